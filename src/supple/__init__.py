@@ -1,0 +1,92 @@
+"""Soft bodies whose motion settles the way you want it to."""
+
+from ._kernels.threads import set_thread_count, thread_count
+from .body import Body
+from .damping import Damping, Rayleigh, StiffnessAt
+from .errors import InputError, MeshError, MissingExtra, StepFailed, SuppleError
+from .integrators import (
+    BDF2,
+    RK4,
+    TRBDF2,
+    BackwardEuler,
+    Bathe,
+    Integrator,
+    Newmark,
+    SymplecticEuler,
+    Trapezoidal,
+)
+from .io import export_motion, write_surface
+from .mass import ConsistentMass, LumpedMass
+from .materials import Corotational, Material, NeoHookean, StableNeoHookean, StVK
+from .mesh import (
+    Embedding,
+    HexMesh,
+    QuadraticTetMesh,
+    Surface,
+    TetMesh,
+    VolumeMesh,
+    read_mesh,
+    read_surface,
+)
+from .motion import Motion
+from .recording import Recorder, read_motion
+from .reduction import Modes, vibration_modes
+from .simulation import Simulation
+from .solvers import AutomaticSolver, Cholesky, ConjugateGradients, KeptCholesky, Newton
+from .statics import static_shape
+from .supports import Support
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BDF2",
+    "RK4",
+    "TRBDF2",
+    "AutomaticSolver",
+    "BackwardEuler",
+    "Bathe",
+    "Body",
+    "Cholesky",
+    "ConjugateGradients",
+    "ConsistentMass",
+    "Corotational",
+    "Damping",
+    "Embedding",
+    "HexMesh",
+    "InputError",
+    "Integrator",
+    "KeptCholesky",
+    "LumpedMass",
+    "Material",
+    "MeshError",
+    "MissingExtra",
+    "Modes",
+    "Motion",
+    "NeoHookean",
+    "Newmark",
+    "Newton",
+    "QuadraticTetMesh",
+    "Rayleigh",
+    "Recorder",
+    "Simulation",
+    "StVK",
+    "StableNeoHookean",
+    "StepFailed",
+    "StiffnessAt",
+    "SuppleError",
+    "Support",
+    "Surface",
+    "SymplecticEuler",
+    "TetMesh",
+    "Trapezoidal",
+    "VolumeMesh",
+    "export_motion",
+    "read_mesh",
+    "read_motion",
+    "read_surface",
+    "set_thread_count",
+    "static_shape",
+    "thread_count",
+    "vibration_modes",
+    "write_surface",
+]

@@ -1,0 +1,152 @@
+"""Symmetric block-sparse matrices, upper triangle stored by rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .compiling import kernel
+
+
+@kernel
+def multiply(indptr, cols, values, x, y):
+    """y = A x for x and y of shape (n, b); only blocks with row ≤ column are stored."""
+    n = indptr.shape[0] - 1
+    b = x.shape[1]
+    y[:] = 0.0
+    if b == 3:
+        for i in range(n):
+            x0, x1, x2 = x[i, 0], x[i, 1], x[i, 2]
+            y0, y1, y2 = y[i, 0], y[i, 1], y[i, 2]
+            for s in range(indptr[i], indptr[i + 1]):
+                j = cols[s]
+                v = values[s]
+                z0, z1, z2 = x[j, 0], x[j, 1], x[j, 2]
+                y0 += v[0, 0] * z0 + v[0, 1] * z1 + v[0, 2] * z2
+                y1 += v[1, 0] * z0 + v[1, 1] * z1 + v[1, 2] * z2
+                y2 += v[2, 0] * z0 + v[2, 1] * z1 + v[2, 2] * z2
+                if j != i:
+                    y[j, 0] += v[0, 0] * x0 + v[1, 0] * x1 + v[2, 0] * x2
+                    y[j, 1] += v[0, 1] * x0 + v[1, 1] * x1 + v[2, 1] * x2
+                    y[j, 2] += v[0, 2] * x0 + v[1, 2] * x1 + v[2, 2] * x2
+            y[i, 0], y[i, 1], y[i, 2] = y0, y1, y2
+    else:
+        for i in range(n):
+            for s in range(indptr[i], indptr[i + 1]):
+                j = cols[s]
+                for r in range(b):
+                    for c in range(b):
+                        y[i, r] += values[s, r, c] * x[j, c]
+                        if j != i:
+                            y[j, c] += values[s, r, c] * x[i, r]
+
+
+@kernel
+def multiply_scalar(indptr, cols, values, x, y):
+    """y = (A ⊗ I) x where each block is one number times the 3 × 3 identity (a mass matrix)."""
+    n = indptr.shape[0] - 1
+    y[:] = 0.0
+    for i in range(n):
+        x0, x1, x2 = x[i, 0], x[i, 1], x[i, 2]
+        y0, y1, y2 = y[i, 0], y[i, 1], y[i, 2]
+        for s in range(indptr[i], indptr[i + 1]):
+            j = cols[s]
+            v = values[s]
+            y0 += v * x[j, 0]
+            y1 += v * x[j, 1]
+            y2 += v * x[j, 2]
+            if j != i:
+                y[j, 0] += v * x0
+                y[j, 1] += v * x1
+                y[j, 2] += v * x2
+        y[i, 0], y[i, 1], y[i, 2] = y0, y1, y2
+
+
+@kernel
+def add_scaled_identity_blocks(values, scalars, factor):
+    """values[s] += factor · scalars[s] · I."""
+    for s in range(values.shape[0]):
+        x = factor * scalars[s]
+        for i in range(values.shape[1]):
+            values[s, i, i] += x
+
+
+@kernel
+def apply_diagonal_blocks(inverses, x, y):
+    """y_i = D_i⁻¹ x_i."""
+    b = x.shape[1]
+    for i in range(x.shape[0]):
+        for r in range(b):
+            total = 0.0
+            for c in range(b):
+                total += inverses[i, r, c] * x[i, c]
+            y[i, r] = total
+
+
+@kernel
+def gather(values, sources, out):
+    """out[k] = values[sources[k]] on flat arrays."""
+    for k in range(sources.shape[0]):
+        out[k] = values[sources[k]]
+
+
+@kernel
+def sum_into(part, out):
+    """out += part on flat arrays."""
+    for k in range(out.shape[0]):
+        out[k] += part[k]
+
+
+@kernel
+def diagonal_blocks(indptr, values, free, out):
+    """The diagonal blocks, with fixed components replaced by the identity."""
+    for i in range(free.shape[0]):
+        block = values[indptr[i]]
+        for r in range(free.shape[1]):
+            for c in range(free.shape[1]):
+                if free[i, r] and free[i, c]:
+                    out[i, r, c] = block[r, c]
+                else:
+                    out[i, r, c] = 1.0 if r == c else 0.0
+
+
+def scalar_upper_pattern(indptr: Any, cols: Any, free: Any) -> Any:
+    """Row pointers, columns and sources of the free scalars of a block matrix's upper triangle.
+
+    ``sources`` index the flat values. The free components are numbered in order.
+    """
+    number = np.cumsum(free.ravel()) - 1
+    return _scalar_upper_pattern(indptr, cols, free, number.reshape(free.shape))
+
+
+@kernel
+def _scalar_upper_pattern(indptr, cols, free, number):
+    n, b = free.shape
+    count = 0
+    for i in range(n):
+        for r in range(b):
+            if free[i, r]:
+                for s in range(indptr[i], indptr[i + 1]):
+                    for c in range(b):
+                        if free[cols[s], c] and (cols[s] > i or c >= r):
+                            count += 1
+    total = 0
+    for i in range(n):
+        for r in range(b):
+            total += free[i, r]
+    rows = np.zeros(total + 1, np.int64)
+    columns = np.empty(count, np.int64)
+    sources = np.empty(count, np.int64)
+    k = 0
+    for i in range(n):
+        for r in range(b):
+            if free[i, r]:
+                for s in range(indptr[i], indptr[i + 1]):
+                    for c in range(b):
+                        if free[cols[s], c] and (cols[s] > i or c >= r):
+                            columns[k] = number[cols[s], c]
+                            sources[k] = (s * b + r) * b + c
+                            k += 1
+                rows[number[i, r] + 1] = k
+    return rows, columns, sources

@@ -1,0 +1,71 @@
+"""Sharing the work of kernels among threads.
+
+Kernels are compiled without the GIL, so a plain thread pool can run them on slices of the arrays.
+That costs some tens of microseconds a call, needs no threading layer and compiles three times
+faster than Numba's own parallel mode.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from ..types import Floats
+
+_pool: ThreadPoolExecutor | None = None
+_count = 0
+
+
+def available_cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def thread_count() -> int:
+    """Threads that compiled loops and factorizations use: every core, unless set otherwise."""
+    return _count or int(os.environ.get("SUPPLE_THREADS", "0")) or available_cores()
+
+
+def set_thread_count(count: int) -> None:
+    """Use ``count`` threads from now on; 0 goes back to every core."""
+    global _count, _pool
+    if count < 0:
+        raise ValueError(f"count={count}: give a positive number of threads, or 0 for every core")
+    _count = count
+    if _pool is not None:
+        _pool.shutdown()
+        _pool = None
+
+
+def run_all(tasks: list[Callable[[], Any]]) -> None:
+    """Run the tasks together, the last one on this thread."""
+    global _pool
+    if len(tasks) == 1:
+        tasks[0]()
+        return
+    if _pool is None:
+        _pool = ThreadPoolExecutor(max(1, thread_count() - 1), thread_name_prefix="supple")
+    others = [_pool.submit(task) for task in tasks[:-1]]
+    tasks[-1]()
+    for other in others:
+        other.result()
+
+
+_kept = threading.local()
+
+
+def scratch(name: str, size: int) -> Floats:
+    """A flat array of this thread's own, its memory kept between calls, its contents arbitrary.
+
+    Fresh memory comes page by page from the system, which costs more than a cell's arithmetic.
+    """
+    array: Floats | None = getattr(_kept, name, None)
+    if array is None or len(array) < size:
+        array = np.empty(size)
+        setattr(_kept, name, array)
+    return array[:size]

@@ -1,0 +1,171 @@
+"""Adding up the energy of cells, its gradient and its Hessian.
+
+Cells go through the pipeline deformation gradients → material → nodal forces and stiffness in
+chunks that stay in the cache, and threads take turns at different parts of the body.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from ._kernels import elements
+from ._kernels.blocks import sum_into
+from ._kernels.threads import run_all, scratch, thread_count
+from .materials import Material
+from .mesh import VolumeMesh
+from .sparse import BlockPattern
+from .types import Floats, Ints
+
+_CHUNK = 2048  # quadrature points that a thread has in flight: a megabyte, its cache
+_SMALLEST_SHARE = 1500  # points that are worth a thread of their own
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """The cells of a body that share one material model, with what their loops need."""
+
+    material: Material
+    cells: Ints
+    """Which cells of the mesh, (c,)."""
+    nodes: Ints
+    """(c, k)"""
+    gradients: Floats
+    """∇N [1/m], (c, points, k, 3)."""
+    weights: Floats
+    """Volume of each quadrature point [m³], (c, points)."""
+    slots: Ints
+    """Blocks of the stiffness for the node pairs, (c, pairs)."""
+    lame: tuple[Floats, Floats]
+    """λ and μ [Pa], each (c,)."""
+
+    @classmethod
+    def of_cells(
+        cls, mesh: VolumeMesh, slots: Ints, material: Material, cells: Ints | None
+    ) -> Part:
+        """The part of ``mesh`` made of ``cells``; None stands for all of them, without a copy."""
+        rule = mesh.quadrature()
+        index = np.arange(len(mesh.cells)) if cells is None else cells
+        pick = slice(None) if cells is None else cells
+        return cls(
+            material,
+            index,
+            mesh.cells[pick],
+            rule.gradients[pick],
+            rule.weights[pick],
+            slots[pick],
+            material.lame(index),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """The energy at one shape with its derivatives, as deep as was asked for."""
+
+    energy: float
+    """U [J]; infinite where a material that does not survive inversion was turned inside out."""
+    gradient: Floats
+    """∇U [N], (n, 3)."""
+    stiffness: Floats
+    """∇²U [N/m] as blocks on the body's pattern, (blocks, 3, 3)."""
+
+
+class _Share:
+    """What one thread adds up over its chunks of cells."""
+
+    def __init__(self, order: int, gradient: Floats, stiffness: Floats) -> None:
+        self.order = order
+        self.energy = 0.0
+        self.gradient, self.stiffness = gradient, stiffness
+
+    def add(
+        self,
+        chunks: list[tuple[Part, slice]],
+        u: Floats,
+        definite: bool,
+        factors: Floats | None,
+    ) -> None:
+        self.gradient[:] = 0.0
+        self.stiffness[:] = 0.0
+        for part, cut in chunks:
+            nodes, gradients, weights = part.nodes[cut], part.gradients[cut], part.weights[cut]
+            if factors is not None:
+                weights = weights * factors[part.cells[cut], None]
+            F, psi, P, A = self._buffers(*weights.shape)
+            elements.deformation_gradients(u, nodes, gradients, F)
+            lam, mu = part.lame
+            part.material.evaluate(F, lam[cut], mu[cut], psi, P, A, self.order)
+            self.energy += float(np.vdot(weights, psi))
+            if self.order >= 1:
+                elements.add_nodal_forces(nodes, gradients, weights, P, self.gradient)
+            if self.order >= 2:
+                if definite:
+                    part.material.make_definite(F, A)
+                elements.add_stiffness(gradients, weights, A, part.slots[cut], self.stiffness)
+
+    def _buffers(self, cells: int, points: int) -> tuple[Floats, Floats, Floats, Floats]:
+        """F, ψ, P and A of a chunk; P and A are empty where the order does not ask for them."""
+        shapes = {"F": (3, 3), "psi": (), "P": (3, 3), "A": (6, 3, 3)}
+        wanted = {"F": True, "psi": True, "P": self.order >= 1, "A": self.order >= 2}
+        arrays = []
+        for name, shape in shapes.items():
+            full = (cells if wanted[name] else 0, points, *shape)
+            arrays.append(scratch(name, math.prod(full)).reshape(full))
+        F, psi, P, A = arrays
+        return F, psi, P, A
+
+
+def assemble(
+    parts: tuple[Part, ...],
+    pattern: BlockPattern,
+    u: Floats,
+    order: int,
+    *,
+    definite: bool = False,
+    cell_factors: Floats | None = None,
+    stiffness: Floats | None = None,
+) -> Evaluation:
+    """U, and ∇U if order ≥ 1, and ∇²U if order ≥ 2, at displacements ``u`` (n, 3).
+
+    ``definite`` makes each cell's Hessian positive semidefinite; ``cell_factors`` (cells,)
+    multiplies each cell's share; ``stiffness`` (blocks, 3, 3) is filled instead of a new array.
+    """
+    chunks: list[tuple[Part, slice]] = []
+    total = 0
+    for part in parts:
+        cells, points = part.weights.shape
+        step = max(1, _CHUNK // points)
+        chunks += [(part, slice(a, min(a + step, cells))) for a in range(0, cells, step)]
+        total += cells * points
+    threads = max(1, min(thread_count(), len(chunks), total // _SMALLEST_SHARE))
+    gradient_shape = (pattern.n_nodes if order >= 1 else 0, 3)
+    stiffness_shape = (pattern.n_blocks if order >= 2 else 0, 3, 3)
+    if stiffness is None or order < 2:
+        stiffness = np.empty(stiffness_shape)
+    shares = [_Share(order, np.empty(gradient_shape), stiffness)]
+    for t in range(1, threads):
+        partial_gradient = scratch(f"gradient {t}", math.prod(gradient_shape))
+        partial_stiffness = scratch(f"stiffness {t}", math.prod(stiffness_shape))
+        shares.append(
+            _Share(
+                order,
+                partial_gradient.reshape(gradient_shape),
+                partial_stiffness.reshape(stiffness_shape),
+            )
+        )
+    edges = [len(chunks) * t // threads for t in range(threads + 1)]
+    run_all(
+        [
+            partial(share.add, chunks[a:b], u, definite, cell_factors)
+            for share, a, b in zip(shares, edges[:-1], edges[1:], strict=True)
+        ]
+    )
+    first, *others = shares
+    for other in others:
+        first.energy += other.energy
+        sum_into(other.gradient.reshape(-1), first.gradient.reshape(-1))
+        sum_into(other.stiffness.reshape(-1), first.stiffness.reshape(-1))
+    return Evaluation(first.energy, first.gradient, first.stiffness)

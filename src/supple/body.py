@@ -1,0 +1,257 @@
+"""A body: a mesh with material, mass and supports, and from them M, U, ∇U and ∇²U."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sparse
+from numpy.typing import ArrayLike
+
+from . import loads
+from .assembly import Evaluation, Part, assemble
+from .errors import InputError
+from .mass import ConsistentMass, MassModel
+from .materials import Material
+from .mesh import VolumeMesh
+from .sparse import BlockPattern
+from .supports import Support, check_vertices, fixed_components
+from .types import Bools, Floats, Ints
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Body:
+    """An elastic solid in full space.
+
+    ``material`` is one material, or a mapping from region names of the mesh to materials that
+    together cover every cell once. ``fixed`` holds vertices still: indices (k,), a mask (n,), or a
+    mask of components (n, 3). ``supports`` move vertices along a prescribed path.
+    """
+
+    mesh: VolumeMesh
+    material: Material | Mapping[str, Material]
+    fixed: ArrayLike | None = None
+    supports: Sequence[Support] = ()
+    mass_model: MassModel = field(default_factory=ConsistentMass)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.mesh, VolumeMesh):
+            raise InputError(
+                f"mesh is a {type(self.mesh).__name__}; give a TetMesh, QuadraticTetMesh or "
+                "HexMesh, e.g. from read_mesh(path)"
+            )
+        _ = self.free, self.parts  # bad supports and materials stop here
+
+    def __repr__(self) -> str:
+        return f"Body({self.mesh!r}, {int(self.free.sum())} free components)"
+
+    @property
+    def n_vertices(self) -> int:
+        return len(self.mesh.vertices)
+
+    # -- supports ----------------------------------------------------------------------
+
+    @cached_property
+    def free(self) -> Bools:
+        """Which components may move by themselves, (n, 3)."""
+        held = fixed_components(self.fixed, self.n_vertices)
+        for support in self.supports:
+            check_vertices("a support", support.vertices, self.n_vertices)
+            twice = support.vertices[held[support.vertices].any(axis=1)]
+            if len(twice):
+                raise InputError(
+                    f"vertex {twice[0]} is held twice: leave it out of fixed= or of all supports "
+                    "but one"
+                )
+            held[support.vertices] = True
+        return ~held
+
+    def require_supports(self, what: str) -> None:
+        """Stop where the body could drift or spin away as a rigid whole."""
+        held = ~self.free
+        X = self.mesh.vertices - self.mesh.vertices.mean(axis=0)
+        zero, (x, y, z) = np.zeros(len(X)), X.T
+        rigid = np.stack(
+            [np.tile(axis, (len(X), 1)) for axis in np.eye(3)]
+            + [
+                np.stack(turn, axis=1) / max(self.mesh.diagonal, 1e-300)
+                for turn in ((zero, -z, y), (z, zero, -x), (-y, x, zero))
+            ]
+        )
+        rank = np.linalg.matrix_rank(rigid[:, held], tol=1e-6) if held.any() else 0
+        if rank < 6:
+            raise InputError(
+                f"{what} needs a body that is held in place, but its supports leave {6 - rank} "
+                "of 6 rigid motions free; fix at least three vertices that are not in line, e.g. "
+                "Body(mesh, material, fixed=mesh.where(x=0))"
+            )
+
+    # -- materials ---------------------------------------------------------------------
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """The body's cells by material."""
+        n = len(self.mesh.cells)
+        if isinstance(self.material, Material):
+            for name in ("young", "poisson", "density"):
+                value = np.asarray(getattr(self.material, name))
+                if value.ndim and len(value) != n:
+                    raise InputError(
+                        f"{name} has {len(value)} values for {n} cells; give a scalar or ({n},)"
+                    )
+            return (self._part(self.material, None),)
+        if not isinstance(self.material, Mapping):
+            raise InputError(
+                f"material is a {type(self.material).__name__}; give a material such as "
+                "StVK(young=1e6, poisson=0.4), or a mapping from region names to materials"
+            )
+        owner = np.zeros(n, dtype=np.int64)
+        for region in self.material:
+            owner[self.mesh.region(region)] += 1
+        for count, problem in ((0, "no material"), (2, "more than one material")):
+            bad = np.flatnonzero(owner == 0 if count == 0 else owner >= 2)
+            if len(bad):
+                raise InputError(
+                    f"{len(bad)} cells have {problem} (the first is cell {bad[0]}); "
+                    "the regions given must cover every cell once"
+                )
+        return tuple(self._part(m, self.mesh.region(region)) for region, m in self.material.items())
+
+    def _part(self, material: Material, cells: Ints | None) -> Part:
+        return Part.of_cells(self.mesh, self._pattern_and_slots[1], material, cells)
+
+    @cached_property
+    def density(self) -> Floats:
+        """Mass density of each cell [kg/m³], (cells,)."""
+        density = np.empty(len(self.mesh.cells))
+        for part in self.parts:
+            density[part.cells] = part.material.per_cell("density", part.cells)
+        return density
+
+    # -- mass --------------------------------------------------------------------------
+
+    @cached_property
+    def _pattern_and_slots(self) -> tuple[BlockPattern, Ints]:
+        return BlockPattern.of_cells(self.mesh.cells, self.n_vertices)
+
+    @property
+    def pattern(self) -> BlockPattern:
+        """Which vertices share a cell: the sparsity of mass and stiffness, built once."""
+        return self._pattern_and_slots[0]
+
+    @cached_property
+    def mass_values(self) -> Floats:
+        """Mass [kg] on the pattern, (blocks,); each stands for that multiple of the identity."""
+        return self.scaled_mass(np.ones(self.mesh.n_cells))
+
+    def scaled_mass(self, cell_factors: Floats) -> Floats:
+        """The mass with each cell's share multiplied by its factor (cells,), (blocks,)."""
+        factors = (self.density * cell_factors)[:, None, None]
+        cells = self.mass_model.of_cells(self.mesh.shape_mass()) * factors
+        pattern, slots = self._pattern_and_slots
+        a, b = np.triu_indices(self.mesh.cell_nodes)
+        index = np.where(slots < 0, ~slots, slots)
+        values: Floats = np.zeros(pattern.n_blocks)
+        np.add.at(values, index, cells[:, a, b])
+        return values
+
+    @cached_property
+    def mass(self) -> sparse.csr_array:
+        """Mass matrix M [kg], sparse (3n, 3n)."""
+        return self.pattern.full(self.mass_values[:, None, None] * np.eye(3))
+
+    def mass_times(self, a: Floats) -> Floats:
+        """M a for a of shape (n, 3)."""
+        return self.pattern.multiply(self.mass_values, a)
+
+    @cached_property
+    def total_mass(self) -> float:
+        """Mass of the whole body [kg]."""
+        return float((self.density * self.mesh.volumes).sum())
+
+    # -- energy ------------------------------------------------------------------------
+
+    def energy(self, u: ArrayLike) -> float:
+        """Elastic energy U [J] at displacements u (n, 3) [m]."""
+        return self.evaluate(self.checked("u", u), order=0).energy
+
+    def force(self, u: ArrayLike) -> Floats:
+        """Elastic force ∇U(u) [N], (n, 3): the external force that would hold this shape."""
+        return self.evaluate(self.checked("u", u), order=1).gradient
+
+    def stiffness(self, u: ArrayLike, *, definite: bool = False) -> sparse.csr_array:
+        """Stiffness ∇²U(u) [N/m], sparse (3n, 3n).
+
+        ``definite`` replaces every cell's part by its nearest positive semidefinite matrix.
+        """
+        values = self.evaluate(self.checked("u", u), order=2, definite=definite).stiffness
+        return self.pattern.full(values)
+
+    def checked(self, name: str, values: ArrayLike) -> Floats:
+        """``values`` as a finite C-order float64 array (n, 3)."""
+        array = np.ascontiguousarray(values, dtype=float)
+        if array.shape != (self.n_vertices, 3):
+            raise InputError(
+                f"{name} has shape {array.shape}; this body needs ({self.n_vertices}, 3)"
+            )
+        if not np.isfinite(array).all():
+            vertex = int(np.flatnonzero(~np.isfinite(array).all(axis=1))[0])
+            raise InputError(f"{name} is not finite at vertex {vertex}: {array[vertex]}")
+        return array
+
+    def evaluate(
+        self,
+        u: Floats,
+        *,
+        order: int,
+        definite: bool = False,
+        cell_factors: Floats | None = None,
+        stiffness: Floats | None = None,
+    ) -> Evaluation:
+        """U, and ∇U if order ≥ 1, and ∇²U if order ≥ 2. Not checked; ``u`` is (n, 3) C-order.
+
+        ``definite`` makes each cell's part of ∇²U positive semidefinite; ``cell_factors`` (cells,)
+        multiplies each cell's share; ``stiffness`` (blocks, 3, 3) is filled instead of a new array.
+        """
+        return assemble(
+            self.parts,
+            self.pattern,
+            u,
+            order,
+            definite=definite,
+            cell_factors=cell_factors,
+            stiffness=stiffness,
+        )
+
+    @cached_property
+    def rounding_force(self) -> float:
+        """Norm of the force [N] that rounding of the displacements alone may leave."""
+        rule = self.mesh.quadrature()
+        modulus = np.empty(len(self.mesh.cells))
+        for part in self.parts:
+            modulus[part.cells] = part.lame[0] + 2 * part.lame[1]
+        steepness = np.linalg.norm(rule.gradients, axis=3) * rule.weights[:, :, None]
+        nodal = np.zeros(self.n_vertices)
+        np.add.at(nodal, self.mesh.cells, modulus[:, None] * steepness.sum(axis=1))
+        return float(np.finfo(float).eps * np.linalg.norm(nodal))
+
+    # -- loads -------------------------------------------------------------------------
+
+    def weight(self, gravity: ArrayLike) -> Floats:
+        """Force of gravity [N] for an acceleration (3,) [m/s²], (n, 3)."""
+        g = loads.vector("gravity", gravity)
+        return self.mass_times(np.broadcast_to(g, (self.n_vertices, 3)).copy())
+
+    def point_force(self, vertices: ArrayLike, force: ArrayLike) -> Floats:
+        """``force`` [N], (3,) or (k, 3), on each of k vertices; (n, 3)."""
+        return loads.point_force(self.mesh, vertices, force)
+
+    def surface_force(self, vertices: ArrayLike | None, traction: ArrayLike) -> Floats:
+        """``traction`` (3,) [N/m²] on the boundary facets whose corners are all in ``vertices``."""
+        return loads.surface_force(self.mesh, vertices, traction)
+
+    def pressure(self, vertices: ArrayLike | None, value: float) -> Floats:
+        """Pressure [Pa] on the same facets, along their rest normals inwards; (n, 3) [N]."""
+        return loads.pressure(self.mesh, vertices, value)

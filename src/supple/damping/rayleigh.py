@@ -1,0 +1,144 @@
+"""Rayleigh damping: C = α M + β K, the classical two coefficients.
+
+A small vibration of angular frequency ω decays with the damping ratio ζ = ½ (α/ω + β ω).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._kernels.blocks import add_scaled_identity_blocks
+from ..body import Body
+from ..errors import InputError
+from ..shape import Shape
+from ..types import Floats
+from .base import BoundDamping, Damping
+
+Coefficient = float | ArrayLike | Mapping[str, float]
+
+
+class StiffnessAt(Enum):
+    """Which stiffness a damping is proportional to."""
+
+    CURRENT = "the tangent stiffness K(u) of the current shape"
+    REST = "the constant stiffness of the rest shape"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rayleigh(Damping):
+    """C = α M + β K. Coefficients are scalars, one a cell, or given by region name.
+
+    Cells in none of the regions named get none. With the rest shape's stiffness C is constant and
+    never feeds energy, but resists large rotations; the current one turns with the body, but a
+    strongly compressed body whose stiffness is not definite may gain from it.
+    """
+
+    mass: Coefficient = 0.0
+    """α [1/s]."""
+    stiffness: Coefficient = 0.0
+    """β [s]."""
+    at: StiffnessAt = StiffnessAt.CURRENT
+
+    def __post_init__(self) -> None:
+        for name in ("mass", "stiffness"):
+            given = getattr(self, name)
+            for value in given.values() if isinstance(given, Mapping) else (given,):
+                array = np.asarray(value, dtype=float)
+                if array.ndim > 1 or not np.isfinite(array).all() or (array < 0).any():
+                    raise InputError(
+                        f"{name}={value!r}: a damping coefficient is a finite number, zero or more"
+                    )
+
+    @classmethod
+    def from_ratios(
+        cls,
+        frequencies: tuple[float, float],
+        ratios: tuple[float, float],
+        *,
+        at: StiffnessAt = StiffnessAt.CURRENT,
+    ) -> Rayleigh:
+        """The coefficients that give two frequencies [Hz] the damping ratios ζ wanted.
+
+        ``Rayleigh.from_ratios((1.0, 6.0), (0.02, 0.02))`` damps vibrations of 1 and 6 Hz by 2 %
+        of critical each.
+        """
+        w = 2 * np.pi * np.asarray(frequencies, dtype=float)
+        zeta = np.asarray(ratios, dtype=float)
+        if w.shape != (2,) or zeta.shape != (2,) or not (w > 0).all() or w[0] == w[1]:
+            raise InputError(
+                f"frequencies={frequencies!r}: give two different positive frequencies in Hz, "
+                "and a ratio for each"
+            )
+        alpha, beta = np.linalg.solve(np.stack([1 / w, w], axis=1) / 2, zeta)
+        if alpha < 0 or beta < 0:
+            name, low = ("mass", alpha) if alpha < 0 else ("stiffness", beta)
+            raise InputError(
+                f"ratios={ratios!r} at {frequencies!r} Hz would need a negative {name} coefficient "
+                f"({low:.3g}); bring the two ratios closer together"
+            )
+        return cls(mass=float(alpha), stiffness=float(beta), at=at)
+
+    def bind(self, body: Body) -> BoundDamping:
+        return _BoundRayleigh(self, body)
+
+
+class _BoundRayleigh(BoundDamping):
+    def __init__(self, damping: Rayleigh, body: Body) -> None:
+        self._body = body
+        self._mass = _scaled_mass(body, damping.mass)
+        self._factor = _coefficient("stiffness", damping.stiffness, body)
+        self._undamped = not np.any(self._factor)
+        self._constant: Floats | None = None
+        if damping.at is StiffnessAt.REST and not self._undamped:
+            rest = Shape(body, np.zeros_like(body.mesh.vertices), order=2)
+            self._constant = self._stiffness(rest)
+
+    def _stiffness(self, shape: Shape) -> Floats:
+        """β K, (blocks, 3, 3)."""
+        if self._constant is not None:
+            return self._constant
+        if np.ndim(self._factor) == 0:
+            return self._factor * shape.stiffness
+        factors = np.asarray(self._factor)
+        return self._body.evaluate(shape.u, order=2, cell_factors=factors).stiffness
+
+    def dissipation(self, shape: Shape, v: Floats) -> float:
+        return 0.5 * float(np.vdot(v, self.force(shape, v)))
+
+    def force(self, shape: Shape, v: Floats) -> Floats:
+        force = self._body.pattern.multiply(self._mass, v)
+        if not self._undamped:
+            force += self._body.pattern.multiply(self._stiffness(shape), v)
+        return force
+
+    def add_matrix(self, shape: Shape, v: Floats, factor: float, values: Floats) -> None:
+        add_scaled_identity_blocks(values, self._mass, factor)
+        if not self._undamped:
+            values += factor * self._stiffness(shape)
+
+
+def _coefficient(name: str, given: Coefficient, body: Body) -> float | Floats:
+    """A scalar, or one number a cell."""
+    cells = body.mesh.n_cells
+    if isinstance(given, Mapping):
+        values = np.zeros(cells)
+        for region, value in given.items():
+            values[body.mesh.region(region)] = value
+        return values
+    array = np.asarray(given, dtype=float)
+    if array.ndim == 0:
+        return float(array)
+    if array.shape != (cells,):
+        raise InputError(f"{name} has shape {array.shape}; give a scalar or shape ({cells},)")
+    return array
+
+
+def _scaled_mass(body: Body, given: Coefficient) -> Floats:
+    """Σ α M over the cells, (blocks,)."""
+    alpha = _coefficient("mass", given, body)
+    return alpha * body.mass_values if np.ndim(alpha) == 0 else body.scaled_mass(np.asarray(alpha))

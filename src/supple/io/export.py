@@ -1,0 +1,64 @@
+"""One door to all exports: the ending of the file's name says which."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from supple.errors import InputError
+from supple.io.gltf import GltfReport, write_gltf
+from supple.io.usd import write_usd
+from supple.io.vtk import write_pvd
+from supple.mesh import Embedding
+from supple.motion import Motion
+from supple.types import Progress
+
+MOTION_FORMATS: dict[str, Callable[..., Any]] = {
+    ".glb": write_gltf,
+    ".usd": write_usd,
+    ".usda": write_usd,
+    ".usdc": write_usd,
+    ".pvd": write_pvd,
+}
+
+
+def export_motion(
+    motion: Motion,
+    path: str | os.PathLike[str],
+    *,
+    skin: Embedding | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> GltfReport | None:
+    """Writes a motion for another program, by the ending of ``path``; a file appears only whole.
+
+    ``.glb`` plays in viewers and browsers (see ``write_gltf``), ``.usd``, ``.usda`` and ``.usdc``
+    go to film and game tools (``write_usd``), ``.pvd`` to ParaView (``write_pvd``).
+
+    Args:
+        motion: What to write.
+        path: The file.
+        skin: A surface embedded in the motion's mesh, to be written instead of its own.
+        progress: Called as ``progress(done, total, what)``.
+        options: Those of the writer for that format.
+
+    Returns what was reached, for ``.glb``.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix not in MOTION_FORMATS:
+        raise InputError(
+            f"cannot export a motion to {path}: the name must end in {', '.join(MOTION_FORMATS)}; "
+            "motion.save keeps it exactly, for Supple"
+        )
+    writer = MOTION_FORMATS[suffix]
+    allowed = list(inspect.signature(writer).parameters)[2:]
+    unknown = [name for name in options if name not in allowed]
+    if unknown:
+        raise InputError(
+            f"{suffix} has no option {', '.join(unknown)}; it has {', '.join(allowed)}"
+        )
+    report: GltfReport | None = writer(motion, path, skin=skin, progress=progress, **options)
+    return report

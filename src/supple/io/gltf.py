@@ -1,0 +1,261 @@
+"""glTF: a motion as a surface with morph targets, which plays in any viewer.
+
+The positions of a motion mostly lie close to a few directions, found by principal components:
+
+    x(t) ≈ x(0) + Σ w_k(t) d_k
+
+The d_k become morph targets and the w_k(t) the animation, so a file holds a few shapes instead of
+every frame.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pygltflib as gl
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+
+from supple.errors import InputError
+from supple.files import replacing
+from supple.io.surfaces import Shading, moving_surface
+from supple.mesh import Embedding
+from supple.motion import Motion
+from supple.types import Floats, Progress
+
+_HALF = float(np.sqrt(0.5))
+# glTF is y-up: a z-up scene is turned by −90° about x (quaternion x, y, z, w).
+_TURNS: dict[str, list[float] | None] = {"z": [-_HALF, 0.0, 0.0, _HALF], "y": None}
+
+
+@dataclass(frozen=True)
+class GltfReport:
+    """What a glTF export reached.
+
+    Attributes: ``targets``, number of morph targets; ``max_error`` [m], how far a vertex of the
+    file is from the motion at most, over all frames; ``bytes``, size of the file.
+    """
+
+    targets: int
+    max_error: float
+    bytes: int
+
+
+@dataclass(frozen=True, eq=False)
+class Morph:
+    """A motion as ``base`` (s, 3) [m] + ``weights`` (T, K) · ``shapes`` (K, s, 3) [m].
+
+    Weights lie in −1…1 and are 0 in the first frame; ``max_error`` [m] is that of single precision.
+    """
+
+    base: Floats
+    weights: Floats
+    shapes: Floats
+    max_error: float
+
+
+def compress(positions: Floats, *, tolerance: float, targets: int) -> Morph:
+    """Finds the fewest shapes that keep every vertex of (T, s, 3) within ``tolerance`` [m].
+
+    At most ``targets`` are used; ``max_error`` of the answer tells what was reached.
+    """
+    count, vertices = positions.shape[:2]
+    moved = (positions - positions[0]).reshape(count, -1)
+    # The eigenvectors of the smaller of the two Gram matrices are the principal components.
+    by_time = count <= moved.shape[1]
+    gram = moved @ moved.T if by_time else moved.T @ moved
+    top = min(targets, len(gram))
+    values, vectors = eigh(gram, subset_by_index=(len(gram) - top, len(gram) - 1))
+    weights, shapes = np.zeros((top, count)), np.zeros((top, moved.shape[1]))
+    left, used = moved.copy(), 0
+    for value, vector in zip(values[::-1], vectors.T[::-1], strict=True):
+        if _largest(left) <= tolerance or value <= 1e-15 * values[-1]:
+            break
+        weight, shape = (vector, vector @ moved) if by_time else (moved @ vector, vector)
+        peak = weight[np.argmax(np.abs(weight))]
+        weights[used], shapes[used] = weight / peak, shape * peak
+        weights[used, 0] = 0.0  # nothing has moved in the first frame but by rounding
+        left -= np.outer(weights[used], shapes[used])
+        used += 1
+    base = _single(positions[0])
+    weights, shapes = _single(weights[:used].T), _single(shapes[:used])
+    error = _largest(moved + (positions[0] - base).ravel() - weights @ shapes)
+    return Morph(base, weights, shapes.reshape(used, vertices, 3), error)
+
+
+def write_gltf(
+    motion: Motion,
+    path: str | os.PathLike[str],
+    *,
+    skin: Embedding | None = None,
+    tolerance: float = 1e-3,
+    targets: int = 24,
+    crease: float = 40.0,
+    color: tuple[float, float, float] = (0.72, 0.74, 0.78),
+    up: Literal["z", "y"] = "z",
+    name: str = "body",
+    progress: Progress | None = None,
+) -> GltfReport:
+    """Writes a motion as a ``.glb`` file, its boundary or a skin embedded in it.
+
+    Args:
+        motion: What to show; its first frame becomes the time 0 of the file.
+        path: The file, ``*.glb``.
+        skin: A surface embedded in the motion's mesh, to be shown instead of its boundary.
+        tolerance: How far vertices may be off, as a share of the bounding box's diagonal.
+        targets: Most morph targets to use; some game engines stop at 8, browsers do not. If this
+            is too few for ``tolerance``, the report says how far vertices are off.
+        crease: Edges that bend by more than this at rest look sharp [degrees].
+        color: Red, green and blue of the material, linear, 0…1.
+        up: The axis of the motion that points up; glTF has y.
+        name: Of the body in the file.
+        progress: Called as ``progress(done, total, what)``.
+    """
+    if not tolerance > 0:
+        raise InputError(f"tolerance={tolerance} must be more than 0, e.g. 1e-3")
+    if targets < 1:
+        raise InputError(f"targets={targets} must be at least 1, e.g. 24")
+    if up not in _TURNS:
+        raise InputError(f"up={up!r} must be 'z' or 'y'")
+    if len(color) != 3 or not all(0 <= channel <= 1 for channel in color):
+        raise InputError(f"color={color} must be three numbers between 0 and 1")
+    times = (motion.times - motion.times[0]).astype(np.float32)
+    if not (np.diff(times) > 0).all():
+        raise InputError("frames are too close in time for glTF's single precision; leave some out")
+
+    surface = moving_surface(motion, skin)
+    used = np.unique(surface.triangles)
+    diagonal = float(np.linalg.norm(np.ptp(surface.positions[0, used], axis=0)))
+    morph = compress(surface.positions[:, used], tolerance=tolerance * diagonal, targets=targets)
+    shading = Shading.cut(surface.rest, surface.triangles, crease)
+    place = np.searchsorted(used, shading.source)
+    normal, normals = _fit_normals(surface.positions, shading, morph.weights, progress)
+
+    file = _File()
+    primitive = gl.Primitive(
+        attributes=gl.Attributes(
+            POSITION=file.vectors(morph.base[place]), NORMAL=file.vectors(normal)
+        ),
+        indices=file.indices(shading.triangles),
+        material=0,
+        targets=[
+            gl.Attributes(POSITION=file.vectors(shape[place]), NORMAL=file.vectors(turn))
+            for shape, turn in zip(morph.shapes, normals, strict=True)
+        ],
+    )
+    count = len(morph.shapes)
+    mesh = gl.Mesh(name=name, primitives=[primitive], weights=[0.0] * count)
+    if count:
+        mesh.extras = {"targetNames": [f"shape {k + 1}" for k in range(count)]}
+    document = gl.GLTF2(
+        asset=gl.Asset(version="2.0", generator="Supple"),
+        scene=0,
+        scenes=[gl.Scene(name="scene", nodes=[0])],
+        nodes=[
+            gl.Node(name=f"{name} ({up} up)", rotation=_TURNS[up], children=[1]),
+            gl.Node(name=name, mesh=0),
+        ],
+        meshes=[mesh],
+        materials=[
+            gl.Material(
+                name="neutral",
+                doubleSided=True,
+                alphaCutoff=None,
+                pbrMetallicRoughness=gl.PbrMetallicRoughness(
+                    baseColorFactor=[*map(float, color), 1.0],
+                    metallicFactor=0.0,
+                    roughnessFactor=0.6,
+                ),
+            )
+        ],
+    )
+    if count:
+        sampler = gl.AnimationSampler(
+            input=file.scalars(times, bounded=True),
+            output=file.scalars(morph.weights.ravel()),
+            interpolation=gl.ANIM_LINEAR,
+        )
+        target = gl.AnimationChannelTarget(node=1, path="weights")
+        channel = gl.AnimationChannel(sampler=0, target=target)
+        document.animations = [gl.Animation(name="motion", samplers=[sampler], channels=[channel])]
+    data = file.bytes(document)
+    with replacing(path) as temporary:
+        temporary.write_bytes(data)
+    return GltfReport(targets=count, max_error=morph.max_error, bytes=len(data))
+
+
+class _File:
+    """Collects arrays as accessors, each in a buffer view of its own."""
+
+    def __init__(self) -> None:
+        self._accessors: list[gl.Accessor] = []
+        self._views: list[gl.BufferView] = []
+        self._data = bytearray()
+
+    def vectors(self, array: Floats) -> int:
+        return self._add(array.astype("<f4"), gl.FLOAT, gl.VEC3, gl.ARRAY_BUFFER, bounded=True)
+
+    def scalars(self, array: NDArray[np.floating[Any]], *, bounded: bool = False) -> int:
+        return self._add(array.astype("<f4"), gl.FLOAT, gl.SCALAR, None, bounded=bounded)
+
+    def indices(self, triangles: NDArray[np.int64]) -> int:
+        # The largest value of a type is kept for restarting strips.
+        small = triangles.max() < 65535
+        dtype, kind = ("<u2", gl.UNSIGNED_SHORT) if small else ("<u4", gl.UNSIGNED_INT)
+        flat = triangles.ravel().astype(dtype)
+        return self._add(flat, kind, gl.SCALAR, gl.ELEMENT_ARRAY_BUFFER)
+
+    def _add(
+        self, array: NDArray[Any], kind: int, shape: str, target: int | None, bounded: bool = False
+    ) -> int:
+        self._data += bytes(-len(self._data) % 4)
+        data = array.tobytes()
+        view = gl.BufferView(
+            buffer=0, byteOffset=len(self._data), byteLength=len(data), target=target
+        )
+        accessor = gl.Accessor(
+            bufferView=len(self._views), componentType=kind, count=len(array), type=shape
+        )
+        if bounded:
+            rows = array.reshape(len(array), -1)
+            accessor.min, accessor.max = rows.min(axis=0).tolist(), rows.max(axis=0).tolist()
+        self._data += data
+        self._views.append(view)
+        self._accessors.append(accessor)
+        return len(self._accessors) - 1
+
+    def bytes(self, document: gl.GLTF2) -> bytes:
+        self._data += bytes(-len(self._data) % 4)
+        document.accessors, document.bufferViews = self._accessors, self._views
+        document.buffers = [gl.Buffer(byteLength=len(self._data))]
+        document.set_binary_blob(bytes(self._data))
+        return b"".join(document.save_to_bytes())
+
+
+def _fit_normals(
+    positions: Floats, shading: Shading, weights: Floats, progress: Progress | None
+) -> tuple[Floats, Floats]:
+    """Normals of the first frame (v, 3), and what each weight adds, by least squares (K, v, 3)."""
+    first = shading.normals(positions[0])
+    added = np.zeros((weights.shape[1], *first.shape))
+    inverse = np.linalg.pinv(weights)
+    for i, frame in enumerate(positions):
+        if weights.shape[1]:
+            added += inverse[:, i, None, None] * (shading.normals(frame) - first)
+        if progress is not None:
+            progress(i + 1, len(positions), "normals")
+    return first, added
+
+
+def _largest(offsets: Floats) -> float:
+    """Length of the longest vector in (T, 3s)."""
+    vectors = offsets.reshape(-1, 3)
+    return float(np.sqrt(np.einsum("vi,vi->v", vectors, vectors).max()))
+
+
+def _single(array: Floats) -> Floats:
+    """The array as single precision keeps it."""
+    return array.astype(np.float32).astype(np.float64)

@@ -1,0 +1,125 @@
+"""Surfaces on their way to a file: still or in motion, with normals that keep sharp edges sharp."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.sparse import coo_matrix, csr_matrix
+from scipy.sparse.csgraph import connected_components
+
+from supple.errors import InputError
+from supple.files import replacing
+from supple.mesh import Embedding, Surface
+from supple.motion import Motion
+from supple.types import Floats, Ints
+
+SURFACE_FORMATS = (".glb", ".obj", ".ply", ".stl")
+
+
+@dataclass(frozen=True, eq=False)
+class MovingSurface:
+    """Triangles (t, 3), vertex positions at rest [m], (s, 3), and in each frame [m], (T, s, 3)."""
+
+    triangles: Ints
+    rest: Floats
+    positions: Floats
+
+
+def moving_surface(motion: Motion, skin: Embedding | None = None) -> MovingSurface:
+    """The boundary of a motion's mesh in motion or, if given, the skin embedded in it."""
+    if skin is None:
+        surface = motion.mesh.boundary()
+        u = motion.displacements[:, surface.vertex_ids]
+        return MovingSurface(surface.triangles, surface.vertices, surface.vertices + u)
+    if len(skin.mesh.vertices) != len(motion.mesh.vertices):
+        raise InputError(
+            f"the skin is embedded in a mesh of {len(skin.mesh.vertices)} vertices, but the motion "
+            f"has {len(motion.mesh.vertices)}; embed it in motion.mesh"
+        )
+    surface = skin.surface
+    return MovingSurface(surface.triangles, surface.vertices, skin.deform(motion.displacements))
+
+
+@dataclass(frozen=True, eq=False)
+class Shading:
+    """A surface cut apart along its sharp edges, so that each piece can be shaded smoothly.
+
+    Attributes: ``source`` (v,), the vertex of the whole surface that each cut vertex stands for;
+    ``triangles`` (t, 3) into the cut vertices.
+    """
+
+    source: Ints
+    triangles: Ints
+    _faces: Ints
+    _around: Any  # sparse (v, t), 1 where a triangle touches a cut vertex
+
+    @classmethod
+    def cut(cls, rest: Floats, triangles: Ints, crease: float) -> Shading:
+        """Cuts where the surface at rest [m], (s, 3), bends by more than ``crease`` [degrees]."""
+        if not 0 <= crease <= 180:
+            raise InputError(f"crease={crease} must be an angle between 0 and 180 degrees")
+        count = len(triangles)
+        # Half-edge 3f + k runs from corner k of triangle f to the next one. Sorted by their two
+        # ends, those that share an edge become neighbours.
+        corner = np.arange(3 * count)
+        following = 3 * (corner // 3) + (corner + 1) % 3
+        vertex = triangles.ravel()
+        low = np.where(vertex < vertex[following], corner, following)
+        high = np.where(vertex < vertex[following], following, corner)
+        order = np.lexsort((vertex[high], vertex[low]))
+        a, b = order[:-1], order[1:]
+        unit = _unit(_area_normals(rest, triangles))
+        bend = np.einsum("ei,ei->e", unit[a // 3], unit[b // 3])
+        joined = (vertex[low[a]] == vertex[low[b]]) & (vertex[high[a]] == vertex[high[b]])
+        joined &= bend >= np.cos(np.radians(crease)) - 1e-12
+        rows = np.concatenate([low[a[joined]], high[a[joined]]])
+        columns = np.concatenate([low[b[joined]], high[b[joined]]])
+        links = coo_matrix((np.ones(len(rows)), (rows, columns)), shape=(3 * count, 3 * count))
+        pieces, label = connected_components(links, directed=False)
+        source = np.empty(pieces, dtype=np.int64)
+        source[label] = vertex
+        around = csr_matrix((np.ones(3 * count), (label, corner // 3)), shape=(pieces, count))
+        return cls(source, label.reshape(-1, 3).astype(np.int64), triangles, around)
+
+    def normals(self, positions: Floats) -> Floats:
+        """Unit normals of the cut vertices, (v, 3), for surface vertices at [m], (s, 3)."""
+        return _unit(self._around @ _area_normals(positions, self._faces))
+
+
+def write_surface(surface: Surface, path: str | os.PathLike[str]) -> None:
+    """Writes a surface as .obj, .ply, .stl or .glb, by the ending of ``path``.
+
+    Coordinates stay as they are, in metres; .ply, .stl and .glb keep single precision, and .stl
+    no shared vertices.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix not in SURFACE_FORMATS:
+        raise InputError(
+            f"cannot write a surface to {path}: the name must end in {', '.join(SURFACE_FORMATS)}"
+        )
+    import trimesh
+
+    mesh = trimesh.Trimesh(surface.vertices, surface.triangles, process=False)
+    # By default .obj has 8 decimals, which is coarse for a body of millimetres.
+    options: dict[str, Any] = {"digits": 17} if suffix == ".obj" else {}
+    data: Any = mesh.export(file_type=suffix[1:], **options)
+    with replacing(path) as temporary:
+        temporary.write_bytes(data.encode() if isinstance(data, str) else data)
+
+
+def _area_normals(positions: Floats, triangles: Ints) -> Floats:
+    a, b, c = (positions[triangles[:, k]] for k in range(3))
+    normals: Floats = np.cross(b - a, c - a)
+    return normals
+
+
+def _unit(vectors: Floats) -> Floats:
+    """Vectors at length 1; where there is none, up."""
+    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    up = np.broadcast_to(np.array([0.0, 0.0, 1.0]), vectors.shape)
+    unit: Floats = np.divide(vectors, length, out=up.copy(), where=length > 0)
+    return unit

@@ -1,0 +1,96 @@
+"""USD: a motion as a mesh, and if wanted its tetrahedra, with points for each frame."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from supple.errors import InputError, MissingExtra
+from supple.files import replacing
+from supple.io.surfaces import moving_surface
+from supple.mesh import Embedding, TetMesh
+from supple.motion import Motion
+from supple.types import Floats, Progress
+
+_STILL_RATE = 24.0  # [1/s] time codes of a motion with a single frame
+
+
+def write_usd(
+    motion: Motion,
+    path: str | os.PathLike[str],
+    *,
+    skin: Embedding | None = None,
+    volume: bool = False,
+    name: str = "body",
+    progress: Progress | None = None,
+) -> None:
+    """Writes a motion as ``.usd``, ``.usda`` or ``.usdc``: z up, in metres, exact in time.
+
+    Args:
+        motion: What to write; its first frame becomes the time code 0.
+        path: The file.
+        skin: A surface embedded in the motion's mesh, to be written instead of its boundary.
+        volume: Also write the solid, as a ``TetMesh`` with purpose "proxy"; needs a TetMesh.
+        name: Of the prim, /World/<name>.
+        progress: Called as ``progress(done, total, what)``.
+    """
+    try:
+        from pxr import Gf, Sdf, Usd, UsdGeom, Vt
+    except ImportError as error:
+        raise MissingExtra("USD export", "usd") from error
+    if not Sdf.Path.IsValidIdentifier(name):
+        raise InputError(f"name={name!r} must be letters, digits and _, not starting with a digit")
+    if volume and not isinstance(motion.mesh, TetMesh):
+        raise InputError(
+            f"volume=True writes tetrahedra, but the motion has a {type(motion.mesh).__name__}"
+        )
+
+    def vectors(points: Floats) -> Any:
+        return Vt.Vec3fArray.FromNumpy(np.ascontiguousarray(points, dtype=np.float32))
+
+    def whole(numbers: Any) -> Any:
+        return Vt.IntArray.FromNumpy(np.ascontiguousarray(numbers, dtype=np.int32).ravel())
+
+    surface = moving_surface(motion, skin)
+    rate = motion.frame_rate if len(motion) > 1 else _STILL_RATE
+    codes = (motion.times - motion.times[0]) * rate
+    nearest = np.round(codes)  # evenly spaced frames fall on whole time codes but for rounding
+    codes = np.where(np.abs(codes - nearest) < 1e-6, nearest, codes)
+    with replacing(path) as temporary:
+        stage = Usd.Stage.CreateNew(os.fspath(temporary))
+        UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.z)
+        UsdGeom.SetStageMetersPerUnit(stage, 1.0)
+        stage.SetTimeCodesPerSecond(rate)
+        stage.SetFramesPerSecond(rate)
+        stage.SetStartTimeCode(float(codes[0]))
+        stage.SetEndTimeCode(float(codes[-1]))
+        world = UsdGeom.Xform.Define(stage, "/World")
+        stage.SetDefaultPrim(world.GetPrim())
+
+        mesh = UsdGeom.Mesh.Define(stage, f"/World/{name}")
+        mesh.CreateSubdivisionSchemeAttr(UsdGeom.Tokens.none)
+        mesh.CreateFaceVertexCountsAttr(whole(np.full(len(surface.triangles), 3)))
+        mesh.CreateFaceVertexIndicesAttr(whole(surface.triangles))
+        mesh.CreateDoubleSidedAttr(True)
+        mesh.CreateDisplayColorAttr([Gf.Vec3f(0.72, 0.74, 0.78)])
+        moving = [(mesh.CreatePointsAttr(), mesh.CreateExtentAttr(), surface.positions)]
+        if volume:
+            solid = UsdGeom.TetMesh.Define(stage, f"/World/{name}_volume")
+            solid.CreatePurposeAttr(UsdGeom.Tokens.proxy)
+            solid.CreateTetVertexIndicesAttr(
+                Vt.Vec4iArray.FromNumpy(motion.mesh.cells.astype(np.int32))
+            )
+            solid.CreateSurfaceFaceVertexIndicesAttr(
+                Vt.Vec3iArray.FromNumpy(motion.mesh.boundary_facets().astype(np.int32))
+            )
+            moving.append((solid.CreatePointsAttr(), solid.CreateExtentAttr(), motion.positions))
+        for i, code in enumerate(codes.tolist()):
+            for points, extent, positions in moving:
+                points.Set(vectors(positions[i]), code)
+                corners = np.stack([positions[i].min(axis=0), positions[i].max(axis=0)])
+                extent.Set(vectors(corners), code)
+            if progress is not None:
+                progress(i + 1, len(codes), "frames")
+        stage.Save()

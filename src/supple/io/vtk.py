@@ -1,0 +1,101 @@
+"""ParaView: a ``.pvd`` file that lists one ``.vtu`` file a frame, in a folder beside it."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+from pathlib import Path
+from xml.sax.saxutils import quoteattr
+
+import meshio
+import numpy as np
+
+from supple.errors import InputError
+from supple.files import replacing
+from supple.io.surfaces import moving_surface
+from supple.mesh import Embedding, VolumeMesh
+from supple.motion import Motion
+from supple.types import Ints, Progress
+
+_CELLS = {4: "tetra", 8: "hexahedron", 10: "tetra10"}
+_FRAME = re.compile(r"frame_\d{5,}\.vtu")
+
+
+def write_pvd(
+    motion: Motion,
+    path: str | os.PathLike[str],
+    *,
+    skin: Embedding | None = None,
+    progress: Progress | None = None,
+) -> None:
+    """Writes a motion for ParaView: ``run.pvd``, and the frames in the folder ``run_frames``.
+
+    Points are where the body is; the point data "displacement" u [m] leads there from its rest
+    shape. The cell data "region" numbers the mesh's regions from 1, in their order, 0 for none;
+    a cell in several has the first.
+
+    Args:
+        motion: What to write.
+        path: The file, ``*.pvd``.
+        skin: A surface embedded in the motion's mesh, to be written instead of the solid.
+        progress: Called as ``progress(done, total, what)``.
+    """
+    target = Path(path)
+    folder = target.with_name(f"{target.stem}_frames")
+    strangers = (
+        [f for f in folder.iterdir() if not _FRAME.fullmatch(f.name)] if folder.is_dir() else []
+    )
+    if strangers or (folder.exists() and not folder.is_dir()):
+        found = f"it holds {strangers[0].name}" if strangers else "it is a file"
+        raise InputError(f"{folder} is in the way, {found}; move it, or choose another name")
+    if skin is None:
+        positions, u = motion.positions, motion.displacements
+        cells = [(_CELLS[motion.mesh.cells.shape[1]], motion.mesh.cells)]
+        cell_data = {"region": [_region_numbers(motion.mesh)]}
+    else:
+        surface = moving_surface(motion, skin)
+        positions, u = surface.positions, surface.positions - surface.rest
+        cells, cell_data = [("triangle", surface.triangles)], {}
+    names = [f"frame_{i:05d}.vtu" for i in range(len(motion))]
+    with replacing(target) as temporary:
+        fresh = folder.with_name(f".{folder.name}-{secrets.token_hex(4)}")
+        fresh.mkdir()
+        try:
+            for i, name in enumerate(names):
+                data = {"displacement": u[i]}
+                mesh = meshio.Mesh(positions[i], cells, point_data=data, cell_data=cell_data)
+                mesh.write(fresh / name, file_format="vtu")
+                if progress is not None:
+                    progress(i + 1, len(names), "frames")
+            temporary.write_text(_index(motion, folder.name, names), encoding="utf-8")
+            _swap(fresh, folder)
+        finally:
+            shutil.rmtree(fresh, ignore_errors=True)
+
+
+def _region_numbers(mesh: VolumeMesh) -> Ints:
+    numbers = np.zeros(len(mesh.cells), dtype=np.int64)
+    for i, cells in reversed(list(enumerate(mesh.regions.values(), start=1))):
+        numbers[cells] = i
+    return numbers
+
+
+def _index(motion: Motion, folder: str, names: list[str]) -> str:
+    lines = ['<?xml version="1.0"?>', '<VTKFile type="Collection" version="0.1">', "<Collection>"]
+    for time, name in zip(motion.times.tolist(), names, strict=True):
+        file = quoteattr(f"{folder}/{name}")
+        lines.append(f'<DataSet timestep="{time!r}" part="0" file={file}/>')
+    return "\n".join([*lines, "</Collection>", "</VTKFile>", ""])
+
+
+def _swap(fresh: Path, folder: Path) -> None:
+    """Puts a whole new folder in the place of one written earlier."""
+    if folder.exists():
+        old = folder.with_name(f".{folder.name}-{secrets.token_hex(4)}")
+        os.replace(folder, old)
+        os.replace(fresh, folder)
+        shutil.rmtree(old)
+    else:
+        os.replace(fresh, folder)

@@ -1,0 +1,120 @@
+"""What every material has: elastic constants, density, a compiled energy, two derivatives."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import InputError
+from ..types import Floats, Ints
+from .projection import project_isotropic
+
+if TYPE_CHECKING:
+    from ..mesh import VolumeMesh
+
+Self = TypeVar("Self", bound="Material")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Material(ABC):
+    """An isotropic elastic material. Each parameter is a scalar or one number a cell.
+
+    Every model here agrees with linear elasticity of the same Young's modulus and Poisson ratio
+    for small strains.
+    """
+
+    young: ArrayLike
+    """Young's modulus [Pa], scalar or (cells,)."""
+    poisson: ArrayLike
+    """Poisson ratio, scalar or (cells,), between −1 and ½."""
+    density: ArrayLike = 1000.0
+    """Mass density of the rest shape [kg/m³], scalar or (cells,)."""
+
+    survives_inversion: ClassVar[bool] = True
+    """Whether energy and stress are finite when a cell is turned inside out."""
+
+    def __post_init__(self) -> None:
+        for name in ("young", "poisson", "density"):
+            object.__setattr__(self, name, _numbers(name, getattr(self, name)))
+        _require("young", self.young, np.asarray(self.young) > 0, "stiffness must be positive")
+        _require("density", self.density, np.asarray(self.density) > 0, "mass must be positive")
+        nu = np.asarray(self.poisson)
+        _require("poisson", nu, nu < 0.5, "½ is incompressible; use less than 0.5, e.g. 0.49")
+        _require("poisson", nu, nu > -1.0, "a stable material has more than -1")
+
+    @classmethod
+    def from_mesh(cls: type[Self], mesh: VolumeMesh) -> Self:
+        """A material with the constants that the mesh file gave to its regions."""
+        values = {
+            name: np.full(len(mesh.cells), np.nan) for name in ("young", "poisson", "density")
+        }
+        for region, properties in mesh.properties.items():
+            for name, column in values.items():
+                column[mesh.regions[region]] = properties[name]
+        bare = np.flatnonzero(np.isnan(values["young"]))
+        if len(bare):
+            raise InputError(
+                f"{len(bare)} of {len(mesh.cells)} cells have no material in this mesh "
+                f"(the first is cell {bare[0]}); give young=, poisson= and density= yourself"
+            )
+        return cls(**values)
+
+    def lame(self, cells: Ints) -> tuple[Floats, Floats]:
+        """Lamé's λ and μ [Pa] of the given cells."""
+        young, nu = self.per_cell("young", cells), self.per_cell("poisson", cells)
+        return young * nu / ((1 + nu) * (1 - 2 * nu)), young / (2 * (1 + nu))
+
+    def per_cell(self, name: str, cells: Ints) -> Floats:
+        """Parameter ``name`` of the given cells, (len(cells),)."""
+        value = np.asarray(getattr(self, name), dtype=float)
+        if value.ndim == 0:
+            return np.full(len(cells), float(value))
+        if len(cells) and cells.max() >= len(value):
+            raise InputError(
+                f"{name} has {len(value)} values, but the mesh has a cell {cells.max()}; "
+                f"give a scalar or one value for each cell"
+            )
+        return np.ascontiguousarray(value[cells])
+
+    @staticmethod
+    @abstractmethod
+    def evaluate(
+        F: Floats, lam: Floats, mu: Floats, psi: Floats, P: Floats, A: Floats, order: int
+    ) -> None:
+        """Compiled: fill ψ, then P = ∂ψ/∂F if order ≥ 1, then A = ∂P/∂F if order ≥ 2.
+
+        F and P are (cells, points, 3, 3), ψ is (cells, points), A is (cells, points, 6, 3, 3) as
+        the kernels of the elements say.
+        """
+
+    @staticmethod
+    def make_definite(F: Floats, A: Floats) -> None:
+        """Replace A by its nearest positive semidefinite stress derivative, in place."""
+        project_isotropic(F, A)
+
+
+def _numbers(name: str, value: Any) -> Any:
+    """A float, or a read-only 1D array, that is finite."""
+    try:
+        array = np.array(value, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name}={value!r}: give a number, or one number for each cell") from error
+    if array.ndim > 1:
+        raise InputError(f"{name} has shape {array.shape}; give a scalar or shape (cells,)")
+    _require(name, array, np.isfinite(array), "it must be finite")
+    if array.ndim == 0:
+        return float(array)
+    array.flags.writeable = False
+    return array
+
+
+def _require(name: str, value: Any, valid: Any, advice: str) -> None:
+    array, valid = np.atleast_1d(np.asarray(value)), np.atleast_1d(valid)
+    if not valid.all():
+        bad = int(np.flatnonzero(~valid)[0])
+        where = f"[{bad}]" if np.ndim(value) else ""
+        raise InputError(f"{name}{where}={array[bad]:g}: {advice}")

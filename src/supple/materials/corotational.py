@@ -1,0 +1,91 @@
+"""Corotational: ψ = μ ‖F − R‖² + λ/2 tr(RᵀF − I)², R the rotation nearest to F.
+
+Linear elasticity in the frame of the local rotation. R always has det R = 1, so an inverted cell is
+pushed back the shortest way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._kernels.compiling import kernel, pointwise
+from .._kernels.svd3 import svd3
+from .base import Material
+
+
+@pointwise
+def energy(F, lam, mu, U, sigma, V):
+    """Fills the singular value decomposition of F for the derivatives."""
+    svd3(F, U, sigma, V)
+    square = (sigma[0] - 1.0) ** 2 + (sigma[1] - 1.0) ** 2 + (sigma[2] - 1.0) ** 2
+    trace = sigma[0] + sigma[1] + sigma[2] - 3.0
+    return mu * square + 0.5 * lam * trace * trace
+
+
+@pointwise
+def _rotation(U, V, i, j):
+    return U[i, 0] * V[j, 0] + U[i, 1] * V[j, 1] + U[i, 2] * V[j, 2]
+
+
+@pointwise
+def stress(F, lam, mu, P, U, sigma, V):
+    """P = 2μ (F − R) + λ tr(S − I) R with F = R S."""
+    trace = sigma[0] + sigma[1] + sigma[2] - 3.0
+    for i in range(3):
+        for j in range(3):
+            P[i, j] = 2.0 * mu * F[i, j] + (lam * trace - 2.0 * mu) * _rotation(U, V, i, j)
+
+
+@pointwise
+def stress_derivative(F, lam, mu, A, U, sigma, V):
+    """∂P/∂F = 2μ I + λ R ⊗ R + (λ tr(S − I) − 2μ) ∂R/∂F.
+
+    ∂R/∂F = Σ 2/(σ_a + σ_b) T ⊗ T over the pairs of axes, T = (u_a v_bᵀ − u_b v_aᵀ)/√2.
+    """
+    trace = sigma[0] + sigma[1] + sigma[2] - 3.0
+    b = lam * trace - 2.0 * mu
+    s = 0
+    for j in range(3):
+        for l in range(j, 3):
+            for i in range(3):
+                for k in range(3):
+                    a = lam * _rotation(U, V, i, j) * _rotation(U, V, k, l)
+                    if i == k and j == l:
+                        a += 2.0 * mu
+                    A[s, i, k] = a
+            s += 1
+    for p in range(2):
+        for q in range(p + 1, 3):
+            span = sigma[p] + sigma[q]
+            if abs(span) < 1e-6:  # R jumps where two singular values cancel
+                span = 1e-6
+            s = 0
+            for j in range(3):
+                for l in range(j, 3):
+                    for i in range(3):
+                        t = U[i, p] * V[j, q] - U[i, q] * V[j, p]
+                        for k in range(3):
+                            A[s, i, k] += b / span * t * (U[k, p] * V[l, q] - U[k, q] * V[l, p])
+                    s += 1
+
+
+@kernel
+def evaluate(F, lam, mu, psi, P, A, order):
+    """ψ, P and ∂P/∂F at the quadrature points of some cells, up to ``order``."""
+    U, sigma, V = np.empty((3, 3)), np.empty(3), np.empty((3, 3))
+    for e in range(len(lam)):
+        for q in range(F.shape[1]):
+            psi[e, q] = energy(F[e, q], lam[e], mu[e], U, sigma, V)
+            if order >= 1:
+                stress(F[e, q], lam[e], mu[e], P[e, q], U, sigma, V)
+            if order >= 2:
+                stress_derivative(F[e, q], lam[e], mu[e], A[e, q], U, sigma, V)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Corotational(Material):
+    """Corotational linear elasticity: stiffness that does not change with strain."""
+
+    evaluate = staticmethod(evaluate)

@@ -1,0 +1,88 @@
+"""Neo-Hookean: ψ = μ/2 (F:F − 3) − μ ln J + λ/2 (ln J)², J = det F.
+
+The logarithm is a barrier: a cell that collapses or turns inside out has infinite energy, and a
+solver that cannot avoid it fails.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from .._kernels.compiling import kernel, pointwise
+from .base import Material
+from .cofactor import cofactor
+
+
+@pointwise
+def energy(F, lam, mu, H):
+    """Fills H = F⁻ᵀ for the derivatives; ψ is infinite where J ≤ 0."""
+    J = cofactor(F, H)
+    if not J > 0.0:
+        return np.inf
+    square = 0.0
+    for i in range(3):
+        for j in range(3):
+            square += F[i, j] * F[i, j]
+            H[i, j] /= J
+    log = math.log(J)
+    return 0.5 * mu * (square - 3.0) - mu * log + 0.5 * lam * log * log
+
+
+@pointwise
+def stress(F, lam, mu, P, H):
+    """P = μ (F − F⁻ᵀ) + λ ln J F⁻ᵀ."""
+    log = _log_volume(F)
+    for i in range(3):
+        for j in range(3):
+            P[i, j] = mu * (F[i, j] - H[i, j]) + lam * log * H[i, j]
+
+
+@pointwise
+def stress_derivative(F, lam, mu, A, H):
+    """∂P_ij/∂F_kl = μ δ_ik δ_jl + (μ − λ ln J) F⁻ᵀ_il F⁻ᵀ_kj + λ F⁻ᵀ_ij F⁻ᵀ_kl."""
+    b = mu - lam * _log_volume(F)
+    s = 0
+    for j in range(3):
+        for l in range(j, 3):
+            for i in range(3):
+                for k in range(3):
+                    a = b * H[i, l] * H[k, j] + lam * H[i, j] * H[k, l]
+                    if i == k and j == l:
+                        a += mu
+                    A[s, i, k] = a
+            s += 1
+
+
+@pointwise
+def _log_volume(F):
+    J = (
+        F[0, 0] * (F[1, 1] * F[2, 2] - F[1, 2] * F[2, 1])
+        - F[0, 1] * (F[1, 0] * F[2, 2] - F[1, 2] * F[2, 0])
+        + F[0, 2] * (F[1, 0] * F[2, 1] - F[1, 1] * F[2, 0])
+    )
+    return math.log(J) if J > 0.0 else np.nan
+
+
+@kernel
+def evaluate(F, lam, mu, psi, P, A, order):
+    """ψ, P and ∂P/∂F at the quadrature points of some cells, up to ``order``."""
+    H = np.empty((3, 3))
+    for e in range(len(lam)):
+        for q in range(F.shape[1]):
+            psi[e, q] = energy(F[e, q], lam[e], mu[e], H)
+            if order >= 1:
+                stress(F[e, q], lam[e], mu[e], P[e, q], H)
+            if order >= 2:
+                stress_derivative(F[e, q], lam[e], mu[e], A[e, q], H)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class NeoHookean(Material):
+    """Compressible neo-Hookean material, with a barrier against inversion."""
+
+    survives_inversion: ClassVar[bool] = False
+    evaluate = staticmethod(evaluate)

@@ -1,0 +1,27 @@
+"""Meshes: solids cut into cells, surfaces, reading and writing them, a skin on a solid."""
+
+from supple.mesh.checks import MeshWarning
+from supple.mesh.embedding import Embedding
+from supple.mesh.hex import HexMesh
+from supple.mesh.quadratic import QuadraticTetMesh
+from supple.mesh.reading import read_mesh
+from supple.mesh.skins import read_surface, read_vertex_list
+from supple.mesh.surface import Surface
+from supple.mesh.tet import TetMesh
+from supple.mesh.volume import Quadrature, VolumeMesh
+from supple.mesh.writing import write_mesh
+
+__all__ = [
+    "Embedding",
+    "HexMesh",
+    "MeshWarning",
+    "QuadraticTetMesh",
+    "Quadrature",
+    "Surface",
+    "TetMesh",
+    "VolumeMesh",
+    "read_mesh",
+    "read_surface",
+    "read_vertex_list",
+    "write_mesh",
+]

@@ -1,0 +1,113 @@
+"""Reading surfaces, and lists of vertices, from files."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from supple.errors import MeshError
+from supple.mesh.files import existing, guarded, text, unreadable
+from supple.mesh.polygons import fan
+from supple.mesh.surface import Surface
+from supple.mesh.usd import read_usd_surface
+from supple.types import Ints
+
+_USD = (".usd", ".usda", ".usdc")
+_TRIMESH = (".ply", ".stl", ".glb", ".gltf", ".off")
+# These formats repeat a vertex where its normal or texture differs, or for every triangle.
+_SPLIT = (".stl", ".glb", ".gltf")
+
+
+def read_surface(path: str | os.PathLike[str]) -> Surface:
+    """Read triangles; coordinates are taken as metres.
+
+    By ending: .obj, .ply, .off, .stl, .glb, .gltf, .usd, .usda, .usdc (extra ``usd``). Polygons
+    become triangles; textures and normals are passed over. A scene's parts are put in their
+    places and joined. Vertices keep the order of the file, except that .stl, .glb and .gltf,
+    which repeat vertices, are welded.
+    """
+    file = existing(path)
+    ending = file.suffix.lower()
+    if ending not in (".obj", *_TRIMESH, *_USD):
+        known = ", ".join((".obj", *_TRIMESH, *_USD))
+        raise MeshError(
+            f"{file}: read_surface does not know {ending or 'no ending'}; it reads {known}; "
+            "read_mesh(...).boundary() gives the surface of a solid"
+        )
+    try:
+        if ending == ".obj":
+            return _read_obj(file)
+        if ending in _USD:
+            return read_usd_surface(file)
+        surface = _through_trimesh(file)
+        return surface.welded()[0] if ending in _SPLIT else surface
+    except MeshError as error:
+        if str(file) in str(error):
+            raise
+        raise MeshError(f"{file}: {error}") from error
+
+
+def read_vertex_list(path: str | os.PathLike[str]) -> Ints:
+    """Read vertex indices from a .bou file: numbers from 1, with commas between them.
+
+    Returns them from 0, sorted, each once, (k,).
+    """
+    file = existing(path)
+    try:
+        words = text(file).replace(",", " ").split()
+        ids = np.unique(np.array([int(word) for word in words], dtype=np.int64))
+    except (ValueError, OverflowError) as error:
+        raise unreadable(file, str(error)) from error
+    if not len(ids) or ids[0] < 1:
+        raise MeshError(f"{file} must list vertex numbers from 1, with commas between them")
+    return ids - 1
+
+
+def _read_obj(file: Path) -> Surface:
+    vertices: list[list[float]] = []
+    corners: list[int] = []
+    counts: list[int] = []
+    lines = text(file).replace("\\\n", " ").splitlines()
+    for number, line in enumerate(lines, 1):
+        words = line.split("#", 1)[0].split()
+        try:
+            if words and words[0] == "v":
+                vertices.append([float(words[1]), float(words[2]), float(words[3])])
+            elif words and words[0] == "f":
+                face = [int(word.split("/", 1)[0]) for word in words[1:]]
+                if len(face) < 3 or not all(0 < abs(v) <= len(vertices) or v > 0 for v in face):
+                    raise ValueError(f"face {' '.join(words[1:5])}")
+                # Numbers count from 1, or back from the vertex read last.
+                corners += [v - 1 if v > 0 else len(vertices) + v for v in face]
+                counts.append(len(face))
+        except (ValueError, IndexError) as error:
+            raise unreadable(file, f"line {number}: {error}") from error
+    if not counts:
+        raise MeshError(f"{file} holds no faces")
+    if max(corners) >= len(vertices):
+        raise unreadable(file, f"a face names vertex {max(corners) + 1} of {len(vertices)}")
+    points = np.array(vertices, dtype=np.float64)
+    if not np.isfinite(points).all():
+        raise unreadable(file, "a vertex is not finite")
+    return Surface(points, fan(points, np.array(counts), np.array(corners)))
+
+
+def _through_trimesh(file: Path) -> Surface:
+    import trimesh
+
+    with guarded(file):
+        loaded: Any = trimesh.load(str(file), process=False, skip_materials=True)
+        if isinstance(loaded, trimesh.Scene):
+            parts = [part for part in loaded.dump() if isinstance(part, trimesh.Trimesh)]
+            parts = [part for part in parts if len(part.faces)]
+        else:
+            parts = [loaded] if len(getattr(loaded, "faces", ())) else []
+        if not parts:
+            raise MeshError(f"{file} holds no triangles")
+        starts = np.cumsum([0] + [len(part.vertices) for part in parts[:-1]])
+        vertices = np.concatenate([np.asarray(part.vertices, np.float64) for part in parts])
+        triangles = [np.asarray(p.faces, np.int64) + s for p, s in zip(parts, starts, strict=True)]
+        return Surface(vertices, np.concatenate(triangles))

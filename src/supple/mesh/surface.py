@@ -1,0 +1,133 @@
+"""Triangle surfaces: the boundary of a body, a skin to draw, an obstacle, a sheet of cloth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from supple.errors import MeshError
+from supple.mesh import checks
+from supple.types import Floats, Ints
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Surface:
+    """Triangles in space.
+
+    ``vertices`` (n, 3) positions [m]; ``triangles`` (t, 3) vertex indices, counter-clockwise seen
+    from outside; ``vertex_ids`` (n,), for a surface taken from a larger mesh, the index that each
+    vertex has there.
+    """
+
+    vertices: Floats
+    triangles: Ints
+    vertex_ids: Ints | None = None
+
+    def __post_init__(self) -> None:
+        vertices = checks.points(self.vertices)
+        object.__setattr__(self, "vertices", vertices)
+        triangles = checks.connectivity(self.triangles, 3, len(vertices), "triangle")
+        object.__setattr__(self, "triangles", triangles)
+        if self.vertex_ids is not None:
+            ids = np.asarray(self.vertex_ids)
+            if ids.shape != (len(vertices),) or ids.dtype.kind not in "iu":
+                raise MeshError(
+                    f"vertex_ids have shape {ids.shape} and dtype {ids.dtype}; "
+                    f"they must be ({len(vertices)},) whole numbers"
+                )
+            object.__setattr__(self, "vertex_ids", checks.frozen(ids, np.int64))
+
+    def __reduce__(self) -> tuple[type[Surface], tuple[Floats, Ints, Ints | None]]:
+        return type(self), (self.vertices, self.triangles, self.vertex_ids)
+
+    def __repr__(self) -> str:
+        return f"Surface({self.n_vertices} vertices, {self.n_triangles} triangles)"
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices."""
+        return len(self.vertices)
+
+    @property
+    def n_triangles(self) -> int:
+        """Number of triangles."""
+        return len(self.triangles)
+
+    @property
+    def bounds(self) -> Floats:
+        """Lowest and highest corner of the bounding box [m], (2, 3)."""
+        return np.stack([self.vertices.min(axis=0), self.vertices.max(axis=0)])
+
+    @cached_property
+    def areas(self) -> Floats:
+        """Area of each triangle [m²], (t,)."""
+        areas: Floats = 0.5 * np.linalg.norm(_double_area_vectors(self), axis=1)
+        return areas
+
+    @property
+    def area(self) -> float:
+        """Total area [m²]."""
+        return float(self.areas.sum())
+
+    @property
+    def volume(self) -> float:
+        """Volume inside [m³], by the divergence theorem; means something only if closed."""
+        # The origin is free when the surface is closed; a near one keeps round-off small.
+        corners = self.vertices[self.triangles] - self.vertices.mean(axis=0)
+        cross = np.cross(corners[:, 1], corners[:, 2])
+        return float(np.einsum("ti,ti->", corners[:, 0], cross) / 6.0)
+
+    @cached_property
+    def is_closed(self) -> bool:
+        """Whether every edge is walked as often one way as the other, so that no hole is left."""
+        heads = self.triangles[:, [0, 1, 2]].ravel()
+        tails = self.triangles[:, [1, 2, 0]].ravel()
+        there = np.sort(heads * self.n_vertices + tails)
+        back = np.sort(tails * self.n_vertices + heads)
+        return bool(np.array_equal(there, back))
+
+    def normals(self) -> Floats:
+        """Unit vertex normals, the mean of the triangles around weighted by area, (n, 3).
+
+        A vertex without area around it has the normal 0.
+        """
+        face = _double_area_vectors(self)
+        summed = np.zeros_like(self.vertices)
+        for corner in range(3):
+            for axis in range(3):
+                summed[:, axis] += np.bincount(
+                    self.triangles[:, corner], weights=face[:, axis], minlength=self.n_vertices
+                )
+        length = np.linalg.norm(summed, axis=1, keepdims=True)
+        unit: Floats = np.divide(summed, length, out=np.zeros_like(summed), where=length > 0)
+        return unit
+
+    def compact(self) -> tuple[Surface, Ints]:
+        """Drop vertices that no triangle uses.
+
+        Returns the surface and, for each of its vertices, the index in this one.
+        """
+        kept, triangles = np.unique(self.triangles, return_inverse=True)
+        ids = None if self.vertex_ids is None else self.vertex_ids[kept]
+        made = Surface(self.vertices[kept], triangles.reshape(-1, 3).astype(np.int64), ids)
+        return made, kept
+
+    def welded(self) -> tuple[Surface, Ints]:
+        """Merge vertices at the same place, and drop triangles that this leaves without area.
+
+        Returns the surface and, for each vertex of this one, the index in that.
+        """
+        # Adding zero turns -0.0 into 0.0, so that both count as one place.
+        places, merged = np.unique(self.vertices + 0.0, axis=0, return_inverse=True)
+        merged = merged.reshape(-1)
+        triangles = merged[self.triangles]
+        a, b, c = triangles.T
+        return Surface(places, triangles[(a != b) & (b != c) & (c != a)]), merged
+
+
+def _double_area_vectors(surface: Surface) -> Floats:
+    a, b, c = (surface.vertices[surface.triangles[:, k]] for k in range(3))
+    product: Floats = np.cross(b - a, c - a)
+    return product

@@ -1,0 +1,335 @@
+"""What all solid meshes share: checks, selection, regions, the boundary."""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from supple.errors import InputError
+from supple.mesh import checks
+from supple.mesh.surface import Surface
+from supple.types import Bools, Floats, Ints
+
+Span = float | tuple[float | None, float | None]
+"""A coordinate [m], or (low, high) with None for an open end."""
+
+
+@dataclass(frozen=True, eq=False)
+class Quadrature:
+    """Points at which a mesh integrates its energy.
+
+    ``weights`` (m, q) volume that each point stands for [m³]; ``gradients`` (m, q, k, 3)
+    derivatives of the k shape functions by the rest position [1/m]; ``shape_values`` (q, k)
+    the shape functions themselves.
+    """
+
+    weights: Floats
+    gradients: Floats
+    shape_values: Floats
+
+    def __post_init__(self) -> None:
+        for name in ("weights", "gradients", "shape_values"):
+            object.__setattr__(self, name, checks.frozen(getattr(self, name), np.float64))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class VolumeMesh(ABC):
+    """A solid cut into cells; use TetMesh, QuadraticTetMesh or HexMesh.
+
+    ``vertices`` (n, 3) rest positions X [m]; ``cells`` (m, k) vertex indices; ``regions`` named
+    sets of cell indices; ``properties`` of regions, as found in a file: "young" [Pa], "poisson",
+    "density" [kg/m³]. All of them are read-only: ``dataclasses.replace`` makes a variant.
+    """
+
+    vertices: Floats
+    cells: Ints
+    regions: Mapping[str, Ints] = field(default_factory=dict)
+    properties: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    cell_nodes: ClassVar[int]
+    """Number of nodes of a cell, k."""
+    # Local nodes of each face, outward; the triangles that draw such a face; edges between
+    # corners; and the order of nodes that turns a cell inside out.
+    _faces: ClassVar[Ints]
+    _face_triangles: ClassVar[Ints]
+    _corner_edges: ClassVar[Ints]
+    _flip: ClassVar[Ints]
+
+    def __post_init__(self) -> None:
+        kind = type(self).__name__
+        vertices = checks.points(self.vertices)
+        cells = checks.connectivity(self.cells, self.cell_nodes, len(vertices))
+        checks.no_repeats(cells)
+        checks.all_referenced(cells, len(vertices), kind)
+        volumes, worst = self._signed_volumes(vertices, cells)
+        checks.solid(vertices, self._longest_edges(vertices, cells), volumes, worst, kind)
+        regions = checks.cell_sets(self.regions, len(cells))
+        object.__setattr__(self, "vertices", vertices)
+        object.__setattr__(self, "cells", cells)
+        object.__setattr__(self, "regions", regions)
+        object.__setattr__(self, "properties", checks.region_values(self.properties, regions))
+
+    def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
+        values = {name: dict(of) for name, of in self.properties.items()}
+        return type(self), (self.vertices, self.cells, dict(self.regions), values)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.n_vertices} vertices, {self.n_cells} cells)"
+
+    # -- what each kind of cell defines ------------------------------------------------
+
+    @classmethod
+    @abstractmethod
+    def _signed_volumes(cls, vertices: Floats, cells: Ints) -> tuple[Floats, Floats]:
+        """Signed volumes (m,) and the smallest local volume ratio as a volume (m,) [m³]."""
+
+    @abstractmethod
+    def quadrature(self) -> Quadrature:
+        """Integration points, made once and kept."""
+
+    @abstractmethod
+    def shape_mass(self) -> Floats:
+        """Integral of N_a N_b over each cell, exact [m³], (m, k, k)."""
+
+    # -- making ------------------------------------------------------------------------
+
+    @classmethod
+    def cleaned(
+        cls,
+        vertices: ArrayLike,
+        cells: ArrayLike,
+        regions: Mapping[str, Ints] | None = None,
+        properties: Mapping[str, Mapping[str, float]] | None = None,
+    ) -> Self:
+        """A mesh without the vertices that no cell uses, and with inverted cells turned round."""
+        positions = checks.points(vertices)
+        whole = checks.connectivity(cells, cls.cell_nodes, len(positions))
+        turned = cls.inverted(positions, whole)
+        whole = np.where(turned[:, None], whole[:, cls._flip], whole)
+        positions, whole, _ = drop_unreferenced(positions, whole)
+        return cls(positions, whole, regions or {}, properties or {})
+
+    @classmethod
+    def inverted(cls, vertices: Floats, cells: Ints) -> Bools:
+        """Which cells have a negative volume, (m,)."""
+        volumes, _ = cls._signed_volumes(vertices, cells)
+        negative: Bools = volumes < 0
+        return negative
+
+    def with_region(self, name: str, cells: ArrayLike) -> Self:
+        """This mesh with one more region: cell indices, or a mask (m,)."""
+        return dataclasses.replace(self, regions={**self.regions, name: np.asarray(cells)})
+
+    # -- measuring ---------------------------------------------------------------------
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices n."""
+        return len(self.vertices)
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells m."""
+        return len(self.cells)
+
+    @cached_property
+    def volumes(self) -> Floats:
+        """Volume of each cell [m³], (m,)."""
+        volumes, _ = self._signed_volumes(self.vertices, self.cells)
+        volumes.setflags(write=False)
+        return volumes
+
+    @property
+    def volume(self) -> float:
+        """Volume of the whole [m³]."""
+        return float(self.volumes.sum())
+
+    @cached_property
+    def bounds(self) -> Floats:
+        """Lowest and highest corner of the bounding box [m], (2, 3)."""
+        box = np.stack([self.vertices.min(axis=0), self.vertices.max(axis=0)])
+        box.setflags(write=False)
+        return box
+
+    @property
+    def diagonal(self) -> float:
+        """Length of the diagonal of the bounding box [m]."""
+        return float(np.linalg.norm(self.bounds[1] - self.bounds[0]))
+
+    @cached_property
+    def centroids(self) -> Floats:
+        """Mean of the corners of each cell [m], (m, 3)."""
+        corners = self.cells[:, : 1 + int(self._corner_edges.max())]
+        middle: Floats = self.vertices[corners].mean(axis=1)
+        middle.setflags(write=False)
+        return middle
+
+    @classmethod
+    def _longest_edges(cls, vertices: Floats, cells: Ints) -> Floats:
+        longest = np.zeros(len(cells))
+        for a, b in cls._corner_edges:
+            edge = vertices[cells[:, b]] - vertices[cells[:, a]]
+            np.maximum(longest, np.einsum("mi,mi->m", edge, edge), out=longest)
+        return np.sqrt(longest)
+
+    # -- selecting ---------------------------------------------------------------------
+
+    def where(
+        self,
+        x: Span | None = None,
+        y: Span | None = None,
+        z: Span | None = None,
+        *,
+        tolerance: float | None = None,
+        inside: Callable[[Floats], ArrayLike] | None = None,
+    ) -> Ints:
+        """Indices of the vertices that meet every condition given, (k,).
+
+        ``x``, ``y``, ``z``: a coordinate [m], or (low, high) with None for an open end, ends
+        included; ``tolerance`` [m] of these, 1e-6 of the bounding box's diagonal by default;
+        ``inside``: a function of positions (n, 3) that answers with a mask (n,).
+        """
+        return self._select(self.vertices, "vertex", (x, y, z), tolerance, inside)
+
+    def cells_where(
+        self,
+        x: Span | None = None,
+        y: Span | None = None,
+        z: Span | None = None,
+        *,
+        tolerance: float | None = None,
+        inside: Callable[[Floats], ArrayLike] | None = None,
+    ) -> Ints:
+        """Indices of the cells whose centroid meets every condition given, (k,); see where."""
+        return self._select(self.centroids, "cell centroid", (x, y, z), tolerance, inside)
+
+    def _select(
+        self,
+        positions: Floats,
+        what: str,
+        spans: tuple[Span | None, Span | None, Span | None],
+        tolerance: float | None,
+        inside: Callable[[Floats], ArrayLike] | None,
+    ) -> Ints:
+        if inside is None and all(span is None for span in spans):
+            raise InputError("say where: give x, y, z or inside, e.g. mesh.where(x=0)")
+        slack = 1e-6 * self.diagonal if tolerance is None else float(tolerance)
+        if not slack >= 0:
+            raise InputError(f"tolerance={tolerance} must be a length of zero or more [m]")
+        chosen = np.ones(len(positions), dtype=bool)
+        for axis, span in enumerate(spans):
+            if span is not None:
+                low, high = _ends(span, "xyz"[axis])
+                chosen &= positions[:, axis] >= low - slack
+                chosen &= positions[:, axis] <= high + slack
+        if inside is not None:
+            mask = np.asarray(inside(positions))
+            if mask.shape != chosen.shape or mask.dtype != bool:
+                raise InputError(
+                    f"inside(positions) gave shape {mask.shape} and dtype {mask.dtype}; "
+                    f"it must give a mask of shape {chosen.shape}"
+                )
+            chosen &= mask
+        if not chosen.any():
+            low, high = positions.min(axis=0), positions.max(axis=0)
+            raise InputError(
+                f"no {what} is there; they span x {low[0]:.6g} to {high[0]:.6g}, "
+                f"y {low[1]:.6g} to {high[1]:.6g}, z {low[2]:.6g} to {high[2]:.6g} m"
+            )
+        return np.flatnonzero(chosen).astype(np.int64)
+
+    def region(self, name: str) -> Ints:
+        """Indices of the cells of a named region."""
+        if name not in self.regions:
+            raise InputError(f"no region {name!r}; this mesh has: {checks.names(self.regions)}")
+        return self.regions[name]
+
+    # -- the boundary ------------------------------------------------------------------
+
+    def boundary_facets(self) -> Ints:
+        """Faces that only one cell has, outward, as vertex indices of this mesh.
+
+        (f, 3) for tets, (f, 4) for bricks, (f, 6) for quadratic tets: three corners, then the
+        middles of edges 01, 12, 20.
+        """
+        return self._facets[0]
+
+    def boundary_cells(self) -> Ints:
+        """The cell that each boundary facet belongs to, (f,)."""
+        return self._facets[1]
+
+    @cached_property
+    def _facets(self) -> tuple[Ints, Ints]:
+        faces = self.cells[:, self._faces].reshape(-1, self._faces.shape[1])
+        corners = 4 if self._faces.shape[1] == 4 else 3
+        keys = np.sort(faces[:, :corners], axis=1)
+        order = np.lexsort(keys.T)
+        same = (keys[order[1:]] == keys[order[:-1]]).all(axis=1)
+        single = np.ones(len(faces), dtype=bool)
+        single[order[1:][same]] = False
+        single[order[:-1][same]] = False
+        facets: Ints = faces[single]
+        owners: Ints = np.flatnonzero(single) // len(self._faces)
+        facets.setflags(write=False)
+        owners.setflags(write=False)
+        return facets, owners
+
+    def boundary(self) -> Surface:
+        """The skin as triangles, outward; its ``vertex_ids`` are vertex indices of this mesh."""
+        triangles = self._facets[0][:, self._face_triangles].reshape(-1, 3)
+        kept, local = np.unique(triangles, return_inverse=True)
+        return Surface(self.vertices[kept], local.reshape(-1, 3).astype(np.int64), kept)
+
+
+def drop_unreferenced(vertices: Floats, cells: Ints) -> tuple[Floats, Ints, Ints]:
+    """Vertices that some cell uses, the cells renumbered, and the former index of each vertex."""
+    kept, renumbered = np.unique(cells, return_inverse=True)
+    return vertices[kept], renumbered.reshape(cells.shape).astype(np.int64), kept
+
+
+def grid(
+    size: ArrayLike, cells: ArrayLike, origin: ArrayLike
+) -> tuple[Floats, Ints, tuple[int, int, int]]:
+    """Vertices and bricks (VTK order) of a box, with its number of bricks along x, y and z."""
+    lengths = np.asarray(size, dtype=np.float64)
+    start = np.asarray(origin, dtype=np.float64)
+    counts = np.asarray(cells)
+    if lengths.shape != (3,) or not (np.isfinite(lengths) & (lengths > 0)).all():
+        raise InputError(
+            f"size={size!r} must be three lengths above zero [m], e.g. (1.0, 0.2, 0.2)"
+        )
+    if counts.shape != (3,) or counts.dtype.kind not in "iu" or not (counts > 0).all():
+        raise InputError(f"cells={cells!r} must be three whole numbers above zero, e.g. (20, 4, 4)")
+    if start.shape != (3,) or not np.isfinite(start).all():
+        raise InputError(f"origin={origin!r} must be a point (x, y, z) [m]")
+    nx, ny, nz = (int(count) for count in counts)
+    axes = [start[a] + lengths[a] * (np.arange(n + 1) / n) for a, n in enumerate((nx, ny, nz))]
+    vertices = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
+    index = np.arange(len(vertices)).reshape(nx + 1, ny + 1, nz + 1)
+    corners = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)]
+    corners += [(i, j, 1) for i, j, _ in corners]
+    bricks = np.stack(
+        [index[i : nx + i, j : ny + j, k : nz + k].ravel() for i, j, k in corners], axis=1
+    )
+    return vertices, bricks.astype(np.int64), (nx, ny, nz)
+
+
+def _ends(span: Span, axis: str) -> tuple[float, float]:
+    try:
+        if isinstance(span, (tuple, list)):
+            low, high = span
+            ends = (-np.inf if low is None else float(low), np.inf if high is None else float(high))
+        else:
+            ends = (float(span), float(span))
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{axis}={span!r} must be a number or a pair (low, high)") from error
+    if not ends[0] <= ends[1]:
+        raise InputError(f"{axis}={span!r} must be a pair (low, high) with low ≤ high")
+    return ends

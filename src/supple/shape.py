@@ -1,0 +1,44 @@
+"""A body at one displacement, its energy and derivatives worked out when first asked for."""
+
+from __future__ import annotations
+
+from .assembly import Evaluation
+from .body import Body
+from .types import Floats
+
+
+class Shape:
+    """Elastic energy and derivatives of ``body`` at ``u``, shared by all who need them.
+
+    ``order`` says how deep the first evaluation goes: 1 for forces, 2 for the stiffness too.
+    ``buffer`` (blocks, 3, 3) takes the stiffness, for owners of one shape at a time.
+    """
+
+    def __init__(
+        self, body: Body, u: Floats, *, order: int = 1, buffer: Floats | None = None
+    ) -> None:
+        self.body, self.u = body, u
+        self._order, self._buffer = order, buffer
+        self._evaluation: Evaluation = body.evaluate(u, order=order, stiffness=buffer)
+
+    @property
+    def energy(self) -> float:
+        """U [J]."""
+        return self._evaluation.energy
+
+    @property
+    def gradient(self) -> Floats:
+        """∇U [N], (n, 3)."""
+        return self._evaluation.gradient
+
+    @property
+    def stiffness(self) -> Floats:
+        """∇²U [N/m], (blocks, 3, 3). Shared: copy before changing it."""
+        if self._order < 2:
+            self._order = 2
+            self._evaluation = self.body.evaluate(self.u, order=2, stiffness=self._buffer)
+        return self._evaluation.stiffness
+
+    def definite_stiffness(self) -> Floats:
+        """∇²U with every cell's part made positive semidefinite, (blocks, 3, 3)."""
+        return self.body.evaluate(self.u, order=2, definite=True).stiffness

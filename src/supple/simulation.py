@@ -1,0 +1,310 @@
+"""A simulation: a body in motion, step by step or for a while."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import loads
+from .body import Body
+from .damping import Damping
+from .dynamics import Dynamics
+from .errors import InputError, StepFailed
+from .integrators import TRBDF2, ExplicitIntegrator, ImplicitIntegrator, Integrator, State
+from .motion import Frame, Motion
+from .recording import Recorder, read_motion
+from .solvers.conjugate_gradients import ConjugateGradients
+from .solvers.newton import Newton
+from .types import Floats, Progress
+
+ForceField = Callable[[float], ArrayLike]
+"""External force [N] on every vertex, (n, 3), as a function of time [s]."""
+
+
+class LiveState:
+    """Where a simulation is now. Assign ``u`` or ``v``, or change them in place, to set it."""
+
+    def __init__(self, body: Body) -> None:
+        self._body = body
+        self.time = 0.0
+        """[s]"""
+        self._u = np.zeros_like(body.mesh.vertices)
+        self._v = np.zeros_like(body.mesh.vertices)
+
+    @property
+    def u(self) -> Floats:
+        """Displacements [m], (n, 3)."""
+        return self._u
+
+    @u.setter
+    def u(self, value: ArrayLike) -> None:
+        self._u = self._body.checked("u", value).copy()
+
+    @property
+    def v(self) -> Floats:
+        """Velocities [m/s], (n, 3)."""
+        return self._v
+
+    @v.setter
+    def v(self, value: ArrayLike) -> None:
+        self._v = self._body.checked("v", value).copy()
+
+
+class Simulation:
+    """A body, its damping and what pushes it, moved by an integrator and a solver.
+
+    ``dt`` is the time step [s], ``gravity`` an acceleration (3,) [m/s²], ``force`` a function of
+    time that gives the external force (n, 3) [N]. ``state`` is where the body is; set its ``u`` and
+    ``v`` for initial conditions.
+    """
+
+    def __init__(
+        self,
+        body: Body,
+        *,
+        damping: Damping | Sequence[Damping] | None = None,
+        integrator: Integrator | None = None,
+        solver: Newton | None = None,
+        dt: float = 1 / 60,
+        gravity: ArrayLike = (0.0, 0.0, 0.0),
+        force: ForceField | None = None,
+    ) -> None:
+        self.body = body
+        self.integrator = integrator if integrator is not None else TRBDF2()
+        if not isinstance(self.integrator, Integrator):
+            raise InputError(f"integrator={integrator!r}: give an integrator object, e.g. TRBDF2()")
+        self.dt = _positive("dt", dt)
+        self.gravity = loads.vector("gravity", gravity)
+        self.force = force
+        self.dissipated = 0.0
+        """Energy that damping has taken since the start [J]."""
+        self.state = LiveState(body)
+        models = [damping] if isinstance(damping, Damping) else list(damping or ())
+        self._dynamics = Dynamics(body, models)
+        self._weight = body.weight(self.gravity)
+        self._mass_solver = ConjugateGradients().bind(body.pattern, body.free)
+        self._mass_solver.take(body.mass_values[:, None, None] * np.eye(3))
+        self._solver = (solver if solver is not None else Newton()).bind(self._dynamics)
+        self._now: State | None = None
+        self._before: State | None = None
+        self._place_supports(self.state.u, self.state.v, 0.0)
+
+    # -- stepping ----------------------------------------------------------------------
+
+    def step(self, *, force: ArrayLike | None = None, dt: float | None = None) -> None:
+        """Advance by one time step, with an extra force (n, 3) [N] during it.
+
+        Raises StepFailed where the step cannot be solved; the state is then as it was.
+        """
+        h = self.dt if dt is None else _positive("dt", dt)
+        extra = None if force is None else self.body.checked("force", force)
+        now = self._current(extra)
+        if isinstance(self.integrator, ExplicitIntegrator):
+            after = self._explicit_step(self.integrator, now, h, extra)
+        elif isinstance(self.integrator, ImplicitIntegrator):
+            after = self._implicit_step(self.integrator, now, h, extra)
+        else:
+            raise InputError(f"{type(self.integrator).__name__} is neither implicit nor explicit")
+        power = [np.vdot(s.v, self._dynamics.damping_force(s.u, s.v)) for s in (now, after)]
+        self.dissipated += 0.5 * h * float(sum(power)) if self._dynamics.damping else 0.0
+        self._before, self._now = now, after
+        self.state.u, self.state.v, self.state.time = after.u, after.v, after.time
+
+    def _implicit_step(
+        self, rule: ImplicitIntegrator, now: State, dt: float, extra: Floats | None
+    ) -> State:
+        stages = rule.stages(now, self._before, dt)
+        stage = next(stages)
+        latest = now.u
+        while True:
+            self._dynamics.external = self._external(stage.time, extra)
+            starts = [np.where(self.body.free, u, latest) for u in (stage.guess, latest)]
+            for start in starts:
+                self._place_supports(start, None, stage.time)
+            solution = stage.state(self._solver.solve(stage, starts))
+            self._settle_held(solution, stage.time)
+            latest = solution.u
+            try:
+                stage = stages.send(solution)
+            except StopIteration:
+                return solution
+
+    def _explicit_step(
+        self, rule: ExplicitIntegrator, now: State, dt: float, extra: Floats | None
+    ) -> State:
+        after = rule.advance(now, dt, lambda t, u, v: self._acceleration(t, u, v, extra))
+        if not (np.isfinite(after.u).all() and np.isfinite(after.v).all()):
+            raise StepFailed(
+                "the explicit integrator is unstable",
+                time=after.time,
+                residual=float("inf"),
+                advice="Try a much smaller dt, or an implicit integrator such as TRBDF2().",
+            )
+        self._place_supports(after.u, after.v, after.time)
+        return after
+
+    def _current(self, extra: Floats | None) -> State:
+        """The state to step from; history counts only if nobody has changed the state since."""
+        u, v, time = self.state.u, self.state.v, self.state.time
+        now = self._now
+        if (
+            now is not None
+            and now.time == time
+            and np.array_equal(now.u, u)
+            and np.array_equal(now.v, v)
+        ):
+            return now
+        self._before = None
+        u, v = self.body.checked("state.u", u).copy(), self.body.checked("state.v", v).copy()
+        self._place_supports(u, v, time)
+        return State(time, u, v, self._acceleration(time, u, v, extra))
+
+    def _acceleration(self, time: float, u: Floats, v: Floats, extra: Floats | None) -> Floats:
+        """a with M a = f − ∇₂R − ∇U, held components following their supports."""
+        shape = self._dynamics.shape_at(u)
+        force = self._external(time, extra) - shape.gradient - self._dynamics.damping_force(u, v)
+        if not np.isfinite(force).all():
+            raise StepFailed(
+                "the forces are not finite at the start of the step",
+                time=time,
+                residual=float("inf"),
+                advice="A cell may be inside out; check the initial displacements.",
+            )
+        held = np.zeros_like(u)
+        for support in self.body.supports:
+            held[support.vertices] = support.acceleration(time)
+        return held + self._mass_solver.solve(force - self.body.mass_times(held))
+
+    def _external(self, time: float, extra: Floats | None) -> Floats:
+        total = self._weight.copy()
+        if self.force is not None:
+            total += self.body.checked("force(t)", self.force(time))
+        return total if extra is None else total + extra
+
+    def _place_supports(self, u: Floats, v: Floats | None, time: float) -> None:
+        for support in self.body.supports:
+            u[support.vertices] = support.displacement(time)
+        if v is not None:
+            self._settle_velocities(v, time)
+
+    def _settle_velocities(self, v: Floats, time: float) -> None:
+        v[~self.body.free] = 0.0
+        for support in self.body.supports:
+            v[support.vertices] = support.velocity(time)
+
+    def _settle_held(self, state: State, time: float) -> None:
+        """Give held components the true derivatives of their path; the integrator's would ring."""
+        if self.body.free.all():
+            return
+        self._settle_velocities(state.v, time)
+        state.a[~self.body.free] = 0.0
+        for support in self.body.supports:
+            state.a[support.vertices] = support.acceleration(time)
+
+    # -- running -----------------------------------------------------------------------
+
+    def run(
+        self,
+        duration: float,
+        *,
+        every: int = 1,
+        record: str | os.PathLike[str] | None = None,
+        resume: bool = False,
+        metadata: Mapping[str, str] | None = None,
+        progress: Progress | None = None,
+    ) -> Motion:
+        """Move on for ``duration`` [s] and return the motion, a frame after every ``every`` steps.
+
+        ``record`` names a motion file that is written as the run goes: whatever stops it, at most
+        the frame at hand is lost. ``resume=True`` goes on with such a file from its last frame;
+        build the simulation as for the run that was stopped.
+        """
+        steps = max(1, round(_positive("duration", duration) / self.dt))
+        if every < 1:
+            raise InputError(f"every={every}: record a frame after every 1 or more steps")
+        if record is None:
+            if resume:
+                raise InputError("resume=True needs record=, the motion file to go on with")
+            frames = list(self._frames(steps, every, progress))
+            return Motion.from_frames(self.body.mesh, frames)
+        with Recorder(record, self.body.mesh, metadata=metadata or {}, resume=resume) as recorder:
+            saved = recorder.checkpoint()
+            done = self._restore(saved) if saved is not None else 0
+            if recorder.frames == 0 or saved is not None:
+                for frame in self._frames(steps, every, progress, done):
+                    recorder.append(frame, self._checkpoint())
+                recorder.finish()
+        return read_motion(record)
+
+    def frame(self) -> Frame:
+        """The body as it is now, with its energies and momenta."""
+        u, v, body = self.state.u, self.state.v, self.body
+        x, momentum = body.mesh.vertices + u, body.mass_times(v)
+        return Frame(
+            time=self.state.time,
+            displacements=u.copy(),
+            kinetic=0.5 * float(np.vdot(v, momentum)),
+            elastic=self._dynamics.shape_at(u).energy,
+            gravitational=-float(np.vdot(self._weight, x)),
+            dissipated=self.dissipated,
+            linear_momentum=momentum.sum(axis=0),
+            angular_momentum=np.cross(x, momentum).sum(axis=0),
+        )
+
+    def _frames(
+        self, steps: int, every: int, progress: Progress | None, done: int = 0
+    ) -> Iterator[Frame]:
+        """The frame now (unless ``done`` steps are behind us), then one after every few steps."""
+        self._steps_done = done
+        if done == 0:
+            self._place_supports(self.state.u, self.state.v, self.state.time)
+            yield self.frame()
+        for number in range(done + 1, steps + 1):
+            self.step()
+            self._steps_done = number
+            if progress is not None:
+                progress(number, steps, "steps")
+            if number % every == 0 or number == steps:
+                yield self.frame()
+
+    def _checkpoint(self) -> dict[str, Any]:
+        """Everything that the next step depends on."""
+        now = self._now or State(self.state.time, self.state.u, self.state.v, np.zeros((0, 3)))
+        saved: dict[str, Any] = {
+            "steps": np.int64(self._steps_done),
+            "dissipated": np.float64(self.dissipated),
+        }
+        for prefix, state in (("now", now), ("before", self._before)):
+            if state is not None:
+                saved |= {f"{prefix}.time": np.float64(state.time), f"{prefix}.u": state.u}
+                saved |= {f"{prefix}.v": state.v, f"{prefix}.a": state.a}
+        return saved
+
+    def _restore(self, saved: Mapping[str, Any]) -> int:
+        states: dict[str, State | None] = {"now": None, "before": None}
+        for prefix in states:
+            if f"{prefix}.u" in saved:
+                u, v, a = (np.ascontiguousarray(saved[f"{prefix}.{name}"]) for name in "uva")
+                states[prefix] = State(float(saved[f"{prefix}.time"]), u, v, a)
+        now = states["now"]
+        if now is None:
+            raise InputError("the checkpoint does not hold a state; start the run again")
+        self.state.u, self.state.v, self.state.time = now.u, now.v, now.time
+        self._now = now if now.a.shape == now.u.shape else None
+        self._before = states["before"]
+        self.dissipated = float(saved["dissipated"])
+        return int(saved["steps"])
+
+
+def _positive(name: str, value: float) -> float:
+    try:
+        seconds = float(value)
+    except (TypeError, ValueError):
+        seconds = float("nan")
+    if not 0 < seconds < float("inf"):
+        raise InputError(f"{name}={value!r}: give a positive number of seconds")
+    return seconds

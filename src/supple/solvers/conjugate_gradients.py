@@ -1,0 +1,146 @@
+"""Iterative solution by preconditioned conjugate gradients."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator, cg
+
+from .._kernels import blocks
+from ..errors import InputError
+from ..sparse import BlockPattern
+from ..types import Bools, Floats
+from .cholesky import Factorization
+from .interface import BoundSolver, LinearSolver, NotPositiveDefinite
+
+_TIGHTEST = 1e-12  # relative residual that double precision reaches on any sane matrix
+
+
+@dataclass(frozen=True)
+class ConjugateGradients(LinearSolver):
+    """Conjugate gradients with the inverse of the diagonal blocks as preconditioner.
+
+    Needs little memory; the choice for large bodies in motion.
+    """
+
+    max_iterations: int = 2000
+
+    def __post_init__(self) -> None:
+        if self.max_iterations < 1:
+            raise InputError(f"max_iterations={self.max_iterations}: give at least 1")
+
+    def bind(self, pattern: BlockPattern, free: Bools) -> BoundSolver:
+        return _BlockJacobi(pattern, free, self.max_iterations)
+
+
+@dataclass(frozen=True)
+class KeptCholesky(LinearSolver):
+    """Conjugate gradients preconditioned by the Cholesky factor of an earlier matrix.
+
+    While the body changes little from step to step, a few iterations do instead of a
+    factorization. A new factorization is made when going on with the old one has become the
+    dearer choice: when a solve took more iterations than the mean cost of all since the last one.
+    """
+
+    single: bool = True
+    """Keep the factor in single precision: half the time and memory."""
+    max_iterations: int = 60
+
+    def bind(self, pattern: BlockPattern, free: Bools) -> BoundSolver:
+        return _Kept(pattern, free, self.single, self.max_iterations)
+
+
+class _Iterative(BoundSolver):
+    """The masked operator of a block matrix, and conjugate gradients on it."""
+
+    def __init__(self, pattern: BlockPattern, free: Bools) -> None:
+        self._pattern, self._free = pattern, free
+        self._size = free.size
+        self._held = np.flatnonzero(~free)
+        self._values = np.zeros((0, 1, 1))
+        self.iterations = 0
+        """Iterations of the last solve."""
+
+    def _multiply(self, x: Floats) -> Floats:
+        y = self._pattern.multiply(self._values, np.ascontiguousarray(x).reshape(self._free.shape))
+        flat = y.reshape(-1)
+        flat[self._held] = 0.0
+        return flat
+
+    def _precondition(self, x: Floats) -> Floats:
+        raise TypeError("a preconditioner is set by the subclass")
+
+    def _iterate(self, rhs: Floats, tolerance: float, limit: int) -> tuple[Floats, bool]:
+        """The solution so far, and whether it is good enough."""
+        b = rhs.reshape(-1).copy()
+        b[self._held] = 0.0
+        shape = (self._size, self._size)
+        operator = LinearOperator(shape, matvec=self._multiply, dtype=float)
+        inverse = LinearOperator(shape, matvec=self._precondition, dtype=float)
+        self.iterations = 0
+
+        def count(_: Floats) -> None:
+            self.iterations += 1
+
+        x, failed = cg(
+            operator, b, rtol=max(tolerance, _TIGHTEST), atol=0.0, maxiter=limit, M=inverse,
+            callback=count,
+        )  # fmt: skip
+        if not np.isfinite(x).all() or float(np.vdot(x, b)) < 0.0:
+            raise NotPositiveDefinite("conjugate gradients met negative curvature")
+        return x.reshape(rhs.shape), failed == 0
+
+
+class _BlockJacobi(_Iterative):
+    def __init__(self, pattern: BlockPattern, free: Bools, limit: int) -> None:
+        super().__init__(pattern, free)
+        self._limit = limit
+
+    def take(self, values: Floats) -> None:
+        self._values = values
+        diagonal = np.empty((*self._free.shape, self._free.shape[1]))
+        blocks.diagonal_blocks(self._pattern.indptr, values, self._free, diagonal)
+        if not (np.linalg.det(diagonal) > 0).all():
+            raise NotPositiveDefinite("a diagonal block is not positive definite")
+        self._inverses = np.linalg.inv(diagonal)
+
+    def _precondition(self, x: Floats) -> Floats:
+        y = np.empty(self._free.shape)
+        blocks.apply_diagonal_blocks(self._inverses, x.reshape(self._free.shape), y)
+        return y.reshape(-1)
+
+    def solve(self, rhs: Floats, tolerance: float = 0.0) -> Floats:
+        return self._iterate(rhs, tolerance, self._limit)[0]
+
+
+class _Kept(_Iterative):
+    def __init__(self, pattern: BlockPattern, free: Bools, single: bool, limit: int) -> None:
+        super().__init__(pattern, free)
+        self._factorization = Factorization(pattern, free, single=single)
+        self._limit = limit
+        self._stale = True
+        self._solves, self._cost = 0, 0.0
+
+    def take(self, values: Floats) -> None:
+        self._values = values
+        if self._stale:
+            self._factorize()
+
+    def _factorize(self) -> None:
+        self._factorization.factorize(self._values)
+        self._stale = False
+        self._solves, self._cost = 0, self._factorization.solves_per_factorization
+
+    def _precondition(self, x: Floats) -> Floats:
+        return self._factorization.solve(x.reshape(self._free.shape)).reshape(-1)
+
+    def solve(self, rhs: Floats, tolerance: float = 0.0) -> Floats:
+        x, done = self._iterate(rhs, tolerance, self._limit)
+        if not done:
+            self._factorize()
+            x, _ = self._iterate(rhs, tolerance, self._limit)
+        self._solves += 1
+        self._cost += self.iterations
+        self._stale = self.iterations > self._cost / self._solves
+        return x

@@ -1,0 +1,216 @@
+"""Newton's method for the force balance of a stage."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..errors import InputError, StepFailed
+from ..integrators import Stage
+from ..sparse import BlockPattern
+from ..types import Bools, Floats
+from .choice import AutomaticSolver
+from .interface import BoundSolver, LinearSolver, NotPositiveDefinite
+
+_SHORTEST_STEP = 2.0**-14
+_NEAR_BALANCE = 0.3  # of the forces at play: where a start is good enough not to try the next
+_SUFFICIENT = 1e-4  # share of the promised decrease that a step must bring
+
+
+@dataclass(frozen=True, eq=False)
+class Balance:
+    """The forces of a stage at one displacement."""
+
+    residual: Floats
+    """M a + ∇₂R + ∇U − f [N], (n, b)."""
+    scale: float
+    """Norm of the forces [N] that the residual is to be measured against."""
+    floor: float
+    """Norm of the residual [N] that rounding alone may leave."""
+    potential: float
+    """Incremental potential [J], whose gradient is the residual (up to lagged damping)."""
+
+
+class Problem(ABC):
+    """What Newton's method needs to know of the physics."""
+
+    pattern: BlockPattern
+    free: Bools
+
+    @abstractmethod
+    def balance(self, stage: Stage, u: Floats, *, with_matrix: bool = False) -> Balance:
+        """Forces at u (n, b); ``with_matrix`` announces that the matrix is wanted next."""
+
+    @abstractmethod
+    def matrix(self, stage: Stage, *, definite: bool) -> Floats:
+        """c_a M + c_v C + K where the last balance was taken, (blocks, b, b)."""
+
+
+@dataclass(frozen=True)
+class Newton:
+    """Newton's method with line search, to convergence or for a fixed number of iterations.
+
+    A stage has converged when the residual force is below ``tolerance`` times the forces at play:
+    inertia, elastic, damping and external forces, and the force that would stop the motion within
+    the step. ``iterations=1`` takes a single full step, as real-time codes do, and checks only that
+    the outcome is finite.
+    """
+
+    tolerance: float = 1e-6
+    max_iterations: int = 40
+    iterations: int | None = None
+    """Take exactly this many full steps instead of iterating to convergence."""
+    linear: LinearSolver = field(default_factory=AutomaticSolver)
+
+    def __post_init__(self) -> None:
+        if not 0 < self.tolerance < 1:
+            raise InputError(
+                f"tolerance={self.tolerance:g}: give a number between 0 and 1, e.g. 1e-6"
+            )
+        if self.max_iterations < 1 or (self.iterations is not None and self.iterations < 1):
+            raise InputError("iterations and max_iterations must be at least 1")
+
+    def bind(self, problem: Problem) -> BoundNewton:
+        """The solver at work on one problem; it keeps factorizations from stage to stage."""
+        return BoundNewton(self, problem)
+
+
+class BoundNewton:
+    """Newton's method for one problem."""
+
+    def __init__(self, options: Newton, problem: Problem) -> None:
+        self._options, self._problem = options, problem
+        self._linear: BoundSolver = options.linear.bind(problem.pattern, problem.free)
+        self._index = np.flatnonzero(problem.free)
+        self.iterations = 0
+        """Iterations that the last stage took."""
+
+    def solve(self, stage: Stage, starts: Sequence[Floats]) -> Floats:
+        """The displacements at which the stage's forces balance.
+
+        ``starts`` are places to start from, the most promising first; they carry the values of
+        the components that are not free. Raises StepFailed.
+        """
+        u, here = self._choose(stage, starts)
+        if self._options.iterations is not None:
+            return self._fixed_count(stage, u, here, self._options.iterations)
+        return self._converge(stage, u, here)
+
+    def _choose(self, stage: Stage, starts: Sequence[Floats]) -> tuple[Floats, Balance]:
+        """The first start where forces are near balance, or else that of least potential."""
+        best: tuple[Floats, Balance] | None = None
+        for u in starts:
+            here = self._problem.balance(stage, u, with_matrix=True)
+            if not _finite(here):
+                continue
+            if best is None or here.potential < best[1].potential:
+                best = u, here
+            if self._norm(here) <= _NEAR_BALANCE * here.scale:
+                break
+        if best is None:
+            raise _failed("a cell has collapsed or turned inside out, which its material forbids",
+                          stage, np.inf)  # fmt: skip
+        if best[0] is not u:
+            self._problem.balance(stage, best[0], with_matrix=True)
+        return best
+
+    def _fixed_count(self, stage: Stage, u: Floats, here: Balance, count: int) -> Floats:
+        for number in range(count):
+            if number:
+                here = self._problem.balance(stage, u, with_matrix=True)
+            if not _finite(here):
+                raise _failed("the forces are not finite", stage, np.inf)
+            u = u + self._direction(stage, here, 1e-4)
+        if not np.isfinite(u).all():
+            raise _failed("the displacements are not finite", stage, np.inf)
+        self.iterations = count
+        return u
+
+    def _converge(self, stage: Stage, u: Floats, here: Balance) -> Floats:
+        for iteration in range(self._options.max_iterations):
+            self.iterations = iteration
+            norm = self._norm(here)
+            target = self._target(here)
+            if norm <= target:
+                return u
+            # No closer than the stage needs, and no closer than the next iterate can use.
+            accuracy = min(0.1, max(1e-3, 0.3 * target / norm))
+            step = self._direction(stage, here, accuracy)
+            found = self._search(stage, u, here, step)
+            if found is None:
+                self._problem.balance(stage, u)
+                step = self._direction(stage, here, accuracy, definite=True)
+                found = self._search(stage, u, here, step)
+            if found is None:
+                raise _failed("no step along Newton's direction brings forces closer to balance",
+                              stage, norm)  # fmt: skip
+            u, here = found
+        if self._norm(here) <= self._target(here):
+            return u
+        raise _failed(
+            f"Newton's method did not converge in {self._options.max_iterations} iterations",
+            stage, self._norm(here),
+        )  # fmt: skip
+
+    def _direction(
+        self, stage: Stage, here: Balance, accuracy: float, *, definite: bool = False
+    ) -> Floats:
+        """Solve with the tangent matrix, or with its definite part where it is not definite."""
+        rhs = -here.residual
+        if not definite:
+            try:
+                self._linear.take(self._problem.matrix(stage, definite=False))
+                return self._linear.solve(rhs, accuracy)
+            except NotPositiveDefinite:
+                pass
+        try:
+            self._linear.take(self._problem.matrix(stage, definite=True))
+            return self._linear.solve(rhs, accuracy)
+        except NotPositiveDefinite as error:
+            raise _failed("the matrix of the stage is singular", stage, self._norm(here)) from error
+
+    def _search(
+        self, stage: Stage, u: Floats, here: Balance, step: Floats
+    ) -> tuple[Floats, Balance] | None:
+        """Halve the step until the residual or the potential falls; None where neither does."""
+        norm = self._norm(here)
+        slope = float(np.vdot(self._on_free(here.residual), self._on_free(step)))
+        length = 1.0
+        while length >= _SHORTEST_STEP:
+            trial = u + length * step
+            there = self._problem.balance(stage, trial)
+            if _finite(there):
+                smaller = self._norm(there) <= (1 - _SUFFICIENT * length) * norm
+                lower = (
+                    slope < 0 and there.potential <= here.potential + _SUFFICIENT * length * slope
+                )
+                if smaller or lower:
+                    return trial, there
+            length /= 2
+        return None
+
+    def _target(self, balance: Balance) -> float:
+        return max(self._options.tolerance * balance.scale, balance.floor)
+
+    def _norm(self, balance: Balance) -> float:
+        return float(np.linalg.norm(self._on_free(balance.residual)))
+
+    def _on_free(self, field: Floats) -> Floats:
+        return field.reshape(-1).take(self._index)
+
+
+def _finite(balance: Balance) -> bool:
+    return bool(np.isfinite(balance.potential) and np.isfinite(balance.residual).all())
+
+
+def _failed(reason: str, stage: Stage, residual: float) -> StepFailed:
+    return StepFailed(
+        reason,
+        time=stage.time,
+        residual=residual,
+        advice="Try a smaller dt, a material that survives inversion such as StableNeoHookean, "
+        "or loads and supports that change more slowly.",
+    )

@@ -1,0 +1,78 @@
+"""Symmetric block-sparse matrices with a pattern built once and values that change.
+
+A pattern is the upper triangle of a node graph: block (i, j), i ≤ j, couples nodes i and j, and the
+diagonal block comes first in its row. Values are an array (blocks, b, b), so adding two matrices on
+one pattern is adding two arrays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sparse
+
+from ._kernels import blocks
+from .types import Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class BlockPattern:
+    """Upper triangle of a symmetric matrix of b × b blocks on a graph of nodes."""
+
+    indptr: Ints
+    """(nodes + 1,): where each row of blocks starts."""
+    cols: Ints
+    """(blocks,): column of each block, ascending in a row, the diagonal first."""
+
+    @property
+    def n_nodes(self) -> int:
+        return len(self.indptr) - 1
+
+    @property
+    def n_blocks(self) -> int:
+        return len(self.cols)
+
+    @cached_property
+    def rows(self) -> Ints:
+        """(blocks,): row of each block."""
+        return np.repeat(np.arange(self.n_nodes), np.diff(self.indptr))
+
+    @classmethod
+    def of_cells(cls, cells: Ints, n_nodes: int) -> tuple[BlockPattern, Ints]:
+        """The pattern in which the nodes of a cell are coupled, and the slots of each cell's pairs.
+
+        ``slots`` is (cells, pairs) over a ≤ b: the block of a pair, or its bitwise complement
+        where the block is stored transposed.
+        """
+        k = cells.shape[1]
+        a, b = np.triu_indices(k)
+        first, second = cells[:, a], cells[:, b]
+        keys = np.minimum(first, second) * np.int64(n_nodes) + np.maximum(first, second)
+        diagonal = np.arange(n_nodes, dtype=np.int64) * (n_nodes + 1)
+        unique, inverse = np.unique(np.concatenate([keys.ravel(), diagonal]), return_inverse=True)
+        rows, cols = unique // n_nodes, unique % n_nodes
+        indptr = np.searchsorted(rows, np.arange(n_nodes + 1))
+        slots = inverse[: keys.size].reshape(keys.shape)
+        slots = np.where(first > second, ~slots, slots)
+        return cls(indptr.astype(np.int64), cols.astype(np.int64)), slots.astype(np.int64)
+
+    def full(self, values: Floats) -> sparse.csr_array:
+        """Both triangles as a SciPy matrix, (b·nodes, b·nodes)."""
+        size = values.shape[1]
+        above = self.rows != self.cols
+        rows = np.concatenate([self.rows, self.cols[above]])
+        cols = np.concatenate([self.cols, self.rows[above]])
+        data = np.concatenate([values, values[above].transpose(0, 2, 1)])
+        order = np.lexsort((cols, rows))
+        indptr = np.searchsorted(rows[order], np.arange(self.n_nodes + 1))
+        shape = (size * self.n_nodes, size * self.n_nodes)
+        return sparse.csr_array(sparse.bsr_array((data[order], cols[order], indptr), shape=shape))
+
+    def multiply(self, values: Floats, x: Floats) -> Floats:
+        """A x for x of shape (nodes, b); values (blocks, b, b), or (blocks,) for multiples of I."""
+        y = np.empty_like(x)
+        loop = blocks.multiply if values.ndim == 3 else blocks.multiply_scalar
+        loop(self.indptr, self.cols, values, x, y)
+        return y

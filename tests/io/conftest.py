@@ -1,0 +1,44 @@
+import numpy as np
+import pytest
+
+from supple.mesh import TetMesh
+from supple.motion import Motion
+
+
+def make_wobble(mesh, count=31, dt=1 / 30, start=0.0):
+    """Bends and twists ``mesh``, a bar along x; the first frame is bent already."""
+    X = mesh.vertices
+    along = X[:, 0] / np.ptp(X[:, 0])
+    displacements = []
+    for time in dt * np.arange(count):
+        bend = 0.4 * np.cos(5 * time) * along
+        twist = 0.8 * np.sin(9 * time) * along
+        y, z = X[:, 1] - 0.1, X[:, 2] - 0.1
+        side, high = np.cos(twist) * y - np.sin(twist) * z, np.sin(twist) * y + np.cos(twist) * z
+        x = X[:, 0] - np.sin(bend) * high
+        z = X[:, 0] * bend / 2 + np.cos(bend) * high
+        displacements.append(np.stack([x, side + 0.1, z + 0.1], axis=1) - X)
+    names = ("kinetic", "elastic", "gravitational", "dissipated")
+    return Motion(
+        mesh,
+        start + dt * np.arange(count),
+        np.array(displacements),
+        **{name: np.zeros(count) for name in names},
+        linear_momentum=np.zeros((count, 3)),
+        angular_momentum=np.zeros((count, 3)),
+    )
+
+
+@pytest.fixture
+def wobble():
+    return make_wobble
+
+
+@pytest.fixture
+def bar():
+    return TetMesh.box(size=(1.0, 0.2, 0.2), cells=(10, 2, 2))
+
+
+@pytest.fixture
+def motion(bar):
+    return make_wobble(bar)

@@ -1,0 +1,60 @@
+import meshio
+import numpy as np
+import pytest
+import trimesh
+
+from supple.errors import InputError
+from supple.io import export_motion, write_surface
+from supple.mesh import Embedding, Surface, TetMesh
+
+
+def test_unknown_endings_name_the_known_ones(motion, bar, tmp_path):
+    with pytest.raises(InputError, match=r"\.glb, \.usd, \.usda, \.usdc, \.pvd"):
+        export_motion(motion, tmp_path / "bar.fbx")
+    with pytest.raises(InputError, match=r"\.glb, \.obj, \.ply, \.stl"):
+        write_surface(bar.boundary(), tmp_path / "bar.png")
+
+
+def test_unknown_options_name_the_known_ones(motion, tmp_path):
+    with pytest.raises(InputError, match=r"\.glb has no option volume; it has skin, tolerance"):
+        export_motion(motion, tmp_path / "bar.glb", volume=True)
+
+
+@pytest.mark.parametrize("ending", ["glb", "usda", "pvd"])
+def test_missing_folder_is_named(motion, tmp_path, ending):
+    with pytest.raises(InputError, match="no folder"):
+        export_motion(motion, tmp_path / "absent" / f"bar.{ending}")
+
+
+@pytest.mark.parametrize("ending", ["obj", "ply", "stl", "glb", "OBJ"])
+def test_surface_returns_as_it_was(bar, tmp_path, ending):
+    surface = bar.boundary()
+    path = tmp_path / f"bar.{ending}"
+    write_surface(surface, path)
+    found = trimesh.load(path, force="mesh", process=False)
+    wanted = surface.vertices[surface.triangles]
+    np.testing.assert_allclose(found.vertices[found.faces], wanted, atol=1e-7)
+    assert [p.name for p in tmp_path.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize("ending", ["glb", "usda", "pvd"])
+def test_skin_of_another_mesh_is_refused(motion, tmp_path, ending):
+    other = TetMesh.box(size=(1.0, 0.2, 0.2), cells=(2, 1, 1))
+    triangle = np.array([(0.1, 0.1, 0.1), (0.9, 0.1, 0.1), (0.5, 0.15, 0.1)])
+    skin = Embedding(other, Surface(triangle, np.array([(0, 1, 2)])))
+    with pytest.raises(InputError, match=r"embed it in motion\.mesh"):
+        export_motion(motion, tmp_path / f"bar.{ending}", skin=skin)
+    assert not list(tmp_path.iterdir())
+
+
+def test_skin_goes_to_every_format(motion, tmp_path):
+    triangle = np.array([(0.1, 0.1, 0.1), (0.9, 0.1, 0.1), (0.5, 0.15, 0.1)])
+    skin = Embedding(motion.mesh, Surface(triangle, np.array([(0, 1, 2)])))
+    wanted = skin.deform(motion.displacements)
+    export_motion(motion, tmp_path / "skin.pvd", skin=skin)
+    frame = meshio.read(tmp_path / "skin_frames" / "frame_00005.vtu")
+    np.testing.assert_array_equal(frame.points, wanted[5])
+    np.testing.assert_allclose(frame.points - frame.point_data["displacement"], triangle)
+    pytest.importorskip("pxr")
+    export_motion(motion, tmp_path / "skin.usda", skin=skin)
+    assert 'def Mesh "body"' in (tmp_path / "skin.usda").read_text()

@@ -1,0 +1,88 @@
+import sys
+
+import numpy as np
+import pytest
+
+from supple.errors import InputError, MissingExtra
+from supple.io import export_motion
+from supple.mesh import HexMesh
+
+pxr = pytest.importorskip("pxr")
+from pxr import Usd, UsdGeom  # noqa: E402
+
+
+@pytest.mark.parametrize("ending", ["usd", "usda", "usdc"])
+def test_points_return_at_each_time_code(motion, tmp_path, ending):
+    path = tmp_path / f"bar.{ending}"
+    export_motion(motion, path)
+    stage = Usd.Stage.Open(str(path))
+    assert UsdGeom.GetStageUpAxis(stage) == "Z"
+    assert UsdGeom.GetStageMetersPerUnit(stage) == 1.0
+    assert stage.GetTimeCodesPerSecond() == pytest.approx(30)
+    assert (stage.GetStartTimeCode(), stage.GetEndTimeCode()) == (0, len(motion) - 1)
+    mesh = UsdGeom.Mesh(stage.GetPrimAtPath("/World/body"))
+    assert mesh.GetPointsAttr().GetTimeSamples() == list(range(len(motion)))
+    surface = motion.mesh.boundary()
+    indices = np.array(mesh.GetFaceVertexIndicesAttr().Get()).reshape(-1, 3)
+    np.testing.assert_array_equal(indices, surface.triangles)
+    for i in (0, 7, len(motion) - 1):
+        points = np.array(mesh.GetPointsAttr().Get(i))
+        np.testing.assert_allclose(points, motion.positions[i, surface.vertex_ids], atol=1e-6)
+        extent = np.array(mesh.GetExtentAttr().Get(i))
+        np.testing.assert_array_equal(extent, [points.min(axis=0), points.max(axis=0)])
+    assert [p.name for p in tmp_path.iterdir()] == [path.name]
+
+
+def test_exporting_again_replaces_the_file(motion, tmp_path):
+    path = tmp_path / "bar.usda"
+    export_motion(motion, path)
+    export_motion(motion[:3], path, name="other")
+    layer = path.read_text()
+    assert 'def Mesh "other"' in layer
+    assert "endTimeCode = 2" in layer
+
+
+def test_volume_is_right_handed_with_its_surface(motion, tmp_path):
+    export_motion(motion, tmp_path / "bar.usdc", volume=True)
+    stage = Usd.Stage.Open(str(tmp_path / "bar.usdc"))
+    solid = UsdGeom.TetMesh(stage.GetPrimAtPath("/World/body_volume"))
+    tets = np.array(solid.GetTetVertexIndicesAttr().Get())
+    np.testing.assert_array_equal(tets, motion.mesh.cells)
+    assert len(UsdGeom.TetMesh.FindInvertedElements(solid, 0)) == 0
+    computed = np.array(UsdGeom.TetMesh.ComputeSurfaceFaces(solid, 0))
+    written = np.array(solid.GetSurfaceFaceVertexIndicesAttr().Get())
+
+    def cyclic(faces):
+        return {tuple(np.roll(face, -np.argmin(face)).tolist()) for face in faces}
+
+    assert cyclic(computed) == cyclic(written)
+
+
+def test_uneven_frames_keep_their_times(motion, tmp_path):
+    uneven = motion[:8].joined(motion[20:])
+    export_motion(uneven, tmp_path / "bar.usda")
+    stage = Usd.Stage.Open(str(tmp_path / "bar.usda"))
+    mesh = UsdGeom.Mesh(stage.GetPrimAtPath("/World/body"))
+    seconds = np.array(mesh.GetPointsAttr().GetTimeSamples()) / stage.GetTimeCodesPerSecond()
+    np.testing.assert_allclose(seconds, uneven.times, atol=1e-6)
+
+
+def test_one_frame_is_written(motion, tmp_path):
+    export_motion(motion[4:5], tmp_path / "bar.usda")
+    stage = Usd.Stage.Open(str(tmp_path / "bar.usda"))
+    assert stage.GetStartTimeCode() == stage.GetEndTimeCode() == 0
+
+
+def test_what_cannot_be_written_is_refused(motion, wobble, tmp_path):
+    bricks = wobble(HexMesh.box(size=(1.0, 0.2, 0.2), cells=(3, 1, 1)), count=2)
+    with pytest.raises(InputError, match="HexMesh"):
+        export_motion(bricks, tmp_path / "bar.usda", volume=True)
+    with pytest.raises(InputError, match="name='1 bar'"):
+        export_motion(motion, tmp_path / "bar.usda", name="1 bar")
+    assert not list(tmp_path.iterdir())
+
+
+def test_missing_package_names_its_extra(motion, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pxr", None)
+    with pytest.raises(MissingExtra, match=r"supple\[usd\]"):
+        export_motion(motion, tmp_path / "bar.usda")
