@@ -9,15 +9,17 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import ArrayLike
+from scipy.sparse.csgraph import connected_components
 
 from . import loads
 from .assembly import Evaluation, Part, assemble
+from .checks import instance, numbers, vector
 from .errors import InputError
 from .mass import ConsistentMass, MassModel
 from .materials import Material
 from .mesh import VolumeMesh
 from .sparse import BlockPattern
-from .supports import Support, check_vertices, fixed_components
+from .supports import HeldComponents, Support
 from .types import Bools, Floats, Ints
 
 
@@ -42,7 +44,14 @@ class Body:
                 f"mesh is a {type(self.mesh).__name__}; give a TetMesh, QuadraticTetMesh or "
                 "HexMesh, e.g. from read_mesh(path)"
             )
-        _ = self.free, self.parts  # bad supports and materials stop here
+        if isinstance(self.supports, Support):
+            raise InputError("supports is one Support; give a sequence of them, e.g. [support]")
+        for support in self.supports:
+            instance(
+                "a support", support, Support, "Support.oscillating(vertices, (0, 0, 0.1), 2.0)"
+            )
+        instance("mass_model", self.mass_model, MassModel, "LumpedMass()")
+        _ = self.held, self.parts  # bad supports and materials stop here
 
     def __repr__(self) -> str:
         return f"Body({self.mesh!r}, {int(self.free.sum())} free components)"
@@ -54,38 +63,29 @@ class Body:
     # -- supports ----------------------------------------------------------------------
 
     @cached_property
+    def held(self) -> HeldComponents:
+        """What the supports hold, and how it moves."""
+        return HeldComponents.of(self.fixed, tuple(self.supports), self.n_vertices)
+
+    @property
     def free(self) -> Bools:
         """Which components may move by themselves, (n, 3)."""
-        held = fixed_components(self.fixed, self.n_vertices)
-        for support in self.supports:
-            check_vertices("a support", support.vertices, self.n_vertices)
-            twice = support.vertices[held[support.vertices].any(axis=1)]
-            if len(twice):
-                raise InputError(
-                    f"vertex {twice[0]} is held twice: leave it out of fixed= or of all supports "
-                    "but one"
-                )
-            held[support.vertices] = True
-        return ~held
+        return self.held.free
+
+    @cached_property
+    def free_rigid_motions(self) -> int:
+        """In how many independent ways the body, or a loose piece of it, can move rigidly."""
+        pieces, label = connected_components(self.pattern.graph(), directed=False)
+        held = ~self.free
+        return sum(6 - _rigid_rank(self.mesh.vertices, held, label == k) for k in range(pieces))
 
     def require_supports(self, what: str) -> None:
         """Stop where the body could drift or spin away as a rigid whole."""
-        held = ~self.free
-        X = self.mesh.vertices - self.mesh.vertices.mean(axis=0)
-        zero, (x, y, z) = np.zeros(len(X)), X.T
-        rigid = np.stack(
-            [np.tile(axis, (len(X), 1)) for axis in np.eye(3)]
-            + [
-                np.stack(turn, axis=1) / max(self.mesh.diagonal, 1e-300)
-                for turn in ((zero, -z, y), (z, zero, -x), (-y, x, zero))
-            ]
-        )
-        rank = np.linalg.matrix_rank(rigid[:, held], tol=1e-6) if held.any() else 0
-        if rank < 6:
+        if self.free_rigid_motions:
             raise InputError(
-                f"{what} needs a body that is held in place, but its supports leave {6 - rank} "
-                "of 6 rigid motions free; fix at least three vertices that are not in line, e.g. "
-                "Body(mesh, material, fixed=mesh.where(x=0))"
+                f"{what} needs a body that is held in place, but its supports leave "
+                f"{self.free_rigid_motions} rigid motions free; fix at least three vertices that "
+                "are not in line, e.g. Body(mesh, material, fixed=mesh.where(x=0))"
             )
 
     # -- materials ---------------------------------------------------------------------
@@ -191,15 +191,7 @@ class Body:
 
     def checked(self, name: str, values: ArrayLike) -> Floats:
         """``values`` as a finite C-order float64 array (n, 3)."""
-        array = np.ascontiguousarray(values, dtype=float)
-        if array.shape != (self.n_vertices, 3):
-            raise InputError(
-                f"{name} has shape {array.shape}; this body needs ({self.n_vertices}, 3)"
-            )
-        if not np.isfinite(array).all():
-            vertex = int(np.flatnonzero(~np.isfinite(array).all(axis=1))[0])
-            raise InputError(f"{name} is not finite at vertex {vertex}: {array[vertex]}")
-        return array
+        return np.ascontiguousarray(numbers(name, values, ((self.n_vertices, 3),)))
 
     def evaluate(
         self,
@@ -226,22 +218,32 @@ class Body:
         )
 
     @cached_property
-    def rounding_force(self) -> float:
-        """Norm of the force [N] that rounding of the displacements alone may leave."""
-        rule = self.mesh.quadrature()
-        modulus = np.empty(len(self.mesh.cells))
+    def _rounding(self) -> tuple[float, float]:
+        """Norm of the force [N] from strains rounded to the last bit, and the same per metre [N/m]
+        of displacement, which is rounded too."""
+        modulus = np.empty(self.mesh.n_cells)
         for part in self.parts:
             modulus[part.cells] = part.lame[0] + 2 * part.lame[1]
-        steepness = np.linalg.norm(rule.gradients, axis=3) * rule.weights[:, :, None]
-        nodal = np.zeros(self.n_vertices)
-        np.add.at(nodal, self.mesh.cells, modulus[:, None] * steepness.sum(axis=1))
-        return float(np.finfo(float).eps * np.linalg.norm(nodal))
+        rule = self.mesh.quadrature()
+        steepness = np.linalg.norm(rule.gradients, axis=3)
+        forces = modulus[:, None, None] * steepness * rule.weights[:, :, None]
+        norms = []
+        for share in (forces, forces * steepness.max(axis=2, keepdims=True)):
+            nodal = np.zeros(self.n_vertices)
+            np.add.at(nodal, self.mesh.cells, share.sum(axis=1))
+            norms.append(float(np.finfo(float).eps * np.linalg.norm(nodal)))
+        return norms[0], norms[1]
+
+    def rounding_force(self, u: Floats) -> float:
+        """Norm of the elastic force [N] that rounding alone may leave at displacements u (n, 3)."""
+        of_strains, of_displacements = self._rounding
+        return of_strains + of_displacements * float(np.abs(u).max())
 
     # -- loads -------------------------------------------------------------------------
 
     def weight(self, gravity: ArrayLike) -> Floats:
         """Force of gravity [N] for an acceleration (3,) [m/s²], (n, 3)."""
-        g = loads.vector("gravity", gravity)
+        g = vector("gravity", gravity)
         return self.mass_times(np.broadcast_to(g, (self.n_vertices, 3)).copy())
 
     def point_force(self, vertices: ArrayLike, force: ArrayLike) -> Floats:
@@ -255,3 +257,15 @@ class Body:
     def pressure(self, vertices: ArrayLike | None, value: float) -> Floats:
         """Pressure [Pa] on the same facets, along their rest normals inwards; (n, 3) [N]."""
         return loads.pressure(self.mesh, vertices, value)
+
+
+def _rigid_rank(X: Floats, held: Bools, piece: Bools) -> int:
+    """How many of the six rigid motions of a piece its held components prevent."""
+    if not held[piece].any():
+        return 0
+    arm = X[piece] - X[piece].mean(axis=0)
+    arm /= np.abs(arm).max()
+    turns = [np.cross(axis, arm) for axis in np.eye(3)]
+    shifts = [np.broadcast_to(axis, arm.shape) for axis in np.eye(3)]
+    motions = np.stack(shifts + turns)[:, held[piece]]
+    return int(np.linalg.matrix_rank(motions, tol=1e-6 * np.sqrt(motions.shape[1])))

@@ -14,6 +14,8 @@ from .shape import Shape
 from .solvers.newton import Balance, Problem
 from .types import Floats
 
+_EPSILON = float(np.finfo(float).eps)
+
 
 class Dynamics(Problem):
     """Force balances of a body with damping under external forces."""
@@ -22,44 +24,68 @@ class Dynamics(Problem):
         self.body = body
         self.damping: tuple[BoundDamping, ...] = tuple(model.bind(body) for model in damping)
         self.pattern, self.free = body.pattern, body.free
-        self.external = np.zeros((body.n_vertices, 3))
+        n = body.n_vertices
+        self.external = np.zeros((n, 3))
         """Force of the stage at hand [N], (n, 3)."""
+        self._held = np.flatnonzero(~body.free)
+        self._held_velocity = np.zeros((n, 3))
+        self._held_acceleration = np.zeros((n, 3))
+        self._v = np.zeros((n, 3))
         self._shape: Shape | None = None
         self._stiffness = np.empty((body.pattern.n_blocks, 3, 3))
         self._matrix = np.empty((body.pattern.n_blocks, 3, 3))
-        self._v = np.zeros((body.n_vertices, 3))
+
+    def begin(self, stage: Stage, external: Floats) -> None:
+        """Set what acts during a stage: its external force and the motion of its supports."""
+        self.external = external
+        self.body.held.set_velocity(self._held_velocity, stage.time)
+        self.body.held.set_acceleration(self._held_acceleration, stage.time)
 
     def balance(self, stage: Stage, u: Floats, *, with_matrix: bool = False) -> Balance:
         body = self.body
         shape = self.shape_at(u, order=2 if with_matrix else 1)
-        v = self._v = stage.velocity(u)
-        offset = u - stage.u_a
-        inertia = body.mass_times(stage.c_a * offset)
+        v = self._v = self._following(stage.velocity(u), self._held_velocity)
+        a = self._following(stage.acceleration(u), self._held_acceleration)
+        inertia = body.mass_times(a)
         friction = np.zeros_like(u)
         dissipation = 0.0
         for model in self.damping:
             friction += model.force(shape, v)
             dissipation += model.dissipation(shape, v)
-        # ½ c_a ‖u − û_a‖²_M + U(u) + R(u, v(u))/c_v − f·u
-        potential = 0.5 * np.vdot(offset, inertia) + shape.energy - np.vdot(self.external, u)
+        # ½ ‖a‖²_M / c_a + U(u) + R(u, v)/c_v − f·u: its gradient by u is the residual
+        potential = shape.energy - float(np.vdot(self.external, u))
+        if stage.c_a:
+            potential += 0.5 * float(np.vdot(a, inertia)) / stage.c_a
         if dissipation:
             potential += dissipation / stage.c_v
-        parts = [inertia, friction, shape.gradient, self.external]
-        if stage.c_v:
-            parts.append(stage.c_v * body.mass_times(v))  # would stop the motion within the stage
-        scale = sum(float(np.linalg.norm(part)) for part in parts)
-        residual = inertia + friction + shape.gradient - self.external
-        return Balance(residual, scale, body.rounding_force, float(potential))
+        parts = (inertia, friction, shape.gradient, self.external)
+        return Balance(
+            residual=inertia + friction + shape.gradient - self.external,
+            scale=sum(float(np.linalg.norm(part)) for part in parts),
+            floor=body.rounding_force(u) + self._rounding_inertia(stage, u),
+            potential=potential,
+        )
+
+    def _rounding_inertia(self, stage: Stage, u: Floats) -> float:
+        """Norm of the inertia [N] that rounding of u leaves in c_a M (u − û_a)."""
+        heaviest = float(self.body.mass_values.max() * np.sqrt(u.size))
+        return _EPSILON * stage.c_a * heaviest * float(np.abs(u).max())
+
+    def _following(self, field: Floats, prescribed: Floats) -> Floats:
+        """``field`` with its held components as prescribed."""
+        if len(self._held):
+            field.reshape(-1)[self._held] = prescribed.reshape(-1)[self._held]
+        return field
 
     def matrix(self, stage: Stage, *, definite: bool) -> Floats:
         shape = self._shape
         if shape is None:
             raise RuntimeError("ask for a balance first")
         values = self._matrix
-        values[:] = shape.definite_stiffness() if definite else shape.stiffness
+        values[:] = shape.definite_stiffness if definite else shape.stiffness
         add_scaled_identity_blocks(values, self.body.mass_values, stage.c_a)
         for model in self.damping:
-            model.add_matrix(shape, self._v, stage.c_v, values)
+            model.add_matrix(shape, self._v, stage.c_v, values, definite=definite)
         return values
 
     def shape_at(self, u: Floats, *, order: int = 1) -> Shape:

@@ -33,9 +33,15 @@ class StepFailed(SuppleError, RuntimeError):
         super().__init__(
             f"step to t = {time:.6g} s failed: {reason} (residual {residual:.3g} N). {advice}"
         )
+        self.reason = reason
         self.time = time
         self.residual = residual
         self.advice = advice
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (SuppleError, (str(self),))
+        return _step_failed, (self.reason, self.time, self.residual, self.advice)
+
+
+def _step_failed(reason: str, time: float, residual: float, advice: str) -> StepFailed:
+    """Rebuild the exception on the far side of a process boundary."""
+    return StepFailed(reason, time=time, residual=residual, advice=advice)

@@ -16,20 +16,27 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import ClassVar
 
-import numpy as np
-
-from .errors import InputError
+from .checks import number
 from .types import Floats
 
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """Displacement u [m], velocity v [m/s] and acceleration a [m/s²] at a time [s]."""
+    """Displacement u [m], velocity v [m/s] and acceleration a [m/s²] at a time [s].
+
+    Explicit rules leave the acceleration None.
+    """
 
     time: float
     u: Floats
     v: Floats
-    a: Floats
+    a: Floats | None
+
+    @property
+    def acceleration(self) -> Floats:
+        if self.a is None:
+            raise ValueError("this state was made without an acceleration")
+        return self.a
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +97,7 @@ class ExplicitIntegrator(Integrator):
 
 
 def _extrapolated(now: State, dt: float) -> Floats:
-    return now.u + dt * now.v + (0.5 * dt * dt) * now.a
+    return now.u + dt * now.v + (0.5 * dt * dt) * now.acceleration
 
 
 def _linear_multistep(time: float, w: float, u: Floats, v: Floats, guess: Floats) -> Stage:
@@ -120,10 +127,8 @@ class Newmark(ImplicitIntegrator):
     order: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
-        if not 0 < self.beta <= 1:
-            raise InputError(f"beta={self.beta:g}: implicit Newmark needs 0 < beta <= 1, e.g. 0.25")
-        if not 0 < self.gamma <= 1:
-            raise InputError(f"gamma={self.gamma:g}: Newmark needs 0 < gamma <= 1, e.g. 0.5")
+        number("beta", self.beta, above=0)
+        number("gamma", self.gamma, above=0)
 
     def stages(self, now: State, before: State | None, dt: float) -> Stages:
         yield _newmark_stage(now, dt, self.beta, self.gamma)
@@ -131,8 +136,8 @@ class Newmark(ImplicitIntegrator):
 
 def _newmark_stage(now: State, dt: float, beta: float, gamma: float) -> Stage:
     c_a, c_v = 1 / (beta * dt * dt), gamma / (beta * dt)
-    u_a = now.u + dt * now.v + (dt * dt * (0.5 - beta)) * now.a
-    u_v = u_a - (now.v + (dt * (1 - gamma)) * now.a) / c_v
+    u_a = now.u + dt * now.v + (dt * dt * (0.5 - beta)) * now.acceleration
+    u_v = u_a - (now.v + (dt * (1 - gamma)) * now.acceleration) / c_v
     return Stage(now.time + dt, c_v, u_v, c_a, u_a, _extrapolated(now, dt))
 
 
@@ -182,8 +187,7 @@ class TRBDF2(ImplicitIntegrator):
     order: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
-        if not 0 < self.gamma < 1:
-            raise InputError(f"gamma={self.gamma:g}: TR-BDF2 needs 0 < gamma < 1, e.g. 2 - sqrt(2)")
+        number("gamma", self.gamma, above=0, below=1)
 
     def stages(self, now: State, before: State | None, dt: float) -> Stages:
         g = self.gamma
@@ -216,7 +220,7 @@ class SymplecticEuler(ExplicitIntegrator):
     ) -> State:
         v = now.v + dt * acceleration(now.time, now.u, now.v)
         u = now.u + dt * v
-        return State(now.time + dt, u, v, np.zeros_like(u))
+        return State(now.time + dt, u, v, None)
 
 
 @dataclass(frozen=True)
@@ -238,7 +242,7 @@ class RK4(ExplicitIntegrator):
         a4 = acceleration(t + h, u + h * v3, v4)
         u = u + h / 6 * (v1 + 2 * v2 + 2 * v3 + v4)
         v = v + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4)
-        return State(t + h, u, v, np.zeros_like(u))
+        return State(t + h, u, v, None)
 
 
 INTEGRATORS: tuple[type[Integrator], ...] = (

@@ -5,29 +5,18 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .checks import number, numbers, vector, vertex_indices
 from .errors import InputError
 from .mesh import VolumeMesh
-from .supports import check_vertices
 from .types import Floats, Ints
 
 _GAUSS = 1 / np.sqrt(3)
 
 
-def vector(name: str, value: ArrayLike) -> Floats:
-    """A finite vector of three numbers."""
-    array = np.asarray(value, dtype=float)
-    if array.shape != (3,) or not np.isfinite(array).all():
-        raise InputError(f"{name}={value!r}: give three finite numbers (x, y, z)")
-    return array
-
-
 def point_force(mesh: VolumeMesh, vertices: ArrayLike, force: ArrayLike) -> Floats:
     """``force`` [N] on each of the vertices: (3,) for all alike, or (k, 3)."""
-    index = np.atleast_1d(np.asarray(vertices, dtype=np.int64))
-    check_vertices("point_force", index, len(mesh.vertices))
-    given = np.asarray(force, dtype=float)
-    if given.shape not in ((3,), (len(index), 3)):
-        raise InputError(f"force has shape {given.shape}; give (3,) or ({len(index)}, 3)")
+    index = vertex_indices("vertices", vertices, len(mesh.vertices))
+    given = numbers("force", force, ((3,), (len(index), 3)))
     total = np.zeros_like(mesh.vertices)
     np.add.at(total, index, given)
     return total
@@ -47,7 +36,7 @@ def pressure(mesh: VolumeMesh, vertices: ArrayLike | None, value: float) -> Floa
     facets = _facets(mesh, vertices)
     _, normals = _integrals(mesh, facets)
     total = np.zeros_like(mesh.vertices)
-    np.add.at(total, facets, -float(value) * normals)
+    np.add.at(total, facets, -number("value", value, unit="Pa") * normals)
     return total
 
 
@@ -55,8 +44,7 @@ def _facets(mesh: VolumeMesh, vertices: ArrayLike | None) -> Ints:
     facets = mesh.boundary_facets()
     if vertices is None:
         return facets
-    index = np.atleast_1d(np.asarray(vertices, dtype=np.int64))
-    check_vertices("a surface load", index, len(mesh.vertices))
+    index = vertex_indices("vertices", vertices, len(mesh.vertices))
     chosen = np.zeros(len(mesh.vertices), dtype=bool)
     chosen[index] = True
     inside = facets[chosen[facets].all(axis=1)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from .assembly import Evaluation
 from .body import Body
 from .types import Floats
@@ -39,6 +41,7 @@ class Shape:
             self._evaluation = self.body.evaluate(self.u, order=2, stiffness=self._buffer)
         return self._evaluation.stiffness
 
+    @cached_property
     def definite_stiffness(self) -> Floats:
         """∇²U with every cell's part made positive semidefinite, (blocks, 3, 3)."""
         return self.body.evaluate(self.u, order=2, definite=True).stiffness

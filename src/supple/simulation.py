@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import loads
 from .body import Body
+from .checks import instance, number, vector, whole_number
 from .damping import Damping
 from .dynamics import Dynamics
 from .errors import InputError, StepFailed
@@ -73,25 +73,37 @@ class Simulation:
         gravity: ArrayLike = (0.0, 0.0, 0.0),
         force: ForceField | None = None,
     ) -> None:
-        self.body = body
+        instance("body", body, Body, "Body(mesh, StVK(young=1e6, poisson=0.4))")
+        models = [damping] if isinstance(damping, Damping) else damping or ()
+        if not isinstance(models, Sequence) or not all(isinstance(m, Damping) for m in models):
+            raise InputError(
+                f"damping={damping!r}: give a damping such as Rayleigh(mass=0.1), or several"
+            )
+        solver = solver if solver is not None else Newton()
+        instance("solver", solver, Newton, "Newton()")
+        if force is not None and not callable(force):
+            raise InputError(
+                f"force={force!r}: give a function of time that returns (n, 3) newtons"
+            )
         self.integrator = integrator if integrator is not None else TRBDF2()
-        if not isinstance(self.integrator, Integrator):
-            raise InputError(f"integrator={integrator!r}: give an integrator object, e.g. TRBDF2()")
-        self.dt = _positive("dt", dt)
-        self.gravity = loads.vector("gravity", gravity)
+        instance("integrator", self.integrator, Integrator, "TRBDF2()")
+        self.body = body
+        self.dt = number("dt", dt, above=0, unit="s")
+        self.gravity = vector("gravity", gravity)
         self.force = force
         self.dissipated = 0.0
         """Energy that damping has taken since the start [J]."""
         self.state = LiveState(body)
-        models = [damping] if isinstance(damping, Damping) else list(damping or ())
         self._dynamics = Dynamics(body, models)
-        self._weight = body.weight(self.gravity)
         self._mass_solver = ConjugateGradients().bind(body.pattern, body.free)
         self._mass_solver.take(body.mass_values[:, None, None] * np.eye(3))
-        self._solver = (solver if solver is not None else Newton()).bind(self._dynamics)
+        self._solver = solver.bind(self._dynamics)
         self._now: State | None = None
         self._before: State | None = None
-        self._place_supports(self.state.u, self.state.v, 0.0)
+        self._pushed: tuple[Floats, Floats | None] = (self.gravity, None)  # gravity, extra force
+        self._steps_done = 0
+        body.held.place(self.state.u, 0.0)
+        body.held.set_velocity(self.state.v, 0.0)
 
     # -- stepping ----------------------------------------------------------------------
 
@@ -100,33 +112,36 @@ class Simulation:
 
         Raises StepFailed where the step cannot be solved; the state is then as it was.
         """
-        h = self.dt if dt is None else _positive("dt", dt)
+        h = self.dt if dt is None else number("dt", dt, above=0, unit="s")
         extra = None if force is None else self.body.checked("force", force)
+        instance("integrator", self.integrator, Integrator, "TRBDF2()")
         now = self._current(extra)
-        if isinstance(self.integrator, ExplicitIntegrator):
-            after = self._explicit_step(self.integrator, now, h, extra)
-        elif isinstance(self.integrator, ImplicitIntegrator):
+        if isinstance(self.integrator, ImplicitIntegrator):
             after = self._implicit_step(self.integrator, now, h, extra)
         else:
-            raise InputError(f"{type(self.integrator).__name__} is neither implicit nor explicit")
-        power = [np.vdot(s.v, self._dynamics.damping_force(s.u, s.v)) for s in (now, after)]
-        self.dissipated += 0.5 * h * float(sum(power)) if self._dynamics.damping else 0.0
+            after = self._explicit_step(cast(ExplicitIntegrator, self.integrator), now, h, extra)
+        if self._dynamics.damping:
+            power = [np.vdot(s.v, self._dynamics.damping_force(s.u, s.v)) for s in (now, after)]
+            self.dissipated += 0.5 * h * float(sum(power))
         self._before, self._now = now, after
+        self._pushed = self.gravity, extra
         self.state.u, self.state.v, self.state.time = after.u, after.v, after.time
 
     def _implicit_step(
         self, rule: ImplicitIntegrator, now: State, dt: float, extra: Floats | None
     ) -> State:
+        held = self.body.held
         stages = rule.stages(now, self._before, dt)
         stage = next(stages)
         latest = now.u
         while True:
-            self._dynamics.external = self._external(stage.time, extra)
+            self._dynamics.begin(stage, self._external(stage.time, extra))
             starts = [np.where(self.body.free, u, latest) for u in (stage.guess, latest)]
             for start in starts:
-                self._place_supports(start, None, stage.time)
+                held.place(start, stage.time)
             solution = stage.state(self._solver.solve(stage, starts))
-            self._settle_held(solution, stage.time)
+            held.set_velocity(solution.v, stage.time)
+            held.set_acceleration(solution.acceleration, stage.time)
             latest = solution.u
             try:
                 stage = stages.send(solution)
@@ -144,24 +159,29 @@ class Simulation:
                 residual=float("inf"),
                 advice="Try a much smaller dt, or an implicit integrator such as TRBDF2().",
             )
-        self._place_supports(after.u, after.v, after.time)
+        self.body.held.place(after.u, after.time)
+        self.body.held.set_velocity(after.v, after.time)
         return after
 
     def _current(self, extra: Floats | None) -> State:
-        """The state to step from; history counts only if nobody has changed the state since."""
+        """The state to step from, its acceleration that of the forces from now on.
+
+        History counts only where nobody has changed the state, and no force has jumped.
+        """
         u, v, time = self.state.u, self.state.v, self.state.time
         now = self._now
-        if (
-            now is not None
-            and now.time == time
-            and np.array_equal(now.u, u)
-            and np.array_equal(now.v, v)
-        ):
+        same = now is not None and now.time == time
+        same = same and np.array_equal(now.u, u) and np.array_equal(now.v, v)  # type: ignore[union-attr]
+        pushed = self.gravity, extra
+        same = same and all(_equal(a, b) for a, b in zip(pushed, self._pushed, strict=True))
+        if same and now is not None and now.a is not None:
             return now
         self._before = None
-        u, v = self.body.checked("state.u", u).copy(), self.body.checked("state.v", v).copy()
-        self._place_supports(u, v, time)
-        return State(time, u, v, self._acceleration(time, u, v, extra))
+        u, v = self.body.checked("state.u", u), self.body.checked("state.v", v)
+        self.body.held.place(u, time)
+        self.body.held.set_velocity(v, time)
+        implicit = isinstance(self.integrator, ImplicitIntegrator)
+        return State(time, u, v, self._acceleration(time, u, v, extra) if implicit else None)
 
     def _acceleration(self, time: float, u: Floats, v: Floats, extra: Floats | None) -> Floats:
         """a with M a = f − ∇₂R − ∇U, held components following their supports."""
@@ -175,35 +195,14 @@ class Simulation:
                 advice="A cell may be inside out; check the initial displacements.",
             )
         held = np.zeros_like(u)
-        for support in self.body.supports:
-            held[support.vertices] = support.acceleration(time)
+        self.body.held.set_acceleration(held, time)
         return held + self._mass_solver.solve(force - self.body.mass_times(held))
 
     def _external(self, time: float, extra: Floats | None) -> Floats:
-        total = self._weight.copy()
+        total = self.body.weight(self.gravity)
         if self.force is not None:
             total += self.body.checked("force(t)", self.force(time))
         return total if extra is None else total + extra
-
-    def _place_supports(self, u: Floats, v: Floats | None, time: float) -> None:
-        for support in self.body.supports:
-            u[support.vertices] = support.displacement(time)
-        if v is not None:
-            self._settle_velocities(v, time)
-
-    def _settle_velocities(self, v: Floats, time: float) -> None:
-        v[~self.body.free] = 0.0
-        for support in self.body.supports:
-            v[support.vertices] = support.velocity(time)
-
-    def _settle_held(self, state: State, time: float) -> None:
-        """Give held components the true derivatives of their path; the integrator's would ring."""
-        if self.body.free.all():
-            return
-        self._settle_velocities(state.v, time)
-        state.a[~self.body.free] = 0.0
-        for support in self.body.supports:
-            state.a[support.vertices] = support.acceleration(time)
 
     # -- running -----------------------------------------------------------------------
 
@@ -223,9 +222,8 @@ class Simulation:
         the frame at hand is lost. ``resume=True`` goes on with such a file from its last frame;
         build the simulation as for the run that was stopped.
         """
-        steps = max(1, round(_positive("duration", duration) / self.dt))
-        if every < 1:
-            raise InputError(f"every={every}: record a frame after every 1 or more steps")
+        steps = max(1, round(number("duration", duration, above=0, unit="s") / self.dt))
+        whole_number("every", every, at_least=1)
         if record is None:
             if resume:
                 raise InputError("resume=True needs record=, the motion file to go on with")
@@ -249,7 +247,7 @@ class Simulation:
             displacements=u.copy(),
             kinetic=0.5 * float(np.vdot(v, momentum)),
             elastic=self._dynamics.shape_at(u).energy,
-            gravitational=-float(np.vdot(self._weight, x)),
+            gravitational=-float(np.vdot(body.weight(self.gravity), x)),
             dissipated=self.dissipated,
             linear_momentum=momentum.sum(axis=0),
             angular_momentum=np.cross(x, momentum).sum(axis=0),
@@ -261,50 +259,44 @@ class Simulation:
         """The frame now (unless ``done`` steps are behind us), then one after every few steps."""
         self._steps_done = done
         if done == 0:
-            self._place_supports(self.state.u, self.state.v, self.state.time)
+            self.body.held.place(self.state.u, self.state.time)
+            self.body.held.set_velocity(self.state.v, self.state.time)
             yield self.frame()
-        for number in range(done + 1, steps + 1):
+        for step in range(done + 1, steps + 1):
             self.step()
-            self._steps_done = number
+            self._steps_done = step
             if progress is not None:
-                progress(number, steps, "steps")
-            if number % every == 0 or number == steps:
+                progress(step, steps, "steps")
+            if step % every == 0 or step == steps:
                 yield self.frame()
 
     def _checkpoint(self) -> dict[str, Any]:
         """Everything that the next step depends on."""
-        now = self._now or State(self.state.time, self.state.u, self.state.v, np.zeros((0, 3)))
-        saved: dict[str, Any] = {
-            "steps": np.int64(self._steps_done),
-            "dissipated": np.float64(self.dissipated),
-        }
+        now = self._now or State(self.state.time, self.state.u, self.state.v, None)
+        saved: dict[str, Any] = {"steps": np.int64(self._steps_done), "dissipated": self.dissipated}
         for prefix, state in (("now", now), ("before", self._before)):
             if state is not None:
-                saved |= {f"{prefix}.time": np.float64(state.time), f"{prefix}.u": state.u}
-                saved |= {f"{prefix}.v": state.v, f"{prefix}.a": state.a}
+                saved[f"{prefix}.time"] = state.time
+                for name in "uva":
+                    if (array := getattr(state, name)) is not None:
+                        saved[f"{prefix}.{name}"] = array
         return saved
 
     def _restore(self, saved: Mapping[str, Any]) -> int:
         states: dict[str, State | None] = {"now": None, "before": None}
         for prefix in states:
             if f"{prefix}.u" in saved:
-                u, v, a = (np.ascontiguousarray(saved[f"{prefix}.{name}"]) for name in "uva")
-                states[prefix] = State(float(saved[f"{prefix}.time"]), u, v, a)
+                u, v, a = (saved.get(f"{prefix}.{name}") for name in "uva")
+                states[prefix] = State(float(saved[f"{prefix}.time"]), u, v, a)  # type: ignore[arg-type]
         now = states["now"]
         if now is None:
             raise InputError("the checkpoint does not hold a state; start the run again")
         self.state.u, self.state.v, self.state.time = now.u, now.v, now.time
-        self._now = now if now.a.shape == now.u.shape else None
-        self._before = states["before"]
+        self._now, self._before = now, states["before"]
+        self._pushed = self.gravity, None
         self.dissipated = float(saved["dissipated"])
         return int(saved["steps"])
 
 
-def _positive(name: str, value: float) -> float:
-    try:
-        seconds = float(value)
-    except (TypeError, ValueError):
-        seconds = float("nan")
-    if not 0 < seconds < float("inf"):
-        raise InputError(f"{name}={value!r}: give a positive number of seconds")
-    return seconds
+def _equal(a: Floats | None, b: Floats | None) -> bool:
+    return a is b or (a is not None and b is not None and np.array_equal(a, b))

@@ -58,6 +58,11 @@ class BlockPattern:
         slots = np.where(first > second, ~slots, slots)
         return cls(indptr.astype(np.int64), cols.astype(np.int64)), slots.astype(np.int64)
 
+    def graph(self) -> sparse.csr_array:
+        """Which nodes are coupled, upper triangle, (nodes, nodes)."""
+        ones = np.ones(self.n_blocks, dtype=np.int8)
+        return sparse.csr_array((ones, self.cols, self.indptr), shape=(self.n_nodes,) * 2)
+
     def full(self, values: Floats) -> sparse.csr_array:
         """Both triangles as a SciPy matrix, (b·nodes, b·nodes)."""
         size = values.shape[1]

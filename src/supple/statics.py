@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .body import Body
+from .checks import whole_number
 from .dynamics import Dynamics
-from .errors import InputError, StepFailed
+from .errors import StepFailed
 from .integrators import Stage
 from .solvers.cholesky import Cholesky
 from .solvers.newton import Newton
@@ -34,16 +35,13 @@ def static_shape(
     not follow. ``start`` (n, 3) is the shape without the load, if it is not the rest shape.
     """
     body.require_supports("static_shape")
-    if increments < 1:
-        raise InputError(f"increments={increments}: give at least 1")
+    whole_number("increments", increments, at_least=1)
     u = np.zeros_like(body.mesh.vertices) if start is None else body.checked("start", start).copy()
-    for support in body.supports:
-        u[support.vertices] = support.displacement(0.0)
+    body.held.place(u, 0.0)
     load = body.weight(gravity)
     if forces is not None:
         load = load + body.checked("forces", forces)
     problem = Dynamics(body, ())
-    problem.external = np.zeros_like(load)
     solver = Newton(tolerance=tolerance, max_iterations=60, linear=Cholesky()).bind(problem)
     reached, increment = 0.0, 1.0 / increments
     previous: Sequence[tuple[float, Floats]] = ()

@@ -14,17 +14,17 @@ from .compiling import kernel
 
 @kernel
 def deformation_gradients(u, cells, gradients, F):
-    """F = I + Σ_a u_a ⊗ ∇N_a at every quadrature point of the cells."""
+    """F = I + Σ_a (u_a − u_0) ⊗ ∇N_a at every quadrature point of the cells."""
     nodes = cells.shape[1]
     for e in range(gradients.shape[0]):
         for q in range(gradients.shape[1]):
             for i in range(3):
                 for j in range(3):
                     F[e, q, i, j] = 1.0 if i == j else 0.0
-            for a in range(nodes):
+            for a in range(1, nodes):  # relative to the first node: exact under translation
                 c = cells[e, a]
                 for i in range(3):
-                    x = u[c, i]
+                    x = u[c, i] - u[cells[e, 0], i]
                     for j in range(3):
                         F[e, q, i, j] += x * gradients[e, q, a, j]
 

@@ -21,8 +21,13 @@ class BoundDamping(ABC):
         """∇₂R [N], (n, 3); the body feels its negative."""
 
     @abstractmethod
-    def add_matrix(self, shape: Shape, v: Floats, factor: float, values: Floats) -> None:
-        """Add factor · ∂∇₂R/∂v to blocks on the body's pattern, (blocks, 3, 3)."""
+    def add_matrix(
+        self, shape: Shape, v: Floats, factor: float, values: Floats, *, definite: bool
+    ) -> None:
+        """Add factor · ∂∇₂R/∂v to blocks on the body's pattern, (blocks, 3, 3).
+
+        ``definite`` asks for a positive semidefinite stand-in.
+        """
 
 
 class Damping(ABC):

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from .._kernels.blocks import add_scaled_identity_blocks
 from ..body import Body
+from ..checks import instance, numbers
 from ..errors import InputError
 from ..shape import Shape
 from ..types import Floats
@@ -48,11 +49,13 @@ class Rayleigh(Damping):
         for name in ("mass", "stiffness"):
             given = getattr(self, name)
             for value in given.values() if isinstance(given, Mapping) else (given,):
-                array = np.asarray(value, dtype=float)
-                if array.ndim > 1 or not np.isfinite(array).all() or (array < 0).any():
+                array = numbers(name, value)
+                if array.ndim > 1 or (array < 0).any():
                     raise InputError(
-                        f"{name}={value!r}: a damping coefficient is a finite number, zero or more"
+                        f"{name}={value!r}: a damping coefficient is a number, zero or more, or "
+                        "one number for each cell"
                     )
+        instance("at", self.at, StiffnessAt, "StiffnessAt.REST")
 
     @classmethod
     def from_ratios(
@@ -67,9 +70,9 @@ class Rayleigh(Damping):
         ``Rayleigh.from_ratios((1.0, 6.0), (0.02, 0.02))`` damps vibrations of 1 and 6 Hz by 2 %
         of critical each.
         """
-        w = 2 * np.pi * np.asarray(frequencies, dtype=float)
-        zeta = np.asarray(ratios, dtype=float)
-        if w.shape != (2,) or zeta.shape != (2,) or not (w > 0).all() or w[0] == w[1]:
+        w = 2 * np.pi * numbers("frequencies", frequencies, ((2,),))
+        zeta = numbers("ratios", ratios, ((2,),))
+        if not (w > 0).all() or w[0] == w[1]:
             raise InputError(
                 f"frequencies={frequencies!r}: give two different positive frequencies in Hz, "
                 "and a ratio for each"
@@ -98,14 +101,16 @@ class _BoundRayleigh(BoundDamping):
             rest = Shape(body, np.zeros_like(body.mesh.vertices), order=2)
             self._constant = self._stiffness(rest)
 
-    def _stiffness(self, shape: Shape) -> Floats:
+    def _stiffness(self, shape: Shape, *, definite: bool = False) -> Floats:
         """β K, (blocks, 3, 3)."""
         if self._constant is not None:
             return self._constant
         if np.ndim(self._factor) == 0:
-            return self._factor * shape.stiffness
+            return self._factor * (shape.definite_stiffness if definite else shape.stiffness)
         factors = np.asarray(self._factor)
-        return self._body.evaluate(shape.u, order=2, cell_factors=factors).stiffness
+        return self._body.evaluate(
+            shape.u, order=2, definite=definite, cell_factors=factors
+        ).stiffness
 
     def dissipation(self, shape: Shape, v: Floats) -> float:
         return 0.5 * float(np.vdot(v, self.force(shape, v)))
@@ -116,10 +121,12 @@ class _BoundRayleigh(BoundDamping):
             force += self._body.pattern.multiply(self._stiffness(shape), v)
         return force
 
-    def add_matrix(self, shape: Shape, v: Floats, factor: float, values: Floats) -> None:
+    def add_matrix(
+        self, shape: Shape, v: Floats, factor: float, values: Floats, *, definite: bool
+    ) -> None:
         add_scaled_identity_blocks(values, self._mass, factor)
         if not self._undamped:
-            values += factor * self._stiffness(shape)
+            values += factor * self._stiffness(shape, definite=definite)
 
 
 def _coefficient(name: str, given: Coefficient, body: Body) -> float | Floats:

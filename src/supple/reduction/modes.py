@@ -38,12 +38,14 @@ def vibration_modes(body: Body, count: int, *, at: ArrayLike | None = None) -> M
     u = np.zeros_like(body.mesh.vertices) if at is None else body.checked("at", at)
     stiffness = body.evaluate(u, order=2).stiffness
     mass = body.mass_values
-    # Shift by a small negative ω² so that a free body's matrix is definite too.
-    scale = np.abs(np.einsum("bii->b", stiffness)).max() / (3 * mass.max())
-    shift = -1e-7 * scale
+    factorization = Factorization(body.pattern, body.free)
+    rigid = body.free_rigid_motions
+    # A free body's stiffness is singular: shift by a small negative ω².
+    shift = (
+        -1e-7 * np.abs(np.einsum("bii->b", stiffness)).max() / (3 * mass.max()) if rigid else 0.0
+    )
     shifted = stiffness.copy()
     add_scaled_identity_blocks(shifted, mass, -shift)
-    factorization = Factorization(body.pattern, body.free)
     try:
         factorization.factorize(shifted)
     except NotPositiveDefinite as error:
@@ -72,7 +74,7 @@ def vibration_modes(body: Body, count: int, *, at: ArrayLike | None = None) -> M
     )
     order = np.argsort(values)
     squares = values[order]
-    squares[np.abs(squares) < 1e-3 * abs(shift)] = 0.0  # rigid motions, up to rounding
+    squares[:rigid] = 0.0  # exactly, not up to rounding
     shapes = np.zeros((count, *shape))
     shapes[:, body.free] = vectors.T[order]
     for k, phi in enumerate(shapes):

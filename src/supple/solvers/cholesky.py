@@ -43,8 +43,10 @@ class Factorization:
             pattern.indptr, pattern.cols, free
         )
         self._upper = np.empty(len(self._sources))
-        self._backend: _PardisoBackend | _SuperLU
-        if pardiso.library() is None:
+        self._backend: _PardisoBackend | _SuperLU | _Nothing
+        if not len(self._index):
+            self._backend = _Nothing()
+        elif pardiso.library() is None:
             self._backend = _SuperLU(indptr, columns)
         else:
             order = _dof_order(_node_order(pattern), free)
@@ -76,6 +78,18 @@ class _PardisoBackend(pardiso.Pardiso):
     def solves_per_factorization(self) -> float:
         solve = 4.0 * self.factor_nonzeros
         return max(2.0, self.factor_operations / self._SPEED_RATIO / solve)
+
+
+class _Nothing:
+    """The factorization of a matrix without rows: every component is held."""
+
+    solves_per_factorization = 1.0
+
+    def factorize(self, values: Floats) -> None:
+        """Nothing to do."""
+
+    def solve(self, rhs: Floats) -> Floats:
+        return rhs
 
 
 class _SuperLU:

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, cg
 
 from .._kernels import blocks
-from ..errors import InputError
+from ..checks import whole_number
 from ..sparse import BlockPattern
 from ..types import Bools, Floats
 from .cholesky import Factorization
@@ -27,8 +27,7 @@ class ConjugateGradients(LinearSolver):
     max_iterations: int = 2000
 
     def __post_init__(self) -> None:
-        if self.max_iterations < 1:
-            raise InputError(f"max_iterations={self.max_iterations}: give at least 1")
+        whole_number("max_iterations", self.max_iterations, at_least=1)
 
     def bind(self, pattern: BlockPattern, free: Bools) -> BoundSolver:
         return _BlockJacobi(pattern, free, self.max_iterations)
@@ -46,6 +45,9 @@ class KeptCholesky(LinearSolver):
     single: bool = True
     """Keep the factor in single precision: half the time and memory."""
     max_iterations: int = 60
+
+    def __post_init__(self) -> None:
+        whole_number("max_iterations", self.max_iterations, at_least=1)
 
     def bind(self, pattern: BlockPattern, free: Bools) -> BoundSolver:
         return _Kept(pattern, free, self.single, self.max_iterations)
@@ -66,6 +68,8 @@ class _Iterative(BoundSolver):
         y = self._pattern.multiply(self._values, np.ascontiguousarray(x).reshape(self._free.shape))
         flat = y.reshape(-1)
         flat[self._held] = 0.0
+        if not float(np.vdot(x, flat)) > 0.0:  # x is a search direction
+            raise NotPositiveDefinite("conjugate gradients met negative curvature")
         return flat
 
     def _precondition(self, x: Floats) -> Floats:
@@ -87,8 +91,8 @@ class _Iterative(BoundSolver):
             operator, b, rtol=max(tolerance, _TIGHTEST), atol=0.0, maxiter=limit, M=inverse,
             callback=count,
         )  # fmt: skip
-        if not np.isfinite(x).all() or float(np.vdot(x, b)) < 0.0:
-            raise NotPositiveDefinite("conjugate gradients met negative curvature")
+        if not np.isfinite(x).all():
+            raise NotPositiveDefinite("conjugate gradients broke down")
         return x.reshape(rhs.shape), failed == 0
 
 
@@ -101,8 +105,10 @@ class _BlockJacobi(_Iterative):
         self._values = values
         diagonal = np.empty((*self._free.shape, self._free.shape[1]))
         blocks.diagonal_blocks(self._pattern.indptr, values, self._free, diagonal)
-        if not (np.linalg.det(diagonal) > 0).all():
-            raise NotPositiveDefinite("a diagonal block is not positive definite")
+        try:
+            np.linalg.cholesky(diagonal)
+        except np.linalg.LinAlgError as error:
+            raise NotPositiveDefinite("a diagonal block is not positive definite") from error
         self._inverses = np.linalg.inv(diagonal)
 
     def _precondition(self, x: Floats) -> Floats:
@@ -117,8 +123,8 @@ class _BlockJacobi(_Iterative):
 class _Kept(_Iterative):
     def __init__(self, pattern: BlockPattern, free: Bools, single: bool, limit: int) -> None:
         super().__init__(pattern, free)
+        self._single, self._limit = single, limit
         self._factorization = Factorization(pattern, free, single=single)
-        self._limit = limit
         self._stale = True
         self._solves, self._cost = 0, 0.0
 
@@ -128,9 +134,21 @@ class _Kept(_Iterative):
             self._factorize()
 
     def _factorize(self) -> None:
-        self._factorization.factorize(self._values)
+        self._stale = True
+        try:
+            self._factorization.factorize(self._values)
+        except NotPositiveDefinite:
+            if not self._single:
+                raise
+            self._use_double()
+            self._factorization.factorize(self._values)
         self._stale = False
         self._solves, self._cost = 0, self._factorization.solves_per_factorization
+
+    def _use_double(self) -> None:
+        """Give up on single precision: this body is too ill-conditioned for it."""
+        self._single = False
+        self._factorization = Factorization(self._pattern, self._free)
 
     def _precondition(self, x: Floats) -> Floats:
         return self._factorization.solve(x.reshape(self._free.shape)).reshape(-1)
@@ -138,6 +156,10 @@ class _Kept(_Iterative):
     def solve(self, rhs: Floats, tolerance: float = 0.0) -> Floats:
         x, done = self._iterate(rhs, tolerance, self._limit)
         if not done:
+            self._factorize()
+            x, done = self._iterate(rhs, tolerance, self._limit)
+        if not done and self._single:
+            self._use_double()
             self._factorize()
             x, _ = self._iterate(rhs, tolerance, self._limit)
         self._solves += 1

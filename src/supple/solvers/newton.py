@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..errors import InputError, StepFailed
+from ..checks import instance, number, whole_number
+from ..errors import StepFailed
 from ..integrators import Stage
 from ..sparse import BlockPattern
 from ..types import Bools, Floats
@@ -54,9 +55,8 @@ class Newton:
     """Newton's method with line search, to convergence or for a fixed number of iterations.
 
     A stage has converged when the residual force is below ``tolerance`` times the forces at play:
-    inertia, elastic, damping and external forces, and the force that would stop the motion within
-    the step. ``iterations=1`` takes a single full step, as real-time codes do, and checks only that
-    the outcome is finite.
+    inertia, elastic, damping and external forces. ``iterations=1`` takes a single full step, as
+    real-time codes do, and checks only that the outcome is finite.
     """
 
     tolerance: float = 1e-6
@@ -66,12 +66,11 @@ class Newton:
     linear: LinearSolver = field(default_factory=AutomaticSolver)
 
     def __post_init__(self) -> None:
-        if not 0 < self.tolerance < 1:
-            raise InputError(
-                f"tolerance={self.tolerance:g}: give a number between 0 and 1, e.g. 1e-6"
-            )
-        if self.max_iterations < 1 or (self.iterations is not None and self.iterations < 1):
-            raise InputError("iterations and max_iterations must be at least 1")
+        number("tolerance", self.tolerance, above=0, below=1)
+        whole_number("max_iterations", self.max_iterations, at_least=1)
+        if self.iterations is not None:
+            whole_number("iterations", self.iterations, at_least=1)
+        instance("linear", self.linear, LinearSolver, "Cholesky()")
 
     def bind(self, problem: Problem) -> BoundNewton:
         """The solver at work on one problem; it keeps factorizations from stage to stage."""
@@ -94,6 +93,8 @@ class BoundNewton:
         ``starts`` are places to start from, the most promising first; they carry the values of
         the components that are not free. Raises StepFailed.
         """
+        if not len(self._index):
+            return starts[0]
         u, here = self._choose(stage, starts)
         if self._options.iterations is not None:
             return self._fixed_count(stage, u, here, self._options.iterations)
@@ -118,8 +119,8 @@ class BoundNewton:
         return best
 
     def _fixed_count(self, stage: Stage, u: Floats, here: Balance, count: int) -> Floats:
-        for number in range(count):
-            if number:
+        for iteration in range(count):
+            if iteration:
                 here = self._problem.balance(stage, u, with_matrix=True)
             if not _finite(here):
                 raise _failed("the forces are not finite", stage, np.inf)
@@ -130,6 +131,7 @@ class BoundNewton:
         return u
 
     def _converge(self, stage: Stage, u: Floats, here: Balance) -> Floats:
+        previous = 0.0
         for iteration in range(self._options.max_iterations):
             self.iterations = iteration
             norm = self._norm(here)
@@ -138,7 +140,11 @@ class BoundNewton:
                 return u
             # No closer than the stage needs, and no closer than the next iterate can use.
             accuracy = min(0.1, max(1e-3, 0.3 * target / norm))
-            step = self._direction(stage, here, accuracy)
+            if norm * norm <= previous * target:  # as good an iteration again will do: same matrix
+                step = self._linear.solve(-here.residual, accuracy)
+            else:
+                step = self._direction(stage, here, accuracy)
+            previous = norm
             found = self._search(stage, u, here, step)
             if found is None:
                 self._problem.balance(stage, u)
@@ -170,7 +176,9 @@ class BoundNewton:
             self._linear.take(self._problem.matrix(stage, definite=True))
             return self._linear.solve(rhs, accuracy)
         except NotPositiveDefinite as error:
-            raise _failed("the matrix of the stage is singular", stage, self._norm(here)) from error
+            raise _failed(
+                "the matrix of the stage is not positive definite", stage, self._norm(here)
+            ) from error
 
     def _search(
         self, stage: Stage, u: Floats, here: Balance, step: Floats

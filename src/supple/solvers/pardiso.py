@@ -57,6 +57,7 @@ class Pardiso:
             raise ImportError("MKL PARDISO is not installed; run: pip install mkl")
         self._call, self._set_threads = mkl.pardiso, mkl.MKL_Set_Num_Threads_Local
         self._dtype = np.float32 if single else np.float64
+        self._threads = thread_count()  # the same in all phases, or PARDISO writes out of bounds
         self._n = len(indptr) - 1
         self._indptr = (indptr + 1).astype(np.int32)
         self._columns = (columns + 1).astype(np.int32)
@@ -104,7 +105,7 @@ class Pardiso:
         columns = 1 if b is None or b.ndim == 1 else len(b)
         error = ctypes.c_int32(0)
         empty = np.zeros(1, dtype=self._dtype)
-        self._set_threads(thread_count())
+        self._set_threads(self._threads)
         self._call(
             _pointer(self._handle), ctypes.byref(one), ctypes.byref(one),
             ctypes.byref(ctypes.c_int32(_POSITIVE_DEFINITE)), ctypes.byref(ctypes.c_int32(phase)),

@@ -1,0 +1,1 @@
+"""Measurements of Supple's speed and accuracy; ``python -m benchmarks`` runs them."""

@@ -1,0 +1,24 @@
+"""Run the benchmarks named on the command line, or all: ``python -m benchmarks assembly step``."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+NAMES = ["startup", "assembly", "step", "amplitude", "scaling", "peers"]
+
+
+def main() -> int:
+    wanted = sys.argv[1:] or NAMES
+    unknown = [name for name in wanted if name not in NAMES]
+    if unknown:
+        print(f"no benchmark {unknown[0]!r}; there are {', '.join(NAMES)}", file=sys.stderr)
+        return 2
+    for name in wanted:
+        print(f"\n## {name}\n", flush=True)
+        import_module(f"benchmarks.{name}").main()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

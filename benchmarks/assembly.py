@@ -1,0 +1,34 @@
+"""Force and stiffness of 11,172 tetrahedra, for every material, on one thread and on all."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import supple as sp
+from supple._kernels.threads import available_cores
+from supple.materials import MATERIALS
+
+from .cantilever import beam
+from .timing import median_seconds, table
+
+
+def main() -> None:
+    rows = []
+    for material in MATERIALS:
+        body = beam(material)
+        u = 1e-3 * np.random.default_rng(0).normal(size=body.mesh.vertices.shape)
+        buffer = np.empty((body.pattern.n_blocks, 3, 3))
+        row: list[object] = [material.__name__]
+        for threads in (1, available_cores()):
+            sp.set_thread_count(threads)
+            for order in (1, 2):
+                seconds = median_seconds(
+                    lambda b=body, o=order: b.evaluate(u, order=o, stiffness=buffer)  # type: ignore[misc]
+                )
+                row.append(1e3 * seconds)
+        rows.append(row)
+    sp.set_thread_count(0)
+    every = f"{available_cores()} threads"
+    print(f"{body.mesh.n_vertices} vertices, {body.mesh.n_cells} tetrahedra; medians in ms")
+    headers = ["material", "force, 1 thread", "force + stiffness, 1 thread"]
+    print(table([*headers, f"force, {every}", f"force + stiffness, {every}"], rows))

@@ -1,0 +1,1 @@
+"""Supple beside other engines on one problem: ``python -m benchmarks.peers``."""

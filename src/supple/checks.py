@@ -1,0 +1,91 @@
+"""Checks at the public edge. Each stops with what was got, what is needed and how to mend it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .errors import InputError
+from .types import Floats, Ints
+
+
+def number(
+    name: str,
+    value: Any,
+    *,
+    above: float | None = None,
+    at_least: float | None = None,
+    below: float | None = None,
+    unit: str = "",
+) -> float:
+    """A finite number within bounds."""
+    wanted = "a finite number" + (f" [{unit}]" if unit else "")
+    for word, bound in (("above", above), ("of at least", at_least), ("below", below)):
+        if bound is not None:
+            wanted += f" {word} {bound:g}"
+    try:
+        result = float(value)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name}={value!r}: give {wanted}") from error
+    fine = np.isfinite(result)
+    fine &= above is None or result > above
+    fine &= at_least is None or result >= at_least
+    fine &= below is None or result < below
+    if not fine:
+        raise InputError(f"{name}={value!r}: give {wanted}")
+    return result
+
+
+def whole_number(name: str, value: Any, *, at_least: int) -> int:
+    """An integer, at least so large."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < at_least:
+        raise InputError(f"{name}={value!r}: give a whole number of at least {at_least}")
+    return int(value)
+
+
+def instance(name: str, value: Any, kind: type | tuple[type, ...], example: str) -> None:
+    """An object of a kind."""
+    if not isinstance(value, kind):
+        got = f"the class {value.__name__}" if isinstance(value, type) else repr(value)
+        raise InputError(f"{name} is {got}; give an object such as {example}")
+
+
+def numbers(name: str, value: Any, shapes: tuple[tuple[int, ...], ...] | None = None) -> Floats:
+    """A finite float64 array, of one of the shapes if any are given."""
+    try:
+        array = np.array(value, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name}={value!r}: give numbers") from error
+    if shapes is not None and array.shape not in shapes:
+        wanted = " or ".join(str(shape) for shape in shapes)
+        raise InputError(f"{name} has shape {array.shape}; give {wanted}")
+    if not np.isfinite(array).all():
+        bad = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0]) if array.ndim else ()
+        where = f"[{', '.join(map(str, bad))}]" if bad else ""
+        raise InputError(f"{name}{where} is {array[bad]}; every value must be finite")
+    return array
+
+
+def vector(name: str, value: ArrayLike) -> Floats:
+    """Three finite numbers."""
+    return numbers(name, value, ((3,),))
+
+
+def vertex_indices(name: str, given: ArrayLike, n: int) -> Ints:
+    """Indices (k,) from indices or from a mask (n,), all of them vertices of a mesh with n."""
+    array = np.atleast_1d(np.asarray(given))
+    if array.dtype == bool:
+        if array.shape != (n,):
+            raise InputError(f"{name} is a mask of shape {array.shape}; this mesh needs ({n},)")
+        return np.flatnonzero(array)
+    if array.ndim != 1 or (array.size and not np.issubdtype(array.dtype, np.integer)):
+        raise InputError(
+            f"{name} is {array.dtype} of shape {array.shape}; give vertex indices (k,), "
+            f"or a mask of vertices ({n},)"
+        )
+    bad = array[(array < 0) | (array >= n)]
+    if len(bad):
+        raise InputError(f"{name} names vertex {bad[0]}, but the mesh has vertices 0 to {n - 1}")
+    return array.astype(np.int64)

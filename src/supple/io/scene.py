@@ -1,0 +1,203 @@
+"""Scene files: a body, what holds and moves it, and for how long, as TOML."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from supple.body import Body
+from supple.damping import Rayleigh
+from supple.errors import InputError
+from supple.integrators import TRBDF2, Integrator
+from supple.io import scene_build as build
+from supple.io.scene_fields import SCENE
+from supple.io.scene_schema import MISSING, Problems
+from supple.mesh import Embedding
+from supple.reduction import vibration_modes
+from supple.simulation import Simulation
+from supple.solvers import Newton
+from supple.statics import static_shape
+from supple.types import Floats, Progress
+
+__all__ = ["Initial", "Scene", "load_scene"]
+
+_LARGEST = 1_000_000  # bytes of a scene file
+
+
+@dataclass(frozen=True)
+class Initial:
+    """How a scene starts.
+
+    ``equilibrium``: at rest under its loads; ``velocity`` (3,) [m/s] of the whole body;
+    ``rotation`` (3,) [rad/s] about its centre of mass; ``mode``: bent into this vibration mode,
+    counted from 1, with ``amplitude`` [m] where it moves most.
+    """
+
+    equilibrium: bool = False
+    velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    rotation: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    mode: int | None = None
+    amplitude: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """A scene that was read and checked; ``simulation`` makes it run.
+
+    ``text`` is the file as it was read; ``every`` the steps from one frame to the next; ``skin``
+    and ``colors`` what to draw; ``formats`` what to export.
+    """
+
+    path: Path
+    text: str
+    title: str
+    body: Body
+    skin: Embedding | None
+    colors: Floats | None
+    gravity: tuple[float, float, float]
+    loads: tuple[build.Load, ...]
+    initial: Initial
+    damping: Rayleigh | None
+    integrator: Integrator
+    solver: Newton
+    dt: float
+    every: int
+    duration: float
+    formats: tuple[str, ...]
+    report: bool
+
+    def force(self, time: float) -> Floats:
+        """All loads that act at ``time`` [s], (n, 3) [N]."""
+        total = np.zeros_like(self.body.mesh.vertices)
+        for load in self.loads:
+            if load.start <= time < load.end:
+                total += load.force
+        return total
+
+    def simulation(self, *, at_start: bool = True, progress: Progress | None = None) -> Simulation:
+        """The simulation of this scene, in its initial state.
+
+        ``at_start=False`` leaves that out, for a run that goes on from a checkpoint. ``progress``
+        hears of the search for an equilibrium.
+        """
+        made = Simulation(
+            self.body,
+            damping=self.damping,
+            integrator=self.integrator,
+            solver=self.solver,
+            dt=self.dt,
+            gravity=self.gravity,
+            force=self.force if self.loads else None,
+        )
+        if at_start:
+            u, v = self._start(progress)
+            made.state.u, made.state.v = u, v
+        return made
+
+    def _start(self, progress: Progress | None) -> tuple[Floats, Floats]:
+        X, given = self.body.mesh.vertices, self.initial
+        u = np.zeros_like(X)
+        if given.equilibrium:
+            u = static_shape(self.body, self.force(0.0), gravity=self.gravity, progress=progress)
+        if given.mode is not None:
+            modes = vibration_modes(self.body, given.mode, at=u if given.equilibrium else None)
+            shape = modes.shapes[given.mode - 1]
+            u = u + given.amplitude / np.linalg.norm(shape, axis=1).max() * shape
+        x = X + u
+        share = self.body.mass_times(np.ones_like(X))
+        centre = (share * x).sum(axis=0) / share.sum(axis=0)
+        v = np.array(given.velocity) + np.cross(given.rotation, x - centre)
+        return u, np.where(self.body.free, v, 0.0)
+
+
+def load_scene(path: str | os.PathLike[str]) -> Scene:
+    """Reads a scene file and builds what it describes.
+
+    Raises InputError that names the file and, at once, every field that cannot be used, with what
+    was got and what is allowed.
+    """
+    file = Path(path)
+    text = _text(file)
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{file} is not TOML: {error}") from error
+    problems = Problems(file.parent)
+    plan = SCENE.read(table, "", problems)
+    if plan is MISSING:
+        raise _refused(file, problems)
+    return _built(file, text, plan, problems)
+
+
+def _built(file: Path, text: str, plan: dict[str, Any], problems: Problems) -> Scene:
+    try:
+        shape = build.build_shape(plan["mesh"], problems)
+    except InputError as error:
+        problems.add("mesh", str(error))
+        raise _refused(file, problems) from error
+    body = build.build_body(plan, shape, problems)
+    if body is None:
+        raise _refused(file, problems)
+    loads = build.build_loads(plan.get("loads", ()), body, shape, problems)
+    damping = build.build_damping(plan.get("damping"), body, problems)
+    initial = _initial(plan.get("initial", {}), body, problems)
+    if problems.found:
+        raise _refused(file, problems)
+    time, output = plan["time"], plan.get("output", {})
+    fps, substeps = time.get("fps"), time.get("substeps", 1)
+    gx, gy, gz = plan.get("gravity", (0.0, 0.0, 0.0))
+    return Scene(
+        path=file,
+        text=text,
+        title=plan.get("title", file.stem.replace("_", " ").replace("-", " ")),
+        body=body,
+        skin=shape.skin,
+        colors=shape.colors,
+        gravity=(gx, gy, gz),
+        loads=loads,
+        initial=initial,
+        damping=damping,
+        integrator=plan.get("integrator") or TRBDF2(),
+        solver=plan.get("solver") or Newton(),
+        dt=time["dt"] if fps is None else 1.0 / (fps * substeps),
+        every=time.get("every", 1) if fps is None else substeps,
+        duration=time["duration"],
+        formats=tuple(dict.fromkeys(output.get("formats", ("glb",)))),
+        report=output.get("report", True),
+    )
+
+
+def _initial(given: dict[str, Any], body: Body, problems: Problems) -> Initial:
+    if given.get("equilibrium"):
+        with build.noting(problems, "initial.equilibrium"):
+            body.require_supports("an equilibrium")
+    free = int(body.free.sum())
+    if given.get("mode", 1) >= free:
+        problems.add("initial.mode", f"got {given['mode']}; the body has fewer than {free} modes")
+    rows: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in given.items()}
+    return Initial(**rows)
+
+
+def _text(file: Path) -> str:
+    if not file.is_file():
+        raise InputError(f"there is no scene file {file}")
+    if file.stat().st_size > _LARGEST:
+        raise InputError(f"{file} is too large for a scene file; is it a mesh?")
+    try:
+        return file.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file} is not text, as a scene file must be") from error
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror}") from error
+
+
+def _refused(file: Path, problems: Problems) -> InputError:
+    if len(problems.found) == 1:
+        return InputError(f"{file}: {problems.found[0]}")
+    lines = "".join(f"\n  {problem}" for problem in problems.found)
+    return InputError(f"{file} has {len(problems.found)} problems:{lines}")

@@ -1,0 +1,260 @@
+"""Every field that a scene file may have."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from supple import solvers
+from supple.builtin import BUILTINS
+from supple.damping import StiffnessAt
+from supple.errors import InputError
+from supple.integrators import INTEGRATORS
+from supple.io.scene_schema import (
+    MISSING,
+    Choice,
+    Either,
+    File,
+    Flag,
+    Kind,
+    Named,
+    Number,
+    Problems,
+    Row,
+    Span,
+    Table,
+    Tables,
+    Text,
+    Whole,
+)
+from supple.materials import MATERIALS
+
+LINEAR_SOLVERS: tuple[type[Any], ...] = tuple(
+    made
+    for name in solvers.__all__
+    if dataclasses.is_dataclass(made := getattr(solvers, name))
+    and isinstance(made, type)
+    and issubclass(made, solvers.LinearSolver)
+)
+FORMATS = ("glb", "usd", "pvd")
+
+_VECTOR = Row(Number(), 3)
+_POSITIVE = Number(0.0, above=True)
+_SCALARS: dict[str, Kind] = {
+    "ArrayLike": Number(),
+    "float": Number(),
+    "int": Whole(),
+    "int | None": Whole(),
+    "bool": Flag(),
+}
+
+
+@dataclass(frozen=True)
+class Model(Kind):
+    """An object by its class name, with that class's options beside it, or the name alone.
+
+    ``key`` is the field of the name; without it the first class is meant. ``extra`` are options
+    whose kind does not follow from the class.
+    """
+
+    classes: tuple[type[Any], ...]
+    key: str
+    extra: tuple[tuple[str, Kind], ...] = ()
+
+    def read(self, value: Any, path: str, problems: Problems) -> Any:
+        table = {self.key: value} if isinstance(value, str) else value
+        names = tuple(cls.__name__ for cls in self.classes)
+        if not isinstance(table, dict):
+            return problems.got(path, value, f"a table, or one of {', '.join(names)}")
+        place = path if isinstance(value, str) else f"{path}.{self.key}"
+        name = Choice(names).read(table.get(self.key, names[0]), place, problems)
+        if name is MISSING:
+            return MISSING
+        cls = self.classes[names.index(name)]
+        options = self.options(cls)
+        rest = {k: v for k, v in table.items() if k != self.key}
+        read = Table({self.key: Choice(names), **options}, _required(cls)).read(
+            rest, path, problems
+        )
+        return MISSING if read is MISSING else construct(cls, read, path, problems)
+
+    def options(self, cls: type[Any]) -> dict[str, Kind]:
+        extra = dict(self.extra)
+        kinds = {
+            f.name: extra.get(f.name) or _SCALARS.get(str(f.type))
+            for f in dataclasses.fields(cls)
+            if f.init
+        }
+        return {name: kind for name, kind in kinds.items() if kind is not None}
+
+
+@dataclass(frozen=True)
+class MaterialModel(Kind):
+    """A material, or the class of one whose constants the mesh file gives."""
+
+    def read(self, value: Any, path: str, problems: Problems) -> Any:
+        if isinstance(value, dict) and "from_file" in value:
+            names = tuple(cls.__name__ for cls in MATERIALS)
+            read = Table({"model": Choice(names), "from_file": Flag()}).read(value, path, problems)
+            if read is MISSING or read["from_file"]:
+                name = MISSING if read is MISSING else read.get("model", names[0])
+                return MISSING if name is MISSING else MATERIALS[names.index(name)]
+            value = {k: v for k, v in value.items() if k != "from_file"}
+        return Model(MATERIALS, "model").read(value, path, problems)
+
+
+def construct(cls: type[Any], options: dict[str, Any], path: str, problems: Problems) -> Any:
+    """An object of ``cls``; what it refuses is a problem of the field that it names."""
+    try:
+        return cls(**options)
+    except InputError as error:
+        named = re.match(r"(\w+)(\[\d+\])?=", str(error))
+        place = f"{path}.{named[1]}" if named and named[1] in options else path
+        return problems.add(place, str(error))
+
+
+def _required(cls: type[Any]) -> tuple[str, ...]:
+    return tuple(
+        f.name
+        for f in dataclasses.fields(cls)
+        if f.init and f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING
+    )
+
+
+_SELECTION: dict[str, Kind] = {
+    "x": Span(),
+    "y": Span(),
+    "z": Span(),
+    "tolerance": Number(0.0, unit="m"),
+    "file": File(),
+    "vertices": Row(Whole(0)),
+    "place": Text(),
+}
+SELECTORS = ("x", "y", "z", "file", "vertices", "place")
+
+_COEFFICIENT = Either(
+    (Number(0.0), Named(Number(0.0))), "a number of zero or more, or a table of one a region"
+)
+
+_MESH = Table(
+    {
+        "file": File(),
+        "box": Table(
+            {
+                "size": Row(_POSITIVE, 3),
+                "cells": Row(Whole(), 3),
+                "origin": _VECTOR,
+                "bricks": Flag(),
+            },
+            required=("size", "cells"),
+        ),
+        "surface": File(),
+        "edge": _POSITIVE,
+        "epsilon": _POSITIVE,
+        "voxels": File(),
+        "resolution": Whole(),
+        "fill": Flag(),
+        "builtin": Choice(tuple(BUILTINS)),
+        "scale": _POSITIVE,
+        "quadratic": Flag(),
+        "skin": File(),
+        "regions": Named(
+            Table({"x": Span(), "y": Span(), "z": Span(), "tolerance": Number(0.0, unit="m")})
+        ),
+    },
+    one_of=("file", "box", "surface", "voxels", "builtin"),
+    needs={
+        "edge": ("surface",),
+        "epsilon": ("surface",),
+        "voxels": ("resolution",),
+        "resolution": ("voxels", "builtin"),
+        "fill": ("voxels",),
+    },
+)
+
+_SUPPORT = Table(
+    {
+        **_SELECTION,
+        "components": Choice(("xyz", "xy", "xz", "yz", "x", "y", "z")),
+        "keyframes": Table(
+            {"times": Row(Number(unit="s"), least=2), "displacements": Row(_VECTOR, least=2)},
+            required=("times", "displacements"),
+        ),
+        "oscillation": Table(
+            {"amplitude": _VECTOR, "frequency": _POSITIVE, "duration": _POSITIVE},
+            required=("amplitude", "frequency"),
+        ),
+        "rotation": Table({"centre": _VECTOR, "rate": _VECTOR}, required=("centre", "rate")),
+    },
+    one_of=("components", "keyframes", "oscillation", "rotation"),
+    at_most_one=True,
+)
+
+_LOAD = Table(
+    {
+        **_SELECTION,
+        "point": _VECTOR,
+        "traction": _VECTOR,
+        "pressure": Number(unit="Pa"),
+        "start": Number(unit="s"),
+        "end": Number(unit="s"),
+    },
+    one_of=("point", "traction", "pressure"),
+)
+
+_DAMPING = Table(
+    {
+        "model": Choice(("Rayleigh",)),
+        "mass": _COEFFICIENT,
+        "stiffness": _COEFFICIENT,
+        "frequencies": Row(_POSITIVE, 2),
+        "ratios": Row(Number(0.0), 2),
+        "stiffness_at": Choice(tuple(at.name.lower() for at in StiffnessAt)),
+    },
+    needs={"frequencies": ("ratios",), "ratios": ("frequencies",)},
+)
+
+SCENE = Table(
+    {
+        "title": Text(),
+        "gravity": _VECTOR,
+        "mass": Choice(("consistent", "lumped")),
+        "mesh": _MESH,
+        "material": MaterialModel(),
+        "materials": Named(Model(MATERIALS, "model")),
+        "supports": Tables(_SUPPORT),
+        "loads": Tables(_LOAD),
+        "initial": Table(
+            {
+                "equilibrium": Flag(),
+                "velocity": _VECTOR,
+                "rotation": _VECTOR,
+                "mode": Whole(),
+                "amplitude": Number(unit="m"),
+            },
+            needs={"mode": ("amplitude",), "amplitude": ("mode",)},
+        ),
+        "damping": _DAMPING,
+        "integrator": Model(
+            tuple(sorted(INTEGRATORS, key=lambda cls: cls.__name__ != "TRBDF2")), "name"
+        ),
+        "solver": Model((solvers.Newton,), "name", (("linear", Model(LINEAR_SOLVERS, "name")),)),
+        "time": Table(
+            {
+                "duration": _POSITIVE,
+                "dt": _POSITIVE,
+                "every": Whole(),
+                "fps": _POSITIVE,
+                "substeps": Whole(),
+            },
+            required=("duration",),
+            one_of=("dt", "fps"),
+            needs={"every": ("dt",), "substeps": ("fps",)},
+        ),
+        "output": Table({"formats": Row(Choice(FORMATS), least=0), "report": Flag()}),
+    },
+    required=("mesh", "time"),
+)
+"""A whole scene file."""

@@ -1,0 +1,156 @@
+"""Compiled loops against plain NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.spatial.transform import Rotation
+
+import supple as sp
+from supple._kernels import blocks
+from supple._kernels.svd3 import eigh3, svd3
+from supple.sparse import BlockPattern
+
+from .helpers import EPS, MESH_NAMES, small_mesh
+
+
+def decomposed(F):
+    U, sigma, V = np.empty((3, 3)), np.empty(3), np.empty((3, 3))
+    svd3(np.ascontiguousarray(F, dtype=float), U, sigma, V)
+    return U, sigma, V
+
+
+SPECIAL = [
+    np.zeros((3, 3)),
+    np.eye(3),
+    -np.eye(3),
+    np.diag([1.0, 0.0, 0.0]),
+    np.diag([0.0, 0.0, -2.0]),
+    np.diag([3.0, 3.0, -3.0]),
+    np.outer([1.0, 2.0, 2.0], [2.0, -1.0, 0.0]),
+    np.array([[0.0, 1, 0], [0, 0, 1], [1, 0, 0]]),
+    1e-60 * np.array([[1.0, 2, 3], [4, 5, 6], [7, 8, 10]]),
+    1e60 * np.array([[1.0, 2, 3], [4, 5, 6], [7, 8, 10]]),
+    np.eye(3) + 1e-9 * np.array([[0.0, 1, 2], [3, 0, 1], [1, 1, 0]]),
+]
+matrices = arrays(float, (3, 3), elements=st.floats(-3, 3, allow_subnormal=False))
+
+
+def assert_signed_svd(F):
+    """F = U diag(σ) Vᵀ, U and V rotations, |σ| falling, the sign of det F in σ₂ alone."""
+    U, sigma, V = decomposed(F)
+    size = np.abs(sigma).max() + 1e-100  # F has no unit: below 1e-100, where squares vanish, is 0
+    assert np.abs(U * sigma @ V.T - F).max() <= 30 * EPS * size
+    for R in (U, V):
+        assert np.abs(R.T @ R - np.eye(3)).max() <= 30 * EPS
+        assert np.linalg.det(R) > 0
+    assert sigma[0] >= sigma[1] >= 0
+    assert sigma[1] >= abs(sigma[2]) - 30 * EPS * size
+    expected = np.linalg.svd(F, compute_uv=False)
+    assert np.abs(np.abs(sigma) - expected).max() <= 30 * EPS * size
+
+
+@pytest.mark.parametrize("F", SPECIAL, ids=range(len(SPECIAL)))
+def test_svd_of_special_matrices(F):
+    assert_signed_svd(F)
+
+
+@given(matrices)
+@settings(max_examples=300, deadline=None)
+def test_svd_of_any_matrix(F):
+    assert_signed_svd(F)
+
+
+@given(
+    spread=st.floats(1e-14, 1e-2),
+    turn=arrays(float, (2, 3), elements=st.floats(-3, 3)),
+)
+@settings(max_examples=100, deadline=None)
+def test_svd_small_singular_value_relative_accuracy(spread, turn):
+    """One-sided Jacobi finds σ₂ = spread to the rounding of F itself."""
+    U, V = Rotation.from_rotvec(turn).as_matrix()
+    _, sigma, _ = decomposed(U * [1.0, 0.5, spread] @ V.T)
+    assert abs(sigma[2] - spread) <= 20 * EPS
+
+
+@given(matrices)
+@settings(max_examples=200, deadline=None)
+def test_eigenvalues_of_any_symmetric_matrix(M):
+    H = M + M.T
+    D, W = H.copy(), np.empty((3, 3))
+    eigh3(D, W)
+    values = np.diagonal(D)
+    scale = max(np.abs(values).max(), 1e-300)
+    assert np.abs(W.T @ W - np.eye(3)).max() <= 30 * EPS
+    assert np.abs(W * values @ W.T - H).max() <= 30 * EPS * scale
+    assert np.abs(np.sort(values) - np.linalg.eigvalsh(H)).max() <= 30 * EPS * scale
+
+
+@pytest.fixture(params=MESH_NAMES)
+def pattern(request):
+    mesh = small_mesh(request.param)
+    return BlockPattern.of_cells(mesh.cells, mesh.n_vertices)[0]
+
+
+def random_blocks(pattern, size):
+    """Symmetric values on the pattern: diagonal blocks must be symmetric themselves."""
+    values = np.random.default_rng(0).normal(size=(pattern.n_blocks, size, size))
+    diagonal = pattern.rows == pattern.cols
+    values[diagonal] += values[diagonal].transpose(0, 2, 1)
+    return values
+
+
+@pytest.mark.parametrize("size", [1, 3, 4])
+def test_block_multiply_equals_dense(pattern, size):
+    values = random_blocks(pattern, size)
+    x = np.random.default_rng(1).normal(size=(pattern.n_nodes, size))
+    dense = pattern.full(values).toarray()
+    np.testing.assert_array_equal(dense, dense.T)
+    bound = EPS * dense.shape[0] * np.abs(dense).sum(axis=1).max() * np.abs(x).max()
+    assert np.abs(pattern.multiply(values, x).ravel() - dense @ x.ravel()).max() <= bound
+
+
+def test_scalar_multiply_equals_identity_blocks(pattern):
+    scalars = np.random.default_rng(2).normal(size=pattern.n_blocks)
+    x = np.random.default_rng(3).normal(size=(pattern.n_nodes, 3))
+    blocked = pattern.multiply(scalars[:, None, None] * np.eye(3), x)
+    bound = EPS * pattern.n_nodes * np.abs(scalars).max() * np.abs(x).max() * 30
+    assert np.abs(pattern.multiply(scalars, x) - blocked).max() <= bound
+
+
+def test_pattern_diagonal_first_and_columns_ascending(pattern):
+    for i in range(pattern.n_nodes):
+        cols = pattern.cols[pattern.indptr[i] : pattern.indptr[i + 1]]
+        assert cols[0] == i
+        assert (np.diff(cols) > 0).all()
+
+
+def test_free_upper_triangle_equals_dense(pattern):
+    """The scalar rows that a factorization sees are the dense upper triangle, held rows left out."""
+    values = random_blocks(pattern, 3)
+    free = np.random.default_rng(4).random((pattern.n_nodes, 3)) > 0.3
+    rows, columns, sources = blocks.scalar_upper_pattern(pattern.indptr, pattern.cols, free)
+    kept = np.flatnonzero(free)
+    dense = np.triu(pattern.full(values).toarray()[np.ix_(kept, kept)])
+    found = np.zeros_like(dense)
+    for row in range(len(kept)):
+        at = slice(rows[row], rows[row + 1])
+        assert (np.diff(columns[at]) > 0).all()
+        assert columns[at][0] == row, "diagonals must all be there"
+        found[row, columns[at]] = values.reshape(-1)[sources[at]]
+    np.testing.assert_array_equal(found, dense)
+
+
+def test_thread_count_set_and_reset():
+    before = sp.thread_count()
+    try:
+        sp.set_thread_count(1)
+        assert sp.thread_count() == 1
+    finally:
+        sp.set_thread_count(0)
+    assert sp.thread_count() == before
+    with pytest.raises(ValueError, match="count=-1"):
+        sp.set_thread_count(-1)
