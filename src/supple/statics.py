@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -31,29 +29,35 @@ def static_shape(
 ) -> Floats:
     """Displacements (n, 3) [m] at which the body rests under ``forces`` (n, 3) [N] and gravity.
 
-    The load is brought on in ``increments`` equal parts, and in smaller ones where the body does
-    not follow. ``start`` (n, 3) is the shape without the load, if it is not the rest shape.
+    The load, and the displacement of moving supports at time 0, are brought on in ``increments``
+    equal parts, and in smaller ones where the body does not follow. ``start`` (n, 3) is the shape
+    without the load, if it is not the rest shape.
     """
     body.require_supports("static_shape")
     whole_number("increments", increments, at_least=1)
-    u = np.zeros_like(body.mesh.vertices) if start is None else body.checked("start", start).copy()
-    body.held.place(u, 0.0)
+    rest = np.zeros_like(body.mesh.vertices) if start is None else body.checked("start", start)
+    placed = rest.copy()
+    body.held.place(placed, 0.0)
     load = body.weight(gravity)
     if forces is not None:
         load = load + body.checked("forces", forces)
     problem = Dynamics(body, ())
     solver = Newton(tolerance=tolerance, max_iterations=60, linear=Cholesky()).bind(problem)
-    reached, increment = 0.0, 1.0 / increments
-    previous: Sequence[tuple[float, Floats]] = ()
+    reached, u, increment = 0.0, rest, 1.0 / increments
+    previous: tuple[float, Floats] | None = None
     while reached < 1.0:
         target = min(1.0, reached + increment)
-        problem.external = target * load
         stage = Stage(0.0, 0.0, u, 0.0, u, u)
+        problem.begin(stage, target * load)
+        moved = rest + target * (placed - rest)
+        starts = [np.where(body.free, u, moved)]
+        if previous is not None:  # first try to go on as from the last increment to this one
+            ahead = (target - reached) / (reached - previous[0])
+            starts.insert(0, np.where(body.free, u + ahead * (u - previous[1]), moved))
         try:
-            found = solver.solve(stage, [_extrapolate(previous, target, u), u])
+            found = solver.solve(stage, starts)
         except StepFailed as failure:
             increment /= 2
-            previous = ()
             if increment < _SMALLEST_INCREMENT:
                 raise StepFailed(
                     f"no shape found beyond {100 * reached:.4g} % of the load",
@@ -63,16 +67,8 @@ def static_shape(
                     "a dynamic simulation with damping.",
                 ) from failure
             continue
-        previous = ((reached, u), (target, found))
+        previous = reached, u
         reached, u = target, found
         if progress is not None:
             progress(round(1000 * reached), 1000, "load")
     return u
-
-
-def _extrapolate(past: Sequence[tuple[float, Floats]], target: float, u: Floats) -> Floats:
-    """Go on as from the last increment to this one, where there was one."""
-    if len(past) < 2:
-        return u
-    (t0, u0), (t1, u1) = past
-    return u1 + (target - t1) / (t1 - t0) * (u1 - u0)

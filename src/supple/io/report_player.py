@@ -101,15 +101,15 @@ const tracks = data.tracks.map(t => ({
 const n = tracks[0].base.length, K = t => t.scales.length;
 const start = tracks[0].times[0], end = Math.max(...tracks.map(t => t.times[t.times.length - 1]));
 const vertexShader = `#version 300 es
-in vec3 p; in vec3 q; in vec3 c; uniform mat4 m; uniform mat3 v; uniform float lift;
+in vec3 p; in vec3 q; in vec3 c; uniform mat4 m; uniform mat3 v;
 out vec3 N; out vec3 C; out float up;
-void main() { N = v * q; C = c; up = q.z; gl_Position = m * vec4(p + vec3(0., 0., lift), 1.); }`;
+void main() { N = v * q; C = c; up = q.z; gl_Position = m * vec4(p, 1.); }`;
 const fragmentShader = `#version 300 es
 precision highp float; in vec3 N; in vec3 C; in float up; out vec4 o;
 float lamp(vec3 n, vec3 d, float w) { return max((dot(n, normalize(d)) + w) / (1. + w), 0.); }
 void main() {
   vec3 n = normalize(N); if (!gl_FrontFacing) n = -n;
-  float u = normalize(vec3(0., 0., 1.)).z * clamp(up, -1., 1.), s = .5 + .5 * u;
+  float s = .5 + .5 * clamp(up, -1., 1.);
   vec3 base = pow(C, vec3(2.2));
   vec3 a = s * vec3(.42, .45, .52) + (1. - s) * vec3(.30, .22, .19);
   vec3 key = pow(lamp(n, vec3(-.55, .75, .65), .25), 1.3) * vec3(.98, .92, .82);
@@ -207,7 +207,6 @@ function draw() {
       attribute(buffers[k], k, 3, gl.FLOAT, false); });
     attribute(buffers[2], 2, 3, gl.UNSIGNED_BYTE, true);
     gl.uniformMatrix4fv(at(body, "m"), false, m); gl.uniformMatrix3fv(at(body, "v"), false, v);
-    gl.uniform1f(at(body, "lift"), 0);
     gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, indices);
     gl.drawElements(gl.TRIANGLES, triangles.length, gl.UNSIGNED_INT, 0); });
   slider.value = (now - start) / (end - start || 1) * 1000;
@@ -243,7 +242,7 @@ canvas.addEventListener("wheel", e => { if (!e.ctrlKey) return; e.preventDefault
   view.zoom = Math.min(3, Math.max(.3, view.zoom * Math.exp(e.deltaY * .002))); if (!playing) draw(); }, {passive: false});
 canvas.addEventListener("webglcontextlost", () => root.classList.add("still"));
 new ResizeObserver(() => draw()).observe(canvas);
-root.classList.add("live"); play(playing);
+root.classList.add("live"); document.body.classList.add("playing"); play(playing);
 })();
 """
 """Plays the motion: orbit by dragging, zoom by pinching, scrub; plots show the same moment."""

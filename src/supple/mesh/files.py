@@ -7,7 +7,6 @@ import contextlib
 import io
 import os
 import struct
-import tempfile
 import warnings
 import zlib
 from collections.abc import Iterator, Mapping
@@ -31,6 +30,7 @@ PARSING = (
     EOFError,
     LookupError,
     MemoryError,
+    NameError,
     OSError,
     RuntimeError,
     SystemExit,
@@ -176,24 +176,6 @@ def labelled(labels: Ints, names: Mapping[int, str] | None = None) -> dict[str, 
         for label in np.unique(labels)
         if label != 0
     }
-
-
-@contextlib.contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A temporary name beside ``path`` that takes its place when all went well."""
-    if not path.parent.is_dir():
-        raise InputError(f"there is no folder {path.parent} to write {path.name} in")
-    handle, name = tempfile.mkstemp(suffix=path.suffix, prefix=".supple-", dir=path.parent)
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        yield temporary
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _straightened(file: Path, vertices: Floats, cells: Ints) -> Floats:

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from supple.errors import InputError, MeshError
+from supple.files import replacing
 from supple.mesh.checks import MeshWarning
-from supple.mesh.files import guarded, replacing
+from supple.mesh.files import guarded
 from supple.mesh.reading import REGION
 from supple.mesh.vega import write_vega
 from supple.mesh.volume import VolumeMesh
