@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import expm
 from scipy.optimize import brentq
+from scipy.sparse.linalg import eigsh
 
 import supple as sp
 
@@ -33,6 +34,7 @@ def make_problem(cells: tuple[int, int, int]) -> Problem:
     mesh = sp.TetMesh(vertices, tets)
     material = sp.StVK(young=YOUNG, poisson=POISSON, density=DENSITY)
     body = sp.Body(mesh, material, fixed=mesh.where(x=0), mass_model=sp.LumpedMass())
+    masses = body.mass_times(np.ones_like(vertices))[:, 0]
     modes = sp.vibration_modes(body, 1)
     mode = modes.shapes[0]
     tip = np.linalg.norm(mode[mesh.vertices[:, 0] > LENGTH * (1 - 1e-9)].mean(axis=0))
@@ -40,11 +42,12 @@ def make_problem(cells: tuple[int, int, int]) -> Problem:
         vertices=mesh.vertices,
         tets=mesh.cells,
         fixed=np.flatnonzero(~body.free.all(axis=1)),
-        masses=body.mass_times(np.ones_like(vertices))[:, 0],
+        masses=masses,
         mode=mode,
         release=TIP / float(tip),
         frequency=float(modes.frequencies[0]),
         beam_frequency=_timoshenko_frequency(),
+        explicit_step=_explicit_step(body, masses),
         young=YOUNG,
         poisson=POISSON,
         density=DENSITY,
@@ -59,6 +62,17 @@ def _grid(cells: tuple[int, int, int]) -> tuple[NDArray[np.float64], NDArray[np.
     corners = lowest[:, None] + np.indices((2, 2, 2)).reshape(3, -1).T
     bricks = np.ravel_multi_index(tuple(corners.reshape(-1, 3).T), tuple(counts)).reshape(-1, 8)
     return steps / cells * (LENGTH, WIDTH, WIDTH), bricks[:, _SIX].reshape(-1, 4)
+
+
+def _explicit_step(body: sp.Body, masses: NDArray[np.float64]) -> float:
+    """2/ω [s] of the fastest vibration."""
+    free = body.free.ravel()
+    scale = np.repeat(masses, 3)[free] ** -0.5
+    stiffness = body.stiffness(np.zeros_like(body.mesh.vertices)).tocsr()[free][:, free]
+    scaled = stiffness.multiply(scale[:, None]).multiply(scale).tocsr()
+    start = np.random.default_rng(0).normal(size=len(scale))
+    square = eigsh(scaled, 1, which="LA", return_eigenvectors=False, v0=start, tol=1e-4)
+    return 2 / sqrt(float(square[0]))
 
 
 def _timoshenko_frequency() -> float:

@@ -49,23 +49,26 @@ def measure(
     engine: str,
     settings: str,
     steps_per_frame: int,
+    note: Callable[[Motion], str] = lambda motion: "",
 ) -> None:
     """Time one second of motion, follow the first run for five cycles and write what was seen.
 
     ``release`` makes a motion from scratch, at rest in the release shape; making it is not timed. A
-    short motion before the first warms up whatever is compiled or cached.
+    short motion before the first warms up whatever is compiled or cached. ``note`` may say more
+    about the long motion when it is over.
     """
     rate = problem.frame_rate
     _follow(problem, release(), 2)
-    wall, samples = [], []
-    for number in range(options.repeats):
-        frames = max(5 * rate, ceil((CYCLES + 0.3) / problem.frequency * rate))
-        stamps, found = _follow(problem, release(), rate if number else frames)
-        wall.append(stamps[rate] - stamps[0])
-        samples = samples or found
+    frames = max(5 * rate, ceil((CYCLES + 0.3) / problem.frequency * rate))
+    motion = release()
+    stamps, samples = _follow(problem, motion, frames)
+    wall = [stamps[rate]]
+    for _ in range(options.repeats - 1):
+        wall.append(_follow(problem, release(), rate)[0][rate])
     result = {
         "engine": engine,
         "settings": settings,
+        "note": note(motion),
         "steps_per_second": steps_per_frame * rate,
         "wall": wall,
         "times": (np.arange(len(samples)) / rate).tolist(),
@@ -78,12 +81,14 @@ def measure(
 def _follow(
     problem: Problem, motion: Motion, frames: int
 ) -> tuple[list[float], list[tuple[float, float]]]:
-    """Wall-clock time [s] and modal coordinates (q, q̇) at each frame."""
-    stamps, samples = [], []
+    """Seconds spent until each frame, and modal coordinates (q, q̇) at each."""
+    stamps, samples, spent = [], [], 0.0
     for number in range(frames + 1):
         if number:
+            before = time.perf_counter()
             motion.advance()
-        stamps.append(time.perf_counter())
+            spent += time.perf_counter() - before
+        stamps.append(spent)
         u, v = motion.state()
         samples.append((problem.project(u), problem.project(v)))
         if not np.isfinite(samples[-1]).all() or abs(samples[-1][0]) > 100 * problem.release:

@@ -29,6 +29,8 @@ class Problem:
     """Of the mode, by a modal analysis of this mesh with these masses [Hz]."""
     beam_frequency: float
     """Of the mode, by Timoshenko's theory of beams [Hz]."""
+    explicit_step: float
+    """Longest time step at which explicit integrators are stable, 2/ω of the fastest mode [s]."""
     young: float
     """[Pa]"""
     poisson: float

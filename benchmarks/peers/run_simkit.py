@@ -93,7 +93,7 @@ def main() -> None:
         problem,
         lambda: SimkitMotion(problem, potential, newton),
         engine=f"simkit {version('simkit')}",
-        settings=f"{options.material}, BDF2",
+        settings=f"{options.material}, BDF2, Newton × {options.iterations}",
         steps_per_frame=1,
     )
 

@@ -1,5 +1,7 @@
 """Soft bodies whose motion settles the way you want it to."""
 
+from typing import TYPE_CHECKING, Any
+
 from ._kernels.threads import set_thread_count, thread_count
 from .body import Body
 from .damping import Damping, Rayleigh, StiffnessAt
@@ -15,7 +17,6 @@ from .integrators import (
     SymplecticEuler,
     Trapezoidal,
 )
-from .io import export_motion, write_surface
 from .mass import ConsistentMass, LumpedMass
 from .materials import Corotational, Material, NeoHookean, StableNeoHookean, StVK
 from .mesh import (
@@ -36,7 +37,20 @@ from .solvers import AutomaticSolver, Cholesky, ConjugateGradients, KeptCholesky
 from .statics import static_shape
 from .supports import Support
 
+if TYPE_CHECKING:
+    from .io import export_motion, write_surface
+
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    """Exports come with heavy packages: load them when first used."""
+    if name in ("export_motion", "write_surface"):
+        from . import io
+
+        return getattr(io, name)
+    raise AttributeError(f"module 'supple' has no attribute {name!r}")
+
 
 __all__ = [
     "BDF2",

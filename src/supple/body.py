@@ -9,7 +9,6 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import ArrayLike
-from scipy.sparse.csgraph import connected_components
 
 from . import loads
 from .assembly import Evaluation, Part, assemble
@@ -75,6 +74,8 @@ class Body:
     @cached_property
     def free_rigid_motions(self) -> int:
         """In how many independent ways the body, or a loose piece of it, can move rigidly."""
+        from scipy.sparse.csgraph import connected_components  # slow to import
+
         pieces, label = connected_components(self.pattern.graph(), directed=False)
         held = ~self.free
         return sum(6 - _rigid_rank(self.mesh.vertices, held, label == k) for k in range(pieces))

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.interpolate import CubicHermiteSpline, PchipInterpolator
-from scipy.spatial.transform import Rotation
 
 from .checks import number, numbers, vector, vertex_indices
 from .errors import InputError
@@ -49,6 +47,8 @@ class Support:
 
         The motion starts and ends at rest, and stays where it is before and after.
         """
+        from scipy.interpolate import CubicHermiteSpline, PchipInterpolator  # slow to import
+
         t, d = numbers("times", times), numbers("displacements", displacements)
         if t.ndim != 1 or len(t) < 2 or d.shape != (len(t), 3):
             raise InputError(
@@ -87,6 +87,8 @@ class Support:
 
         ``rate`` is the angular velocity vector (3,) [rad/s].
         """
+        from scipy.spatial.transform import Rotation  # slow to import
+
         arm = numbers("positions", positions) - vector("centre", centre)
         spin = vector("rate", rate)
 

@@ -2,6 +2,16 @@
 
 from supple.io.export import export_motion
 from supple.io.gltf import GltfReport
+from supple.io.report import Run, write_report
+from supple.io.scene import Scene, load_scene
 from supple.io.surfaces import write_surface
 
-__all__ = ["GltfReport", "export_motion", "write_surface"]
+__all__ = [
+    "GltfReport",
+    "Run",
+    "Scene",
+    "export_motion",
+    "load_scene",
+    "write_report",
+    "write_surface",
+]

@@ -32,13 +32,14 @@ class Run:
     """One motion of a report.
 
     ``name`` tells runs apart; ``facts`` are names and values to list where runs are compared;
-    ``step_seconds`` (k,) the computing time of each step [s], where it was measured.
+    ``steps`` (k, 2) the time [s] that each step led to and how long it took to compute [s], for
+    the steps where that was measured.
     """
 
     name: str
     motion: Motion
     facts: Sequence[tuple[str, str]] = ()
-    step_seconds: Floats | None = None
+    steps: Floats | None = None
 
 
 def write_report(
@@ -250,7 +251,7 @@ def _plots(runs: Sequence[Run], point: _Tracked, free: bool) -> list[Plot]:
             axes = [Curve("xyz"[k], values[:, k], k + 1) for k in range(3)]
             plots.append(Plot(title, unit, motion.times, axes))
     for run in runs:
-        if run.step_seconds is not None and len(run.step_seconds) > 1:
+        if run.steps is not None and len(run.steps) > 1:
             plots.append(_step_times(run, f" · {run.name}" if several else ""))
     return plots
 
@@ -270,9 +271,8 @@ def _energies(run: Run, suffix: str) -> Plot:
 
 
 def _step_times(run: Run, suffix: str) -> Plot:
-    taken = np.asarray(run.step_seconds)
-    end = float(run.motion.times[-1])
-    times = np.linspace(end - run.motion.duration * 1.0, end, len(taken))
+    assert run.steps is not None
+    times, taken = np.asarray(run.steps).T
     return Plot(
         f"Computing time of each step{suffix}",
         "s",

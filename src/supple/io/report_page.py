@@ -79,8 +79,10 @@ svg.plot { display: block; width: 100%; height: auto; cursor: crosshair; overflo
 .dots { fill: none; stroke-width: 3.2; stroke-linecap: round; stroke-opacity: .65; }
 .cursor { stroke: var(--ink); stroke-opacity: .35; stroke-width: 1; display: none; }
 .playing .cursor { display: inline; }
-.c1 { stroke: var(--c1); border-color: var(--c1); } .c2 { stroke: var(--c2); border-color: var(--c2); }
-.c3 { stroke: var(--c3); border-color: var(--c3); } .c4 { stroke: var(--c4); border-color: var(--c4); }
+.c1 { stroke: var(--c1); border-color: var(--c1); }
+.c2 { stroke: var(--c2); border-color: var(--c2); }
+.c3 { stroke: var(--c3); border-color: var(--c3); }
+.c4 { stroke: var(--c4); border-color: var(--c4); }
 .c5 { stroke: var(--c5); border-color: var(--c5); }
 details { margin-top: 34px; } summary { cursor: pointer; color: var(--soft); }
 pre { overflow-x: auto; background: var(--card); border: 1px solid var(--rule); padding: 14px 16px;

@@ -123,7 +123,8 @@ in vec2 p; uniform mat4 m; uniform vec4 d; out vec2 r;
 void main() { r = p; gl_Position = m * vec4(d.xy + p * d.w, d.z, 1.); }`;
 const discFragment = `#version 300 es
 precision highp float; in vec2 r; out vec4 o;
-void main() { float a = .42 * pow(max(0., 1. - dot(r, r)), 1.6); o = vec4(vec3(.10, .08, .09) * a, a); }`;
+void main() {
+  float a = .42 * pow(max(0., 1. - dot(r, r)), 1.6); o = vec4(vec3(.10, .08, .09) * a, a); }`;
 function program(vs, fs) {
   const p = gl.createProgram();
   [[gl.VERTEX_SHADER, vs], [gl.FRAGMENT_SHADER, fs]].forEach(([kind, text]) => {
@@ -164,21 +165,24 @@ function pose(track, time) {
     const x = uy * vz - uz * vy, y = uz * vx - ux * vz, z = ux * vy - uy * vx;
     for (const d of [a, b, c]) { q[d] += x; q[d + 1] += y; q[d + 2] += z; } }
   for (let a = 0; a < n; a += 3) {
-    const l = Math.hypot(q[a], q[a + 1], q[a + 2]) || 1; q[a] /= l; q[a + 1] /= l; q[a + 2] /= l; } }
+    const l = Math.hypot(q[a], q[a + 1], q[a + 2]) || 1;
+    q[a] /= l; q[a + 1] /= l; q[a + 2] /= l; } }
 const view = {azimuth: data.azimuth, elevation: data.elevation, zoom: 1};
 let now = start, playing = !matchMedia("(prefers-reduced-motion: reduce)").matches, before = 0;
-function camera(width, height, part) {
+function camera(width, height) {
   const a = view.azimuth * Math.PI / 180, e = view.elevation * Math.PI / 180, T = data.target;
   const z = [Math.cos(e) * Math.cos(a), Math.cos(e) * Math.sin(a), Math.sin(e)];
   const x = [-Math.sin(a), Math.cos(a), 0];
   const y = [z[1] * x[2] - z[2] * x[1], z[2] * x[0] - z[0] * x[2], z[0] * x[1] - z[1] * x[0]];
   const h = data.height * view.zoom, far = 3.4 * h, g = 2 * far / h, aspect = width / height;
-  const row = (r, s) => [s * r[0], s * r[1], s * r[2], -s * (r[0] * T[0] + r[1] * T[1] + r[2] * T[2])];
+  const row = (r, s) =>
+    [s * r[0], s * r[1], s * r[2], -s * (r[0] * T[0] + r[1] * T[1] + r[2] * T[2])];
   const X = row(x, g / aspect), Y = row(y, g), Z = row(z, -1), near = far * .15, most = far * 4;
   Z[3] += far;
   const k = (most + near) / (most - near), d = -2 * most * near / (most - near), m = [];
   for (let c = 0; c < 4; c++) m.push(X[c], Y[c], k * Z[c] + (c === 3 ? d : 0), Z[c]);
-  return {m: new Float32Array(m), v: new Float32Array([x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2]])}; }
+  const v = [x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2]];
+  return {m: new Float32Array(m), v: new Float32Array(v)}; }
 function draw() {
   const ratio = Math.min(devicePixelRatio || 1, 2), w = Math.round(canvas.clientWidth * ratio);
   const h = Math.round(canvas.clientHeight * ratio);
@@ -191,7 +195,8 @@ function draw() {
     pose(track, now);
     if (data.floor !== null) {
       let a = [1e9, 1e9, 1e9], b = [-1e9, -1e9, -1e9];
-      for (let p = 0; p < n; p++) { const k = p % 3; a[k] = Math.min(a[k], position[p]); b[k] = Math.max(b[k], position[p]); }
+      for (let p = 0; p < n; p++) {
+        const k = p % 3; a[k] = Math.min(a[k], position[p]); b[k] = Math.max(b[k], position[p]); }
       gl.useProgram(disc); gl.disable(gl.DEPTH_TEST); gl.enable(gl.BLEND);
       gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
       gl.disableVertexAttribArray(1); gl.disableVertexAttribArray(2);
@@ -225,21 +230,26 @@ function tick(ms) {
 function play(on) { playing = on; if (on) { if (now >= end) now = start; before = performance.now();
   requestAnimationFrame(tick); } draw(); }
 button.onclick = () => play(!playing);
-slider.oninput = () => { now = start + slider.value / 1000 * (end - start); playing = false; draw(); };
+slider.oninput = () => {
+  now = start + slider.value / 1000 * (end - start); playing = false; draw(); };
 document.querySelectorAll("svg.plot").forEach(svg => svg.addEventListener("pointerdown", e => {
-  const box = svg.getBoundingClientRect(), d = svg.dataset, x = (e.clientX - box.left) / box.width * 480;
+  const box = svg.getBoundingClientRect(), d = svg.dataset;
+  const x = (e.clientX - box.left) / box.width * 480;
   now = Math.min(end, Math.max(start, +d.t0 + (x - d.x0) / (d.x1 - d.x0) * (d.t1 - d.t0)));
   playing = false; draw(); }));
 const held = new Map();
-canvas.addEventListener("pointerdown", e => { held.set(e.pointerId, e); canvas.setPointerCapture(e.pointerId); });
-["pointerup", "pointercancel"].forEach(k => canvas.addEventListener(k, e => held.delete(e.pointerId)));
+canvas.addEventListener("pointerdown", e => {
+  held.set(e.pointerId, e); canvas.setPointerCapture(e.pointerId); });
+["pointerup", "pointercancel"].forEach(k =>
+  canvas.addEventListener(k, e => held.delete(e.pointerId)));
 canvas.addEventListener("pointermove", e => {
   const past = held.get(e.pointerId); if (!past || held.size > 1) return;
   view.azimuth -= (e.clientX - past.clientX) * .45;
   view.elevation = Math.min(85, Math.max(-20, view.elevation + (e.clientY - past.clientY) * .35));
   held.set(e.pointerId, e); if (!playing) draw(); });
 canvas.addEventListener("wheel", e => { if (!e.ctrlKey) return; e.preventDefault();
-  view.zoom = Math.min(3, Math.max(.3, view.zoom * Math.exp(e.deltaY * .002))); if (!playing) draw(); }, {passive: false});
+  view.zoom = Math.min(3, Math.max(.3, view.zoom * Math.exp(e.deltaY * .002)));
+  if (!playing) draw(); }, {passive: false});
 canvas.addEventListener("webglcontextlost", () => root.classList.add("still"));
 new ResizeObserver(() => draw()).observe(canvas);
 root.classList.add("live"); document.body.classList.add("playing"); play(playing);

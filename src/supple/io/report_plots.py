@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import pairwise
 
 import numpy as np
 
@@ -65,10 +66,10 @@ class Plot:
             )
         for value in columns:
             place = float(x(value))
+            unit_here = " s" if value == columns[-1] else ""
             parts.append(
                 f'<text class="tick" x="{place:.1f}" y="{_HEIGHT - 12}" '
-                f'text-anchor="middle">{_label(value, columns)}{" s" if value == columns[-1] else ""}'
-                "</text>"
+                f'text-anchor="middle">{_label(value, columns)}{unit_here}</text>'
             )
         for curve in self.curves:
             parts.append(self._drawn(curve, x(self.times), y(curve.values * factor)))
@@ -157,7 +158,7 @@ def _thinned(x: Floats, y: Floats) -> tuple[Floats, Floats]:
         return x, y
     edges = np.linspace(0, len(x), _MOST // 2 + 1).astype(int)
     keep = {0, len(x) - 1}
-    for a, b in zip(edges[:-1], edges[1:], strict=True):
+    for a, b in pairwise(edges.tolist()):
         keep |= {a + int(np.argmin(y[a:b])), a + int(np.argmax(y[a:b]))}
     index = np.array(sorted(keep))
     return x[index], y[index]

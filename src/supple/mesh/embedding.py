@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
-from scipy.spatial import cKDTree
 
 from supple.errors import InputError
 from supple.mesh import hex, quadratic
@@ -105,6 +104,8 @@ def _radii(mesh: VolumeMesh) -> Floats:
 
 def _containing(mesh: VolumeMesh, places: Floats) -> Ints:
     """The cell that each place is in, or -1, (s,)."""
+    from scipy.spatial import cKDTree  # slow to import
+
     tree = cKDTree(mesh.centroids)
     radii = _radii(mesh) * (1.0 + 1e-6)
     found = np.full(len(places), -1, dtype=np.int64)
@@ -141,6 +142,8 @@ def _nearest(mesh: VolumeMesh, places: Floats) -> tuple[Ints, Floats]:
     owner = np.repeat(mesh.boundary_cells(), len(fan))
     middle = triangles.mean(axis=1)
     reach = np.linalg.norm(triangles - middle[:, None], axis=2).max()
+    from scipy.spatial import cKDTree  # slow to import
+
     tree = cKDTree(middle)
     best = np.full(len(places), np.inf)
     cells = np.zeros(len(places), dtype=np.int64)

@@ -37,7 +37,14 @@ class _BoundCholesky(BoundSolver):
 class Factorization:
     """Cholesky factors of block matrices on one pattern, restricted to free components."""
 
-    def __init__(self, pattern: BlockPattern, free: Bools, *, single: bool = False) -> None:
+    def __init__(
+        self,
+        pattern: BlockPattern,
+        free: Bools,
+        *,
+        single: bool = False,
+        threads: int | None = None,
+    ) -> None:
         self._index = np.flatnonzero(free)
         indptr, columns, self._sources = blocks.scalar_upper_pattern(
             pattern.indptr, pattern.cols, free
@@ -50,7 +57,9 @@ class Factorization:
             self._backend = _SuperLU(indptr, columns)
         else:
             order = _dof_order(_node_order(pattern), free)
-            self._backend = _PardisoBackend(indptr, columns, order=order, single=single)
+            self._backend = _PardisoBackend(
+                indptr, columns, order=order, single=single, threads=threads
+            )
 
     def factorize(self, values: Floats) -> None:
         blocks.gather(values.reshape(-1), self._sources, self._upper)

@@ -124,7 +124,7 @@ class _Kept(_Iterative):
     def __init__(self, pattern: BlockPattern, free: Bools, single: bool, limit: int) -> None:
         super().__init__(pattern, free)
         self._single, self._limit = single, limit
-        self._factorization = Factorization(pattern, free, single=single)
+        self._start_factorization()
         self._stale = True
         self._solves, self._cost = 0, 0.0
 
@@ -132,6 +132,13 @@ class _Kept(_Iterative):
         self._values = values
         if self._stale:
             self._factorize()
+
+    def _start_factorization(self) -> None:
+        # Solves are many and factorizations few: a solve is bound by memory, and is slower on two
+        # threads than on one.
+        self._factorization = Factorization(
+            self._pattern, self._free, single=self._single, threads=1
+        )
 
     def _factorize(self) -> None:
         self._stale = True
@@ -148,7 +155,7 @@ class _Kept(_Iterative):
     def _use_double(self) -> None:
         """Give up on single precision: this body is too ill-conditioned for it."""
         self._single = False
-        self._factorization = Factorization(self._pattern, self._free)
+        self._start_factorization()
 
     def _precondition(self, x: Floats) -> Floats:
         return self._factorization.solve(x.reshape(self._free.shape)).reshape(-1)

@@ -17,8 +17,10 @@ from .choice import AutomaticSolver
 from .interface import BoundSolver, LinearSolver, NotPositiveDefinite
 
 _SHORTEST_STEP = 2.0**-14
+_LONGEST_STEP = 2.0**10
 _NEAR_BALANCE = 0.3  # of the forces at play: where a start is good enough not to try the next
 _SUFFICIENT = 1e-4  # share of the promised decrease that a step must bring
+_STILL_STEEP = 0.5  # share of the slope left after a step, above which it was too short
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +62,7 @@ class Newton:
     """
 
     tolerance: float = 1e-6
-    max_iterations: int = 40
+    max_iterations: int = 60
     iterations: int | None = None
     """Take exactly this many full steps instead of iterating to convergence."""
     linear: LinearSolver = field(default_factory=AutomaticSolver)
@@ -184,21 +186,44 @@ class BoundNewton:
         self, stage: Stage, u: Floats, here: Balance, step: Floats
     ) -> tuple[Floats, Balance] | None:
         """Halve the step until the residual or the potential falls; None where neither does."""
-        norm = self._norm(here)
-        slope = float(np.vdot(self._on_free(here.residual), self._on_free(step)))
+        norm, slope = self._norm(here), self._slope(here, step)
         length = 1.0
         while length >= _SHORTEST_STEP:
             trial = u + length * step
             there = self._problem.balance(stage, trial)
             if _finite(there):
-                smaller = self._norm(there) <= (1 - _SUFFICIENT * length) * norm
-                lower = (
-                    slope < 0 and there.potential <= here.potential + _SUFFICIENT * length * slope
-                )
-                if smaller or lower:
+                promised = _SUFFICIENT * length * slope
+                lower = slope < 0 and there.potential <= here.potential + promised
+                if lower and length == 1.0 and self._slope(there, step) < _STILL_STEEP * slope:
+                    return self._search_farther(stage, u, step, trial, there)
+                if lower or self._norm(there) <= (1 - _SUFFICIENT * length) * norm:
                     return trial, there
             length /= 2
         return None
+
+    def _search_farther(
+        self, stage: Stage, u: Floats, step: Floats, trial: Floats, there: Balance
+    ) -> tuple[Floats, Balance]:
+        """Double a step that ends on a steep slope, while the potential keeps falling.
+
+        A definite stand-in for an indefinite matrix is too stiff where a cell buckles; without
+        this, leaving such a place takes tens of timid steps.
+        """
+        length, slope = 2.0, self._slope(there, step)
+        while slope < 0.0 and length <= _LONGEST_STEP:
+            beyond = u + length * step
+            found = self._problem.balance(stage, beyond)
+            if not _finite(found) or found.potential >= there.potential:
+                self._problem.balance(stage, trial)
+                break
+            trial, there = beyond, found
+            slope = self._slope(there, step)
+            length *= 2
+        return trial, there
+
+    def _slope(self, balance: Balance, step: Floats) -> float:
+        """Derivative of the potential along a step."""
+        return float(np.vdot(self._on_free(balance.residual), self._on_free(step)))
 
     def _target(self, balance: Balance) -> float:
         return max(self._options.tolerance * balance.scale, balance.floor)

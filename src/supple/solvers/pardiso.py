@@ -50,14 +50,21 @@ class Pardiso:
     """
 
     def __init__(
-        self, indptr: Ints, columns: Ints, *, order: Ints | None = None, single: bool = False
+        self,
+        indptr: Ints,
+        columns: Ints,
+        *,
+        order: Ints | None = None,
+        single: bool = False,
+        threads: int | None = None,
     ) -> None:
         mkl = library()
         if mkl is None:
             raise ImportError("MKL PARDISO is not installed; run: pip install mkl")
         self._call, self._set_threads = mkl.pardiso, mkl.MKL_Set_Num_Threads_Local
         self._dtype = np.float32 if single else np.float64
-        self._threads = thread_count()  # the same in all phases, or PARDISO writes out of bounds
+        # The same number in all phases, or PARDISO writes out of bounds.
+        self._threads = thread_count() if threads is None else threads
         self._n = len(indptr) - 1
         self._indptr = (indptr + 1).astype(np.int32)
         self._columns = (columns + 1).astype(np.int32)

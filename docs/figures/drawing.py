@@ -1,0 +1,56 @@
+"""What the figures share: where images go, and pictures of several bodies side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.io.pictures import Camera, png, render
+from supple.types import Floats, Ints
+
+IMAGES = Path(__file__).resolve().parents[1] / "images"
+INK, GRID = "#3b3b46", "#d9d9e0"
+COLORS = ("#d1603d", "#2f6f9f", "#5a8f3c", "#8d5a9e", "#b8860b", "#4f4f5c")
+
+
+def on_white(image: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """An image without transparency, so that it looks the same on any page."""
+    alpha = image[..., 3:].astype(float) / 255
+    color = image[..., :3] * alpha + 255 * (1 - alpha)
+    opaque = np.full((*image.shape[:2], 1), 255.0)
+    return np.concatenate([color, opaque], axis=-1).round().astype(np.uint8)
+
+
+def save_strip(
+    name: str,
+    frames: Sequence[Floats],
+    triangles: Ints,
+    *,
+    size: tuple[int, int],
+    camera: Camera,
+    colors: Floats | None = None,
+) -> None:
+    """One picture for each of the ``frames`` (s, 3), from left to right."""
+    shots = [render(x, triangles, camera, size=size, colors=colors) for x in frames]
+    write_png(name, np.concatenate(shots, axis=1))
+
+
+def write_png(name: str, image: NDArray[np.uint8]) -> None:
+    """Write with few colours, which keeps the file small."""
+    opaque = on_white(image)
+    opaque[..., :3] = np.minimum(255, (opaque[..., :3].astype(int) + 2) // 4 * 4)
+    opaque[..., :3][(opaque[..., :3] >= 252).all(axis=-1)] = 255
+    (IMAGES / name).write_bytes(png(opaque))
+
+
+def plain(axes: object) -> None:
+    """The look of all plots: thin grid, no box."""
+    axes.grid(color=GRID, linewidth=0.7)  # type: ignore[attr-defined]
+    axes.tick_params(colors=INK, labelsize=9)  # type: ignore[attr-defined]
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)  # type: ignore[attr-defined]
+    for side in ("left", "bottom"):
+        axes.spines[side].set_color(INK)  # type: ignore[attr-defined]

@@ -1,0 +1,270 @@
+"""``supple info``: what is in a file."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from supple import (
+    HexMesh,
+    InputError,
+    MeshError,
+    Surface,
+    VolumeMesh,
+    read_mesh,
+    read_motion,
+    read_surface,
+)
+from supple.cli.progress import say
+from supple.recording import read_metadata
+from supple.types import Floats
+
+_MOTION = b"\x89SUPMOT\n"
+_AMBIGUOUS = (".usd", ".usda", ".usdc")
+_SURFACES = (".obj", ".ply", ".off", ".stl", ".glb", ".gltf")
+
+
+def command(given: argparse.Namespace) -> int:
+    path = Path(given.file)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = _described(path)
+    notes = [str(note.message) for note in caught]
+    if notes:
+        found["notes"] = notes
+    if given.json:
+        say(json.dumps(found, indent=2, ensure_ascii=False))
+    else:
+        for line in _lines(found):
+            say(line)
+    return 0
+
+
+def load(path: Path) -> VolumeMesh | Surface:
+    """A mesh or a surface, by the ending of the file's name."""
+    ending = path.suffix.lower()
+    if ending in _SURFACES:
+        return read_surface(path)
+    if ending in _AMBIGUOUS:
+        try:
+            return read_mesh(path)
+        except MeshError:
+            return read_surface(path)
+    return read_mesh(path)
+
+
+def is_motion(path: Path) -> bool:
+    """Whether the file is a recorded motion, whatever its name."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(_MOTION)) == _MOTION
+
+
+def _described(path: Path) -> dict[str, Any]:
+    if not path.exists():
+        raise InputError(f"there is no file {path}")
+    if is_motion(path):
+        return {"file": str(path), **_motion(path)}
+    if path.suffix.lower() == ".toml":
+        return {"file": str(path), **_scene(path)}
+    loaded = load(path)
+    made = _surface(loaded) if isinstance(loaded, Surface) else _mesh(loaded)
+    return {"file": str(path), **made}
+
+
+def _mesh(mesh: VolumeMesh) -> dict[str, Any]:
+    edges = _edge_lengths(mesh)
+    quality = cell_quality(mesh)
+    skin = mesh.boundary()
+    regions = {
+        name: {
+            "cells": len(cells),
+            "volume": float(mesh.volumes[cells].sum()),
+            **{key: float(value) for key, value in mesh.properties.get(name, {}).items()},
+        }
+        for name, cells in mesh.regions.items()
+    }
+    return {
+        "kind": {4: "tets", 8: "bricks", 10: "quadratic tets"}[mesh.cell_nodes],
+        "vertices": mesh.n_vertices,
+        "cells": mesh.n_cells,
+        "volume": mesh.volume,
+        "bounds": mesh.bounds.tolist(),
+        "edges": [float(edges.min()), float(edges.max())],
+        "quality": {"worst": float(quality.min()), "mean": float(quality.mean())},
+        "boundary": {"triangles": skin.n_triangles, "area": skin.area, "closed": skin.is_closed},
+        "regions": regions,
+        "memory": _memory(mesh),
+    }
+
+
+def _surface(surface: Surface) -> dict[str, Any]:
+    corners = surface.vertices[surface.triangles]
+    edges = np.linalg.norm(corners - np.roll(corners, -1, axis=1), axis=2)
+    made = {
+        "kind": "surface",
+        "vertices": surface.n_vertices,
+        "triangles": surface.n_triangles,
+        "area": surface.area,
+        "bounds": surface.bounds.tolist(),
+        "edges": [float(edges.min()), float(edges.max())],
+        "closed": surface.is_closed,
+    }
+    if surface.is_closed:
+        made["volume"] = surface.volume
+    return made
+
+
+def _motion(path: Path) -> dict[str, Any]:
+    motion, texts = read_motion(path), read_metadata(path)
+    moved = np.linalg.norm(motion.displacements - motion.displacements[0], axis=2)
+    energies = {
+        name: {"first": float(v[0]), "largest": float(v.max()), "last": float(v[-1])}
+        for name in ("kinetic", "elastic", "gravitational", "dissipated")
+        for v in (getattr(motion, name),)
+    }
+    return {
+        "kind": "motion",
+        "mesh": repr(motion.mesh),
+        "vertices": motion.mesh.n_vertices,
+        "frames": len(motion),
+        "start": float(motion.times[0]),
+        "duration": motion.duration,
+        "frame rate": motion.frame_rate if len(motion) > 1 else None,
+        "largest displacement": float(moved.max()),
+        "energies": energies,
+        "texts": {name: len(text) for name, text in texts.items()},
+        "bytes": path.stat().st_size,
+    }
+
+
+def _scene(path: Path) -> dict[str, Any]:
+    from supple.cli.simulate import facts
+    from supple.io.scene import load_scene
+
+    scene = load_scene(path)
+    return {"kind": "scene", "title": scene.title, "facts": dict(facts(scene))}
+
+
+def cell_quality(mesh: VolumeMesh) -> Floats:
+    """Shape of each cell, 1 for a regular one and 0 for a flat one, (m,).
+
+    Tets: mean ratio 12 (3V)^⅔ / Σ l². Bricks: the smallest scaled Jacobian of their corners.
+    """
+    if isinstance(mesh, HexMesh):
+        corners = mesh.vertices[mesh.cells]
+        around = ((1, 3, 4), (2, 0, 5), (3, 1, 6), (0, 2, 7), (7, 5, 0), (4, 6, 1), (5, 7, 2),
+                  (6, 4, 3))  # fmt: skip
+        smallest = np.full(mesh.n_cells, np.inf)
+        for corner, ends in enumerate(around):
+            arms = corners[:, list(ends)] - corners[:, corner, None]
+            unit = arms / np.linalg.norm(arms, axis=2, keepdims=True)
+            smallest = np.minimum(smallest, np.abs(np.linalg.det(unit)))
+        return smallest
+    corners = mesh.vertices[mesh.cells[:, :4]]
+    pairs = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
+    squares = sum(((corners[:, a] - corners[:, b]) ** 2).sum(axis=1) for a, b in pairs)
+    quality: Floats = 12 * np.cbrt(3 * np.abs(mesh.volumes)) ** 2 / squares
+    return quality
+
+
+def _edge_lengths(mesh: VolumeMesh) -> Floats:
+    if isinstance(mesh, HexMesh):
+        ends = [(0, 1), (1, 2), (2, 3), (3, 0), (4, 5), (5, 6), (6, 7), (7, 4)]
+        ends += [(0, 4), (1, 5), (2, 6), (3, 7)]
+    else:
+        ends = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
+    a, b = np.array(ends).T
+    lengths: Floats = np.linalg.norm(
+        mesh.vertices[mesh.cells[:, a]] - mesh.vertices[mesh.cells[:, b]], axis=2
+    )
+    return lengths
+
+
+def _memory(mesh: VolumeMesh) -> int:
+    """Roughly the bytes that a simulation takes: matrices, and a Cholesky factor that fills in."""
+    neighbours = {4: 15, 8: 27, 10: 28}[mesh.cell_nodes]
+    n = mesh.n_vertices
+    matrices = 5 * 72 * n * (neighbours + 1) // 2
+    factor = 4 * 14 * (3 * n) ** (4 / 3)
+    return int(60e6 + matrices + factor)
+
+
+def _lines(found: dict[str, Any]) -> list[str]:
+    kind = found["kind"]
+    if kind == "scene":
+        rows = [("title", found["title"]), *found["facts"].items()]
+        head = f"{found['file']}: a scene, and nothing wrong with it"
+    elif kind == "motion":
+        rows, head = _motion_rows(found), f"{found['file']}: a motion of {found['mesh']}"
+    elif kind == "surface":
+        rows, head = _surface_rows(found), f"{found['file']}: a surface"
+    else:
+        rows, head = _mesh_rows(found), f"{found['file']}: a solid of {kind}"
+    rows += [("note", note) for note in found.get("notes", ())]
+    width = max(len(name) for name, _ in rows)
+    return [head, *(f"  {name:<{width}}  {value}" for name, value in rows)]
+
+
+def _mesh_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
+    skin = found["boundary"]
+    rows = [
+        ("vertices", f"{found['vertices']:,}"),
+        ("cells", f"{found['cells']:,}"),
+        ("volume", f"{found['volume']:.6g} m³"),
+        *_place_rows(found),
+        ("quality", f"worst {found['quality']['worst']:.3f}, mean {found['quality']['mean']:.3f} "
+                    "(1 is best)"),
+        ("boundary", f"{skin['triangles']:,} triangles, {skin['area']:.6g} m², "
+                     f"{'closed' if skin['closed'] else 'not closed'}"),
+        ("memory", f"about {found['memory'] / 1e6:,.0f} MB to simulate"),
+    ]  # fmt: skip
+    for name, region in found["regions"].items():
+        text = f"{region['cells']:,} cells, {region['volume']:.6g} m³"
+        if "young" in region:
+            text += (
+                f"; Young's modulus {region['young']:.4g} Pa, Poisson ratio "
+                f"{region.get('poisson', float('nan')):.4g}, density "
+                f"{region.get('density', float('nan')):.4g} kg/m³"
+            )
+        rows.append((f"region {name}", text))
+    return rows
+
+
+def _surface_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
+    inside = f", {found['volume']:.6g} m³ inside" if "volume" in found else ""
+    return [
+        ("vertices", f"{found['vertices']:,}"),
+        ("triangles", f"{found['triangles']:,}"),
+        ("area", f"{found['area']:.6g} m²"),
+        *_place_rows(found),
+        ("closed", f"{'yes' if found['closed'] else 'no'}{inside}"),
+    ]
+
+
+def _place_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
+    low, high = found["bounds"]
+    spans = ", ".join(f"{a} {x:.4g} to {y:.4g}" for a, x, y in zip("xyz", low, high, strict=True))
+    shortest, longest = found["edges"]
+    return [("bounds", f"{spans} m"), ("edges", f"{shortest:.4g} to {longest:.4g} m")]
+
+
+def _motion_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
+    rate = found["frame rate"]
+    rows = [
+        ("frames", f"{found['frames']:,}" + (f", {rate:.4g} a second" if rate else "")),
+        ("time", f"{found['start']:.6g} to {found['start'] + found['duration']:.6g} s"),
+        ("moves", f"up to {found['largest displacement']:.4g} m from its first frame"),
+    ]
+    for name, energy in found["energies"].items():
+        first, most, last = energy["first"], energy["largest"], energy["last"]
+        rows.append((name, f"{first:.4g} J at first, at most {most:.4g} J, {last:.4g} J at last"))
+    rows.append(("size", f"{found['bytes'] / 1e6:,.1f} MB"))
+    rows += [(f"text {name}", f"{count} characters") for name, count in found["texts"].items()]
+    return rows

@@ -1,0 +1,169 @@
+"""What can be typed. Nothing heavy is imported here, so that help comes at once."""
+
+from __future__ import annotations
+
+import argparse
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+_EXIT_CODES = (
+    "Exit codes: 0 all went well, 1 it could not be done and the message says why, 2 wrong usage, "
+    "130 interrupted."
+)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of the whole command line."""
+    whole = argparse.ArgumentParser(
+        prog="supple",
+        description="Soft bodies whose motion settles the way you want it to.",
+        epilog=f"Start with: supple demo. Each command has its own --help. {_EXIT_CODES}",
+    )
+    whole.add_argument("--version", action="version", version=f"supple {_version()}")
+    commands = whole.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    _add_run(commands)
+    _add_demo(commands)
+    _add_info(commands)
+    _add_convert(commands)
+    return whole
+
+
+def _add_run(commands: Any) -> None:
+    run = _command(
+        commands,
+        "run",
+        "simulate a scene file",
+        "Simulates a scene file and keeps the motion as it goes: whatever stops the run, all but "
+        "the frame at hand is safe, and --resume goes on from there.",
+        "example:\n"
+        "  supple run cantilever.toml\n"
+        "  supple run cantilever.toml --output out --resume\n\n"
+        "writes, into the output folder:\n"
+        "  motion.motion   every frame, exactly; supple info and supple convert read it\n"
+        "  motion.glb      the motion for viewers; also .usd and .pvd, by [output] formats\n"
+        "  report.html     pictures, plots and a player in one page",
+    )
+    run.add_argument("scene", metavar="SCENE", help="the scene file, *.toml")
+    run.add_argument(
+        "--output", "-o", metavar="DIR", help="folder to write to; by default the scene's name"
+    )
+    run.add_argument("--resume", action="store_true", help="go on with a run that was stopped")
+    run.add_argument("--overwrite", action="store_true", help="replace an earlier run")
+    run.add_argument(
+        "--duration", type=_positive, metavar="S", help="simulate for S seconds instead"
+    )
+    _add_common(run)
+
+
+def _add_demo(commands: Any) -> None:
+    demo = _command(
+        commands,
+        "demo",
+        "see it work: a soft creature is shaken and settles",
+        "Shakes a soft creature by its feet and lets it settle, twice: with light and with strong "
+        "damping. Takes a minute or so the first time.",
+        "example:\n"
+        "  supple demo\n"
+        "  supple demo --output /tmp/demo\n\n"
+        "writes, into the output folder:\n"
+        "  scene.toml               the scene, to change and run again with supple run\n"
+        "  light.motion, .glb       the lightly damped motion\n"
+        "  strong.motion, .glb      the strongly damped one\n"
+        "  report.html              both, side by side: open it in a browser",
+    )
+    demo.add_argument(
+        "--output", "-o", metavar="DIR", default="demo", help="folder to write to (demo)"
+    )
+    _add_common(demo)
+
+
+def _add_info(commands: Any) -> None:
+    info = _command(
+        commands,
+        "info",
+        "say what is in a mesh, surface, motion or scene file",
+        "Says what is in a file: a mesh (size, quality, regions and their materials), a surface, "
+        "a recorded motion (frames, energies), or a scene file, which is checked.",
+        "example:\n  supple info bunny.msh\n  supple info out/motion.motion --json\n\n"
+        "writes nothing.",
+    )
+    info.add_argument("file", metavar="FILE", help="the file")
+    info.add_argument("--json", action="store_true", help="as JSON, for programs")
+
+
+def _add_convert(commands: Any) -> None:
+    convert = _command(
+        commands,
+        "convert",
+        "turn a file into another kind",
+        "Converts by the endings of the names: a mesh or a surface to another format, a mesh to "
+        "its surface, a surface to a mesh (say how fine), a motion to what other programs play.",
+        "example:\n"
+        "  supple convert bunny.veg bunny.msh\n"
+        "  supple convert bunny.msh bunny.obj\n"
+        "  supple convert spot.obj spot.msh --edge 0.05\n"
+        "  supple convert bridge.obj bridge.vtu --voxels 60\n"
+        "  supple convert out/motion.motion bunny.glb\n\n"
+        "writes OUT, whole or not at all:\n"
+        "  meshes    .msh .vtk .vtu .mesh .veg\n"
+        "  surfaces  .obj .ply .stl .glb\n"
+        "  motions   .glb .usd .usda .usdc .pvd",
+    )
+    convert.add_argument("source", metavar="IN", help="the file to read")
+    convert.add_argument("target", metavar="OUT", help="the file to write")
+    how = convert.add_mutually_exclusive_group()
+    how.add_argument(
+        "--edge", type=_positive, metavar="M", help="fill a surface with tets of this edge [m]"
+    )
+    how.add_argument(
+        "--voxels", type=_count, metavar="N", help="fill a surface with bricks, N along it"
+    )
+    convert.add_argument(
+        "--scale", type=_positive, default=1.0, metavar="F", help="multiply lengths by F first"
+    )
+    convert.add_argument("--skin", metavar="FILE", help="surface to show instead, for a motion")
+    convert.add_argument("--quiet", "-q", action="store_true", help="say nothing but errors")
+
+
+def _command(
+    commands: Any, name: str, summary: str, description: str, epilog: str
+) -> argparse.ArgumentParser:
+    made: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=summary,
+        description=description,
+        epilog=f"{epilog}\n\n{_EXIT_CODES}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    made.add_argument("--debug", action="store_true", help="show where an error comes from")
+    return made
+
+
+def _add_common(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--threads", type=_count, metavar="N", help="use N threads instead of every core"
+    )
+    command.add_argument("--quiet", "-q", action="store_true", help="say nothing but errors")
+
+
+def _positive(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
+    return value
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 1 or more")
+    return int(text)
+
+
+def _version() -> str:
+    try:
+        return version("supple")
+    except PackageNotFoundError:
+        return "(not installed)"

@@ -1,0 +1,144 @@
+"""``supple run``: a scene file, from reading it to the report."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import shlex
+import sys
+import time
+import tomllib
+from pathlib import Path
+
+from supple import InputError, Motion, StepFailed, read_motion, set_thread_count
+from supple.cli.progress import Reporter, say
+from supple.cli.simulate import export, facts, record
+from supple.io.report import Run, floor_under, write_report
+from supple.io.scene import Scene, load_scene
+from supple.recording import read_metadata
+from supple.types import Floats
+
+
+def command(given: argparse.Namespace) -> int:
+    if given.resume and given.overwrite:
+        raise InputError("--resume keeps the earlier run and --overwrite drops it; give one")
+    if given.threads is not None:
+        set_thread_count(given.threads)
+    scene = load_scene(given.scene)
+    folder = Path(given.output or scene.path.stem)
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "motion.motion"
+    metadata = _metadata(scene, path, given)
+    duration = given.duration if given.duration is not None else scene.duration
+    say(f"{scene.title}: {scene.body.mesh!r}, {duration:g} s", quiet=given.quiet)
+    began = time.perf_counter()
+    try:
+        with Reporter(scene.path.name, quiet=given.quiet) as reporter:
+            motion, steps = record(
+                scene,
+                path,
+                reporter,
+                metadata=metadata,
+                duration=duration,
+                resume=given.resume,
+                overwrite=given.overwrite,
+            )
+    except KeyboardInterrupt:
+        print(f"\nInterrupted. {_kept(path)}", file=sys.stderr)
+        print(f"Go on with: {_again(given, folder)}", file=sys.stderr)
+        return 130
+    except StepFailed as failure:
+        failure.add_note(_kept(path))
+        raise
+    taken = time.perf_counter() - began
+    _tell(motion, steps, duration, taken, given)
+    _write(scene, motion, steps, folder, given.quiet)
+    return 0
+
+
+def _metadata(scene: Scene, path: Path, given: argparse.Namespace) -> dict[str, str]:
+    """The texts that the motion file keeps; stops where it was made from another scene."""
+    if path.exists() and not (given.resume or given.overwrite):
+        raise InputError(
+            f"{path} exists; --resume goes on with it, --overwrite replaces it, and --output "
+            "chooses another folder"
+        )
+    if not (path.exists() and given.resume):
+        return {"scene": scene.text}
+    kept = read_metadata(path)
+    before = kept.get("scene", "")
+    try:
+        same = tomllib.loads(before) == tomllib.loads(scene.text)
+    except tomllib.TOMLDecodeError:
+        same = False
+    if same:  # the same but for comments and spaces
+        return kept
+    changes = [
+        f"  {line}"
+        for line in difflib.unified_diff(before.splitlines(), scene.text.splitlines(), n=0)
+        if line[:1] in "+-" and line[:3] not in ("+++", "---") and line[1:].strip()
+    ]
+    more = f"\n  … and {len(changes) - 12} more lines" if len(changes) > 12 else ""
+    shown = "\n".join(changes[:12]) + more
+    raise InputError(
+        f"{path} was recorded from another scene; since then (- before, + now):\n{shown}\n"
+        "Undo that to go on with it, or start anew with --overwrite or another --output."
+    )
+
+
+def _tell(
+    motion: Motion, steps: Floats, duration: float, taken: float, given: argparse.Namespace
+) -> None:
+    if len(steps):
+        say(
+            f"{len(steps)} steps in {taken:.1f} s ({1e3 * taken / len(steps):.0f} ms each); "
+            f"{len(motion)} frames",
+            quiet=given.quiet,
+        )
+    elif motion.times[-1] < 0.999 * duration:
+        say(
+            f"This run was finished at {motion.times[-1]:g} s; --overwrite --duration "
+            f"{duration:g} runs it again for longer.",
+            quiet=given.quiet,
+        )
+    else:
+        say(f"This run was finished before; {len(motion)} frames", quiet=given.quiet)
+
+
+def _write(scene: Scene, motion: Motion, steps: Floats, folder: Path, quiet: bool) -> None:
+    made = [folder / "motion.motion"]
+    for ending in scene.formats:
+        made.append(folder / f"motion.{ending}")
+        export(scene, motion, made[-1], quiet=quiet)
+    if scene.report:
+        made.append(folder / "report.html")
+        run = Run(scene.title, motion, steps=steps if len(steps) else None)
+        write_report(
+            made[-1],
+            [run],
+            title=scene.title,
+            summary=f"{motion.duration:.3g} s of motion in {len(motion)} frames.",
+            facts=facts(scene),
+            skin=scene.skin,
+            colors=scene.colors,
+            free=bool(scene.body.free.all()),
+            floor=floor_under(scene.body),
+            source=scene.text,
+        )
+    for file in made:
+        say(f"  {file}", quiet=quiet)
+
+
+def _kept(path: Path) -> str:
+    try:
+        motion = read_motion(path)
+    except (InputError, OSError):
+        return "Nothing was recorded yet."
+    return f"{len(motion)} frames, up to t = {motion.times[-1]:.4g} s, are kept in {path}."
+
+
+def _again(given: argparse.Namespace, folder: Path) -> str:
+    words = ["supple", "run", given.scene, "--output", str(folder), "--resume"]
+    if given.duration is not None:
+        words += ["--duration", f"{given.duration:g}"]
+    return shlex.join(words)
