@@ -11,7 +11,7 @@ from .cantilever import beam, first_bending_mode
 from .timing import table
 
 TIP = 0.02  # [m]
-SUBSTEPS = {sp.SymplecticEuler: 60, sp.RK4: 30}  # explicit rules are unstable at 1/60 s
+SUBSTEPS = {sp.SymplecticEuler: 60, sp.RK4: 60}  # explicit rules are unstable at 1/60 s
 
 
 def amplitude_left(body: sp.Body, integrator: sp.Integrator) -> tuple[float, float]:

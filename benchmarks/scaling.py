@@ -1,4 +1,4 @@
-"""Time and memory of a converged TR-BDF2 step from 10 k to 300 k tetrahedra, each in a fresh process."""
+"""Time and memory of a converged TR-BDF2 step, 10 k to 300 k tetrahedra, in fresh processes."""
 
 from __future__ import annotations
 

@@ -14,4 +14,4 @@ found = sp.vibration_modes(body, 1).frequencies[0]
 # ω = 1.8751² √(E I / ρ A L⁴), with I / A = side² / 12 for a square
 exact = 1.8751**2 * np.sqrt(YOUNG * SIDE**2 / (12 * DENSITY * LENGTH**4)) / (2 * np.pi)
 print(f"{found:.4f} Hz, Euler and Bernoulli {exact:.4f} Hz: {100 * (found / exact - 1):+.2f} %")
-assert abs(found / exact - 1) < 0.01
+assert abs(found / exact - 1) < 0.005

@@ -14,7 +14,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from math import sqrt
-from typing import ClassVar
 
 from .checks import number
 from .types import Floats
@@ -66,9 +65,12 @@ Stages = Generator[Stage, State, None]
 
 
 class Integrator(ABC):
-    """A rule for one step. ``order`` is its order of accuracy."""
+    """A rule for one step."""
 
-    order: ClassVar[int]
+    @property
+    @abstractmethod
+    def order(self) -> int:
+        """Order of accuracy."""
 
 
 class ImplicitIntegrator(Integrator):
@@ -109,7 +111,9 @@ def _linear_multistep(time: float, w: float, u: Floats, v: Floats, guess: Floats
 class BackwardEuler(ImplicitIntegrator):
     """v₁ = (u₁ − u₀)/h, a₁ = (v₁ − v₀)/h. First order; damps everything, and much."""
 
-    order: ClassVar[int] = 1
+    @property
+    def order(self) -> int:
+        return 1
 
     def stages(self, now: State, before: State | None, dt: float) -> Stages:
         yield _linear_multistep(now.time + dt, 1 / dt, now.u, now.v, _extrapolated(now, dt))
@@ -124,7 +128,10 @@ class Newmark(ImplicitIntegrator):
 
     beta: float = 0.25
     gamma: float = 0.5
-    order: ClassVar[int] = 2
+
+    @property
+    def order(self) -> int:
+        return 2 if self.gamma == 0.5 else 1
 
     def __post_init__(self) -> None:
         number("beta", self.beta, above=0)
@@ -148,7 +155,9 @@ class Trapezoidal(ImplicitIntegrator):
     It lets the fastest vibrations ring, and can blow up in nonlinear motion at large steps.
     """
 
-    order: ClassVar[int] = 2
+    @property
+    def order(self) -> int:
+        return 2
 
     def stages(self, now: State, before: State | None, dt: float) -> Stages:
         yield _newmark_stage(now, dt, 0.25, 0.5)
@@ -161,7 +170,9 @@ class BDF2(ImplicitIntegrator):
     The first step is taken with TR-BDF2, which keeps the order.
     """
 
-    order: ClassVar[int] = 2
+    @property
+    def order(self) -> int:
+        return 2
 
     def stages(self, now: State, before: State | None, dt: float) -> Stages:
         if before is None:
@@ -184,7 +195,10 @@ class TRBDF2(ImplicitIntegrator):
     """
 
     gamma: float = 2 - sqrt(2)
-    order: ClassVar[int] = 2
+
+    @property
+    def order(self) -> int:
+        return 2
 
     def __post_init__(self) -> None:
         number("gamma", self.gamma, above=0, below=1)
@@ -213,7 +227,9 @@ class Bathe(TRBDF2):
 class SymplecticEuler(ExplicitIntegrator):
     """v₁ = v₀ + h a(u₀), u₁ = u₀ + h v₁. First order, with an energy that does not drift."""
 
-    order: ClassVar[int] = 1
+    @property
+    def order(self) -> int:
+        return 1
 
     def advance(
         self, now: State, dt: float, acceleration: Callable[[float, Floats, Floats], Floats]
@@ -227,7 +243,9 @@ class SymplecticEuler(ExplicitIntegrator):
 class RK4(ExplicitIntegrator):
     """The classical Runge–Kutta rule. Fourth order."""
 
-    order: ClassVar[int] = 4
+    @property
+    def order(self) -> int:
+        return 4
 
     def advance(
         self, now: State, dt: float, acceleration: Callable[[float, Floats, Floats], Floats]

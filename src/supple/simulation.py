@@ -18,6 +18,7 @@ from .integrators import TRBDF2, ExplicitIntegrator, ImplicitIntegrator, Integra
 from .motion import Frame, Motion
 from .recording import Recorder, read_motion
 from .solvers.conjugate_gradients import ConjugateGradients
+from .solvers.interface import NotPositiveDefinite
 from .solvers.newton import Newton
 from .types import Floats, Progress
 
@@ -151,14 +152,19 @@ class Simulation:
     def _explicit_step(
         self, rule: ExplicitIntegrator, now: State, dt: float, extra: Floats | None
     ) -> State:
-        after = rule.advance(now, dt, lambda t, u, v: self._acceleration(t, u, v, extra))
+        unstable = StepFailed(
+            "the explicit integrator is unstable",
+            time=now.time + dt,
+            residual=float("inf"),
+            advice="Try a much smaller dt, or an implicit integrator such as TRBDF2().",
+        )
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                after = rule.advance(now, dt, lambda t, u, v: self._acceleration(t, u, v, extra))
+        except NotPositiveDefinite as error:  # forces so large that the mass solve overflows
+            raise unstable from error
         if not (np.isfinite(after.u).all() and np.isfinite(after.v).all()):
-            raise StepFailed(
-                "the explicit integrator is unstable",
-                time=after.time,
-                residual=float("inf"),
-                advice="Try a much smaller dt, or an implicit integrator such as TRBDF2().",
-            )
+            raise unstable
         self.body.held.place(after.u, after.time)
         self.body.held.set_velocity(after.v, after.time)
         return after

@@ -142,7 +142,8 @@ class HeldComponents:
         moving = []
         for support in supports:
             index = vertex_indices("a support's vertices", support.vertices, n)
-            twice = index[held[index].any(axis=1)]
+            values, counts = np.unique(index, return_counts=True)
+            twice = np.concatenate([index[held[index].any(axis=1)], values[counts > 1]])
             if len(twice):
                 raise InputError(
                     f"vertex {twice[0]} is held twice: leave it out of fixed= or of all supports "

@@ -1,0 +1,207 @@
+"""Rayleigh damping: its functions, its decay, its coefficients."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import supple as sp
+from supple.materials import MATERIALS
+from supple.shape import Shape
+
+from ..helpers import EPS, MESH_NAMES, affine, large_deformation, rotation, simulate, small_mesh, soft
+
+every_material = pytest.mark.parametrize("material", MATERIALS, ids=lambda m: m.__name__)
+every_mesh = pytest.mark.parametrize("mesh_name", MESH_NAMES)
+REST, CURRENT = sp.StiffnessAt.REST, sp.StiffnessAt.CURRENT
+MODELS = {
+    "mass": sp.Rayleigh(mass=0.7),
+    "rest": sp.Rayleigh(stiffness=0.02, at=REST),
+    "current": sp.Rayleigh(stiffness=0.02, at=CURRENT),
+    "both": sp.Rayleigh(mass=0.7, stiffness=0.02),
+}
+every_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
+
+
+def bound_at(model, material, mesh_name, inverted=False):
+    mesh = small_mesh(mesh_name)
+    body = sp.Body(mesh, soft(material))
+    shape = Shape(body, large_deformation(mesh, inverted=inverted))
+    return body, shape, model.bind(body)
+
+
+@every_model
+@every_material
+@every_mesh
+def test_damping_derivatives(model, material, mesh_name):
+    """R is quadratic in v, so its Taylor series ends: R(v + d) = R + ∇₂R·d + ½ d·C d exactly."""
+    body, shape, bound = bound_at(model, material, mesh_name)
+    v, d = np.random.default_rng(0).normal(size=(2, body.n_vertices, 3))
+    values = np.zeros((body.pattern.n_blocks, 3, 3))
+    bound.add_matrix(shape, v, 2.0, values, definite=False)
+    C = body.pattern.full(values / 2.0)
+    curved = (C @ d.ravel()).reshape(d.shape)
+    R = [bound.dissipation(shape, x) for x in (v, v + d)]
+    scale = np.abs(C.toarray()).sum() + 1.0
+    series = R[0] + np.vdot(bound.force(shape, v), d) + 0.5 * np.vdot(d, curved)
+    assert abs(R[1] - series) <= 50 * EPS * scale
+    growth = bound.force(shape, v + d) - bound.force(shape, v)
+    assert np.abs(growth - curved).max() <= 50 * EPS * scale
+
+
+@every_material
+@every_mesh
+@pytest.mark.parametrize("name", ["mass", "rest"])
+def test_constant_damping_takes_power(material, mesh_name, name):
+    """v·∇₂R ≥ 0 for every velocity at every shape, however deformed."""
+    inverted = material.survives_inversion
+    body, shape, bound = bound_at(MODELS[name], material, mesh_name, inverted)
+    for v in np.random.default_rng(1).normal(size=(10, body.n_vertices, 3)):
+        assert np.vdot(v, bound.force(shape, v)) > 0
+    C = np.zeros((body.pattern.n_blocks, 3, 3))
+    bound.add_matrix(shape, v, 1.0, C, definite=False)
+    values = np.linalg.eigvalsh(body.pattern.full(C).toarray())
+    assert values[0] >= -len(values) * EPS * values[-1]
+
+
+@every_material
+def test_definite_stand_in_is_semidefinite(material):
+    body, shape, bound = bound_at(MODELS["both"], material, "tet", material.survives_inversion)
+    C = np.zeros((body.pattern.n_blocks, 3, 3))
+    bound.add_matrix(shape, np.zeros((body.n_vertices, 3)), 1.0, C, definite=True)
+    values = np.linalg.eigvalsh(body.pattern.full(C).toarray())
+    assert values[0] >= -len(values) * EPS * values[-1]
+
+
+@every_material
+@every_mesh
+def test_current_damping_spares_rigid_motion(material, mesh_name):
+    """A turned body that spins and travels feels nothing: K(u) v = 0 where there is no stress."""
+    mesh = small_mesh(mesh_name)
+    body = sp.Body(mesh, soft(material))
+    u = affine(mesh, rotation(1), (1, 2, 3))
+    v = np.cross([1.0, -2.0, 0.5], mesh.vertices + u) + [3.0, 0, 1]
+    force = MODELS["current"].bind(body).force(Shape(body, u), v)
+    K = np.abs(body.stiffness(u).toarray()).max()
+    assert np.abs(force).max() <= 0.02 * K * np.abs(v).max() * 1e3 * EPS
+
+
+def test_coefficients_by_region_and_cell_agree():
+    mesh = small_mesh("tet")
+    left = mesh.cells_where(x=(None, 0.5))
+    mesh = mesh.with_region("left", left)
+    body = sp.Body(mesh, soft(sp.StVK))
+    inside = np.isin(np.arange(mesh.n_cells), left)
+    v = np.random.default_rng(2).normal(size=(body.n_vertices, 3))
+    shape = Shape(body, large_deformation(mesh, inverted=False))
+    for at in (REST, CURRENT):
+        ways = [
+            sp.Rayleigh(mass={"left": 0.5}, stiffness={"left": 0.1}, at=at),
+            sp.Rayleigh(mass=0.5 * inside, stiffness=0.1 * inside, at=at),
+        ]
+        forces = [way.bind(body).force(shape, v) for way in ways]
+        np.testing.assert_array_equal(*forces)
+        outside = np.setdiff1d(np.arange(body.n_vertices), mesh.cells[left])
+        assert not forces[0][outside].any()
+        whole = sp.Rayleigh(mass=0.5, stiffness=0.1, at=at).bind(body).force(shape, v)
+        cells = np.ones(mesh.n_cells)
+        even = sp.Rayleigh(mass=0.5 * cells, stiffness=0.1 * cells, at=at).bind(body)
+        np.testing.assert_allclose(even.force(shape, v), whole, atol=1e3 * EPS * np.abs(whole).max())
+
+
+# -- decay -----------------------------------------------------------------------------------
+
+BEAM = sp.TetMesh.box((1, 0.2, 0.2), (4, 1, 1))
+BODY = sp.Body(BEAM, soft(sp.StVK), fixed=BEAM.where(x=0))
+MODES = sp.vibration_modes(BODY, 3)
+
+
+def measured_ratio(damping: sp.Rayleigh, mode: int, steps: int) -> float:
+    """ζ from the decay of a small released mode over four periods of its damped vibration."""
+    w, phi = 2 * np.pi * MODES.frequencies[mode], MODES.shapes[mode]
+    zeta = expected_ratio(damping, w)
+    period = 2 * np.pi / (w * np.sqrt(1 - zeta**2))
+    sim = simulate(BODY, sp.Trapezoidal(), np.full(4 * steps, period / steps),
+                   u=1e-7 * phi, v=-1e-7 * zeta * w * phi, damping=damping)  # fmt: skip
+    # u ∝ e^{−ζωt} cos(ω_d t) with this start: an extremum of the envelope after whole periods.
+    left = np.vdot(phi, BODY.mass_times(sim.state.u)) / 1e-7
+    return -np.log(left) / (w * 4 * period)
+
+
+def expected_ratio(damping: sp.Rayleigh, w: float) -> float:
+    return 0.5 * (damping.mass / w + damping.stiffness * w)
+
+
+@pytest.mark.parametrize("mode", [0, 2])
+@pytest.mark.parametrize("at", [REST, CURRENT], ids=["rest", "current"])
+@pytest.mark.parametrize("kind", ["mass", "stiffness", "both"])
+def test_decay_has_the_ratio_of_theory(mode, at, kind):
+    """ζ = ½ (α/ω + β ω), with an error that falls with dt², below 0.1 % at 80 steps a period."""
+    w = 2 * np.pi * MODES.frequencies[mode]
+    alpha, beta = {"mass": (0.1 * w, 0), "stiffness": (0, 0.1 / w), "both": (0.06 * w, 0.04 / w)}[kind]
+    damping = sp.Rayleigh(mass=alpha, stiffness=beta, at=at)
+    errors = [abs(measured_ratio(damping, mode, n) / expected_ratio(damping, w) - 1) for n in (40, 80)]
+    # The phase lags by (ω dt)²/12 a radian; its cosine and the decay err by dt² and dt⁴.
+    assert np.log2(errors[0] / errors[1]) > 2 - 0.1
+    assert errors[1] < 5e-3
+
+
+def test_from_ratios_gives_the_ratios():
+    frequencies, ratios = (1.5, 9.0), (0.02, 0.05)
+    damping = sp.Rayleigh.from_ratios(frequencies, ratios, at=REST)
+    assert damping.at is REST
+    for f, zeta in zip(frequencies, ratios, strict=True):
+        assert abs(expected_ratio(damping, 2 * np.pi * f) - zeta) <= 10 * EPS
+
+
+def test_mass_damping_terminal_velocity():
+    """A falling body in thick air: v = g/α (1 − e^{−αt})."""
+    body = sp.Body(BEAM, soft(sp.StVK))
+    g, alpha, t = 9.81, 4.0, 0.5
+    errors = []
+    for count in (20, 40):
+        sim = simulate(body, sp.TRBDF2(), np.full(count, t / count), gravity=(0, 0, -g),
+                       damping=sp.Rayleigh(mass=alpha))  # fmt: skip
+        errors.append(np.abs(sim.state.v[:, 2] + g / alpha * (1 - np.exp(-alpha * t))).max())
+        assert np.ptp(sim.state.v[:, 2]) <= 1e-10
+    assert np.log2(errors[0] / errors[1]) > 2 - 0.15
+
+
+@every_material
+@pytest.mark.parametrize("beta", [0.1, 1.0])
+def test_strong_current_damping_steps(material, beta):
+    """Creep: c_v β is far above one, so the matrix is nearly all damping."""
+    mesh = sp.TetMesh.box((1, 0.2, 0.2), (8, 2, 2))
+    body = sp.Body(mesh, soft(material, young=1e6, poisson=0.4), fixed=mesh.where(x=0))
+    sim = sp.Simulation(body, damping=sp.Rayleigh(mass=0.1, stiffness=beta), gravity=(0, 0, -9.81))
+    sim.state.v = mesh.vertices * [0, 0, 20.0]
+    motion = sim.run(0.25)
+    assert motion.kinetic[-1] < 0.01 * motion.kinetic[0]
+
+
+@pytest.mark.parametrize(
+    ("make", "named"),
+    [
+        (lambda: sp.Rayleigh(mass=-1.0), "mass"),
+        (lambda: sp.Rayleigh(mass=np.nan), "mass"),
+        (lambda: sp.Rayleigh(mass="much"), "mass"),
+        (lambda: sp.Rayleigh(stiffness=[0.1, -0.1]), "stiffness"),
+        (lambda: sp.Rayleigh(stiffness={"left": -1}), "stiffness"),
+        (lambda: sp.Rayleigh(stiffness=[[0.1]]), "stiffness"),
+        (lambda: sp.Rayleigh(at="rest"), "at"),
+        (lambda: sp.Rayleigh(stiffness=[0.1, 0.1]).bind(BODY), "stiffness"),
+        (lambda: sp.Rayleigh(mass=[0.1, 0.1]).bind(BODY), "mass"),
+        (lambda: sp.Rayleigh(mass={"nose": 0.1}).bind(BODY), "nose"),
+        (lambda: sp.Rayleigh.from_ratios((1, 1), (0.1, 0.1)), "frequencies"),
+        (lambda: sp.Rayleigh.from_ratios((-1, 1), (0.1, 0.1)), "frequencies"),
+        (lambda: sp.Rayleigh.from_ratios((1, np.nan), (0.1, 0.1)), "frequencies"),
+        (lambda: sp.Rayleigh.from_ratios((1, 6), (0.01, 0.9)), "ratios"),
+        (lambda: sp.Rayleigh.from_ratios((1, 6), (np.nan, 0.1)), "ratios"),
+        (lambda: sp.Rayleigh.from_ratios((1, 6), (0.1,)), "ratio"),
+        (lambda: sp.Rayleigh.from_ratios("low", (0.1, 0.1)), "frequencies"),
+    ],
+    ids=range(17),
+)
+def test_bad_damping_named(make, named):
+    with pytest.raises(sp.InputError, match=named):
+        make()

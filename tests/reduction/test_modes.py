@@ -1,0 +1,143 @@
+"""Vibration modes: orthonormal, against dense algebra, for held, free and prestressed bodies."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.linalg
+
+import supple as sp
+
+from ..helpers import EPS, MESH_NAMES, rotation, small_mesh, soft
+
+every_mesh = pytest.mark.parametrize("mesh_name", MESH_NAMES)
+
+
+def dense_frequencies(body: sp.Body, count: int, u: np.ndarray | None = None) -> np.ndarray:
+    free = np.flatnonzero(body.free)
+    at = np.zeros_like(body.mesh.vertices) if u is None else u
+    K, M = (A.toarray()[np.ix_(free, free)] for A in (body.stiffness(at), body.mass))
+    squares = scipy.linalg.eigh(K, M, eigvals_only=True, subset_by_index=(0, count - 1))
+    return np.sqrt(np.maximum(squares, 0)) / (2 * np.pi)
+
+
+@every_mesh
+@pytest.mark.parametrize("model", [sp.ConsistentMass(), sp.LumpedMass()], ids=["consistent", "lumped"])
+def test_modes_equal_dense_eigenvalues(mesh_name, model):
+    mesh = small_mesh(mesh_name)
+    held = np.argsort(mesh.vertices[:, 0])[:5]
+    body = sp.Body(mesh, soft(sp.StVK), fixed=held, mass_model=model)
+    modes = sp.vibration_modes(body, 8)
+    # Eigenvalues are known to eps · the largest one, about 1e4 times the first here.
+    np.testing.assert_allclose(modes.frequencies, dense_frequencies(body, 8), rtol=1e-9)
+    assert modes.shapes.shape == (8, mesh.n_vertices, 3)
+    assert not modes.shapes[:, held].any()
+
+
+@every_mesh
+@pytest.mark.parametrize("held", [False, True], ids=["free", "held"])
+def test_modes_orthonormal(mesh_name, held):
+    """Φ M Φᵀ = I and Φ K Φᵀ = ω²."""
+    mesh = small_mesh(mesh_name)
+    body = sp.Body(mesh, soft(sp.StVK), fixed=np.argsort(mesh.vertices[:, 0])[:5] if held else None)
+    modes = sp.vibration_modes(body, 12)
+    phi = modes.shapes.reshape(12, -1)
+    squares = (2 * np.pi * modes.frequencies) ** 2
+    assert np.abs(phi @ (body.mass @ phi.T) - np.eye(12)).max() <= 1e-10
+    K = body.stiffness(np.zeros_like(mesh.vertices))
+    assert np.abs(phi @ (K @ phi.T) - np.diag(squares)).max() <= 1e-9 * squares.max()
+    assert (np.diff(modes.frequencies) >= 0).all()
+
+
+@every_mesh
+def test_free_body_has_six_rigid_modes(mesh_name):
+    body = sp.Body(small_mesh(mesh_name), soft(sp.StVK))
+    modes = sp.vibration_modes(body, 8)
+    assert not modes.frequencies[:6].any()
+    np.testing.assert_allclose(modes.frequencies[6:], dense_frequencies(body, 8)[6:], rtol=1e-9)
+    # The six shapes strain nothing: symmetric gradients vanish.
+    X = body.mesh.vertices - body.mesh.vertices.mean(axis=0)
+    rigid = np.array([np.tile(e, (len(X), 1)) for e in np.eye(3)] + [np.cross(e, X) for e in np.eye(3)])
+    basis = np.linalg.qr(rigid.reshape(6, -1).T)[0]
+    shapes = modes.shapes[:6].reshape(6, -1)
+    assert np.abs(shapes - shapes @ basis @ basis.T).max() <= 1e-7 * np.abs(shapes).max()
+
+
+@pytest.mark.parametrize(("held", "rigid"), [(0, 6), (1, 3), (2, 1), (3, 0)])
+def test_partly_held_body_rigid_modes(held, rigid):
+    """No vertex held: six; one: three turns; two: the turn about their line; three: none."""
+    mesh = small_mesh("tet")
+    body = sp.Body(mesh, soft(sp.StVK), fixed=np.array([0, 13, 26][:held], dtype=int))
+    frequencies = sp.vibration_modes(body, 8).frequencies
+    assert not frequencies[:rigid].any()
+    np.testing.assert_allclose(frequencies[rigid:], dense_frequencies(body, 8)[rigid:], rtol=1e-8)
+    assert frequencies[rigid] > 0.1
+
+
+def test_two_pieces_each_with_rigid_modes():
+    """A held block and a loose one in the same mesh: the loose one's six are zero."""
+    one = sp.TetMesh.box((1, 1, 1), (1, 1, 1))
+    mesh = sp.TetMesh(
+        np.concatenate([one.vertices, one.vertices + [3, 0, 0]]),
+        np.concatenate([one.cells, one.cells + len(one.vertices)]),
+    )
+    body = sp.Body(mesh, soft(sp.StVK), fixed=mesh.where(x=0))
+    frequencies = sp.vibration_modes(body, 8).frequencies
+    expected = dense_frequencies(body, 8)
+    assert np.abs(frequencies - expected).max() <= 1e-5 * expected[-1]
+
+
+def test_modes_thin_plate_not_rigid():
+    """1 mm of steel, 1 m long: slow beside the waves in its cells, but a vibration all the same."""
+    plate = sp.TetMesh.box((1, 0.2, 0.001), (8, 2, 1)).quadratic()
+    body = sp.Body(plate, sp.StVK(young=2e11, poisson=0.0, density=7800), fixed=plate.where(x=0))
+    theory = 1.8751041**2 / (2 * np.pi) * np.sqrt(2e11 * 0.001**2 / 12 / 7800)
+    # Flat quadratic cells are somewhat too stiff; upper bounds by Rayleigh's principle.
+    assert 1.0 <= sp.vibration_modes(body, 1).frequencies[0] / theory <= 1.1
+    free = sp.vibration_modes(sp.Body(plate, body.material), 7).frequencies
+    theory *= (4.7300407 / 1.8751041) ** 2
+    assert not free[:6].any()
+    assert 1.0 <= free[6] / theory <= 1.1
+
+
+def test_modes_invariant_under_rotation_and_scale():
+    """Frequencies stay when the scene turns, and halve when lengths double."""
+    mesh = small_mesh("quadratic")
+    held = np.argsort(mesh.vertices[:, 0])[:5]
+    first = sp.vibration_modes(sp.Body(mesh, soft(sp.StVK), fixed=held), 5).frequencies
+    moved = type(mesh)(2 * mesh.vertices @ rotation(2).T + [7, 8, 9], mesh.cells)
+    second = sp.vibration_modes(sp.Body(moved, soft(sp.StVK), fixed=held), 5).frequencies
+    np.testing.assert_allclose(second, first / 2, rtol=1e-9)
+
+
+def test_modes_same_every_time():
+    body = sp.Body(small_mesh("tet"), soft(sp.StVK), fixed=[0, 1, 2])
+    one, two = (sp.vibration_modes(body, 4) for _ in range(2))
+    assert np.abs(one.shapes - two.shapes).max() <= 1e-9 * np.abs(one.shapes).max()
+
+
+def test_modes_about_a_loaded_shape():
+    """A string: tension raises the frequency, to that of the dense tangent stiffness."""
+    mesh = sp.TetMesh.box((1, 0.1, 0.1), (8, 1, 1))
+    body = sp.Body(mesh, soft(sp.StVK), fixed=mesh.where(x=0))
+    slack = sp.vibration_modes(body, 1).frequencies[0]
+    u = sp.static_shape(body, body.surface_force(mesh.where(x=1), (2000.0, 0, 0)))
+    tight = sp.vibration_modes(body, 3, at=u)
+    np.testing.assert_allclose(tight.frequencies, dense_frequencies(body, 3, u), rtol=1e-8)
+    assert tight.frequencies[0] > 1.5 * slack
+    with pytest.raises(sp.InputError, match="negative directions"):
+        sp.vibration_modes(body, 1, at=mesh.vertices * [-0.5, 0, 0])
+
+
+@pytest.mark.parametrize("count", [0, -1, 81, 2.5, "all", None])
+def test_bad_mode_counts_named(count):
+    body = sp.Body(small_mesh("tet"), soft(sp.StVK))
+    with pytest.raises(sp.InputError, match="count"):
+        sp.vibration_modes(body, count)
+
+
+def test_every_mode_but_one():
+    """The largest count that is allowed works: 80 of 81."""
+    body = sp.Body(small_mesh("tet"), soft(sp.StVK))
+    found = sp.vibration_modes(body, 80).frequencies
+    assert np.abs(found - dense_frequencies(body, 80)).max() <= 1e3 * np.sqrt(EPS) * 1e-4 * found[-1]
