@@ -20,7 +20,7 @@ def beam(
 
 
 def first_bending_mode(body: sp.Body, tip: float) -> tuple[float, Floats]:
-    """Frequency [Hz] and shape (n, 3) of the slowest vibration, scaled to deflect by ``tip`` [m]."""
+    """Frequency [Hz] and shape (n, 3) of the slowest vibration, its deflection ``tip`` [m]."""
     modes = sp.vibration_modes(body, 1)
     shape = modes.shapes[0]
     return float(modes.frequencies[0]), shape * tip / np.abs(shape).max()

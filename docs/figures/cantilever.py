@@ -8,6 +8,7 @@ from drawing import COLORS, IMAGES, INK, plain
 
 import supple as sp
 from supple.io.pictures import Camera, render
+from supple.io.surfaces import Shading
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
@@ -26,6 +27,7 @@ def main() -> None:
     motion = sim.run(2.0)
     tip = motion.vertex(int(beam.where(x=1, y=0.1, z=0.1)[0]))[:, 2]
     surface = beam.boundary()
+    cut = Shading.cut(surface.vertices, surface.triangles, 40.0)  # sharp edges stay sharp
     lowest = int(np.argmin(tip))
     frames = [surface.vertices + motion.displacements[k, surface.vertex_ids] for k in (0, lowest)]
     camera = Camera.framing(np.array(frames), azimuth=-68, elevation=14, aspect=1.45)
@@ -33,7 +35,7 @@ def main() -> None:
         1, 2, figsize=(9.2, 3.1), width_ratios=(1, 1.25), layout="constrained"
     )
     for x, opacity in zip(frames, (0.28, 1.0), strict=True):
-        left.imshow(render(x, surface.triangles, camera, size=(640, 440)), alpha=opacity)
+        left.imshow(render(x[cut.source], cut.triangles, camera, size=(640, 440)), alpha=opacity)
     left.set_axis_off()
     left.set_title(f"at rest, and lowest at {motion.times[lowest]:.2f} s", fontsize=9, color=INK)
     right.plot(motion.times, 100 * tip, color=COLORS[0], linewidth=1.6)

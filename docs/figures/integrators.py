@@ -45,7 +45,7 @@ def ratio(rule: ImplicitIntegrator, per_period: float) -> float:
 
 
 def main() -> None:
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9.2, 3.4), layout="constrained")
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9.2, 3.7), layout="constrained")
     for rule, name, color, style in zip(RULES, NAMES, COLORS, STYLES, strict=True):
         t, x, _ = positions(rule, 2 * np.pi, 1 / 20, 100).T
         left.plot(t, x, style, color=color, linewidth=1.4)
@@ -63,8 +63,8 @@ def main() -> None:
     right.set_ylim(1e-3, 60)
     right.set_xticks([5, 10, 20, 50, 100, 200], ["5", "10", "20", "50", "100", "200"])
     right.set_xlabel("steps a period", fontsize=9, color=INK)
-    right.set_ylabel("damping ratio that comes for free [%]", fontsize=9, color=INK)
-    right.legend(frameon=False, fontsize=8, loc="lower left")
+    right.set_ylabel("numerical damping ratio [%]", fontsize=9, color=INK)
+    figure.legend(frameon=False, fontsize=8, loc="outside lower center", ncols=6)
     for axes in (left, right):
         plain(axes)
     figure.savefig(IMAGES / "integrators.png", dpi=110)

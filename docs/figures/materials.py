@@ -28,7 +28,8 @@ def main() -> None:
         psi, P = np.empty((len(stretch), 1)), np.empty((len(stretch), 1, 3, 3))
         cls.evaluate(F, lam, mu, psi, P, np.empty((0, 1, 6, 3, 3)), 1)
         stress = np.where(np.isfinite(psi[:, 0]), P[:, 0, 0, 0], np.nan)
-        axes.plot(stretch, stress / YOUNG, color=color, linewidth=1.8, label=cls.__name__)
+        style = "--" if cls is MATERIALS[-1] else "-"  # it lies on the line before it here
+        axes.plot(stretch, stress / YOUNG, style, color=color, linewidth=2, label=cls.__name__)
     axes.axhline(0, color=INK, linewidth=0.8)
     axes.set_xlim(-0.5, 2.0)
     axes.set_ylim(-4, 4)

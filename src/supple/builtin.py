@@ -213,7 +213,15 @@ def _surface(
     quads = np.concatenate([flat for _, flat in crossed])
     kept, local = np.unique(quads, return_inverse=True)
     vertices = (sums.reshape(-1, 3)[kept]) / hits.reshape(-1)[kept, None]
-    triangles = local.reshape(-1, 4)[:, [[0, 1, 2], [0, 2, 3]]].reshape(-1, 3)
+    corners = local.reshape(-1, 4)
+    for _ in range(3):  # ironing: each vertex halfway to the mean of its neighbours
+        total, count = np.zeros_like(vertices), np.zeros((len(vertices), 1))
+        for k in range(4):
+            for other in (corners[:, (k + 1) % 4], corners[:, k - 1]):
+                np.add.at(total, corners[:, k], vertices[other])
+                np.add.at(count, corners[:, k], 1.0)
+        vertices = 0.5 * (vertices + total / count)
+    triangles = corners[:, [[0, 1, 2], [0, 2, 3]]].reshape(-1, 3)
     return Surface(vertices, triangles.astype(np.int64))
 
 

@@ -21,15 +21,14 @@ def multiply(indptr, cols, values, x, y):
             y0, y1, y2 = y[i, 0], y[i, 1], y[i, 2]
             for s in range(indptr[i], indptr[i + 1]):
                 j = cols[s]
-                v = values[s]
                 z0, z1, z2 = x[j, 0], x[j, 1], x[j, 2]
-                y0 += v[0, 0] * z0 + v[0, 1] * z1 + v[0, 2] * z2
-                y1 += v[1, 0] * z0 + v[1, 1] * z1 + v[1, 2] * z2
-                y2 += v[2, 0] * z0 + v[2, 1] * z1 + v[2, 2] * z2
+                y0 += values[s, 0, 0] * z0 + values[s, 0, 1] * z1 + values[s, 0, 2] * z2
+                y1 += values[s, 1, 0] * z0 + values[s, 1, 1] * z1 + values[s, 1, 2] * z2
+                y2 += values[s, 2, 0] * z0 + values[s, 2, 1] * z1 + values[s, 2, 2] * z2
                 if j != i:
-                    y[j, 0] += v[0, 0] * x0 + v[1, 0] * x1 + v[2, 0] * x2
-                    y[j, 1] += v[0, 1] * x0 + v[1, 1] * x1 + v[2, 1] * x2
-                    y[j, 2] += v[0, 2] * x0 + v[1, 2] * x1 + v[2, 2] * x2
+                    y[j, 0] += values[s, 0, 0] * x0 + values[s, 1, 0] * x1 + values[s, 2, 0] * x2
+                    y[j, 1] += values[s, 0, 1] * x0 + values[s, 1, 1] * x1 + values[s, 2, 1] * x2
+                    y[j, 2] += values[s, 0, 2] * x0 + values[s, 1, 2] * x1 + values[s, 2, 2] * x2
             y[i, 0], y[i, 1], y[i, 2] = y0, y1, y2
     else:
         for i in range(n):
@@ -102,11 +101,11 @@ def sum_into(part, out):
 def diagonal_blocks(indptr, values, free, out):
     """The diagonal blocks, with fixed components replaced by the identity."""
     for i in range(free.shape[0]):
-        block = values[indptr[i]]
+        s = indptr[i]
         for r in range(free.shape[1]):
             for c in range(free.shape[1]):
                 if free[i, r] and free[i, c]:
-                    out[i, r, c] = block[r, c]
+                    out[i, r, c] = values[s, r, c]
                 else:
                     out[i, r, c] = 1.0 if r == c else 0.0
 

@@ -31,11 +31,13 @@ poisson = 0.4
 density = 250               # kg/m³
 
 [materials.belly]
+model = "StableNeoHookean"
 young = 14e3
 poisson = 0.45
 density = 250
 
 [materials.ears]
+model = "StableNeoHookean"
 young = 22e3
 poisson = 0.4
 density = 250
@@ -49,7 +51,7 @@ equilibrium = true          # it stands as its weight leaves it
 
 [damping]
 mass = 0.1                  # 1/s
-stiffness = 0.0015          # s
+stiffness = 0.003           # s
 
 [solver]
 tolerance = 1e-4            # of the forces at play; plenty for the eye

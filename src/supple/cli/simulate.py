@@ -92,18 +92,18 @@ def facts(scene: Scene) -> list[tuple[str, str]]:
     given = body.material
     for name, material in given.items() if isinstance(given, Mapping) else (("", given),):
         label = f"Material, {name}" if name else "Material"
-        young, poisson, density = (
-            _spread(getattr(material, key)) for key in ("young", "poisson", "density")
-        )
+        young = _spread(np.asarray(material.young) / 1e3)
+        poisson, density = _spread(material.poisson), _spread(material.density)
         listed.append(
             (
                 label,
-                f"{type(material).__name__}: Young's modulus {young} Pa, Poisson ratio {poisson}, "
+                f"{type(material).__name__}: Young's modulus {young} kPa, Poisson ratio {poisson}, "
                 f"density {density} kg/m³",
             )
         )
     held = int((~body.free.all(axis=1)).sum())
-    moving = f", of which {len(body.supports)} groups move" if body.supports else ""
+    led = sum(np.size(support.vertices) for support in body.supports)
+    moving = f", {led:,} of them led along a path" if led else ""
     listed.append(("Held", f"{held:,} vertices{moving}" if held else "nothing: the body is free"))
     if any(scene.gravity):
         listed.append(("Gravity", f"({', '.join(f'{g:g}' for g in scene.gravity)}) m/s²"))

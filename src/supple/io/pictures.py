@@ -51,7 +51,7 @@ class Camera:
         low, high = seen.min(axis=0), seen.max(axis=0)
         x, y, z = ((low + high) / 2) @ axes
         width, tall = (high - low)[:2]
-        height = 1.16 * max(tall, width / aspect, 1e-9)
+        height = 1.10 * max(tall, width / aspect, 1e-9)
         return cls((x, y, z), float(height), azimuth, elevation, floor)
 
     @property

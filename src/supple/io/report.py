@@ -177,7 +177,8 @@ def _player(runs: Sequence[Run], look: _Look) -> tuple[str, str]:
         Track(run.name, run.motion.times, positions)
         for run, positions in zip(runs, look.positions, strict=True)
     ]
-    made = player_data(tracks, look.triangles, look.colors, look.camera)
+    aspect = _STILL_SIZE[0] / _STILL_SIZE[1]
+    made = player_data(tracks, look.triangles, look.colors, look.camera, aspect)
     stills = "".join(
         f'<img alt="The body as it started{_of(runs, i)}" src="{look.picture(i, 0, 1.9)}">'
         for i in range(len(runs))
@@ -275,9 +276,9 @@ def _step_times(run: Run, suffix: str) -> Plot:
     times, taken = np.asarray(run.steps).T
     return Plot(
         f"Computing time of each step{suffix}",
-        "s",
+        "ms",
         times,
-        [Curve("step", np.minimum(taken, 4 * np.percentile(taken, 95)))],
+        [Curve("step", 1e3 * np.minimum(taken, 4 * np.percentile(taken, 95)))],
         f"{len(taken)} steps in {taken.sum():.3g} s; half of them took less than "
         f"{1e3 * np.median(taken):.3g} ms, the longest {1e3 * taken.max():.3g} ms.",
         from_zero=True,

@@ -67,9 +67,9 @@ figure { margin: 0; padding: 16px 18px 12px; background: var(--card); min-width:
   margin-bottom: 8px; }
 .legend { display: flex; flex-wrap: wrap; gap: 0 13px; margin: 0; padding: 0; list-style: none;
   font-size: 13px; color: var(--soft); }
-.legend i { display: inline-block; width: 14px; height: 0; border-top: 2.5px solid;
-  vertical-align: 4px; margin-right: 5px; }
-.legend i.dashed { border-top-style: dashed; }
+.legend i { display: inline-block; width: 14px; height: 0; border-width: 2.5px 0 0;
+  border-style: solid; vertical-align: 4px; margin-right: 5px; }
+.legend i.dashed { border-style: dashed; }
 figure p { margin: 6px 0 0; font-size: 13.5px; color: var(--soft); line-height: 1.45; }
 svg.plot { display: block; width: 100%; height: auto; cursor: crosshair; overflow: visible; }
 .grid { stroke: var(--rule); } .axis { stroke: var(--soft); stroke-opacity: .6; }
@@ -90,7 +90,8 @@ pre { overflow-x: auto; background: var(--card); border: 1px solid var(--rule); 
 footer { margin-top: 44px; padding-top: 14px; border-top: 1px solid var(--rule);
   color: var(--soft); font-size: 14px; }
 @media (max-width: 620px) { main { padding: 26px 16px 40px; }
-  #player canvas, #player .fallback img { height: 52vh; } figure { padding: 14px 12px 10px; }
+  #player canvas, #player .fallback img { height: min(52vh, 340px); }
+  figure { padding: 14px 12px 10px; }
   .tick { font-size: 15px; } th { width: 9em; padding-right: 12px; } td { padding-right: 0; }
   .compare td, .compare th { padding-right: 14px; width: auto; } }
 @media print { #player .bar, details { display: none; } body { background: none; } }

@@ -30,11 +30,12 @@ class Track:
 
 
 def player_data(
-    tracks: Sequence[Track], triangles: Ints, colors: Floats, camera: Camera
+    tracks: Sequence[Track], triangles: Ints, colors: Floats, camera: Camera, aspect: float
 ) -> tuple[str, float] | None:
     """The motions as JSON for the viewer, and how far its vertices are off at most [m].
 
-    None where the body is too large for a page.
+    ``aspect`` is that of the picture that the camera frames. None where the body is too large for
+    a page.
     """
     vertices = tracks[0].positions.shape[1]
     most = min(24, _BUDGET // (len(tracks) * 6 * vertices) - 2)
@@ -69,6 +70,7 @@ def player_data(
         "colors": _encoded(np.round(255 * colors), "u1"),
         "target": list(camera.target),
         "height": camera.height,
+        "width": camera.height * aspect,
         "azimuth": camera.azimuth,
         "elevation": camera.elevation,
         "floor": camera.floor,
@@ -174,7 +176,8 @@ function camera(width, height) {
   const z = [Math.cos(e) * Math.cos(a), Math.cos(e) * Math.sin(a), Math.sin(e)];
   const x = [-Math.sin(a), Math.cos(a), 0];
   const y = [z[1] * x[2] - z[2] * x[1], z[2] * x[0] - z[0] * x[2], z[0] * x[1] - z[1] * x[0]];
-  const h = data.height * view.zoom, far = 3.4 * h, g = 2 * far / h, aspect = width / height;
+  const aspect = width / height, h = Math.max(data.height, data.width / aspect) * view.zoom;
+  const far = 3.4 * h, g = 2 * far / h;
   const row = (r, s) =>
     [s * r[0], s * r[1], s * r[2], -s * (r[0] * T[0] + r[1] * T[1] + r[2] * T[2])];
   const X = row(x, g / aspect), Y = row(y, g), Z = row(z, -1), near = far * .15, most = far * 4;

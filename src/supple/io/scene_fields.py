@@ -40,6 +40,14 @@ LINEAR_SOLVERS: tuple[type[Any], ...] = tuple(
 )
 FORMATS = ("glb", "usd", "pvd")
 
+
+def _first(classes: tuple[type[Any], ...], name: str) -> tuple[type[Any], ...]:
+    """The classes with the one that is meant by default in front."""
+    return tuple(sorted(classes, key=lambda cls: cls.__name__ != name))
+
+
+_MATERIALS = _first(MATERIALS, "StableNeoHookean")
+
 _VECTOR = Row(Number(), 3)
 _POSITIVE = Number(0.0, above=True)
 _SCALARS: dict[str, Kind] = {
@@ -96,13 +104,13 @@ class MaterialModel(Kind):
 
     def read(self, value: Any, path: str, problems: Problems) -> Any:
         if isinstance(value, dict) and "from_file" in value:
-            names = tuple(cls.__name__ for cls in MATERIALS)
+            names = tuple(cls.__name__ for cls in _MATERIALS)
             read = Table({"model": Choice(names), "from_file": Flag()}).read(value, path, problems)
             if read is MISSING or read["from_file"]:
                 name = MISSING if read is MISSING else read.get("model", names[0])
-                return MISSING if name is MISSING else MATERIALS[names.index(name)]
+                return MISSING if name is MISSING else _MATERIALS[names.index(name)]
             value = {k: v for k, v in value.items() if k != "from_file"}
-        return Model(MATERIALS, "model").read(value, path, problems)
+        return Model(_MATERIALS, "model").read(value, path, problems)
 
 
 def construct(cls: type[Any], options: dict[str, Any], path: str, problems: Problems) -> Any:
@@ -216,6 +224,8 @@ _DAMPING = Table(
     needs={"frequencies": ("ratios",), "ratios": ("frequencies",)},
 )
 
+_LINEAR = Model(_first(LINEAR_SOLVERS, "AutomaticSolver"), "name")
+
 SCENE = Table(
     {
         "title": Text(),
@@ -223,7 +233,7 @@ SCENE = Table(
         "mass": Choice(("consistent", "lumped")),
         "mesh": _MESH,
         "material": MaterialModel(),
-        "materials": Named(Model(MATERIALS, "model")),
+        "materials": Named(Model(_MATERIALS, "model")),
         "supports": Tables(_SUPPORT),
         "loads": Tables(_LOAD),
         "initial": Table(
@@ -237,10 +247,8 @@ SCENE = Table(
             needs={"mode": ("amplitude",), "amplitude": ("mode",)},
         ),
         "damping": _DAMPING,
-        "integrator": Model(
-            tuple(sorted(INTEGRATORS, key=lambda cls: cls.__name__ != "TRBDF2")), "name"
-        ),
-        "solver": Model((solvers.Newton,), "name", (("linear", Model(LINEAR_SOLVERS, "name")),)),
+        "integrator": Model(_first(INTEGRATORS, "TRBDF2"), "name"),
+        "solver": Model((solvers.Newton,), "name", (("linear", _LINEAR),)),
         "time": Table(
             {
                 "duration": _POSITIVE,

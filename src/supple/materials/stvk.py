@@ -15,72 +15,61 @@ from .base import Material
 
 
 @pointwise
-def green_strain(F, E):
-    for i in range(3):
-        for j in range(3):
-            C = F[0, i] * F[0, j] + F[1, i] * F[1, j] + F[2, i] * F[2, j]
-            E[i, j] = 0.5 * (C - 1.0) if i == j else 0.5 * C
-
-
-@pointwise
-def second_piola(lam, mu, E, S):
-    """S = λ tr(E) I + 2μ E."""
-    trace = E[0, 0] + E[1, 1] + E[2, 2]
-    for i in range(3):
-        for j in range(3):
-            S[i, j] = 2.0 * mu * E[i, j]
-        S[i, i] += lam * trace
-
-
-@pointwise
-def energy(F, lam, mu, E, S):
-    green_strain(F, E)
-    trace = E[0, 0] + E[1, 1] + E[2, 2]
-    square = 0.0
-    for i in range(3):
-        for j in range(3):
-            square += E[i, j] * E[i, j]
+def energy(F, lam, mu, S):
+    """Fills S = λ tr(E) I + 2μ E for the derivatives; ψ = ½ S:E."""
+    e00 = 0.5 * (F[0, 0] * F[0, 0] + F[1, 0] * F[1, 0] + F[2, 0] * F[2, 0] - 1.0)
+    e11 = 0.5 * (F[0, 1] * F[0, 1] + F[1, 1] * F[1, 1] + F[2, 1] * F[2, 1] - 1.0)
+    e22 = 0.5 * (F[0, 2] * F[0, 2] + F[1, 2] * F[1, 2] + F[2, 2] * F[2, 2] - 1.0)
+    e01 = 0.5 * (F[0, 0] * F[0, 1] + F[1, 0] * F[1, 1] + F[2, 0] * F[2, 1])
+    e02 = 0.5 * (F[0, 0] * F[0, 2] + F[1, 0] * F[1, 2] + F[2, 0] * F[2, 2])
+    e12 = 0.5 * (F[0, 1] * F[0, 2] + F[1, 1] * F[1, 2] + F[2, 1] * F[2, 2])
+    trace = e00 + e11 + e22
+    S[0, 0] = lam * trace + 2.0 * mu * e00
+    S[1, 1] = lam * trace + 2.0 * mu * e11
+    S[2, 2] = lam * trace + 2.0 * mu * e22
+    S[0, 1] = S[1, 0] = 2.0 * mu * e01
+    S[0, 2] = S[2, 0] = 2.0 * mu * e02
+    S[1, 2] = S[2, 1] = 2.0 * mu * e12
+    square = e00 * e00 + e11 * e11 + e22 * e22 + 2.0 * (e01 * e01 + e02 * e02 + e12 * e12)
     return 0.5 * lam * trace * trace + mu * square
 
 
 @pointwise
-def stress(F, lam, mu, P, E, S):
+def stress(F, lam, mu, P, S):
     """P = F S."""
-    second_piola(lam, mu, E, S)
     for i in range(3):
         for j in range(3):
             P[i, j] = F[i, 0] * S[0, j] + F[i, 1] * S[1, j] + F[i, 2] * S[2, j]
 
 
 @pointwise
-def stress_derivative(F, lam, mu, A, E, S):
+def stress_derivative(F, lam, mu, A, S):
     """∂P_ij/∂F_kl = δ_ik S_jl + λ F_ij F_kl + μ F_il F_kj + μ δ_jl (F Fᵀ)_ik."""
-    for i in range(3):
-        for k in range(3):
-            B = F[i, 0] * F[k, 0] + F[i, 1] * F[k, 1] + F[i, 2] * F[k, 2]
-            s = 0
-            for j in range(3):
-                for l in range(j, 3):
+    s = 0
+    for j in range(3):
+        for l in range(j, 3):
+            for i in range(3):
+                for k in range(3):
                     a = lam * F[i, j] * F[k, l] + mu * F[i, l] * F[k, j]
                     if i == k:
                         a += S[j, l]
                     if j == l:
-                        a += mu * B
+                        a += mu * (F[i, 0] * F[k, 0] + F[i, 1] * F[k, 1] + F[i, 2] * F[k, 2])
                     A[s, i, k] = a
-                    s += 1
+            s += 1
 
 
 @kernel
 def evaluate(F, lam, mu, psi, P, A, order):
     """ψ, P and ∂P/∂F at the quadrature points of some cells, up to ``order``."""
-    E, S = np.empty((3, 3)), np.empty((3, 3))
+    S = np.empty((3, 3))
     for e in range(len(lam)):
         for q in range(F.shape[1]):
-            psi[e, q] = energy(F[e, q], lam[e], mu[e], E, S)
+            psi[e, q] = energy(F[e, q], lam[e], mu[e], S)
             if order >= 1:
-                stress(F[e, q], lam[e], mu[e], P[e, q], E, S)
+                stress(F[e, q], lam[e], mu[e], P[e, q], S)
             if order >= 2:
-                stress_derivative(F[e, q], lam[e], mu[e], A[e, q], E, S)
+                stress_derivative(F[e, q], lam[e], mu[e], A[e, q], S)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

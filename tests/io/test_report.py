@@ -1,0 +1,193 @@
+"""Reports and the pictures in them."""
+
+import re
+import struct
+import zlib
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+import supple as sp
+from supple.io.pictures import Camera, png, render
+from supple.io.report import Run, floor_under, write_report
+from supple.io.report_player import player_data
+from supple.io.report_plots import Curve, Plot, ticks
+
+_VOID = {"meta", "img", "input", "line", "path", "br"}
+
+
+class Checker(HTMLParser):
+    """Notes tags, and that every one of them is closed where it should be."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.seen, self.text = [], [], ""
+
+    def handle_starttag(self, tag, attributes):
+        self.seen.append((tag, dict(attributes)))
+        if tag not in _VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.seen.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+    def count(self, tag):
+        return sum(name == tag for name, _ in self.seen)
+
+
+def read(path):
+    checker = Checker()
+    checker.feed(path.read_text(encoding="utf-8"))
+    assert checker.open == []
+    return checker
+
+
+@pytest.fixture
+def report(motion, tmp_path):
+    def make(runs=None, **options):
+        path = tmp_path / "report.html"
+        write_report(path, runs or [Run("run", motion)], title="A <wobble> & more", **options)
+        return path
+
+    return make
+
+
+def test_report_is_whole_html_with_plots_pictures_and_player(report):
+    page = read(report(facts=[("Mesh", "10 <cells>")], source='title = "x"'))
+    assert page.count("svg") >= 2
+    assert page.count("canvas") == 1
+    assert page.count("img") >= 6
+    assert "A <wobble> & more" in page.text
+    assert "10 <cells>" in page.text
+    assert 'title = "x"' in page.text
+
+
+def test_report_needs_no_other_file(report):
+    text = report().read_text(encoding="utf-8")
+    assert not re.findall(r"https?://", text)
+    for name, address in re.findall(r'\b(src|href)="([^"]*)"', text):
+        assert name == "src"
+        assert address.startswith("data:image/png;base64,")
+    assert "@import" not in text
+    assert "url(" not in text
+
+
+def test_report_compares_runs(report, motion, bar, wobble):
+    other = wobble(bar, count=20)
+    runs = [Run("first", motion, [("Mass", "1")]), Run("second", other, [("Mass", "2")])]
+    page = read(report(runs))
+    assert "Side by side" in page.text
+    assert "Energies · second" in page.text
+
+
+def test_report_shows_momenta_of_free_bodies_and_step_times(report, motion):
+    steps = np.stack([motion.times[1:], np.full(len(motion) - 1, 0.02)], axis=1)
+    page = read(report([Run("run", motion, steps=steps)], free=True))
+    assert "Angular momentum" in page.text
+    assert "Computing time" in page.text
+    assert "Linear momentum" not in read(report()).text
+
+
+def test_report_of_a_single_frame(report, motion):
+    assert read(report([Run("one", motion[:1])])).count("svg") >= 1
+
+
+def test_report_refuses_what_it_cannot_draw(report, motion, tmp_path):
+    with pytest.raises(sp.InputError, match="colors have shape"):
+        report(colors=np.ones((3, 3)))
+    with pytest.raises(sp.InputError, match="at least one run"):
+        write_report(tmp_path / "none.html", [], title="none")
+    assert not list(tmp_path.iterdir())
+
+
+def test_floor_is_under_bodies_that_stand(bar):
+    material = sp.StVK(young=1e5, poisson=0.3)
+    assert floor_under(sp.Body(bar, material, fixed=bar.where(z=0))) == 0.0
+    assert floor_under(sp.Body(bar, material, fixed=bar.where(x=0))) is None
+    assert floor_under(sp.Body(bar, material)) is None
+
+
+# -- plots -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 1), (-3e-5, 2e-5), (1e7, 1.1e7), (-0.4, 123)])
+def test_ticks_are_round_and_inside(low, high):
+    made = ticks(low, high, 5)
+    assert 2 <= len(made) <= 8
+    assert low <= made[0] <= made[-1] <= high
+    assert np.allclose(np.diff(made), made[1] - made[0])
+
+
+@pytest.mark.parametrize("values", [np.zeros(5), np.full(5, 3.0), 1e-12 * np.arange(5.0)])
+def test_plot_of_flat_or_tiny_values_is_finite(values):
+    svg = Plot("title", "J", np.arange(5.0), [Curve("a", values)]).html()
+    assert "nan" not in svg
+    assert "inf" not in svg
+
+
+def test_long_curves_keep_their_extremes():
+    values = np.zeros(100_000)
+    values[54_321] = 7.0
+    svg = Plot("spike", "J", np.arange(100_000.0), [Curve("a", values)]).html()
+    assert len(svg) < 40_000
+    heights = [float(y) for y in re.findall(r"[ML][\d.]+ ([\d.]+)", svg.split('class="line')[1])]
+    assert min(heights) < 40 < max(heights)
+
+
+# -- pictures ----------------------------------------------------------------------------
+
+
+def test_picture_shows_the_nearer_surface():
+    square = np.array([[0, -1, -1], [0, 1, -1], [0, 1, 1], [0, -1, 1]], dtype=float)
+    positions = np.concatenate([square, square + [0.5, 0, 0]])
+    triangles = np.array([(0, 1, 2), (0, 2, 3), (4, 5, 6), (4, 6, 7)])
+    colors = np.repeat([[1.0, 0, 0], [0, 1.0, 0]], 4, axis=0)
+    for order in (triangles, triangles[::-1]):
+        camera = Camera((0, 0, 0), 3.0, azimuth=0, elevation=0)
+        image = render(positions, order, camera, size=(30, 30), colors=colors)
+        red, green, _, opaque = image[15, 15].astype(int)
+        assert green > 2 * red
+        assert opaque == 255
+        assert image[0, 0, 3] == 0
+        covered = (image[..., 3] > 127).mean()
+        assert covered == pytest.approx(4 / 9, abs=0.01)
+
+
+def test_camera_frames_the_whole_body(bar):
+    surface = bar.boundary()
+    camera = Camera.framing(surface.vertices, aspect=2.0)
+    image = render(surface.vertices, surface.triangles, camera, size=(120, 60))
+    edge = np.concatenate([image[0], image[-1], image[:, 0], image[:, -1]])
+    assert (edge[:, 3] == 0).all()
+    assert (image[..., 3] > 0).mean() > 0.1
+
+
+def test_png_holds_the_image():
+    image = np.arange(5 * 4 * 4, dtype=np.uint8).reshape(5, 4, 4)
+    data = png(image)
+    assert struct.unpack(">II", data[16:24]) == (4, 5)
+    start = data.index(b"IDAT") + 4
+    (length,) = struct.unpack(">I", data[start - 8 : start - 4])
+    rows = np.frombuffer(zlib.decompress(data[start : start + length]), np.uint8).reshape(5, 17)
+    assert np.array_equal(rows[:, 1:].reshape(5, 4, 4), image)
+
+
+def test_bodies_too_large_for_a_page_have_no_player(motion):
+    from supple.io.report_player import Track
+
+    huge = Track("huge", np.arange(2.0), np.zeros((2, 100_000, 3)))
+    camera = Camera((0, 0, 0), 1.0)
+    assert player_data([huge], np.zeros((1, 3), int), np.zeros((100_000, 3)), camera, 1.0) is None
+    small = Track("small", motion.times, motion.positions)
+    colors = np.ones(motion.mesh.vertices.shape)
+    triangles = motion.mesh.boundary().triangles
+    data, error = player_data([small], triangles, colors, camera, 1.0)
+    assert len(data) < 200_000
+    assert error < 2e-3 * motion.mesh.diagonal
