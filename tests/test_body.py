@@ -179,7 +179,9 @@ def test_vertex_and_cell_permutation_invariance(material, mesh_name):
     rng = np.random.default_rng(8)
     order, cells = rng.permutation(mesh.n_vertices), rng.permutation(mesh.n_cells)
     number = np.argsort(order)  # new index of each old vertex
-    mixed = dataclasses.replace(mesh, vertices=mesh.vertices[order], cells=number[mesh.cells[cells]])
+    mixed = dataclasses.replace(
+        mesh, vertices=mesh.vertices[order], cells=number[mesh.cells[cells]]
+    )
     young = rng.uniform(1e4, 2e4, mesh.n_cells)
     body = sp.Body(mesh, soft(material, young=young))
     other = sp.Body(mixed, soft(material, young=young[cells]))

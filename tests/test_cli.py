@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -30,6 +31,11 @@ x = 0
 duration = 0.1
 fps = 60
 """
+
+
+@pytest.fixture(autouse=True)
+def small_pictures(monkeypatch):
+    monkeypatch.setattr("supple.io.report._STILL_SIZE", (58, 69))
 
 
 @pytest.fixture
@@ -161,7 +167,8 @@ def _until(condition, process, seconds=60):
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_stopped_run_resumes_to_the_same_motion(scene, how):
-    long = SCENE.replace("fps = 60", "fps = 600")
+    # A factor that is kept from step to step would differ after a restart, within tolerance.
+    long = SCENE.replace("fps = 60", "fps = 600") + '[solver]\nlinear = "Cholesky"\n'
     (scene / "bar.toml").write_text(long.replace("duration = 0.1", "duration = 0.5"))
     file = scene / "bar" / "motion.motion"
     process = subprocess.Popen(
@@ -319,10 +326,8 @@ def test_convert_fills_a_surface_with_bricks(block):
     assert sp.read_mesh("bricks.vtu").volume == pytest.approx(0.125)
 
 
+@pytest.mark.skipif(not find_spec("pytetwild"), reason="needs the extra meshing")
 def test_convert_fills_a_surface_with_tets(block):
-    pytest.importorskip(
-        "pytetwild._wrapper", reason="needs the extra meshing", exc_type=ImportError
-    )
     sp.write_surface(block.boundary(), "block.obj")
     assert main(["convert", "block.obj", "tets.msh", "--edge", "0.3"]) == 0
     assert sp.read_mesh("tets.msh").volume == pytest.approx(0.125, rel=0.02)

@@ -77,7 +77,9 @@ def test_newmark_satisfies_its_definition(beta, gamma):
 def test_stage_is_affine_with_its_coefficients(rule):
     u0, v0, a0, u, w = np.random.default_rng(1).normal(size=(5, 2, 3))
     stage = next(rule.stages(State(0.0, u0, v0, a0), None, 0.1))
-    np.testing.assert_allclose(stage.velocity(u) - stage.velocity(w), stage.c_v * (u - w), rtol=1e-12)
+    np.testing.assert_allclose(
+        stage.velocity(u) - stage.velocity(w), stage.c_v * (u - w), rtol=1e-12
+    )
     np.testing.assert_allclose(
         stage.acceleration(u) - stage.acceleration(w), stage.c_a * (u - w), rtol=1e-12
     )
@@ -160,7 +162,9 @@ def closed_form(rule: sp.Integrator, A: np.ndarray, h: float) -> np.ndarray:
         a = A[1]
         left = I - np.outer((h * h * rule.beta, h * rule.gamma), a)
         right = np.array([[1, h], [0, 1]])
-        return inverse(left) @ (right + np.outer((h * h * (0.5 - rule.beta), h * (1 - rule.gamma)), a))
+        return inverse(left) @ (
+            right + np.outer((h * h * (0.5 - rule.beta), h * (1 - rule.gamma)), a)
+        )
     raise AssertionError(f"write the closed form of {rule!r}")
 
 
@@ -201,7 +205,9 @@ def test_bdf2_recursion_with_unequal_steps():
     w = (1 + 2 * r) / (1 + r) / h
 
     def solve(stage):
-        return (stage.c_a * stage.u_a + 0.2 * stage.c_v * stage.u_v) / (stage.c_a + 0.2 * stage.c_v + 4)
+        return (stage.c_a * stage.u_a + 0.2 * stage.c_v * stage.u_v) / (
+            stage.c_a + 0.2 * stage.c_v + 4
+        )
 
     end = solve_stages(sp.BDF2(), state[1], state[0], h, solve)
     old, new = (np.array([s.u[0, 0], s.v[0, 0]]) for s in state)

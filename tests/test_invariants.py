@@ -170,7 +170,9 @@ def test_change_of_units_invariance(material, rule):
     for length, mass, time in ((1.0, 1.0, 1.0), (1e3, 1e-3, 1e3)):
         mesh = sp.TetMesh(BLOCK.vertices * length, BLOCK.cells)
         pascal, density = mass / length / time**2, mass / length**3
-        body = sp.Body(mesh, soft(material, young=1e4 * pascal, density=1000 * density), fixed=[0, 1, 2])
+        body = sp.Body(
+            mesh, soft(material, young=1e4 * pascal, density=1000 * density), fixed=[0, 1, 2]
+        )
         u, v = thrown(sp.Body(BLOCK, soft(material)))
         sim = simulate(body, rule, np.full(15, 1e-3 * time), u=length * u * body.free,
                        v=length / time * v * body.free, gravity=(0, 0, -9.81 * length / time**2),

@@ -23,7 +23,12 @@ def body(**options) -> sp.Body:
 
 
 def simulation(rule: sp.Integrator | None = None, **options) -> sp.Simulation:
-    defaults = {"dt": 2e-3, "gravity": DOWN, "solver": EXACT, "damping": sp.Rayleigh(stiffness=1e-3)}
+    defaults = {
+        "dt": 2e-3,
+        "gravity": DOWN,
+        "solver": EXACT,
+        "damping": sp.Rayleigh(stiffness=1e-3),
+    }
     return sp.Simulation(body(), integrator=rule, **(defaults | options))
 
 
@@ -248,7 +253,9 @@ def test_resumed_run_with_moving_support_and_force(tmp_path):
     held = MESH.where(x=0)
 
     def make():
-        moving = sp.Body(MESH, soft(sp.StVK), supports=[sp.Support.oscillating(held, (0, 0, 0.01), 5.0)])
+        moving = sp.Body(
+            MESH, soft(sp.StVK), supports=[sp.Support.oscillating(held, (0, 0, 0.01), 5.0)]
+        )
         force = moving.surface_force(MESH.where(x=0.4), (0, 5.0, 0))
         return sp.Simulation(moving, integrator=sp.BDF2(), dt=2e-3, solver=EXACT,
                              force=lambda t: np.sin(30 * t) * force)  # fmt: skip

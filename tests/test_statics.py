@@ -21,7 +21,9 @@ def beam(material=sp.StVK, **constants) -> sp.Body:
 def residual(body: sp.Body, u: np.ndarray, load: np.ndarray) -> float:
     """Unbalanced force on the free components, as a part of all forces."""
     forces = body.force(u)
-    return np.linalg.norm((forces - load)[body.free]) / (np.linalg.norm(forces) + np.linalg.norm(load))
+    return np.linalg.norm((forces - load)[body.free]) / (
+        np.linalg.norm(forces) + np.linalg.norm(load)
+    )
 
 
 @every_material

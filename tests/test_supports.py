@@ -18,7 +18,11 @@ PATHS = {
     "oscillating at 20 kHz": (sp.Support.oscillating([0], (1, 2, 3), 2e4), 1, 5e-5),
     "rotating": (sp.Support.rotating([0, 1], ARM, (0.1, 0, 0), (1.0, -2.0, 0.5)), 2, 1.0),
     "rotating at 10 kHz": (sp.Support.rotating([0, 1], ARM, (0, 0, 0), (0, 0, 6e4)), 2, 1e-4),
-    "keyframes": (sp.Support.keyframes([0], [0, 0.3, 1], [(0, 0, 0), (1, 0, 2), (3, 1, 0)]), 1, 0.9),
+    "keyframes": (
+        sp.Support.keyframes([0], [0, 0.3, 1], [(0, 0, 0), (1, 0, 2), (3, 1, 0)]),
+        1,
+        0.9,
+    ),
 }
 
 

@@ -40,6 +40,8 @@ def main() -> None:
     options = _arguments()
     problem = make_problem(tuple(options.cells))
     print(_describe(problem) + "\n", flush=True)
+    if hasattr(os, "getloadavg") and os.getloadavg()[0] > 0.5:
+        print("Other work is running here: wall times will be too long.", file=sys.stderr)
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         problem.save(Path(folder) / "problem.npz")

@@ -61,16 +61,17 @@ def measure(
     _follow(problem, release(), 2)
     frames = max(5 * rate, ceil((CYCLES + 0.3) / problem.frequency * rate))
     motion = release()
-    stamps, samples = _follow(problem, motion, frames)
-    wall = [stamps[rate]]
+    spent, samples = _follow(problem, motion, frames)
+    seconds = [spent[rate]]
     for _ in range(options.repeats - 1):
-        wall.append(_follow(problem, release(), rate)[0][rate])
+        seconds.append(_follow(problem, release(), rate)[0][rate])
     result = {
         "engine": engine,
         "settings": settings,
         "note": note(motion),
         "steps_per_second": steps_per_frame * rate,
-        "wall": wall,
+        "wall": [wall for wall, _ in seconds],
+        "cpu": [cpu for _, cpu in seconds],
         "times": (np.arange(len(samples)) / rate).tolist(),
         "q": [q for q, _ in samples],
         "q_rate": [q_rate for _, q_rate in samples],
@@ -80,17 +81,19 @@ def measure(
 
 def _follow(
     problem: Problem, motion: Motion, frames: int
-) -> tuple[list[float], list[tuple[float, float]]]:
-    """Seconds spent until each frame, and modal coordinates (q, q̇) at each."""
-    stamps, samples, spent = [], [], 0.0
+) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
+    """Wall and processor seconds spent until each frame, and modal coordinates (q, q̇) at each."""
+    wall = cpu = 0.0
+    spent, samples = [], []
     for number in range(frames + 1):
         if number:
-            before = time.perf_counter()
+            wall_before, cpu_before = time.perf_counter(), time.process_time()
             motion.advance()
-            spent += time.perf_counter() - before
-        stamps.append(spent)
+            wall += time.perf_counter() - wall_before
+            cpu += time.process_time() - cpu_before
+        spent.append((wall, cpu))
         u, v = motion.state()
         samples.append((problem.project(u), problem.project(v)))
         if not np.isfinite(samples[-1]).all() or abs(samples[-1][0]) > 100 * problem.release:
             raise SystemExit(f"unstable: the motion blew up in frame {number}")
-    return stamps, samples
+    return spent, samples

@@ -21,6 +21,8 @@ class Row:
     steps_per_second: int | None = None
     wall: float | None = None
     """Seconds that one second of motion takes."""
+    cpu: float | None = None
+    """Processor seconds of all threads; fewer than wall seconds: something else was running."""
     amplitude_left: float | None = None
     """Share of the amplitude that is left after five cycles of the motion."""
     frequency: float | None = None
@@ -40,6 +42,7 @@ def summarize(result: dict[str, Any], problem: Problem) -> Row:
         settings=result["settings"],
         steps_per_second=result["steps_per_second"],
         wall=median(result["wall"]),
+        cpu=median(result["cpu"]),
         amplitude_left=left,
         frequency=frequency,
         note=result["note"],
@@ -65,7 +68,18 @@ def amplitude_and_frequency(
 
 def table(rows: list[Row], problem: Problem) -> str:
     """The rows as text, wall seconds also as multiples of the first row's."""
-    head = ["engine", "settings", "steps/s", "wall s", "× first", "left", "Hz", "of ref.", ""]
+    head = [
+        "engine",
+        "settings",
+        "steps/s",
+        "wall s",
+        "cpu s",
+        "× first",
+        "left",
+        "Hz",
+        "of ref.",
+        "",
+    ]
     ours = rows[0].wall
     lines = [head]
     for row in rows:
@@ -77,6 +91,7 @@ def table(rows: list[Row], problem: Problem) -> str:
                 row.settings,
                 _text(row.steps_per_second, "d"),
                 _text(row.wall, ".2f"),
+                _text(row.cpu, ".2f"),
                 _text(ratio, ".1f"),
                 _text(row.amplitude_left, ".2%"),
                 _text(row.frequency, ".4f"),

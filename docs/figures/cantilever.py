@@ -11,7 +11,7 @@ from supple.io.pictures import Camera, render
 from supple.io.surfaces import Shading
 
 mpl.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
+import matplotlib.pyplot as plt
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ import supple as sp
 from supple.integrators import ImplicitIntegrator, State
 
 mpl.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
+import matplotlib.pyplot as plt
 
 RULES = [sp.BackwardEuler(), sp.BDF2(), sp.Bathe(), sp.TRBDF2(), sp.Newmark(beta=0.36, gamma=0.7),
          sp.Trapezoidal()]  # fmt: skip

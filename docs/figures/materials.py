@@ -9,7 +9,7 @@ from drawing import COLORS, IMAGES, INK, plain
 from supple.materials import MATERIALS
 
 mpl.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
+import matplotlib.pyplot as plt
 
 YOUNG = 1e6  # [Pa]
 

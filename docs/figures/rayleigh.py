@@ -9,7 +9,7 @@ from drawing import COLORS, IMAGES, INK, plain
 import supple as sp
 
 mpl.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
+import matplotlib.pyplot as plt
 
 
 def main() -> None:

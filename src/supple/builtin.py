@@ -135,7 +135,8 @@ BUILTINS: dict[str, Callable[..., Builtin]] = {"beam": beam, "creature": creatur
 
 
 def _blended(places: Floats) -> Floats:
-    """Distance from all ellipsoids, melted together where they meet."""
+    """Distance from all ellipsoids, melted together where they meet; the same left and right."""
+    places = np.abs(places[:, :1]) * np.array([1.0, 0.0, 0.0]) + places * np.array([0.0, 1.0, 1.0])
     whole = _BODY[0].distance(places)
     for part in _BODY[1:]:
         other = part.distance(places)
@@ -187,7 +188,8 @@ def _surface(
 ) -> Surface:
     """The surface distance = 0 by surface nets: one vertex in each grid cell that it crosses."""
     counts = np.ceil((high - low) / edge).astype(np.int64)
-    axes = [low[a] + edge * np.arange(counts[a] + 1) for a in range(3)]
+    start = 0.5 * (low + high - edge * counts)  # centred, so that a mirror image stays one
+    axes = [start[a] + edge * np.arange(counts[a] + 1) for a in range(3)]
     nodes = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
     value = distance(nodes.reshape(-1, 3)).reshape(nodes.shape[:3])
     inside = value < 0
@@ -221,6 +223,12 @@ def _surface(
                 np.add.at(total, corners[:, k], vertices[other])
                 np.add.at(count, corners[:, k], 1.0)
         vertices = 0.5 * (vertices + total / count)
+    for _ in range(2):  # and back onto the surface
+        ahead = [distance(vertices + step) for step in 1e-5 * np.eye(3)]
+        behind = [distance(vertices - step) for step in 1e-5 * np.eye(3)]
+        slope = (np.array(ahead) - np.array(behind)).T / 2e-5
+        steepness = np.maximum((slope**2).sum(axis=1), 0.1)
+        vertices = vertices - (distance(vertices) / steepness)[:, None] * slope
     triangles = corners[:, [[0, 1, 2], [0, 2, 3]]].reshape(-1, 3)
     return Surface(vertices, triangles.astype(np.int64))
 

@@ -32,7 +32,9 @@ class Dynamics(Problem):
         self._held_acceleration = np.zeros((n, 3))
         self._v = np.zeros((n, 3))
         self._shape: Shape | None = None
-        self._stiffness = np.empty((body.pattern.n_blocks, 3, 3))
+        self._anchor: Shape | None = None
+        # The stiffness of the current shape and that of the anchor.
+        self._buffer, self._spare = (np.empty((body.pattern.n_blocks, 3, 3)) for _ in range(2))
         self._matrix = np.empty((body.pattern.n_blocks, 3, 3))
 
     def begin(self, stage: Stage, external: Floats) -> None:
@@ -48,23 +50,29 @@ class Dynamics(Problem):
         a = self._following(stage.acceleration(u), self._held_acceleration)
         inertia = body.mass_times(a)
         friction = np.zeros_like(u)
-        dissipation = 0.0
+        own, anchored = 0.0, 0.0
         for model in self.damping:
             friction += model.force(shape, v)
-            dissipation += model.dissipation(shape, v)
+            own += model.dissipation(shape, v)
+            anchored += model.dissipation(self._anchor or shape, v)
         # ½ ‖a‖²_M / c_a + U(u) + R(u, v)/c_v − f·u: its gradient by u is the residual
         potential = shape.energy - float(np.vdot(self.external, u))
         if stage.c_a:
             potential += 0.5 * float(np.vdot(a, inertia)) / stage.c_a
-        if dissipation:
-            potential += dissipation / stage.c_v
+        per_velocity = 1 / stage.c_v if stage.c_v else 0.0
         parts = (inertia, friction, shape.gradient, self.external)
         return Balance(
             residual=inertia + friction + shape.gradient - self.external,
             scale=sum(float(np.linalg.norm(part)) for part in parts),
             floor=body.rounding_force(u) + self._rounding_inertia(stage, u),
-            potential=potential,
+            potential=potential + per_velocity * anchored,
+            own_potential=potential + per_velocity * own,
         )
+
+    def anchor(self) -> None:
+        if self._shape is not None and self._shape is not self._anchor:
+            self._anchor = self._shape
+            self._buffer, self._spare = self._spare, self._buffer
 
     def _rounding_inertia(self, stage: Stage, u: Floats) -> float:
         """Norm of the inertia [N] that rounding of u leaves in c_a M (u − û_a)."""
@@ -91,7 +99,7 @@ class Dynamics(Problem):
     def shape_at(self, u: Floats, *, order: int = 1) -> Shape:
         """The body at u; the last shape asked for is kept."""
         if self._shape is None or not np.array_equal(self._shape.u, u):
-            self._shape = Shape(self.body, u.copy(), order=order, buffer=self._stiffness)
+            self._shape = Shape(self.body, u.copy(), order=order, buffer=self._buffer)
         return self._shape
 
     def damping_force(self, u: Floats, v: Floats) -> Floats:

@@ -170,8 +170,10 @@ class Motion:
     def at(self, time: float) -> Floats:
         """Displacement [m], (n, 3), at ``time`` [s], linear between the frames around it."""
         first, last = float(self.times[0]), float(self.times[-1])
-        if not first <= time <= last:
+        rounding = 1e-9 * max(abs(first), abs(last))
+        if not first - rounding <= time <= last + rounding:
             raise InputError(f"time={time:.9g} s lies outside the motion, {first:.9g}…{last:.9g} s")
+        time = min(max(time, first), last)
         after = int(np.searchsorted(self.times, time))
         if self.times[after] == time:
             return np.array(self.displacements[after])

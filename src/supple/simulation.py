@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -101,8 +102,8 @@ class Simulation:
         self._solver = solver.bind(self._dynamics)
         self._now: State | None = None
         self._before: State | None = None
-        self._pushed: tuple[Floats, Floats | None] = (self.gravity, None)  # gravity, extra force
-        self._steps_done = 0
+        self._pushed: tuple[Any, ...] = (self.gravity, None, force)
+        self._steps_done, self._run_start = 0, 0.0
         body.held.place(self.state.u, 0.0)
         body.held.set_velocity(self.state.v, 0.0)
 
@@ -125,7 +126,7 @@ class Simulation:
             power = [np.vdot(s.v, self._dynamics.damping_force(s.u, s.v)) for s in (now, after)]
             self.dissipated += 0.5 * h * float(sum(power))
         self._before, self._now = now, after
-        self._pushed = self.gravity, extra
+        self._pushed = self.gravity, extra, self.force
         self.state.u, self.state.v, self.state.time = after.u, after.v, after.time
 
     def _implicit_step(
@@ -178,7 +179,7 @@ class Simulation:
         now = self._now
         same = now is not None and now.time == time
         same = same and np.array_equal(now.u, u) and np.array_equal(now.v, v)  # type: ignore[union-attr]
-        pushed = self.gravity, extra
+        pushed = self.gravity, extra, self.force
         same = same and all(_equal(a, b) for a, b in zip(pushed, self._pushed, strict=True))
         if same and now is not None and now.a is not None:
             return now
@@ -237,7 +238,7 @@ class Simulation:
             return Motion.from_frames(self.body.mesh, frames)
         with Recorder(record, self.body.mesh, metadata=metadata or {}, resume=resume) as recorder:
             saved = recorder.checkpoint()
-            done = self._restore(saved) if saved is not None else 0
+            done = None if saved is None else self._restore(saved)
             if recorder.frames == 0 or saved is not None:
                 for frame in self._frames(steps, every, progress, done):
                     recorder.append(frame, self._checkpoint())
@@ -260,26 +261,35 @@ class Simulation:
         )
 
     def _frames(
-        self, steps: int, every: int, progress: Progress | None, done: int = 0
+        self, steps: int, every: int, progress: Progress | None, done: int | None = None
     ) -> Iterator[Frame]:
-        """The frame now (unless ``done`` steps are behind us), then one after every few steps."""
-        self._steps_done = done
-        if done == 0:
+        """The frame now, then one after every few steps; of a resumed run, ``done`` are past."""
+        self._steps_done = done or 0
+        if done is None:
+            self._run_start = self.state.time
             self.body.held.place(self.state.u, self.state.time)
             self.body.held.set_velocity(self.state.v, self.state.time)
             yield self.frame()
+            done = 0
         for step in range(done + 1, steps + 1):
             self.step()
             self._steps_done = step
+            self._set_time(self._run_start + step * self.dt)  # a running sum would drift
             if progress is not None:
                 progress(step, steps, "steps")
             if step % every == 0 or step == steps:
                 yield self.frame()
 
+    def _set_time(self, time: float) -> None:
+        self.state.time = time
+        if self._now is not None:
+            self._now = replace(self._now, time=time)
+
     def _checkpoint(self) -> dict[str, Any]:
         """Everything that the next step depends on."""
         now = self._now or State(self.state.time, self.state.u, self.state.v, None)
-        saved: dict[str, Any] = {"steps": np.int64(self._steps_done), "dissipated": self.dissipated}
+        saved: dict[str, Any] = {"steps": self._steps_done, "start": self._run_start}
+        saved["dissipated"] = self.dissipated
         for prefix, state in (("now", now), ("before", self._before)):
             if state is not None:
                 saved[f"{prefix}.time"] = state.time
@@ -299,10 +309,12 @@ class Simulation:
             raise InputError("the checkpoint does not hold a state; start the run again")
         self.state.u, self.state.v, self.state.time = now.u, now.v, now.time
         self._now, self._before = now, states["before"]
-        self._pushed = self.gravity, None
-        self.dissipated = float(saved["dissipated"])
+        self._pushed = self.gravity, None, self.force
+        self.dissipated, self._run_start = float(saved["dissipated"]), float(saved["start"])
         return int(saved["steps"])
 
 
-def _equal(a: Floats | None, b: Floats | None) -> bool:
-    return a is b or (a is not None and b is not None and np.array_equal(a, b))
+def _equal(a: Any, b: Any) -> bool:
+    return a is b or (
+        isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and np.array_equal(a, b)
+    )

@@ -9,7 +9,16 @@ import supple as sp
 from supple.materials import MATERIALS
 from supple.shape import Shape
 
-from ..helpers import EPS, MESH_NAMES, affine, large_deformation, rotation, simulate, small_mesh, soft
+from ..helpers import (
+    EPS,
+    MESH_NAMES,
+    affine,
+    large_deformation,
+    rotation,
+    simulate,
+    small_mesh,
+    soft,
+)
 
 every_material = pytest.mark.parametrize("material", MATERIALS, ids=lambda m: m.__name__)
 every_mesh = pytest.mark.parametrize("mesh_name", MESH_NAMES)
@@ -106,7 +115,9 @@ def test_coefficients_by_region_and_cell_agree():
         whole = sp.Rayleigh(mass=0.5, stiffness=0.1, at=at).bind(body).force(shape, v)
         cells = np.ones(mesh.n_cells)
         even = sp.Rayleigh(mass=0.5 * cells, stiffness=0.1 * cells, at=at).bind(body)
-        np.testing.assert_allclose(even.force(shape, v), whole, atol=1e3 * EPS * np.abs(whole).max())
+        np.testing.assert_allclose(
+            even.force(shape, v), whole, atol=1e3 * EPS * np.abs(whole).max()
+        )
 
 
 # -- decay -----------------------------------------------------------------------------------
@@ -141,9 +152,13 @@ def expected_ratio(damping: sp.Rayleigh, w: float) -> float:
 def test_decay_has_the_ratio_of_theory(mode, at, kind):
     """ζ = ½ (α/ω + β ω), up to the trapezoidal rule's own error, (ω dt)²/4 of it."""
     w = 2 * np.pi * MODES.frequencies[mode]
-    alpha, beta = {"mass": (0.1 * w, 0), "stiffness": (0, 0.1 / w), "both": (0.06 * w, 0.04 / w)}[kind]
+    alpha, beta = {"mass": (0.1 * w, 0), "stiffness": (0, 0.1 / w), "both": (0.06 * w, 0.04 / w)}[
+        kind
+    ]
     damping = sp.Rayleigh(mass=alpha, stiffness=beta, at=at)
-    errors = [abs(measured_ratio(damping, mode, n) / expected_ratio(damping, w) - 1) for n in (40, 80)]
+    errors = [
+        abs(measured_ratio(damping, mode, n) / expected_ratio(damping, w) - 1) for n in (40, 80)
+    ]
     # ln R(hλ) = hλ (1 + (hλ)²/12 + …), and Re λ³ = 3ζω³ for small ζ: a quarter of (ω dt)².
     assert np.log2(errors[0] / errors[1]) > 2 - 0.1
     assert errors[1] < 1.1 * (2 * np.pi / 80) ** 2 / 4

@@ -50,7 +50,9 @@ def read(path):
 
 
 @pytest.fixture
-def report(motion, tmp_path):
+def report(motion, tmp_path, monkeypatch):
+    monkeypatch.setattr("supple.io.report._STILL_SIZE", (58, 69))
+
     def make(runs=None, **options):
         path = tmp_path / "report.html"
         write_report(path, runs or [Run("run", motion)], title="A <wobble> & more", **options)
@@ -77,6 +79,12 @@ def test_report_needs_no_other_file(report):
         assert address.startswith("data:image/png;base64,")
     assert "@import" not in text
     assert "url(" not in text
+
+
+def test_report_survives_any_name(report, motion):
+    name = "</script><script>alert(1)</script>"
+    text = report([Run(name, motion), Run("b", motion)], facts=[(name, name)]).read_text()
+    assert "<script>alert" not in text
 
 
 def test_report_compares_runs(report, motion, bar, wobble):
@@ -146,7 +154,7 @@ def test_long_curves_keep_their_extremes():
 
 def test_picture_shows_the_nearer_surface():
     square = np.array([[0, -1, -1], [0, 1, -1], [0, 1, 1], [0, -1, 1]], dtype=float)
-    positions = np.concatenate([square, square + [0.5, 0, 0]])
+    positions = np.concatenate([square, square + np.array([0.5, 0, 0])])
     triangles = np.array([(0, 1, 2), (0, 2, 3), (4, 5, 6), (4, 6, 7)])
     colors = np.repeat([[1.0, 0, 0], [0, 1.0, 0]], 4, axis=0)
     for order in (triangles, triangles[::-1]):

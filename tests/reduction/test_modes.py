@@ -22,7 +22,9 @@ def dense_frequencies(body: sp.Body, count: int, u: np.ndarray | None = None) ->
 
 
 @every_mesh
-@pytest.mark.parametrize("model", [sp.ConsistentMass(), sp.LumpedMass()], ids=["consistent", "lumped"])
+@pytest.mark.parametrize(
+    "model", [sp.ConsistentMass(), sp.LumpedMass()], ids=["consistent", "lumped"]
+)
 def test_modes_equal_dense_eigenvalues(mesh_name, model):
     mesh = small_mesh(mesh_name)
     held = np.argsort(mesh.vertices[:, 0])[:5]
@@ -57,7 +59,9 @@ def test_free_body_has_six_rigid_modes(mesh_name):
     np.testing.assert_allclose(modes.frequencies[6:], dense_frequencies(body, 8)[6:], rtol=1e-9)
     # The six shapes strain nothing: symmetric gradients vanish.
     X = body.mesh.vertices - body.mesh.vertices.mean(axis=0)
-    rigid = np.array([np.tile(e, (len(X), 1)) for e in np.eye(3)] + [np.cross(e, X) for e in np.eye(3)])
+    rigid = np.array(
+        [np.tile(e, (len(X), 1)) for e in np.eye(3)] + [np.cross(e, X) for e in np.eye(3)]
+    )
     basis = np.linalg.qr(rigid.reshape(6, -1).T)[0]
     shapes = modes.shapes[:6].reshape(6, -1)
     assert np.abs(shapes - shapes @ basis @ basis.T).max() <= 1e-7 * np.abs(shapes).max()

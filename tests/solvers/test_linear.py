@@ -116,7 +116,9 @@ def test_solver_takes_one_matrix_after_another(solver, backend):
 
 
 @every_solver
-@pytest.mark.parametrize("rhs", [[1, 0, 0, 0, 0, 0], [1, 0, 0, 2, 0, 0], [1, 1, 1, 1, 1, 1]], ids=str)
+@pytest.mark.parametrize(
+    "rhs", [[1, 0, 0, 0, 0, 0], [1, 0, 0, 2, 0, 0], [1, 1, 1, 1, 1, 1]], ids=str
+)
 def test_solver_rejects_indefinite(solver, rhs, backend):
     """Negative curvature in the matrix, hidden in a block with a positive determinant."""
     pattern, _ = BlockPattern.of_cells(np.array([[0, 1]]), 2)

@@ -29,7 +29,9 @@ def tip_after(body: sp.Body, solver: sp.Newton, **options) -> np.ndarray:
 
 
 @pytest.mark.parametrize("linear", LINEAR, ids=repr)
-@pytest.mark.parametrize("damping", [None, sp.Rayleigh(mass=0.1, stiffness=1e-2)], ids=["bare", "damped"])
+@pytest.mark.parametrize(
+    "damping", [None, sp.Rayleigh(mass=0.1, stiffness=1e-2)], ids=["bare", "damped"]
+)
 def test_motion_same_with_every_linear_solver(linear, damping):
     exact = tip_after(beam(), sp.Newton(tolerance=1e-12, linear=sp.Cholesky()), damping=damping)
     found = tip_after(beam(), sp.Newton(tolerance=1e-8, linear=linear), damping=damping)

@@ -21,9 +21,14 @@ def svd3(F, U, sigma, V):
     keep their relative accuracy, unlike with the eigenvalues of FᵀF.
     """
     B = U
+    largest = 0.0
     for i in range(3):
         for j in range(3):
-            B[i, j] = F[i, j]
+            largest = max(largest, abs(F[i, j]))
+    scale = largest if largest > 0.0 else 1.0  # squares must neither underflow nor overflow
+    for i in range(3):
+        for j in range(3):
+            B[i, j] = F[i, j] / scale
             V[i, j] = 1.0 if i == j else 0.0
     for _ in range(_SWEEPS):
         rotated = False
@@ -63,6 +68,8 @@ def svd3(F, U, sigma, V):
             V[i, 2] = -V[i, 2]
             B[i, 2] = -B[i, 2]
     _orthonormalise(B, sigma)
+    for j in range(3):
+        sigma[j] *= scale
 
 
 @pointwise

@@ -189,11 +189,11 @@ def _edge_lengths(mesh: VolumeMesh) -> Floats:
 
 def _memory(mesh: VolumeMesh) -> int:
     """Roughly the bytes that a simulation takes: matrices, and a Cholesky factor that fills in."""
-    neighbours = {4: 15, 8: 27, 10: 28}[mesh.cell_nodes]
+    neighbours, fill = {4: (15, 10), 8: (27, 18), 10: (28, 14)}[mesh.cell_nodes]
     n = mesh.n_vertices
     matrices = 5 * 72 * n * (neighbours + 1) // 2
-    factor = 4 * 14 * (3 * n) ** (4 / 3)
-    return int(60e6 + matrices + factor)
+    factor = 4 * fill * (3 * n) ** (4 / 3)
+    return int(200e6 + matrices + factor)
 
 
 def _lines(found: dict[str, Any]) -> list[str]:

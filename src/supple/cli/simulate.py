@@ -97,13 +97,13 @@ def facts(scene: Scene) -> list[tuple[str, str]]:
         listed.append(
             (
                 label,
-                f"{type(material).__name__}: Young's modulus {young} kPa, Poisson ratio {poisson}, "
-                f"density {density} kg/m³",
+                f"{type(material).__name__}: Young's modulus {young}\u00a0kPa, "
+                f"Poisson ratio {poisson}, density {density}\u00a0kg/m³",
             )
         )
     held = int((~body.free.all(axis=1)).sum())
     led = sum(np.size(support.vertices) for support in body.supports)
-    moving = f", {led:,} of them led along a path" if led else ""
+    moving = f", {'' if led == held else f'{led:,} of them '}led along a path" if led else ""
     listed.append(("Held", f"{held:,} vertices{moving}" if held else "nothing: the body is free"))
     if any(scene.gravity):
         listed.append(("Gravity", f"({', '.join(f'{g:g}' for g in scene.gravity)}) m/s²"))

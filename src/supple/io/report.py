@@ -180,7 +180,7 @@ def _player(runs: Sequence[Run], look: _Look) -> tuple[str, str]:
     aspect = _STILL_SIZE[0] / _STILL_SIZE[1]
     made = player_data(tracks, look.triangles, look.colors, look.camera, aspect)
     stills = "".join(
-        f'<img alt="The body as it started{_of(runs, i)}" src="{look.picture(i, 0, 1.9)}">'
+        f'<img alt="The body as it started{_of(runs, i)}" src="{look.picture(i, 0, 1.6)}">'
         for i in range(len(runs))
     )
     names = "".join(f"<span>{escape(run.name)}</span>" for run in runs)
@@ -233,7 +233,7 @@ def _plots(runs: Sequence[Run], point: _Tracked, free: bool) -> list[Plot]:
             [Curve(r.name, _on(motion, r.motion, point.along(r.motion)), i + 1)
              for i, r in enumerate(runs)],
             f"Vertex {point.vertex}, at rest at ({where}) m, since the start, along "
-            f"({', '.join(f'{c:.2f}' for c in point.direction)}).",
+            f"({', '.join(f'{round(c, 2) + 0.0:.2f}' for c in point.direction)}).",
         )
     ]  # fmt: skip
     if several:
@@ -280,7 +280,7 @@ def _step_times(run: Run, suffix: str) -> Plot:
         times,
         [Curve("step", 1e3 * np.minimum(taken, 4 * np.percentile(taken, 95)))],
         f"{len(taken)} steps in {taken.sum():.3g} s; half of them took less than "
-        f"{1e3 * np.median(taken):.3g} ms, the longest {1e3 * taken.max():.3g} ms.",
+        f"{_milliseconds(float(np.median(taken)))}, the longest {_milliseconds(taken.max())}.",
         from_zero=True,
         dots=True,
     )
@@ -307,6 +307,10 @@ def _comparison(runs: Sequence[Run], point: _Tracked) -> str:
         f'<div class="scroll"><table class="compare"><thead><tr>{top}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table></div><p><small>{note}</small></p>"
     )
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{1e3 * seconds:,.0f} ms" if seconds >= 0.1 else f"{1e3 * seconds:.2g} ms"
 
 
 def _on(first: Motion, other: Motion, values: Floats) -> Floats:

@@ -31,8 +31,7 @@ small { font-weight: 400; color: var(--soft); font-size: inherit; }
 #player .fallback { display: flex; justify-content: space-around; }
 #player .fallback img { height: min(62vh, 520px); max-width: 48%; object-fit: contain; }
 #player .fallback img:only-child { max-width: 100%; }
-#player .names { display: flex; position: absolute; left: 0; right: 0; bottom: 10px;
-  pointer-events: none; }
+#player .names { display: flex; padding: 2px 0 12px; }
 #player .names span { flex: 1; text-align: center; font-size: 14px; color: var(--soft);
   padding: 0 8px; }
 #player .bar { display: none; align-items: center; gap: 14px; padding: 10px 16px;

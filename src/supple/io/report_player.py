@@ -48,7 +48,7 @@ def player_data(
         positions = track.positions if len(times) == len(track.times) else track.positions[keep]
         size = float(np.linalg.norm(np.ptp(positions[0], axis=0)))
         morph = compress(positions, tolerance=_TOLERANCE * size, targets=most)
-        scales = np.abs(morph.shapes).reshape(len(morph.shapes), -1).max(axis=1) / 32767.0
+        scales = np.abs(morph.shapes).max(axis=(1, 2)) / 32767.0
         shapes = np.round(morph.shapes / np.maximum(scales, 1e-300)[:, None, None])
         rounding = float(np.abs(morph.weights).sum(axis=1).max(initial=0.0) * scales.max(initial=0))
         error = max(error, morph.max_error + rounding)
@@ -75,7 +75,8 @@ def player_data(
         "elevation": camera.elevation,
         "floor": camera.floor,
     }
-    return json.dumps(data, separators=(",", ":")), error
+    # A name must not end the script element that holds the data.
+    return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"), error
 
 
 def _encoded(array: NDArray[Any], dtype: str) -> str:
@@ -176,7 +177,7 @@ function camera(width, height) {
   const z = [Math.cos(e) * Math.cos(a), Math.cos(e) * Math.sin(a), Math.sin(e)];
   const x = [-Math.sin(a), Math.cos(a), 0];
   const y = [z[1] * x[2] - z[2] * x[1], z[2] * x[0] - z[0] * x[2], z[0] * x[1] - z[1] * x[0]];
-  const aspect = width / height, h = Math.max(data.height, data.width / aspect) * view.zoom;
+  const aspect = width / height, h = Math.max(data.height, data.width / aspect) * view.zoom * 1.08;
   const far = 3.4 * h, g = 2 * far / h;
   const row = (r, s) =>
     [s * r[0], s * r[1], s * r[2], -s * (r[0] * T[0] + r[1] * T[1] + r[2] * T[2])];

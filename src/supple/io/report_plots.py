@@ -135,7 +135,7 @@ def _prefix(unit: str, values: Sequence[Floats]) -> tuple[float, str]:
     if unit not in ("J", "m", "s") or largest == 0:
         return 1.0, unit
     for factor, name in ((1.0, ""), (1e3, "m"), (1e6, "µ"), (1e9, "n")):
-        if largest * factor >= (0.5 if unit == "J" else 1.0):
+        if largest * factor >= 1.0:
             return factor, name + unit
     return 1.0, unit
 

@@ -127,6 +127,8 @@ def load_scene(path: str | os.PathLike[str]) -> Scene:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{file} is not TOML: {error}") from error
+    except RecursionError as error:
+        raise InputError(f"{file} is not a scene: its arrays are nested too deeply") from error
     problems = Problems(file.parent)
     plan = SCENE.read(table, "", problems)
     if plan is MISSING:

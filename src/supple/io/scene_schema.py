@@ -55,6 +55,7 @@ class Number(Kind):
 
     def read(self, value: Any, path: str, problems: Problems) -> Any:
         good = isinstance(value, (int, float)) and not isinstance(value, bool)
+        good = good and (isinstance(value, float) or abs(value) < 10**300)  # fits a float
         good = good and not math.isnan(value) and (self.infinite or math.isfinite(value))
         good = good and (value > self.low if self.above else value >= self.low)
         good = good and (value < self.high if self.below else value <= self.high)

@@ -34,7 +34,9 @@ class Balance:
     floor: float
     """Norm of the residual [N] that rounding alone may leave."""
     potential: float
-    """Incremental potential [J], whose gradient is the residual (up to lagged damping)."""
+    """Incremental potential [J] with damping frozen as it is at the anchor."""
+    own_potential: float
+    """The same with damping as it is here; its gradient here is the residual."""
 
 
 class Problem(ABC):
@@ -46,6 +48,14 @@ class Problem(ABC):
     @abstractmethod
     def balance(self, stage: Stage, u: Floats, *, with_matrix: bool = False) -> Balance:
         """Forces at u (n, b); ``with_matrix`` announces that the matrix is wanted next."""
+
+    @abstractmethod
+    def anchor(self) -> None:
+        """From now on, measure potentials with damping as it is where the last balance was taken.
+
+        Where damping depends on the shape no potential has the residual as its gradient everywhere;
+        with damping frozen at an iterate, one has it there, and a line search can rely on it.
+        """
 
     @abstractmethod
     def matrix(self, stage: Stage, *, definite: bool) -> Floats:
@@ -109,7 +119,7 @@ class BoundNewton:
             here = self._problem.balance(stage, u, with_matrix=True)
             if not _finite(here):
                 continue
-            if best is None or here.potential < best[1].potential:
+            if best is None or here.own_potential < best[1].own_potential:
                 best = u, here
             if self._norm(here) <= _NEAR_BALANCE * here.scale:
                 break
@@ -186,6 +196,7 @@ class BoundNewton:
         self, stage: Stage, u: Floats, here: Balance, step: Floats
     ) -> tuple[Floats, Balance] | None:
         """Halve the step until the residual or the potential falls; None where neither does."""
+        self._problem.anchor()
         norm, slope = self._norm(here), self._slope(here, step)
         length = 1.0
         while length >= _SHORTEST_STEP:
@@ -193,7 +204,7 @@ class BoundNewton:
             there = self._problem.balance(stage, trial)
             if _finite(there):
                 promised = _SUFFICIENT * length * slope
-                lower = slope < 0 and there.potential <= here.potential + promised
+                lower = slope < 0 and there.potential <= here.own_potential + promised
                 if lower and length == 1.0 and self._slope(there, step) < _STILL_STEEP * slope:
                     return self._search_farther(stage, u, step, trial, there)
                 if lower or self._norm(there) <= (1 - _SUFFICIENT * length) * norm:

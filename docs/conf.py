@@ -1,0 +1,32 @@
+"""How the documentation is built: ``make docs``."""
+
+from importlib.metadata import version as installed
+
+project = "Supple"
+author = "The Supple developers"
+copyright = "The Supple developers, MIT licence"
+version = release = installed("supple")
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+exclude_patterns = ["_build", "figures", "tables"]
+myst_enable_extensions = ["colon_fence", "deflist"]
+myst_heading_anchors = 3
+
+autodoc_member_order = "bysource"
+autodoc_typehints_format = "short"
+autodoc_default_options = {"members": True, "show-inheritance": False}
+autodoc_class_signature = "mixed"
+python_use_unqualified_type_names = True
+maximum_signature_line_length = 88
+napoleon_numpy_docstring = False
+add_module_names = False
+toc_object_entries = False
+
+html_theme = "furo"
+html_title = f"Supple {version}"
+html_static_path = ["_static"]
+html_css_files = ["supple.css"]
+html_theme_options = {
+    "light_css_variables": {"color-brand-primary": "#a8472a", "color-brand-content": "#a8472a"},
+    "dark_css_variables": {"color-brand-primary": "#e9926f", "color-brand-content": "#e9926f"},
+}
