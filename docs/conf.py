@@ -13,10 +13,9 @@ myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 
 autodoc_member_order = "bysource"
-autodoc_typehints_format = "short"
-autodoc_default_options = {"members": True, "show-inheritance": False}
+# Docstrings give shapes and units, which say more than the types do.
+autodoc_typehints = "none"
 autodoc_class_signature = "mixed"
-python_use_unqualified_type_names = True
 maximum_signature_line_length = 88
 napoleon_numpy_docstring = False
 add_module_names = False

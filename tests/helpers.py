@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
+from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 import supple as sp
@@ -41,6 +42,11 @@ def soft(material: type[sp.Material], **changes: object) -> sp.Material:
     """One set of moderate constants for every material."""
     constants = {"young": 1e4, "poisson": 0.3, "density": 1000.0}
     return material(**(constants | changes))  # type: ignore[arg-type]
+
+
+def entries(bound: float) -> st.SearchStrategy[float]:
+    """Numbers up to ±bound; below 1e-70, where squares of squares vanish, zero stands for them."""
+    return st.floats(-bound, bound).map(lambda x: 0.0 if abs(x) < 1e-70 else x)
 
 
 def rotation(seed: int) -> np.ndarray:

@@ -41,7 +41,7 @@ def runnable(page: Path) -> bool:
     return any(language in ("python", "toml", "console") for language, _, _ in blocks(page))
 
 
-@pytest.mark.parametrize("page", filter(runnable, PAGES), ids=name)
+@pytest.mark.parametrize("page", list(filter(runnable, PAGES)), ids=name)
 @pytest.mark.filterwarnings("ignore:.*:supple.mesh.MeshWarning")
 def test_code_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Python, ``$ supple`` lines and scene files of a page work, in order, in one folder."""

@@ -53,7 +53,7 @@ def test_free_body_angular_momentum_drift_of_the_order(rule):
     if isinstance(rule, sp.SymplecticEuler):
         assert max(drifts) <= 1e-12 * np.linalg.norm(before) * 80
     else:
-        assert np.log2(drifts[0] / drifts[1]) >= rule.order - 0.3
+        assert np.log2(drifts[0] / drifts[1]) >= rule.order - 0.15
 
 
 @every_rule
@@ -114,7 +114,7 @@ def test_energy_and_dissipation_balance_converges(rule, at):
         first, last, lost = energies(body, rule, count, damping=damping, gravity=(0, 0, -9.81))
         errors.append(abs(last + lost - first) / first)
         assert lost > 0
-    assert np.log2(errors[0] / errors[1]) >= min(rule.order, 2) - 0.2
+    assert np.log2(errors[0] / errors[1]) >= min(rule.order, 2) - 0.15
 
 
 @pytest.mark.parametrize("rule", [sp.Trapezoidal(), sp.TRBDF2(), sp.Bathe()], ids=repr)
@@ -124,7 +124,7 @@ def test_undamped_energy_error_of_second_order(rule):
     for count in (40, 80):
         first, last, _ = energies(body, rule, count)
         errors.append(abs(last - first) / first)
-    assert np.log2(errors[0] / errors[1]) >= 2 - 0.3
+    assert np.log2(errors[0] / errors[1]) >= 2 - 0.15
 
 
 @pytest.mark.parametrize("rule", [sp.BackwardEuler(), sp.TRBDF2(), sp.Bathe()], ids=repr)
@@ -158,7 +158,8 @@ def test_scene_rotation_invariance(material):
                        gravity=R @ g, damping=sp.Rayleigh(mass=0.5, stiffness=1e-3))  # fmt: skip
         results.append((sim.state.u @ R, sim.state.v @ R, sim.dissipated))
     for one, two in zip(*results, strict=True):
-        # Rounding grows by at most ω t ≈ 20 e-folds of nothing: the motion is not chaotic in 75 ms.
+        # Rounding, 1e-16 of displacements and velocities of 1, through 30 solved stages; the
+        # condition number of their matrices is below 1e4.
         np.testing.assert_allclose(one, two, rtol=1e-9, atol=1e-10)
 
 

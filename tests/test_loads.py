@@ -51,6 +51,13 @@ def test_traction_work_is_exact_for_linear_fields(box):
     np.testing.assert_allclose(np.vdot(f, u), 0.8 * 0.5 + 2 * 0.32, rtol=100 * EPS)
 
 
+def test_quadratic_traction_work_is_exact_for_quadratic_fields():
+    """∫ x² over the top, 0.8 · ⅓: quadratic faces carry their load on the middles of edges."""
+    box = BOXES["quadratic"]
+    f = body_of(box).surface_force(box.where(z=0.6), (1.0, 0, 0))
+    np.testing.assert_allclose(f[:, 0] @ box.vertices[:, 0] ** 2, 0.8 / 3, rtol=100 * EPS)
+
+
 @every_mesh
 def test_pressure_on_closed_surface_balances(mesh_name):
     """∮ n dA = 0 and ∮ X × n dA = 0, also over bricks with warped faces."""

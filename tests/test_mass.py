@@ -61,7 +61,7 @@ def test_mass_total_exact(mesh_name, model):
 
 @every_mesh
 def test_consistent_mass_centre_and_inertia_exact(mesh_name):
-    """uᵀ M w = ∫ρ u·w for all affine fields: momentum, spin and inertia of rigid motions are exact."""
+    """uᵀ M w = ∫ρ u·w for affine fields: momentum and inertia of rigid motions are exact."""
     mesh = small_mesh(mesh_name)
     density = heavy_and_light(mesh)
     body = sp.Body(mesh, soft(sp.StVK, density=density))

@@ -132,7 +132,7 @@ def test_loose_piece_refused():
     """One of two pieces is held: the other would fall for ever."""
     one = sp.TetMesh.box((1, 1, 1), (1, 1, 1))
     mesh = sp.TetMesh(
-        np.concatenate([one.vertices, one.vertices + [3, 0, 0]]),
+        np.concatenate([one.vertices, one.vertices + np.array([3, 0, 0])]),
         np.concatenate([one.cells, one.cells + len(one.vertices)]),
     )
     body = sp.Body(mesh, soft(sp.StVK), fixed=mesh.where(x=0))

@@ -2,8 +2,9 @@
 
 MuJoCo 4 takes flex elasticity implicitly with the integrator ``discrete`` (linearly implicit Euler,
 which damps by itself; stable at any step) or explicitly with ``Euler`` (semi-implicit, so without
-damping, but only stable at small steps), and refuses the others. The linear solver is CG, the
-faster of its two; tolerances and iteration limits are its defaults.
+damping, but only stable at small steps). It refuses ``implicit`` and ``implicitfast`` for a flex;
+``RK4`` is explicit too and dearer. The solver is CG, a little faster here than Newton; tolerance
+and iteration limit are MuJoCo's defaults.
 """
 
 from __future__ import annotations

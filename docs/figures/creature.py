@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from drawing import save_strip
+from drawing import write_png
 
 import supple as sp
 from supple.builtin import creature
-from supple.io.pictures import Camera
+from supple.io.pictures import Camera, render
+
+AZIMUTH, ELEVATION, SIZE = -72.0, 12.0, (1160, 280)
+PLACES = (0.0, 0.37, 0.84, 1.27, 1.66)  # [m] along the row
 
 
 def main() -> None:
@@ -28,15 +31,21 @@ def main() -> None:
     motion = sim.run(2.5)
     moments = (0.0, 0.1, 0.25, 0.4, 2.49)
     frames = [made.skin.deform(motion.at(time)) for time in moments]
-    camera = Camera.framing(np.array(frames), azimuth=-72, elevation=12, floor=0.0, aspect=0.9)
-    save_strip(
-        "creature.png",
-        frames,
-        made.skin.surface.triangles,
-        size=(232, 256),
-        camera=camera,
-        colors=made.colors,
+    # All of them stand side by side on one floor, seen by one camera.
+    aside = Camera((0, 0, 0), 1, AZIMUTH, ELEVATION).axes[0]
+    x = np.concatenate([x + place * aside for x, place in zip(frames, PLACES, strict=True)])
+    faces, count = made.skin.surface.triangles, made.skin.surface.n_vertices
+    camera = Camera.framing(
+        x, azimuth=AZIMUTH, elevation=ELEVATION, floor=0.0, aspect=SIZE[0] / SIZE[1]
     )
+    image = render(
+        x,
+        np.concatenate([faces + k * count for k in range(len(frames))]),
+        camera,
+        size=SIZE,
+        colors=np.tile(made.colors, (len(frames), 1)),
+    )
+    write_png("creature.png", image)
 
 
 if __name__ == "__main__":

@@ -1,15 +1,13 @@
-"""What the figures share: where images go, and pictures of several bodies side by side."""
+"""What the figures share: where images go, their colours, and writing them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.io.pictures import Camera, png, render
-from supple.types import Floats, Ints
+from supple.io.pictures import png
 
 IMAGES = Path(__file__).resolve().parents[1] / "images"
 INK, GRID = "#3b3b46", "#d9d9e0"
@@ -22,20 +20,6 @@ def on_white(image: NDArray[np.uint8]) -> NDArray[np.uint8]:
     color = image[..., :3] * alpha + 255 * (1 - alpha)
     opaque = np.full((*image.shape[:2], 1), 255.0)
     return np.concatenate([color, opaque], axis=-1).round().astype(np.uint8)
-
-
-def save_strip(
-    name: str,
-    frames: Sequence[Floats],
-    triangles: Ints,
-    *,
-    size: tuple[int, int],
-    camera: Camera,
-    colors: Floats | None = None,
-) -> None:
-    """One picture for each of the ``frames`` (s, 3), from left to right."""
-    shots = [render(x, triangles, camera, size=size, colors=colors) for x in frames]
-    write_png(name, np.concatenate(shots, axis=1))
 
 
 def write_png(name: str, image: NDArray[np.uint8]) -> None:

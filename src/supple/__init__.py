@@ -22,12 +22,15 @@ from .materials import Corotational, Material, NeoHookean, StableNeoHookean, StV
 from .mesh import (
     Embedding,
     HexMesh,
+    MeshWarning,
     QuadraticTetMesh,
     Surface,
     TetMesh,
     VolumeMesh,
     read_mesh,
     read_surface,
+    read_vertex_list,
+    write_mesh,
 )
 from .motion import Motion
 from .recording import Recorder, read_motion
@@ -38,14 +41,14 @@ from .statics import static_shape
 from .supports import Support
 
 if TYPE_CHECKING:
-    from .io import export_motion, write_surface
+    from .io import Scene, export_motion, load_scene, write_surface
 
 __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    """Exports come with heavy packages: load them when first used."""
-    if name in ("export_motion", "write_surface"):
+    """Scenes and exports come with heavy packages: load them when first used."""
+    if name in ("Scene", "export_motion", "load_scene", "write_surface"):
         from . import io
 
         return getattr(io, name)
@@ -73,6 +76,7 @@ __all__ = [
     "LumpedMass",
     "Material",
     "MeshError",
+    "MeshWarning",
     "MissingExtra",
     "Modes",
     "Motion",
@@ -82,6 +86,7 @@ __all__ = [
     "QuadraticTetMesh",
     "Rayleigh",
     "Recorder",
+    "Scene",
     "Simulation",
     "StVK",
     "StableNeoHookean",
@@ -95,12 +100,15 @@ __all__ = [
     "Trapezoidal",
     "VolumeMesh",
     "export_motion",
+    "load_scene",
     "read_mesh",
     "read_motion",
     "read_surface",
+    "read_vertex_list",
     "set_thread_count",
     "static_shape",
     "thread_count",
     "vibration_modes",
+    "write_mesh",
     "write_surface",
 ]

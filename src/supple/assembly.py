@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 
 from ._kernels import elements
-from ._kernels.blocks import sum_into
+from ._kernels.blocks import add_scaled
 from ._kernels.threads import run_all, scratch, thread_count
 from .materials import Material
 from .mesh import VolumeMesh
@@ -69,35 +70,41 @@ class Evaluation:
     """U [J]; infinite where a material that does not survive inversion was turned inside out."""
     gradient: Floats
     """∇U [N], (n, 3)."""
+    product: Floats
+    """∇²U times the direction asked for, (n, 3)."""
     stiffness: Floats
     """∇²U [N/m] as blocks on the body's pattern, (blocks, 3, 3)."""
+
+
+Chunk = tuple[Part, slice]
 
 
 class _Share:
     """What one thread adds up over its chunks of cells."""
 
-    def __init__(self, order: int, gradient: Floats, stiffness: Floats) -> None:
+    def __init__(self, order: int, gradient: Floats, product: Floats, stiffness: Floats) -> None:
         self.order = order
         self.energy = 0.0
-        self.gradient, self.stiffness = gradient, stiffness
+        self.gradient, self.product, self.stiffness = gradient, product, stiffness
 
     def add(
         self,
-        chunks: list[tuple[Part, slice]],
+        chunks: list[Chunk],
         u: Floats,
+        direction: Floats | None,
         definite: bool,
         factors: Floats | None,
     ) -> None:
         self.gradient[:] = 0.0
+        self.product[:] = 0.0
         self.stiffness[:] = 0.0
+        depth = self.order if direction is None else 2
         for part, cut in chunks:
-            nodes, gradients, weights = part.nodes[cut], part.gradients[cut], part.weights[cut]
+            nodes, gradients = part.nodes[cut], part.gradients[cut]
+            weights = part.weights[cut]
             if factors is not None:
                 weights = weights * factors[part.cells[cut], None]
-            F, psi, P, A = self._buffers(*weights.shape)
-            elements.deformation_gradients(u, nodes, gradients, F)
-            lam, mu = part.lame
-            part.material.evaluate(F, lam[cut], mu[cut], psi, P, A, self.order)
+            F, psi, P, A = _evaluate_chunk(part, cut, u, depth)
             self.energy += float(np.vdot(weights, psi))
             if self.order >= 1:
                 elements.add_nodal_forces(nodes, gradients, weights, P, self.gradient)
@@ -105,17 +112,42 @@ class _Share:
                 if definite:
                     part.material.make_definite(F, A)
                 elements.add_stiffness(gradients, weights, A, part.slots[cut], self.stiffness)
+            if direction is not None:
+                elements.gradients_of(direction, nodes, gradients, 0.0, F)
+                elements.apply_derivative(A, F, P)
+                elements.add_nodal_forces(nodes, gradients, weights, P, self.product)
 
-    def _buffers(self, cells: int, points: int) -> tuple[Floats, Floats, Floats, Floats]:
-        """F, ψ, P and A of a chunk; P and A are empty where the order does not ask for them."""
-        shapes = {"F": (3, 3), "psi": (), "P": (3, 3), "A": (6, 3, 3)}
-        wanted = {"F": True, "psi": True, "P": self.order >= 1, "A": self.order >= 2}
-        arrays = []
-        for name, shape in shapes.items():
-            full = (cells if wanted[name] else 0, points, *shape)
-            arrays.append(scratch(name, math.prod(full)).reshape(full))
-        F, psi, P, A = arrays
-        return F, psi, P, A
+
+def _evaluate_chunk(
+    part: Part, cut: slice, u: Floats, order: int
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """F, ψ, P and A of a chunk; P and A are empty where the order does not ask for them."""
+    cells, points = part.weights[cut].shape
+    shapes = {"F": (3, 3), "psi": (), "P": (3, 3), "A": (6, 3, 3)}
+    wanted = {"F": True, "psi": True, "P": order >= 1, "A": order >= 2}
+    arrays = []
+    for name, shape in shapes.items():
+        full = (cells if wanted[name] else 0, points, *shape)
+        arrays.append(scratch(name, math.prod(full)).reshape(full))
+    F, psi, P, A = arrays
+    elements.gradients_of(u, part.nodes[cut], part.gradients[cut], 1.0, F)
+    lam, mu = part.lame
+    part.material.evaluate(F, lam[cut], mu[cut], psi, P, A, order)
+    return F, psi, P, A
+
+
+def _chunks_by_thread(parts: tuple[Part, ...]) -> list[list[Chunk]]:
+    """The cells of all parts in chunks, dealt out to as many threads as are worth it."""
+    chunks: list[Chunk] = []
+    total = 0
+    for part in parts:
+        cells, points = part.weights.shape
+        step = max(1, _CHUNK // points)
+        chunks += [(part, slice(a, min(a + step, cells))) for a in range(0, cells, step)]
+        total += cells * points
+    threads = max(1, min(thread_count(), len(chunks), total // _SMALLEST_SHARE))
+    edges = [len(chunks) * t // threads for t in range(threads + 1)]
+    return [chunks[a:b] for a, b in pairwise(edges)]
 
 
 def assemble(
@@ -124,48 +156,39 @@ def assemble(
     u: Floats,
     order: int,
     *,
+    direction: Floats | None = None,
     definite: bool = False,
     cell_factors: Floats | None = None,
     stiffness: Floats | None = None,
 ) -> Evaluation:
     """U, and ∇U if order ≥ 1, and ∇²U if order ≥ 2, at displacements ``u`` (n, 3).
 
-    ``definite`` makes each cell's Hessian positive semidefinite; ``cell_factors`` (cells,)
-    multiplies each cell's share; ``stiffness`` (blocks, 3, 3) is filled instead of a new array.
+    ``direction`` (n, 3) asks for ∇²U times it, which needs no matrix; ``definite`` makes each
+    cell's Hessian positive semidefinite; ``cell_factors`` (cells,) multiplies each cell's share;
+    ``stiffness`` (blocks, 3, 3) is filled instead of a new array.
     """
-    chunks: list[tuple[Part, slice]] = []
-    total = 0
-    for part in parts:
-        cells, points = part.weights.shape
-        step = max(1, _CHUNK // points)
-        chunks += [(part, slice(a, min(a + step, cells))) for a in range(0, cells, step)]
-        total += cells * points
-    threads = max(1, min(thread_count(), len(chunks), total // _SMALLEST_SHARE))
-    gradient_shape = (pattern.n_nodes if order >= 1 else 0, 3)
-    stiffness_shape = (pattern.n_blocks if order >= 2 else 0, 3, 3)
+    n = pattern.n_nodes
+    shapes = [
+        (n if order >= 1 else 0, 3),
+        (n if direction is not None else 0, 3),
+        (pattern.n_blocks if order >= 2 else 0, 3, 3),
+    ]
     if stiffness is None or order < 2:
-        stiffness = np.empty(stiffness_shape)
-    shares = [_Share(order, np.empty(gradient_shape), stiffness)]
-    for t in range(1, threads):
-        partial_gradient = scratch(f"gradient {t}", math.prod(gradient_shape))
-        partial_stiffness = scratch(f"stiffness {t}", math.prod(stiffness_shape))
-        shares.append(
-            _Share(
-                order,
-                partial_gradient.reshape(gradient_shape),
-                partial_stiffness.reshape(stiffness_shape),
-            )
-        )
-    edges = [len(chunks) * t // threads for t in range(threads + 1)]
+        stiffness = np.empty(shapes[2])
+    work = _chunks_by_thread(parts)
+    first = _Share(order, np.empty(shapes[0]), np.empty(shapes[1]), stiffness)
+    others = [
+        _Share(order, *(scratch(f"{t} {k}", math.prod(s)).reshape(s) for k, s in enumerate(shapes)))
+        for t in range(1, len(work))
+    ]
     run_all(
         [
-            partial(share.add, chunks[a:b], u, definite, cell_factors)
-            for share, a, b in zip(shares, edges[:-1], edges[1:], strict=True)
+            partial(share.add, chunks, u, direction, definite, cell_factors)
+            for share, chunks in zip([first, *others], work, strict=True)
         ]
     )
-    first, *others = shares
     for other in others:
         first.energy += other.energy
-        sum_into(other.gradient.reshape(-1), first.gradient.reshape(-1))
-        sum_into(other.stiffness.reshape(-1), first.stiffness.reshape(-1))
-    return Evaluation(first.energy, first.gradient, first.stiffness)
+        for name in ("gradient", "product", "stiffness"):
+            add_scaled(getattr(other, name).reshape(-1), 1.0, getattr(first, name).reshape(-1))
+    return Evaluation(first.energy, first.gradient, first.product, first.stiffness)

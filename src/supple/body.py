@@ -199,20 +199,23 @@ class Body:
         u: Floats,
         *,
         order: int,
+        direction: Floats | None = None,
         definite: bool = False,
         cell_factors: Floats | None = None,
         stiffness: Floats | None = None,
     ) -> Evaluation:
         """U, and ∇U if order ≥ 1, and ∇²U if order ≥ 2. Not checked; ``u`` is (n, 3) C-order.
 
-        ``definite`` makes each cell's part of ∇²U positive semidefinite; ``cell_factors`` (cells,)
-        multiplies each cell's share; ``stiffness`` (blocks, 3, 3) is filled instead of a new array.
+        ``direction`` (n, 3) asks for ∇²U times it, which needs no matrix; ``definite`` makes each
+        cell's part of ∇²U positive semidefinite; ``cell_factors`` (cells,) multiplies each cell's
+        share; ``stiffness`` (blocks, 3, 3) is filled instead of a new array.
         """
         return assemble(
             self.parts,
             self.pattern,
             u,
             order,
+            direction=direction,
             definite=definite,
             cell_factors=cell_factors,
             stiffness=stiffness,

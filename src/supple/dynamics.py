@@ -32,6 +32,7 @@ class Dynamics(Problem):
         self._held_acceleration = np.zeros((n, 3))
         self._v = np.zeros((n, 3))
         self._shape: Shape | None = None
+        self._friction: Floats | None = None  # at the last balance
         self._anchor: Shape | None = None
         # The stiffness of the current shape and that of the anchor.
         self._buffer, self._spare = (np.empty((body.pattern.n_blocks, 3, 3)) for _ in range(2))
@@ -45,21 +46,25 @@ class Dynamics(Problem):
 
     def balance(self, stage: Stage, u: Floats, *, with_matrix: bool = False) -> Balance:
         body = self.body
-        shape = self.shape_at(u, order=2 if with_matrix else 1)
         v = self._v = self._following(stage.velocity(u), self._held_velocity)
+        shape = self.shape_at(u, order=2 if with_matrix else 1, v=v)
         a = self._following(stage.acceleration(u), self._held_acceleration)
         inertia = body.mass_times(a)
         friction = np.zeros_like(u)
         own, anchored = 0.0, 0.0
         for model in self.damping:
-            friction += model.force(shape, v)
-            own += model.dissipation(shape, v)
-            anchored += model.dissipation(self._anchor or shape, v)
+            dissipation, force = model.evaluate(shape, v)
+            friction += force
+            own += dissipation
+            if self._anchor is not None and model.depends_on_shape:
+                dissipation, _ = model.evaluate(self._anchor, v)
+            anchored += dissipation
         # ½ ‖a‖²_M / c_a + U(u) + R(u, v)/c_v − f·u: its gradient by u is the residual
         potential = shape.energy - float(np.vdot(self.external, u))
         if stage.c_a:
             potential += 0.5 * float(np.vdot(a, inertia)) / stage.c_a
         per_velocity = 1 / stage.c_v if stage.c_v else 0.0
+        self._friction = friction
         parts = (inertia, friction, shape.gradient, self.external)
         return Balance(
             residual=inertia + friction + shape.gradient - self.external,
@@ -96,15 +101,23 @@ class Dynamics(Problem):
             model.add_matrix(shape, self._v, stage.c_v, values, definite=definite)
         return values
 
-    def shape_at(self, u: Floats, *, order: int = 1) -> Shape:
-        """The body at u; the last shape asked for is kept."""
+    def shape_at(self, u: Floats, *, order: int = 1, v: Floats | None = None) -> Shape:
+        """The body at u, about to be damped at velocity v; the last shape asked for is kept."""
         if self._shape is None or not np.array_equal(self._shape.u, u):
-            self._shape = Shape(self.body, u.copy(), order=order, buffer=self._buffer)
+            damped = any(model.depends_on_shape for model in self.damping)
+            direction = v if damped else None
+            self._shape = Shape(
+                self.body, u.copy(), order=order, direction=direction, buffer=self._buffer
+            )
+            self._friction = None
         return self._shape
 
     def damping_force(self, u: Floats, v: Floats) -> Floats:
         """∇₂R [N] of all damping, (n, 3)."""
+        shape = self.shape_at(u, v=v)
+        if self._friction is not None and np.array_equal(self._v, v):
+            return self._friction
         total = np.zeros_like(u)
         for model in self.damping:
-            total += model.force(self.shape_at(u), v)
+            total += model.evaluate(shape, v)[1]
         return total

@@ -139,7 +139,7 @@ class Recorder:
     def append(self, frame: Frame, state: Mapping[str, ArrayLike] | None = None) -> None:
         """Adds a frame, then replaces the checkpoint by ``state``, the state after that frame.
 
-        ``state`` holds whatever the simulation needs to go on bit for bit: arrays of numbers of
+        ``state`` holds whatever the simulation needs to go on: arrays of numbers of
         any shape, by name. A frame that cannot be used is refused, and the file stays as it was.
         """
         if self.finished:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import cached_property
 
+import numpy as np
+
 from .assembly import Evaluation
 from .body import Body
 from .types import Floats
@@ -12,16 +14,26 @@ from .types import Floats
 class Shape:
     """Elastic energy and derivatives of ``body`` at ``u``, shared by all who need them.
 
-    ``order`` says how deep the first evaluation goes: 1 for forces, 2 for the stiffness too.
-    ``buffer`` (blocks, 3, 3) takes the stiffness, for owners of one shape at a time.
+    ``order`` says how deep the first evaluation goes: 1 for forces, 2 for the stiffness too. With
+    ``direction`` (n, 3) the product of the stiffness with it comes along. ``buffer`` (blocks, 3, 3)
+    takes the stiffness, for owners of one shape at a time.
     """
 
     def __init__(
-        self, body: Body, u: Floats, *, order: int = 1, buffer: Floats | None = None
+        self,
+        body: Body,
+        u: Floats,
+        *,
+        order: int = 1,
+        direction: Floats | None = None,
+        buffer: Floats | None = None,
     ) -> None:
         self.body, self.u = body, u
         self._order, self._buffer = order, buffer
-        self._evaluation: Evaluation = body.evaluate(u, order=order, stiffness=buffer)
+        self._direction = direction if order < 2 else None
+        self._evaluation: Evaluation = body.evaluate(
+            u, order=order, direction=self._direction, stiffness=buffer
+        )
 
     @property
     def energy(self) -> float:
@@ -40,6 +52,14 @@ class Shape:
             self._order = 2
             self._evaluation = self.body.evaluate(self.u, order=2, stiffness=self._buffer)
         return self._evaluation.stiffness
+
+    def stiffness_times(self, v: Floats) -> Floats:
+        """∇²U v (n, 3), by the matrix where it is known and without it elsewhere."""
+        if self._order >= 2:
+            return self.body.pattern.multiply(self.stiffness, v)
+        if self._direction is not None and np.array_equal(self._direction, v):
+            return self._evaluation.product
+        return self.body.evaluate(self.u, order=0, direction=v).product
 
     @cached_property
     def definite_stiffness(self) -> Floats:

@@ -15,7 +15,14 @@ from .checks import instance, number, vector, whole_number
 from .damping import Damping
 from .dynamics import Dynamics
 from .errors import InputError, StepFailed
-from .integrators import TRBDF2, ExplicitIntegrator, ImplicitIntegrator, Integrator, State
+from .integrators import (
+    TRBDF2,
+    BackwardEuler,
+    ExplicitIntegrator,
+    ImplicitIntegrator,
+    Integrator,
+    State,
+)
 from .motion import Frame, Motion
 from .recording import Recorder, read_motion
 from .solvers.conjugate_gradients import ConjugateGradients
@@ -61,7 +68,8 @@ class Simulation:
 
     ``dt`` is the time step [s], ``gravity`` an acceleration (3,) [m/s²], ``force`` a function of
     time that gives the external force (n, 3) [N]. ``state`` is where the body is; set its ``u`` and
-    ``v`` for initial conditions.
+    ``v`` for initial conditions. A first step that the integrator cannot take, from a tangled
+    shape, is taken by BackwardEuler.
     """
 
     def __init__(
@@ -103,6 +111,7 @@ class Simulation:
         self._now: State | None = None
         self._before: State | None = None
         self._pushed: tuple[Any, ...] = (self.gravity, None, force)
+        self._power = 0.0  # of damping, where ``_now`` is
         self._steps_done, self._run_start = 0, 0.0
         body.held.place(self.state.u, 0.0)
         body.held.set_velocity(self.state.v, 0.0)
@@ -119,15 +128,38 @@ class Simulation:
         instance("integrator", self.integrator, Integrator, "TRBDF2()")
         now = self._current(extra)
         if isinstance(self.integrator, ImplicitIntegrator):
-            after = self._implicit_step(self.integrator, now, h, extra)
+            after = self._implicit_step_from(now, h, extra)
         else:
             after = self._explicit_step(cast(ExplicitIntegrator, self.integrator), now, h, extra)
         if self._dynamics.damping:
-            power = [np.vdot(s.v, self._dynamics.damping_force(s.u, s.v)) for s in (now, after)]
-            self.dissipated += 0.5 * h * float(sum(power))
+            power = self._damping_power(after)
+            before = self._power if now is self._now else self._damping_power(now)
+            self.dissipated += 0.5 * h * (before + power)
+            self._power = power
         self._before, self._now = now, after
         self._pushed = self.gravity, extra, self.force
         self.state.u, self.state.v, self.state.time = after.u, after.v, after.time
+
+    def _damping_power(self, state: State) -> float:
+        """Power that damping takes from the motion [W], v·∇₂R."""
+        return float(np.vdot(state.v, self._dynamics.damping_force(state.u, state.v)))
+
+    def _implicit_step_from(self, now: State, dt: float, extra: Floats | None) -> State:
+        """A step of the rule; where a start is too violent for it, of BackwardEuler instead.
+
+        A rule that averages with the acceleration at the start throws a tangled body far away.
+        """
+        rule = cast(ImplicitIntegrator, self.integrator)
+        fresh = self._before is None and not isinstance(rule, BackwardEuler)
+        try:
+            return self._implicit_step(rule, now, dt, extra)
+        except StepFailed as failure:
+            if not fresh:
+                raise
+            try:
+                return self._implicit_step(BackwardEuler(), now, dt, extra)
+            except StepFailed:
+                raise failure from None
 
     def _implicit_step(
         self, rule: ImplicitIntegrator, now: State, dt: float, extra: Floats | None
@@ -220,6 +252,7 @@ class Simulation:
         every: int = 1,
         record: str | os.PathLike[str] | None = None,
         resume: bool = False,
+        overwrite: bool = False,
         metadata: Mapping[str, str] | None = None,
         progress: Progress | None = None,
     ) -> Motion:
@@ -227,7 +260,7 @@ class Simulation:
 
         ``record`` names a motion file that is written as the run goes: whatever stops it, at most
         the frame at hand is lost. ``resume=True`` goes on with such a file from its last frame;
-        build the simulation as for the run that was stopped.
+        build the simulation as for the run that was stopped. ``overwrite=True`` replaces the file.
         """
         steps = max(1, round(number("duration", duration, above=0, unit="s") / self.dt))
         whole_number("every", every, at_least=1)
@@ -236,7 +269,9 @@ class Simulation:
                 raise InputError("resume=True needs record=, the motion file to go on with")
             frames = list(self._frames(steps, every, progress))
             return Motion.from_frames(self.body.mesh, frames)
-        with Recorder(record, self.body.mesh, metadata=metadata or {}, resume=resume) as recorder:
+        with Recorder(
+            record, self.body.mesh, metadata=metadata, resume=resume, overwrite=overwrite
+        ) as recorder:
             saved = recorder.checkpoint()
             done = None if saved is None else self._restore(saved)
             if recorder.frames == 0 or saved is not None:
@@ -289,7 +324,7 @@ class Simulation:
         """Everything that the next step depends on."""
         now = self._now or State(self.state.time, self.state.u, self.state.v, None)
         saved: dict[str, Any] = {"steps": self._steps_done, "start": self._run_start}
-        saved["dissipated"] = self.dissipated
+        saved |= {"dissipated": self.dissipated, "power": self._power}
         for prefix, state in (("now", now), ("before", self._before)):
             if state is not None:
                 saved[f"{prefix}.time"] = state.time
@@ -310,7 +345,8 @@ class Simulation:
         self.state.u, self.state.v, self.state.time = now.u, now.v, now.time
         self._now, self._before = now, states["before"]
         self._pushed = self.gravity, None, self.force
-        self.dissipated, self._run_start = float(saved["dissipated"]), float(saved["start"])
+        self.dissipated, self._power = float(saved["dissipated"]), float(saved["power"])
+        self._run_start = float(saved["start"])
         return int(saved["steps"])
 
 

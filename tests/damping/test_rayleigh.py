@@ -50,11 +50,11 @@ def test_damping_derivatives(model, material, mesh_name):
     bound.add_matrix(shape, v, 2.0, values, definite=False)
     C = body.pattern.full(values / 2.0)
     curved = (C @ d.ravel()).reshape(d.shape)
-    R = [bound.dissipation(shape, x) for x in (v, v + d)]
+    R = [bound.evaluate(shape, x)[0] for x in (v, v + d)]
     scale = np.abs(C.toarray()).sum() + 1.0
-    series = R[0] + np.vdot(bound.force(shape, v), d) + 0.5 * np.vdot(d, curved)
+    series = R[0] + np.vdot(bound.evaluate(shape, v)[1], d) + 0.5 * np.vdot(d, curved)
     assert abs(R[1] - series) <= 50 * EPS * scale
-    growth = bound.force(shape, v + d) - bound.force(shape, v)
+    growth = bound.evaluate(shape, v + d)[1] - bound.evaluate(shape, v)[1]
     assert np.abs(growth - curved).max() <= 50 * EPS * scale
 
 
@@ -66,7 +66,7 @@ def test_constant_damping_takes_power(material, mesh_name, name):
     inverted = material.survives_inversion
     body, shape, bound = bound_at(MODELS[name], material, mesh_name, inverted)
     for v in np.random.default_rng(1).normal(size=(10, body.n_vertices, 3)):
-        assert np.vdot(v, bound.force(shape, v)) > 0
+        assert np.vdot(v, bound.evaluate(shape, v)[1]) > 0
     C = np.zeros((body.pattern.n_blocks, 3, 3))
     bound.add_matrix(shape, v, 1.0, C, definite=False)
     values = np.linalg.eigvalsh(body.pattern.full(C).toarray())
@@ -89,8 +89,8 @@ def test_current_damping_spares_rigid_motion(material, mesh_name):
     mesh = small_mesh(mesh_name)
     body = sp.Body(mesh, soft(material))
     u = affine(mesh, rotation(1), (1, 2, 3))
-    v = np.cross([1.0, -2.0, 0.5], mesh.vertices + u) + [3.0, 0, 1]
-    force = MODELS["current"].bind(body).force(Shape(body, u), v)
+    v = np.cross([1.0, -2.0, 0.5], mesh.vertices + u) + np.array([3.0, 0, 1])
+    force = MODELS["current"].bind(body).evaluate(Shape(body, u), v)[1]
     K = np.abs(body.stiffness(u).toarray()).max()
     assert np.abs(force).max() <= 0.02 * K * np.abs(v).max() * 1e3 * EPS
 
@@ -108,15 +108,15 @@ def test_coefficients_by_region_and_cell_agree():
             sp.Rayleigh(mass={"left": 0.5}, stiffness={"left": 0.1}, at=at),
             sp.Rayleigh(mass=0.5 * inside, stiffness=0.1 * inside, at=at),
         ]
-        forces = [way.bind(body).force(shape, v) for way in ways]
+        forces = [way.bind(body).evaluate(shape, v)[1] for way in ways]
         np.testing.assert_array_equal(*forces)
         outside = np.setdiff1d(np.arange(body.n_vertices), mesh.cells[left])
         assert not forces[0][outside].any()
-        whole = sp.Rayleigh(mass=0.5, stiffness=0.1, at=at).bind(body).force(shape, v)
+        whole = sp.Rayleigh(mass=0.5, stiffness=0.1, at=at).bind(body).evaluate(shape, v)[1]
         cells = np.ones(mesh.n_cells)
         even = sp.Rayleigh(mass=0.5 * cells, stiffness=0.1 * cells, at=at).bind(body)
         np.testing.assert_allclose(
-            even.force(shape, v), whole, atol=1e3 * EPS * np.abs(whole).max()
+            even.evaluate(shape, v)[1], whole, atol=1e3 * EPS * np.abs(whole).max()
         )
 
 

@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 import supple as sp
 from supple.materials import MATERIALS
 
-from ..helpers import EPS, evaluate, remainder_slopes, rotation
+from ..helpers import EPS, entries, evaluate, remainder_slopes, rotation
 
 LAM, MU = 1.7, 0.9  # [Pa]
 MODULUS = LAM + 2 * MU
@@ -113,7 +113,7 @@ def test_stress_turns_with_the_body_and_with_the_material(material):
 
 @every_material
 @given(
-    F=arrays(float, (3, 3), elements=st.floats(-2, 2)),
+    F=arrays(float, (3, 3), elements=entries(2)),
     turn=arrays(float, (2, 3), elements=st.floats(-3, 3)),
 )
 @settings(max_examples=60, deadline=None)
@@ -201,3 +201,23 @@ def test_parameters_are_copies():
     material = sp.StVK(young=young, poisson=0.3)
     young[:] = 7.0
     assert material.lame(np.arange(2))[1].tolist() == [1 / 2.6, 2 / 2.6]
+
+
+@every_material
+def test_constants_from_mesh_regions(material):
+    """A mesh file may bring constants with its regions; what is missing is named."""
+    box = sp.TetMesh.box((1, 1, 1), (1, 1, 1))
+    halves = {"soft": np.array([0, 1]), "hard": np.array([2, 3, 4])}
+    values = {
+        "soft": {"young": 1.0, "poisson": 0.1, "density": 10.0},
+        "hard": {"young": 5.0, "poisson": 0.2, "density": 20.0},
+    }
+    made = material.from_mesh(sp.TetMesh(box.vertices, box.cells, halves, values))
+    assert list(made.young) == [1, 1, 5, 5, 5]
+    assert list(made.poisson) == [0.1, 0.1, 0.2, 0.2, 0.2]
+    assert list(made.density) == [10, 10, 20, 20, 20]
+    with pytest.raises(sp.InputError, match="3 of 5 cells"):
+        material.from_mesh(sp.TetMesh(box.vertices, box.cells, halves, {"soft": values["soft"]}))
+    partial = {**values, "hard": {"young": 5.0}}
+    with pytest.raises(sp.InputError, match="poisson"):
+        material.from_mesh(sp.TetMesh(box.vertices, box.cells, halves, partial))

@@ -82,7 +82,7 @@ def test_two_pieces_each_with_rigid_modes():
     """A held block and a loose one in the same mesh: the loose one's six are zero."""
     one = sp.TetMesh.box((1, 1, 1), (1, 1, 1))
     mesh = sp.TetMesh(
-        np.concatenate([one.vertices, one.vertices + [3, 0, 0]]),
+        np.concatenate([one.vertices, one.vertices + np.array([3, 0, 0])]),
         np.concatenate([one.cells, one.cells + len(one.vertices)]),
     )
     body = sp.Body(mesh, soft(sp.StVK), fixed=mesh.where(x=0))

@@ -91,10 +91,10 @@ def gather(values, sources, out):
 
 
 @kernel
-def sum_into(part, out):
-    """out += part on flat arrays."""
+def add_scaled(part, factor, out):
+    """out += factor · part on flat arrays."""
     for k in range(out.shape[0]):
-        out[k] += part[k]
+        out[k] += factor * part[k]
 
 
 @kernel

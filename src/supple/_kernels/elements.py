@@ -13,14 +13,17 @@ from .compiling import kernel
 
 
 @kernel
-def deformation_gradients(u, cells, gradients, F):
-    """F = I + Σ_a (u_a − u_0) ⊗ ∇N_a at every quadrature point of the cells."""
+def gradients_of(u, cells, gradients, identity, F):
+    """F = identity · I + Σ_a (u_a − u_0) ⊗ ∇N_a at every quadrature point of the cells.
+
+    With identity 1 these are deformation gradients, with 0 plain gradients of a field.
+    """
     nodes = cells.shape[1]
     for e in range(gradients.shape[0]):
         for q in range(gradients.shape[1]):
             for i in range(3):
                 for j in range(3):
-                    F[e, q, i, j] = 1.0 if i == j else 0.0
+                    F[e, q, i, j] = identity if i == j else 0.0
             for a in range(1, nodes):  # relative to the first node: exact under translation
                 c = cells[e, a]
                 for i in range(3):
@@ -92,3 +95,18 @@ def add_stiffness(gradients, weights, A, slots, values):
                 for i in range(3):
                     for k in range(3):
                         values[~slot, k, i] += local[p, 3 * i + k]
+
+
+@kernel
+def apply_derivative(A, D, P):
+    """P_ij = Σ_kl ∂P_ij/∂F_kl D_kl at every quadrature point."""
+    for e in range(A.shape[0]):
+        for q in range(A.shape[1]):
+            for i in range(3):
+                p0, p1, p2 = 0.0, 0.0, 0.0
+                for k in range(3):
+                    d0, d1, d2 = D[e, q, k, 0], D[e, q, k, 1], D[e, q, k, 2]
+                    p0 += A[e, q, 0, i, k] * d0 + A[e, q, 1, i, k] * d1 + A[e, q, 2, i, k] * d2
+                    p1 += A[e, q, 1, k, i] * d0 + A[e, q, 3, i, k] * d1 + A[e, q, 4, i, k] * d2
+                    p2 += A[e, q, 2, k, i] * d0 + A[e, q, 4, k, i] * d1 + A[e, q, 5, i, k] * d2
+                P[e, q, i, 0], P[e, q, i, 1], P[e, q, i, 2] = p0, p1, p2

@@ -58,9 +58,6 @@ def record(
             fresh = recorder.checkpoint() is None and not recorder.finished
         if fresh:
             simulation = scene.simulation(progress=reporter)
-    elif overwrite and path.exists():
-        Recorder(path, scene.body.mesh, metadata=metadata, overwrite=True).close()
-        resume = True
     clock = Clock(reporter, scene.dt)
     clock.start()
     motion = simulation.run(
@@ -68,6 +65,7 @@ def record(
         every=scene.every,
         record=path,
         resume=resume,
+        overwrite=overwrite,
         metadata=metadata,
         progress=clock,
     )

@@ -13,12 +13,16 @@ class BoundDamping(ABC):
     """A damping model at work on one body: R(x, v), ∇₂R and ∂∇₂R/∂v."""
 
     @abstractmethod
-    def dissipation(self, shape: Shape, v: Floats) -> float:
-        """R [W], the dissipation function at a shape and velocity (n, 3) [m/s]."""
+    def evaluate(self, shape: Shape, v: Floats) -> tuple[float, Floats]:
+        """R [W], the dissipation function, and ∇₂R [N], (n, 3), at velocity v (n, 3) [m/s].
 
-    @abstractmethod
-    def force(self, shape: Shape, v: Floats) -> Floats:
-        """∇₂R [N], (n, 3); the body feels its negative."""
+        The body feels the negative of ∇₂R.
+        """
+
+    @property
+    def depends_on_shape(self) -> bool:
+        """Whether R changes with the shape; where it does not, solvers have less to do."""
+        return True
 
     @abstractmethod
     def add_matrix(

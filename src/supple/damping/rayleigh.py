@@ -12,7 +12,7 @@ from enum import Enum
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._kernels.blocks import add_scaled_identity_blocks
+from .._kernels.blocks import add_scaled, add_scaled_identity_blocks
 from ..body import Body
 from ..checks import instance, numbers
 from ..errors import InputError
@@ -35,8 +35,9 @@ class Rayleigh(Damping):
     """C = α M + β K. Coefficients are scalars, one a cell, or given by region name.
 
     Cells in none of the regions named get none. With the rest shape's stiffness C is constant and
-    never feeds energy, but resists large rotations; the current one turns with the body, but a
-    strongly compressed body whose stiffness is not definite may gain from it.
+    never feeds energy, but resists large rotations. The current one resists the rotation of a
+    stressed body only (a fast spin slows down), and a strongly compressed body, whose stiffness is
+    not definite, may gain energy from it.
     """
 
     mass: Coefficient = 0.0
@@ -94,39 +95,53 @@ class _BoundRayleigh(BoundDamping):
     def __init__(self, damping: Rayleigh, body: Body) -> None:
         self._body = body
         self._mass = _scaled_mass(body, damping.mass)
-        self._factor = _coefficient("stiffness", damping.stiffness, body)
-        self._undamped = not np.any(self._factor)
+        self._beta = _coefficient("stiffness", damping.stiffness, body)
         self._constant: Floats | None = None
-        if damping.at is StiffnessAt.REST and not self._undamped:
+        if not np.any(self._beta):
+            self._constant = np.zeros((0, 3, 3))
+        elif damping.at is StiffnessAt.REST:
             rest = Shape(body, np.zeros_like(body.mesh.vertices), order=2)
-            self._constant = self._stiffness(rest)
+            self._constant = self._current_stiffness(rest, definite=False)
 
-    def _stiffness(self, shape: Shape, *, definite: bool = False) -> Floats:
-        """β K, (blocks, 3, 3)."""
-        if self._constant is not None:
-            return self._constant
-        if np.ndim(self._factor) == 0:
-            return self._factor * (shape.definite_stiffness if definite else shape.stiffness)
-        factors = np.asarray(self._factor)
-        return self._body.evaluate(
-            shape.u, order=2, definite=definite, cell_factors=factors
-        ).stiffness
+    @property
+    def depends_on_shape(self) -> bool:
+        return self._constant is None
 
-    def dissipation(self, shape: Shape, v: Floats) -> float:
-        return 0.5 * float(np.vdot(v, self.force(shape, v)))
-
-    def force(self, shape: Shape, v: Floats) -> Floats:
+    def evaluate(self, shape: Shape, v: Floats) -> tuple[float, Floats]:
         force = self._body.pattern.multiply(self._mass, v)
-        if not self._undamped:
-            force += self._body.pattern.multiply(self._stiffness(shape), v)
-        return force
+        if self._constant is None:
+            force += self._current_stiffness_times(shape, v)
+        elif len(self._constant):
+            force += self._body.pattern.multiply(self._constant, v)
+        return 0.5 * float(np.vdot(v, force)), force
 
     def add_matrix(
         self, shape: Shape, v: Floats, factor: float, values: Floats, *, definite: bool
     ) -> None:
         add_scaled_identity_blocks(values, self._mass, factor)
-        if not self._undamped:
-            values += factor * self._stiffness(shape, definite=definite)
+        stiffness = self._constant
+        if stiffness is None:
+            if np.ndim(self._beta) == 0:
+                factor *= float(self._beta)
+                stiffness = shape.definite_stiffness if definite else shape.stiffness
+            else:
+                stiffness = self._current_stiffness(shape, definite=definite)
+        if len(stiffness):
+            add_scaled(stiffness.reshape(-1), factor, values.reshape(-1))
+
+    def _current_stiffness(self, shape: Shape, *, definite: bool) -> Floats:
+        """β K(u), (blocks, 3, 3)."""
+        factors = np.broadcast_to(self._beta, self._body.mesh.n_cells)
+        return self._body.evaluate(
+            shape.u, order=2, definite=definite, cell_factors=factors
+        ).stiffness
+
+    def _current_stiffness_times(self, shape: Shape, v: Floats) -> Floats:
+        """β K(u) v, (n, 3)."""
+        if np.ndim(self._beta) == 0:
+            return self._beta * shape.stiffness_times(v)
+        factors = np.asarray(self._beta)
+        return self._body.evaluate(shape.u, order=0, direction=v, cell_factors=factors).product
 
 
 def _coefficient(name: str, given: Coefficient, body: Body) -> float | Floats:

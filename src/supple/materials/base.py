@@ -54,6 +54,8 @@ class Material(ABC):
         }
         for region, properties in mesh.properties.items():
             for name, column in values.items():
+                if name not in properties:
+                    raise InputError(f"region {region!r} of this mesh has no {name}; give one")
                 column[mesh.regions[region]] = properties[name]
         bare = np.flatnonzero(np.isnan(values["young"]))
         if len(bare):

@@ -1,7 +1,8 @@
 """Corotational: ψ = μ ‖F − R‖² + λ/2 tr(RᵀF − I)², R the rotation nearest to F.
 
 Linear elasticity in the frame of the local rotation. R always has det R = 1, so an inverted cell is
-pushed back the shortest way.
+pushed back the shortest way while λ (tr(RᵀF) − 3) < 2μ; beyond that, in cells both inverted and
+stretched, the energy has a corner in which a solver may get stuck.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from .._kernels.blocks import add_scaled_identity_blocks
 from ..body import Body
+from ..checks import whole_number
 from ..errors import InputError
 from ..solvers.cholesky import Factorization
 from ..solvers.interface import NotPositiveDefinite
@@ -31,9 +32,9 @@ class Modes:
 def vibration_modes(body: Body, count: int, *, at: ArrayLike | None = None) -> Modes:
     """The ``count`` slowest vibrations of the body about its rest shape, or about ``at`` (n, 3)."""
     free = int(body.free.sum())
-    if not 1 <= count < free:
+    if whole_number("count", count, at_least=1) >= free:
         raise InputError(
-            f"count={count}: this body has {free} free components; give 1 to {free - 1}"
+            f"count={count}: this body has {free} free components; give less than that"
         )
     u = np.zeros_like(body.mesh.vertices) if at is None else body.checked("at", at)
     stiffness = body.evaluate(u, order=2).stiffness

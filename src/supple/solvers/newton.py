@@ -20,6 +20,7 @@ _SHORTEST_STEP = 2.0**-14
 _LONGEST_STEP = 2.0**10
 _NEAR_BALANCE = 0.3  # of the forces at play: where a start is good enough not to try the next
 _SUFFICIENT = 1e-4  # share of the promised decrease that a step must bring
+_CLEARLY_CLOSER = 0.5  # share of the residual that a step must remove where the potential rose
 _STILL_STEEP = 0.5  # share of the slope left after a step, above which it was too short
 
 
@@ -113,13 +114,13 @@ class BoundNewton:
         return self._converge(stage, u, here)
 
     def _choose(self, stage: Stage, starts: Sequence[Floats]) -> tuple[Floats, Balance]:
-        """The first start where forces are near balance, or else that of least potential."""
+        """The first start where forces are near balance, or else that of least residual."""
         best: tuple[Floats, Balance] | None = None
         for u in starts:
             here = self._problem.balance(stage, u, with_matrix=True)
             if not _finite(here):
                 continue
-            if best is None or here.own_potential < best[1].own_potential:
+            if best is None or self._norm(here) < self._norm(best[1]):
                 best = u, here
             if self._norm(here) <= _NEAR_BALANCE * here.scale:
                 break
@@ -195,7 +196,10 @@ class BoundNewton:
     def _search(
         self, stage: Stage, u: Floats, here: Balance, step: Floats
     ) -> tuple[Floats, Balance] | None:
-        """Halve the step until the residual or the potential falls; None where neither does."""
+        """Halve the step until the potential falls or the residual clearly does; None if neither.
+
+        Close to balance the potential is level to its last digits, and only the residual can tell.
+        """
         self._problem.anchor()
         norm, slope = self._norm(here), self._slope(here, step)
         length = 1.0
@@ -203,11 +207,11 @@ class BoundNewton:
             trial = u + length * step
             there = self._problem.balance(stage, trial)
             if _finite(there):
-                promised = _SUFFICIENT * length * slope
-                lower = slope < 0 and there.potential <= here.own_potential + promised
+                fall = here.own_potential - there.potential
+                lower = slope < 0 and fall >= -_SUFFICIENT * length * slope
                 if lower and length == 1.0 and self._slope(there, step) < _STILL_STEEP * slope:
                     return self._search_farther(stage, u, step, trial, there)
-                if lower or self._norm(there) <= (1 - _SUFFICIENT * length) * norm:
+                if lower or self._norm(there) <= (1 - _CLEARLY_CLOSER * length) * norm:
                     return trial, there
             length /= 2
         return None
@@ -255,6 +259,7 @@ def _failed(reason: str, stage: Stage, residual: float) -> StepFailed:
         reason,
         time=stage.time,
         residual=residual,
-        advice="Try a smaller dt, a material that survives inversion such as StableNeoHookean, "
-        "or loads and supports that change more slowly.",
+        advice="Try a smaller dt, or loads and supports that change more slowly. From a violent "
+        "start BackwardEuler() goes on where second-order rules do not; NeoHookean forbids "
+        "inversion, StableNeoHookean recovers from it.",
     )
