@@ -261,6 +261,7 @@ class Simulation:
         ``record`` names a motion file that is written as the run goes: whatever stops it, at most
         the frame at hand is lost. ``resume=True`` goes on with such a file from its last frame;
         build the simulation as for the run that was stopped. ``overwrite=True`` replaces the file.
+        A file whose run is complete is only read, and the simulation stays where it is.
         """
         steps = max(1, round(number("duration", duration, above=0, unit="s") / self.dt))
         whole_number("every", every, at_least=1)

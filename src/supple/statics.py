@@ -63,8 +63,9 @@ def static_shape(
                     f"no shape found beyond {100 * reached:.4g} % of the load",
                     time=0.0,
                     residual=failure.residual,
-                    advice="The body may buckle or fold there: try smaller loads, a finer mesh, or "
-                    "a dynamic simulation with damping.",
+                    advice="The body may buckle or fold there, or a part of it turn on a hinge, a "
+                    "single edge: try smaller loads, a finer mesh, or a dynamic simulation with "
+                    "damping.",
                 ) from failure
             continue
         previous = reached, u

@@ -51,8 +51,10 @@ def vibration_modes(body: Body, count: int, *, at: ArrayLike | None = None) -> M
         factorization.factorize(shifted)
     except NotPositiveDefinite as error:
         raise InputError(
-            "the stiffness has negative directions at this shape: it is not an equilibrium that a "
-            "body vibrates about; give at= a stable static shape, or none for the rest shape"
+            "the stiffness is not positive definite here. Either the shape is not an equilibrium "
+            "that a body vibrates about: give at= a stable static shape, or none for the rest "
+            "shape. Or a part of the body hangs on a single vertex or edge and turns on it like a "
+            "hinge: join its cells by whole faces."
         ) from error
     shape = body.free.shape
 

@@ -211,7 +211,8 @@ class BoundNewton:
                 lower = slope < 0 and fall >= -_SUFFICIENT * length * slope
                 if lower and length == 1.0 and self._slope(there, step) < _STILL_STEEP * slope:
                     return self._search_farther(stage, u, step, trial, there)
-                if lower or self._norm(there) <= (1 - _CLEARLY_CLOSER * length) * norm:
+                enough = max(self._target(there), (1 - _CLEARLY_CLOSER * length) * norm)
+                if lower or self._norm(there) <= enough:
                     return trial, there
             length /= 2
         return None
