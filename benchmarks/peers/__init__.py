@@ -1,1 +1,8 @@
 """Supple beside other engines on one problem: ``python -m benchmarks.peers``."""
+
+
+def main() -> None:
+    """All engines that this interpreter has."""
+    from .__main__ import main as run
+
+    run([])

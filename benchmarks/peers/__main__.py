@@ -13,6 +13,7 @@ import platform
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -36,8 +37,8 @@ RUNS = [
 ]
 
 
-def main() -> None:
-    options = _arguments()
+def main(arguments: Sequence[str] | None = None) -> None:
+    options = _options(arguments)
     problem = make_problem(tuple(options.cells))
     print(_describe(problem) + "\n", flush=True)
     if hasattr(os, "getloadavg") and os.getloadavg()[0] > 0.5:
@@ -60,7 +61,7 @@ def main() -> None:
         RESULTS.write_text(json.dumps(_record(problem, rows), indent=2) + "\n")
 
 
-def _arguments() -> argparse.Namespace:
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     packages = list(dict.fromkeys(package for package, _ in RUNS))
     parser = argparse.ArgumentParser(prog="python -m benchmarks.peers", description=__doc__)
     parser.add_argument(
@@ -70,7 +71,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--cells", nargs=3, type=int, default=(28, 8, 8), help="bricks along x y z")
     parser.add_argument("--repeats", type=int, default=3, help="how often to time one second")
     parser.add_argument("--save", action="store_true", help=f"write {RESULTS.name}")
-    return parser.parse_args()
+    return parser.parse_args(arguments)
 
 
 def _describe(problem: Problem) -> str:
