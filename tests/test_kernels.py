@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.spatial.transform import Rotation
 
-import supple as sp
 from supple._kernels import blocks
 from supple._kernels.svd3 import eigh3, svd3
 from supple.sparse import BlockPattern
@@ -142,15 +141,3 @@ def test_free_upper_triangle_equals_dense(pattern):
         assert columns[at][0] == row, "diagonals must all be there"
         found[row, columns[at]] = values.reshape(-1)[sources[at]]
     np.testing.assert_array_equal(found, dense)
-
-
-def test_thread_count_set_and_reset():
-    before = sp.thread_count()
-    try:
-        sp.set_thread_count(1)
-        assert sp.thread_count() == 1
-    finally:
-        sp.set_thread_count(0)
-    assert sp.thread_count() == before
-    with pytest.raises(ValueError, match="count=-1"):
-        sp.set_thread_count(-1)

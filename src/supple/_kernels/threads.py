@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from ..checks import whole_number
+from ..errors import InputError
 from ..types import Floats
 
 _pool: ThreadPoolExecutor | None = None
@@ -28,18 +30,33 @@ def available_cores() -> int:
 
 def thread_count() -> int:
     """Threads that compiled loops and factorizations use: every core, unless set otherwise."""
-    return _count or int(os.environ.get("SUPPLE_THREADS", "0")) or available_cores()
+    return _count or _count_from_environment() or available_cores()
+
+
+def _count_from_environment() -> int:
+    given = os.environ.get("SUPPLE_THREADS", "0")
+    if not given.isdecimal():
+        raise InputError(f"SUPPLE_THREADS={given!r}: give a whole number of threads")
+    return int(given)
 
 
 def set_thread_count(count: int) -> None:
     """Use ``count`` threads from now on; 0 goes back to every core."""
     global _count, _pool
-    if count < 0:
-        raise ValueError(f"count={count}: give a positive number of threads, or 0 for every core")
-    _count = count
+    _count = whole_number("count", count, at_least=0)
     if _pool is not None:
         _pool.shutdown()
         _pool = None
+
+
+def _forget_pool() -> None:
+    """A forked child has the pool's bookkeeping but not its threads."""
+    global _pool
+    _pool = None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_pool)
 
 
 def run_all(tasks: list[Callable[[], Any]]) -> None:
@@ -51,9 +68,11 @@ def run_all(tasks: list[Callable[[], Any]]) -> None:
     if _pool is None:
         _pool = ThreadPoolExecutor(max(1, thread_count() - 1), thread_name_prefix="supple")
     others = [_pool.submit(task) for task in tasks[:-1]]
-    tasks[-1]()
-    for other in others:
-        other.result()
+    try:
+        tasks[-1]()
+    finally:  # also when interrupted: the others still write to shared arrays
+        for other in others:
+            other.result()
 
 
 _kept = threading.local()
