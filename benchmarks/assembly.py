@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import supple as sp
-from supple._kernels.threads import available_cores
+from supple.threads import available_cores
 from supple.materials import MATERIALS
 
 from .cantilever import beam

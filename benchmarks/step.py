@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import supple as sp
-from supple._kernels.threads import available_cores
+from supple.threads import available_cores
 from supple.solvers.cholesky import Factorization
 
 from .cantilever import beam, first_bending_mode

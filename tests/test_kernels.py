@@ -10,7 +10,9 @@ from hypothesis.extra.numpy import arrays
 from scipy.spatial.transform import Rotation
 
 from supple._kernels import blocks
+from supple._kernels.compiling import sources_stamp
 from supple._kernels.svd3 import eigh3, svd3
+from supple.materials import corotational, stvk
 from supple.sparse import BlockPattern
 
 from .helpers import EPS, MESH_NAMES, entries, small_mesh
@@ -131,7 +133,8 @@ def test_free_upper_triangle_equals_dense(pattern):
     """A factorization sees the dense upper triangle without the held rows."""
     values = random_blocks(pattern, 3)
     free = np.random.default_rng(4).random((pattern.n_nodes, 3)) > 0.3
-    rows, columns, sources = blocks.scalar_upper_pattern(pattern.indptr, pattern.cols, free)
+    number = np.where(free, (np.cumsum(free) - 1).reshape(free.shape), -1)
+    rows, columns, sources = blocks.scalar_upper_pattern(pattern.indptr, pattern.cols, free, number)
     kept = np.flatnonzero(free)
     dense = np.triu(pattern.full(values).toarray()[np.ix_(kept, kept)])
     found = np.zeros_like(dense)
@@ -141,3 +144,10 @@ def test_free_upper_triangle_equals_dense(pattern):
         assert columns[at][0] == row, "diagonals must all be there"
         found[row, columns[at]] = values.reshape(-1)[sources[at]]
     np.testing.assert_array_equal(found, dense)
+
+
+def test_cached_kernels_are_tied_to_every_source():
+    """A formula of one file is compiled into kernels of another: all must go stale with it."""
+    assert len(sources_stamp()) == 64
+    for compiled in (blocks.multiply, stvk.evaluate, corotational.evaluate):
+        assert compiled._cache._cache_file._source_stamp == sources_stamp()

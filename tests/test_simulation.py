@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import supple as sp
+from supple import assembly
 from supple.integrators import INTEGRATORS
 
-from .helpers import EXACT, rotation, simulate, small_mesh, soft
+from .helpers import EXACT, rotation, small_mesh, soft
 
 every_rule = pytest.mark.parametrize("rule", [r() for r in INTEGRATORS], ids=repr)
 MESH = sp.TetMesh.box((0.4, 0.2, 0.2), (2, 1, 1))
@@ -174,16 +175,27 @@ def test_held_everywhere_stays():
 
 
 @pytest.mark.parametrize("mesh_name", ["tet", "quadratic", "distorted brick"])
-def test_threads_do_not_change_the_motion(mesh_name):
-    block = sp.Body(small_mesh(mesh_name), soft(sp.StableNeoHookean), fixed=[0, 1, 2, 3])
+def test_threads_do_not_change_the_motion(mesh_name, monkeypatch):
+    """Also with regions and with damping that needs the product of the stiffness."""
+    monkeypatch.setattr(assembly, "_CHUNK", 16)
+    monkeypatch.setattr(assembly, "_SMALLEST_SHARE", 8)
+    mesh = small_mesh(mesh_name)
+    half = np.arange(mesh.n_cells) < mesh.n_cells // 2
+    mesh = mesh.with_region("a", half).with_region("b", ~half)
+    parts = {"a": soft(sp.StableNeoHookean), "b": soft(sp.StVK)}
+    block = sp.Body(mesh, parts, fixed=[0, 1, 2, 3])
+    damping = sp.Rayleigh(stiffness=np.linspace(0, 1e-3, mesh.n_cells))
     results = []
     try:
-        for count in (1, 2):
+        for count in (1, 2, 3):
             sp.set_thread_count(count)
-            results.append(simulate(block, sp.TRBDF2(), np.full(5, 0.01), gravity=DOWN).state.u)
+            assert len(assembly._chunks_by_thread(block.parts)) == count
+            sim = sp.Simulation(block, damping=damping, dt=0.01, gravity=DOWN, solver=EXACT)
+            results.append(sim.run(0.05).displacements)
     finally:
         sp.set_thread_count(0)
-    np.testing.assert_allclose(*results, atol=1e-11)
+    for other in results[1:]:
+        np.testing.assert_allclose(other, results[0], atol=1e-11)
 
 
 def test_thread_count_may_change_between_steps():
@@ -191,13 +203,19 @@ def test_thread_count_may_change_between_steps():
     block = sp.TetMesh.box((1, 0.5, 0.5), (10, 5, 5))
     sim = sp.Simulation(sp.Body(block, soft(sp.StVK), fixed=block.where(x=0)), gravity=DOWN,
                         solver=sp.Newton(linear=sp.Cholesky()))  # fmt: skip
+    reference = sp.Simulation(sim.body, gravity=DOWN, solver=sp.Newton(linear=sp.Cholesky()))
     try:
+        sp.set_thread_count(1)
+        for _ in range(4):
+            reference.step()
         for count in (2, 1, 2, 1):
             sp.set_thread_count(count)
             sim.step()
     finally:
         sp.set_thread_count(0)
-    assert np.isfinite(sim.state.u).all()
+    size = np.abs(reference.state.u).max()
+    # Eight stages, each solved to 1e-6 of the forces at play.
+    np.testing.assert_allclose(sim.state.u, reference.state.u, atol=8e-6 * size)
 
 
 # -- runs ------------------------------------------------------------------------------------
@@ -251,6 +269,44 @@ def test_resumed_run_equals_uninterrupted(rule, stop, tmp_path):
     # Going on with a finished file changes nothing.
     same = simulation(rule).run(0.02, record=path, resume=True)
     np.testing.assert_array_equal(same.displacements, whole.displacements)
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"dt": 1e-3}, "time step"),
+        ({"rule": sp.BackwardEuler()}, "integrator"),
+        ({"every": 2}, "steps a frame"),
+    ],
+)
+def test_resume_refuses_other_settings(change, named, tmp_path):
+    """Going on with another step would stamp frames with wrong times."""
+
+    def kill(done, total, what):
+        if done == 4:
+            raise KeyboardInterrupt
+
+    path = tmp_path / "cut.motion"
+    with pytest.raises(KeyboardInterrupt):
+        simulation().run(0.02, record=path, progress=kill)
+    every = change.pop("every", 1)
+    with pytest.raises(sp.InputError, match=named):
+        simulation(**change).run(0.02, every=every, record=path, resume=True)
+    assert len(simulation().run(0.02, record=path, resume=True)) == 11
+
+
+def test_failed_step_keeps_the_history():
+    """A step with a force too large fails, and the next goes on as if it had not been tried."""
+    newton = sp.Newton(max_iterations=3, linear=sp.Cholesky())
+    sim, untried = (simulation(sp.BDF2(), solver=newton) for _ in range(2))
+    for _ in range(3):
+        sim.step()
+        untried.step()
+    with pytest.raises(sp.StepFailed):
+        sim.step(force=np.full((N, 3), 1e9))
+    sim.step()
+    untried.step()
+    np.testing.assert_array_equal(sim.state.u, untried.state.u)
 
 
 def test_resumed_run_with_default_solver(tmp_path):

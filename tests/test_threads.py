@@ -8,7 +8,7 @@ import signal
 import pytest
 
 import supple as sp
-from supple._kernels.threads import run_all
+from supple.threads import run_all
 
 
 def test_thread_count_set_and_reset():

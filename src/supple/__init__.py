@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-from ._kernels.threads import set_thread_count, thread_count
 from .body import Body
 from .damping import Damping, Rayleigh, StiffnessAt
 from .errors import InputError, MeshError, MissingExtra, StepFailed, SuppleError
@@ -39,6 +38,7 @@ from .simulation import Simulation
 from .solvers import AutomaticSolver, Cholesky, ConjugateGradients, KeptCholesky, Newton
 from .statics import static_shape
 from .supports import Support
+from .threads import set_thread_count, thread_count
 
 if TYPE_CHECKING:
     from .io import Scene, export_motion, load_scene, write_surface

@@ -15,13 +15,14 @@ import numpy as np
 
 from ._kernels import elements
 from ._kernels.blocks import add_scaled
-from ._kernels.threads import run_all, scratch, thread_count
 from .materials import Material
 from .mesh import VolumeMesh
 from .sparse import BlockPattern
+from .threads import run_all, scratch, thread_count
 from .types import Floats, Ints
 
 _CHUNK = 2048  # quadrature points that a thread has in flight: a megabyte, its cache
+_MOST_SHARES = 8  # each has a stiffness of its own, to be summed at the end
 _SMALLEST_SHARE = 1500  # points that are worth a thread of their own
 
 
@@ -145,7 +146,7 @@ def _chunks_by_thread(parts: tuple[Part, ...]) -> list[list[Chunk]]:
         step = max(1, _CHUNK // points)
         chunks += [(part, slice(a, min(a + step, cells))) for a in range(0, cells, step)]
         total += cells * points
-    threads = max(1, min(thread_count(), len(chunks), total // _SMALLEST_SHARE))
+    threads = max(1, min(thread_count(), _MOST_SHARES, len(chunks), total // _SMALLEST_SHARE))
     edges = [len(chunks) * t // threads for t in range(threads + 1)]
     return [chunks[a:b] for a, b in pairwise(edges)]
 

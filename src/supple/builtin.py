@@ -17,12 +17,12 @@ _BLEND = 0.022  # [m] how softly two of its ellipsoids run into one another
 
 
 @dataclass(frozen=True, eq=False)
-class Builtin:
-    """A body that comes with the package.
+class Solid:
+    """A solid with what to draw of it, and where it is natural to hold or push it.
 
     ``mesh`` the solid, with regions; ``skin`` a surface to draw instead of its boundary, or None;
     ``colors`` of the skin's vertices, red, green and blue in 0…1, (s, 3), or None; ``places``
-    named sets of vertices that it is natural to hold or push.
+    named sets of vertices.
     """
 
     mesh: VolumeMesh
@@ -82,7 +82,7 @@ _FUR, _PALE, _ROSE = (0.87, 0.62, 0.46), (0.98, 0.89, 0.77), (0.95, 0.66, 0.62)
 _DARK, _WHITE = (0.14, 0.11, 0.13), (1.0, 1.0, 1.0)
 
 
-def creature(*, resolution: int = 24) -> Builtin:
+def creature(*, resolution: int = 24) -> Solid:
     """A soft creature 0.43 m tall: round belly, head, two floppy ears.
 
     Bricks, ``resolution`` of them over its height, with the regions "ears", "belly" and "rest",
@@ -115,10 +115,10 @@ def creature(*, resolution: int = 24) -> Builtin:
         "head": mesh.where(inside=lambda x: np.asarray(_HEAD.distance(x) < 0)),
         "ear tips": mesh.where(z=(top - 1.5 * brick, None)),
     }
-    return Builtin(mesh, Embedding(mesh, skin), colors, places)
+    return Solid(mesh, Embedding(mesh, skin), colors, places)
 
 
-def beam(*, resolution: int = 20) -> Builtin:
+def beam(*, resolution: int = 20) -> Solid:
     """A beam of 1 × 0.2 × 0.2 m along x, of tets, with ``resolution`` bricks along it.
 
     Places: "root", the end at x = 0, and "tip", the other one.
@@ -127,10 +127,10 @@ def beam(*, resolution: int = 20) -> Builtin:
         raise InputError(f"resolution={resolution}: give 1 to 200 bricks along the beam")
     across = max(1, round(resolution / 5))
     mesh = TetMesh.box(size=(1.0, 0.2, 0.2), cells=(resolution, across, across))
-    return Builtin(mesh, places={"root": mesh.where(x=0), "tip": mesh.where(x=1)})
+    return Solid(mesh, places={"root": mesh.where(x=0), "tip": mesh.where(x=1)})
 
 
-BUILTINS: dict[str, Callable[..., Builtin]] = {"beam": beam, "creature": creature}
+BUILTINS: dict[str, Callable[..., Solid]] = {"beam": beam, "creature": creature}
 """Every built-in body by the name that scene files give it."""
 
 

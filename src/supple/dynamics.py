@@ -11,7 +11,7 @@ from .body import Body
 from .damping import BoundDamping, Damping
 from .integrators import Stage
 from .shape import Shape
-from .solvers.newton import Balance, Problem
+from .solvers.interface import Balance, Problem
 from .types import Floats
 
 _EPSILON = float(np.finfo(float).eps)

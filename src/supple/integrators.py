@@ -83,10 +83,6 @@ class ImplicitIntegrator(Integrator):
         ``before`` is the state one step earlier, None at a start.
         """
 
-    def shares_matrix(self) -> bool:
-        """Whether all stages of a step have the same c_v and c_a, so that one matrix serves."""
-        return True
-
 
 class ExplicitIntegrator(Integrator):
     """A rule that only needs accelerations; a reference, stable for tiny steps alone."""
@@ -211,9 +207,6 @@ class TRBDF2(ImplicitIntegrator):
         u, v = p * middle.u - q * now.u, p * middle.v - q * now.v
         rest = _extrapolated(middle, (1 - g) * dt)
         yield _linear_multistep(now.time + dt, w, u, v, rest)
-
-    def shares_matrix(self) -> bool:
-        return abs(self.gamma - (2 - sqrt(2))) < 1e-12
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
@@ -26,7 +27,12 @@ from .integrators import (
 from .motion import Frame, Motion
 from .recording import Recorder, read_motion
 from .solvers.conjugate_gradients import ConjugateGradients
-from .solvers.interface import NotPositiveDefinite
+from .solvers.interface import (
+    BoundSolver,
+    BoundStageSolver,
+    NotPositiveDefinite,
+    StageSolver,
+)
 from .solvers.newton import Newton
 from .types import Floats, Progress
 
@@ -68,8 +74,8 @@ class Simulation:
 
     ``dt`` is the time step [s], ``gravity`` an acceleration (3,) [m/s²], ``force`` a function of
     time that gives the external force (n, 3) [N]. ``state`` is where the body is; set its ``u`` and
-    ``v`` for initial conditions. A first step that the integrator cannot take, from a tangled
-    shape, is taken by BackwardEuler.
+    ``v`` for initial conditions. Where the integrator cannot take the first step from a state that
+    was set, as from a tangled shape, BackwardEuler takes it.
     """
 
     def __init__(
@@ -78,7 +84,7 @@ class Simulation:
         *,
         damping: Damping | Sequence[Damping] | None = None,
         integrator: Integrator | None = None,
-        solver: Newton | None = None,
+        solver: StageSolver | None = None,
         dt: float = 1 / 60,
         gravity: ArrayLike = (0.0, 0.0, 0.0),
         force: ForceField | None = None,
@@ -89,8 +95,8 @@ class Simulation:
             raise InputError(
                 f"damping={damping!r}: give a damping such as Rayleigh(mass=0.1), or several"
             )
-        solver = solver if solver is not None else Newton()
-        instance("solver", solver, Newton, "Newton()")
+        self.solver = solver if solver is not None else Newton()
+        instance("solver", self.solver, StageSolver, "Newton()")
         if force is not None and not callable(force):
             raise InputError(
                 f"force={force!r}: give a function of time that returns (n, 3) newtons"
@@ -105,9 +111,6 @@ class Simulation:
         """Energy that damping has taken since the start [J]."""
         self.state = LiveState(body)
         self._dynamics = Dynamics(body, models)
-        self._mass_solver = ConjugateGradients().bind(body.pattern, body.free)
-        self._mass_solver.take(body.mass_values[:, None, None] * np.eye(3))
-        self._solver = solver.bind(self._dynamics)
         self._now: State | None = None
         self._before: State | None = None
         self._pushed: tuple[Any, ...] = (self.gravity, None, force)
@@ -116,25 +119,47 @@ class Simulation:
         body.held.place(self.state.u, 0.0)
         body.held.set_velocity(self.state.v, 0.0)
 
+    @cached_property
+    def _solver(self) -> BoundStageSolver:
+        """Bound when an implicit step first needs it: that may analyse a large matrix."""
+        return self.solver.bind(self._dynamics)
+
+    @cached_property
+    def _mass_solver(self) -> BoundSolver:
+        solver = ConjugateGradients().bind(self.body.pattern, self.body.free)
+        solver.take(self.body.mass_values)
+        return solver
+
     # -- stepping ----------------------------------------------------------------------
 
     def step(self, *, force: ArrayLike | None = None, dt: float | None = None) -> None:
         """Advance by one time step, with an extra force (n, 3) [N] during it.
+
+        A force that differs from the last step's acts in full from the start of this one (and makes
+        BDF2, which looks back, start anew).
 
         Raises StepFailed where the step cannot be solved; the state is then as it was.
         """
         h = self.dt if dt is None else number("dt", dt, above=0, unit="s")
         extra = None if force is None else self.body.checked("force", force)
         instance("integrator", self.integrator, Integrator, "TRBDF2()")
-        now = self._current(extra)
-        if isinstance(self.integrator, ImplicitIntegrator):
-            after = self._implicit_step_from(now, h, extra)
+        now, before, untouched = self._current(extra)
+        if isinstance(self.integrator, ExplicitIntegrator):
+            after = self._explicit_step(self.integrator, now, h, extra)
         else:
-            after = self._explicit_step(cast(ExplicitIntegrator, self.integrator), now, h, extra)
+            rule = cast(ImplicitIntegrator, self.integrator)
+            try:
+                after = self._implicit_step(rule, now, before, h, extra)
+            except StepFailed:
+                if untouched or isinstance(rule, BackwardEuler):
+                    raise
+                # A rule that averages with the acceleration at the start throws a tangled body far
+                # away; one step of BackwardEuler smooths it.
+                after = self._implicit_step(BackwardEuler(), now, None, h, extra)
         if self._dynamics.damping:
             power = self._damping_power(after)
-            before = self._power if now is self._now else self._damping_power(now)
-            self.dissipated += 0.5 * h * (before + power)
+            power_before = self._power if now is self._now else self._damping_power(now)
+            self.dissipated += 0.5 * h * (power_before + power)
             self._power = power
         self._before, self._now = now, after
         self._pushed = self.gravity, extra, self.force
@@ -144,28 +169,16 @@ class Simulation:
         """Power that damping takes from the motion [W], v·∇₂R."""
         return float(np.vdot(state.v, self._dynamics.damping_force(state.u, state.v)))
 
-    def _implicit_step_from(self, now: State, dt: float, extra: Floats | None) -> State:
-        """A step of the rule; where a start is too violent for it, of BackwardEuler instead.
-
-        A rule that averages with the acceleration at the start throws a tangled body far away.
-        """
-        rule = cast(ImplicitIntegrator, self.integrator)
-        fresh = self._before is None and not isinstance(rule, BackwardEuler)
-        try:
-            return self._implicit_step(rule, now, dt, extra)
-        except StepFailed as failure:
-            if not fresh:
-                raise
-            try:
-                return self._implicit_step(BackwardEuler(), now, dt, extra)
-            except StepFailed:
-                raise failure from None
-
     def _implicit_step(
-        self, rule: ImplicitIntegrator, now: State, dt: float, extra: Floats | None
+        self,
+        rule: ImplicitIntegrator,
+        now: State,
+        before: State | None,
+        dt: float,
+        extra: Floats | None,
     ) -> State:
         held = self.body.held
-        stages = rule.stages(now, self._before, dt)
+        stages = rule.stages(now, before, dt)
         stage = next(stages)
         latest = now.u
         while True:
@@ -202,25 +215,29 @@ class Simulation:
         self.body.held.set_velocity(after.v, after.time)
         return after
 
-    def _current(self, extra: Floats | None) -> State:
-        """The state to step from, its acceleration that of the forces from now on.
+    def _current(self, extra: Floats | None) -> tuple[State, State | None, bool]:
+        """The state to step from, the one before it, and whether nobody has set the state since.
 
-        History counts only where nobody has changed the state, and no force has jumped.
+        A force that jumps changes the acceleration and ends the history that BDF2 looks back on.
         """
-        u, v, time = self.state.u, self.state.v, self.state.time
-        now = self._now
-        same = now is not None and now.time == time
-        same = same and np.array_equal(now.u, u) and np.array_equal(now.v, v)  # type: ignore[union-attr]
+        time, now = self.state.time, self._now
+        untouched = (
+            now is not None
+            and now.time == time
+            and np.array_equal(now.u, self.state.u)
+            and np.array_equal(now.v, self.state.v)
+        )
         pushed = self.gravity, extra, self.force
-        same = same and all(_equal(a, b) for a, b in zip(pushed, self._pushed, strict=True))
-        if same and now is not None and now.a is not None:
-            return now
-        self._before = None
-        u, v = self.body.checked("state.u", u), self.body.checked("state.v", v)
+        steady = all(_equal(a, b) for a, b in zip(pushed, self._pushed, strict=True))
+        if now is not None and now.a is not None and untouched and steady:
+            return now, self._before, True
+        u = self.body.checked("state.u", self.state.u)
+        v = self.body.checked("state.v", self.state.v)
         self.body.held.place(u, time)
         self.body.held.set_velocity(v, time)
         implicit = isinstance(self.integrator, ImplicitIntegrator)
-        return State(time, u, v, self._acceleration(time, u, v, extra) if implicit else None)
+        a = self._acceleration(time, u, v, extra) if implicit else None
+        return State(time, u, v, a), None, untouched
 
     def _acceleration(self, time: float, u: Floats, v: Floats, extra: Floats | None) -> Floats:
         """a with M a = f − ∇₂R − ∇U, held components following their supports."""
@@ -270,8 +287,14 @@ class Simulation:
                 raise InputError("resume=True needs record=, the motion file to go on with")
             frames = list(self._frames(steps, every, progress))
             return Motion.from_frames(self.body.mesh, frames)
+        settings = {
+            **(metadata or {}),
+            "time step": repr(self.dt),
+            "steps a frame": repr(every),
+            "integrator": repr(self.integrator),
+        }
         with Recorder(
-            record, self.body.mesh, metadata=metadata, resume=resume, overwrite=overwrite
+            record, self.body.mesh, metadata=settings, resume=resume, overwrite=overwrite
         ) as recorder:
             saved = recorder.checkpoint()
             done = None if saved is None else self._restore(saved)

@@ -11,6 +11,7 @@ from .dynamics import Dynamics
 from .errors import StepFailed
 from .integrators import Stage
 from .solvers.cholesky import Cholesky
+from .solvers.interface import LinearSolver
 from .solvers.newton import Newton
 from .types import Floats, Progress
 
@@ -25,13 +26,15 @@ def static_shape(
     start: ArrayLike | None = None,
     increments: int = 1,
     tolerance: float = 1e-8,
+    linear: LinearSolver | None = None,
     progress: Progress | None = None,
 ) -> Floats:
     """Displacements (n, 3) [m] at which the body rests under ``forces`` (n, 3) [N] and gravity.
 
     The load, and the displacement of moving supports at time 0, are brought on in ``increments``
     equal parts, and in smaller ones where the body does not follow. ``start`` (n, 3) is the shape
-    without the load, if it is not the rest shape.
+    without the load, if it is not the rest shape; ``linear`` the linear solver, Cholesky if none
+    is given.
     """
     body.require_supports("static_shape")
     whole_number("increments", increments, at_least=1)
@@ -42,7 +45,8 @@ def static_shape(
     if forces is not None:
         load = load + body.checked("forces", forces)
     problem = Dynamics(body, ())
-    solver = Newton(tolerance=tolerance, max_iterations=60, linear=Cholesky()).bind(problem)
+    newton = Newton(tolerance=tolerance, max_iterations=60, linear=linear or Cholesky())
+    solver = newton.bind(problem)
     reached, u, increment = 0.0, rest, 1.0 / increments
     previous: tuple[float, Floats] | None = None
     while reached < 1.0:
@@ -70,6 +74,7 @@ def static_shape(
             continue
         previous = reached, u
         reached, u = target, found
+        increment = min(2 * increment, 1.0 / increments)
         if progress is not None:
             progress(round(1000 * reached), 1000, "load")
     return u

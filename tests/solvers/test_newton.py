@@ -10,6 +10,7 @@ import pytest
 import supple as sp
 from supple.materials import MATERIALS
 from supple.solvers import pardiso
+from supple.solvers.interface import NotPositiveDefinite
 
 from ..helpers import deformation_gradients, small_mesh, soft
 
@@ -206,3 +207,26 @@ def test_step_failed_survives_pickling():
 def test_bad_newton_options_named(options, named):
     with pytest.raises(sp.InputError, match=named):
         sp.Newton(**options)
+
+
+def test_solver_that_fails_on_a_second_solve_gets_the_definite_matrix():
+    """A matrix may turn out indefinite only for a later right-hand side."""
+
+    class Fussy(sp.Cholesky):
+        def bind(self, pattern, free):
+            bound = super().bind(pattern, free)
+            solve, taken = bound.solve, []
+
+            def fussy(rhs, tolerance=0.0):
+                taken.append(rhs)
+                if len(taken) % 2 == 0:
+                    raise NotPositiveDefinite("second thoughts")
+                return solve(rhs, tolerance)
+
+            bound.solve = fussy
+            return bound
+
+    body = beam(sp.StVK)
+    found = tip_after(body, sp.Newton(linear=Fussy()))
+    exact = tip_after(body, sp.Newton(linear=sp.Cholesky()))
+    assert np.abs(found - exact).max() <= 30 * 1e-6 * np.abs(exact).max() * 10

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from .compiling import kernel
@@ -110,17 +108,12 @@ def diagonal_blocks(indptr, values, free, out):
                     out[i, r, c] = 1.0 if r == c else 0.0
 
 
-def scalar_upper_pattern(indptr: Any, cols: Any, free: Any) -> Any:
+@kernel
+def scalar_upper_pattern(indptr, cols, free, number):
     """Row pointers, columns and sources of the free scalars of a block matrix's upper triangle.
 
-    ``sources`` index the flat values. The free components are numbered in order.
+    ``number`` (n, b) numbers the free components in order; ``sources`` index the flat values.
     """
-    number = np.cumsum(free.ravel()) - 1
-    return _scalar_upper_pattern(indptr, cols, free, number.reshape(free.shape))
-
-
-@kernel
-def _scalar_upper_pattern(indptr, cols, free, number):
     n, b = free.shape
     count = 0
     for i in range(n):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from numba import njit
@@ -19,11 +22,25 @@ _OPTIONS: Any = {
 
 def kernel(function: Function) -> Function:
     """Compile a loop over arrays; the machine code is cached beside the source."""
-    compiled: Function = njit(**_OPTIONS)(function)
-    return compiled
+    compiled = njit(**_OPTIONS)(function)
+    # Numba takes a cached kernel for fresh while its own file is the same. Ours call formulas of
+    # other files too, so every cached kernel is tied to the text of all of them.
+    cache_file: Any = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
+    if hasattr(cache_file, "_source_stamp"):
+        cache_file._source_stamp = sources_stamp()
+    result: Function = compiled
+    return result
 
 
 def pointwise(function: Function) -> Function:
-    """Compile the formula of one point, to be inlined in the kernels of the same file."""
+    """Compile the formula of one point, to be inlined in kernels."""
     compiled: Function = njit(inline="never", **{**_OPTIONS, "cache": False})(function)
     return compiled
+
+
+@lru_cache(maxsize=1)
+def sources_stamp() -> str:
+    """A hash of every file that holds compiled code."""
+    package = Path(__file__).parents[1]
+    files = sorted([*package.glob("_kernels/*.py"), *package.glob("materials/*.py")])
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()

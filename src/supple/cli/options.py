@@ -6,6 +6,8 @@ import argparse
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from supple.mesh.formats import WRITTEN_MESHES, WRITTEN_SURFACES
+
 _EXIT_CODES = (
     "Exit codes: 0 all went well, 1 it could not be done and the message says why, 2 wrong usage, "
     "130 interrupted."
@@ -64,7 +66,7 @@ def _add_demo(commands: Any) -> None:
         "damping. Takes a minute or so the first time.",
         "example:\n"
         "  supple demo\n"
-        "  supple demo --output /tmp/demo\n\n"
+        "  supple demo --output creature\n\n"
         "writes, into the output folder:\n"
         "  scene.toml               the scene, to change and run again with supple run\n"
         "  light.motion, .glb       the lightly damped motion\n"
@@ -105,8 +107,8 @@ def _add_convert(commands: Any) -> None:
         "  supple convert bridge.obj bridge.vtu --voxels 60\n"
         "  supple convert out/motion.motion bunny.glb\n\n"
         "writes OUT, whole or not at all:\n"
-        "  meshes    .msh .vtk .vtu .mesh .veg\n"
-        "  surfaces  .obj .ply .stl .glb\n"
+        f"  meshes    {' '.join(WRITTEN_MESHES)}\n"
+        f"  surfaces  {' '.join(WRITTEN_SURFACES)}\n"
         "  motions   .glb .usd .usda .usdc .pvd",
     )
     convert.add_argument("source", metavar="IN", help="the file to read")

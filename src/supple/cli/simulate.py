@@ -54,7 +54,7 @@ def record(
     going_on = resume and path.exists()
     simulation: Simulation = scene.simulation(at_start=not going_on, progress=reporter)
     if going_on:
-        with Recorder(path, scene.body.mesh, metadata=metadata, resume=True) as recorder:
+        with Recorder(path, scene.body.mesh, resume=True) as recorder:
             fresh = recorder.checkpoint() is None and not recorder.finished
         if fresh:
             simulation = scene.simulation(progress=reporter)

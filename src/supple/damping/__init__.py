@@ -3,4 +3,7 @@
 from .base import BoundDamping, Damping
 from .rayleigh import Rayleigh, StiffnessAt
 
-__all__ = ["BoundDamping", "Damping", "Rayleigh", "StiffnessAt"]
+DAMPINGS: tuple[type[Damping], ...] = (Rayleigh,)
+"""Every damping model."""
+
+__all__ = ["DAMPINGS", "BoundDamping", "Damping", "Rayleigh", "StiffnessAt"]

@@ -56,6 +56,8 @@ class Rayleigh(Damping):
                         f"{name}={value!r}: a damping coefficient is a number, zero or more, or "
                         "one number for each cell"
                     )
+            if not isinstance(given, Mapping) and np.ndim(given):
+                object.__setattr__(self, name, tuple(array.tolist()))  # kept, and comparable
         instance("at", self.at, StiffnessAt, "StiffnessAt.REST")
 
     @classmethod

@@ -1,4 +1,7 @@
-"""Direct solution by sparse Cholesky factorization, the symbolic analysis done once."""
+"""Direct solution by sparse Cholesky factorization.
+
+PARDISO analyses the pattern once and factorizes often; SuperLU does both each time.
+"""
 
 from __future__ import annotations
 
@@ -46,8 +49,9 @@ class Factorization:
         threads: int | None = None,
     ) -> None:
         self._index = np.flatnonzero(free)
+        number = _numbered(free)
         indptr, columns, self._sources = blocks.scalar_upper_pattern(
-            pattern.indptr, pattern.cols, free
+            pattern.indptr, pattern.cols, free, number
         )
         self._upper = np.empty(len(self._sources))
         self._backend: _PardisoBackend | _SuperLU | _Nothing
@@ -56,7 +60,8 @@ class Factorization:
         elif pardiso.library() is None:
             self._backend = _SuperLU(indptr, columns)
         else:
-            order = _dof_order(_node_order(pattern), free)
+            ordered = number[_node_order(pattern)].ravel()
+            order = ordered[ordered >= 0]
             self._backend = _PardisoBackend(
                 indptr, columns, order=order, single=single, threads=threads
             )
@@ -136,8 +141,6 @@ def _node_order(pattern: BlockPattern) -> Ints:
     return pardiso.Pardiso(pattern.indptr, pattern.cols).order
 
 
-def _dof_order(nodes: Ints, free: Bools) -> Ints:
-    """The free components in the order of their nodes."""
-    number = np.where(free, (np.cumsum(free.ravel()) - 1).reshape(free.shape), -1)
-    ordered = number[nodes].ravel()
-    return ordered[ordered >= 0]
+def _numbered(free: Bools) -> Ints:
+    """The free components numbered in order, −1 for the others, (n, b)."""
+    return np.where(free, (np.cumsum(free.ravel()) - 1).reshape(free.shape), -1)

@@ -103,6 +103,10 @@ class _BlockJacobi(_Iterative):
 
     def take(self, values: Floats) -> None:
         self._values = values
+        if values.ndim == 1:  # multiples of the identity
+            scalars = values[self._pattern.indptr[:-1]]
+            self._inverses = np.eye(self._free.shape[1]) / scalars[:, None, None]
+            return
         diagonal = np.empty((*self._free.shape, self._free.shape[1]))
         blocks.diagonal_blocks(self._pattern.indptr, values, self._free, diagonal)
         try:

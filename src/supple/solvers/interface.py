@@ -1,13 +1,17 @@
-"""The one small interface over linear solvers.
+"""What solvers promise each other: linear systems, and the force balance of a stage.
 
-A solver is an option object. Bound to a pattern, it takes matrices on that pattern one after the
-other and solves with the last one taken.
+A solver is an option object; bound to what it works on, it keeps what it can reuse. A linear solver
+is bound to a pattern, takes matrices on it one after the other and solves with the last one taken.
+A stage solver is bound to a problem, the physics, and solves one stage after the other.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
 
+from ..integrators import Stage
 from ..sparse import BlockPattern
 from ..types import Bools, Floats
 
@@ -41,3 +45,62 @@ class LinearSolver(ABC):
     @abstractmethod
     def bind(self, pattern: BlockPattern, free: Bools) -> BoundSolver:
         """A solver for the free components (n, b) of matrices on ``pattern``."""
+
+
+@dataclass(frozen=True, eq=False)
+class Balance:
+    """The forces of a stage at one displacement."""
+
+    residual: Floats
+    """M a + ∇₂R + ∇U − f [N], (n, b)."""
+    scale: float
+    """Norm of the forces [N] that the residual is to be measured against."""
+    floor: float
+    """Norm of the residual [N] that rounding alone may leave."""
+    potential: float
+    """Incremental potential [J] with damping frozen as it is at the anchor."""
+    own_potential: float
+    """The same with damping as it is here; its gradient here is the residual."""
+
+
+class Problem(ABC):
+    """What a stage solver needs to know of the physics."""
+
+    pattern: BlockPattern
+    free: Bools
+
+    @abstractmethod
+    def balance(self, stage: Stage, u: Floats, *, with_matrix: bool = False) -> Balance:
+        """Forces at u (n, b); ``with_matrix`` announces that the matrix is wanted next."""
+
+    @abstractmethod
+    def anchor(self) -> None:
+        """From now on, measure potentials with damping as it is where the last balance was taken.
+
+        Where damping depends on the shape no potential has the residual as its gradient everywhere;
+        with damping frozen at an iterate, one has it there, and a line search can rely on it.
+        """
+
+    @abstractmethod
+    def matrix(self, stage: Stage, *, definite: bool) -> Floats:
+        """c_a M + c_v C + K where the last balance was taken, (blocks, b, b)."""
+
+
+class BoundStageSolver(ABC):
+    """A stage solver at work on one problem."""
+
+    @abstractmethod
+    def solve(self, stage: Stage, starts: Sequence[Floats]) -> Floats:
+        """The displacements at which the stage's forces balance.
+
+        ``starts`` are places to start from, the most promising first; they carry the values of
+        the components that are not free. Raises StepFailed.
+        """
+
+
+class StageSolver(ABC):
+    """Options of a solver of stages."""
+
+    @abstractmethod
+    def bind(self, problem: Problem) -> BoundStageSolver:
+        """The solver at work on one problem; it may keep what it has from stage to stage."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -11,10 +10,17 @@ import numpy as np
 from ..checks import instance, number, whole_number
 from ..errors import StepFailed
 from ..integrators import Stage
-from ..sparse import BlockPattern
-from ..types import Bools, Floats
+from ..types import Floats
 from .choice import AutomaticSolver
-from .interface import BoundSolver, LinearSolver, NotPositiveDefinite
+from .interface import (
+    Balance,
+    BoundSolver,
+    BoundStageSolver,
+    LinearSolver,
+    NotPositiveDefinite,
+    Problem,
+    StageSolver,
+)
 
 _SHORTEST_STEP = 2.0**-14
 _LONGEST_STEP = 2.0**10
@@ -24,47 +30,8 @@ _CLEARLY_CLOSER = 0.5  # share of the residual that a step must remove where the
 _STILL_STEEP = 0.5  # share of the slope left after a step, above which it was too short
 
 
-@dataclass(frozen=True, eq=False)
-class Balance:
-    """The forces of a stage at one displacement."""
-
-    residual: Floats
-    """M a + ∇₂R + ∇U − f [N], (n, b)."""
-    scale: float
-    """Norm of the forces [N] that the residual is to be measured against."""
-    floor: float
-    """Norm of the residual [N] that rounding alone may leave."""
-    potential: float
-    """Incremental potential [J] with damping frozen as it is at the anchor."""
-    own_potential: float
-    """The same with damping as it is here; its gradient here is the residual."""
-
-
-class Problem(ABC):
-    """What Newton's method needs to know of the physics."""
-
-    pattern: BlockPattern
-    free: Bools
-
-    @abstractmethod
-    def balance(self, stage: Stage, u: Floats, *, with_matrix: bool = False) -> Balance:
-        """Forces at u (n, b); ``with_matrix`` announces that the matrix is wanted next."""
-
-    @abstractmethod
-    def anchor(self) -> None:
-        """From now on, measure potentials with damping as it is where the last balance was taken.
-
-        Where damping depends on the shape no potential has the residual as its gradient everywhere;
-        with damping frozen at an iterate, one has it there, and a line search can rely on it.
-        """
-
-    @abstractmethod
-    def matrix(self, stage: Stage, *, definite: bool) -> Floats:
-        """c_a M + c_v C + K where the last balance was taken, (blocks, b, b)."""
-
-
 @dataclass(frozen=True)
-class Newton:
+class Newton(StageSolver):
     """Newton's method with line search, to convergence or for a fixed number of iterations.
 
     A stage has converged when the residual force is below ``tolerance`` times the forces at play:
@@ -90,7 +57,7 @@ class Newton:
         return BoundNewton(self, problem)
 
 
-class BoundNewton:
+class BoundNewton(BoundStageSolver):
     """Newton's method for one problem."""
 
     def __init__(self, options: Newton, problem: Problem) -> None:
@@ -153,10 +120,8 @@ class BoundNewton:
                 return u
             # No closer than the stage needs, and no closer than the next iterate can use.
             accuracy = min(0.1, max(1e-3, 0.3 * target / norm))
-            if norm * norm <= previous * target:  # as good an iteration again will do: same matrix
-                step = self._linear.solve(-here.residual, accuracy)
-            else:
-                step = self._direction(stage, here, accuracy)
+            enough = norm * norm <= previous * target  # as good an iteration again will do
+            step = self._direction(stage, here, accuracy, same_matrix=enough)
             previous = norm
             found = self._search(stage, u, here, step)
             if found is None:
@@ -175,13 +140,23 @@ class BoundNewton:
         )  # fmt: skip
 
     def _direction(
-        self, stage: Stage, here: Balance, accuracy: float, *, definite: bool = False
+        self,
+        stage: Stage,
+        here: Balance,
+        accuracy: float,
+        *,
+        same_matrix: bool = False,
+        definite: bool = False,
     ) -> Floats:
-        """Solve with the tangent matrix, or with its definite part where it is not definite."""
+        """Solve with the tangent matrix, or with its definite part where it is not definite.
+
+        ``same_matrix`` solves with the last one again.
+        """
         rhs = -here.residual
         if not definite:
             try:
-                self._linear.take(self._problem.matrix(stage, definite=False))
+                if not same_matrix:
+                    self._linear.take(self._problem.matrix(stage, definite=False))
                 return self._linear.solve(rhs, accuracy)
             except NotPositiveDefinite:
                 pass

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._kernels.threads import thread_count
+from ..errors import InputError
+from ..threads import thread_count
 from ..types import Floats, Ints
 from .interface import NotPositiveDefinite
 
@@ -66,6 +67,11 @@ class Pardiso:
         # The same number in all phases, or PARDISO writes out of bounds.
         self._threads = thread_count() if threads is None else threads
         self._n = len(indptr) - 1
+        if len(columns) >= np.iinfo(np.int32).max:
+            raise InputError(
+                f"a matrix with {len(columns):,} entries is too large to factorize; use "
+                "Newton(linear=ConjugateGradients())"
+            )
         self._indptr = (indptr + 1).astype(np.int32)
         self._columns = (columns + 1).astype(np.int32)
         self._values = np.zeros(len(columns), dtype=self._dtype)
@@ -79,9 +85,9 @@ class Pardiso:
         self._options[27] = single
         if order is not None:
             self._order[:] = order + 1
+        weakref.finalize(self, _release, self._call, self._handle, self._n)
         self._run(_ANALYSE)
         self.order = self._order.astype(np.int64) - 1
-        weakref.finalize(self, _release, self._call, self._handle, self._n)
 
     @property
     def factor_nonzeros(self) -> int:
@@ -112,7 +118,7 @@ class Pardiso:
         columns = 1 if b is None or b.ndim == 1 else len(b)
         error = ctypes.c_int32(0)
         empty = np.zeros(1, dtype=self._dtype)
-        self._set_threads(self._threads)
+        before = self._set_threads(self._threads)
         self._call(
             _pointer(self._handle), ctypes.byref(one), ctypes.byref(one),
             ctypes.byref(ctypes.c_int32(_POSITIVE_DEFINITE)), ctypes.byref(ctypes.c_int32(phase)),
@@ -122,6 +128,7 @@ class Pardiso:
             ctypes.byref(ctypes.c_int32(0)), _pointer(empty if b is None else b),
             _pointer(empty if x is None else x), ctypes.byref(error),
         )  # fmt: skip
+        self._set_threads(before)
         if error.value == -4:
             raise NotPositiveDefinite("PARDISO met a pivot that is not positive")
         if error.value == -2:

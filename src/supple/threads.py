@@ -10,16 +10,17 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 import numpy as np
 
-from ..checks import whole_number
-from ..errors import InputError
-from ..types import Floats
+from .checks import whole_number
+from .errors import InputError
+from .types import Floats
 
 _pool: ThreadPoolExecutor | None = None
+_lock = threading.Lock()
 _count = 0
 
 
@@ -44,15 +45,14 @@ def set_thread_count(count: int) -> None:
     """Use ``count`` threads from now on; 0 goes back to every core."""
     global _count, _pool
     _count = whole_number("count", count, at_least=0)
-    if _pool is not None:
-        _pool.shutdown()
-        _pool = None
+    with _lock:
+        _pool = None  # the next call makes one of the right size; running tasks finish in the old
 
 
 def _forget_pool() -> None:
     """A forked child has the pool's bookkeeping but not its threads."""
-    global _pool
-    _pool = None
+    global _pool, _lock
+    _pool, _lock = None, threading.Lock()
 
 
 if hasattr(os, "register_at_fork"):
@@ -65,14 +65,16 @@ def run_all(tasks: list[Callable[[], Any]]) -> None:
     if len(tasks) == 1:
         tasks[0]()
         return
-    if _pool is None:
-        _pool = ThreadPoolExecutor(max(1, thread_count() - 1), thread_name_prefix="supple")
-    others = [_pool.submit(task) for task in tasks[:-1]]
+    with _lock:
+        if _pool is None:
+            _pool = ThreadPoolExecutor(max(1, thread_count() - 1), thread_name_prefix="supple")
+        others = [_pool.submit(task) for task in tasks[:-1]]
     try:
         tasks[-1]()
-    finally:  # also when interrupted: the others still write to shared arrays
-        for other in others:
-            other.result()
+    finally:  # also when one of them fails: the others still write to shared arrays
+        wait(others)
+    for other in others:
+        other.result()
 
 
 _kept = threading.local()
