@@ -14,6 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from math import sqrt
+from typing import ClassVar
 
 from .checks import number
 from .types import Floats
@@ -75,6 +76,9 @@ class Integrator(ABC):
 
 class ImplicitIntegrator(Integrator):
     """A rule whose stages a solver solves."""
+
+    looks_back: ClassVar[bool] = False
+    """Whether the state one step earlier counts."""
 
     @abstractmethod
     def stages(self, now: State, before: State | None, dt: float) -> Stages:
@@ -165,6 +169,8 @@ class BDF2(ImplicitIntegrator):
 
     The first step is taken with TR-BDF2, which keeps the order.
     """
+
+    looks_back: ClassVar[bool] = True
 
     @property
     def order(self) -> int:

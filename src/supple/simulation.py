@@ -349,7 +349,8 @@ class Simulation:
         now = self._now or State(self.state.time, self.state.u, self.state.v, None)
         saved: dict[str, Any] = {"steps": self._steps_done, "start": self._run_start}
         saved |= {"dissipated": self.dissipated, "power": self._power}
-        for prefix, state in (("now", now), ("before", self._before)):
+        looks_back = isinstance(self.integrator, ImplicitIntegrator) and self.integrator.looks_back
+        for prefix, state in (("now", now), ("before", self._before if looks_back else None)):
             if state is not None:
                 saved[f"{prefix}.time"] = state.time
                 for name in "uva":
