@@ -14,7 +14,8 @@ import pytest
 
 import supple as sp
 from supple.cli import main
-from supple.mesh import write_mesh
+from supple.io.export import MOTION_FORMATS
+from supple.mesh import WRITTEN_MESHES, WRITTEN_SURFACES, write_mesh
 
 SCENE = """
 title = "Bar"
@@ -72,6 +73,18 @@ def test_help_says_what_it_does_shows_an_example_and_what_it_writes(command, cap
     text = capsys.readouterr().out
     assert "supple demo" in text or ("example:" in text and "writes" in text)
     assert "Exit codes" in text
+
+
+def test_convert_help_lists_every_ending_that_is_written(capsys):
+    main(["convert", "--help"])
+    shown = capsys.readouterr().out
+    for kind, endings in (
+        ("meshes", WRITTEN_MESHES),
+        ("surfaces", WRITTEN_SURFACES),
+        ("motions", MOTION_FORMATS),
+    ):
+        (line,) = [x.split() for x in shown.splitlines() if x.startswith(f"  {kind} ")]
+        assert line[1:] == list(endings)
 
 
 def test_version(capsys):

@@ -11,7 +11,7 @@ from supple.mesh import Embedding, Surface, TetMesh
 def test_unknown_endings_name_the_known_ones(motion, bar, tmp_path):
     with pytest.raises(InputError, match=r"\.glb, \.usd, \.usda, \.usdc, \.pvd"):
         export_motion(motion, tmp_path / "bar.fbx")
-    with pytest.raises(InputError, match=r"\.glb, \.obj, \.ply, \.stl"):
+    with pytest.raises(InputError, match=r"\.obj, \.ply, \.stl, \.glb"):
         write_surface(bar.boundary(), tmp_path / "bar.png")
 
 
@@ -58,3 +58,12 @@ def test_skin_goes_to_every_format(motion, tmp_path):
     pytest.importorskip("pxr")
     export_motion(motion, tmp_path / "skin.usda", skin=skin)
     assert 'def Mesh "body"' in (tmp_path / "skin.usda").read_text()
+
+
+@pytest.mark.parametrize("ending", ["pvd", "usdc"])
+def test_export_keeps_no_copy_of_all_frames(motion, tmp_path, ending):
+    if ending == "usdc":
+        pytest.importorskip("pxr")
+    fresh = motion[:5]
+    export_motion(fresh, tmp_path / f"bar.{ending}")
+    assert "positions" not in vars(fresh)

@@ -131,6 +131,49 @@ def test_burst_ends_and_stays_still(scene):
     assert max(moved[3:]) == 0
 
 
+def test_burst_has_the_derivatives_of_its_closed_form(scene):
+    """s(t) = A sin(ωt) sin²(πt/T), also where a millisecond is a large part of a swing."""
+    made = scene(
+        """
+        [[supports]]
+        x = 0
+        oscillation = { amplitude = [0, 0, 0.001], frequency = 400, duration = 0.05 }
+        """
+    )
+    (support,) = made.body.supports
+    w, q, A = 2 * np.pi * 400, 2 * np.pi / 0.05, 0.001
+    for t in np.linspace(0.0013, 0.0487, 12):
+        # sin²(x) = (1 − cos 2x)/2, then products as sums: three pure sines.
+        waves = ((w, 0.5), (w + q, -0.25), (w - q, -0.25))
+        u = A * sum(c * np.sin(k * t) for k, c in waves)
+        v = A * sum(c * k * np.cos(k * t) for k, c in waves)
+        a = A * sum(-c * k * k * np.sin(k * t) for k, c in waves)
+        np.testing.assert_allclose(support.displacement_at(t, 1), [[0, 0, u]], atol=1e-12 * A)
+        np.testing.assert_allclose(support.velocity_at(t, 1), [[0, 0, v]], atol=1e-12 * A * w)
+        np.testing.assert_allclose(
+            support.acceleration_at(t, 1), [[0, 0, a]], atol=1e-12 * A * w * w
+        )
+    for t in (-0.01, 0.0, 0.05, 0.06):
+        assert not support.velocity_at(t, 1).any()
+        assert not support.acceleration_at(t, 1).any()
+
+
+def test_body_held_everywhere_loads_and_has_no_mode(scene, refusal):
+    everything = "[[supports]]\nx = [-inf, inf]\n"
+    assert not scene(everything).body.free.any()
+    message = refusal(everything + "[initial]\nmode = 1\namplitude = 0.1\n")
+    assert "initial.mode" in message
+    assert "all of it is held" in message
+
+
+def test_scaled_builtin_keeps_its_skin_on_it(scene):
+    base = BASE.replace(BOX, 'builtin = "creature"\nresolution = 16\nscale = 10')
+    made = scene("", base)
+    assert made.skin.mesh is made.body.mesh
+    assert made.skin.surface.bounds[1, 2] == pytest.approx(4.3, rel=0.05)
+    assert made.body.mesh.bounds[1, 2] == pytest.approx(4.3, rel=0.1)
+
+
 def test_rotation_and_keyframes_move_supports(scene):
     turn = "rotation = { centre = [0, 0.1, 0.1], rate = [3, 0, 0] }"
     keys = "keyframes = { times = [0, 0.02], displacements = [[0, 0, 0], [0.01, 0, 0]] }"

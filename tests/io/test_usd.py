@@ -1,3 +1,4 @@
+import os
 import sys
 
 import numpy as np
@@ -8,7 +9,7 @@ from supple.io import export_motion
 from supple.mesh import HexMesh
 
 pxr = pytest.importorskip("pxr")
-from pxr import Usd, UsdGeom  # noqa: E402
+from pxr import Sdf, Usd, UsdGeom  # noqa: E402
 
 
 @pytest.mark.parametrize("ending", ["usd", "usda", "usdc"])
@@ -40,6 +41,21 @@ def test_exporting_again_replaces_the_file(motion, tmp_path):
     layer = path.read_text()
     assert 'def Mesh "other"' in layer
     assert "endTimeCode = 2" in layer
+
+
+def test_stage_is_closed_before_the_file_is_moved(motion, tmp_path, monkeypatch):
+    """Windows moves no file that is open."""
+    still_open, move = [], os.replace
+
+    def replace(source, target):
+        loaded = [layer.realPath for layer in Sdf.Layer.GetLoadedLayers()]
+        still_open.extend(path for path in loaded if path.startswith(str(tmp_path)))
+        move(source, target)
+
+    monkeypatch.setattr("os.replace", replace)
+    export_motion(motion, tmp_path / "bar.usdc", volume=True)
+    assert (tmp_path / "bar.usdc").exists()
+    assert not still_open
 
 
 def test_volume_is_right_handed_with_its_surface(motion, tmp_path):

@@ -200,3 +200,39 @@ def test_quadrature_of_many_tets_is_quick():
     start = time.perf_counter()
     assert mesh.quadrature().gradients.shape == (mesh.n_cells, 1, 4, 3)
     assert time.perf_counter() - start < 2.0
+
+
+def test_scaled_multiplies_lengths_and_keeps_the_rest(box):
+    mesh = box.with_region("some", [0])
+    large = mesh.scaled(1000)
+    assert type(large) is type(mesh)
+    assert large.volume == pytest.approx(1e9 * mesh.volume)
+    assert large.region("some").tolist() == [0]
+    assert mesh.scaled(1.0) is mesh
+    skin = mesh.boundary()
+    np.testing.assert_array_equal(skin.scaled(2).vertices, 2 * skin.vertices)
+    np.testing.assert_array_equal(skin.scaled(2).vertex_ids, skin.vertex_ids)
+    for factor in (0.0, -1.0, np.inf, np.nan):
+        for thing in (mesh, skin):
+            with pytest.raises(InputError, match="factor="):
+                thing.scaled(factor)
+
+
+def test_quality_is_one_for_regular_cells_and_small_for_flat_ones():
+    corners = np.array([(1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1)], dtype=float)
+    tet = TetMesh.cleaned(corners, [(0, 1, 2, 3)])
+    np.testing.assert_allclose(tet.quality(), 1)
+    np.testing.assert_allclose(tet.quadratic().quality(), 1)
+    np.testing.assert_allclose(tet.edge_lengths(), np.sqrt(8))
+    assert TetMesh.cleaned(corners * (1, 1, 0.01), [(0, 1, 2, 3)]).quality()[0] < 0.1
+    brick = HexMesh.box((1, 2, 3), (1, 1, 1))
+    np.testing.assert_allclose(brick.quality(), 1)
+    assert sorted(brick.edge_lengths()[0]) == pytest.approx([1] * 4 + [2] * 4 + [3] * 4)
+    # A shear by 45 degrees leaves corners of 45 and 135 degrees: sin 45° = 1/√2.
+    sheared = HexMesh(brick.vertices @ [(1, 0, 0), (2, 2, 0), (0, 0, 1)] / 2, brick.cells)
+    np.testing.assert_allclose(sheared.quality(), np.sqrt(0.5))
+
+
+def test_region_numbers_count_from_one_and_the_first_wins():
+    mesh = TetMesh.box((1, 1, 1), (1, 1, 1)).with_region("a", [1, 2]).with_region("b", [2, 3])
+    assert mesh.region_numbers().tolist() == [0, 1, 1, 2, 0]

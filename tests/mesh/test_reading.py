@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import dataclasses
+import sys
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import meshio
 import numpy as np
@@ -14,6 +17,8 @@ from hypothesis import strategies as st
 
 from supple.errors import InputError, MeshError, MissingExtra
 from supple.mesh import (
+    MESH_FORMATS,
+    WRITTEN_MESHES,
     HexMesh,
     MeshWarning,
     QuadraticTetMesh,
@@ -22,8 +27,9 @@ from supple.mesh import (
     read_vertex_list,
     write_mesh,
 )
+from supple.mesh.reading import _READERS
 
-FORMATS = [".msh", ".vtk", ".vtu", ".mesh", ".veg"]
+FORMATS = list(WRITTEN_MESHES)
 
 
 def tetgen(mesh, folder, base=1):
@@ -53,6 +59,7 @@ def usd(mesh, folder, name="solid.usda"):
 
 
 @pytest.mark.parametrize("ending", FORMATS)
+@pytest.mark.filterwarnings(r"ignore:.*\.mesh files hold no names:supple.mesh.MeshWarning")
 def test_written_mesh_reads_back_the_same(kind, ending, tmp_path):
     mesh = kind.box((1.0, 0.5, 1 / 3), (2, 1, 2)).with_region("left side", [0, 1])
     mesh = mesh.with_region("tip", [3])
@@ -293,10 +300,65 @@ def test_writer_leaves_the_old_file_when_it_fails(tmp_path, monkeypatch):
         raise OSError("disk full")
 
     monkeypatch.setattr("supple.mesh.writing.write_vega", fail)
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(MeshError, match=r"/m\.veg cannot be written: disk full"):
         write_mesh(mesh, file)
     assert file.read_text() == "precious"
     assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+def test_writer_says_what_a_format_loses(ending, tmp_path):
+    whole = {"young": 1e5, "poisson": 0.4, "density": 1000.0}
+    mesh = TetMesh.box((1, 1, 1), (1, 1, 1))
+    mesh = mesh.with_region("a", [0, 1]).with_region("b", [1]).with_region("c", [2])
+    mesh = dataclasses.replace(mesh, properties={"a": whole, "c": {"density": 900.0}})
+    file = tmp_path / f"m{ending}"
+    with pytest.warns(MeshWarning) as caught:
+        write_mesh(mesh, file)
+    said = " | ".join(str(note.message) for note in caught)
+    assert all(note.filename == __file__ for note in caught)
+    again = read_mesh(file)
+    assert ("'b'" in said) == ("b" not in again.regions)
+    assert ("no names" in said) == ("a" not in again.regions)
+    properties = {name: dict(of) for name, of in again.properties.items()}
+    assert properties == ({"a": whole} if ending == ".veg" else {})
+    assert ("properties of 'c'" if ending == ".veg" else "those of 'a', 'c'") in said
+    assert ("1 cells in several" in said) == (not MESH_FORMATS[ending].overlapping)
+
+
+def test_writer_is_silent_where_nothing_is_lost(tmp_path):
+    mesh = TetMesh.box((1, 1, 1), (1, 1, 1)).with_region("1", [0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for ending in FORMATS:
+            write_mesh(mesh, tmp_path / f"m{ending}")
+
+
+def test_every_format_of_the_table_is_read():
+    assert set(_READERS) == set(MESH_FORMATS)
+
+
+def test_parallel_reading_leaves_printing_and_warnings_as_they_were(tmp_path):
+    mesh = TetMesh.box((1, 1, 1), (3, 3, 3))
+    files = [tmp_path / f"m{i}.vtu" for i in range(8)]
+    for file in files:
+        write_mesh(mesh, file)
+    before = sys.stdout, sys.stderr, list(warnings.filters)
+    with ThreadPoolExecutor(8) as pool:
+        assert all(m.n_cells == mesh.n_cells for m in pool.map(read_mesh, files * 4))
+    assert (sys.stdout, sys.stderr, list(warnings.filters)) == before
+
+
+def test_file_too_large_for_memory_is_not_called_cut_off(tmp_path, monkeypatch):
+    file = tmp_path / "m.vtu"
+    write_mesh(TetMesh.box((1, 1, 1), (1, 1, 1)), file)
+
+    def fail(_):
+        raise MemoryError
+
+    monkeypatch.setattr("meshio.vtu.read", fail)
+    with pytest.raises(MeshError, match="does not fit into memory"):
+        read_mesh(file)
 
 
 def test_writer_names_a_bad_place_or_ending(tmp_path):
@@ -326,7 +388,7 @@ def whole_files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("whole")
     files = {}
     for kind in (TetMesh, HexMesh):
-        mesh = kind.box((1, 1, 1), (1, 1, 2)).with_region("a", [0])
+        mesh = kind.box((1, 1, 1), (1, 1, 2)).with_region("1", [0])
         for ending in FORMATS:
             write_mesh(mesh, folder / f"m{ending}")
             files[kind.__name__ + ending] = (folder / f"m{ending}").read_bytes()

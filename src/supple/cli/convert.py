@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import sys
 import warnings
 from pathlib import Path
@@ -14,19 +13,16 @@ from supple import (
     InputError,
     Surface,
     TetMesh,
-    VolumeMesh,
     export_motion,
     read_motion,
     read_surface,
+    write_mesh,
     write_surface,
 )
 from supple.cli.info import is_motion, load
 from supple.cli.progress import Reporter, say
 from supple.io.export import MOTION_FORMATS
-from supple.io.surfaces import SURFACE_FORMATS
-from supple.mesh import write_mesh
-
-_MESH_FORMATS = (".msh", ".vtk", ".vtu", ".mesh", ".veg")
+from supple.mesh import WRITTEN_MESHES, WRITTEN_SURFACES
 
 
 def command(given: argparse.Namespace) -> int:
@@ -54,14 +50,14 @@ def _convert(source: Path, target: Path, given: argparse.Namespace) -> None:
         return
     if given.skin is not None:
         raise InputError("--skin is for motions")
-    if ending not in (*_MESH_FORMATS, *SURFACE_FORMATS):
+    if ending not in (*WRITTEN_MESHES, *WRITTEN_SURFACES):
         raise InputError(
-            f"cannot write {target}: a mesh ends in {', '.join(_MESH_FORMATS)}, a surface in "
-            f"{', '.join(SURFACE_FORMATS)}; only motions become {', '.join(MOTION_FORMATS)}"
+            f"cannot write {target}: a mesh ends in {', '.join(WRITTEN_MESHES)}, a surface in "
+            f"{', '.join(WRITTEN_SURFACES)}; only motions become {', '.join(MOTION_FORMATS)}"
         )
-    loaded = _scaled(load(source), given.scale)
+    loaded = load(source).scaled(given.scale)
     if isinstance(loaded, Surface):
-        if ending in SURFACE_FORMATS:
+        if ending in WRITTEN_SURFACES:
             if filling:
                 raise InputError(f"{target} is a surface; --edge and --voxels make a mesh of one")
             write_surface(loaded, target)
@@ -77,7 +73,7 @@ def _convert(source: Path, target: Path, given: argparse.Namespace) -> None:
         return
     if filling:
         raise InputError(f"{source} is a mesh already; --edge and --voxels fill surfaces")
-    if ending in SURFACE_FORMATS:
+    if ending in WRITTEN_SURFACES:
         write_surface(loaded.boundary(), target)
     else:
         write_mesh(loaded, target)
@@ -92,9 +88,3 @@ def _convert_motion(source: Path, target: Path, given: argparse.Namespace) -> No
     skin = None if given.skin is None else Embedding(motion.mesh, read_surface(given.skin))
     with Reporter(f"writing {target.name}", quiet=given.quiet) as reporter:
         export_motion(motion, target, skin=skin, progress=reporter)
-
-
-def _scaled(loaded: VolumeMesh | Surface, scale: float) -> VolumeMesh | Surface:
-    if scale == 1.0:
-        return loaded
-    return dataclasses.replace(loaded, vertices=scale * loaded.vertices)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import warnings
 from pathlib import Path
@@ -11,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from supple import (
-    HexMesh,
     InputError,
     MeshError,
     Surface,
@@ -21,12 +21,10 @@ from supple import (
     read_surface,
 )
 from supple.cli.progress import say
+from supple.mesh import MESH_FORMATS, SURFACE_FORMATS
 from supple.recording import read_metadata
-from supple.types import Floats
 
 _MOTION = b"\x89SUPMOT\n"
-_AMBIGUOUS = (".usd", ".usda", ".usdc")
-_SURFACES = (".obj", ".ply", ".off", ".stl", ".glb", ".gltf")
 
 
 def command(given: argparse.Namespace) -> int:
@@ -48,14 +46,12 @@ def command(given: argparse.Namespace) -> int:
 def load(path: Path) -> VolumeMesh | Surface:
     """A mesh or a surface, by the ending of the file's name."""
     ending = path.suffix.lower()
-    if ending in _SURFACES:
-        return read_surface(path)
-    if ending in _AMBIGUOUS:
-        try:
+    if ending not in SURFACE_FORMATS:
+        return read_mesh(path)
+    if ending in MESH_FORMATS:  # it may hold either
+        with contextlib.suppress(MeshError):
             return read_mesh(path)
-        except MeshError:
-            return read_surface(path)
-    return read_mesh(path)
+    return read_surface(path)
 
 
 def is_motion(path: Path) -> bool:
@@ -79,8 +75,7 @@ def _described(path: Path) -> dict[str, Any]:
 
 
 def _mesh(mesh: VolumeMesh) -> dict[str, Any]:
-    edges = _edge_lengths(mesh)
-    quality = cell_quality(mesh)
+    edges, quality = mesh.edge_lengths(), mesh.quality()
     skin = mesh.boundary()
     regions = {
         name: {
@@ -150,41 +145,6 @@ def _scene(path: Path) -> dict[str, Any]:
 
     scene = load_scene(path)
     return {"kind": "scene", "title": scene.title, "facts": dict(facts(scene))}
-
-
-def cell_quality(mesh: VolumeMesh) -> Floats:
-    """Shape of each cell, 1 for a regular one and 0 for a flat one, (m,).
-
-    Tets: mean ratio 12 (3V)^⅔ / Σ l². Bricks: the smallest scaled Jacobian of their corners.
-    """
-    if isinstance(mesh, HexMesh):
-        corners = mesh.vertices[mesh.cells]
-        around = ((1, 3, 4), (2, 0, 5), (3, 1, 6), (0, 2, 7), (7, 5, 0), (4, 6, 1), (5, 7, 2),
-                  (6, 4, 3))  # fmt: skip
-        smallest = np.full(mesh.n_cells, np.inf)
-        for corner, ends in enumerate(around):
-            arms = corners[:, list(ends)] - corners[:, corner, None]
-            unit = arms / np.linalg.norm(arms, axis=2, keepdims=True)
-            smallest = np.minimum(smallest, np.abs(np.linalg.det(unit)))
-        return smallest
-    corners = mesh.vertices[mesh.cells[:, :4]]
-    pairs = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
-    squares = sum(((corners[:, a] - corners[:, b]) ** 2).sum(axis=1) for a, b in pairs)
-    quality: Floats = 12 * np.cbrt(3 * np.abs(mesh.volumes)) ** 2 / squares
-    return quality
-
-
-def _edge_lengths(mesh: VolumeMesh) -> Floats:
-    if isinstance(mesh, HexMesh):
-        ends = [(0, 1), (1, 2), (2, 3), (3, 0), (4, 5), (5, 6), (6, 7), (7, 4)]
-        ends += [(0, 4), (1, 5), (2, 6), (3, 7)]
-    else:
-        ends = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
-    a, b = np.array(ends).T
-    lengths: Floats = np.linalg.norm(
-        mesh.vertices[mesh.cells[:, a]] - mesh.vertices[mesh.cells[:, b]], axis=2
-    )
-    return lengths
 
 
 def _memory(mesh: VolumeMesh) -> int:

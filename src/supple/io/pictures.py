@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
 from supple.errors import InputError
+from supple.mesh.surface import vertex_normals
 from supple.types import Floats, Ints
 
 _CHUNK = 2_000_000  # pairs of triangle and pixel at once
@@ -86,11 +87,11 @@ def render(
     offset = np.array([width / 2, height / 2, 0.0])
     seen = (positions - np.array(camera.target)) @ axes.T * scale
     screen = np.array([1.0, -1.0, 1.0]) * seen + offset
-    normals = _normals(positions, triangles)
+    normals = vertex_normals(positions, triangles)
     face, weights = _visible(screen, triangles, width, height)
     image = np.zeros((height * width, 4))
     if camera.floor is not None:
-        image[:, 3] = _shadow(positions, triangles, camera, width, height)
+        image[:, 3] = _shadow(positions, triangles, camera, camera.floor, (width, height))
         image[:, :3] = 0.16, 0.13, 0.14
     hit = np.flatnonzero(face >= 0)
     corners = triangles[face[hit]]
@@ -147,16 +148,6 @@ def _lit(view: Floats, up: Floats, base: Floats) -> Floats:
     return shown
 
 
-def _normals(positions: Floats, triangles: Ints) -> Floats:
-    a, b, c = (positions[triangles[:, k]] for k in range(3))
-    face = np.cross(b - a, c - a)
-    summed = np.zeros_like(positions)
-    for corner in range(3):
-        np.add.at(summed, triangles[:, corner], face)
-    unit: Floats = summed / np.maximum(np.linalg.norm(summed, axis=1, keepdims=True), 1e-300)
-    return unit
-
-
 def _visible(screen: Floats, triangles: Ints, width: int, height: int) -> tuple[Ints, Floats]:
     """The triangle seen in each pixel, or −1, and the weights of its corners there."""
     depth = np.full(width * height, -np.inf)
@@ -201,17 +192,19 @@ def _covered(
         yield which[inside], (row * width + column)[inside], share[inside]
 
 
-def _shadow(positions: Floats, triangles: Ints, camera: Camera, width: int, height: int) -> Floats:
-    """Opacity of a soft shadow under the body, (height · width,)."""
-    assert camera.floor is not None
+def _shadow(
+    positions: Floats, triangles: Ints, camera: Camera, floor: float, size: tuple[int, int]
+) -> Floats:
+    """Opacity of a soft shadow on the level ``floor`` [m], (height · width,)."""
+    width, height = size
     axes, scale = camera.axes, height / camera.height
-    rise = positions[:, 2:] - camera.floor
+    rise = positions[:, 2:] - floor
     fallen = positions + rise * np.array([0.10, 0.16, 0.0])
-    fallen[:, 2] = camera.floor
+    fallen[:, 2] = floor
     seen = (fallen - np.array(camera.target)) @ axes.T * scale
     screen = np.array([1.0, -1.0, 1.0]) * seen + np.array([width / 2, height / 2, 0.0])
     # What is high above the floor casts a wide and faint shadow, what touches it a sharp one.
-    far = np.repeat(rise[triangles].mean(axis=(1, 2)), 1)
+    far = rise[triangles].mean(axis=(1, 2))
     total = np.zeros((height, width))
     for share, blur, strength in ((1.0, 0.060, 0.26), (0.22, 0.022, 0.34)):
         level = share * max(float(rise.max()), 1e-9)

@@ -192,7 +192,7 @@ def _player(runs: Sequence[Run], look: _Look) -> tuple[str, str]:
         '<input type="range" min="0" max="1000" step="any" value="0" aria-label="Time">'
         "<output>0.00 s</output></div></section>"
     )
-    return html, made[0] if made is not None else ""
+    return html, made or ""
 
 
 def _strip(runs: Sequence[Run], look: _Look) -> str:
@@ -253,7 +253,7 @@ def _plots(runs: Sequence[Run], point: _Tracked, free: bool) -> list[Plot]:
             plots.append(Plot(title, unit, motion.times, axes))
     for run in runs:
         if run.steps is not None and len(run.steps) > 1:
-            plots.append(_step_times(run, f" · {run.name}" if several else ""))
+            plots.append(_step_times(run.steps, f" · {run.name}" if several else ""))
     return plots
 
 
@@ -271,9 +271,8 @@ def _energies(run: Run, suffix: str) -> Plot:
     return Plot(f"Energies{suffix}", "J", motion.times, curves, f"{caption}.")
 
 
-def _step_times(run: Run, suffix: str) -> Plot:
-    assert run.steps is not None
-    times, taken = np.asarray(run.steps).T
+def _step_times(steps: Floats, suffix: str) -> Plot:
+    times, taken = np.asarray(steps).T
     return Plot(
         f"Computing time of each step{suffix}",
         "ms",

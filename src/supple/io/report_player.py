@@ -31,8 +31,8 @@ class Track:
 
 def player_data(
     tracks: Sequence[Track], triangles: Ints, colors: Floats, camera: Camera, aspect: float
-) -> tuple[str, float] | None:
-    """The motions as JSON for the viewer, and how far its vertices are off at most [m].
+) -> str | None:
+    """The motions as JSON for the viewer, vertices within about a thousandth of the body's size.
 
     ``aspect`` is that of the picture that the camera frames. None where the body is too large for
     a page.
@@ -41,7 +41,7 @@ def player_data(
     most = min(24, _BUDGET // (len(tracks) * 6 * vertices) - 2)
     if most < 3:
         return None
-    made, error = [], 0.0
+    made = []
     for track in tracks:
         keep = np.unique(np.linspace(0, len(track.times) - 1, _MOST_FRAMES).astype(int))
         times = track.times[keep] if len(track.times) > _MOST_FRAMES else track.times
@@ -50,8 +50,6 @@ def player_data(
         morph = compress(positions, tolerance=_TOLERANCE * size, targets=most)
         scales = np.abs(morph.shapes).max(axis=(1, 2)) / 32767.0
         shapes = np.round(morph.shapes / np.maximum(scales, 1e-300)[:, None, None])
-        rounding = float(np.abs(morph.weights).sum(axis=1).max(initial=0.0) * scales.max(initial=0))
-        error = max(error, morph.max_error + rounding)
         made.append(
             {
                 "name": track.name,
@@ -76,7 +74,7 @@ def player_data(
         "floor": camera.floor,
     }
     # A name must not end the script element that holds the data.
-    return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"), error
+    return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def _encoded(array: NDArray[Any], dtype: str) -> str:

@@ -138,14 +138,14 @@ def load_scene(path: str | os.PathLike[str]) -> Scene:
 
 def _built(file: Path, text: str, plan: dict[str, Any], problems: Problems) -> Scene:
     try:
-        shape = build.build_shape(plan["mesh"], problems)
+        solid = build.build_solid(plan["mesh"], problems)
     except InputError as error:
         problems.add("mesh", str(error))
         raise _refused(file, problems) from error
-    body = build.build_body(plan, shape, problems)
+    body = build.build_body(plan, solid, problems)
     if body is None:
         raise _refused(file, problems)
-    loads = build.build_loads(plan.get("loads", ()), body, shape, problems)
+    loads = build.build_loads(plan.get("loads", ()), body, solid, problems)
     damping = build.build_damping(plan.get("damping"), body, problems)
     initial = _initial(plan.get("initial", {}), body, problems)
     if problems.found:
@@ -158,8 +158,8 @@ def _built(file: Path, text: str, plan: dict[str, Any], problems: Problems) -> S
         text=text,
         title=plan.get("title", file.stem.replace("_", " ").replace("-", " ")),
         body=body,
-        skin=shape.skin,
-        colors=shape.colors,
+        skin=solid.skin,
+        colors=solid.colors,
         gravity=(gx, gy, gz),
         loads=loads,
         initial=initial,
@@ -179,8 +179,10 @@ def _initial(given: dict[str, Any], body: Body, problems: Problems) -> Initial:
         with build.noting(problems, "initial.equilibrium"):
             body.require_supports("an equilibrium")
     free = int(body.free.sum())
-    if given.get("mode", 1) >= free:
-        problems.add("initial.mode", f"got {given['mode']}; the body has fewer than {free} modes")
+    mode = given.get("mode")
+    if mode is not None and mode >= free:
+        known = f"has modes 1 to {free - 1}" if free > 1 else "cannot move: all of it is held"
+        problems.add("initial.mode", f"got {mode}; the body {known}")
     rows: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in given.items()}
     return Initial(**rows)
 

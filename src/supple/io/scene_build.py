@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from supple.body import Body
-from supple.builtin import BUILTINS
+from supple.builtin import BUILTINS, Solid
 from supple.damping import Rayleigh, StiffnessAt
 from supple.errors import InputError
 from supple.io.scene_fields import SELECTORS
@@ -21,27 +21,16 @@ from supple.materials import Material
 from supple.mesh import (
     Embedding,
     HexMesh,
-    Surface,
     TetMesh,
     VolumeMesh,
     read_mesh,
     read_surface,
     read_vertex_list,
 )
-from supple.supports import Support
+from supple.supports import HeldComponents, Support
 from supple.types import Floats, Ints
 
 Fields = Mapping[str, Any]
-
-
-@dataclass(frozen=True, eq=False)
-class Shape:
-    """The solid of a scene and what to draw of it."""
-
-    mesh: VolumeMesh
-    skin: Embedding | None = None
-    colors: Floats | None = None
-    places: Mapping[str, Ints] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,13 +51,11 @@ def noting(problems: Problems, path: str) -> Iterator[None]:
         problems.add(path, str(error))
 
 
-def build_shape(given: Fields, problems: Problems) -> Shape:
+def build_solid(given: Fields, problems: Problems) -> Solid:
     """The mesh with its regions, and its skin. Raises InputError."""
     scale = float(given.get("scale", 1.0))
-    shape = _source(given, scale)
-    mesh = shape.mesh
-    if scale != 1.0 and not ({"surface", "voxels"} & given.keys()):
-        mesh = dataclasses.replace(mesh, vertices=scale * mesh.vertices)
+    made = _source(given, scale)
+    mesh = made.mesh
     if given.get("quadratic", False):
         if not isinstance(mesh, TetMesh):
             raise InputError(
@@ -80,60 +67,59 @@ def build_shape(given: Fields, problems: Problems) -> Shape:
             if name in mesh.regions:
                 raise InputError("the mesh has a region of that name; choose another")
             mesh = mesh.with_region(name, mesh.cells_where(**box))
-    skin = shape.skin
+    skin, colors = made.skin, made.colors
     if "skin" in given:
-        skin = Embedding(mesh, _scaled(read_surface(given["skin"]), scale))
+        skin, colors = Embedding(mesh, read_surface(given["skin"]).scaled(scale)), None
     elif skin is not None and skin.mesh is not mesh:
-        skin = Embedding(mesh, _scaled(skin.surface, scale if "builtin" in given else 1.0))
-    colors = None if "skin" in given else shape.colors
-    return Shape(mesh, skin, colors, shape.places)
+        skin = Embedding(mesh, skin.surface)
+    return Solid(mesh, skin, colors, made.places)
 
 
-def _source(given: Fields, scale: float) -> Shape:
+def _source(given: Fields, scale: float) -> Solid:
     if "file" in given:
-        return Shape(read_mesh(given["file"]))
+        return Solid(read_mesh(given["file"]).scaled(scale))
     if "box" in given:
         box = dict(given["box"])
         kind: type[HexMesh] | type[TetMesh] = HexMesh if box.pop("bricks", False) else TetMesh
-        return Shape(kind.box(**box))
+        return Solid(kind.box(**box).scaled(scale))
     if "surface" in given:
-        surface = _scaled(read_surface(given["surface"]), scale)
-        return Shape(TetMesh.from_surface(surface, given.get("edge"), epsilon=given.get("epsilon")))
+        surface = read_surface(given["surface"]).scaled(scale)
+        return Solid(TetMesh.from_surface(surface, given.get("edge"), epsilon=given.get("epsilon")))
     if "voxels" in given:
-        surface = _scaled(read_surface(given["voxels"]), scale)
+        surface = read_surface(given["voxels"]).scaled(scale)
         mesh = HexMesh.voxelize(surface, given["resolution"], fill=given.get("fill", True))
-        return Shape(mesh, Embedding(mesh, surface))
+        return Solid(mesh, Embedding(mesh, surface))
     options = {"resolution": given["resolution"]} if "resolution" in given else {}
     made = BUILTINS[given["builtin"]](**options)
-    return Shape(made.mesh, made.skin, made.colors, made.places)
+    if scale == 1.0:
+        return made
+    larger = made.mesh.scaled(scale)
+    skin = None if made.skin is None else Embedding(larger, made.skin.surface.scaled(scale))
+    return dataclasses.replace(made, mesh=larger, skin=skin)
 
 
-def _scaled(surface: Surface, scale: float) -> Surface:
-    return surface if scale == 1.0 else Surface(scale * surface.vertices, surface.triangles)
-
-
-def select(given: Fields, shape: Shape) -> Ints | None:
+def select(given: Fields, solid: Solid) -> Ints | None:
     """The vertices that a support or a load names; None where it names none."""
     used = [key for key in SELECTORS if key in given]
     if not used:
         return None
-    chosen = np.ones(shape.mesh.n_vertices, dtype=bool)
+    chosen = np.ones(solid.mesh.n_vertices, dtype=bool)
     spans = {axis: given[axis] for axis in "xyz" if axis in given}
     sets: list[Ints] = []
     if spans:
-        sets.append(shape.mesh.where(**spans, tolerance=given.get("tolerance")))
+        sets.append(solid.mesh.where(**spans, tolerance=given.get("tolerance")))
     if "file" in given:
         sets.append(read_vertex_list(given["file"]))
     if "vertices" in given:
         sets.append(np.asarray(given["vertices"], dtype=np.int64))
     if "place" in given:
         name = given["place"]
-        if name not in shape.places:
-            known = ", ".join(shape.places) or "none"
+        if name not in solid.places:
+            known = ", ".join(solid.places) or "none"
             raise InputError(
-                f"no place {name!r} on this body{guess(name, shape.places)}; it has: {known}"
+                f"no place {name!r} on this body{guess(name, solid.places)}; it has: {known}"
             )
-        sets.append(shape.places[name])
+        sets.append(solid.places[name])
     for ids in sets:
         if ids.max() >= len(chosen):
             raise InputError(
@@ -147,61 +133,74 @@ def select(given: Fields, shape: Shape) -> Ints | None:
     return np.flatnonzero(chosen).astype(np.int64)
 
 
-def build_body(plan: Fields, shape: Shape, problems: Problems) -> Body | None:
+def build_body(plan: Fields, solid: Solid, problems: Problems) -> Body | None:
     """The body with its materials and supports; None after noting what is wrong."""
     before = len(problems.found)
-    held = np.zeros((shape.mesh.n_vertices, 3), dtype=bool)
+    held = np.zeros((solid.mesh.n_vertices, 3), dtype=bool)
     supports: list[Support] = []
     for i, given in enumerate(plan.get("supports", ())):
         with noting(problems, f"supports[{i}]"):
-            ids = select(given, shape)
+            ids = select(given, solid)
             if ids is None:
                 raise InputError(f"say which vertices: give {', '.join(SELECTORS)}")
-            moving = _moving(given, ids, shape)
-            if moving is not None:
-                supports.append(moving)
+            path = _moving(given, ids, solid)
+            if path is not None:
+                supports.append(path)
             else:
                 for axis in given.get("components", "xyz"):
                     held[ids, "xyz".index(axis)] = True
+    moving: tuple[Support, ...] = tuple(supports)
+    with noting(problems, "supports"):
+        HeldComponents.of(held, moving, solid.mesh.n_vertices)
+    # A body that is not held still tells what is wrong with its materials.
+    fixed, moving = (held, moving) if len(problems.found) == before else (None, ())
     mass = LumpedMass() if plan.get("mass") == "lumped" else ConsistentMass()
     body = None
     with noting(problems, "materials" if "materials" in plan else "material"):
-        mesh, material = _materials(plan, shape.mesh)
-        body = Body(mesh, material, mass_model=mass)
-    if body is None or len(problems.found) > before:
-        return None
-    with noting(problems, "supports"):
-        return dataclasses.replace(body, fixed=held, supports=tuple(supports))
-    return None
+        mesh, material = _materials(plan, solid.mesh)
+        body = Body(mesh, material, fixed=fixed, supports=moving, mass_model=mass)
+    return body if len(problems.found) == before else None
 
 
-def _moving(given: Fields, ids: Ints, shape: Shape) -> Support | None:
+def _moving(given: Fields, ids: Ints, solid: Solid) -> Support | None:
     if "keyframes" in given:
         keys = given["keyframes"]
         return Support.keyframes(ids, keys["times"], keys["displacements"])
     if "rotation" in given:
         turn = given["rotation"]
-        return Support.rotating(ids, shape.mesh.vertices[ids], turn["centre"], turn["rate"])
+        return Support.rotating(ids, solid.mesh.vertices[ids], turn["centre"], turn["rate"])
     if "oscillation" not in given:
         return None
     swing = given["oscillation"]
     amplitude, frequency = np.array(swing["amplitude"]), swing["frequency"]
     if "duration" not in swing:
         return Support.oscillating(ids, amplitude, frequency)
-    return Support(ids, _burst(amplitude, frequency, swing["duration"]))
+    return _burst(ids, amplitude, frequency, swing["duration"])
 
 
-def _burst(amplitude: Floats, frequency: float, duration: float) -> Callable[[float], Floats]:
-    """A swing that starts and ends gently: sin(2πft) sin²(πt/T) while 0 < t < T, then still."""
+def _burst(ids: Ints, amplitude: Floats, frequency: float, duration: float) -> Support:
+    """A swing that starts and ends gently: s e with s = sin(ωt) and e = sin²(πt/T) in 0 < t < T."""
+    w, p = 2 * np.pi * frequency, np.pi / duration
 
-    def motion(t: float) -> Floats:
-        if not 0 < t < duration:
-            return np.zeros(3)
-        envelope = np.sin(np.pi * t / duration) ** 2
-        moved: Floats = amplitude * (envelope * np.sin(2 * np.pi * frequency * t))
-        return moved
+    def within(path: Callable[[float], float]) -> Callable[[float], Floats]:
+        return lambda t: amplitude * path(t) if 0 < t < duration else np.zeros(3)
 
-    return motion
+    def displacement(t: float) -> float:
+        return float(np.sin(w * t) * np.sin(p * t) ** 2)
+
+    def velocity(t: float) -> float:  # s′e + s e′ with e′ = p sin(2pt)
+        swell = np.sin(p * t) ** 2
+        return float(w * np.cos(w * t) * swell + np.sin(w * t) * p * np.sin(2 * p * t))
+
+    def acceleration(t: float) -> float:  # s″e + 2 s′e′ + s e″ with e″ = 2p² cos(2pt)
+        sine, cosine = np.sin(w * t), np.cos(w * t)
+        return float(
+            -w * w * sine * np.sin(p * t) ** 2
+            + 2 * w * cosine * p * np.sin(2 * p * t)
+            + sine * 2 * p * p * np.cos(2 * p * t)
+        )
+
+    return Support(ids, within(displacement), within(velocity), within(acceleration))
 
 
 def _materials(plan: Fields, mesh: VolumeMesh) -> tuple[VolumeMesh, Any]:
@@ -228,7 +227,7 @@ def _materials(plan: Fields, mesh: VolumeMesh) -> tuple[VolumeMesh, Any]:
 
 
 def build_loads(
-    given: Sequence[Fields], body: Body, shape: Shape, problems: Problems
+    given: Sequence[Fields], body: Body, solid: Solid, problems: Problems
 ) -> tuple[Load, ...]:
     """The forces that act on the body, each with its times."""
     loads = []
@@ -237,7 +236,7 @@ def build_loads(
             start, end = load.get("start", -np.inf), load.get("end", np.inf)
             if not start < end:
                 raise InputError(f"start = {start:g} must come before end = {end:g}")
-            ids = select(load, shape)
+            ids = select(load, solid)
             if "point" in load:
                 if ids is None:
                     raise InputError(f"say which vertices: give {', '.join(SELECTORS)}")

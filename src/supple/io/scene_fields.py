@@ -12,6 +12,7 @@ from supple.builtin import BUILTINS
 from supple.damping import StiffnessAt
 from supple.errors import InputError
 from supple.integrators import INTEGRATORS
+from supple.io.export import MOTION_FORMATS
 from supple.io.scene_schema import (
     MISSING,
     Choice,
@@ -38,7 +39,7 @@ LINEAR_SOLVERS: tuple[type[Any], ...] = tuple(
     and isinstance(made, type)
     and issubclass(made, solvers.LinearSolver)
 )
-FORMATS = ("glb", "usd", "pvd")
+FORMATS = tuple(ending[1:] for ending in MOTION_FORMATS)
 
 
 def _first(classes: tuple[type[Any], ...], name: str) -> tuple[type[Any], ...]:

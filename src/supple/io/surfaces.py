@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,35 +15,47 @@ from scipy.sparse.csgraph import connected_components
 
 from supple.errors import InputError
 from supple.files import replacing
-from supple.mesh import Embedding, Surface
+from supple.mesh import WRITTEN_SURFACES, Embedding, Surface
+from supple.mesh.surface import area_vectors
 from supple.motion import Motion
 from supple.types import Floats, Ints
-
-SURFACE_FORMATS = (".glb", ".obj", ".ply", ".stl")
 
 
 @dataclass(frozen=True, eq=False)
 class MovingSurface:
-    """Triangles (t, 3), vertex positions at rest [m], (s, 3), and in each frame [m], (T, s, 3)."""
+    """Triangles (t, 3) and vertex positions at rest [m], (s, 3), with a motion that moves them."""
 
     triangles: Ints
     rest: Floats
-    positions: Floats
+    _motion: Motion
+    _moved: Callable[[Floats], Floats]  # positions (…, s, 3) for displacements (…, n, 3)
+
+    def frame(self, index: int) -> Floats:
+        """Vertex positions in one frame [m], (s, 3)."""
+        return self._moved(self._motion.displacements[index])
+
+    @cached_property
+    def positions(self) -> Floats:
+        """Vertex positions in every frame [m], (T, s, 3)."""
+        return self._moved(self._motion.displacements)
 
 
 def moving_surface(motion: Motion, skin: Embedding | None = None) -> MovingSurface:
     """The boundary of a motion's mesh in motion or, if given, the skin embedded in it."""
     if skin is None:
         surface = motion.mesh.boundary()
-        u = motion.displacements[:, surface.vertex_ids]
-        return MovingSurface(surface.triangles, surface.vertices, surface.vertices + u)
+
+        def moved(u: Floats) -> Floats:
+            positions: Floats = surface.vertices + u[..., surface.vertex_ids, :]
+            return positions
+
+        return MovingSurface(surface.triangles, surface.vertices, motion, moved)
     if len(skin.mesh.vertices) != len(motion.mesh.vertices):
         raise InputError(
             f"the skin is embedded in a mesh of {len(skin.mesh.vertices)} vertices, but the motion "
             f"has {len(motion.mesh.vertices)}; embed it in motion.mesh"
         )
-    surface = skin.surface
-    return MovingSurface(surface.triangles, surface.vertices, skin.deform(motion.displacements))
+    return MovingSurface(skin.surface.triangles, skin.surface.vertices, motion, skin.deform)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +86,7 @@ class Shading:
         high = np.where(vertex < vertex[following], following, corner)
         order = np.lexsort((vertex[high], vertex[low]))
         a, b = order[:-1], order[1:]
-        unit = _unit(_area_normals(rest, triangles))
+        unit = _unit(area_vectors(rest, triangles))
         bend = np.einsum("ei,ei->e", unit[a // 3], unit[b // 3])
         joined = (vertex[low[a]] == vertex[low[b]]) & (vertex[high[a]] == vertex[high[b]])
         joined &= bend >= np.cos(np.radians(crease)) - 1e-12
@@ -87,7 +101,7 @@ class Shading:
 
     def normals(self, positions: Floats) -> Floats:
         """Unit normals of the cut vertices, (v, 3), for surface vertices at [m], (s, 3)."""
-        return _unit(self._around @ _area_normals(positions, self._faces))
+        return _unit(self._around @ area_vectors(positions, self._faces))
 
 
 def write_surface(surface: Surface, path: str | os.PathLike[str]) -> None:
@@ -97,9 +111,9 @@ def write_surface(surface: Surface, path: str | os.PathLike[str]) -> None:
     no shared vertices.
     """
     suffix = Path(path).suffix.lower()
-    if suffix not in SURFACE_FORMATS:
+    if suffix not in WRITTEN_SURFACES:
         raise InputError(
-            f"cannot write a surface to {path}: the name must end in {', '.join(SURFACE_FORMATS)}"
+            f"cannot write a surface to {path}: the name must end in {', '.join(WRITTEN_SURFACES)}"
         )
     import trimesh
 
@@ -109,12 +123,6 @@ def write_surface(surface: Surface, path: str | os.PathLike[str]) -> None:
     data: Any = mesh.export(file_type=suffix[1:], **options)
     with replacing(path) as temporary:
         temporary.write_bytes(data.encode() if isinstance(data, str) else data)
-
-
-def _area_normals(positions: Floats, triangles: Ints) -> Floats:
-    a, b, c = (positions[triangles[:, k]] for k in range(3))
-    normals: Floats = np.cross(b - a, c - a)
-    return normals
 
 
 def _unit(vectors: Floats) -> Floats:

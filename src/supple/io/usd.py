@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from supple.errors import InputError, MissingExtra
 from supple.files import replacing
-from supple.io.surfaces import moving_surface
+from supple.io.surfaces import MovingSurface, moving_surface
 from supple.mesh import Embedding, TetMesh
 from supple.motion import Motion
 from supple.types import Floats, Progress
@@ -37,7 +39,7 @@ def write_usd(
         progress: Called as ``progress(done, total, what)``.
     """
     try:
-        from pxr import Gf, Sdf, Usd, UsdGeom, Vt
+        from pxr import Sdf
     except ImportError as error:
         raise MissingExtra("USD export", "usd") from error
     if not Sdf.Path.IsValidIdentifier(name):
@@ -46,6 +48,21 @@ def write_usd(
         raise InputError(
             f"volume=True writes tetrahedra, but the motion has a {type(motion.mesh).__name__}"
         )
+    surface = moving_surface(motion, skin)
+    with replacing(path) as temporary:
+        # The stage ends with the function: Windows moves no file that is still open.
+        _write_stage(motion, temporary, surface, volume, name, progress)
+
+
+def _write_stage(
+    motion: Motion,
+    file: Path,
+    surface: MovingSurface,
+    volume: bool,
+    name: str,
+    progress: Progress | None,
+) -> None:
+    from pxr import Gf, Usd, UsdGeom, Vt
 
     def vectors(points: Floats) -> Any:
         return Vt.Vec3fArray.FromNumpy(np.ascontiguousarray(points, dtype=np.float32))
@@ -53,44 +70,49 @@ def write_usd(
     def whole(numbers: Any) -> Any:
         return Vt.IntArray.FromNumpy(np.ascontiguousarray(numbers, dtype=np.int32).ravel())
 
-    surface = moving_surface(motion, skin)
     rate = motion.frame_rate if len(motion) > 1 else _STILL_RATE
     codes = (motion.times - motion.times[0]) * rate
     nearest = np.round(codes)  # evenly spaced frames fall on whole time codes but for rounding
     codes = np.where(np.abs(codes - nearest) < 1e-6, nearest, codes)
-    with replacing(path) as temporary:
-        stage = Usd.Stage.CreateNew(os.fspath(temporary))
-        UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.z)
-        UsdGeom.SetStageMetersPerUnit(stage, 1.0)
-        stage.SetTimeCodesPerSecond(rate)
-        stage.SetFramesPerSecond(rate)
-        stage.SetStartTimeCode(float(codes[0]))
-        stage.SetEndTimeCode(float(codes[-1]))
-        world = UsdGeom.Xform.Define(stage, "/World")
-        stage.SetDefaultPrim(world.GetPrim())
+    stage = Usd.Stage.CreateNew(os.fspath(file))
+    UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.z)
+    UsdGeom.SetStageMetersPerUnit(stage, 1.0)
+    stage.SetTimeCodesPerSecond(rate)
+    stage.SetFramesPerSecond(rate)
+    stage.SetStartTimeCode(float(codes[0]))
+    stage.SetEndTimeCode(float(codes[-1]))
+    world = UsdGeom.Xform.Define(stage, "/World")
+    stage.SetDefaultPrim(world.GetPrim())
 
-        mesh = UsdGeom.Mesh.Define(stage, f"/World/{name}")
-        mesh.CreateSubdivisionSchemeAttr(UsdGeom.Tokens.none)
-        mesh.CreateFaceVertexCountsAttr(whole(np.full(len(surface.triangles), 3)))
-        mesh.CreateFaceVertexIndicesAttr(whole(surface.triangles))
-        mesh.CreateDoubleSidedAttr(True)
-        mesh.CreateDisplayColorAttr([Gf.Vec3f(0.72, 0.74, 0.78)])
-        moving = [(mesh.CreatePointsAttr(), mesh.CreateExtentAttr(), surface.positions)]
-        if volume:
-            solid = UsdGeom.TetMesh.Define(stage, f"/World/{name}_volume")
-            solid.CreatePurposeAttr(UsdGeom.Tokens.proxy)
-            solid.CreateTetVertexIndicesAttr(
-                Vt.Vec4iArray.FromNumpy(motion.mesh.cells.astype(np.int32))
-            )
-            solid.CreateSurfaceFaceVertexIndicesAttr(
-                Vt.Vec3iArray.FromNumpy(motion.mesh.boundary_facets().astype(np.int32))
-            )
-            moving.append((solid.CreatePointsAttr(), solid.CreateExtentAttr(), motion.positions))
-        for i, code in enumerate(codes.tolist()):
-            for points, extent, positions in moving:
-                points.Set(vectors(positions[i]), code)
-                corners = np.stack([positions[i].min(axis=0), positions[i].max(axis=0)])
-                extent.Set(vectors(corners), code)
-            if progress is not None:
-                progress(i + 1, len(codes), "frames")
-        stage.Save()
+    mesh = UsdGeom.Mesh.Define(stage, f"/World/{name}")
+    mesh.CreateSubdivisionSchemeAttr(UsdGeom.Tokens.none)
+    mesh.CreateFaceVertexCountsAttr(whole(np.full(len(surface.triangles), 3)))
+    mesh.CreateFaceVertexIndicesAttr(whole(surface.triangles))
+    mesh.CreateDoubleSidedAttr(True)
+    mesh.CreateDisplayColorAttr([Gf.Vec3f(0.72, 0.74, 0.78)])
+    moving: list[tuple[Any, Any, Callable[[int], Floats]]] = [
+        (mesh.CreatePointsAttr(), mesh.CreateExtentAttr(), surface.frame)
+    ]
+    if volume:
+        solid = UsdGeom.TetMesh.Define(stage, f"/World/{name}_volume")
+        solid.CreatePurposeAttr(UsdGeom.Tokens.proxy)
+        solid.CreateTetVertexIndicesAttr(
+            Vt.Vec4iArray.FromNumpy(motion.mesh.cells.astype(np.int32))
+        )
+        solid.CreateSurfaceFaceVertexIndicesAttr(
+            Vt.Vec3iArray.FromNumpy(motion.mesh.boundary_facets().astype(np.int32))
+        )
+
+        def inside(i: int) -> Floats:
+            positions: Floats = motion.mesh.vertices + motion.displacements[i]
+            return positions
+
+        moving.append((solid.CreatePointsAttr(), solid.CreateExtentAttr(), inside))
+    for i, code in enumerate(codes.tolist()):
+        for points, extent, positions in moving:
+            here = positions(i)
+            points.Set(vectors(here), code)
+            extent.Set(vectors(np.stack([here.min(axis=0), here.max(axis=0)])), code)
+        if progress is not None:
+            progress(i + 1, len(codes), "frames")
+    stage.Save()

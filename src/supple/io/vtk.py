@@ -10,16 +10,15 @@ from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 import meshio
-import numpy as np
 
 from supple.errors import InputError
 from supple.files import replacing
 from supple.io.surfaces import moving_surface
-from supple.mesh import Embedding, VolumeMesh
+from supple.mesh import Embedding
+from supple.mesh.formats import CELL_NAMES
 from supple.motion import Motion
 from supple.types import Ints, Progress
 
-_CELLS = {4: "tetra", 8: "hexahedron", 10: "tetra10"}
 _FRAME = re.compile(r"frame_\d{5,}\.vtu")
 
 
@@ -50,22 +49,23 @@ def write_pvd(
     if strangers or (folder.exists() and not folder.is_dir()):
         found = f"it holds {strangers[0].name}" if strangers else "it is a file"
         raise InputError(f"{folder} is in the way, {found}; move it, or choose another name")
+    cells: list[tuple[str, Ints]]
     if skin is None:
-        positions, u = motion.positions, motion.displacements
-        cells = [(_CELLS[motion.mesh.cells.shape[1]], motion.mesh.cells)]
-        cell_data = {"region": [_region_numbers(motion.mesh)]}
+        rest, moved = motion.mesh.vertices, None
+        cells = [(CELL_NAMES[motion.mesh.cell_nodes], motion.mesh.cells)]
+        cell_data = {"region": [motion.mesh.region_numbers()]}
     else:
-        surface = moving_surface(motion, skin)
-        positions, u = surface.positions, surface.positions - surface.rest
-        cells, cell_data = [("triangle", surface.triangles)], {}
+        moved = moving_surface(motion, skin)
+        rest, cells, cell_data = moved.rest, [("triangle", moved.triangles)], {}
     names = [f"frame_{i:05d}.vtu" for i in range(len(motion))]
     with replacing(target) as temporary:
         fresh = folder.with_name(f".{folder.name}-{secrets.token_hex(4)}")
         fresh.mkdir()
         try:
             for i, name in enumerate(names):
-                data = {"displacement": u[i]}
-                mesh = meshio.Mesh(positions[i], cells, point_data=data, cell_data=cell_data)
+                u = motion.displacements[i] if moved is None else moved.frame(i) - rest
+                data = {"displacement": u}
+                mesh = meshio.Mesh(rest + u, cells, point_data=data, cell_data=cell_data)
                 mesh.write(fresh / name, file_format="vtu")
                 if progress is not None:
                     progress(i + 1, len(names), "frames")
@@ -73,13 +73,6 @@ def write_pvd(
             _swap(fresh, folder)
         finally:
             shutil.rmtree(fresh, ignore_errors=True)
-
-
-def _region_numbers(mesh: VolumeMesh) -> Ints:
-    numbers = np.zeros(len(mesh.cells), dtype=np.int64)
-    for i, cells in reversed(list(enumerate(mesh.regions.values(), start=1))):
-        numbers[cells] = i
-    return numbers
 
 
 def _index(motion: Motion, folder: str, names: list[str]) -> str:

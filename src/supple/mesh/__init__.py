@@ -2,6 +2,14 @@
 
 from supple.mesh.checks import MeshWarning
 from supple.mesh.embedding import Embedding
+from supple.mesh.formats import (
+    MESH_FORMATS,
+    SURFACE_FORMATS,
+    WRITTEN_MESHES,
+    WRITTEN_SURFACES,
+    MeshFormat,
+    SurfaceFormat,
+)
 from supple.mesh.hex import HexMesh
 from supple.mesh.quadratic import QuadraticTetMesh
 from supple.mesh.reading import read_mesh
@@ -12,12 +20,18 @@ from supple.mesh.volume import Quadrature, VolumeMesh
 from supple.mesh.writing import write_mesh
 
 __all__ = [
+    "MESH_FORMATS",
+    "SURFACE_FORMATS",
+    "WRITTEN_MESHES",
+    "WRITTEN_SURFACES",
     "Embedding",
     "HexMesh",
+    "MeshFormat",
     "MeshWarning",
     "QuadraticTetMesh",
     "Quadrature",
     "Surface",
+    "SurfaceFormat",
     "TetMesh",
     "VolumeMesh",
     "read_mesh",

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from supple.errors import MeshError
+from supple.errors import InputError, MeshError
 from supple.types import Bools, Floats, Ints
 
 FLAT = 1e-10
@@ -29,6 +29,13 @@ def frozen(array: Any, dtype: type) -> Any:
     made: Any = np.array(given, dtype=dtype, order="C")
     made.setflags(write=False)
     return made
+
+
+def scale_factor(factor: float) -> float:
+    """Check a factor by which lengths are multiplied."""
+    if not 0 < factor < float("inf"):
+        raise InputError(f"factor={factor!r} must be a number above zero, e.g. 0.001 from mm to m")
+    return float(factor)
 
 
 def points(vertices: Any, what: str = "vertices") -> Floats:

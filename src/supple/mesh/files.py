@@ -7,6 +7,7 @@ import contextlib
 import io
 import os
 import struct
+import threading
 import warnings
 import zlib
 from collections.abc import Iterator, Mapping
@@ -18,6 +19,7 @@ import numpy as np
 
 from supple.errors import InputError, MeshError
 from supple.mesh.checks import MeshWarning
+from supple.mesh.formats import CELL_NAMES
 from supple.mesh.hex import HexMesh
 from supple.mesh.quadratic import STRAIGHT, QuadraticTetMesh
 from supple.mesh.tet import EDGES, TetMesh
@@ -29,7 +31,6 @@ PARSING = (
     AttributeError,
     EOFError,
     LookupError,
-    MemoryError,
     NameError,
     OSError,
     RuntimeError,
@@ -50,9 +51,10 @@ KINDS: dict[int, type[TetMesh] | type[QuadraticTetMesh] | type[HexMesh]] = {
 }
 """Mesh class by number of nodes of a cell."""
 
-VOLUMES = {"tetra": 4, "tetra10": 10, "hexahedron": 8}
+VOLUMES = {name: nodes for nodes, name in CELL_NAMES.items()}
 """Number of nodes by meshio's name of a solid cell."""
 
+_SILENCE = threading.RLock()
 _SHEETS = {"triangle", "quad", "polygon", "triangle6", "quad8", "quad9"}
 
 
@@ -94,23 +96,38 @@ def text(file: Path) -> str:
 
 
 @contextlib.contextmanager
-def guarded(file: Path, *more: type[Exception]) -> Iterator[None]:
-    """Run another package's parser: no printing, no warnings, and damage as MeshError.
+def silenced() -> Iterator[None]:
+    """Run another package that prints and warns; one thread at a time.
 
-    ``more``: exceptions of that package beside the usual ones.
+    What it redirects belongs to the whole process, so keep it round the call and nothing else.
+    """
+    nowhere = io.StringIO()
+    with (
+        _SILENCE,
+        contextlib.redirect_stdout(nowhere),
+        contextlib.redirect_stderr(nowhere),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")
+        yield
+
+
+@contextlib.contextmanager
+def guarded(file: Path, *more: type[Exception]) -> Iterator[None]:
+    """Parse a file: damage becomes a MeshError that names it.
+
+    ``more``: exceptions of another package beside the usual ones.
     """
     damage: tuple[type[BaseException], ...] = (*PARSING, *more)
-    quiet = io.StringIO()
     try:
-        with (
-            contextlib.redirect_stdout(quiet),
-            contextlib.redirect_stderr(quiet),
-            warnings.catch_warnings(),
-        ):
-            warnings.simplefilter("ignore")
+        with np.errstate(all="ignore"):
             yield
     except MeshError:
         raise
+    except MemoryError as error:
+        raise MeshError(
+            f"{file} does not fit into memory; is it too large, or is a number in it damaged?"
+        ) from error
     except damage as error:
         raise unreadable(file, f"{error}" or type(error).__name__) from error
 

@@ -68,9 +68,9 @@ class _Section:
         start = content.find(b"\n", start) + 1
         self.binary = binary
         self.size = size
-        self.at = 0
+        self.at = start if binary else 0
         if binary:
-            self.bytes = content[start:]
+            self.bytes = content
         else:
             end = content.find(b"$End" + name, start)
             if end < 0 and not self.missing:

@@ -111,6 +111,13 @@ class HexMesh(VolumeMesh):
         )
         return Quadrature(weights * np.linalg.det(jacobians), gradients, shape_values(places))
 
+    def quality(self) -> Floats:
+        """The smallest scaled Jacobian of each brick's corners, 1 for a cuboid, (m,)."""
+        slopes = _jacobians(self.vertices, self.cells, CORNERS)
+        unit = slopes / np.linalg.norm(slopes, axis=3, keepdims=True)
+        smallest: Floats = np.linalg.det(unit).min(axis=1)
+        return smallest
+
     def shape_mass(self) -> Floats:
         """Integral of N_a N_b over each brick, exact also for distorted ones [m³], (m, 8, 8)."""
         places, weights = gauss(3)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supple.errors import MeshError
-from supple.mesh.tet import EDGES, TetMesh, barycentric_gradients, tet_volumes
+from supple.mesh.tet import EDGES, TetMesh, barycentric_gradients, mean_ratio, tet_volumes
 from supple.mesh.volume import Quadrature, VolumeMesh
 from supple.types import Floats, Ints
 
@@ -70,6 +70,10 @@ class QuadraticTetMesh(VolumeMesh):
         gradients = np.einsum("qkc,mci->mqki", shape_slopes(places), corner, optimize=True)
         weights = np.repeat(self.volumes[:, None] / 4.0, 4, axis=1)
         return Quadrature(weights, gradients, shape_values(places))
+
+    def quality(self) -> Floats:
+        """Mean ratio of each tet, as for TetMesh, (m,)."""
+        return mean_ratio(self)
 
     def shape_mass(self) -> Floats:
         """Integral of N_a N_b over each cell [m³], (m, 10, 10)."""

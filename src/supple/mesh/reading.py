@@ -19,8 +19,10 @@ from supple.mesh.files import (
     guarded,
     labelled,
     one_kind,
+    silenced,
     unreadable,
 )
+from supple.mesh.formats import MESH_FORMATS, SURFACE_FORMATS, USD
 from supple.mesh.gmsh import is_gmsh41, read_gmsh41
 from supple.mesh.hex import HexMesh
 from supple.mesh.quadratic import QuadraticTetMesh
@@ -48,8 +50,8 @@ def read_mesh(path: str | os.PathLike[str]) -> TetMesh | QuadraticTetMesh | HexM
     file = existing(path)
     reader = _READERS.get(file.suffix.lower())
     if reader is None:
-        advice = f"one of {', '.join(_READERS)}"
-        if file.suffix.lower() in (".obj", ".ply", ".stl", ".glb", ".gltf", ".off"):
+        advice = f"one of {', '.join(MESH_FORMATS)}"
+        if file.suffix.lower() in SURFACE_FORMATS:
             advice = "read_surface for surfaces, or TetMesh.from_surface to fill one with tets"
         raise MeshError(
             f"{file}: read_mesh does not know {file.suffix or 'no ending'}; use {advice}"
@@ -62,7 +64,9 @@ def _through_meshio(module: str) -> Callable[[Path], Found]:
         import meshio
 
         with guarded(file, meshio.ReadError):
-            return _volume_cells(file, getattr(meshio, module).read(str(file)))
+            with silenced():
+                found = getattr(meshio, module).read(str(file))
+            return _volume_cells(file, found)
 
     return read
 
@@ -104,7 +108,5 @@ _READERS: dict[str, Callable[[Path], Found]] = {
     ".node": read_tetgen,
     ".ele": read_tetgen,
     ".veg": read_vega,
-    ".usd": read_usd_tets,
-    ".usda": read_usd_tets,
-    ".usdc": read_usd_tets,
+    **dict.fromkeys(USD, read_usd_tets),
 }

@@ -9,16 +9,12 @@ from typing import Any
 import numpy as np
 
 from supple.errors import MeshError
-from supple.mesh.files import existing, guarded, text, unreadable
+from supple.mesh.files import existing, guarded, silenced, text, unreadable
+from supple.mesh.formats import SURFACE_FORMATS, USD
 from supple.mesh.polygons import fan
 from supple.mesh.surface import Surface
 from supple.mesh.usd import read_usd_surface
 from supple.types import Ints
-
-_USD = (".usd", ".usda", ".usdc")
-_TRIMESH = (".ply", ".stl", ".glb", ".gltf", ".off")
-# These formats repeat a vertex where its normal or texture differs, or for every triangle.
-_SPLIT = (".stl", ".glb", ".gltf")
 
 
 def read_surface(path: str | os.PathLike[str]) -> Surface:
@@ -31,8 +27,8 @@ def read_surface(path: str | os.PathLike[str]) -> Surface:
     """
     file = existing(path)
     ending = file.suffix.lower()
-    if ending not in (".obj", *_TRIMESH, *_USD):
-        known = ", ".join((".obj", *_TRIMESH, *_USD))
+    if ending not in SURFACE_FORMATS:
+        known = ", ".join(SURFACE_FORMATS)
         raise MeshError(
             f"{file}: read_surface does not know {ending or 'no ending'}; it reads {known}; "
             "read_mesh(...).boundary() gives the surface of a solid"
@@ -40,10 +36,10 @@ def read_surface(path: str | os.PathLike[str]) -> Surface:
     try:
         if ending == ".obj":
             return _read_obj(file)
-        if ending in _USD:
+        if ending in USD:
             return read_usd_surface(file)
         surface = _through_trimesh(file)
-        return surface.welded()[0] if ending in _SPLIT else surface
+        return surface.welded()[0] if SURFACE_FORMATS[ending].split else surface
     except MeshError as error:
         if str(file) in str(error):
             raise
@@ -99,9 +95,11 @@ def _through_trimesh(file: Path) -> Surface:
     import trimesh
 
     with guarded(file):
-        loaded: Any = trimesh.load(str(file), process=False, skip_materials=True)
-        if isinstance(loaded, trimesh.Scene):
-            parts = [part for part in loaded.dump() if isinstance(part, trimesh.Trimesh)]
+        with silenced():
+            loaded: Any = trimesh.load(str(file), process=False, skip_materials=True)
+            dumped = loaded.dump() if isinstance(loaded, trimesh.Scene) else None
+        if dumped is not None:
+            parts = [part for part in dumped if isinstance(part, trimesh.Trimesh)]
             parts = [part for part in parts if len(part.faces)]
         else:
             parts = [loaded] if len(getattr(loaded, "faces", ())) else []

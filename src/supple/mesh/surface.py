@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -63,7 +64,7 @@ class Surface:
     @cached_property
     def areas(self) -> Floats:
         """Area of each triangle [m²], (t,)."""
-        areas: Floats = 0.5 * np.linalg.norm(_double_area_vectors(self), axis=1)
+        areas: Floats = 0.5 * np.linalg.norm(area_vectors(self.vertices, self.triangles), axis=1)
         return areas
 
     @property
@@ -93,16 +94,12 @@ class Surface:
 
         A vertex without area around it has the normal 0.
         """
-        face = _double_area_vectors(self)
-        summed = np.zeros_like(self.vertices)
-        for corner in range(3):
-            for axis in range(3):
-                summed[:, axis] += np.bincount(
-                    self.triangles[:, corner], weights=face[:, axis], minlength=self.n_vertices
-                )
-        length = np.linalg.norm(summed, axis=1, keepdims=True)
-        unit: Floats = np.divide(summed, length, out=np.zeros_like(summed), where=length > 0)
-        return unit
+        return vertex_normals(self.vertices, self.triangles)
+
+    def scaled(self, factor: float) -> Surface:
+        """This surface with every length multiplied by ``factor``, e.g. 0.01 from cm to m."""
+        scale = checks.scale_factor(factor)
+        return self if scale == 1.0 else dataclasses.replace(self, vertices=scale * self.vertices)
 
     def compact(self) -> tuple[Surface, Ints]:
         """Drop vertices that no triangle uses.
@@ -127,7 +124,22 @@ class Surface:
         return Surface(places, triangles[(a != b) & (b != c) & (c != a)]), merged
 
 
-def _double_area_vectors(surface: Surface) -> Floats:
-    a, b, c = (surface.vertices[surface.triangles[:, k]] for k in range(3))
+def area_vectors(positions: Floats, triangles: Ints) -> Floats:
+    """Normals of triangles, (t, 3), each as long as twice the area [m²]."""
+    a, b, c = (positions[triangles[:, k]] for k in range(3))
     product: Floats = np.cross(b - a, c - a)
     return product
+
+
+def vertex_normals(positions: Floats, triangles: Ints) -> Floats:
+    """Unit normals of vertices at ``positions`` (n, 3) [m], as Surface.normals gives them."""
+    face = area_vectors(positions, triangles)
+    summed = np.zeros_like(positions)
+    for corner in range(3):
+        for axis in range(3):
+            summed[:, axis] += np.bincount(
+                triangles[:, corner], weights=face[:, axis], minlength=len(positions)
+            )
+    length = np.linalg.norm(summed, axis=1, keepdims=True)
+    unit: Floats = np.divide(summed, length, out=np.zeros_like(summed), where=length > 0)
+    return unit

@@ -97,6 +97,10 @@ class TetMesh(VolumeMesh):
         gradients = barycentric_gradients(self.vertices, self.cells, self.volumes)
         return Quadrature(self.volumes[:, None], gradients[:, None], np.full((1, 4), 0.25))
 
+    def quality(self) -> Floats:
+        """Mean ratio of each tet, 12 (3V)^⅔ / Σ l², 1 for a regular one, (m,)."""
+        return mean_ratio(self)
+
     def shape_mass(self) -> Floats:
         """Integral of N_a N_b over each cell, V (1 + δ_ab) / 20 [m³], (m, 4, 4)."""
         return self.volumes[:, None, None] * ((np.ones((4, 4)) + np.eye(4)) / 20.0)
@@ -122,3 +126,10 @@ def barycentric_gradients(vertices: Floats, cells: Ints, volumes: Floats) -> Flo
     gradients[:, 1:] /= (6.0 * volumes)[:, None, None]
     gradients[:, 0] = -gradients[:, 1:].sum(axis=1)
     return gradients
+
+
+def mean_ratio(mesh: VolumeMesh) -> Floats:
+    """12 (3V)^⅔ / Σ l² over the six edges l of each tet, 1 for a regular one, (m,)."""
+    squares = (mesh.edge_lengths() ** 2).sum(axis=1)
+    ratio: Floats = 12 * np.cbrt(3 * mesh.volumes) ** 2 / squares
+    return ratio

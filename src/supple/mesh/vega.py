@@ -15,6 +15,8 @@ from supple.mesh.volume import VolumeMesh
 from supple.types import Floats, Ints
 
 _NODES = {"TET": 4, "CUBIC": 8}
+_WORDS = {nodes: word for word, nodes in _NODES.items()}
+_CONSTANTS = ("density", "young", "poisson")  # of an ENU material, in this order
 _MISSING = "*MISSING"
 _DEPTH = 8  # of files that include files
 
@@ -54,15 +56,12 @@ def read_vega(file: Path) -> Found:
 
 def write_vega(mesh: VolumeMesh, file: Path) -> None:
     """Write a .veg file with regions as sets and their properties as materials."""
-    words = {4: "TET", 8: "CUBIC"}
-    if mesh.cell_nodes not in words:
-        raise MeshError(f"a .veg file holds linear tets and bricks, not {type(mesh).__name__}")
     for name in mesh.regions:
         if any(letter in name for letter in ",#*\n\r") or name != name.strip():
             raise MeshError(f"region name {name!r} cannot be written in a .veg file: use a word")
     out = ["*VERTICES", f"{mesh.n_vertices} 3 0 0"]
     out += [f"{i} {x!r} {y!r} {z!r}" for i, (x, y, z) in enumerate(mesh.vertices.tolist(), 1)]
-    out += ["", "*ELEMENTS", words[mesh.cell_nodes], f"{mesh.n_cells} {mesh.cell_nodes} 0"]
+    out += ["", "*ELEMENTS", _WORDS[mesh.cell_nodes], f"{mesh.n_cells} {mesh.cell_nodes} 0"]
     for i, cell in enumerate((mesh.cells + 1).tolist(), 1):
         out.append(f"{i} " + " ".join(map(str, cell)))
     for name, cells in mesh.regions.items():
@@ -71,11 +70,16 @@ def write_vega(mesh: VolumeMesh, file: Path) -> None:
             ids = (cells + 1).tolist()
             out += [",".join(map(str, ids[k : k + 12])) + "," for k in range(0, len(ids), 12)]
     for name, values in mesh.properties.items():
-        if set(values) == {"density", "young", "poisson"}:
-            numbers = ", ".join(repr(values[key]) for key in ("density", "young", "poisson"))
+        if writable(values):
+            numbers = ", ".join(repr(values[key]) for key in _CONSTANTS)
             out += ["", f"*MATERIAL {name}Material", f"ENU, {numbers}"]
             out += ["", "*REGION", f"{name}, {name}Material"]
     file.write_text("\n".join(out) + "\n", encoding="utf-8")
+
+
+def writable(values: Mapping[str, float]) -> bool:
+    """Whether an ENU material holds just these properties."""
+    return set(values) == set(_CONSTANTS)
 
 
 def _lines(file: Path, depth: int) -> Iterator[str]:
@@ -174,7 +178,7 @@ def _material(file: Path, name: str, lines: list[str]) -> Mapping[str, float]:
         )
         return {}
     try:
-        density, young, poisson = (float(word) for word in words[1:])
+        constants = dict(zip(_CONSTANTS, map(float, words[1:]), strict=True))
     except ValueError as error:
         raise unreadable(file, f"material {name!r} must be 'ENU, density, E, nu'") from error
-    return {"young": young, "poisson": poisson, "density": density}
+    return constants

@@ -27,7 +27,7 @@ class Quadrature:
 
     ``weights`` (m, q) volume that each point stands for [m³]; ``gradients`` (m, q, k, 3)
     derivatives of the k shape functions by the rest position [1/m]; ``shape_values`` (q, k)
-    the shape functions themselves.
+    the shape functions themselves. The arrays are taken over and made read-only, not copied.
     """
 
     weights: Floats
@@ -36,7 +36,9 @@ class Quadrature:
 
     def __post_init__(self) -> None:
         for name in ("weights", "gradients", "shape_values"):
-            object.__setattr__(self, name, checks.frozen(getattr(self, name), np.float64))
+            array = np.ascontiguousarray(getattr(self, name), dtype=np.float64)
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -113,8 +115,9 @@ class VolumeMesh(ABC):
         whole = checks.connectivity(cells, cls.cell_nodes, len(positions))
         turned = cls.inverted(positions, whole)
         whole = np.where(turned[:, None], whole[:, cls._flip], whole)
-        positions, whole, _ = drop_unreferenced(positions, whole)
-        return cls(positions, whole, regions or {}, properties or {})
+        kept, renumbered = np.unique(whole, return_inverse=True)
+        whole = renumbered.reshape(whole.shape).astype(np.int64)
+        return cls(positions[kept], whole, regions or {}, properties or {})
 
     @classmethod
     def inverted(cls, vertices: Floats, cells: Ints) -> Bools:
@@ -126,6 +129,11 @@ class VolumeMesh(ABC):
     def with_region(self, name: str, cells: ArrayLike) -> Self:
         """This mesh with one more region: cell indices, or a mask (m,)."""
         return dataclasses.replace(self, regions={**self.regions, name: np.asarray(cells)})
+
+    def scaled(self, factor: float) -> Self:
+        """This mesh with every length multiplied by ``factor``, e.g. 0.001 from mm to m."""
+        scale = checks.scale_factor(factor)
+        return self if scale == 1.0 else dataclasses.replace(self, vertices=scale * self.vertices)
 
     # -- measuring ---------------------------------------------------------------------
 
@@ -170,6 +178,19 @@ class VolumeMesh(ABC):
         middle: Floats = self.vertices[corners].mean(axis=1)
         middle.setflags(write=False)
         return middle
+
+    def edge_lengths(self) -> Floats:
+        """Length of every edge between corners of each cell [m], (m, 6) or (m, 12)."""
+        ends = self.vertices[self.cells[:, self._corner_edges]]
+        lengths: Floats = np.linalg.norm(ends[:, :, 1] - ends[:, :, 0], axis=2)
+        return lengths
+
+    @abstractmethod
+    def quality(self) -> Floats:
+        """Shape of each cell, 1 for a regular one and near 0 for a flat one, (m,).
+
+        Tets: mean ratio 12 (3V)^⅔ / Σ l². Bricks: the smallest scaled Jacobian of their corners.
+        """
 
     @classmethod
     def _longest_edges(cls, vertices: Floats, cells: Ints) -> Floats:
@@ -251,6 +272,16 @@ class VolumeMesh(ABC):
             raise InputError(f"no region {name!r}; this mesh has: {checks.names(self.regions)}")
         return self.regions[name]
 
+    def region_numbers(self) -> Ints:
+        """The region of each cell, numbered from 1 in their order, 0 for none, (m,).
+
+        A cell in several regions has the first.
+        """
+        numbers = np.zeros(self.n_cells, dtype=np.int64)
+        for number, cells in reversed(list(enumerate(self.regions.values(), 1))):
+            numbers[cells] = number
+        return numbers
+
     # -- the boundary ------------------------------------------------------------------
 
     def boundary_facets(self) -> Ints:
@@ -286,12 +317,6 @@ class VolumeMesh(ABC):
         triangles = self._facets[0][:, self._face_triangles].reshape(-1, 3)
         kept, local = np.unique(triangles, return_inverse=True)
         return Surface(self.vertices[kept], local.reshape(-1, 3).astype(np.int64), kept)
-
-
-def drop_unreferenced(vertices: Floats, cells: Ints) -> tuple[Floats, Ints, Ints]:
-    """Vertices that some cell uses, the cells renumbered, and the former index of each vertex."""
-    kept, renumbered = np.unique(cells, return_inverse=True)
-    return vertices[kept], renumbered.reshape(cells.shape).astype(np.int64), kept
 
 
 def grid(
