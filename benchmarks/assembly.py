@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import supple as sp
-from supple.threads import available_cores
 from supple.materials import MATERIALS
+from supple.threads import available_cores
 
 from .cantilever import beam
 from .timing import median_seconds, table

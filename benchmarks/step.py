@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import supple as sp
-from supple.threads import available_cores
 from supple.solvers.cholesky import Factorization
+from supple.threads import available_cores
 
 from .cantilever import beam, first_bending_mode
 from .timing import median_seconds, table

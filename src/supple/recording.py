@@ -33,7 +33,7 @@ from supple.mesh import HexMesh, QuadraticTetMesh, TetMesh, VolumeMesh
 from supple.motion import Frame, Motion
 from supple.types import Floats
 
-__all__ = ["Frame", "Recorder", "read_metadata", "read_motion", "write_motion"]
+__all__ = ["Frame", "Recorder", "is_motion_file", "read_metadata", "read_motion", "write_motion"]
 
 _MOTION = files.Kind(b"\x89SUPMOT\n", "motion file", 1)
 _CHECKPOINT = files.Kind(b"\x89SUPCHK\n", "checkpoint", 1)
@@ -229,6 +229,14 @@ def read_motion(path: str | os.PathLike[str], *, salvage: bool = False) -> Motio
         linear_momentum=scalars[:count, 5:8],
         angular_momentum=scalars[:count, 8:11],
     )
+
+
+def is_motion_file(path: str | os.PathLike[str]) -> bool:
+    """Whether the file is a recorded motion, whatever its name."""
+    if not os.path.isfile(path):
+        return False
+    with open(path, "rb") as file:
+        return file.read(len(_MOTION.magic)) == _MOTION.magic
 
 
 def read_metadata(path: str | os.PathLike[str]) -> dict[str, str]:

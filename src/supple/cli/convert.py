@@ -19,10 +19,11 @@ from supple import (
     write_mesh,
     write_surface,
 )
-from supple.cli.info import is_motion, load
+from supple.cli.info import load
 from supple.cli.progress import Reporter, say
 from supple.io.export import MOTION_FORMATS
 from supple.mesh import WRITTEN_MESHES, WRITTEN_SURFACES
+from supple.recording import is_motion_file
 
 
 def command(given: argparse.Namespace) -> int:
@@ -43,7 +44,7 @@ def command(given: argparse.Namespace) -> int:
 def _convert(source: Path, target: Path, given: argparse.Namespace) -> None:
     ending = target.suffix.lower()
     filling = given.edge is not None or given.voxels is not None
-    if is_motion(source):
+    if is_motion_file(source):
         if filling or given.scale != 1.0:
             raise InputError("--edge, --voxels and --scale are for meshes and surfaces")
         _convert_motion(source, target, given)

@@ -22,9 +22,7 @@ from supple import (
 )
 from supple.cli.progress import say
 from supple.mesh import MESH_FORMATS, SURFACE_FORMATS
-from supple.recording import read_metadata
-
-_MOTION = b"\x89SUPMOT\n"
+from supple.recording import is_motion_file, read_metadata
 
 
 def command(given: argparse.Namespace) -> int:
@@ -54,18 +52,10 @@ def load(path: Path) -> VolumeMesh | Surface:
     return read_surface(path)
 
 
-def is_motion(path: Path) -> bool:
-    """Whether the file is a recorded motion, whatever its name."""
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return file.read(len(_MOTION)) == _MOTION
-
-
 def _described(path: Path) -> dict[str, Any]:
     if not path.exists():
         raise InputError(f"there is no file {path}")
-    if is_motion(path):
+    if is_motion_file(path):
         return {"file": str(path), **_motion(path)}
     if path.suffix.lower() == ".toml":
         return {"file": str(path), **_scene(path)}
