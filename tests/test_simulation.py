@@ -403,3 +403,24 @@ def test_bad_time_steps_named(dt):
 def test_bad_input_names_the_argument(act, named):
     with pytest.raises(sp.InputError, match=named):
         act()
+
+
+def test_unstable_explicit_rule_is_named_as_the_cause():
+    """The state was sound; it is the step that is too long."""
+    sim = simulation(sp.RK4(), dt=0.2)
+    with pytest.raises(sp.StepFailed, match="explicit integrator is unstable"):
+        sim.run(20.0)
+
+
+def test_mask_of_integers_refused():
+    """0 and 1 would be read as two vertices."""
+    mask = np.zeros(N, dtype=int)
+    mask[MESH.where(x=0)] = 1
+    with pytest.raises(sp.InputError, match="boolean"):
+        sp.Body(MESH, soft(sp.StVK), fixed=mask)
+
+
+def test_failure_with_current_damping_names_the_way_out():
+    sim = simulation(solver=sp.Newton(max_iterations=1, tolerance=1e-14))
+    with pytest.raises(sp.StepFailed, match=r"StiffnessAt\.REST"):
+        sim.step(force=np.full((N, 3), 1e3))

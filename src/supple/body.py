@@ -105,7 +105,7 @@ class Body:
             return (self._part(self.material, None),)
         if not isinstance(self.material, Mapping):
             raise InputError(
-                f"material is a {type(self.material).__name__}; give a material such as "
+                f"material is {_what(self.material)}; give a material such as "
                 "StVK(young=1e6, poisson=0.4), or a mapping from region names to materials"
             )
         owner = np.zeros(n, dtype=np.int64)
@@ -261,6 +261,10 @@ class Body:
     def pressure(self, vertices: ArrayLike | None, value: float) -> Floats:
         """Pressure [Pa] on the same facets, along their rest normals inwards; (n, 3) [N]."""
         return loads.pressure(self.mesh, vertices, value)
+
+
+def _what(value: object) -> str:
+    return f"the class {value.__name__}" if isinstance(value, type) else f"a {type(value).__name__}"
 
 
 def _rigid_rank(X: Floats, held: Bools, piece: Bools) -> int:

@@ -85,6 +85,8 @@ def vertex_indices(name: str, given: ArrayLike, n: int) -> Ints:
             f"{name} is {array.dtype} of shape {array.shape}; give vertex indices (k,), "
             f"or a mask of vertices ({n},)"
         )
+    if len(array) == n > 2 and array.max() <= 1:
+        raise InputError(f"{name} looks like a mask of 0 and 1; make it boolean: mask.astype(bool)")
     bad = array[(array < 0) | (array >= n)]
     if len(bad):
         raise InputError(f"{name} names vertex {bad[0]}, but the mesh has vertices 0 to {n - 1}")

@@ -37,6 +37,11 @@ class Dynamics(Problem):
         # The stiffness of the current shape and that of the anchor.
         self._buffer, self._spare = (np.empty((body.pattern.n_blocks, 3, 3)) for _ in range(2))
         self._matrix = np.empty((body.pattern.n_blocks, 3, 3))
+        if any(model.depends_on_shape for model in self.damping):
+            self.advice = (
+                "Damping that follows the shape can keep a buckling body from settling: with "
+                "Rayleigh try at=StiffnessAt.REST."
+            )
 
     def begin(self, stage: Stage, external: Floats) -> None:
         """Set what acts during a stage: its external force and the motion of its supports."""

@@ -33,7 +33,15 @@ from supple.mesh import HexMesh, QuadraticTetMesh, TetMesh, VolumeMesh
 from supple.motion import Frame, Motion
 from supple.types import Floats
 
-__all__ = ["Frame", "Recorder", "is_motion_file", "read_metadata", "read_motion", "write_motion"]
+__all__ = [
+    "Frame",
+    "Recorder",
+    "is_motion_file",
+    "read_mesh_of",
+    "read_metadata",
+    "read_motion",
+    "write_motion",
+]
 
 _MOTION = files.Kind(b"\x89SUPMOT\n", "motion file", 1)
 _CHECKPOINT = files.Kind(b"\x89SUPCHK\n", "checkpoint", 1)
@@ -243,6 +251,12 @@ def read_metadata(path: str | os.PathLike[str]) -> dict[str, str]:
     """The texts kept with a motion file, e.g. the scene that made it."""
     with FileIO(_existing(path)) as file:
         return _Contents(file, Path(path)).metadata
+
+
+def read_mesh_of(path: str | os.PathLike[str]) -> VolumeMesh:
+    """The mesh of a motion file; no frame is read."""
+    with FileIO(_existing(path)) as file:
+        return _Contents(file, Path(path)).mesh
 
 
 def write_motion(

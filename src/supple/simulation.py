@@ -209,6 +209,10 @@ class Simulation:
                 after = rule.advance(now, dt, lambda t, u, v: self._acceleration(t, u, v, extra))
         except NotPositiveDefinite as error:  # forces so large that the mass solve overflows
             raise unstable from error
+        except StepFailed as error:
+            if self._dynamics.shape_at(now.u).energy < np.inf:  # sound at the start of the step
+                raise unstable from error
+            raise
         if not (np.isfinite(after.u).all() and np.isfinite(after.v).all()):
             raise unstable
         self.body.held.place(after.u, after.time)
@@ -275,6 +279,8 @@ class Simulation:
     ) -> Motion:
         """Move on for ``duration`` [s] and return the motion, a frame after every ``every`` steps.
 
+        The run ends at the whole number of steps nearest to ``duration``, at least one.
+
         ``record`` names a motion file that is written as the run goes: whatever stops it, at most
         the frame at hand is lost. ``resume=True`` goes on with such a file from its last frame;
         build the simulation as for the run that was stopped. ``overwrite=True`` replaces the file.
@@ -282,6 +288,10 @@ class Simulation:
         """
         steps = max(1, round(number("duration", duration, above=0, unit="s") / self.dt))
         whole_number("every", every, at_least=1)
+        if progress is not None and not callable(progress):
+            raise InputError(
+                f"progress={progress!r}: give a function, to be called as progress(done, total, what)"
+            )
         if record is None:
             if resume:
                 raise InputError("resume=True needs record=, the motion file to go on with")

@@ -68,6 +68,8 @@ class Problem(ABC):
 
     pattern: BlockPattern
     free: Bools
+    advice: str = ""
+    """What a person may try, in this problem, where a stage cannot be solved."""
 
     @abstractmethod
     def balance(self, stage: Stage, u: Floats, *, with_matrix: bool = False) -> Balance:

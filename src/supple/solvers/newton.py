@@ -92,8 +92,11 @@ class BoundNewton(BoundStageSolver):
             if self._norm(here) <= _NEAR_BALANCE * here.scale:
                 break
         if best is None:
-            raise _failed("a cell has collapsed or turned inside out, which its material forbids",
-                          stage, np.inf)  # fmt: skip
+            raise self._failed(
+                "a cell has collapsed or turned inside out, which its material forbids",
+                stage,
+                np.inf,
+            )
         if best[0] is not u:
             self._problem.balance(stage, best[0], with_matrix=True)
         return best
@@ -103,10 +106,10 @@ class BoundNewton(BoundStageSolver):
             if iteration:
                 here = self._problem.balance(stage, u, with_matrix=True)
             if not _finite(here):
-                raise _failed("the forces are not finite", stage, np.inf)
+                raise self._failed("the forces are not finite", stage, np.inf)
             u = u + self._direction(stage, here, 1e-4)
         if not np.isfinite(u).all():
-            raise _failed("the displacements are not finite", stage, np.inf)
+            raise self._failed("the displacements are not finite", stage, np.inf)
         self.iterations = count
         return u
 
@@ -129,15 +132,17 @@ class BoundNewton(BoundStageSolver):
                 step = self._direction(stage, here, accuracy, definite=True)
                 found = self._search(stage, u, here, step)
             if found is None:
-                raise _failed("no step along Newton's direction brings forces closer to balance",
-                              stage, norm)  # fmt: skip
+                raise self._failed(
+                    "no step along Newton's direction brings forces closer to balance", stage, norm
+                )
             u, here = found
         if self._norm(here) <= self._target(here):
             return u
-        raise _failed(
+        raise self._failed(
             f"Newton's method did not converge in {self._options.max_iterations} iterations",
-            stage, self._norm(here),
-        )  # fmt: skip
+            stage,
+            self._norm(here),
+        )
 
     def _direction(
         self,
@@ -164,7 +169,7 @@ class BoundNewton(BoundStageSolver):
             self._linear.take(self._problem.matrix(stage, definite=True))
             return self._linear.solve(rhs, accuracy)
         except NotPositiveDefinite as error:
-            raise _failed(
+            raise self._failed(
                 "the matrix of the stage is not positive definite", stage, self._norm(here)
             ) from error
 
@@ -216,6 +221,19 @@ class BoundNewton(BoundStageSolver):
         """Derivative of the potential along a step."""
         return float(np.vdot(self._on_free(balance.residual), self._on_free(step)))
 
+    def _failed(self, reason: str, stage: Stage, residual: float) -> StepFailed:
+        advice = (
+            "Try a smaller dt, or loads and supports that change more slowly. From a violent start "
+            "BackwardEuler() goes on where second-order rules do not; NeoHookean forbids "
+            "inversion, StableNeoHookean recovers from it."
+        )
+        return StepFailed(
+            reason,
+            time=stage.time,
+            residual=residual,
+            advice=" ".join(filter(None, [advice, self._problem.advice])),
+        )
+
     def _target(self, balance: Balance) -> float:
         return max(self._options.tolerance * balance.scale, balance.floor)
 
@@ -228,14 +246,3 @@ class BoundNewton(BoundStageSolver):
 
 def _finite(balance: Balance) -> bool:
     return bool(np.isfinite(balance.potential) and np.isfinite(balance.residual).all())
-
-
-def _failed(reason: str, stage: Stage, residual: float) -> StepFailed:
-    return StepFailed(
-        reason,
-        time=stage.time,
-        residual=residual,
-        advice="Try a smaller dt, or loads and supports that change more slowly. From a violent "
-        "start BackwardEuler() goes on where second-order rules do not; NeoHookean forbids "
-        "inversion, StableNeoHookean recovers from it.",
-    )
