@@ -290,7 +290,7 @@ class Simulation:
         whole_number("every", every, at_least=1)
         if progress is not None and not callable(progress):
             raise InputError(
-                f"progress={progress!r}: give a function, to be called as progress(done, total, what)"
+                f"progress={progress!r}: give a function, called as progress(done, total, what)"
             )
         if record is None:
             if resume:
