@@ -67,3 +67,10 @@ def test_export_keeps_no_copy_of_all_frames(motion, tmp_path, ending):
     fresh = motion[:5]
     export_motion(fresh, tmp_path / f"bar.{ending}")
     assert "positions" not in vars(fresh)
+
+
+def test_wrong_kinds_are_named(motion, tmp_path):
+    with pytest.raises(InputError, match=r"skin is a Surface.*Embedding"):
+        export_motion(motion, tmp_path / "a.glb", skin=motion.mesh.boundary())
+    with pytest.raises(InputError, match=r"motion is a TetMesh.*Simulation\.run"):
+        export_motion(motion.mesh, tmp_path / "a.glb")

@@ -16,6 +16,7 @@ from supple.io.report import Run, floor_under, write_report
 from supple.io.report_player import player_data
 from supple.io.report_plots import Curve, Plot, ticks
 
+_TO_Y_UP = np.array([(1, 0, 0), (0, 0, -1), (0, 1, 0)])  # (x, y, z) to (x, z, −y)
 _VOID = {"meta", "img", "input", "line", "path", "br"}
 
 
@@ -115,6 +116,33 @@ def test_report_refuses_what_it_cannot_draw(report, motion, tmp_path):
     with pytest.raises(sp.InputError, match="at least one run"):
         write_report(tmp_path / "none.html", [], title="none")
     assert not list(tmp_path.iterdir())
+
+
+def test_y_up_is_turned_upright(bar, motion, tmp_path):
+    def target(name, **options):
+        write_report(tmp_path / name, [Run("bar", motion)], title="Bar", **options)
+        text = (tmp_path / name).read_text(encoding="utf-8")
+        found = re.search(r'"target":(\[[^]]*\])', text)
+        return json.loads(found[1])
+
+    turned = sp.Motion(
+        sp.TetMesh(bar.vertices @ _TO_Y_UP, bar.cells),
+        **{
+            name: getattr(motion, name)
+            for name in ("times", "kinetic", "elastic", "gravitational", "dissipated")
+        },
+        displacements=motion.displacements @ _TO_Y_UP,
+        linear_momentum=motion.linear_momentum,
+        angular_momentum=motion.angular_momentum,
+    )
+    upright = target("z.html")
+    motion = turned
+    assert target("y.html", up="y") == pytest.approx(upright)
+    material = sp.StVK(young=1e5, poisson=0.3)
+    mesh = turned.mesh
+    assert floor_under(sp.Body(mesh, material, fixed=mesh.where(y=0)), up="y") == 0.0
+    with pytest.raises(sp.InputError, match="up='x'"):
+        target("x.html", up="x")
 
 
 def test_floor_is_under_bodies_that_stand(bar):

@@ -6,7 +6,7 @@ import pytest
 
 from supple.errors import InputError, MissingExtra
 from supple.io import export_motion
-from supple.mesh import HexMesh
+from supple.mesh import HexMesh, read_mesh, read_surface
 
 pxr = pytest.importorskip("pxr")
 from pxr import Sdf, Usd, UsdGeom  # noqa: E402
@@ -32,6 +32,45 @@ def test_points_return_at_each_time_code(motion, tmp_path, ending):
         extent = np.array(mesh.GetExtentAttr().Get(i))
         np.testing.assert_array_equal(extent, [points.min(axis=0), points.max(axis=0)])
     assert [p.name for p in tmp_path.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize("strip", [False, True])
+def test_supple_reads_the_first_frame_of_what_it_wrote(motion, tmp_path, strip):
+    path = tmp_path / "bar.usda"
+    export_motion(motion, path, volume=True)
+    if strip:  # as other programs write it: time samples alone
+        stage = Usd.Stage.Open(str(path))
+        for name in ("body", "body_volume"):
+            stage.GetPrimAtPath(f"/World/{name}").GetAttribute("points").ClearDefault()
+        stage.Save()
+        del stage
+    np.testing.assert_allclose(read_mesh(path).vertices, motion.positions[0], atol=1e-6)
+    stage = Usd.Stage.Open(str(path))
+    mesh = UsdGeom.Mesh(stage.GetPrimAtPath("/World/body"))
+    assert len(mesh.GetExtentAttr().Get()) == 2
+    export_motion(motion, tmp_path / "skin.usdc")
+    ids = motion.mesh.boundary().vertex_ids
+    skin = read_surface(tmp_path / "skin.usdc")
+    np.testing.assert_allclose(skin.vertices, motion.positions[0, ids], atol=1e-6)
+
+
+def test_up_axis_is_told(motion, tmp_path):
+    export_motion(motion, tmp_path / "bar.usda", up="y")
+    assert UsdGeom.GetStageUpAxis(Usd.Stage.Open(str(tmp_path / "bar.usda"))) == "Y"
+    with pytest.raises(InputError, match="up='x'"):
+        export_motion(motion, tmp_path / "bar.usda", up="x")
+
+
+def test_what_pxr_cannot_write_names_the_target(motion, tmp_path, monkeypatch):
+    from pxr import Tf
+
+    def fails(*_):
+        Tf.RaiseCodingError("Failed to open .bar-12ab.usda")
+
+    monkeypatch.setattr("supple.io.usd._write_stage", fails)
+    with pytest.raises(InputError, match=r"cannot write .*bar\.usda") as caught:
+        export_motion(motion, tmp_path / "bar.usda")
+    assert "12ab" not in str(caught.value)
 
 
 def test_exporting_again_replaces_the_file(motion, tmp_path):

@@ -96,7 +96,7 @@ def test_voxelize_names_a_bad_resolution(sphere, resolution):
 def test_from_surface_fills_crossing_boxes(tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     soup = together(box_skin((1, 1, 1)), box_skin((1, 1, 1), (0.5, 0.25, 0.3)))
-    mesh = TetMesh.from_surface(soup, edge=0.5)
+    mesh = TetMesh.from_surface(soup, edge=0.5, epsilon=0.002)
     assert mesh.volume == pytest.approx(2 - 0.5 * 0.75 * 0.7, rel=0.01)
     assert mesh.boundary().is_closed
     np.testing.assert_allclose(mesh.bounds, soup.bounds, atol=0.01)
@@ -109,6 +109,30 @@ def test_from_surface_fills_spot(assets):
     skin = read_surface(assets / "surfaces" / "spot.obj")
     mesh = TetMesh.from_surface(assets / "surfaces" / "spot.obj", edge=0.3, epsilon=0.01)
     assert mesh.volume == pytest.approx(skin.volume, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("given", "epsilon"),
+    [
+        ({}, 1e-3),
+        ({"edge": 0.2}, 0.02),
+        ({"edge": 0.001}, 1e-3),
+        ({"edge": 0.2, "epsilon": 0.004}, 0.004),
+    ],
+)
+def test_from_surface_takes_epsilon_from_the_edge(monkeypatch, given, epsilon):
+    seen = {}
+
+    def run(folder):
+        with np.load(folder / "in.npz") as file:
+            seen.update(file)
+
+    monkeypatch.setattr("supple.mesh.meshing._run", run)
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: object())
+    side = 1 / np.sqrt(3)  # a diagonal of 1
+    with pytest.raises(MeshError):
+        TetMesh.from_surface(box_skin((side, side, side)), **given)
+    assert float(seen["epsilon"]) == pytest.approx(epsilon)
 
 
 def test_from_surface_says_when_there_is_nothing_to_fill():

@@ -255,6 +255,8 @@ def test_surface_file_points_to_read_surface(tmp_path):
         str(tmp_path / "s.vtk"), meshio.Mesh(skin.vertices, [("triangle", skin.triangles)])
     )
     (tmp_path / "s.obj").write_text("v 0 0 0\n")
+    with pytest.raises(MeshError, match=r"volume cells.*export it as \.obj or \.ply"):
+        read_mesh(tmp_path / "s.vtk")
     for name in ("s.vtk", "s.obj"):
         with pytest.raises(MeshError, match=rf"{name}.*read_surface.*TetMesh\.from_surface"):
             read_mesh(tmp_path / name)

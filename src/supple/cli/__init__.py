@@ -7,10 +7,13 @@ Exit codes: 0 all went well, 1 Supple could not do it (the message says why), 2 
 from __future__ import annotations
 
 import argparse
+import errno
+import os
 import sys
 import traceback
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 
 from supple.cli.options import parser
 
@@ -36,10 +39,47 @@ def _run(given: argparse.Namespace) -> int:
     command = import_module(f"supple.cli.{given.command}").command
     try:
         return int(command(given))
-    except (SuppleError, OSError) as error:
+    except (SuppleError, OSError, MemoryError) as error:
         if given.debug:
             traceback.print_exc()
         else:
-            lines = [f"supple: {error}", *getattr(error, "__notes__", ())]
+            lines = [f"supple: {_told(error, given)}", *getattr(error, "__notes__", ())]
             print("\n".join(lines), file=sys.stderr)
         return 1
+
+
+def _told(error: Exception, given: argparse.Namespace) -> str:
+    """What went wrong, in words and names that the user gave."""
+    if isinstance(error, MemoryError):
+        why = f" ({error})" if str(error) else ""
+        return f"not enough memory{why}; a coarser mesh or fewer frames need less"
+    if not isinstance(error, OSError) or error.errno is None:
+        return str(error)
+    named = [str(getattr(given, name, None) or "") for name in ("scene", "file", "source", "skin")]
+    if isinstance(error.filename, str | os.PathLike) and str(error.filename) in named:
+        return f"cannot read {error.filename}: {error.strerror}"
+    place = _place(given)
+    if place is None or not _beside(error.filename, place):
+        return str(error)
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return f"no space is left on the disk of {place}; free some, or write to another disk"
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return f"files may not be written in {place}; allow it, or write to another folder"
+    return f"cannot write to {place}: {error.strerror}"
+
+
+def _place(given: argparse.Namespace) -> Path | None:
+    """The folder that a command writes to."""
+    if getattr(given, "target", None) is not None:
+        return Path(given.target).parent
+    if getattr(given, "output", None) is not None:
+        return Path(given.output)
+    return Path(Path(given.scene).stem) if given.command == "run" else None
+
+
+def _beside(name: object, place: Path) -> bool:
+    """Whether an error without a name, or with this one, is about the folder ``place``."""
+    if not isinstance(name, str | os.PathLike):
+        return True
+    found, folder = Path(os.path.realpath(name)), Path(os.path.realpath(place))
+    return found.is_relative_to(folder) or folder.is_relative_to(found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import tomllib
 import warnings
 from pathlib import Path
 
@@ -19,11 +20,12 @@ from supple import (
     write_mesh,
     write_surface,
 )
-from supple.cli.info import load
+from supple.cli.info import is_motion, load, unfinished
 from supple.cli.progress import Reporter, say
 from supple.io.export import MOTION_FORMATS
+from supple.io.scene import up_axis
 from supple.mesh import WRITTEN_MESHES, WRITTEN_SURFACES
-from supple.recording import is_motion_file
+from supple.recording import read_metadata
 
 
 def command(given: argparse.Namespace) -> int:
@@ -44,13 +46,17 @@ def command(given: argparse.Namespace) -> int:
 def _convert(source: Path, target: Path, given: argparse.Namespace) -> None:
     ending = target.suffix.lower()
     filling = given.edge is not None or given.voxels is not None
-    if is_motion_file(source):
-        if filling or given.scale != 1.0:
-            raise InputError("--edge, --voxels and --scale are for meshes and surfaces")
+    if is_motion(source):
+        if filling or given.scale != 1.0 or given.epsilon is not None:
+            raise InputError("--edge, --epsilon, --voxels and --scale are for meshes and surfaces")
         _convert_motion(source, target, given)
         return
     if given.skin is not None:
         raise InputError("--skin is for motions")
+    if given.up is not None:
+        raise InputError("--up is for motions")
+    if given.epsilon is not None and given.edge is None:
+        raise InputError("--epsilon goes with --edge")
     if ending not in (*WRITTEN_MESHES, *WRITTEN_SURFACES):
         raise InputError(
             f"cannot write {target}: a mesh ends in {', '.join(WRITTEN_MESHES)}, a surface in "
@@ -63,7 +69,7 @@ def _convert(source: Path, target: Path, given: argparse.Namespace) -> None:
                 raise InputError(f"{target} is a surface; --edge and --voxels make a mesh of one")
             write_surface(loaded, target)
         elif given.edge is not None:
-            write_mesh(TetMesh.from_surface(loaded, given.edge), target)
+            write_mesh(TetMesh.from_surface(loaded, given.edge, epsilon=given.epsilon), target)
         elif given.voxels is not None:
             write_mesh(HexMesh.voxelize(loaded, given.voxels), target)
         else:
@@ -85,7 +91,25 @@ def _convert_motion(source: Path, target: Path, given: argparse.Namespace) -> No
         raise InputError(
             f"cannot write {target}: a motion becomes one of {', '.join(MOTION_FORMATS)}"
         )
+    if target.suffix.lower() == ".pvd":
+        if given.up is not None:
+            raise InputError("--up is for .glb and .usd; .pvd has no such axis")
+        options = {}
+    else:
+        options = {"up": given.up or _up(source)}
     motion = read_motion(source)
+    note = unfinished(source, len(motion))
+    if note is not None:
+        print(f"note: {note}", file=sys.stderr)
     skin = None if given.skin is None else Embedding(motion.mesh, read_surface(given.skin))
     with Reporter(f"writing {target.name}", quiet=given.quiet) as reporter:
-        export_motion(motion, target, skin=skin, progress=reporter)
+        export_motion(motion, target, skin=skin, progress=reporter, **options)
+
+
+def _up(source: Path) -> str:
+    """The axis that points up in the scene that a motion was made from; z if that is not known."""
+    try:
+        scene = tomllib.loads(read_metadata(source).get("scene", ""))
+        return up_axis(scene.get("gravity", (0.0, 0.0, 0.0)))
+    except (tomllib.TOMLDecodeError, RecursionError, TypeError, ValueError):
+        return "z"

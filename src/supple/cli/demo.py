@@ -10,7 +10,7 @@ from pathlib import Path
 
 from supple import InputError, Rayleigh, set_thread_count
 from supple.cli.progress import Reporter, say
-from supple.cli.simulate import damping_text, export, facts, record
+from supple.cli.simulate import damping_text, export, facts, make_folder, record
 from supple.io.report import Run, floor_under, write_report
 from supple.io.scene import load_scene
 
@@ -70,7 +70,7 @@ def command(given: argparse.Namespace) -> int:
     if given.threads is not None:
         set_thread_count(given.threads)
     folder = Path(given.output)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     file = folder / "scene.toml"
     if not file.exists() or file.read_text(encoding="utf-8") == _SCENE:
         file.write_text(_SCENE, encoding="utf-8")

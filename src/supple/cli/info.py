@@ -44,6 +44,12 @@ def command(given: argparse.Namespace) -> int:
 def load(path: Path) -> VolumeMesh | Surface:
     """A mesh or a surface, by the ending of the file's name."""
     ending = path.suffix.lower()
+    if ending not in (*MESH_FORMATS, *SURFACE_FORMATS):
+        raise InputError(
+            f"{path}: {f'{ending} is not known' if ending else 'its name has no ending'}; known "
+            f"are meshes ({', '.join(MESH_FORMATS)}), surfaces ({', '.join(SURFACE_FORMATS)}), "
+            "recorded motions (.motion) and, for supple info, scenes (.toml)"
+        )
     if ending not in SURFACE_FORMATS:
         return read_mesh(path)
     if ending in MESH_FORMATS:  # it may hold either
@@ -52,10 +58,29 @@ def load(path: Path) -> VolumeMesh | Surface:
     return read_surface(path)
 
 
+def is_motion(path: Path) -> bool:
+    """Whether a file is a recorded motion; stops where only its name says so."""
+    if is_motion_file(path):
+        return True
+    if path.suffix.lower() == ".motion":
+        raise InputError(f"{path} is damaged, or no motion file: it does not begin like one")
+    return False
+
+
+def unfinished(path: Path, frames: int) -> str | None:
+    """What to say of a motion whose run was not finished: its checkpoint is still there."""
+    if not path.with_name(path.name + ".checkpoint").exists():
+        return None
+    return (
+        f"{path} is unfinished: it has {frames} frames so far; if its run was stopped, supple run "
+        "with --resume goes on with it"
+    )
+
+
 def _described(path: Path) -> dict[str, Any]:
     if not path.exists():
         raise InputError(f"there is no file {path}")
-    if is_motion_file(path):
+    if is_motion(path):
         return {"file": str(path), **_motion(path)}
     if path.suffix.lower() == ".toml":
         return {"file": str(path), **_scene(path)}
@@ -108,6 +133,9 @@ def _surface(surface: Surface) -> dict[str, Any]:
 
 def _motion(path: Path) -> dict[str, Any]:
     motion, texts = read_motion(path), read_metadata(path)
+    note = unfinished(path, len(motion))
+    if note is not None:
+        warnings.warn(note, stacklevel=2)
     moved = np.linalg.norm(motion.displacements - motion.displacements[0], axis=2)
     energies = {
         name: {"first": float(v[0]), "largest": float(v.max()), "last": float(v[-1])}
@@ -119,6 +147,7 @@ def _motion(path: Path) -> dict[str, Any]:
         "mesh": repr(motion.mesh),
         "vertices": motion.mesh.n_vertices,
         "frames": len(motion),
+        "finished": note is None,
         "start": float(motion.times[0]),
         "duration": motion.duration,
         "frame rate": motion.frame_rate if len(motion) > 1 else None,

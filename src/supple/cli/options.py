@@ -47,7 +47,10 @@ def _add_run(commands: Any) -> None:
     )
     run.add_argument("scene", metavar="SCENE", help="the scene file, *.toml")
     run.add_argument(
-        "--output", "-o", metavar="DIR", help="folder to write to; by default the scene's name"
+        "--output",
+        "-o",
+        metavar="DIR",
+        help="folder to write to; by default the scene's name, in the current folder",
     )
     run.add_argument("--resume", action="store_true", help="go on with a run that was stopped")
     run.add_argument("--overwrite", action="store_true", help="replace an earlier run")
@@ -122,6 +125,18 @@ def _add_convert(commands: Any) -> None:
     )
     convert.add_argument(
         "--scale", type=_positive, default=1.0, metavar="F", help="multiply lengths by F first"
+    )
+    convert.add_argument(
+        "--epsilon",
+        type=_positive,
+        metavar="M",
+        help="with --edge, how far the mesh may be from the surface [m]; by default a tenth of "
+        "the edge, or a thousandth of the surface's size if that is more",
+    )
+    convert.add_argument(
+        "--up",
+        choices=("y", "z"),
+        help="axis of a motion that points up in .glb and .usd; by default that of its scene, or z",
     )
     convert.add_argument("--skin", metavar="FILE", help="surface to show instead, for a motion")
     convert.add_argument("--quiet", "-q", action="store_true", help="say nothing but errors")

@@ -12,11 +12,17 @@ from pathlib import Path
 
 from supple import InputError, Motion, StepFailed, read_motion, set_thread_count
 from supple.cli.progress import Reporter, say
-from supple.cli.simulate import export, facts, record
+from supple.cli.simulate import export, facts, make_folder, record
 from supple.io.report import Run, floor_under, write_report
 from supple.io.scene import Scene, load_scene
-from supple.recording import read_metadata
+from supple.mesh import VolumeMesh
+from supple.recording import read_mesh_of, read_metadata
 from supple.types import Floats
+
+_IN_SCENE_WORDS = (
+    "In the scene, that is: [time] substeps = 4 (with fps; or a smaller dt), or [integrator] "
+    'name = "BackwardEuler".'
+)
 
 
 def command(given: argparse.Namespace) -> int:
@@ -24,12 +30,14 @@ def command(given: argparse.Namespace) -> int:
         raise InputError("--resume keeps the earlier run and --overwrite drops it; give one")
     if given.threads is not None:
         set_thread_count(given.threads)
-    scene = load_scene(given.scene)
-    folder = Path(given.output or scene.path.stem)
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = Path(given.output or Path(given.scene).stem)
     path = folder / "motion.motion"
+    scene = load_scene(given.scene, recorded=_recorded(path, given))
+    make_folder(folder)
     metadata = _metadata(scene, path, given)
     duration = given.duration if given.duration is not None else scene.duration
+    if given.resume and not path.exists():
+        say(f"There is no {path}: nothing to resume; starting.", quiet=given.quiet)
     say(f"{scene.title}: {scene.body.mesh!r}, {duration:g} s", quiet=given.quiet)
     began = time.perf_counter()
     try:
@@ -49,11 +57,38 @@ def command(given: argparse.Namespace) -> int:
         return 130
     except StepFailed as failure:
         failure.add_note(_kept(path))
+        failure.add_note(_IN_SCENE_WORDS)
+        raise
+    except OSError as error:
+        error.add_note(f"{_kept(path)} {_onward(given, folder)}")
         raise
     taken = time.perf_counter() - began
     _tell(motion, steps, duration, taken, given)
-    _write(scene, motion, steps, folder, given.quiet)
+    try:
+        _write(scene, motion, steps, folder, given.quiet)
+    except OSError as error:
+        error.add_note(f"The motion is whole, in {path}. {_onward(given, folder)}")
+        raise
     return 0
+
+
+def _recorded(path: Path, given: argparse.Namespace) -> VolumeMesh | None:
+    """The mesh of the run to go on with, if it was made from this very scene."""
+    if not (given.resume and path.is_file() and Path(given.scene).is_file()):
+        return None
+    try:
+        text = Path(given.scene).read_text(encoding="utf-8")
+    except (UnicodeDecodeError, OSError):
+        return None  # load_scene tells
+    return read_mesh_of(path) if _same(read_metadata(path).get("scene", ""), text) else None
+
+
+def _same(before: str, now: str) -> bool:
+    """Whether two scenes are the same but for comments and spaces."""
+    try:
+        return tomllib.loads(before) == tomllib.loads(now)
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return False
 
 
 def _metadata(scene: Scene, path: Path, given: argparse.Namespace) -> dict[str, str]:
@@ -67,11 +102,7 @@ def _metadata(scene: Scene, path: Path, given: argparse.Namespace) -> dict[str, 
         return {"scene": scene.text}
     kept = read_metadata(path)
     before = kept.get("scene", "")
-    try:
-        same = tomllib.loads(before) == tomllib.loads(scene.text)
-    except tomllib.TOMLDecodeError:
-        same = False
-    if same:  # the same but for comments and spaces
+    if _same(before, scene.text):
         return kept
     changes = [
         f"  {line}"
@@ -122,7 +153,8 @@ def _write(scene: Scene, motion: Motion, steps: Floats, folder: Path, quiet: boo
             skin=scene.skin,
             colors=scene.colors,
             free=bool(scene.body.free.all()),
-            floor=floor_under(scene.body),
+            floor=floor_under(scene.body, up=scene.up),
+            up=scene.up,
             source=scene.text,
         )
     for file in made:
@@ -135,6 +167,10 @@ def _kept(path: Path) -> str:
     except (InputError, OSError):
         return "Nothing was recorded yet."
     return f"{len(motion)} frames, up to t = {motion.times[-1]:.4g} s, are kept in {path}."
+
+
+def _onward(given: argparse.Namespace, folder: Path) -> str:
+    return f"Once that is mended, go on with: {_again(given, folder)}"
 
 
 def _again(given: argparse.Namespace, folder: Path) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from supple import Motion, Recorder, Simulation, export_motion
+from supple import InputError, Motion, Recorder, Simulation, export_motion
 from supple.cli.progress import Reporter
 from supple.io.scene import Scene
 from supple.types import Floats
@@ -76,7 +76,18 @@ def export(scene: Scene, motion: Motion, path: Path, *, quiet: bool) -> None:
     """Writes one of the formats that the scene asks for."""
     with Reporter(f"writing {path.name}", quiet=quiet) as reporter, warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        export_motion(motion, path, skin=scene.skin, progress=reporter)
+        options = {} if path.suffix == ".pvd" else {"up": scene.up}
+        export_motion(motion, path, skin=scene.skin, progress=reporter, **options)
+
+
+def make_folder(folder: Path) -> None:
+    """Makes the folder to write to, or says what stands in its way."""
+    for place in (folder, *folder.parents):
+        if place.exists():
+            if not place.is_dir():
+                raise InputError(f"{place} is a file; --output needs the name of a folder")
+            break
+    folder.mkdir(parents=True, exist_ok=True)
 
 
 def facts(scene: Scene) -> list[tuple[str, str]]:

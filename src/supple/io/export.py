@@ -47,6 +47,15 @@ def export_motion(
 
     Returns what was reached, for ``.glb``.
     """
+    if not isinstance(motion, Motion):
+        raise InputError(
+            f"motion is a {type(motion).__name__}; give a Motion, as Simulation.run returns it and "
+            "read_motion reads it"
+        )
+    if skin is not None and not isinstance(skin, Embedding):
+        raise InputError(
+            f"skin is a {type(skin).__name__}; give an Embedding: Embedding(motion.mesh, surface)"
+        )
     suffix = Path(path).suffix.lower()
     if suffix not in MOTION_FORMATS:
         raise InputError(

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import Literal
 
 import numpy as np
 
@@ -53,6 +54,7 @@ def write_report(
     colors: Floats | None = None,
     free: bool = False,
     floor: float | None = None,
+    up: Literal["z", "y"] = "z",
     source: str = "",
 ) -> None:
     """Writes a page with pictures, plots and a player, which needs no other file and no network.
@@ -66,12 +68,15 @@ def write_report(
         skin: A surface embedded in the mesh, to be drawn instead of its boundary.
         colors: Red, green and blue of the skin's vertices in 0…1, (s, 3).
         free: The body is held by nothing: show its momenta.
-        floor: Level z [m] that shadows fall on, None for no shadow.
+        floor: Level [m] along ``up`` that shadows fall on, None for no shadow.
+        up: The axis of the motion that points up.
         source: Text to append, e.g. the scene file.
     """
     if not runs:
         raise InputError("a report needs at least one run")
-    look = _Look.of(runs, skin, colors, floor)
+    if up not in ("z", "y"):
+        raise InputError(f"up={up!r} must be 'z' or 'y'")
+    look = _Look.of(runs, skin, colors, floor, up)
     parts = [f"<header><h1>{escape(title)}</h1>"]
     parts.append(f"<p>{escape(summary)}</p></header>" if summary else "</header>")
     player, data = _player(runs, look)
@@ -94,9 +99,9 @@ def write_report(
         temporary.write_text(text, encoding="utf-8")
 
 
-def floor_under(body: Body) -> float | None:
+def floor_under(body: Body, *, up: Literal["z", "y"] = "z") -> float | None:
     """The level [m] that a body stands on; None where it hangs, sticks out or flies."""
-    z = body.mesh.vertices[:, 2]
+    z = body.mesh.vertices[:, "xyz".index(up)]
     held = z[~body.free.all(axis=1)]
     if len(held) and held.max() <= z.min() + 0.1 * (z.max() - z.min()):
         return float(z.min())
@@ -114,7 +119,12 @@ class _Look:
 
     @classmethod
     def of(
-        cls, runs: Sequence[Run], skin: Embedding | None, colors: Floats | None, floor: float | None
+        cls,
+        runs: Sequence[Run],
+        skin: Embedding | None,
+        colors: Floats | None,
+        floor: float | None,
+        up: Literal["z", "y"] = "z",
     ) -> _Look:
         moving = [moving_surface(run.motion, skin) for run in runs]
         shading = Shading.cut(moving[0].rest, moving[0].triangles, _CREASE)
@@ -124,6 +134,8 @@ class _Look:
                 f"colors have shape {paint.shape}; the surface drawn needs {moving[0].rest.shape}"
             )
         positions = [surface.positions[:, shading.source] for surface in moving]
+        if up == "y":  # the camera has z up: a quarter turn about x
+            positions = [np.stack([p[..., 0], -p[..., 2], p[..., 1]], axis=-1) for p in positions]
         width, height = _STILL_SIZE
         camera = Camera.framing(
             np.concatenate([p[:: max(1, len(p) // 60)].reshape(-1, 3) for p in positions]),

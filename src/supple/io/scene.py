@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from supple.integrators import TRBDF2, Integrator
 from supple.io import scene_build as build
 from supple.io.scene_fields import SCENE
 from supple.io.scene_schema import MISSING, Problems
-from supple.mesh import Embedding
+from supple.mesh import Embedding, VolumeMesh
 from supple.reduction import vibration_modes
 from supple.simulation import Simulation
 from supple.solvers import Newton
@@ -71,6 +72,11 @@ class Scene:
     formats: tuple[str, ...]
     report: bool
 
+    @property
+    def up(self) -> Literal["y", "z"]:
+        """The axis that points up when the scene is shown: y where gravity mostly lies along y."""
+        return up_axis(self.gravity)
+
     def force(self, time: float) -> Floats:
         """All loads that act at ``time`` [s], (n, 3) [N]."""
         total = np.zeros_like(self.body.mesh.vertices)
@@ -115,8 +121,17 @@ class Scene:
         return u, np.where(self.body.free, v, 0.0)
 
 
-def load_scene(path: str | os.PathLike[str]) -> Scene:
+def up_axis(gravity: Sequence[float]) -> Literal["y", "z"]:
+    """The axis that points up: y where gravity (3,) mostly lies along y, else z."""
+    x, y, z = (abs(g) for g in gravity)
+    return "y" if y > max(x, z) else "z"
+
+
+def load_scene(path: str | os.PathLike[str], *, recorded: VolumeMesh | None = None) -> Scene:
     """Reads a scene file and builds what it describes.
+
+    ``recorded``: the mesh of an earlier run of this scene, taken where the scene fills a surface
+    with tets, for no two fillings are the same.
 
     Raises InputError that names the file and, at once, every field that cannot be used, with what
     was got and what is allowed.
@@ -133,12 +148,18 @@ def load_scene(path: str | os.PathLike[str]) -> Scene:
     plan = SCENE.read(table, "", problems)
     if plan is MISSING:
         raise _refused(file, problems)
-    return _built(file, text, plan, problems)
+    return _built(file, text, plan, problems, recorded)
 
 
-def _built(file: Path, text: str, plan: dict[str, Any], problems: Problems) -> Scene:
+def _built(
+    file: Path,
+    text: str,
+    plan: dict[str, Any],
+    problems: Problems,
+    recorded: VolumeMesh | None,
+) -> Scene:
     try:
-        solid = build.build_solid(plan["mesh"], problems)
+        solid = build.build_solid(plan["mesh"], problems, recorded)
     except InputError as error:
         problems.add("mesh", str(error))
         raise _refused(file, problems) from error

@@ -51,10 +51,16 @@ def noting(problems: Problems, path: str) -> Iterator[None]:
         problems.add(path, str(error))
 
 
-def build_solid(given: Fields, problems: Problems) -> Solid:
-    """The mesh with its regions, and its skin. Raises InputError."""
+def build_solid(given: Fields, problems: Problems, recorded: VolumeMesh | None = None) -> Solid:
+    """The mesh with its regions, and its skin. Raises InputError.
+
+    Where a surface is to be filled with tets, those of ``recorded``, if given, are taken.
+    """
     scale = float(given.get("scale", 1.0))
-    made = _source(given, scale)
+    if recorded is not None and "surface" in given:
+        made = Solid(_corner_tets(recorded))
+    else:
+        made = _source(given, scale)
     mesh = made.mesh
     if given.get("quadratic", False):
         if not isinstance(mesh, TetMesh):
@@ -73,6 +79,12 @@ def build_solid(given: Fields, problems: Problems) -> Solid:
     elif skin is not None and skin.mesh is not mesh:
         skin = Embedding(mesh, skin.surface)
     return Solid(mesh, skin, colors, made.places)
+
+
+def _corner_tets(mesh: VolumeMesh) -> TetMesh:
+    """The tets without regions that a recorded mesh was made of; middle nodes come last."""
+    corners = mesh.cells[:, :4]
+    return TetMesh(mesh.vertices[: corners.max() + 1], corners)
 
 
 def _source(given: Fields, scale: float) -> Solid:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -25,25 +25,30 @@ def write_usd(
     *,
     skin: Embedding | None = None,
     volume: bool = False,
+    up: Literal["z", "y"] = "z",
     name: str = "body",
     progress: Progress | None = None,
 ) -> None:
-    """Writes a motion as ``.usd``, ``.usda`` or ``.usdc``: z up, in metres, exact in time.
+    """Writes a motion as ``.usd``, ``.usda`` or ``.usdc``: in metres, exact in time.
 
     Args:
-        motion: What to write; its first frame becomes the time code 0.
+        motion: What to write; its first frame becomes the time code 0, and what is
+            seen without a time.
         path: The file.
         skin: A surface embedded in the motion's mesh, to be written instead of its boundary.
         volume: Also write the solid, as a ``TetMesh`` with purpose "proxy"; needs a TetMesh.
+        up: The axis of the motion that points up; the stage says so.
         name: Of the prim, /World/<name>.
         progress: Called as ``progress(done, total, what)``.
     """
     try:
-        from pxr import Sdf
+        from pxr import Sdf, Tf
     except ImportError as error:
         raise MissingExtra("USD export", "usd") from error
     if not Sdf.Path.IsValidIdentifier(name):
         raise InputError(f"name={name!r} must be letters, digits and _, not starting with a digit")
+    if up not in ("z", "y"):
+        raise InputError(f"up={up!r} must be 'z' or 'y'")
     if volume and not isinstance(motion.mesh, TetMesh):
         raise InputError(
             f"volume=True writes tetrahedra, but the motion has a {type(motion.mesh).__name__}"
@@ -51,7 +56,16 @@ def write_usd(
     surface = moving_surface(motion, skin)
     with replacing(path) as temporary:
         # The stage ends with the function: Windows moves no file that is still open.
-        _write_stage(motion, temporary, surface, volume, name, progress)
+        try:
+            _write_stage(motion, temporary, surface, volume, up, name, progress)
+        except Tf.ErrorException:
+            failed = True  # the error speaks of the temporary name, and holds the stage
+        else:
+            failed = False
+        if failed:
+            raise InputError(
+                f"cannot write {path}: may files be written in its folder, and has the disk space?"
+            )
 
 
 def _write_stage(
@@ -59,6 +73,7 @@ def _write_stage(
     file: Path,
     surface: MovingSurface,
     volume: bool,
+    up: Literal["z", "y"],
     name: str,
     progress: Progress | None,
 ) -> None:
@@ -75,7 +90,7 @@ def _write_stage(
     nearest = np.round(codes)  # evenly spaced frames fall on whole time codes but for rounding
     codes = np.where(np.abs(codes - nearest) < 1e-6, nearest, codes)
     stage = Usd.Stage.CreateNew(os.fspath(file))
-    UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.z)
+    UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.y if up == "y" else UsdGeom.Tokens.z)
     UsdGeom.SetStageMetersPerUnit(stage, 1.0)
     stage.SetTimeCodesPerSecond(rate)
     stage.SetFramesPerSecond(rate)
@@ -111,8 +126,12 @@ def _write_stage(
     for i, code in enumerate(codes.tolist()):
         for points, extent, positions in moving:
             here = positions(i)
+            bounds = np.stack([here.min(axis=0), here.max(axis=0)])
+            if i == 0:  # for those who ask for no time
+                points.Set(vectors(here))
+                extent.Set(vectors(bounds))
             points.Set(vectors(here), code)
-            extent.Set(vectors(np.stack([here.min(axis=0), here.max(axis=0)])), code)
+            extent.Set(vectors(bounds), code)
         if progress is not None:
             progress(i + 1, len(codes), "frames")
     stage.Save()

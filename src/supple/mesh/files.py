@@ -163,8 +163,8 @@ def one_kind(file: Path, kinds: set[str]) -> str:
     present = sorted(kinds & set(VOLUMES))
     if not present and kinds & _SHEETS:
         raise MeshError(
-            f"{file} holds a surface or a 2D mesh, no solid cells; read it with read_surface, "
-            "or fill a surface with TetMesh.from_surface"
+            f"{file} holds a surface or a flat mesh, and a solid needs volume cells, e.g. tets; "
+            "export it as .obj or .ply for read_surface, or to fill it with TetMesh.from_surface"
         )
     if not present:
         known = ", ".join(sorted(kinds)) or "none"

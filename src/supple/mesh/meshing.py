@@ -28,8 +28,9 @@ def fill_with_tets(
     """Vertices [m] and tets, in either orientation, inside a surface."""
     low, high = surface.bounds
     diagonal = float(np.linalg.norm(high - low))
+    if epsilon is None:  # a coarse mesh cannot follow every detail: it would turn fine there
+        epsilon = max(diagonal / 1000.0, 0.0 if edge is None else edge / 10.0)
     edge = diagonal / 20.0 if edge is None else edge
-    epsilon = diagonal / 1000.0 if epsilon is None else epsilon
     for name, length in (("edge", edge), ("epsilon", epsilon)):
         if not 1e-6 * diagonal <= length <= diagonal:
             raise InputError(

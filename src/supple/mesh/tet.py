@@ -70,7 +70,9 @@ class TetMesh(VolumeMesh):
         ``surface``: a Surface or the name of a file that read_surface reads; any triangles will
         do, also open, doubled or crossing ones. ``edge``: wished edge length [m], by default a
         twentieth of the diagonal of the bounding box; ``epsilon``: how far the skin of the result
-        may be from the surface [m], by default a thousandth of it.
+        may be from the surface [m], by default a thousandth of it, or a tenth of ``edge`` if that
+        is given and gives more. Details smaller than epsilon are lost; a smaller one needs more
+        tets, whatever the edge.
         """
         from supple.mesh.meshing import as_surface, fill_with_tets
 

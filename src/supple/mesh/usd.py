@@ -91,7 +91,11 @@ def _stage(file: Path) -> tuple[Any, Any]:
 
 def _points(stage: Any, usd_geom: Any, mesh: Any) -> Floats:
     """Vertices of a prim in the frame of the stage [m]."""
-    local = np.array(mesh.GetPointsAttr().Get() or [], dtype=np.float64).reshape(-1, 3)
+    from pxr import Usd
+
+    given = mesh.GetPointsAttr()
+    points = given.Get() or given.Get(Usd.TimeCode.EarliestTime()) or []
+    local = np.array(points, dtype=np.float64).reshape(-1, 3)
     matrix = np.array(usd_geom.XformCache().GetLocalToWorldTransform(mesh.GetPrim()))
     placed: Floats = local @ matrix[:3, :3] + matrix[3, :3]
     if usd_geom.StageHasAuthoredMetersPerUnit(stage):
