@@ -1,0 +1,77 @@
+"""``supple convert``"""
+
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+
+import supple as sp
+from supple.cli import main
+from supple.mesh import write_mesh
+
+
+@pytest.mark.parametrize("ending", ["msh", "vtk", "vtu", "mesh", "veg"])
+def test_convert_mesh_round_trip(block, capsys, ending):
+    write_mesh(block, "first.msh")
+    assert main(["convert", "first.msh", f"there.{ending}"]) == 0
+    assert main(["convert", f"there.{ending}", "back.msh"]) == 0
+    back = sp.read_mesh("back.msh")
+    assert np.allclose(back.vertices, block.vertices)
+    assert np.array_equal(back.cells, block.cells)
+    assert [len(cells) for cells in back.regions.values()] == [len(block.regions["left"])]
+
+
+@pytest.mark.parametrize("ending", ["obj", "ply", "stl", "glb"])
+def test_convert_surface_round_trip_and_boundary(block, ending):
+    write_mesh(block, "block.msh")
+    assert main(["convert", "block.msh", f"skin.{ending}", "--scale", "2"]) == 0
+    assert main(["convert", f"skin.{ending}", "back.obj"]) == 0
+    back = sp.read_surface("back.obj")
+    assert back.is_closed
+    assert back.volume == pytest.approx(1.0, rel=1e-5)
+
+
+def test_convert_fills_a_surface_with_bricks(block):
+    sp.write_surface(block.boundary(), "block.obj")
+    assert main(["convert", "block.obj", "bricks.vtu", "--voxels", "8"]) == 0
+    assert sp.read_mesh("bricks.vtu").volume == pytest.approx(0.125)
+
+
+@pytest.mark.skipif(not find_spec("pytetwild"), reason="needs the extra meshing")
+def test_convert_fills_a_surface_with_tets(block):
+    sp.write_surface(block.boundary(), "block.obj")
+    assert main(["convert", "block.obj", "tets.msh", "--edge", "0.3"]) == 0
+    assert sp.read_mesh("tets.msh").volume == pytest.approx(0.125, rel=0.02)
+
+
+@pytest.mark.parametrize("ending", ["glb", "pvd", "usda"])
+def test_convert_motion(scene, ending):
+    if ending == "usda":
+        pytest.importorskip("pxr")
+    assert main(["run", "bar.toml", "--quiet", "--duration", "0.05"]) == 0
+    assert main(["convert", "bar/motion.motion", f"out.{ending}"]) == 0
+    assert (scene / f"out.{ending}").stat().st_size > 100
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["lost.obj", "a.ply"], "lost.obj"),
+        (["block.obj", "block.obj"], "itself"),
+        (["block.obj", "block.msh"], "--edge"),
+        (["block.obj", "b.ply", "--voxels", "3"], "make a mesh"),
+        (["block.obj", "b.xyz"], "b.xyz"),
+        (["block.msh", "b.vtu", "--voxels", "3"], "mesh already"),
+        (["block.msh", "b.pvd"], "only motions"),
+        (["block.msh", "b.vtu", "--skin", "block.obj"], "--skin"),
+        (["block.msh", "b.vtu", "--up", "y"], "--up"),
+        (["block.obj", "b.vtu", "--voxels", "3", "--epsilon", "0.1"], "--epsilon"),
+    ],
+)
+def test_convert_refuses_with_advice(block, capsys, arguments, word):
+    sp.write_surface(block.boundary(), "block.obj")
+    write_mesh(block, "block.msh")
+    assert main(["convert", *arguments]) == 1
+    message = capsys.readouterr().err
+    assert word in message
+    assert "Traceback" not in message

@@ -1,0 +1,140 @@
+"""``supple run``: what it writes, how it stops and goes on."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import supple as sp
+from supple.cli import main
+
+from .helpers import SCENE, run
+
+
+def test_run_writes_motion_export_and_report(scene, capsys):
+    assert main(["run", "bar.toml"]) == 0
+    motion = sp.read_motion(scene / "bar" / "motion.motion")
+    assert len(motion) == 7
+    assert motion.times[-1] == pytest.approx(0.1)
+    assert (scene / "bar" / "motion.glb").stat().st_size > 1000
+    assert "<svg" in (scene / "bar" / "report.html").read_text()
+    assert "report.html" in capsys.readouterr().out
+
+
+def test_run_quiet_says_nothing_and_obeys_its_options(scene, capsys):
+    arguments = ["run", "bar.toml", "--quiet", "--duration", "0.05", "--threads", "1"]
+    try:
+        assert main([*arguments, "--output", "a/b"]) == 0
+    finally:
+        sp.set_thread_count(0)
+    captured = capsys.readouterr()
+    assert captured.out == captured.err == ""
+    assert len(sp.read_motion("a/b/motion.motion")) == 4
+
+
+def test_run_protects_an_earlier_run(scene, capsys):
+    assert main(["run", "bar.toml", "--quiet"]) == 0
+    assert main(["run", "bar.toml", "--quiet"]) == 1
+    assert "--overwrite" in capsys.readouterr().err
+    assert main(["run", "bar.toml", "--overwrite", "--duration", "0.05"]) == 0
+    assert len(sp.read_motion("bar/motion.motion")) == 4
+    assert main(["run", "bar.toml", "--overwrite", "--resume"]) == 1
+    assert "give one" in capsys.readouterr().err
+
+
+def test_resume_of_a_finished_run_says_so(scene, capsys):
+    assert main(["run", "bar.toml", "--quiet"]) == 0
+    assert main(["run", "bar.toml", "--resume", "--duration", "5"]) == 0
+    assert "finished at 0.1 s" in capsys.readouterr().out
+
+
+def test_resume_refuses_another_scene_and_shows_the_change(scene, capsys):
+    assert main(["run", "bar.toml", "--quiet"]) == 0
+    (scene / "bar.toml").write_text("# only a comment\n" + SCENE)
+    assert main(["run", "bar.toml", "--resume", "--quiet"]) == 0
+    (scene / "bar.toml").write_text(SCENE.replace("young = 1e5", "young = 2e5"))
+    assert main(["run", "bar.toml", "--resume"]) == 1
+    message = capsys.readouterr().err
+    assert "- young = 1e5" in message.replace("  -", "- ")
+    assert "2e5" in message
+    assert "--overwrite" in message
+
+
+def _until(condition, process, seconds=60):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_stopped_run_resumes_to_the_same_motion(scene, how):
+    # A factor that is kept from step to step would differ after a restart, within tolerance.
+    long = SCENE.replace("fps = 60", "fps = 600") + '[solver]\nlinear = "Cholesky"\n'
+    (scene / "bar.toml").write_text(long.replace("duration = 0.1", "duration = 0.5"))
+    file = scene / "bar" / "motion.motion"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "supple.cli", "run", "bar.toml"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    _until(lambda: file.exists() and file.stat().st_size > 20_000, process)
+    os.kill(process.pid, how)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == (-9 if how == signal.SIGKILL else 130)
+    if how == signal.SIGINT:
+        assert "frames, up to t" in errors
+        assert "supple run bar.toml --output bar --resume" in errors
+    kept = len(sp.read_motion(file))
+    assert 1 <= kept < 301
+    assert main(["run", "bar.toml", "--resume", "--quiet"]) == 0
+    assert main(["run", "bar.toml", "--output", "whole", "--quiet"]) == 0
+    resumed, whole = sp.read_motion(file), sp.read_motion("whole/motion.motion")
+    assert len(resumed) == 301
+    assert np.array_equal(resumed.times, whole.times)
+    assert np.allclose(resumed.displacements, whole.displacements, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("[mesh]", "[mesh", ["not TOML"]),
+        ("young", "yuong", ["material.yuong", "did you mean young"]),
+        ("poisson = 0.3", "poisson = '3'", ["material.poisson", '"3"']),
+        ("box = {", "file = 'lost.msh' #", ["mesh.file", "lost.msh"]),
+    ],
+)
+def test_bad_scene_is_1_without_a_traceback(scene, capsys, old, new, words):
+    (scene / "bar.toml").write_text(SCENE.replace(old, new))
+    assert main(["run", "bar.toml"]) == 1
+    message = capsys.readouterr().err
+    assert "Traceback" not in message
+    for word in ["bar.toml", *words]:
+        assert word in message
+
+
+def test_failed_step_is_1_and_tells_what_was_kept(scene, capsys):
+    wild = SCENE.replace('"StVK"', '"NeoHookean"').replace("fps = 60", "fps = 5")
+    wild += "[solver]\nmax_iterations = 1\n[[loads]]\nx = 1\npoint = [0, 0, 1e7]\n"
+    (scene / "bar.toml").write_text(wild.replace("duration = 0.1", "duration = 2"))
+    assert main(["run", "bar.toml"]) == 1
+    message = capsys.readouterr().err
+    assert "failed" in message
+    assert "Traceback" not in message
+    assert "kept in" in message
+    assert "[time] substeps = 4" in message
+    assert main(["run", "bar.toml", "--overwrite", "--debug"]) == 1
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_missing_scene_is_1_and_module_runs(tmp_path):
+    done = run("run", "nothing.toml", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "no scene file nothing.toml" in done.stderr
+    assert not (tmp_path / "nothing").exists()

@@ -1,0 +1,62 @@
+"""The command line: help and wrong usage."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from supple.cli import main
+from supple.io.export import MOTION_FORMATS
+from supple.mesh import WRITTEN_MESHES, WRITTEN_SURFACES
+
+
+@pytest.mark.parametrize("command", ["", "run", "demo", "info", "convert"])
+def test_help_says_what_it_does_shows_an_example_and_what_it_writes(command, capsys):
+    assert main([*command.split(), "--help"]) == 0
+    text = capsys.readouterr().out
+    assert "supple demo" in text or ("example:" in text and "writes" in text)
+    assert "Exit codes" in text
+
+
+def test_convert_help_lists_every_ending_that_is_written(capsys):
+    main(["convert", "--help"])
+    shown = capsys.readouterr().out
+    for kind, endings in (
+        ("meshes", WRITTEN_MESHES),
+        ("surfaces", WRITTEN_SURFACES),
+        ("motions", MOTION_FORMATS),
+    ):
+        (line,) = [x.split() for x in shown.splitlines() if x.startswith(f"  {kind} ")]
+        assert line[1:] == list(endings)
+
+
+def test_version(capsys):
+    assert main(["--version"]) == 0
+    assert re.fullmatch(r"supple \d+\.\d+\.\d+\n", capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["fly"],
+        ["run"],
+        ["run", "a.toml", "--duration", "-1"],
+        ["run", "a.toml", "--threads", "0"],
+        ["convert", "a.obj", "b.msh", "--edge", "0.1", "--voxels", "3"],
+    ],
+)
+def test_wrong_usage_is_2(arguments, capsys):
+    assert main(arguments) == 2
+    assert "usage: supple" in capsys.readouterr().err
+
+
+def test_help_does_not_import_what_it_does_not_need():
+    code = (
+        "import sys; before = set(sys.modules); import supple.cli.options as o; o.parser();"
+        "print([m for m in ('supple.io.scene', 'tqdm', 'pxr') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "tqdm" not in done.stdout
+    assert "pxr" not in done.stdout
