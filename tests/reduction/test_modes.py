@@ -7,6 +7,7 @@ import pytest
 import scipy.linalg
 
 import supple as sp
+from supple.reduction.modes import rigid_motions
 
 from ..helpers import EPS, MESH_NAMES, rotation, small_mesh, soft
 
@@ -147,3 +148,52 @@ def test_every_mode_but_one():
     error = np.abs(found**2 - dense_frequencies(body, 80) ** 2).max()
     # Inverse iteration with a shift of 1e-7 of the largest ω² leaves eps/1e-7 of it, some times.
     assert error <= 10 * EPS / 1e-7 * found[-1] ** 2
+
+
+@pytest.mark.parametrize("held", [False, True], ids=["free", "held"])
+def test_modal_static_shape_balances_forces(held):
+    """K u = f in all of the modes but the rigid ones, with nearly all modes taken."""
+    mesh = small_mesh("tet")
+    body = sp.Body(mesh, soft(sp.StVK), fixed=[0, 13, 26] if held else None)
+    modes = sp.vibration_modes(body, int(body.free.sum()) - 1)
+    f = np.random.default_rng(3).normal(size=mesh.vertices.shape)
+    u = modes.static_shape(f)
+    left = body.stiffness(np.zeros_like(u)) @ u.ravel() - f.ravel()
+    assert u.shape == f.shape
+    bending = modes.shapes[modes.rigid :].reshape(-1, f.size)
+    assert modes.rigid == (0 if held else 6)
+    assert np.abs(bending @ left).max() <= 1e-8 * np.abs(bending @ f.ravel()).max()
+    assert np.abs(
+        modes.shapes[: modes.rigid].reshape(-1, f.size) @ (body.mass @ u.ravel())
+    ).sum() <= (1e-12 * np.sqrt(u.ravel() @ (body.mass @ u.ravel())))
+
+
+def test_modal_static_shape_of_one_mode():
+    """A force M φ moves the body by φ/ω², a rigid push not at all."""
+    body = sp.Body(small_mesh("brick"), soft(sp.StVK))
+    modes = sp.vibration_modes(body, 12)
+    u = modes.static_shape(body.mass_times(modes.shapes[9]))
+    expected = modes.shapes[9] / (2 * np.pi * modes.frequencies[9]) ** 2
+    assert np.abs(u - expected).max() <= 1e-12 * np.abs(expected).max()
+    assert (
+        np.abs(modes.static_shape(body.weight((1, 2, 3)))).max() <= 1e-11 * np.abs(expected).max()
+    )
+    with pytest.raises(sp.InputError, match="forces has shape"):
+        modes.static_shape(np.zeros((3, 3)))
+
+
+@pytest.mark.parametrize(("held", "count"), [(0, 6), (1, 3), (2, 1), (3, 0)])
+def test_rigid_motions_strain_nothing(held, count):
+    mesh = small_mesh("quadratic")
+    body = sp.Body(mesh, soft(sp.StVK), fixed=np.array([0, 13, 26][:held], dtype=int))
+    rigid = rigid_motions(body).reshape(count, 3 * mesh.n_vertices)
+    assert np.abs(rigid @ (body.mass @ rigid.T) - np.eye(count)).max(initial=0) <= 1e-13
+    K = body.stiffness(np.zeros_like(mesh.vertices))
+    assert np.abs(K @ rigid.T).max(initial=0) <= 1e-12 * np.abs(K.data).max() * 3
+    assert not rigid[:, ~body.free.ravel()].any()
+
+
+def test_slowest_modes_may_all_be_rigid():
+    modes = sp.vibration_modes(sp.Body(small_mesh("tet"), soft(sp.StVK)), 4)
+    assert modes.rigid == 4
+    assert not modes.frequencies.any()

@@ -22,7 +22,16 @@ _OPTIONS: Any = {
 
 def kernel(function: Function) -> Function:
     """Compile a loop over arrays; the machine code is cached beside the source."""
-    compiled = njit(**_OPTIONS)(function)
+    return _cached(function, _OPTIONS)
+
+
+def reordering_kernel(function: Function) -> Function:
+    """The same for loops full of sums, whose terms may be added in any order, several at once."""
+    return _cached(function, {**_OPTIONS, "fastmath": _OPTIONS["fastmath"] | {"reassoc", "nsz"}})
+
+
+def _cached(function: Function, options: Any) -> Function:
+    compiled = njit(**options)(function)
     # Numba takes a cached kernel for fresh while its own file is the same. Ours call formulas of
     # other files too, so every cached kernel is tied to the text of all of them.
     cache_file: Any = getattr(getattr(compiled, "_cache", None), "_cache_file", None)

@@ -1,0 +1,50 @@
+"""Cubature of the beam of 11,172 tetrahedra: training, errors, and one evaluation, on one thread.
+
+A basis of modes needs about five cells a coordinate for 1 %; modes with their derivatives, which
+are joined to fewer modes, need about three.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+import supple as sp
+from supple.reduction.cubature import Cubature
+from supple.reduction.cubature_training import train_cubature
+
+from .cantilever import beam
+from .timing import median_seconds, table
+
+HEADERS = ["material", "r", "training [s]", "cells", "training error [%]", "test error [%]"]
+TIMES = ["evaluate [µs]", "force only [µs]", "each of 100 copies [µs]"]
+MATERIALS = (sp.StableNeoHookean, sp.NeoHookean, sp.Corotational, sp.StVK)
+
+
+def microseconds(cubature: Cubature) -> list[float]:
+    """Median times of energy, force and stiffness; of energy and force; of one copy of many."""
+    r = cubature.n_coordinates
+    Q = 1e-3 * np.random.default_rng(0).normal(size=(100, r))
+    return [
+        1e6 * median_seconds(lambda: cubature.evaluate(Q[0])),
+        1e6 * median_seconds(lambda: cubature.evaluate(Q[0], order=1)),
+        1e6 * median_seconds(lambda: cubature.evaluate_many(Q)) / len(Q),
+    ]
+
+
+def main() -> None:
+    sp.set_thread_count(1)
+    rows: list[list[object]] = []
+    for material in MATERIALS:
+        body = beam(material)
+        modes = sp.vibration_modes(body, 30).shapes
+        train_cubature(body, modes[:4], poses=10, size=30, tolerance=0.02)  # compile
+        for r in (10, 20, 30):
+            start = time.perf_counter()
+            cubature = train_cubature(body, modes[:r])
+            row: list[object] = [material.__name__, r, time.perf_counter() - start, cubature.size]
+            row += [100 * cubature.training_error, 100 * cubature.test_error]
+            rows.append(row + microseconds(cubature))
+    sp.set_thread_count(0)
+    print(table([*HEADERS, *TIMES], rows))

@@ -1,0 +1,173 @@
+"""A quartic energy in a few coordinates q: its gradient R and its Hessian K.
+
+    U = Σ_{a≥b} P_ab q_a q_b + Σ_{a≥b≥c} Q_abc q_a q_b q_c + Σ_{a≥b≥c≥d} S_abcd q_a q_b q_c q_d
+
+Each monomial is stored once. Two layouts of the same numbers:
+
+Nested. The pairs (c, d) are numbered c (c + 1)/2 + d, so that those with c ≤ b are the first ones.
+Q is one block of pairs for each b, and S one for each (a, b), in lexicographic order; the blocks
+are padded with zeros to a multiple of 8, and ``starts`` says where block b begins among those of
+b = 0, 1, … . Every coefficient of S is read once and used three times:
+
+    F_b += q_a S_ab      F_a += q_b S_ab      e_ab = Σ_cd S_ab,cd q_c q_d
+
+and K follows from the much smaller F and e.
+
+Dense, for few coordinates. Row k < r of ``rows`` holds the linear, row r + (c, d) the quadratic
+coefficients of all entries (i, j) of K, i ≥ j: K is a product of a matrix with a vector.
+
+Indices are unsigned, which spares the test for negative ones and lets the loops be vectorised.
+"""
+
+import numpy as np
+
+from .compiling import reordering_kernel
+
+ZERO = np.uint64(0)
+ONE = np.uint64(1)
+TWO = np.uint64(2)
+THREE = np.uint64(3)
+FOUR = np.uint64(4)
+FIVE = np.uint64(5)
+SIX = np.uint64(6)
+
+
+@reordering_kernel
+def fill_pairs(q, qq):
+    """The products q_c q_d, c ≥ d, in the order of the pairs."""
+    t = ZERO
+    for c in range(np.uint64(len(q))):
+        for d in range(c + ONE):
+            qq[t + d] = q[c] * q[d]
+        t += c + ONE
+
+
+@reordering_kernel
+def evaluate_nested(q, P, Q, S, starts, qq, F, G, K, R):
+    """R = ∇U and K = ∇²U at q. Overwrites the scratch arrays qq, F and G."""
+    r = np.uint64(len(q))
+    fill_pairs(q, qq)
+    for t in range(np.uint64(len(Q))):
+        F[t] = Q[t]
+    for t in range(np.uint64(len(P))):
+        G[t] = P[t]
+    for a in range(r):
+        R[a] = 0.0
+    # Derivatives with respect to the leading two factors of each monomial, and to one of them.
+    s = ZERO
+    for a in range(r):
+        qa, fa = q[a], starts[a]
+        ra = 0.0
+        for b in range(a):
+            qb, fb = q[b], starts[b]
+            n = starts[b + ONE] - fb
+            e = 0.0
+            for t in range(n):
+                x = S[s + t]
+                F[fb + t] += qa * x
+                F[fa + t] += qb * x
+                e += x * qq[t]
+            s += n
+            K[a, b] = e
+            R[b] += qa * e
+            ra += qb * e
+        n = starts[a + ONE] - fa
+        twice = qa + qa
+        e = 0.0
+        for t in range(n):
+            x = S[s + t]
+            F[fa + t] += twice * x
+            e += x * qq[t]
+        s += n
+        K[a, a] = e
+        R[a] += ra + twice * e
+    # The quartic part of Σ q_a F_a is twice that of G = P + Σ q_b (∂/∂b)(cubic and quartic).
+    for b in range(r):
+        fb = starts[b]
+        half = 0.5 * q[b]
+        e = 0.0
+        for t in range(starts[b + ONE] - fb):
+            y = Q[fb + t]
+            G[t] += half * (F[fb + t] + y)
+            e += y * qq[t]
+        R[b] += e
+    # Derivatives with respect to one leading and one trailing factor: rows of K from the forms F_a.
+    for a in range(r):
+        t = starts[a]
+        for c in range(a + ONE):
+            qc = q[c]
+            e = 0.0
+            for d in range(c):
+                x = F[t + d]
+                e += x * q[d]
+                K[a, d] += x * qc
+            K[a, c] += e + 2.0 * F[t + c] * qc
+            t += c + ONE
+    # Derivatives with respect to the trailing two.
+    t = ZERO
+    for c in range(r):
+        qc = q[c]
+        e = 0.0
+        for d in range(c):
+            x = G[t + d]
+            K[c, d] += x
+            K[d, c] = K[c, d]
+            e += x * q[d]
+            R[d] += x * qc
+        x = G[t + c]
+        R[c] += e + 2.0 * x * qc
+        K[c, c] = 2.0 * (K[c, c] + x)
+        t += c + ONE
+
+
+@reordering_kernel
+def evaluate_dense(q, P, rows, qq, K2, K3, K, R):
+    """The same from the dense layout; qq, K2 and K3 are scratch, the last two as long as a row."""
+    r = np.uint64(len(q))
+    fill_pairs(q, qq)
+    add_rows(q, rows, ZERO, r, K2)
+    add_rows(qq, rows, r, np.uint64(len(P)), K3)
+    for i in range(r):
+        R[i] = 0.0
+    # Each homogeneous part of the force is its Jacobian times q over its degree.
+    t = ZERO
+    for i in range(r):
+        qi = q[i]
+        e = 0.0
+        for j in range(i):
+            k1, k2, k3 = P[t + j], K2[t + j], K3[t + j]
+            k = k1 + k2 + k3
+            K[i, j] = k
+            K[j, i] = k
+            w = k1 + 0.5 * k2 + k3 / 3.0
+            e += w * q[j]
+            R[j] += w * qi
+        k1, k2, k3 = 2.0 * P[t + i], K2[t + i], K3[t + i]
+        K[i, i] = k1 + k2 + k3
+        R[i] += e + (k1 + 0.5 * k2 + k3 / 3.0) * qi
+        t += i + ONE
+
+
+@reordering_kernel
+def add_rows(x, rows, first, count, y):
+    """y = Σ_k x_k rows[first + k]."""
+    n = np.uint64(len(y))
+    for t in range(n):
+        y[t] = 0.0
+    k = ZERO
+    while k + SIX <= count:
+        x0, x1, x2 = x[k], x[k + ONE], x[k + TWO]
+        x3, x4, x5 = x[k + THREE], x[k + FOUR], x[k + FIVE]
+        i = first + k
+        for t in range(n):
+            y[t] += (
+                (x0 * rows[i, t] + x1 * rows[i + ONE, t])
+                + (x2 * rows[i + TWO, t] + x3 * rows[i + THREE, t])
+                + (x4 * rows[i + FOUR, t] + x5 * rows[i + FIVE, t])
+            )
+        k += SIX
+    while k < count:
+        xk, i = x[k], first + k
+        for t in range(n):
+            y[t] += xk * rows[i, t]
+        k += ONE

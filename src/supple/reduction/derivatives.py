@@ -1,0 +1,250 @@
+"""Modal derivatives: how the vibration modes change as the body deforms along another mode."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import scipy.sparse as sparse
+from scipy.sparse.linalg import LinearOperator, cg
+
+from ..assembly import Part
+from ..body import Body
+from ..checks import instance
+from ..errors import InputError, SuppleError
+from ..materials import Material, StVK
+from ..types import Floats, Ints, Progress
+from .modes import Linearization, Modes, combined, mass_times, products, without
+
+_CHUNK_BYTES = 2**21  # forces of cells in flight: they stay in the cache
+_STEP = 4e-4  # of F, in differences of ∂P/∂F: errors of truncation and rounding balance
+_SAME = 1e-6  # modes whose ω² differ by less than this share vibrate together
+
+
+def derivative_pairs(body: Body, modes: Modes) -> Ints:
+    """Which modes (i, j) each of the ``modal_derivatives`` belongs to, (pairs, 2).
+
+    A held body has the pairs i ≤ j, row by row; a free one all of them, since there Φ^ij and Φ^ji
+    differ. Rigid modes have no derivatives and are in no pair.
+    """
+    count = len(modes.shapes) - modes.rigid
+    if body.free_rigid_motions:
+        pairs = np.indices((count, count)).reshape(2, -1)
+    else:
+        pairs = np.array(np.triu_indices(count))
+    return np.ascontiguousarray(pairs.T + modes.rigid, dtype=np.int64)
+
+
+def modal_derivatives(body: Body, modes: Modes, *, progress: Progress | None = None) -> Floats:
+    """Derivatives Φ^ij of mode i along mode j, (pairs, n, 3); ``derivative_pairs`` tells the pairs.
+
+    ``modes`` are those of the body's rest shape. A held body's derivatives neglect inertia, as in
+    Eq. 14, and are symmetric. A free body's are those of the full eigenproblem, Eq. 29: with
+    Ψ^iᵀ M Φ^ij = 0, and mass-orthogonal to the rigid motions, which are the frame's. Where modes
+    share a frequency, how they turn into each other has no limit and is left out.
+    """
+    rest = Linearization(body, np.zeros_like(body.mesh.vertices))
+    return derivatives_of(rest, checked_modes(rest, modes), progress=progress)
+
+
+def derivatives_of(
+    rest: Linearization, modes: Modes, *, more: Modes | None = None, progress: Progress | None
+) -> Floats:
+    """The derivatives, given the linearization at rest; ``more`` modes than these, if known."""
+    deforming = Modes(modes.frequencies[modes.rigid :], modes.shapes[modes.rigid :])
+    forces = force_derivatives(rest.body, deforming.shapes) * rest.body.free
+    if len(rest.rigid):
+        more = rest.modes(reach(rest, len(deforming.shapes))) if more is None else more
+        return _inertial(rest, deforming, more, forces, progress)
+    first, second = np.triu_indices(len(deforming.shapes))
+    derivatives = rest.solve(-forces[first, second])  # K Φ^ij = −(H : Ψ^i) Ψ^j, Eq. 14
+    if progress is not None:
+        progress(1, 1, "derivatives")
+    return derivatives
+
+
+def reach(rest: Linearization, count: int) -> int:
+    """How many modes of a free body make its ``count`` deforming ones easy to differentiate."""
+    most = int(rest.body.free.sum()) - 1
+    return min(len(rest.rigid) + 2 * count, most)
+
+
+def checked_modes(rest: Linearization, modes: Modes) -> Modes:
+    """Stop unless these are modes of the body at rest."""
+    instance("modes", modes, Modes, "vibration_modes(body, 20)")
+    shape = rest.body.free.shape
+    if modes.shapes.shape[1:] != shape:
+        raise InputError(
+            f"modes have shapes {modes.shapes.shape[1:]}, but this body has {shape[0]} vertices; "
+            "give vibration_modes(body, 20) of this body"
+        )
+    if modes.rigid == len(modes.shapes):
+        raise InputError(
+            f"all {modes.rigid} modes are rigid motions, which have no derivatives; ask for more "
+            f"modes, e.g. vibration_modes(body, {len(rest.rigid) + 20})"
+        )
+    phi = modes.shapes
+    mass = products(phi, mass_times(rest.body, phi)) - np.eye(len(phi))
+    stiffness = products(phi, rest.times(phi)) - np.diag(modes.squares)
+    if np.abs(mass).max() > 1e-6 or np.abs(stiffness).max() > 1e-6 * modes.squares.max():
+        raise InputError(
+            "modes are not those of this body about its rest shape; give vibration_modes(body, 20) "
+            "without at="
+        )
+    return modes
+
+
+# -- the second derivative of the elastic force at rest --------------------------------------
+
+
+def force_derivatives(body: Body, shapes: Floats) -> Floats:
+    """(H : Ψ^i) Ψ^j = D²∇U(0)[Ψ^i, Ψ^j] for all pairs of shapes (k, n, 3), (k, k, n, 3)."""
+    k = len(shapes)
+    forces = np.zeros((body.n_vertices, 3, k, k))
+    for part in body.parts:
+        lame, kinds = np.unique(np.stack(part.lame), axis=1, return_inverse=True)
+        _add_part(part, shapes, curvature(part.material, *lame), kinds.ravel(), forces)
+    return np.ascontiguousarray(forces.transpose(2, 3, 0, 1))
+
+
+def _add_part(part: Part, shapes: Floats, tensors: Floats, kinds: Ints, forces: Floats) -> None:
+    """Adds Σ w D²P[∇Ψ^i, ∇Ψ^j] ∇N over the points of a part's cells to ``forces`` (n, 3, k, k).
+
+    ``tensors`` (kinds, 9, 9, 9) are D²P by the kind of each cell. All is products of matrices.
+    """
+    k, (cells, points) = len(shapes), part.weights.shape
+    nodes_per_cell = part.nodes.shape[1]
+    by_node = np.ascontiguousarray(shapes.transpose(1, 2, 0)).reshape(len(forces), 3 * k)
+    # Rows are the stress P_al with l before a, then the first gradient; columns the second one.
+    tensors = tensors.reshape(-1, 3, 3, 9, 9).swapaxes(1, 2).reshape(-1, 1, 81, 9)
+    step = max(1, _CHUNK_BYTES // (8 * 9 * points * k * k))
+    for start in range(0, cells, step):
+        cut = slice(start, min(start + step, cells))
+        nodes, dN, c = part.nodes[cut], part.gradients[cut], min(step, cells - start)
+        # G[c, q, as, i] = ∂Ψ^i_a/∂X_s
+        G = (dN.swapaxes(2, 3) @ by_node[nodes][:, None]).reshape(c, points, 3, 3, k)
+        G = np.ascontiguousarray(G.swapaxes(2, 3)).reshape(c, points, 9, k)
+        D = (tensors[kinds[cut]] @ G).reshape(c, points, 9, 9, k)  # D²P[·, ∇Ψ^i]
+        P = G.swapaxes(2, 3)[:, :, None] @ D  # D²P[∇Ψ^j, ∇Ψ^i], (c, q, la, j, i)
+        weighted = (dN * part.weights[cut, :, None, None]).swapaxes(1, 2)
+        nodal = weighted.reshape(c, nodes_per_cell, -1) @ P.reshape(c, 3 * points, -1)
+        touched, place = np.unique(nodes, return_inverse=True)
+        entries = np.ones(nodes.size), (place.ravel(), np.arange(nodes.size))
+        gather = sparse.csr_array(entries, shape=(len(touched), nodes.size))
+        forces[touched] += (gather @ nodal.reshape(nodes.size, -1)).reshape(-1, *forces.shape[1:])
+
+
+def curvature(material: Material, lam: Floats, mu: Floats) -> Floats:
+    """D²P at rest, the third derivative of ψ by F, for each of λ and μ [Pa] (d,): (d, 9, 9, 9)."""
+    if isinstance(material, StVK):
+        return _stvk_curvature(lam, mu)
+    batches = np.array_split(np.arange(len(lam)), -(-len(lam) // 1024))
+    return np.concatenate([_differenced_curvature(material, lam[b], mu[b]) for b in batches])
+
+
+def _stvk_curvature(lam: Floats, mu: Floats) -> Floats:
+    """D²P[G, H] = S(sym GᵀH) + G S(sym H) + H S(sym G) with S(e) = λ tr(e) I + 2μ e."""
+    one, unit = np.eye(3), np.eye(9).reshape(9, 3, 3)
+    products = np.einsum("gka,hkl->ghal", unit, unit)  # GᵀH
+
+    def terms(stress: Callable[[Floats], Floats]) -> Floats:
+        ordered = np.einsum("gak,hkl->ghal", unit, stress(unit)) + 0.5 * stress(products)
+        total: Floats = (ordered + ordered.swapaxes(0, 1)).reshape(9, 9, 9)
+        return total.transpose(2, 0, 1)
+
+    of_lam = terms(lambda e: np.trace(e, axis1=-2, axis2=-1)[..., None, None] * one)
+    of_mu = terms(lambda e: e + e.swapaxes(-1, -2))
+    tensors: Floats = np.multiply.outer(lam, of_lam) + np.multiply.outer(mu, of_mu)
+    return tensors
+
+
+def _differenced_curvature(material: Material, lam: Floats, mu: Floats) -> Floats:
+    """D²P by differences of fourth order of the material's ∂P/∂F along the nine entries of F."""
+    d = len(lam)
+    steps = _STEP * np.array([1, -1, 2, -2])
+    weights = np.array([8, -8, -1, 1]) / (12 * _STEP)
+    F = np.eye(3) + np.multiply.outer(steps, np.eye(9).reshape(9, 3, 3)).reshape(36, 3, 3)
+    F = np.ascontiguousarray(np.broadcast_to(F, (d, 36, 3, 3)))
+    psi, P, A = np.empty((d, 36)), np.empty((d, 36, 3, 3)), np.empty((d, 36, 6, 3, 3))
+    material.evaluate(F, np.ascontiguousarray(lam), np.ascontiguousarray(mu), psi, P, A, 2)
+    slopes = np.tensordot(weights, A.reshape(d, 4, 9, 6, 3, 3), (0, 1))
+    tensors = np.empty((d, 9, 3, 3, 3, 3))
+    for s, (j, l) in enumerate(zip(*np.triu_indices(3), strict=True)):  # as the element kernels say
+        tensors[:, :, :, j, :, l] = slopes[:, :, s]
+        tensors[:, :, :, l, :, j] = slopes[:, :, s].swapaxes(-1, -2)
+    return tensors.reshape(d, 9, 9, 9)
+
+
+# -- free bodies -----------------------------------------------------------------------------
+
+
+def _inertial(
+    rest: Linearization, modes: Modes, known: Modes, forces: Floats, progress: Progress | None
+) -> Floats:
+    """Eq. 29: (K − λ_i M) Φ^ij = (M Ψ^i Ψ^iᵀ − I) (H : Ψ^i) Ψ^j for all (i, j), (k², n, 3).
+
+    K − λ_i M is indefinite, and singular along Ψ^i. On the ``known`` modes, a good part more than
+    ``modes``, the solution is exact, Σ_l W^l W^lᵀ r / (λ_l − λ_i), without those that share λ_i:
+    what the regularisation of App. D sets to zero. On the rest the matrix is positive definite,
+    and conjugate gradients, preconditioned by the one factorization of K, need few steps.
+    """
+    count = len(modes.shapes)
+    derivatives = np.empty((count, *forces.shape[1:]))
+    W, squares = known.shapes[known.rigid :], known.squares[known.rigid :]
+    MW = mass_times(rest.body, W)
+    momenta = mass_times(rest.body, modes.shapes)
+    for i, (square, own) in enumerate(zip(modes.squares, modes.shapes, strict=True)):
+        right = -without(forces[i], momenta[i : i + 1], own[None])
+        gaps = squares - square
+        apart = np.abs(gaps) > _SAME * square
+        along = products(right, W)
+        along[:, apart] /= gaps[apart]
+        along[:, ~apart] = 0.0
+        sizes = np.sqrt(np.einsum("kna,kna->k", right, right))
+        right = without(right, rest.rigid_momenta, rest.rigid)
+        right = without(right, MW, W)
+        beyond = _solve_beyond(rest, square, right, sizes, W, MW)
+        found = combined(along, W) + without(beyond, W, MW)
+        derivatives[i] = without(found, own[None], momenta[i : i + 1])
+        if progress is not None:
+            progress(i + 1, count, "derivatives")
+    return derivatives.reshape(count * count, *forces.shape[2:])
+
+
+def _solve_beyond(
+    rest: Linearization, square: float, right: Floats, sizes: Floats, W: Floats, MW: Floats
+) -> Floats:
+    """(K − λ M)⁻¹ of balanced forces (k, n, 3) that leave the modes W alone, all in one system.
+
+    ``sizes`` (k,) are those of the whole forces, of which these are parts: nothing but rounding,
+    perhaps. They are what the errors are small against.
+    """
+    if not sizes.any():
+        return np.zeros_like(right)
+    scale = np.maximum(sizes, 1e-8 * sizes.max())[:, None, None]
+
+    def operator(product: object) -> LinearOperator:
+        return LinearOperator((right.size, right.size), matvec=product, dtype=float)
+
+    def shifted(x: Floats) -> Floats:
+        u = x.reshape(right.shape)
+        return (rest.times(u) - square * mass_times(rest.body, u)).ravel()
+
+    def inverse(x: Floats) -> Floats:
+        return without(rest.solve(x.reshape(right.shape)), W, MW).ravel()
+
+    x, failed = cg(
+        operator(shifted),
+        (right / scale).ravel(),
+        rtol=0.0,
+        atol=1e-11 * np.sqrt(len(right)),
+        M=operator(inverse),
+        maxiter=300,
+    )
+    if failed:
+        raise SuppleError(
+            f"no derivative found for the mode of {np.sqrt(square) / (2 * np.pi):.6g} Hz, which is "
+            "too close to modes that were not asked for; give a few modes more or fewer"
+        )
+    solution: Floats = x.reshape(right.shape) * scale
+    return solution

@@ -1,0 +1,318 @@
+"""A reduced model: a body whose displacements are u = Σ q_i φ_i, with few coordinates q."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._kernels.projection import project_point
+from ..body import Body
+from ..checks import instance, numbers, vector, whole_number
+from ..errors import InputError
+from ..materials import StVK
+from ..mesh import Embedding, VolumeMesh
+from ..types import Floats, Ints, Progress
+from .basis import Basis
+from .cubature import Cubature
+from .cubature_training import train_cubature
+from .floating import FloatingInertia
+from .groups import Group, make_groups
+from .polynomial import Quartic
+
+if TYPE_CHECKING:
+    from .simulation import ReducedSimulation
+
+
+@dataclass(frozen=True, eq=False)
+class Skin:
+    """A surface that moves with a reduced model: its own basis, multiplied out beforehand.
+
+    ``vertices`` (s, 3) at rest [m], ``faces`` (t, 3), ``vectors`` (r, s, 3).
+    """
+
+    vertices: Floats
+    faces: Ints
+    vectors: Floats
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ReducedModel:
+    """A body in r coordinates: M̃ q̈ + D̃ + R̃(q) = f̃ (subspace StVK, Eq. 4).
+
+    Made by ``reduce``. ``vectors`` (r, n, 3) are the basis, ``groups`` the materials, ``cubature``
+    evaluates materials other than StVK, ``floating`` carries a body without supports, and ``skin``
+    is a surface to draw.
+    """
+
+    mesh: VolumeMesh
+    vectors: Floats
+    groups: tuple[Group, ...]
+    cubature: Cubature | None = None
+    floating: FloatingInertia | None = None
+    skin: Skin | None = None
+
+    def __repr__(self) -> str:
+        kind = "cubature" if self.cubature is not None else "exact StVK"
+        where = "free" if self.floating is not None else "supported"
+        return f"ReducedModel({self.size} coordinates, {kind}, {where}, {self.mesh!r})"
+
+    @property
+    def size(self) -> int:
+        """Number of coordinates r."""
+        return len(self.vectors)
+
+    @property
+    def regions(self) -> tuple[str, ...]:
+        """The regions whose material can be edited."""
+        return tuple(dict.fromkeys(name for group in self.groups for name in group.regions))
+
+    # -- mass and elasticity -------------------------------------------------------------
+
+    @cached_property
+    def mass(self) -> Floats:
+        """Reduced mass M̃ = Uᵀ M U, (r, r); the identity until a density is edited."""
+        total: Floats = np.sum([group.mass.at(group.density) for group in self.groups], axis=0)
+        return 0.5 * (total + total.T)
+
+    @cached_property
+    def quartic(self) -> Quartic | None:
+        """The exact energy polynomial of an StVK body."""
+        shares = [group.energy.at(*group.lame) for group in self.groups if group.energy is not None]
+        return Quartic(self.size, np.sum(shares, axis=0)) if shares else None
+
+    def evaluate(self, q: Floats) -> tuple[float, Floats, Floats]:
+        """Elastic energy [J], force (r,) and stiffness (r, r) at q (r,), not checked."""
+        if self.quartic is not None:
+            return self.quartic.evaluate(q)
+        assert self.cubature is not None
+        return self.cubature.evaluate(q)
+
+    def energy(self, q: ArrayLike) -> float:
+        """Elastic energy U(q) [J]."""
+        return self.evaluate(self.checked("q", q))[0]
+
+    def force(self, q: ArrayLike) -> Floats:
+        """Reduced elastic force R̃(q) = Uᵀ ∇U(Uq), (r,) (Eq. 6)."""
+        return self.evaluate(self.checked("q", q))[1]
+
+    def stiffness(self, q: ArrayLike) -> Floats:
+        """Reduced tangent stiffness K̃(q) = Uᵀ K(Uq) U, (r, r) (Eq. 8)."""
+        return self.evaluate(self.checked("q", q))[2]
+
+    @cached_property
+    def frequencies(self) -> Floats:
+        """Frequencies of small vibrations of the reduced model [Hz], (r,)."""
+        from scipy.linalg import eigh  # slow to import
+
+        squares = eigh(self.stiffness(np.zeros(self.size)), self.mass, eigvals_only=True)
+        return np.sqrt(np.maximum(squares, 0.0)) / (2 * np.pi)
+
+    # -- between the body and the coordinates --------------------------------------------
+
+    def displacements(self, q: ArrayLike, *, out: Floats | None = None) -> Floats:
+        """u = Σ q_i φ_i [m], (n, 3)."""
+        return expand(self.checked("q", q), self.vectors, out)
+
+    def coordinates(self, u: ArrayLike) -> Floats:
+        """The coordinates (r,) whose shape is nearest to displacements u (n, 3)."""
+        given = numbers("u", u, (self.mesh.vertices.shape,))
+        flat = self.vectors.reshape(self.size, -1)
+        q: Floats = np.linalg.lstsq(flat.T, given.ravel(), rcond=None)[0]
+        return q
+
+    def project(self, force: ArrayLike) -> Any:
+        """External forces (n, 3) [N] as ``step`` takes them: f̃ = Uᵀ f (Eq. 7)."""
+        f = numbers("force", force, (self.mesh.vertices.shape,))
+        if self.floating is not None:
+            return self.floating.load(self.vectors, np.arange(len(f)), f)
+        return self.vectors.reshape(self.size, -1) @ f.ravel()
+
+    def pull(self, vertex: int, force: ArrayLike, *, out: Floats | None = None) -> Any:
+        """A force (3,) [N] on one vertex, as ``step`` takes it; reads that vertex's rows only."""
+        n = len(self.mesh.vertices)
+        if not 0 <= vertex < n:
+            raise InputError(f"vertex={vertex!r}: this model has vertices 0 to {n - 1}")
+        f = vector("force", force)
+        if self.floating is not None:
+            return self.floating.load(self.vectors, np.array([vertex]), f[None])
+        result = np.empty(self.size) if out is None else out
+        project_point(self.vectors, vertex, f, result)
+        return result
+
+    def weight(self, gravity: ArrayLike) -> Floats:
+        """Reduced force of gravity for an acceleration (3,) [m/s²], (r,)."""
+        g = vector("gravity", gravity)
+        total: Floats = np.sum([group.weight.at(group.density) for group in self.groups], axis=0) @ g
+        return total
+
+    def checked(self, name: str, q: ArrayLike) -> Floats:
+        return numbers(name, q, ((self.size,),))
+
+    # -- variants --------------------------------------------------------------------------
+
+    def edited(
+        self,
+        region: str | None = None,
+        *,
+        young: float | None = None,
+        poisson: float | None = None,
+        density: float | None = None,
+    ) -> ReducedModel:
+        """The model with another material in one region, or in all of the body (§6.5).
+
+        It is the model that ``reduce`` would make of the changed body with the same basis.
+        """
+        if region is not None and region not in self.regions:
+            known = ", ".join(map(repr, self.regions)) or "none"
+            raise InputError(
+                f"region={region!r} cannot be edited in this model (those that can: {known}); name "
+                f"it when the model is made: reduce(body, basis, regions=[{region!r}])"
+            )
+        if density is not None and self.floating is not None:
+            raise InputError(
+                "the density of a body without supports cannot be edited: its basis leaves rigid "
+                "motion alone only with the density it was made for; make the model anew"
+            )
+        groups = tuple(
+            group.edited(young, poisson, density)
+            if region is None or region in group.regions
+            else group
+            for group in self.groups
+        )
+        cubature = self.cubature
+        if cubature is not None and (young is not None or poisson is not None):
+            for group in groups:
+                lam, mu = group.lame
+                if lam is not None and mu is not None:
+                    cubature = _with_lame(cubature, group.cells, lam, mu)
+        return replace(self, groups=groups, cubature=cubature)
+
+    def truncated(self, size: int) -> ReducedModel:
+        """The model with the first ``size`` basis vectors only (§6.5)."""
+        if not 1 <= whole_number("size", size, at_least=1) <= self.size:
+            raise InputError(f"size={size}: this model has {self.size} coordinates; give at most that")
+        if size == self.size:
+            return self
+        skin = self.skin
+        return ReducedModel(
+            mesh=self.mesh,
+            vectors=self.vectors[:size].copy(),
+            groups=tuple(group.truncated(size) for group in self.groups),
+            cubature=None if self.cubature is None else _first_coordinates(self.cubature, size),
+            floating=None if self.floating is None else self.floating.truncated(size),
+            skin=None if skin is None else replace(skin, vectors=skin.vectors[:size].copy()),
+        )
+
+    def with_skin(self, embedding: Embedding) -> ReducedModel:
+        """The model with a surface that moves with it, to draw."""
+        instance("embedding", embedding, Embedding, "Embedding(mesh, surface)")
+        if embedding.mesh.vertices.shape != self.mesh.vertices.shape:
+            raise InputError(
+                f"the surface is embedded in a mesh of {len(embedding.mesh.vertices)} vertices, "
+                f"the model has {len(self.mesh.vertices)}; embed it in the model's mesh"
+            )
+        surface = embedding.surface
+        vectors = np.array([embedding.displace(phi) for phi in self.vectors])
+        return replace(self, skin=Skin(surface.vertices, surface.faces, vectors))
+
+    # -- use -------------------------------------------------------------------------------
+
+    def simulation(self, **options: Any) -> ReducedSimulation:
+        """The model in motion; the options are those of ``ReducedSimulation``."""
+        from .simulation import ReducedSimulation
+
+        return ReducedSimulation(self, **options)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file for ``load_model``, in one piece or not at all."""
+        from .model_file import save_model
+
+        save_model(self, path)
+
+
+def reduce(
+    body: Body,
+    basis: Basis,
+    *,
+    regions: Sequence[str] = (),
+    skin: Embedding | None = None,
+    cubature: Cubature | None = None,
+    progress: Progress | None = None,
+) -> ReducedModel:
+    """A small model of ``body`` that moves in the span of ``basis``.
+
+    StVK bodies get their exact energy polynomial. Other materials get ``cubature``, made by
+    ``train_cubature`` for this basis, or by default one trained here. The materials of ``regions``
+    can be edited later; ``skin`` is a surface to draw.
+    """
+    instance("body", body, Body, "Body(mesh, StVK(young=1e6, poisson=0.4))")
+    instance("basis", basis, Basis, "modal_derivative_basis(body, modes=20, size=30)")
+    if basis.vectors.shape[1:] != body.mesh.vertices.shape:
+        raise InputError(
+            f"the basis has vectors of shape {basis.vectors.shape[1:]}, the body "
+            f"{body.mesh.vertices.shape}; make the basis from this body"
+        )
+    if isinstance(regions, str):
+        raise InputError(f"regions={regions!r} is one name; give a sequence, e.g. [{regions!r}]")
+    if body.held.moving:
+        raise InputError(
+            "a reduced model holds its supports still, but this body has supports that move; "
+            "use fixed= instead, and push the model with forces"
+        )
+    loose = body.free_rigid_motions
+    if loose and not body.free.all():
+        raise InputError(
+            f"the supports leave {loose} rigid motions free; hold the body firmly, or not at all"
+        )
+    if loose > 6:
+        raise InputError(
+            f"the body is in {loose // 6} pieces that are not joined; reduce them one by one"
+        )
+    vectors = np.ascontiguousarray(basis.vectors)
+    if np.abs(vectors[:, ~body.free]).max(initial=0.0) > 0.0:
+        raise InputError("the basis moves components that are held; make the basis from this body")
+    exact = cubature is None and all(isinstance(part.material, StVK) for part in body.parts)
+    if cubature is not None and cubature.n_coordinates != len(vectors):
+        raise InputError(
+            f"the cubature is for {cubature.n_coordinates} basis vectors, the basis has "
+            f"{len(vectors)}; train it with train_cubature(body, basis.vectors)"
+        )
+    if not exact and cubature is None:
+        cubature = train_cubature(body, vectors, progress=progress)
+    model = ReducedModel(
+        mesh=body.mesh,
+        vectors=vectors,
+        groups=make_groups(body, vectors, tuple(regions), polynomial=exact, progress=progress),
+        cubature=cubature,
+        floating=FloatingInertia.of(body, vectors) if loose else None,
+    )
+    return model if skin is None else model.with_skin(skin)
+
+
+def _with_lame(cubature: Cubature, cells: Ints, lam: float, mu: float) -> Cubature:
+    """The cubature with other Lamé constants in some cells of the mesh."""
+    changed = np.isin(cubature.cells, cells)
+    return replace(
+        cubature,
+        lam=np.where(changed, lam, cubature.lam),
+        mu=np.where(changed, mu, cubature.mu),
+    )
+
+
+def _first_coordinates(cubature: Cubature, size: int) -> Cubature:
+    return replace(cubature, gradients=np.ascontiguousarray(cubature.gradients[..., :size]))
+
+
+def expand(q: Floats, vectors: Floats, out: Floats | None = None) -> Floats:
+    """Σ q_i φ_i, (n, 3), into ``out`` if given."""
+    flat = vectors.reshape(len(vectors), -1)
+    if out is None:
+        return (q @ flat).reshape(vectors.shape[1:])
+    np.dot(q, flat, out=out.reshape(-1))
+    return out

@@ -1,0 +1,224 @@
+"""The exact reduced energy of StVK bodies: a quartic polynomial of the reduced coordinates.
+
+The Green strain is linear plus quadratic in q, and the energy is quadratic in the strain
+(subspace StVK, §4). All coefficients follow from one matrix of products of strain coefficients,
+summed over the quadrature points; since λ and μ enter linearly there is one polynomial for each,
+for λ = 1 and for μ = 1, and for each group of cells (§6.5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg.blas import dsyrk
+
+from .._kernels.polynomial import evaluate_dense, evaluate_nested
+from .._kernels.strain import fill_strains, gather_monomials
+from ..mesh import VolumeMesh
+from ..types import Floats, Ints, Progress
+
+PADDING = 8  # numbers; blocks of coefficients are filled up to a multiple of this
+DENSE_SIZE = 18
+"""Up to this many coordinates a dense product is faster than the nested sums."""
+_CHUNK_BYTES = 32e6
+
+
+def pair_count(r: Any) -> Any:
+    """How many pairs a ≥ b of r numbers there are."""
+    return r * (r + 1) // 2
+
+
+def triple_count(r: Any) -> Any:
+    return r * (r + 1) * (r + 2) // 6
+
+
+def quadruple_count(r: Any) -> Any:
+    return r * (r + 1) * (r + 2) * (r + 3) // 24
+
+
+def coefficient_count(r: int) -> int:
+    """Of a polynomial in r coordinates with terms of second to fourth degree."""
+    return pair_count(r) + triple_count(r) + quadruple_count(r)
+
+
+@dataclass(frozen=True, eq=False)
+class Quartic:
+    """U(q) = Σ P_ab q_a q_b + Σ Q_abc q_a q_b q_c + Σ S_abcd q_a q_b q_c q_d, a ≥ b ≥ c ≥ d.
+
+    ``coefficients`` holds P, Q and S one after the other, each in lexicographic order, so that the
+    polynomial in the first coordinates is the first part of each.
+    """
+
+    size: int
+    coefficients: Floats
+
+    @cached_property
+    def P(self) -> Floats:
+        return self.coefficients[: pair_count(self.size)]
+
+    @cached_property
+    def Q(self) -> Floats:
+        first = pair_count(self.size)
+        return self.coefficients[first : first + triple_count(self.size)]
+
+    @cached_property
+    def S(self) -> Floats:
+        return self.coefficients[pair_count(self.size) + triple_count(self.size) :]
+
+    def truncated(self, size: int) -> Quartic:
+        """The polynomial with the coordinates from ``size`` on left at zero (§6.5)."""
+        parts = (
+            self.P[: pair_count(size)],
+            self.Q[: triple_count(size)],
+            self.S[: quadruple_count(size)],
+        )
+        return Quartic(size, np.concatenate(parts))
+
+    @cached_property
+    def compiled(self) -> CompiledQuartic:
+        return CompiledQuartic(self)
+
+    def evaluate(self, q: Floats) -> tuple[float, Floats, Floats]:
+        """U [J], R = ∇U (r,) and K = ∇²U (r, r) at q."""
+        # R(t q)·q is a cubic polynomial of t, which two Gauss points integrate exactly.
+        near, far = 0.5 - np.sqrt(1 / 12), 0.5 + np.sqrt(1 / 12)
+        energy = 0.5 * sum(float(self.compiled.evaluate(t * q)[0] @ q) for t in (near, far))
+        R, K = self.compiled.evaluate(q)
+        return energy, R, K
+
+
+class CompiledQuartic:
+    """A quartic polynomial laid out for the compiled kernels, with their scratch arrays."""
+
+    def __init__(self, quartic: Quartic) -> None:
+        r = quartic.size
+        self.size = r
+        self.P = quartic.P
+        lengths = _padded(np.array([pair_count(b + 1) for b in range(r)]))
+        self.starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.uint64)
+        self.Q: Floats = np.zeros(0)
+        self.S: Floats = np.zeros(0)
+        self.rows: Floats = np.zeros((0, 0))
+        if r <= DENSE_SIZE:
+            self.rows = dense_rows(quartic)
+        else:
+            self.Q = _in_padded_blocks(quartic.Q, np.arange(r))
+            self.S = _in_padded_blocks(quartic.S, np.concatenate([np.arange(a + 1) for a in range(r)]))
+        n = int(lengths[-1]) if r else 0
+        self.qq, self.G2, self.G3 = np.zeros(n), np.zeros(n), np.zeros(n)
+        self.F = np.zeros(len(self.Q))
+
+    def evaluate(self, q: Floats) -> tuple[Floats, Floats]:
+        """R (r,) and K (r, r) at q."""
+        R, K = np.empty(self.size), np.empty((self.size, self.size))
+        if len(self.rows):
+            evaluate_dense(q, self.P, self.rows, self.qq, self.G2, self.G3, K, R)
+        else:
+            evaluate_nested(
+                q, self.P, self.Q, self.S, self.starts, self.qq, self.F, self.G2, K, R
+            )
+        return R, K
+
+
+def _padded(lengths: Ints) -> Ints:
+    return -(-lengths // PADDING) * PADDING
+
+
+def _in_padded_blocks(coefficients: Floats, blocks: Ints) -> Floats:
+    """Blocks of the pairs c ≤ b, for each b in ``blocks``, each filled up with zeros."""
+    lengths = pair_count(blocks + 1)
+    room = _padded(lengths)
+    padded = np.zeros(int(room.sum()))
+    starts = np.cumsum(room) - room
+    places = np.repeat(starts - (np.cumsum(lengths) - lengths), lengths) + np.arange(lengths.sum())
+    padded[places] = coefficients
+    return padded
+
+
+def dense_rows(quartic: Quartic) -> Floats:
+    """Coefficients of K in q and in the products q_c q_d, (r + pairs, pairs padded)."""
+    r = quartic.size
+    pairs = pair_count(r)
+    rows = np.zeros((r + pairs, int(_padded(np.array(pairs)))))
+    i, j = np.tril_indices(r)
+    # ∂²/∂q_i∂q_j of one monomial has a factor of n_i n_j, or n_i (n_i − 1), times the rest of it.
+    for k in range(r):
+        numbers = np.sort(np.stack([i, j, np.full(pairs, k)]), axis=0)[::-1]
+        rows[k, :pairs] = quartic.Q[_place(numbers)] * _second_derivative(numbers, i, j)
+    for t, (c, d) in enumerate(zip(i, j, strict=True)):
+        numbers = np.sort(np.stack([i, j, np.full(pairs, c), np.full(pairs, d)]), axis=0)[::-1]
+        rows[r + t, :pairs] = quartic.S[_place(numbers)] * _second_derivative(numbers, i, j)
+    return rows
+
+
+def _place(numbers: Ints) -> Ints:
+    """Place of the monomial with these numbers, decreasing along the first axis, among its kind."""
+    place = np.zeros(numbers.shape[1], dtype=np.int64)
+    for count, number in zip((pair_count, triple_count, quadruple_count), numbers[-2::-1]):
+        place += count(number)
+    return place + numbers[-1]
+
+
+def _second_derivative(numbers: Ints, i: Ints, j: Ints) -> Ints:
+    """The factor that ∂²/∂q_i∂q_j takes down from the powers of a monomial."""
+    power_i = (numbers == i).sum(axis=0)
+    power_j = (numbers == j).sum(axis=0)
+    return power_i * np.where(i == j, power_j - 1, power_j)
+
+
+def unit_polynomials(
+    mesh: VolumeMesh,
+    vectors: Floats,
+    cells: Ints,
+    factors: tuple[Floats, Floats] | None = None,
+    progress: Progress | None = None,
+) -> tuple[Floats, Floats]:
+    """Coefficients of the λ-part and the μ-part of the energy of some cells (App. B).
+
+    For λ = μ = 1, or for ``factors`` λ and μ of each of the cells.
+    """
+    r = len(vectors)
+    columns = r + pair_count(r)
+    grams = [np.zeros((columns, columns), order="F") for _ in range(2)]
+    for gradients, weights, here, done in _point_chunks(mesh, vectors, cells, columns):
+        strains = np.empty((6 * len(weights), columns))
+        traces = np.empty((len(weights), columns))
+        fill_strains(gradients, weights, strains, traces)
+        # U = ∫ λ/2 tr(E)² + μ E:E
+        for gram, rows, factor, share in zip(
+            grams, (traces, strains), (0.5, 1.0), factors or (None, None), strict=True
+        ):
+            if share is not None:
+                points = np.repeat(share[here], len(weights) // (here.stop - here.start))
+                rows *= np.sqrt(np.repeat(points, len(rows) // len(points)))[:, None]
+            # the transposed view is column-major, as BLAS wants it
+            dsyrk(factor, rows.T, beta=1.0, c=gram, overwrite_c=1)
+        if progress is not None:
+            progress(done, len(cells), "cells")
+    coefficients = []
+    for gram in grams:
+        quartic = Quartic(r, np.zeros(coefficient_count(r)))
+        gather_monomials(gram, r, quartic.P, quartic.Q, quartic.S)
+        coefficients.append(quartic.coefficients)
+    return coefficients[0], coefficients[1]
+
+
+def _point_chunks(
+    mesh: VolumeMesh, vectors: Floats, cells: Ints, columns: int
+) -> Iterator[tuple[Floats, Floats, slice, int]]:
+    """Displacement gradients (points, 3, 3, r) and weights of a few cells at a time."""
+    rule = mesh.quadrature()
+    points = rule.weights.shape[1]
+    chunk = max(1, int(_CHUNK_BYTES / (7 * 8 * columns * points)))
+    for first in range(0, len(cells), chunk):
+        here = slice(first, min(first + chunk, len(cells)))
+        chosen = cells[here]
+        nodes = vectors[:, mesh.cells[chosen]]  # (r, cells, nodes, 3)
+        # H_kl = Σ_a u_a,k ∂N_a/∂X_l
+        gradients = np.einsum(
+            "ieak,epal->epkli", nodes, rule.gradients[chosen], optimize=True
+        ).reshape(-1, 3, 3, len(vectors))
+        yield np.ascontiguousarray(gradients), rule.weights[chosen].reshape(-1), here, here.stop

@@ -1,0 +1,284 @@
+"""A reduced model in motion."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._kernels import stepping
+from ..checks import instance, number, numbers, vector, whole_number
+from ..damping import Damping
+from ..errors import InputError, StepFailed
+from ..integrators import ImplicitIntegrator, Integrator, Newmark
+from ..types import Floats
+from .damping import ReducedDamping, reduced_damping
+from .model import ReducedModel, expand
+from .newton import DenseNewton
+from .stage_table import StageTable
+
+_REASONS = {
+    stepping.NOT_FINITE: "the forces are not finite",
+    stepping.NOT_CONVERGED: "the Newton iteration did not converge",
+    stepping.NOT_DEFINITE: "the matrix of the step is not positive definite",
+}
+
+
+class ReducedSimulation:
+    """A reduced model, moved by an implicit integrator in steps of ``dt`` [s].
+
+    ``gravity`` is an acceleration (3,) [m/s²]. ``q`` and ``v`` are the coordinates and their rates,
+    (r,); assign them for initial conditions. Forces are those at the end of a step; the
+    acceleration at its start is the one that the step before ended with (subspace StVK, App. C).
+    """
+
+    def __init__(
+        self,
+        model: ReducedModel,
+        *,
+        damping: Damping | None = None,
+        integrator: Integrator | None = None,
+        dt: float = 1e-3,
+        gravity: ArrayLike = (0.0, 0.0, 0.0),
+        solver: DenseNewton | None = None,
+    ) -> None:
+        instance("model", model, ReducedModel, "reduce(body, basis)")
+        self.solver = solver if solver is not None else DenseNewton()
+        instance("solver", self.solver, DenseNewton, "DenseNewton(max_iterations=1)")
+        self.integrator = integrator if integrator is not None else Newmark()
+        self.dt = number("dt", dt, above=0, unit="s")
+        self.gravity = vector("gravity", gravity)
+        self.damping = damping
+        self._start_table = StageTable.of(self.integrator, self.dt, start=True)
+        self._table = StageTable.of(self.integrator, self.dt, start=False)
+        assert isinstance(self.integrator, ImplicitIntegrator)
+        self._looks_back = self.integrator.looks_back
+        r = model.size
+        vectors = max(self._table.vectors, self._start_table.vectors)
+        self._history: Floats = np.zeros((vectors, r))
+        self._settled = False  # whether the acceleration belongs to the state
+        self._has_past = False
+        self._steps = 0
+        self._start_time = 0.0
+        self._x, self._x_v, self._x_a, self._v, self._a, self._delta = np.zeros((6, r))
+        self._K, self._A = np.zeros((r, r)), np.zeros((r, r))
+        self._R, self._force = np.zeros(r), np.zeros((1, r))
+        self.model = model
+
+    # -- what it is made of --------------------------------------------------------------
+
+    @property
+    def model(self) -> ReducedModel:
+        """The model; assign another of the same basis, such as an edited one, and go on."""
+        return self._model
+
+    @model.setter
+    def model(self, model: ReducedModel) -> None:
+        instance("model", model, ReducedModel, "reduce(body, basis)")
+        if model.size != self._history.shape[1]:
+            raise InputError(
+                f"the new model has {model.size} coordinates, this simulation "
+                f"{self._history.shape[1]}; start a new simulation"
+            )
+        self._model = model
+        self._damping: ReducedDamping = reduced_damping(self.damping, model)
+        self._mass = np.ascontiguousarray(model.mass)
+        self._weight = model.weight(self.gravity)
+        self._diagonal = _is_diagonal(self._mass) and _is_diagonal(self._damping.constant)
+        quartic = model.quartic
+        self._quartic = None if quartic is None else quartic.compiled
+        self._settled = False
+
+    def edit(
+        self,
+        region: str | None = None,
+        *,
+        young: float | None = None,
+        poisson: float | None = None,
+        density: float | None = None,
+    ) -> None:
+        """Change the material of a region, or of all of the body, and go on from where it is."""
+        self.model = self.model.edited(region, young=young, poisson=poisson, density=density)
+
+    # -- where it is ---------------------------------------------------------------------
+
+    @property
+    def q(self) -> Floats:
+        """Coordinates, (r,)."""
+        return self._history[0].copy()
+
+    @q.setter
+    def q(self, value: ArrayLike) -> None:
+        self._history[0] = self.model.checked("q", value)
+        self._settled = self._has_past = False
+
+    @property
+    def v(self) -> Floats:
+        """Rates of the coordinates, (r,)."""
+        return self._history[1].copy()
+
+    @v.setter
+    def v(self, value: ArrayLike) -> None:
+        self._history[1] = self.model.checked("v", value)
+        self._settled = self._has_past = False
+
+    @property
+    def time(self) -> float:
+        """[s]"""
+        return self._start_time + self._steps * self.dt
+
+    @time.setter
+    def time(self, value: float) -> None:
+        self._start_time, self._steps = number("time", value, unit="s"), 0
+
+    def displacements(self, *, out: Floats | None = None) -> Floats:
+        """Displacements of the volume mesh [m], (n, 3)."""
+        return expand(self._history[0], self.model.vectors, out)
+
+    def skin_vertices(self, *, out: Floats | None = None) -> Floats:
+        """Where the vertices of the model's skin are [m], (s, 3)."""
+        skin = self.model.skin
+        if skin is None:
+            raise InputError(
+                "this model has no skin; make it with reduce(body, basis, skin=Embedding(...))"
+            )
+        result = expand(self._history[0], skin.vectors, out)
+        result += skin.vertices
+        return result
+
+    @property
+    def kinetic(self) -> float:
+        """Kinetic energy [J]."""
+        v = self._history[1]
+        return 0.5 * float(v @ self._mass @ v)
+
+    @property
+    def elastic(self) -> float:
+        """Elastic energy [J]."""
+        return self.model.evaluate(self._history[0])[0]
+
+    # -- stepping --------------------------------------------------------------------------
+
+    def step(self, *, force: ArrayLike | None = None) -> None:
+        """One step, with the reduced external force (r,) that ``model.pull`` or ``project`` give.
+
+        Raises StepFailed where the step cannot be solved; the state is then as it was.
+        """
+        self._force[0] = self._weight
+        if force is not None:
+            self._force[0] += numbers("force", force, ((self.model.size,),))
+        self._advance(1, self._force)
+
+    def run_steps(self, steps: int, *, force: ArrayLike | None = None) -> None:
+        """Many steps in one compiled loop, with one force (r,), or one for each step (steps, r)."""
+        whole_number("steps", steps, at_least=0)
+        forces = self._weight[None]
+        if force is not None:
+            r = self.model.size
+            forces = forces + np.atleast_2d(numbers("force", force, ((r,), (steps, r))))
+        self._advance(steps, np.ascontiguousarray(forces))
+
+    def _advance(self, steps: int, forces: Floats) -> None:
+        if not steps:
+            return
+        if not self._settled:
+            self._find_acceleration(forces[0])
+        if self._looks_back and not self._has_past:
+            self._take(1, forces, self._start_table)
+            self._has_past = True
+            steps, forces = steps - 1, forces[min(1, len(forces) - 1) :]
+        if steps:
+            self._take(steps, forces, self._table)
+            self._has_past = True
+
+    def _take(self, steps: int, forces: Floats, table: StageTable) -> None:
+        if self._quartic is not None and self._damping.by_region is None:
+            done, reason = self._run_compiled(steps, forces, table)
+        else:
+            done, reason = self._run_interpreted(steps, forces, table)
+        self._steps += done
+        if reason != stepping.DONE:
+            raise StepFailed(
+                _REASONS[reason],
+                time=self.time + self.dt,
+                residual=float("nan"),
+                advice="Try a smaller dt, TRBDF2() or more damping; a model with more coordinates "
+                "may also be softer where this one locks.",
+            )
+
+    def _run_compiled(self, steps: int, forces: Floats, table: StageTable) -> tuple[int, int]:
+        quartic, damping, solver = self._quartic, self._damping, self.solver
+        assert quartic is not None
+        done, reason = stepping.run_steps(
+            steps, forces, table.c_v, table.c_a, table.w_v, table.w_a, table.w_guess,
+            self._diagonal, self._mass, damping.constant, damping.factor,
+            quartic.P, quartic.Q, quartic.S, quartic.starts, quartic.rows,
+            solver.max_iterations, solver.tolerance,
+            self._history, quartic.qq, quartic.F, quartic.G2, quartic.G3,
+            self._K, self._R, self._A,
+            self._x, self._x_v, self._x_a, self._v, self._a, self._delta,
+        )  # fmt: skip
+        return int(done), int(reason)
+
+    def _run_interpreted(self, steps: int, forces: Floats, table: StageTable) -> tuple[int, int]:
+        """The same loop, for energies and damping that are not one polynomial."""
+        x, history = self._x, self._history
+        for step in range(steps):
+            row = min(step, len(forces) - 1)
+            for s in range(len(table.c_v)):
+                stepping.begin_stage(
+                    s, table.w_v, table.w_a, table.w_guess, history, self._x_v, self._x_a, x
+                )  # fmt: skip
+                converged = self.solver.max_iterations == 1
+                for _ in range(self.solver.max_iterations):
+                    _, R, K = self.model.evaluate(x)
+                    C = self._damping_matrix(x, K)
+                    size = stepping.correct(
+                        K, R, forces, row, False, self._mass, C, 0.0, table.c_v[s], table.c_a[s],
+                        self._x_v, self._x_a, x, self._v, self._a, self._A, self._delta,
+                    )  # fmt: skip
+                    if size < 0:
+                        return step, stepping.NOT_DEFINITE
+                    if not np.isfinite(size):
+                        return step, stepping.NOT_FINITE
+                    scale = max(np.abs(x).max(), np.abs(x - history[0]).max())
+                    if size <= self.solver.tolerance * scale:
+                        converged = True
+                        break
+                if not converged:
+                    return step, stepping.NOT_CONVERGED
+                place = 6 + 3 * s
+                history[place] = x
+                history[place + 1] = table.c_v[s] * (x - self._x_v)
+                history[place + 2] = table.c_a[s] * (x - self._x_a)
+            if not np.isfinite(history[place : place + 3]).all():
+                return step, stepping.NOT_FINITE
+            history[3:6] = history[:3]
+            history[:3] = history[place : place + 3]
+        return steps, stepping.DONE
+
+    def _damping_matrix(self, q: Floats, K: Floats) -> Floats:
+        C = self._damping.constant + self._damping.factor * K
+        if self._damping.by_region is not None:
+            C += self._damping.by_region.compiled.evaluate(q)[1]
+        return C
+
+    def _find_acceleration(self, force: Floats) -> None:
+        """a from M a = f − C v − R at the state as it was set."""
+        q, v = self._history[0], self._history[1]
+        _, R, K = self.model.evaluate(q)
+        rest = force - R - self._damping_matrix(q, K) @ v
+        if not np.isfinite(rest).all():
+            raise StepFailed(
+                "the forces are not finite at the start of the step",
+                time=self.time,
+                residual=float("inf"),
+                advice="Check the coordinates that were set; they may be far too large.",
+            )
+        self._history[2] = np.linalg.solve(self._mass, rest)
+        self._settled = True
+
+
+def _is_diagonal(matrix: Floats) -> bool:
+    """Up to rounding."""
+    scale = np.abs(np.diag(matrix)).max(initial=0.0)
+    return bool((np.abs(matrix - np.diag(np.diag(matrix))) <= 1e-12 * scale).all())

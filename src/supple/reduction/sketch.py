@@ -1,0 +1,230 @@
+"""A basis from a sketch: pull at a linear body, and take the true shapes under those forces."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..body import Body
+from ..checks import number, numbers, vector, vertex_indices
+from ..errors import InputError, StepFailed
+from ..statics import static_shape
+from ..types import Floats, Progress
+from .basis import Basis, mass_pca
+from .modes import Modes, vibration_modes
+
+_SEPARATION = 0.02  # of forces and of shapes, as a share of the largest, where none is given
+
+
+class Sketch:
+    """Forces drawn on a linear model of a held body, which answers at once.
+
+    ``modes`` is how many vibration modes the linear model has, or the modes themselves. The linear
+    shapes are a clue while drawing, distorted where they are large; what counts are the forces.
+    """
+
+    def __init__(self, body: Body, *, modes: int | Modes = 20) -> None:
+        body.require_supports("a sketch")
+        self.body = body
+        self.modes = modes if isinstance(modes, Modes) else vibration_modes(body, modes)
+        self._forces: list[Floats] = []
+
+    def __len__(self) -> int:
+        """How many forces were drawn."""
+        return len(self._forces)
+
+    @property
+    def forces(self) -> Floats:
+        """Every load drawn so far [N], (k, n, 3)."""
+        return np.array(self._forces).reshape(-1, *self.body.free.shape)
+
+    def load(self, forces: ArrayLike) -> Floats:
+        """Record a load (n, 3) [N]; the linear shape under it (n, 3) [m]."""
+        f = self.body.checked("forces", forces)
+        self._forces.append(f)
+        return self.modes.static_shape(f)
+
+    def pull(self, vertex: int, force: ArrayLike) -> Floats:
+        """Record a ``force`` (3,) [N] on one vertex; the linear shape under it (n, 3) [m]."""
+        index = vertex_indices("vertex", [vertex], self.body.n_vertices)
+        return self.load(self.body.point_force(index, vector("force", force)))
+
+    def drag(self, vertex: int, path: ArrayLike, *, stiffest: float = 100.0) -> Floats:
+        """Record the forces with which the linear model's vertex follows ``path`` (T, 3) [m].
+
+        The path is positions, as a mouse draws them. Gives the linear shapes (T, n, 3) [m]. A
+        vertex follows only along the axes in which it gives way: those in which it is more than
+        ``stiffest`` times stiffer than in its softest would need forces that crush the body.
+        """
+        index = vertex_indices("vertex", [vertex], self.body.n_vertices)
+        points = numbers("path", path)
+        if points.ndim != 2 or points.shape[1] != 3 or not len(points):
+            raise InputError(f"path has shape {points.shape}; give positions (T, 3), T at least 1")
+        number("stiffest", stiffest, at_least=1.0)
+        phi = self.modes.shapes[:, index[0]]
+        give, axes = np.linalg.eigh((phi.T / self.modes.squares) @ phi)  # metres per newton
+        if give[-1] <= 0.0:
+            raise InputError(
+                f"vertex {vertex} is held and cannot be dragged; take one that is free to move"
+            )
+        soft = axes[:, give >= give[-1] / stiffest]
+        wanted = points - self.body.mesh.vertices[index]
+        forces = wanted @ soft / give[give >= give[-1] / stiffest] @ soft.T
+        return np.stack([self.pull(vertex, f) for f in forces])
+
+
+@dataclass(frozen=True, eq=False)
+class SketchShapes:
+    """True shapes under sketched forces, and how many were left on the way to them.
+
+    ``shapes`` (s, n, 3) [m]; ``drawn`` forces, ``selected`` ones far enough from those before them,
+    and ``failed`` ones of these for which no shape at rest was found.
+    """
+
+    shapes: Floats
+    drawn: int
+    selected: int
+    failed: int
+
+
+def sketch_shapes(
+    body: Body,
+    forces: Sketch | ArrayLike,
+    *,
+    force_distance: float | None = None,
+    shape_distance: float | None = None,
+    progress: Progress | None = None,
+) -> SketchShapes:
+    """The shapes at rest under sketched forces, thinned before and after (§5.2).
+
+    ``forces`` is a Sketch, or loads (k, n, 3) [N] in the order drawn. Of these, each at least
+    ``force_distance`` [N] from the one taken before is solved for in full; of the shapes, each at
+    least ``shape_distance`` [√kg m] in the mass norm from all taken before is kept. Without a
+    number, both are a fiftieth of the largest force and shape. Forces for which no shape is found
+    are skipped with a warning.
+    """
+    body.require_supports("a sketch")
+    loads = _loads(body, forces)
+    for name, value in (("force_distance", force_distance), ("shape_distance", shape_distance)):
+        if value is not None:
+            number(name, value, at_least=0.0)
+    selected = _selected_loads(loads, force_distance)
+    shapes, failed = _solved(body, selected, progress)
+    return SketchShapes(
+        _separate_shapes(body, shapes, shape_distance), len(loads), len(selected), failed
+    )
+
+
+def sketch_basis(
+    body: Body,
+    forces: Sketch | SketchShapes | ArrayLike,
+    size: int,
+    *,
+    force_distance: float | None = None,
+    shape_distance: float | None = None,
+    progress: Progress | None = None,
+) -> Basis:
+    """The ``size`` vectors that fit the true shapes under sketched forces best (§5.2).
+
+    ``forces`` and the options are those of ``sketch_shapes``, which also tells how many were taken;
+    what it gives may be given here.
+    """
+    if not isinstance(forces, SketchShapes):
+        forces = sketch_shapes(
+            body,
+            forces,
+            force_distance=force_distance,
+            shape_distance=shape_distance,
+            progress=progress,
+        )
+    return mass_pca(body, forces.shapes, size)
+
+
+def _loads(body: Body, forces: Sketch | ArrayLike) -> Floats:
+    if isinstance(forces, Sketch):
+        forces = forces.forces
+    loads = numbers("forces", forces)
+    if loads.ndim != 3 or loads.shape[1:] != body.free.shape or not len(loads):
+        raise InputError(
+            f"forces has shape {loads.shape}; give loads (k, {body.n_vertices}, 3), k at least 1, "
+            "or a Sketch of this body with some pulls"
+        )
+    return loads
+
+
+def _selected_loads(loads: Floats, distance: float | None) -> list[Floats]:
+    """Loads far enough from the one taken before; the first, from no load."""
+    norms = np.linalg.norm(loads.reshape(len(loads), -1), axis=1)
+    if not norms.any():
+        raise InputError("all forces are zero; draw some that deform the body")
+    least = _SEPARATION * float(norms.max()) if distance is None else distance
+    taken: list[Floats] = []
+    last = np.zeros_like(loads[0])
+    for load in loads:
+        gap = float(np.linalg.norm(load - last))
+        if gap >= least and gap > 0.0:
+            taken.append(load)
+            last = load
+    if not taken:
+        raise InputError(
+            f"force_distance={distance:g} N is more than any force here, at most {norms.max():g} N;"
+            " give less"
+        )
+    return taken
+
+
+def _solved(body: Body, loads: list[Floats], progress: Progress | None) -> tuple[list[Floats], int]:
+    """Shapes at rest under the loads, and for how many there was none."""
+    shapes: list[Floats] = []
+    last: tuple[Floats, Floats] | None = None
+    for k, load in enumerate(loads):
+        starts: list[Floats | None] = [None]
+        if last is not None and np.linalg.norm(load - last[0]) < np.linalg.norm(load):
+            starts.insert(0, last[1])  # nearer than the rest shape
+        for start in starts:
+            try:
+                shape = static_shape(body, load, start=start)
+            except StepFailed:
+                continue
+            shapes.append(shape)
+            last = load, shape
+            break
+        if progress is not None:
+            progress(k + 1, len(loads), "static shapes")
+    failed = len(loads) - len(shapes)
+    if not shapes:
+        raise InputError(
+            f"none of the {len(loads)} forces has a shape at rest; draw weaker ones, or give a "
+            "material that resists being crushed, e.g. StableNeoHookean"
+        )
+    if failed:
+        warnings.warn(
+            f"{failed} of {len(loads)} sketched forces have no shape at rest and were skipped; "
+            "they may crush or buckle the body",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+    return shapes, failed
+
+
+def _separate_shapes(body: Body, shapes: list[Floats], distance: float | None) -> Floats:
+    """Shapes far enough in the mass norm from all taken before, and from rest."""
+
+    def size(u: Floats) -> float:
+        return float(np.sqrt(np.vdot(u, body.mass_times(u))))
+
+    largest = max(size(u) for u in shapes)
+    least = _SEPARATION * largest if distance is None else distance
+    taken: list[Floats] = []
+    for u in shapes:
+        if min([size(u), *(size(u - v) for v in taken)]) >= least:
+            taken.append(u)
+    if not taken:
+        raise InputError(
+            f"shape_distance={distance:g} √kg m is more than any shape here, at most {largest:g}; "
+            "give less"
+        )
+    return np.stack(taken)
