@@ -2,10 +2,21 @@
 
 import numpy as np
 import pytest
+from scipy.ndimage import label
 from scipy.spatial import cKDTree
 
 import supple as sp
 from supple.builtin import BUILTINS, beam, creature
+
+COARSE = {"spoon": 50, "bridge": 64, "tower": 60, "heart": 20}
+ELEMENTS = {"spoon": 2005, "bridge": 5854, "tower": 11304, "heart": 14444}
+"""How many bricks each of them has in the paper on subspace StVK, Fig. 3."""
+REGIONS = {
+    "spoon": {"handle", "neck", "bowl"},
+    "bridge": {"deck", "railings", "cables", "pylons", "abutments"},
+    "tower": {"legs", "arches", "platforms", "spire"},
+    "heart": {"ventricles", "atria", "vessels"},
+}
 
 
 @pytest.fixture(scope="module")
@@ -66,3 +77,112 @@ def test_beam_has_its_size_and_ends():
 def test_builtin_resolution_is_checked(name, resolution):
     with pytest.raises(sp.InputError, match="resolution"):
         BUILTINS[name](resolution=resolution)
+
+
+@pytest.fixture(scope="module", params=list(COARSE))
+def coarse(request):
+    return request.param, BUILTINS[request.param](resolution=COARSE[request.param])
+
+
+@pytest.mark.parametrize("name", list(ELEMENTS))
+@pytest.mark.filterwarnings("error::supple.MeshWarning")
+def test_size_is_that_of_the_paper(name):
+    made = BUILTINS[name]()
+    assert made.mesh.n_cells == pytest.approx(ELEMENTS[name], rel=0.15)
+    assert 3_000 < made.skin.surface.n_triangles < 50_000
+
+
+def test_bricks_are_one_piece_joined_by_faces(coarse):
+    mesh = coarse[1].mesh
+    brick = np.ptp(mesh.vertices[mesh.cells[0], 0])
+    places = np.round((mesh.centroids - mesh.centroids.min(axis=0)) / brick).astype(int)
+    grid = np.zeros(places.max(axis=0) + 1, dtype=bool)
+    grid[tuple(places.T)] = True
+    assert grid.sum() == mesh.n_cells
+    assert label(grid)[1] == 1
+
+
+def test_regions_share_out_the_cells(coarse):
+    name, made = coarse
+    regions = made.mesh.regions
+    assert set(regions) == REGIONS[name]
+    owned = np.sort(np.concatenate(list(regions.values())))
+    assert np.array_equal(owned, np.arange(made.mesh.n_cells))
+    assert all(len(cells) > 0.02 * made.mesh.n_cells for cells in regions.values())
+
+
+def test_skin_is_closed_and_follows_the_bricks(coarse):
+    made = coarse[1]
+    surface = made.skin.surface
+    assert surface.is_closed
+    assert surface.volume > 0
+    assert made.colors.shape == surface.vertices.shape
+    assert made.colors.min() >= 0
+    assert made.colors.max() <= 1
+    # What sticks out of the bricks does so by less than one of them.
+    assert made.skin.inside.mean() > 0.99
+    assert np.array_equal(made.skin.deform(np.zeros_like(made.mesh.vertices)), surface.vertices)
+    stretch = np.random.default_rng(4).normal(size=(3, 3))
+    moved = made.skin.displace(made.mesh.vertices @ stretch)
+    assert moved == pytest.approx(surface.vertices @ stretch, abs=1e-12)
+
+
+def test_places_are_on_the_body_and_hold_it(coarse):
+    made = coarse[1]
+    for vertices in made.places.values():
+        assert 3 < len(np.unique(vertices)) == len(vertices) < 0.25 * made.mesh.n_vertices
+        assert vertices.min() >= 0
+        assert vertices.max() < made.mesh.n_vertices
+    held, *pushed = made.places.values()
+    free = np.setdiff1d(np.concatenate(pushed), held)
+    assert len(free) > 0
+    sp.Body(made.mesh, made.material, fixed=held).require_supports("swinging")
+
+
+def test_swings_at_a_rate_that_the_eye_can_follow(coarse):
+    made = coarse[1]
+    body = sp.Body(made.mesh, made.material, fixed=next(iter(made.places.values())))
+    frequencies = sp.vibration_modes(body, 6).frequencies
+    assert 0.5 < frequencies[0] < 5.0
+    assert frequencies[5] < 30 * frequencies[0]
+
+
+def test_spoon_swings_as_it_says():
+    made = BUILTINS["spoon"]()
+    body = sp.Body(made.mesh, made.material, fixed=made.places["far end"])
+    assert sp.vibration_modes(body, 1).frequencies[0] == pytest.approx(2.1, abs=0.05)
+
+
+def test_free_body_has_no_hinges(coarse):
+    """Six rigid motions and no seventh: nothing turns on an edge or a vertex."""
+    made = coarse[1]
+    frequencies = sp.vibration_modes(sp.Body(made.mesh, made.material), 7).frequencies
+    assert frequencies[5] < 1e-2 * frequencies[6]
+    assert frequencies[6] > 0.5
+
+
+@pytest.mark.parametrize(
+    ("name", "mirrors"),
+    [
+        ("spoon", [(1, -1, 1)]),
+        ("bridge", [(-1, 1, 1), (1, -1, 1)]),
+        ("tower", [(-1, 1, 1), (1, -1, 1)]),
+    ],
+)
+def test_bricks_are_mirror_symmetric(name, mirrors):
+    mesh = BUILTINS[name](resolution=COARSE[name]).mesh
+    for mirror in mirrors:
+        away = cKDTree(mesh.centroids).query(mesh.centroids * np.array(mirror))[0]
+        # A triangle that grazes a brick may do so on one side only.
+        assert np.mean(away > 1e-9) < 0.01
+
+
+def test_made_twice_is_the_same(coarse):
+    name, made = coarse
+    again = BUILTINS[name](resolution=COARSE[name])
+    assert np.array_equal(again.mesh.vertices, made.mesh.vertices)
+    assert np.array_equal(again.mesh.cells, made.mesh.cells)
+    assert np.array_equal(again.skin.surface.vertices, made.skin.surface.vertices)
+    assert np.array_equal(again.colors, made.colors)
+    assert again.places.keys() == made.places.keys()
+    assert all(np.array_equal(again.places[k], made.places[k]) for k in made.places)

@@ -29,7 +29,8 @@ from numpy.typing import ArrayLike
 from supple import files
 from supple.errors import InputError
 from supple.files import Arrays
-from supple.mesh import HexMesh, QuadraticTetMesh, TetMesh, VolumeMesh
+from supple.mesh import VolumeMesh
+from supple.mesh.packing import describe_mesh, mesh_of
 from supple.motion import Frame, Motion
 from supple.types import Floats
 
@@ -48,9 +49,6 @@ _CHECKPOINT = files.Kind(b"\x89SUPCHK\n", "checkpoint", 1)
 _RECORD = struct.Struct("<4sI")
 _SCALARS = 11  # time, four energies, two momenta
 _DONE_BYTES = _RECORD.size + 8
-_MESHES: dict[str, type[VolumeMesh]] = {
-    cls.__name__: cls for cls in (TetMesh, QuadraticTetMesh, HexMesh)
-}
 
 
 class Recorder:
@@ -283,12 +281,7 @@ class _Contents:
         header, arrays = self._block.header, self._block.arrays
         try:
             self.metadata: dict[str, str] = dict(header["metadata"])
-            self.mesh = _MESHES[header["mesh"]](
-                arrays["vertices"],
-                arrays["cells"],
-                {name: arrays[f"region {i}"] for i, name in enumerate(header["regions"])},
-                header["properties"],
-            )
+            self.mesh = mesh_of(header, arrays)
         except InputError as error:
             raise InputError(f"{path}: {error}") from error
         except (LookupError, TypeError, AttributeError, ValueError) as error:
@@ -343,20 +336,11 @@ class _Contents:
 
 
 def _describe(mesh: VolumeMesh, metadata: Mapping[str, str]) -> tuple[dict[str, Any], Arrays]:
-    name = type(mesh).__name__
-    if _MESHES.get(name) is not type(mesh):
-        raise InputError(f"a motion of a {name} cannot be kept; use one of {', '.join(_MESHES)}")
     for key, text in metadata.items():
         if not (isinstance(key, str) and isinstance(text, str)):
             raise InputError(f"metadata[{key!r}] is a {type(text).__name__}; it must be text")
-    header = {
-        "mesh": name,
-        "metadata": dict(metadata),
-        "regions": list(mesh.regions),
-        "properties": {region: dict(values) for region, values in mesh.properties.items()},
-    }
-    regions = {f"region {i}": cells for i, cells in enumerate(mesh.regions.values())}
-    return header, {"vertices": mesh.vertices, "cells": mesh.cells, **regions}
+    header, arrays = describe_mesh(mesh)
+    return {**header, "metadata": dict(metadata)}, arrays
 
 
 def _flat(frame: Frame, vertices: int) -> Floats:

@@ -53,7 +53,7 @@ def correct(K, R, forces, row, diagonal, M, C0, beta, c_v, c_a, x_v, x_a, x, v, 
         a[i] = c_a * (x[i] - x_a[i])
     k_factor = 1.0 + c_v * beta
     shift = 0.0
-    for attempt in range(12):
+    for _ in range(12):
         total = 0.0
         largest = 0.0
         for i in range(r):
@@ -110,7 +110,7 @@ def run_steps(
         for s in range(stages):
             begin_stage(s, w_v, w_a, w_guess, history, x_v, x_a, x)
             converged = max_iterations == 1
-            for iteration in range(max_iterations):
+            for _ in range(max_iterations):
                 if len(rows) > 0:
                     evaluate_dense(x, P, rows, qq, G2, G3, K, R)
                 else:

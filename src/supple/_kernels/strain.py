@@ -10,7 +10,7 @@ ROOT = np.sqrt(0.5)
 
 @reordering_kernel
 def fill_strains(H, weights, strains, traces):
-    """The Green strain at some points as a quadratic polynomial of q, E = Σ e_i q_i + Σ f_ij q_i q_j.
+    """The Green strain at some points as a polynomial of q, E = Σ e_i q_i + Σ f_ij q_i q_j.
 
     H (points, 3, 3, r) are the displacement gradients of the basis vectors. Columns i < r hold e_i
     and columns r + (i, j), i ≥ j, hold f_ij; the rows are the six components of each point, the
@@ -37,7 +37,9 @@ def fill_strains(H, weights, strains, traces):
                 x, y, z = w * H[p, 0, k, i], w * H[p, 1, k, i], w * H[p, 2, k, i]
                 out = row + np.uint64(k)
                 for j in range(i):
-                    strains[out, column + j] = x * H[p, 0, k, j] + y * H[p, 1, k, j] + z * H[p, 2, k, j]
+                    strains[out, column + j] = (
+                        x * H[p, 0, k, j] + y * H[p, 1, k, j] + z * H[p, 2, k, j]
+                    )
                 strains[out, column + i] = 0.5 * (
                     x * H[p, 0, k, i] + y * H[p, 1, k, i] + z * H[p, 2, k, i]
                 )
@@ -75,9 +77,9 @@ def gather_monomials(gram, r, P, Q, S):
             for i in range(r):
                 high, low = max(i, c), min(i, c)
                 middle, low = max(low, d), min(low, d)
-                Q[
-                    high * (high + 1) * (high + 2) // 6 + middle * (middle + 1) // 2 + low
-                ] += 2.0 * gram[i, column]
+                Q[high * (high + 1) * (high + 2) // 6 + middle * (middle + 1) // 2 + low] += (
+                    2.0 * gram[i, column]
+                )
             row = r
             for a in range(c + 1):
                 for b in range(a + 1):

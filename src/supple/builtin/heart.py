@@ -111,7 +111,7 @@ def heart(*, resolution: int = 45) -> Solid:
 
     Bricks, ``resolution`` of them over its height, with the regions "vessels", "atria" and
     "ventricles". Places: "vessel ends", on which it hangs, "tip" and "front". Its material is like
-    muscle at rest, StVK(young=3e4, poisson=0.45, density=1060): hanging it swings at about 1.3 Hz.
+    muscle at rest, StVK(young=3e4, poisson=0.45, density=1060): hanging it swings at about 1.2 Hz.
     """
     checked_resolution(resolution, 16, 160, "over its height")
     low, high = np.array([-0.068, -0.056, -0.076]), np.array([0.072, 0.056, 0.106])

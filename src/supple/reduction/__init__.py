@@ -1,5 +1,45 @@
-"""Reduced models and what they are built from."""
+"""Reduced models: large deformations in a few coordinates, and what they are built from."""
 
+from .basis import (
+    Basis,
+    joined_basis,
+    mass_pca,
+    modal_derivative_basis,
+    motion_basis,
+    picked_basis,
+)
+from .crowd import CrowdSimulation
+from .cubature import Cubature, CubatureWarning
+from .cubature_training import train_cubature
+from .derivatives import modal_derivatives
+from .floating_simulation import FloatingSimulation
+from .model import ReducedModel, reduce
+from .model_file import load_model
 from .modes import Modes, vibration_modes
+from .newton import DenseNewton
+from .simulation import ReducedSimulation
+from .sketch import Sketch, sketch_basis
 
-__all__ = ["Modes", "vibration_modes"]
+__all__ = [
+    "Basis",
+    "CrowdSimulation",
+    "Cubature",
+    "CubatureWarning",
+    "DenseNewton",
+    "FloatingSimulation",
+    "Modes",
+    "ReducedModel",
+    "ReducedSimulation",
+    "Sketch",
+    "joined_basis",
+    "load_model",
+    "mass_pca",
+    "modal_derivative_basis",
+    "modal_derivatives",
+    "motion_basis",
+    "picked_basis",
+    "reduce",
+    "sketch_basis",
+    "train_cubature",
+    "vibration_modes",
+]

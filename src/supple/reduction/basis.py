@@ -32,7 +32,8 @@ from .modes import (
 )
 
 _NOISE = 1e-13  # shapes below this share of the largest one are rounding
-_SPAN = 1e-5  # singular values that one eigenproblem, of their squares, tells well
+_SPAN = 1e-6  # singular values that one eigenproblem, of their squares, tells well
+_SETTLED = 1e-7  # singular values so much smaller turn a direction by their square
 _DEPENDENT = 1e-9  # a shape of which less than this share is new depends on the others
 _VANISHING = 1e-9  # derivatives below this share of the largest one vanish by symmetry
 
@@ -207,7 +208,7 @@ def _mass_norms(body: Body, shapes: Floats) -> Floats:
 
 def _pca(body: Body, shapes: Floats, size: int, rigid: Floats, advice: str) -> Basis:
     whole_number("size", size, at_least=1)
-    Q, parts = _factors(body, shapes, rigid)
+    Q, parts = _factors(body, shapes, rigid, size)
     if not len(Q):
         raise InputError(f"no shape here deforms the body: all are zero or rigid; {advice}")
     if size > len(Q):
@@ -224,25 +225,32 @@ def _pca(body: Body, shapes: Floats, size: int, rigid: Floats, advice: str) -> B
     return Basis(vectors, values[:size] / values[0])
 
 
-def _factors(body: Body, shapes: Floats, rigid: Floats) -> tuple[Floats, Floats]:
+def _factors(body: Body, shapes: Floats, rigid: Floats, size: int) -> tuple[Floats, Floats]:
     """Mass-orthonormal Q (r, n, 3) with the span of the shapes, and its products with them (r, k).
 
     The eigenvalues of the shapes' mass products are squares of singular values, in which small ones
-    drown: take the large ones, remove them from the shapes, and look at what is left again.
+    drown: take the large ones, remove them from the shapes, and look at what is left again. It ends
+    where all is found, or where what is left no longer turns the first ``size`` directions.
     """
     noise = _NOISE * _mass_norms(body, shapes).max()
     shapes = _without_rigid(body, shapes, rigid)
-    left, Q = shapes, np.empty((0, *body.free.shape))
+    known, momenta, left = rigid, mass_times(body, rigid), shapes
+    parts = np.empty((0, len(shapes)))
     while True:
         squares, turns = np.linalg.eigh(products(left, mass_times(body, left)))
         sizes = np.sqrt(np.maximum(squares, 0.0))
         kept = np.flatnonzero(sizes > max(noise, _SPAN * sizes[-1]))[::-1]
-        if not len(kept):
-            return Q, products(mass_times(body, Q), shapes)
+        found = np.linalg.svd(parts, compute_uv=False)
+        settled = len(found) >= size and sizes[-1] <= _SETTLED * found[size - 1]
+        if settled or not len(kept):
+            return known[len(rigid) :], parts
         new = combined(turns.T[kept] / sizes[kept, None], left)
-        known = np.concatenate([rigid, Q])
-        Q = np.concatenate([Q, orthonormalized(body, _twice_without(body, new, known))])
-        left = _twice_without(body, shapes, np.concatenate([rigid, Q]))
+        new = orthonormalized(body, without(without(new, known, momenta), known, momenta))
+        known = np.concatenate([known, new])
+        momenta = np.concatenate([momenta, mass_times(body, new)])
+        parts = np.concatenate([parts, products(momenta[-len(new) :], shapes)])
+        left = without(left, new, momenta[-len(new) :])
+        left = without(left, known, momenta)
 
 
 def _twice_without(body: Body, shapes: Floats, directions: Floats) -> Floats:

@@ -66,7 +66,7 @@ def derivatives_of(
 def reach(rest: Linearization, count: int) -> int:
     """How many modes of a free body make its ``count`` deforming ones easy to differentiate."""
     most = int(rest.body.free.sum()) - 1
-    return min(len(rest.rigid) + 2 * count, most)
+    return min(len(rest.rigid) + 3 * count, most)
 
 
 def checked_modes(rest: Linearization, modes: Modes) -> Modes:

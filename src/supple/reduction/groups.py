@@ -62,9 +62,7 @@ class Group:
             return None, None
         return lame(self.young, self.poisson)
 
-    def edited(
-        self, young: float | None, poisson: float | None, density: float | None
-    ) -> Group:
+    def edited(self, young: float | None, poisson: float | None, density: float | None) -> Group:
         """The group with new parameters; None leaves one as it is."""
         new_young = self.young if young is None else number("young", young, above=0, unit="Pa")
         new_poisson = (

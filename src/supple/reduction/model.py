@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,9 +24,6 @@ from .cubature_training import train_cubature
 from .floating import FloatingInertia
 from .groups import Group, make_groups
 from .polynomial import Quartic
-
-if TYPE_CHECKING:
-    from .simulation import ReducedSimulation
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +145,9 @@ class ReducedModel:
     def weight(self, gravity: ArrayLike) -> Floats:
         """Reduced force of gravity for an acceleration (3,) [m/s²], (r,)."""
         g = vector("gravity", gravity)
-        total: Floats = np.sum([group.weight.at(group.density) for group in self.groups], axis=0) @ g
+        total: Floats = (
+            np.sum([group.weight.at(group.density) for group in self.groups], axis=0) @ g
+        )
         return total
 
     def checked(self, name: str, q: ArrayLike) -> Floats:
@@ -196,7 +195,9 @@ class ReducedModel:
     def truncated(self, size: int) -> ReducedModel:
         """The model with the first ``size`` basis vectors only (§6.5)."""
         if not 1 <= whole_number("size", size, at_least=1) <= self.size:
-            raise InputError(f"size={size}: this model has {self.size} coordinates; give at most that")
+            raise InputError(
+                f"size={size}: this model has {self.size} coordinates; give at most that"
+            )
         if size == self.size:
             return self
         skin = self.skin
@@ -223,10 +224,19 @@ class ReducedModel:
 
     # -- use -------------------------------------------------------------------------------
 
-    def simulation(self, **options: Any) -> ReducedSimulation:
-        """The model in motion; the options are those of ``ReducedSimulation``."""
+    def simulation(self, *, copies: int | None = None, **options: Any) -> Any:
+        """The model in motion: a ReducedSimulation, or a CrowdSimulation of ``copies``.
+
+        A body without supports gets a FloatingSimulation. The options are those of these classes.
+        """
+        from .crowd import CrowdSimulation  # these three know the model
+        from .floating_simulation import FloatingSimulation
         from .simulation import ReducedSimulation
 
+        if copies is not None:
+            return CrowdSimulation(self, copies=copies, **options)
+        if self.floating is not None:
+            return FloatingSimulation(self, **options)
         return ReducedSimulation(self, **options)
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.linalg.blas import dsyrk
@@ -106,7 +107,9 @@ class CompiledQuartic:
             self.rows = dense_rows(quartic)
         else:
             self.Q = _in_padded_blocks(quartic.Q, np.arange(r))
-            self.S = _in_padded_blocks(quartic.S, np.concatenate([np.arange(a + 1) for a in range(r)]))
+            self.S = _in_padded_blocks(
+                quartic.S, np.concatenate([np.arange(a + 1) for a in range(r)])
+            )
         n = int(lengths[-1]) if r else 0
         self.qq, self.G2, self.G3 = np.zeros(n), np.zeros(n), np.zeros(n)
         self.F = np.zeros(len(self.Q))
@@ -117,9 +120,7 @@ class CompiledQuartic:
         if len(self.rows):
             evaluate_dense(q, self.P, self.rows, self.qq, self.G2, self.G3, K, R)
         else:
-            evaluate_nested(
-                q, self.P, self.Q, self.S, self.starts, self.qq, self.F, self.G2, K, R
-            )
+            evaluate_nested(q, self.P, self.Q, self.S, self.starts, self.qq, self.F, self.G2, K, R)
         return R, K
 
 
@@ -157,7 +158,9 @@ def dense_rows(quartic: Quartic) -> Floats:
 def _place(numbers: Ints) -> Ints:
     """Place of the monomial with these numbers, decreasing along the first axis, among its kind."""
     place = np.zeros(numbers.shape[1], dtype=np.int64)
-    for count, number in zip((pair_count, triple_count, quadruple_count), numbers[-2::-1]):
+    for count, number in zip(
+        (pair_count, triple_count, quadruple_count), numbers[-2::-1], strict=False
+    ):
         place += count(number)
     return place + numbers[-1]
 

@@ -52,7 +52,7 @@ class Sketch:
         index = vertex_indices("vertex", [vertex], self.body.n_vertices)
         return self.load(self.body.point_force(index, vector("force", force)))
 
-    def drag(self, vertex: int, path: ArrayLike, *, stiffest: float = 100.0) -> Floats:
+    def drag(self, vertex: int, path: ArrayLike, *, stiffest: float = 10.0) -> Floats:
         """Record the forces with which the linear model's vertex follows ``path`` (T, 3) [m].
 
         The path is positions, as a mouse draws them. Gives the linear shapes (T, n, 3) [m]. A

@@ -35,7 +35,18 @@ class StageTable:
 
     @property
     def vectors(self) -> int:
+        """How many vectors the sums go over."""
         return self.w_v.shape[1]
+
+    @property
+    def v_of_guess(self) -> Floats:
+        """Weights of the velocity at the guess; free of the cancellation in q − q̂_v."""
+        return self.c_v[:, None] * (self.w_guess - self.w_v)
+
+    @property
+    def a_of_guess(self) -> Floats:
+        """Weights of the acceleration at the guess."""
+        return self.c_a[:, None] * (self.w_guess - self.w_a)
 
     @classmethod
     def of(cls, integrator: Integrator, dt: float, *, start: bool) -> StageTable:

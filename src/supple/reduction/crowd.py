@@ -1,0 +1,297 @@
+"""Many copies of one reduced model, moved together.
+
+The copies of a block stand side by side in the last axis of every array: the stiffness of all of
+them is one matrix product, and the small systems are solved for all at once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from .._kernels import crowd
+from ..checks import instance, number, numbers, vector, whole_number
+from ..damping import Damping
+from ..errors import InputError, StepFailed
+from ..integrators import ImplicitIntegrator, Integrator, Newmark
+from ..threads import run_all
+from ..types import Floats
+from .damping import reduced_damping
+from .model import ReducedModel, expand
+from .newton import DenseNewton
+from .polynomial import dense_rows, pair_count
+from .stage_table import StageTable
+
+Array = NDArray[Any]
+
+_BLOCK = 128  # copies: enough for the matrix products, few enough for the cache
+
+
+class CrowdSimulation:
+    """``copies`` of one model, each with its own coordinates ``q`` (copies, r), rates and forces.
+
+    The other options are those of ReducedSimulation; ``dtype`` is numpy.float64 or numpy.float32,
+    which is about twice as fast and good for five digits.
+    """
+
+    def __init__(
+        self,
+        model: ReducedModel,
+        *,
+        copies: int,
+        damping: Damping | None = None,
+        integrator: Integrator | None = None,
+        dt: float = 1e-3,
+        gravity: ArrayLike = (0.0, 0.0, 0.0),
+        solver: DenseNewton | None = None,
+        dtype: DTypeLike = np.float64,
+    ) -> None:
+        instance("model", model, ReducedModel, "reduce(body, basis)")
+        self.copies = whole_number("copies", copies, at_least=1)
+        self.solver = solver if solver is not None else DenseNewton()
+        instance("solver", self.solver, DenseNewton, "DenseNewton(max_iterations=1)")
+        self.integrator = integrator if integrator is not None else Newmark()
+        self.dt = number("dt", dt, above=0, unit="s")
+        self.gravity = vector("gravity", gravity)
+        self.damping = damping
+        self.dtype = np.dtype(dtype)
+        if self.dtype not in (np.float32, np.float64):
+            raise InputError(f"dtype={dtype!r}: give numpy.float32 or numpy.float64")
+        if model.floating is not None:
+            raise InputError(
+                "a crowd is made of supported bodies; this one is free: step copies one by one"
+            )
+        self._start_table = StageTable.of(self.integrator, self.dt, start=True)
+        self._table = StageTable.of(self.integrator, self.dt, start=False)
+        assert isinstance(self.integrator, ImplicitIntegrator)
+        self._looks_back = self.integrator.looks_back
+        count = min(_BLOCK, self.copies)
+        vectors = max(self._table.vectors, self._start_table.vectors)
+        self._blocks = [
+            _Block(min(count, self.copies - first), vectors, model.size, self.dtype)
+            for first in range(0, self.copies, count)
+        ]
+        self._settled = self._has_past = False
+        self._steps, self._start_time = 0, 0.0
+        self.model = model
+
+    @property
+    def model(self) -> ReducedModel:
+        """The model; assign another of the same basis, such as an edited one, and go on."""
+        return self._model
+
+    @model.setter
+    def model(self, model: ReducedModel) -> None:
+        instance("model", model, ReducedModel, "reduce(body, basis)")
+        damping = reduced_damping(self.damping, model)
+        quartic = model.quartic
+        if quartic is None or damping.by_region is not None:
+            raise InputError(
+                "a crowd needs an StVK model, and one stiffness coefficient for the whole body"
+            )
+        self._model = model
+        self._physics = _Physics(
+            P=quartic.P.astype(self.dtype),
+            rows=np.ascontiguousarray(dense_rows(quartic)[:, : pair_count(model.size)].T).astype(
+                self.dtype
+            ),
+            mass=model.mass.astype(self.dtype),
+            damping=damping.constant.astype(self.dtype),
+            beta=self.dtype.type(damping.factor),
+        )
+        self._weight = model.weight(self.gravity)
+        self._settled = False
+
+    def edit(
+        self,
+        region: str | None = None,
+        *,
+        young: float | None = None,
+        poisson: float | None = None,
+        density: float | None = None,
+    ) -> None:
+        """Change the material of a region, or of the whole body, in all copies."""
+        self.model = self.model.edited(region, young=young, poisson=poisson, density=density)
+
+    # -- where they are ------------------------------------------------------------------
+
+    @property
+    def q(self) -> Floats:
+        """Coordinates, (copies, r)."""
+        return self._gathered(0)
+
+    @q.setter
+    def q(self, value: ArrayLike) -> None:
+        self._set(0, "q", value)
+
+    @property
+    def v(self) -> Floats:
+        """Rates of the coordinates, (copies, r)."""
+        return self._gathered(1)
+
+    @v.setter
+    def v(self, value: ArrayLike) -> None:
+        self._set(1, "v", value)
+
+    @property
+    def time(self) -> float:
+        """[s]"""
+        return self._start_time + self._steps * self.dt
+
+    def displacements(self, copy: int, *, out: Floats | None = None) -> Floats:
+        """Displacements of one copy's volume mesh [m], (n, 3)."""
+        return expand(self._one(copy), self.model.vectors, out)
+
+    def skin_vertices(self, copy: int, *, out: Floats | None = None) -> Floats:
+        """Where the vertices of one copy's skin are [m], (s, 3)."""
+        skin = self.model.skin
+        if skin is None:
+            raise InputError(
+                "this model has no skin; make it with reduce(body, basis, skin=Embedding(...))"
+            )
+        result = expand(self._one(copy), skin.vectors, out)
+        result += skin.vertices
+        return result
+
+    def _one(self, copy: int) -> Floats:
+        if not 0 <= copy < self.copies:
+            raise InputError(f"copy={copy!r}: this crowd has copies 0 to {self.copies - 1}")
+        block, place = divmod(copy, self._blocks[0].copies)
+        return self._blocks[block].history[0, :, place].astype(float)
+
+    def _gathered(self, row: int) -> Floats:
+        return np.concatenate([b.history[row].T for b in self._blocks]).astype(float)
+
+    def _set(self, row: int, name: str, value: ArrayLike) -> None:
+        given = self._spread(name, value)
+        for block, part in zip(self._blocks, self._split(given), strict=True):
+            block.history[row] = part
+        self._settled = self._has_past = False
+
+    def _spread(self, name: str, value: ArrayLike) -> Floats:
+        shape = self.copies, self.model.size
+        return np.broadcast_to(numbers(name, value, (shape[1:], shape)), shape)
+
+    def _split(self, values: Floats) -> list[Array]:
+        """(copies, r) as one (r, copies) array for each block."""
+        ends = np.cumsum([block.copies for block in self._blocks])[:-1]
+        return [np.ascontiguousarray(p.T).astype(self.dtype) for p in np.split(values, ends)]
+
+    # -- stepping --------------------------------------------------------------------------
+
+    def step(self, *, force: ArrayLike | None = None) -> None:
+        """One step of all copies, with a force (r,) for all or one for each, (copies, r).
+
+        Raises StepFailed, naming the copies, where it cannot be solved; all are then as they were.
+        """
+        self.run_steps(1, force=force)
+
+    def run_steps(self, steps: int, *, force: ArrayLike | None = None) -> None:
+        """Many steps with the same forces."""
+        whole_number("steps", steps, at_least=0)
+        total = np.broadcast_to(self._weight, (self.copies, self.model.size))
+        if force is not None:
+            total = total + self._spread("force", force)
+        for block, part in zip(self._blocks, self._split(total), strict=True):
+            block.force[...] = part
+        if steps and not self._settled:
+            self._find_accelerations()
+        for _ in range(steps):
+            table = self._table if self._has_past or not self._looks_back else self._start_table
+            failed = self._take(table)
+            if failed:
+                some = ", ".join(map(str, failed[:5])) + (", …" if len(failed) > 5 else "")
+                raise StepFailed(
+                    f"the step of {len(failed)} of {self.copies} copies failed ({some})",
+                    time=self.time + self.dt,
+                    residual=float("nan"),
+                    advice="Try a smaller dt, TRBDF2() or more damping.",
+                )
+            for block in self._blocks:
+                block.accept(len(table.c_v))
+            self._has_past = True
+            self._steps += 1
+
+    def _take(self, table: StageTable) -> list[int]:
+        """Takes a step without accepting it; returns the copies that failed."""
+        run_all([lambda b=b: b.take(table, self._physics, self.solver) for b in self._blocks])
+        bad = np.concatenate([block.failed for block in self._blocks])
+        return [int(k) for k in np.flatnonzero(bad)]
+
+    def _find_accelerations(self) -> None:
+        for block in self._blocks:
+            block.find_acceleration(self._physics)
+        self._settled = True
+
+
+class _Physics:
+    """What all copies share, in the precision of the crowd."""
+
+    def __init__(self, P: Array, rows: Array, mass: Array, damping: Array, beta: Any) -> None:
+        self.P, self.mass, self.damping, self.beta = P, mass, damping, beta
+        r = len(mass)
+        self.linear = np.ascontiguousarray(rows[:, :r])
+        self.quadratic = np.ascontiguousarray(rows[:, r:])
+
+
+class _Block:
+    """Some copies, side by side, with their scratch arrays."""
+
+    def __init__(self, copies: int, vectors: int, r: int, dtype: np.dtype[Any]) -> None:
+        self.copies = copies
+        self.history: Array = np.zeros((vectors, r, copies), dtype)
+        self.force: Array = np.zeros((r, copies), dtype)
+        self.failed: Array = np.zeros(copies, dtype=bool)
+        pairs = pair_count(r)
+        self._delta = np.zeros((r, copies), dtype)
+        self._qq, self._K2, self._K3 = (np.zeros((pairs, copies), dtype) for _ in range(3))
+        self._A = np.zeros((r, r, copies), dtype)
+        self._size = np.zeros(copies, dtype)
+
+    def take(self, table: StageTable, physics: _Physics, solver: DenseNewton) -> None:
+        kind = self.history.dtype
+        for s in range(len(table.c_v)):
+            here = self.history[6 + 3 * s : 9 + 3 * s]
+            width = 6 + 3 * s
+            flat = self.history[:width].reshape(width, -1)
+            for weights, row in zip(
+                (table.w_guess, table.v_of_guess, table.a_of_guess), here, strict=True
+            ):
+                np.dot(weights[s, :width].astype(kind), flat, out=row.reshape(-1))
+            c_v, c_a = kind.type(table.c_v[s]), kind.type(table.c_a[s])
+            for _ in range(solver.max_iterations):
+                self._fill_system(physics, here, c_v, c_a)
+                crowd.solve(self._A, self._delta, self._size)
+                crowd.add_correction(self._delta, c_v, c_a, *here, self._size)
+                scale = np.maximum(np.abs(here[0]), np.abs(here[0] - self.history[0])).max(axis=0)
+                self.failed = ~(self._size <= max(solver.tolerance, 8 * np.finfo(kind).eps) * scale)
+                if not self.failed.any():
+                    break
+            if solver.max_iterations == 1:
+                self.failed = ~np.isfinite(here).all(axis=(0, 1))
+            if self.failed.any():
+                return
+
+    def _fill_system(self, physics: _Physics, state: Array, c_v: Any, c_a: Any) -> None:
+        x, v, a = state
+        crowd.fill_pairs(x, self._qq)
+        np.dot(physics.linear, x, out=self._K2)
+        np.dot(physics.quadratic, self._qq, out=self._K3)
+        crowd.fill_system(
+            physics.P, self._K2, self._K3, self.force, physics.mass, physics.damping,
+            physics.beta, c_v, c_a, x, v, a, self._A, self._delta,
+        )  # fmt: skip
+
+    def accept(self, stages: int) -> None:
+        last = 6 + 3 * (stages - 1)
+        self.history[3:6] = self.history[:3]
+        self.history[:3] = self.history[last : last + 3]
+
+    def find_acceleration(self, physics: _Physics) -> None:
+        """a from M a = f − R − C v."""
+        nothing = self.history.dtype.type(0.0)
+        state = np.array([self.history[0], self.history[1], np.zeros_like(self.force)])
+        self._fill_system(physics, state, nothing, nothing)
+        self.history[2] = np.linalg.solve(physics.mass, self._delta)

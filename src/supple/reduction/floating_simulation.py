@@ -1,0 +1,1 @@
+class FloatingSimulation: pass

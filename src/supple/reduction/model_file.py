@@ -1,0 +1,164 @@
+"""Files of reduced models: all that is needed to run one, and nothing that is executed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from io import FileIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import files
+from ..errors import InputError
+from ..mesh.packing import describe_mesh, mesh_of
+from ..types import Floats, Ints
+from .cubature import Cubature
+from .floating import FloatingInertia
+from .groups import Group, Share
+from .model import ReducedModel, Skin
+from .polynomial import coefficient_count
+
+_MODEL = files.Kind(b"\x89SUPRED\n", "reduced model", 1)
+_SHARES = ("mass", "weight", "energy")
+_PARAMETERS = ("young", "poisson", "density")
+
+
+def save_model(model: ReducedModel, path: str | os.PathLike[str]) -> None:
+    """Writes ``model`` to ``path``; what stands there stays until the new file is whole."""
+    header, arrays = describe_mesh(model.mesh)
+    header["groups"] = [
+        {"regions": list(g.regions), **{name: getattr(g, name) for name in _PARAMETERS}}
+        for g in model.groups
+    ]
+    arrays["vectors"] = model.vectors
+    for k, group in enumerate(model.groups):
+        arrays[f"group {k} cells"] = group.cells
+        for name in _SHARES:
+            share: Share | None = getattr(group, name)
+            if share is not None:
+                arrays[f"group {k} {name}"] = share.units
+                if share.built is not None:
+                    arrays[f"group {k} {name} built"] = share.built
+    if model.cubature is not None:
+        header["cubature"] = model.cubature.header()
+        arrays |= {f"cubature {k}": array for k, array in model.cubature.arrays().items()}
+    if model.floating is not None:
+        arrays |= {f"floating {k}": array for k, array in model.floating.arrays().items()}
+    if model.skin is not None:
+        arrays["skin vertices"] = model.skin.vertices
+        arrays["skin faces"] = model.skin.faces
+        arrays["skin vectors"] = model.skin.vectors
+    with files.replacing(path) as temporary:
+        temporary.write_bytes(files.pack(_MODEL, header, arrays))
+
+
+def load_model(path: str | os.PathLike[str], *, size: int | None = None) -> ReducedModel:
+    """The model in a file, with its first ``size`` basis vectors if a size is given.
+
+    Raises InputError for a file that is damaged or is something else.
+    """
+    source = Path(path)
+    if not source.is_file():
+        raise InputError(f"there is no file {source}")
+    with FileIO(source) as file:
+        block = files.unpack(file, source, _MODEL)
+    try:
+        model = _model_of(block.header, block.arrays)
+    except InputError as error:
+        raise InputError(f"{source}: {error}") from error
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
+        raise InputError(f"{source} does not describe a reduced model ({error!r})") from error
+    return model if size is None else model.truncated(size)
+
+
+def is_model_file(path: str | os.PathLike[str]) -> bool:
+    """Whether a file begins as a reduced model does."""
+    with open(path, "rb") as file:
+        return file.read(len(_MODEL.magic)) == _MODEL.magic
+
+
+def _model_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> ReducedModel:
+    mesh = mesh_of(header, arrays)
+    r = len(arrays["vectors"])
+    vectors = _shaped(arrays, "vectors", (r, *mesh.vertices.shape))
+    groups = tuple(
+        _group_of(fields, arrays, f"group {k}", r, mesh.n_cells)
+        for k, fields in enumerate(header["groups"])
+    )
+    cubature = floating = skin = None
+    if "cubature" in header:
+        cubature = Cubature.from_arrays(header["cubature"], _within(arrays, "cubature "))
+        if cubature.n_coordinates != r:
+            raise InputError(f"its cubature has {cubature.n_coordinates} coordinates, not {r}")
+    if (cubature is None) != all(group.energy is not None for group in groups) or not groups:
+        raise InputError("it has neither a whole energy polynomial nor a cubature")
+    if parts := _within(arrays, "floating "):
+        floating = FloatingInertia.from_arrays(parts)
+        if floating.size != r:
+            raise InputError(f"its inertia has {floating.size} coordinates, not {r}")
+    if "skin vectors" in arrays:
+        count = len(arrays["skin vertices"])
+        faces = np.array(arrays["skin faces"], dtype=np.int64)
+        if faces.ndim != 2 or (faces.size and not 0 <= faces.min() <= faces.max() < count):
+            raise InputError("the faces of its skin name vertices that are not there")
+        skin = Skin(
+            _shaped(arrays, "skin vertices", (count, 3)),
+            faces,
+            _shaped(arrays, "skin vectors", (r, count, 3)),
+        )
+    return ReducedModel(mesh, vectors, groups, cubature, floating, skin)
+
+
+def _group_of(
+    fields: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], key: str, r: int, n_cells: int
+) -> Group:
+    cells: Ints = np.array(arrays[f"{key} cells"], dtype=np.int64)
+    if cells.size and not 0 <= cells.min() <= cells.max() < n_cells:
+        raise InputError(f"{key} has cells that the mesh has not")
+    shapes = {"mass": (1, r, r), "weight": (1, r, 3), "energy": (2, coefficient_count(r))}
+    shares: dict[str, Share | None] = {}
+    for name in _SHARES:
+        if f"{key} {name}" not in arrays:
+            shares[name] = None
+            continue
+        built = f"{key} {name} built"
+        shares[name] = Share(
+            _shaped(arrays, f"{key} {name}", shapes[name]),
+            _shaped(arrays, built, shapes[name][1:]) if built in arrays else None,
+        )
+    numbers = {n: None if fields[n] is None else float(fields[n]) for n in _PARAMETERS}
+    mass, weight = shares["mass"], shares["weight"]
+    if mass is None or weight is None:
+        raise InputError(f"{key} has no mass")
+    unknown = [
+        name
+        for name, share, parameters in (
+            ("density", mass, (numbers["density"],)),
+            ("young", shares["energy"], (numbers["young"], numbers["poisson"])),
+        )
+        if share is not None and share.built is None and None in parameters
+    ]
+    if unknown:
+        raise InputError(f"{key} has no {unknown[0]}")
+    return Group(
+        tuple(str(name) for name in fields["regions"]),
+        cells,
+        mass=mass,
+        weight=weight,
+        energy=shares["energy"],
+        **numbers,
+    )
+
+
+def _within(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
+    return {k.removeprefix(prefix): array for k, array in arrays.items() if k.startswith(prefix)}
+
+
+def _shaped(arrays: Mapping[str, NDArray[Any]], name: str, shape: tuple[int, ...]) -> Floats:
+    array = np.array(arrays[name], dtype=float)
+    if array.shape != shape or not np.isfinite(array).all():
+        raise InputError(f"its {name} has shape {array.shape} or is not finite; it needs {shape}")
+    return array
