@@ -187,13 +187,16 @@ def _local(mesh: VolumeMesh, cells: Ints, places: Floats) -> Floats:
         return barycentric
     nodes = mesh.vertices[mesh.cells[cells]]
     local = np.zeros((len(cells), 3))
+    # Places are rounded like the largest coordinate, which is more the smaller the cells are.
+    smallest = np.ptp(nodes, axis=1).max(axis=1).min(initial=np.inf)
+    rounding = np.finfo(float).eps * np.abs(nodes).max(initial=0.0) / smallest
     for _ in range(30):
         step = _step(nodes, local, places)
         # Far outside the map folds over; staying near keeps Newton's method from wandering off.
         moved = np.clip(local + step, -2.0, 2.0)
         change = np.abs(moved - local).max(initial=0.0)
         local = moved
-        if change < 1e-13:
+        if change < 1e-13 + 8 * rounding:
             break
     return local
 

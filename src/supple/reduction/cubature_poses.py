@@ -22,7 +22,7 @@ from scipy.optimize import minimize
 from ..assembly import Part
 from ..body import Body
 from ..errors import InputError
-from ..types import Floats, Ints, Progress
+from ..types import Bools, Floats, Ints, Progress
 from .cubature import Cubature, gradients_of_basis
 
 SCALES = np.geomspace(0.05, 1.0, 5)  # from nearly linear to the whole amplitude
@@ -30,7 +30,7 @@ _CHUNK = 2**20  # numbers in flight while cells are evaluated: 8 MB
 _RIGID = 1e-14  # ω² over that of single cells that is zero but for rounding
 _DEPENDENT = 1e-10  # least eigenvalue of the reduced mass, of vectors of unit mass
 _MARGIN = 1.25  # a pose this much larger must not yet turn a cell inside out
-_SHRINK = 0.8  # what a pose that does is multiplied by
+_SHRINK = 0.8  # what a pose that does, or a load that is too large, is multiplied by
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +44,8 @@ class EnergyCoordinates:
     """(r, r)"""
     omega: Floats
     """Angular frequency [rad/s] of each coordinate at rest, (r,)."""
+    elastic: Bools
+    """Which coordinates deform the body, (r,); the others are rigid motions."""
     shapes: Floats
     """Displacements for unit z, (r, n, 3)."""
 
@@ -69,7 +71,7 @@ class EnergyCoordinates:
             )
         omega = np.sqrt(np.where(elastic, squares, squares[elastic][0]))
         B = modes / omega
-        return cls(B, omega, np.tensordot(B.T, basis, axes=1))
+        return cls(B, omega, elastic, np.tensordot(B.T, basis, axes=1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,20 +93,33 @@ class PoseSampler:
     def draw_resting(self, count: int, rng: np.random.Generator, model: Cubature) -> Floats:
         """Poses (count, r) at rest under random loads, as far as ``model``, in z, can tell.
 
-        The loads are such that a linear body would move by the amplitude, and by the same force
-        in every mode, q_i ∝ 1/ω_i².
+        The loads are alike in every mode, q_i ∝ 1/ω_i², and such that a linear body would move by
+        the amplitude, or less where the body gives way to move by more.
         """
         omega = self.coordinates.omega
-        loads = self._scaled(rng.normal(size=(count, len(omega))) / omega)
-        return np.array([_rest(model, load) for load in loads])
+        loads = rng.normal(size=(count, len(omega))) / omega
+        poses = self._scaled(loads * self.coordinates.elastic)  # nothing would balance the others
+        for pose in poses:
+            load = pose.copy()  # the stiffness is the identity
+            pose[:] = _rest(model, load)
+            while self._largest_displacement(pose) > self.amplitude * self._size:
+                load *= _SHRINK
+                pose[:] = _rest(model, load)
+        return poses
 
     def _scaled(self, z: Floats) -> Floats:
-        flat = self.coordinates.shapes.reshape(z.shape[1], -1)
-        size = np.ptp(self.body.mesh.vertices, axis=0).max()
         for t, pose in enumerate(z):
-            largest = np.linalg.norm((pose @ flat).reshape(-1, 3), axis=1).max()
-            pose *= self.amplitude * size * SCALES[t % len(SCALES)] / largest
+            reach = self.amplitude * self._size * SCALES[t % len(SCALES)]
+            pose *= reach / self._largest_displacement(pose)
         return z
+
+    @property
+    def _size(self) -> float:
+        return float(np.ptp(self.body.mesh.vertices, axis=0).max())
+
+    def _largest_displacement(self, z: Floats) -> float:
+        u = z @ self.coordinates.shapes.reshape(len(z), -1)
+        return float(np.linalg.norm(u.reshape(-1, 3), axis=1).max())
 
     def shrink_inverted(self, z: Floats) -> int:
         """Makes poses smaller until no cell is near an inversion it cannot survive; how many."""

@@ -129,6 +129,25 @@ class FloatingInertia:
         moments[1:] = vectors[:, vertices].transpose(0, 2, 1) @ forces
         return FloatingLoad(forces.sum(axis=0), moments)
 
+    def inertia(self, q: Floats) -> Floats:
+        """Moments of inertia J(q) about the centre of mass, in the body's frame [kg m²], (3, 3)."""
+        y = np.concatenate([[1.0], q])
+        A = np.tensordot(y, np.tensordot(y, self.moments, 1), 1)  # Σ m y ⊗ y
+        A = 0.5 * (A + A.T)
+        J: Floats = np.trace(A) * np.eye(3) - A
+        return J
+
+    def inner_momentum(self, q: Floats, v: Floats) -> Floats:
+        """Angular momentum h = Σ m y × Σ φ_j q̇_j of the deformation in the body's frame, (3,)."""
+        A = np.tensordot(v, np.tensordot(q, self.moments[1:, 1:], 1), 1)
+        return np.array([A[1, 2] - A[2, 1], A[2, 0] - A[0, 2], A[0, 1] - A[1, 0]])
+
+    @cached_property
+    def reduced_mass(self) -> Floats:
+        """M̃, (r, r)."""
+        trace: Floats = np.einsum("ijaa->ij", self.moments[1:, 1:])
+        return trace
+
     # -- for compiled loops ----------------------------------------------------------------
 
     @cached_property

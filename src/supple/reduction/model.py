@@ -30,11 +30,11 @@ from .polynomial import Quartic
 class Skin:
     """A surface that moves with a reduced model: its own basis, multiplied out beforehand.
 
-    ``vertices`` (s, 3) at rest [m], ``faces`` (t, 3), ``vectors`` (r, s, 3).
+    ``vertices`` (s, 3) at rest [m], ``triangles`` (t, 3), ``vectors`` (r, s, 3).
     """
 
     vertices: Floats
-    faces: Ints
+    triangles: Ints
     vectors: Floats
 
 
@@ -220,7 +220,7 @@ class ReducedModel:
             )
         surface = embedding.surface
         vectors = np.array([embedding.displace(phi) for phi in self.vectors])
-        return replace(self, skin=Skin(surface.vertices, surface.faces, vectors))
+        return replace(self, skin=Skin(surface.vertices, surface.triangles, vectors))
 
     # -- use -------------------------------------------------------------------------------
 

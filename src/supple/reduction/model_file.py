@@ -49,7 +49,7 @@ def save_model(model: ReducedModel, path: str | os.PathLike[str]) -> None:
         arrays |= {f"floating {k}": array for k, array in model.floating.arrays().items()}
     if model.skin is not None:
         arrays["skin vertices"] = model.skin.vertices
-        arrays["skin faces"] = model.skin.faces
+        arrays["skin triangles"] = model.skin.triangles
         arrays["skin vectors"] = model.skin.vectors
     with files.replacing(path) as temporary:
         temporary.write_bytes(files.pack(_MODEL, header, arrays))
@@ -101,12 +101,14 @@ def _model_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> 
             raise InputError(f"its inertia has {floating.size} coordinates, not {r}")
     if "skin vectors" in arrays:
         count = len(arrays["skin vertices"])
-        faces = np.array(arrays["skin faces"], dtype=np.int64)
-        if faces.ndim != 2 or (faces.size and not 0 <= faces.min() <= faces.max() < count):
-            raise InputError("the faces of its skin name vertices that are not there")
+        triangles = np.array(arrays["skin triangles"], dtype=np.int64)
+        if triangles.ndim != 2 or (
+            triangles.size and not 0 <= triangles.min() <= triangles.max() < count
+        ):
+            raise InputError("the triangles of its skin name vertices that are not there")
         skin = Skin(
             _shaped(arrays, "skin vertices", (count, 3)),
-            faces,
+            triangles,
             _shaped(arrays, "skin vectors", (r, count, 3)),
         )
     return ReducedModel(mesh, vectors, groups, cubature, floating, skin)

@@ -1,0 +1,46 @@
+"""Small bodies and models for the tests of reduced models."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import supple as sp
+
+
+def two_part_beam(**materials: sp.Material) -> sp.Body:
+    """A beam held at x = 0, of two regions "near" and "far"."""
+    mesh = sp.TetMesh.box(size=(1.0, 0.2, 0.2), cells=(4, 1, 1))
+    near = mesh.cells_where(x=(0.0, 0.5))
+    far = np.setdiff1d(np.arange(mesh.n_cells), near)
+    mesh = mesh.with_region("near", near).with_region("far", far)
+    soft = sp.StVK(young=1e5, poisson=0.4, density=1000)
+    return sp.Body(mesh, {"near": soft, "far": soft} | materials, fixed=mesh.where(x=0))
+
+
+def complete_basis(body: sp.Body) -> sp.Basis:
+    """Every displacement that the supports allow."""
+    free = int(body.free.sum())
+    shapes = np.zeros((free, body.n_vertices, 3))
+    shapes[:, body.free] = np.eye(free)
+    return sp.picked_basis(body, shapes)
+
+
+@pytest.fixture(scope="session")
+def beam() -> sp.Body:
+    return two_part_beam()
+
+
+@pytest.fixture(scope="session")
+def basis(beam: sp.Body) -> sp.Basis:
+    return sp.modal_derivative_basis(beam, modes=5, size=12)
+
+
+@pytest.fixture(scope="session")
+def model(beam: sp.Body, basis: sp.Basis) -> sp.ReducedModel:
+    return sp.reduce(beam, basis, regions=["far"])
+
+
+@pytest.fixture(scope="session")
+def tip(beam: sp.Body) -> int:
+    return int(beam.mesh.vertices.sum(axis=1).argmax())

@@ -1,0 +1,144 @@
+"""The exact reduced energy of StVK bodies, against the full body and against its own derivatives."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import supple as sp
+from supple.reduction import polynomial
+from supple.reduction.groups import lame
+from supple.reduction.polynomial import Quartic, coefficient_count, unit_polynomials
+
+YOUNG, POISSON = 1e5, 0.4
+MESHES = {
+    "tetrahedra": sp.TetMesh.box(size=(1.0, 0.2, 0.3), cells=(3, 2, 2)),
+    "bricks": sp.HexMesh.box(size=(1.0, 0.2, 0.3), cells=(3, 2, 2)),
+    "quadratic tetrahedra": sp.TetMesh.box(size=(1.0, 0.2, 0.3), cells=(2, 1, 1)).quadratic(),
+}
+
+
+def random_quartic(r: int, seed: int = 0) -> Quartic:
+    rng = np.random.default_rng(seed)
+    return Quartic(r, rng.normal(size=coefficient_count(r)))
+
+
+def plain_energy(quartic: Quartic, q: np.ndarray) -> float:
+    """The polynomial term by term, in lexicographic order."""
+    r = range(quartic.size)
+    pairs = [q[a] * q[b] for a in r for b in range(a + 1)]
+    triples = [q[a] * q[b] * q[c] for a in r for b in range(a + 1) for c in range(b + 1)]
+    fours = [
+        q[a] * q[b] * q[c] * q[d]
+        for a in r
+        for b in range(a + 1)
+        for c in range(b + 1)
+        for d in range(c + 1)
+    ]
+    return float(quartic.coefficients @ np.array(pairs + triples + fours))
+
+
+@pytest.fixture(params=["dense", "nested"])
+def layout(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Both layouts of the coefficients, whatever the number of coordinates."""
+    monkeypatch.setattr(polynomial, "DENSE_SIZE", 1000 if request.param == "dense" else 0)
+    return str(request.param)
+
+
+@pytest.mark.parametrize("r", [1, 2, 5, 9])
+def test_energy_is_the_polynomial(r: int, layout: str) -> None:
+    quartic = random_quartic(r)
+    q = np.random.default_rng(1).normal(size=r)
+    assert quartic.evaluate(q)[0] == pytest.approx(plain_energy(quartic, q), rel=1e-12)
+
+
+@pytest.mark.parametrize("r", [1, 2, 5, 9, 21])
+def test_force_and_stiffness_are_derivatives(r: int, layout: str) -> None:
+    quartic = random_quartic(r)
+    rng = np.random.default_rng(2)
+    q, p = rng.normal(size=r), rng.normal(size=r)
+    _, R, K = quartic.evaluate(q)
+    assert np.array_equal(K, K.T)
+    energies, forces = [], []
+    steps = np.array([1e-2, 5e-3])
+    for h in steps:
+        plus, minus = quartic.evaluate(q + h * p), quartic.evaluate(q - h * p)
+        energies.append((plus[0] - minus[0]) / (2 * h) - R @ p)
+        forces.append(np.linalg.norm((plus[1] - minus[1]) / (2 * h) - K @ p))
+    for errors in (np.abs(energies), np.array(forces)):
+        slope = np.log2(errors[0] / errors[1])
+        assert slope == pytest.approx(2.0, abs=0.01)  # cubic remainders, exactly
+
+
+@pytest.mark.parametrize("r", [3, 20])
+def test_layouts_agree(r: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    q = np.random.default_rng(3).normal(size=r)
+    results = []
+    for limit in (0, 1000):
+        monkeypatch.setattr(polynomial, "DENSE_SIZE", limit)
+        results.append(random_quartic(r).evaluate(q))
+    for one, other in zip(*results, strict=True):
+        assert np.allclose(one, other, rtol=1e-12, atol=1e-12 * np.abs(one).max())
+
+
+@pytest.mark.parametrize("name", MESHES)
+@pytest.mark.parametrize("r", [2, 7, 20])
+def test_equals_the_projected_full_body(name: str, r: int) -> None:
+    mesh = MESHES[name]
+    body = sp.Body(mesh, sp.StVK(young=YOUNG, poisson=POISSON), fixed=mesh.where(x=0))
+    rng = np.random.default_rng(r)
+    U = rng.normal(size=(r, body.n_vertices, 3)) * 0.1 * body.free
+    lam, mu = lame(YOUNG, POISSON)
+    of_lam, of_mu = unit_polynomials(mesh, U, np.arange(mesh.n_cells))
+    q = rng.normal(size=r)
+    energy, force, stiffness = Quartic(r, lam * of_lam + mu * of_mu).evaluate(q)
+    flat = U.reshape(r, -1)
+    u = np.tensordot(q, U, axes=1)
+    full_force = flat @ body.force(u).ravel()
+    full_stiffness = flat @ (body.stiffness(u) @ flat.T)
+    assert energy == pytest.approx(body.energy(u), rel=1e-12)
+    assert np.abs(force - full_force).max() <= 1e-12 * np.abs(full_force).max()
+    assert np.abs(stiffness - full_stiffness).max() <= 1e-12 * np.abs(full_stiffness).max()
+
+
+def test_factors_of_cells_enter_linearly() -> None:
+    mesh = MESHES["bricks"]
+    rng = np.random.default_rng(0)
+    U = rng.normal(size=(4, len(mesh.vertices), 3))
+    cells = np.arange(mesh.n_cells)
+    lam, mu = rng.uniform(1, 2, mesh.n_cells), rng.uniform(1, 2, mesh.n_cells)
+    weighted = unit_polynomials(mesh, U, cells, (lam, mu))
+    one_by_one = [unit_polynomials(mesh, U, cells[k : k + 1]) for k in cells]
+    for kind, factors in enumerate((lam, mu)):
+        total = sum(f * units[kind] for f, units in zip(factors, one_by_one, strict=True))
+        assert np.allclose(weighted[kind], total, rtol=1e-12, atol=1e-12 * np.abs(total).max())
+
+
+def test_chunks_do_not_change_the_sums(monkeypatch: pytest.MonkeyPatch) -> None:
+    mesh = MESHES["tetrahedra"]
+    U = np.random.default_rng(0).normal(size=(5, len(mesh.vertices), 3))
+    whole = unit_polynomials(mesh, U, np.arange(mesh.n_cells))
+    monkeypatch.setattr(polynomial, "_CHUNK_BYTES", 1.0)
+    done: list[int] = []
+    pieces = unit_polynomials(
+        mesh, U, np.arange(mesh.n_cells), progress=lambda k, total, what: done.append(k)
+    )
+    assert done == list(range(1, mesh.n_cells + 1))
+    for one, other in zip(whole, pieces, strict=True):
+        assert np.allclose(one, other, rtol=1e-12, atol=1e-12 * np.abs(one).max())
+
+
+@pytest.mark.parametrize("size", [1, 4, 9])
+def test_truncated_polynomial_is_the_polynomial_at_zero(size: int) -> None:
+    quartic = random_quartic(9)
+    q = np.random.default_rng(4).normal(size=size)
+    padded = np.concatenate([q, np.zeros(9 - size)])
+    energy, force, stiffness = quartic.truncated(size).evaluate(q)
+    whole = quartic.evaluate(padded)
+    assert energy == pytest.approx(whole[0], rel=1e-12)
+    assert np.allclose(force, whole[1][:size], rtol=1e-12)
+    assert np.allclose(stiffness, whole[2][:size, :size], rtol=1e-12)
+
+
+def test_each_monomial_is_stored_once() -> None:
+    assert [coefficient_count(r) for r in (1, 2, 3)] == [3, 3 + 4 + 5, 6 + 10 + 15]
