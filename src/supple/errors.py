@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import isnan
+
 
 class SuppleError(Exception):
     """Base of everything Supple raises on purpose."""
@@ -25,14 +27,13 @@ class MissingExtra(SuppleError, ImportError):
 class StepFailed(SuppleError, RuntimeError):
     """A time step that could not be solved. The state before the step is intact.
 
-    Attributes: ``time`` [s] of the stage that failed, ``residual`` [N] when it gave up,
-    and ``advice``, what to try.
+    Attributes: ``time`` [s] of the stage that failed, ``residual`` [N] when it gave up, NaN where
+    it was not measured, and ``advice``, what to try.
     """
 
     def __init__(self, reason: str, *, time: float, residual: float, advice: str) -> None:
-        super().__init__(
-            f"step to t = {time:.6g} s failed: {reason} (residual {residual:.3g} N). {advice}"
-        )
+        left = "" if isnan(residual) else f" (residual {residual:.3g} N)"
+        super().__init__(f"step to t = {time:.6g} s failed: {reason}{left}. {advice}")
         self.reason = reason
         self.time = time
         self.residual = residual

@@ -18,6 +18,7 @@ from supple.reduction import cubature as evaluation
 from supple.reduction import cubature_training as training
 from supple.reduction.basis import modal_derivative_basis
 from supple.reduction.cubature import Cubature, CubatureWarning
+from supple.reduction.cubature_poses import EnergyCoordinates, PoseSampler
 from supple.reduction.cubature_training import train_cubature
 
 from ..helpers import MESH_NAMES, remainder_slopes, shaken, small_mesh, soft
@@ -241,6 +242,26 @@ def test_shapes_at_rest_in_a_basis_with_derivatives():
         errors.append((missed @ np.linalg.solve(K, missed)) / (force @ np.linalg.solve(K, force)))
     assert np.sqrt(np.mean(errors)) <= 0.0125
     assert np.abs(np.tensordot(q, vectors, axes=1)).max() > 0.28
+
+
+def test_poses_reach_as_far_as_the_amplitude_says():
+    """Drawn ones by exact shares of it, those at rest no farther, wherever their load leads."""
+    body, _ = plank()
+    vectors = modal_derivative_basis(body, modes=5, size=12).vectors
+    sampler = PoseSampler(body, EnergyCoordinates.of(body, vectors), amplitude=0.4)
+    shapes = sampler.coordinates.shapes
+    n = body.mesh.n_cells
+    whole = Cubature.of_cells(body, shapes, np.arange(n), np.ones(n))
+    assert np.abs(whole.evaluate(np.zeros(12))[2] - np.eye(12)).max() <= 1e-9
+    rng = np.random.default_rng(0)
+    drawn, resting = sampler.draw(10, rng), sampler.draw_resting(20, rng, whole)
+    reach = [
+        np.linalg.norm(np.tensordot(z, shapes, axes=1), axis=2).max(axis=1)
+        for z in (drawn, resting)
+    ]
+    np.testing.assert_allclose(reach[0], 0.4 * np.tile(np.geomspace(0.05, 1, 5), 2))
+    assert reach[1].max() <= 0.4
+    assert reach[1].max() > 0.3
 
 
 def test_more_cells_are_better():

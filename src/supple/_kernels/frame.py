@@ -258,7 +258,7 @@ def find_spin(q, h, load, alpha, c_v, c_a, hats, now, frame, ell, step):
             omega[i] += e
             size = max(size, abs(e))
             scale = max(scale, abs(omega[i]))
-        if size <= 1e-14 * scale or size <= 1e-16 * c_v:  # or a turn of 1e-16
+        if size <= 1e-13 * scale or size <= 1e-16 * c_v:  # or a turn of 1e-16
             break
     for i in range(3):
         torque[i] -= alpha * l[i]

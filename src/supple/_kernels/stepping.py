@@ -19,6 +19,8 @@ NOW = np.uint64(0)
 BEFORE = np.uint64(3)
 STAGES = np.uint64(6)
 
+LARGEST = np.finfo(np.float64).max  # isfinite cannot be trusted where sums are reordered
+
 DONE = 0
 NOT_FINITE = 1
 NOT_CONVERGED = 2
@@ -76,7 +78,7 @@ def correct(K, R, forces, row, diagonal, M, C0, beta, c_v, c_a, x_v, x_a, x, v, 
             total += force
             largest = max(largest, abs(A[i, i]))
             A[i, i] += shift
-        if not np.isfinite(total):
+        if not abs(total) <= LARGEST:
             return np.inf
         if solve_symmetric(A, delta):
             size = 0.0
@@ -141,7 +143,7 @@ def run_steps(
         for k in range(three):
             for i in range(r):
                 total += history[last + k, i]
-        if not np.isfinite(total):
+        if not abs(total) <= LARGEST:
             return step, NOT_FINITE
         for k in range(three):
             for i in range(r):

@@ -1,4 +1,4 @@
-"""The command line: ``supple run``, ``demo``, ``info`` and ``convert``.
+"""The command line: ``supple run``, ``demo``, ``reduce``, ``play``, ``info`` and ``convert``.
 
 Exit codes: 0 all went well, 1 Supple could not do it (the message says why), 2 wrong usage,
 130 interrupted.
@@ -18,6 +18,8 @@ from pathlib import Path
 from supple.cli.options import parser
 
 __all__ = ["main"]
+
+_READ = ("scene", "file", "source", "skin", "mesh", "model", "basis")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -55,7 +57,7 @@ def _told(error: Exception, given: argparse.Namespace) -> str:
         return f"not enough memory{why}; a coarser mesh or fewer frames need less"
     if not isinstance(error, OSError) or error.errno is None:
         return str(error)
-    named = [str(getattr(given, name, None) or "") for name in ("scene", "file", "source", "skin")]
+    named = [str(getattr(given, name, None) or "") for name in _READ]
     if isinstance(error.filename, str | os.PathLike) and str(error.filename) in named:
         return f"cannot read {error.filename}: {error.strerror}"
     place = _place(given)
@@ -72,6 +74,10 @@ def _place(given: argparse.Namespace) -> Path | None:
     """The folder that a command writes to."""
     if getattr(given, "target", None) is not None:
         return Path(given.target).parent
+    if given.command == "reduce":
+        return Path(given.output or ".").parent
+    if given.command == "play":
+        return Path(given.output or given.model).parent
     if getattr(given, "output", None) is not None:
         return Path(given.output)
     return Path(Path(given.scene).stem) if given.command == "run" else None

@@ -25,6 +25,8 @@ def parser() -> argparse.ArgumentParser:
     commands = whole.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_run(commands)
     _add_demo(commands)
+    _add_reduce(commands)
+    _add_play(commands)
     _add_info(commands)
     _add_convert(commands)
     return whole
@@ -82,13 +84,150 @@ def _add_demo(commands: Any) -> None:
     _add_common(demo)
 
 
+def _add_reduce(commands: Any) -> None:
+    reduce = _command(
+        commands,
+        "reduce",
+        "make a small, fast model of a big body",
+        "Makes a reduced model of a body: few coordinates that move it through large deformations "
+        "thousands of times a second. MESH is a mesh, a surface to fill, or a built-in body (beam, "
+        "bridge, creature, heart, spoon, tower). What is not said is taken from the file, or "
+        "chosen and told.",
+        "example:\n"
+        "  supple reduce bridge --modes 20 --size 30 -o bridge.supple\n"
+        "  supple reduce dragon.veg --fix y=min --regions wings,tail\n"
+        "  supple reduce bunny.obj --voxels 40 --young 5e4\n"
+        "  supple reduce jelly.msh --free --material StableNeoHookean\n\n"
+        "writes the model, *.supple, whole or not at all; supple play runs it.",
+    )
+    reduce.add_argument("mesh", metavar="MESH", help="a mesh or surface file, or a built-in body")
+    reduce.add_argument(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="the model to write, *.supple; by default named like the mesh, in the current folder",
+    )
+    reduce.add_argument(
+        "--modes", type=_count, default=20, metavar="K", help="vibration modes to start from (20)"
+    )
+    reduce.add_argument("--size", type=_count, metavar="R", help="coordinates of the model (30)")
+    reduce.add_argument(
+        "--basis",
+        type=_basis,
+        default="modal-derivatives",
+        metavar="WHAT",
+        help="modal-derivatives (the default), modes, or a recorded motion, *.motion",
+    )
+    reduce.add_argument(
+        "--fix",
+        action="append",
+        metavar="WHERE",
+        help="hold these vertices: x=min, z=max, x=0.5, x=0:0.5, a place of a built-in body, or a "
+        "list of vertices (.bou); may be repeated. By default the first place of a built-in body, "
+        "a .bou file beside the mesh, the lowest layer or, of a flat body, both ends",
+    )
+    reduce.add_argument("--free", action="store_true", help="hold nothing")
+    reduce.add_argument(
+        "--material",
+        type=_material,
+        default="StVK",
+        metavar="MODEL",
+        help="StVK (exact, the default), NeoHookean, StableNeoHookean or Corotational (by cubature)",
+    )
+    reduce.add_argument(
+        "--young",
+        type=_positive,
+        metavar="PA",
+        help="Young's modulus [Pa]; by default that of the file or, where it has none, one that "
+        "makes the body swing at 1.5 Hz",
+    )
+    reduce.add_argument("--poisson", type=_poisson, metavar="NU", help="Poisson ratio (0.4)")
+    reduce.add_argument("--density", type=_positive, metavar="RHO", help="density [kg/m³] (1000)")
+    reduce.add_argument(
+        "--regions", metavar="A,B", help="regions whose material can be changed later"
+    )
+    reduce.add_argument("--skin", metavar="FILE", help="a surface to draw, moved with the body")
+    filling = reduce.add_mutually_exclusive_group()
+    filling.add_argument(
+        "--edge", type=_positive, metavar="M", help="fill a surface with tets of this edge [m]"
+    )
+    filling.add_argument(
+        "--voxels", type=_count, metavar="N", help="fill a surface with bricks, N along it (40)"
+    )
+    reduce.add_argument(
+        "--resolution", type=_count, metavar="N", help="bricks along a built-in body"
+    )
+    reduce.add_argument(
+        "--scale", type=_positive, default=1.0, metavar="F", help="multiply lengths by F first"
+    )
+    reduce.add_argument(
+        "--up", choices=("y", "z"), help="axis that points up; y for .veg, .obj and .glb, else z"
+    )
+    _add_common(reduce)
+
+
+def _add_play(commands: Any) -> None:
+    play = _command(
+        commands,
+        "play",
+        "run a reduced model, and make a page to play with it",
+        "Pulls a reduced model and lets it go, tells how fast it runs, and writes one page in "
+        "which the model lives: drag it with the mouse, change its stiffness and damping.",
+        "example:\n"
+        "  supple play bridge.supple\n"
+        "  supple play bridge.supple --pull 120 0 0 -40 --seconds 2 --export poke.glb\n\n"
+        "writes:\n"
+        "  play.html   beside the model, or --output: open it in a browser; needs no network\n"
+        "  the motion  if asked by --export: .glb .usd .usda .usdc .pvd",
+    )
+    play.add_argument("model", metavar="MODEL", help="the reduced model, *.supple")
+    play.add_argument(
+        "--output", "-o", metavar="FILE", help="the page to write; play.html beside the model"
+    )
+    play.add_argument("--export", metavar="FILE", help="also write the run for other programs")
+    play.add_argument(
+        "--size", type=_count, metavar="R", help="use the first R coordinates of the model only"
+    )
+    play.add_argument(
+        "--pull",
+        nargs=4,
+        type=_number,
+        metavar=("VERTEX", "FX", "FY", "FZ"),
+        help="pull this vertex with this force [N], then let go; by default the one that moves "
+        "most in the first mode, by about a quarter of the body's size",
+    )
+    play.add_argument(
+        "--seconds", type=_positive, default=4.0, metavar="S", help="how long to run it (4)"
+    )
+    play.add_argument(
+        "--dt",
+        type=_positive,
+        metavar="S",
+        help="the step [s]; a millisecond, or less where the first mode needs it",
+    )
+    play.add_argument(
+        "--damping",
+        type=_ratio,
+        default=0.03,
+        metavar="ZETA",
+        help="damping ratio of the first mode, 0 to 1 (0.03)",
+    )
+    play.add_argument(
+        "--gravity", type=_number, default=0.0, metavar="G", help="downwards [m/s²] (0)"
+    )
+    play.add_argument(
+        "--up", choices=("y", "z"), help="axis that points up; by default told from the supports"
+    )
+    _add_common(play)
+
+
 def _add_info(commands: Any) -> None:
     info = _command(
         commands,
         "info",
-        "say what is in a mesh, surface, motion or scene file",
+        "say what is in a mesh, surface, motion, model or scene file",
         "Says what is in a file: a mesh (size, quality, regions and their materials), a surface, "
-        "a recorded motion (frames, energies), or a scene file, which is checked.",
+        "a recorded motion (frames, energies), a reduced model, or a scene file, which is checked.",
         "example:\n  supple info bunny.msh\n  supple info out/motion.motion --json\n\n"
         "writes nothing.",
     )
@@ -171,6 +310,46 @@ def _positive(text: str) -> float:
     if not 0 < value < float("inf"):
         raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
     return value
+
+
+def _number(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not -float("inf") < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number")
+    return value
+
+
+def _ratio(text: str) -> float:
+    value = _number(text)
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not between 0 and 1")
+    return value
+
+
+def _poisson(text: str) -> float:
+    value = _number(text)
+    if not -1 < value < 0.5:
+        raise argparse.ArgumentTypeError(f"{text!r} is not more than -1 and less than 0.5")
+    return value
+
+
+def _material(text: str) -> str:
+    known = ("StVK", "NeoHookean", "StableNeoHookean", "Corotational")
+    for name in known:
+        if text.lower() == name.lower():
+            return name
+    raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(known)}")
+
+
+def _basis(text: str) -> str:
+    if text in ("modal-derivatives", "modes") or text.endswith(".motion"):
+        return text
+    raise argparse.ArgumentTypeError(
+        f"{text!r} is not modal-derivatives, modes or a recorded motion (*.motion)"
+    )
 
 
 def _count(text: str) -> int:

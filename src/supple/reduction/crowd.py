@@ -251,6 +251,11 @@ class _Block:
         self._size = np.zeros(copies, dtype)
 
     def take(self, table: StageTable, physics: _Physics, solver: DenseNewton) -> None:
+        """One step, not yet accepted; ``failed`` says which copies could not take it."""
+        with np.errstate(over="ignore", invalid="ignore"):  # overflow shows in the state
+            self._take(table, physics, solver)
+
+    def _take(self, table: StageTable, physics: _Physics, solver: DenseNewton) -> None:
         kind = self.history.dtype
         for s in range(len(table.c_v)):
             here = self.history[6 + 3 * s : 9 + 3 * s]

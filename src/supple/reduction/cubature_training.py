@@ -42,9 +42,10 @@ def train_cubature(
     """A cubature for the basis ``vectors`` (r, n, 3), whatever the body's materials.
 
     ``poses`` is how many training poses to draw, or coordinates (N, r) of poses to use, of which
-    every fifth is kept for the test. Poses are drawn at five scales; at the largest the vertex that
-    moves most moves by ``amplitude`` times the longest side of the body's bounding box. Where a
-    material does not survive inversion, poses that come near it are made smaller.
+    every fifth is kept for the test. Half of those drawn are random, half at rest under random
+    loads. They have five scales; at the largest the vertex that moves most moves by ``amplitude``
+    times the longest side of the body's bounding box. Where a material does not survive inversion,
+    poses that come near it are made smaller.
 
     Cells are added until the relative error of the force over the training poses is at most
     ``tolerance``, 1 % by default, or there are ``size`` cells, by default 10 r. If only ``size`` is

@@ -1,0 +1,306 @@
+"""Reduced models in motion: against the full simulation, and against themselves."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import supple as sp
+from supple._kernels import stepping
+from supple.integrators import INTEGRATORS, ImplicitIntegrator
+from supple.reduction import polynomial
+from supple.reduction.stage_table import StageTable
+
+from .conftest import complete_basis, two_part_beam
+
+IMPLICIT = [rule for rule in INTEGRATORS if issubclass(rule, ImplicitIntegrator)]
+DAMPINGS = {
+    "none": None,
+    "current": sp.Rayleigh(mass=0.3, stiffness=2e-3),
+    "rest": sp.Rayleigh(mass=0.3, stiffness=2e-3, at=sp.StiffnessAt.REST),
+    "by region": sp.Rayleigh(mass={"far": 0.5}, stiffness={"far": 3e-3, "near": 1e-3}),
+    "by region at rest": sp.Rayleigh(stiffness={"far": 3e-3}, at=sp.StiffnessAt.REST),
+}
+BY_REGION = [name for name in DAMPINGS if name.startswith("by region")]
+TIGHT = sp.DenseNewton(tolerance=1e-11, max_iterations=30)
+
+
+def relative(one: np.ndarray, other: np.ndarray) -> float:
+    return float(np.abs(one - other).max() / np.abs(other).max())
+
+
+@pytest.fixture(scope="module")
+def complete(beam: sp.Body) -> sp.ReducedModel:
+    return sp.reduce(beam, complete_basis(beam), regions=["near", "far"])
+
+
+class TestACompleteBasisIsTheFullSimulation:
+    @pytest.mark.parametrize(
+        ("rule", "damping"),
+        [
+            *((rule, name) for rule in IMPLICIT for name in ("none", "current", "rest")),
+            *((rule, name) for rule in (sp.Newmark, sp.BDF2) for name in BY_REGION),
+        ],
+    )
+    def test_every_integrator_and_damping(
+        self, beam: sp.Body, complete: sp.ReducedModel, tip: int, rule: type, damping: str
+    ) -> None:
+        force = beam.point_force([tip], (0.0, 3.0, -10.0))
+        options = {"damping": DAMPINGS[damping], "integrator": rule(), "dt": 1 / 60}
+        full = sp.Simulation(
+            beam,
+            **options,
+            gravity=(0, 0, -9.81),
+            force=lambda t: force,
+            solver=sp.Newton(tolerance=1e-11),
+        )
+        live = complete.simulation(**options, gravity=(0, 0, -9.81), solver=TIGHT)
+        for _ in range(20):
+            full.step()
+        live.run_steps(20, force=complete.project(force))
+        assert np.abs(full.state.u).max() > 0.1  # deep in the nonlinear range
+        assert relative(live.displacements(), full.state.u) < 1e-8
+        assert live.kinetic == pytest.approx(full.frame().kinetic, rel=1e-7)
+        assert live.elastic == pytest.approx(full.frame().elastic, rel=1e-7)
+        assert live.time == pytest.approx(full.state.time)
+
+    def test_other_materials(self, beam: sp.Body, tip: int) -> None:
+        soft = sp.StableNeoHookean(young=1e5, poisson=0.4)
+        body = two_part_beam(near=soft, far=soft)
+        basis = complete_basis(body)
+        cells = np.arange(body.mesh.n_cells)
+        every = sp.Cubature.of_cells(body, basis.vectors, cells, np.ones(len(cells)))
+        model = sp.reduce(body, basis, cubature=every)
+        force = body.point_force([tip], (0.0, 3.0, -10.0))
+        options = {"damping": sp.Rayleigh(mass=0.1, stiffness=1e-3), "dt": 1 / 60}
+        full = sp.Simulation(
+            body,
+            **options,
+            integrator=sp.TRBDF2(),
+            force=lambda t: force,
+            solver=sp.Newton(tolerance=1e-11),
+        )
+        live = model.simulation(**options, integrator=sp.TRBDF2(), solver=TIGHT)
+        for _ in range(10):
+            full.step()
+        live.run_steps(10, force=model.project(force))
+        assert relative(live.displacements(), full.state.u) < 1e-8
+
+
+class TestSteps:
+    def test_many_steps_are_single_steps(self, model: sp.ReducedModel, tip: int) -> None:
+        for rule in IMPLICIT:
+            pulls = [model.pull(tip, (0, 0, -3 * np.sin(0.1 * k))) for k in range(50)]
+            together = model.simulation(integrator=rule(), gravity=(0, 0, -1))
+            together.run_steps(50, force=np.array(pulls))
+            alone = model.simulation(integrator=rule(), gravity=(0, 0, -1))
+            for pull in pulls:
+                alone.step(force=pull)
+            assert np.array_equal(together.q, alone.q), rule.__name__
+            assert np.array_equal(together.v, alone.v), rule.__name__
+
+    def test_layouts_move_alike(
+        self, beam: sp.Body, basis: sp.Basis, tip: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        ends = []
+        for limit in (0, 1000):
+            monkeypatch.setattr(polynomial, "DENSE_SIZE", limit)
+            model = sp.reduce(beam, basis)
+            live = model.simulation(dt=1 / 100, solver=TIGHT)
+            live.run_steps(100, force=model.pull(tip, (0, 0, -5.0)))
+            ends.append(live.q)
+        assert relative(*ends) < 1e-8
+
+    @pytest.mark.parametrize("rule", [sp.Newmark, sp.TRBDF2, sp.BDF2, sp.BackwardEuler])
+    @pytest.mark.parametrize("solver", [sp.DenseNewton(), sp.DenseNewton(max_iterations=1)])
+    def test_order_of_accuracy(
+        self, model: sp.ReducedModel, rule: type, solver: sp.DenseNewton
+    ) -> None:
+        """One Newton iteration keeps the order, too (App. C)."""
+        start = model.coordinates(0.2 * model.displacements(np.eye(model.size)[0]))
+        damping = sp.Rayleigh(mass=0.2, stiffness=5e-3)
+
+        def end(dt: float, solver: sp.DenseNewton) -> np.ndarray:
+            live = model.simulation(damping=damping, integrator=rule(), dt=dt, solver=solver)
+            live.q = start
+            live.run_steps(round(0.4 / dt))
+            return np.concatenate([live.q, live.v])
+
+        fine, finer = end(0.4 / 25600, TIGHT), end(0.4 / 51200, TIGHT)
+        gain = 2 ** rule().order
+        reference = (gain * finer - fine) / (gain - 1)  # Richardson's extrapolation
+        errors = [np.linalg.norm(end(0.4 / n, solver) - reference) for n in (1600, 3200)]
+        assert np.log2(errors[0] / errors[1]) == pytest.approx(rule().order, abs=0.15)
+
+    def test_energy_stays_without_damping(self, model: sp.ReducedModel) -> None:
+        live = model.simulation(integrator=sp.Trapezoidal(), dt=5e-4, solver=TIGHT)
+        live.q = model.coordinates(0.2 * model.displacements(np.eye(model.size)[0]))
+        start = live.elastic
+        totals = []
+        for _ in range(40):
+            live.run_steps(100)
+            totals.append(live.kinetic + live.elastic)
+        assert np.allclose(totals, start, rtol=2e-3)
+
+    def test_energy_falls_with_damping(self, model: sp.ReducedModel) -> None:
+        live = model.simulation(damping=sp.Rayleigh(mass=0.1, stiffness=2e-3))
+        live.q = model.coordinates(0.2 * model.displacements(np.eye(model.size)[0]))
+        totals = [live.elastic]
+        for _ in range(40):
+            live.run_steps(25)
+            totals.append(live.kinetic + live.elastic)
+        assert (np.diff(totals) < 0).all()
+
+    def test_comes_to_rest_at_the_static_shape(
+        self, beam: sp.Body, complete: sp.ReducedModel, tip: int
+    ) -> None:
+        push = beam.point_force([tip], (0.0, 0.0, -4.0))
+        live = complete.simulation(
+            damping=sp.Rayleigh(mass=8.0, stiffness=0.05), dt=0.05, integrator=sp.BackwardEuler()
+        )
+        live.run_steps(2000, force=complete.project(push))
+        assert relative(live.displacements(), sp.static_shape(beam, push)) < 1e-6
+
+    def test_no_steps_change_nothing(self, model: sp.ReducedModel) -> None:
+        live = model.simulation(gravity=(0, 0, -9.81))
+        live.run_steps(0)
+        assert live.time == 0.0
+        assert not live.q.any()
+
+    def test_state_is_not_shared(self, model: sp.ReducedModel) -> None:
+        live = model.simulation(gravity=(0, 0, -9.81))
+        live.step()
+        live.q[:] = 1.0
+        assert np.abs(live.q).max() < 0.1
+        other = model.simulation(gravity=(0, 0, -9.81))
+        other.q, other.v, other.time = live.q, live.v, 3.0
+        other.step()
+        assert other.time == pytest.approx(3.001)
+
+    def test_steps_leave_no_memory_behind(self, model: sp.ReducedModel, tip: int) -> None:
+        live = model.simulation(damping=sp.Rayleigh(stiffness=1e-3))
+        force, room = np.empty(model.size), np.empty_like(model.mesh.vertices)
+        pull = np.array([0.0, 0.0, -1.0])
+
+        def frame() -> None:
+            for _ in range(10):
+                live.step(force=model.pull(tip, pull, out=force))
+            live.displacements(out=room)
+
+        frame()
+        tracemalloc.start()
+        try:
+            frame()
+            before = tracemalloc.get_traced_memory()[0]
+            tracemalloc.reset_peak()
+            for _ in range(20):
+                frame()
+            after, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        assert after - before < 4096
+        assert peak - before < 16384
+
+
+class TestFailures:
+    def test_a_failed_step_leaves_the_state(self, model: sp.ReducedModel) -> None:
+        live = model.simulation(dt=0.02, solver=sp.DenseNewton(max_iterations=2, tolerance=1e-12))
+        live.q = model.coordinates(0.3 * model.displacements(np.eye(model.size)[0]))
+        q, v = live.q, live.v
+        with pytest.raises(sp.StepFailed, match="did not converge") as failure:
+            live.run_steps(5)
+        assert failure.value.time == pytest.approx(0.02)
+        assert np.array_equal(live.q, q)
+        assert np.array_equal(live.v, v)
+        assert live.time == 0.0
+
+    def test_infinite_forces(self, model: sp.ReducedModel) -> None:
+        live = model.simulation()
+        live.run_steps(3)
+        with pytest.raises(sp.StepFailed, match="not finite"):
+            live.step(force=np.full(model.size, 1e308))
+        assert live.time == pytest.approx(0.003)
+        assert np.isfinite(live.q).all()
+        live.run_steps(3)
+
+    def test_huge_coordinates(self, model: sp.ReducedModel) -> None:
+        live = model.simulation()
+        live.q = np.full(model.size, 1e200)
+        with pytest.raises(sp.StepFailed, match="at the start of the step"):
+            live.step()
+
+    def test_indefinite_matrices_are_shifted(self) -> None:
+        """A pressed StVK body has a negative stiffness; a large step must still be solvable."""
+        r = 3
+        K = np.diag([1.0, -5.0, 2.0])
+        x, zero = np.array([1.0, 1.0, 1.0]), np.zeros(r)
+        scratch = [np.zeros(r) for _ in range(2)]
+        delta, A = np.zeros(r), np.zeros((r, r))
+        size = stepping.correct(
+            K, K @ x, np.zeros((1, r)), 0, True, np.eye(r), np.zeros((r, r)), 0.0, 0.0, 1.0,
+            zero, zero, x, *scratch, A, delta,
+        )  # fmt: skip
+        assert np.isfinite(size) and size > 0
+        assert np.isfinite(x).all()
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"dt": 0.0}, "dt=0.0"),
+            ({"integrator": sp.RK4()}, "implicit rule"),
+            ({"damping": 0.1}, "Rayleigh"),
+            ({"damping": sp.Rayleigh(stiffness=np.ones(20))}, "cell by cell"),
+            ({"damping": sp.Rayleigh(mass={"elsewhere": 1.0})}, "elsewhere"),
+            ({"solver": 3}, "DenseNewton"),
+            ({"gravity": (1, 2)}, "gravity"),
+            ({"copies": 0}, "copies=0"),
+        ],
+    )
+    def test_bad_options(
+        self, model: sp.ReducedModel, options: dict[str, object], message: str
+    ) -> None:
+        with pytest.raises(sp.InputError, match=message):
+            model.simulation(**options)
+
+    def test_bad_steps(self, model: sp.ReducedModel) -> None:
+        live = model.simulation()
+        for force in (np.zeros(3), np.full(model.size, np.nan), "push"):
+            with pytest.raises(sp.InputError, match="force"):
+                live.step(force=force)
+        with pytest.raises(sp.InputError, match="steps"):
+            live.run_steps(-1)
+        with pytest.raises(sp.InputError, match="force"):
+            live.run_steps(4, force=np.zeros((3, model.size)))
+        with pytest.raises(sp.InputError, match="coordinates"):
+            live.model = model.truncated(3)
+        with pytest.raises(sp.InputError, match="max_iterations"):
+            sp.DenseNewton(max_iterations=0)
+
+
+class TestStageTable:
+    @pytest.mark.parametrize("rule", IMPLICIT, ids=lambda rule: rule.__name__)
+    def test_weights_reproduce_the_rule(self, rule: type[ImplicitIntegrator]) -> None:
+        from supple.integrators import State
+
+        rng = np.random.default_rng(0)
+        now, before = (State(t, *rng.normal(size=(3, 4))) for t in (0.0, -0.1))
+        table = StageTable.of(rule(), 0.1, start=False)
+        vectors = [now.u, now.v, now.acceleration, before.u, before.v, before.acceleration]
+        stages = rule().stages(now, before, 0.1)
+        stage = next(stages)
+        for s in range(len(table.c_v)):
+            history = np.array(vectors + [np.zeros(4)] * (table.vectors - len(vectors)))
+            assert np.allclose(table.w_v[s] @ history, stage.u_v)
+            assert np.allclose(table.w_a[s] @ history, stage.u_a)
+            assert np.allclose(table.w_guess[s] @ history, stage.guess)
+            assert np.allclose(table.v_of_guess[s] @ history, stage.velocity(stage.guess))
+            assert np.allclose(table.a_of_guess[s] @ history, stage.acceleration(stage.guess))
+            assert (table.c_v[s], table.c_a[s]) == (stage.c_v, stage.c_a)
+            solution = stage.state(rng.normal(size=4))
+            vectors += [solution.u, solution.v, solution.acceleration]
+            if s + 1 < len(table.c_v):
+                stage = stages.send(solution)
+        with pytest.raises(StopIteration):
+            stages.send(solution)
