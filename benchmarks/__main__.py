@@ -5,7 +5,17 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-NAMES = ["startup", "assembly", "step", "amplitude", "scaling", "peers"]
+NAMES = [
+    "startup",
+    "assembly",
+    "step",
+    "amplitude",
+    "scaling",
+    "reduced",
+    "held_rate",
+    "cubature",
+    "peers",
+]
 
 
 def main() -> int:

@@ -7,6 +7,8 @@ import pytest
 
 import supple as sp
 
+from .conftest import two_part_beam
+
 DAMPING = sp.Rayleigh(mass=0.1, stiffness=1e-3)
 
 
@@ -84,6 +86,20 @@ def test_a_failure_names_the_copies_and_moves_none(model: sp.ReducedModel) -> No
     crowd.step()
 
 
+def test_other_materials(tip: int) -> None:
+    soft = sp.StableNeoHookean(young=1e5, poisson=0.4)
+    body = two_part_beam(near=soft, far=soft)
+    model = sp.reduce(body, sp.modal_derivative_basis(body, modes=3, size=6))
+    pulls = forces(model, tip, 3)
+    options = {"damping": DAMPING, "solver": sp.DenseNewton(tolerance=1e-10), "dt": 5e-3}
+    crowd = model.simulation(copies=3, **options)
+    crowd.run_steps(20, force=pulls)
+    for k in range(3):
+        live = model.simulation(**options)
+        live.run_steps(20, force=pulls[k])
+        assert np.abs(crowd.q[k] - live.q).max() < 1e-8 * np.abs(live.q).max()
+
+
 def test_bad_input(model: sp.ReducedModel) -> None:
     with pytest.raises(sp.InputError, match="dtype"):
         model.simulation(copies=2, dtype=np.int32)
@@ -97,5 +113,5 @@ def test_bad_input(model: sp.ReducedModel) -> None:
     with pytest.raises(sp.InputError, match="q has shape"):
         crowd.q = np.zeros(3)
     by_region = sp.Rayleigh(stiffness={"far": 1e-3})
-    with pytest.raises(sp.InputError, match="one stiffness coefficient"):
+    with pytest.raises(sp.InputError, match="one stiffness coefficient for"):
         model.simulation(copies=2, damping=by_region)

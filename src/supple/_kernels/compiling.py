@@ -18,6 +18,7 @@ _OPTIONS: Any = {
     "error_model": "numpy",
     "fastmath": {"contract", "arcp"},  # fused multiply-add; keeps NaN, infinities and signed zeros
 }
+_REORDERING: Any = {**_OPTIONS, "fastmath": _OPTIONS["fastmath"] | {"reassoc", "nsz"}}
 
 
 def kernel(function: Function) -> Function:
@@ -27,7 +28,12 @@ def kernel(function: Function) -> Function:
 
 def reordering_kernel(function: Function) -> Function:
     """The same for loops full of sums, whose terms may be added in any order, several at once."""
-    return _cached(function, {**_OPTIONS, "fastmath": _OPTIONS["fastmath"] | {"reassoc", "nsz"}})
+    return _cached(function, _REORDERING)
+
+
+def inlined_kernel(function: Function) -> Function:
+    """The same for a part of other kernels, copied into them: a call with many arrays is slow."""
+    return _cached(function, {**_REORDERING, "inline": "always"})
 
 
 def _cached(function: Function, options: Any) -> Function:

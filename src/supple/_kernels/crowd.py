@@ -4,6 +4,7 @@ import numpy as np
 
 from .compiling import reordering_kernel
 from .polynomial import ONE, ZERO
+from .stepping import LARGEST
 
 
 @reordering_kernel
@@ -60,6 +61,22 @@ def fill_system(P, K2, K3, f, M, C0, beta, c_v, c_a, x, v, a, A, b):
 
 
 @reordering_kernel
+def fill_general_system(K, R, f, M, C0, beta, c_v, c_a, x, v, a, A, b):
+    """The same from forces R (copies, r) and stiffnesses K (copies, r, r), however found."""
+    r = np.uint64(len(x))
+    n = np.uint64(x.shape[1])
+    for i in range(r):
+        for l in range(n):
+            b[i, l] = f[i, l] - R[l, i]
+        for j in range(r):
+            mass, damping = M[i, j], C0[i, j]
+            for l in range(n):
+                c = damping + beta * K[l, i, j]
+                A[i, j, l] = c_a * mass + c_v * c + K[l, i, j]
+                b[i, l] -= c * v[j, l] + mass * a[j, l]
+
+
+@reordering_kernel
 def solve(A, b, inverse):
     """b = A⁻¹ b for every copy, from upper triangles A (r, r, copies); ``inverse`` is scratch.
 
@@ -76,28 +93,44 @@ def solve(A, b, inverse):
             for l in range(n):
                 A[i, k, l] = A[k, i, l] * inverse[l]
                 b[i, l] -= A[i, k, l] * b[k, l]
-            for j in range(i, r):
+            for m in range(i, r):
                 for l in range(n):
-                    A[i, j, l] -= A[i, k, l] * A[k, j, l]
+                    A[i, m, l] -= A[i, k, l] * A[k, m, l]
     for back in range(r):
-        k = r - ONE - back
+        j = r - ONE - back
         for l in range(n):
-            b[k, l] *= A[k, k, l]
-        for i in range(k + ONE, r):
+            b[j, l] *= A[j, j, l]
+        for i in range(j + ONE, r):
             for l in range(n):
-                b[k, l] -= A[i, k, l] * b[i, l]
+                b[j, l] -= A[i, j, l] * b[i, l]
 
 
 @reordering_kernel
-def add_correction(delta, c_v, c_a, x, v, a, size):
-    """x += δ, v += c_v δ, a += c_a δ; ``size`` is filled with the largest |δ| of each copy."""
+def add_correction(delta, c_v, c_a, x, v, a, now, error, total):
+    """x += δ, v += c_v δ, a += c_a δ for every copy.
+
+    ``error`` is filled with the largest |δ| over the largest coordinate, or way since ``now``, of
+    each copy, and with infinity where δ is not finite; ``total`` is scratch.
+    """
     n = np.uint64(x.shape[1])
+    nothing = x.dtype.type(0.0)
     for l in range(n):
-        size[l] = 0.0
+        error[l] = nothing
+        total[l] = nothing
     for i in range(np.uint64(len(x))):
         for l in range(n):
             d = delta[i, l]
             x[i, l] += d
             v[i, l] += c_v * d
             a[i, l] += c_a * d
-            size[l] = max(size[l], abs(d))
+            error[l] = max(error[l], abs(d))
+            total[l] += a[i, l]
+            delta[i, l] = max(abs(x[i, l]), abs(x[i, l] - now[i, l]))
+    for i in range(ONE, np.uint64(len(x))):
+        for l in range(n):
+            delta[ZERO, l] = max(delta[ZERO, l], delta[i, l])
+    for l in range(n):
+        if not abs(total[l]) <= LARGEST:
+            error[l] = np.inf
+        elif error[l] > nothing:
+            error[l] /= delta[ZERO, l]

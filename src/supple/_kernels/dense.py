@@ -6,33 +6,37 @@ dozen unknowns of a reduced model that costs as much as the solution.
 
 import numpy as np
 
-from .compiling import reordering_kernel
+from .compiling import inlined_kernel
 from .polynomial import ONE
 
 
-@reordering_kernel
+@inlined_kernel
 def solve_symmetric(A, b):
     """Overwrites b with A⁻¹ b; returns False where A is not positive definite.
 
-    Uses the upper triangle of A and overwrites it with the factors of A = UᵀDU.
+    Uses the lower triangle of A and overwrites it with the factors of A = UDUᵀ, made from the last
+    unknown to the first: the inner loops then run along rows.
     """
     r = np.uint64(len(b))
-    for k in range(r):
+    definite = True
+    for back in range(r):
+        k = r - ONE - back
         pivot = A[k, k]
         if not pivot > 0.0:
-            return False
+            definite = False
+            break
         inverse = 1.0 / pivot
         A[k, k] = inverse
         bk = b[k]
-        for i in range(k + ONE, r):
+        for i in range(k):
             factor = A[k, i] * inverse
-            for j in range(i, r):
-                A[i, j] -= factor * A[k, j]
             b[i] -= factor * bk
-    for back in range(r):
-        k = r - ONE - back
-        x = b[k]
-        for i in range(k + ONE, r):
-            x -= A[k, i] * b[i]
-        b[k] = x * A[k, k]
-    return True
+            for j in range(i + ONE):
+                A[i, j] -= factor * A[k, j]
+    if definite:
+        for i in range(r):
+            x = b[i]
+            for j in range(i):
+                x -= A[i, j] * b[j]
+            b[i] = x * A[i, i]
+    return definite

@@ -55,26 +55,16 @@ from .stepping import DONE, NOT_CONVERGED, NOT_DEFINITE, NOT_FINITE, begin_stage
 
 
 @reordering_kernel
-def end_stage(
-    s, history, load, alpha, c_v, c_a, A0, D0, D,
-    x_v, x_a, x, v, a, hats, rigid, frame, Z, H, small,
-):  # fmt: skip
-    """Store the end of stage s; returns whether it is a state that the body can be in."""
-    for i in range(len(x)):
-        v[i] = c_v * (x[i] - x_v[i])
-        a[i] = c_a * (x[i] - x_a[i])
-        history[6 + 3 * s, i] = x[i]
-        history[7 + 3 * s, i] = v[i]
-        history[8 + 3 * s, i] = a[i]
-    now = rigid[s + 2]
-    if not move(x, v, a, load, alpha, c_v, c_a, A0, D0, D, hats, now, frame, Z, H, small):
-        return False
+def end_stage(s, X, history, rigid):
+    """Store the end of stage s; returns whether it is finite."""
     total = 0.0
+    for k in range(3):
+        for i in range(X.shape[1]):
+            history[6 + 3 * s + k, i] = X[k, i]
+            total += X[k, i]
     for k in range(8):
         for i in range(3):
-            total += now[k, i]
-    for i in range(len(x)):
-        total += a[i] + v[i]
+            total += rigid[s + 2, k, i]
     return np.isfinite(total)
 
 
@@ -103,47 +93,49 @@ def run_floating_steps(
     steps, load, push, c_v, c_a, w_v, w_a, w_guess,
     A0, D0, D, C0, beta, alpha, P, Q, S, starts, rows,
     max_iterations, tolerance,
-    history, rigid, frame, qq, F, G2, G3, K, R, A, x, x_v, x_a, v, a, delta, hats, Z, H, small, W,
+    history, rigid, frame, qq, F, G2, G3, K, R, A, X, x_v, x_a, delta, hats, Z, H, small, W,
 ):  # fmt: skip
     """Takes ``steps`` steps, or fewer where one fails; returns how many, and why it stopped.
 
     ``load`` are the moments of the forces, ``push`` their sum per mass with gravity. A step that
     fails leaves the state in ``history``, ``rigid`` and ``frame`` as it was.
     """
+    x = X[0]
     stages = len(c_v)
     for step in range(steps):
         for s in range(stages):
             begin_stage(s, w_v, w_a, w_guess, history, x_v, x_a, x)
             begin_rigid(s, c_v, c_a, w_v, w_a, push, alpha, rigid, hats)
-            converged = max_iterations == 1
-            for _iteration in range(max_iterations):
+            converged = False
+            iteration = 0
+            while True:
+                if not move(
+                    X, x_v, x_a, load, alpha, c_v[s], c_a[s], A0, D0, D,
+                    hats, rigid[s + 2], frame, Z, H, small,
+                ):  # fmt: skip
+                    return step, NOT_CONVERGED
+                if converged:
+                    break
+                if iteration == max_iterations:
+                    return step, NOT_CONVERGED
+                iteration += 1
                 if len(rows) > 0:
                     evaluate_dense(x, P, rows, qq, G2, G3, K, R)
                 else:
                     evaluate_nested(x, P, Q, S, starts, qq, F, G2, K, R)
                 size = correct_floating(
-                    K, R, C0, beta, alpha, c_v[s], c_a[s], load, A0, D0, D,
-                    x_v, x_a, x, v, a, hats, rigid[s + 2], frame, Z, H, small, W, A, delta,
+                    K, R, C0, beta, alpha, c_v[s], c_a[s], load, D, X,
+                    rigid[s + 2], frame, Z, H, small, W, A, delta,
                 )  # fmt: skip
-                if size == -1.0:
+                if size < 0.0:
                     return step, NOT_DEFINITE
-                if size == -2.0:
-                    return step, NOT_CONVERGED
                 if size == np.inf:
                     return step, NOT_FINITE
-                if max_iterations > 1:
-                    scale = 0.0
-                    for i in range(len(x)):
-                        scale = max(scale, abs(x[i]), abs(x[i] - history[0, i]))
-                    if size <= tolerance * scale:
-                        converged = True
-                        break
-            if not converged:
-                return step, NOT_CONVERGED
-            if not end_stage(
-                s, history, load, alpha, c_v[s], c_a[s], A0, D0, D,
-                x_v, x_a, x, v, a, hats, rigid, frame, Z, H, small,
-            ):  # fmt: skip
+                scale = 0.0
+                for i in range(len(x)):
+                    scale = max(scale, abs(x[i]), abs(x[i] - history[0, i]))
+                converged = max_iterations == 1 or size <= tolerance * scale
+            if not end_stage(s, X, history, rigid):
                 return step, NOT_FINITE
         end_step(stages - 1, history, rigid, frame)
     return steps, DONE
@@ -162,7 +154,7 @@ def find_accelerations(
     R = frame[R_NOW]
     for j in range(len(q)):
         a[j] = 0.0
-    fill_moments(q, v, a, A0, D0, D, Z, H, frame)
+    fill_moments(history, A0, D0, D, Z, H, frame)
     along(H[OF_Q], v, h)
     torque_of(load, q, R, frame[SCRATCH], now[L_RATE])
     for i in range(3):
@@ -174,7 +166,8 @@ def find_accelerations(
         for j in range(3):
             e += frame[J_INVERSE, i, j] * (ell[j] - h[j])
         now[OMEGA, i] = e
-        h[i] = 0.0
+    for i in range(3):
+        h[i] = 0.0  # q̈ comes below
     find_spin_rate(now, frame, R, ell, h, driven, scratch)
     inertial_force(load, alpha, now, R, Z, H, delta)  # without q̈
     accelerate(inner, D, now, frame, H, small, A, delta)
@@ -188,7 +181,7 @@ def find_accelerations(
 @reordering_kernel
 def find_inner_force(load, alpha, A0, D0, D, history, rigid, frame, Z, H, inner):
     """The elastic and damping forces (r,) that belong to the accelerations now."""
-    fill_moments(history[0], history[1], history[2], A0, D0, D, Z, H, frame)
+    fill_moments(history, A0, D0, D, Z, H, frame)
     inertial_force(load, alpha, rigid[0], frame[R_NOW], Z, H, inner)
     for j in range(len(inner)):
         inner[j] = -inner[j]
@@ -208,7 +201,7 @@ def accelerate(inner, D, now, frame, H, small, A, delta):
     for j in range(r):
         delta[j] = -delta[j] - inner[j]
         for k in range(r):
-            e = D[0, j, k] + D[4, j, k] + D[8, j, k]
+            e = D[j, 0, k] + D[j, 4, k] + D[j, 8, k]
             for i in range(3):
                 e -= H[OF_Q, i, j] * G[i, k]
             A[j, k] = e

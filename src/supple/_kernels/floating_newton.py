@@ -12,11 +12,10 @@ from .frame import (
     R_STAGE,
     along,
     fill_axes,
+    fill_inertia,
     find_spin,
     find_spin_rate,
     inertia_times,
-    rate_inertia,
-    shape_inertia,
     sum_moments,
 )
 from .polynomial import ONE
@@ -26,32 +25,28 @@ ELL, DRIVEN = 0, 2  # RᵀL and RᵀL̇ among the small vectors
 
 
 @reordering_kernel
-def fill_moments(q, v, a, A0, D0, D, Z, H, frame):
-    """Moments Z (3, 9, r) and H (3, 3, r) of q, v and a, with the inertia J, J⁻¹ and J̇."""
-    shape_inertia(q, A0, D0, D, Z[OF_Q], frame)
-    for k in range(1, 3):
-        for c in range(9):
-            for j in range(np.uint64(len(q))):
-                Z[k, c, j] = 0.0
-    sum_moments(v, D, Z[OF_V])
-    sum_moments(a, D, Z[OF_A])
-    for k in range(3):
-        fill_axes(Z[k], H[k])
-    rate_inertia(v, Z[OF_Q], frame[J_RATE])
+def fill_moments(X, A0, D0, D, Z, H, frame):
+    """Moments Z (3, 9, r) and H (3, 3, r) of q, q̇ and q̈ in X, with the inertia J, J⁻¹ and J̇."""
+    sum_moments(X, D0, D, Z)
+    fill_axes(Z, H)
+    fill_inertia(X, A0, D0, Z[OF_Q], frame)
 
 
 @reordering_kernel
-def move(x, v, a, load, alpha, c_v, c_a, A0, D0, D, hats, now, frame, Z, H, small):
-    """Rigid motion at the coordinates x, rates v and accelerations a of a stage.
+def move(X, x_v, x_a, load, alpha, c_v, c_a, A0, D0, D, hats, now, frame, Z, H, small):
+    """The motion of a stage at the coordinates X[0]: their rates, and how the frame moves.
 
     Returns whether a spin was found.
     """
-    fill_moments(x, v, a, A0, D0, D, Z, H, frame)
+    for i in range(np.uint64(X.shape[1])):
+        X[1, i] = c_v * (X[0, i] - x_v[i])
+        X[2, i] = c_a * (X[0, i] - x_a[i])
+    fill_moments(X, A0, D0, D, Z, H, frame)
     ell, h, driven, scratch = small[ELL], small[1], small[DRIVEN], small[3]
-    along(H[OF_Q], v, h)
-    if not find_spin(x, h, load, alpha, c_v, c_a, hats, now, frame, ell, scratch):
+    along(H[OF_Q], X[1], h)
+    if not find_spin(X[0], h, load, alpha, c_v, c_a, hats, now, frame, ell, scratch):
         return False
-    along(H[OF_Q], a, h)
+    along(H[OF_Q], X[2], h)
     find_spin_rate(now, frame, frame[R_STAGE], ell, h, driven, scratch)
     return True
 
@@ -132,30 +127,23 @@ def solve(A, b):
                 A[i, j] -= factor * A[k, j]
             b[i] -= factor * b[k]
     for back in range(r):
-        k = r - ONE - back
-        x = b[k]
-        for i in range(k + ONE, r):
-            x -= A[k, i] * b[i]
-        b[k] = x * A[k, k]
+        row = r - ONE - back
+        x = b[row]
+        for i in range(row + ONE, r):
+            x -= A[row, i] * b[i]
+        b[row] = x * A[row, row]
     return True
 
 
 @reordering_kernel
 def correct_floating(
-    K, R, C0, beta, alpha, c_v, c_a, load, A0, D0, D,
-    x_v, x_a, x, v, a, hats, now, frame, Z, H, small, W, A, delta,
+    K, R, C0, beta, alpha, c_v, c_a, load, D, X, now, frame, Z, H, small, W, A, delta
 ):  # fmt: skip
-    """One Newton iteration on the force balance: x += δ. Returns the largest |δ|.
+    """One Newton iteration on the force balance after ``move``: q += δ. Returns the largest |δ|.
 
-    Returns infinity if the forces are not finite, −1 if no matrix with positive pivots was found,
-    −2 if no spin was.
+    Returns infinity if the forces are not finite, −1 if no matrix with positive pivots was found.
     """
-    r = np.uint64(len(x))
-    for i in range(r):
-        v[i] = c_v * (x[i] - x_v[i])
-        a[i] = c_a * (x[i] - x_a[i])
-    if not move(x, v, a, load, alpha, c_v, c_a, A0, D0, D, hats, now, frame, Z, H, small):
-        return -2.0
+    r = np.uint64(len(R))
     fill_changes(alpha, c_v, c_a, now, frame, Z, H, small, W)
     shift = 0.0
     for _attempt in range(12):
@@ -164,7 +152,7 @@ def correct_floating(
         for i in range(r):
             force = R[i]
             for j in range(r):
-                force += (beta * K[i, j] + C0[i, j]) * v[j]
+                force += (beta * K[i, j] + C0[i, j]) * X[1, j]
             delta[i] = -delta[i] - force
             total += delta[i]
         if not np.isfinite(total):
@@ -175,7 +163,7 @@ def correct_floating(
         if solve(A, delta):
             size = 0.0
             for i in range(r):
-                x[i] += delta[i]
+                X[0, i] += delta[i]
                 size = max(size, abs(delta[i]))
             return size
         shift = max(10.0 * shift, 1e-3 * largest)
@@ -204,9 +192,9 @@ def fill_matrix(K, C0, beta, alpha, c_v, c_a, D, now, H, W, A):
         for k in range(r):
             A[j, k] = (
                 k_factor * K[j, k] + c_v * C0[j, k]
-                + y00 * D[0, j, k] + y01 * D[1, j, k] + y02 * D[2, j, k]
-                + y10 * D[3, j, k] + y11 * D[4, j, k] + y12 * D[5, j, k]
-                + y20 * D[6, j, k] + y21 * D[7, j, k] + y22 * D[8, j, k]
+                + y00 * D[j, 0, k] + y01 * D[j, 1, k] + y02 * D[j, 2, k]
+                + y10 * D[j, 3, k] + y11 * D[j, 4, k] + y12 * D[j, 5, k]
+                + y20 * D[j, 6, k] + y21 * D[j, 7, k] + y22 * D[j, 8, k]
                 + e0 * W[0, 0, k] + e1 * W[0, 1, k] + e2 * W[0, 2, k]
                 + h0 * W[1, 0, k] + h1 * W[1, 1, k] + h2 * W[1, 2, k]
             )  # fmt: skip

@@ -6,14 +6,13 @@ The names are those of floating.py. Moments of pairs (a, b) of axes are stored a
 import numpy as np
 
 from .compiling import reordering_kernel
-from .polynomial import FOUR, ONE, THREE, TWO, ZERO
+from .polynomial import ONE
 
 P, V, V_RATE, THETA, OMEGA, OMEGA_RATE, L, L_RATE = range(8)
 """The vectors of ``rigid``."""
 R_NOW, R_STAGE, J, J_INVERSE, J_RATE, N_INVERSE, SCRATCH = range(7)
 """The matrices of ``frame``: rotations, inertia, and the inverse of J − [RᵀL]×/c_v."""
 SPIN_ITERATIONS = 30
-NINE = np.uint64(9)
 
 # -- three-vectors and rotations -----------------------------------------------------------
 
@@ -72,74 +71,55 @@ def straighten(R, g):
 
 
 @reordering_kernel
-def sum_moments(x, D, Z):
-    """Z_j += Σ_i x_i D_ij."""
-    r = np.uint64(len(x))
-    for c in range(NINE):
-        i = ZERO
-        while i + FOUR <= r:  # four at once: Z is read and written less often
-            x0, x1, x2, x3 = x[i], x[i + ONE], x[i + TWO], x[i + THREE]
-            for j in range(r):
-                Z[c, j] += (x0 * D[c, i, j] + x1 * D[c, i + ONE, j]) + (
-                    x2 * D[c, i + TWO, j] + x3 * D[c, i + THREE, j]
-                )
-            i += FOUR
-        while i < r:
-            xi = x[i]
-            for j in range(r):
-                Z[c, j] += xi * D[c, i, j]
-            i += ONE
-
-
-@reordering_kernel
-def shape_inertia(q, A0, D0, D, Z, frame):
-    """Moments Z of the shape q, its inertia J and J⁻¹."""
-    r = np.uint64(len(q))
-    for c in range(NINE):
-        for j in range(r):
-            Z[c, j] = D0[c, j]
-    sum_moments(q, D, Z)
-    # A = Σ m y ⊗ Y + Σ q_j Z_j
-    A = frame[J]
-    for a in range(3):
-        for b in range(3):
-            e = A0[a, b]
-            for j in range(r):
-                e += q[j] * (D0[3 * b + a, j] + Z[3 * a + b, j])
-            A[a, b] = e
-    turn_into_inertia(A)
-    invert3(A, frame[J_INVERSE])
-
-
-@reordering_kernel
-def turn_into_inertia(A):
-    """A becomes tr(A) I − A, symmetric."""
-    trace = A[0, 0] + A[1, 1] + A[2, 2]
-    for a in range(3):
-        for b in range(a):
-            A[a, b] = A[b, a] = -0.5 * (A[a, b] + A[b, a])
-        A[a, a] = trace - A[a, a]
-
-
-@reordering_kernel
-def rate_inertia(v, Z, A):
-    """J̇ where the moments of q are Z."""
-    for a in range(3):
-        for b in range(3):
-            e = 0.0
-            for j in range(np.uint64(len(v))):
-                e += v[j] * (Z[3 * a + b, j] + Z[3 * b + a, j])
-            A[a, b] = e
-    turn_into_inertia(A)
+def sum_moments(X, D0, D, Z):
+    """Z_j = Σ_i x_i D_ij for each x of X (3, r): q, q̇ and q̈; for q, also D0_j."""
+    r = np.uint64(X.shape[1])
+    n = np.uint64(D0.size)
+    start, terms = D0.reshape(D0.size), D.reshape(len(D), D0.size)
+    sums = Z.reshape(3, D0.size)
+    for t in range(n):
+        sums[0, t] = start[t]
+        sums[1, t] = sums[2, t] = 0.0
+    for i in range(r):
+        x0, x1, x2 = X[0, i], X[1, i], X[2, i]
+        for t in range(n):
+            d = terms[i, t]
+            sums[0, t] += x0 * d
+            sums[1, t] += x1 * d
+            sums[2, t] += x2 * d
 
 
 @reordering_kernel
 def fill_axes(Z, H):
-    """H_j = Σ m y × φ_j from Z_j."""
-    for j in range(np.uint64(Z.shape[1])):
-        H[0, j] = Z[5, j] - Z[7, j]
-        H[1, j] = Z[6, j] - Z[2, j]
-        H[2, j] = Z[1, j] - Z[3, j]
+    """H_j = Σ m y × φ_j from Z_j, for each of q, q̇ and q̈."""
+    for k in range(3):
+        for j in range(np.uint64(H.shape[2])):
+            H[k, 0, j] = Z[k, 5, j] - Z[k, 7, j]
+            H[k, 1, j] = Z[k, 6, j] - Z[k, 2, j]
+            H[k, 2, j] = Z[k, 1, j] - Z[k, 3, j]
+
+
+@reordering_kernel
+def fill_inertia(X, A0, D0, Z, frame):
+    """J, J⁻¹ and J̇ from the moments Z of q, and q and q̇ in X."""
+    for a in range(3):
+        for b in range(3):
+            # A = Σ m y ⊗ Y + Σ q_j Z_j,  Ȧ = Σ q̇_j (Z_j + Z_jᵀ)
+            e, rate = A0[a, b], 0.0
+            for j in range(np.uint64(X.shape[1])):
+                z = Z[3 * a + b, j]
+                e += X[0, j] * (D0[3 * b + a, j] + z)
+                rate += X[1, j] * (z + Z[3 * b + a, j])
+            frame[J, a, b] = e
+            frame[J_RATE, a, b] = rate
+    for k in (J, J_RATE):  # A becomes tr(A) I − A, symmetric
+        A = frame[k]
+        trace = A[0, 0] + A[1, 1] + A[2, 2]
+        for a in range(3):
+            for b in range(a):
+                A[a, b] = A[b, a] = -0.5 * (A[a, b] + A[b, a])
+            A[a, a] = trace - A[a, a]
+    invert3(frame[J], frame[J_INVERSE])
 
 
 @reordering_kernel

@@ -13,7 +13,7 @@ b = 0, 1, … . Every coefficient of S is read once and used three times:
 
 and K follows from the much smaller F and e.
 
-Dense, for few coordinates. Row k < r of ``rows`` holds the linear, row r + (c, d) the quadratic
+Dense, for few coordinates. Row k < r of ``rows``, which stand one after the other, holds the linear, row r + (c, d) the quadratic
 coefficients of all entries (i, j) of K, i ≥ j: K is a product of a matrix with a vector.
 
 Indices are unsigned, which spares the test for negative ones and lets the loops be vectorised.
@@ -21,25 +21,23 @@ Indices are unsigned, which spares the test for negative ones and lets the loops
 
 import numpy as np
 
-from .compiling import reordering_kernel
+from .compiling import inlined_kernel, reordering_kernel
 
 ZERO = np.uint64(0)
 ONE = np.uint64(1)
 TWO = np.uint64(2)
 THREE = np.uint64(3)
 FOUR = np.uint64(4)
-FIVE = np.uint64(5)
-SIX = np.uint64(6)
 
 
-@reordering_kernel
+@inlined_kernel
 def fill_pairs(q, qq):
     """The products q_c q_d, c ≥ d, in the order of the pairs."""
-    t = ZERO
+    place = ZERO
     for c in range(np.uint64(len(q))):
         for d in range(c + ONE):
-            qq[t + d] = q[c] * q[d]
-        t += c + ONE
+            qq[place + d] = q[c] * q[d]
+        place += c + ONE
 
 
 @reordering_kernel
@@ -93,81 +91,89 @@ def evaluate_nested(q, P, Q, S, starts, qq, F, G, K, R):
         R[b] += e
     # Derivatives with respect to one leading and one trailing factor: rows of K from the forms F_a.
     for a in range(r):
-        t = starts[a]
+        place = starts[a]
         for c in range(a + ONE):
             qc = q[c]
             e = 0.0
             for d in range(c):
-                x = F[t + d]
+                x = F[place + d]
                 e += x * q[d]
                 K[a, d] += x * qc
-            K[a, c] += e + 2.0 * F[t + c] * qc
-            t += c + ONE
+            K[a, c] += e + 2.0 * F[place + c] * qc
+            place += c + ONE
     # Derivatives with respect to the trailing two.
-    t = ZERO
+    row = ZERO
     for c in range(r):
         qc = q[c]
         e = 0.0
         for d in range(c):
-            x = G[t + d]
+            x = G[row + d]
             K[c, d] += x
-            K[d, c] = K[c, d]
             e += x * q[d]
             R[d] += x * qc
-        x = G[t + c]
+        x = G[row + c]
         R[c] += e + 2.0 * x * qc
         K[c, c] = 2.0 * (K[c, c] + x)
-        t += c + ONE
+        row += c + ONE
+    mirror(K)
 
 
-@reordering_kernel
+@inlined_kernel
 def evaluate_dense(q, P, rows, qq, K2, K3, K, R):
     """The same from the dense layout; qq, K2 and K3 are scratch, the last two as long as a row."""
     r = np.uint64(len(q))
     fill_pairs(q, qq)
     add_rows(q, rows, ZERO, r, K2)
     add_rows(qq, rows, r, np.uint64(len(P)), K3)
-    for i in range(r):
-        R[i] = 0.0
     # Each homogeneous part of the force is its Jacobian times q over its degree.
-    t = ZERO
+    third = 1.0 / 3.0
+    row = ZERO
     for i in range(r):
         qi = q[i]
         e = 0.0
         for j in range(i):
-            k1, k2, k3 = P[t + j], K2[t + j], K3[t + j]
-            k = k1 + k2 + k3
-            K[i, j] = k
-            K[j, i] = k
-            w = k1 + 0.5 * k2 + k3 / 3.0
+            k1, k2, k3 = P[row + j], K2[row + j], K3[row + j]
+            K[i, j] = k1 + k2 + k3
+            w = k1 + 0.5 * k2 + third * k3
             e += w * q[j]
             R[j] += w * qi
-        k1, k2, k3 = 2.0 * P[t + i], K2[t + i], K3[t + i]
+        k1, k2, k3 = 2.0 * P[row + i], K2[row + i], K3[row + i]
         K[i, i] = k1 + k2 + k3
-        R[i] += e + (k1 + 0.5 * k2 + k3 / 3.0) * qi
-        t += i + ONE
+        R[i] = e + (k1 + 0.5 * k2 + third * k3) * qi
+        row += i + ONE
+    mirror(K)
 
 
-@reordering_kernel
+@inlined_kernel
 def add_rows(x, rows, first, count, y):
-    """y = Σ_k x_k rows[first + k]."""
+    """y = Σ_k x_k rows[first + k], for rows that stand one after the other."""
     n = np.uint64(len(y))
     for t in range(n):
         y[t] = 0.0
+    o0 = first * n
     k = ZERO
-    while k + SIX <= count:
-        x0, x1, x2 = x[k], x[k + ONE], x[k + TWO]
-        x3, x4, x5 = x[k + THREE], x[k + FOUR], x[k + FIVE]
-        i = first + k
+    while k + FOUR <= count:
+        x0, x1, x2, x3 = x[k], x[k + ONE], x[k + TWO], x[k + THREE]
+        o1 = o0 + n
+        o2 = o1 + n
+        o3 = o2 + n
         for t in range(n):
-            y[t] += (
-                (x0 * rows[i, t] + x1 * rows[i + ONE, t])
-                + (x2 * rows[i + TWO, t] + x3 * rows[i + THREE, t])
-                + (x4 * rows[i + FOUR, t] + x5 * rows[i + FIVE, t])
+            y[t] += (x0 * rows[o0 + t] + x1 * rows[o1 + t]) + (
+                x2 * rows[o2 + t] + x3 * rows[o3 + t]
             )
-        k += SIX
+        o0 += FOUR * n
+        k += FOUR
     while k < count:
-        xk, i = x[k], first + k
+        xk = x[k]
         for t in range(n):
-            y[t] += xk * rows[i, t]
+            y[t] += xk * rows[o0 + t]
+        o0 += n
         k += ONE
+
+
+@inlined_kernel
+def mirror(K):
+    """Fills the upper triangle of a symmetric matrix from the lower one."""
+    for i in range(np.uint64(len(K))):
+        for j in range(i):
+            K[j, i] = K[i, j]

@@ -11,7 +11,7 @@ velocity and acceleration now, one step ago, and at the end of each stage of thi
 
 import numpy as np
 
-from .compiling import reordering_kernel
+from .compiling import inlined_kernel, reordering_kernel
 from .dense import solve_symmetric
 from .polynomial import ONE, evaluate_dense, evaluate_nested
 
@@ -27,7 +27,7 @@ NOT_CONVERGED = 2
 NOT_DEFINITE = 3
 
 
-@reordering_kernel
+@inlined_kernel
 def begin_stage(s, w_v, w_a, w_guess, history, x_v, x_a, x):
     """q̂_v, q̂_a and the first guess of stage s."""
     n = np.uint64(len(x))
@@ -43,11 +43,12 @@ def begin_stage(s, w_v, w_a, w_guess, history, x_v, x_a, x):
                 x[i] += g * h
 
 
-@reordering_kernel
+@inlined_kernel
 def correct(K, R, forces, row, diagonal, M, C0, beta, c_v, c_a, x_v, x_a, x, v, a, A, delta):
     """One Newton iteration on the force balance: x += δ. Returns the largest |δ|.
 
     Returns infinity if the forces are not finite, −1 if no positive definite matrix was found.
+    ``diagonal`` says that M and C₀ are.
     """
     r = np.uint64(len(x))
     for i in range(r):
@@ -55,39 +56,48 @@ def correct(K, R, forces, row, diagonal, M, C0, beta, c_v, c_a, x_v, x_a, x, v, 
         a[i] = c_a * (x[i] - x_a[i])
     k_factor = 1.0 + c_v * beta
     shift = 0.0
+    size = -1.0
     for _ in range(12):
-        total = 0.0
+        # A = c_a M + c_v C + K and δ = f − R − C v − M a, with C = C₀ + β K
         largest = 0.0
         for i in range(r):
-            # M a + (C₀ + β K) v + R − f
-            force = 0.0
-            for j in range(r):
-                force += K[i, j] * v[j]
-            force = beta * force + R[i] - forces[row, i]
-            for j in range(i, r):
-                A[i, j] = k_factor * K[i, j]
+            vi = beta * v[i]
+            e = 0.0
+            for j in range(i):
+                k = K[i, j]
+                A[i, j] = k_factor * k
+                e += k * v[j]
+                delta[j] -= k * vi
+            k = K[i, i]
+            force = forces[row, i] - R[i] - beta * e - k * vi
+            A[i, i] = k_factor * k
             if diagonal:
-                force += M[i, i] * a[i] + C0[i, i] * v[i]
+                force -= M[i, i] * a[i] + C0[i, i] * v[i]
                 A[i, i] += c_a * M[i, i] + c_v * C0[i, i]
             else:
+                e = 0.0
                 for j in range(r):
-                    force += M[i, j] * a[j] + C0[i, j] * v[j]
-                for j in range(i, r):
+                    e += M[i, j] * a[j] + C0[i, j] * v[j]
+                force -= e
+                for j in range(i + ONE):
                     A[i, j] += c_a * M[i, j] + c_v * C0[i, j]
-            delta[i] = -force
-            total += force
+            delta[i] = force
             largest = max(largest, abs(A[i, i]))
             A[i, i] += shift
+        total = 0.0
+        for i in range(r):
+            total += delta[i]
         if not abs(total) <= LARGEST:
-            return np.inf
+            size = np.inf
+            break
         if solve_symmetric(A, delta):
             size = 0.0
             for i in range(r):
                 x[i] += delta[i]
                 size = max(size, abs(delta[i]))
-            return size
+            break
         shift = max(10.0 * shift, 1e-3 * largest)
-    return -1.0
+    return size
 
 
 @reordering_kernel

@@ -197,7 +197,10 @@ def _add_play(commands: Any) -> None:
         "most in the first mode, by about a quarter of the body's size",
     )
     play.add_argument(
-        "--seconds", type=_positive, default=4.0, metavar="S", help="how long to run it (4)"
+        "--seconds",
+        type=_positive,
+        metavar="S",
+        help="how long to run it: 4, or four periods of the first mode",
     )
     play.add_argument(
         "--dt",

@@ -32,25 +32,56 @@ self.stiffen = function (factors) {
 
 self.set = function (q0, v0) { q.set(q0); v.set(v0); self.settled = false; };
 
+// Blocks of S and of F, one view each: the engine then checks bounds cheaply.
+const blocks = [], forms = [];
+for (let a = 0, s = 0; a < r; a++) {
+  forms.push(F.subarray(starts[a], starts[a + 1]));
+  for (let b = 0; b <= a; b++) {
+    const n = starts[b + 1] - starts[b];
+    blocks.push(S.subarray(s, s + n)); s += n; } }
+const block = (a, b) => blocks[a * (a + 1) / 2 + b];
+
+function leading(a, b, e) { K[a * r + b] = e; R[b] += point[a] * e; R[a] += point[b] * e; }
+function diagonal(a) {
+  const Y = block(a, a), A = forms[a], twice = 2 * point[a], n = Y.length;
+  let e = 0;
+  for (let t = 0; t < n; t++) { const y = Y[t]; A[t] += twice * y; e += y * qq[t]; }
+  K[a * r + a] = e; R[a] += twice * e; }
+function single(a, b) {
+  const Y = block(a, b), A = forms[a], B = forms[b], qa = point[a], qb = point[b], n = Y.length;
+  let e = 0;
+  for (let t = 0; t < n; t++) {
+    const y = Y[t]; B[t] += qa * y; A[t] += qb * y; e += y * qq[t]; }
+  leading(a, b, e); }
+function four(a, b) {  // the blocks (a, b), (a, b + 1), (a + 1, b) and (a + 1, b + 1) at once
+  const Y = block(a, b), Z = block(a, b + 1), V = block(a + 1, b), W = block(a + 1, b + 1);
+  const A = forms[a], C = forms[a + 1], B = forms[b], D = forms[b + 1];
+  const qa = point[a], qc = point[a + 1], qb = point[b], qd = point[b + 1], n = Y.length, m = Z.length;
+  let ey = 0, ez = 0, ev = 0, ew = 0;
+  for (let t = 0; t < n; t++) {
+    const y = Y[t], z = Z[t], v = V[t], w = W[t], p = qq[t];
+    B[t] += qa * y + qc * v; D[t] += qa * z + qc * w;
+    A[t] += qb * y + qd * z; C[t] += qb * v + qd * w;
+    ey += y * p; ez += z * p; ev += v * p; ew += w * p; }
+  for (let t = n; t < m; t++) {
+    const z = Z[t], w = W[t], p = qq[t];
+    D[t] += qa * z + qc * w; A[t] += qd * z; C[t] += qd * w; ez += z * p; ew += w * p; }
+  leading(a, b, ey); leading(a, b + 1, ez); leading(a + 1, b, ev); leading(a + 1, b + 1, ew); }
+
 // R = grad U and K = its Jacobian at x; each coefficient of S is read once.
+let point = q;
 self.evaluate = function (x) {
+  point = x;
   let t = 0;
   for (let c = 0; c < r; c++) for (let d = 0; d <= c; d++) qq[t++] = x[c] * x[d];
   F.set(Q); G.set(P); R.fill(0);
-  let s = 0;
-  for (let a = 0; a < r; a++) {
-    const qa = x[a], fa = starts[a];
-    let ra = 0;
-    for (let b = 0; b < a; b++) {
-      const qb = x[b], fb = starts[b], n = starts[b + 1] - fb;
-      let e = 0;
-      for (let t = 0; t < n; t++) {
-        const y = S[s + t]; F[fb + t] += qa * y; F[fa + t] += qb * y; e += y * qq[t]; }
-      s += n; K[a * r + b] = e; R[b] += qa * e; ra += qb * e; }
-    const n = starts[a + 1] - fa, twice = qa + qa;
-    let e = 0;
-    for (let t = 0; t < n; t++) { const y = S[s + t]; F[fa + t] += twice * y; e += y * qq[t]; }
-    s += n; K[a * r + a] = e; R[a] += ra + twice * e; }
+  for (let a = 0; a < r; a += 2) {
+    if (a + 1 < r) {
+      for (let b = 0; b < a; b += 2) four(a, b);
+      diagonal(a); single(a + 1, a); diagonal(a + 1);
+    } else {
+      for (let b = 0; b < a; b++) single(a, b);
+      diagonal(a); } }
   for (let b = 0; b < r; b++) {
     const fb = starts[b], n = starts[b + 1] - fb, half = .5 * x[b];
     let e = 0;

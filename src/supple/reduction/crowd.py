@@ -6,6 +6,7 @@ them is one matrix product, and the small systems are solved for all at once.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from ..errors import InputError, StepFailed
 from ..integrators import ImplicitIntegrator, Integrator, Newmark
 from ..threads import run_all
 from ..types import Floats
-from .damping import reduced_damping
+from .damping import ReducedDamping, reduced_damping
 from .model import ReducedModel, expand
 from .newton import DenseNewton
 from .polynomial import dense_rows, pair_count
@@ -56,7 +57,7 @@ class CrowdSimulation:
         self.dt = number("dt", dt, above=0, unit="s")
         self.gravity = vector("gravity", gravity)
         self.damping = damping
-        self.dtype = np.dtype(dtype)
+        self.dtype: np.dtype[Any] = np.dtype(dtype)
         if self.dtype not in (np.float32, np.float64):
             raise InputError(f"dtype={dtype!r}: give numpy.float32 or numpy.float64")
         if model.floating is not None:
@@ -86,21 +87,13 @@ class CrowdSimulation:
     def model(self, model: ReducedModel) -> None:
         instance("model", model, ReducedModel, "reduce(body, basis)")
         damping = reduced_damping(self.damping, model)
-        quartic = model.quartic
-        if quartic is None or damping.by_region is not None:
+        if damping.by_region is not None:
             raise InputError(
-                "a crowd needs an StVK model, and one stiffness coefficient for the whole body"
+                "a crowd takes one stiffness coefficient for the whole body, or damping by the "
+                "stiffness at rest: Rayleigh(..., at=StiffnessAt.REST)"
             )
         self._model = model
-        self._physics = _Physics(
-            P=quartic.P.astype(self.dtype),
-            rows=np.ascontiguousarray(dense_rows(quartic)[:, : pair_count(model.size)].T).astype(
-                self.dtype
-            ),
-            mass=model.mass.astype(self.dtype),
-            damping=damping.constant.astype(self.dtype),
-            beta=self.dtype.type(damping.factor),
-        )
+        self._physics = _Physics(model, damping, self.dtype)
         self._weight = model.weight(self.gravity)
         self._settled = False
 
@@ -216,7 +209,7 @@ class CrowdSimulation:
 
     def _take(self, table: StageTable) -> list[int]:
         """Takes a step without accepting it; returns the copies that failed."""
-        run_all([lambda b=b: b.take(table, self._physics, self.solver) for b in self._blocks])
+        run_all([partial(b.take, table, self._physics, self.solver) for b in self._blocks])
         bad = np.concatenate([block.failed for block in self._blocks])
         return [int(k) for k in np.flatnonzero(bad)]
 
@@ -229,11 +222,18 @@ class CrowdSimulation:
 class _Physics:
     """What all copies share, in the precision of the crowd."""
 
-    def __init__(self, P: Array, rows: Array, mass: Array, damping: Array, beta: Any) -> None:
-        self.P, self.mass, self.damping, self.beta = P, mass, damping, beta
-        r = len(mass)
-        self.linear = np.ascontiguousarray(rows[:, :r])
-        self.quadratic = np.ascontiguousarray(rows[:, r:])
+    def __init__(self, model: ReducedModel, damping: ReducedDamping, dtype: np.dtype[Any]) -> None:
+        self.mass: Array = model.mass.astype(dtype)
+        self.damping: Array = damping.constant.astype(dtype)
+        self.beta = dtype.type(damping.factor)
+        self.cubature = model.cubature
+        quartic = model.quartic
+        if quartic is not None:
+            r = model.size
+            rows = dense_rows(quartic)[:, : pair_count(r)].astype(dtype)
+            self.P: Array = quartic.P.astype(dtype)
+            self.linear = np.ascontiguousarray(rows[:r].T)
+            self.quadratic = np.ascontiguousarray(rows[r:].T)
 
 
 class _Block:
@@ -248,7 +248,7 @@ class _Block:
         self._delta = np.zeros((r, copies), dtype)
         self._qq, self._K2, self._K3 = (np.zeros((pairs, copies), dtype) for _ in range(3))
         self._A = np.zeros((r, r, copies), dtype)
-        self._size = np.zeros(copies, dtype)
+        self._error, self._scratch = np.zeros(copies, dtype), np.zeros(copies, dtype)
 
     def take(self, table: StageTable, physics: _Physics, solver: DenseNewton) -> None:
         """One step, not yet accepted; ``failed`` says which copies could not take it."""
@@ -257,6 +257,7 @@ class _Block:
 
     def _take(self, table: StageTable, physics: _Physics, solver: DenseNewton) -> None:
         kind = self.history.dtype
+        tolerance = max(solver.tolerance, 8 * float(np.finfo(kind).eps))
         for s in range(len(table.c_v)):
             here = self.history[6 + 3 * s : 9 + 3 * s]
             width = 6 + 3 * s
@@ -268,26 +269,29 @@ class _Block:
             c_v, c_a = kind.type(table.c_v[s]), kind.type(table.c_a[s])
             for _ in range(solver.max_iterations):
                 self._fill_system(physics, here, c_v, c_a)
-                crowd.solve(self._A, self._delta, self._size)
-                crowd.add_correction(self._delta, c_v, c_a, *here, self._size)
-                scale = np.maximum(np.abs(here[0]), np.abs(here[0] - self.history[0])).max(axis=0)
-                self.failed = ~(self._size <= max(solver.tolerance, 8 * np.finfo(kind).eps) * scale)
-                if not self.failed.any():
+                crowd.solve(self._A, self._delta, self._scratch)
+                crowd.add_correction(
+                    self._delta, c_v, c_a, *here, self.history[0], self._error, self._scratch
+                )
+                if self._error.max() <= tolerance:
                     break
-            if solver.max_iterations == 1:
-                self.failed = ~np.isfinite(here).all(axis=(0, 1))
+            limit = tolerance if solver.max_iterations > 1 else np.finfo(kind).max
+            self.failed = self._error > limit
             if self.failed.any():
                 return
 
     def _fill_system(self, physics: _Physics, state: Array, c_v: Any, c_a: Any) -> None:
         x, v, a = state
+        rest = physics.mass, physics.damping, physics.beta, c_v, c_a, x, v, a, self._A, self._delta
+        if physics.cubature is not None:
+            _, R, K = physics.cubature.evaluate_many(np.ascontiguousarray(x.T, dtype=float))
+            kind = self.history.dtype
+            crowd.fill_general_system(K.astype(kind), R.astype(kind), self.force, *rest)
+            return
         crowd.fill_pairs(x, self._qq)
         np.dot(physics.linear, x, out=self._K2)
         np.dot(physics.quadratic, self._qq, out=self._K3)
-        crowd.fill_system(
-            physics.P, self._K2, self._K3, self.force, physics.mass, physics.damping,
-            physics.beta, c_v, c_a, x, v, a, self._A, self._delta,
-        )  # fmt: skip
+        crowd.fill_system(physics.P, self._K2, self._K3, self.force, *rest)
 
     def accept(self, stages: int) -> None:
         last = 6 + 3 * (stages - 1)

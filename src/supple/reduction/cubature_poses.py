@@ -17,7 +17,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
-from scipy.optimize import minimize
 
 from ..assembly import Part
 from ..body import Body
@@ -189,6 +188,8 @@ class PoseSampler:
 
 def _rest(model: Cubature, load: Floats) -> Floats:
     """Where the energy less the work of the load is least, nearly; z (r,)."""
+    from scipy.optimize import minimize  # slow to import
+
     length = float(np.linalg.norm(load))  # also that of the linear answer
     found = minimize(
         lambda z: model.evaluate(z, order=0)[0] - load @ z,

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import nnls
 
 from ..body import Body
 from ..checks import number, numbers, whole_number
@@ -175,6 +174,8 @@ def _select(
     batches: list[_Batch], most: int, tolerance: float, progress: Progress | None
 ) -> tuple[Ints, Floats, float]:
     """Which cells of the pool to take, their weights, and the relative error that is left."""
+    from scipy.optimize import nnls  # slow to import
+
     count = sum(batch.poses for batch in batches)
     target = np.concatenate([batch.whole for batch in batches])
     edges = np.cumsum([len(batch.whole) for batch in batches])[:-1]

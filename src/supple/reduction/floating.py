@@ -153,7 +153,8 @@ class FloatingInertia:
     @cached_property
     def rest_moments(self) -> Floats:
         """Σ m (X − X̄) ⊗ (X − X̄), (3, 3)."""
-        return np.ascontiguousarray(self.moments[0, 0])
+        moments: Floats = self.moments[0, 0].copy()
+        return moments
 
     @cached_property
     def mixed_moments(self) -> Floats:
@@ -162,9 +163,9 @@ class FloatingInertia:
 
     @cached_property
     def shape_moments(self) -> Floats:
-        """Σ m φ_i ⊗ φ_j, (9, r, r)."""
-        inner = self.moments[1:, 1:].transpose(2, 3, 0, 1)
-        return np.ascontiguousarray(inner.reshape(9, self.size, self.size))
+        """Σ m φ_i ⊗ φ_j, (r, 9, r)."""
+        inner = self.moments[1:, 1:].transpose(0, 2, 3, 1)
+        return np.ascontiguousarray(inner.reshape(self.size, 9, self.size))
 
     # -- for files -------------------------------------------------------------------------
 
@@ -198,7 +199,7 @@ def _check_not_rigid(mass: float, momenta: Floats, moments: Floats) -> None:
     if share.max() > _RIGID:
         worst = int(share.argmax())
         raise InputError(
-            f"vector {worst} of the basis moves the body rigidly (by {share[worst]:.2g} of itself), "
-            "which is the frame's part; make the basis with one of this package's, such as "
-            "picked_basis(body, shapes)"
+            f"vector {worst} of the basis moves the body rigidly, by {share[worst]:.2g} of itself, "
+            "which is the part of its frame; make the basis with picked_basis(body, shapes), or "
+            "any other of this package"
         )

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .._kernels import floating as kernels
-from .._kernels.floating_newton import correct_floating
-from .._kernels.frame import L, P, R_NOW, V, begin_rigid
+from .._kernels.floating_newton import correct_floating, move
+from .._kernels.frame import begin_rigid
 from .._kernels.stepping import DONE, NOT_CONVERGED, NOT_DEFINITE, NOT_FINITE, begin_stage
-from ..checks import instance, number, numbers, vector, whole_number
+from ..checks import instance, number, vector, whole_number
 from ..damping import Damping, Rayleigh
 from ..errors import InputError, StepFailed
 from ..integrators import ImplicitIntegrator, Integrator, Newmark
 from ..types import Floats
 from .damping import reduced_damping
 from .floating import FloatingLoad
-from .model import ReducedModel, expand
+from .floating_state import FloatingState
+from .model import ReducedModel
 from .newton import DenseNewton
 from .stage_table import StageTable
 
@@ -29,7 +31,7 @@ _REASONS = {
 }
 
 
-class FloatingSimulation:
+class FloatingSimulation(FloatingState):
     """A reduced model of a body without supports, in steps of ``dt`` [s].
 
     The body deforms in a frame that moves with it; its turns may be of any size. Momentum changes
@@ -52,12 +54,6 @@ class FloatingSimulation:
         solver: DenseNewton | None = None,
     ) -> None:
         instance("model", model, ReducedModel, "reduce(body, basis)")
-        if model.floating is None:
-            raise InputError(
-                "this model is of a body that is held; use model.simulation(), or make a model of "
-                "a body without supports"
-            )
-        self.model = model
         self.solver = solver if solver is not None else DenseNewton()
         instance("solver", self.solver, DenseNewton, "DenseNewton(max_iterations=1)")
         self.integrator = integrator if integrator is not None else Newmark()
@@ -72,176 +68,33 @@ class FloatingSimulation:
         if isinstance(damping, Rayleigh):
             damping = replace(damping, mass=0.0)
         self._damping = reduced_damping(damping, model)
-        self._inertia = model.floating
-        self._time, self._steps = 0.0, 0
-        self._settled = self._has_past = False
+        super().__init__(model, max(self._table.vectors, self._start_table.vectors) // 3)
+        self._start_time, self._steps = 0.0, 0
+        self._has_past = False
         self._load = self._no_load = FloatingLoad(np.zeros(3), np.zeros((model.size + 1, 3, 3)))
-        self._make_arrays(max(self._table.vectors, self._start_table.vectors))
-        self.position = self._inertia.centre
+        self._push: Floats = np.zeros(3)  # force per mass, with gravity
+        self._make_scratch()
 
-    def _make_arrays(self, vectors: int) -> None:
+    def _make_scratch(self) -> None:
         r = self.model.size
-        self._history: Floats = np.zeros((vectors, r))
-        self._rigid: Floats = np.zeros((vectors // 3, 8, 3))
-        self._frame: Floats = np.zeros((7, 3, 3))
-        self._frame[R_NOW] = np.eye(3)
-        self._x, self._x_v, self._x_a, self._v, self._a, self._delta = np.zeros((6, r))
+        self._X: Floats = np.zeros((3, r))  # q, q̇ and q̈ of the stage at hand
+        self._x_v, self._x_a, self._delta = np.zeros((3, r))
         self._K, self._A, self._R = np.zeros((r, r)), np.zeros((r, r)), np.zeros(r)
         self._Z, self._H, self._W = np.zeros((3, 9, r)), np.zeros((3, 3, r)), np.zeros((3, 3, r))
         self._hats, self._small = np.zeros((2, 3)), np.zeros((4, 3))
         inertia = self._inertia
         self._moments = inertia.rest_moments, inertia.mixed_moments, inertia.shape_moments
 
-    # -- where it is -----------------------------------------------------------------------
+    # -- stepping --------------------------------------------------------------------------
 
     @property
     def time(self) -> float:
         """[s]"""
-        return self._time + self._steps * self.dt
+        return self._start_time + self._steps * self.dt
 
     @time.setter
     def time(self, value: float) -> None:
-        self._time, self._steps = number("time", value, unit="s"), 0
-
-    @property
-    def q(self) -> Floats:
-        """Coordinates of the deformation, (r,)."""
-        return _still(self._history[0])
-
-    @q.setter
-    def q(self, value: ArrayLike) -> None:
-        spin = self.spin
-        self._history[0] = self.model.checked("q", value)
-        self.spin = spin
-
-    @property
-    def v(self) -> Floats:
-        """Their rates, (r,)."""
-        return _still(self._history[1])
-
-    @v.setter
-    def v(self, value: ArrayLike) -> None:
-        spin = self.spin
-        self._history[1] = self.model.checked("v", value)
-        self.spin = spin
-
-    @property
-    def position(self) -> Floats:
-        """Where the centre of mass is [m], (3,)."""
-        return _still(self._rigid[0, P])
-
-    @position.setter
-    def position(self, value: ArrayLike) -> None:
-        self._rigid[0, P] = vector("position", value)
-        self._settled = False
-
-    @property
-    def rotation(self) -> Floats:
-        """The rotation R of the body's frame, (3, 3)."""
-        return _still(self._frame[R_NOW])
-
-    @rotation.setter
-    def rotation(self, value: ArrayLike) -> None:
-        R = numbers("rotation", value, ((3, 3),))
-        if np.abs(R.T @ R - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0:
-            raise InputError(
-                f"rotation={R.tolist()} is not a rotation; give an orthonormal matrix with "
-                "determinant 1, e.g. scipy.spatial.transform.Rotation.as_matrix()"
-            )
-        spin = self.spin
-        left, _, right = np.linalg.svd(R)
-        self._frame[R_NOW] = left @ right
-        self.spin = spin
-
-    @property
-    def velocity(self) -> Floats:
-        """Of the centre of mass [m/s], (3,)."""
-        return _still(self._rigid[0, V])
-
-    @velocity.setter
-    def velocity(self, value: ArrayLike) -> None:
-        self._rigid[0, V] = vector("velocity", value)
-        self._settled = False
-
-    @property
-    def spin(self) -> Floats:
-        """Angular velocity of the body's frame in the world [1/s], (3,)."""
-        return _still(self._frame[R_NOW] @ self._body_spin())
-
-    @spin.setter
-    def spin(self, value: ArrayLike) -> None:
-        R, q, v = self._frame[R_NOW], self._history[0], self._history[1]
-        omega = R.T @ vector("spin", value)
-        h = self._inertia.inner_momentum(q, v)
-        self._rigid[0, L] = R @ (self._inertia.inertia(q) @ omega + h)
-        self._settled = False
-
-    def _body_spin(self) -> Floats:
-        """ω, from Jω + h = RᵀL."""
-        R, q, v = self._frame[R_NOW], self._history[0], self._history[1]
-        h = self._inertia.inner_momentum(q, v)
-        return np.linalg.solve(self._inertia.inertia(q), R.T @ self._rigid[0, L] - h)
-
-    # -- what it looks like ----------------------------------------------------------------
-
-    def displacements(self, *, out: Floats | None = None) -> Floats:
-        """Displacements of the volume mesh in the world, from rest [m], (n, 3)."""
-        arms = expand(self._history[0], self.model.vectors)
-        arms += self._inertia.arms
-        return self._placed(arms, self._rigid[0, P] - self.model.mesh.vertices, out)
-
-    def velocities(self, *, out: Floats | None = None) -> Floats:
-        """Velocities of the volume mesh in the world [m/s], (n, 3)."""
-        arms = expand(self._history[0], self.model.vectors)
-        arms += self._inertia.arms
-        relative = expand(self._history[1], self.model.vectors)
-        relative += np.cross(self._body_spin(), arms)
-        return self._placed(relative, self._rigid[0, V], out)
-
-    def skin_vertices(self, *, out: Floats | None = None) -> Floats:
-        """Where the vertices of the model's skin are in the world [m], (s, 3)."""
-        skin = self.model.skin
-        if skin is None:
-            raise InputError(
-                "this model has no skin; make it with reduce(body, basis, skin=Embedding(...))"
-            )
-        arms = expand(self._history[0], skin.vectors)
-        arms += skin.vertices
-        return self._placed(arms - self._inertia.centre, self._rigid[0, P], out)
-
-    def _placed(self, arms: Floats, shift: Floats, out: Floats | None) -> Floats:
-        result = np.matmul(arms, self._frame[R_NOW].T, out=out)
-        result += shift
-        return result
-
-    # -- energy and momentum ---------------------------------------------------------------
-
-    @property
-    def kinetic(self) -> float:
-        """Kinetic energy [J]."""
-        q, v, V_ = self._history[0], self._history[1], self._rigid[0, V]
-        omega, h = self._body_spin(), self._inertia.inner_momentum(q, v)
-        turning = omega @ self._inertia.inertia(q) @ omega + 2 * omega @ h
-        deforming = v @ self._inertia.reduced_mass @ v
-        return 0.5 * float(self._inertia.mass * V_ @ V_ + turning + deforming)
-
-    @property
-    def elastic(self) -> float:
-        """Elastic energy [J]."""
-        return self.model.evaluate(self._history[0])[0]
-
-    @property
-    def linear_momentum(self) -> Floats:
-        """[kg m/s], (3,)."""
-        return _still(self._inertia.mass * self._rigid[0, V])
-
-    @property
-    def angular_momentum(self) -> Floats:
-        """About the origin of the world [kg m²/s], (3,)."""
-        orbit = np.cross(self._rigid[0, P], self._inertia.mass * self._rigid[0, V])
-        return _still(orbit + self._rigid[0, L])
-
-    # -- stepping --------------------------------------------------------------------------
+        self._start_time, self._steps = number("time", value, unit="s"), 0
 
     def step(self, *, force: FloatingLoad | None = None) -> None:
         """One step, with the forces of the world that ``model.pull`` or ``project`` give.
@@ -269,14 +122,11 @@ class FloatingSimulation:
         if steps:
             self._take(steps, self._table)
 
-    def _push(self) -> Floats:
-        return self._load.force / self._inertia.mass + self.gravity
-
     def _settle(self, load: FloatingLoad) -> None:
         """Accelerations that belong to the state and the load; one that jumps ends the past."""
-        steady = load is self._load or (
-            np.array_equal(load.moments, self._load.moments)
-            and np.array_equal(load.force, self._load.force)
+        push = load.force / self._inertia.mass + self.gravity
+        steady = np.array_equal(push, self._push) and (
+            load is self._load or np.array_equal(load.moments, self._load.moments)
         )
         if self._settled and steady:
             return
@@ -289,9 +139,9 @@ class FloatingSimulation:
         else:
             _, R, K = self.model.evaluate(q)
             inner[:] = R + (self._damping_matrix(q) + self._damping.factor * K) @ v
-        self._load, self._has_past = load, False
+        self._load, self._push, self._has_past = load, push, False
         self._settled = kernels.find_accelerations(
-            inner, load.moments, self._push(), self._alpha, *self._moments, *scratch,
+            inner, load.moments, self._push, self._alpha, *self._moments, *scratch,
             self._small, self._A, self._delta,
         )  # fmt: skip
         if not self._settled:
@@ -326,52 +176,60 @@ class FloatingSimulation:
         assert self.model.quartic is not None
         quartic = self.model.quartic.compiled
         done, reason = kernels.run_floating_steps(
-            steps, self._load.moments, self._push(),
+            steps, self._load.moments, self._push,
             table.c_v, table.c_a, table.w_v, table.w_a, table.w_guess,
             *self._moments, self._damping.constant, self._damping.factor, self._alpha,
             quartic.P, quartic.Q, quartic.S, quartic.starts, quartic.rows,
             self.solver.max_iterations, self.solver.tolerance,
             self._history[: table.vectors], self._rigid, self._frame,
             quartic.qq, quartic.F, quartic.G2, quartic.G3, self._K, self._R, self._A,
-            self._x, self._x_v, self._x_a, self._v, self._a, self._delta,
+            self._X, self._x_v, self._x_a, self._delta,
             self._hats, self._Z, self._H, self._small, self._W,
         )  # fmt: skip
         return int(done), int(reason)
 
     def _run_interpreted(self, steps: int, table: StageTable) -> tuple[int, int]:
         """The same loop, for energies and damping that are not one polynomial."""
-        x, history, rigid, frame = self._x, self._history[: table.vectors], self._rigid, self._frame
-        load, alpha, push = self._load.moments, self._alpha, self._push()
-        state = self._x_v, self._x_a, x, self._v, self._a, self._hats
-        scratch = frame, self._Z, self._H, self._small
+        x, history, rigid = self._X[0], self._history[: table.vectors], self._rigid
+        load, alpha, push = self._load.moments, self._alpha, self._push
+        scratch = self._frame, self._Z, self._H, self._small
         for step in range(steps):
             for s, (c_v, c_a) in enumerate(zip(table.c_v, table.c_a, strict=True)):
-                weights = table.w_v, table.w_a
-                begin_stage(s, *weights, table.w_guess, history, self._x_v, self._x_a, x)
-                begin_rigid(s, table.c_v, table.c_a, *weights, push, alpha, rigid, self._hats)
-                converged = self.solver.max_iterations == 1
-                for _ in range(self.solver.max_iterations):
+                begin_stage(
+                    s, table.w_v, table.w_a, table.w_guess, history, self._x_v, self._x_a, x
+                )  # fmt: skip
+                begin_rigid(
+                    s, table.c_v, table.c_a, table.w_v, table.w_a, push, alpha, rigid, self._hats
+                )
+                converged, iteration = False, 0
+                while True:
+                    if not move(
+                        self._X, self._x_v, self._x_a, load, alpha, c_v, c_a, *self._moments,
+                        self._hats, rigid[s + 2], *scratch,
+                    ):  # fmt: skip
+                        return step, NOT_CONVERGED
+                    if converged:
+                        break
+                    if iteration == self.solver.max_iterations:
+                        return step, NOT_CONVERGED
+                    iteration += 1
                     _, R, K = self.model.evaluate(x)
                     size = correct_floating(
-                        K, R, self._damping_matrix(x), self._damping.factor, alpha, c_v, c_a,
-                        load, *self._moments, *state, rigid[s + 2], *scratch,
+                        K, R, self._damping_matrix(x), self._damping.factor, alpha, c_v, c_a, load,
+                        self._moments[2], self._X, rigid[s + 2], *scratch,
                         self._W, self._A, self._delta,
                     )  # fmt: skip
                     if size < 0:
-                        return step, NOT_DEFINITE if size == -1 else NOT_CONVERGED
+                        return step, NOT_DEFINITE
                     if not np.isfinite(size):
                         return step, NOT_FINITE
                     scale = max(np.abs(x).max(), np.abs(x - history[0]).max())
-                    if size <= self.solver.tolerance * scale:
-                        converged = True
-                        break
-                if not converged:
-                    return step, NOT_CONVERGED
-                if not kernels.end_stage(
-                    s, history, load, alpha, c_v, c_a, *self._moments, *state, rigid, *scratch
-                ):
+                    converged = (
+                        self.solver.max_iterations == 1 or size <= self.solver.tolerance * scale
+                    )
+                if not kernels.end_stage(s, self._X, history, rigid):
                     return step, NOT_FINITE
-            kernels.end_step(s, history, rigid, frame)
+            kernels.end_step(s, history, rigid, self._frame)
         return steps, DONE
 
 
@@ -379,15 +237,8 @@ def _mass_coefficient(damping: Damping | None) -> float:
     """α [1/s], one for the whole body."""
     if not isinstance(damping, Rayleigh):
         return 0.0
-    if isinstance(damping.mass, dict) or np.ndim(damping.mass):
+    if isinstance(damping.mass, Mapping) or np.ndim(damping.mass):
         raise InputError(
             f"mass={damping.mass!r}: a free reduced body takes one number, e.g. Rayleigh(mass=0.1)"
         )
     return float(damping.mass)  # type: ignore[arg-type]
-
-
-def _still(array: Floats) -> Floats:
-    """A copy that says so when someone tries to change the state in place."""
-    copy = array.copy()
-    copy.setflags(write=False)
-    return copy

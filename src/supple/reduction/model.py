@@ -108,7 +108,8 @@ class ReducedModel:
         from scipy.linalg import eigh  # slow to import
 
         squares = eigh(self.stiffness(np.zeros(self.size)), self.mass, eigvals_only=True)
-        return np.sqrt(np.maximum(squares, 0.0)) / (2 * np.pi)
+        hertz: Floats = np.sqrt(np.maximum(squares, 0.0)) / (2 * np.pi)
+        return hertz
 
     # -- between the body and the coordinates --------------------------------------------
 
@@ -120,8 +121,8 @@ class ReducedModel:
         """The coordinates (r,) whose shape is nearest to displacements u (n, 3)."""
         given = numbers("u", u, (self.mesh.vertices.shape,))
         flat = self.vectors.reshape(self.size, -1)
-        q: Floats = np.linalg.lstsq(flat.T, given.ravel(), rcond=None)[0]
-        return q
+        q = np.linalg.lstsq(flat.T, given.ravel(), rcond=None)[0]
+        return np.asarray(q, dtype=float)
 
     def project(self, force: ArrayLike) -> Any:
         """External forces (n, 3) [N] as ``step`` takes them: f̃ = Uᵀ f (Eq. 7)."""
@@ -306,10 +307,12 @@ def reduce(
 
 
 def _with_lame(cubature: Cubature, cells: Ints, lam: float, mu: float) -> Cubature:
-    """The cubature with other Lamé constants in some cells of the mesh."""
+    """The cubature with other Lamé constants in some cells; its errors are then not known."""
     changed = np.isin(cubature.cells, cells)
     return replace(
         cubature,
+        training_error=np.nan,
+        test_error=np.nan,
         lam=np.where(changed, lam, cubature.lam),
         mu=np.where(changed, mu, cubature.mu),
     )

@@ -42,7 +42,7 @@ def quadruple_count(r: Any) -> Any:
 
 def coefficient_count(r: int) -> int:
     """Of a polynomial in r coordinates with terms of second to fourth degree."""
-    return pair_count(r) + triple_count(r) + quadruple_count(r)
+    return int(pair_count(r) + triple_count(r) + quadruple_count(r))
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,9 +102,9 @@ class CompiledQuartic:
         self.starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.uint64)
         self.Q: Floats = np.zeros(0)
         self.S: Floats = np.zeros(0)
-        self.rows: Floats = np.zeros((0, 0))
+        self.rows: Floats = np.zeros(0)
         if r <= DENSE_SIZE:
-            self.rows = dense_rows(quartic)
+            self.rows = dense_rows(quartic).ravel()
         else:
             self.Q = _in_padded_blocks(quartic.Q, np.arange(r))
             self.S = _in_padded_blocks(
@@ -157,19 +157,21 @@ def dense_rows(quartic: Quartic) -> Floats:
 
 def _place(numbers: Ints) -> Ints:
     """Place of the monomial with these numbers, decreasing along the first axis, among its kind."""
-    place = np.zeros(numbers.shape[1], dtype=np.int64)
+    place: Ints = np.zeros(numbers.shape[1], dtype=np.int64)
     for count, number in zip(
         (pair_count, triple_count, quadruple_count), numbers[-2::-1], strict=False
     ):
         place += count(number)
-    return place + numbers[-1]
+    place += numbers[-1]
+    return place
 
 
 def _second_derivative(numbers: Ints, i: Ints, j: Ints) -> Ints:
     """The factor that ∂²/∂q_i∂q_j takes down from the powers of a monomial."""
     power_i = (numbers == i).sum(axis=0)
     power_j = (numbers == j).sum(axis=0)
-    return power_i * np.where(i == j, power_j - 1, power_j)
+    factor: Ints = power_i * np.where(i == j, power_j - 1, power_j)
+    return factor
 
 
 def unit_polynomials(

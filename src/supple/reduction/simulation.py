@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from math import isfinite
+from typing import TypeGuard
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -104,7 +107,7 @@ class ReducedSimulation:
     @property
     def q(self) -> Floats:
         """Coordinates, (r,)."""
-        return self._history[0].copy()
+        return np.array(self._history[0])
 
     @q.setter
     def q(self, value: ArrayLike) -> None:
@@ -114,7 +117,7 @@ class ReducedSimulation:
     @property
     def v(self) -> Floats:
         """Rates of the coordinates, (r,)."""
-        return self._history[1].copy()
+        return np.array(self._history[1])
 
     @v.setter
     def v(self, value: ArrayLike) -> None:
@@ -165,8 +168,21 @@ class ReducedSimulation:
         """
         self._force[0] = self._weight
         if force is not None:
-            self._force[0] += numbers("force", force, ((self.model.size,),))
+            self._force += force if self._is_sound(force) else self._checked_force(force)
         self._advance(1, self._force)
+
+    def _is_sound(self, force: object) -> TypeGuard[Floats]:
+        """Whether a force needs no further check; makes no array."""
+        return (
+            isinstance(force, np.ndarray)
+            and force.shape == self._weight.shape
+            and force.dtype == float
+            and isfinite(force.min())
+            and isfinite(force.max())
+        )
+
+    def _checked_force(self, force: ArrayLike) -> Floats:
+        return numbers("force", force, (self._weight.shape,))
 
     def run_steps(self, steps: int, *, force: ArrayLike | None = None) -> None:
         """Many steps in one compiled loop, with one force (r,), or one for each step (steps, r)."""

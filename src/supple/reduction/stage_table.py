@@ -36,7 +36,7 @@ class StageTable:
     @property
     def vectors(self) -> int:
         """How many vectors the sums go over."""
-        return self.w_v.shape[1]
+        return int(self.w_v.shape[1])
 
     @property
     def v_of_guess(self) -> Floats:

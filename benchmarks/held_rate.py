@@ -1,0 +1,125 @@
+"""A model held at 1 kHz for a minute: the share of deadlines met, and how late the latest were.
+
+The bridge of the subspace StVK paper with 15 coordinates: every millisecond a changing force at one
+vertex and a step, and 60 times a second the vertices of its render surface. A tick meets its
+deadline if all of that is done before the next one is due.
+"""
+
+from __future__ import annotations
+
+import gc
+import time
+import tracemalloc
+from typing import Any
+
+import numpy as np
+
+import supple as sp
+from supple._kernels import projection, stepping
+from supple.builtin import bridge
+from supple.types import Floats
+
+from .timing import table
+
+RATE, FRAMES, DURATION, SIZE = 1000, 60, 60.0, 15
+_SPIN = 300e-6  # [s] before a tick is due: a sleeping thread may wake late
+
+
+class Session:
+    """What a haptic or game loop does, with all of its memory made beforehand."""
+
+    def __init__(self) -> None:
+        solid = bridge()
+        hold = next(iter(solid.places.values()))
+        body = sp.Body(solid.mesh, solid.material, fixed=hold)
+        basis = sp.modal_derivative_basis(body, modes=SIZE, size=SIZE)
+        self.model = sp.reduce(body, basis, skin=solid.skin)
+        self.live = self.model.simulation(
+            damping=sp.Rayleigh(mass=0.1, stiffness=1e-3),
+            dt=1 / RATE,
+            solver=sp.DenseNewton(max_iterations=1),
+        )
+        self.vertex = int(np.abs(self.model.vectors[0]).max(axis=1).argmax())
+        weight = sp.Body(solid.mesh, solid.material).total_mass * 9.81
+        self.amplitude = 0.2 * weight
+        assert self.model.skin is not None
+        self.skin: Floats = np.empty_like(self.model.skin.vertices)
+        self.pull, self.force = np.zeros(3), np.empty(SIZE)
+        self.reach = 0.0
+
+    def tick(self, k: int) -> None:
+        angle = 2 * np.pi * 1.3 * k / RATE
+        self.pull[0] = self.amplitude * np.sin(0.37 * angle)
+        self.pull[2] = self.amplitude * np.cos(angle)
+        self.live.step(force=self.model.pull(self.vertex, self.pull, out=self.force))
+        if k * FRAMES // RATE != (k - 1) * FRAMES // RATE:
+            self.live.skin_vertices(out=self.skin)
+
+
+def memory_of_ticks(session: Session, ticks: int) -> int:
+    """Most bytes [B] that were in use at once, above those before, in some ticks."""
+    for k in range(ticks):
+        session.tick(k)
+    tracemalloc.start()
+    session.tick(1)
+    before = tracemalloc.get_traced_memory()[0]
+    tracemalloc.reset_peak()
+    for k in range(ticks):
+        session.tick(k)
+    peak = tracemalloc.get_traced_memory()[1] - before
+    tracemalloc.stop()
+    return peak
+
+
+def compiled_versions() -> list[int]:
+    """How many versions of each kernel of the loop have been compiled."""
+    kernels: tuple[Any, ...] = (stepping.run_steps, projection.project_point)
+    return [len(kernel.signatures) for kernel in kernels]
+
+
+def hold(session: Session, ticks: int) -> tuple[Floats, Floats]:
+    """Latency and work [s] of each tick: from when it was due, and from when it began."""
+    latency, work = np.empty(ticks), np.empty(ticks)
+    clock, sleep = time.perf_counter, time.sleep
+    start = clock() + 0.01
+    for k in range(ticks):
+        due = start + k / RATE
+        wait = due - clock()
+        if wait > _SPIN:
+            sleep(wait - _SPIN)
+        while clock() < due:
+            pass
+        begun = clock()
+        session.tick(k)
+        done = clock()
+        latency[k], work[k] = done - due, done - begun
+    return latency, work
+
+
+def main() -> None:
+    session = Session()
+    memory = memory_of_ticks(session, 200)
+    before = compiled_versions()
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    try:
+        latency, work = hold(session, round(DURATION * RATE))
+    finally:
+        gc.enable()
+        gc.unfreeze()
+    assert compiled_versions() == before, "something was compiled inside the loop"
+    skin = session.model.skin
+    assert skin is not None
+    print(
+        f"bridge, {session.model.mesh.n_cells} bricks, r = {SIZE}, render surface of "
+        f"{len(skin.vertices)} vertices; {DURATION:g} s at {RATE} Hz, pictures at {FRAMES} Hz; "
+        f"at most {memory} bytes of temporary objects, no array, nothing compiled\n"
+    )
+    rows = [
+        [name, *(1e6 * np.percentile(times, p) for p in (50, 99, 99.9)), 1e6 * times.max()]
+        for name, times in (("from when due to done", latency), ("the work itself", work))
+    ]
+    print(table(["latency [µs]", "median", "99 %", "99.9 %", "largest"], rows))
+    met = np.count_nonzero(latency <= 1 / RATE)
+    print(f"\ndeadlines met: {met} of {len(latency)}, {100 * met / len(latency):.4f} %")
