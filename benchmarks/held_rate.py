@@ -45,7 +45,6 @@ class Session:
         assert self.model.skin is not None
         self.skin: Floats = np.empty_like(self.model.skin.vertices)
         self.pull, self.force = np.zeros(3), np.empty(SIZE)
-        self.reach = 0.0
 
     def tick(self, k: int) -> None:
         angle = 2 * np.pi * 1.3 * k / RATE
@@ -114,7 +113,7 @@ def main() -> None:
     print(
         f"bridge, {session.model.mesh.n_cells} bricks, r = {SIZE}, render surface of "
         f"{len(skin.vertices)} vertices; {DURATION:g} s at {RATE} Hz, pictures at {FRAMES} Hz; "
-        f"at most {memory} bytes of temporary objects, no array, nothing compiled\n"
+        f"at most {memory} bytes of temporary objects at once, nothing compiled\n"
     )
     rows = [
         [name, *(1e6 * np.percentile(times, p) for p in (50, 99, 99.9)), 1e6 * times.max()]

@@ -147,8 +147,8 @@ def _crowds(model: sp.ReducedModel, machine: Machine) -> str:
     products = 2 * pair_count(model.size) ** 2 / machine.flops * 1e6
     return (
         table(["precision", "Newton iterations", "a copy and step [µs]"], rows)
-        + f"\n\n{COPIES} copies, r = {model.size}; the matrix product alone, in double precision at "
-        f"peak: {products:.2f} µs"
+        + f"\n\n{COPIES} copies, r = {model.size}; the matrix product alone, in double precision "
+        f"at peak: {products:.2f} µs"
     )
 
 

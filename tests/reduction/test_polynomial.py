@@ -1,4 +1,4 @@
-"""The exact reduced energy of StVK bodies, against the full body and against its own derivatives."""
+"""The exact reduced energy of StVK bodies, against the full body and its own derivatives."""
 
 from __future__ import annotations
 

@@ -242,7 +242,7 @@ class TestFailures:
             K, K @ x, np.zeros((1, r)), 0, True, np.eye(r), np.zeros((r, r)), 0.0, 0.0, 1.0,
             zero, zero, x, *scratch, A, delta,
         )  # fmt: skip
-        assert np.isfinite(size) and size > 0
+        assert 0 < size < np.inf
         assert np.isfinite(x).all()
 
     @pytest.mark.parametrize(

@@ -170,7 +170,8 @@ def find_accelerations(
         h[i] = 0.0  # q̈ comes below
     find_spin_rate(now, frame, R, ell, h, driven, scratch)
     inertial_force(load, alpha, now, R, Z, H, delta)  # without q̈
-    accelerate(inner, D, now, frame, H, small, A, delta)
+    if not accelerate(inner, D, now, frame, H, small, A, delta):
+        return False
     total = 0.0
     for j in range(len(q)):
         a[j] = delta[j]
@@ -189,7 +190,7 @@ def find_inner_force(load, alpha, A0, D0, D, history, rigid, frame, Z, H, inner)
 
 @reordering_kernel
 def accelerate(inner, D, now, frame, H, small, A, delta):
-    """(M̃ − Hᵀ J⁻¹ H) q̈ = −δ − inner solved into δ, and −J⁻¹ H q̈ added to ω̇."""
+    """Solves (M̃ − Hᵀ J⁻¹ H) q̈ = −δ − inner into δ and adds −J⁻¹ H q̈ to ω̇; whether it could."""
     r, h = len(delta), small[1]
     G = H[OF_A]  # J⁻¹ H
     for j in range(r):
@@ -205,7 +206,9 @@ def accelerate(inner, D, now, frame, H, small, A, delta):
             for i in range(3):
                 e -= H[OF_Q, i, j] * G[i, k]
             A[j, k] = e
-    solve(A, delta)
+    if not solve(A, delta):
+        return False
     along(G, delta, h)
     for i in range(3):
         now[OMEGA_RATE, i] -= h[i]
+    return True

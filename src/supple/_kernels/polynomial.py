@@ -13,8 +13,9 @@ b = 0, 1, … . Every coefficient of S is read once and used three times:
 
 and K follows from the much smaller F and e.
 
-Dense, for few coordinates. Row k < r of ``rows``, which stand one after the other, holds the linear, row r + (c, d) the quadratic
-coefficients of all entries (i, j) of K, i ≥ j: K is a product of a matrix with a vector.
+Dense, for few coordinates. The rows of a matrix stand one after the other in ``rows``: row k < r
+holds the linear, row r + (c, d) the quadratic coefficients of all entries (i, j) of K, i ≥ j, so
+that K is a product of a matrix with a vector.
 
 Indices are unsigned, which spares the test for negative ones and lets the loops be vectorised.
 """
