@@ -18,14 +18,13 @@ parser = argparse.ArgumentParser(description="Reduce the bridge in a .veg file."
 parser.add_argument("mesh", nargs="?", type=Path, default=Path(FILE), help="the .veg file")
 path = parser.parse_args().mesh
 if not path.exists():
-    print(f"there is no {path}; give the path of Vega FEM's {FILE}")
-    sys.exit(0 if path.name == str(path) == FILE else 2)
+    sys.exit(f"there is no file {path}; give the path of {FILE}, which comes with Vega FEM")
 
 clock = Stopwatch()
 with clock("mesh"):
     mesh = sp.read_mesh(path)
 low, high = mesh.bounds[:, 0]
-brick = mesh.edge_lengths[0, 0]
+brick = mesh.edge_lengths()[0, 0]
 ends = mesh.where(inside=lambda x: (x[:, 0] < low + brick / 2) | (x[:, 0] > high - brick / 2))
 body = sp.Body(mesh, sp.StVK.from_mesh(mesh), fixed=ends)
 with clock("10 linear modes"):

@@ -12,6 +12,7 @@ from supple.io import load_scene
 
 _EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 _SCRIPTS = sorted(_EXAMPLES.glob("*.py"))
+_OF_A_FILE = _EXAMPLES / "simple_bridge_reduced.py"
 _SCENES = sorted(_EXAMPLES.glob("*.toml"))
 
 
@@ -20,20 +21,40 @@ def test_examples_are_there():
     assert len(_SCENES) >= 4
 
 
-@pytest.mark.parametrize("script", _SCRIPTS, ids=lambda path: path.stem)
-def test_example_script_reaches_its_answer(script, tmp_path):
-    done = subprocess.run(
-        [sys.executable, str(script)],
-        cwd=tmp_path,
+def run(script: Path, *words: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, str(script), *words],
+        cwd=folder,
         env=dict(os.environ),
         capture_output=True,
         text=True,
         timeout=120,
         check=False,
     )
+
+
+@pytest.mark.parametrize(
+    "script", [path for path in _SCRIPTS if path != _OF_A_FILE], ids=lambda path: path.stem
+)
+def test_example_script_reaches_its_answer(script, tmp_path):
+    words = ["--quick"] if "quick()" in script.read_text(encoding="utf-8") else []
+    done = run(script, *words, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()
     assert not list(tmp_path.iterdir())
+
+
+def test_bridge_from_a_file_reaches_its_answer(assets, tmp_path):
+    mesh = assets / "tets" / "simpleBridge_resol92-b1.155_enlarged.veg"
+    done = run(_OF_A_FILE, str(mesh), folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "1736 bricks" in done.stdout
+
+
+def test_bridge_from_a_file_says_what_it_needs(tmp_path):
+    done = run(_OF_A_FILE, "absent.veg", folder=tmp_path)
+    assert done.returncode == 1
+    assert "there is no file absent.veg; give the path of simpleBridge" in done.stderr
 
 
 @pytest.mark.parametrize("path", _SCENES, ids=lambda path: path.stem)

@@ -1,7 +1,7 @@
 """Small dense symmetric systems, solved inside other kernels.
 
-LAPACK needs a call through the interpreter, or arrays made anew, for each system; at the few
-dozen unknowns of a reduced model that costs as much as the solution.
+Compiled code can call LAPACK's general solver only, which at the few dozen unknowns of a reduced
+model takes several times as long, and makes arrays.
 """
 
 import numpy as np
