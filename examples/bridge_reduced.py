@@ -9,8 +9,8 @@ clock = Stopwatch()
 with clock("mesh"):
     made = bridge(resolution=64 if quick() else 128)
 body = sp.Body(made.mesh, made.material, fixed=made.places["ground"])
-with clock("10 linear modes"):
-    modes = sp.vibration_modes(body, 10)
+with clock("6 linear modes"):
+    modes = sp.vibration_modes(body, 6)
 with clock("basis"):
     basis = sp.modal_derivative_basis(body, modes=modes, size=15)
 with clock("polynomial"):
@@ -26,5 +26,5 @@ clock.show(
 check_forces(body, model, size=0.1)
 print(f"slowest vibration {model.frequencies[0]:.3f} Hz, of the body {modes.frequencies[0]:.3f} Hz")
 # The reduced body can only be stiffer than the body itself, here by very little.
-assert -1e-9 < model.frequencies[0] / modes.frequencies[0] - 1 < 1e-3
+assert -1e-9 < model.frequencies[0] / modes.frequencies[0] - 1 < 5e-3
 poke(model, modes, damping, made.places["deck middle"], (0.0, 60.0, -60.0), seconds=0.1)

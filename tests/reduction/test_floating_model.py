@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import supple as sp
+from supple.integrators import ImplicitIntegrator, Stage
 from supple.reduction.basis import Basis, modal_derivative_basis
 from supple.reduction.floating import FloatingInertia
 from supple.reduction.floating_simulation import FloatingSimulation
@@ -56,6 +57,23 @@ def test_stiffness_of_rest_and_of_now_agree_for_small_wobbles():
         left.append(sim.q / np.linalg.norm(start))
     np.testing.assert_allclose(left[0], left[1], atol=1e-4)
     assert np.linalg.norm(left[0]) < 0.9
+
+
+def test_damping_by_region_acts_as_one_number_where_all_have_it():
+    mesh = small().mesh
+    near = np.flatnonzero(mesh.vertices[mesh.cells].mean(axis=1)[:, 0] < 0.5)
+    far = np.setdiff1d(np.arange(mesh.n_cells), near)
+    mesh = replace(mesh, regions={"near": near, "far": far})
+    body = sp.Body(mesh, sp.StVK(young=2e5, poisson=0.3, density=1000))
+    model = reduce(body, Basis(small().vectors[:4], np.ones(4)), regions=["near", "far"])
+    beta = 2e-3
+    flights = []
+    for given in (beta, {"near": beta, "far": beta * (1 + 1e-12)}, {"near": beta, "far": 0.0}):
+        sim = thrown(model, damping=sp.Rayleigh(stiffness=given))
+        sim.run_steps(100)
+        flights.append(sim.q)
+    np.testing.assert_allclose(flights[0], flights[1], atol=1e-8)
+    assert np.abs(flights[0] - flights[2]).max() > 1e-3
 
 
 def test_truncated_inertia_is_that_of_the_truncated_basis():
@@ -150,6 +168,17 @@ def test_a_failed_step_leaves_the_state():
         far.step()
 
 
+class Drifting(ImplicitIntegrator):
+    """A rule in which velocities depend on displacements by more than their differences."""
+
+    @property
+    def order(self) -> int:
+        return 1
+
+    def stages(self, now, before, dt):
+        yield Stage(now.time + dt, 1 / dt, now.u, 1 / dt**2, 0.9 * now.u + dt * now.v, now.u)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -159,6 +188,7 @@ def test_a_failed_step_leaves_the_state():
         ({"damping": sp.Rayleigh(mass=[1.0, 2.0])}, "one number"),
         ({"damping": 3.0}, "Rayleigh"),
         ({"integrator": sp.RK4()}, "implicit"),
+        ({"integrator": Drifting()}, "momentum drifts"),
         ({"solver": sp.Newton()}, "DenseNewton"),
         ({"model": "model"}, "reduce"),
     ],

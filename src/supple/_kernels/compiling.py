@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
@@ -11,6 +12,9 @@ from typing import Any
 from numba import njit
 
 Function = Callable[..., Any]
+
+LARGEST = sys.float_info.max
+"""Where sums may be reordered, isfinite cannot be trusted: compare with this."""
 
 _OPTIONS: Any = {
     "cache": True,

@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from .compiling import reordering_kernel
+from .compiling import LARGEST, reordering_kernel
 from .polynomial import ONE, ZERO
-from .stepping import LARGEST
 
 
 @reordering_kernel

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .compiling import reordering_kernel
+from .compiling import LARGEST, reordering_kernel
 from .frame import (
     J_INVERSE,
     J_RATE,
@@ -155,7 +155,7 @@ def correct_floating(
                 force += (beta * K[i, j] + C0[i, j]) * X[1, j]
             delta[i] = -delta[i] - force
             total += delta[i]
-        if not np.isfinite(total):
+        if not abs(total) <= LARGEST:
             return np.inf
         largest = fill_matrix(K, C0, beta, alpha, c_v, c_a, D, now, H, W, A)
         for i in range(r):

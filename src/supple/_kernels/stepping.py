@@ -11,15 +11,13 @@ velocity and acceleration now, one step ago, and at the end of each stage of thi
 
 import numpy as np
 
-from .compiling import inlined_kernel, reordering_kernel
+from .compiling import LARGEST, inlined_kernel, reordering_kernel
 from .dense import solve_symmetric
 from .polynomial import ONE, evaluate_dense, evaluate_nested
 
 NOW = np.uint64(0)
 BEFORE = np.uint64(3)
 STAGES = np.uint64(6)
-
-LARGEST = np.finfo(np.float64).max  # isfinite cannot be trusted where sums are reordered
 
 DONE = 0
 NOT_FINITE = 1

@@ -173,7 +173,7 @@ def _run(
 ) -> _Run:
     w = 2 * np.pi * float(model.frequencies[0])
     zeta = given.damping
-    options = {
+    options: dict[str, Any] = {
         "damping": sp.Rayleigh(mass=zeta * w, stiffness=zeta / w)
         if model.floating is None
         else sp.Rayleigh(stiffness=2 * zeta / w),
@@ -240,7 +240,7 @@ def _export(model: sp.ReducedModel, run: _Run, path: Path, up: str, reporter: Re
     none = np.zeros(count)  # energies and momenta: the writers take times and shapes only
     motion = sp.Motion(
         model.mesh,
-        run.record.dt * np.arange(count),
+        np.linspace(0.0, run.record.dt * (count - 1), count),
         run.displacements,
         **dict.fromkeys(("kinetic", "elastic", "gravitational", "dissipated"), none),
         linear_momentum=np.zeros((count, 3)),

@@ -230,7 +230,8 @@ def _data(model: ReducedModel, play: Play) -> dict[str, Any]:
     data["record"] = {"dt": play.record.dt, "q": _encoded(play.record.q, "<f4")}
     if model.floating is not None:
         rotations, positions = play.record.rotations, play.record.positions
-        assert rotations is not None and positions is not None
+        assert rotations is not None
+        assert positions is not None
         centre = turn @ model.floating.centre
         rest = rest - centre
         poses = np.empty((len(positions), 12))

@@ -56,7 +56,8 @@ function single(a, b) {
 function four(a, b) {  // the blocks (a, b), (a, b + 1), (a + 1, b) and (a + 1, b + 1) at once
   const Y = block(a, b), Z = block(a, b + 1), V = block(a + 1, b), W = block(a + 1, b + 1);
   const A = forms[a], C = forms[a + 1], B = forms[b], D = forms[b + 1];
-  const qa = point[a], qc = point[a + 1], qb = point[b], qd = point[b + 1], n = Y.length, m = Z.length;
+  const qa = point[a], qc = point[a + 1], qb = point[b], qd = point[b + 1];
+  const n = Y.length, m = Z.length;
   let ey = 0, ez = 0, ev = 0, ew = 0;
   for (let t = 0; t < n; t++) {
     const y = Y[t], z = Z[t], v = V[t], w = W[t], p = qq[t];

@@ -24,7 +24,8 @@ const light = [.30, -.42, .86];
 const bodyVertex = `#version 300 es
 in vec3 p; in vec3 q; in vec3 c; uniform mat4 m; uniform vec3 thrown; uniform float ground;
 out vec3 N; out vec3 C; out vec3 X;
-void main() { N = q; C = c; X = p - thrown * max(p.z - ground, 0.); gl_Position = m * vec4(X, 1.); }`;
+void main() {
+  N = q; C = c; X = p - thrown * max(p.z - ground, 0.); gl_Position = m * vec4(X, 1.); }`;
 const bodyFragment = `#version 300 es
 precision highp float; in vec3 N; in vec3 C; in vec3 X; uniform vec3 thrown; uniform vec3 eye;
 uniform vec3 light; out vec4 o;

@@ -62,6 +62,12 @@ class FloatingSimulation(FloatingState):
         self.damping = damping
         self._start_table = StageTable.of(self.integrator, self.dt, start=True)
         self._table = StageTable.of(self.integrator, self.dt, start=False)
+        for table in (self._start_table, self._table):
+            if np.abs(table.w_a[:, ::3] - table.w_v[:, ::3]).max() > 1e-12:
+                raise InputError(
+                    f"integrator={self.integrator!r} makes velocities from displacements as well, "
+                    "in which momentum drifts; use one such as Newmark(), TRBDF2() or BDF2()"
+                )
         assert isinstance(self.integrator, ImplicitIntegrator)
         self._looks_back = self.integrator.looks_back
         self._alpha = _mass_coefficient(damping)
