@@ -19,6 +19,7 @@ from supple.io.play_stepper import STEPPER
 from supple.io.play_view import VIEW
 
 NODE = shutil.which("node")
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 needs_node = pytest.mark.skipif(NODE is None, reason="needs node, to run the script of the page")
 _VOID = {"meta", "input", "line", "circle"}
 
@@ -132,7 +133,7 @@ def test_spring_settles_where_it_balances_the_body():
     model = bar()
     vertex = model.mesh.n_vertices - 1
     phi, rest = model.vectors[:, vertex].T, model.mesh.vertices[vertex]
-    target = rest + (0.0, 0.05, -0.2)
+    target = rest + np.array([0.0, 0.05, -0.2])
     found = in_node(
         "const g = {phi: array(d.phi), rest: d.rest, target: d.target, k: 300, c: 5};"
         "s.alpha = 5; s.beta = .02; const none = new Float64Array(d.size);"
@@ -200,6 +201,26 @@ def test_page_is_whole_html_that_needs_no_other_file(tmp_path):
 def test_scripts_can_be_read():
     for script in (STEPPER, VIEW, SCRIPT):
         subprocess.run([NODE, "--check", "-"], input=script, text=True, check=True, timeout=60)
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="needs chromium, to open the page")
+def test_page_lives_in_a_browser(tmp_path):
+    model = bar()
+    write_play_page(tmp_path / "play.html", model, start(model, poke=np.full(model.size, 0.01)))
+    flags = "--headless=new --no-sandbox --use-gl=angle --use-angle=swiftshader"
+    more = "--enable-unsafe-swiftshader --virtual-time-budget=1200 --dump-dom"
+    done = subprocess.run(
+        [CHROMIUM, *flags.split(), *more.split(), f"--user-data-dir={tmp_path / 'profile'}",
+         (tmp_path / "play.html").as_uri()],
+        capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    if 'data-why="no WebGL"' in done.stdout:
+        pytest.skip("this chromium draws no WebGL")
+    assert "data-why" not in done.stdout
+    stats = re.search(r'id="stats">([^<]*)<', done.stdout).group(1)
+    assert re.fullmatch(
+        r"7 coordinates · [\d.]+ µs a step · \d+ steps a frame · \d+ frames a second", stats
+    )
 
 
 def test_basis_in_the_page_is_that_of_the_boundary():

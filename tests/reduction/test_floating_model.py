@@ -115,6 +115,32 @@ def test_damaged_arrays_are_refused(change):
         FloatingInertia.from_arrays({k: v for k, v in arrays.items() if v is not None})
 
 
+def test_a_loaded_model_flies_bit_for_bit(tmp_path):
+    model = small()
+    model.save(tmp_path / "free.supple")
+    ends = []
+    for each in (model, sp.load_model(tmp_path / "free.supple")):
+        flying = thrown(each)
+        flying.run_steps(50)
+        ends.append(np.concatenate([flying.q, flying.v, flying.spin, flying.position]))
+    assert np.array_equal(*ends)
+
+
+def test_an_edit_in_flight_is_a_model_made_anew():
+    model = small()
+    flying, anew = thrown(model), thrown(model.edited(young=3e5, poisson=0.2))
+    flying.run_steps(20)
+    for name in STATE:
+        setattr(anew, name, getattr(flying, name))
+    flying.edit(young=3e5, poisson=0.2)
+    for simulation in (flying, anew):
+        simulation.run_steps(50)
+    assert np.allclose(flying.q, anew.q, rtol=1e-10, atol=1e-12)
+    assert np.allclose(flying.spin, anew.spin, rtol=1e-10)
+    with pytest.raises(sp.InputError, match="density"):
+        model.edited(density=500.0)
+
+
 def test_a_skin_moves_with_the_body():
     mesh = small().mesh
     surface = mesh.boundary()

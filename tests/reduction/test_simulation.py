@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -162,6 +163,24 @@ class TestSteps:
         )
         live.run_steps(2000, force=complete.project(push))
         assert relative(live.displacements(), sp.static_shape(beam, push)) < 1e-6
+
+    @pytest.mark.parametrize("limit", [0, 1000], ids=["nested", "dense"])
+    def test_simulations_of_one_model_in_threads(
+        self, beam: sp.Body, basis: sp.Basis, tip: int, limit: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(polynomial, "DENSE_SIZE", limit)
+        model = sp.reduce(beam, basis)
+
+        def end(strength: float) -> np.ndarray:
+            live = model.simulation()
+            live.run_steps(3000, force=model.pull(tip, (0, 0, strength)))
+            return live.q
+
+        strengths = [-4.0, -1.0, 2.0, 5.0]
+        alone = [end(strength) for strength in strengths]
+        with ThreadPoolExecutor(4) as pool:
+            together = list(pool.map(end, strengths))
+        assert np.array_equal(alone, together)
 
     def test_no_steps_change_nothing(self, model: sp.ReducedModel) -> None:
         live = model.simulation(gravity=(0, 0, -9.81))

@@ -6,8 +6,9 @@ SCRIPT = r"""
 const data = JSON.parse(document.getElementById("model").textContent);
 const $ = id => document.getElementById(id);
 const canvas = $("stage"), root = document.documentElement;
-const scene = makeView(canvas, data);
-if (!scene) { root.classList.add("blind"); return; }
+let scene = null, why = "no WebGL";
+try { scene = makeView(canvas, data); } catch (error) { why = String(error); }
+if (!scene) { root.classList.add("blind"); root.dataset.why = why; return; }
 const r = data.size, live = !data.record, zero = new Float64Array(r);
 const stepper = live ? makeStepper({size: r, mass: decode(data.mass, Float64Array),
   groups: data.groups.map(g => decode(g, Float64Array))}) : null;

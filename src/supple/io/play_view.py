@@ -66,7 +66,8 @@ function program(vs, fs) {
   const at = {};
   return {made, at: name => at[name] || (at[name] = gl.getUniformLocation(made, name))}; }
 const body = program(bodyVertex, bodyFragment), grid = program(gridVertex, gridFragment);
-if (![body, grid].every(x => gl.getProgramParameter(x.made, gl.LINK_STATUS))) return null;
+[body, grid].forEach(x => { if (!gl.getProgramParameter(x.made, gl.LINK_STATUS))
+  throw new Error(gl.getProgramInfoLog(x.made) || "a shader was refused"); });
 const buffers = [0, 1, 2, 3].map(() => gl.createBuffer());
 function attribute(buffer, i, size, kind, scaled) {
   gl.bindBuffer(gl.ARRAY_BUFFER, buffer); gl.enableVertexAttribArray(i);

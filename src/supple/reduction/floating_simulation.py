@@ -71,15 +71,33 @@ class FloatingSimulation(FloatingState):
         assert isinstance(self.integrator, ImplicitIntegrator)
         self._looks_back = self.integrator.looks_back
         self._alpha = _mass_coefficient(damping)
-        if isinstance(damping, Rayleigh):
-            damping = replace(damping, mass=0.0)
-        self._damping = reduced_damping(damping, model)
         super().__init__(model, max(self._table.vectors, self._start_table.vectors) // 3)
         self._start_time, self._steps = 0.0, 0
         self._has_past = False
         self._load = self._no_load = FloatingLoad(np.zeros(3), np.zeros((model.size + 1, 3, 3)))
         self._push: Floats = np.zeros(3)  # force per mass, with gravity
         self._make_scratch()
+        self._use(model)
+
+    def _use(self, model: ReducedModel) -> None:
+        """Move on with ``model``, which has the basis and the mass of the one before."""
+        self.model = model
+        damping = self.damping
+        if isinstance(damping, Rayleigh):
+            damping = replace(damping, mass=0.0)
+        self._damping = reduced_damping(damping, model)
+        self._scratch = () if model.quartic is None else model.quartic.compiled.scratch()
+        self._settled = self._has_past = False
+
+    def edit(
+        self,
+        region: str | None = None,
+        *,
+        young: float | None = None,
+        poisson: float | None = None,
+    ) -> None:
+        """Change the material of a region, or of all of the body, and go on from where it is."""
+        self._use(self.model.edited(region, young=young, poisson=poisson))
 
     def _make_scratch(self) -> None:
         r = self.model.size
@@ -188,7 +206,7 @@ class FloatingSimulation(FloatingState):
             quartic.P, quartic.Q, quartic.S, quartic.starts, quartic.rows,
             self.solver.max_iterations, self.solver.tolerance,
             self._history[: table.vectors], self._rigid, self._frame,
-            quartic.qq, quartic.F, quartic.G2, quartic.G3, self._K, self._R, self._A,
+            *self._scratch, self._K, self._R, self._A,
             self._X, self._x_v, self._x_a, self._delta,
             self._hats, self._Z, self._H, self._small, self._W,
         )  # fmt: skip

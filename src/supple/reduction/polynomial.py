@@ -92,7 +92,7 @@ class Quartic:
 
 
 class CompiledQuartic:
-    """A quartic polynomial laid out for the compiled kernels, with their scratch arrays."""
+    """A quartic polynomial laid out for the compiled kernels."""
 
     def __init__(self, quartic: Quartic) -> None:
         r = quartic.size
@@ -110,17 +110,20 @@ class CompiledQuartic:
             self.S = _in_padded_blocks(
                 quartic.S, np.concatenate([np.arange(a + 1) for a in range(r)])
             )
-        n = int(lengths[-1]) if r else 0
-        self.qq, self.G2, self.G3 = np.zeros(n), np.zeros(n), np.zeros(n)
-        self.F = np.zeros(len(self.Q))
+
+    def scratch(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """Arrays for the kernels to work in, qq, F, G2 and G3; one set for each thread."""
+        n = int(self.starts[-1] - self.starts[-2])
+        return np.empty(n), np.empty(len(self.Q)), np.empty(n), np.empty(n)
 
     def evaluate(self, q: Floats) -> tuple[Floats, Floats]:
         """R (r,) and K (r, r) at q."""
         R, K = np.empty(self.size), np.empty((self.size, self.size))
+        qq, F, G2, G3 = self.scratch()
         if len(self.rows):
-            evaluate_dense(q, self.P, self.rows, self.qq, self.G2, self.G3, K, R)
+            evaluate_dense(q, self.P, self.rows, qq, G2, G3, K, R)
         else:
-            evaluate_nested(q, self.P, self.Q, self.S, self.starts, self.qq, self.F, self.G2, K, R)
+            evaluate_nested(q, self.P, self.Q, self.S, self.starts, qq, F, G2, K, R)
         return R, K
 
 

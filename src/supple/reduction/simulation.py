@@ -89,6 +89,7 @@ class ReducedSimulation:
         self._diagonal = _is_diagonal(self._mass) and _is_diagonal(self._damping.constant)
         quartic = model.quartic
         self._quartic = None if quartic is None else quartic.compiled
+        self._scratch = () if self._quartic is None else self._quartic.scratch()
         self._settled = False
 
     def edit(
@@ -229,7 +230,7 @@ class ReducedSimulation:
             self._diagonal, self._mass, damping.constant, damping.factor,
             quartic.P, quartic.Q, quartic.S, quartic.starts, quartic.rows,
             solver.max_iterations, solver.tolerance,
-            self._history, quartic.qq, quartic.F, quartic.G2, quartic.G3,
+            self._history, *self._scratch,
             self._K, self._R, self._A,
             self._x, self._x_v, self._x_a, self._v, self._a, self._delta,
         )  # fmt: skip
