@@ -13,10 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from .._kernels import crowd
-from ..checks import instance, number, numbers, vector, whole_number
-from ..damping import Damping
+from ..checks import instance, numbers, whole_number
 from ..errors import InputError, StepFailed
-from ..integrators import ImplicitIntegrator, Integrator, Newmark
 from ..threads import run_all
 from ..types import Floats
 from .damping import ReducedDamping, reduced_damping
@@ -24,13 +22,14 @@ from .model import ReducedModel, expand
 from .newton import DenseNewton
 from .polynomial import dense_rows, pair_count
 from .stage_table import StageTable
+from .stepper import Stepper, skin_shape
 
 Array = NDArray[Any]
 
 _BLOCK = 128  # copies: enough for the matrix products, few enough for the cache
 
 
-class CrowdSimulation:
+class CrowdSimulation(Stepper):
     """``copies`` of one model, each with its own coordinates ``q`` (copies, r), rates and forces.
 
     The other options are those of ReducedSimulation; ``dtype`` is numpy.float64 or numpy.float32,
@@ -42,21 +41,11 @@ class CrowdSimulation:
         model: ReducedModel,
         *,
         copies: int,
-        damping: Damping | None = None,
-        integrator: Integrator | None = None,
-        dt: float = 1e-3,
-        gravity: ArrayLike = (0.0, 0.0, 0.0),
-        solver: DenseNewton | None = None,
         dtype: DTypeLike = np.float64,
+        **options: Any,
     ) -> None:
-        instance("model", model, ReducedModel, "reduce(body, basis)")
+        super().__init__(model, **options)
         self.copies = whole_number("copies", copies, at_least=1)
-        self.solver = solver if solver is not None else DenseNewton()
-        instance("solver", self.solver, DenseNewton, "DenseNewton(max_iterations=1)")
-        self.integrator = integrator if integrator is not None else Newmark()
-        self.dt = number("dt", dt, above=0, unit="s")
-        self.gravity = vector("gravity", gravity)
-        self.damping = damping
         self.dtype: np.dtype[Any] = np.dtype(dtype)
         if self.dtype not in (np.float32, np.float64):
             raise InputError(f"dtype={dtype!r}: give numpy.float32 or numpy.float64")
@@ -64,18 +53,11 @@ class CrowdSimulation:
             raise InputError(
                 "a crowd is made of supported bodies; this one is free: step copies one by one"
             )
-        self._start_table = StageTable.of(self.integrator, self.dt, start=True)
-        self._table = StageTable.of(self.integrator, self.dt, start=False)
-        assert isinstance(self.integrator, ImplicitIntegrator)
-        self._looks_back = self.integrator.looks_back
         count = min(_BLOCK, self.copies)
-        vectors = max(self._table.vectors, self._start_table.vectors)
         self._blocks = [
-            _Block(min(count, self.copies - first), vectors, model.size, self.dtype)
+            _Block(min(count, self.copies - first), self._vectors, model.size, self.dtype)
             for first in range(0, self.copies, count)
         ]
-        self._settled = self._has_past = False
-        self._steps, self._start_time = 0, 0.0
         self.model = model
 
     @property
@@ -128,25 +110,13 @@ class CrowdSimulation:
     def v(self, value: ArrayLike) -> None:
         self._set(1, "v", value)
 
-    @property
-    def time(self) -> float:
-        """[s]"""
-        return self._start_time + self._steps * self.dt
-
     def displacements(self, copy: int, *, out: Floats | None = None) -> Floats:
         """Displacements of one copy's volume mesh [m], (n, 3)."""
         return expand(self._one(copy), self.model.vectors, out)
 
     def skin_vertices(self, copy: int, *, out: Floats | None = None) -> Floats:
         """Where the vertices of one copy's skin are [m], (s, 3)."""
-        skin = self.model.skin
-        if skin is None:
-            raise InputError(
-                "this model has no skin; make it with reduce(body, basis, skin=Embedding(...))"
-            )
-        result = expand(self._one(copy), skin.vectors, out)
-        result += skin.vertices
-        return result
+        return skin_shape(self.model, self._one(copy), out)
 
     def _one(self, copy: int) -> Floats:
         if not 0 <= copy < self.copies:

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from .._kernels import floating as kernels
 from .._kernels.floating_newton import correct_floating, move
 from .._kernels.frame import begin_rigid
 from .._kernels.stepping import DONE, NOT_CONVERGED, NOT_DEFINITE, NOT_FINITE, begin_stage
-from ..checks import instance, number, vector, whole_number
+from ..checks import instance, whole_number
 from ..damping import Damping, Rayleigh
 from ..errors import InputError, StepFailed
-from ..integrators import ImplicitIntegrator, Integrator, Newmark
 from ..types import Floats
 from .damping import reduced_damping
 from .floating import FloatingLoad
 from .floating_state import FloatingState
 from .model import ReducedModel
-from .newton import DenseNewton
 from .stage_table import StageTable
 
 _REASONS = {
@@ -37,43 +35,23 @@ class FloatingSimulation(FloatingState):
     The body deforms in a frame that moves with it; its turns may be of any size. Momentum changes
     by forces alone, and by the α of Rayleigh damping, which is a drag on all motion as in full
     space. Damping by stiffness acts on the deformation and leaves rigid motion alone, which that of
-    the full space does not quite. ``gravity`` is an acceleration (3,) [m/s²].
+    the full space does not quite.
 
     Assign ``q``, ``v``, ``position``, ``rotation``, ``velocity`` and ``spin`` for initial
-    conditions; each leaves the others as they are.
+    conditions; each leaves the others as they are. The options are those of ReducedSimulation.
     """
 
     def __init__(
-        self,
-        model: ReducedModel,
-        *,
-        damping: Damping | None = None,
-        integrator: Integrator | None = None,
-        dt: float = 1e-3,
-        gravity: ArrayLike = (0.0, 0.0, 0.0),
-        solver: DenseNewton | None = None,
+        self, model: ReducedModel, *, damping: Damping | None = None, **options: Any
     ) -> None:
-        instance("model", model, ReducedModel, "reduce(body, basis)")
-        self.solver = solver if solver is not None else DenseNewton()
-        instance("solver", self.solver, DenseNewton, "DenseNewton(max_iterations=1)")
-        self.integrator = integrator if integrator is not None else Newmark()
-        self.dt = number("dt", dt, above=0, unit="s")
-        self.gravity = vector("gravity", gravity)
-        self.damping = damping
-        self._start_table = StageTable.of(self.integrator, self.dt, start=True)
-        self._table = StageTable.of(self.integrator, self.dt, start=False)
+        super().__init__(model, damping=damping, **options)
         for table in (self._start_table, self._table):
             if np.abs(table.w_a[:, ::3] - table.w_v[:, ::3]).max() > 1e-12:
                 raise InputError(
                     f"integrator={self.integrator!r} makes velocities from displacements as well, "
                     "in which momentum drifts; use one such as Newmark(), TRBDF2() or BDF2()"
                 )
-        assert isinstance(self.integrator, ImplicitIntegrator)
-        self._looks_back = self.integrator.looks_back
         self._alpha = _mass_coefficient(damping)
-        super().__init__(model, max(self._table.vectors, self._start_table.vectors) // 3)
-        self._start_time, self._steps = 0.0, 0
-        self._has_past = False
         self._load = self._no_load = FloatingLoad(np.zeros(3), np.zeros((model.size + 1, 3, 3)))
         self._push: Floats = np.zeros(3)  # force per mass, with gravity
         self._make_scratch()
@@ -110,15 +88,6 @@ class FloatingSimulation(FloatingState):
         self._moments = inertia.rest_moments, inertia.mixed_moments, inertia.shape_moments
 
     # -- stepping --------------------------------------------------------------------------
-
-    @property
-    def time(self) -> float:
-        """[s]"""
-        return self._start_time + self._steps * self.dt
-
-    @time.setter
-    def time(self, value: float) -> None:
-        self._start_time, self._steps = number("time", value, unit="s"), 0
 
     def step(self, *, force: FloatingLoad | None = None) -> None:
         """One step, with the forces of the world that ``model.pull`` or ``project`` give.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -10,15 +12,17 @@ from ..checks import numbers, vector
 from ..errors import InputError
 from ..types import Floats
 from .model import ReducedModel, expand
+from .stepper import Stepper, skin_shape
 
 
-class FloatingState:
+class FloatingState(Stepper):
     """Deformation q in a frame that has a position and a rotation, and the momenta of all.
 
     Every array given out is a copy; assign a property to change the state.
     """
 
-    def __init__(self, model: ReducedModel, points: int) -> None:
+    def __init__(self, model: ReducedModel, **options: Any) -> None:
+        super().__init__(model, **options)
         if model.floating is None:
             raise InputError(
                 "this model is of a body that is held; use model.simulation(), or make a model of "
@@ -26,7 +30,7 @@ class FloatingState:
             )
         self.model = model
         self._inertia = model.floating
-        self._settled = False  # whether the accelerations belong to the state
+        points = self._vectors // 3
         # ``points`` in time: now, one step ago and the ends of stages, as the kernels keep them
         self._history: Floats = np.zeros((3 * points, model.size))
         self._rigid: Floats = np.zeros((points, 8, 3))
@@ -143,13 +147,7 @@ class FloatingState:
 
     def skin_vertices(self, *, out: Floats | None = None) -> Floats:
         """Where the vertices of the model's skin are in the world [m], (s, 3)."""
-        skin = self.model.skin
-        if skin is None:
-            raise InputError(
-                "this model has no skin; make it with reduce(body, basis, skin=Embedding(...))"
-            )
-        arms = expand(self._history[0], skin.vectors)
-        arms += skin.vertices
+        arms = skin_shape(self.model, self._history[0], None)
         return self._placed(arms - self._inertia.centre, self._rigid[0, P], out)
 
     def _placed(self, arms: Floats, shift: Floats, out: Floats | None) -> Floats:

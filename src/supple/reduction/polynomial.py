@@ -112,9 +112,12 @@ class CompiledQuartic:
             )
 
     def scratch(self) -> tuple[Floats, Floats, Floats, Floats]:
-        """Arrays for the kernels to work in, qq, F, G2 and G3; one set for each thread."""
+        """Arrays for the kernels to work in, qq, F, G2 and G3; one set for each thread.
+
+        They are zero where padding is: zero times what stands there must not be NaN.
+        """
         n = int(self.starts[-1] - self.starts[-2])
-        return np.empty(n), np.empty(len(self.Q)), np.empty(n), np.empty(n)
+        return np.zeros(n), np.zeros(len(self.Q)), np.zeros(n), np.zeros(n)
 
     def evaluate(self, q: Floats) -> tuple[Floats, Floats]:
         """R (r,) and K (r, r) at q."""

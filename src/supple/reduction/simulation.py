@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from math import isfinite
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .._kernels import stepping
-from ..checks import instance, number, numbers, vector, whole_number
-from ..damping import Damping
+from ..checks import instance, numbers, whole_number
 from ..errors import InputError, StepFailed
-from ..integrators import ImplicitIntegrator, Integrator, Newmark
 from ..types import Floats
 from .damping import ReducedDamping, reduced_damping
 from .model import ReducedModel, expand
-from .newton import DenseNewton
 from .stage_table import StageTable
+from .stepper import Stepper, skin_shape
 
 _REASONS = {
     stepping.NOT_FINITE: "the forces are not finite",
@@ -26,7 +24,7 @@ _REASONS = {
 }
 
 
-class ReducedSimulation:
+class ReducedSimulation(Stepper):
     """A reduced model, moved by an implicit integrator in steps of ``dt`` [s].
 
     ``gravity`` is an acceleration (3,) [m/s²]. ``q`` and ``v`` are the coordinates and their rates,
@@ -34,34 +32,10 @@ class ReducedSimulation:
     acceleration at its start is the one that the step before ended with (subspace StVK, App. C).
     """
 
-    def __init__(
-        self,
-        model: ReducedModel,
-        *,
-        damping: Damping | None = None,
-        integrator: Integrator | None = None,
-        dt: float = 1e-3,
-        gravity: ArrayLike = (0.0, 0.0, 0.0),
-        solver: DenseNewton | None = None,
-    ) -> None:
-        instance("model", model, ReducedModel, "reduce(body, basis)")
-        self.solver = solver if solver is not None else DenseNewton()
-        instance("solver", self.solver, DenseNewton, "DenseNewton(max_iterations=1)")
-        self.integrator = integrator if integrator is not None else Newmark()
-        self.dt = number("dt", dt, above=0, unit="s")
-        self.gravity = vector("gravity", gravity)
-        self.damping = damping
-        self._start_table = StageTable.of(self.integrator, self.dt, start=True)
-        self._table = StageTable.of(self.integrator, self.dt, start=False)
-        assert isinstance(self.integrator, ImplicitIntegrator)
-        self._looks_back = self.integrator.looks_back
+    def __init__(self, model: ReducedModel, **options: Any) -> None:
+        super().__init__(model, **options)
         r = model.size
-        vectors = max(self._table.vectors, self._start_table.vectors)
-        self._history: Floats = np.zeros((vectors, r))
-        self._settled = False  # whether the acceleration belongs to the state
-        self._has_past = False
-        self._steps = 0
-        self._start_time = 0.0
+        self._history: Floats = np.zeros((self._vectors, r))
         self._x, self._x_v, self._x_a, self._v, self._a, self._delta = np.zeros((6, r))
         self._K, self._A = np.zeros((r, r)), np.zeros((r, r))
         self._R, self._force = np.zeros(r), np.zeros((1, r))
@@ -125,29 +99,13 @@ class ReducedSimulation:
         self._history[1] = self.model.checked("v", value)
         self._settled = self._has_past = False
 
-    @property
-    def time(self) -> float:
-        """[s]"""
-        return self._start_time + self._steps * self.dt
-
-    @time.setter
-    def time(self, value: float) -> None:
-        self._start_time, self._steps = number("time", value, unit="s"), 0
-
     def displacements(self, *, out: Floats | None = None) -> Floats:
         """Displacements of the volume mesh [m], (n, 3)."""
         return expand(self._history[0], self.model.vectors, out)
 
     def skin_vertices(self, *, out: Floats | None = None) -> Floats:
         """Where the vertices of the model's skin are [m], (s, 3)."""
-        skin = self.model.skin
-        if skin is None:
-            raise InputError(
-                "this model has no skin; make it with reduce(body, basis, skin=Embedding(...))"
-            )
-        result = expand(self._history[0], skin.vectors, out)
-        result += skin.vertices
-        return result
+        return skin_shape(self.model, self._history[0], out)
 
     @property
     def kinetic(self) -> float:
