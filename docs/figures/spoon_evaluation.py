@@ -86,7 +86,7 @@ def motions(case: ev.Struck, u: np.ndarray) -> list[Row]:
                 "modal derivatives" + (f" of {modes} modes" if modes != MODES else ""),
                 sp.modal_derivative_basis(body, modes=modes, size=size),
             )
-            for modes, size in ((MODES, SIZE), (MODES, 15), (20, 30))
+            for modes, size in ((MODES, SIZE), (8, SIZE), (MODES, 15), (20, 30))
         ),
         in_basis(case, "sketch, all round", sp.sketch_basis(body, found, SIZE)),
         in_basis(case, "sketch, all round", sp.sketch_basis(body, found, 15)),

@@ -271,6 +271,18 @@ def test_too_large_a_page_is_refused_with_advice(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
+def test_too_large_a_skin_gives_way_to_the_boundary(tmp_path, monkeypatch):
+    model = bar()
+    fine = sp.TetMesh.box((1.0, 0.2, 0.2), (20, 8, 8)).boundary()
+    skinned = model.with_skin(sp.Embedding(model.mesh, fine))
+    assert write_play_page(tmp_path / "a.html", skinned, start(model))
+    whole = (tmp_path / "a.html").stat().st_size
+    monkeypatch.setattr(pages, "MOST_BYTES", 0.9 * whole)
+    assert not write_play_page(tmp_path / "a.html", skinned, start(model))
+    text = (tmp_path / "a.html").read_text(encoding="utf-8")
+    assert data_of(text)["rest"] == data_of(play_page(model, start(model)))["rest"]
+
+
 def test_model_that_a_page_cannot_run_needs_a_record(tmp_path):
     model = bar(material=sp.StableNeoHookean, regions=())
     with pytest.raises(sp.InputError, match="record"):

@@ -7,8 +7,9 @@ import numpy as np
 import supple as sp
 from supple.reduction.basis import modal_derivative_basis, picked_basis
 from supple.reduction.floating_simulation import FloatingSimulation
-from supple.reduction.model import ReducedModel, reduce
+from supple.reduction.model import ReducedModel
 from supple.reduction.newton import DenseNewton
+from supple.reduction.reducing import reduce
 
 EXACT = DenseNewton(max_iterations=30, tolerance=1e-11)
 STATE = ("q", "v", "rotation", "spin", "position")

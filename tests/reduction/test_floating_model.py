@@ -10,8 +10,8 @@ from supple.integrators import ImplicitIntegrator, Stage
 from supple.reduction.basis import Basis, modal_derivative_basis
 from supple.reduction.floating import FloatingInertia
 from supple.reduction.floating_simulation import FloatingSimulation
-from supple.reduction.model import reduce
 from supple.reduction.newton import DenseNewton
+from supple.reduction.reducing import reduce
 
 from ..helpers import rotation
 from .floating_bodies import EXACT, SPIN, STATE, bar, momenta, small, thrown, wobble

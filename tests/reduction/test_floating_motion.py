@@ -8,7 +8,7 @@ import supple as sp
 from supple._kernels.frame import L
 from supple.reduction.basis import modal_derivative_basis
 from supple.reduction.floating_simulation import FloatingSimulation
-from supple.reduction.model import reduce
+from supple.reduction.reducing import reduce
 
 from ..helpers import rotation
 from .floating_bodies import IMPLICIT, STATE, bar, complete, small, thrown

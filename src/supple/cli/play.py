@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,7 +52,9 @@ def command(given: argparse.Namespace) -> int:
         up=up,
         record=None if live else run.record,
     )
-    write_play_page(page, model, play)
+    if not write_play_page(page, model, play):
+        note = "the skin is too large for a page; it draws the boundary of the mesh instead"
+        print(f"note: {note}", file=sys.stderr)
     if given.export is not None:
         with Reporter(f"writing {given.export}", quiet=given.quiet) as reporter:
             _export(model, run, Path(given.export), up, reporter)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any, Literal
 
@@ -76,24 +76,29 @@ def runs_in_page(model: ReducedModel) -> bool:
     return model.floating is None and model.quartic is not None
 
 
-def write_play_page(path: str | os.PathLike[str], model: ReducedModel, play: Play) -> None:
-    """Writes the page, whole or not at all.
+def write_play_page(path: str | os.PathLike[str], model: ReducedModel, play: Play) -> bool:
+    """Writes the page, whole or not at all; whether it draws all of the model's skin.
 
-    Raises InputError where it would be larger than a browser likes, or where the model can only be
-    shown and there is no record.
+    A skin that would make the page larger than a browser likes gives way to the boundary of the
+    mesh. Raises InputError where that is too large too, or where the model can only be shown and
+    there is no record.
     """
     if play.record is None and not runs_in_page(model):
         raise InputError(
             "a page can run models of StVK bodies that are held; this one needs a record of a run"
         )
     text = play_page(model, play)
+    coarser = len(text) > MOST_BYTES and model.skin is not None
+    if coarser:
+        text = play_page(replace(model, skin=None), play)
     if len(text) > MOST_BYTES:
         raise InputError(
             f"the page would have {len(text) / 1e6:,.0f} MB, more than {MOST_BYTES / 1e6:.0f}; "
-            "take fewer coordinates (--size), or give the model a coarser skin"
+            "take fewer coordinates (--size), or give the model a coarser mesh or skin"
         )
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
+    return not coarser
 
 
 def play_page(model: ReducedModel, play: Play) -> str:
@@ -131,7 +136,7 @@ def _panel(model: ReducedModel, play: Play, names: tuple[str, ...]) -> str:
     if play.record is not None:
         return (
             '<details id="panel" open><summary>Controls</summary>\n'
-            "<p>A recorded run: pages play live only what is held and of StVK.</p>"
+            "<p>A recorded run. Live, a page can run bodies of StVK that are held.</p>"
             f'\n{time}\n<div class="buttons"><button id="poke">Again</button>'
             '<button id="pause">Pause</button></div>\n<p id="stats"></p></details>'
         )
@@ -276,8 +281,9 @@ def _colors(model: ReducedModel, places: Floats) -> Floats:
     by_cell = np.tile(np.array(_REST), (mesh.n_cells, 1))
     for k, name in enumerate(names):
         by_cell[mesh.region(name)] = _PALETTE[k % len(_PALETTE)]
-    _, nearest = cKDTree(mesh.centroids).query(places)
-    colors: Floats = by_cell[nearest]
+    # A few of the nearest cells, so that one colour runs softly into the next.
+    _, nearest = cKDTree(mesh.centroids).query(places, k=range(1, min(6, mesh.n_cells) + 1))
+    colors: Floats = by_cell[nearest].mean(axis=1)
     return colors
 
 

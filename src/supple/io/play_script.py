@@ -18,7 +18,7 @@ const frames = live ? null : decode(data.record.q, Float32Array);
 const poses = live || !data.record.poses ? null : decode(data.record.poses, Float32Array);
 if (live) stepper.tolerance = 1e-5;  // plenty for the eye
 const setting = {time: 1, damping: 0, gravity: 0, stiffness: 1, regions: data.regions.map(() => 1)};
-const force = new Float64Array(r), shown = new Float64Array(r);
+const pose = new Float32Array(12), force = new Float64Array(r), shown = new Float64Array(r);
 let paused = false, grab = null, left = 0, cost = 0, taken = 0, rate = 60, now = 0;
 
 // -- the model ---------------------------------------------------------------------------
@@ -33,7 +33,7 @@ function take(h, depth) {
   if (stepper.step(h, force, grab)) return;
   if (depth < 5) { take(h / 2, depth + 1); take(h / 2, depth + 1); return; }
   stepper.set(stepper.q, zero);
-  if (!stepper.step(h, force, grab)) { stepper.set(zero, zero); grab = null; } }
+  if (!stepper.step(h, force, grab)) { release(); stepper.set(zero, zero); } }
 function advance(seconds) {
   left += seconds;
   let h = data.dt, n = Math.floor(left / h);
@@ -51,7 +51,10 @@ function replay(seconds) {
   now = (now + seconds) % (last * data.record.dt);
   const i = Math.min(last - 1, Math.floor(now / data.record.dt)), f = now / data.record.dt - i;
   for (let k = 0; k < r; k++) shown[k] = (1 - f) * frames[i * r + k] + f * frames[(i + 1) * r + k];
-  return poses && poses.subarray(12 * i, 12 * i + 12); }
+  if (!poses) return null;
+  for (let k = 0; k < 12; k++)
+    pose[k] = (1 - f) * poses[12 * i + k] + f * poses[12 * i + 12 + k];
+  return pose; }
 function compliance(phi) {
   stepper.evaluate(zero);
   let c = 0;
@@ -91,7 +94,7 @@ const actions = {
   pause: () => pause(!paused) };
 Object.keys(actions).forEach(name => $(name) && $(name).addEventListener("click", actions[name]));
 addEventListener("keydown", e => {
-  if (e.target.closest("input, button, summary")) return;
+  if (e.target.closest && e.target.closest("input, button, summary")) return;
   const name = {" ": "pause", Escape: "release", r: "reset", p: "poke"}[e.key];
   if (name && $(name)) { e.preventDefault(); actions[name](); } });
 const held = new Map();

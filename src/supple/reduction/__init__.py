@@ -13,10 +13,11 @@ from .cubature import Cubature, CubatureWarning
 from .cubature_training import train_cubature
 from .derivatives import modal_derivatives
 from .floating_simulation import FloatingSimulation
-from .model import ReducedModel, reduce
+from .model import ReducedModel
 from .model_file import load_model
 from .modes import Modes, vibration_modes
 from .newton import DenseNewton
+from .reducing import reduce
 from .simulation import ReducedSimulation
 from .sketch import Sketch, sketch_basis
 
