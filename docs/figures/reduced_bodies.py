@@ -54,7 +54,16 @@ def panel(
 
 def main() -> None:
     panels = [
-        panel(spoon, "bowl tip", (0.0, 0.08, 0.22), modes=6, size=12, width=290, azimuth=-70),
+        panel(
+            spoon,
+            "bowl tip",
+            (0.0, 0.08, 0.22),
+            modes=6,
+            size=12,
+            width=290,
+            azimuth=-66,
+            elevation=20,
+        ),
         panel(bridge, "deck middle", (0.0, 60.0, -90.0), modes=10, size=20, width=360, azimuth=-55),
         panel(tower, "top", (8.0, 5.0, 0.0), modes=20, size=30, width=210, azimuth=-60),
         panel(heart, "tip", (-1.2, 0.8, 0.5), modes=20, size=30, width=240, azimuth=-80),

@@ -52,13 +52,13 @@ class Row:
 
 
 class Bar:
-    """Progress on the terminal."""
+    """Progress of one phase on the terminal."""
 
     def __init__(self) -> None:
         self._bar: tqdm | None = None
 
     def __call__(self, done: int, total: int, what: str) -> None:
-        if self._bar is None or self._bar.desc != f"{what}: ":
+        if self._bar is None:
             self._bar = tqdm(total=total, desc=what)
         self._bar.update(done - self._bar.n)
 

@@ -101,11 +101,14 @@ def test_other_materials(tip: int) -> None:
 
 
 def test_bad_input(model: sp.ReducedModel) -> None:
-    with pytest.raises(sp.InputError, match="dtype"):
-        model.simulation(copies=2, dtype=np.int32)
+    for dtype in (np.int32, "foo", None):
+        with pytest.raises(sp.InputError, match="dtype"):
+            model.simulation(copies=2, dtype=dtype)
     crowd = model.simulation(copies=2)
     with pytest.raises(sp.InputError, match="copies 0 to 1"):
         crowd.displacements(2)
+    with pytest.raises(sp.InputError, match="copy="):
+        crowd.displacements(1.0)  # type: ignore[arg-type]
     with pytest.raises(sp.InputError, match="no skin"):
         crowd.skin_vertices(0)
     with pytest.raises(sp.InputError, match="force has shape"):

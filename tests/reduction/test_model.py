@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -244,6 +246,25 @@ class TestRefusals:
         free = sp.Body(beam.mesh, beam.material, fixed=beam.mesh.where(x=1.0))
         with pytest.raises(sp.InputError, match="components that are held"):
             sp.reduce(free, complete_basis(beam))
+
+    def test_arrays_that_cannot_be_filled(self, model: sp.ReducedModel) -> None:
+        q, shape = np.zeros(model.size), model.mesh.vertices.shape
+        for out in (np.zeros(model.size + 5), np.zeros(3), np.zeros(model.size, dtype=int)):
+            with pytest.raises(sp.InputError, match="out must be"):
+                model.pull(0, (0, 0, 1), out=out)
+        wide = np.zeros((shape[0], 4))[:, :3]
+        for out in (wide, np.zeros(shape, order="F"), np.zeros(shape[::-1])):
+            with pytest.raises(sp.InputError, match="out must be"):
+                model.displacements(q, out=out)
+
+    def test_numbers_of_any_kind(self, model: sp.ReducedModel, tmp_path: Path) -> None:
+        model.edited(young=np.float32(2e5), density=np.int64(1200)).save(tmp_path / "m.supple")
+        assert sp.load_model(tmp_path / "m.supple").groups[0].density == 1200.0
+
+    @pytest.mark.parametrize("vertex", [1.5, True, "1", [0, 1]])
+    def test_vertices_are_whole_numbers(self, model: sp.ReducedModel, vertex: object) -> None:
+        with pytest.raises(sp.InputError, match="vertex="):
+            model.pull(vertex, (0, 0, 1))  # type: ignore[arg-type]
 
     def test_bad_vertices_and_shapes(self, model: sp.ReducedModel) -> None:
         with pytest.raises(sp.InputError, match="vertex=10000"):

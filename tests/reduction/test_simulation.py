@@ -244,6 +244,16 @@ class TestFailures:
         assert np.isfinite(live.q).all()
         live.run_steps(3)
 
+    @pytest.mark.parametrize("copies", [None, 3])
+    def test_a_failed_force_leaves_no_trace(
+        self, model: sp.ReducedModel, copies: int | None
+    ) -> None:
+        live = model.simulation(copies=copies)
+        with pytest.raises(sp.StepFailed):
+            live.step(force=np.full(model.size, 1e200))
+        live.step()  # at rest and without a force
+        assert not live.q.any()
+
     def test_huge_coordinates(self, model: sp.ReducedModel) -> None:
         live = model.simulation()
         live.q = np.full(model.size, 1e200)
@@ -296,6 +306,52 @@ class TestFailures:
             live.model = model.truncated(3)
         with pytest.raises(sp.InputError, match="max_iterations"):
             sp.DenseNewton(max_iterations=0)
+
+
+class TestOptionsWhileItRuns:
+    @pytest.mark.parametrize("copies", [None, 2])
+    def test_gravity_and_damping_can_change(
+        self, model: sp.ReducedModel, copies: int | None
+    ) -> None:
+        changed = model.simulation(copies=copies)
+        changed.gravity = (0, 0, -9.81)
+        changed.damping = sp.Rayleigh(mass=2.0)
+        fresh = model.simulation(
+            copies=copies, gravity=(0, 0, -9.81), damping=sp.Rayleigh(mass=2.0)
+        )
+        for live in (changed, fresh):
+            live.run_steps(50)
+        assert np.array_equal(changed.q, fresh.q)
+        assert np.abs(changed.q).max() > 0
+
+    def test_a_bad_damping_changes_nothing(self, model: sp.ReducedModel) -> None:
+        live = model.simulation(damping=sp.Rayleigh(mass=2.0))
+        with pytest.raises(sp.InputError, match="elsewhere"):
+            live.damping = sp.Rayleigh(mass={"elsewhere": 1.0})
+        assert live.damping == sp.Rayleigh(mass=2.0)
+
+    def test_step_and_rule_stay(self, model: sp.ReducedModel) -> None:
+        live = model.simulation()
+        for name, value in (("dt", 0.1), ("integrator", sp.TRBDF2())):
+            with pytest.raises(AttributeError):
+                setattr(live, name, value)
+
+    @pytest.mark.parametrize("copies", [None, 2])
+    def test_models_that_do_not_fit(
+        self, beam: sp.Body, model: sp.ReducedModel, copies: int | None
+    ) -> None:
+        body = sp.Body(beam.mesh, beam.material)
+        free = sp.reduce(body, sp.modal_derivative_basis(body, modes=4, size=model.size))
+        live = model.simulation(copies=copies)
+        with pytest.raises(sp.InputError, match="body that is free"):
+            live.model = free
+        with pytest.raises(sp.InputError, match="5 coordinates"):
+            live.model = model.truncated(5)
+        with pytest.raises(sp.InputError, match="body that is free"):
+            sp.ReducedSimulation(free)
+        with pytest.raises(sp.InputError, match="body that is held"):
+            free.simulation().model = model
+        live.step()
 
 
 class TestStageTable:

@@ -102,7 +102,7 @@ let mode = "", spread = 0;
 function take_hold(e) {
   const hit = live && scene.pick(e.offsetX, e.offsetY, e.pointerType === "touch" ? 26 : 12);
   if (!hit) return false;
-  const k = 6 / Math.max(compliance(hit.phi), .03 * data.compliance);
+  const k = 20 / Math.max(compliance(hit.phi), .03 * data.compliance);
   grab = {phi: hit.phi, rest: hit.rest, target: Float64Array.from(hit.place), k,
     c: .12 * k / (2 * Math.PI * data.frequency)};
   grab.depth = scene.depth(hit.place);

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from .._kernels import crowd
-from ..checks import instance, numbers, whole_number
+from ..checks import numbers, whole_number
 from ..errors import InputError, StepFailed
 from ..threads import run_all
 from ..types import Floats
@@ -46,49 +46,25 @@ class CrowdSimulation(Stepper):
     ) -> None:
         super().__init__(model, **options)
         self.copies = whole_number("copies", copies, at_least=1)
-        self.dtype: np.dtype[Any] = np.dtype(dtype)
-        if self.dtype not in (np.float32, np.float64):
+        if dtype not in (np.float32, np.float64, "float32", "float64"):
             raise InputError(f"dtype={dtype!r}: give numpy.float32 or numpy.float64")
-        if model.floating is not None:
-            raise InputError(
-                "a crowd is made of supported bodies; this one is free: step copies one by one"
-            )
+        self.dtype: np.dtype[Any] = np.dtype(dtype)
         count = min(_BLOCK, self.copies)
         self._blocks = [
             _Block(min(count, self.copies - first), self._vectors, model.size, self.dtype)
             for first in range(0, self.copies, count)
         ]
-        self.model = model
+        self._use(model)
 
-    @property
-    def model(self) -> ReducedModel:
-        """The model; assign another of the same basis, such as an edited one, and go on."""
-        return self._model
-
-    @model.setter
-    def model(self, model: ReducedModel) -> None:
-        instance("model", model, ReducedModel, "reduce(body, basis)")
+    def _use(self, model: ReducedModel) -> None:
         damping = reduced_damping(self.damping, model)
         if damping.by_region is not None:
             raise InputError(
                 "a crowd takes one stiffness coefficient for the whole body, or damping by the "
                 "stiffness at rest: Rayleigh(..., at=StiffnessAt.REST)"
             )
-        self._model = model
         self._physics = _Physics(model, damping, self.dtype)
-        self._weight = model.weight(self.gravity)
-        self._settled = False
-
-    def edit(
-        self,
-        region: str | None = None,
-        *,
-        young: float | None = None,
-        poisson: float | None = None,
-        density: float | None = None,
-    ) -> None:
-        """Change the material of a region, or of the whole body, in all copies."""
-        self.model = self.model.edited(region, young=young, poisson=poisson, density=density)
+        self._weight = model.weight(self._gravity)
 
     # -- where they are ------------------------------------------------------------------
 
@@ -119,7 +95,7 @@ class CrowdSimulation(Stepper):
         return skin_shape(self.model, self._one(copy), out)
 
     def _one(self, copy: int) -> Floats:
-        if not 0 <= copy < self.copies:
+        if whole_number("copy", copy, at_least=0) >= self.copies:
             raise InputError(f"copy={copy!r}: this crowd has copies 0 to {self.copies - 1}")
         block, place = divmod(copy, self._blocks[0].copies)
         return self._blocks[block].history[0, :, place].astype(float)
@@ -159,12 +135,15 @@ class CrowdSimulation(Stepper):
             total = total + self._spread("force", force)
         for block, part in zip(self._blocks, self._split(total), strict=True):
             block.force[...] = part
-        if steps and not self._settled:
+        settled = self._settled
+        if steps and not settled:
             self._find_accelerations()
-        for _ in range(steps):
+        for step in range(steps):
             table = self._table if self._has_past or not self._looks_back else self._start_table
             failed = self._take(table)
             if failed:
+                if step == 0:  # the force may have been at fault: leave no trace of it
+                    self._settled = settled
                 some = ", ".join(map(str, failed[:5])) + (", …" if len(failed) > 5 else "")
                 raise StepFailed(
                     f"the step of {len(failed)} of {self.copies} copies failed ({some})",

@@ -41,41 +41,29 @@ class FloatingSimulation(FloatingState):
     conditions; each leaves the others as they are. The options are those of ReducedSimulation.
     """
 
-    def __init__(
-        self, model: ReducedModel, *, damping: Damping | None = None, **options: Any
-    ) -> None:
-        super().__init__(model, damping=damping, **options)
+    def __init__(self, model: ReducedModel, **options: Any) -> None:
+        super().__init__(model, **options)
         for table in (self._start_table, self._table):
             if np.abs(table.w_a[:, ::3] - table.w_v[:, ::3]).max() > 1e-12:
                 raise InputError(
                     f"integrator={self.integrator!r} makes velocities from displacements as well, "
                     "in which momentum drifts; use one such as Newmark(), TRBDF2() or BDF2()"
                 )
-        self._alpha = _mass_coefficient(damping)
         self._load = self._no_load = FloatingLoad(np.zeros(3), np.zeros((model.size + 1, 3, 3)))
         self._push: Floats = np.zeros(3)  # force per mass, with gravity
         self._make_scratch()
         self._use(model)
 
     def _use(self, model: ReducedModel) -> None:
-        """Move on with ``model``, which has the basis and the mass of the one before."""
-        self.model = model
+        assert model.floating is not None
+        self._alpha = _mass_coefficient(self.damping)
+        self._inertia = model.floating
         damping = self.damping
         if isinstance(damping, Rayleigh):
             damping = replace(damping, mass=0.0)
         self._damping = reduced_damping(damping, model)
         self._scratch = () if model.quartic is None else model.quartic.compiled.scratch()
-        self._settled = self._has_past = False
-
-    def edit(
-        self,
-        region: str | None = None,
-        *,
-        young: float | None = None,
-        poisson: float | None = None,
-    ) -> None:
-        """Change the material of a region, or of all of the body, and go on from where it is."""
-        self._use(self.model.edited(region, young=young, poisson=poisson))
+        self._has_past = False
 
     def _make_scratch(self) -> None:
         r = self.model.size
@@ -117,7 +105,7 @@ class FloatingSimulation(FloatingState):
 
     def _settle(self, load: FloatingLoad) -> None:
         """Accelerations that belong to the state and the load; one that jumps ends the past."""
-        push = load.force / self._inertia.mass + self.gravity
+        push = load.force / self._inertia.mass + self._gravity
         steady = np.array_equal(push, self._push) and (
             load is self._load or np.array_equal(load.moments, self._load.moments)
         )

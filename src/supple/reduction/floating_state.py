@@ -11,7 +11,7 @@ from .._kernels.frame import OMEGA_RATE, R_NOW, V_RATE, L, P, V
 from ..checks import numbers, vector
 from ..errors import InputError
 from ..types import Floats
-from .model import ReducedModel, expand
+from .model import ReducedModel, expand, room
 from .stepper import Stepper, skin_shape
 
 
@@ -21,14 +21,11 @@ class FloatingState(Stepper):
     Every array given out is a copy; assign a property to change the state.
     """
 
+    _of_free_bodies = True
+
     def __init__(self, model: ReducedModel, **options: Any) -> None:
         super().__init__(model, **options)
-        if model.floating is None:
-            raise InputError(
-                "this model is of a body that is held; use model.simulation(), or make a model of "
-                "a body without supports"
-            )
-        self.model = model
+        assert model.floating is not None  # checked above
         self._inertia = model.floating
         points = self._vectors // 3
         # ``points`` in time: now, one step ago and the ends of stages, as the kernels keep them
@@ -151,6 +148,8 @@ class FloatingState(Stepper):
         return self._placed(arms - self._inertia.centre, self._rigid[0, P], out)
 
     def _placed(self, arms: Floats, shift: Floats, out: Floats | None) -> Floats:
+        if out is not None:
+            room("out", out, arms.shape)
         result = np.matmul(arms, self._frame[R_NOW].T, out=out)
         result += shift
         return result

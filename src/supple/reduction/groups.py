@@ -75,13 +75,14 @@ class Group:
                 f"{missing} differs from cell to cell in {self.label}; give {missing}= too, which "
                 "then holds for all of it"
             )
-        if density is not None:
-            number("density", density, above=0, unit="kg/m³")
+        new_density = (
+            self.density if density is None else number("density", density, above=0, unit="kg/m³")
+        )
         return replace(
             self,
             young=new_young,
             poisson=new_poisson,
-            density=self.density if density is None else density,
+            density=new_density,
         )
 
     @property

@@ -129,12 +129,12 @@ class ReducedModel:
     def pull(self, vertex: int, force: ArrayLike, *, out: Floats | None = None) -> Any:
         """A force (3,) [N] on one vertex, as ``step`` takes it; reads that vertex's rows only."""
         n = len(self.mesh.vertices)
-        if not 0 <= vertex < n:
+        if whole_number("vertex", vertex, at_least=0) >= n:
             raise InputError(f"vertex={vertex!r}: this model has vertices 0 to {n - 1}")
         f = vector("force", force)
         if self.floating is not None:
             return self.floating.load(self.vectors, np.array([vertex]), f[None])
-        result = np.empty(self.size) if out is None else out
+        result = np.empty(self.size) if out is None else room("out", out, (self.size,))
         project_point(self.vectors, vertex, f, result)
         return result
 
@@ -263,5 +263,13 @@ def expand(q: Floats, vectors: Floats, out: Floats | None = None) -> Floats:
     flat = vectors.reshape(len(vectors), -1)
     if out is None:
         return (q @ flat).reshape(vectors.shape[1:])
-    np.dot(q, flat, out=out.reshape(-1))
+    np.dot(q, flat, out=room("out", out, vectors.shape[1:]).reshape(-1))
+    return out
+
+
+def room(name: str, out: Floats, shape: tuple[int, ...]) -> Floats:
+    """``out`` itself, if it is an array that can be filled in place."""
+    fits = isinstance(out, np.ndarray) and out.shape == shape and out.dtype == np.float64
+    if not (fits and out.flags.c_contiguous and out.flags.writeable):
+        raise InputError(f"{name} must be a float64 array in C order that can be written, {shape}")
     return out

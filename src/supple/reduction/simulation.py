@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._kernels import stepping
-from ..checks import instance, numbers, whole_number
-from ..errors import InputError, StepFailed
+from ..checks import numbers, whole_number
+from ..errors import StepFailed
 from ..types import Floats
 from .damping import ReducedDamping, reduced_damping
 from .model import ReducedModel, expand
@@ -39,43 +39,16 @@ class ReducedSimulation(Stepper):
         self._x, self._x_v, self._x_a, self._v, self._a, self._delta = np.zeros((6, r))
         self._K, self._A = np.zeros((r, r)), np.zeros((r, r))
         self._R, self._force = np.zeros(r), np.zeros((1, r))
-        self.model = model
+        self._use(model)
 
-    # -- what it is made of --------------------------------------------------------------
-
-    @property
-    def model(self) -> ReducedModel:
-        """The model; assign another of the same basis, such as an edited one, and go on."""
-        return self._model
-
-    @model.setter
-    def model(self, model: ReducedModel) -> None:
-        instance("model", model, ReducedModel, "reduce(body, basis)")
-        if model.size != self._history.shape[1]:
-            raise InputError(
-                f"the new model has {model.size} coordinates, this simulation "
-                f"{self._history.shape[1]}; start a new simulation"
-            )
-        self._model = model
+    def _use(self, model: ReducedModel) -> None:
         self._damping: ReducedDamping = reduced_damping(self.damping, model)
         self._mass = np.ascontiguousarray(model.mass)
-        self._weight = model.weight(self.gravity)
+        self._weight = model.weight(self._gravity)
         self._diagonal = _is_diagonal(self._mass) and _is_diagonal(self._damping.constant)
         quartic = model.quartic
         self._quartic = None if quartic is None else quartic.compiled
         self._scratch = () if self._quartic is None else self._quartic.scratch()
-        self._settled = False
-
-    def edit(
-        self,
-        region: str | None = None,
-        *,
-        young: float | None = None,
-        poisson: float | None = None,
-        density: float | None = None,
-    ) -> None:
-        """Change the material of a region, or of all of the body, and go on from where it is."""
-        self.model = self.model.edited(region, young=young, poisson=poisson, density=density)
 
     # -- where it is ---------------------------------------------------------------------
 
@@ -155,15 +128,21 @@ class ReducedSimulation(Stepper):
     def _advance(self, steps: int, forces: Floats) -> None:
         if not steps:
             return
-        if not self._settled:
+        settled, done = self._settled, self._steps
+        if not settled:
             self._find_acceleration(forces[0])
-        if self._looks_back and not self._has_past:
-            self._take(1, forces, self._start_table)
-            self._has_past = True
-            steps, forces = steps - 1, forces[min(1, len(forces) - 1) :]
-        if steps:
-            self._take(steps, forces, self._table)
-            self._has_past = True
+        try:
+            if self._looks_back and not self._has_past:
+                self._take(1, forces, self._start_table)
+                self._has_past = True
+                steps, forces = steps - 1, forces[min(1, len(forces) - 1) :]
+            if steps:
+                self._take(steps, forces, self._table)
+                self._has_past = True
+        except StepFailed:
+            if self._steps == done:  # the force may have been at fault: leave no trace of it
+                self._settled = settled
+            raise
 
     def _take(self, steps: int, forces: Floats, table: StageTable) -> None:
         if self._quartic is not None and self._damping.by_region is None:

@@ -1,6 +1,9 @@
-"""What every simulation of a reduced model has: a rule, a step, a solver and a clock."""
+"""What every simulation of a reduced model has: a model, a rule, a solver and a clock."""
 
 from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
 
 from numpy.typing import ArrayLike
 
@@ -14,8 +17,10 @@ from .newton import DenseNewton
 from .stage_table import StageTable
 
 
-class Stepper:
-    """Options, the tables of the integrator and the time."""
+class Stepper(ABC):
+    """Options, the tables of the integrator and the time. ``dt`` and ``integrator`` stay."""
+
+    _of_free_bodies: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -27,20 +32,95 @@ class Stepper:
         gravity: ArrayLike = (0.0, 0.0, 0.0),
         solver: DenseNewton | None = None,
     ) -> None:
-        instance("model", model, ReducedModel, "reduce(body, basis)")
+        self._check(model)
         self.solver = solver if solver is not None else DenseNewton()
         instance("solver", self.solver, DenseNewton, "DenseNewton(max_iterations=1)")
-        self.integrator = integrator if integrator is not None else Newmark()
-        self.dt = number("dt", dt, above=0, unit="s")
-        self.gravity = vector("gravity", gravity)
-        self.damping = damping
-        self._start_table = StageTable.of(self.integrator, self.dt, start=True)
-        self._table = StageTable.of(self.integrator, self.dt, start=False)
-        assert isinstance(self.integrator, ImplicitIntegrator)  # or there would be no table
-        self._looks_back = self.integrator.looks_back
+        self._model, self._damping_model = model, damping
+        self._integrator = integrator if integrator is not None else Newmark()
+        self._dt = number("dt", dt, above=0, unit="s")
+        self._gravity = vector("gravity", gravity)
+        self._start_table = StageTable.of(self._integrator, self._dt, start=True)
+        self._table = StageTable.of(self._integrator, self._dt, start=False)
+        assert isinstance(self._integrator, ImplicitIntegrator)  # or there would be no table
+        self._looks_back = self._integrator.looks_back
         self._settled = False  # whether the accelerations belong to the state
         self._has_past = False  # whether the state one step ago is known
         self._steps, self._start_time = 0, 0.0
+
+    @abstractmethod
+    def _use(self, model: ReducedModel) -> None:
+        """Take on ``model``, with the damping and the gravity that hold now."""
+
+    @property
+    def model(self) -> ReducedModel:
+        """The model; assign another of the same basis, such as an edited one, and go on."""
+        return self._model
+
+    @model.setter
+    def model(self, model: ReducedModel) -> None:
+        self._check(model)
+        if model.size != self._model.size:
+            raise InputError(
+                f"the new model has {model.size} coordinates, this simulation {self._model.size}; "
+                "start a new simulation"
+            )
+        self._use(model)
+        self._model = model
+        self._settled = False
+
+    def _check(self, model: ReducedModel) -> None:
+        instance("model", model, ReducedModel, "reduce(body, basis)")
+        if (model.floating is not None) != self._of_free_bodies:
+            kind = "free" if model.floating is not None else "held"
+            raise InputError(
+                f"this model is of a body that is {kind}, which a {type(self).__name__} does not "
+                "move; model.simulation() gives the one that does"
+            )
+
+    def edit(
+        self,
+        region: str | None = None,
+        *,
+        young: float | None = None,
+        poisson: float | None = None,
+        density: float | None = None,
+    ) -> None:
+        """Change the material of a region, or of all of the body, and go on from where it is."""
+        self.model = self.model.edited(region, young=young, poisson=poisson, density=density)
+
+    @property
+    def damping(self) -> Damping | None:
+        """The damping; assign another and go on."""
+        return self._damping_model
+
+    @damping.setter
+    def damping(self, damping: Damping | None) -> None:
+        before, self._damping_model = self._damping_model, damping
+        try:
+            self.model = self._model
+        except InputError:
+            self._damping_model = before
+            raise
+
+    @property
+    def gravity(self) -> Floats:
+        """An acceleration (3,) [m/s²]; assign another and go on."""
+        return self._gravity.copy()
+
+    @gravity.setter
+    def gravity(self, gravity: ArrayLike) -> None:
+        self._gravity = vector("gravity", gravity)
+        self.model = self._model
+
+    @property
+    def dt(self) -> float:
+        """Time step [s]."""
+        return self._dt
+
+    @property
+    def integrator(self) -> Integrator:
+        """The rule that makes the steps."""
+        return self._integrator
 
     @property
     def _vectors(self) -> int:
@@ -50,7 +130,7 @@ class Stepper:
     @property
     def time(self) -> float:
         """[s]"""
-        return self._start_time + self._steps * self.dt
+        return self._start_time + self._steps * self._dt
 
     @time.setter
     def time(self, value: float) -> None:
