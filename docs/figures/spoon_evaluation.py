@@ -115,8 +115,8 @@ def write_table(case: ev.Struck, exact: np.ndarray, rows: list[Row]) -> None:
 
 
 def draw(case: ev.Struck, u: np.ndarray, exact: np.ndarray, rows: list[Row]) -> None:
-    figure = plt.figure(figsize=(9.2, 5.2), layout="constrained")
-    grid = figure.add_gridspec(2, 5, height_ratios=(1, 1.75))
+    figure = plt.figure(figsize=(9.2, 5.4), layout="constrained")
+    grid = figure.add_gridspec(2, 5, height_ratios=(1, 1.6))
     axes = figure.add_subplot(grid[1, :])
     shown = {"unreduced": exact}
     for row in rows:
@@ -129,6 +129,7 @@ def draw(case: ev.Struck, u: np.ndarray, exact: np.ndarray, rows: list[Row]) -> 
     axes.set_ylabel("height of the tip [cm]", fontsize=9, color=INK)
     axes.set_xlim(0, DURATION)
     axes.axvspan(0, ev.PUSHED, color="#f3ece8", zorder=0)
+    axes.text(0.008, -13.8, "pushed", fontsize=8, color=INK)
     plain(axes)
     axes.legend(frameon=False, fontsize=8, ncols=5, loc="upper center", bbox_to_anchor=(0.5, -0.16))
     moments = pose_times(case, exact)
@@ -141,12 +142,12 @@ def draw(case: ev.Struck, u: np.ndarray, exact: np.ndarray, rows: list[Row]) -> 
     full = [skin.deform(u[k]) for k in moments]
     vectors = by_derivatives.basis.vectors
     small = [skin.deform(np.tensordot(by_derivatives.q[k], vectors, 1)) for k in moments]
-    camera = Camera.framing(np.array(full), azimuth=-78, elevation=12, aspect=1.0)
+    camera = Camera.framing(np.array([*full, *small]), azimuth=-75, elevation=14, aspect=1.06)
     for panel, (k, a, b) in enumerate(zip(moments, full, small, strict=True)):
         place = figure.add_subplot(grid[0, panel])
         triangles = skin.surface.triangles
         for x, paint, opacity in ((b, orange, 0.55), (a, colors, 1.0)):
-            image = render(x, triangles, camera, size=(330, 330), colors=paint)
+            image = render(x, triangles, camera, size=(371, 350), colors=paint)
             place.imshow(image, alpha=opacity * (image[..., 3] / 255.0))
         place.set_axis_off()
         place.set_title(f"{case.times[k]:.2f} s", fontsize=9, color=INK)

@@ -161,8 +161,8 @@ class _Run:
     """Steps from one frame to the next."""
     times: Floats
     """What the steps of each frame took [s]."""
-    displacements: Floats | None
-    """Of every frame (T, n, 3), if they are to be exported."""
+    motion: sp.Motion | None
+    """The frames, if they are to be exported."""
 
 
 def _run(
@@ -193,7 +193,7 @@ def _run(
     q = np.zeros((frames + 1, model.size))
     rotations = np.tile(np.eye(3), (frames + 1, 1, 1)) if free else None
     positions = np.zeros((frames + 1, 3)) if free else None
-    shapes = np.zeros((frames + 1, *model.mesh.vertices.shape)) if given.export else None
+    recorded = []
     times, moved = [], 0.0
     for frame in range(frames + 1):
         if frame:
@@ -205,8 +205,8 @@ def _run(
         q[frame] = simulation.q
         if rotations is not None and positions is not None:
             rotations[frame], positions[frame] = simulation.rotation, simulation.position
-        if shapes is not None:
-            simulation.displacements(out=shapes[frame])
+        if given.export:
+            recorded.append(simulation.frame())
         if frame == pulling:
             moved = float(np.linalg.norm(simulation.displacements()[poke.forces[0][0]]))
         reporter(frame, frames, "frames")
@@ -217,7 +217,7 @@ def _run(
         dt=dt,
         every=every,
         times=np.array(times),
-        displacements=shapes,
+        motion=sp.Motion.from_frames(model.mesh, recorded) if recorded else None,
     )
 
 
@@ -238,19 +238,9 @@ def _tell(run: _Run, poke: _Poke, given: argparse.Namespace) -> None:
 
 
 def _export(model: sp.ReducedModel, run: _Run, path: Path, up: str, reporter: Reporter) -> None:
-    assert run.displacements is not None
-    count = len(run.displacements)
-    none = np.zeros(count)  # energies and momenta: the writers take times and shapes only
-    motion = sp.Motion(
-        model.mesh,
-        np.linspace(0.0, run.record.dt * (count - 1), count),
-        run.displacements,
-        **dict.fromkeys(("kinetic", "elastic", "gravitational", "dissipated"), none),
-        linear_momentum=np.zeros((count, 3)),
-        angular_momentum=np.zeros((count, 3)),
-    )
+    assert run.motion is not None
     skin = None
     if model.skin is not None:
         skin = sp.Embedding(model.mesh, sp.Surface(model.skin.vertices, model.skin.triangles))
     options: dict[str, Any] = {} if path.suffix.lower() == ".pvd" else {"up": up}
-    sp.export_motion(motion, path, skin=skin, progress=reporter, **options)
+    sp.export_motion(run.motion, path, skin=skin, progress=reporter, **options)

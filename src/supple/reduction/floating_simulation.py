@@ -103,6 +103,15 @@ class FloatingSimulation(FloatingState):
         if steps:
             self._take(steps, self._table)
 
+    @property
+    def damping_power(self) -> float:
+        """Power that damping takes from the motion [W]; α is a drag on all of it."""
+        q, v, damping = self._history[0], self._history[1], self._damping
+        C = self._damping_matrix(q)
+        if damping.factor:
+            C = C + damping.factor * self.model.evaluate(q)[2]
+        return float(v @ C @ v) + 2 * self._alpha * self.kinetic
+
     def _settle(self, load: FloatingLoad) -> None:
         """Accelerations that belong to the state and the load; one that jumps ends the past."""
         push = load.force / self._inertia.mass + self._gravity

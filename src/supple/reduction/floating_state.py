@@ -10,12 +10,14 @@ from numpy.typing import ArrayLike
 from .._kernels.frame import OMEGA_RATE, R_NOW, V_RATE, L, P, V
 from ..checks import numbers, vector
 from ..errors import InputError
+from ..motion import Frame
 from ..types import Floats
 from .model import ReducedModel, expand, room
-from .stepper import Stepper, skin_shape
+from .recorded import RecordedStepper
+from .stepper import skin_shape
 
 
-class FloatingState(Stepper):
+class FloatingState(RecordedStepper):
     """Deformation q in a frame that has a position and a rotation, and the momenta of all.
 
     Every array given out is a copy; assign a property to change the state.
@@ -187,6 +189,19 @@ class FloatingState(Stepper):
         """About the origin of the world [kg m²/s], (3,)."""
         orbit = np.cross(self._rigid[0, P], self._inertia.mass * self._rigid[0, V])
         return _still(orbit + self._rigid[0, L])
+
+    def frame(self, *, dissipated: float = 0.0) -> Frame:
+        """The body as it is now, with its energies and momenta."""
+        return Frame(
+            time=self.time,
+            displacements=self.displacements(),
+            kinetic=self.kinetic,
+            elastic=self.elastic,
+            gravitational=-self._inertia.mass * float(self._rigid[0, P] @ self._gravity),
+            dissipated=dissipated,
+            linear_momentum=self.linear_momentum,
+            angular_momentum=self.angular_momentum,
+        )
 
 
 def _still(array: Floats) -> Floats:

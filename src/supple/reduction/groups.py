@@ -52,6 +52,10 @@ class Group:
     """(1, r, r) for a density of one."""
     weight: Share
     """Uᵀ M applied to the three unit accelerations, (1, r, 3)."""
+    place: Share
+    """Mass times position at rest, summed, (1, 3)."""
+    turning: Share
+    """Angular momentum of each rate about the origin, at rest and for each q_i, (1, r + 1, r, 3)."""
     energy: Share | None
     """Coefficients for λ = 1 and for μ = 1, (2, …); None where the model has a cubature."""
 
@@ -101,6 +105,7 @@ class Group:
             self,
             mass=cut(self.mass, (first, first)),
             weight=cut(self.weight, (first,)),
+            turning=cut(self.turning, (slice(size + 1), first)),
             energy=None if self.energy is None else _truncated_energy(self.energy, self, size),
         )
 
@@ -159,8 +164,8 @@ def make_groups(
                 built = shares[0] + shares[1]
             energy = Share(np.array(units), built)
         density = _parameter(body, "density", cells)
-        mass, weight = _mass_shares(body, vectors, cells, built=density is None)
-        groups.append(Group(names, cells, young, poisson, density, mass, weight, energy))
+        of_density = _mass_shares(body, vectors, cells, built=density is None)
+        groups.append(Group(names, cells, young, poisson, density, *of_density, energy))
         done += len(cells)
     return tuple(groups)
 
@@ -174,18 +179,27 @@ def _parameter(body: Body, name: str, cells: Ints) -> float | None:
     return float(chosen[0]) if (chosen == chosen[0]).all() else None
 
 
-def _mass_shares(body: Body, vectors: Floats, cells: Ints, *, built: bool) -> tuple[Share, Share]:
+def _mass_shares(
+    body: Body, vectors: Floats, cells: Ints, *, built: bool
+) -> tuple[Share, Share, Share, Share]:
+    """What is linear in the density: mass, weight, place and turning."""
     inside = np.zeros(body.mesh.n_cells)
     inside[cells] = 1.0
-    shares = []
+    arms = np.concatenate([body.mesh.vertices[None], vectors])
+    sums = []
     for factors in (inside / body.density, inside):
         values = body.scaled_mass(factors)
-        times = np.array([body.pattern.multiply(values, phi) for phi in vectors])
-        flat = vectors.reshape(len(vectors), -1)
+        X, *times = (body.pattern.multiply(values, y) for y in arms)
+        MU = np.array(times)
         # of a uniform acceleration, all mass moves alike: sum the rows of M U
-        shares.append((flat @ times.reshape(len(vectors), -1).T, times.sum(axis=1)))
-    (unit_mass, unit_weight), (mass, weight) = shares
-    return (
-        Share(unit_mass[None], mass if built else None),
-        Share(unit_weight[None], weight if built else None),
+        weight, place = MU.sum(axis=1), X.sum(axis=0)
+        # A_ij = Σ y_i ⊗ M φ_j; its antisymmetric part is Σ y_i × M φ_j
+        A = np.einsum("ink,jnl->ijkl", arms, MU, optimize=True)
+        turning = np.stack([A[..., (k + 1) % 3, (k + 2) % 3] for k in range(3)], axis=-1)
+        turning -= np.stack([A[..., (k + 2) % 3, (k + 1) % 3] for k in range(3)], axis=-1)
+        mass = np.einsum("ijkk->ij", A[1:])
+        sums.append((mass, weight, place, turning))
+    a, b, c, d = (
+        Share(unit[None], whole if built else None) for unit, whole in zip(*sums, strict=True)
     )
+    return a, b, c, d

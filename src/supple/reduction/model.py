@@ -146,6 +146,17 @@ class ReducedModel:
         )
         return total
 
+    def gravitational(self, q: Floats, gravity: Floats) -> float:
+        """Potential energy in gravity [J], zero at the origin."""
+        place = np.sum([group.place.at(group.density) for group in self.groups], axis=0)
+        return -float(place @ gravity + self.weight(gravity) @ q)
+
+    def momenta(self, q: Floats, v: Floats) -> tuple[Floats, Floats]:
+        """Linear [kg m/s] and, about the origin, angular momentum [kg m²/s], (3,) each."""
+        weight = np.sum([group.weight.at(group.density) for group in self.groups], axis=0)
+        turning = np.sum([group.turning.at(group.density) for group in self.groups], axis=0)
+        return v @ weight, np.einsum("i,ijk,j->k", np.concatenate([[1.0], q]), turning, v)
+
     def checked(self, name: str, q: ArrayLike) -> Floats:
         return numbers(name, q, ((self.size,),))
 

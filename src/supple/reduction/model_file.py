@@ -22,7 +22,7 @@ from .model import ReducedModel, Skin
 from .polynomial import coefficient_count
 
 _MODEL = files.Kind(b"\x89SUPRED\n", "reduced model", 1)
-_SHARES = ("mass", "weight", "energy")
+_SHARES = ("mass", "weight", "place", "turning", "energy")
 _PARAMETERS = ("young", "poisson", "density")
 
 
@@ -120,7 +120,13 @@ def _group_of(
     cells: Ints = np.array(arrays[f"{key} cells"], dtype=np.int64)
     if cells.size and not 0 <= cells.min() <= cells.max() < n_cells:
         raise InputError(f"{key} has cells that the mesh has not")
-    shapes = {"mass": (1, r, r), "weight": (1, r, 3), "energy": (2, coefficient_count(r))}
+    shapes = {
+        "mass": (1, r, r),
+        "weight": (1, r, 3),
+        "place": (1, 3),
+        "turning": (1, r + 1, r, 3),
+        "energy": (2, coefficient_count(r)),
+    }
     shares: dict[str, Share | None] = {}
     for name in _SHARES:
         if f"{key} {name}" not in arrays:
@@ -132,27 +138,15 @@ def _group_of(
             _shaped(arrays, built, shapes[name][1:]) if built in arrays else None,
         )
     numbers = {n: None if fields[n] is None else float(fields[n]) for n in _PARAMETERS}
-    mass, weight = shares["mass"], shares["weight"]
-    if mass is None or weight is None:
-        raise InputError(f"{key} has no mass")
-    unknown = [
-        name
-        for name, share, parameters in (
-            ("density", mass, (numbers["density"],)),
-            ("young", shares["energy"], (numbers["young"], numbers["poisson"])),
-        )
-        if share is not None and share.built is None and None in parameters
-    ]
-    if unknown:
-        raise InputError(f"{key} has no {unknown[0]}")
-    return Group(
-        tuple(str(name) for name in fields["regions"]),
-        cells,
-        mass=mass,
-        weight=weight,
-        energy=shares["energy"],
-        **numbers,
-    )
+    missing = [name for name in _SHARES if shares[name] is None and name != "energy"]
+    if missing:
+        raise InputError(f"{key} has no {missing[0]}")
+    for name, share in shares.items():
+        parameters = ("young", "poisson") if name == "energy" else ("density",)
+        if share is not None and share.built is None and None in map(numbers.get, parameters):
+            raise InputError(f"{key} has no {parameters[0]}")
+    regions = tuple(str(name) for name in fields["regions"])
+    return Group(regions, cells, **numbers, **shares)  # type: ignore[arg-type]
 
 
 def _within(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:

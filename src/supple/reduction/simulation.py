@@ -11,11 +11,13 @@ from numpy.typing import ArrayLike
 from .._kernels import stepping
 from ..checks import numbers, whole_number
 from ..errors import StepFailed
+from ..motion import Frame
 from ..types import Floats
 from .damping import ReducedDamping, reduced_damping
 from .model import ReducedModel, expand
+from .recorded import RecordedStepper
 from .stage_table import StageTable
-from .stepper import Stepper, skin_shape
+from .stepper import skin_shape
 
 _REASONS = {
     stepping.NOT_FINITE: "the forces are not finite",
@@ -24,7 +26,7 @@ _REASONS = {
 }
 
 
-class ReducedSimulation(Stepper):
+class ReducedSimulation(RecordedStepper):
     """A reduced model, moved by an implicit integrator in steps of ``dt`` [s].
 
     ``gravity`` is an acceleration (3,) [m/s²]. ``q`` and ``v`` are the coordinates and their rates,
@@ -90,6 +92,30 @@ class ReducedSimulation(Stepper):
     def elastic(self) -> float:
         """Elastic energy [J]."""
         return self.model.evaluate(self._history[0])[0]
+
+    @property
+    def damping_power(self) -> float:
+        """Power that damping takes from the motion [W]."""
+        q, v = self._history[0], self._history[1]
+        damping = self._damping
+        if damping.factor or damping.by_region is not None:
+            return float(v @ self._damping_matrix(q, self.model.evaluate(q)[2]) @ v)
+        return float(v @ damping.constant @ v)
+
+    def frame(self, *, dissipated: float = 0.0) -> Frame:
+        """The body as it is now, with its energies and momenta."""
+        q, v = self._history[0], self._history[1]
+        linear, angular = self.model.momenta(q, v)
+        return Frame(
+            time=self.time,
+            displacements=self.displacements(),
+            kinetic=self.kinetic,
+            elastic=self.elastic,
+            gravitational=self.model.gravitational(q, self._gravity),
+            dissipated=dissipated,
+            linear_momentum=linear,
+            angular_momentum=angular,
+        )
 
     # -- stepping --------------------------------------------------------------------------
 
