@@ -94,7 +94,6 @@ def poke(
     live = model.simulation(damping=damping, integrator=sp.Newmark(), dt=dt)
     f = sum(model.pull(int(v), np.array(force) / len(vertices)) for v in vertices)
     live.run_steps(round(seconds / dt), force=f)
-    live.run_steps(1)  # Newmark feels half of the force in the first step without it
     energy = [live.kinetic + live.elastic]
     slowest = modes.shapes[0, vertices].mean(axis=0)
     path = []

@@ -44,6 +44,10 @@ class Struck:
         """The force on the tip [N]: half a sine."""
         return self.peak * np.sin(np.pi * t / PUSHED) if 0.0 < t < PUSHED else 0.0
 
+    def pushes(self) -> Floats:
+        """The force in each step [N], that of its middle, (steps,)."""
+        return np.array([self.push(t + 0.5 * self.dt) for t in self.times[:-1]])
+
 
 def struck_spoon(*, resolution: int, peak: float, dt: float, duration: float) -> Struck:
     made = spoon(resolution=resolution)
@@ -61,16 +65,10 @@ def struck_spoon(*, resolution: int, peak: float, dt: float, duration: float) ->
 
 def full_motion(case: Struck, progress: Progress | None = None) -> Floats:
     """Displacements of the unreduced spoon, (T, n, 3)."""
-    sim = sp.Simulation(
-        case.body,
-        damping=case.damping,
-        integrator=sp.Newmark(),
-        dt=case.dt,
-        force=lambda t: case.push(t) * case.load,
-    )
+    sim = sp.Simulation(case.body, damping=case.damping, integrator=sp.Newmark(), dt=case.dt)
     u = np.zeros((case.steps + 1, *case.load.shape))
-    for k in range(case.steps):
-        sim.step()
+    for k, push in enumerate(case.pushes()):
+        sim.step(force=push * case.load)
         u[k + 1] = sim.state.u
         if progress is not None:
             progress(k + 1, case.steps, "unreduced simulation")
@@ -83,8 +81,8 @@ def reduced_motion(case: Struck, basis: sp.Basis) -> Floats:
     live = model.simulation(damping=case.damping, integrator=sp.Newmark(), dt=case.dt)
     f = model.project(case.load)
     q = np.zeros((case.steps + 1, model.size))
-    for k, t in enumerate(case.times[1:]):
-        live.step(force=case.push(t) * f)
+    for k, push in enumerate(case.pushes()):
+        live.step(force=push * f)
         q[k + 1] = live.q
     return q
 

@@ -212,6 +212,16 @@ class TestOtherMaterials:
         shorter = model.truncated(4)
         assert relative(shorter.force(q[:4]), model.force([*q[:4], 0, 0])[:4]) < 1e-12
 
+    def test_a_cubature_of_something_else_is_refused(self) -> None:
+        soft, hard = (sp.NeoHookean(young=e, poisson=0.4) for e in (1e5, 1e7))
+        body, other = two_part_beam(near=soft, far=soft), two_part_beam(near=hard, far=hard)
+        basis = sp.modal_derivative_basis(body, modes=3, size=5)
+        cubature = sp.train_cubature(body, basis.vectors)
+        turned = sp.Basis(basis.vectors[::-1].copy(), basis.importance[::-1].copy())
+        for wrong_body, wrong_basis in ((other, basis), (body, turned)):
+            with pytest.raises(sp.InputError, match="another body or basis"):
+                sp.reduce(wrong_body, wrong_basis, cubature=cubature)
+
     def test_a_cubature_is_trained_where_needed(self) -> None:
         soft = sp.NeoHookean(young=1e5, poisson=0.4)
         body = two_part_beam(near=soft, far=soft)

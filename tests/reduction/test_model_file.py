@@ -149,6 +149,10 @@ def test_sound_blocks_that_make_no_model_are_refused(path: Path) -> None:
             arrays,
         ),
         "another mesh": ({**header, "mesh": "Path"}, arrays),
+        "bad young": ({**header, "groups": [{**g, "young": -1} for g in header["groups"]]}, arrays),
+        "no mass left": (header, {**arrays, "group 0 mass": -arrays["group 0 mass"]}),
+        "cells twice": (header, {**arrays, "group 0 cells": arrays["group 1 cells"]}),
+        "broken cells": (header, {**arrays, "group 0 cells": arrays["group 0 cells"] + 0.5}),
     }
     for what, (new_header, new_arrays) in spoiled.items():
         bad = path.with_name(f"{what}.supple")

@@ -67,6 +67,30 @@ class TestACompleteBasisIsTheFullSimulation:
         assert live.elastic == pytest.approx(full.frame().elastic, rel=1e-7)
         assert live.time == pytest.approx(full.state.time)
 
+    @pytest.mark.parametrize("rule", IMPLICIT, ids=lambda rule: rule.__name__)
+    @pytest.mark.parametrize("together", [False, True])
+    def test_forces_that_jump(
+        self, beam: sp.Body, complete: sp.ReducedModel, tip: int, rule: type, together: bool
+    ) -> None:
+        pushes = [
+            beam.point_force([tip], (0.0, 0.0, z)) for z in [-9.0] * 5 + [6.0] * 3 + [0.0, 2.0]
+        ]
+        options = {"integrator": rule(), "dt": 1 / 100}
+        full = sp.Simulation(beam, **options, solver=sp.Newton(tolerance=1e-11))
+        for push in pushes:
+            full.step(force=push)
+        reduced = [complete.project(push) for push in pushes]
+        live = complete.simulation(**options, solver=TIGHT)
+        crowd = complete.simulation(**options, solver=TIGHT, copies=2)
+        if together:
+            live.run_steps(len(pushes), force=np.array(reduced))
+        for force in reduced:
+            crowd.step(force=force)
+            if not together:
+                live.step(force=force)
+        assert relative(live.displacements(), full.state.u) < 1e-8
+        assert relative(crowd.displacements(1), full.state.u) < 1e-8
+
     def test_other_materials(self, beam: sp.Body, tip: int) -> None:
         soft = sp.StableNeoHookean(young=1e5, poisson=0.4)
         body = two_part_beam(near=soft, far=soft)
@@ -135,6 +159,30 @@ class TestSteps:
         errors = [np.linalg.norm(end(0.4 / n, solver) - reference) for n in (1600, 3200)]
         assert np.log2(errors[0] / errors[1]) == pytest.approx(rule().order, abs=0.15)
 
+    @pytest.mark.parametrize("rule", IMPLICIT, ids=lambda rule: rule.__name__)
+    @pytest.mark.parametrize("iterations", [1, 20])
+    @pytest.mark.parametrize("copies", [None, 2])
+    def test_bodies_that_are_stiff_for_the_step(
+        self, tip: int, rule: type, iterations: int, copies: int | None
+    ) -> None:
+        """A thousand times as fast as the step: a pull must give about its static shape."""
+        steel = sp.StVK(young=2e11, poisson=0.3, density=7800)
+        body = two_part_beam(near=steel, far=steel)
+        model = sp.reduce(body, sp.modal_derivative_basis(body, modes=5, size=12))
+        push = body.point_force([tip], (0.0, 0.0, -3e7))
+        static = np.abs(sp.static_shape(body, push)).max()
+        live = model.simulation(
+            copies=copies,
+            dt=0.01,
+            integrator=rule(),
+            damping=sp.Rayleigh(stiffness=1e-3),
+            solver=sp.DenseNewton(max_iterations=iterations),
+        )
+        live.run_steps(200, force=model.project(push))
+        moved = live.displacements() if copies is None else live.displacements(1)
+        assert 0.05 < static < 1.0
+        assert np.abs(moved).max() == pytest.approx(static, rel=0.1)
+
     def test_energy_stays_without_damping(self, model: sp.ReducedModel) -> None:
         live = model.simulation(integrator=sp.Trapezoidal(), dt=5e-4, solver=TIGHT)
         live.q = model.coordinates(0.2 * model.displacements(np.eye(model.size)[0]))
@@ -182,6 +230,37 @@ class TestSteps:
             together = list(pool.map(end, strengths))
         assert np.array_equal(alone, together)
 
+    @pytest.mark.parametrize("rule", IMPLICIT, ids=lambda rule: rule.__name__)
+    @pytest.mark.parametrize(("copies", "dtype"), [(None, None), (2, np.float64), (2, np.float32)])
+    def test_a_body_at_rest_stays(
+        self, model: sp.ReducedModel, rule: type, copies: int | None, dtype: type | None
+    ) -> None:
+        """Also with tiny steps, where weights of 1/dt² meet rounded displacements."""
+        options = {} if copies is None else {"copies": copies, "dtype": dtype}
+        damping = sp.Rayleigh(mass=20.0, stiffness=0.05)
+        settling = model.simulation(
+            gravity=(0, 0, -2.0), damping=damping, dt=0.05, integrator=sp.BackwardEuler()
+        )
+        settling.run_steps(1000)
+        live = model.simulation(
+            **options, gravity=(0, 0, -2.0), damping=damping, dt=1e-5, integrator=rule()
+        )
+        live.q = settling.q
+        live.run_steps(2000)
+        bound = 1e-5 if dtype is np.float32 else 1e-12
+        assert np.abs(live.q - settling.q).max() < bound * np.abs(settling.q).max()
+
+    @pytest.mark.parametrize("copies", [None, 2])
+    def test_motion_that_dies_away_ends_quietly(
+        self, model: sp.ReducedModel, copies: int | None
+    ) -> None:
+        live = model.simulation(
+            copies=copies, damping=sp.Rayleigh(mass=300.0), dt=0.02, integrator=sp.TRBDF2()
+        )
+        live.v = np.full(model.size, 1e-290)  # numbers this small have few digits left
+        live.run_steps(500)
+        assert np.abs(live.q).max() < 1e-280
+
     def test_no_steps_change_nothing(self, model: sp.ReducedModel) -> None:
         live = model.simulation(gravity=(0, 0, -9.81))
         live.run_steps(0)
@@ -191,8 +270,9 @@ class TestSteps:
     def test_state_is_not_shared(self, model: sp.ReducedModel) -> None:
         live = model.simulation(gravity=(0, 0, -9.81))
         live.step()
-        live.q[:] = 1.0
-        assert np.abs(live.q).max() < 0.1
+        for array in (live.q, live.v, model.simulation(copies=2).q):
+            with pytest.raises(ValueError, match="read-only"):
+                array[:] = 1.0
         other = model.simulation(gravity=(0, 0, -9.81))
         other.q, other.v, other.time = live.q, live.v, 3.0
         other.step()
@@ -369,9 +449,9 @@ class TestStageTable:
             history = np.array(vectors + [np.zeros(4)] * (table.vectors - len(vectors)))
             assert np.allclose(table.w_v[s] @ history, stage.u_v)
             assert np.allclose(table.w_a[s] @ history, stage.u_a)
-            assert np.allclose(table.w_guess[s] @ history, stage.guess)
-            assert np.allclose(table.v_of_guess[s] @ history, stage.velocity(stage.guess))
-            assert np.allclose(table.a_of_guess[s] @ history, stage.acceleration(stage.guess))
+            guess = table.w_guess[s] @ history
+            assert np.allclose(table.v_of_guess[s] @ history, stage.velocity(guess))
+            assert np.allclose(table.a_of_guess[s] @ history, stage.acceleration(guess))
             assert (table.c_v[s], table.c_a[s]) == (stage.c_v, stage.c_a)
             solution = stage.state(rng.normal(size=4))
             vectors += [solution.u, solution.v, solution.acceleration]
@@ -379,3 +459,15 @@ class TestStageTable:
                 stage = stages.send(solution)
         with pytest.raises(StopIteration):
             stages.send(solution)
+
+    @pytest.mark.parametrize("rule", IMPLICIT, ids=lambda rule: rule.__name__)
+    def test_guesses_go_on_in_a_straight_line(self, rule: type[ImplicitIntegrator]) -> None:
+        table = StageTable.of(rule(), 0.1, start=False)
+        times = np.concatenate([[0.0, -0.1], table.times])
+        places = 2.0 - 3.0 * times  # a uniform motion
+        history = np.zeros(table.vectors)
+        history[::3] = places
+        assert np.allclose(table.w_guess @ history, places[2:])
+        start = StageTable.of(rule(), 0.1, start=True)
+        assert start.w_guess[0, 0] == 1.0
+        assert not start.w_guess[0, 1:].any()

@@ -105,11 +105,12 @@ def solve(A, b, inverse):
 
 
 @reordering_kernel
-def add_correction(delta, c_v, c_a, x, v, a, now, error, total):
+def add_correction(delta, c_v, c_a, x, v, a, now, at_rest, error, total):
     """x += δ, v += c_v δ, a += c_a δ for every copy.
 
     ``error`` is filled with the largest |δ| over the largest coordinate, or way since ``now``, of
-    each copy, and with infinity where δ is not finite; ``total`` is scratch.
+    each copy, with zero where it is below ``at_rest``, and with infinity where δ is not finite;
+    ``total`` is scratch.
     """
     n = np.uint64(x.shape[1])
     nothing = x.dtype.type(0.0)
@@ -131,5 +132,7 @@ def add_correction(delta, c_v, c_a, x, v, a, now, error, total):
     for l in range(n):
         if not abs(total[l]) <= LARGEST:
             error[l] = np.inf
-        elif error[l] > nothing:
+        elif error[l] <= at_rest:
+            error[l] = nothing
+        else:
             error[l] /= delta[ZERO, l]

@@ -51,7 +51,7 @@ from .frame import (
     turn,
 )
 from .polynomial import evaluate_dense, evaluate_nested
-from .stepping import DONE, NOT_CONVERGED, NOT_DEFINITE, NOT_FINITE, begin_stage
+from .stepping import DONE, NOT_CONVERGED, NOT_DEFINITE, NOT_FINITE, begin_stage, is_small
 
 
 @reordering_kernel
@@ -131,10 +131,7 @@ def run_floating_steps(
                     return step, NOT_DEFINITE
                 if size == np.inf:
                     return step, NOT_FINITE
-                scale = 0.0
-                for i in range(len(x)):
-                    scale = max(scale, abs(x[i]), abs(x[i] - history[0, i]))
-                converged = max_iterations == 1 or size <= tolerance * scale
+                converged = max_iterations == 1 or is_small(size, tolerance, x, history)
             if not end_stage(s, X, history, rigid):
                 return step, NOT_FINITE
         end_step(stages - 1, history, rigid, frame)

@@ -13,11 +13,13 @@ import numpy as np
 
 from .compiling import LARGEST, inlined_kernel, reordering_kernel
 from .dense import solve_symmetric
-from .polynomial import ONE, evaluate_dense, evaluate_nested
+from .polynomial import ONE, THREE, TWO, evaluate_dense, evaluate_nested
 
 NOW = np.uint64(0)
 BEFORE = np.uint64(3)
 STAGES = np.uint64(6)
+
+AT_REST = 1e-250  # corrections below this come from numbers too small to be exact
 
 DONE = 0
 NOT_FINITE = 1
@@ -27,15 +29,20 @@ NOT_DEFINITE = 3
 
 @inlined_kernel
 def begin_stage(s, w_v, w_a, w_guess, history, x_v, x_a, x):
-    """q̂_v, q̂_a and the first guess of stage s."""
+    """q̂_v, q̂_a and the first guess of stage s.
+
+    The weights of displacements add up to one: differences to the one now are summed, or the
+    rounding of the weights would move a body at rest.
+    """
     n = np.uint64(len(x))
     for i in range(n):
-        x_v[i] = x_a[i] = x[i] = 0.0
-    for k in range(np.uint64(w_v.shape[1])):
+        x_v[i] = x_a[i] = x[i] = history[NOW, i]
+    for k in range(ONE, np.uint64(w_v.shape[1])):
         v, a, g = w_v[s, k], w_a[s, k], w_guess[s, k]
         if v != 0.0 or a != 0.0 or g != 0.0:
+            is_displacement = 1.0 if k % THREE == NOW else 0.0
             for i in range(n):
-                h = history[k, i]
+                h = history[k, i] - is_displacement * history[NOW, i]
                 x_v[i] += v * h
                 x_a[i] += a * h
                 x[i] += g * h
@@ -98,28 +105,49 @@ def correct(K, R, forces, row, diagonal, M, C0, beta, c_v, c_a, x_v, x_a, x, v, 
     return size
 
 
+@inlined_kernel
+def is_small(size, tolerance, x, now):
+    """Whether a correction is small beside the coordinates, or the way since ``now``."""
+    scale = 0.0
+    for i in range(np.uint64(len(x))):
+        scale = max(scale, abs(x[i]), abs(x[i] - now[NOW, i]))
+    return size <= tolerance * scale + AT_REST
+
+
 @reordering_kernel
 def run_steps(
-    steps, forces, c_v, c_a, w_v, w_a, w_guess,
-    diagonal, M, C0, beta, P, Q, S, starts, rows,
+    steps, forces, pushed, c_v, c_a, w_v, w_a, w_guess,
+    diagonal, M, W, C0, beta, P, Q, S, starts, rows,
     max_iterations, tolerance,
-    history, qq, F, G2, G3, K, R, A, x, x_v, x_a, v, a, delta,
+    history, qq, F, G2, G3, K, R, A, x, x_v, x_a, v, a, delta, jump,
 ):  # fmt: skip
     """Takes ``steps`` steps, or fewer where one fails; returns how many, and why it stopped.
 
-    Step n has the force forces[min(n, last)]. ``history`` holds the state now and one step ago; a
-    step that fails leaves it as it was.
+    Step n has the force forces[min(n, last)], from its start to its end: where that is not the
+    force ``pushed`` of the step before, the acceleration jumps by W = M⁻¹ times the difference.
+    ``history`` holds the state now and one step ago; a step that fails leaves it as it was.
     """
     r = np.uint64(len(x))
-    stages = np.uint64(len(c_v))
-    three = np.uint64(3)
-    last = STAGES + three * (stages - ONE)
+    end = STAGES + THREE * np.uint64(len(c_v) - 1)
     row = np.uint64(0)
     for step in range(steps):
+        jumps = False
+        for i in range(r):
+            delta[i] = forces[row, i] - pushed[i]
+            jumps = jumps or delta[i] != 0.0
+            jump[i] = history[NOW + TWO, i]
+        if jumps:
+            for i in range(r):
+                if diagonal:
+                    history[NOW + TWO, i] += W[i, i] * delta[i]
+                else:
+                    for j in range(r):
+                        history[NOW + TWO, i] += W[i, j] * delta[j]
         u = STAGES
-        for s in range(stages):
+        reason = DONE
+        for s in range(np.uint64(len(c_v))):
             begin_stage(s, w_v, w_a, w_guess, history, x_v, x_a, x)
-            converged = max_iterations == 1
+            reason = DONE if max_iterations == 1 else NOT_CONVERGED
             for _ in range(max_iterations):
                 if len(rows) > 0:
                     evaluate_dense(x, P, rows, qq, G2, G3, K, R)
@@ -130,33 +158,38 @@ def run_steps(
                     x_v, x_a, x, v, a, A, delta
                 )  # fmt: skip
                 if size < 0.0:
-                    return step, NOT_DEFINITE
+                    reason = NOT_DEFINITE
+                    break
                 if size == np.inf:
-                    return step, NOT_FINITE
-                if max_iterations > 1:
-                    scale = 0.0
-                    for i in range(r):
-                        scale = max(scale, abs(x[i]), abs(x[i] - history[NOW, i]))
-                    if size <= tolerance * scale:
-                        converged = True
-                        break
-            if not converged:
-                return step, NOT_CONVERGED
+                    reason = NOT_FINITE
+                    break
+                if max_iterations > 1 and is_small(size, tolerance, x, history):
+                    reason = DONE
+                    break
+            if reason != DONE:
+                break
+            total = 0.0
             for i in range(r):
+                v[i] = c_v[s] * (x[i] - x_v[i])
+                a[i] = c_a[s] * (x[i] - x_a[i])
                 history[u, i] = x[i]
-                history[u + ONE, i] = c_v[s] * (x[i] - x_v[i])
-                history[u + ONE + ONE, i] = c_a[s] * (x[i] - x_a[i])
-            u += three
-        total = 0.0
-        for k in range(three):
+                history[u + ONE, i] = v[i]
+                history[u + TWO, i] = a[i]
+                total += x[i] + v[i] + a[i]
+            if not abs(total) <= LARGEST:
+                reason = NOT_FINITE
+                break
+            u += THREE
+        if reason != DONE:
             for i in range(r):
-                total += history[last + k, i]
-        if not abs(total) <= LARGEST:
-            return step, NOT_FINITE
-        for k in range(three):
+                history[NOW + TWO, i] = jump[i]
+            return step, reason
+        for i in range(r):
+            pushed[i] = forces[row, i]
+        for k in range(THREE):
             for i in range(r):
                 history[BEFORE + k, i] = history[NOW + k, i]
-                history[NOW + k, i] = history[last + k, i]
+                history[NOW + k, i] = history[end + k, i]
         if row + ONE < np.uint64(len(forces)):
             row += ONE
     return steps, DONE

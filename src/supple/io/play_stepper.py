@@ -179,7 +179,7 @@ self.step = function (h, force, spring) {
   for (let i = 0; i < r; i++) {
     xa[i] = q[i] + h * v[i] + .25 * h * h * a[i];
     xv[i] = xa[i] - (v[i] + .5 * h * a[i]) / cv;
-    x[i] = q[i] + h * v[i] + .5 * h * h * a[i]; }
+    x[i] = q[i]; }
   let converged = self.iterations === 1;
   for (let k = 0; k < self.iterations; k++) {
     self.evaluate(x);
@@ -188,7 +188,7 @@ self.step = function (h, force, spring) {
     let scale = 0;
     for (let i = 0; i < r; i++)
       scale = Math.max(scale, Math.abs(x[i]), Math.abs(x[i] - q[i]));
-    if (size <= self.tolerance * scale) { converged = true; break; } }
+    if (size <= self.tolerance * scale + 1e-250) { converged = true; break; } }
   if (!converged) return false;
   let sum = 0;
   for (let i = 0; i < r; i++) { w[i] = ca * (x[i] - xa[i]); sum += x[i] + w[i]; }

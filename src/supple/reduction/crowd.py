@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from .._kernels import crowd
+from .._kernels.stepping import AT_REST
 from ..checks import numbers, whole_number
 from ..errors import InputError, StepFailed
 from ..threads import run_all
@@ -22,7 +23,7 @@ from .model import ReducedModel, expand
 from .newton import DenseNewton
 from .polynomial import dense_rows, pair_count
 from .stage_table import StageTable
-from .stepper import Stepper, skin_shape
+from .stepper import Stepper, skin_shape, still
 
 Array = NDArray[Any]
 
@@ -101,7 +102,7 @@ class CrowdSimulation(Stepper):
         return self._blocks[block].history[0, :, place].astype(float)
 
     def _gathered(self, row: int) -> Floats:
-        return np.concatenate([b.history[row].T for b in self._blocks]).astype(float)
+        return still(np.concatenate([b.history[row].T for b in self._blocks]))
 
     def _set(self, row: int, name: str, value: ArrayLike) -> None:
         given = self._spread(name, value)
@@ -139,9 +140,13 @@ class CrowdSimulation(Stepper):
         if steps and not settled:
             self._find_accelerations()
         for step in range(steps):
+            for block in self._blocks:
+                self._has_past &= not block.jump(self._physics)
             table = self._table if self._has_past or not self._looks_back else self._start_table
             failed = self._take(table)
             if failed:
+                for block in self._blocks:
+                    block.land()
                 if step == 0:  # the force may have been at fault: leave no trace of it
                     self._settled = settled
                 some = ", ".join(map(str, failed[:5])) + (", …" if len(failed) > 5 else "")
@@ -193,6 +198,8 @@ class _Block:
         self.history: Array = np.zeros((vectors, r, copies), dtype)
         self.force: Array = np.zeros((r, copies), dtype)
         self.failed: Array = np.zeros(copies, dtype=bool)
+        self._pushed, self._acceleration = np.zeros((2, r, copies), dtype)
+        self._past: Array = np.zeros((vectors, r, copies), dtype)
         pairs = pair_count(r)
         self._delta = np.zeros((r, copies), dtype)
         self._qq, self._K2, self._K3 = (np.zeros((pairs, copies), dtype) for _ in range(3))
@@ -206,21 +213,24 @@ class _Block:
 
     def _take(self, table: StageTable, physics: _Physics, solver: DenseNewton) -> None:
         kind = self.history.dtype
+        at_rest = kind.type(1e-30 if kind == np.float32 else AT_REST)
         tolerance = max(solver.tolerance, 8 * float(np.finfo(kind).eps))
         for s in range(len(table.c_v)):
             here = self.history[6 + 3 * s : 9 + 3 * s]
-            width = 6 + 3 * s
-            flat = self.history[:width].reshape(width, -1)
-            for weights, row in zip(
-                (table.w_guess, table.v_of_guess, table.a_of_guess), here, strict=True
-            ):
-                np.dot(weights[s, :width].astype(kind), flat, out=row.reshape(-1))
+            self._predict(table, s, here)
             c_v, c_a = kind.type(table.c_v[s]), kind.type(table.c_a[s])
             for _ in range(solver.max_iterations):
                 self._fill_system(physics, here, c_v, c_a)
                 crowd.solve(self._A, self._delta, self._scratch)
                 crowd.add_correction(
-                    self._delta, c_v, c_a, *here, self.history[0], self._error, self._scratch
+                    self._delta,
+                    c_v,
+                    c_a,
+                    *here,
+                    self.history[0],
+                    at_rest,
+                    self._error,
+                    self._scratch,
                 )
                 if self._error.max() <= tolerance:
                     break
@@ -228,6 +238,36 @@ class _Block:
             self.failed = self._error > limit
             if self.failed.any():
                 return
+
+    def _predict(self, table: StageTable, s: int, here: Array) -> None:
+        """The guess of stage s, with its velocity and acceleration.
+
+        The weights of displacements add up to one, or to none: differences to the one now are
+        summed, or the rounding of the weights would move a body at rest.
+        """
+        width = 6 + 3 * s
+        past = self._past[:width]
+        past[...] = self.history[:width]
+        past[::3] -= self.history[0]
+        flat = past.reshape(width, -1)
+        for weights, row in zip(
+            (table.w_guess, table.v_of_guess, table.a_of_guess), here, strict=True
+        ):
+            np.dot(weights[s, :width].astype(past.dtype), flat, out=row.reshape(-1))
+        here[0] += self.history[0]
+
+    def jump(self, physics: _Physics) -> bool:
+        """Let the force act in full from now on; says whether it is another than before."""
+        self._acceleration[...] = self.history[2]
+        change = self.force - self._pushed
+        if not change.any():
+            return False
+        self.history[2] += np.linalg.solve(physics.mass, change)
+        return True
+
+    def land(self) -> None:
+        """Undo the last jump."""
+        self.history[2] = self._acceleration
 
     def _fill_system(self, physics: _Physics, state: Array, c_v: Any, c_a: Any) -> None:
         x, v, a = state
@@ -243,6 +283,7 @@ class _Block:
         crowd.fill_system(physics.P, self._K2, self._K3, self.force, *rest)
 
     def accept(self, stages: int) -> None:
+        self._pushed[...] = self.force
         last = 6 + 3 * (stages - 1)
         self.history[3:6] = self.history[:3]
         self.history[:3] = self.history[last : last + 3]
@@ -253,3 +294,5 @@ class _Block:
         state = np.array([self.history[0], self.history[1], np.zeros_like(self.force)])
         self._fill_system(physics, state, nothing, nothing)
         self.history[2] = np.linalg.solve(physics.mass, self._delta)
+        self.history[3] = self.history[0]
+        self._pushed[...] = self.force

@@ -11,7 +11,7 @@ import numpy as np
 from .._kernels import floating as kernels
 from .._kernels.floating_newton import correct_floating, move
 from .._kernels.frame import begin_rigid
-from .._kernels.stepping import DONE, NOT_CONVERGED, NOT_DEFINITE, NOT_FINITE, begin_stage
+from .._kernels.stepping import DONE, NOT_CONVERGED, NOT_DEFINITE, NOT_FINITE, begin_stage, is_small
 from ..checks import instance, whole_number
 from ..damping import Damping, Rayleigh
 from ..errors import InputError, StepFailed
@@ -127,6 +127,7 @@ class FloatingSimulation(FloatingState):
                 self._load.moments, self._alpha, *self._moments, *scratch, inner
             )
         else:
+            self._history[3] = q
             _, R, K = self.model.evaluate(q)
             inner[:] = R + (self._damping_matrix(q) + self._damping.factor * K) @ v
         self._load, self._push, self._has_past = load, push, False
@@ -213,10 +214,8 @@ class FloatingSimulation(FloatingState):
                         return step, NOT_DEFINITE
                     if not np.isfinite(size):
                         return step, NOT_FINITE
-                    scale = max(np.abs(x).max(), np.abs(x - history[0]).max())
-                    converged = (
-                        self.solver.max_iterations == 1 or size <= self.solver.tolerance * scale
-                    )
+                    one = self.solver.max_iterations == 1
+                    converged = one or is_small(size, self.solver.tolerance, x, history)
                 if not kernels.end_stage(s, self._X, history, rigid):
                     return step, NOT_FINITE
             kernels.end_step(s, history, rigid, self._frame)

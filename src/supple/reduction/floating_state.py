@@ -14,7 +14,7 @@ from ..motion import Frame
 from ..types import Floats
 from .model import ReducedModel, expand, room
 from .recorded import RecordedStepper
-from .stepper import skin_shape
+from .stepper import skin_shape, still
 
 
 class FloatingState(RecordedStepper):
@@ -40,7 +40,7 @@ class FloatingState(RecordedStepper):
     @property
     def q(self) -> Floats:
         """Coordinates of the deformation, (r,)."""
-        return _still(self._history[0])
+        return still(self._history[0])
 
     @q.setter
     def q(self, value: ArrayLike) -> None:
@@ -51,7 +51,7 @@ class FloatingState(RecordedStepper):
     @property
     def v(self) -> Floats:
         """Their rates, (r,)."""
-        return _still(self._history[1])
+        return still(self._history[1])
 
     @v.setter
     def v(self, value: ArrayLike) -> None:
@@ -62,7 +62,7 @@ class FloatingState(RecordedStepper):
     @property
     def position(self) -> Floats:
         """Where the centre of mass is [m], (3,)."""
-        return _still(self._rigid[0, P])
+        return still(self._rigid[0, P])
 
     @position.setter
     def position(self, value: ArrayLike) -> None:
@@ -72,7 +72,7 @@ class FloatingState(RecordedStepper):
     @property
     def rotation(self) -> Floats:
         """The rotation R of the body's frame, (3, 3)."""
-        return _still(self._frame[R_NOW])
+        return still(self._frame[R_NOW])
 
     @rotation.setter
     def rotation(self, value: ArrayLike) -> None:
@@ -90,7 +90,7 @@ class FloatingState(RecordedStepper):
     @property
     def velocity(self) -> Floats:
         """Of the centre of mass [m/s], (3,)."""
-        return _still(self._rigid[0, V])
+        return still(self._rigid[0, V])
 
     @velocity.setter
     def velocity(self, value: ArrayLike) -> None:
@@ -100,7 +100,7 @@ class FloatingState(RecordedStepper):
     @property
     def spin(self) -> Floats:
         """Angular velocity of the body's frame in the world [1/s], (3,)."""
-        return _still(self._frame[R_NOW] @ self._body_spin())
+        return still(self._frame[R_NOW] @ self._body_spin())
 
     @spin.setter
     def spin(self, value: ArrayLike) -> None:
@@ -182,13 +182,13 @@ class FloatingState(RecordedStepper):
     @property
     def linear_momentum(self) -> Floats:
         """[kg m/s], (3,)."""
-        return _still(self._inertia.mass * self._rigid[0, V])
+        return still(self._inertia.mass * self._rigid[0, V])
 
     @property
     def angular_momentum(self) -> Floats:
         """About the origin of the world [kg m²/s], (3,)."""
         orbit = np.cross(self._rigid[0, P], self._inertia.mass * self._rigid[0, V])
-        return _still(orbit + self._rigid[0, L])
+        return still(orbit + self._rigid[0, L])
 
     def frame(self, *, dissipated: float = 0.0) -> Frame:
         """The body as it is now, with its energies and momenta."""
@@ -202,10 +202,3 @@ class FloatingState(RecordedStepper):
             linear_momentum=self.linear_momentum,
             angular_momentum=self.angular_momentum,
         )
-
-
-def _still(array: Floats) -> Floats:
-    """A copy that says so when someone tries to change the state in place."""
-    copy = array.copy()
-    copy.setflags(write=False)
-    return copy

@@ -55,7 +55,7 @@ class Group:
     place: Share
     """Mass times position at rest, summed, (1, 3)."""
     turning: Share
-    """Angular momentum of each rate about the origin, at rest and for each q_i, (1, r + 1, r, 3)."""
+    """Angular momentum of each rate about the origin, at rest and by q_i, (1, r + 1, r, 3)."""
     energy: Share | None
     """Coefficients for λ = 1 and for μ = 1, (2, …); None where the model has a cubature."""
 

@@ -113,7 +113,10 @@ class ReducedModel:
         return expand(self.checked("q", q), self.vectors, out)
 
     def coordinates(self, u: ArrayLike) -> Floats:
-        """The coordinates (r,) whose shape is nearest to displacements u (n, 3)."""
+        """The coordinates (r,) whose shape is nearest to displacements u (n, 3).
+
+        For a free body, u are displacements in the frame that moves with it.
+        """
         given = numbers("u", u, (self.mesh.vertices.shape,))
         flat = self.vectors.reshape(self.size, -1)
         q = np.linalg.lstsq(flat.T, given.ravel(), rcond=None)[0]
@@ -266,7 +269,16 @@ def _with_lame(cubature: Cubature, cells: Ints, lam: float, mu: float) -> Cubatu
 
 
 def _first_coordinates(cubature: Cubature, size: int) -> Cubature:
-    return replace(cubature, gradients=np.ascontiguousarray(cubature.gradients[..., :size]))
+    gradients = np.ascontiguousarray(cubature.gradients[..., :size])
+    return replace(cubature, gradients=gradients, training_error=np.nan, test_error=np.nan)
+
+
+def is_definite(matrix: Floats) -> bool:
+    """Whether a symmetric matrix is positive definite, by more than rounding."""
+    scale = np.sqrt(np.abs(np.diag(matrix)))
+    if not (scale > 0).all():
+        return False
+    return bool(np.linalg.eigvalsh(matrix / np.outer(scale, scale))[0] > 1e-12)
 
 
 def expand(q: Floats, vectors: Floats, out: Floats | None = None) -> Floats:

@@ -12,18 +12,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import files
+from ..checks import number
 from ..errors import InputError
 from ..mesh.packing import describe_mesh, mesh_of
 from ..types import Floats, Ints
 from .cubature import Cubature
 from .floating import FloatingInertia
 from .groups import Group, Share
-from .model import ReducedModel, Skin
+from .model import ReducedModel, Skin, is_definite
 from .polynomial import coefficient_count
 
 _MODEL = files.Kind(b"\x89SUPRED\n", "reduced model", 1)
 _SHARES = ("mass", "weight", "place", "turning", "energy")
-_PARAMETERS = ("young", "poisson", "density")
+_PARAMETERS: dict[str, dict[str, Any]] = {
+    "young": {"above": 0.0},
+    "poisson": {"above": -1.0, "below": 0.5},
+    "density": {"above": 0.0},
+}
 
 
 def save_model(model: ReducedModel, path: str | os.PathLike[str]) -> None:
@@ -85,9 +90,11 @@ def _model_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> 
     r = len(arrays["vectors"])
     vectors = _shaped(arrays, "vectors", (r, *mesh.vertices.shape))
     groups = tuple(
-        _group_of(fields, arrays, f"group {k}", r, mesh.n_cells)
-        for k, fields in enumerate(header["groups"])
+        _group_of(fields, arrays, f"group {k}", r) for k, fields in enumerate(header["groups"])
     )
+    every = np.concatenate([group.cells for group in groups]) if groups else np.empty(0)
+    if not np.array_equal(np.sort(every), np.arange(mesh.n_cells)):
+        raise InputError("its groups do not hold every cell of the mesh once")
     cubature = floating = skin = None
     if "cubature" in header:
         cubature = Cubature.from_arrays(header["cubature"], _within(arrays, "cubature "))
@@ -97,8 +104,8 @@ def _model_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> 
         raise InputError("it has neither a whole energy polynomial nor a cubature")
     if parts := _within(arrays, "floating "):
         floating = FloatingInertia.from_arrays(parts)
-        if floating.size != r:
-            raise InputError(f"its inertia has {floating.size} coordinates, not {r}")
+        if floating.size != r or floating.arms.shape != mesh.vertices.shape:
+            raise InputError("its inertia is of another model")
     if "skin vectors" in arrays:
         count = len(arrays["skin vertices"])
         triangles = np.array(arrays["skin triangles"], dtype=np.int64)
@@ -111,15 +118,18 @@ def _model_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> 
             triangles,
             _shaped(arrays, "skin vectors", (r, count, 3)),
         )
-    return ReducedModel(mesh, vectors, groups, cubature, floating, skin)
+    model = ReducedModel(mesh, vectors, groups, cubature, floating, skin)
+    if not is_definite(model.mass):
+        raise InputError("its mass is not positive")
+    return model
 
 
 def _group_of(
-    fields: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], key: str, r: int, n_cells: int
+    fields: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], key: str, r: int
 ) -> Group:
-    cells: Ints = np.array(arrays[f"{key} cells"], dtype=np.int64)
-    if cells.size and not 0 <= cells.min() <= cells.max() < n_cells:
-        raise InputError(f"{key} has cells that the mesh has not")
+    cells: Ints = np.array(arrays[f"{key} cells"])
+    if cells.dtype.kind not in "iu":
+        raise InputError(f"{key} has cells that are not whole numbers")
     shapes = {
         "mass": (1, r, r),
         "weight": (1, r, 3),
@@ -137,7 +147,10 @@ def _group_of(
             _shaped(arrays, f"{key} {name}", shapes[name]),
             _shaped(arrays, built, shapes[name][1:]) if built in arrays else None,
         )
-    numbers = {n: None if fields[n] is None else float(fields[n]) for n in _PARAMETERS}
+    numbers = {
+        name: None if fields[name] is None else number(f"its {name}", fields[name], **bounds)
+        for name, bounds in _PARAMETERS.items()
+    }
     missing = [name for name in _SHARES if shares[name] is None and name != "energy"]
     if missing:
         raise InputError(f"{key} has no {missing[0]}")

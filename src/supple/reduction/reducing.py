@@ -11,13 +11,13 @@ from ..checks import instance
 from ..errors import InputError
 from ..materials import StVK
 from ..mesh import Embedding
-from ..types import Progress
+from ..types import Floats, Progress
 from .basis import Basis
 from .cubature import Cubature
 from .cubature_training import train_cubature
 from .floating import FloatingInertia
 from .groups import make_groups
-from .model import ReducedModel
+from .model import ReducedModel, is_definite
 
 
 def reduce(
@@ -67,6 +67,11 @@ def reduce(
             f"the cubature is for {cubature.n_coordinates} basis vectors, the basis has "
             f"{len(vectors)}; train it with train_cubature(body, basis.vectors)"
         )
+    if cubature is not None and not _belongs(cubature, body, vectors):
+        raise InputError(
+            "the cubature was trained for another body or basis; train it with "
+            "train_cubature(body, basis.vectors)"
+        )
     if not exact and cubature is None:
         cubature = train_cubature(body, vectors, progress=progress)
     model = ReducedModel(
@@ -76,4 +81,21 @@ def reduce(
         cubature=cubature,
         floating=FloatingInertia.of(body, vectors) if loose else None,
     )
+    if not is_definite(model.mass):
+        raise InputError(
+            "the basis vectors depend on each other; make them independent, e.g. with "
+            "picked_basis(body, shapes)"
+        )
     return model if skin is None else model.with_skin(skin)
+
+
+def _belongs(cubature: Cubature, body: Body, vectors: Floats) -> bool:
+    """Whether a cubature has the materials of ``body`` and the gradients of ``vectors``."""
+    if cubature.size and cubature.cells.max() >= body.mesh.n_cells:
+        return False
+    fresh = Cubature.of_cells(body, vectors, cubature.cells, cubature.weights)
+    same = fresh.materials == cubature.materials and fresh.counts == cubature.counts
+    return same and all(
+        np.allclose(array, cubature.arrays()[name], rtol=1e-9)
+        for name, array in fresh.arrays().items()
+    )

@@ -17,7 +17,7 @@ from .damping import ReducedDamping, reduced_damping
 from .model import ReducedModel, expand
 from .recorded import RecordedStepper
 from .stage_table import StageTable
-from .stepper import skin_shape
+from .stepper import skin_shape, still
 
 _REASONS = {
     stepping.NOT_FINITE: "the forces are not finite",
@@ -30,8 +30,8 @@ class ReducedSimulation(RecordedStepper):
     """A reduced model, moved by an implicit integrator in steps of ``dt`` [s].
 
     ``gravity`` is an acceleration (3,) [m/s²]. ``q`` and ``v`` are the coordinates and their rates,
-    (r,); assign them for initial conditions. Forces are those at the end of a step; the
-    acceleration at its start is the one that the step before ended with (subspace StVK, App. C).
+    (r,); assign them for initial conditions. A force acts in full from the start of its step to the
+    end, as in full space.
     """
 
     def __init__(self, model: ReducedModel, **options: Any) -> None:
@@ -39,6 +39,7 @@ class ReducedSimulation(RecordedStepper):
         r = model.size
         self._history: Floats = np.zeros((self._vectors, r))
         self._x, self._x_v, self._x_a, self._v, self._a, self._delta = np.zeros((6, r))
+        self._pushed, self._jump = np.zeros((2, r))
         self._K, self._A = np.zeros((r, r)), np.zeros((r, r))
         self._R, self._force = np.zeros(r), np.zeros((1, r))
         self._use(model)
@@ -46,6 +47,7 @@ class ReducedSimulation(RecordedStepper):
     def _use(self, model: ReducedModel) -> None:
         self._damping: ReducedDamping = reduced_damping(self.damping, model)
         self._mass = np.ascontiguousarray(model.mass)
+        self._inverse_mass = np.ascontiguousarray(np.linalg.inv(self._mass))
         self._weight = model.weight(self._gravity)
         self._diagonal = _is_diagonal(self._mass) and _is_diagonal(self._damping.constant)
         quartic = model.quartic
@@ -57,7 +59,7 @@ class ReducedSimulation(RecordedStepper):
     @property
     def q(self) -> Floats:
         """Coordinates, (r,)."""
-        return np.array(self._history[0])
+        return still(self._history[0])
 
     @q.setter
     def q(self, value: ArrayLike) -> None:
@@ -67,7 +69,7 @@ class ReducedSimulation(RecordedStepper):
     @property
     def v(self) -> Floats:
         """Rates of the coordinates, (r,)."""
-        return np.array(self._history[1])
+        return still(self._history[1])
 
     @v.setter
     def v(self, value: ArrayLike) -> None:
@@ -158,17 +160,25 @@ class ReducedSimulation(RecordedStepper):
         if not settled:
             self._find_acceleration(forces[0])
         try:
-            if self._looks_back and not self._has_past:
-                self._take(1, forces, self._start_table)
-                self._has_past = True
-                steps, forces = steps - 1, forces[min(1, len(forces) - 1) :]
-            if steps:
+            if self._looks_back:
+                self._advance_looking_back(steps, forces)
+            else:
                 self._take(steps, forces, self._table)
-                self._has_past = True
         except StepFailed:
             if self._steps == done:  # the force may have been at fault: leave no trace of it
                 self._settled = settled
             raise
+
+    def _advance_looking_back(self, steps: int, forces: Floats) -> None:
+        """A force that jumps makes the past useless, and a rule that looks back starts anew."""
+        k = 0
+        while k < steps:
+            force = forces[min(k, len(forces) - 1)][None]
+            self._has_past &= np.array_equal(force[0], self._pushed)
+            many = steps - k if k >= len(forces) - 1 and self._has_past else 1
+            self._take(many, force, self._table if self._has_past else self._start_table)
+            self._has_past = True
+            k += many
 
     def _take(self, steps: int, forces: Floats, table: StageTable) -> None:
         if self._quartic is not None and self._damping.by_region is None:
@@ -189,52 +199,63 @@ class ReducedSimulation(RecordedStepper):
         quartic, damping, solver = self._quartic, self._damping, self.solver
         assert quartic is not None
         done, reason = stepping.run_steps(
-            steps, forces, table.c_v, table.c_a, table.w_v, table.w_a, table.w_guess,
-            self._diagonal, self._mass, damping.constant, damping.factor,
+            steps, forces, self._pushed,
+            table.c_v, table.c_a, table.w_v, table.w_a, table.w_guess,
+            self._diagonal, self._mass, self._inverse_mass, damping.constant, damping.factor,
             quartic.P, quartic.Q, quartic.S, quartic.starts, quartic.rows,
             solver.max_iterations, solver.tolerance,
-            self._history, *self._scratch,
-            self._K, self._R, self._A,
-            self._x, self._x_v, self._x_a, self._v, self._a, self._delta,
+            self._history, *self._scratch, self._K, self._R, self._A,
+            self._x, self._x_v, self._x_a, self._v, self._a, self._delta, self._jump,
         )  # fmt: skip
         return int(done), int(reason)
 
     def _run_interpreted(self, steps: int, forces: Floats, table: StageTable) -> tuple[int, int]:
         """The same loop, for energies and damping that are not one polynomial."""
-        x, history = self._x, self._history
+        history = self._history
+        end = 6 + 3 * (len(table.c_v) - 1)
         for step in range(steps):
             row = min(step, len(forces) - 1)
-            for s in range(len(table.c_v)):
-                stepping.begin_stage(
-                    s, table.w_v, table.w_a, table.w_guess, history, self._x_v, self._x_a, x
-                )  # fmt: skip
-                converged = self.solver.max_iterations == 1
-                for _ in range(self.solver.max_iterations):
-                    _, R, K = self.model.evaluate(x)
-                    C = self._damping_matrix(x, K)
-                    size = stepping.correct(
-                        K, R, forces, row, False, self._mass, C, 0.0, table.c_v[s], table.c_a[s],
-                        self._x_v, self._x_a, x, self._v, self._a, self._A, self._delta,
-                    )  # fmt: skip
-                    if size < 0:
-                        return step, stepping.NOT_DEFINITE
-                    if not np.isfinite(size):
-                        return step, stepping.NOT_FINITE
-                    scale = max(np.abs(x).max(), np.abs(x - history[0]).max())
-                    if size <= self.solver.tolerance * scale:
-                        converged = True
-                        break
-                if not converged:
-                    return step, stepping.NOT_CONVERGED
-                place = 6 + 3 * s
-                history[place] = x
-                history[place + 1] = table.c_v[s] * (x - self._x_v)
-                history[place + 2] = table.c_a[s] * (x - self._x_a)
-            if not np.isfinite(history[place : place + 3]).all():
-                return step, stepping.NOT_FINITE
+            acceleration = history[2].copy()
+            history[2] += self._inverse_mass @ (forces[row] - self._pushed)
+            reason = self._take_stages(forces, row, table)
+            if reason != stepping.DONE:
+                history[2] = acceleration
+                return step, reason
+            self._pushed[:] = forces[row]
             history[3:6] = history[:3]
-            history[:3] = history[place : place + 3]
+            history[:3] = history[end : end + 3]
         return steps, stepping.DONE
+
+    def _take_stages(self, forces: Floats, row: int, table: StageTable) -> int:
+        x, history = self._x, self._history
+        for s in range(len(table.c_v)):
+            stepping.begin_stage(
+                s, table.w_v, table.w_a, table.w_guess, history, self._x_v, self._x_a, x
+            )  # fmt: skip
+            converged = self.solver.max_iterations == 1
+            for _ in range(self.solver.max_iterations):
+                _, R, K = self.model.evaluate(x)
+                C = self._damping_matrix(x, K)
+                size = stepping.correct(
+                    K, R, forces, row, False, self._mass, C, 0.0, table.c_v[s], table.c_a[s],
+                    self._x_v, self._x_a, x, self._v, self._a, self._A, self._delta,
+                )  # fmt: skip
+                if size < 0:
+                    return stepping.NOT_DEFINITE
+                if not np.isfinite(size):
+                    return stepping.NOT_FINITE
+                if stepping.is_small(size, self.solver.tolerance, x, history):
+                    converged = True
+                    break
+            if not converged:
+                return stepping.NOT_CONVERGED
+            place = 6 + 3 * s
+            history[place] = x
+            history[place + 1] = table.c_v[s] * (x - self._x_v)
+            history[place + 2] = table.c_a[s] * (x - self._x_a)
+            if not np.isfinite(history[place : place + 3]).all():
+                return stepping.NOT_FINITE
+        return stepping.DONE
 
     def _damping_matrix(self, q: Floats, K: Floats) -> Floats:
         C = self._damping.constant + self._damping.factor * K
@@ -254,11 +275,14 @@ class ReducedSimulation(RecordedStepper):
                 residual=float("inf"),
                 advice="Check the coordinates that were set; they may be far too large.",
             )
-        self._history[2] = np.linalg.solve(self._mass, rest)
+        self._history[2] = self._inverse_mass @ rest
+        self._history[3] = q
+        self._pushed[:] = force
         self._settled = True
 
 
 def _is_diagonal(matrix: Floats) -> bool:
     """Up to rounding."""
-    scale = np.abs(np.diag(matrix)).max(initial=0.0)
-    return bool((np.abs(matrix - np.diag(np.diag(matrix))) <= 1e-12 * scale).all())
+    roots = np.sqrt(np.abs(np.diag(matrix)))
+    beside = np.abs(matrix - np.diag(np.diag(matrix)))
+    return bool((beside <= 1e-14 * np.outer(roots, roots)).all())

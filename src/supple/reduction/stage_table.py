@@ -22,7 +22,8 @@ class StageTable:
     """Stages s with v = c_v (q − q̂_v) and a = c_a (q − q̂_a).
 
     q̂_v, q̂_a and the guess are sums, with the weights given, of nine or more vectors: displacement,
-    velocity and acceleration now, one step ago, and after each stage of this step.
+    velocity and acceleration now, one step ago, and after each stage of this step. Where there is
+    no past, the displacement one step ago is that of now.
     """
 
     c_v: Floats
@@ -67,9 +68,26 @@ class StageTable:
             c_a=np.array([s.c_a for s in stages]),
             w_v=np.array([s.u_v for s in stages]),
             w_a=np.array([s.u_a for s in stages]),
-            w_guess=np.array([s.guess for s in stages]),
+            w_guess=_guesses([s.time for s in stages], dt, len(stages[0].u_v), start),
             times=np.array([s.time for s in stages]),
         )
+
+
+def _guesses(times: list[float], dt: float, vectors: int, start: bool) -> Floats:
+    """Weights of the displacements from which the stages start: on, as between the last two.
+
+    A rule's own guess looks ahead by v and a. Where a body is stiff for the step these are huge,
+    and the displacements are not.
+    """
+    unit = np.eye(vectors)
+    places = [_BEFORE, _NOW, *(_STAGES + 3 * s for s in range(len(times) - 1))]
+    moments = [-dt, 0.0, *times]
+    weights = np.empty((len(times), vectors))
+    for s in range(len(times)):
+        before, now = unit[places[s]], unit[places[s + 1]]
+        ahead = (moments[s + 2] - moments[s + 1]) / (moments[s + 1] - moments[s])
+        weights[s] = now if start and s == 0 else now + ahead * (now - before)
+    return weights
 
 
 def _stages(rule: ImplicitIntegrator, dt: float, start: bool, expected: int) -> list[Stage]:

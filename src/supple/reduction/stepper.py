@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import ClassVar
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from ..checks import instance, number, vector
@@ -66,7 +67,7 @@ class Stepper(ABC):
             )
         self._use(model)
         self._model = model
-        self._settled = False
+        self._settled = self._has_past = False
 
     def _check(self, model: ReducedModel) -> None:
         instance("model", model, ReducedModel, "reduce(body, basis)")
@@ -135,6 +136,13 @@ class Stepper(ABC):
     @time.setter
     def time(self, value: float) -> None:
         self._start_time, self._steps = number("time", value, unit="s"), 0
+
+
+def still(array: Floats) -> Floats:
+    """A copy that says so when someone tries to change the state in place."""
+    copy = np.array(array, dtype=float)
+    copy.setflags(write=False)
+    return copy
 
 
 def skin_of(model: ReducedModel) -> Skin:
