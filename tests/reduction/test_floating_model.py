@@ -141,6 +141,20 @@ def test_an_edit_in_flight_is_a_model_made_anew():
         model.edited(density=500.0)
 
 
+@pytest.mark.parametrize("strength", [1e12, 1e200])
+def test_a_load_that_fails_leaves_no_trace(strength):
+    model = small()
+    tried, calm = thrown(model), thrown(model)
+    for simulation in (tried, calm):
+        simulation.run_steps(5)
+    with pytest.raises(sp.StepFailed):
+        tried.step(force=model.pull(0, (0.0, 0.0, strength)))
+    for simulation in (tried, calm):
+        simulation.run_steps(20, force=model.pull(0, (0.0, 1.0, 0.0)))
+    for name in STATE:
+        assert np.array_equal(getattr(tried, name), getattr(calm, name))
+
+
 def test_a_skin_moves_with_the_body():
     mesh = small().mesh
     surface = mesh.boundary()

@@ -68,9 +68,8 @@ class TestACompleteBasisIsTheFullSimulation:
         assert live.time == pytest.approx(full.state.time)
 
     @pytest.mark.parametrize("rule", IMPLICIT, ids=lambda rule: rule.__name__)
-    @pytest.mark.parametrize("together", [False, True])
     def test_forces_that_jump(
-        self, beam: sp.Body, complete: sp.ReducedModel, tip: int, rule: type, together: bool
+        self, beam: sp.Body, complete: sp.ReducedModel, tip: int, rule: type
     ) -> None:
         pushes = [
             beam.point_force([tip], (0.0, 0.0, z)) for z in [-9.0] * 5 + [6.0] * 3 + [0.0, 2.0]
@@ -82,12 +81,9 @@ class TestACompleteBasisIsTheFullSimulation:
         reduced = [complete.project(push) for push in pushes]
         live = complete.simulation(**options, solver=TIGHT)
         crowd = complete.simulation(**options, solver=TIGHT, copies=2)
-        if together:
-            live.run_steps(len(pushes), force=np.array(reduced))
         for force in reduced:
+            live.step(force=force)
             crowd.step(force=force)
-            if not together:
-                live.step(force=force)
         assert relative(live.displacements(), full.state.u) < 1e-8
         assert relative(crowd.displacements(1), full.state.u) < 1e-8
 
@@ -115,16 +111,45 @@ class TestACompleteBasisIsTheFullSimulation:
 
 
 class TestSteps:
-    def test_many_steps_are_single_steps(self, model: sp.ReducedModel, tip: int) -> None:
-        for rule in IMPLICIT:
-            pulls = [model.pull(tip, (0, 0, -3 * np.sin(0.1 * k))) for k in range(50)]
-            together = model.simulation(integrator=rule(), gravity=(0, 0, -1))
-            together.run_steps(50, force=np.array(pulls))
-            alone = model.simulation(integrator=rule(), gravity=(0, 0, -1))
-            for pull in pulls:
-                alone.step(force=pull)
-            assert np.array_equal(together.q, alone.q), rule.__name__
-            assert np.array_equal(together.v, alone.v), rule.__name__
+    @pytest.mark.parametrize("rule", IMPLICIT, ids=lambda rule: rule.__name__)
+    def test_many_steps_are_single_steps(
+        self, model: sp.ReducedModel, tip: int, rule: type
+    ) -> None:
+        pull = model.pull(tip, (0, 0, -3.0))
+        together = model.simulation(integrator=rule(), gravity=(0, 0, -1))
+        alone = model.simulation(integrator=rule(), gravity=(0, 0, -1))
+        for force in (pull, None, -pull):
+            together.run_steps(20, force=force)
+            for _ in range(20):
+                alone.step(force=force)
+        assert np.array_equal(together.q, alone.q)
+        assert np.array_equal(together.v, alone.v)
+
+    @pytest.mark.parametrize("rule", IMPLICIT, ids=lambda rule: rule.__name__)
+    @pytest.mark.parametrize("by_region", [False, True])
+    def test_sampled_forces_keep_the_order(
+        self, model: sp.ReducedModel, tip: int, rule: type, by_region: bool
+    ) -> None:
+        """A force of time given at the ends of steps; with damping by region, in Python."""
+        beta = {"far": 2e-3} if by_region else 2e-3
+        pull = model.pull(tip, (0.0, 2.0, -5.0))
+        duration, steps = 0.2, (100, 200)
+
+        def end(count: int) -> np.ndarray:
+            times = np.arange(1, count + 1) * duration / count
+            live = model.simulation(
+                dt=duration / count,
+                integrator=rule(),
+                damping=sp.Rayleigh(stiffness=beta),
+                solver=TIGHT,
+            )
+            live.run_steps(count, force=np.sin(15 * times)[:, None] * pull)
+            return np.concatenate([live.q, live.v])
+
+        gain, fine = 2 ** rule().order, 8 * steps[1]
+        reference = (gain * end(2 * fine) - end(fine)) / (gain - 1)
+        errors = [np.linalg.norm(end(count) - reference) for count in steps]
+        assert np.log2(errors[0] / errors[1]) == pytest.approx(rule().order, abs=0.2)
 
     def test_layouts_move_alike(
         self, beam: sp.Body, basis: sp.Basis, tip: int, monkeypatch: pytest.MonkeyPatch
@@ -153,10 +178,12 @@ class TestSteps:
             live.run_steps(round(0.4 / dt))
             return np.concatenate([live.q, live.v])
 
-        fine, finer = end(0.4 / 25600, TIGHT), end(0.4 / 51200, TIGHT)
+        fine, finer = end(0.4 / 51200, TIGHT), end(0.4 / 102400, TIGHT)
         gain = 2 ** rule().order
         reference = (gain * finer - fine) / (gain - 1)  # Richardson's extrapolation
-        errors = [np.linalg.norm(end(0.4 / n, solver) - reference) for n in (1600, 3200)]
+        # one iteration has more to lose at long steps, many stop at their tolerance at short ones
+        counts = (6400, 12800) if solver.max_iterations == 1 else (1600, 3200)
+        errors = [np.linalg.norm(end(0.4 / n, solver) - reference) for n in counts]
         assert np.log2(errors[0] / errors[1]) == pytest.approx(rule().order, abs=0.15)
 
     @pytest.mark.parametrize("rule", IMPLICIT, ids=lambda rule: rule.__name__)
@@ -169,7 +196,7 @@ class TestSteps:
         steel = sp.StVK(young=2e11, poisson=0.3, density=7800)
         body = two_part_beam(near=steel, far=steel)
         model = sp.reduce(body, sp.modal_derivative_basis(body, modes=5, size=12))
-        push = body.point_force([tip], (0.0, 0.0, -3e7))
+        push = body.point_force([tip], (0.0, 0.0, -7e6))
         static = np.abs(sp.static_shape(body, push)).max()
         live = model.simulation(
             copies=copies,
@@ -180,7 +207,7 @@ class TestSteps:
         )
         live.run_steps(200, force=model.project(push))
         moved = live.displacements() if copies is None else live.displacements(1)
-        assert 0.05 < static < 1.0
+        assert 0.02 < static < 0.1
         assert np.abs(moved).max() == pytest.approx(static, rel=0.1)
 
     def test_energy_stays_without_damping(self, model: sp.ReducedModel) -> None:
@@ -348,7 +375,7 @@ class TestFailures:
         scratch = [np.zeros(r) for _ in range(2)]
         delta, A = np.zeros(r), np.zeros((r, r))
         size = stepping.correct(
-            K, K @ x, np.zeros((1, r)), 0, True, np.eye(r), np.zeros((r, r)), 0.0, 0.0, 1.0,
+            K, K @ x, np.zeros(r), True, np.eye(r), np.zeros((r, r)), 0.0, 0.0, 1.0,
             zero, zero, x, *scratch, A, delta,
         )  # fmt: skip
         assert 0 < size < np.inf

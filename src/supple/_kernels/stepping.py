@@ -49,7 +49,7 @@ def begin_stage(s, w_v, w_a, w_guess, history, x_v, x_a, x):
 
 
 @inlined_kernel
-def correct(K, R, forces, row, diagonal, M, C0, beta, c_v, c_a, x_v, x_a, x, v, a, A, delta):
+def correct(K, R, f, diagonal, M, C0, beta, c_v, c_a, x_v, x_a, x, v, a, A, delta):
     """One Newton iteration on the force balance: x += δ. Returns the largest |δ|.
 
     Returns infinity if the forces are not finite, −1 if no positive definite matrix was found.
@@ -74,7 +74,7 @@ def correct(K, R, forces, row, diagonal, M, C0, beta, c_v, c_a, x_v, x_a, x, v, 
                 e += k * v[j]
                 delta[j] -= k * vi
             k = K[i, i]
-            force = forces[row, i] - R[i] - beta * e - k * vi
+            force = f[i] - R[i] - beta * e - k * vi
             A[i, i] = k_factor * k
             if diagonal:
                 force -= M[i, i] * a[i] + C0[i, i] * v[i]
@@ -114,18 +114,34 @@ def is_small(size, tolerance, x, now):
     return size <= tolerance * scale + AT_REST
 
 
+@inlined_kernel
+def shorten(size, size_before, share, delta, x):
+    """Damps Newton's method: where corrections do not get smaller, take less of each.
+
+    x has just been moved by ``delta``; returns the share of it that was kept.
+    """
+    if size_before >= 0.0:
+        share = max(0.5 * share, 0.03125) if size > 0.7 * size_before else min(2.0 * share, 1.0)
+    if share < 1.0:
+        for i in range(np.uint64(len(x))):
+            x[i] -= (1.0 - share) * delta[i]
+    return share
+
+
 @reordering_kernel
 def run_steps(
-    steps, forces, pushed, c_v, c_a, w_v, w_a, w_guess,
+    steps, sampled, forces, pushed, times, c_v, c_a, w_v, w_a, w_guess,
     diagonal, M, W, C0, beta, P, Q, S, starts, rows,
     max_iterations, tolerance,
-    history, qq, F, G2, G3, K, R, A, x, x_v, x_a, v, a, delta, jump,
+    history, qq, F, G2, G3, K, R, A, x, x_v, x_a, v, a, delta, jump, force,
 ):  # fmt: skip
     """Takes ``steps`` steps, or fewer where one fails; returns how many, and why it stopped.
 
-    Step n has the force forces[min(n, last)], from its start to its end: where that is not the
-    force ``pushed`` of the step before, the acceleration jumps by W = M⁻¹ times the difference.
-    ``history`` holds the state now and one step ago; a step that fails leaves it as it was.
+    Step n has the force forces[min(n, last)]. If ``sampled``, that is the force at its end, and it
+    changes evenly from ``pushed``, that of the step before; ``times`` are those of the stages as
+    shares of the step. If not, it acts from the start of the step, where the acceleration jumps by
+    W = M⁻¹ times the change. ``history`` holds the state now and one step ago; a step that fails
+    leaves it as it was.
     """
     r = np.uint64(len(x))
     end = STAGES + THREE * np.uint64(len(c_v) - 1)
@@ -136,7 +152,7 @@ def run_steps(
             delta[i] = forces[row, i] - pushed[i]
             jumps = jumps or delta[i] != 0.0
             jump[i] = history[NOW + TWO, i]
-        if jumps:
+        if jumps and not sampled:
             for i in range(r):
                 if diagonal:
                     history[NOW + TWO, i] += W[i, i] * delta[i]
@@ -147,14 +163,18 @@ def run_steps(
         reason = DONE
         for s in range(np.uint64(len(c_v))):
             begin_stage(s, w_v, w_a, w_guess, history, x_v, x_a, x)
+            rest = 1.0 - times[s] if sampled else 0.0
+            for i in range(r):
+                force[i] = forces[row, i] - rest * (forces[row, i] - pushed[i])
             reason = DONE if max_iterations == 1 else NOT_CONVERGED
+            size_before, share = -1.0, 1.0
             for _ in range(max_iterations):
                 if len(rows) > 0:
                     evaluate_dense(x, P, rows, qq, G2, G3, K, R)
                 else:
                     evaluate_nested(x, P, Q, S, starts, qq, F, G2, K, R)
                 size = correct(
-                    K, R, forces, row, diagonal, M, C0, beta, c_v[s], c_a[s],
+                    K, R, force, diagonal, M, C0, beta, c_v[s], c_a[s],
                     x_v, x_a, x, v, a, A, delta
                 )  # fmt: skip
                 if size < 0.0:
@@ -163,9 +183,12 @@ def run_steps(
                 if size == np.inf:
                     reason = NOT_FINITE
                     break
-                if max_iterations > 1 and is_small(size, tolerance, x, history):
-                    reason = DONE
-                    break
+                if max_iterations > 1:
+                    if is_small(size, tolerance, x, history):
+                        reason = DONE
+                        break
+                    share = shorten(size, size_before, share, delta, x)
+                    size_before = size
             if reason != DONE:
                 break
             total = 0.0

@@ -16,7 +16,8 @@ const coefficients = new Float64Array(total);
 const P = coefficients.subarray(0, pairs), Q = coefficients.subarray(pairs, pairs + triples);
 const S = coefficients.subarray(pairs + triples);
 const vector = () => new Float64Array(r);
-const q = vector(), v = vector(), a = vector(), x = vector(), xv = vector(), xa = vector();
+const q = vector(), qb = vector(), v = vector(), a = vector();
+const x = vector(), xv = vector(), xa = vector();
 const w = vector(), acc = vector(), R = vector(), delta = vector(), none = vector();
 const qq = new Float64Array(pairs), F = new Float64Array(triples), G = new Float64Array(pairs);
 const K = new Float64Array(r * r), A = new Float64Array(r * r);
@@ -170,7 +171,7 @@ function correct(cv, ca, force, spring) {
 // a from M a = f − C v − R, for a state that was set.
 function settle(force, spring) {
   self.evaluate(q); imbalance(q, v, none, force, spring);
-  A.set(M); solve(A, delta); a.set(delta); self.settled = true; }
+  A.set(M); solve(A, delta); a.set(delta); qb.set(q); self.settled = true; }
 
 // One step of h seconds; false, and the state as it was, where it cannot be solved.
 self.step = function (h, force, spring) {
@@ -179,7 +180,7 @@ self.step = function (h, force, spring) {
   for (let i = 0; i < r; i++) {
     xa[i] = q[i] + h * v[i] + .25 * h * h * a[i];
     xv[i] = xa[i] - (v[i] + .5 * h * a[i]) / cv;
-    x[i] = q[i]; }
+    x[i] = q[i] + (q[i] - qb[i]); }
   let converged = self.iterations === 1;
   for (let k = 0; k < self.iterations; k++) {
     self.evaluate(x);
@@ -193,6 +194,7 @@ self.step = function (h, force, spring) {
   let sum = 0;
   for (let i = 0; i < r; i++) { w[i] = ca * (x[i] - xa[i]); sum += x[i] + w[i]; }
   if (!isFinite(sum)) return false;
+  qb.set(q);
   for (let i = 0; i < r; i++) { a[i] = w[i]; v[i] = cv * (x[i] - xv[i]); q[i] = x[i]; }
   return true; };
 

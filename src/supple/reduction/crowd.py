@@ -136,8 +136,8 @@ class CrowdSimulation(Stepper):
             total = total + self._spread("force", force)
         for block, part in zip(self._blocks, self._split(total), strict=True):
             block.force[...] = part
-        settled = self._settled
-        if steps and not settled:
+        before = self._settled, self._has_past
+        if steps and not self._settled:
             self._find_accelerations()
         for step in range(steps):
             for block in self._blocks:
@@ -147,8 +147,8 @@ class CrowdSimulation(Stepper):
             if failed:
                 for block in self._blocks:
                     block.land()
-                if step == 0:  # the force may have been at fault: leave no trace of it
-                    self._settled = settled
+                if step == 0:  # leave no trace of a force that was at fault
+                    self._settled, self._has_past = before
                 some = ", ".join(map(str, failed[:5])) + (", …" if len(failed) > 5 else "")
                 raise StepFailed(
                     f"the step of {len(failed)} of {self.copies} copies failed ({some})",

@@ -96,12 +96,21 @@ class FloatingSimulation(FloatingState):
             )
         if not whole_number("steps", steps, at_least=0):
             return
-        self._settle(load)
-        if self._looks_back and not self._has_past:
-            self._take(1, self._start_table)
-            steps -= 1
-        if steps:
-            self._take(steps, self._table)
+        before = self._settled, self._has_past, self._load, self._push
+        accelerations = self._history[2].copy(), self._rigid[0].copy()
+        done = self._steps
+        try:
+            self._settle(load)
+            if self._looks_back and not self._has_past:
+                self._take(1, self._start_table)
+                steps -= 1
+            if steps:
+                self._take(steps, self._table)
+        except StepFailed:
+            if self._steps == done:  # leave no trace of a load that was at fault
+                self._settled, self._has_past, self._load, self._push = before
+                self._history[2], self._rigid[0] = accelerations
+            raise
 
     @property
     def damping_power(self) -> float:
@@ -127,7 +136,7 @@ class FloatingSimulation(FloatingState):
                 self._load.moments, self._alpha, *self._moments, *scratch, inner
             )
         else:
-            self._history[3] = q
+            self._history[3] = q - self.dt * v  # Coriolis forces want a guess that moves
             _, R, K = self.model.evaluate(q)
             inner[:] = R + (self._damping_matrix(q) + self._damping.factor * K) @ v
         self._load, self._push, self._has_past = load, push, False

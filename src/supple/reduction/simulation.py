@@ -39,7 +39,7 @@ class ReducedSimulation(RecordedStepper):
         r = model.size
         self._history: Floats = np.zeros((self._vectors, r))
         self._x, self._x_v, self._x_a, self._v, self._a, self._delta = np.zeros((6, r))
-        self._pushed, self._jump = np.zeros((2, r))
+        self._pushed, self._jump, self._f = np.zeros((3, r))
         self._K, self._A = np.zeros((r, r)), np.zeros((r, r))
         self._R, self._force = np.zeros(r), np.zeros((1, r))
         self._use(model)
@@ -145,46 +145,44 @@ class ReducedSimulation(RecordedStepper):
         return numbers("force", force, (self._weight.shape,))
 
     def run_steps(self, steps: int, *, force: ArrayLike | None = None) -> None:
-        """Many steps in one compiled loop, with one force (r,), or one for each step (steps, r)."""
+        """Many steps in one compiled loop.
+
+        One force (r,) acts on all of them in full. A row for each step, (steps, r), is a force that
+        changes evenly from the end of one step to that of the next, where the rows are its values.
+        """
         whole_number("steps", steps, at_least=0)
         forces = self._weight[None]
         if force is not None:
             r = self.model.size
             forces = forces + np.atleast_2d(numbers("force", force, ((r,), (steps, r))))
-        self._advance(steps, np.ascontiguousarray(forces))
+        self._advance(steps, np.ascontiguousarray(forces), sampled=len(forces) > 1)
 
-    def _advance(self, steps: int, forces: Floats) -> None:
+    def _advance(self, steps: int, forces: Floats, *, sampled: bool = False) -> None:
         if not steps:
             return
-        settled, done = self._settled, self._steps
-        if not settled:
+        before = self._settled, self._has_past, self._steps
+        if not self._settled:
             self._find_acceleration(forces[0])
+        if not sampled and not np.array_equal(forces[0], self._pushed):
+            self._has_past = False  # a force that jumps makes the past useless
         try:
-            if self._looks_back:
-                self._advance_looking_back(steps, forces)
-            else:
-                self._take(steps, forces, self._table)
+            if self._looks_back and not self._has_past:
+                self._take(1, forces, self._start_table, sampled)
+                self._has_past = True
+                steps, forces = steps - 1, forces[min(1, len(forces) - 1) :]
+            if steps:
+                self._take(steps, forces, self._table, sampled)
+                self._has_past = True
         except StepFailed:
-            if self._steps == done:  # the force may have been at fault: leave no trace of it
-                self._settled = settled
+            if self._steps == before[2]:  # leave no trace of a force that was at fault
+                self._settled, self._has_past = before[:2]
             raise
 
-    def _advance_looking_back(self, steps: int, forces: Floats) -> None:
-        """A force that jumps makes the past useless, and a rule that looks back starts anew."""
-        k = 0
-        while k < steps:
-            force = forces[min(k, len(forces) - 1)][None]
-            self._has_past &= np.array_equal(force[0], self._pushed)
-            many = steps - k if k >= len(forces) - 1 and self._has_past else 1
-            self._take(many, force, self._table if self._has_past else self._start_table)
-            self._has_past = True
-            k += many
-
-    def _take(self, steps: int, forces: Floats, table: StageTable) -> None:
+    def _take(self, steps: int, forces: Floats, table: StageTable, sampled: bool) -> None:
         if self._quartic is not None and self._damping.by_region is None:
-            done, reason = self._run_compiled(steps, forces, table)
+            done, reason = self._run_compiled(steps, forces, table, sampled)
         else:
-            done, reason = self._run_interpreted(steps, forces, table)
+            done, reason = self._run_interpreted(steps, forces, table, sampled)
         self._steps += done
         if reason != stepping.DONE:
             raise StepFailed(
@@ -195,49 +193,58 @@ class ReducedSimulation(RecordedStepper):
                 "may also be softer where this one locks.",
             )
 
-    def _run_compiled(self, steps: int, forces: Floats, table: StageTable) -> tuple[int, int]:
+    def _run_compiled(
+        self, steps: int, forces: Floats, table: StageTable, sampled: bool
+    ) -> tuple[int, int]:
         quartic, damping, solver = self._quartic, self._damping, self.solver
         assert quartic is not None
         done, reason = stepping.run_steps(
-            steps, forces, self._pushed,
+            steps, sampled, forces, self._pushed, table.times / self.dt,
             table.c_v, table.c_a, table.w_v, table.w_a, table.w_guess,
             self._diagonal, self._mass, self._inverse_mass, damping.constant, damping.factor,
             quartic.P, quartic.Q, quartic.S, quartic.starts, quartic.rows,
             solver.max_iterations, solver.tolerance,
             self._history, *self._scratch, self._K, self._R, self._A,
-            self._x, self._x_v, self._x_a, self._v, self._a, self._delta, self._jump,
+            self._x, self._x_v, self._x_a, self._v, self._a, self._delta, self._jump, self._f,
         )  # fmt: skip
         return int(done), int(reason)
 
-    def _run_interpreted(self, steps: int, forces: Floats, table: StageTable) -> tuple[int, int]:
+    def _run_interpreted(
+        self, steps: int, forces: Floats, table: StageTable, sampled: bool
+    ) -> tuple[int, int]:
         """The same loop, for energies and damping that are not one polynomial."""
         history = self._history
         end = 6 + 3 * (len(table.c_v) - 1)
         for step in range(steps):
-            row = min(step, len(forces) - 1)
+            force = forces[min(step, len(forces) - 1)]
+            change = force - self._pushed
             acceleration = history[2].copy()
-            history[2] += self._inverse_mass @ (forces[row] - self._pushed)
-            reason = self._take_stages(forces, row, table)
+            if not sampled:
+                history[2] += self._inverse_mass @ change
+            left = 1 - table.times / self.dt if sampled else np.zeros(len(table.times))
+            reason = self._take_stages(force - left[:, None] * change, table)
             if reason != stepping.DONE:
                 history[2] = acceleration
                 return step, reason
-            self._pushed[:] = forces[row]
+            self._pushed[:] = force
             history[3:6] = history[:3]
             history[:3] = history[end : end + 3]
         return steps, stepping.DONE
 
-    def _take_stages(self, forces: Floats, row: int, table: StageTable) -> int:
+    def _take_stages(self, forces: Floats, table: StageTable) -> int:
+        """The stages of one step, with a force (r,) for each."""
         x, history = self._x, self._history
         for s in range(len(table.c_v)):
             stepping.begin_stage(
                 s, table.w_v, table.w_a, table.w_guess, history, self._x_v, self._x_a, x
             )  # fmt: skip
             converged = self.solver.max_iterations == 1
+            size_before, share = -1.0, 1.0
             for _ in range(self.solver.max_iterations):
                 _, R, K = self.model.evaluate(x)
                 C = self._damping_matrix(x, K)
                 size = stepping.correct(
-                    K, R, forces, row, False, self._mass, C, 0.0, table.c_v[s], table.c_a[s],
+                    K, R, forces[s], False, self._mass, C, 0.0, table.c_v[s], table.c_a[s],
                     self._x_v, self._x_a, x, self._v, self._a, self._A, self._delta,
                 )  # fmt: skip
                 if size < 0:
@@ -247,6 +254,9 @@ class ReducedSimulation(RecordedStepper):
                 if stepping.is_small(size, self.solver.tolerance, x, history):
                     converged = True
                     break
+                if self.solver.max_iterations > 1:
+                    share = stepping.shorten(size, size_before, share, self._delta, x)
+                    size_before = size
             if not converged:
                 return stepping.NOT_CONVERGED
             place = 6 + 3 * s
