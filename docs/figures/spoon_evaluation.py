@@ -105,7 +105,7 @@ def write_table(case: ev.Struck, exact: np.ndarray, rows: list[Row]) -> None:
     for row in rows:
         errors = ev.errors(case.times, exact, row.height)
         shares = (errors.frequency, errors.first, errors.second)
-        lines.append([row.name, row.size, *(f"{100 * s:+.1f} %" for s in shares)])
+        lines.append([row.name, row.size, *(f"{round(100 * s, 1) + 0.0:+.1f} %" for s in shares)])
     headers = ["basis", "coordinates", "frequency", "first maximum", "first minimum"]
     text = table(headers, lines).replace(" -", " −")
     text = "\n".join([line if k != 1 else line.replace("−", "-") for k, line in
