@@ -22,6 +22,17 @@ def median_seconds(
     return median(spans)
 
 
+def spans(call: Callable[[], Any], *, least: float = 1.0, repeats: int = 30) -> list[float]:
+    """Wall times [s] of many calls. On a shared machine the shortest is the undisturbed one."""
+    call()
+    times: list[float] = []
+    while len(times) < repeats or sum(times) < least:
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    return times
+
+
 def table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Rows as a Markdown table."""
     cells = [list(headers), *[[_text(value) for value in row] for row in rows]]

@@ -38,10 +38,10 @@ def plain_energy(quartic: Quartic, q: np.ndarray) -> float:
     return float(quartic.coefficients @ np.array(pairs + triples + fours))
 
 
-@pytest.fixture(params=["dense", "nested"])
+@pytest.fixture(params=["paired", "nested"])
 def layout(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Both layouts of the coefficients, whatever the number of coordinates."""
-    monkeypatch.setattr(polynomial, "DENSE_SIZE", 1000 if request.param == "dense" else 0)
+    monkeypatch.setattr(polynomial, "PAIRED_SIZE", 1000 if request.param == "paired" else 0)
     return str(request.param)
 
 
@@ -75,7 +75,7 @@ def test_layouts_agree(r: int, monkeypatch: pytest.MonkeyPatch) -> None:
     q = np.random.default_rng(3).normal(size=r)
     results = []
     for limit in (0, 1000):
-        monkeypatch.setattr(polynomial, "DENSE_SIZE", limit)
+        monkeypatch.setattr(polynomial, "PAIRED_SIZE", limit)
         results.append(random_quartic(r).evaluate(q))
     for one, other in zip(*results, strict=True):
         assert np.allclose(one, other, rtol=1e-12, atol=1e-12 * np.abs(one).max())

@@ -156,7 +156,7 @@ class TestSteps:
     ) -> None:
         ends = []
         for limit in (0, 1000):
-            monkeypatch.setattr(polynomial, "DENSE_SIZE", limit)
+            monkeypatch.setattr(polynomial, "PAIRED_SIZE", limit)
             model = sp.reduce(beam, basis)
             live = model.simulation(dt=1 / 100, solver=TIGHT)
             live.run_steps(100, force=model.pull(tip, (0, 0, -5.0)))
@@ -239,11 +239,11 @@ class TestSteps:
         live.run_steps(2000, force=complete.project(push))
         assert relative(live.displacements(), sp.static_shape(beam, push)) < 1e-6
 
-    @pytest.mark.parametrize("limit", [0, 1000], ids=["nested", "dense"])
+    @pytest.mark.parametrize("limit", [0, 1000], ids=["nested", "paired"])
     def test_simulations_of_one_model_in_threads(
         self, beam: sp.Body, basis: sp.Basis, tip: int, limit: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(polynomial, "DENSE_SIZE", limit)
+        monkeypatch.setattr(polynomial, "PAIRED_SIZE", limit)
         model = sp.reduce(beam, basis)
 
         def end(strength: float) -> np.ndarray:

@@ -50,7 +50,7 @@ from .frame import (
     torque_of,
     turn,
 )
-from .polynomial import evaluate_dense, evaluate_nested
+from .polynomial import evaluate_nested, evaluate_paired, mirror
 from .stepping import DONE, NOT_CONVERGED, NOT_DEFINITE, NOT_FINITE, begin_stage, is_small
 
 
@@ -120,9 +120,10 @@ def run_floating_steps(
                     return step, NOT_CONVERGED
                 iteration += 1
                 if len(rows) > 0:
-                    evaluate_dense(x, P, rows, qq, G2, G3, K, R)
+                    evaluate_paired(x, P, rows, qq, G2, G3, K, R)
                 else:
                     evaluate_nested(x, P, Q, S, starts, qq, F, G2, K, R)
+                mirror(K)
                 size = correct_floating(
                     K, R, C0, beta, alpha, c_v[s], c_a[s], load, D, X,
                     rigid[s + 2], frame, Z, H, small, W, A, delta,

@@ -13,9 +13,11 @@ b = 0, 1, … . Every coefficient of S is read once and used three times:
 
 and K follows from the much smaller F and e.
 
-Dense, for few coordinates. The rows of a matrix stand one after the other in ``rows``: row k < r
-holds the linear, row r + (c, d) the quadratic coefficients of all entries (i, j) of K, i ≥ j, so
-that K is a product of a matrix with a vector.
+Paired, for few coordinates. K is linear in q and in the products q_c q_d, each taken twice where c
+and d differ. ``rows`` holds r rows of the linear coefficients of all entries (i, j) of K, i ≥ j,
+filled up to a multiple of four; then the quadratic ones, a symmetric matrix on the pairs, of which
+four rows at a time are stored up to the diagonal, followed by the four by four block on it. There
+are up to three times as many numbers as in the nested layout, in loops that are much longer.
 
 Indices are unsigned, which spares the test for negative ones and lets the loops be vectorised.
 """
@@ -43,7 +45,7 @@ def fill_pairs(q, qq):
 
 @reordering_kernel
 def evaluate_nested(q, P, Q, S, starts, qq, F, G, K, R):
-    """R = ∇U and K = ∇²U at q. Overwrites the scratch arrays qq, F and G."""
+    """R = ∇U and the lower triangle of K = ∇²U at q; qq, F and G are scratch."""
     r = np.uint64(len(q))
     fill_pairs(q, qq)
     for t in range(np.uint64(len(Q))):
@@ -116,16 +118,21 @@ def evaluate_nested(q, P, Q, S, starts, qq, F, G, K, R):
         R[c] += e + 2.0 * x * qc
         K[c, c] = 2.0 * (K[c, c] + x)
         row += c + ONE
-    mirror(K)
 
 
 @inlined_kernel
-def evaluate_dense(q, P, rows, qq, K2, K3, K, R):
-    """The same from the dense layout; qq, K2 and K3 are scratch, the last two as long as a row."""
+def evaluate_paired(q, P, rows, qq, K2, K3, K, R):
+    """The same from the paired layout; qq, K2 and K3 are scratch, filled up like the rows."""
     r = np.uint64(len(q))
-    fill_pairs(q, qq)
-    add_rows(q, rows, ZERO, r, K2)
-    add_rows(qq, rows, r, np.uint64(len(P)), K3)
+    place = ZERO
+    for c in range(r):
+        twice = q[c] + q[c]
+        for d in range(c):
+            qq[place + d] = twice * q[d]
+        qq[place + c] = q[c] * q[c]
+        place += c + ONE
+    add_rows(q, rows, K2)
+    multiply_symmetric(rows, r * np.uint64(len(K2)), qq, K3)
     # Each homogeneous part of the force is its Jacobian times q over its degree.
     third = 1.0 / 3.0
     row = ZERO
@@ -142,16 +149,16 @@ def evaluate_dense(q, P, rows, qq, K2, K3, K, R):
         K[i, i] = k1 + k2 + k3
         R[i] = e + (k1 + 0.5 * k2 + third * k3) * qi
         row += i + ONE
-    mirror(K)
 
 
 @inlined_kernel
-def add_rows(x, rows, first, count, y):
-    """y = Σ_k x_k rows[first + k], for rows that stand one after the other."""
+def add_rows(x, rows, y):
+    """y = Σ_k x_k times row k, for rows that stand one after the other."""
     n = np.uint64(len(y))
+    count = np.uint64(len(x))
     for t in range(n):
         y[t] = 0.0
-    o0 = first * n
+    o0 = ZERO
     k = ZERO
     while k + FOUR <= count:
         x0, x1, x2, x3 = x[k], x[k + ONE], x[k + TWO], x[k + THREE]
@@ -170,6 +177,45 @@ def add_rows(x, rows, first, count, y):
             y[t] += xk * rows[o0 + t]
         o0 += n
         k += ONE
+
+
+@inlined_kernel
+def multiply_symmetric(B, o0, x, y):
+    """y = B x for a symmetric matrix stored from place o0 on, four rows at a time."""
+    n = np.uint64(len(y))
+    p = ZERO
+    while p < n:
+        x0, x1, x2, x3 = x[p], x[p + ONE], x[p + TWO], x[p + THREE]
+        y0, y1, y2, y3 = 0.0, 0.0, 0.0, 0.0
+        o1 = o0 + p
+        o2 = o1 + p
+        o3 = o2 + p
+        for t in range(p):
+            b0, b1, b2, b3 = B[o0 + t], B[o1 + t], B[o2 + t], B[o3 + t]
+            z = x[t]
+            y0 += b0 * z
+            y1 += b1 * z
+            y2 += b2 * z
+            y3 += b3 * z
+            y[t] += (x0 * b0 + x1 * b1) + (x2 * b2 + x3 * b3)
+        o0 = o3 + p
+        o1 = o0 + FOUR
+        o2 = o1 + FOUR
+        o3 = o2 + FOUR
+        y[p] = y0 + (B[o0] * x0 + B[o1] * x1) + (B[o2] * x2 + B[o3] * x3)
+        y[p + ONE] = (
+            y1 + (B[o0 + ONE] * x0 + B[o1 + ONE] * x1) + (B[o2 + ONE] * x2 + B[o3 + ONE] * x3)
+        )
+        y[p + TWO] = (
+            y2 + (B[o0 + TWO] * x0 + B[o1 + TWO] * x1) + (B[o2 + TWO] * x2 + B[o3 + TWO] * x3)
+        )
+        y[p + THREE] = (
+            y3
+            + (B[o0 + THREE] * x0 + B[o1 + THREE] * x1)
+            + (B[o2 + THREE] * x2 + B[o3 + THREE] * x3)
+        )
+        o0 = o3 + FOUR
+        p += FOUR
 
 
 @inlined_kernel

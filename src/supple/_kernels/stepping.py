@@ -13,7 +13,7 @@ import numpy as np
 
 from .compiling import LARGEST, inlined_kernel, reordering_kernel
 from .dense import solve_symmetric
-from .polynomial import ONE, THREE, TWO, evaluate_dense, evaluate_nested
+from .polynomial import ONE, THREE, TWO, evaluate_nested, evaluate_paired
 
 NOW = np.uint64(0)
 BEFORE = np.uint64(3)
@@ -170,7 +170,7 @@ def run_steps(
             size_before, share = -1.0, 1.0
             for _ in range(max_iterations):
                 if len(rows) > 0:
-                    evaluate_dense(x, P, rows, qq, G2, G3, K, R)
+                    evaluate_paired(x, P, rows, qq, G2, G3, K, R)
                 else:
                     evaluate_nested(x, P, Q, S, starts, qq, F, G2, K, R)
                 size = correct(

@@ -21,7 +21,7 @@ from ..types import Floats
 from .damping import ReducedDamping, reduced_damping
 from .model import ReducedModel, expand
 from .newton import DenseNewton
-from .polynomial import dense_rows, pair_count
+from .polynomial import pair_count, stiffness_rows
 from .stage_table import StageTable
 from .stepper import Stepper, skin_shape, still
 
@@ -184,7 +184,7 @@ class _Physics:
         quartic = model.quartic
         if quartic is not None:
             r = model.size
-            rows = dense_rows(quartic)[:, : pair_count(r)].astype(dtype)
+            rows = stiffness_rows(quartic).astype(dtype)
             self.P: Array = quartic.P.astype(dtype)
             self.linear = np.ascontiguousarray(rows[:r].T)
             self.quadratic = np.ascontiguousarray(rows[r:].T)

@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 from scipy.linalg.blas import dsyrk
 
-from .._kernels.polynomial import evaluate_dense, evaluate_nested
+from .._kernels.polynomial import evaluate_nested, evaluate_paired, mirror
 from .._kernels.strain import fill_strains, gather_monomials
 from ..mesh import VolumeMesh
 from ..types import Floats, Ints, Progress
 
 PADDING = 8  # numbers; blocks of coefficients are filled up to a multiple of this
-DENSE_SIZE = 18
-"""Up to this many coordinates a dense product is faster than the nested sums."""
+PAIRED_SIZE = 30
+"""Up to this many coordinates the paired layout is faster than the nested one."""
 _CHUNK_BYTES = 32e6
 
 
@@ -103,35 +103,46 @@ class CompiledQuartic:
         self.Q: Floats = np.zeros(0)
         self.S: Floats = np.zeros(0)
         self.rows: Floats = np.zeros(0)
-        if r <= DENSE_SIZE:
-            self.rows = dense_rows(quartic).ravel()
+        if r <= PAIRED_SIZE:
+            self.rows = _aligned(_paired(quartic))
         else:
-            self.Q = _in_padded_blocks(quartic.Q, np.arange(r))
-            self.S = _in_padded_blocks(
-                quartic.S, np.concatenate([np.arange(a + 1) for a in range(r)])
-            )
+            self.Q = _aligned(_in_padded_blocks(quartic.Q, np.arange(r)))
+            self.S = _aligned(_in_padded_blocks(quartic.S, np.tril_indices(r)[1]))
 
     def scratch(self) -> tuple[Floats, Floats, Floats, Floats]:
         """Arrays for the kernels to work in, qq, F, G2 and G3; one set for each thread.
 
         They are zero where padding is: zero times what stands there must not be NaN.
         """
-        n = int(self.starts[-1] - self.starts[-2])
-        return np.zeros(n), np.zeros(len(self.Q)), np.zeros(n), np.zeros(n)
+        pairs = pair_count(self.size)
+        n = _padded(pairs, 4) if len(self.rows) else _padded(pairs)
+        qq, F, G2, G3 = (_aligned(np.zeros(k)) for k in (n, len(self.Q), n, n))
+        return qq, F, G2, G3
 
     def evaluate(self, q: Floats) -> tuple[Floats, Floats]:
         """R (r,) and K (r, r) at q."""
         R, K = np.empty(self.size), np.empty((self.size, self.size))
         qq, F, G2, G3 = self.scratch()
         if len(self.rows):
-            evaluate_dense(q, self.P, self.rows, qq, G2, G3, K, R)
+            evaluate_paired(q, self.P, self.rows, qq, G2, G3, K, R)
         else:
             evaluate_nested(q, self.P, self.Q, self.S, self.starts, qq, F, G2, K, R)
+        mirror(K)
         return R, K
 
 
-def _padded(lengths: Ints) -> Ints:
-    return -(-lengths // PADDING) * PADDING
+def _aligned(values: Floats) -> Floats:
+    """A copy that begins where a cache line does: half of the reads would else touch two."""
+    line = 64  # bytes
+    room = np.empty(values.nbytes + line, dtype=np.uint8)
+    start = -room.ctypes.data % line
+    aligned: Floats = room[start : start + values.nbytes].view(np.float64)
+    aligned[:] = values
+    return aligned
+
+
+def _padded(lengths: Any, multiple: int = PADDING) -> Any:
+    return -(-lengths // multiple) * multiple
 
 
 def _in_padded_blocks(coefficients: Floats, blocks: Ints) -> Floats:
@@ -145,20 +156,36 @@ def _in_padded_blocks(coefficients: Floats, blocks: Ints) -> Floats:
     return padded
 
 
-def dense_rows(quartic: Quartic) -> Floats:
-    """Coefficients of K in q and in the products q_c q_d, (r + pairs, pairs padded)."""
+def stiffness_rows(quartic: Quartic) -> Floats:
+    """Coefficients of K in q and in the products q_c q_d, c ≥ d, (r + pairs, pairs)."""
     r = quartic.size
     pairs = pair_count(r)
-    rows = np.zeros((r + pairs, int(_padded(np.array(pairs)))))
+    rows = np.empty((r + pairs, pairs))
     i, j = np.tril_indices(r)
-    # ∂²/∂q_i∂q_j of one monomial has a factor of n_i n_j, or n_i (n_i − 1), times the rest of it.
     for k in range(r):
         numbers = np.sort(np.stack([i, j, np.full(pairs, k)]), axis=0)[::-1]
-        rows[k, :pairs] = quartic.Q[_place(numbers)] * _second_derivative(numbers, i, j)
+        rows[k] = quartic.Q[_place(numbers)] * _second_derivative(numbers, i, j)
     for t, (c, d) in enumerate(zip(i, j, strict=True)):
         numbers = np.sort(np.stack([i, j, np.full(pairs, c), np.full(pairs, d)]), axis=0)[::-1]
-        rows[r + t, :pairs] = quartic.S[_place(numbers)] * _second_derivative(numbers, i, j)
+        rows[r + t] = quartic.S[_place(numbers)] * _second_derivative(numbers, i, j)
     return rows
+
+
+def _paired(quartic: Quartic) -> Floats:
+    """The paired layout that the kernel describes."""
+    r = quartic.size
+    pairs = pair_count(r)
+    i, j = np.tril_indices(r)
+    rows = stiffness_rows(quartic)
+    full = np.zeros((r + _padded(pairs, 4), _padded(pairs, 4)))
+    full[:r, :pairs] = rows[:r]
+    # with each product of two different coordinates counted twice, the matrix is symmetric
+    full[r : r + pairs, :pairs] = rows[r:] / np.where(i == j, 1.0, 2.0)[:, None]
+    square = full[r:]
+    parts = [full[:r].ravel()]
+    for p in range(0, len(square), 4):
+        parts += [square[p : p + 4, :p].ravel(), square[p : p + 4, p : p + 4].ravel()]
+    return np.concatenate(parts)
 
 
 def _place(numbers: Ints) -> Ints:
