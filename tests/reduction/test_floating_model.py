@@ -137,8 +137,32 @@ def test_an_edit_in_flight_is_a_model_made_anew():
         simulation.run_steps(50)
     assert np.allclose(flying.q, anew.q, rtol=1e-10, atol=1e-12)
     assert np.allclose(flying.spin, anew.spin, rtol=1e-10)
-    with pytest.raises(sp.InputError, match="density"):
-        model.edited(density=500.0)
+
+
+def test_the_density_of_all_can_be_edited_in_flight():
+    body = bar()
+    light = sp.Body(body.mesh, replace(body.material, density=250.0))
+    basis = modal_derivative_basis(body, modes=4, size=6)
+    flying, anew = thrown(reduce(body, basis)), thrown(reduce(light, basis))
+    flying.run_steps(20)
+    for name in (*STATE, "velocity"):
+        setattr(anew, name, getattr(flying, name))
+    spin = flying.spin
+    flying.edit(density=250.0)
+    assert np.allclose(flying.spin, spin, rtol=1e-12)
+    for simulation in (flying, anew):
+        simulation.run_steps(50, force=flying.model.pull(0, (0.0, 5.0, 0.0)))
+    for name in STATE:
+        assert np.allclose(getattr(flying, name), getattr(anew, name), rtol=1e-8, atol=1e-10)
+
+
+def test_the_density_of_a_part_of_a_free_body_stays():
+    body = bar()
+    half = body.mesh.with_region("half", body.mesh.cells_where(x=(0.0, 0.5)))
+    free = sp.Body(half, body.material)
+    model = reduce(free, modal_derivative_basis(free, modes=4, size=6), regions=["half"])
+    with pytest.raises(sp.InputError, match="as a whole only"):
+        model.edited("half", density=500.0)
 
 
 @pytest.mark.parametrize("strength", [1e12, 1e200])

@@ -60,7 +60,7 @@ def train_cubature(
         target = _TOLERANCE if size is None else 0.0
     else:
         target = number("tolerance", tolerance, at_least=0.0, below=1.0)
-    number("amplitude", amplitude, above=0.0)
+    number("amplitude", amplitude, above=0.0, below=10.0)
     rng = np.random.default_rng(whole_number("seed", seed, at_least=0))
     coordinates = EnergyCoordinates.of(body, basis)
     sampler = PoseSampler(body, coordinates, amplitude, progress)

@@ -10,7 +10,7 @@ of Tisserand). What is left of inertia are second moments Σ m y ⊗ y, quadrati
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -116,6 +116,10 @@ class FloatingInertia:
     def size(self) -> int:
         """Number of coordinates r."""
         return len(self.moments) - 1
+
+    def scaled(self, factor: float) -> FloatingInertia:
+        """The inertia of the body with every density multiplied by ``factor``."""
+        return replace(self, mass=factor * self.mass, moments=factor * self.moments)
 
     def truncated(self, size: int) -> FloatingInertia:
         """The inertia in the first ``size`` coordinates."""

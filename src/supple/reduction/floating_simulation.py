@@ -10,7 +10,7 @@ import numpy as np
 
 from .._kernels import floating as kernels
 from .._kernels.floating_newton import correct_floating, move
-from .._kernels.frame import begin_rigid
+from .._kernels.frame import L, begin_rigid
 from .._kernels.stepping import DONE, NOT_CONVERGED, NOT_DEFINITE, NOT_FINITE, begin_stage, is_small
 from ..checks import instance, whole_number
 from ..damping import Damping, Rayleigh
@@ -57,7 +57,9 @@ class FloatingSimulation(FloatingState):
     def _use(self, model: ReducedModel) -> None:
         assert model.floating is not None
         self._alpha = _mass_coefficient(self.damping)
-        self._inertia = model.floating
+        self._rigid[0, L] *= model.floating.mass / self._inertia.mass  # the spin stays
+        inertia = self._inertia = model.floating
+        self._moments = inertia.rest_moments, inertia.mixed_moments, inertia.shape_moments
         damping = self.damping
         if isinstance(damping, Rayleigh):
             damping = replace(damping, mass=0.0)
@@ -72,8 +74,6 @@ class FloatingSimulation(FloatingState):
         self._K, self._A, self._R = np.zeros((r, r)), np.zeros((r, r)), np.zeros(r)
         self._Z, self._H, self._W = np.zeros((3, 9, r)), np.zeros((3, 3, r)), np.zeros((3, 3, r))
         self._hats, self._small = np.zeros((2, 3)), np.zeros((4, 3))
-        inertia = self._inertia
-        self._moments = inertia.rest_moments, inertia.mixed_moments, inertia.shape_moments
 
     # -- stepping --------------------------------------------------------------------------
 

@@ -183,11 +183,6 @@ class ReducedModel:
                 f"region={region!r} cannot be edited in this model (those that can: {known}); name "
                 f"it when the model is made: reduce(body, basis, regions=[{region!r}])"
             )
-        if density is not None and self.floating is not None:
-            raise InputError(
-                "the density of a body without supports cannot be edited: its basis leaves rigid "
-                "motion alone only with the density it was made for; make the model anew"
-            )
         groups = tuple(
             group.edited(young, poisson, density)
             if region is None or region in group.regions
@@ -200,7 +195,10 @@ class ReducedModel:
                 lam, mu = group.lame
                 if lam is not None and mu is not None:
                     cubature = _with_lame(cubature, group.cells, lam, mu)
-        return replace(self, groups=groups, cubature=cubature)
+        floating = self.floating
+        if floating is not None and density is not None:
+            floating = floating.scaled(_common_factor(self.groups, groups))
+        return replace(self, groups=groups, cubature=cubature, floating=floating)
 
     def truncated(self, size: int) -> ReducedModel:
         """The model with the first ``size`` basis vectors only (§6.5)."""
@@ -223,10 +221,10 @@ class ReducedModel:
     def with_skin(self, embedding: Embedding) -> ReducedModel:
         """The model with a surface that moves with it, to draw."""
         instance("embedding", embedding, Embedding, "Embedding(mesh, surface)")
-        if embedding.mesh.vertices.shape != self.mesh.vertices.shape:
+        if not np.array_equal(embedding.mesh.vertices, self.mesh.vertices):
             raise InputError(
-                f"the surface is embedded in a mesh of {len(embedding.mesh.vertices)} vertices, "
-                f"the model has {len(self.mesh.vertices)}; embed it in the model's mesh"
+                "the surface is embedded in another mesh than the model's; embed it in that one: "
+                "Embedding(model.mesh, surface)"
             )
         surface = embedding.surface
         vectors = np.array([embedding.displace(phi) for phi in self.vectors])
@@ -254,6 +252,20 @@ class ReducedModel:
         from .model_file import save_model
 
         save_model(self, path)
+
+
+def _common_factor(before: tuple[Group, ...], after: tuple[Group, ...]) -> float:
+    """By how much the density of all groups has changed, if it is by one factor."""
+    factors = {
+        new.density / old.density if new.density and old.density else np.nan
+        for old, new in zip(before, after, strict=True)
+    }
+    if len(factors) > 1 or not np.isfinite(next(iter(factors))):
+        raise InputError(
+            "the density of a body without supports can be edited as a whole only: its basis "
+            "leaves rigid motion alone with the mass distributed as it was; make the model anew"
+        )
+    return factors.pop()
 
 
 def _with_lame(cubature: Cubature, cells: Ints, lam: float, mu: float) -> Cubature:
