@@ -208,3 +208,20 @@ def test_info_tells_what_is_in_a_model(post, tmp_path, capsys):
     (tmp_path / "bad.supple").write_bytes(b"\0" * 64)
     assert main(["info", "bad.supple"]) == 1
     assert "bad.supple is damaged" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("basis", "noted"), [("modal-derivatives", True), ("modes", False)])
+def test_vibrations_that_the_model_lost_are_told(post, capsys, basis, noted):
+    arguments = ["post.msh", "--modes", "10", "--size", "5", "--basis", basis]
+    assert main(["reduce", *arguments]) == 0
+    told = capsys.readouterr().out
+    model = sp.load_model("post.supple")
+    assert f"5: {model.frequencies[0]:.3g}, " in told
+    assert ("too fast in the model" in told) == noted
+
+
+def test_the_axis_that_points_up_goes_into_the_model(post):
+    for words, up in (([], "z"), (["--up", "y"], "y")):
+        arguments = ["post.msh", "--modes", "3", "--size", "4", "--free", *words]
+        assert main(["reduce", *arguments]) == 0
+        assert sp.load_model("post.supple").up == up

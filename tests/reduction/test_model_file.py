@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -42,6 +43,12 @@ def test_everything_comes_back(model: sp.ReducedModel, path: Path) -> None:
     assert loaded.regions == model.regions == ("far",)
     assert [g.young for g in loaded.groups] == [g.young for g in model.groups]
     assert is_model_file(path)
+
+
+def test_the_axis_that_points_up_is_kept(model: sp.ReducedModel, tmp_path: Path) -> None:
+    for up in ("y", "z", None):
+        replace(model, up=up).save(tmp_path / "up.supple")  # type: ignore[arg-type]
+        assert sp.load_model(tmp_path / "up.supple", size=5).up == up
 
 
 def test_an_edited_model_keeps_its_edits(model: sp.ReducedModel, tmp_path: Path) -> None:
@@ -148,6 +155,7 @@ def test_sound_blocks_that_make_no_model_are_refused(path: Path) -> None:
             {**header, "groups": [{**g, "young": None} for g in header["groups"]]},
             arrays,
         ),
+        "sideways": ({**header, "up": "sideways"}, arrays),
         "another mesh": ({**header, "mesh": "Path"}, arrays),
         "bad young": ({**header, "groups": [{**g, "young": -1} for g in header["groups"]]}, arrays),
         "no mass left": (header, {**arrays, "group 0 mass": -arrays["group 0 mass"]}),

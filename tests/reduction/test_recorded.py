@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -65,3 +67,17 @@ def test_frames_are_kept_as_asked(model: sp.ReducedModel) -> None:
         live.run(0.0)
     with pytest.raises(sp.InputError, match="every"):
         live.run(0.1, every=0)
+
+
+def test_a_motion_is_exported_with_the_skin(beam: sp.Body, basis: sp.Basis, tmp_path: Path) -> None:
+    surface = sp.Surface(np.array([[0.9, 0.1, 0.1], [0.8, 0.1, 0.1], [0.9, 0.2, 0.1]]), [[0, 1, 2]])
+    model = sp.reduce(beam, basis, skin=sp.Embedding(beam.mesh, surface))
+    embedding = model.skin_embedding()
+    assert embedding is not None
+    motion = model.simulation(gravity=(0, 0, -9.81)).run(0.05, every=10)
+    sp.export_motion(motion, tmp_path / "skin.glb", skin=embedding)
+    assert (tmp_path / "skin.glb").stat().st_size > 0
+    live = model.simulation()
+    live.q = np.linspace(-0.1, 0.1, model.size)
+    assert np.allclose(embedding.deform(live.displacements()), live.skin_vertices(), atol=1e-14)
+    assert sp.reduce(beam, basis).skin_embedding() is None

@@ -15,6 +15,7 @@ import supple as sp
 from supple.cli.progress import Reporter, say
 from supple.io.export import MOTION_FORMATS
 from supple.io.play_page import Play, Record, held_vertices, runs_in_page, write_play_page
+from supple.reduction.model_file import is_model_file
 from supple.types import Floats
 
 _FPS = 60.0
@@ -33,7 +34,7 @@ def command(given: argparse.Namespace) -> int:
     _check_targets(source, page, given)
     model = sp.load_model(source, size=given.size)
     say(f"{source}: {model!r}", quiet=given.quiet)
-    up = given.up or _up(model)
+    up = given.up or model.up or _up(model)
     poke = _given_poke(model, given.pull) if given.pull else _default_poke(model)
     first = float(model.frequencies[0])
     dt = given.dt or min(_STEP, 1 / (_STEPS_A_PERIOD * first))
@@ -74,6 +75,8 @@ def _check_targets(source: Path, page: Path, given: argparse.Namespace) -> None:
         )
     if not source.exists():
         raise sp.InputError(f"there is no file {source}; supple reduce makes a model")
+    if source.is_file() and source.suffix.lower() != ".supple" and not is_model_file(source):
+        raise sp.InputError(f"{source} is not a reduced model; make one: supple reduce {source}")
     for target in (page, Path(given.export) if given.export else page):
         if not target.parent.is_dir():
             raise sp.InputError(f"cannot write {target}: there is no folder {target.parent}")
@@ -239,8 +242,5 @@ def _tell(run: _Run, poke: _Poke, given: argparse.Namespace) -> None:
 
 def _export(model: sp.ReducedModel, run: _Run, path: Path, up: str, reporter: Reporter) -> None:
     assert run.motion is not None
-    skin = None
-    if model.skin is not None:
-        skin = sp.Embedding(model.mesh, sp.Surface(model.skin.vertices, model.skin.triangles))
     options: dict[str, Any] = {} if path.suffix.lower() == ".pvd" else {"up": up}
-    sp.export_motion(run.motion, path, skin=skin, progress=reporter, **options)
+    sp.export_motion(run.motion, path, skin=model.skin_embedding(), progress=reporter, **options)

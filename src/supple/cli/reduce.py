@@ -6,16 +6,18 @@ import argparse
 import sys
 import time
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 import supple as sp
-from supple.cli.bodies import held_vertices, load_solid, make_body
+from supple.cli.bodies import held_vertices, load_solid, make_body, up_axis
 from supple.cli.progress import Reporter, say
 from supple.types import Floats, Progress
 
 _SIZE = 30
+_SLOW = 3  # vibrations that a model should have right
 
 
 def command(given: argparse.Namespace) -> int:
@@ -64,6 +66,7 @@ def _reduce(target: Path, given: argparse.Namespace) -> list[tuple[str, str]]:
     clock.note("basis")
     with Reporter("reducing", quiet=given.quiet) as reporter:
         model = sp.reduce(body, basis, regions=regions, skin=solid.skin, progress=reporter)
+        model = replace(model, up="y" if up_axis(given) == 1 else "z")
     clock.note("reduction")
     model.save(target)
     clock.note("writing")
@@ -76,6 +79,9 @@ def _reduce(target: Path, given: argparse.Namespace) -> list[tuple[str, str]]:
     if modes is not None:
         rows.append(("modes", _frequencies(modes.frequencies[modes.rigid :])))
     rows.append(("basis", f"{basis.size} vectors: {given.basis}"))
+    rows.append(("model", _frequencies(model.frequencies)))
+    if modes is not None and (warning := _too_stiff(model, modes)):
+        rows.append(("note", warning))
     rows.append(("energy", _energy(model)))
     if regions:
         rows.append(("regions", f"{', '.join(regions)}; their material can be edited"))
@@ -149,6 +155,18 @@ def _frequencies(hertz: Floats) -> str:
     if len(shown) > 8:
         shown = [*shown[:6], "…", shown[-1]]
     return f"{len(hertz)}: {', '.join(shown)} Hz"
+
+
+def _too_stiff(model: sp.ReducedModel, modes: sp.Modes) -> str:
+    """What to try where slow vibrations of the model are too fast; empty where they are not."""
+    slow = modes.frequencies[modes.rigid :][:_SLOW]
+    off = float((model.frequencies[: len(slow)] / slow[: model.size] - 1).max())
+    if off < 0.05:
+        return ""
+    return (
+        f"of the {len(slow)} slowest vibrations one is {100 * off:.0f} % too fast in the model; "
+        "more coordinates (--size), or fewer modes to share them (--modes), bring it nearer"
+    )
 
 
 def _energy(model: sp.ReducedModel) -> str:

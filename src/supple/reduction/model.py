@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from .._kernels.projection import project_point
 from ..checks import instance, numbers, vector, whole_number
 from ..errors import InputError
-from ..mesh import Embedding, VolumeMesh
+from ..mesh import Embedding, Surface, VolumeMesh
 from ..types import Floats, Ints
 from .cubature import Cubature
 from .floating import FloatingInertia
@@ -48,6 +48,8 @@ class ReducedModel:
     cubature: Cubature | None = None
     floating: FloatingInertia | None = None
     skin: Skin | None = None
+    up: Literal["y", "z"] | None = None
+    """The axis that points up, where it was said."""
 
     def __repr__(self) -> str:
         kind = "cubature" if self.cubature is not None else "exact StVK"
@@ -216,6 +218,7 @@ class ReducedModel:
             cubature=None if self.cubature is None else _first_coordinates(self.cubature, size),
             floating=None if self.floating is None else self.floating.truncated(size),
             skin=None if skin is None else replace(skin, vectors=skin.vectors[:size].copy()),
+            up=self.up,
         )
 
     def with_skin(self, embedding: Embedding) -> ReducedModel:
@@ -229,6 +232,12 @@ class ReducedModel:
         surface = embedding.surface
         vectors = np.array([embedding.displace(phi) for phi in self.vectors])
         return replace(self, skin=Skin(surface.vertices, surface.triangles, vectors))
+
+    def skin_embedding(self) -> Embedding | None:
+        """The skin as ``export_motion`` takes it: ``export_motion(motion, path, skin=...)``."""
+        if self.skin is None:
+            return None
+        return Embedding(self.mesh, Surface(self.skin.vertices, self.skin.triangles))
 
     # -- use -------------------------------------------------------------------------------
 

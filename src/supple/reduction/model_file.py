@@ -38,6 +38,7 @@ def save_model(model: ReducedModel, path: str | os.PathLike[str]) -> None:
         {"regions": list(g.regions), **{name: getattr(g, name) for name in _PARAMETERS}}
         for g in model.groups
     ]
+    header["up"] = model.up
     arrays["vectors"] = model.vectors
     for k, group in enumerate(model.groups):
         arrays[f"group {k} cells"] = group.cells
@@ -118,7 +119,10 @@ def _model_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> 
             triangles,
             _shaped(arrays, "skin vectors", (r, count, 3)),
         )
-    model = ReducedModel(mesh, vectors, groups, cubature, floating, skin)
+    up = header["up"]
+    if up not in ("y", "z", None):
+        raise InputError(f"{up!r} does not point up; y and z do")
+    model = ReducedModel(mesh, vectors, groups, cubature, floating, skin, up)
     if not is_definite(model.mass):
         raise InputError("its mass is not positive")
     return model
