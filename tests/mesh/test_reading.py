@@ -415,6 +415,19 @@ def load_or_mesh_error(file):
             read_mesh(file)
 
 
+@pytest.mark.parametrize("large", [1e200, float("inf"), float("nan")])
+def test_coordinates_beyond_reach_are_named(tmp_path, large):
+    path = tmp_path / "far.mesh"
+    rows = "\n".join(
+        f"{x!r} {y!r} {z!r} 1" for x, y, z in [(0, 0, 0), (large, 1, 0), (0, 1, 1), (1, 0, 0)]
+    )
+    path.write_text(
+        f"MeshVersionFormatted 2\nDimension 3\nVertices\n4\n{rows}\nTetrahedra\n1\n1 2 3 4 1\nEnd\n"
+    )
+    with pytest.raises(MeshError, match="finite"):
+        read_mesh(path)
+
+
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_damaged_file_loads_or_raises_mesh_error(whole_files, data):

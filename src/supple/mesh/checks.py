@@ -38,6 +38,11 @@ def scale_factor(factor: float) -> float:
     return float(factor)
 
 
+def within_reach(points: Floats) -> bool:
+    """Whether all coordinates are finite, and small enough to be multiplied."""
+    return bool((np.abs(points) <= _LARGEST).all())
+
+
 def points(vertices: Any, what: str = "vertices") -> Floats:
     """Check positions [m], (n, 3), and return them as a read-only array."""
     try:

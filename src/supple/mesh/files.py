@@ -18,7 +18,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from supple.errors import InputError, MeshError
-from supple.mesh.checks import MeshWarning
+from supple.mesh.checks import MeshWarning, within_reach
 from supple.mesh.formats import CELL_NAMES
 from supple.mesh.hex import HexMesh
 from supple.mesh.quadratic import STRAIGHT, QuadraticTetMesh
@@ -143,7 +143,8 @@ def assemble(file: Path, found: Found) -> TetMesh | QuadraticTetMesh | HexMesh:
     kind = KINDS[found.cells.shape[1]]
     vertices = np.asarray(found.vertices, dtype=np.float64)
     try:
-        if len(found.cells) and found.cells.max() < len(vertices) and found.cells.min() >= 0:
+        whole = len(found.cells) and 0 <= found.cells.min() <= found.cells.max() < len(vertices)
+        if whole and within_reach(vertices[found.cells]):  # if not, what follows says so
             if kind is QuadraticTetMesh:
                 vertices = _straightened(file, vertices, found.cells)
             turned = int(np.count_nonzero(kind.inverted(vertices, found.cells)))
