@@ -6,7 +6,6 @@ import re
 import shutil
 import subprocess
 from functools import cache
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
@@ -18,10 +17,11 @@ from supple.io.play_script import SCRIPT
 from supple.io.play_stepper import STEPPER
 from supple.io.play_view import VIEW
 
+from .pages import Checker
+
 NODE = shutil.which("node")
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 needs_node = pytest.mark.skipif(NODE is None, reason="needs node, to run the script of the page")
-_VOID = {"meta", "input", "line", "circle"}
 
 
 @cache
@@ -157,26 +157,6 @@ def test_step_that_cannot_be_solved_leaves_the_state():
 
 
 # -- the page ------------------------------------------------------------------------------------
-
-
-class Checker(HTMLParser):
-    def __init__(self):
-        super().__init__()
-        self.open, self.seen, self.text = [], [], ""
-
-    def handle_starttag(self, tag, attributes):
-        self.seen.append((tag, dict(attributes)))
-        if tag not in _VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attributes):
-        self.seen.append((tag, dict(attributes)))
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.text += data
 
 
 def test_page_is_whole_html_that_needs_no_other_file(tmp_path):

@@ -5,7 +5,6 @@ import json
 import re
 import struct
 import zlib
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
@@ -16,33 +15,9 @@ from supple.io.report import Run, floor_under, write_report
 from supple.io.report_player import player_data
 from supple.io.report_plots import Curve, Plot, ticks
 
+from .pages import Checker
+
 _TO_Y_UP = np.array([(1, 0, 0), (0, 0, -1), (0, 1, 0)])  # (x, y, z) to (x, z, −y)
-_VOID = {"meta", "img", "input", "line", "path", "br"}
-
-
-class Checker(HTMLParser):
-    """Notes tags, and that every one of them is closed where it should be."""
-
-    def __init__(self):
-        super().__init__()
-        self.open, self.seen, self.text = [], [], ""
-
-    def handle_starttag(self, tag, attributes):
-        self.seen.append((tag, dict(attributes)))
-        if tag not in _VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attributes):
-        self.seen.append((tag, dict(attributes)))
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.text += data
-
-    def count(self, tag):
-        return sum(name == tag for name, _ in self.seen)
 
 
 def read(path):

@@ -18,6 +18,9 @@ LAM, MU = 1.7, 0.9  # [Pa]
 MODULUS = LAM + 2 * MU
 
 every_material = pytest.mark.parametrize("material", MATERIALS, ids=lambda m: m.__name__)
+every_survivor = pytest.mark.parametrize(
+    "material", [m for m in MATERIALS if m.survives_inversion], ids=lambda m: m.__name__
+)
 
 
 def gradients(material: type[sp.Material], count: int = 40, seed: int = 0) -> np.ndarray:
@@ -157,10 +160,8 @@ def test_neo_hookean_inverted_energy_infinite(J):
     assert evaluate(sp.NeoHookean, np.diag([1.0, 1.0, J])[None], LAM, MU)[0][0] == np.inf
 
 
-@every_material
+@every_survivor
 def test_survivors_finite_everywhere(material):
-    if not material.survives_inversion:
-        pytest.skip("has a barrier against inversion")
     flat = [np.zeros((3, 3)), np.diag([1.0, 0, 0]), np.diag([1.0, 1, 0]), -np.eye(3)]
     flat += [np.diag([1.0, -1, 1]), 1e-170 * np.eye(3), np.outer([1.0, 2, 3], [3.0, 1, 2])]
     for value in evaluate(material, np.array(flat), LAM, MU):

@@ -13,6 +13,9 @@ from ..helpers import EPS, rotation, unpacked
 LAM, MU = 1.7, 0.9  # [Pa]
 
 every_material = pytest.mark.parametrize("material", MATERIALS, ids=lambda m: m.__name__)
+every_survivor = pytest.mark.parametrize(
+    "material", [m for m in MATERIALS if m.survives_inversion], ids=lambda m: m.__name__
+)
 
 
 def stress_derivatives(material, F):
@@ -63,11 +66,9 @@ def test_projection_leaves_definite_untouched(material):
     np.testing.assert_array_equal(definite, A)
 
 
-@every_material
+@every_survivor
 def test_projection_semidefinite_where_the_rotation_is_undefined(material):
     """σ₁ + σ₂ = 0: singular vectors are arbitrary there, and so is ∂P/∂F of the corotational."""
-    if not material.survives_inversion:
-        pytest.skip("has a barrier against inversion")
     sigma = [(1, 0, 0), (0, 0, 0), (1, 0.5, -0.5), (1, 1, -1)]
     F = rotation(4) @ np.array([np.diag(row) for row in sigma]) @ rotation(5)
     values = np.linalg.eigvalsh(unpacked(stress_derivatives(material, F)[1]))

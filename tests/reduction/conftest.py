@@ -44,3 +44,8 @@ def model(beam: sp.Body, basis: sp.Basis) -> sp.ReducedModel:
 @pytest.fixture(scope="session")
 def tip(beam: sp.Body) -> int:
     return int(beam.mesh.vertices.sum(axis=1).argmax())
+
+
+@pytest.fixture(scope="session")
+def complete(beam: sp.Body) -> sp.ReducedModel:
+    return sp.reduce(beam, complete_basis(beam), regions=["near", "far"])

@@ -159,12 +159,12 @@ def test_inverted_start_fails_and_keeps_the_state(rule):
     assert sim.state.time == 0.0
 
 
-@pytest.mark.parametrize("material", MATERIALS, ids=lambda m: m.__name__)
+@pytest.mark.parametrize(
+    "material", [m for m in MATERIALS if m.survives_inversion], ids=lambda m: m.__name__
+)
 @pytest.mark.parametrize("rule", [sp.BackwardEuler(), sp.TRBDF2()], ids=repr)
 def test_inverted_body_recovers(material, rule):
     """Materials that survive inversion come back from a start with cells inside out."""
-    if not material.survives_inversion:
-        pytest.skip("has a barrier against inversion")
     body = beam(material, poisson=0.4)
     u = 0.1 * np.random.default_rng(0).normal(size=BEAM.vertices.shape) * body.free
     assert np.linalg.det(deformation_gradients(BEAM, u)).min() < 0

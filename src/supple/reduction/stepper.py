@@ -13,7 +13,7 @@ from ..damping import Damping
 from ..errors import InputError
 from ..integrators import ImplicitIntegrator, Integrator, Newmark
 from ..types import Floats
-from .model import ReducedModel, Skin, expand
+from .model import ReducedModel, expand
 from .newton import DenseNewton
 from .stage_table import StageTable
 
@@ -145,18 +145,13 @@ def still(array: Floats) -> Floats:
     return copy
 
 
-def skin_of(model: ReducedModel) -> Skin:
-    """The model's skin, or an error that says how to get one."""
-    if model.skin is None:
+def skin_shape(model: ReducedModel, q: Floats, out: Floats | None) -> Floats:
+    """Where the vertices of the skin are in the body's own frame [m], (s, 3)."""
+    skin = model.skin
+    if skin is None:
         raise InputError(
             "this model has no skin; make it with reduce(body, basis, skin=Embedding(...))"
         )
-    return model.skin
-
-
-def skin_shape(model: ReducedModel, q: Floats, out: Floats | None) -> Floats:
-    """Where the vertices of the skin are in the body's own frame [m], (s, 3)."""
-    skin = skin_of(model)
     result = expand(q, skin.vectors, out)
     result += skin.vertices
     return result
