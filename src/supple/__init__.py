@@ -3,7 +3,16 @@
 from typing import TYPE_CHECKING, Any
 
 from .body import Body
-from .damping import Damping, Rayleigh, StiffnessAt
+from .damping import (
+    Curve,
+    Damping,
+    Example,
+    ExampleDamping,
+    Joining,
+    Measure,
+    Rayleigh,
+    StiffnessAt,
+)
 from .errors import InputError, MeshError, MissingExtra, StepFailed, SuppleError
 from .integrators import (
     BDF2,
@@ -93,16 +102,21 @@ __all__ = [
     "CrowdSimulation",
     "Cubature",
     "CubatureWarning",
+    "Curve",
     "Damping",
     "DenseNewton",
     "Embedding",
+    "Example",
+    "ExampleDamping",
     "FloatingSimulation",
     "HexMesh",
     "InputError",
     "Integrator",
+    "Joining",
     "KeptCholesky",
     "LumpedMass",
     "Material",
+    "Measure",
     "MeshError",
     "MeshWarning",
     "MissingExtra",

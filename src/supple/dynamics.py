@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,7 +13,8 @@ from .damping import BoundDamping, Damping
 from .integrators import Stage
 from .shape import Shape
 from .solvers.interface import Balance, Problem
-from .types import Floats
+from .sparse import LowRank
+from .types import Floats, Ints
 
 _EPSILON = float(np.finfo(float).eps)
 
@@ -24,6 +26,12 @@ class Dynamics(Problem):
         self.body = body
         self.damping: tuple[BoundDamping, ...] = tuple(model.bind(body) for model in damping)
         self.pattern, self.free = body.pattern, body.free
+        self._places: list[Ints] = [np.arange(body.pattern.n_blocks)]
+        """Where the blocks of the body, then of each damping of a wider pattern, are in ours."""
+        for model in self.damping:
+            if model.pattern is not None:
+                self.pattern, mine, theirs = self.pattern.union(model.pattern)
+                self._places = [mine[places] for places in self._places] + [theirs]
         n = body.n_vertices
         self.external = np.zeros((n, 3))
         """Force of the stage at hand [N], (n, 3)."""
@@ -37,6 +45,7 @@ class Dynamics(Problem):
         # The stiffness of the current shape and that of the anchor.
         self._buffer, self._spare = (np.empty((body.pattern.n_blocks, 3, 3)) for _ in range(2))
         self._matrix = np.empty((body.pattern.n_blocks, 3, 3))
+        self._order = 2 if any(model.uses_stiffness for model in self.damping) else 1
         if any(model.depends_on_shape for model in self.damping):
             self.advice = (
                 "Damping that follows the shape can keep a buckling body from settling: with "
@@ -52,7 +61,7 @@ class Dynamics(Problem):
     def balance(self, stage: Stage, u: Floats, *, with_matrix: bool = False) -> Balance:
         body = self.body
         v = self._v = self._following(stage.velocity(u), self._held_velocity)
-        shape = self.shape_at(u, order=2 if with_matrix else 1, v=v)
+        shape = self.shape_at(u, order=2 if with_matrix else self._order, v=v)
         a = self._following(stage.acceleration(u), self._held_acceleration)
         inertia = body.mass_times(a)
         friction = np.zeros_like(u)
@@ -102,17 +111,49 @@ class Dynamics(Problem):
         values = self._matrix
         values[:] = shape.definite_stiffness if definite else shape.stiffness
         add_scaled_identity_blocks(values, self.body.mass_values, stage.c_a)
+        wide = []
         for model in self.damping:
-            model.add_matrix(shape, self._v, stage.c_v, values, definite=definite)
-        return values
+            target = values
+            if model.pattern is not None:
+                target = np.zeros((model.pattern.n_blocks, 3, 3))
+                wide.append(target)
+            model.add_matrix(shape, self._v, stage.c_v, target, definite=definite)
+        if not wide:
+            return values
+        total = np.zeros((self.pattern.n_blocks, 3, 3))
+        for places, share in zip(self._places, [values, *wide], strict=True):
+            total[places] += share
+        return total
 
-    def shape_at(self, u: Floats, *, order: int = 1, v: Floats | None = None) -> Shape:
+    def low_rank(self, stage: Stage) -> LowRank | None:
+        shape = self._shape
+        if shape is None:
+            raise RuntimeError("ask for a balance first")
+        found = [model.low_rank(shape, self._v) for model in self.damping]
+        parts = [part for part in found if part is not None]
+        if not parts:
+            return None
+        if len(parts) == 1:
+            return replace(parts[0], weight=stage.c_v * parts[0].weight)
+        from scipy.linalg import block_diag
+
+        return LowRank(
+            np.concatenate([part.factors for part in parts]),
+            block_diag(*(part.weight * part.coupling for part in parts)),
+            stage.c_v,
+        )
+
+    def shape_at(self, u: Floats, *, order: int | None = None, v: Floats | None = None) -> Shape:
         """The body at u, about to be damped at velocity v; the last shape asked for is kept."""
         if self._shape is None or not np.array_equal(self._shape.u, u):
             damped = any(model.depends_on_shape for model in self.damping)
             direction = v if damped else None
             self._shape = Shape(
-                self.body, u.copy(), order=order, direction=direction, buffer=self._buffer
+                self.body,
+                u.copy(),
+                order=self._order if order is None else order,
+                direction=direction,
+                buffer=self._buffer,
             )
             self._friction = None
         return self._shape

@@ -90,11 +90,6 @@ class Simulation:
         force: ForceField | None = None,
     ) -> None:
         instance("body", body, Body, "Body(mesh, StVK(young=1e6, poisson=0.4))")
-        models = [damping] if isinstance(damping, Damping) else damping or ()
-        if not isinstance(models, Sequence) or not all(isinstance(m, Damping) for m in models):
-            raise InputError(
-                f"damping={damping!r}: give a damping such as Rayleigh(mass=0.1), or several"
-            )
         self.solver = solver if solver is not None else Newton()
         instance("solver", self.solver, StageSolver, "Newton()")
         if force is not None and not callable(force):
@@ -110,7 +105,8 @@ class Simulation:
         self.dissipated = 0.0
         """Energy that damping has taken since the start [J]."""
         self.state = LiveState(body)
-        self._dynamics = Dynamics(body, models)
+        self._dynamics = Dynamics(body, _models(damping))
+        self._damping = damping
         self._now: State | None = None
         self._before: State | None = None
         self._pushed: tuple[Any, ...] = (self.gravity, None, force)
@@ -118,6 +114,18 @@ class Simulation:
         self._steps_done, self._run_start = 0, 0.0
         body.held.place(self.state.u, 0.0)
         body.held.set_velocity(self.state.v, 0.0)
+
+    @property
+    def damping(self) -> Damping | Sequence[Damping] | None:
+        """The damping; assign another and go on."""
+        return self._damping
+
+    @damping.setter
+    def damping(self, damping: Damping | Sequence[Damping] | None) -> None:
+        self._dynamics = Dynamics(self.body, _models(damping))
+        self._damping = damping
+        self.__dict__.pop("_solver", None)
+        self._now = self._before = None  # the acceleration jumps with the damping
 
     @cached_property
     def _solver(self) -> BoundStageSolver:
@@ -383,6 +391,15 @@ class Simulation:
         self.dissipated, self._power = float(saved["dissipated"]), float(saved["power"])
         self._run_start = float(saved["start"])
         return int(saved["steps"])
+
+
+def _models(damping: Damping | Sequence[Damping] | None) -> Sequence[Damping]:
+    models = [damping] if isinstance(damping, Damping) else damping or ()
+    if not isinstance(models, Sequence) or not all(isinstance(m, Damping) for m in models):
+        raise InputError(
+            f"damping={damping!r}: give a damping such as Rayleigh(mass=0.1), or several"
+        )
+    return models
 
 
 def _equal(a: Any, b: Any) -> bool:

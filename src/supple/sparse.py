@@ -58,6 +58,15 @@ class BlockPattern:
         slots = np.where(first > second, ~slots, slots)
         return cls(indptr.astype(np.int64), cols.astype(np.int64)), slots.astype(np.int64)
 
+    def union(self, other: BlockPattern) -> tuple[BlockPattern, Ints, Ints]:
+        """The pattern with the blocks of both, and where the blocks of each are in it."""
+        mine = self.rows * np.int64(self.n_nodes) + self.cols
+        theirs = other.rows * np.int64(self.n_nodes) + other.cols
+        keys = np.union1d(mine, theirs)
+        indptr = np.searchsorted(keys // self.n_nodes, np.arange(self.n_nodes + 1))
+        pattern = BlockPattern(indptr.astype(np.int64), (keys % self.n_nodes).astype(np.int64))
+        return pattern, np.searchsorted(keys, mine), np.searchsorted(keys, theirs)
+
     def graph(self) -> sparse.csr_array:
         """Which nodes are coupled, upper triangle, (nodes, nodes)."""
         ones = np.ones(self.n_blocks, dtype=np.int8)
@@ -81,3 +90,37 @@ class BlockPattern:
         loop = blocks.multiply if values.ndim == 3 else blocks.multiply_scalar
         loop(self.indptr, self.cols, values, x, y)
         return y
+
+    def multiply_many(self, values: Floats, x: Floats) -> Floats:
+        """A x for each of x (k, nodes, 3); values (blocks, 3, 3)."""
+        interleaved = np.ascontiguousarray(x.transpose(1, 2, 0))
+        y = np.zeros_like(interleaved)
+        blocks.multiply_many(self.indptr, self.cols, values, interleaved, y)
+        return y.transpose(2, 0, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class LowRank:
+    """A matrix w Σ_ij W_ij f_i ⊗ f_j of few factors f, beside a sparse one.
+
+    It is symmetric where W is.
+    """
+
+    factors: Floats
+    """f, (k, nodes, b)."""
+    coupling: Floats
+    """W, (k, k)."""
+    weight: float = 1.0
+    """w."""
+
+    @cached_property
+    def is_symmetric(self) -> bool:
+        """Whether W is symmetric, to rounding."""
+        size = np.abs(self.coupling).max(initial=0.0)
+        return bool(np.abs(self.coupling - self.coupling.T).max(initial=0.0) <= 1e-12 * size)
+
+    def multiply(self, x: Floats) -> Floats:
+        """The matrix times x (nodes, b)."""
+        flat = self.factors.reshape(len(self.factors), -1)
+        product: Floats = (self.weight * (self.coupling @ (flat @ x.ravel()))) @ flat
+        return product.reshape(x.shape)

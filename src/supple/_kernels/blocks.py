@@ -61,6 +61,30 @@ def multiply_scalar(indptr, cols, values, x, y):
 
 
 @kernel
+def multiply_many(indptr, cols, values, x, y):
+    """y += A x for k vectors at once, x and y (n, 3, k), blocks 3 × 3."""
+    n = indptr.shape[0] - 1
+    k = np.uint64(x.shape[2])
+    for i in range(n):
+        for s in range(indptr[i], indptr[i + 1]):
+            j = cols[s]
+            a, b, c = values[s, 0, 0], values[s, 0, 1], values[s, 0, 2]
+            d, e, f = values[s, 1, 0], values[s, 1, 1], values[s, 1, 2]
+            g, h, m = values[s, 2, 0], values[s, 2, 1], values[s, 2, 2]
+            for t in range(k):
+                z0, z1, z2 = x[j, 0, t], x[j, 1, t], x[j, 2, t]
+                y[i, 0, t] += a * z0 + b * z1 + c * z2
+                y[i, 1, t] += d * z0 + e * z1 + f * z2
+                y[i, 2, t] += g * z0 + h * z1 + m * z2
+            if j != i:
+                for t in range(k):
+                    z0, z1, z2 = x[i, 0, t], x[i, 1, t], x[i, 2, t]
+                    y[j, 0, t] += a * z0 + d * z1 + g * z2
+                    y[j, 1, t] += b * z0 + e * z1 + h * z2
+                    y[j, 2, t] += c * z0 + f * z1 + m * z2
+
+
+@kernel
 def add_scaled_identity_blocks(values, scalars, factor):
     """values[s] += factor · scalars[s] · I."""
     for s in range(values.shape[0]):

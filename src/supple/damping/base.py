@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
+import numpy as np
+
 from ..body import Body
 from ..shape import Shape
+from ..sparse import BlockPattern, LowRank
 from ..types import Floats
 
 
@@ -24,14 +27,36 @@ class BoundDamping(ABC):
         """Whether R changes with the shape; where it does not, solvers have less to do."""
         return True
 
+    @property
+    def uses_stiffness(self) -> bool:
+        """Whether every evaluation needs the stiffness as a matrix."""
+        return False
+
+    @property
+    def pattern(self) -> BlockPattern | None:
+        """Where ∂∇₂R/∂v has blocks, if beyond the body's own pattern."""
+        return None
+
     @abstractmethod
     def add_matrix(
         self, shape: Shape, v: Floats, factor: float, values: Floats, *, definite: bool
     ) -> None:
-        """Add factor · ∂∇₂R/∂v to blocks on the body's pattern, (blocks, 3, 3).
+        """Add factor · ∂∇₂R/∂v to blocks on the body's pattern, or on ``pattern`` if it has one.
 
-        ``definite`` asks for a positive semidefinite stand-in.
+        ``values`` are (blocks, 3, 3). ``definite`` asks for a positive semidefinite stand-in.
         """
+
+    def low_rank(self, shape: Shape, v: Floats) -> LowRank | None:
+        """What ∂∇₂R/∂v has beside the sparse part that ``add_matrix`` gives."""
+        return None
+
+
+class BoundViscousDamping(BoundDamping):
+    """Damping whose force is linear in the velocity: ∇₂R = C(u) v, C symmetric."""
+
+    def multiply(self, shape: Shape, shapes: Floats) -> Floats:
+        """C(u) x for each of x (k, n, 3)."""
+        return np.stack([self.evaluate(shape, x)[1] for x in shapes])
 
 
 class Damping(ABC):

@@ -18,7 +18,7 @@ from ..checks import instance, numbers
 from ..errors import InputError
 from ..shape import Shape
 from ..types import Floats
-from .base import BoundDamping, Damping
+from .base import BoundDamping, BoundViscousDamping, Damping
 
 Coefficient = float | ArrayLike | Mapping[str, float]
 
@@ -93,7 +93,7 @@ class Rayleigh(Damping):
         return _BoundRayleigh(self, body)
 
 
-class _BoundRayleigh(BoundDamping):
+class _BoundRayleigh(BoundViscousDamping):
     def __init__(self, damping: Rayleigh, body: Body) -> None:
         self._body = body
         self._mass = _scaled_mass(body, damping.mass)
@@ -116,6 +116,11 @@ class _BoundRayleigh(BoundDamping):
         elif len(self._constant):
             force += self._body.pattern.multiply(self._constant, v)
         return 0.5 * float(np.vdot(v, force)), force
+
+    def multiply(self, shape: Shape, shapes: Floats) -> Floats:
+        values = np.zeros((self._body.pattern.n_blocks, 3, 3))
+        self.add_matrix(shape, shapes[:0], 1.0, values, definite=False)
+        return self._body.pattern.multiply_many(values, shapes)
 
     def add_matrix(
         self, shape: Shape, v: Floats, factor: float, values: Floats, *, definite: bool

@@ -12,10 +12,11 @@ import scipy.sparse as sparse
 from scipy.sparse.linalg import splu
 
 from .._kernels import blocks
-from ..sparse import BlockPattern
+from ..sparse import BlockPattern, LowRank
 from ..types import Bools, Floats, Ints
 from . import pardiso
 from .interface import BoundSolver, LinearSolver, NotPositiveDefinite
+from .woodbury import Woodbury
 
 
 @dataclass(frozen=True)
@@ -29,12 +30,18 @@ class Cholesky(LinearSolver):
 class _BoundCholesky(BoundSolver):
     def __init__(self, factorization: Factorization) -> None:
         self._factorization = factorization
+        self._low_rank: LowRank | None = None
 
-    def take(self, values: Floats) -> None:
+    def take(self, values: Floats, low_rank: LowRank | None = None) -> None:
         self._factorization.factorize(values)
+        self._low_rank = low_rank
 
     def solve(self, rhs: Floats, tolerance: float = 0.0) -> Floats:
-        return self._factorization.solve(rhs)
+        if self._low_rank is None:
+            return self._factorization.solve(rhs)
+        # all k + 1 right-hand sides at once
+        x, *solved = self._factorization.solve(np.stack([rhs, *self._low_rank.factors]))
+        return Woodbury(self._low_rank, np.array(solved)).correct(x)
 
 
 class Factorization:

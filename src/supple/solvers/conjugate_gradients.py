@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator, cg
+from scipy.sparse.linalg import LinearOperator, bicgstab, cg
 
 from .._kernels import blocks
 from ..checks import whole_number
-from ..sparse import BlockPattern
+from ..sparse import BlockPattern, LowRank
 from ..types import Bools, Floats
 from .cholesky import Factorization
 from .interface import BoundSolver, LinearSolver, NotPositiveDefinite
+from .woodbury import Woodbury
 
 _TIGHTEST = 1e-12  # relative residual that double precision reaches on any sane matrix
 
@@ -61,11 +62,15 @@ class _Iterative(BoundSolver):
         self._size = free.size
         self._held = np.flatnonzero(~free)
         self._values = np.zeros((0, 1, 1))
+        self._low_rank: LowRank | None = None
         self.iterations = 0
         """Iterations of the last solve."""
 
     def _multiply(self, x: Floats) -> Floats:
-        y = self._pattern.multiply(self._values, np.ascontiguousarray(x).reshape(self._free.shape))
+        field = np.ascontiguousarray(x).reshape(self._free.shape)
+        y = self._pattern.multiply(self._values, field)
+        if self._low_rank is not None:
+            y += self._low_rank.multiply(field)
         flat = y.reshape(-1)
         flat[self._held] = 0.0
         if not float(np.vdot(x, flat)) > 0.0:  # x is a search direction
@@ -87,7 +92,9 @@ class _Iterative(BoundSolver):
         def count(_: Floats) -> None:
             self.iterations += 1
 
-        x, failed = cg(
+        # A low-rank part that is not symmetric is a small disturbance, but beyond what cg bears.
+        symmetric = self._low_rank is None or self._low_rank.is_symmetric
+        x, failed = (cg if symmetric else bicgstab)(
             operator, b, rtol=max(tolerance, _TIGHTEST), atol=0.0, maxiter=limit, M=inverse,
             callback=count,
         )  # fmt: skip
@@ -101,8 +108,8 @@ class _BlockJacobi(_Iterative):
         super().__init__(pattern, free)
         self._limit = limit
 
-    def take(self, values: Floats) -> None:
-        self._values = values
+    def take(self, values: Floats, low_rank: LowRank | None = None) -> None:
+        self._values, self._low_rank = values, low_rank
         if values.ndim == 1:  # multiples of the identity
             scalars = values[self._pattern.indptr[:-1]]
             self._inverses = np.eye(self._free.shape[1]) / scalars[:, None, None]
@@ -129,13 +136,23 @@ class _Kept(_Iterative):
         super().__init__(pattern, free)
         self._single, self._limit = single, limit
         self._start_factorization()
+        self._kept_factors: tuple[LowRank, Floats] | None = None
+        self._woodbury: Woodbury | None = None
         self._stale = True
         self._solves, self._cost = 0, 0.0
 
-    def take(self, values: Floats) -> None:
-        self._values = values
-        if self._stale:
+    def take(self, values: Floats, low_rank: LowRank | None = None) -> None:
+        self._values, self._low_rank = values, low_rank
+        if self._stale or (low_rank is None) != (self._kept_factors is None):
             self._factorize()
+        elif low_rank is not None:
+            self._prepare_woodbury(low_rank)
+
+    def _prepare_woodbury(self, low_rank: LowRank) -> None:
+        """Precondition by the kept factorization and the kept factors, coupled as they are now."""
+        assert self._kept_factors is not None
+        kept, solved = self._kept_factors
+        self._woodbury = Woodbury(replace(kept, coupling=low_rank.coupling), solved)
 
     def _start_factorization(self) -> None:
         # Solves are many and factorizations few: a solve is bound by memory, and is slower on two
@@ -154,6 +171,11 @@ class _Kept(_Iterative):
             self._use_double()
             self._factorization.factorize(self._values)
         self._stale = False
+        self._kept_factors = self._woodbury = None
+        if self._low_rank is not None:
+            solved = self._factorization.solve(self._low_rank.factors)
+            self._kept_factors = self._low_rank, solved
+            self._prepare_woodbury(self._low_rank)
         self._solves, self._cost = 0, self._factorization.solves_per_factorization
 
     def _use_double(self) -> None:
@@ -162,7 +184,8 @@ class _Kept(_Iterative):
         self._start_factorization()
 
     def _precondition(self, x: Floats) -> Floats:
-        return self._factorization.solve(x.reshape(self._free.shape)).reshape(-1)
+        y = self._factorization.solve(x.reshape(self._free.shape))
+        return (y if self._woodbury is None else self._woodbury.correct(y)).reshape(-1)
 
     def solve(self, rhs: Floats, tolerance: float = 0.0) -> Floats:
         x, done = self._iterate(rhs, tolerance, self._limit)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..integrators import Stage
-from ..sparse import BlockPattern
+from ..sparse import BlockPattern, LowRank
 from ..types import Bools, Floats
 
 
@@ -24,10 +24,11 @@ class BoundSolver(ABC):
     """A linear solver at work on one pattern."""
 
     @abstractmethod
-    def take(self, values: Floats) -> None:
-        """Use the matrix with these blocks, (blocks, b, b), from now on.
+    def take(self, values: Floats, low_rank: LowRank | None = None) -> None:
+        """Use the matrix with these blocks, (blocks, b, b), from now on, and a few dense factors.
 
-        Raises NotPositiveDefinite where that shows.
+        The blocks are symmetric; the low-rank part need not be. Raises NotPositiveDefinite where
+        that shows.
         """
 
     @abstractmethod
@@ -86,6 +87,10 @@ class Problem(ABC):
     @abstractmethod
     def matrix(self, stage: Stage, *, definite: bool) -> Floats:
         """c_a M + c_v C + K where the last balance was taken, (blocks, b, b)."""
+
+    def low_rank(self, stage: Stage) -> LowRank | None:
+        """What the matrix has beside its blocks there."""
+        return None
 
 
 class BoundStageSolver(ABC):

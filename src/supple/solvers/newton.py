@@ -161,17 +161,21 @@ class BoundNewton(BoundStageSolver):
         if not definite:
             try:
                 if not same_matrix:
-                    self._linear.take(self._problem.matrix(stage, definite=False))
+                    self._take_matrix(stage, definite=False)
                 return self._linear.solve(rhs, accuracy)
             except NotPositiveDefinite:
                 pass
         try:
-            self._linear.take(self._problem.matrix(stage, definite=True))
+            self._take_matrix(stage, definite=True)
             return self._linear.solve(rhs, accuracy)
         except NotPositiveDefinite as error:
             raise self._failed(
                 "the matrix of the stage is not positive definite", stage, self._norm(here)
             ) from error
+
+    def _take_matrix(self, stage: Stage, *, definite: bool) -> None:
+        problem = self._problem
+        self._linear.take(problem.matrix(stage, definite=definite), problem.low_rank(stage))
 
     def _search(
         self, stage: Stage, u: Floats, here: Balance, step: Floats

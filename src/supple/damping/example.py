@@ -1,0 +1,312 @@
+"""Damping designed by example (example damping, §4): each chosen deformation gets its own strength.
+
+Over a base damping C, motion along example x_i is damped γ_i times as strongly, and motion that is
+C-orthogonal to all examples as before:
+
+    Ĉ = C + U (Π − I) Uᵀ                                                     (Eq. 9)
+
+with U = C Q from the C-weighted QR decomposition X = Q R, and Π the non-negative part of R Γ R⁻¹.
+The scales γ may be curves of the excitation χ_i, how much of example i is in the deformation, or of
+its rate (Eqs. 16–17).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._kernels.examples import couple
+from ..body import Body
+from ..checks import instance, number, numbers
+from ..errors import InputError
+from ..shape import Shape
+from ..sparse import BlockPattern, LowRank
+from ..types import Floats
+from .base import BoundDamping, BoundViscousDamping, Damping
+from .curve import Curve
+
+_ALIKE = 1e-10  # examples this close to a combination of the others cannot be told apart
+
+
+class Measure(Enum):
+    """What the curve of an example is a function of."""
+
+    EXCITATION = "excitation"
+    """|χ|: how much of the example is in the deformation; 1 is the example itself."""
+    RATE = "rate"
+    """|χ̇| [1/s]: how fast that changes."""
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class Example:
+    """A deformation, and how strongly motion along it is damped.
+
+    ``shape`` are displacements (n, 3) [m]. ``curve`` scales the base damping: a number, or a curve
+    of the ``measure``.
+    """
+
+    shape: Floats
+    curve: Curve
+    measure: Measure
+    name: str
+
+    def __init__(
+        self,
+        shape: ArrayLike,
+        curve: Curve | float = 1.0,
+        *,
+        measure: Measure = Measure.EXCITATION,
+        name: str = "",
+    ) -> None:
+        displacements = numbers("shape", shape)
+        if displacements.ndim != 2 or displacements.shape[1] != 3:
+            raise InputError(
+                f"an example has shape {displacements.shape}; give displacements (n, 3), such as "
+                "modes.shapes[0]"
+            )
+        if not displacements.any():
+            raise InputError("an example that moves nothing cannot be damped; give displacements")
+        instance("measure", measure, Measure, "Measure.RATE")
+        displacements.setflags(write=False)
+        for key, value in (
+            ("shape", displacements),
+            ("curve", Curve.of(curve)),
+            ("measure", measure),
+            ("name", str(name)),
+        ):
+            object.__setattr__(self, key, value)
+
+    def __repr__(self) -> str:
+        label = f"{self.name!r}, " if self.name else ""
+        return f"Example({label}{len(self.shape)} vertices, {self.curve})"
+
+    @property
+    def amplitude(self) -> float:
+        """How far the vertex that moves most goes at excitation 1 [m]."""
+        return float(np.linalg.norm(self.shape, axis=1).max())
+
+    def scaled(self, amplitude: float) -> Example:
+        """The example with its farthest vertex moved by ``amplitude`` [m] at excitation 1."""
+        wanted = number("amplitude", amplitude, above=0, unit="m")
+        return self.with_shape(self.shape * (wanted / self.amplitude))
+
+    def with_shape(self, shape: ArrayLike) -> Example:
+        """The example with another deformation."""
+        return Example(shape, self.curve, measure=self.measure, name=self.name)
+
+    def with_curve(self, curve: Curve | float) -> Example:
+        """The example with another curve."""
+        return Example(self.shape, curve, measure=self.measure, name=self.name)
+
+
+@dataclass(frozen=True, eq=False)
+class ExampleDamping(Damping):
+    """A base damping with its own strength along each of a few example deformations.
+
+    The base is any damping that is linear in the velocity. Excitations are counted from the shape
+    ``about`` (n, 3), the rest shape if none is given: for a body that hangs or stands, give the
+    shape in which it does. ``overall`` scales all damping by a curve of the body's displacement
+    from there, the root of the mean square over its mass [m].
+    ``symmetric`` makes the damping matrix symmetric where examples are not C-orthogonal; then only
+    the mean of what two examples ask of each other is kept.
+    """
+
+    base: Damping
+    examples: Sequence[Example]
+    _: KW_ONLY
+    overall: Curve | None = None
+    symmetric: bool = False
+    about: Floats | None = None
+
+    def __post_init__(self) -> None:
+        instance("base", self.base, Damping, "Rayleigh(stiffness=1e-3)")
+        if isinstance(self.base, ExampleDamping):
+            raise InputError(
+                "the base has examples of its own; list all examples in one ExampleDamping"
+            )
+        if isinstance(self.examples, Example) or not all(
+            isinstance(example, Example) for example in self.examples
+        ):
+            raise InputError(
+                f"examples={self.examples!r}: give a list such as [Example(shape, curve=3.0)]"
+            )
+        examples = tuple(self.examples)
+        object.__setattr__(self, "examples", examples)
+        if self.overall is not None:
+            object.__setattr__(self, "overall", Curve.of(self.overall))
+        if self.about is not None:
+            object.__setattr__(self, "about", numbers("about", self.about))
+        shapes = {example.shape.shape for example in examples}
+        if self.about is not None:
+            shapes.add(self.about.shape)
+        if len(shapes) > 1:
+            raise InputError(
+                f"examples of different bodies: shapes {sorted(shapes)}; all need the vertices of "
+                "one mesh"
+            )
+
+    @property
+    def curves(self) -> tuple[Curve, ...]:
+        """The curve of each example."""
+        return tuple(example.curve for example in self.examples)
+
+    def with_curves(self, curves: Iterable[Curve | float]) -> ExampleDamping:
+        """The same examples with other curves, one each."""
+        pairs = zip(self.examples, curves, strict=True)
+        return replace(self, examples=[example.with_curve(curve) for example, curve in pairs])
+
+    def index(self, example: int | str) -> int:
+        """The place of an example in the list, from that place or from its name."""
+        if isinstance(example, str):
+            names = [each.name for each in self.examples]
+            if example in names:
+                return names.index(example)
+            known = ", ".join(repr(name) for name in names if name) or "none has a name"
+            raise InputError(f"there is no example {example!r}; there are: {known}")
+        count = len(self.examples)
+        if isinstance(example, bool) or not 0 <= example < count:
+            raise InputError(f"example={example!r}: there are {count}, numbered from 0")
+        return int(example)
+
+    def bind(self, body: Body) -> BoundDamping:
+        return _BoundExampleDamping(self, body)
+
+
+class _BoundExampleDamping(BoundDamping):
+    def __init__(self, damping: ExampleDamping, body: Body) -> None:
+        base = damping.base.bind(body)
+        if not isinstance(base, BoundViscousDamping):
+            raise InputError(
+                f"base={damping.base!r}: examples need a damping that is linear in the velocity, "
+                "such as Rayleigh(...)"
+            )
+        self._body, self._base, self._damping = body, base, damping
+        given = [body.checked("an example", example.shape) for example in damping.examples]
+        self._X: Floats = np.where(body.free, np.reshape(given, (-1, body.n_vertices, 3)), 0.0)
+        momenta = np.reshape([body.mass_times(x) for x in self._X], self._X.shape)
+        self._duals = excitation_duals(self._X, np.where(body.free, momenta, 0.0))
+        self._about = np.zeros_like(body.mesh.vertices)
+        if damping.about is not None:
+            self._about = body.checked("about", damping.about)
+        self._known: tuple[Shape, Floats, Floats] | None = None  # C X and XᵀCX at a shape
+        if not base.depends_on_shape:
+            rest = Shape(body, np.zeros_like(body.mesh.vertices))
+            self._constant: tuple[Floats, Floats] | None = self._products(rest)
+        else:
+            self._constant = None
+            rest = Shape(body, np.zeros_like(body.mesh.vertices), order=2)
+        check_base_damps(damping, np.diag(self._at(rest)[1]))
+
+    @property
+    def depends_on_shape(self) -> bool:
+        nonlinear = not all(curve.is_constant for curve in self._damping.curves)
+        return nonlinear or self._damping.overall is not None or self._base.depends_on_shape
+
+    @property
+    def uses_stiffness(self) -> bool:
+        return self._base.depends_on_shape and len(self._X) > 1
+
+    @property
+    def pattern(self) -> BlockPattern | None:
+        return self._base.pattern
+
+    def evaluate(self, shape: Shape, v: Floats) -> tuple[float, Floats]:
+        force = self._base.evaluate(shape, v)[1]
+        if len(self._X):
+            force = force + LowRank(self._at(shape)[0], self._coupling(shape, v)).multiply(v)
+        force *= self._overall(shape)  # Eq. 16
+        return 0.5 * float(np.vdot(v, force)), force
+
+    def add_matrix(
+        self, shape: Shape, v: Floats, factor: float, values: Floats, *, definite: bool
+    ) -> None:
+        self._base.add_matrix(shape, v, factor * self._overall(shape), values, definite=definite)
+
+    def low_rank(self, shape: Shape, v: Floats) -> LowRank | None:
+        if not len(self._X):
+            return None
+        coupling = self._coupling(shape, v)
+        return LowRank(self._at(shape)[0], coupling, self._overall(shape))
+
+    def _overall(self, shape: Shape) -> float:
+        """γ(‖u‖) (Eq. 17)."""
+        if self._damping.overall is None:
+            return 1.0
+        u = shape.u - self._about
+        square = float(np.vdot(u, self._body.mass_times(u))) / self._body.total_mass
+        return float(self._damping.overall(np.sqrt(max(square, 0.0))))
+
+    def _coupling(self, shape: Shape, v: Floats) -> Floats:
+        """W with Ĉ = C + C X W (C X)ᵀ."""
+        duals = self._duals.reshape(len(self._X), -1)
+        gamma = np.empty(len(self._X))
+        for i, example in enumerate(self._damping.examples):
+            if example.curve.is_constant:
+                gamma[i] = example.curve.points[0][1]
+            elif example.measure is Measure.RATE:
+                gamma[i] = example.curve(duals[i] @ v.ravel())
+            else:
+                gamma[i] = example.curve(duals[i] @ (shape.u - self._about).ravel())
+        G = self._at(shape)[1]
+        W: Floats = np.empty_like(G)
+        couple(G, gamma, self._damping.symmetric, W, np.empty_like(G), np.empty_like(G))
+        return W
+
+    def _at(self, shape: Shape) -> tuple[Floats, Floats]:
+        """C X (k, n, 3) and XᵀCX (k, k) at a shape; those of the last one are kept."""
+        if self._constant is not None:
+            return self._constant
+        if self._known is None or self._known[0] is not shape:
+            self._known = (shape, *self._products(shape))
+        return self._known[1], self._known[2]
+
+    def _products(self, shape: Shape) -> tuple[Floats, Floats]:
+        CX = self._base.multiply(shape, self._X)
+        G = np.tensordot(self._X, CX, ((1, 2), (1, 2)))
+        return CX, 0.5 * (G + G.T)
+
+
+def excitation_duals(X: Floats, MX: Floats) -> Floats:
+    """D with χ = D u, the mass-weighted least-squares excitations: (XᵀMX)⁻¹ XᵀM (§4.2).
+
+    ``X`` and ``MX`` hold one example a row, in any coordinates.
+    """
+    k = len(X)
+    if not k:
+        return MX
+    gram = X.reshape(k, -1) @ MX.reshape(k, -1).T
+    scale = np.sqrt(np.diag(gram))
+    if not (scale > 0).all():
+        still = int(np.argmin(scale))
+        raise InputError(f"example {still} moves nothing that is free to move")
+    values, vectors = np.linalg.eigh(gram / np.outer(scale, scale))
+    if values[0] < _ALIKE:
+        worst = np.sort(np.argsort(-np.abs(vectors[:, 0]))[:2])
+        listed = " and ".join(str(i) for i in worst)
+        raise InputError(
+            f"examples {listed} are alike, or one is a combination of others; leave one out"
+        )
+    duals: Floats = np.asarray(np.linalg.solve(gram, MX.reshape(k, -1)), dtype=float)
+    return duals.reshape(MX.shape)
+
+
+def check_base_damps(damping: ExampleDamping, powers: Floats) -> None:
+    """Stop where the base does not damp an example (``powers`` xᵀCx ≤ 0): γ times 0 is 0."""
+    for i, power in enumerate(powers):
+        if not power > 0:
+            name = damping.examples[i].name
+            label = f"{i} ({name!r})" if name else f"{i}"
+            raise InputError(
+                f"the base damping does nothing along example {label}, so there is nothing to "
+                "scale; give the base some mass or stiffness damping there"
+            )
+
+
+def known_examples(damping: Any) -> tuple[Example, ...]:
+    """The examples of a damping, none if it has none."""
+    return tuple(damping.examples) if isinstance(damping, ExampleDamping) else ()
