@@ -45,7 +45,7 @@ class Dynamics(Problem):
         # The stiffness of the current shape and that of the anchor.
         self._buffer, self._spare = (np.empty((body.pattern.n_blocks, 3, 3)) for _ in range(2))
         self._matrix = np.empty((body.pattern.n_blocks, 3, 3))
-        self._order = 2 if any(model.uses_stiffness for model in self.damping) else 1
+        self._order = 2 if any(model.uses_stiffness_matrix for model in self.damping) else 1
         if any(model.depends_on_shape for model in self.damping):
             self.advice = (
                 "Damping that follows the shape can keep a buckling body from settling: with "
@@ -146,8 +146,7 @@ class Dynamics(Problem):
     def shape_at(self, u: Floats, *, order: int | None = None, v: Floats | None = None) -> Shape:
         """The body at u, about to be damped at velocity v; the last shape asked for is kept."""
         if self._shape is None or not np.array_equal(self._shape.u, u):
-            damped = any(model.depends_on_shape for model in self.damping)
-            direction = v if damped else None
+            direction = v if any(model.uses_stiffness for model in self.damping) else None
             self._shape = Shape(
                 self.body,
                 u.copy(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -29,6 +30,8 @@ class Shape:
         buffer: Floats | None = None,
     ) -> None:
         self.body, self.u = body, u
+        self.known: dict[object, Any] = {}
+        """What others have worked out for this shape, each under its own key."""
         self._order, self._buffer = order, buffer
         self._direction = direction if order < 2 else None
         self._evaluation: Evaluation = body.evaluate(

@@ -91,12 +91,23 @@ class BlockPattern:
         loop(self.indptr, self.cols, values, x, y)
         return y
 
-    def multiply_many(self, values: Floats, x: Floats) -> Floats:
-        """A x for each of x (k, nodes, 3); values (blocks, 3, 3)."""
-        interleaved = np.ascontiguousarray(x.transpose(1, 2, 0))
-        y = np.zeros_like(interleaved)
-        blocks.multiply_many(self.indptr, self.cols, values, interleaved, y)
+    def multiply_many(
+        self, values: Floats, x: Floats, *, factor: float = 1.0, scalars: Floats | None = None
+    ) -> Floats:
+        """(factor · A + S) x for each of x (k, nodes, 3), interleaved or not.
+
+        ``values`` are (blocks, 3, 3), ``scalars`` (blocks,) multiples of the identity.
+        """
+        beside = np.zeros(0) if scalars is None else scalars
+        mixed = np.ascontiguousarray(x.transpose(1, 2, 0))
+        y = np.zeros_like(mixed)
+        blocks.multiply_many(self.indptr, self.cols, values, factor, beside, mixed, y)
         return y.transpose(2, 0, 1)
+
+
+def interleaved(fields: Floats) -> Floats:
+    """Fields (k, nodes, b), with the k values of a component side by side in memory."""
+    return np.ascontiguousarray(fields.transpose(1, 2, 0)).transpose(2, 0, 1)
 
 
 @dataclass(frozen=True, eq=False)

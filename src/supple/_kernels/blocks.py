@@ -61,16 +61,28 @@ def multiply_scalar(indptr, cols, values, x, y):
 
 
 @kernel
-def multiply_many(indptr, cols, values, x, y):
-    """y += A x for k vectors at once, x and y (n, 3, k), blocks 3 × 3."""
+def multiply_many(indptr, cols, values, factor, scalars, x, y):
+    """y += (factor · A + S) x for k vectors at once, x and y (n, 3, k).
+
+    A has blocks 3 × 3, or none at all; S multiples of the identity, or none.
+    """
     n = indptr.shape[0] - 1
     k = np.uint64(x.shape[2])
     for i in range(n):
         for s in range(indptr[i], indptr[i + 1]):
             j = cols[s]
-            a, b, c = values[s, 0, 0], values[s, 0, 1], values[s, 0, 2]
-            d, e, f = values[s, 1, 0], values[s, 1, 1], values[s, 1, 2]
-            g, h, m = values[s, 2, 0], values[s, 2, 1], values[s, 2, 2]
+            a = b = c = d = e = f = g = h = m = 0.0
+            if len(values) > 0:
+                a, b, c = values[s, 0, 0], values[s, 0, 1], values[s, 0, 2]
+                d, e, f = values[s, 1, 0], values[s, 1, 1], values[s, 1, 2]
+                g, h, m = values[s, 2, 0], values[s, 2, 1], values[s, 2, 2]
+            a, b, c = factor * a, factor * b, factor * c
+            d, e, f = factor * d, factor * e, factor * f
+            g, h, m = factor * g, factor * h, factor * m
+            if len(scalars) > 0:
+                a += scalars[s]
+                e += scalars[s]
+                m += scalars[s]
             for t in range(k):
                 z0, z1, z2 = x[j, 0, t], x[j, 1, t], x[j, 2, t]
                 y[i, 0, t] += a * z0 + b * z1 + c * z2

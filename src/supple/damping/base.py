@@ -29,7 +29,12 @@ class BoundDamping(ABC):
 
     @property
     def uses_stiffness(self) -> bool:
-        """Whether every evaluation needs the stiffness as a matrix."""
+        """Whether every evaluation needs the stiffness K(u) times the velocity."""
+        return False
+
+    @property
+    def uses_stiffness_matrix(self) -> bool:
+        """Whether every evaluation needs K(u) as a matrix."""
         return False
 
     @property

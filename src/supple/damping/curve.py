@@ -6,6 +6,7 @@ log γ, so that doubling and halving look alike, and γ stays positive whatever 
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -129,6 +130,20 @@ class Curve:
         log = c[..., 0] + s * (c[..., 1] + s * (c[..., 2] + s * c[..., 3]))
         gamma = 10.0**log
         return float(gamma) if np.ndim(x) == 0 else gamma
+
+    def at(self, x: float) -> float:
+        """γ at one x, without the cost of arrays."""
+        breaks, pieces = self._lists
+        size = min(max(abs(x), breaks[0]), breaks[-1])
+        k = min(bisect_right(breaks, size), len(pieces)) - 1
+        s = size - breaks[k]
+        c0, c1, c2, c3 = pieces[k]
+        return float(10.0 ** (c0 + s * (c1 + s * (c2 + s * c3))))
+
+    @cached_property
+    def _lists(self) -> tuple[list[float], list[list[float]]]:
+        breaks, pieces = self.cubics
+        return breaks.tolist(), pieces.tolist()
 
     @cached_property
     def cubics(self) -> tuple[Floats, Floats]:

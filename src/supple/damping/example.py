@@ -25,7 +25,7 @@ from ..body import Body
 from ..checks import instance, number, numbers
 from ..errors import InputError
 from ..shape import Shape
-from ..sparse import BlockPattern, LowRank
+from ..sparse import BlockPattern, LowRank, interleaved
 from ..types import Floats
 from .base import BoundDamping, BoundViscousDamping, Damping
 from .curve import Curve
@@ -187,13 +187,15 @@ class _BoundExampleDamping(BoundDamping):
             )
         self._body, self._base, self._damping = body, base, damping
         given = [body.checked("an example", example.shape) for example in damping.examples]
-        self._X: Floats = np.where(body.free, np.reshape(given, (-1, body.n_vertices, 3)), 0.0)
+        X = np.where(body.free, np.reshape(given, (-1, body.n_vertices, 3)), 0.0)
+        self._X: Floats = interleaved(X)
         momenta = np.reshape([body.mass_times(x) for x in self._X], self._X.shape)
         self._duals = excitation_duals(self._X, np.where(body.free, momenta, 0.0))
+        varying = [example for example in damping.examples if not example.curve.is_constant]
+        self._measures = {example.measure for example in varying}
         self._about = np.zeros_like(body.mesh.vertices)
         if damping.about is not None:
             self._about = body.checked("about", damping.about)
-        self._known: tuple[Shape, Floats, Floats] | None = None  # C X and XᵀCX at a shape
         if not base.depends_on_shape:
             rest = Shape(body, np.zeros_like(body.mesh.vertices))
             self._constant: tuple[Floats, Floats] | None = self._products(rest)
@@ -209,7 +211,11 @@ class _BoundExampleDamping(BoundDamping):
 
     @property
     def uses_stiffness(self) -> bool:
-        return self._base.depends_on_shape and len(self._X) > 1
+        return self._base.uses_stiffness
+
+    @property
+    def uses_stiffness_matrix(self) -> bool:
+        return self._base.uses_stiffness and len(self._X) > 0
 
     @property
     def pattern(self) -> BlockPattern | None:
@@ -244,30 +250,31 @@ class _BoundExampleDamping(BoundDamping):
     def _coupling(self, shape: Shape, v: Floats) -> Floats:
         """W with Ĉ = C + C X W (C X)ᵀ."""
         duals = self._duals.reshape(len(self._X), -1)
-        gamma = np.empty(len(self._X))
-        for i, example in enumerate(self._damping.examples):
-            if example.curve.is_constant:
-                gamma[i] = example.curve.points[0][1]
-            elif example.measure is Measure.RATE:
-                gamma[i] = example.curve(duals[i] @ v.ravel())
-            else:
-                gamma[i] = example.curve(duals[i] @ (shape.u - self._about).ravel())
+        of = {measure: np.zeros(len(self._X)) for measure in Measure}
+        if Measure.EXCITATION in self._measures:
+            of[Measure.EXCITATION] = duals @ (shape.u - self._about).ravel()
+        if Measure.RATE in self._measures:
+            of[Measure.RATE] = duals @ v.ravel()
+        examples = self._damping.examples
+        gamma = np.array([e.curve.at(of[e.measure][i]) for i, e in enumerate(examples)])
         G = self._at(shape)[1]
         W: Floats = np.empty_like(G)
         couple(G, gamma, self._damping.symmetric, W, np.empty_like(G), np.empty_like(G))
         return W
 
     def _at(self, shape: Shape) -> tuple[Floats, Floats]:
-        """C X (k, n, 3) and XᵀCX (k, k) at a shape; those of the last one are kept."""
+        """C X (k, n, 3) and XᵀCX (k, k) at a shape."""
         if self._constant is not None:
             return self._constant
-        if self._known is None or self._known[0] is not shape:
-            self._known = (shape, *self._products(shape))
-        return self._known[1], self._known[2]
+        if self not in shape.known:
+            shape.known[self] = self._products(shape)
+        found: tuple[Floats, Floats] = shape.known[self]
+        return found
 
     def _products(self, shape: Shape) -> tuple[Floats, Floats]:
         CX = self._base.multiply(shape, self._X)
-        G = np.tensordot(self._X, CX, ((1, 2), (1, 2)))
+        k = len(CX)
+        G = self._X.reshape(k, -1) @ CX.reshape(k, -1).T
         return CX, 0.5 * (G + G.T)
 
 

@@ -109,6 +109,10 @@ class _BoundRayleigh(BoundViscousDamping):
     def depends_on_shape(self) -> bool:
         return self._constant is None
 
+    @property
+    def uses_stiffness(self) -> bool:
+        return self._constant is None
+
     def evaluate(self, shape: Shape, v: Floats) -> tuple[float, Floats]:
         force = self._body.pattern.multiply(self._mass, v)
         if self._constant is None:
@@ -118,9 +122,15 @@ class _BoundRayleigh(BoundViscousDamping):
         return 0.5 * float(np.vdot(v, force)), force
 
     def multiply(self, shape: Shape, shapes: Floats) -> Floats:
-        values = np.zeros((self._body.pattern.n_blocks, 3, 3))
-        self.add_matrix(shape, shapes[:0], 1.0, values, definite=False)
-        return self._body.pattern.multiply_many(values, shapes)
+        factor, stiffness = 1.0, self._constant
+        if stiffness is None:
+            if np.ndim(self._beta) == 0:
+                factor, stiffness = float(self._beta), shape.stiffness
+            else:
+                stiffness = self._current_stiffness(shape, definite=False)
+        return self._body.pattern.multiply_many(
+            stiffness, shapes, factor=factor, scalars=self._mass
+        )
 
     def add_matrix(
         self, shape: Shape, v: Floats, factor: float, values: Floats, *, definite: bool
