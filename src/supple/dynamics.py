@@ -42,6 +42,7 @@ class Dynamics(Problem):
         self._shape: Shape | None = None
         self._friction: Floats | None = None  # at the last balance
         self._anchor: Shape | None = None
+        self._anchor_v = self._v
         # The stiffness of the current shape and that of the anchor.
         self._buffer, self._spare = (np.empty((body.pattern.n_blocks, 3, 3)) for _ in range(2))
         self._matrix = np.empty((body.pattern.n_blocks, 3, 3))
@@ -69,6 +70,10 @@ class Dynamics(Problem):
         for model in self.damping:
             dissipation, force = model.evaluate(shape, v)
             friction += force
+            if not model.is_gradient:
+                if self._anchor is not None:
+                    anchored += model.potential(self._anchor, v, self._anchor_v)
+                continue
             own += dissipation
             if self._anchor is not None and model.depends_on_shape:
                 dissipation, _ = model.evaluate(self._anchor, v)
@@ -89,6 +94,7 @@ class Dynamics(Problem):
         )
 
     def anchor(self) -> None:
+        self._anchor_v = self._v
         if self._shape is not None and self._shape is not self._anchor:
             self._anchor = self._shape
             self._buffer, self._spare = self._spare, self._buffer

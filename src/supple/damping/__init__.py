@@ -1,17 +1,22 @@
 """Damping models: one file each, all dissipation functions R(x, v)."""
 
 from .base import BoundDamping, BoundViscousDamping, Damping
+from .caughey import Caughey
 from .curve import Curve, Joining
+from .damping_file import load_damping, save_damping
+from .deformations import shape_between, shape_of_frame, shape_within
 from .example import Example, ExampleDamping, Measure
 from .rayleigh import Rayleigh, StiffnessAt
+from .viscous import Viscous
 
-DAMPINGS: tuple[type[Damping], ...] = (Rayleigh, ExampleDamping)
+DAMPINGS: tuple[type[Damping], ...] = (Rayleigh, Caughey, Viscous, ExampleDamping)
 """Every damping model."""
 
 __all__ = [
     "DAMPINGS",
     "BoundDamping",
     "BoundViscousDamping",
+    "Caughey",
     "Curve",
     "Damping",
     "Example",
@@ -20,4 +25,10 @@ __all__ = [
     "Measure",
     "Rayleigh",
     "StiffnessAt",
+    "Viscous",
+    "load_damping",
+    "save_damping",
+    "shape_between",
+    "shape_of_frame",
+    "shape_within",
 ]

@@ -23,6 +23,16 @@ class BoundDamping(ABC):
         """
 
     @property
+    def is_gradient(self) -> bool:
+        """Whether the force is the gradient of R; if not, ``potential`` stands in for R."""
+        return True
+
+    def potential(self, shape: Shape, v: Floats, near: Floats) -> float:
+        """A function of v [W], zero at ``near``, whose gradient there is ∇₂R; for line searches."""
+        dissipation, _ = self.evaluate(shape, v)
+        return dissipation - self.evaluate(shape, near)[0]
+
+    @property
     def depends_on_shape(self) -> bool:
         """Whether R changes with the shape; where it does not, solvers have less to do."""
         return True

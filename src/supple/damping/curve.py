@@ -49,7 +49,7 @@ class Curve:
         instance("joining", self.joining, Joining, "Joining.MONOTONE")
         try:
             pairs = tuple((float(x), float(gamma)) for x, gamma in self.points)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise InputError(
                 f"points={self.points!r}: give pairs (x, γ), such as [(0, 0.3), (0.5, 5.0)]"
             ) from error
@@ -78,17 +78,17 @@ class Curve:
     @classmethod
     def linear(cls, points: Iterable[Sequence[float]]) -> Curve:
         """Straight pieces in log γ."""
-        return cls(tuple(points), Joining.LINEAR)  # type: ignore[arg-type]
+        return cls(points, Joining.LINEAR)  # type: ignore[arg-type]
 
     @classmethod
     def monotone(cls, points: Iterable[Sequence[float]]) -> Curve:
         """Smooth, without swinging beyond the points."""
-        return cls(tuple(points), Joining.MONOTONE)  # type: ignore[arg-type]
+        return cls(points, Joining.MONOTONE)  # type: ignore[arg-type]
 
     @classmethod
     def bezier(cls, points: Iterable[Sequence[float]]) -> Curve:
         """Smooth Bézier pieces through the points."""
-        return cls(tuple(points), Joining.BEZIER)  # type: ignore[arg-type]
+        return cls(points, Joining.BEZIER)  # type: ignore[arg-type]
 
     @classmethod
     def of(cls, given: Curve | float | Mapping[str, Any]) -> Curve:
@@ -109,7 +109,7 @@ class Curve:
 
     def table(self) -> float | dict[str, list[list[float]]]:
         """The curve as plain data for TOML or JSON; ``Curve.of`` reads it."""
-        if self.is_constant:
+        if self == Curve.constant(self.points[0][1]):
             return self.points[0][1]
         return {self.joining.value: [list(point) for point in self.points]}
 

@@ -222,11 +222,25 @@ class _BoundExampleDamping(BoundDamping):
         return self._base.pattern
 
     def evaluate(self, shape: Shape, v: Floats) -> tuple[float, Floats]:
+        force = self._force(shape, v, near=v)
+        return 0.5 * float(np.vdot(v, force)), force
+
+    @property
+    def is_gradient(self) -> bool:
+        return False
+
+    def potential(self, shape: Shape, v: Floats, near: Floats) -> float:
+        # Ĉ need not be symmetric and may change with v, so that no R has Ĉv as its gradient;
+        # with Ĉ frozen, dv·Ĉ(near + ½ dv) has it at ``near``, and is convex
+        dv = v - near
+        return float(np.vdot(dv, self._force(shape, near + 0.5 * dv, near=near)))
+
+    def _force(self, shape: Shape, v: Floats, *, near: Floats) -> Floats:
+        """Ĉ v with Ĉ as it is at velocity ``near`` (Eqs. 9 and 16)."""
         force = self._base.evaluate(shape, v)[1]
         if len(self._X):
-            force = force + LowRank(self._at(shape)[0], self._coupling(shape, v)).multiply(v)
-        force *= self._overall(shape)  # Eq. 16
-        return 0.5 * float(np.vdot(v, force)), force
+            force = force + LowRank(self._at(shape)[0], self._coupling(shape, near)).multiply(v)
+        return force * self._overall(shape)
 
     def add_matrix(
         self, shape: Shape, v: Floats, factor: float, values: Floats, *, definite: bool
@@ -273,8 +287,8 @@ class _BoundExampleDamping(BoundDamping):
 
     def _products(self, shape: Shape) -> tuple[Floats, Floats]:
         CX = self._base.multiply(shape, self._X)
-        k = len(CX)
-        G = self._X.reshape(k, -1) @ CX.reshape(k, -1).T
+        shape_of_rows = len(CX), CX[0].size if len(CX) else 0
+        G = self._X.reshape(shape_of_rows) @ CX.reshape(shape_of_rows).T
         return CX, 0.5 * (G + G.T)
 
 

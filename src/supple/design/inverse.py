@@ -1,0 +1,249 @@
+"""Inverse design: the damping curves that make unloading tests come out as wished (§5)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from itertools import pairwise
+from math import inf, log
+
+import numpy as np
+
+from ..body import Body
+from ..checks import instance, number, whole_number
+from ..damping import Curve, ExampleDamping, Measure
+from ..errors import InputError, StepFailed
+from ..integrators import Integrator
+from ..reduction import ReducedModel
+from ..types import Progress
+from .report import DesignReport, Fit, TargetResult
+from .search import HIGHEST, LOWEST, Search, closest
+from .targets import Unloading
+from .unloading import Testbed, UnloadingTest, testbed_of
+
+
+def design_damping(
+    body: Body | ReducedModel,
+    damping: ExampleDamping,
+    targets: Sequence[Unloading],
+    *,
+    integrator: Integrator | None = None,
+    dt: float = 1 / 60,
+    gravity: tuple[float, float, float] = (0.0, 0.0, 0.0),
+    tolerance: float = 0.005,
+    rounds: int = 5,
+    simulations: int = 15,
+    progress: Progress | None = None,
+) -> Fit:
+    """Curves for the examples of ``damping`` with which all ``targets`` are met.
+
+    Every target becomes a point of its example's curve, which is piecewise linear in log γ; points
+    are found one after the other from small amplitudes to large ones, each by releasing the body
+    until what is left after a cycle is within ``tolerance`` of the wish, in at most ``simulations``
+    tries. Examples are gone through in ``rounds`` until they agree. ``integrator`` (Bathe), ``dt``
+    [s] and ``gravity`` should be those of the motions that the damping is for.
+    """
+    instance("damping", damping, ExampleDamping, "ExampleDamping(Rayleigh(stiffness=1e-3), [...])")
+    number("tolerance", tolerance, above=0, below=1)
+    whole_number("rounds", rounds, at_least=1)
+    whole_number("simulations", simulations, at_least=2)
+    began = time.perf_counter()
+    ordered = _ordered(damping, targets)
+    bed = testbed_of(body, damping, integrator=integrator, dt=dt, gravity=gravity)
+    designer = _Designer(bed, damping, ordered, tolerance, simulations, progress)
+    alone = len({index for index, _ in ordered}) == 1
+    done, settled = 0, False
+    while not settled and done < rounds:
+        done += 1
+        settled = designer.improve() or alone
+    results = designer.results(targets)
+    report = DesignReport(results, done, time.perf_counter() - began, tolerance)
+    return Fit(designer.damping, report)
+
+
+def _ordered(damping: ExampleDamping, targets: Sequence[Unloading]) -> list[tuple[int, Unloading]]:
+    """The targets with the numbers of their examples, by example and ascending amplitude."""
+    if isinstance(targets, Unloading) or not all(isinstance(t, Unloading) for t in targets):
+        raise InputError(f"targets={targets!r}: give a list such as [Unloading(0, 0.8, 0.2)]")
+    if not targets:
+        raise InputError("there are no targets; give at least one, such as Unloading(0, 0.8, 0.2)")
+    ordered = sorted(
+        ((damping.index(target.example), target) for target in targets),
+        key=lambda pair: (pair[0], pair[1].start),
+    )
+    for (i, first), (j, second) in pairwise(ordered):
+        if i == j and first.start == second.start:
+            raise InputError(
+                f"two targets release example {first.example!r} from {first.start:g}; give one, or "
+                "another start"
+            )
+    return ordered
+
+
+class _Point:
+    """One target and the point of the curve that serves it."""
+
+    def __init__(self, example: int, target: Unloading, x: float, gamma: float) -> None:
+        self.example, self.target = example, target
+        self.x, self.gamma = x, gamma
+        self.simulations = 0
+        self.before: UnloadingTest | None = None
+        self.after: UnloadingTest | None = None
+        self.reason = ""
+        self.ceiling: UnloadingTest | None = None
+
+
+class _Designer:
+    def __init__(
+        self,
+        bed: Testbed,
+        damping: ExampleDamping,
+        targets: list[tuple[int, Unloading]],
+        tolerance: float,
+        simulations: int,
+        progress: Progress | None,
+    ) -> None:
+        self._bed, self.damping = bed, damping
+        self._tolerance, self._limit, self._progress = tolerance, simulations, progress
+        self._points: list[_Point] = []
+        for index, target in targets:
+            example = damping.examples[index]
+            test = bed.unload(damping, index, target.start)
+            x = target.start
+            if example.measure is Measure.RATE:  # the fastest of the cycle, about
+                period = test.period if test.oscillates else bed.linear_period(index)
+                x *= 2 * np.pi / period
+            gamma = min(max(float(example.curve(x)), LOWEST), HIGHEST)
+            point = _Point(index, target, x, gamma)
+            point.before, point.simulations = test, 1
+            self._points.append(point)
+        self._fresh = True
+        self._set_curves()
+
+    def improve(self) -> bool:
+        """One round over all targets; whether all were met, or found out of reach, as they were."""
+        settled = True
+        for number_, point in enumerate(self._points):
+            before = self._previous(point)
+            if self._fresh and before is not None:
+                point.gamma = before.gamma  # a better start than the curve one came with
+                self._set_curves()
+            gamma = point.gamma
+            self._meet(point, number_)
+            settled = settled and abs(log(point.gamma / gamma)) < 1e-12 and not self._fresh
+        self._fresh = False
+        return settled
+
+    def _previous(self, point: _Point) -> _Point | None:
+        """The point below on the same curve."""
+        index = self._points.index(point)
+        below = self._points[index - 1] if index else None
+        return below if below is not None and below.example == point.example else None
+
+    def _meet(self, point: _Point, number_: int) -> None:
+        search = Search()
+        tests: dict[float, UnloadingTest] = {}
+        gamma, point.reason = point.gamma, ""
+        for attempt in range(self._limit):
+            point.gamma = gamma
+            self._set_curves()
+            try:
+                test = tests[gamma] = self._unload(point)
+            except StepFailed:
+                if not tests and attempt > 3:
+                    raise
+                search.tell(gamma, inf, 1.0)  # stronger than the solver bears
+                gamma = search.next()
+                continue
+            wanted = self._wanted(point, test)
+            self._tell(number_, point, test, wanted)
+            if abs(test.residual / wanted - 1) <= self._tolerance:
+                point.after = test
+                return
+            start = point.target.start
+            decrement = log(start / test.residual) if test.residual > 0 else inf
+            search.tell(gamma, decrement, log(start / wanted))
+            if search.exhausted or attempt + 1 == self._limit:
+                break
+            gamma = search.next()
+        point.gamma = closest(search.tried)
+        point.after = min(
+            tests.values(), key=lambda t: abs(t.residual / self._wanted(point, t) - 1)
+        )
+        self._set_curves()
+        point.reason = self._why(point, search)
+
+    def _why(self, point: _Point, search: Search) -> str:
+        """Why a target was not met."""
+        assert point.after is not None
+        left, wanted = point.after.residual, self._wanted(point, point.after)
+        if not search.exhausted:
+            return f"not closer in {self._limit} simulations; allow more, or a wider tolerance"
+        if left > wanted:
+            return (
+                f"even γ = {HIGHEST:g} at this amplitude leaves {left:.3g}: most of the cycle runs "
+                "at smaller excitations, or in other shapes; a base damping that is stronger along "
+                "this example reaches farther"
+            )
+        undamped = self.damping.with_curves(
+            LOWEST if i == point.example else curve for i, curve in enumerate(self.damping.curves)
+        )
+        bare = self._bed.unload(undamped, point.example, point.target.start)
+        point.simulations += 1
+        if bare.residual < wanted:
+            return (
+                f"with next to no damping along this example {bare.residual:.3g} is left at most: "
+                "the rest goes into other shapes, is damped there, or is what the time step takes"
+            )
+        return (
+            f"γ = {LOWEST:g} at this amplitude leaves {left:.3g}: the damping that the smaller "
+            "amplitudes ask for takes more than that on the way through them"
+        )
+
+    def _unload(self, point: _Point) -> UnloadingTest:
+        point.simulations += 1
+        return self._bed.unload(self.damping, point.example, point.target.start)
+
+    def _wanted(self, point: _Point, test: UnloadingTest) -> float:
+        period = test.period if test.oscillates else self._bed.linear_period(point.example)
+        return point.target.wanted(period)
+
+    def _tell(self, number_: int, point: _Point, test: UnloadingTest, wanted: float) -> None:
+        if self._progress is not None:
+            what = f"targets; {point.target}: {test.residual:.3g} of {wanted:.3g}"
+            self._progress(number_, len(self._points), what)
+
+    def _set_curves(self) -> None:
+        curves = list(self.damping.curves)
+        for index in {point.example for point in self._points}:
+            mine = [(p.x, p.gamma) for p in self._points if p.example == index]
+            curves[index] = Curve.linear(mine)
+        self.damping = self.damping.with_curves(curves)
+
+    def results(self, targets: Sequence[Unloading]) -> tuple[TargetResult, ...]:
+        """One a target, in the order in which they were given."""
+        found = {}
+        for point in self._points:
+            assert point.before is not None
+            test = self._unload(point) if self._several else point.after
+            assert test is not None
+            wanted = self._wanted(point, test)
+            met = abs(test.residual / wanted - 1) <= self._tolerance
+            reason = "" if met else point.reason or "examples do not agree yet; allow more rounds"
+            found[id(point.target)] = TargetResult(
+                target=point.target,
+                example=point.example,
+                wanted=wanted,
+                reached=test.residual,
+                before=point.before,
+                after=test,
+                gamma=point.gamma,
+                simulations=point.simulations,
+                met=met,
+                reason=reason,
+            )
+        return tuple(found[id(target)] for target in targets)
+
+    @property
+    def _several(self) -> bool:
+        return len({point.example for point in self._points}) > 1

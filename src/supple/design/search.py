@@ -1,0 +1,79 @@
+"""Finding the γ at which one unloading target is met."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import inf, isfinite, log10
+
+LOWEST, HIGHEST = 1e-3, 1e3
+"""The range in which γ is sought."""
+
+
+@dataclass
+class Search:
+    """A root of a decreasing function of γ, known to lie between ``LOWEST`` and ``HIGHEST``.
+
+    ``tell`` it what a γ led to, and it says which γ to try ``next``. The decrement of a cycle
+    grows with γ, nearly in proportion, so it is interpolated log against log; where that gains
+    nothing, the bracket is halved in log γ.
+    """
+
+    tried: list[tuple[float, float]] = field(default_factory=list)
+    """(log₁₀ γ, log₁₀ of decrement over decrement wanted): zero where the target is met."""
+    _below: tuple[float, float] | None = None  # too weak: the best γ that leaves too much
+    _above: tuple[float, float] | None = None
+    _stuck: int = 0
+
+    def tell(self, gamma: float, decrement: float, wanted: float) -> None:
+        """``gamma`` gave a log decrement of ``decrement`` instead of ``wanted``."""
+        ratio = inf if decrement > 0 else -inf
+        if 0 < decrement < inf:
+            ratio = log10(decrement / wanted)
+        point = log10(gamma), ratio
+        self.tried.append(point)
+        if ratio < 0:
+            self._stuck = self._stuck + 1 if self._above is not None and self._below else 0
+            if self._below is None or point[0] > self._below[0]:
+                self._below = point
+        else:
+            self._stuck = self._stuck - 1 if self._above is not None and self._below else 0
+            if self._above is None or point[0] < self._above[0]:
+                self._above = point
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the end of the range is on the wrong side of the target: it cannot be met."""
+        low, high = log10(LOWEST), log10(HIGHEST)
+        return any((x <= low and ratio > 0) or (x >= high and ratio < 0) for x, ratio in self.tried)
+
+    def next(self) -> float:
+        """The γ to try next."""
+        x = self._interpolated() if self._below and self._above else self._extrapolated()
+        return float(10.0 ** min(max(x, log10(LOWEST)), log10(HIGHEST)))
+
+    def _interpolated(self) -> float:
+        assert self._below is not None
+        assert self._above is not None
+        (x0, r0), (x1, r1) = self._below, self._above
+        if not (isfinite(r0) and isfinite(r1)) or abs(self._stuck) >= 2 or x1 <= x0:
+            self._stuck = 0
+            return 0.5 * (x0 + x1)
+        return x0 + (x1 - x0) * r0 / (r0 - r1)
+
+    def _extrapolated(self) -> float:
+        x, ratio = self.tried[-1]
+        if not isfinite(ratio):
+            return x - 1.0 if ratio > 0 else x + 1.0
+        slope = 1.0
+        if len(self.tried) > 1:
+            (x0, r0), (x1, r1) = self.tried[-2:]
+            if isfinite(r0) and x1 != x0 and (r1 - r0) / (x1 - x0) > 0.1:
+                slope = min((r1 - r0) / (x1 - x0), 1.0)
+            else:  # hardly moves: go to the end of the range
+                return log10(LOWEST) if ratio > 0 else log10(HIGHEST)
+        return x - 1.1 * ratio / slope if len(self.tried) > 1 else x - ratio
+
+
+def closest(tried: list[tuple[float, float]]) -> float:
+    """The γ tried that came closest."""
+    return float(10.0 ** min(tried, key=lambda point: abs(point[1]))[0])

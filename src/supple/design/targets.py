@@ -1,0 +1,144 @@
+"""What a person asks of a motion: how much of it is left after a cycle, and in plain words."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from math import exp, pi, sqrt
+
+from ..checks import number
+from ..errors import InputError
+
+
+class Wish(ABC):
+    """How a swing should die away."""
+
+    @abstractmethod
+    def share(self, period: float) -> float:
+        """What is left of the amplitude after one cycle, that takes ``period`` [s]."""
+
+
+@dataclass(frozen=True)
+class ShareLeft(Wish):
+    """A share of the amplitude is left after one cycle: ``ShareLeft(0.8)``."""
+
+    left: float
+
+    def __post_init__(self) -> None:
+        _open_share("left", self.left)
+
+    def share(self, period: float) -> float:
+        return self.left
+
+    def __str__(self) -> str:
+        return f"{100 * self.left:.4g} % left after one cycle"
+
+
+@dataclass(frozen=True)
+class HalfLife(Wish):
+    """The amplitude halves in so many seconds."""
+
+    seconds: float
+
+    def __post_init__(self) -> None:
+        number("seconds", self.seconds, above=0, unit="s")
+
+    def share(self, period: float) -> float:
+        return float(0.5 ** (period / self.seconds))
+
+    def __str__(self) -> str:
+        return f"half-life {self.seconds:.4g} s"
+
+
+@dataclass(frozen=True)
+class DampingRatio(Wish):
+    """The damping ratio ζ, a share of critical damping."""
+
+    zeta: float
+
+    def __post_init__(self) -> None:
+        _open_share("zeta", self.zeta)
+
+    def share(self, period: float) -> float:
+        return exp(-2 * pi * self.zeta / sqrt(1 - self.zeta**2))
+
+    def __str__(self) -> str:
+        return f"ζ = {self.zeta:.4g}"
+
+
+def _open_share(name: str, value: float) -> None:
+    number(name, value, above=0, below=1)
+
+
+_NUMBER = r"(\d+(?:\.\d*)?|\.\d+)"
+_WORDS = (
+    (
+        re.compile(rf"(?:(?:down to|leaves?|left|keeps?) )?{_NUMBER} ?%(?: left)?"
+                   r"(?: (?:after|in|each|per|every)(?: (?:one|a|each|every))? cycle)?"),
+        lambda found: ShareLeft(float(found[1]) / 100),
+    ),
+    (
+        re.compile(rf"half[- ]life(?: of)?:? {_NUMBER} ?(m?s)|halves in {_NUMBER} ?(m?s)"),
+        lambda found: HalfLife(
+            float(found[1] or found[3]) * (1e-3 if (found[2] or found[4]) == "ms" else 1.0)
+        ),
+    ),
+    (
+        re.compile(rf"(?:ζ|zeta|(?:damping )?ratio)(?: of)? ?[=:]? ?{_NUMBER}( ?%)?"),
+        lambda found: DampingRatio(float(found[1]) * (0.01 if found[2] else 1.0)),
+    ),
+)  # fmt: skip
+
+
+def wish(words: str) -> Wish:
+    """A wish from plain words.
+
+    "down to 20 % after one cycle", "80 % left each cycle", "half-life 0.4 s", "ζ = 0.05".
+    """
+    text = " ".join(str(words).lower().replace("per cent", "%").replace("percent", "%").split())
+    for pattern, make in _WORDS:
+        if found := pattern.fullmatch(text):
+            return make(found)
+    raise InputError(
+        f"wish {words!r} is not understood; write it like 'down to 20 % after one cycle', "
+        "'half-life 0.4 s' or 'ζ = 0.05'"
+    )
+
+
+@dataclass(frozen=True)
+class Unloading:
+    """The body is released from ``start`` times an example; ``residual`` is left after one cycle.
+
+    ``example`` is its number or its name, ``start`` an excitation. ``residual`` is an excitation
+    too, or a wish: an object, or plain words such as "down to 20 % after one cycle".
+    """
+
+    example: int | str
+    start: float
+    residual: float | Wish | str
+
+    def __post_init__(self) -> None:
+        number("start", self.start, above=0)
+        if isinstance(self.residual, str):
+            object.__setattr__(self, "residual", wish(self.residual))
+        if isinstance(self.residual, Wish):
+            return
+        left = number("residual", self.residual, above=0)
+        if left >= self.start:
+            raise InputError(
+                f"residual={self.residual!r} after a start from {self.start!r}: damping cannot "
+                "leave more than there was; give a smaller residual"
+            )
+
+    def wanted(self, period: float) -> float:
+        """The excitation that should be left after a cycle of ``period`` [s]."""
+        if isinstance(self.residual, Wish):
+            return self.start * self.residual.share(period)
+        return float(self.residual)
+
+    def __str__(self) -> str:
+        name = self.example if isinstance(self.example, str) else f"example {self.example}"
+        if isinstance(self.residual, Wish):
+            return f"{name} from {self.start:g}: {self.residual}"
+        return f"{name}: {self.start:g} → {self.residual:g}"

@@ -1,0 +1,208 @@
+"""Unloading tests: release a body from an example deformation and watch one cycle (§5)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..body import Body
+from ..damping import Damping, ExampleDamping
+from ..damping.example import excitation_duals
+from ..errors import InputError
+from ..integrators import Bathe, Integrator
+from ..reduction import ReducedModel
+from ..simulation import Simulation
+from ..types import Floats
+
+_LONGEST = 12.0  # periods of the linear body that a cycle may take
+
+
+@dataclass(frozen=True, eq=False)
+class UnloadingTest:
+    """How an excitation went on after a release, up to the end of one cycle."""
+
+    times: Floats
+    """[s], (steps + 1,)."""
+    excitations: Floats
+    """χ, (steps + 1,)."""
+    residual: float
+    """χ where the cycle ends; 0 if it never came back, so strong was the damping."""
+    period: float
+    """Time of the cycle [s]; NaN if it never came back."""
+
+    @property
+    def oscillates(self) -> bool:
+        """Whether the cycle was completed."""
+        return bool(np.isfinite(self.period))
+
+
+class Testbed(ABC):
+    """A body that can be released from its examples again and again, with one damping or another.
+
+    ``dt`` [s] and ``integrator`` are those of the motions that the damping is designed for: what
+    they dissipate themselves is then part of the result.
+    """
+
+    __test__ = False  # not for pytest
+
+    def __init__(
+        self,
+        damping: ExampleDamping,
+        *,
+        integrator: Integrator | None = None,
+        dt: float = 1 / 60,
+        gravity: tuple[float, float, float] = (0.0, 0.0, 0.0),
+    ) -> None:
+        if any(gravity) and damping.about is None:
+            raise InputError(
+                "with gravity, examples are released from the shape in which the body rests: give "
+                "the damping about=static_shape(body, gravity=...)"
+            )
+        self.damping, self.dt = damping, dt
+        self._options: dict[str, Any] = {
+            "integrator": Bathe() if integrator is None else integrator,
+            "dt": dt,
+            "gravity": gravity,
+        }
+        self._period = [2 * np.pi / np.sqrt(square) for square in self._squares()]
+
+    def linear_period(self, example: int) -> float:
+        """About how long a small vibration along an example takes [s]."""
+        return float(self._period[example])
+
+    @abstractmethod
+    def _squares(self) -> Floats:
+        """ω² = xᵀKx / xᵀMx of each example [1/s²], (k,)."""
+
+    @abstractmethod
+    def _release(self, damping: Damping, example: int, start: float) -> None:
+        """Set the body to ``start`` times an example, at rest."""
+
+    @abstractmethod
+    def _follow(self, example: int, steps: int) -> tuple[Floats, Floats]:
+        """χ and χ̇ of an example after each of so many steps more, (steps,) each."""
+
+    def unload(self, damping: Damping, example: int, start: float) -> UnloadingTest:
+        """Release an example from excitation ``start`` and follow it for one cycle.
+
+        A cycle ends at the turn after two passes through zero.
+        """
+        self._release(damping, example, start)
+        x, v = np.array([start]), np.array([0.0])
+        chunk = max(4, int(np.ceil(1.15 * self._period[example] / self.dt)))
+        longest = int(np.ceil(_LONGEST * self._period[example] / self.dt))
+        end = None
+        while end is None and len(x) <= longest:
+            more_x, more_v = self._follow(example, chunk)
+            x, v = np.concatenate([x, more_x]), np.concatenate([v, more_v])
+            end = cycle_end(x, v, self.dt)
+            chunk = max(4, chunk // 4)
+        times: Floats = self.dt * np.arange(len(x), dtype=float)
+        if end is None:
+            return UnloadingTest(times, x, 0.0, np.nan)
+        period, residual = end
+        last = int(np.ceil(period / self.dt)) + 1
+        return UnloadingTest(times[:last], x[:last], residual, period)
+
+
+def cycle_end(x: Floats, v: Floats, dt: float) -> tuple[float, float] | None:
+    """Time [s] and height of the turn after two passes of x through zero, if there is one.
+
+    ``x`` and its rate ``v`` are known at steps of ``dt`` [s], from a start at rest; between steps
+    they are joined by cubics.
+    """
+    passes = np.flatnonzero(np.sign(x[1:]) * np.sign(x[:-1]) <= 0)
+    passes = passes[np.sign(x[passes + 1]) != 0]
+    if len(passes) < 2:
+        return None
+    way = np.sign(x[passes[1] + 1])
+    rising = way * v[passes[1] :]
+    turns = np.flatnonzero((rising[:-1] > 0) & (rising[1:] <= 0))
+    if not len(turns):
+        return None
+    k = passes[1] + int(turns[0])
+    # cubic through (x, v) at both ends: its derivative, a parabola, is zero at the turn
+    a, b = v[k] * dt, v[k + 1] * dt
+    rise = x[k + 1] - x[k]
+    c2, c3 = 3 * rise - 2 * a - b, a + b - 2 * rise
+    roots = np.roots([3 * c3, 2 * c2, a]) if c3 or c2 else np.array([0.0])
+    inside = roots.real[(abs(roots.imag) < 1e-12) & (roots.real >= 0) & (roots.real <= 1)]
+    s = float(inside[0]) if len(inside) else float(a / (a - b))
+    return dt * (k + s), float(way * (x[k] + s * (a + s * (c2 + s * c3))))
+
+
+class FullTestbed(Testbed):
+    """Unloading tests in full space."""
+
+    def __init__(self, body: Body, damping: ExampleDamping, **options: Any) -> None:
+        self._body = body
+        body.require_supports("an unloading test")
+        shapes = [body.checked("an example", e.shape) for e in damping.examples]
+        self._X = np.where(body.free, np.reshape(shapes, (-1, body.n_vertices, 3)), 0.0)
+        momenta = np.reshape([body.mass_times(x) for x in self._X], self._X.shape)
+        self._duals = excitation_duals(self._X, np.where(body.free, momenta, 0.0))
+        self._about = np.zeros_like(body.mesh.vertices) if damping.about is None else damping.about
+        super().__init__(damping, **options)
+        self._simulation: Simulation | None = None
+
+    def _squares(self) -> Floats:
+        stiffness = self._body.evaluate(self._about, order=2).stiffness
+        multiply = self._body.pattern.multiply
+        squares = [
+            np.vdot(x, multiply(stiffness, x)) / np.vdot(x, self._body.mass_times(x))
+            for x in self._X
+        ]
+        return np.array(squares)
+
+    def _release(self, damping: Damping, example: int, start: float) -> None:
+        self._simulation = Simulation(self._body, damping=damping, **self._options)
+        self._simulation.state.u = self._about + start * self._X[example]
+
+    def _follow(self, example: int, steps: int) -> tuple[Floats, Floats]:
+        assert self._simulation is not None
+        state, dual = self._simulation.state, self._duals[example]
+        x, v = np.empty((2, steps))
+        for k in range(steps):
+            self._simulation.step()
+            x[k], v[k] = np.vdot(dual, state.u - self._about), np.vdot(dual, state.v)
+        return x, v
+
+
+class ReducedTestbed(Testbed):
+    """Unloading tests with a reduced model."""
+
+    def __init__(self, model: ReducedModel, damping: ExampleDamping, **options: Any) -> None:
+        self._model = model
+        found = [model.coordinates(example.shape) for example in damping.examples]
+        self._X = np.reshape(found, (-1, model.size))
+        self._duals = excitation_duals(self._X, self._X @ model.mass)
+        self._about = np.zeros(model.size)
+        if damping.about is not None:
+            self._about = model.coordinates(damping.about)
+        super().__init__(damping, **options)
+        self._simulation = model.simulation(damping=damping, **self._options)
+
+    def _squares(self) -> Floats:
+        K, M = self._model.stiffness(self._about), self._model.mass
+        return np.array([x @ K @ x / (x @ M @ x) for x in self._X])
+
+    def _release(self, damping: Damping, example: int, start: float) -> None:
+        self._simulation.damping = damping
+        self._simulation.q = self._about + start * self._X[example]
+        self._simulation.v = np.zeros(self._model.size)
+        self._simulation.time = 0.0
+
+    def _follow(self, example: int, steps: int) -> tuple[Floats, Floats]:
+        q, v = self._simulation.trace(steps)
+        dual = self._duals[example]
+        return (q[1:] - self._about) @ dual, v[1:] @ dual
+
+
+def testbed_of(body: Body | ReducedModel, damping: ExampleDamping, **options: Any) -> Testbed:
+    """Unloading tests of a body, or of its reduced model."""
+    if isinstance(body, ReducedModel):
+        return ReducedTestbed(body, damping, **options)
+    return FullTestbed(body, damping, **options)
