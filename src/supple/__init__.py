@@ -27,6 +27,7 @@ from .design import (
     HalfLife,
     ShareLeft,
     Unloading,
+    best_linear_damping,
     design_damping,
     wish,
 )
@@ -169,6 +170,7 @@ __all__ = [
     "Unloading",
     "Viscous",
     "VolumeMesh",
+    "best_linear_damping",
     "design_damping",
     "export_motion",
     "joined_basis",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from supple.mesh import Embedding, HexMesh
-from supple.types import Floats
+from supple.types import Bools, Floats
 
 from .shapes import Ellipsoid, icosphere, joined, melted, net_surface
 from .solid import Solid, checked_resolution, with_regions
@@ -29,6 +29,19 @@ _BODY = (
     *_EARS,
     *(part for limb in (_FOOT, _ARM) for part in (limb, limb.mirrored())),
 )
+# What holds the flesh: pelvis and spine, skull, feet and arms. Belly and ears hang from them.
+_BONES = (
+    Ellipsoid((0.0, 0.045, 0.110), (0.075, 0.050, 0.120)),
+    Ellipsoid((0.0, -0.010, 0.245), (0.075, 0.065, 0.058)),
+    *(
+        part
+        for limb in (
+            Ellipsoid((0.060, -0.050, 0.020), (0.050, 0.080, 0.030)),
+            Ellipsoid((0.112, -0.045, 0.158), (0.040, 0.050, 0.070)),
+        )
+        for part in (limb, limb.mirrored())
+    ),
+)
 _EYE = Ellipsoid((0.034, -0.0795, 0.262), (0.0115, 0.0075, 0.0145), lean=0.0, nod=12.0)
 _GLINT = Ellipsoid((0.037, -0.0856, 0.2675), (0.0036, 0.0024, 0.0036))
 _NOSE = Ellipsoid((0.0, -0.105, 0.238), (0.0125, 0.0085, 0.0085))
@@ -41,7 +54,8 @@ def creature(*, resolution: int = 24) -> Solid:
     """A soft creature 0.43 m tall: round belly, head, two floppy ears.
 
     Bricks, ``resolution`` of them over its height, with the regions "ears", "belly" and "rest",
-    and a smooth skin. Places: "feet", what it stands on, "head" and "ear tips".
+    and a smooth skin. Places: "feet", what it stands on, "bones", which carry belly and ears,
+    "head" and "ear tips".
     """
     checked_resolution(resolution, 16, 120, "over its height")
     low, high = np.array([-0.16, -0.17, -0.02]), np.array([0.16, 0.16, 0.46])
@@ -63,12 +77,18 @@ def creature(*, resolution: int = 24) -> Solid:
     )
     brick = float(np.ptp(mesh.vertices[mesh.cells[0], 2]))
     top = mesh.bounds[1, 2]
+    feet = mesh.where(z=(None, mesh.bounds[0, 2] + 0.5 * brick))
     places = {
-        "feet": mesh.where(z=(None, mesh.bounds[0, 2] + 0.5 * brick)),
+        "feet": feet,
+        "bones": np.union1d(feet, mesh.where(inside=_is_bone)),
         "head": mesh.where(inside=lambda x: np.asarray(_HEAD.distance(x) < 0)),
         "ear tips": mesh.where(z=(top - 1.5 * brick, None)),
     }
     return Solid(mesh, Embedding(mesh, skin), colors, places)
+
+
+def _is_bone(places: Floats) -> Bools:
+    return np.asarray(np.min([bone.distance(places) for bone in _BONES], axis=0) < 0)
 
 
 def _blended(places: Floats) -> Floats:

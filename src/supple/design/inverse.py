@@ -48,7 +48,7 @@ def design_damping(
     whole_number("rounds", rounds, at_least=1)
     whole_number("simulations", simulations, at_least=2)
     began = time.perf_counter()
-    ordered = _ordered(damping, targets)
+    ordered = ordered_targets(damping, targets)
     bed = testbed_of(body, damping, integrator=integrator, dt=dt, gravity=gravity)
     designer = _Designer(bed, damping, ordered, tolerance, simulations, progress)
     alone = len({index for index, _ in ordered}) == 1
@@ -61,7 +61,9 @@ def design_damping(
     return Fit(designer.damping, report)
 
 
-def _ordered(damping: ExampleDamping, targets: Sequence[Unloading]) -> list[tuple[int, Unloading]]:
+def ordered_targets(
+    damping: ExampleDamping, targets: Sequence[Unloading]
+) -> list[tuple[int, Unloading]]:
     """The targets with the numbers of their examples, by example and ascending amplitude."""
     if isinstance(targets, Unloading) or not all(isinstance(t, Unloading) for t in targets):
         raise InputError(f"targets={targets!r}: give a list such as [Unloading(0, 0.8, 0.2)]")
@@ -89,8 +91,8 @@ class _Point:
         self.simulations = 0
         self.before: UnloadingTest | None = None
         self.after: UnloadingTest | None = None
+        self.known: UnloadingTest | None = None  # the next test, if nothing changes before it
         self.reason = ""
-        self.ceiling: UnloadingTest | None = None
 
 
 class _Designer:
@@ -116,8 +118,10 @@ class _Designer:
             gamma = min(max(float(example.curve(x)), LOWEST), HIGHEST)
             point = _Point(index, target, x, gamma)
             point.before, point.simulations = test, 1
+            if example.curve.is_constant and gamma == example.curve.points[0][1]:
+                point.known = test  # the curve of its targets begins as the same constant
             self._points.append(point)
-        self._fresh = True
+        self._fresh, self._settled = True, False
         self._set_curves()
 
     def improve(self) -> bool:
@@ -128,10 +132,12 @@ class _Designer:
             if self._fresh and before is not None:
                 point.gamma = before.gamma  # a better start than the curve one came with
                 self._set_curves()
+            if self._fresh and number_:
+                point.known = None  # curves of others have changed
             gamma = point.gamma
             self._meet(point, number_)
             settled = settled and abs(log(point.gamma / gamma)) < 1e-12 and not self._fresh
-        self._fresh = False
+        self._fresh, self._settled = False, settled
         return settled
 
     def _previous(self, point: _Point) -> _Point | None:
@@ -201,6 +207,9 @@ class _Designer:
         )
 
     def _unload(self, point: _Point) -> UnloadingTest:
+        if point.known is not None:
+            test, point.known = point.known, None
+            return test
         point.simulations += 1
         return self._bed.unload(self.damping, point.example, point.target.start)
 
@@ -225,7 +234,8 @@ class _Designer:
         found = {}
         for point in self._points:
             assert point.before is not None
-            test = self._unload(point) if self._several else point.after
+            # in a settled round nothing has changed since each target was tested
+            test = point.after if self._settled or not self._several else self._unload(point)
             assert test is not None
             wanted = self._wanted(point, test)
             met = abs(test.residual / wanted - 1) <= self._tolerance

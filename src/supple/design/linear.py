@@ -1,0 +1,108 @@
+"""The best that one number an example can do: linear damping against the same targets."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from math import log10
+from typing import Any
+
+import numpy as np
+
+from ..body import Body
+from ..damping import ExampleDamping
+from ..reduction import ReducedModel
+from ..types import Progress
+from .inverse import ordered_targets
+from .report import DesignReport, Fit, TargetResult
+from .search import HIGHEST, LOWEST
+from .targets import Unloading
+from .unloading import Testbed, UnloadingTest, testbed_of
+
+_ACCURACY = 0.01  # of log₁₀ γ
+
+
+def best_linear_damping(
+    body: Body | ReducedModel,
+    damping: ExampleDamping,
+    targets: Sequence[Unloading],
+    *,
+    tolerance: float = 0.005,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Fit:
+    """The constant scale of each example with which it comes closest to its ``targets`` (Eq. 18).
+
+    One number serves one target an example; where there are more, compare with what
+    ``design_damping`` reaches. The options are those of ``design_damping``.
+    """
+    from scipy.optimize import minimize_scalar  # slow to import
+
+    began = time.perf_counter()
+    options = {key: options[key] for key in ("integrator", "dt", "gravity") if key in options}
+    ordered = ordered_targets(damping, targets)
+    bed = testbed_of(body, damping, **options)
+    before = {target: bed.unload(damping, i, target.start) for i, target in ordered}
+    counts = dict.fromkeys(before, 1)
+    examples = sorted({i for i, _ in ordered})
+    best = damping
+    for done, i in enumerate(examples):
+        mine = [target for j, target in ordered if j == i]
+
+        def misfit(
+            log_gamma: float,
+            so_far: ExampleDamping = best,
+            i: int = i,
+            mine: list[Unloading] = mine,
+        ) -> float:
+            trial = _with_constant(so_far, i, 10.0**log_gamma)
+            total = 0.0
+            for target in mine:
+                counts[target] += 1
+                test = bed.unload(trial, i, target.start)
+                total += (test.residual / _wanted(bed, i, target, test) - 1) ** 2
+            return 0.5 * total
+
+        # the misfit of a decreasing residual has one valley: look over the range, then go down
+        grid = np.linspace(log10(LOWEST), log10(HIGHEST), 7)
+        heights = [misfit(x) for x in grid]
+        k = int(np.argmin(heights))
+        low, high = grid[max(k - 1, 0)], grid[min(k + 1, len(grid) - 1)]
+        found = minimize_scalar(
+            misfit, bounds=(low, high), method="bounded", options={"xatol": _ACCURACY}
+        )
+        best = _with_constant(best, i, 10.0 ** float(found.x))
+        if progress is not None:
+            progress(done + 1, len(examples), "examples with one number each")
+    results = []
+    for target in targets:
+        i = damping.index(target.example)
+        after = bed.unload(best, i, target.start)
+        wanted = _wanted(bed, i, target, after)
+        met = abs(after.residual / wanted - 1) <= tolerance
+        results.append(
+            TargetResult(
+                target=target,
+                example=i,
+                wanted=wanted,
+                reached=after.residual,
+                before=before[target],
+                after=after,
+                gamma=best.curves[i].points[0][1],
+                simulations=counts[target] + 1,
+                met=met,
+                reason="" if met else "one number cannot serve all amplitudes",
+            )
+        )
+    report = DesignReport(tuple(results), 1, time.perf_counter() - began, tolerance)
+    return Fit(best, report)
+
+
+def _with_constant(damping: ExampleDamping, example: int, gamma: float) -> ExampleDamping:
+    return damping.with_curves(
+        gamma if i == example else curve for i, curve in enumerate(damping.curves)
+    )
+
+
+def _wanted(bed: Testbed, example: int, target: Unloading, test: UnloadingTest) -> float:
+    return target.wanted(test.period if test.oscillates else bed.linear_period(example))
