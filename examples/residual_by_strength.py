@@ -8,7 +8,7 @@ for.
 import numpy as np
 
 import supple as sp
-from supple.design.unloading import UnloadingTest, testbed_of
+from supple.design.unloading import UnloadingTest, make_testbed
 
 ZETA, REACH = 0.02, 0.02  # damping ratio by default; how far the tip is at excitation 1 [m]
 STARTS = (1.0, 2.0, 3.0)  # excitations
@@ -30,7 +30,7 @@ dt = 2 * np.pi / omega / 40
 
 def one_cycle(start: float, gamma: float, of: sp.Body | sp.ReducedModel = model) -> UnloadingTest:
     """The beam, or its reduced model, let go at an excitation and followed for a cycle."""
-    tests = testbed_of(of, damping, dt=dt)
+    tests = make_testbed(of, damping, dt=dt)
     return tests.unload(damping.with_curves([gamma]), 0, start)
 
 

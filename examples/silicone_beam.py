@@ -17,31 +17,13 @@ import numpy as np
 
 import supple as sp
 from supple.design.ringdown import RingDown
-from supple.design.ringdown_fit import fit_ring_down
+from supple.design.ringdown_fit import RingDownFit, fit_ring_down
 from supple.design.ringdown_trial import Experiment
 
 G, DENSITY, YOUNG, POISSON = 9.80709, 1070.0, 263824.0, 0.499  # as published with the data
 HUNG = {"gravity": 0.0, "load52": 0.51012, "load101": 1.00062}  # weight at the tip [N]
 LENGTH, WIDTH, PLATE = 0.1, 0.03, 5e-4  # [m]; the hung mass is in a thin plate at the tip
-
-
-def recordings() -> tuple[Path, bool]:
-    """The folder of the recordings, and whether a coarse mesh will do."""
-    parser = argparse.ArgumentParser(description="Fit stiffness and damping of a silicone beam.")
-    assets = os.environ.get("SUPPLE_ASSETS")
-    default = Path(assets) / "measured" if assets else Path()
-    parser.add_argument("folder", nargs="?", type=Path, default=default, help="of the recordings")
-    parser.add_argument("--quick", action="store_true", help="take a coarse mesh")
-    given = parser.parse_args()
-    missing = [name for name in HUNG if not (given.folder / f"silicone_{name}.csv").exists()]
-    if missing:
-        sys.exit(
-            f"there is no silicone_{missing[0]}.csv in {given.folder.resolve()}; give the folder "
-            "with the three recordings.\nThey are the motion capture of diffPD_sim2real (ETH "
-            "Zurich, MIT licence), python/realbeam_experiments/Measurement_data, as tables with "
-            "the columns time_s and m0_up [m] for the marker on top of the tip."
-        )
-    return given.folder, given.quick
+SECONDS = 1.5
 
 
 def beam(cells: tuple[int, int, int]) -> sp.QuadraticTetMesh:
@@ -65,42 +47,78 @@ def loaded(mesh: sp.QuadraticTetMesh, weight: float) -> sp.Body:
     return sp.Body(mesh, material, fixed=mesh.where(x=0))
 
 
-folder, coarse = recordings()
-mesh = beam((9, 2, 2) if coarse else (13, 3, 3))
-marker = np.argmin(np.linalg.norm(mesh.vertices - (LENGTH, WIDTH / 2, WIDTH), axis=1))
-experiments = [
-    Experiment(
-        RingDown.read_csv(folder / f"silicone_{name}.csv", time="time_s", value="m0_up"),
-        loaded(mesh, weight),
-        vertices=[marker],
-        direction=(0, 0, 1),
-        gravity=(0, 0, -G),
-        name=name,
-    )
-    for name, weight in HUNG.items()
-]
-print(f"{'measured':10}{'frequency':>12}{'amplitude':>12}{'ζ at start':>12}{'ζ at 1.5 s':>12}")
-for each in experiments:
-    ring = each.measured.first(1.5)
-    print(
-        f"{each.name:10}{ring.frequency:9.2f} Hz{1e3 * ring.amplitude:9.1f} mm"
-        f"{ring.decay.ratios[0]:12.3f}{ring.decay.ratios[-1]:12.3f}"
-    )
+def experiments(folder: Path, *, cells: tuple[int, int, int]) -> list[Experiment]:
+    """The three recordings, each with its beam; the marker is on top of the tip."""
+    mesh = beam(cells)
+    marker = np.argmin(np.linalg.norm(mesh.vertices - (LENGTH, WIDTH / 2, WIDTH), axis=1))
+    return [
+        Experiment(
+            RingDown.read_csv(folder / f"silicone_{name}.csv", time="time_s", value="m0_up"),
+            loaded(mesh, weight),
+            vertices=[marker],
+            direction=(0, 0, 1),
+            gravity=(0, 0, -G),
+            name=name,
+        )
+        for name, weight in HUNG.items()
+    ]
 
-start = time.perf_counter()
-fit = fit_ring_down(experiments)
-elapsed = time.perf_counter() - start
-print(f"\n{mesh.n_cells} cells, {fit.runs} simulations in {elapsed:.0f} s")
-print(f"Young's modulus {fit.young_factor:.3f} × {YOUNG:.0f} Pa, {fit.curve}")
-print(f"over α = {fit.base.mass:.3g} 1/s, β = {1e3 * fit.base.stiffness:.3g} ms\n")
-print(f"{'error of':10}{'frequency':>12}{'envelope':>12}{'Rayleigh':>12}")
-pairs = zip(experiments, fit.designed.matches, fit.rayleigh.matches, strict=True)
-for each, ours, linear in pairs:
-    print(
-        f"{each.name:10}{100 * ours.frequency:+10.1f} %{100 * ours.envelope:10.1f} %"
-        f"{100 * linear.envelope:10.1f} %"
-    )
-    # one material and one curve: what the experiment itself would repeat
-    assert abs(ours.frequency) < 0.02
-    assert ours.envelope < 0.10
-    assert ours.envelope < linear.envelope
+
+def show_measured(given: list[Experiment]) -> None:
+    print(f"{'measured':10}{'frequency':>12}{'amplitude':>12}{'ζ at first':>12}{'at last':>10}")
+    for each in given:
+        ring = each.measured.first(SECONDS)
+        print(
+            f"{each.name:10}{ring.frequency:9.2f} Hz{1e3 * ring.amplitude:9.1f} mm"
+            f"{ring.decay.ratios[0]:12.3f}{ring.decay.ratios[-1]:10.3f}"
+        )
+
+
+def show_fit(given: list[Experiment], fit: RingDownFit) -> None:
+    print(f"Young's modulus {fit.young_factor:.3f} × {YOUNG:.0f} Pa, {fit.curve}")
+    print(f"over α = {fit.base.mass:.3g} 1/s, β = {1e3 * fit.base.stiffness:.3g} ms\n")
+    print(f"{'error of':10}{'frequency':>12}{'envelope':>12}{'Rayleigh':>12}")
+    for each, ours, linear in zip(given, fit.designed.matches, fit.rayleigh.matches, strict=True):
+        print(
+            f"{each.name:10}{100 * ours.frequency:+10.1f} %{100 * ours.envelope:10.1f} %"
+            f"{100 * linear.envelope:10.1f} %"
+        )
+
+
+def recordings() -> tuple[Path, bool]:
+    """The folder of the recordings, and whether a coarse mesh will do."""
+    parser = argparse.ArgumentParser(description="Fit stiffness and damping of a silicone beam.")
+    assets = os.environ.get("SUPPLE_ASSETS")
+    default = Path(assets) / "measured" if assets else Path()
+    parser.add_argument("folder", nargs="?", type=Path, default=default, help="of the recordings")
+    parser.add_argument("--quick", action="store_true", help="take a coarse mesh")
+    given = parser.parse_args()
+    missing = [name for name in HUNG if not (given.folder / f"silicone_{name}.csv").exists()]
+    if missing:
+        sys.exit(
+            f"there is no silicone_{missing[0]}.csv in {given.folder.resolve()}; give the folder "
+            "with the three recordings.\nThey are the motion capture of diffPD_sim2real (ETH "
+            "Zurich, MIT licence), python/realbeam_experiments/Measurement_data, as tables with "
+            "the columns time_s and m0_up [m] for the marker on top of the tip."
+        )
+    return given.folder, given.quick
+
+
+def main() -> None:
+    folder, coarse = recordings()
+    given = experiments(folder, cells=(9, 2, 2) if coarse else (13, 3, 3))
+    show_measured(given)
+    start = time.perf_counter()
+    fit = fit_ring_down(given, seconds=SECONDS)
+    elapsed = time.perf_counter() - start
+    print(f"\n{given[0].body.mesh.n_cells} cells, {fit.runs} simulations in {elapsed:.0f} s")
+    show_fit(given, fit)
+    for ours, linear in zip(fit.designed.matches, fit.rayleigh.matches, strict=True):
+        # one material and one curve: as near as the experiment repeats itself
+        assert abs(ours.frequency) < 0.02
+        assert ours.envelope < 0.10
+        assert ours.envelope < linear.envelope
+
+
+if __name__ == "__main__":
+    main()

@@ -19,7 +19,7 @@ from ..types import Progress
 from .report import DesignReport, Fit, TargetResult
 from .search import HIGHEST, LOWEST, Search, closest
 from .targets import Unloading
-from .unloading import Testbed, UnloadingTest, testbed_of
+from .unloading import Testbed, UnloadingTest, make_testbed
 
 
 def design_damping(
@@ -49,7 +49,7 @@ def design_damping(
     whole_number("simulations", simulations, at_least=2)
     began = time.perf_counter()
     ordered = ordered_targets(damping, targets)
-    bed = testbed_of(body, damping, integrator=integrator, dt=dt, gravity=gravity)
+    bed = make_testbed(body, damping, integrator=integrator, dt=dt, gravity=gravity)
     designer = _Designer(bed, damping, ordered, tolerance, simulations, progress)
     alone = len({index for index, _ in ordered}) == 1
     done, settled = 0, False

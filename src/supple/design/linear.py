@@ -17,7 +17,7 @@ from .inverse import ordered_targets
 from .report import DesignReport, Fit, TargetResult
 from .search import HIGHEST, LOWEST
 from .targets import Unloading
-from .unloading import Testbed, UnloadingTest, testbed_of
+from .unloading import Testbed, UnloadingTest, make_testbed
 
 _ACCURACY = 0.01  # of log₁₀ γ
 
@@ -41,7 +41,7 @@ def best_linear_damping(
     began = time.perf_counter()
     options = {key: options[key] for key in ("integrator", "dt", "gravity") if key in options}
     ordered = ordered_targets(damping, targets)
-    bed = testbed_of(body, damping, **options)
+    bed = make_testbed(body, damping, **options)
     before = {target: bed.unload(damping, i, target.start) for i, target in ordered}
     counts = dict.fromkeys(before, 1)
     examples = sorted({i for i, _ in ordered})

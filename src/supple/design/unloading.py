@@ -201,7 +201,7 @@ class ReducedTestbed(Testbed):
         return (q[1:] - self._about) @ dual, v[1:] @ dual
 
 
-def testbed_of(body: Body | ReducedModel, damping: ExampleDamping, **options: Any) -> Testbed:
+def make_testbed(body: Body | ReducedModel, damping: ExampleDamping, **options: Any) -> Testbed:
     """Unloading tests of a body, or of its reduced model."""
     if isinstance(body, ReducedModel):
         return ReducedTestbed(body, damping, **options)
