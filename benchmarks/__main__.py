@@ -12,6 +12,7 @@ NAMES = [
     "amplitude",
     "scaling",
     "reduced",
+    "reduced_examples",
     "held_rate",
     "cubature",
     "peers",

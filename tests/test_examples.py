@@ -13,6 +13,7 @@ from supple.io import load_scene
 _EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 _SCRIPTS = sorted(_EXAMPLES.glob("*.py"))
 _OF_A_FILE = _EXAMPLES / "simple_bridge_reduced.py"
+_OF_MEASUREMENTS = _EXAMPLES / "silicone_beam.py"
 _SCENES = sorted(_EXAMPLES.glob("*.toml"))
 
 
@@ -34,7 +35,9 @@ def run(script: Path, *words: str, folder: Path) -> subprocess.CompletedProcess[
 
 
 @pytest.mark.parametrize(
-    "script", [path for path in _SCRIPTS if path != _OF_A_FILE], ids=lambda path: path.stem
+    "script",
+    [path for path in _SCRIPTS if path not in (_OF_A_FILE, _OF_MEASUREMENTS)],
+    ids=lambda path: path.stem,
 )
 def test_example_script_reaches_its_answer(script, tmp_path):
     words = ["--quick"] if "quick()" in script.read_text(encoding="utf-8") else []
@@ -49,6 +52,19 @@ def test_bridge_from_a_file_reaches_its_answer(assets, tmp_path):
     done = run(_OF_A_FILE, str(mesh), folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "1736 bricks" in done.stdout
+
+
+def test_measured_beam_is_matched(assets, tmp_path):
+    """Frequencies within 2 % and envelopes within 10 %: the script asserts it."""
+    done = run(_OF_MEASUREMENTS, str(assets / "measured"), "--quick", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "load101" in done.stdout
+
+
+def test_measured_beam_says_what_it_needs(tmp_path):
+    done = run(_OF_MEASUREMENTS, "absent", folder=tmp_path)
+    assert done.returncode == 1
+    assert "absent" in done.stderr
 
 
 def test_bridge_from_a_file_says_what_it_needs(tmp_path):

@@ -55,7 +55,7 @@ def creature(*, resolution: int = 24) -> Solid:
 
     Bricks, ``resolution`` of them over its height, with the regions "ears", "belly" and "rest",
     and a smooth skin. Places: "feet", what it stands on, "bones", which carry belly and ears,
-    "head" and "ear tips".
+    "head", "ear tips", and "left ear tip" and "right ear tip" as the creature has them.
     """
     checked_resolution(resolution, 16, 120, "over its height")
     low, high = np.array([-0.16, -0.17, -0.02]), np.array([0.16, 0.16, 0.46])
@@ -78,11 +78,14 @@ def creature(*, resolution: int = 24) -> Solid:
     brick = float(np.ptp(mesh.vertices[mesh.cells[0], 2]))
     top = mesh.bounds[1, 2]
     feet = mesh.where(z=(None, mesh.bounds[0, 2] + 0.5 * brick))
+    tips = mesh.where(z=(top - 1.5 * brick, None))
     places = {
         "feet": feet,
         "bones": np.union1d(feet, mesh.where(inside=_is_bone)),
         "head": mesh.where(inside=lambda x: np.asarray(_HEAD.distance(x) < 0)),
-        "ear tips": mesh.where(z=(top - 1.5 * brick, None)),
+        "ear tips": tips,
+        "left ear tip": tips[mesh.vertices[tips, 0] > 0],
+        "right ear tip": tips[mesh.vertices[tips, 0] < 0],
     }
     return Solid(mesh, Embedding(mesh, skin), colors, places)
 
