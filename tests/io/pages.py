@@ -1,5 +1,6 @@
 """What the tests of web pages share."""
 
+import re
 from html.parser import HTMLParser
 
 _VOID = {"meta", "img", "input", "line", "path", "br", "circle"}
@@ -28,3 +29,24 @@ class Checker(HTMLParser):
 
     def count(self, tag):
         return sum(name == tag for name, _ in self.seen)
+
+    def attributes(self, tag):
+        return [attributes for name, attributes in self.seen if name == tag]
+
+
+def read(path):
+    """The page, once every tag of it was found closed."""
+    checker = Checker()
+    checker.feed(path.read_text(encoding="utf-8"))
+    assert checker.open == []
+    return checker
+
+
+def assert_needs_no_other_file(path):
+    text = path.read_text(encoding="utf-8")
+    assert not re.findall(r"https?://", text)
+    for name, address in re.findall(r'\b(src|href)="([^"]*)"', text):
+        assert name == "src"
+        assert address.startswith("data:image/png;base64,")
+    assert "@import" not in text
+    assert "url(" not in text

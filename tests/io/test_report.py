@@ -15,16 +15,9 @@ from supple.io.report import Run, floor_under, write_report
 from supple.io.report_player import player_data
 from supple.io.report_plots import Curve, Plot, ticks
 
-from .pages import Checker
+from .pages import assert_needs_no_other_file, read
 
 _TO_Y_UP = np.array([(1, 0, 0), (0, 0, -1), (0, 1, 0)])  # (x, y, z) to (x, z, −y)
-
-
-def read(path):
-    checker = Checker()
-    checker.feed(path.read_text(encoding="utf-8"))
-    assert checker.open == []
-    return checker
 
 
 @pytest.fixture
@@ -50,13 +43,7 @@ def test_report_is_whole_html_with_plots_pictures_and_player(report):
 
 
 def test_report_needs_no_other_file(report):
-    text = report().read_text(encoding="utf-8")
-    assert not re.findall(r"https?://", text)
-    for name, address in re.findall(r'\b(src|href)="([^"]*)"', text):
-        assert name == "src"
-        assert address.startswith("data:image/png;base64,")
-    assert "@import" not in text
-    assert "url(" not in text
+    assert_needs_no_other_file(report())
 
 
 def test_report_survives_any_name(report, motion):

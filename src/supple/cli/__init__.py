@@ -1,4 +1,4 @@
-"""The command line: ``supple run``, ``demo``, ``reduce``, ``play``, ``info`` and ``convert``.
+"""The command line: ``supple run``, ``demo``, ``design``, ``reduce`` and more.
 
 Exit codes: 0 all went well, 1 Supple could not do it (the message says why), 2 wrong usage,
 130 interrupted.
@@ -16,6 +16,7 @@ from importlib import import_module
 from pathlib import Path
 
 from supple.cli.options import parser
+from supple.cli.values import default_folder
 
 __all__ = ["main"]
 
@@ -80,7 +81,7 @@ def _place(given: argparse.Namespace) -> Path | None:
         return Path(given.output or given.model).parent
     if getattr(given, "output", None) is not None:
         return Path(given.output)
-    return Path(Path(given.scene).stem) if given.command == "run" else None
+    return default_folder(given) if given.command in ("run", "design") else None
 
 
 def _beside(name: object, place: Path) -> bool:

@@ -22,6 +22,7 @@ def parser() -> argparse.ArgumentParser:
     commands = whole.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_run(commands)
     _add_demo(commands)
+    _add_design(commands)
     add_reduce(commands)
     add_play(commands)
     _add_info(commands)
@@ -79,6 +80,34 @@ def _add_demo(commands: Any) -> None:
         "--output", "-o", metavar="DIR", default="demo", help="folder to write to (demo)"
     )
     add_common(demo)
+
+
+def _add_design(commands: Any) -> None:
+    design = command(
+        commands,
+        "design",
+        "find the damping with which a scene does what its targets ask",
+        "Designs the damping of a scene: for each of its [[targets]] the body is released from an "
+        "example deformation, and the curves of the examples are changed until as much is left "
+        "after one cycle as the target asks for.",
+        "example:\n"
+        "  supple design designed_cantilever.toml\n"
+        "  supple design designed_cantilever.toml --output soft --overwrite\n\n"
+        "writes, into the output folder:\n"
+        "  damping.toml   the damping; a scene takes it by [damping] file\n"
+        "  report.html    examples, curves, decays before and after, in one page\n\n"
+        "Where a target cannot be met both are written too, with the closest that can be had, and "
+        "the exit code is 1.",
+    )
+    design.add_argument("scene", metavar="SCENE", help="the scene file, *.toml")
+    design.add_argument(
+        "--output",
+        "-o",
+        metavar="DIR",
+        help="folder to write to; by default the scene's name and _design, in the current folder",
+    )
+    design.add_argument("--overwrite", action="store_true", help="replace an earlier design")
+    add_common(design)
 
 
 def _add_info(commands: Any) -> None:

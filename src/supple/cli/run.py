@@ -13,6 +13,7 @@ from pathlib import Path
 from supple import InputError, Motion, StepFailed, read_motion, set_thread_count
 from supple.cli.progress import Reporter, say
 from supple.cli.simulate import export, facts, make_folder, record
+from supple.cli.values import default_folder
 from supple.io.report import Run, floor_under, write_report
 from supple.io.scene import Scene, load_scene
 from supple.mesh import VolumeMesh
@@ -30,9 +31,10 @@ def command(given: argparse.Namespace) -> int:
         raise InputError("--resume keeps the earlier run and --overwrite drops it; give one")
     if given.threads is not None:
         set_thread_count(given.threads)
-    folder = Path(given.output or Path(given.scene).stem)
+    folder = Path(given.output or default_folder(given))
     path = folder / "motion.motion"
-    scene = load_scene(given.scene, recorded=_recorded(path, given))
+    with Reporter("examples", quiet=given.quiet) as reporter:
+        scene = load_scene(given.scene, recorded=_recorded(path, given), progress=reporter)
     make_folder(folder)
     metadata = _metadata(scene, path, given)
     duration = given.duration if given.duration is not None else scene.duration

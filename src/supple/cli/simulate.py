@@ -12,6 +12,7 @@ import numpy as np
 
 from supple import InputError, Motion, Recorder, Simulation, export_motion
 from supple.cli.progress import Reporter
+from supple.damping import Caughey, Damping, ExampleDamping, Measure, Rayleigh
 from supple.io.scene import Scene
 from supple.types import Floats
 
@@ -130,16 +131,42 @@ def damping_text(scene: Scene) -> str:
     given = scene.damping
     if given is None:
         return "none but the integrator's own"
+    if not isinstance(given, ExampleDamping):
+        return _linear_text(given)
+    parts = [_linear_text(given.base)]
+    parts += [f"{name}: {text}" for name, text in _examples(given)]
+    if given.overall is not None:
+        parts.append(f"all of it by the displacement [m]: {given.overall}")
+    if given.about is not None:
+        parts.append("about the equilibrium")
+    return "; ".join(parts)
 
+
+def _linear_text(given: Damping) -> str:
     def one(value: object, unit: str) -> str:
         if isinstance(value, Mapping):
             return ", ".join(f"{v:.3g} {unit} in {k}" for k, v in value.items())
         return f"{_spread(value)} {unit}"
 
-    return (
-        f"Rayleigh: mass {one(given.mass, '1/s')}, stiffness {one(given.stiffness, 's')}, "
-        f"{given.at.name.lower()} stiffness"
-    )
+    if isinstance(given, Rayleigh):
+        return (
+            f"Rayleigh: mass {one(given.mass, '1/s')}, stiffness {one(given.stiffness, 's')}, "
+            f"{given.at.name.lower()} stiffness"
+        )
+    if isinstance(given, Caughey):
+        return f"Caughey: {', '.join(f'{alpha:.3g}' for alpha in given.coefficients)}"
+    return repr(given)
+
+
+def _examples(given: ExampleDamping) -> list[tuple[str, str]]:
+    """Each example by its name, and how strongly it is damped."""
+    return [
+        (
+            example.name or f"example {i + 1}",
+            f"{example.curve}{' by rate' if example.measure is Measure.RATE else ''}",
+        )
+        for i, example in enumerate(given.examples)
+    ]
 
 
 def _start(scene: Scene) -> str:
@@ -147,6 +174,8 @@ def _start(scene: Scene) -> str:
     parts = ["at rest under its loads"] if given.equilibrium else []
     if given.mode is not None:
         parts.append(f"bent into vibration mode {given.mode} by {given.amplitude:g} m")
+    if given.example is not None:
+        parts.append(f"bent into {given.excitation:g} times the example {given.example!r}")
     if any(given.velocity):
         parts.append(f"with the velocity ({', '.join(f'{v:g}' for v in given.velocity)}) m/s")
     if any(given.rotation):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 EXIT_CODES = (
@@ -30,6 +31,12 @@ def add_common(command: argparse.ArgumentParser) -> None:
         "--threads", type=count, metavar="N", help="use N threads instead of every core"
     )
     command.add_argument("--quiet", "-q", action="store_true", help="say nothing but errors")
+
+
+def default_folder(given: argparse.Namespace) -> Path:
+    """Where ``run`` and ``design`` write if nothing is said: beside each other, by the scene."""
+    stem = Path(given.scene).stem
+    return Path(f"{stem}_design" if given.command == "design" else stem)
 
 
 def positive(text: str) -> float:

@@ -70,7 +70,8 @@ figure { margin: 0; padding: 16px 18px 12px; background: var(--card); min-width:
   border-style: solid; vertical-align: 4px; margin-right: 5px; }
 .legend i.dashed { border-style: dashed; }
 figure p { margin: 6px 0 0; font-size: 13.5px; color: var(--soft); line-height: 1.45; }
-svg.plot { display: block; width: 100%; height: auto; cursor: crosshair; overflow: visible; }
+svg.plot { display: block; width: 100%; height: auto; overflow: visible; }
+svg.plot[data-t0] { cursor: crosshair; }
 .grid { stroke: var(--rule); } .axis { stroke: var(--soft); stroke-opacity: .6; }
 .tick { fill: var(--soft); font-size: 12.5px; font-variant-numeric: tabular-nums; }
 .line { fill: none; stroke-width: 1.9; stroke-linejoin: round; stroke-linecap: round; }
@@ -97,11 +98,11 @@ footer { margin-top: 44px; padding-top: 14px; border-top: 1px solid var(--rule);
 """
 
 
-def page(title: str, body: str, scripts: str) -> str:
-    """A whole page that needs nothing but itself."""
+def page(title: str, body: str, scripts: str, style: str = "") -> str:
+    """A whole page that needs nothing but itself; ``style`` goes on from the style sheet."""
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n"
+        f"<title>{title}</title>\n<style>{STYLE}{style}</style>\n</head>\n"
         f"<body>\n<main>\n{body}\n</main>\n{scripts}\n</body>\n</html>\n"
     )

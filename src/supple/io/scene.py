@@ -5,17 +5,21 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from supple.body import Body
-from supple.damping import Rayleigh
+from supple.damping import Damping, ExampleDamping
+from supple.damping.example import known_examples
+from supple.design import Unloading
 from supple.errors import InputError
 from supple.integrators import TRBDF2, Integrator
 from supple.io import scene_build as build
+from supple.io.scene_damping import build_damping, example_names
+from supple.io.scene_design import DesignOptions, build_targets, named_example
 from supple.io.scene_fields import SCENE
 from supple.io.scene_schema import MISSING, Problems
 from supple.mesh import Embedding, VolumeMesh
@@ -36,7 +40,8 @@ class Initial:
 
     ``equilibrium``: at rest under its loads; ``velocity`` (3,) [m/s] of the whole body;
     ``rotation`` (3,) [rad/s] about its centre of mass; ``mode``: bent into this vibration mode,
-    counted from 1, with ``amplitude`` [m] where it moves most.
+    counted from 1, with ``amplitude`` [m] where it moves most; ``example``: bent into
+    ``excitation`` times this example of the damping, by its name, or by its number from 0.
     """
 
     equilibrium: bool = False
@@ -44,6 +49,8 @@ class Initial:
     rotation: tuple[float, float, float] = (0.0, 0.0, 0.0)
     mode: int | None = None
     amplitude: float = 0.0
+    example: int | str | None = None
+    excitation: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +58,8 @@ class Scene:
     """A scene that was read and checked; ``simulation`` makes it run.
 
     ``text`` is the file as it was read; ``every`` the steps from one frame to the next; ``skin``
-    and ``colors`` what to draw; ``formats`` what to export.
+    and ``colors`` what to draw; ``formats`` what to export; ``targets`` what is asked of the
+    damping, and ``design`` how to find one that does it.
     """
 
     path: Path
@@ -63,7 +71,7 @@ class Scene:
     gravity: tuple[float, float, float]
     loads: tuple[build.Load, ...]
     initial: Initial
-    damping: Rayleigh | None
+    damping: Damping | None
     integrator: Integrator
     solver: Newton
     dt: float
@@ -71,6 +79,8 @@ class Scene:
     duration: float
     formats: tuple[str, ...]
     report: bool
+    targets: tuple[Unloading, ...] = ()
+    design: DesignOptions = field(default_factory=DesignOptions)
 
     @property
     def up(self) -> Literal["y", "z"]:
@@ -114,6 +124,13 @@ class Scene:
             modes = vibration_modes(self.body, given.mode, at=u if given.equilibrium else None)
             shape = modes.shapes[given.mode - 1]
             u = u + given.amplitude / np.linalg.norm(shape, axis=1).max() * shape
+        if given.example is not None:
+            if not isinstance(self.damping, ExampleDamping):
+                raise InputError(f"there is no example {given.example!r} to start from")
+            about = self.damping.about
+            u = u if given.equilibrium or about is None else about
+            shape = self.damping.examples[self.damping.index(given.example)].shape
+            u = np.where(self.body.free, u + given.excitation * shape, u)
         x = X + u
         share = self.body.mass_times(np.ones_like(X))
         centre = (share * x).sum(axis=0) / share.sum(axis=0)
@@ -127,11 +144,17 @@ def up_axis(gravity: Sequence[float]) -> Literal["y", "z"]:
     return "y" if y > max(x, z) else "z"
 
 
-def load_scene(path: str | os.PathLike[str], *, recorded: VolumeMesh | None = None) -> Scene:
+def load_scene(
+    path: str | os.PathLike[str],
+    *,
+    recorded: VolumeMesh | None = None,
+    progress: Progress | None = None,
+) -> Scene:
     """Reads a scene file and builds what it describes.
 
     ``recorded``: the mesh of an earlier run of this scene, taken where the scene fills a surface
-    with tets, for no two fillings are the same.
+    with tets, for no two fillings are the same. ``progress`` hears of the search for the shapes of
+    examples.
 
     Raises InputError that names the file and, at once, every field that cannot be used, with what
     was got and what is allowed.
@@ -148,7 +171,7 @@ def load_scene(path: str | os.PathLike[str], *, recorded: VolumeMesh | None = No
     plan = SCENE.read(table, "", problems)
     if plan is MISSING:
         raise _refused(file, problems)
-    return _built(file, text, plan, problems, recorded)
+    return _built(file, text, plan, problems, recorded, progress)
 
 
 def _built(
@@ -157,6 +180,7 @@ def _built(
     plan: dict[str, Any],
     problems: Problems,
     recorded: VolumeMesh | None,
+    progress: Progress | None,
 ) -> Scene:
     try:
         solid = build.build_solid(plan["mesh"], problems, recorded)
@@ -167,8 +191,15 @@ def _built(
     if body is None:
         raise _refused(file, problems)
     loads = build.build_loads(plan.get("loads", ()), body, solid, problems)
-    damping = build.build_damping(plan.get("damping"), body, problems)
-    initial = _initial(plan.get("initial", {}), body, problems)
+    table, damping = plan.get("damping", {}), None
+    names: list[str] | None = example_names(table.get("examples", ()))
+    if "file" in table:
+        damping = build_damping(plan, body, solid, problems, progress)
+        names = [e.name for e in known_examples(damping)] if damping is not None else None
+    initial = _initial(plan.get("initial", {}), body, names, problems)
+    targets = build_targets(plan.get("targets", ()), names, problems)
+    if "file" not in table:  # last, for it may take a while
+        damping = build_damping(plan, body, solid, problems, progress)
     if problems.found:
         raise _refused(file, problems)
     time, output = plan["time"], plan.get("output", {})
@@ -192,10 +223,14 @@ def _built(
         duration=time["duration"],
         formats=tuple(dict.fromkeys(output.get("formats", ("glb",)))),
         report=output.get("report", True),
+        targets=targets,
+        design=DesignOptions(**plan.get("design", {})),
     )
 
 
-def _initial(given: dict[str, Any], body: Body, problems: Problems) -> Initial:
+def _initial(
+    given: dict[str, Any], body: Body, names: list[str] | None, problems: Problems
+) -> Initial:
     if given.get("equilibrium"):
         with build.noting(problems, "initial.equilibrium"):
             body.require_supports("an equilibrium")
@@ -204,6 +239,9 @@ def _initial(given: dict[str, Any], body: Body, problems: Problems) -> Initial:
     if mode is not None and mode >= free:
         known = f"has modes 1 to {free - 1}" if free > 1 else "cannot move: all of it is held"
         problems.add("initial.mode", f"got {mode}; the body {known}")
+    if "example" in given:
+        example = named_example(given["example"], names, "initial.example", problems)
+        given = given | {"example": example}
     rows: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in given.items()}
     return Initial(**rows)
 

@@ -12,9 +12,8 @@ import numpy as np
 
 from supple.body import Body
 from supple.builtin import BUILTINS, Solid
-from supple.damping import Rayleigh, StiffnessAt
 from supple.errors import InputError
-from supple.io.scene_fields import SELECTORS
+from supple.io.scene_kinds import SELECTORS
 from supple.io.scene_schema import Problems, guess
 from supple.mass import ConsistentMass, LumpedMass
 from supple.materials import Material
@@ -259,25 +258,3 @@ def build_loads(
                 force = body.pressure(ids, load["pressure"])
             loads.append(Load(force, start, end))
     return tuple(loads)
-
-
-def build_damping(given: Fields | None, body: Body, problems: Problems) -> Rayleigh | None:
-    """Rayleigh damping from coefficients, or from ratios at two frequencies."""
-    if given is None:
-        return None
-    at = StiffnessAt[given.get("stiffness_at", "current").upper()]
-    with noting(problems, "damping"):
-        if "ratios" in given:
-            if "mass" in given or "stiffness" in given:
-                raise InputError("give frequencies and ratios, or mass and stiffness, not both")
-            (low, high), (first, second) = given["frequencies"], given["ratios"]
-            return Rayleigh.from_ratios((low, high), (first, second), at=at)
-        damping = Rayleigh(
-            mass=given.get("mass", 0.0), stiffness=given.get("stiffness", 0.0), at=at
-        )
-        for name in ("mass", "stiffness"):
-            regions = given.get(name)
-            for region in regions if isinstance(regions, dict) else ():
-                body.mesh.region(region)
-        return damping
-    return None

@@ -9,14 +9,14 @@ from typing import Any
 
 from supple import solvers
 from supple.builtin import BUILTINS
-from supple.damping import StiffnessAt
 from supple.errors import InputError
 from supple.integrators import INTEGRATORS
 from supple.io.export import MOTION_FORMATS
+from supple.io.scene_damping_fields import DAMPING, DESIGN, EXAMPLE_NAME, TARGET
+from supple.io.scene_kinds import POSITIVE, SELECTION, VECTOR
 from supple.io.scene_schema import (
     MISSING,
     Choice,
-    Either,
     File,
     Flag,
     Kind,
@@ -49,8 +49,6 @@ def _first(classes: tuple[type[Any], ...], name: str) -> tuple[type[Any], ...]:
 
 _MATERIALS = _first(MATERIALS, "StableNeoHookean")
 
-_VECTOR = Row(Number(), 3)
-_POSITIVE = Number(0.0, above=True)
 _SCALARS: dict[str, Kind] = {
     "ArrayLike": Number(),
     "float": Number(),
@@ -132,41 +130,26 @@ def _required(cls: type[Any]) -> tuple[str, ...]:
     )
 
 
-_SELECTION: dict[str, Kind] = {
-    "x": Span(),
-    "y": Span(),
-    "z": Span(),
-    "tolerance": Number(0.0, unit="m"),
-    "file": File(),
-    "vertices": Row(Whole(0)),
-    "place": Text(),
-}
-SELECTORS = ("x", "y", "z", "file", "vertices", "place")
-
-_COEFFICIENT = Either(
-    (Number(0.0), Named(Number(0.0))), "a number of zero or more, or a table of one a region"
-)
-
 _MESH = Table(
     {
         "file": File(),
         "box": Table(
             {
-                "size": Row(_POSITIVE, 3),
+                "size": Row(POSITIVE, 3),
                 "cells": Row(Whole(), 3),
-                "origin": _VECTOR,
+                "origin": VECTOR,
                 "bricks": Flag(),
             },
             required=("size", "cells"),
         ),
         "surface": File(),
-        "edge": _POSITIVE,
-        "epsilon": _POSITIVE,
+        "edge": POSITIVE,
+        "epsilon": POSITIVE,
         "voxels": File(),
         "resolution": Whole(),
         "fill": Flag(),
         "builtin": Choice(tuple(BUILTINS)),
-        "scale": _POSITIVE,
+        "scale": POSITIVE,
         "quadratic": Flag(),
         "skin": File(),
         "regions": Named(
@@ -185,17 +168,17 @@ _MESH = Table(
 
 _SUPPORT = Table(
     {
-        **_SELECTION,
+        **SELECTION,
         "components": Choice(("xyz", "xy", "xz", "yz", "x", "y", "z")),
         "keyframes": Table(
-            {"times": Row(Number(unit="s"), least=2), "displacements": Row(_VECTOR, least=2)},
+            {"times": Row(Number(unit="s"), least=2), "displacements": Row(VECTOR, least=2)},
             required=("times", "displacements"),
         ),
         "oscillation": Table(
-            {"amplitude": _VECTOR, "frequency": _POSITIVE, "duration": _POSITIVE},
+            {"amplitude": VECTOR, "frequency": POSITIVE, "duration": POSITIVE},
             required=("amplitude", "frequency"),
         ),
-        "rotation": Table({"centre": _VECTOR, "rate": _VECTOR}, required=("centre", "rate")),
+        "rotation": Table({"centre": VECTOR, "rate": VECTOR}, required=("centre", "rate")),
     },
     one_of=("components", "keyframes", "oscillation", "rotation"),
     at_most_one=True,
@@ -203,9 +186,9 @@ _SUPPORT = Table(
 
 _LOAD = Table(
     {
-        **_SELECTION,
-        "point": _VECTOR,
-        "traction": _VECTOR,
+        **SELECTION,
+        "point": VECTOR,
+        "traction": VECTOR,
         "pressure": Number(unit="Pa"),
         "start": Number(unit="s"),
         "end": Number(unit="s"),
@@ -213,24 +196,12 @@ _LOAD = Table(
     one_of=("point", "traction", "pressure"),
 )
 
-_DAMPING = Table(
-    {
-        "model": Choice(("Rayleigh",)),
-        "mass": _COEFFICIENT,
-        "stiffness": _COEFFICIENT,
-        "frequencies": Row(_POSITIVE, 2),
-        "ratios": Row(Number(0.0), 2),
-        "stiffness_at": Choice(tuple(at.name.lower() for at in StiffnessAt)),
-    },
-    needs={"frequencies": ("ratios",), "ratios": ("frequencies",)},
-)
-
 _LINEAR = Model(_first(LINEAR_SOLVERS, "AutomaticSolver"), "name")
 
 SCENE = Table(
     {
         "title": Text(),
-        "gravity": _VECTOR,
+        "gravity": VECTOR,
         "mass": Choice(("consistent", "lumped")),
         "mesh": _MESH,
         "material": MaterialModel(),
@@ -240,22 +211,32 @@ SCENE = Table(
         "initial": Table(
             {
                 "equilibrium": Flag(),
-                "velocity": _VECTOR,
-                "rotation": _VECTOR,
+                "velocity": VECTOR,
+                "rotation": VECTOR,
                 "mode": Whole(),
                 "amplitude": Number(unit="m"),
+                "example": EXAMPLE_NAME,
+                "excitation": Number(),
             },
-            needs={"mode": ("amplitude",), "amplitude": ("mode",)},
+            one_of=("mode", "example"),
+            at_most_one=True,
+            needs={
+                "mode": ("amplitude",),
+                "amplitude": ("mode",),
+                "excitation": ("example",),
+            },
         ),
-        "damping": _DAMPING,
+        "damping": DAMPING,
+        "targets": Tables(TARGET),
+        "design": DESIGN,
         "integrator": Model(_first(INTEGRATORS, "TRBDF2"), "name"),
         "solver": Model((solvers.Newton,), "name", (("linear", _LINEAR),)),
         "time": Table(
             {
-                "duration": _POSITIVE,
-                "dt": _POSITIVE,
+                "duration": POSITIVE,
+                "dt": POSITIVE,
                 "every": Whole(),
-                "fps": _POSITIVE,
+                "fps": POSITIVE,
                 "substeps": Whole(),
             },
             required=("duration",),

@@ -1,0 +1,230 @@
+"""The parts of ``supple design``: model, check in full space, motions to show, and the table."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from supple import (
+    Body,
+    ExampleDamping,
+    InputError,
+    Motion,
+    Rayleigh,
+    ReducedModel,
+    Simulation,
+    StepFailed,
+    joined_basis,
+    modal_derivative_basis,
+    picked_basis,
+    reduce,
+)
+from supple.cli.progress import Reporter
+from supple.design import DesignReport, Unloading, UnloadingTest
+from supple.design.unloading import make_testbed
+from supple.io.scene import Scene
+from supple.io.scene_design import DesignOptions
+from supple.types import Floats, Progress
+
+_MODES, _SIZE = 20, 30
+_STEPS = 4  # that a cycle must take at least
+
+
+class TargetReporter(Reporter):
+    """Progress that also shows the target at hand, which follows a semicolon."""
+
+    def __call__(self, done: int, total: int, what: str) -> None:
+        unit, _, detail = what.partition("; ")
+        super().__call__(done, total, unit if sys.stderr.isatty() else what)
+        if self._bar is not None:
+            self._bar.set_postfix_str(detail)
+
+
+def body_at_rest(scene: Scene) -> Body:
+    """The body of a scene with supports that stay where they are at the start."""
+    body = scene.body
+    if not body.held.moving:
+        return body
+    placed = np.zeros_like(body.mesh.vertices)
+    body.held.place(placed, 0.0)
+    if placed.any():
+        raise InputError(
+            f"{scene.path}: supports: a damping is designed with supports at rest, but some are "
+            "displaced at time 0; let them start where the mesh is"
+        )
+    return Body(body.mesh, body.material, fixed=~body.free, mass_model=body.mass_model)
+
+
+def reduced_model(
+    body: Body, damping: ExampleDamping, options: DesignOptions, *, quiet: bool
+) -> ReducedModel:
+    """A model that has the examples, and the shape they are counted from, in its basis."""
+    free = int(body.free.sum())
+    modes = options.modes or min(_MODES, free - 1)
+    size = options.size or min(_SIZE, modes + modes * (modes + 1) // 2, max(1, free // 2))
+    base = damping.base
+    named: list[str] = []
+    if isinstance(base, Rayleigh):
+        by_region = [given for given in (base.mass, base.stiffness) if isinstance(given, Mapping)]
+        named = list(dict.fromkeys(name for given in by_region for name in given))
+    shapes = [np.where(body.free, example.shape, 0.0) for example in damping.examples]
+    parts = [picked_basis(body, shapes)]
+    if damping.about is not None and damping.about.any():
+        parts.append(picked_basis(body, [np.where(body.free, damping.about, 0.0)]))
+    try:
+        with Reporter("basis", quiet=quiet) as reporter:
+            parts.append(modal_derivative_basis(body, modes=modes, size=size, progress=reporter))
+    except InputError as error:
+        raise InputError(f"[design]: {error}") from error
+    with Reporter("reducing", quiet=quiet) as reporter:
+        return reduce(body, joined_basis(body, *parts), regions=named, progress=reporter)
+
+
+def check_periods(
+    subject: Body | ReducedModel,
+    damping: ExampleDamping,
+    targets: Sequence[Unloading],
+    options: Mapping[str, Any],
+) -> None:
+    """Stop where a target's example vibrates too fast for the steps to see a cycle."""
+    bed = make_testbed(subject, damping, **options)
+    for target in targets:
+        period = bed.linear_period(damping.index(target.example))
+        if period < _STEPS * bed.dt:
+            raise InputError(
+                f"{target}: a small vibration along this example takes {1e3 * period:.3g} ms, less "
+                f"than {_STEPS} steps of {1e3 * bed.dt:.3g} ms; give smaller steps in [time] or, "
+                "if it should be slower, a smoother shape: one that ends at the border of a region "
+                "is stiff there, and blend softens it"
+            )
+
+
+def failing(
+    subject: Body | ReducedModel,
+    damping: ExampleDamping,
+    targets: Sequence[Unloading],
+    options: Mapping[str, Any],
+) -> list[str]:
+    """The targets whose release fails with this damping."""
+    bed = make_testbed(subject, damping, **options)
+    names = []
+    for target in targets:
+        try:
+            bed.unload(damping, damping.index(target.example), target.start)
+        except StepFailed:
+            names.append(str(target))
+    return names
+
+
+def verified(
+    body: Body,
+    damping: ExampleDamping,
+    report: DesignReport,
+    options: Mapping[str, Any],
+    progress: Progress,
+) -> list[UnloadingTest | None]:
+    """The targets' unloading tests in full space; None where a step fails."""
+    bed = make_testbed(body, damping, **options)
+    tests: list[UnloadingTest | None] = []
+    for number, result in enumerate(report.results):
+        progress(number, len(report.results), f"targets; {result.target}")
+        try:
+            tests.append(bed.unload(damping, result.example, result.target.start))
+        except StepFailed:
+            tests.append(None)
+    return tests
+
+
+def has_motion(scene: Scene) -> bool:
+    """Whether anything happens in a scene by itself."""
+    start = scene.initial
+    bent = start.mode is not None or start.example is not None
+    pushed = scene.loads or scene.body.held.moving
+    falls = any(scene.gravity) and not start.equilibrium
+    return bool(bent or pushed or falls or any(start.velocity) or any(start.rotation))
+
+
+def motions(
+    scene: Scene,
+    subject: Body | ReducedModel,
+    dampings: Sequence[ExampleDamping],
+    report: DesignReport,
+    progress: Progress,
+) -> list[Motion]:
+    """The scene with each damping or, where nothing happens in it, the release from a target.
+
+    That is the one with the largest start. Reduced models are used where they can follow.
+    """
+    if has_motion(scene):
+        begun = scene.simulation(progress=progress)
+        u, v = begun.state.u.copy(), begun.state.v.copy()
+    else:
+        largest = max(report.results, key=lambda result: result.target.start)
+        u = largest.target.start * dampings[0].examples[largest.example].shape
+        u = u if dampings[0].about is None else u + dampings[0].about
+        v = np.zeros_like(u)
+    reducible = not scene.loads and not scene.body.held.moving
+    model = subject if isinstance(subject, ReducedModel) and reducible else None
+    return [_motion(scene, model, damping, u, v, progress) for damping in dampings]
+
+
+def _motion(
+    scene: Scene,
+    model: ReducedModel | None,
+    damping: ExampleDamping,
+    u: Floats,
+    v: Floats,
+    progress: Progress,
+) -> Motion:
+    options: dict[str, Any] = {"every": scene.every, "progress": progress}
+    if model is None:
+        simulation: Simulation = dataclasses.replace(scene, damping=damping).simulation(
+            at_start=False
+        )
+        simulation.state.u, simulation.state.v = u.copy(), v.copy()
+        return simulation.run(scene.duration, **options)
+    reduced = model.simulation(
+        damping=damping, integrator=scene.integrator, dt=scene.dt, gravity=scene.gravity
+    )
+    reduced.q, reduced.v = model.coordinates(u), model.coordinates(v)
+    motion: Motion = reduced.run(scene.duration, **options)
+    return motion
+
+
+def table(report: DesignReport, checks: list[UnloadingTest | None]) -> list[str]:
+    """Targets against results, in columns."""
+    head = ["target", "wanted", "before", "now", "off by", "γ", "simulations"]
+    rows = [
+        [
+            str(result.target),
+            f"{result.wanted:.4g}",
+            f"{result.before.residual:.4g}",
+            f"{result.reached:.4g}",
+            f"{100 * result.error:+.2f} %",
+            f"{result.gamma:.4g}",
+            f"{result.simulations}",
+        ]
+        for result in report.results
+    ]
+    if checks:
+        head.append("full space")
+        for row, test in zip(rows, checks, strict=True):
+            row.append("fails" if test is None else f"{test.residual:.4g}")
+    widths = [max(len(row[k]) for row in (head, *rows)) for k in range(len(head))]
+    lines = []
+    for row in (head, *rows):
+        first, *others = (
+            cell.ljust(width) if k == 0 else cell.rjust(width)
+            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        lines.append("  ".join([first, *others]).rstrip())
+    return lines
+
+
+def count(number: int, what: str) -> str:
+    """'1 target', '2 targets'."""
+    return f"{number} {what}{'' if number == 1 else 's'}"

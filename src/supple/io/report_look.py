@@ -1,0 +1,131 @@
+"""How a report shows its runs: the surfaces to draw, one camera for all, and the player."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Literal
+
+import numpy as np
+
+from supple.errors import InputError
+from supple.io.pictures import Camera, png_address, render
+from supple.io.report_player import SCRIPT, Track, player_data
+from supple.io.surfaces import Shading, moving_surface
+from supple.mesh import Embedding
+from supple.motion import Motion
+from supple.types import Floats, Ints
+
+PAINT = (0.78, 0.60, 0.47)
+CREASE = 40.0  # [degrees]
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One motion of a report.
+
+    ``name`` tells runs apart; ``facts`` are names and values to list where runs are compared;
+    ``steps`` (k, 2) the time [s] that each step led to and how long it took to compute [s], for
+    the steps where that was measured.
+    """
+
+    name: str
+    motion: Motion
+    facts: Sequence[tuple[str, str]] = ()
+    steps: Floats | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """What is drawn of each run: vertices (T, v, 3), the same triangles and colours for all.
+
+    ``size`` (width, height) of its pictures in pixels.
+    """
+
+    positions: list[Floats]
+    triangles: Ints
+    colors: Floats
+    camera: Camera
+    size: tuple[int, int]
+
+    @classmethod
+    def of(
+        cls,
+        runs: Sequence[Run],
+        skin: Embedding | None,
+        colors: Floats | None,
+        floor: float | None,
+        up: Literal["z", "y"] = "z",
+        *,
+        size: tuple[int, int],
+    ) -> Look:
+        """How runs of the same mesh look; the arguments are those of ``write_report``."""
+        moving = [moving_surface(run.motion, skin) for run in runs]
+        shading = Shading.cut(moving[0].rest, moving[0].triangles, CREASE)
+        paint = paint_of(moving[0].rest, colors)
+        positions = [upright(surface.positions[:, shading.source], up) for surface in moving]
+        camera = Camera.framing(
+            np.concatenate([p[:: max(1, len(p) // 60)].reshape(-1, 3) for p in positions]),
+            floor=floor,
+            aspect=size[0] / size[1],
+        )
+        return cls(positions, shading.triangles, paint[shading.source], camera, size)
+
+    def picture(self, run: int, frame: int, scale: float = 1.0) -> str:
+        """One frame of a run, as an address."""
+        size = (round(scale * self.size[0]), round(scale * self.size[1]))
+        shape = self.positions[run][frame]
+        image = render(shape, self.triangles, self.camera, size=size, colors=self.colors)
+        return png_address(image)
+
+
+def paint_of(rest: Floats, colors: Floats | None) -> Floats:
+    """Colours of a surface with vertices (s, 3): those given, if they fit, or clay."""
+    paint = np.tile(PAINT, (len(rest), 1)) if colors is None else colors
+    if paint.shape != rest.shape:
+        raise InputError(f"colors have shape {paint.shape}; the surface drawn needs {rest.shape}")
+    return paint
+
+
+def upright(positions: Floats, up: Literal["z", "y"]) -> Floats:
+    """Positions (…, 3) with z up, as cameras see them: for y up, a quarter turn about x."""
+    if up == "z":
+        return positions
+    return np.stack([positions[..., 0], -positions[..., 2], positions[..., 1]], axis=-1)
+
+
+def player(runs: Sequence[Run], look: Look) -> tuple[str, str]:
+    """The player's part of the page, and its data, empty where the body is too large for it."""
+    tracks = [
+        Track(run.name, run.motion.times, positions)
+        for run, positions in zip(runs, look.positions, strict=True)
+    ]
+    aspect = look.size[0] / look.size[1]
+    made = player_data(tracks, look.triangles, look.colors, look.camera, aspect)
+    stills = "".join(
+        f'<img alt="The body as it started{of_run(runs, i)}" src="{look.picture(i, 0, 1.6)}">'
+        for i in range(len(runs))
+    )
+    names = "".join(f"<span>{escape(run.name)}</span>" for run in runs)
+    names = f'<div class="names">{names}</div>' if len(runs) > 1 else ""
+    html = (
+        '<section id="player"><div class="stage"><canvas aria-label="The motion, in three '
+        f'dimensions; drag to look around"></canvas><div class="fallback">{stills}</div>{names}'
+        '</div><div class="bar"><button type="button">Play</button>'
+        '<input type="range" min="0" max="1000" step="any" value="0" aria-label="Time">'
+        "<output>0.00 s</output></div></section>"
+    )
+    return html, made or ""
+
+
+def player_scripts(data: str) -> str:
+    """What the player needs at the end of the page; nothing where it has no data."""
+    if not data:
+        return ""
+    return f'<script type="application/json" id="motion">{data}</script><script>{SCRIPT}</script>'
+
+
+def of_run(runs: Sequence[Run], i: int) -> str:
+    """ ", name" of a run where there are several, for texts that end so."""
+    return f", {escape(runs[i].name)}" if len(runs) > 1 else ""

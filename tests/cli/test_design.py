@@ -1,0 +1,330 @@
+"""``supple design``: what it writes, what it says, and that scenes then move as was asked."""
+
+import numpy as np
+import pytest
+
+import supple as sp
+from supple.cli import main
+from supple.cli.simulate import damping_text, facts
+from supple.damping import load_damping, save_damping
+from supple.io.scene import load_scene
+
+BODY = """
+title = "Bar"
+integrator = "Bathe"
+[mesh]
+box = { size = [1.0, 0.2, 0.1], cells = [4, 1, 1], bricks = true }
+[material]
+model = "StVK"
+young = 1e6
+poisson = 0.3
+[time]
+duration = 1.5
+fps = 60
+[output]
+formats = []
+"""
+HELD = "[[supports]]\nx = 0\n"
+DAMPING = '[damping]\nmass = 0.5\n[[damping.examples]]\nname = "bend"\nmode = 1\n'
+TARGET = '[[targets]]\nexample = "bend"\nstart = 0.5\nwish = "60 % left after one cycle"\n'
+FULL = '[design]\nspace = "full"\ncompare_linear = false\n'
+QUICK = "[design]\nsize = 8\nmodes = 5\ncompare_linear = false\n"
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("supple.io.design_report._STILL_SIZE", (58, 69))
+    monkeypatch.setattr("supple.io.design_report._EXAMPLE_SIZE", (40, 40))
+
+
+@pytest.fixture
+def write(tmp_path):
+    def save(*parts):
+        (tmp_path / "bar.toml").write_text(BODY + "".join(parts), encoding="utf-8")
+        return tmp_path
+
+    return save
+
+
+def after_one_cycle(motion, body, example):
+    """χ at the end of the first cycle of a motion."""
+    x = np.where(body.free, example.shape, 0.0)
+    dual = body.mass_times(x) / np.vdot(x, body.mass_times(x))
+    chi = np.einsum("tna,na->t", motion.displacements, dual)
+    crossings = np.flatnonzero(np.diff(np.sign(chi)))
+    return chi[crossings[1] : crossings[2]].max()
+
+
+def test_design_is_written_and_scenes_then_move_as_asked(write, capsys):
+    folder = write(HELD, DAMPING, TARGET, FULL)
+    assert main(["design", "bar.toml"]) == 0
+    out = capsys.readouterr().out
+    for words in ("1 target for 1 example, full space", "wanted", "0.3", "report.html",
+                  'file = "bar_design/damping.toml"', "supple run bar.toml"):  # fmt: skip
+        assert words in out
+    page = (folder / "bar_design" / "report.html").read_text(encoding="utf-8")
+    assert "bend" in page
+    damping = load_damping("bar_design/damping.toml")
+    assert [example.name for example in damping.examples] == ["bend"]
+
+    release = '[initial]\nexample = "bend"\nexcitation = 0.5\n'
+    write(HELD, '[damping]\nfile = "bar_design/damping.toml"\n', release, TARGET)
+    assert main(["run", "bar.toml", "-q"]) == 0
+    motion, body = sp.read_motion("bar/motion.motion"), load_scene("bar.toml").body
+    assert after_one_cycle(motion, body, damping.examples[0]) == pytest.approx(0.3, rel=0.01)
+    write(HELD, DAMPING, release)
+    assert main(["run", "bar.toml", "-q", "--overwrite"]) == 0
+    before = sp.read_motion("bar/motion.motion")
+    assert after_one_cycle(before, body, damping.examples[0]) > 0.33
+
+
+def test_reduced_design_is_checked_in_full_space_and_compared(write, capsys):
+    folder = write(HELD, DAMPING, TARGET, QUICK.replace("false", "true"))
+    assert main(["design", "bar.toml", "-o", "out"]) == 0
+    out = capsys.readouterr().out
+    assert "reduced space" in out
+    head, row = (line.split() for line in out.splitlines() if line.startswith(("target", "bend")))
+    assert head[-2:] == ["full", "space"]
+    assert float(row[-1]) == pytest.approx(0.3, rel=0.01)
+    page = (folder / "out" / "report.html").read_text(encoding="utf-8")
+    assert "In full space" in page
+    assert "Best linear damping" in page
+    assert "The motion is the release from the largest start" in page
+
+
+def test_hanging_and_shaken_bodies_are_designed_about_their_equilibrium(write):
+    shaken = HELD + "oscillation = { amplitude = [0, 0.02, 0], frequency = 2, duration = 0.4 }\n"
+    folder = write(shaken, DAMPING, TARGET, QUICK)
+    text = (folder / "bar.toml").read_text()
+    (folder / "bar.toml").write_text("gravity = [0, 0, -2]\n" + text.replace("1.5", "0.2"))
+    assert main(["design", "bar.toml", "-q"]) == 0
+    damping = load_damping("bar_design/damping.toml")
+    assert damping.about is not None
+    page = (folder / "bar_design" / "report.html").read_text(encoding="utf-8")
+    assert "The motion is that of the scene" in page
+
+
+def test_saved_damping_can_be_designed_again(write):
+    write(HELD, DAMPING, TARGET, FULL)
+    assert main(["design", "bar.toml", "-q"]) == 0
+    first = load_damping("bar_design/damping.toml")
+    changed = TARGET.replace("60 %", "40 %").replace('"bend"', "1")
+    write(HELD, '[damping]\nfile = "bar_design/damping.toml"\n', changed, FULL)
+    assert main(["design", "bar.toml", "-q", "--overwrite"]) == 0
+    second = load_damping("bar_design/damping.toml")
+    assert second.curves[0](0.5) > 1.5 * first.curves[0](0.5)
+
+
+def test_earlier_design_is_protected_and_quiet_says_nothing(write, capsys):
+    folder = write(HELD, DAMPING, TARGET, FULL)
+    (folder / "bar_design").mkdir()
+    (folder / "bar_design" / "damping.toml").write_text("mine")
+    assert main(["design", "bar.toml"]) == 1
+    message = capsys.readouterr().err
+    assert "bar_design/damping.toml exists" in message
+    assert "--overwrite" in message
+    assert (folder / "bar_design" / "damping.toml").read_text() == "mine"
+    assert main(["design", "bar.toml", "--quiet", "--overwrite", "--threads", "1"]) == 0
+    sp.set_thread_count(0)
+    captured = capsys.readouterr()
+    assert captured.out == captured.err == ""
+    load_damping("bar_design/damping.toml")
+
+
+def test_unmet_target_is_1_with_its_reason_and_files(write, capsys):
+    target = TARGET.replace("60", "20")
+    folder = write(HELD, DAMPING, TARGET.replace("0.5", "0.1"), target, FULL, "simulations = 2\n")
+    assert main(["design", "bar.toml"]) == 1
+    captured = capsys.readouterr()
+    assert "of 2 targets not met" in captured.err
+    assert "not closer in 2 simulations" in captured.err
+    assert "Traceback" not in captured.err
+    assert "supple run bar.toml" in captured.out
+    assert (folder / "bar_design" / "report.html").exists()
+    load_damping("bar_design/damping.toml")
+
+
+# -- stopping ------------------------------------------------------------------------------
+
+
+def _interrupt(*_, **__):
+    raise KeyboardInterrupt
+
+
+def test_interrupted_design_writes_nothing(write, monkeypatch, capsys):
+    folder = write(HELD, DAMPING, TARGET, FULL)
+    monkeypatch.setattr("supple.design.inverse.make_testbed", _interrupt)
+    assert main(["design", "bar.toml"]) == 130
+    assert "Nothing was written" in capsys.readouterr().err
+    assert [path.name for path in folder.iterdir()] == ["bar.toml"]
+
+
+def test_interrupted_design_keeps_what_was_there(write, monkeypatch):
+    folder = write(HELD, DAMPING, TARGET, FULL)
+    (folder / "bar_design").mkdir()
+    for name in ("damping.toml", "report.html"):
+        (folder / "bar_design" / name).write_text("mine")
+    monkeypatch.setattr("supple.design.inverse.make_testbed", _interrupt)
+    assert main(["design", "bar.toml", "--overwrite"]) == 130
+    assert (folder / "bar_design" / "damping.toml").read_text() == "mine"
+    assert (folder / "bar_design" / "report.html").read_text() == "mine"
+
+
+def test_interrupted_report_leaves_the_damping_whole(write, monkeypatch, capsys):
+    folder = write(HELD, DAMPING, TARGET, FULL)
+    monkeypatch.setattr("supple.cli.design.motions", _interrupt)
+    assert main(["design", "bar.toml"]) == 130
+    assert "The damping is whole" in capsys.readouterr().err
+    load_damping("bar_design/damping.toml")
+    assert [path.name for path in (folder / "bar_design").iterdir()] == ["damping.toml"]
+
+
+def test_motion_that_fails_leaves_a_report_without_it(write, monkeypatch, capsys):
+    def fails(*_, **__):
+        raise sp.StepFailed("no", time=0.0, residual=1.0, advice="Try.")
+
+    write(HELD, DAMPING, TARGET, FULL)
+    monkeypatch.setattr("supple.cli.design.motions", fails)
+    assert main(["design", "bar.toml"]) == 0
+    assert "note: the report has no motion" in capsys.readouterr().err
+
+
+# -- what is missing -----------------------------------------------------------------------
+
+
+def test_scene_without_examples_is_told_what_to_add(write, capsys, tmp_path):
+    write(HELD)
+    assert main(["design", "bar.toml"]) == 1
+    message = capsys.readouterr().err
+    assert "no examples" in message
+    lines = message.partition("instance:\n")[2]
+    write(HELD, lines, FULL)
+    assert main(["design", "bar.toml", "-q"]) == 0, "the advice works"
+
+
+def test_scene_without_targets_is_told_what_to_add(write, capsys):
+    write(HELD, DAMPING)
+    assert main(["design", "bar.toml"]) == 1
+    message = capsys.readouterr().err
+    assert "no targets" in message
+    assert 'example = "bend"' in message
+    write(HELD, "[damping]\nmass = 1\n")
+    assert main(["design", "bar.toml"]) == 1
+    message = capsys.readouterr().err
+    assert "[[damping.examples]]" in message
+    assert "[damping]" not in message
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        ((DAMPING.replace("= 1", "= 7"), TARGET), ["must be held", "[[supports]]"]),
+        ((HELD, DAMPING, TARGET, "[design]\nsize = 4000\n"), ["[design]", "size=4000"]),
+        ((HELD, DAMPING, TARGET.replace("bend", "bond")), ["targets[0].example", "bend"]),
+    ],
+)
+def test_what_cannot_be_designed_says_why(write, capsys, parts, words):
+    folder = write(*parts)
+    assert main(["design", "bar.toml"]) == 1
+    message = capsys.readouterr().err
+    for word in words:
+        assert word in message
+    assert "Traceback" not in message
+    assert not (folder / "bar_design").exists()
+
+
+def test_example_too_fast_for_the_steps_is_named(write, capsys):
+    folder = write(HELD, DAMPING, TARGET, QUICK)
+    text = (folder / "bar.toml").read_text()
+    (folder / "bar.toml").write_text(text.replace("fps = 60", "fps = 2"))
+    assert main(["design", "bar.toml"]) == 1
+    message = capsys.readouterr().err
+    assert "bend from 0.5" in message
+    assert "less than 4 steps of 500 ms" in message
+
+
+def test_release_that_fails_is_named(write, capsys):
+    targets = TARGET.replace("0.5", "0.01"), TARGET.replace("0.5", "2")
+    write(HELD, DAMPING, "amplitude = 1\n", *targets, QUICK)
+    assert main(["design", "bar.toml"]) == 1
+    message = capsys.readouterr().err
+    assert "That is bend from 2" in message
+    assert "That is bend from 0.01" not in message
+
+
+def test_gravity_needs_the_equilibrium(write, capsys):
+    folder = write(HELD, DAMPING.replace("mass", 'about = "rest"\nmass'), TARGET)
+    text = (folder / "bar.toml").read_text()
+    (folder / "bar.toml").write_text("gravity = [0, 0, -2]\n" + text)
+    assert main(["design", "bar.toml"]) == 1
+    assert 'about = "equilibrium"' in capsys.readouterr().err
+
+
+def test_supports_that_start_elsewhere_are_refused(write, capsys):
+    keys = "keyframes = { times = [0, 1], displacements = [[0.1, 0, 0], [0, 0, 0]] }\n"
+    write(HELD, keys, DAMPING, TARGET)
+    assert main(["design", "bar.toml"]) == 1
+    assert "displaced at time 0" in capsys.readouterr().err
+
+
+def test_surface_that_is_filled_anew_by_each_run_is_refused(write, monkeypatch, capsys):
+    mesh = sp.TetMesh.box((1.0, 0.2, 0.1), (4, 1, 1))
+    sp.write_surface(mesh.boundary(), "bar.obj")
+    monkeypatch.setattr(sp.TetMesh, "from_surface", lambda *_, **__: mesh)
+    folder = write(HELD, DAMPING, TARGET)
+    text = (folder / "bar.toml").read_text()
+    box = next(line for line in text.splitlines() if line.startswith("box"))
+    text = text.replace(box, 'surface = "bar.obj"\nedge = 0.2')
+    (folder / "bar.toml").write_text(text)
+    assert main(["design", "bar.toml"]) == 1
+    assert "supple convert" in capsys.readouterr().err
+    save_damping(load_scene("bar.toml").damping, "damping.toml")
+    (folder / "bar.toml").write_text(text.replace(DAMPING, '[damping]\nfile = "damping.toml"\n'))
+    assert main(["run", "bar.toml"]) == 1
+    message = capsys.readouterr().err
+    assert "damping.file" in message
+    assert "supple convert" in message
+
+
+def test_output_that_is_a_file_is_named(write, capsys):
+    (write(HELD, DAMPING, TARGET) / "taken").write_text("")
+    assert main(["design", "bar.toml", "-o", "taken"]) == 1
+    assert "taken is a file" in capsys.readouterr().err
+
+
+def test_help_shows_an_example_and_what_it_writes(capsys):
+    assert main(["design", "--help"]) == 0
+    text = capsys.readouterr().out
+    for words in ("example:", "writes", "damping.toml", "report.html", "Exit codes"):
+        assert words in text
+
+
+# -- in words ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[damping]\nmass = 0.5\n", ["Rayleigh: mass 0.5 1/s"]),
+        ("[damping]\nmodel = 'Caughey'\ncoefficients = [0.5, 1e-3]\n", ["Caughey: 0.5, 0.001"]),
+        (DAMPING + "curve = 3\n", ["Rayleigh: mass 0.5", "bend: γ = 3"]),
+        (DAMPING + "measure = 'rate'\ncurve = { linear = [[0, 1], [1, 2]] }\n",
+         ["γ = 1 at 0, 2 at 1 (linear) by rate"]),
+        ("[damping]\nmass = 1\noverall = 2\n", ["all of it by the displacement [m]: γ = 2"]),
+    ],
+)  # fmt: skip
+def test_damping_of_every_kind_is_told_in_words(write, text, words):
+    write(HELD, text)
+    scene = load_scene("bar.toml")
+    for word in words:
+        assert word in damping_text(scene)
+        assert word in dict(facts(scene))["Damping"]
+
+
+def test_matrix_from_a_file_is_told_in_words(write):
+    write(HELD)
+    n = 3 * load_scene("bar.toml").body.n_vertices
+    save_damping(sp.Viscous(np.eye(n)), "matrix.toml")
+    write(HELD, '[damping]\nfile = "matrix.toml"\n')
+    assert damping_text(load_scene("bar.toml")).startswith("Viscous")
