@@ -62,11 +62,13 @@ def _report() -> None:
     for size in SIZES:
         model = whole.truncated(size)
         start = _pulled(model, ear)
+        far = np.linalg.norm(model.displacements(start), axis=1).max()
         for dt in (1 / 60, 1 / 1000):
             plain, designed = _rates(model, start, dt, (BASE, damping))
-            rows.append([size, f"1/{1 / dt:.0f}", plain, designed, plain / designed])
-    print(table(["r", "dt [s]", "no examples [1/s]", "four examples [1/s]", "ratio"], rows))
-    reached = min(row[3] for row in rows if row[0] == max(SIZES))
+            rows.append([size, f"{far:.2f}", f"1/{1 / dt:.0f}", plain, designed, plain / designed])
+    headers = ["r", "pulled by [m]", "dt [s]", "no examples [1/s]", "four examples [1/s]"]
+    print(table([*headers, "ratio"], rows))
+    reached = min(row[4] for row in rows if row[0] == max(SIZES))
     print(
         f"\nr = {max(SIZES)}: {reached:.0f} steps a second or more (wanted {WANTED:.0f}, the paper "
         f"{PAPER:.0f})"
@@ -76,14 +78,17 @@ def _report() -> None:
 def _pulled(model: sp.ReducedModel, vertex: int) -> Floats:
     """Coordinates of the body at rest under a pull."""
     held = model.simulation(damping=sp.Rayleigh(mass=8.0), integrator=sp.BackwardEuler(), dt=1e-2)
-    held.run_steps(200, force=model.pull(vertex, (0.3, 0.2, 0.1)))
+    held.run_steps(200, force=model.pull(vertex, (2.4, 1.6, 0.8)))
     return held.q
 
 
 def _rates(
     model: sp.ReducedModel, start: Floats, dt: float, dampings: tuple[sp.Damping, ...]
 ) -> list[float]:
-    """Steps a second of the motion after release, for each damping; the best of several runs."""
+    """Steps a second of the motion after release, for each damping; the best of several runs.
+
+    The time is what the core spent on it: other work on the machine is left out.
+    """
     steps = round(min(SPAN, 200 * dt) / dt)
     best = [np.inf] * len(dampings)
     for _ in range(REPEATS):
@@ -91,9 +96,9 @@ def _rates(
             live = model.simulation(damping=damping, integrator=sp.Bathe(), dt=dt)
             live.q = start
             live.step()  # compiles, and finds the first acceleration
-            begun = time.perf_counter()
+            begun = time.thread_time()
             live.run_steps(steps)
-            best[k] = min(best[k], (time.perf_counter() - begun) / steps)
+            best[k] = min(best[k], (time.thread_time() - begun) / steps)
     return [1 / span for span in best]
 
 

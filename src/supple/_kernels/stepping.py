@@ -115,6 +115,18 @@ def is_small(size, tolerance, x, now):
 
 
 @inlined_kernel
+def still_to_come(size, size_before, share):
+    """How large the corrections after this one will be, from the last two, on the safe side.
+
+    Where each is less than a tenth of the one before, the ratio shrinks further or stays.
+    """
+    left = size
+    if share == 1.0 and size < 0.1 * size_before:
+        left = size * min(1.0, 3.0 * size / size_before)
+    return left
+
+
+@inlined_kernel
 def shorten(size, size_before, share, delta, x):
     """Damps Newton's method: where corrections do not get smaller, take less of each.
 
@@ -128,12 +140,77 @@ def shorten(size, size_before, share, delta, x):
     return share
 
 
+@inlined_kernel
+def begin_step(force, pushed, sampled, diagonal, W, history, delta, jump):
+    """Lets the acceleration jump by W = M⁻¹ times the change of the force; keeps it in ``jump``."""
+    r = np.uint64(len(force))
+    jumps = False
+    for i in range(r):
+        delta[i] = force[i] - pushed[i]
+        jumps = jumps or delta[i] != 0.0
+        jump[i] = history[NOW + TWO, i]
+    if jumps and not sampled:
+        for i in range(r):
+            if diagonal:
+                history[NOW + TWO, i] += W[i, i] * delta[i]
+            else:
+                for j in range(r):
+                    history[NOW + TWO, i] += W[i, j] * delta[j]
+
+
+@inlined_kernel
+def force_at(time, sampled, full, pushed, force):
+    """The force at a share ``time`` of the step."""
+    rest = 1.0 - time if sampled else 0.0
+    for i in range(np.uint64(len(force))):
+        force[i] = full[i] - rest * (full[i] - pushed[i])
+
+
+@inlined_kernel
+def end_stage(u, c_v, c_a, x_v, x_a, x, v, a, history):
+    """Keeps the state of a stage from row u on; returns whether it is finite."""
+    total = 0.0
+    for i in range(np.uint64(len(x))):
+        v[i] = c_v * (x[i] - x_v[i])
+        a[i] = c_a * (x[i] - x_a[i])
+        history[u, i] = x[i]
+        history[u + ONE, i] = v[i]
+        history[u + TWO, i] = a[i]
+        total += x[i] + v[i] + a[i]
+    return abs(total) <= LARGEST
+
+
+@inlined_kernel
+def undo_step(time, jump, history):
+    """Takes back the jump of the acceleration, and puts the first stage on a straight path."""
+    for i in range(np.uint64(len(jump))):
+        history[NOW + TWO, i] = jump[i]
+        now, before = history[NOW, i], history[BEFORE, i]
+        history[STAGES, i] = before + time * (now - before)
+
+
+@inlined_kernel
+def end_step(end, force, pushed, history, step, record):
+    """The state from row ``end`` on is that of now; ``record`` (steps, 2, r) takes it if long."""
+    r = np.uint64(len(force))
+    for i in range(r):
+        pushed[i] = force[i]
+    for k in range(THREE):
+        for i in range(r):
+            history[BEFORE + k, i] = history[NOW + k, i]
+            history[NOW + k, i] = history[end + k, i]
+    if step < len(record):
+        for k in range(TWO):
+            for i in range(r):
+                record[step, k, i] = history[NOW + k, i]
+
+
 @reordering_kernel
 def run_steps(
     steps, sampled, forces, pushed, times, c_v, c_a, w_v, w_a, w_guess,
     diagonal, M, W, C0, beta, P, Q, S, starts, rows,
     max_iterations, tolerance,
-    history, qq, F, G2, G3, K, R, A, x, x_v, x_a, v, a, delta, jump, force,
+    history, qq, F, G2, G3, K, R, A, x, x_v, x_a, v, a, delta, jump, force, record,
 ):  # fmt: skip
     """Takes ``steps`` steps, or fewer where one fails; returns how many, and why it stopped.
 
@@ -141,31 +218,17 @@ def run_steps(
     changes evenly from ``pushed``, that of the step before; ``times`` are those of the stages as
     shares of the step. If not, it acts from the start of the step, where the acceleration jumps by
     W = M⁻¹ times the change. ``history`` holds the state now and one step ago; a step that fails
-    leaves it as it was.
+    leaves it as it was. ``record`` (steps, 2, r) takes the state after each step, unless empty.
     """
-    r = np.uint64(len(x))
     end = STAGES + THREE * np.uint64(len(c_v) - 1)
     row = np.uint64(0)
     for step in range(steps):
-        jumps = False
-        for i in range(r):
-            delta[i] = forces[row, i] - pushed[i]
-            jumps = jumps or delta[i] != 0.0
-            jump[i] = history[NOW + TWO, i]
-        if jumps and not sampled:
-            for i in range(r):
-                if diagonal:
-                    history[NOW + TWO, i] += W[i, i] * delta[i]
-                else:
-                    for j in range(r):
-                        history[NOW + TWO, i] += W[i, j] * delta[j]
+        begin_step(forces[row], pushed, sampled, diagonal, W, history, delta, jump)
         u = STAGES
         reason = DONE
         for s in range(np.uint64(len(c_v))):
             begin_stage(s, w_v, w_a, w_guess, history, x_v, x_a, x)
-            rest = 1.0 - times[s] if sampled else 0.0
-            for i in range(r):
-                force[i] = forces[row, i] - rest * (forces[row, i] - pushed[i])
+            force_at(times[s], sampled, forces[row], pushed, force)
             reason = DONE if max_iterations == 1 else NOT_CONVERGED
             size_before, share = -1.0, 1.0
             for _ in range(max_iterations):
@@ -184,35 +247,22 @@ def run_steps(
                     reason = NOT_FINITE
                     break
                 if max_iterations > 1:
-                    if is_small(size, tolerance, x, history):
+                    left = still_to_come(size, size_before, share)
+                    if is_small(left, tolerance, x, history):
                         reason = DONE
                         break
                     share = shorten(size, size_before, share, delta, x)
                     size_before = size
             if reason != DONE:
                 break
-            total = 0.0
-            for i in range(r):
-                v[i] = c_v[s] * (x[i] - x_v[i])
-                a[i] = c_a[s] * (x[i] - x_a[i])
-                history[u, i] = x[i]
-                history[u + ONE, i] = v[i]
-                history[u + TWO, i] = a[i]
-                total += x[i] + v[i] + a[i]
-            if not abs(total) <= LARGEST:
+            if not end_stage(u, c_v[s], c_a[s], x_v, x_a, x, v, a, history):
                 reason = NOT_FINITE
                 break
             u += THREE
         if reason != DONE:
-            for i in range(r):
-                history[NOW + TWO, i] = jump[i]
+            undo_step(times[0], jump, history)
             return step, reason
-        for i in range(r):
-            pushed[i] = forces[row, i]
-        for k in range(THREE):
-            for i in range(r):
-                history[BEFORE + k, i] = history[NOW + k, i]
-                history[NOW + k, i] = history[end + k, i]
+        end_step(end, forces[row], pushed, history, step, record)
         if row + ONE < np.uint64(len(forces)):
             row += ONE
     return steps, DONE

@@ -1,69 +1,124 @@
-"""``supple demo``: a soft creature is shaken by its feet and settles, with two dampings."""
+"""``supple demo``: a creature whose belly and ears come to rest as they are wished to."""
 
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import sys
 import time
 from pathlib import Path
 
-from supple import InputError, Rayleigh, set_thread_count
+import numpy as np
+
+from supple import Curve, ExampleDamping, InputError, save_damping, set_thread_count
+from supple.cli.design_job import Design
+from supple.cli.designing import body_at_rest, table
 from supple.cli.progress import Reporter, say
-from supple.cli.simulate import damping_text, export, facts, make_folder, record
-from supple.io.report import Run, floor_under, write_report
+from supple.cli.simulate import make_folder
 from supple.io.scene import load_scene
+from supple.types import Floats
 
 _SCENE = """\
-# A soft creature whose feet are shaken from side to side for half a second.
-# Change something and run it again: supple run scene.toml
+# A soft creature on its bones: belly and ears swing. How they come to rest is designed.
+# Change a wish and design it again: supple design scene.toml --overwrite
 
-title = "A shaken creature"
-gravity = [0, 0, -9.81]
+title = "A creature that settles as wished"
+mass = "lumped"
 
 [mesh]
 builtin = "creature"
+resolution = 20
 
-[material]                  # head, back, arms and legs
-model = "StableNeoHookean"
-young = 36e3                # Pa
-poisson = 0.4
-density = 250               # kg/m³
+[material]                      # between the bones and the belly
+model = "StVK"
+young = 4500                    # Pa
+poisson = 0.45
+density = 500                   # kg/m³
 
 [materials.belly]
-model = "StableNeoHookean"
-young = 14e3
+model = "StVK"
+young = 1500
 poisson = 0.45
-density = 250
+density = 1000
 
 [materials.ears]
-model = "StableNeoHookean"
-young = 22e3
+model = "StVK"
+young = 20e3
 poisson = 0.4
-density = 250
+density = 300
 
 [[supports]]
-place = "feet"
-oscillation = { amplitude = [0.03, 0, 0], frequency = 2.0, duration = 0.5 }
+place = "bones"
 
-[initial]
-equilibrium = true          # it stands as its weight leaves it
+[damping]                       # of all other motion
+mass = 1.0                      # 1/s
+stiffness = 0.003               # s
+stiffness_at = "rest"
 
-[damping]
-mass = 0.1                  # 1/s
-stiffness = 0.003           # s
+[[damping.examples]]
+name = "belly left-right"
+mode = 7
+amplitude = 0.052               # m, where it moves most; excitations are multiples of this
 
-[solver]
-tolerance = 1e-4            # of the forces at play; plenty for the eye
+[[damping.examples]]
+name = "belly up-down"
+mode = 9
+amplitude = 0.042
+
+[[damping.examples]]
+name = "left ear"
+force = [0, -1e-3, 0]           # N
+place = "left ear tip"
+amplitude = 0.05
+
+[[damping.examples]]
+name = "right ear"
+force = [0, -1e-3, 0]
+place = "right ear tip"
+amplitude = 0.05
+
+[[targets]]                     # small swings of the belly die quickly, large ones slowly
+example = "belly left-right"
+start = 0.8
+residual = 0.20
+
+[[targets]]
+example = "belly left-right"
+start = 1.6
+residual = 0.75
+
+[[targets]]
+example = "belly up-down"
+start = 0.8
+residual = 0.25
+
+[[targets]]
+example = "belly up-down"
+start = 1.6
+residual = 0.65
+
+[design]
+modes = 20
+size = 70                       # and the four examples: 74 coordinates
+verify = false                  # the model is what moves here; a check would be in full space
+
+[integrator]
+name = "Bathe"
 
 [time]
-duration = 2.5
+duration = 3.0                  # s
 fps = 60
-
-[output]
-formats = ["glb"]
+substeps = 2
 """
-_STRONG = Rayleigh(mass=1.0, stiffness=0.02)
+_LIVELY_WHEN_SMALL = Curve.bezier([(0.0, 0.1), (0.4, 0.3), (1.6, 6.0)])
+_BY_HAND = (_LIVELY_WHEN_SMALL, 10.0, _LIVELY_WHEN_SMALL, _LIVELY_WHEN_SMALL)
+"""Curves drawn by hand for the four examples, the other way round than the wishes."""
+_PULLED = (1.6, 0.8, 1.0, 1.0)
+"""Excitations from which the creature is let go, to be looked at."""
+_SUMMARY = (
+    "The creature is let go three times: with plain damping, with curves drawn by hand (the belly "
+    "lively when it moves little, and next to still up and down), and with the curves that the "
+    "wishes below led to."
+)
 
 
 def command(given: argparse.Namespace) -> int:
@@ -76,54 +131,45 @@ def command(given: argparse.Namespace) -> int:
         file.write_text(_SCENE, encoding="utf-8")
     else:
         raise InputError(
-            f"{file} was changed since; run it with supple run {file}, or give the demo another "
-            "--output"
+            f"{file} was changed since; design for it with supple design {file}, or give the demo "
+            "another --output"
         )
     began = time.perf_counter()
-    light = load_scene(file)
-    say(f"{light.title}: {light.body.mesh!r}, {light.duration:g} s, twice", quiet=given.quiet)
-    runs = []
-    for name, scene in (
-        ("light", light),
-        ("strong", dataclasses.replace(light, damping=_STRONG)),
-    ):
-        path = folder / f"{name}.motion"
-        try:
-            with Reporter(f"{name} damping", quiet=given.quiet) as reporter:
-                motion, steps = record(
-                    scene,
-                    path,
-                    reporter,
-                    metadata={"scene": scene.text, "damping": damping_text(scene)},
-                    duration=scene.duration,
-                    overwrite=True,
-                )
-        except KeyboardInterrupt:
-            print(f"\nInterrupted. What was done is in {folder}.", file=sys.stderr)
-            return 130
-        export(scene, motion, folder / f"{name}.glb", quiet=given.quiet)
-        damping = scene.damping or Rayleigh()
-        coefficients = [
-            ("Mass", f"{damping.mass:g} 1/s"),
-            ("Stiffness", f"{damping.stiffness:g} s"),
-        ]
-        runs.append(Run(f"{name.capitalize()} damping", motion, coefficients, steps))
-    shared = [fact for fact in facts(light) if fact[0] != "Damping"]
-    write_report(
-        folder / "report.html",
-        runs,
-        title=light.title,
-        summary="Its feet are shaken from side to side for half a second, then held still. "
-        "The same shake twice: only the damping differs.",
-        facts=shared,
-        skin=light.skin,
-        colors=light.colors,
-        floor=floor_under(light.body),
-        source=light.text,
-    )
+    try:
+        job = _design(file, folder, quiet=given.quiet)
+    except KeyboardInterrupt:
+        print(f"\nInterrupted. What was done is in {folder}.", file=sys.stderr)
+        return 130
+    for line in table(job.fit.report, job.checks):
+        say(line, quiet=given.quiet)
     taken = time.perf_counter() - began
-    steps_taken = sum(len(run.steps) for run in runs if run.steps is not None)
-    say(f"{steps_taken} steps in {taken:.0f} s, compiling and writing included.", quiet=given.quiet)
+    say(f"{taken:.0f} s in all, compiling and writing included.", quiet=given.quiet)
     say(f"Look: open {folder / 'report.html'} in a browser.", quiet=given.quiet)
-    say(f"Then: change {file} and run it: supple run {file}", quiet=given.quiet)
+    say(f"Then: change a wish in {file}, and: supple design {file}", quiet=given.quiet)
     return 0
+
+
+def _design(file: Path, folder: Path, *, quiet: bool) -> Design:
+    """Design for the scene in ``file``, and write what came of it."""
+    with Reporter("examples", quiet=quiet) as reporter:
+        scene = load_scene(file, progress=reporter)
+    before = scene.damping
+    assert isinstance(before, ExampleDamping)
+    by_hand = before.with_curves(_BY_HAND)
+    save_damping(by_hand, folder / "by_hand.toml")
+    shapes = [example.shape for example in before.examples]
+    start: Floats = np.tensordot(_PULLED, shapes, 1)
+    job = Design(
+        scene,
+        before,
+        body_at_rest(scene),
+        quiet,
+        also_shown=[("By hand", by_hand)],
+        start=start,
+        summary=_SUMMARY,
+    )
+    job.find()
+    save_damping(job.fit.damping, folder / "designed.toml")
+    job.examine()
+    job.write_report(folder / "report.html")
+    return job

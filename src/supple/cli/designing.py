@@ -154,12 +154,17 @@ def motions(
     dampings: Sequence[ExampleDamping],
     report: DesignReport,
     progress: Progress,
+    *,
+    start: Floats | None = None,
 ) -> list[Motion]:
     """The scene with each damping or, where nothing happens in it, the release from a target.
 
-    That is the one with the largest start. Reduced models are used where they can follow.
+    That is the one with the largest start. ``start`` (n, 3) [m] is another shape to let go from.
+    Reduced models are used where they can follow.
     """
-    if has_motion(scene):
+    if start is not None:
+        u, v = start, np.zeros_like(start)
+    elif has_motion(scene):
         begun = scene.simulation(progress=progress)
         u, v = begun.state.u.copy(), begun.state.v.copy()
     else:

@@ -18,6 +18,7 @@ from ..simulation import Simulation
 from ..types import Floats
 
 _LONGEST = 12.0  # periods of the linear body that a cycle may take
+_CREEPING = 4.0  # periods without a pass through zero, after which there will be none
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,8 +95,9 @@ class Testbed(ABC):
         x, v = np.array([start]), np.array([0.0])
         chunk = max(4, int(np.ceil(1.15 * self._period[example] / self.dt)))
         longest = int(np.ceil(_LONGEST * self._period[example] / self.dt))
+        creeping = int(np.ceil(_CREEPING * self._period[example] / self.dt))
         end = None
-        while end is None and len(x) <= longest:
+        while end is None and len(x) <= (longest if (x < 0).any() else creeping):
             more_x, more_v = self._follow(example, chunk)
             x, v = np.concatenate([x, more_x]), np.concatenate([v, more_v])
             end = cycle_end(x, v, self.dt)

@@ -59,6 +59,8 @@ class CrowdSimulation(Stepper):
 
     def _use(self, model: ReducedModel) -> None:
         damping = reduced_damping(self.damping, model)
+        if damping.examples is not None:
+            raise InputError("a crowd takes no damping by example; give it the base damping")
         if damping.by_region is not None:
             raise InputError(
                 "a crowd takes one stiffness coefficient for the whole body, or damping by the "

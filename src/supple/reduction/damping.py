@@ -1,40 +1,82 @@
-"""Damping of reduced models: C̃ = C₀ + β K̃(q)."""
+"""Damping of reduced models: C̃ = C₀ + β K̃(q), and examples over it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.polynomial import Polynomial
 
-from ..damping import Damping, Rayleigh, StiffnessAt
+from ..damping import Damping, ExampleDamping, Rayleigh, StiffnessAt
+from ..damping.caughey import Caughey
+from ..damping.viscous import Viscous
 from ..errors import InputError
 from ..types import Floats
+from .example_damping import ReducedExamples
 from .polynomial import Quartic
 
 if TYPE_CHECKING:
     from .model import ReducedModel
 
+_ROUNDING = 1e-12
+
 
 @dataclass(frozen=True, eq=False)
 class ReducedDamping:
-    """C̃(q) = ``constant`` (r, r) + ``factor`` K̃(q) + Hessian of ``by_region`` at q."""
+    """C̃(q) = ``constant`` (r, r) + ``factor`` K̃(q) + Hessian of ``by_region`` at q.
+
+    ``examples`` change it to Ĉ.
+    """
 
     constant: Floats
-    factor: float
-    by_region: Quartic | None
+    factor: float = 0.0
+    by_region: Quartic | None = None
+    examples: ReducedExamples | None = None
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether C̃ is the same at every q."""
+        return self.factor == 0 and self.by_region is None
+
+    def matrix(self, q: Floats, K: Floats) -> Floats:
+        """C̃ at q, where the stiffness is K; without the examples."""
+        C = self.constant + self.factor * K
+        if self.by_region is not None:
+            C += self.by_region.compiled.evaluate(q)[1]
+        return C
+
+    def force(self, q: Floats, v: Floats, K: Floats) -> Floats:
+        """Ĉ v at q, where the stiffness is K."""
+        C = self.matrix(q, K)
+        force: Floats = C @ v if self.examples is None else self.examples.force(q, v, C)
+        return force
 
 
 def reduced_damping(damping: Damping | None, model: ReducedModel) -> ReducedDamping:
     """``damping`` as it acts on the coordinates of ``model`` (subspace StVK, Eq. 3)."""
-    r = model.size
     if damping is None:
-        return ReducedDamping(np.zeros((r, r)), 0.0, None)
-    if not isinstance(damping, Rayleigh):
-        raise InputError(
-            f"damping={damping!r}: a reduced model takes Rayleigh(mass=..., stiffness=...) or none"
-        )
+        return ReducedDamping(np.zeros((model.size, model.size)))
+    if isinstance(damping, ExampleDamping):
+        base = reduced_damping(damping.base, model)
+        rest = np.zeros(model.size)
+        at_rest = base.matrix(rest, model.stiffness(rest))
+        return replace(base, examples=ReducedExamples.of(damping, model, at_rest))
+    if isinstance(damping, Rayleigh):
+        return _of_rayleigh(damping, model)
+    if isinstance(damping, Caughey):
+        return ReducedDamping(_of_caughey(damping, model))
+    if isinstance(damping, Viscous):
+        return ReducedDamping(_of_matrix(damping, model))
+    raise InputError(
+        f"damping={damping!r}: a reduced model takes Rayleigh(mass=..., stiffness=...), Caughey, "
+        "Viscous, ExampleDamping over one of these, or none"
+    )
+
+
+def _of_rayleigh(damping: Rayleigh, model: ReducedModel) -> ReducedDamping:
+    r = model.size
     alphas = _by_group("mass", damping.mass, model)
     shares = zip(alphas, model.groups, strict=True)
     constant = np.sum([alpha * group.mass.at(group.density) for alpha, group in shares], axis=0)
@@ -52,6 +94,38 @@ def reduced_damping(damping: Damping | None, model: ReducedModel) -> ReducedDamp
         else:
             by_region = weighted
     return ReducedDamping(0.5 * (constant + constant.T), factor, by_region)
+
+
+def _of_caughey(damping: Caughey, model: ReducedModel) -> Floats:
+    """M̃ Σ_j α_j (M̃⁻¹K̃)^j with the stiffness at rest (example damping, Eq. 13)."""
+    from scipy.linalg import eigh  # slow to import
+
+    squares, modes = eigh(model.stiffness(np.zeros(model.size)), model.mass)
+    strengths = Polynomial(damping.coefficients)(squares)
+    terms = Polynomial(np.abs(damping.coefficients))(np.abs(squares))
+    if (strengths < -_ROUNDING * terms).any():
+        worst = int(np.argmin(strengths))
+        raise InputError(
+            f"these coefficients damp the vibration of {model.frequencies[worst]:.4g} Hz of this "
+            f"model by less than nothing (Σ α_j ω^(2j) = {strengths[worst]:.4g} 1/s); give "
+            "Caughey.from_ratios one more frequency near that"
+        )
+    MP = model.mass @ modes
+    C: Floats = (MP * np.maximum(strengths, 0.0)) @ MP.T
+    return 0.5 * (C + C.T)
+
+
+def _of_matrix(damping: Viscous, model: ReducedModel) -> Floats:
+    """Φᵀ C Φ."""
+    flat = model.vectors.reshape(model.size, -1)
+    size, wanted = damping.matrix.shape[0], flat.shape[1]
+    if size != wanted:
+        raise InputError(
+            f"the damping matrix is ({size}, {size}), but the model's mesh has {wanted // 3} "
+            f"vertices; give ({wanted}, {wanted})"
+        )
+    C: Floats = flat @ (damping.matrix @ flat.T)
+    return 0.5 * (C + C.T)
 
 
 def _weighted_energy(model: ReducedModel, betas: list[float]) -> Quartic:

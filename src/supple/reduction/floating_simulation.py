@@ -56,6 +56,11 @@ class FloatingSimulation(FloatingState):
 
     def _use(self, model: ReducedModel) -> None:
         assert model.floating is not None
+        if self.damping is not None and not isinstance(self.damping, Rayleigh):
+            raise InputError(
+                f"damping={self.damping!r}: a free reduced body takes Rayleigh(mass=..., "
+                "stiffness=...) or none; hold the body, or use sp.Simulation(body, ...)"
+            )
         self._alpha = _mass_coefficient(self.damping)
         self._rigid[0, L] *= model.floating.mass / self._inertia.mass  # the spin stays
         inertia = self._inertia = model.floating

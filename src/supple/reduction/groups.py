@@ -58,6 +58,8 @@ class Group:
     """Angular momentum of each rate about the origin, at rest and by q_i, (1, r + 1, r, 3)."""
     energy: Share | None
     """Coefficients for λ = 1 and for μ = 1, (2, …); None where the model has a cubature."""
+    built_mass: float | None = None
+    """Mass of the cells [kg] as the body had them, where their densities differ."""
 
     @property
     def lame(self) -> tuple[float | None, float | None]:
@@ -165,7 +167,9 @@ def make_groups(
             energy = Share(np.array(units), built)
         density = _parameter(body, "density", cells)
         of_density = _mass_shares(body, vectors, cells, built=density is None)
-        groups.append(Group(names, cells, young, poisson, density, *of_density, energy))
+        masses = (body.density * mesh.volumes)[cells]
+        built_mass = float(masses.sum()) if density is None else None
+        groups.append(Group(names, cells, young, poisson, density, *of_density, energy, built_mass))
         done += len(cells)
     return tuple(groups)
 

@@ -75,6 +75,22 @@ class ReducedModel:
         return 0.5 * (total + total.T)
 
     @cached_property
+    def total_mass(self) -> float:
+        """Mass of the whole body [kg]."""
+        total = 0.0
+        for group in self.groups:
+            if group.density is not None:
+                total += group.density * float(self.mesh.volumes[group.cells].sum())
+            elif group.built_mass is not None:
+                total += group.built_mass
+            else:
+                raise InputError(
+                    "this model is from a file that does not tell the mass of a body whose density "
+                    "differs from cell to cell; make it anew with reduce(body, basis)"
+                )
+        return total
+
+    @cached_property
     def quartic(self) -> Quartic | None:
         """The exact energy polynomial of an StVK body."""
         shares = [group.energy.at(*group.lame) for group in self.groups if group.energy is not None]
@@ -120,9 +136,14 @@ class ReducedModel:
         For a free body, u are displacements in the frame that moves with it.
         """
         given = numbers("u", u, (self.mesh.vertices.shape,))
-        flat = self.vectors.reshape(self.size, -1)
-        q = np.linalg.lstsq(flat.T, given.ravel(), rcond=None)[0]
-        return np.asarray(q, dtype=float)
+        Q, R = self._orthonormal
+        return np.asarray(np.linalg.solve(R, given.ravel() @ Q), dtype=float)
+
+    @cached_property
+    def _orthonormal(self) -> tuple[Floats, Floats]:
+        """The basis as Q R, with Q (3n, r) orthonormal and R (r, r) triangular."""
+        Q, R = np.linalg.qr(self.vectors.reshape(self.size, -1).T)
+        return Q, R
 
     def project(self, force: ArrayLike) -> Any:
         """External forces (n, 3) [N] as ``step`` takes them: f̃ = Uᵀ f (Eq. 7)."""

@@ -35,7 +35,11 @@ def save_model(model: ReducedModel, path: str | os.PathLike[str]) -> None:
     """Writes ``model`` to ``path``; what stands there stays until the new file is whole."""
     header, arrays = describe_mesh(model.mesh)
     header["groups"] = [
-        {"regions": list(g.regions), **{name: getattr(g, name) for name in _PARAMETERS}}
+        {
+            "regions": list(g.regions),
+            **{name: getattr(g, name) for name in _PARAMETERS},
+            "built_mass": g.built_mass,
+        }
         for g in model.groups
     ]
     header["up"] = model.up
@@ -163,7 +167,10 @@ def _group_of(
         if share is not None and share.built is None and None in map(numbers.get, parameters):
             raise InputError(f"{key} has no {parameters[0]}")
     regions = tuple(str(name) for name in fields["regions"])
-    return Group(regions, cells, **numbers, **shares)  # type: ignore[arg-type]
+    built_mass = fields.get("built_mass")  # files of earlier versions do not tell
+    if built_mass is not None:
+        built_mass = number("its built_mass", built_mass, above=0.0)
+    return Group(regions, cells, **numbers, **shares, built_mass=built_mass)  # type: ignore[arg-type]
 
 
 def _within(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:

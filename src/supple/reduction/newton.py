@@ -11,9 +11,10 @@ from ..checks import number, whole_number
 class DenseNewton:
     """Newton iterations on the few equations of a reduced model.
 
-    Stops when a correction is at most ``tolerance`` times the largest coordinate, and fails after
-    ``max_iterations`` of them. With ``max_iterations=1`` it takes one iteration and asks no
-    questions: the semi-implicit step of the subspace StVK paper (App. C), the fastest.
+    Stops when the corrections still to come are estimated at ``tolerance`` times the largest
+    coordinate or less, and fails after ``max_iterations`` of them. With ``max_iterations=1`` it
+    takes one iteration and asks no questions: the semi-implicit step of the subspace StVK paper
+    (App. C), the fastest.
     """
 
     max_iterations: int = 20

@@ -7,6 +7,7 @@ unit vectors in place of states. A rule that is not linear in this sense cannot 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -48,6 +49,28 @@ class StageTable:
     def a_of_guess(self) -> Floats:
         """Weights of the acceleration at the guess."""
         return self.c_a[:, None] * (self.w_guess - self.w_a)
+
+    @cached_property
+    def w_curved_guess(self) -> Floats:
+        """Weights of a guess for smooth motions: on along a parabola through three displacements.
+
+        In the first stage one of them is what its own row of the sums still holds, from the step
+        before. A rule of a single stage has no three, and keeps ``w_guess``.
+        """
+        weights = self.w_guess.copy()
+        if len(self.times) < 2 or not weights[0, _BEFORE]:
+            return weights
+        weights[:] = 0.0
+        dt = self.times[-1]
+        nodes = [(_BEFORE, -dt), (_STAGES, self.times[0] - dt), (_NOW, 0.0)]
+        for s, time in enumerate(self.times):
+            for place, t in nodes:
+                others = np.array([other for _, other in nodes if other != t])
+                weights[s, place] = np.prod((time - others) / (t - others))
+            if s == 0:
+                del nodes[1]  # overwritten by now
+            nodes = [*nodes, (_STAGES + 3 * s, time)][-3:]
+        return weights
 
     @classmethod
     def of(cls, integrator: Integrator, dt: float, *, start: bool) -> StageTable:

@@ -1,0 +1,143 @@
+"""Damping designed by example, on the coordinates of a reduced model (example damping, Eq. 19)."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .._kernels.example_newton import Examples
+from .._kernels.examples import couple
+from ..damping.curve import Curve
+from ..damping.example import ExampleDamping, Measure, check_base_damps, excitation_duals
+from ..errors import InputError
+from ..types import Bools, Floats, Ints
+
+if TYPE_CHECKING:
+    from .model import ReducedModel
+
+_TOO_LITTLE = 0.5  # share of an example, in the plain norm, that the basis must be able to show
+_ENOUGH = 0.95
+
+
+class ExampleWarning(UserWarning):
+    """An example that the basis of a reduced model shows in part only."""
+
+
+@dataclass(frozen=True, eq=False)
+class ReducedExamples:
+    """Ĉ = g (C + C X W (C X)ᵀ) over a base damping C (r, r), in r coordinates."""
+
+    damping: ExampleDamping
+    X: Floats
+    """Coordinates of the examples, (k, r)."""
+    D: Floats
+    """Excitations are χ = D (q − about); (k, r)."""
+    about: Floats
+    """(r,)"""
+    mass: Floats
+    """M̃ (r, r)."""
+    total_mass: float
+    """[kg]"""
+
+    @classmethod
+    def of(cls, damping: ExampleDamping, model: ReducedModel, C: Floats) -> ReducedExamples:
+        """The examples of ``damping`` over the base C (r, r) at rest."""
+        labels = [
+            f"example {i}" + (f" ({example.name!r})" if example.name else "")
+            for i, example in enumerate(damping.examples)
+        ]
+        given = [
+            _coordinates(label, example.shape, model)
+            for label, example in zip(labels, damping.examples, strict=True)
+        ]
+        X: Floats = np.ascontiguousarray(np.reshape(given, (-1, model.size)))
+        D = np.ascontiguousarray(excitation_duals(X, X @ model.mass))
+        about = np.zeros(model.size)
+        if damping.about is not None and damping.about.any():
+            about = _coordinates("the shape about", damping.about, model)
+        check_base_damps(damping, np.einsum("ki,ij,kj->k", X, C, X))
+        total_mass = 1.0 if damping.overall is None else model.total_mass
+        return cls(damping, X, D, about, model.mass, total_mass)
+
+    def excitations(self, q: Floats) -> Floats:
+        """χ at coordinates q (..., r), (..., k)."""
+        chi: Floats = (q - self.about) @ self.D.T
+        return chi
+
+    def force(self, q: Floats, v: Floats, C: Floats) -> Floats:
+        """Ĉ v at q, for the base C there."""
+        CX = self.X @ C
+        W = self._coupling(q, v, CX @ self.X.T)
+        force: Floats = self._overall(q) * (C @ v + (W @ (CX @ v)) @ CX)
+        return force
+
+    def _overall(self, q: Floats) -> float:
+        """g = γ(‖u‖) (Eq. 17)."""
+        if self.damping.overall is None:
+            return 1.0
+        u = q - self.about
+        square = max(float(u @ self.mass @ u), 0.0) / self.total_mass
+        return float(self.damping.overall(np.sqrt(square)))
+
+    def _coupling(self, q: Floats, v: Floats, G: Floats) -> Floats:
+        """W with Ĉ = C + C X W (C X)ᵀ."""
+        sizes = np.where(self._by_rate, self.D @ v, self.excitations(q))
+        gamma = np.array([c(x) for c, x in zip(self.damping.curves, sizes, strict=True)])
+        W: Floats = np.empty(G.shape)
+        scratch = np.empty((2, *G.shape))
+        couple(0.5 * (G + G.T), gamma, self.damping.symmetric, W, *scratch)
+        return W
+
+    @property
+    def _by_rate(self) -> Bools:
+        return np.array([e.measure is Measure.RATE for e in self.damping.examples], dtype=bool)
+
+    def compiled(self, C0: Floats) -> Examples:
+        """The examples for compiled loops, over C = C₀ + β K."""
+        k, r = self.X.shape
+        overall = self.damping.overall
+        breaks, pieces, counts = _padded([*self.damping.curves, overall or Curve.constant(1.0)])
+        return Examples(
+            X=self.X, D=self.D, about=self.about, by_rate=self._by_rate,
+            symmetric=self.damping.symmetric, scaled=overall is not None,
+            total_mass=self.total_mass, breaks=breaks, pieces=pieces, counts=counts,
+            C0X=self.X @ C0, F=np.zeros((k, r)), solved=np.zeros((k + 1, r)),
+            gamma=np.zeros(k), share=np.zeros(k),
+            K_before=np.zeros((r, r)), is_known=np.zeros(1, dtype=bool),
+            **{name: np.zeros((k, k)) for name in "GWST"},
+        )  # fmt: skip
+
+
+def _coordinates(label: str, shape: Floats, model: ReducedModel) -> Floats:
+    """The coordinates of a shape, checked to be one that the basis can show."""
+    if shape.shape != model.mesh.vertices.shape:
+        raise InputError(
+            f"{label} has shape {shape.shape}, the model's mesh {model.mesh.vertices.shape}; give "
+            "displacements of the body that was reduced"
+        )
+    q = model.coordinates(shape)
+    share = float(np.linalg.norm(model.displacements(q)) / np.linalg.norm(shape))
+    message = (
+        f"the basis can show {100 * share:.3g} % of {label}; put it into the basis before "
+        "reducing: joined_basis(body, picked_basis(body, [shape]), basis)"
+    )
+    if share < _TOO_LITTLE:
+        raise InputError(message)
+    if share < _ENOUGH:
+        warnings.warn(message, ExampleWarning, stacklevel=2)
+    return q
+
+
+def _padded(curves: list[Curve]) -> tuple[Floats, Floats, Ints]:
+    """Breaks, pieces and the number of pieces of several curves, in arrays of one width."""
+    counts = np.array([len(curve.cubics[1]) for curve in curves])
+    breaks = np.zeros((len(curves), counts.max() + 1))
+    pieces = np.zeros((len(curves), counts.max(), 4))
+    for row, curve in enumerate(curves):
+        x, c = curve.cubics
+        breaks[row, : len(x)] = x
+        pieces[row, : len(c)] = c
+    return breaks, pieces, counts

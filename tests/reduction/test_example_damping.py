@@ -1,0 +1,220 @@
+"""Damping by example on reduced models: the matrix against Eq. 9 as printed, and mistakes."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import supple as sp
+from supple.damping import Curve, Example, ExampleDamping, Measure
+from supple.damping.caughey import Caughey
+from supple.damping.viscous import Viscous
+from supple.reduction.damping import ReducedDamping, reduced_damping
+from supple.reduction.example_damping import ExampleWarning
+
+from .conftest import two_part_beam
+from .example_dampings import (
+    BASE,
+    BASES,
+    FALLING,
+    RISING,
+    TIGHT,
+    base_matrix,
+    examples,
+    force,
+    printed,
+    relative,
+    shapes_of,
+)
+
+
+class TestTheMatrix:
+    @pytest.mark.parametrize("symmetric", [False, True])
+    @pytest.mark.parametrize("base", BASES)
+    @pytest.mark.parametrize("spread", [0.3, 3.0])  # powers of ten: consistent scales, and not
+    def test_is_that_of_the_paper(
+        self, model: sp.ReducedModel, base: str, symmetric: bool, spread: float
+    ) -> None:
+        clamped = 0
+        for seed in range(20):
+            rng = np.random.default_rng(seed)
+            gamma = 10 ** rng.uniform(-spread, spread, 4)
+            q = rng.normal(size=model.size) * 0.005
+            X = rng.normal(size=(4, model.size))
+            listed = [Example(u, g) for u, g in zip(shapes_of(model, X), gamma, strict=True)]
+            damping = ExampleDamping(BASES[base], listed, symmetric=symmetric)
+            C = base_matrix(BASES[base], model, q)
+            expected = printed(C, X, gamma, symmetric)
+            raw = expected @ X.T - C @ X.T * gamma
+            clamped += np.abs(raw).max() > 1e-6 * np.abs(expected @ X.T).max()
+            got = np.array([force(damping, model, q, v) for v in np.eye(model.size)]).T
+            assert relative(got, expected) < 1e-9
+        assert symmetric or (clamped > 10) == (spread > 1)
+
+    def test_never_gives_energy(self, model: sp.ReducedModel) -> None:
+        for seed in range(60):
+            rng = np.random.default_rng(seed)
+            X = rng.normal(size=(3, model.size))
+            X[2] = X[0] + 10 ** rng.uniform(-4, 0) * X[2]  # two that are nearly alike
+            curves = [Curve.linear([(0, a), (1, b)]) for a, b in 10 ** rng.uniform(-4, 4, (3, 2))]
+            listed = [Example(u, c) for u, c in zip(shapes_of(model, X), curves, strict=True)]
+            q = rng.normal(size=model.size) * 0.02
+            rest = sp.Rayleigh(mass=0.1, stiffness=1e-3, at=sp.StiffnessAt.REST)
+            live = model.simulation(damping=ExampleDamping(rest, listed))
+            live.q = q
+            for v in rng.normal(size=(20, model.size)):
+                live.v = v
+                base = v @ base_matrix(rest, model, q) @ v
+                assert live.damping_power >= -1e-9 * base
+
+    @pytest.mark.parametrize("base", BASES)
+    def test_along_an_example_and_beside_all(self, model: sp.ReducedModel, base: str) -> None:
+        damping = ExampleDamping(BASES[base], examples(model, 0.4, 3.0, 1.0, 0.7))
+        rng = np.random.default_rng(5)
+        q = rng.normal(size=model.size) * 0.005
+        C = base_matrix(BASES[base], model, q)
+        X = np.array([model.coordinates(e.shape) for e in damping.examples])
+        for x, curve in zip(X, damping.curves, strict=True):
+            assert relative(force(damping, model, q, x), curve(0.0) * C @ x) < 1e-10
+        v = rng.normal(size=model.size)
+        v -= np.linalg.solve(X @ C @ X.T, X @ C @ v) @ X  # C-orthogonal to all
+        assert relative(force(damping, model, q, v), C @ v) < 1e-10
+
+    def test_curves_follow_excitation_rate_and_overall_displacement(
+        self, model: sp.ReducedModel
+    ) -> None:
+        one, other = examples(model, RISING, FALLING)
+        other = Example(other.shape, other.curve, measure=Measure.RATE)
+        overall = Curve.linear([(0.0, 0.5), (0.2, 4.0)])
+        about = model.displacements(0.01 * np.arange(model.size))
+        damping = ExampleDamping(BASE, [one, other], overall=overall, about=about)
+        rng = np.random.default_rng(7)
+        q, v = rng.normal(size=(2, model.size)) * 0.1
+        X = np.array([model.coordinates(e.shape) for e in damping.examples])
+        u = q - model.coordinates(about)
+        D = np.linalg.solve(X @ model.mass @ X.T, X @ model.mass)
+        gamma = np.array([RISING(D[0] @ u), FALLING(D[1] @ v)])
+        g = overall(np.sqrt(u @ model.mass @ u / two_part_beam().total_mass))
+        expected = g * printed(base_matrix(BASE, model, q), X, gamma, False) @ v
+        assert relative(force(damping, model, q, v), expected) < 1e-10
+        live = model.simulation(damping=damping)
+        live.q = q
+        np.testing.assert_allclose(live.excitations(), D @ u, rtol=1e-9)
+        np.testing.assert_allclose(live.excitations(np.stack([q, 0 * q])), [D @ u, D @ (u - q)])
+
+    def test_without_examples_only_the_overall_curve_acts(self, model: sp.ReducedModel) -> None:
+        half = ExampleDamping(BASE, [], overall=Curve.constant(0.5))
+        halved = sp.Rayleigh(mass=0.2, stiffness=1e-3)
+        q = model.coordinates(examples(model, 1.0)[0].shape)
+        paths = []
+        for damping in (half, halved):
+            live = model.simulation(damping=damping, dt=1 / 100, solver=TIGHT)
+            live.q = q
+            paths.append(live.trace(30)[0])
+        assert relative(*paths) < 1e-9
+
+
+class TestOtherBases:
+    def test_caughey_with_two_coefficients_is_rayleigh(self, model: sp.ReducedModel) -> None:
+        q = np.full(model.size, 0.02)
+        one = base_matrix(Caughey((0.4, 2e-3)), model, q)
+        rest = sp.Rayleigh(mass=0.4, stiffness=2e-3, at=sp.StiffnessAt.REST)
+        assert relative(one, base_matrix(rest, model, q)) < 1e-9
+
+    def test_caughey_gives_each_vibration_its_ratio(self, model: sp.ReducedModel) -> None:
+        damping = Caughey((0.4, 2e-3, 1e-9))
+        C = base_matrix(damping, model, np.zeros(model.size))
+        K = model.stiffness(np.zeros(model.size))
+        powers = 0.4 * model.mass + 2e-3 * K + 1e-9 * K @ np.linalg.solve(model.mass, K)
+        assert relative(C, powers) < 1e-9
+        with pytest.raises(sp.InputError, match="less than nothing"):
+            reduced_damping(Caughey((0.4, 2e-3, -1e-6)), model)
+
+    def test_viscous_matrix_is_projected(self, beam: sp.Body, model: sp.ReducedModel) -> None:
+        K = beam.stiffness(np.zeros_like(beam.mesh.vertices))
+        C = 0.3 * beam.mass + 1e-3 * K
+        rest = sp.Rayleigh(mass=0.3, stiffness=1e-3, at=sp.StiffnessAt.REST)
+        q = np.zeros(model.size)
+        one, other = (base_matrix(d, model, q) for d in (Viscous(C), rest))
+        assert relative(one, other) < 1e-9
+        damping = ExampleDamping(Viscous(C), examples(model, 3.0))
+        x = model.coordinates(damping.examples[0].shape)
+        assert relative(force(damping, model, q, x), 3 * other @ x) < 1e-9
+        with pytest.raises(sp.InputError, match="damping matrix is"):
+            reduced_damping(Viscous(np.eye(6)), model)
+
+
+class TestErrors:
+    def test_examples_outside_the_basis(self, beam: sp.Body, model: sp.ReducedModel) -> None:
+        inside = examples(model, 1.0)[0].shape
+        rng = np.random.default_rng(0)
+        beside = np.where(beam.free, rng.normal(size=inside.shape), 0.0)
+        beside -= model.displacements(model.coordinates(beside))
+        beside *= np.linalg.norm(inside) / np.linalg.norm(beside)
+        mostly = ExampleDamping(BASE, [Example(inside + 0.1 * beside)])
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            reduced_damping(mostly, model)
+        with pytest.warns(ExampleWarning, match="example 0.*joined_basis"):
+            reduced_damping(ExampleDamping(BASE, [Example(inside + beside)]), model)
+        lost = ExampleDamping(
+            BASE, [Example(inside), Example(beside + 0.1 * inside, name="jiggle")]
+        )
+        with pytest.raises(sp.InputError, match=r"example 1 \('jiggle'\).*joined_basis"):
+            reduced_damping(lost, model)
+        joined = sp.joined_basis(
+            beam, sp.picked_basis(beam, [beside]), sp.Basis(model.vectors, np.ones(model.size))
+        )
+        reduced_damping(lost, sp.reduce(beam, joined))
+
+    def test_other_mistakes(self, model: sp.ReducedModel) -> None:
+        one = examples(model, 2.0)[0]
+        with pytest.raises(sp.InputError, match="alike"):
+            reduced_damping(ExampleDamping(BASE, [one, one]), model)
+        with pytest.raises(sp.InputError, match="does nothing along example 0"):
+            reduced_damping(ExampleDamping(sp.Rayleigh(), [one]), model)
+        with pytest.raises(sp.InputError, match="mesh"):
+            reduced_damping(ExampleDamping(BASE, [Example(np.ones((5, 3)))]), model)
+        live = model.simulation(damping=BASE)
+        with pytest.raises(sp.InputError, match="alike"):
+            live.damping = ExampleDamping(BASE, [one, one])
+        assert live.damping is BASE
+
+    def test_crowds_and_free_bodies_refuse(self, model: sp.ReducedModel) -> None:
+        damping = ExampleDamping(BASE, examples(model, 2.0))
+        with pytest.raises(sp.InputError, match="a crowd takes no damping by example"):
+            model.simulation(copies=3, damping=damping)
+        crowd = model.simulation(copies=2, damping=Caughey((0.4, 2e-3)))
+        crowd.run_steps(2)
+        body = sp.Body(model.mesh, sp.StVK(young=1e5, poisson=0.4))
+        free = sp.reduce(body, sp.modal_derivative_basis(body, modes=3, size=4))
+        for refused in (damping, Caughey((0.4, 2e-3))):
+            with pytest.raises(sp.InputError, match="a free reduced body takes Rayleigh"):
+                free.simulation(damping=refused)
+
+
+class TestTotalMass:
+    def test_of_one_density_and_of_many(self, beam: sp.Body, basis: sp.Basis, tmp_path) -> None:
+        rng = np.random.default_rng(1)
+        rho = rng.uniform(500, 2000, beam.mesh.n_cells)
+        varied = sp.Body(
+            beam.mesh, sp.StVK(young=1e5, poisson=0.4, density=rho), fixed=beam.mesh.where(x=0)
+        )
+        for body in (beam, varied):
+            model = sp.reduce(body, sp.picked_basis(body, basis.vectors[:3]), regions=["far"])
+            model.save(tmp_path / "model")
+            for each in (model, sp.load_model(tmp_path / "model"), model.truncated(2)):
+                assert each.total_mass == pytest.approx(body.total_mass, rel=1e-12)
+        edited = model.edited("far", density=700.0)
+        heavy = rho.copy()
+        far = beam.mesh.region("far")
+        heavy[far] = 700.0
+        assert edited.total_mass == pytest.approx(heavy @ beam.mesh.volumes, rel=1e-12)
+
+
+def test_reduced_damping_says_when_it_is_constant(model: sp.ReducedModel) -> None:
+    assert ReducedDamping(np.eye(2)).is_constant
+    assert reduced_damping(BASES["rest"], model).is_constant
+    assert not reduced_damping(BASE, model).is_constant
