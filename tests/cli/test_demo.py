@@ -1,37 +1,109 @@
 """``supple demo``"""
 
-import supple as sp
-from supple.cli import main
+import numpy as np
+import pytest
 
-from .helpers import SCENE
+import supple as sp
+from supple.cli import demo, main
+from supple.io import load_scene
+
+_SMALL = """\
+title = "A small design"
+
+[mesh]
+box = { size = [1.0, 0.2, 0.1], cells = [4, 1, 1], bricks = true }
+
+[material]
+model = "StVK"
+young = 1e6
+poisson = 0.3
+
+[[supports]]
+x = 0
+
+[damping]
+mass = 0.5
+
+[[damping.examples]]
+name = "one"
+mode = 1
+
+[[damping.examples]]
+name = "two"
+mode = 2
+
+[[damping.examples]]
+name = "three"
+mode = 3
+
+[[damping.examples]]
+name = "four"
+mode = 4
+
+[[targets]]
+example = "one"
+start = 0.5
+wish = "80 % left"
+
+[design]
+modes = 4
+size = 6
+compare_linear = false
+
+[time]
+duration = 0.1
+fps = 60
+"""
 
 
 def test_demo_writes_a_scene_to_play_with(tmp_path, monkeypatch, capsys):
-    from supple.cli import demo
-
     monkeypatch.chdir(tmp_path)
-    small = SCENE.replace("duration = 0.1", "duration = 0.05")
-    monkeypatch.setattr(demo, "_SCENE", small + "[damping]\nmass = 0.1\n")
+    monkeypatch.setattr(demo, "_SCENE", _SMALL)
+    monkeypatch.setattr(demo, "_PULLED", (0.1, 0.1, 0.1, 0.1))
     assert main(["demo"]) == 0
     out = capsys.readouterr().out
     assert "report.html" in out
-    made = {path.name for path in (tmp_path / "demo").iterdir()}
-    assert made == {
-        "scene.toml", "light.motion", "light.glb", "strong.motion", "strong.glb", "report.html",
-    }  # fmt: skip
-    assert "Side by side" in (tmp_path / "demo" / "report.html").read_text()
+    folder = tmp_path / "demo"
+    made = {path.name for path in folder.iterdir()}
+    assert made == {"scene.toml", "by_hand.toml", "designed.toml", "report.html"}
+    page = (folder / "report.html").read_text()
+    assert all(name in page for name in ("Before", "By hand", "Designed", "Asked and got"))
+    by_hand, designed = (
+        sp.load_damping(folder / f"{name}.toml") for name in ("by_hand", "designed")
+    )
+    assert isinstance(by_hand, sp.ExampleDamping)
+    assert isinstance(designed, sp.ExampleDamping)
+    assert by_hand.curves[1] == sp.Curve.constant(10.0)
+    assert len(designed.curves[0].points) == 1
     assert main(["demo", "--quiet"]) == 0
-    (tmp_path / "demo" / "scene.toml").write_text(SCENE)
+    (folder / "scene.toml").write_text(_SMALL + "# mine\n")
     assert main(["demo"]) == 1
     assert "was changed" in capsys.readouterr().err
 
 
-def test_demo_ships_a_scene_that_is_right(tmp_path):
-    from supple.cli.demo import _SCENE
-    from supple.io import load_scene
+@pytest.fixture(scope="module")
+def shipped(tmp_path_factory):
+    path = tmp_path_factory.mktemp("demo") / "scene.toml"
+    path.write_text(demo._SCENE, encoding="utf-8")
+    return load_scene(path)
 
-    (tmp_path / "scene.toml").write_text(_SCENE)
-    scene = load_scene(tmp_path / "scene.toml")
-    assert set(scene.body.material) == {"belly", "ears", "everything else"}
-    assert scene.skin is not None
-    assert scene.damping == sp.Rayleigh(mass=0.1, stiffness=0.003)
+
+def test_demo_ships_a_scene_that_is_right(shipped):
+    assert set(shipped.body.material) == {"belly", "ears", "everything else"}
+    assert shipped.skin is not None
+    names = [example.name for example in shipped.damping.examples]
+    assert names == ["belly left-right", "belly up-down", "left ear", "right ear"]
+    asked = [(target.start, target.residual) for target in shipped.targets]
+    assert asked == [(0.8, 0.2), (1.6, 0.75), (0.8, 0.25), (1.6, 0.65)]
+
+
+def test_examples_of_the_demo_move_what_they_say(shipped):
+    """The numbers of the modes are those of the belly, the ears bend on their own sides."""
+    mesh = shipped.body.mesh
+    belly = np.unique(mesh.cells[mesh.region("belly")])
+    sideways, upwards, left, right = (np.abs(e.shape) for e in shipped.damping.examples)
+    assert sideways[belly, 0].mean() > 1.5 * sideways[belly, 1:].mean(axis=0).max()
+    assert upwards[belly, 2].mean() > upwards[belly, :2].mean(axis=0).max()
+    for shape, side in ((left, 1), (right, -1)):  # it looks towards −y: its left is at +x
+        mine, other = (shape[side * sign * mesh.vertices[:, 0] > 0.02].max() for sign in (1, -1))
+        assert other < 0.05 * mine

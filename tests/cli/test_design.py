@@ -173,7 +173,7 @@ def test_interrupted_design_keeps_what_was_there(write, monkeypatch):
 
 def test_interrupted_report_leaves_the_damping_whole(write, monkeypatch, capsys):
     folder = write(HELD, DAMPING, TARGET, FULL)
-    monkeypatch.setattr("supple.cli.design.motions", _interrupt)
+    monkeypatch.setattr("supple.cli.design_job.motions", _interrupt)
     assert main(["design", "bar.toml"]) == 130
     assert "The damping is whole" in capsys.readouterr().err
     load_damping("bar_design/damping.toml")
@@ -185,7 +185,7 @@ def test_motion_that_fails_leaves_a_report_without_it(write, monkeypatch, capsys
         raise sp.StepFailed("no", time=0.0, residual=1.0, advice="Try.")
 
     write(HELD, DAMPING, TARGET, FULL)
-    monkeypatch.setattr("supple.cli.design.motions", fails)
+    monkeypatch.setattr("supple.cli.design_job.motions", fails)
     assert main(["design", "bar.toml"]) == 0
     assert "note: the report has no motion" in capsys.readouterr().err
 

@@ -26,7 +26,7 @@ mass = "lumped"
 
 [mesh]
 builtin = "creature"
-resolution = 20
+resolution = 16
 
 [material]                      # between the bones and the belly
 model = "StVK"
@@ -57,12 +57,12 @@ stiffness_at = "rest"
 [[damping.examples]]
 name = "belly left-right"
 mode = 7
-amplitude = 0.052               # m, where it moves most; excitations are multiples of this
+amplitude = 0.056               # m, where it moves most; excitations are multiples of this
 
 [[damping.examples]]
 name = "belly up-down"
 mode = 9
-amplitude = 0.042
+amplitude = 0.04
 
 [[damping.examples]]
 name = "left ear"
@@ -112,7 +112,7 @@ substeps = 2
 _LIVELY_WHEN_SMALL = Curve.bezier([(0.0, 0.1), (0.4, 0.3), (1.6, 6.0)])
 _BY_HAND = (_LIVELY_WHEN_SMALL, 10.0, _LIVELY_WHEN_SMALL, _LIVELY_WHEN_SMALL)
 """Curves drawn by hand for the four examples, the other way round than the wishes."""
-_PULLED = (1.6, 0.8, 1.0, 1.0)
+_PULLED = (1.0, 0.5, 1.0, 1.0)
 """Excitations from which the creature is let go, to be looked at."""
 _SUMMARY = (
     "The creature is let go three times: with plain damping, with curves drawn by hand (the belly "
@@ -146,7 +146,7 @@ def command(given: argparse.Namespace) -> int:
     say(f"{taken:.0f} s in all, compiling and writing included.", quiet=given.quiet)
     say(f"Look: open {folder / 'report.html'} in a browser.", quiet=given.quiet)
     say(f"Then: change a wish in {file}, and: supple design {file}", quiet=given.quiet)
-    return 0
+    return 0 if job.fit.report.met else 1
 
 
 def _design(file: Path, folder: Path, *, quiet: bool) -> Design:

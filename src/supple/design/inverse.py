@@ -155,8 +155,9 @@ class _Designer:
             self._set_curves()
             try:
                 test = tests[gamma] = self._unload(point)
-            except StepFailed:
+            except StepFailed as failure:
                 if not tests and attempt > 3:
+                    failure.add_note(f"That is the release for {point.target}.")
                     raise
                 search.tell(gamma, inf, 1.0)  # stronger than the solver bears
                 gamma = search.next()

@@ -12,6 +12,7 @@ from .crowd import CrowdSimulation
 from .cubature import Cubature, CubatureWarning
 from .cubature_training import train_cubature
 from .derivatives import modal_derivatives
+from .example_damping import ExampleWarning
 from .floating_simulation import FloatingSimulation
 from .model import ReducedModel
 from .model_file import load_model
@@ -27,6 +28,7 @@ __all__ = [
     "Cubature",
     "CubatureWarning",
     "DenseNewton",
+    "ExampleWarning",
     "FloatingSimulation",
     "Modes",
     "ReducedModel",
