@@ -62,7 +62,7 @@ amplitude = 0.056               # m, where it moves most; excitations are multip
 [[damping.examples]]
 name = "belly up-down"
 mode = 9
-amplitude = 0.04
+amplitude = 0.0365
 
 [[damping.examples]]
 name = "left ear"

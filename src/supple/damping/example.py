@@ -169,7 +169,8 @@ class ExampleDamping(Damping):
             known = ", ".join(repr(name) for name in names if name) or "none has a name"
             raise InputError(f"there is no example {example!r}; there are: {known}")
         count = len(self.examples)
-        if isinstance(example, bool) or not 0 <= example < count:
+        whole = isinstance(example, int | np.integer) and not isinstance(example, bool)
+        if not whole or not 0 <= example < count:
             raise InputError(f"example={example!r}: there are {count}, numbered from 0")
         return int(example)
 

@@ -8,6 +8,7 @@ from itertools import pairwise
 from math import inf, log
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..body import Body
 from ..checks import instance, number, whole_number
@@ -21,6 +22,8 @@ from .search import HIGHEST, LOWEST, Search, closest
 from .targets import Unloading
 from .unloading import Testbed, UnloadingTest, make_testbed
 
+_FAINTEST = 1e-6  # share of a start that a motion can be told from nothing, or from all of it
+
 
 def design_damping(
     body: Body | ReducedModel,
@@ -29,7 +32,7 @@ def design_damping(
     *,
     integrator: Integrator | None = None,
     dt: float = 1 / 60,
-    gravity: tuple[float, float, float] = (0.0, 0.0, 0.0),
+    gravity: ArrayLike = (0.0, 0.0, 0.0),
     tolerance: float = 0.005,
     rounds: int = 5,
     simulations: int = 15,
@@ -47,6 +50,10 @@ def design_damping(
     number("tolerance", tolerance, above=0, below=1)
     whole_number("rounds", rounds, at_least=1)
     whole_number("simulations", simulations, at_least=2)
+    if progress is not None and not callable(progress):
+        raise InputError(
+            f"progress={progress!r}: give a function, called as progress(done, total, what)"
+        )
     began = time.perf_counter()
     ordered = ordered_targets(damping, targets)
     bed = make_testbed(body, damping, integrator=integrator, dt=dt, gravity=gravity)
@@ -65,7 +72,7 @@ def ordered_targets(
     damping: ExampleDamping, targets: Sequence[Unloading]
 ) -> list[tuple[int, Unloading]]:
     """The targets with the numbers of their examples, by example and ascending amplitude."""
-    if isinstance(targets, Unloading) or not all(isinstance(t, Unloading) for t in targets):
+    if not isinstance(targets, Sequence) or not all(isinstance(t, Unloading) for t in targets):
         raise InputError(f"targets={targets!r}: give a list such as [Unloading(0, 0.8, 0.2)]")
     if not targets:
         raise InputError("there are no targets; give at least one, such as Unloading(0, 0.8, 0.2)")
@@ -80,6 +87,18 @@ def ordered_targets(
                 "another start"
             )
     return ordered
+
+
+def wanted_residual(bed: Testbed, example: int, target: Unloading, test: UnloadingTest) -> float:
+    """The excitation that a target wants to be left, given the cycle that a test took."""
+    period = test.period if test.oscillates else bed.linear_period(example)
+    wanted = target.wanted(period)
+    if not _FAINTEST * target.start < wanted < (1 - _FAINTEST) * target.start:
+        raise InputError(
+            f"{target}: of a cycle of {period:.3g} s that would leave {wanted / target.start:.3g} "
+            "of the start, which no motion can be measured to; ask for something between"
+        )
+    return wanted
 
 
 class _Point:
@@ -215,8 +234,7 @@ class _Designer:
         return self._bed.unload(self.damping, point.example, point.target.start)
 
     def _wanted(self, point: _Point, test: UnloadingTest) -> float:
-        period = test.period if test.oscillates else self._bed.linear_period(point.example)
-        return point.target.wanted(period)
+        return wanted_residual(self._bed, point.example, point.target, test)
 
     def _tell(self, number_: int, point: _Point, test: UnloadingTest, wanted: float) -> None:
         if self._progress is not None:

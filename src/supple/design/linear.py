@@ -13,11 +13,11 @@ from ..body import Body
 from ..damping import ExampleDamping
 from ..reduction import ReducedModel
 from ..types import Progress
-from .inverse import ordered_targets
+from .inverse import ordered_targets, wanted_residual
 from .report import DesignReport, Fit, TargetResult
 from .search import HIGHEST, LOWEST
 from .targets import Unloading
-from .unloading import Testbed, UnloadingTest, make_testbed
+from .unloading import make_testbed
 
 _ACCURACY = 0.01  # of log₁₀ γ
 
@@ -60,7 +60,7 @@ def best_linear_damping(
             for target in mine:
                 counts[target] += 1
                 test = bed.unload(trial, i, target.start)
-                total += (test.residual / _wanted(bed, i, target, test) - 1) ** 2
+                total += (test.residual / wanted_residual(bed, i, target, test) - 1) ** 2
             return 0.5 * total
 
         # the misfit of a decreasing residual has one valley: look over the range, then go down
@@ -78,7 +78,7 @@ def best_linear_damping(
     for target in targets:
         i = damping.index(target.example)
         after = bed.unload(best, i, target.start)
-        wanted = _wanted(bed, i, target, after)
+        wanted = wanted_residual(bed, i, target, after)
         met = abs(after.residual / wanted - 1) <= tolerance
         results.append(
             TargetResult(
@@ -102,7 +102,3 @@ def _with_constant(damping: ExampleDamping, example: int, gamma: float) -> Examp
     return damping.with_curves(
         gamma if i == example else curve for i, curve in enumerate(damping.curves)
     )
-
-
-def _wanted(bed: Testbed, example: int, target: Unloading, test: UnloadingTest) -> float:
-    return target.wanted(test.period if test.oscillates else bed.linear_period(example))

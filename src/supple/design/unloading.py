@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..body import Body
+from ..checks import vector
 from ..damping import Damping, ExampleDamping
 from ..damping.example import excitation_duals
 from ..errors import InputError
@@ -55,9 +57,10 @@ class Testbed(ABC):
         *,
         integrator: Integrator | None = None,
         dt: float = 1 / 60,
-        gravity: tuple[float, float, float] = (0.0, 0.0, 0.0),
+        gravity: ArrayLike = (0.0, 0.0, 0.0),
     ) -> None:
-        if any(gravity) and damping.about is None:
+        gravity = vector("gravity", gravity)
+        if gravity.any() and damping.about is None:
             raise InputError(
                 "with gravity, examples are released from the shape in which the body rests: give "
                 "the damping about=static_shape(body, gravity=...)"
