@@ -7,7 +7,7 @@ import pytest
 from scipy.interpolate import CubicSpline
 
 import supple as sp
-from supple.design.unloading import cycle_end
+from supple.design.unloading import cycle_end, make_testbed
 
 REST = sp.StiffnessAt.REST
 BASE = sp.Rayleigh(mass=0.1, stiffness=5e-4, at=REST)
@@ -146,6 +146,26 @@ def test_too_much_asked_of_small_amplitudes(reduced, examples):
     assert "smaller amplitudes" in fit.report.results[1].reason
 
 
+@pytest.mark.parametrize("simulations", [2, 3, 4])
+def test_the_report_is_of_the_damping_that_is_handed_back(reduced, examples, simulations):
+    """Also where the search was cut short."""
+    damping = sp.ExampleDamping(BASE, examples[:1])
+    target = sp.Unloading(0, 1.0, 0.002)
+    fit = sp.design_damping(reduced, damping, [target], simulations=simulations)
+    (result,) = fit.report.results
+    assert not result.met
+    assert result.gamma == fit.damping.curves[0].points[0][1]
+    again = make_testbed(reduced, fit.damping).unload(fit.damping, 0, 1.0)
+    assert result.reached == pytest.approx(again.residual, rel=1e-9)
+
+
+@pytest.mark.parametrize("wish", ["half-life 0.1 ms", "ζ = 0.99999", sp.HalfLife(1e20)])
+def test_wishes_beyond_measure(reduced, examples, wish):
+    damping = sp.ExampleDamping(BASE, examples[:1])
+    with pytest.raises(sp.InputError, match="something between"):
+        sp.design_damping(reduced, damping, [sp.Unloading(0, 1.0, wish)])
+
+
 def test_progress(reduced, examples):
     told = []
     damping = sp.ExampleDamping(BASE, examples[:1])
@@ -163,6 +183,14 @@ def test_bad_input(reduced, examples):
         sp.design_damping(reduced, damping, [])
     with pytest.raises(sp.InputError, match="list"):
         sp.design_damping(reduced, damping, sp.Unloading(0, 1.0, 0.5))
+    with pytest.raises(sp.InputError, match="list"):
+        sp.design_damping(reduced, damping, (sp.Unloading(0, s, 0.1) for s in (1.0, 2.0)))
+    with pytest.raises(sp.InputError, match="numbered from 0"):
+        sp.design_damping(reduced, damping, [sp.Unloading(0.5, 1.0, 0.5)])
+    with pytest.raises(sp.InputError, match="gravity"):
+        sp.design_damping(reduced, damping, [sp.Unloading(0, 1.0, 0.5)], gravity=None)
+    with pytest.raises(sp.InputError, match="progress"):
+        sp.design_damping(reduced, damping, [sp.Unloading(0, 1.0, 0.5)], progress=3)
     with pytest.raises(sp.InputError, match="two targets"):
         sp.design_damping(
             reduced, damping, [sp.Unloading(0, 1.0, 0.5), sp.Unloading("bend", 1.0, 0.4)]

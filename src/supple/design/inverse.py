@@ -18,7 +18,7 @@ from ..integrators import Integrator
 from ..reduction import ReducedModel
 from ..types import Progress
 from .report import DesignReport, Fit, TargetResult
-from .search import HIGHEST, LOWEST, Search, closest
+from .search import HIGHEST, LOWEST, Search
 from .targets import Unloading
 from .unloading import Testbed, UnloadingTest, make_testbed
 
@@ -192,10 +192,12 @@ class _Designer:
             if search.exhausted or attempt + 1 == self._limit:
                 break
             gamma = search.next()
-        point.gamma = closest(search.tried)
-        point.after = min(
-            tests.values(), key=lambda t: abs(t.residual / self._wanted(point, t) - 1)
-        )
+
+        def miss(gamma: float) -> float:
+            return abs(tests[gamma].residual / self._wanted(point, tests[gamma]) - 1)
+
+        point.gamma = min(tests, key=miss)
+        point.after = tests[point.gamma]
         self._set_curves()
         point.reason = self._why(point, search)
 

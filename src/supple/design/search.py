@@ -72,8 +72,3 @@ class Search:
             else:  # hardly moves: go to the end of the range
                 return log10(LOWEST) if ratio > 0 else log10(HIGHEST)
         return x - 1.1 * ratio / slope if len(self.tried) > 1 else x - ratio
-
-
-def closest(tried: list[tuple[float, float]]) -> float:
-    """The γ tried that came closest."""
-    return float(10.0 ** min(tried, key=lambda point: abs(point[1]))[0])
