@@ -96,14 +96,17 @@ from .supports import Support
 from .threads import set_thread_count, thread_count
 
 if TYPE_CHECKING:
-    from .io import Scene, export_motion, load_scene, write_surface
+    from .io import Scene, export_motion, load_scene, write_damping_page, write_surface
 
 __version__ = "0.1.0"
 
 
+_OF_IO = ("Scene", "export_motion", "load_scene", "write_damping_page", "write_surface")
+
+
 def __getattr__(name: str) -> Any:
     """Scenes and exports come with heavy packages: load them when first used."""
-    if name in ("Scene", "export_motion", "load_scene", "write_surface"):
+    if name in _OF_IO:
         from . import io
 
         return getattr(io, name)
@@ -210,6 +213,7 @@ __all__ = [
     "train_cubature",
     "vibration_modes",
     "wish",
+    "write_damping_page",
     "write_mesh",
     "write_surface",
 ]

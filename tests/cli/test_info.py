@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 import supple as sp
@@ -68,3 +69,20 @@ def test_info_on_what_it_cannot_read_is_1(tmp_path, monkeypatch, capsys, name):
     (tmp_path / "empty.msh").write_text("")
     assert main(["info", name]) == 1
     assert name in capsys.readouterr().err
+
+
+def test_damping_file(tmp_path, capsys):
+    shape = np.ones((5, 3))
+    curve = sp.Curve.linear([(0.1, 0.5), (1.0, 4.0)])
+    damping = sp.ExampleDamping(sp.Rayleigh(mass=0.25), [sp.Example(shape, curve, name="ear")])
+    for name in ("d.toml", "d.json"):
+        sp.save_damping(damping, tmp_path / name)
+        assert main(["info", str(tmp_path / name)]) == 0
+        out = capsys.readouterr().out
+        assert "a damping" in out
+        assert "mass 0.25 1/s" in out
+        assert "γ = 0.5 at 0.1, 4 at 1" in out
+        assert "5 vertices" in out
+        assert main(["info", "--json", str(tmp_path / name)]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert found["examples"][0]["curve"] == {"linear": [[0.1, 0.5], [1.0, 4.0]]}

@@ -20,8 +20,10 @@ from supple import (
     read_motion,
     read_surface,
 )
+from supple.cli.info_damping import damping_facts, damping_rows
 from supple.cli.info_model import model_facts, model_rows
 from supple.cli.progress import say
+from supple.damping.damping_file import is_damping_file
 from supple.mesh import MESH_FORMATS, SURFACE_FORMATS
 from supple.recording import is_motion_file, read_metadata
 from supple.reduction.model_file import is_model_file
@@ -50,8 +52,8 @@ def load(path: Path) -> VolumeMesh | Surface:
         raise InputError(
             f"{path}: {f'{ending} is not known' if ending else 'its name has no ending'}; known "
             f"are meshes ({', '.join(MESH_FORMATS)}), surfaces ({', '.join(SURFACE_FORMATS)}), "
-            "recorded motions (.motion) and, for supple info, reduced models (.supple) and scenes "
-            "(.toml)"
+            "recorded motions (.motion) and, for supple info, reduced models (.supple), scenes and "
+            "dampings (.toml)"
         )
     if ending not in SURFACE_FORMATS:
         return read_mesh(path)
@@ -89,6 +91,8 @@ def _described(path: Path) -> dict[str, Any]:
         return {"file": str(path), **model_facts(path)}
     if path.suffix.lower() == ".supple":
         raise InputError(f"{path} is damaged, or no reduced model: it does not begin like one")
+    if is_damping_file(path):
+        return {"file": str(path), **damping_facts(path)}
     if path.suffix.lower() == ".toml":
         return {"file": str(path), **_scene(path)}
     loaded = load(path)
@@ -191,6 +195,8 @@ def _lines(found: dict[str, Any]) -> list[str]:
         rows, head = _motion_rows(found), f"{found['file']}: a motion of {found['mesh']}"
     elif kind == "reduced model":
         rows, head = model_rows(found), f"{found['file']}: a reduced model of {found['mesh']}"
+    elif kind == "damping":
+        rows, head = damping_rows(found), f"{found['file']}: a damping"
     elif kind == "surface":
         rows, head = _surface_rows(found), f"{found['file']}: a surface"
     else:

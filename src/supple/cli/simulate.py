@@ -132,8 +132,8 @@ def damping_text(scene: Scene) -> str:
     if given is None:
         return "none but the integrator's own"
     if not isinstance(given, ExampleDamping):
-        return _linear_text(given)
-    parts = [_linear_text(given.base)]
+        return base_text(given)
+    parts = [base_text(given.base)]
     parts += [f"{name}: {text}" for name, text in _examples(given)]
     if given.overall is not None:
         parts.append(f"all of it by the displacement [m]: {given.overall}")
@@ -142,7 +142,9 @@ def damping_text(scene: Scene) -> str:
     return "; ".join(parts)
 
 
-def _linear_text(given: Damping) -> str:
+def base_text(given: Damping) -> str:
+    """A damping without examples in words."""
+
     def one(value: object, unit: str) -> str:
         if isinstance(value, Mapping):
             return ", ".join(f"{v:.3g} {unit} in {k}" for k, v in value.items())

@@ -68,6 +68,12 @@ def load_damping(path: str | os.PathLike[str]) -> Damping:
         raise InputError(f"{source}: {error}") from error
 
 
+def is_damping_file(path: str | os.PathLike[str]) -> bool:
+    """Whether a file begins as ``save_damping`` begins one."""
+    with Path(path).open("rb") as file:
+        return _FORMAT.encode() in file.read(200)
+
+
 def _is_json(path: str | os.PathLike[str]) -> bool:
     return Path(path).suffix.lower() == ".json"
 

@@ -1,5 +1,6 @@
 """Motions and surfaces for other programs."""
 
+from supple.io.damping_page import write_damping_page
 from supple.io.export import export_motion
 from supple.io.gltf import GltfReport
 from supple.io.report import Run, write_report
@@ -12,6 +13,7 @@ __all__ = [
     "Scene",
     "export_motion",
     "load_scene",
+    "write_damping_page",
     "write_report",
     "write_surface",
 ]

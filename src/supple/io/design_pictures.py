@@ -39,6 +39,14 @@ class ExamplePictures:
     drawn: list[float]
     data: str
 
+    @property
+    def scripts(self) -> str:
+        """What makes the pictures swing, for the end of the page."""
+        if not self.data:
+            return ""
+        data = f'<script type="application/json" id="shapes">{self.data}</script>'
+        return f"{data}<script>{SCRIPT}</script>"
+
     @classmethod
     def of(
         cls,

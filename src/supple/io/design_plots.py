@@ -39,6 +39,31 @@ def curve_plots(before: ExampleDamping, fit: Fit, linear: Fit | None) -> list[Pl
     return [_curves(i, before, fit, linear) for i in range(len(fit.damping.examples))]
 
 
+def own_curve_plots(damping: ExampleDamping) -> list[Plot]:
+    """γ of every example and, if there is one, of the whole body, one plot each."""
+    curves = [
+        (name_of(damping, i), example.curve, _across(example.measure))
+        for i, example in enumerate(damping.examples)
+    ]
+    if damping.overall is not None:
+        curves.append(("All motion", damping.overall, "displacement, mean over the mass [m]"))
+    return [_own_curve(*each) for each in curves]
+
+
+def _own_curve(title: str, curve: DampingCurve, across: str) -> Plot:
+    points = np.array(curve.points)
+    x = np.linspace(0, _MARGIN * (points[-1, 0] or 1.0), 400)
+    drawn = [Curve("", np.maximum(curve(x), _LEAST), _NOW)]
+    if not curve.is_constant:
+        gamma = np.maximum(points[:, 1], _LEAST)
+        drawn.append(Curve("", gamma, _NOW, mark="dot", places=points[:, 0]))
+    return Plot(title, "γ", x, drawn, f"{_words(curve)}.", across=across, log=True)
+
+
+def _across(measure: Measure) -> str:
+    return "excitation |χ|" if measure is Measure.EXCITATION else "its rate |χ̇| [1/s]"
+
+
 def decay_plots(fit: Fit, linear: Fit | None) -> list[Plot]:
     """The swing that each target asks for, one plot each."""
     others = [None] * len(fit.report.results) if linear is None else linear.report.results
@@ -71,8 +96,7 @@ def _curves(i: int, before: ExampleDamping, fit: Fit, linear: Fit | None) -> Plo
     if len(points):
         gamma = np.maximum(points[:, 1], _LEAST)
         curves.append(Curve("targets", gamma, _NOW, mark="dot", places=points[:, 0]))
-    across = "excitation |χ|" if example.measure is Measure.EXCITATION else "its rate |χ̇| [1/s]"
-    title = name_of(fit.damping, i)
+    title, across = name_of(fit.damping, i), _across(example.measure)
     return Plot(title, "γ", x, curves, " ".join(says), across=across, log=True)
 
 

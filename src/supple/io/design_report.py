@@ -12,12 +12,12 @@ from supple.damping import ExampleDamping
 from supple.design import Fit, TargetResult
 from supple.errors import InputError
 from supple.files import replacing
-from supple.io.design_pictures import SCRIPT, ExamplePictures
+from supple.io.design_pictures import ExamplePictures
 from supple.io.design_plots import curve_plots, decay_plots, name_of, run_colors, wish_of
 from supple.io.design_style import STYLE
+from supple.io.example_cards import CURVES_NOTE, example_cards, figures
 from supple.io.report_look import Look, Run, player, player_scripts
 from supple.io.report_page import page
-from supple.io.report_plots import Plot
 from supple.io.report_tracked import Tracked, moving_plots
 from supple.mesh import Embedding, VolumeMesh
 from supple.types import Floats
@@ -74,21 +74,20 @@ def write_design_report(
     if runs:
         stage, data = player(runs, Look.of(runs, skin, colors, floor, up, size=_STILL_SIZE))
         parts.append(
-            stage + _figures(moving_plots(runs, Tracked.of(runs[0].motion), run_colors(len(runs))))
+            stage + figures(moving_plots(runs, Tracked.of(runs[0].motion), run_colors(len(runs))))
         )
         scripts = player_scripts(data)
     pictures = ExamplePictures.of(
         mesh, before, skin=skin, colors=colors, floor=floor, up=up, size=_EXAMPLE_SIZE
     )
-    parts.append("<h2>The examples</h2>" + _examples(fit, pictures))
-    if pictures.data:
-        scripts += f'<script type="application/json" id="shapes">{pictures.data}</script>'
-        scripts += f"<script>{SCRIPT}</script>"
+    frequencies = [_frequency(i, fit) for i in range(len(fit.damping.examples))]
+    parts.append("<h2>The examples</h2>" + example_cards(fit.damping, pictures, frequencies))
+    scripts += pictures.scripts
     for heading, note, plots in (
-        ("How strongly each is damped", _CURVES_NOTE, curve_plots(before, fit, linear)),
+        ("How strongly each is damped", CURVES_NOTE, curve_plots(before, fit, linear)),
         ("How each dies away", _DECAYS_NOTE, decay_plots(fit, linear)),
     ):
-        parts.append(f'<h2>{heading}</h2><p class="note">{note}</p>{_figures(plots)}')
+        parts.append(f'<h2>{heading}</h2><p class="note">{note}</p>{figures(plots)}')
     parts.append("<h2>Asked and got</h2>" + _results(fit, linear))
     parts.append("<h2>How long it took</h2>" + _pairs([_own_timing(fit), *timings]))
     if facts:
@@ -101,11 +100,6 @@ def write_design_report(
         temporary.write_text(text, encoding="utf-8")
 
 
-_CURVES_NOTE = (
-    "γ scales the damping along an example: 1 is the base damping, 10 is ten times as strong. "
-    "The excitation |χ| says how much of the example is in the deformation; at 1 it is "
-    "the example itself."
-)
 _DECAYS_NOTE = (
     "The body is let go from an example and followed for one cycle: through zero, to the other "
     "side, and back. The ring marks what should be left then, the dotted line a steady way there."
@@ -158,26 +152,6 @@ def _verdict(fit: Fit, linear: Fit | None) -> str:
     style = "met" if not missed else "missed"
     more = f"<p>{escape(' '.join(says))}</p>" if says else ""
     return f'<section class="verdict {style}"><strong>{escape(headline)}</strong>{more}</section>'
-
-
-def _examples(fit: Fit, pictures: ExamplePictures) -> str:
-    cards = []
-    for i, example in enumerate(fit.damping.examples):
-        name, scale = escape(name_of(fit.damping, i)), pictures.drawn[i]
-        facts = [f"up to {_length(example.amplitude)} at χ = 1"]
-        if frequency := _frequency(i, fit):
-            facts.insert(0, frequency)
-        if scale != 1:
-            facts.append(f"drawn {scale:g} times as large")
-        says = f"The body deformed by {name}, over its outline without"
-        cards.append(
-            f'<figure><div class="shot"><canvas role="img" aria-label="{says}, swinging">'
-            f'</canvas><img alt="{says}" src="{pictures.stills[i]}"></div>'
-            f"<figcaption><h3>{name}</h3><p>{'<br>'.join(map(escape, facts))}</p></figcaption>"
-            "</figure>"
-        )
-    columns = min(len(cards), 4)
-    return f'<div id="examples" style="--columns: {columns}">{"".join(cards)}</div>'
 
 
 def _frequency(example: int, fit: Fit) -> str:
@@ -250,10 +224,6 @@ def _own_timing(fit: Fit) -> tuple[str, str]:
     )
 
 
-def _figures(plots: Sequence[Plot]) -> str:
-    return f'<div class="plots">{"".join(plot.html() for plot in plots)}</div>'
-
-
 def _pairs(pairs: Sequence[tuple[str, str]]) -> str:
     rows = "".join(f"<tr><th>{escape(k)}</th><td>{escape(v)}</td></tr>" for k, v in pairs)
     return f"<table><tbody>{rows}</tbody></table>"
@@ -265,10 +235,6 @@ def _percent(share: float) -> str:
 
 def _signed(error: float) -> str:
     return f"{100 * error:+.2f} %".replace("-", "−")
-
-
-def _length(metres: float) -> str:
-    return f"{metres:.3g} m" if metres >= 1 else f"{1e3 * metres:.3g} mm"
 
 
 def _version() -> str:
