@@ -54,3 +54,17 @@ def test_out_of_reach(level):
     count, gamma = tries(lambda g: level * g**0.001, 1.0)
     assert count is None
     assert gamma == pytest.approx(HIGHEST if level < 1 else LOWEST)
+
+
+def test_a_jump_closes_the_bracket():
+    """Nothing between 0.5 and infinity: said after a dozen tries, not after the last one."""
+    search, gamma = Search(), 1.0
+    for _ in range(40):
+        search.tell(gamma, 0.5 if gamma < 7.0 else inf, 1.0)
+        if search.closed:
+            break
+        assert not search.exhausted
+        gamma = search.next()
+    assert search.closed
+    assert gamma == pytest.approx(7.0, rel=0.01)
+    assert len(search.tried) < 20

@@ -68,3 +68,29 @@ def test_gravity_needs_the_shape_at_rest(cantilever, examples):
     damping = sp.ExampleDamping(sp.Rayleigh(mass=1.0), examples)
     with pytest.raises(sp.InputError, match="static_shape"):
         make_testbed(cantilever, damping, gravity=(0, 0, -1.0))
+
+
+@pytest.mark.parametrize("space", ["full", "reduced"])
+def test_a_shape_that_is_not_at_rest_is_refused(cantilever, reduced, examples, space):
+    """Half the sag, or the sag without the gravity that makes it."""
+    down = (0.0, 0.0, -1.0)
+    rest = sp.static_shape(cantilever, gravity=down)
+    body = cantilever if space == "full" else reduced
+    for about, gravity in ((0.5 * rest, down), (rest, (0, 0, 0))):
+        damping = sp.ExampleDamping(sp.Rayleigh(mass=1.0), examples, about=about)
+        with pytest.raises(sp.InputError, match="out of balance"):
+            make_testbed(body, damping, gravity=gravity)
+    damping = sp.ExampleDamping(sp.Rayleigh(mass=1.0), examples[:1], about=rest)
+    test = make_testbed(cantilever, damping, gravity=down).unload(damping, 0, 0.1)
+    assert test.oscillates
+
+
+def test_a_slow_return_is_waited_for(cantilever, examples):
+    """Strong damping at large excitations: the body creeps, then swings where the curve is weak."""
+    curve = sp.Curve.linear([(0.4, 1.0), (0.5, 1000.0)])
+    damping = sp.ExampleDamping(sp.Rayleigh(mass=0.3), [examples[0].with_curve(curve)])
+    bed = make_testbed(cantilever, damping)
+    test = bed.unload(damping, 0, 1.2)
+    assert test.oscillates
+    assert test.period > 4 * bed.linear_period(0)
+    assert test.residual > 0.2

@@ -189,7 +189,7 @@ class _Designer:
             start = point.target.start
             decrement = log(start / test.residual) if test.residual > 0 else inf
             search.tell(gamma, decrement, log(start / wanted))
-            if search.exhausted or attempt + 1 == self._limit:
+            if search.exhausted or search.closed or attempt + 1 == self._limit:
                 break
             gamma = search.next()
 
@@ -205,6 +205,11 @@ class _Designer:
         """Why a target was not met."""
         assert point.after is not None
         left, wanted = point.after.residual, self._wanted(point, point.after)
+        if search.closed:
+            return (
+                f"at γ = {point.gamma:.3g} what is left jumps, from a swing to a body that creeps "
+                "back and only then swings, or not at all; a target between cannot be met"
+            )
         if not search.exhausted:
             return f"not closer in {self._limit} simulations; allow more, or a wider tolerance"
         if left > wanted:

@@ -19,8 +19,10 @@ from ..reduction import ReducedModel
 from ..simulation import Simulation
 from ..types import Floats
 
+_BALANCED = 0.05  # share of the forces at play that may be out of balance
 _LONGEST = 12.0  # periods of the linear body that a cycle may take
-_CREEPING = 4.0  # periods without a pass through zero, after which there will be none
+_CREEPING = 4.0  # periods without a pass through zero after which, if next to nothing is left,
+_NOTHING = 0.02  # as a share of the start, whatever comes then is too small to matter
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +73,21 @@ class Testbed(ABC):
             "dt": dt,
             "gravity": gravity,
         }
-        self._period = [2 * np.pi / np.sqrt(square) for square in self._squares()]
+        force, scale = self._imbalance(gravity)
+        if force > _BALANCED * scale:
+            raise InputError(
+                f"at the shape that examples are counted from, forces of {force:.3g} N are out of "
+                "balance: the body would not swing about it. Give the damping about=static_shape("
+                "body, gravity=...) with the gravity of the design, or neither"
+            )
+        self._period = []
+        for i, square in enumerate(self._squares()):
+            if not square > 0:
+                raise InputError(
+                    f"example {i} meets no resistance (ω² = {square:.3g} 1/s²): the body does not "
+                    "vibrate along it; give another shape"
+                )
+            self._period.append(2 * np.pi / np.sqrt(square))
 
     def linear_period(self, example: int) -> float:
         """About how long a small vibration along an example takes [s]."""
@@ -80,6 +96,10 @@ class Testbed(ABC):
     @abstractmethod
     def _squares(self) -> Floats:
         """ω² = xᵀKx / xᵀMx of each example [1/s²], (k,)."""
+
+    @abstractmethod
+    def _imbalance(self, gravity: Floats) -> tuple[float, float]:
+        """Norm of the forces at the shape counted from, and of those that should cancel [N]."""
 
     @abstractmethod
     def _release(self, damping: Damping, example: int, start: float) -> None:
@@ -100,7 +120,9 @@ class Testbed(ABC):
         longest = int(np.ceil(_LONGEST * self._period[example] / self.dt))
         creeping = int(np.ceil(_CREEPING * self._period[example] / self.dt))
         end = None
-        while end is None and len(x) <= (longest if (x < 0).any() else creeping):
+        while end is None and len(x) <= longest:
+            if len(x) > creeping and (x > 0).all() and x[-1] < _NOTHING * start:
+                break
             more_x, more_v = self._follow(example, chunk)
             x, v = np.concatenate([x, more_x]), np.concatenate([v, more_v])
             end = cycle_end(x, v, self.dt)
@@ -162,6 +184,11 @@ class FullTestbed(Testbed):
         ]
         return np.array(squares)
 
+    def _imbalance(self, gravity: Floats) -> tuple[float, float]:
+        elastic = self._body.force(self._about)[self._body.free]
+        weight = self._body.weight(gravity)[self._body.free]
+        return _norm(elastic - weight), _norm(elastic) + _norm(weight)
+
     def _release(self, damping: Damping, example: int, start: float) -> None:
         self._simulation = Simulation(self._body, damping=damping, **self._options)
         self._simulation.state.u = self._about + start * self._X[example]
@@ -194,6 +221,10 @@ class ReducedTestbed(Testbed):
         K, M = self._model.stiffness(self._about), self._model.mass
         return np.array([x @ K @ x / (x @ M @ x) for x in self._X])
 
+    def _imbalance(self, gravity: Floats) -> tuple[float, float]:
+        elastic, weight = self._model.force(self._about), self._model.weight(gravity)
+        return _norm(elastic - weight), _norm(elastic) + _norm(weight)
+
     def _release(self, damping: Damping, example: int, start: float) -> None:
         self._simulation.damping = damping
         self._simulation.q = self._about + start * self._X[example]
@@ -204,6 +235,10 @@ class ReducedTestbed(Testbed):
         q, v = self._simulation.trace(steps)
         dual = self._duals[example]
         return (q[1:] - self._about) @ dual, v[1:] @ dual
+
+
+def _norm(forces: Floats) -> float:
+    return float(np.linalg.norm(forces))
 
 
 def make_testbed(body: Body | ReducedModel, damping: ExampleDamping, **options: Any) -> Testbed:
