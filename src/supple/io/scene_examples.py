@@ -97,6 +97,10 @@ class Sources:
                 f"the body cannot be brought to rest under this force: {failure} A weaker force "
                 "and amplitude, which scales the shape, may do"
             ) from failure
+        if np.allclose(u, self._about, rtol=0.0, atol=1e-300):
+            raise InputError(
+                "this force moves nothing: it is zero, or acts only where the body is held"
+            )
         return shape_between(self._about, u)
 
     def _positions(self, file: Path) -> Floats:
