@@ -110,7 +110,7 @@ class Dynamics(Problem):
             field.reshape(-1)[self._held] = prescribed.reshape(-1)[self._held]
         return field
 
-    def matrix(self, stage: Stage, *, definite: bool) -> Floats:
+    def matrix(self, stage: Stage, *, definite: bool, closer: bool = False) -> Floats:
         shape = self._shape
         if shape is None:
             raise RuntimeError("ask for a balance first")
@@ -124,6 +124,8 @@ class Dynamics(Problem):
                 target = np.zeros((model.pattern.n_blocks, 3, 3))
                 wide.append(target)
             model.add_matrix(shape, self._v, stage.c_v, target, definite=definite)
+            if closer and not definite:
+                model.add_shape_derivative(shape, self._v, 1.0, target)
         if not wide:
             return values
         total = np.zeros((self.pattern.n_blocks, 3, 3))

@@ -353,6 +353,43 @@ def test_damping_can_change_between_steps(body):
         sim.damping = 3.0
 
 
+def test_a_carried_body_is_not_excited(body):
+    """Where supports move, what they carry along is neither excitation nor displacement."""
+    mesh = body.mesh
+    held = np.flatnonzero(~body.free.any(axis=1))
+    swing = sp.Support.oscillating(held, (0, 0, 0.3), 1.0)
+    carried = sp.Body(mesh, body.material, supports=[swing])
+    shape = sp.vibration_modes(carried, 1).shapes[0]
+    curve = sp.Curve.linear([(0.0, 0.5), (1.0, 50.0)])
+    for measure in sp.Measure:
+        example = sp.Example(shape, curve, measure=measure)
+        damping = sp.ExampleDamping(sp.Rayleigh(stiffness=0.01, at=REST), [example], overall=curve)
+        bound = damping.bind(carried)
+        v = 0.1 * shape
+        shift = np.tile([0.3, 0.2, -0.1], (mesh.n_vertices, 1))
+        here = Shape(carried, 0.02 * shape, order=2)
+        there = Shape(carried, 0.02 * shape + shift, order=2)
+        force = bound.evaluate(here, v)[1]
+        moved = bound.evaluate(there, v + 5 * shift)[1]
+        np.testing.assert_allclose(moved, force, atol=1e-8 * np.abs(force).max())
+
+
+@pytest.mark.parametrize("rule", [sp.Bathe(), sp.Newmark(), sp.BDF2()], ids=repr)
+def test_curves_that_rise_steeply_with_the_rate(body, rule):
+    """Drag that grows a hundredfold over the rates of a swing: each step has one solution."""
+    mode = sp.vibration_modes(body, 1)
+    shape = mode.shapes[0] * 0.05 / np.abs(mode.shapes[0]).max()
+    w = 2 * np.pi * mode.frequencies[0]
+    curve = sp.Curve.linear([(0.02 * w, 0.01), (0.5 * w, 100.0)])
+    example = sp.Example(shape, curve, measure=sp.Measure.RATE)
+    damping = sp.ExampleDamping(sp.Rayleigh(mass=0.05 * w), [example])
+    sim = sp.Simulation(body, damping=damping, integrator=rule, dt=2 * np.pi / w / 40)
+    sim.state.u = shape
+    motion = sim.run(4 * np.pi / w)
+    energy = motion.kinetic + motion.elastic
+    assert energy[-1] < 0.5 * energy[0]
+
+
 # -- bad input -------------------------------------------------------------------------------
 
 

@@ -22,6 +22,14 @@ import supple as sp
         ("ζ = 0.05", sp.DampingRatio(0.05)),
         ("zeta=.05", sp.DampingRatio(0.05)),
         ("damping ratio 5 %", sp.DampingRatio(0.05)),
+        ("ζ = 0.05 at this amplitude", sp.DampingRatio(0.05)),
+        ("5 % damping", sp.DampingRatio(0.05)),
+        ("2 % of critical.", sp.DampingRatio(0.02)),
+        ("80 % of the amplitude left after each cycle", sp.ShareLeft(0.8)),
+        ("down to 20 % after 1 cycle", sp.ShareLeft(0.2)),
+        ("halved after one cycle", sp.ShareLeft(0.5)),
+        ("half-life 0.4 seconds", sp.HalfLife(0.4)),
+        ("half-life: 4e-1 sec", sp.HalfLife(0.4)),
     ],
 )
 def test_words(words, expected):
@@ -31,7 +39,9 @@ def test_words(words, expected):
     assert sp.wish(str(found)).share(0.7) == pytest.approx(found.share(0.7), rel=1e-3)
 
 
-@pytest.mark.parametrize("words", ["", "soon", "20", "half-life", "120 % left", "0 %", "ζ = 1"])
+@pytest.mark.parametrize(
+    "words", ["", "soon", "20", "half-life", "120 % left", "0 %", "ζ = 1", "20 % after two cycles"]
+)
 def test_words_not_understood(words):
     with pytest.raises(sp.InputError):
         sp.wish(words)

@@ -61,6 +61,13 @@ class BoundDamping(ABC):
         ``values`` are (blocks, 3, 3). ``definite`` asks for a positive semidefinite stand-in.
         """
 
+    def add_shape_derivative(self, shape: Shape, v: Floats, factor: float, values: Floats) -> None:
+        """Add factor · ∂∇₂R/∂u, or what is symmetric and sparse of it, as ``add_matrix`` does.
+
+        A Newton iteration gets by without, but may go to and fro where damping follows the shape.
+        """
+        return  # nothing follows the shape
+
     def low_rank(self, shape: Shape, v: Floats) -> LowRank | None:
         """What ∂∇₂R/∂v has beside the sparse part that ``add_matrix`` gives."""
         return None

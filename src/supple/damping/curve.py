@@ -20,6 +20,7 @@ from ..checks import instance, number, numbers
 from ..errors import InputError
 from ..types import Floats
 
+_LOG_10 = float(np.log(10.0))
 _LOG_OF_ZERO = -400.0  # 10**−400 is zero in double precision
 
 
@@ -133,12 +134,19 @@ class Curve:
 
     def at(self, x: float) -> float:
         """γ at one x, without the cost of arrays."""
+        return self.with_slope(x)[0]
+
+    def with_slope(self, x: float) -> tuple[float, float]:
+        """γ and its derivative by |x| at one x."""
         breaks, pieces = self._lists
         size = min(max(abs(x), breaks[0]), breaks[-1])
         k = min(bisect_right(breaks, size), len(pieces)) - 1
         s = size - breaks[k]
         c0, c1, c2, c3 = pieces[k]
-        return float(10.0 ** (c0 + s * (c1 + s * (c2 + s * c3))))
+        gamma = float(10.0 ** (c0 + s * (c1 + s * (c2 + s * c3))))
+        if not breaks[0] < abs(x) < breaks[-1]:
+            return gamma, 0.0
+        return gamma, gamma * _LOG_10 * (c1 + s * (2 * c2 + s * 3 * c3))
 
     @cached_property
     def _lists(self) -> tuple[list[float], list[list[float]]]:

@@ -111,7 +111,8 @@ class ExampleDamping(Damping):
     The base is any damping that is linear in the velocity. Excitations are counted from the shape
     ``about`` (n, 3), the rest shape if none is given: for a body that hangs or stands, give the
     shape in which it does. ``overall`` scales all damping by a curve of the body's displacement
-    from there, the root of the mean square over its mass [m].
+    from there, the root of the mean square over its mass [m]. Where supports move, displacements
+    are counted from where they carry the body; a turn of theirs counts as a deformation.
     ``symmetric`` makes the damping matrix symmetric where examples are not C-orthogonal; then only
     the mean of what two examples ask of each other is kept.
     """
@@ -192,6 +193,8 @@ class _BoundExampleDamping(BoundDamping):
         self._X: Floats = interleaved(X)
         momenta = np.reshape([body.mass_times(x) for x in self._X], self._X.shape)
         self._duals = excitation_duals(self._X, np.where(body.free, momenta, 0.0))
+        moves = body.held.moving
+        self._carriers = np.flatnonzero(~body.free.any(axis=1)) if moves else np.zeros(0, int)
         varying = [example for example in damping.examples if not example.curve.is_constant]
         self._measures = {example.measure for example in varying}
         self._about = np.zeros_like(body.mesh.vertices)
@@ -248,30 +251,55 @@ class _BoundExampleDamping(BoundDamping):
     ) -> None:
         self._base.add_matrix(shape, v, factor * self._overall(shape), values, definite=definite)
 
+    def add_shape_derivative(self, shape: Shape, v: Floats, factor: float, values: Floats) -> None:
+        # Ĉ v = C(u) z with z = v + X W (C X)ᵀ v, of which C is what follows the shape most
+        z = v
+        if len(self._X):
+            rows = len(self._X), v.size
+            amounts = self._coupling(shape, v) @ (self._at(shape)[0].reshape(rows) @ v.ravel())
+            z = v + (amounts @ self._X.reshape(rows)).reshape(v.shape)
+        self._base.add_shape_derivative(shape, z, factor * self._overall(shape), values)
+
     def low_rank(self, shape: Shape, v: Floats) -> LowRank | None:
         if not len(self._X):
             return None
-        coupling = self._coupling(shape, v)
+        coupling = self._coupling(shape, v, of_derivative=True)
         return LowRank(self._at(shape)[0], coupling, self._overall(shape))
+
+    def _uncarried(self, field: Floats) -> Floats:
+        """A field without what moving supports, in the mean, lend to all of the body."""
+        if not len(self._carriers):
+            return field
+        rest: Floats = field - field[self._carriers].mean(axis=0)
+        return rest
 
     def _overall(self, shape: Shape) -> float:
         """γ(‖u‖) (Eq. 17)."""
         if self._damping.overall is None:
             return 1.0
-        u = shape.u - self._about
+        u = self._uncarried(shape.u - self._about)
         square = float(np.vdot(u, self._body.mass_times(u))) / self._body.total_mass
         return float(self._damping.overall(np.sqrt(max(square, 0.0))))
 
-    def _coupling(self, shape: Shape, v: Floats) -> Floats:
-        """W with Ĉ = C + C X W (C X)ᵀ."""
+    def _coupling(self, shape: Shape, v: Floats, *, of_derivative: bool = False) -> Floats:
+        """W with Ĉ = C + C X W (C X)ᵀ or, about, that of the derivative of Ĉ v by v.
+
+        Along an example with a curve of the rate, γ(|χ̇|) χ̇ has the derivative γ + γ' |χ̇|.
+        """
         duals = self._duals.reshape(len(self._X), -1)
         of = {measure: np.zeros(len(self._X)) for measure in Measure}
         if Measure.EXCITATION in self._measures:
-            of[Measure.EXCITATION] = duals @ (shape.u - self._about).ravel()
+            of[Measure.EXCITATION] = duals @ self._uncarried(shape.u - self._about).ravel()
         if Measure.RATE in self._measures:
-            of[Measure.RATE] = duals @ v.ravel()
+            of[Measure.RATE] = duals @ self._uncarried(v).ravel()
         examples = self._damping.examples
         gamma = np.array([e.curve.at(of[e.measure][i]) for i, e in enumerate(examples)])
+        if of_derivative and Measure.RATE in self._measures:
+            for i, example in enumerate(examples):
+                if example.measure is Measure.RATE:
+                    rate = of[Measure.RATE][i]
+                    steeper = gamma[i] + example.curve.with_slope(rate)[1] * abs(rate)
+                    gamma[i] = max(steeper, 0.1 * gamma[i])  # a drag that falls is kept definite
         G = self._at(shape)[1]
         W: Floats = np.empty_like(G)
         couple(G, gamma, self._damping.symmetric, W, np.empty_like(G), np.empty_like(G))

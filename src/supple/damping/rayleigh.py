@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,6 +22,9 @@ from ..types import Floats
 from .base import BoundDamping, BoundViscousDamping, Damping
 
 Coefficient = float | ArrayLike | Mapping[str, float]
+
+
+_SHIFT = 1e-3  # of an edge: how far K is looked at ahead
 
 
 class StiffnessAt(Enum):
@@ -145,6 +149,27 @@ class _BoundRayleigh(BoundViscousDamping):
                 stiffness = self._current_stiffness(shape, definite=definite)
         if len(stiffness):
             add_scaled(stiffness.reshape(-1), factor, values.reshape(-1))
+
+    def add_shape_derivative(self, shape: Shape, v: Floats, factor: float, values: Floats) -> None:
+        size = float(np.abs(v).max(initial=0.0))
+        if self._constant is not None or size == 0.0:
+            return
+        # ∂(β K(u) v)/∂u = β DK(u)[v], the change of K along v, as a difference
+        step = _SHIFT * self._edge / size
+        ahead = Shape(self._body, shape.u + step * v, order=2)
+        if not np.isfinite(ahead.energy):
+            return
+        if np.ndim(self._beta) == 0:
+            change = ahead.stiffness - shape.stiffness
+            factor *= float(self._beta)
+        else:
+            change = self._current_stiffness(ahead, definite=False)
+            change -= self._current_stiffness(shape, definite=False)
+        add_scaled(change.reshape(-1), factor / step, values.reshape(-1))
+
+    @cached_property
+    def _edge(self) -> float:
+        return float(self._body.mesh.edge_lengths().mean())
 
     def _current_stiffness(self, shape: Shape, *, definite: bool) -> Floats:
         """β K(u), (blocks, 3, 3)."""

@@ -22,6 +22,7 @@ from .search import HIGHEST, LOWEST, Search
 from .targets import Unloading
 from .unloading import Testbed, UnloadingTest, make_testbed
 
+_CLOSE_BY = (1.0, 1.04, 0.96, 1.12)  # times a γ: where to try again after a step that failed
 _FAINTEST = 1e-6  # share of a start that a motion can be told from nothing, or from all of it
 
 
@@ -110,6 +111,7 @@ class _Point:
         self.simulations = 0
         self.before: UnloadingTest | None = None
         self.after: UnloadingTest | None = None
+        self.failure: tuple[float, StepFailed] | None = None  # the last one, and its γ
         self.known: UnloadingTest | None = None  # the next test, if nothing changes before it
         self.reason = ""
 
@@ -129,7 +131,10 @@ class _Designer:
         self._points: list[_Point] = []
         for index, target in targets:
             example = damping.examples[index]
-            test = bed.unload(damping, index, target.start)
+            try:
+                test = bed.unload(damping, index, target.start)
+            except StepFailed:
+                test = UnloadingTest.failed(target.start)
             x = target.start
             if example.measure is Measure.RATE:  # the fastest of the cycle, about
                 period = test.period if test.oscillates else bed.linear_period(index)
@@ -137,7 +142,8 @@ class _Designer:
             gamma = min(max(float(example.curve(x)), LOWEST), HIGHEST)
             point = _Point(index, target, x, gamma)
             point.before, point.simulations = test, 1
-            if example.curve.is_constant and gamma == example.curve.points[0][1]:
+            same = example.curve.is_constant and gamma == example.curve.points[0][1]
+            if same and not test.is_failed:
                 point.known = test  # the curve of its targets begins as the same constant
             self._points.append(point)
         self._fresh, self._settled = True, False
@@ -170,25 +176,20 @@ class _Designer:
         tests: dict[float, UnloadingTest] = {}
         gamma, point.reason = point.gamma, ""
         for attempt in range(self._limit):
-            point.gamma = gamma
-            self._set_curves()
-            try:
-                test = tests[gamma] = self._unload(point)
-            except StepFailed as failure:
-                if not tests and attempt > 3:
-                    failure.add_note(f"That is the release for {point.target}.")
-                    raise
-                search.tell(gamma, inf, 1.0)  # stronger than the solver bears
-                gamma = search.next()
-                continue
-            wanted = self._wanted(point, test)
-            self._tell(number_, point, test, wanted)
-            if abs(test.residual / wanted - 1) <= self._tolerance:
-                point.after = test
-                return
-            start = point.target.start
-            decrement = log(start / test.residual) if test.residual > 0 else inf
-            search.tell(gamma, decrement, log(start / wanted))
+            tried = self._try(point, gamma)
+            if tried is None:  # stronger than the solver bears, for all one can tell
+                search.tell(gamma, inf, 1.0)
+            else:
+                gamma, test = tried
+                tests[gamma] = test
+                wanted = self._wanted(point, test)
+                self._tell(number_, point, test, wanted)
+                if abs(test.residual / wanted - 1) <= self._tolerance:
+                    point.after = test
+                    return
+                start = point.target.start
+                decrement = log(start / test.residual) if test.residual > 0 else inf
+                search.tell(gamma, decrement, log(start / wanted))
             if search.exhausted or search.closed or attempt + 1 == self._limit:
                 break
             gamma = search.next()
@@ -196,15 +197,35 @@ class _Designer:
         def miss(gamma: float) -> float:
             return abs(tests[gamma].residual / self._wanted(point, tests[gamma]) - 1)
 
-        point.gamma = min(tests, key=miss)
-        point.after = tests[point.gamma]
+        if tests:
+            point.gamma = min(tests, key=miss)
+            point.after = tests[point.gamma]
+        else:
+            point.after = UnloadingTest.failed(point.target.start)
         self._set_curves()
         point.reason = self._why(point, search)
+
+    def _try(self, point: _Point, gamma: float) -> tuple[float, UnloadingTest] | None:
+        """The test with a γ or, if a step of it fails, with one close by."""
+        for factor in _CLOSE_BY:
+            point.gamma = min(max(factor * gamma, LOWEST), HIGHEST)
+            self._set_curves()
+            try:
+                return point.gamma, self._unload(point)
+            except StepFailed as failure:
+                point.failure = point.gamma, failure
+        return None
 
     def _why(self, point: _Point, search: Search) -> str:
         """Why a target was not met."""
         assert point.after is not None
         left, wanted = point.after.residual, self._wanted(point, point.after)
+        if point.failure is not None and not search.exhausted:
+            gamma, failure = point.failure
+            return (
+                f"with γ = {gamma:.3g} the motion cannot be computed ({failure.reason}); smaller "
+                "steps, a smaller start, or a base damping proportional to mass may do"
+            )
         if search.closed:
             return (
                 f"at γ = {point.gamma:.3g} what is left jumps, from a swing to a body that creeps "

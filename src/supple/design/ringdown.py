@@ -18,24 +18,8 @@ from ..errors import InputError
 from ..motion import Motion
 from ..types import Floats
 from .ringdown_csv import read_columns
+from .ringdown_decay import Decay, decay_of
 from .ringdown_turns import turning_points
-
-_SMOOTH = 5  # turning points that share one damping ratio
-
-
-@dataclass(frozen=True, eq=False)
-class Decay:
-    """How a vibration dies away, turning point by turning point.
-
-    Attributes: ``times`` [s]; ``amplitudes`` [m]; ``frequencies`` [Hz], each over the cycle around
-    its turning point; ``ratios`` ζ, each from the slope of log amplitude over five of them; all
-    (k,). ζ over amplitude is the measured damping curve.
-    """
-
-    times: Floats
-    amplitudes: Floats
-    frequencies: Floats
-    ratios: Floats
 
 
 @dataclass(frozen=True)
@@ -64,8 +48,9 @@ class RingDown:
     """The displacement of one place along one direction while it rings down.
 
     ``times`` [s] and ``displacements`` [m] are (T,). The record may begin while the body is held
-    still; everything before its first turning point in motion is left out. Swings of less than
-    ``smallest`` times the largest count as noise.
+    still; everything before its first turning point in motion is left out. It is smoothed over less
+    than half a cycle to find where it turns, and ends for that purpose where its noise takes over.
+    Swings of less than ``smallest`` times the largest count as noise in any case.
     """
 
     times: Floats
@@ -112,8 +97,15 @@ class RingDown:
         ``time`` and ``value`` name the columns, the first and the second if not given. ``scale``
         turns values into metres, e.g. 1e-3 for millimetres.
         """
+        if number("scale", scale) == 0:
+            raise InputError(
+                "scale is 0, which leaves no motion; 1e-3 turns millimetres into metres"
+            )
         times, values = read_columns(path, time, value)
-        return cls(times, number("scale", scale) * values, smallest)
+        try:
+            return cls(times, scale * values, smallest)
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from error
 
     @classmethod
     def from_motion(
@@ -158,21 +150,14 @@ class RingDown:
     @cached_property
     def decay(self) -> Decay:
         """Amplitude, frequency and damping ratio at each inner turning point."""
-        from scipy.signal import savgol_filter  # slow to import
-
-        t, x = self.turns
-        log = np.log(np.abs(x[:-2] - 2 * x[1:-1] + x[2:]) / 4)
-        # log A_k − log A_k+1, what half a cycle takes
-        window, order = (_SMOOTH, 2) if len(log) >= _SMOOTH else (3, 1)
-        lost = -savgol_filter(log, window, order, deriv=1)
-        log -= 2 * np.log(np.cosh(lost / 2))  # the neighbours of A are A e^lost and A e^-lost
-        return Decay(t[1:-1], np.exp(log), 1 / (t[2:] - t[:-2]), lost / np.hypot(np.pi, lost))
+        return decay_of(*self.turns)
 
     def envelope(self, times: ArrayLike) -> Floats:
         """Amplitude [m] at ``times`` [s], exponential between turning points and beyond them."""
         at = np.asarray(times, dtype=float)
         decay = self.decay
-        t, log = decay.times, np.log(decay.amplitudes)
+        first, last = decay.ends
+        t, log = self.turns[0], np.log(np.concatenate([[first], decay.amplitudes, [last]]))
         rates = 2 * np.pi * decay.ratios * decay.frequencies / np.sqrt(1 - decay.ratios**2)
         inner = np.interp(at, t, log)
         before, after = np.minimum(at - t[0], 0), np.maximum(at - t[-1], 0)
@@ -230,6 +215,8 @@ class RingDown:
         A, f, zeta, phi, rest = (float(value) for value in best)
         if A < 0:
             A, phi = -A, phi + np.pi
+        if f < 0:  # the same motion
+            f, zeta, phi = -f, -zeta, -phi
         return DampedSinusoid(begin, A, f, zeta, float(np.remainder(phi, 2 * np.pi)), rest)
 
 
@@ -255,10 +242,24 @@ def compare_ring_downs(
     t = np.linspace(0.0, number("seconds", seconds, above=0, unit="s"), 301)
     ours, theirs = (ring.envelope(ring.start + t) for ring in (simulated, measured))
     return RingDownMatch(
-        simulated.first(seconds).frequency / measured.first(seconds).frequency - 1,
+        first_swings(simulated, seconds).frequency / first_swings(measured, seconds).frequency - 1,
         float(np.sqrt(np.mean((ours - theirs) ** 2) / np.mean(theirs**2))),
         float(np.sqrt(np.mean((ours / theirs - 1) ** 2))),
     )
+
+
+def first_swings(ring: RingDown, seconds: float) -> RingDown:
+    """``ring.first(seconds)``, if that is long enough to be read."""
+    turns = ring.turns[0]
+    count = int(np.sum(turns <= ring.start + seconds - 0.1 / ring.frequency))
+    if count < 5 <= len(turns):
+        enough = turns[4] - turns[0] + 0.2 / ring.frequency
+        raise InputError(
+            f"{count} turning points lie well within {seconds:g} s of the first turning point of a "
+            f"ring-down of {ring.frequency:.3g} Hz, at least 5 are needed; give seconds= of "
+            f"{enough:.2g} or more"
+        )
+    return ring.first(seconds)
 
 
 def _damped_sinusoid(

@@ -19,7 +19,7 @@ from ..damping.curve import Curve
 from ..damping.example import Example, ExampleDamping
 from ..errors import InputError
 from ..types import Floats, Progress
-from .ringdown import RingDown, RingDownMatch, compare_ring_downs
+from .ringdown import RingDown, RingDownMatch, compare_ring_downs, first_swings
 from .ringdown_trial import Experiment, Trial
 
 _ROUNDS = 8  # of the search for Young's modulus
@@ -134,8 +134,9 @@ class _Search:
         rings = [each.measured for each in experiments]
         self._t = np.linspace(0.0, seconds, _SAMPLES)
         self._wanted = np.array([ring.envelope(ring.start + self._t) for ring in rings])
-        w = np.array([2 * np.pi * ring.first(seconds).frequency for ring in rings])
-        zeta = np.array([ring.first(seconds).ratio for ring in rings])
+        starts = [first_swings(ring, seconds) for ring in rings]
+        w = np.array([2 * np.pi * ring.frequency for ring in starts])
+        zeta = np.array([ring.ratio for ring in starts])
         # the damping is 2 ζ ω = level (1 − share) + level share (ω / ω₀)²
         self._middle = float(np.exp(np.log(w).mean()))  # ω₀
         if not (zeta > 0).all():

@@ -161,10 +161,6 @@ class Trial:
         )
         live.q = self._start
         steps = round(self.seconds / self._dt) + int(1.5 * _STEPS_A_CYCLE)
-        places = np.empty(steps + 1)
-        places[0] = self._along @ live.q
-        for step in range(1, steps + 1):
-            live.run_steps(1)
-            places[step] = self._along @ live.q
+        places = live.trace(steps)[0] @ self._along
         times = self._dt * np.arange(steps + 1, dtype=np.float64)
         return RingDown(times, places, 1e-6)

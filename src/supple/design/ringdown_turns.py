@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
 from ..errors import InputError
@@ -10,12 +12,18 @@ from .ringdown_smooth import Smoothed, smoothed
 
 _MOVING = 0.02  # of the range; a body that moved less is still being held
 _CLEAR = 10.0  # standard deviations of the noise that a swing must exceed
-_REACH = 0.1  # cycles to both sides of a top that tell where it is
+_REACH = 0.1  # cycles to both sides of a turning point that tell where it is
+_SWING = 0.3  # cycles that tell whether the record starts at a turning point
 _EARLY, _LATE = 0.05, 0.12  # cycles before and after the start where its turning point may be
 _APART = 0.25  # cycles between samples at most
 _LONGER = 1.6  # times the half cycles before: no longer the same swing
-_SPREAD = 0.2  # standard deviation of half cycles against their neighbours
+_SPREAD = 0.3  # standard deviation of half cycles, relative to the one before
+_GROWN, _UNSURE = 1.15, 3.0  # times an amplitude, and standard deviations: it grew again
 _LARGE = 3.0  # times the least swing: too large to be left out
+
+
+class RingDownWarning(UserWarning):
+    """A record that can be read, though not all that is read from it means something."""
 
 
 def turning_points(t: Floats, x: Floats, smallest: float) -> tuple[Floats, Floats]:
@@ -25,22 +33,22 @@ def turning_points(t: Floats, x: Floats, smallest: float) -> tuple[Floats, Float
         raise _too_few(0, t)
     s = record.values
     least = max(smallest * np.ptp(s), _CLEAR * record.noise)
-    held = int(np.argmax(np.abs(s - s[0]) > max(_MOVING * np.ptp(s), least / 2)))
+    held = int(np.argmax(np.abs(s - s[0]) > max(_MOVING * np.ptp(s), least)))
     turns = _alternating(s, held, least)
     if len(turns) < 3:
         raise _too_few(len(turns), t)
     reach = max(1, int(_REACH * record.period / record.step))
-    points = [_vertex(record, k - reach, k + reach + 1) for k, _ in turns]
-    first = _vertex(record, 0, 2 * reach + 1)
-    early, late = record.times[0] + record.period * np.array([-_EARLY, _LATE])
-    moves_soon = held * record.step < record.period / 4
-    if moves_soon and early <= first[0] <= late and turns[0][1] * (points[0][1] - first[1]) > least:
-        points.insert(0, first)  # released at the very start
+    points = [_vertex(record, k, reach) for k, _ in turns]
+    if held * record.step < record.period / 4:
+        first = _at_start(record, np.array(points[:3]))
+        if first is not None and turns[0][1] * (points[0][1] - first[1]) > least:
+            points.insert(0, first)
     times, values = np.array(points).T
+    _require_samples(t, times[0], times[-1], record.period)
     count = _even(times, values, _LARGE * least)
     if count < 5:
         raise _too_few(count, t)
-    _require_samples(t, times[0], times[count - 1], record.period)
+    _warn_of_beats(times[:count], values[:count], record.noise)
     return times[:count], values[:count]
 
 
@@ -60,17 +68,38 @@ def _alternating(s: Floats, held: int, least: float) -> list[tuple[int, int]]:
     return turns
 
 
-def _vertex(record: Smoothed, low: int, high: int) -> tuple[float, float]:
-    """Time and value of the vertex of the parabola through the samples from low to high.
+def _vertex(record: Smoothed, k: int, reach: int) -> tuple[float, float]:
+    """Time and value of the turning point of the sinusoid through the samples around sample k."""
+    around = slice(max(k - reach, 0), k + reach + 1)
+    t, x = record.times[around] - record.times[k], record.values[around]
+    w = 2 * np.pi / record.period
+    parts = np.stack([np.cos(w * t), np.sin(w * t), np.ones(len(t))], axis=1)
+    p, q, rest = np.linalg.lstsq(parts, x, rcond=None)[0]
+    off = float(np.arctan2(q, p) if p > 0 else np.arctan2(-q, -p)) / w
+    if not t[0] <= off <= t[-1]:  # flat
+        return float(record.times[k]), float(record.values[k])
+    return float(record.times[k] + off), float(rest + np.copysign(np.hypot(p, q), p))
 
-    The middle sample where they are as good as straight.
+
+def _at_start(record: Smoothed, turns: Floats) -> tuple[float, float] | None:
+    """The turning point of a body released at the very start, None if it moved there already.
+
+    Its swing up to the next one is taken to have the period and the damping of the two that follow.
     """
-    t, s = record.times[max(low, 0) : high], record.values[max(low, 0) : high]
-    middle = t[len(t) // 2]
-    a, b, c = np.polyfit(t - middle, s, 2)
-    if a == 0 or abs(b) > 2 * abs(a) * (t[-1] - t[0]):
-        return float(middle), float(s[len(s) // 2])
-    return float(middle - b / (2 * a)), float(c - b * b / (4 * a))
+    (t1, t2, t3), (x1, x2, x3) = turns.T
+    w = 2 * np.pi / (t3 - t1)
+    rate = np.log(abs((x1 - x2) / (x2 - x3))) / (t2 - t1)
+    count = max(5, int(_SWING * record.period / record.step))
+    s = -rate + 1j * w
+    swing = np.exp(s * (record.times[:count] - record.times[0]))
+    parts = np.stack([swing.real, swing.imag, np.ones(len(swing))], axis=1)
+    p, q, rest = np.linalg.lstsq(parts, record.given[:count], rcond=None)[0]
+    # x = rest + Re (p − iq) exp(s t), whose velocity vanishes where its phase is a right angle
+    t = np.remainder(np.pi / 2 - np.angle(s * (p - 1j * q)) + np.pi / 2, np.pi) - np.pi / 2
+    if not -_EARLY < t / (2 * np.pi) < _LATE:
+        return None
+    top = rest + ((p - 1j * q) * np.exp(s * t / w)).real
+    return float(record.times[0] + t / w), float(top)
 
 
 def _even(times: Floats, values: Floats, large: float) -> int:
@@ -82,9 +111,9 @@ def _even(times: Floats, values: Floats, large: float) -> int:
         if not 1 / _LONGER < halves[k] / usual < _LONGER:
             count = k + 1
             break
-    uneven = float(np.std(np.diff(np.log(halves[: count - 1]))) / np.sqrt(2))
-    rest = np.abs(np.diff(values[count:]))
-    if uneven < _SPREAD and not (rest > large).any():
+    large_later = (np.abs(np.diff(values[count:])) > large).any()
+    even = halves[: count - 1]
+    if not large_later and (even > 0).all() and np.std(np.diff(np.log(even))) < _SPREAD:
         return count
     raise InputError(
         f"the record does not swing evenly: {len(times)} turning points follow each other after "
@@ -103,6 +132,22 @@ def _require_samples(t: Floats, start: float, stop: float, period: float) -> Non
             f"there is no sample between {t[k]:g} s and {t[k + 1]:g} s, where the record swings "
             f"with a cycle of {period:.3g} s; samples must be at most a quarter of a cycle apart: "
             "take a part without gaps by between(start, stop), or a finer record"
+        )
+
+
+def _warn_of_beats(times: Floats, values: Floats, noise: float) -> None:
+    """A swing that dies away and grows again is more than one vibration."""
+    A = np.abs(values[:-2] - 2 * values[1:-1] + values[2:]) / 4
+    before, after = np.maximum.accumulate(A), np.maximum.accumulate(A[::-1])[::-1]
+    ebbs = np.minimum(before, after) - _GROWN * A - _UNSURE * noise
+    k = int(np.argmax(ebbs))
+    if ebbs[k] > 0:
+        warnings.warn(
+            f"the swing dies away to {A[k]:.3g} m at {times[k + 1]:.3g} s and grows again to "
+            f"{after[k]:.3g} m: several vibrations at once, or a push; its damping ratios say "
+            "little. Take a part by between(start, stop), or filter the record",
+            RingDownWarning,
+            stacklevel=2,
         )
 
 

@@ -71,24 +71,35 @@ def _open_share(name: str, value: float) -> None:
     number(name, value, above=0, below=1)
 
 
-_NUMBER = r"(\d+(?:\.\d*)?|\.\d+)"
+_NUMBER = r"(\d+(?:\.\d*)?(?:e[-+]?\d+)?|\.\d+)"
+_CYCLE = r"(?: (?:after|in|each|per|every)(?: (?:one|a|each|every|1))? cycle)?"
+_SECONDS = r"(ms|milliseconds?|s|sec|seconds?)"
 _WORDS = (
     (
-        re.compile(rf"(?:(?:down to|leaves?|left|keeps?) )?{_NUMBER} ?%(?: left)?"
-                   r"(?: (?:after|in|each|per|every)(?: (?:one|a|each|every))? cycle)?"),
+        re.compile(
+            rf"(?:(?:down to|leaves?|left|keeps?) )?{_NUMBER} ?%(?: of (?:the|its) amplitude)?"
+            rf"(?: (?:left|remain|remains))?{_CYCLE}"
+        ),
         lambda found: ShareLeft(float(found[1]) / 100),
     ),
+    (re.compile(rf"(?:halved|half left|halves){_CYCLE}"), lambda found: ShareLeft(0.5)),
     (
-        re.compile(rf"half[- ]life(?: of)?:? {_NUMBER} ?(m?s)|halves in {_NUMBER} ?(m?s)"),
-        lambda found: HalfLife(
-            float(found[1] or found[3]) * (1e-3 if (found[2] or found[4]) == "ms" else 1.0)
+        re.compile(
+            rf"(?:half[- ]life(?: of| is)?|halves in|halved in)[:=]? ?{_NUMBER} ?{_SECONDS}"
         ),
+        lambda found: HalfLife(float(found[1]) * (1e-3 if found[2].startswith("m") else 1.0)),
     ),
     (
-        re.compile(rf"(?:ζ|zeta|(?:damping )?ratio)(?: of)? ?[=:]? ?{_NUMBER}( ?%)?"),
+        re.compile(
+            rf"(?:ζ|zeta|(?:damping )?ratio)(?: of| is)? ?[=:]? ?{_NUMBER}( ?%)?(?: of critical)?"
+        ),
         lambda found: DampingRatio(float(found[1]) * (0.01 if found[2] else 1.0)),
     ),
-)  # fmt: skip
+    (
+        re.compile(rf"{_NUMBER} ?% (?:damping|of critical(?: damping)?)"),
+        lambda found: DampingRatio(float(found[1]) / 100),
+    ),
+)
 
 
 def wish(words: str) -> Wish:
@@ -97,12 +108,13 @@ def wish(words: str) -> Wish:
     "down to 20 % after one cycle", "80 % left each cycle", "half-life 0.4 s", "ζ = 0.05".
     """
     text = " ".join(str(words).lower().replace("per cent", "%").replace("percent", "%").split())
+    text = text.rstrip(".").removesuffix(" at this amplitude")
     for pattern, make in _WORDS:
         if found := pattern.fullmatch(text):
             return make(found)
     raise InputError(
         f"wish {words!r} is not understood; write it like 'down to 20 % after one cycle', "
-        "'half-life 0.4 s' or 'ζ = 0.05'"
+        "'half-life 0.4 s' or 'ζ = 0.05'; a cycle is one swing there and back"
     )
 
 

@@ -85,8 +85,12 @@ class Problem(ABC):
         """
 
     @abstractmethod
-    def matrix(self, stage: Stage, *, definite: bool) -> Floats:
-        """c_a M + c_v C + K where the last balance was taken, (blocks, b, b)."""
+    def matrix(self, stage: Stage, *, definite: bool, closer: bool = False) -> Floats:
+        """c_a M + c_v C + K where the last balance was taken, (blocks, b, b).
+
+        ``closer`` asks for more of the derivative of the residual, at a price: how C follows the
+        shape.
+        """
 
     def low_rank(self, stage: Stage) -> LowRank | None:
         """What the matrix has beside its blocks there."""

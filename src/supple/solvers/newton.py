@@ -27,6 +27,7 @@ _LONGEST_STEP = 2.0**10
 _NEAR_BALANCE = 0.3  # of the forces at play: where a start is good enough not to try the next
 _SUFFICIENT = 1e-4  # share of the promised decrease that a step must bring
 _CLEARLY_CLOSER = 0.5  # share of the residual that a step must remove where the potential rose
+_SLOW = 6  # iterations after which a closer matrix is worth its price
 _STILL_STEEP = 0.5  # share of the slope left after a step, above which it was too short
 
 
@@ -124,7 +125,8 @@ class BoundNewton(BoundStageSolver):
             # No closer than the stage needs, and no closer than the next iterate can use.
             accuracy = min(0.1, max(1e-3, 0.3 * target / norm))
             enough = norm * norm <= previous * target  # as good an iteration again will do
-            step = self._direction(stage, here, accuracy, same_matrix=enough)
+            closer = iteration >= _SLOW
+            step = self._direction(stage, here, accuracy, same_matrix=enough, closer=closer)
             previous = norm
             found = self._search(stage, u, here, step)
             if found is None:
@@ -152,19 +154,22 @@ class BoundNewton(BoundStageSolver):
         *,
         same_matrix: bool = False,
         definite: bool = False,
+        closer: bool = False,
     ) -> Floats:
         """Solve with the tangent matrix, or with its definite part where it is not definite.
 
         ``same_matrix`` solves with the last one again.
         """
         rhs = -here.residual
-        if not definite:
+        for more in (True, False) if closer else (False,):
+            if definite:
+                break
             try:
                 if not same_matrix:
-                    self._take_matrix(stage, definite=False)
+                    self._take_matrix(stage, definite=False, closer=more)
                 return self._linear.solve(rhs, accuracy)
             except NotPositiveDefinite:
-                pass
+                same_matrix = False
         try:
             self._take_matrix(stage, definite=True)
             return self._linear.solve(rhs, accuracy)
@@ -173,9 +178,10 @@ class BoundNewton(BoundStageSolver):
                 "the matrix of the stage is not positive definite", stage, self._norm(here)
             ) from error
 
-    def _take_matrix(self, stage: Stage, *, definite: bool) -> None:
+    def _take_matrix(self, stage: Stage, *, definite: bool, closer: bool = False) -> None:
         problem = self._problem
-        self._linear.take(problem.matrix(stage, definite=definite), problem.low_rank(stage))
+        values = problem.matrix(stage, definite=definite, closer=closer)
+        self._linear.take(values, problem.low_rank(stage))
 
     def _search(
         self, stage: Stage, u: Floats, here: Balance, step: Floats
