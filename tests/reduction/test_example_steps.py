@@ -189,3 +189,25 @@ class TestSteps:
                 failed += 1
             assert np.isfinite(live.q).all()
         assert failed > 3
+
+
+@pytest.mark.parametrize("rule", [sp.Bathe(), sp.Newmark(), sp.BDF2()], ids=repr)
+def test_curves_that_rise_steeply_with_the_rate(rule: sp.Integrator) -> None:
+    """Drag that grows ten thousandfold over the rates of a swing, in both spaces."""
+    mesh = sp.HexMesh.box(size=(1, 0.2, 0.1), cells=(6, 1, 1))
+    material = sp.StVK(young=1e6, poisson=0.4, density=1000)
+    body = sp.Body(mesh, material, fixed=mesh.where(x=0))
+    shape = sp.vibration_modes(body, 1).shapes[0]
+    model = sp.reduce(body, sp.modal_derivative_basis(body, modes=4, size=10))
+    curve = sp.Curve.linear([(0.1, 0.01), (1.0, 100.0)])
+    example = sp.Example(shape, curve, measure=sp.Measure.RATE).scaled(0.05)
+    damping = sp.ExampleDamping(sp.Rayleigh(mass=0.5), [example])
+    live = model.simulation(damping=damping, integrator=rule, dt=1 / 60)
+    live.q = model.coordinates(example.shape)
+    live.run_steps(60)
+    sim = sp.Simulation(body, damping=damping, integrator=rule, dt=1 / 60)
+    sim.state.u = example.shape
+    sim.run(1.0)
+    tip = np.argmax(np.abs(example.shape[:, 2]))
+    assert live.displacements()[tip, 2] == pytest.approx(sim.state.u[tip, 2], rel=0.2)
+    assert abs(sim.state.u[tip, 2]) < 0.5 * np.abs(example.shape).max()

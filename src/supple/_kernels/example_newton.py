@@ -42,7 +42,8 @@ class Examples(NamedTuple):
     K_before: np.ndarray  # (r, r) stiffness at the stage before this one
     is_known: np.ndarray  # (1,) whether it is
     G: np.ndarray  # (k, k) XᵀCX
-    W: np.ndarray  # (k, k)
+    W: np.ndarray  # (k, k) of the force
+    V: np.ndarray  # (k, k) of its derivative by the velocity
     S: np.ndarray  # (k, k) scratch
     T: np.ndarray  # (k, k) scratch
 
@@ -58,6 +59,21 @@ def curve_at(row, x, breaks, pieces, counts):
     s = size - breaks[row, k]
     log = pieces[row, k, 2] + s * pieces[row, k, 3]
     return np.exp(LOG_10 * (pieces[row, k, 0] + s * (pieces[row, k, 1] + s * log)))
+
+
+@inlined_kernel
+def slope_at(row, x, breaks, pieces, counts):
+    """The derivative of log γ by |x|, at |x|."""
+    last = counts[row]
+    size = abs(x)
+    slope = 0.0
+    if size > breaks[row, 0] and size < breaks[row, last]:
+        k = 0
+        while k + 1 < last and size >= breaks[row, k + 1]:
+            k += 1
+        s = size - breaks[row, k]
+        slope = pieces[row, k, 1] + s * (2.0 * pieces[row, k, 2] + s * 3.0 * pieces[row, k, 3])
+    return LOG_10 * slope
 
 
 @inlined_kernel
@@ -80,8 +96,12 @@ def overall_scale(x, diagonal, M, ex):
 
 
 @inlined_kernel
-def weigh_examples(K, beta, x, v, ex, F, W):
-    """F = C X and the coupling W at the state, from the lower triangle of K."""
+def weigh_examples(K, beta, x, v, ex, F, W, V):
+    """F = C X and the couplings at the state, from the lower triangle of K.
+
+    W is that of the force and V, about, that of its derivative: along an example with a curve of
+    the rate, γ(|χ̇|) χ̇ has the derivative γ + γ' |χ̇|.
+    """
     r = np.uint64(len(x))
     k = np.uint64(len(F))
     X, D, C0X, about, gamma = ex.X, ex.D, ex.C0X, ex.about, ex.gamma
@@ -117,6 +137,21 @@ def weigh_examples(K, beta, x, v, ex, F, W):
             total += e
     if abs(total) <= LARGEST:  # else the forces are not finite either
         couple(G, gamma, ex.symmetric, W, ex.S, ex.T)
+    steeper = False
+    for m in range(k):
+        if by_rate[m]:
+            chi = 0.0
+            for i in range(r):
+                chi += D[m, i] * v[i]
+            factor = 1.0 + abs(chi) * slope_at(m, chi, breaks, pieces, counts)
+            gamma[m] *= max(factor, 0.1)  # a drag that falls is kept definite
+            steeper = steeper or factor != 1.0
+    if steeper and abs(total) <= LARGEST:
+        couple(G, gamma, ex.symmetric, V, ex.S, ex.T)
+    else:
+        for m in range(k):
+            for n in range(k):
+                V[m, n] = W[m, n]
 
 
 @inlined_kernel
@@ -220,12 +255,12 @@ def correct_with_examples(
     change of K since then stands in.
     """
     r = np.uint64(len(x))
-    F, W, solved, share, K_before = ex.F, ex.W, ex.solved, ex.share, ex.K_before
+    F, W, V, solved, share, K_before = ex.F, ex.W, ex.V, ex.solved, ex.share, ex.K_before
     for i in range(r):
         v[i] = c_v * (x[i] - x_v[i])
         a[i] = c_a * (x[i] - x_a[i])
     g = overall_scale(x, diagonal, M, ex)
-    weigh_examples(K, beta, x, v, ex, F, W)
+    weigh_examples(K, beta, x, v, ex, F, W, V)
     c = c_v * g
     change = g * beta / past * drag(v, ex, F, W)
     shift = 0.0
@@ -256,7 +291,7 @@ def correct_with_examples(
                 for i in range(r):
                     solved[m + ONE, i] = F[m, i]
             solve_factorized(A, solved)
-            add_examples(c, F, W, ex.S, ex.T, ex.gamma, share, solved, delta)
+            add_examples(c, F, V, ex.S, ex.T, ex.gamma, share, solved, delta)
             size = total = 0.0
             for i in range(r):
                 x[i] += delta[i]

@@ -177,11 +177,11 @@ class Design:
                     "too far for it, or give smaller steps"
                 )
                 continue
-            off = test.residual / result.reached - 1
-            if abs(off) > _OFF:
+            if abs(test.residual - result.reached) > _OFF * max(result.reached, result.wanted):
                 self.notes.append(
-                    f"{result.target}: in full space {100 * off:+.1f} % of that is left; a larger "
-                    '[design] size brings the model nearer, and space = "full" needs none'
+                    f"{result.target}: in full space {test.residual:.4g} is left, not "
+                    f"{result.reached:.4g}; a larger [design] size brings the model nearer, and "
+                    'space = "full" needs none'
                 )
 
     def _stepping(self) -> dict[str, Any]:

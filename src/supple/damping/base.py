@@ -27,6 +27,11 @@ class BoundDamping(ABC):
         """Whether the force is the gradient of R; if not, ``potential`` stands in for R."""
         return True
 
+    @property
+    def is_linear(self) -> bool:
+        """Whether ``potential`` has ∂∇₂R/∂v as its curvature, as for a force linear in v."""
+        return True
+
     def potential(self, shape: Shape, v: Floats, near: Floats) -> float:
         """A function of v [W], zero at ``near``, whose gradient there is ∇₂R; for line searches."""
         dissipation, _ = self.evaluate(shape, v)

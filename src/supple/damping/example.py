@@ -233,6 +233,10 @@ class _BoundExampleDamping(BoundDamping):
     def is_gradient(self) -> bool:
         return False
 
+    @property
+    def is_linear(self) -> bool:
+        return Measure.RATE not in self._measures
+
     def potential(self, shape: Shape, v: Floats, near: Floats) -> float:
         # Ĉ need not be symmetric and may change with v, so that no R has Ĉv as its gradient;
         # with Ĉ frozen, dv·Ĉ(near + ½ dv) has it at ``near``, and is convex

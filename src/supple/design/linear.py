@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from math import log10
+from math import inf, log10
 from typing import Any
 
 import numpy as np
 
 from ..body import Body
 from ..damping import ExampleDamping
+from ..errors import StepFailed
 from ..reduction import ReducedModel
 from ..types import Progress
 from .inverse import ordered_targets, wanted_residual
 from .report import DesignReport, Fit, TargetResult
 from .search import HIGHEST, LOWEST
 from .targets import Unloading
-from .unloading import make_testbed
+from .unloading import UnloadingTest, make_testbed
 
 _ACCURACY = 0.01  # of log₁₀ γ
 
@@ -42,7 +43,12 @@ def best_linear_damping(
     options = {key: options[key] for key in ("integrator", "dt", "gravity") if key in options}
     ordered = ordered_targets(damping, targets)
     bed = make_testbed(body, damping, **options)
-    before = {target: bed.unload(damping, i, target.start) for i, target in ordered}
+    before = {}
+    for i, target in ordered:
+        try:
+            before[target] = bed.unload(damping, i, target.start)
+        except StepFailed:
+            before[target] = UnloadingTest.failed(target.start)
     counts = dict.fromkeys(before, 1)
     examples = sorted({i for i, _ in ordered})
     best = damping
@@ -59,7 +65,10 @@ def best_linear_damping(
             total = 0.0
             for target in mine:
                 counts[target] += 1
-                test = bed.unload(trial, i, target.start)
+                try:
+                    test = bed.unload(trial, i, target.start)
+                except StepFailed:
+                    return inf  # stronger than the solver bears
                 total += (test.residual / wanted_residual(bed, i, target, test) - 1) ** 2
             return 0.5 * total
 
@@ -77,7 +86,10 @@ def best_linear_damping(
     results = []
     for target in targets:
         i = damping.index(target.example)
-        after = bed.unload(best, i, target.start)
+        try:
+            after = bed.unload(best, i, target.start)
+        except StepFailed:  # another example's strength is too much for this one
+            after = UnloadingTest.failed(target.start)
         wanted = wanted_residual(bed, i, target, after)
         met = abs(after.residual / wanted - 1) <= tolerance
         results.append(

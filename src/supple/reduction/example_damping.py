@@ -107,7 +107,7 @@ class ReducedExamples:
             C0X=self.X @ C0, F=np.zeros((k, r)), solved=np.zeros((k + 1, r)),
             gamma=np.zeros(k), share=np.zeros(k),
             K_before=np.zeros((r, r)), is_known=np.zeros(1, dtype=bool),
-            **{name: np.zeros((k, k)) for name in "GWST"},
+            **{name: np.zeros((k, k)) for name in "GWVST"},
         )  # fmt: skip
 
 

@@ -69,6 +69,8 @@ class Problem(ABC):
 
     pattern: BlockPattern
     free: Bools
+    curved_as_matrix: bool = True
+    """Whether the matrix is the curvature of the potential, so that a step it gives may be long."""
     advice: str = ""
     """What a person may try, in this problem, where a stage cannot be solved."""
 

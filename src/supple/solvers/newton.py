@@ -199,7 +199,10 @@ class BoundNewton(BoundStageSolver):
             if _finite(there):
                 fall = here.own_potential - there.potential
                 lower = slope < 0 and fall >= -_SUFFICIENT * length * slope
-                if lower and length == 1.0 and self._slope(there, step) < _STILL_STEEP * slope:
+                if not self._problem.curved_as_matrix:  # the potential may mislead
+                    lower = lower and self._norm(there) < norm
+                timid = lower and self._slope(there, step) < _STILL_STEEP * slope
+                if timid and length == 1.0 and self._problem.curved_as_matrix:
                     return self._search_farther(stage, u, step, trial, there)
                 enough = max(self._target(there), (1 - _CLEARLY_CLOSER * length) * norm)
                 if lower or self._norm(there) <= enough:
