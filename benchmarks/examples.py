@@ -7,6 +7,8 @@ shape. Runs of the two kinds alternate, so that a disturbed minute hits both.
 from __future__ import annotations
 
 import time
+from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -17,16 +19,27 @@ from .timing import table
 
 COUNTS = (0, 1, 2, 4, 8, 10)
 STEPS = 20
+BASES = {
+    "stiffness of the rest shape": sp.Rayleigh(mass=0.1, stiffness=2e-3, at=sp.StiffnessAt.REST),
+    "stiffness of the current shape": sp.Rayleigh(mass=0.1, stiffness=2e-3),
+}
+CURVES = {
+    "constant scales": (sp.Curve.constant(2.0), sp.Curve.constant(0.5)),
+    "curves": (
+        sp.Curve.bezier([(0.0, 0.3), (1.0, 5.0)]),
+        sp.Curve.bezier([(0.0, 3.0), (1.0, 0.2)]),
+    ),
+}
+"""In turn for one example and the next, so that the motion stays much the same."""
 
 
-def simulation(body: sp.Body, modes: sp.Modes, count: int, at: sp.StiffnessAt) -> sp.Simulation:
-    """The cantilever with ``count`` nonlinear examples, released."""
-    base = sp.Rayleigh(mass=0.1, stiffness=2e-3, at=at)
-    damping: sp.Damping = base
-    if count:
-        shapes = [shape * 0.2 / np.abs(shape).max() for shape in modes.shapes[:count]]
-        curve = sp.Curve.bezier([(0.0, 0.3), (1.0, 5.0)])
-        damping = sp.ExampleDamping(base, [sp.Example(shape, curve) for shape in shapes])
+def simulation(
+    body: sp.Body, modes: sp.Modes, count: int, base: sp.Rayleigh, curves: tuple[sp.Curve, ...]
+) -> sp.Simulation:
+    """The cantilever with ``count`` examples, released."""
+    shapes = [shape * 0.2 / np.abs(shape).max() for shape in modes.shapes[:count]]
+    examples = [sp.Example(shape, curves[i % 2]) for i, shape in enumerate(shapes)]
+    damping = sp.ExampleDamping(base, examples) if count else base
     sim = sp.Simulation(body, damping=damping, integrator=sp.Bathe(), dt=1 / 60)
     sim.state.u = sum(
         modes.shapes[i] * amount / np.abs(modes.shapes[i]).max()
@@ -35,9 +48,9 @@ def simulation(body: sp.Body, modes: sp.Modes, count: int, at: sp.StiffnessAt) -
     return sim
 
 
-def seconds(body: sp.Body, modes: sp.Modes, count: int, at: sp.StiffnessAt) -> float:
+def seconds(*setting: Any) -> float:
     """Of one step, in the mean over the motion."""
-    sim = simulation(body, modes, count, at)
+    sim = simulation(*setting)
     sim.step()
     start = time.perf_counter()
     for _ in range(STEPS):
@@ -49,21 +62,23 @@ def main() -> None:
     sp.set_thread_count(1)
     body = beam()
     modes = sp.vibration_modes(body, max(COUNTS))
-    for at in sp.StiffnessAt:
-        seconds(body, modes, 1, at)  # compiles
+    for (base_name, base), (curve_name, curves) in product(BASES.items(), CURVES.items()):
+        seconds(body, modes, 1, base, curves)  # compiles
         spans: dict[int, list[float]] = {count: [] for count in COUNTS}
         for _ in range(5):
             for count in COUNTS:
-                spans[count].append(seconds(body, modes, count, at))
+                spans[count].append(seconds(body, modes, count, base, curves))
         rows = [
             [
                 count,
                 1e3 * min(spans[count]),
                 1e3 * float(np.median(spans[count])),
                 min(spans[count]) / min(spans[0]),
+                float(np.median(spans[count]) / np.median(spans[0])),
             ]
             for count in COUNTS
         ]
-        print(f"base proportional to {at.value}; one thread")
-        print(table(["examples", "best ms a step", "median", "times none"], rows), end="\n\n")
+        print(f"{base_name}, {curve_name}; one thread")
+        headers = ["examples", "best ms a step", "median", "times none", "of medians"]
+        print(table(headers, rows), end="\n\n")
     sp.set_thread_count(0)

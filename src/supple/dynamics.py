@@ -67,18 +67,11 @@ class Dynamics(Problem):
         a = self._following(stage.acceleration(u), self._held_acceleration)
         inertia = body.mass_times(a)
         friction = np.zeros_like(u)
-        own, anchored = 0.0, 0.0
+        own = 0.0
         for model in self.damping:
             dissipation, force = model.evaluate(shape, v)
             friction += force
-            if not model.is_gradient:
-                if self._anchor is not None:
-                    anchored += model.potential(self._anchor, v, self._anchor_v)
-                continue
-            own += dissipation
-            if self._anchor is not None and model.depends_on_shape:
-                dissipation, _ = model.evaluate(self._anchor, v)
-            anchored += dissipation
+            own += dissipation if model.is_gradient else 0.0
         # ½ ‖a‖²_M / c_a + U(u) + R(u, v)/c_v − f·u: its gradient by u is the residual
         potential = shape.energy - float(np.vdot(self.external, u))
         if stage.c_a:
@@ -90,9 +83,20 @@ class Dynamics(Problem):
             residual=inertia + friction + shape.gradient - self.external,
             scale=sum(float(np.linalg.norm(part)) for part in parts),
             floor=body.rounding_force(u) + self._rounding_inertia(stage, u),
-            potential=potential + per_velocity * anchored,
+            from_anchor=lambda: potential + per_velocity * self._anchored_dissipation(shape, v),
             own_potential=potential + per_velocity * own,
         )
+
+    def _anchored_dissipation(self, shape: Shape, v: Floats) -> float:
+        """R at velocity v [W], or what stands in for it, with damping as it is at the anchor."""
+        total = 0.0
+        for model in self.damping:
+            there = shape if self._anchor is None or not model.depends_on_shape else self._anchor
+            if model.is_gradient:
+                total += model.evaluate(there, v)[0]
+            elif self._anchor is not None:
+                total += model.potential(self._anchor, v, self._anchor_v)
+        return total
 
     def anchor(self) -> None:
         self._anchor_v = self._v

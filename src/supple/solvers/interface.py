@@ -8,8 +8,9 @@ A stage solver is bound to a problem, the physics, and solves one stage after th
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from ..integrators import Stage
 from ..sparse import BlockPattern, LowRank
@@ -58,10 +59,15 @@ class Balance:
     """Norm of the forces [N] that the residual is to be measured against."""
     floor: float
     """Norm of the residual [N] that rounding alone may leave."""
-    potential: float
-    """Incremental potential [J] with damping frozen as it is at the anchor."""
+    from_anchor: Callable[[], float]
+    """Gives the potential below; good until the next balance."""
     own_potential: float
     """The same with damping as it is here; its gradient here is the residual."""
+
+    @cached_property
+    def potential(self) -> float:
+        """Incremental potential [J] with damping frozen as it is at the anchor."""
+        return self.from_anchor()
 
 
 class Problem(ABC):

@@ -186,7 +186,7 @@ class BoundNewton(BoundStageSolver):
     def _search(
         self, stage: Stage, u: Floats, here: Balance, step: Floats
     ) -> tuple[Floats, Balance] | None:
-        """Halve the step until the potential falls or the residual clearly does; None if neither.
+        """Halve the step until the residual clearly falls or the potential does; None if neither.
 
         Close to balance the potential is level to its last digits, and only the residual can tell.
         """
@@ -197,6 +197,9 @@ class BoundNewton(BoundStageSolver):
             trial = u + length * step
             there = self._problem.balance(stage, trial)
             if _finite(there):
+                enough = max(self._target(there), (1 - _CLEARLY_CLOSER * length) * norm)
+                if self._norm(there) <= enough:
+                    return trial, there
                 fall = here.own_potential - there.potential
                 lower = slope < 0 and fall >= -_SUFFICIENT * length * slope
                 if not self._problem.curved_as_matrix:  # the potential may mislead
@@ -204,8 +207,7 @@ class BoundNewton(BoundStageSolver):
                 timid = lower and self._slope(there, step) < _STILL_STEEP * slope
                 if timid and length == 1.0 and self._problem.curved_as_matrix:
                     return self._search_farther(stage, u, step, trial, there)
-                enough = max(self._target(there), (1 - _CLEARLY_CLOSER * length) * norm)
-                if lower or self._norm(there) <= enough:
+                if lower:
                     return trial, there
             length /= 2
         return None
@@ -258,4 +260,4 @@ class BoundNewton(BoundStageSolver):
 
 
 def _finite(balance: Balance) -> bool:
-    return bool(np.isfinite(balance.potential) and np.isfinite(balance.residual).all())
+    return bool(np.isfinite(balance.own_potential) and np.isfinite(balance.residual).all())
