@@ -17,7 +17,7 @@ from .cantilever import beam
 from .timing import table
 
 DT = 1 / 60
-BASE = sp.Rayleigh(mass=0.1, stiffness=5e-4, at=sp.StiffnessAt.REST)
+BASE = sp.Rayleigh(mass=0.1)
 BENDING, TWISTING = (0.1, 0.5, 1.0, 2.0), (0.1, 0.5, 1.0)
 RELEASES = ((0.1, 0), (1, 0), (2, 0), (0, 0.1), (0, 1), (0.1, 0.1), (1, 1))
 
@@ -47,11 +47,11 @@ def shares_left(
     if isinstance(space, sp.ReducedModel):
         live = space.simulation(**options)
         live.q = space.coordinates(start)
-        motion = live.run(2.7)
+        motion = live.run(3.0)
     else:
         sim = sp.Simulation(space, **options)  # type: ignore[arg-type]
         sim.state.u = start
-        motion = sim.run(2.7)
+        motion = sim.run(3.0)
     X = np.stack([example.shape.ravel() for example in examples])
     MX = (body.mass @ X.T).T
     chi = np.linalg.solve(X @ MX.T, MX @ motion.displacements.reshape(len(motion.times), -1).T)
@@ -60,7 +60,8 @@ def shares_left(
         spline = CubicSpline(motion.times, row)
         turns = spline.derivative().roots(extrapolate=False)
         peaks = np.concatenate([[row[0]], spline(turns[(turns > DT) & (spline(turns) > 0)])])
-        found.append(peaks[1:4] / peaks[:3] if amount else np.empty(0))
+        peaks = peaks[:4]
+        found.append(peaks[1:] / peaks[:-1] if amount else np.empty(0))
     return found
 
 
@@ -76,6 +77,9 @@ def main() -> None:
         damping = sp.ExampleDamping(BASE, examples)
         fit = sp.design_damping(space, damping, targets, dt=DT, tolerance=0.003)  # type: ignore[arg-type]
         print(f"{name} space: {str(fit.report).splitlines()[0]}")
+        for result in fit.report.results:
+            if not result.met:
+                print(f"{result.target}: {result.reached:.4g} of {result.wanted:.4g}")
         rows = []
         for starts in RELEASES:
             left = shares_left(body, space, fit.damping, starts)  # type: ignore[arg-type]

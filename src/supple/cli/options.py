@@ -64,17 +64,17 @@ def _add_demo(commands: Any) -> None:
     demo = command(
         commands,
         "demo",
-        "see it work: a soft creature is shaken and settles",
-        "Shakes a soft creature by its feet and lets it settle, twice: with light and with strong "
-        "damping. Takes a minute or so the first time.",
+        "see it work: a creature comes to rest as it is wished to",
+        "Designs the damping of a soft creature's belly and ears, by hand and by wish, on a model "
+        "of 74 coordinates. Takes a minute or so the first time.",
         "example:\n"
         "  supple demo\n"
         "  supple demo --output creature\n\n"
         "writes, into the output folder:\n"
-        "  scene.toml               the scene, to change and run again with supple run\n"
-        "  light.motion, .glb       the lightly damped motion\n"
-        "  strong.motion, .glb      the strongly damped one\n"
-        "  report.html              both, side by side: open it in a browser",
+        "  scene.toml       the scene with its wishes, to change and give to supple design\n"
+        "  by_hand.toml     damping with curves drawn by hand\n"
+        "  designed.toml    the damping that the wishes led to\n"
+        "  report.html      examples, curves, decays and motions: open it in a browser",
     )
     demo.add_argument(
         "--output", "-o", metavar="DIR", default="demo", help="folder to write to (demo)"
@@ -114,9 +114,10 @@ def _add_info(commands: Any) -> None:
     info = command(
         commands,
         "info",
-        "say what is in a mesh, surface, motion, model or scene file",
+        "say what is in a mesh, surface, motion, model, scene or damping file",
         "Says what is in a file: a mesh (size, quality, regions and their materials), a surface, "
-        "a recorded motion (frames, energies), a reduced model, or a scene file, which is checked.",
+        "a recorded motion (frames, energies), a reduced model, a damping (base, examples and their "
+        "curves), or a scene file, which is checked.",
         "example:\n  supple info bunny.msh\n  supple info out/motion.motion --json\n\n"
         "writes nothing.",
     )

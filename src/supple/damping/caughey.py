@@ -51,7 +51,7 @@ class Caughey(Damping):
     def from_ratios(cls, frequencies: Sequence[float], ratios: Sequence[float]) -> Caughey:
         """The coefficients, as many as frequencies [Hz], that give each the damping ratio ζ wanted.
 
-        ``Caughey.from_ratios((1, 5, 20, 80), (0.02, 0.02, 0.05, 0.05))``. Between and beyond the
+        ``Caughey.from_ratios((1, 10), (0.02, 0.05))``. Between and beyond the
         frequencies ``ratio`` tells what comes out; with an odd number of them faster vibrations
         often get less than nothing, which a body refuses.
         """

@@ -37,9 +37,9 @@ class Measure(Enum):
     """What the curve of an example is a function of."""
 
     EXCITATION = "excitation"
-    """|χ|: how much of the example is in the deformation; 1 is the example itself."""
+    """The size of χ: how much of the example is in the deformation; 1 is the example itself."""
     RATE = "rate"
-    """|χ̇| [1/s]: how fast that changes."""
+    """The size of its rate [1/s]: how fast that changes."""
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)

@@ -6,6 +6,7 @@ from .report import DesignReport, Fit, TargetResult
 from .ringdown import RingDown, RingDownMatch, compare_ring_downs
 from .ringdown_fit import RingDownFit, fit_ring_down
 from .ringdown_trial import Experiment
+from .ringdown_turns import RingDownWarning
 from .targets import DampingRatio, HalfLife, ShareLeft, Unloading, Wish, wish
 from .unloading import UnloadingTest
 
@@ -18,6 +19,7 @@ __all__ = [
     "RingDown",
     "RingDownFit",
     "RingDownMatch",
+    "RingDownWarning",
     "ShareLeft",
     "TargetResult",
     "Unloading",
