@@ -29,8 +29,8 @@ small { font-weight: 400; color: var(--soft); font-size: inherit; }
 #player.live canvas { display: block; } #player.live .fallback { display: none; }
 #player.still canvas { display: none; }
 #player .fallback { display: flex; justify-content: space-around; }
-#player .fallback img { height: min(62vh, 520px); max-width: 48%; object-fit: contain; }
-#player .fallback img:only-child { max-width: 100%; }
+#player .fallback img { flex: 1 1 0; min-width: 0; height: min(62vh, 520px);
+  object-fit: contain; }
 #player .names { display: flex; padding: 2px 0 12px; }
 #player .names span { flex: 1; text-align: center; font-size: 14px; color: var(--soft);
   padding: 0 8px; }
