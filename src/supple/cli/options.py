@@ -116,8 +116,8 @@ def _add_info(commands: Any) -> None:
         "info",
         "say what is in a mesh, surface, motion, model, scene or damping file",
         "Says what is in a file: a mesh (size, quality, regions and their materials), a surface, "
-        "a recorded motion (frames, energies), a reduced model, a damping (base, examples, curves), "
-        "or a scene file, which is checked.",
+        "a recorded motion (frames, energies), a reduced model, a damping (base, examples and "
+        "curves), or a scene file, which is checked.",
         "example:\n  supple info bunny.msh\n  supple info out/motion.motion --json\n\n"
         "writes nothing.",
     )
