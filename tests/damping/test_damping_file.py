@@ -328,7 +328,7 @@ def test_no_file_and_no_folder_named(tmp_path):
 
 class Unknown(sp.Damping):
     def bind(self, body: sp.Body) -> BoundDamping:
-        raise NotImplementedError
+        raise AssertionError("a damping that is only saved is not bound")
 
 
 def test_what_cannot_be_kept_is_named_and_the_old_file_stays(tmp_path):

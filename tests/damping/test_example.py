@@ -421,6 +421,13 @@ def test_bad_input(body):
         sp.ExampleDamping(base, [sp.Example(shape[1:])]).bind(body)
 
 
+def test_any_iterable_of_examples(body):
+    """A generator is kept, not used up by the check."""
+    shapes = np.random.default_rng(0).normal(size=(2, body.n_vertices, 3))
+    damping = sp.ExampleDamping(sp.Rayleigh(mass=1.0), (sp.Example(x) for x in shapes))
+    assert len(damping.examples) == 2
+
+
 def test_examples_by_name(body):
     shape = np.ones((body.n_vertices, 3))
     damping = sp.ExampleDamping(sp.Rayleigh(mass=1.0), [sp.Example(shape, name="bend")])

@@ -1,6 +1,10 @@
+import textwrap
+
 import numpy as np
 import pytest
 
+import supple as sp
+from supple.io import load_scene
 from supple.mesh import TetMesh
 from supple.motion import Motion
 
@@ -42,3 +46,28 @@ def bar():
 @pytest.fixture
 def motion(bar):
     return make_wobble(bar)
+
+
+@pytest.fixture
+def scene(tmp_path, request):
+    """Loads a scene from text put before ``BASE`` of the test's module, or before another."""
+
+    def load(text, base=request.module.BASE):
+        path = tmp_path / "scene.toml"
+        path.write_text(textwrap.dedent(text) + base, encoding="utf-8")
+        return load_scene(path)
+
+    return load
+
+
+@pytest.fixture
+def refusal(scene, request):
+    """The message with which such a scene is refused."""
+
+    def load(text, base=request.module.BASE):
+        with pytest.raises(sp.InputError) as error:
+            scene(text, base)
+        assert "scene.toml" in str(error.value)
+        return str(error.value)
+
+    return load

@@ -301,3 +301,17 @@ def test_log_ticks_are_inside_and_few(low, high):
     made = np.log10(log_ticks(low, high))
     assert 2 <= len(made) <= 8
     assert low <= made[0] < made[-1] <= high
+
+
+def test_motions_that_failed_are_told_and_not_drawn(report, fit, linear):
+    """Before the design a step failed, and with the best linear damping too."""
+    first, *others = fit.report.results
+    lost = UnloadingTest.failed(first.target.start)
+    told = replace(fit.report, results=(replace(first, before=lost), *others))
+    other, *rest = linear.report.results
+    broken = replace(other, after=lost, reached=lost.residual)
+    text = report(
+        fit=Fit(fit.damping, told),
+        linear=Fit(linear.damping, replace(linear.report, results=(broken, *rest))),
+    ).read_text(encoding="utf-8")
+    assert "the motion could not be computed" in text

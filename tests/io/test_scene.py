@@ -1,7 +1,5 @@
 """Scene files: what they can say, and how they are refused."""
 
-import textwrap
-
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -28,27 +26,6 @@ duration = 0.1
 fps = 60
 """
 HELD = "[[supports]]\nx = 0\n"
-
-
-@pytest.fixture
-def scene(tmp_path):
-    def load(text, base=BASE):
-        path = tmp_path / "scene.toml"
-        path.write_text(textwrap.dedent(text) + base, encoding="utf-8")
-        return load_scene(path)
-
-    return load
-
-
-@pytest.fixture
-def refusal(scene):
-    def load(text, base=BASE):
-        with pytest.raises(sp.InputError) as error:
-            scene(text, base)
-        assert "scene.toml" in str(error.value)
-        return str(error.value)
-
-    return load
 
 
 # -- what scenes can say -----------------------------------------------------------------

@@ -1,14 +1,11 @@
 """Scene files that say how motions die away: damping by example, targets and design."""
 
-import textwrap
-
 import numpy as np
 import pytest
 
 import supple as sp
 from supple.damping import save_damping
 from supple.design import HalfLife
-from supple.io.scene import load_scene
 from supple.mass import LumpedMass
 from supple.mesh import write_mesh
 
@@ -31,27 +28,6 @@ DAMPING = "[damping]\nmass = 0.5\n"
 BEND = DAMPING + '[[damping.examples]]\nname = "bend"\nmode = 1\n'
 DOWN = (0.0, 0.0, -9.81)
 GRAVITY = "gravity = [0, 0, -9.81]\n"
-
-
-@pytest.fixture
-def scene(tmp_path):
-    def load(text, base=BASE):
-        path = tmp_path / "scene.toml"
-        path.write_text(textwrap.dedent(text) + base, encoding="utf-8")
-        return load_scene(path)
-
-    return load
-
-
-@pytest.fixture
-def refusal(scene):
-    def load(text, base=BASE):
-        with pytest.raises(sp.InputError) as error:
-            scene(text, base)
-        assert "scene.toml" in str(error.value)
-        return str(error.value)
-
-    return load
 
 
 def only(made):

@@ -130,13 +130,11 @@ class ExampleDamping(Damping):
             raise InputError(
                 "the base has examples of its own; list all examples in one ExampleDamping"
             )
-        if isinstance(self.examples, Example) or not all(
-            isinstance(example, Example) for example in self.examples
-        ):
+        examples = tuple(self.examples) if isinstance(self.examples, Iterable) else None
+        if examples is None or not all(isinstance(example, Example) for example in examples):
             raise InputError(
                 f"examples={self.examples!r}: give a list such as [Example(shape, curve=3.0)]"
             )
-        examples = tuple(self.examples)
         object.__setattr__(self, "examples", examples)
         if self.overall is not None:
             object.__setattr__(self, "overall", Curve.of(self.overall))
@@ -188,11 +186,8 @@ class _BoundExampleDamping(BoundDamping):
                 "such as Rayleigh(...)"
             )
         self._body, self._base, self._damping = body, base, damping
-        given = [body.checked("an example", example.shape) for example in damping.examples]
-        X = np.where(body.free, np.reshape(given, (-1, body.n_vertices, 3)), 0.0)
+        X, self._duals = examples_on(body, damping)
         self._X: Floats = interleaved(X)
-        momenta = np.reshape([body.mass_times(x) for x in self._X], self._X.shape)
-        self._duals = excitation_duals(self._X, np.where(body.free, momenta, 0.0))
         moves = body.held.moving
         self._carriers = np.flatnonzero(~body.free.any(axis=1)) if moves else np.zeros(0, int)
         varying = [example for example in damping.examples if not example.curve.is_constant]
@@ -323,6 +318,14 @@ class _BoundExampleDamping(BoundDamping):
         shape_of_rows = len(CX), CX[0].size if len(CX) else 0
         G = self._X.reshape(shape_of_rows) @ CX.reshape(shape_of_rows).T
         return CX, 0.5 * (G + G.T)
+
+
+def examples_on(body: Body, damping: ExampleDamping) -> tuple[Floats, Floats]:
+    """The examples on the free components of a body, and their duals, (k, n, 3) each."""
+    given = [body.checked("an example", example.shape) for example in damping.examples]
+    X = np.where(body.free, np.reshape(given, (-1, body.n_vertices, 3)), 0.0)
+    momenta = np.reshape([body.mass_times(x) for x in X], X.shape)
+    return X, excitation_duals(X, np.where(body.free, momenta, 0.0))
 
 
 def excitation_duals(X: Floats, MX: Floats) -> Floats:

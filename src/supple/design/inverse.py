@@ -131,10 +131,7 @@ class _Designer:
         self._points: list[_Point] = []
         for index, target in targets:
             example = damping.examples[index]
-            try:
-                test = bed.unload(damping, index, target.start)
-            except StepFailed:
-                test = UnloadingTest.failed(target.start)
+            test = bed.try_unloading(damping, index, target.start)
             x = target.start
             if example.measure is Measure.RATE:  # the fastest of the cycle, about
                 period = test.period if test.oscillates else bed.linear_period(index)
@@ -152,15 +149,15 @@ class _Designer:
     def improve(self) -> bool:
         """One round over all targets; whether all were met, or found out of reach, as they were."""
         settled = True
-        for number_, point in enumerate(self._points):
+        for place, point in enumerate(self._points):
             before = self._previous(point)
             if self._fresh and before is not None:
                 point.gamma = before.gamma  # a better start than the curve one came with
                 self._set_curves()
-            if self._fresh and number_:
+            if self._fresh and place:
                 point.known = None  # curves of others have changed
             gamma = point.gamma
-            self._meet(point, number_)
+            self._meet(point, place)
             settled = settled and abs(log(point.gamma / gamma)) < 1e-12 and not self._fresh
         self._fresh, self._settled = False, settled
         return settled
@@ -171,10 +168,10 @@ class _Designer:
         below = self._points[index - 1] if index else None
         return below if below is not None and below.example == point.example else None
 
-    def _meet(self, point: _Point, number_: int) -> None:
+    def _meet(self, point: _Point, place: int) -> None:
         search = Search()
         tests: dict[float, UnloadingTest] = {}
-        gamma, point.reason = point.gamma, ""
+        gamma, point.reason, point.failure = point.gamma, "", None
         for attempt in range(self._limit):
             tried = self._try(point, gamma)
             if tried is None:  # stronger than the solver bears, for all one can tell
@@ -183,7 +180,7 @@ class _Designer:
                 gamma, test = tried
                 tests[gamma] = test
                 wanted = self._wanted(point, test)
-                self._tell(number_, point, test, wanted)
+                self._tell(place, point, test, wanted)
                 if abs(test.residual / wanted - 1) <= self._tolerance:
                     point.after = test
                     return
@@ -197,11 +194,13 @@ class _Designer:
         def miss(gamma: float) -> float:
             return abs(tests[gamma].residual / self._wanted(point, tests[gamma]) - 1)
 
-        if tests:
-            point.gamma = min(tests, key=miss)
-            point.after = tests[point.gamma]
-        else:
-            point.after = UnloadingTest.failed(point.target.start)
+        if not tests:
+            assert point.failure is not None
+            _, failure = point.failure
+            failure.add_note(f"That is the release for {point.target}, with any damping along it.")
+            raise failure
+        point.gamma = min(tests, key=miss)
+        point.after = tests[point.gamma]
         self._set_curves()
         point.reason = self._why(point, search)
 
@@ -242,7 +241,7 @@ class _Designer:
         undamped = self.damping.with_curves(
             LOWEST if i == point.example else curve for i, curve in enumerate(self.damping.curves)
         )
-        bare = self._bed.unload(undamped, point.example, point.target.start)
+        bare = self._bed.try_unloading(undamped, point.example, point.target.start)
         point.simulations += 1
         if bare.residual < wanted:
             return (
@@ -264,10 +263,10 @@ class _Designer:
     def _wanted(self, point: _Point, test: UnloadingTest) -> float:
         return wanted_residual(self._bed, point.example, point.target, test)
 
-    def _tell(self, number_: int, point: _Point, test: UnloadingTest, wanted: float) -> None:
+    def _tell(self, place: int, point: _Point, test: UnloadingTest, wanted: float) -> None:
         if self._progress is not None:
             what = f"targets; {point.target}: {test.residual:.3g} of {wanted:.3g}"
-            self._progress(number_, len(self._points), what)
+            self._progress(place, len(self._points), what)
 
     def _set_curves(self) -> None:
         curves = list(self.damping.curves)
@@ -281,9 +280,12 @@ class _Designer:
         found = {}
         for point in self._points:
             assert point.before is not None
-            # in a settled round nothing has changed since each target was tested
-            test = point.after if self._settled or not self._several else self._unload(point)
+            test = point.after
             assert test is not None
+            if self._several and not self._settled:  # curves have changed since it was tested
+                point.simulations += 1
+                start = point.target.start
+                test = self._bed.try_unloading(self.damping, point.example, start)
             wanted = self._wanted(point, test)
             met = abs(test.residual / wanted - 1) <= self._tolerance
             reason = "" if met else point.reason or "examples do not agree yet; allow more rounds"

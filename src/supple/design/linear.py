@@ -11,14 +11,13 @@ import numpy as np
 
 from ..body import Body
 from ..damping import ExampleDamping
-from ..errors import StepFailed
 from ..reduction import ReducedModel
 from ..types import Progress
 from .inverse import ordered_targets, wanted_residual
 from .report import DesignReport, Fit, TargetResult
 from .search import HIGHEST, LOWEST
 from .targets import Unloading
-from .unloading import UnloadingTest, make_testbed
+from .unloading import make_testbed
 
 _ACCURACY = 0.01  # of log₁₀ γ
 
@@ -43,12 +42,7 @@ def best_linear_damping(
     options = {key: options[key] for key in ("integrator", "dt", "gravity") if key in options}
     ordered = ordered_targets(damping, targets)
     bed = make_testbed(body, damping, **options)
-    before = {}
-    for i, target in ordered:
-        try:
-            before[target] = bed.unload(damping, i, target.start)
-        except StepFailed:
-            before[target] = UnloadingTest.failed(target.start)
+    before = {target: bed.try_unloading(damping, i, target.start) for i, target in ordered}
     counts = dict.fromkeys(before, 1)
     examples = sorted({i for i, _ in ordered})
     best = damping
@@ -65,9 +59,8 @@ def best_linear_damping(
             total = 0.0
             for target in mine:
                 counts[target] += 1
-                try:
-                    test = bed.unload(trial, i, target.start)
-                except StepFailed:
+                test = bed.try_unloading(trial, i, target.start)
+                if test.is_failed:
                     return inf  # stronger than the solver bears
                 total += (test.residual / wanted_residual(bed, i, target, test) - 1) ** 2
             return 0.5 * total
@@ -86,10 +79,7 @@ def best_linear_damping(
     results = []
     for target in targets:
         i = damping.index(target.example)
-        try:
-            after = bed.unload(best, i, target.start)
-        except StepFailed:  # another example's strength is too much for this one
-            after = UnloadingTest.failed(target.start)
+        after = bed.try_unloading(best, i, target.start)
         wanted = wanted_residual(bed, i, target, after)
         met = abs(after.residual / wanted - 1) <= tolerance
         results.append(

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from ..body import Body
 from ..checks import vector
 from ..damping import Damping, ExampleDamping
-from ..damping.example import excitation_duals
-from ..errors import InputError
+from ..damping.example import examples_on, excitation_duals
+from ..errors import InputError, StepFailed
 from ..integrators import Bathe, Integrator
 from ..reduction import ReducedModel
 from ..reduction.modes import Linearization, mass_times
@@ -123,6 +123,13 @@ class Testbed(ABC):
     def _follow(self, example: int, steps: int) -> tuple[Floats, Floats]:
         """χ and χ̇ of an example after each of so many steps more, (steps,) each."""
 
+    def try_unloading(self, damping: Damping, example: int, start: float) -> UnloadingTest:
+        """As ``unload``, but where a step fails the test says so."""
+        try:
+            return self.unload(damping, example, start)
+        except StepFailed:
+            return UnloadingTest.failed(start)
+
     def unload(self, damping: Damping, example: int, start: float) -> UnloadingTest:
         """Release an example from excitation ``start`` and follow it for one cycle.
 
@@ -186,10 +193,7 @@ class FullTestbed(Testbed):
                 "the supports of this body move, which would shake the releases that a damping is "
                 "designed by; design with a body held still: Body(..., fixed=...)"
             )
-        shapes = [body.checked("an example", e.shape) for e in damping.examples]
-        self._X = np.where(body.free, np.reshape(shapes, (-1, body.n_vertices, 3)), 0.0)
-        momenta = np.reshape([body.mass_times(x) for x in self._X], self._X.shape)
-        self._duals = excitation_duals(self._X, np.where(body.free, momenta, 0.0))
+        self._X, self._duals = examples_on(body, damping)
         self._about = np.zeros_like(body.mesh.vertices) if damping.about is None else damping.about
         super().__init__(damping, **options)
         self._simulation: Simulation | None = None

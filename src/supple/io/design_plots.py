@@ -119,6 +119,8 @@ def _target_points(i: int, fit: Fit) -> Floats:
 
 
 def _decay(name: str, result: TargetResult, linear: TargetResult | None) -> Plot:
+    if linear is not None and linear.after.is_failed:
+        linear = None  # nothing to draw
     tests = [result.before, result.after] + ([] if linear is None else [linear.after])
     periods = [test.period for test in tests if test.oscillates]
     end = _MARGIN * max(periods or [test.times[-1] for test in tests])
@@ -132,12 +134,17 @@ def _decay(name: str, result: TargetResult, linear: TargetResult | None) -> Plot
         times = np.linspace(0, last, 240)
         return Curve(name, smooth(times), color, dashed, thin, places=times)
 
-    curves = [drawn("before", result.before, _BEFORE, dashed=True)]
-    says = f"Asked: {wish_of(result.target)}. Before, {result.before.residual:.3g} was left"
+    curves, says = [], f"Asked: {wish_of(result.target)}. Before, "
+    if result.before.is_failed:
+        says += "the motion could not be computed"
+    else:
+        curves.append(drawn("before", result.before, _BEFORE, dashed=True))
+        says += f"{result.before.residual:.3g} was left"
     if linear is not None:
         curves.append(drawn("best linear", linear.after, _LINEAR, thin=True))
         says += f"; with the best linear damping {linear.reached:.3g}"
-    curves.append(drawn("designed", result.after, _NOW))
+    if not result.after.is_failed:
+        curves.append(drawn("designed", result.after, _NOW))
     says += f"; as designed {result.reached:.4g}, of {wanted:.4g} wanted."
     period = result.after.period if result.after.oscillates else max(periods, default=np.nan)
     if np.isfinite(period):

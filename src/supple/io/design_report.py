@@ -147,7 +147,8 @@ def _verdict(fit: Fit, linear: Fit | None) -> str:
         else:
             says.append(f"{word} miss by up to {_percent(farthest)}; the table below says why.")
     if linear is not None:
-        off = max(abs(r.error) for r in linear.report.results)
+        known = [abs(r.error) for r in linear.report.results if not r.after.is_failed]
+        off = max(known, default=1.0)
         says.append(f"The best that linear damping can do misses by up to {_percent(off)}.")
     style = "met" if not missed else "missed"
     more = f"<p>{escape(' '.join(says))}</p>" if says else ""
