@@ -7,6 +7,7 @@ chunks that stay in the cache, and threads take turns at different parts of the 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -80,6 +81,14 @@ class Evaluation:
 Chunk = tuple[Part, slice]
 
 
+PointModel = Callable[[Part, slice, int], tuple[Floats, Floats, Floats]]
+"""Gives density, stress and its derivative at the quadrature points of some cells of a part.
+
+Called with the part, a slice of its cells and an order; the stress (cells, points, 3, 3) is filled
+if order ≥ 1, its derivative (cells, points, 6, 3, 3) if order ≥ 2.
+"""
+
+
 class _Share:
     """What one thread adds up over its chunks of cells."""
 
@@ -91,9 +100,8 @@ class _Share:
     def add(
         self,
         chunks: list[Chunk],
-        u: Floats,
+        model: PointModel,
         direction: Floats | None,
-        definite: bool,
         factors: Floats | None,
     ) -> None:
         self.gradient[:] = 0.0
@@ -105,39 +113,43 @@ class _Share:
             weights = part.weights[cut]
             if factors is not None:
                 weights = weights * factors[part.cells[cut], None]
-            F, psi, P, A = _evaluate_chunk(part, cut, u, depth)
+            psi, P, A = model(part, cut, depth)
             self.energy += float(np.vdot(weights, psi))
             if self.order >= 1:
                 elements.add_nodal_forces(nodes, gradients, weights, P, self.gradient)
             if self.order >= 2:
-                if definite:
-                    part.material.make_definite(F, A)
                 elements.add_stiffness(gradients, weights, A, part.slots[cut], self.stiffness)
             if direction is not None:
-                elements.gradients_of(direction, nodes, gradients, 0.0, F)
-                elements.apply_derivative(A, F, P)
+                along = gradients_at(part, cut, direction, 0.0, "along")
+                elements.apply_derivative(A, along, P)
                 elements.add_nodal_forces(nodes, gradients, weights, P, self.product)
 
 
-def _evaluate_chunk(
-    part: Part, cut: slice, u: Floats, order: int
-) -> tuple[Floats, Floats, Floats, Floats]:
-    """F, ψ, P and A of a chunk; P and A are empty where the order does not ask for them."""
+def point_array(name: str, part: Part, cut: slice, *shape: int, wanted: bool = True) -> Floats:
+    """Scratch of this thread with ``shape`` at every quadrature point; no points if not wanted."""
     cells, points = part.weights[cut].shape
-    shapes = {"F": (3, 3), "psi": (), "P": (3, 3), "A": (6, 3, 3)}
-    wanted = {"F": True, "psi": True, "P": order >= 1, "A": order >= 2}
-    arrays = []
-    for name, shape in shapes.items():
-        full = (cells if wanted[name] else 0, points, *shape)
-        arrays.append(scratch(name, math.prod(full)).reshape(full))
-    F, psi, P, A = arrays
-    elements.gradients_of(u, part.nodes[cut], part.gradients[cut], 1.0, F)
+    full = (cells if wanted else 0, points, *shape)
+    return scratch(name, math.prod(full)).reshape(full)
+
+
+def gradients_at(part: Part, cut: slice, field: Floats, identity: float, name: str) -> Floats:
+    """identity · I + ∇field at the points of some cells, in the scratch ``name``."""
+    F = point_array(name, part, cut, 3, 3)
+    elements.gradients_of(field, part.nodes[cut], part.gradients[cut], identity, F)
+    return F
+
+
+def elastic_points(part: Part, cut: slice, F: Floats, order: int) -> tuple[Floats, Floats, Floats]:
+    """ψ, P and A of the part's material at deformation gradients F, in scratch of their own."""
+    psi = point_array("psi", part, cut)
+    P = point_array("P", part, cut, 3, 3, wanted=order >= 1)
+    A = point_array("A", part, cut, 6, 3, 3, wanted=order >= 2)
     lam, mu = part.lame
     part.material.evaluate(F, lam[cut], mu[cut], psi, P, A, order)
-    return F, psi, P, A
+    return psi, P, A
 
 
-def _chunks_by_thread(parts: tuple[Part, ...]) -> list[list[Chunk]]:
+def chunks_by_thread(parts: tuple[Part, ...]) -> list[list[Chunk]]:
     """The cells of all parts in chunks, dealt out to as many threads as are worth it."""
     chunks: list[Chunk] = []
     total = 0
@@ -168,6 +180,36 @@ def assemble(
     cell's Hessian positive semidefinite; ``cell_factors`` (cells,) multiplies each cell's share;
     ``stiffness`` (blocks, 3, 3) is filled instead of a new array.
     """
+
+    def elasticity(part: Part, cut: slice, depth: int) -> tuple[Floats, Floats, Floats]:
+        F = gradients_at(part, cut, u, 1.0, "F")
+        psi, P, A = elastic_points(part, cut, F, depth)
+        if definite:
+            part.material.make_definite(F, A)
+        return psi, P, A
+
+    return add_up(
+        parts,
+        pattern,
+        elasticity,
+        order,
+        direction=direction,
+        cell_factors=cell_factors,
+        stiffness=stiffness,
+    )
+
+
+def add_up(
+    parts: tuple[Part, ...],
+    pattern: BlockPattern,
+    model: PointModel,
+    order: int,
+    *,
+    direction: Floats | None = None,
+    cell_factors: Floats | None = None,
+    stiffness: Floats | None = None,
+) -> Evaluation:
+    """Integrate what ``model`` says of every quadrature point, as ``assemble`` does for energy."""
     n = pattern.n_nodes
     shapes = [
         (n if order >= 1 else 0, 3),
@@ -176,7 +218,7 @@ def assemble(
     ]
     if stiffness is None or order < 2:
         stiffness = np.empty(shapes[2])
-    work = _chunks_by_thread(parts)
+    work = chunks_by_thread(parts)
     first = _Share(order, np.empty(shapes[0]), np.empty(shapes[1]), stiffness)
     others = [
         _Share(order, *(scratch(f"{t} {k}", math.prod(s)).reshape(s) for k, s in enumerate(shapes)))
@@ -184,7 +226,7 @@ def assemble(
     ]
     run_all(
         [
-            partial(share.add, chunks, u, direction, definite, cell_factors)
+            partial(share.add, chunks, model, direction, cell_factors)
             for share, chunks in zip([first, *others], work, strict=True)
         ]
     )

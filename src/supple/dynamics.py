@@ -128,9 +128,7 @@ class Dynamics(Problem):
             if model.pattern is not None:
                 target = np.zeros((model.pattern.n_blocks, 3, 3))
                 wide.append(target)
-            model.add_matrix(shape, self._v, stage.c_v, target, definite=definite)
-            if closer and not definite:
-                model.add_shape_derivative(shape, self._v, 1.0, target)
+            model.add_tangent(shape, self._v, stage.c_v, target, definite=definite, closer=closer)
         if not wide:
             return values
         total = np.zeros((self.pattern.n_blocks, 3, 3))

@@ -7,9 +7,10 @@ from .damping_file import load_damping, save_damping
 from .deformations import shape_between, shape_of_frame, shape_within
 from .example import Example, ExampleDamping, Measure
 from .rayleigh import Rayleigh, StiffnessAt
+from .strain_rate import StrainRate
 from .viscous import Viscous
 
-DAMPINGS: tuple[type[Damping], ...] = (Rayleigh, Caughey, Viscous, ExampleDamping)
+DAMPINGS: tuple[type[Damping], ...] = (Rayleigh, Caughey, Viscous, ExampleDamping, StrainRate)
 """Every damping model."""
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "Measure",
     "Rayleigh",
     "StiffnessAt",
+    "StrainRate",
     "Viscous",
     "load_damping",
     "save_damping",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,6 +11,9 @@ from ..body import Body
 from ..shape import Shape
 from ..sparse import BlockPattern, LowRank
 from ..types import Floats
+
+if TYPE_CHECKING:
+    from .cells import BoundCellDamping
 
 
 class BoundDamping(ABC):
@@ -72,6 +76,26 @@ class BoundDamping(ABC):
         A Newton iteration gets by without, but may go to and fro where damping follows the shape.
         """
         return  # nothing follows the shape
+
+    def add_tangent(
+        self, shape: Shape, v: Floats, c_v: float, values: Floats, *, definite: bool, closer: bool
+    ) -> None:
+        """Add what a Newton iteration sees of ∇₂R(u, c_v (u − û_v)) as u changes.
+
+        That is c_v ∂∇₂R/∂v; ``closer`` asks for ∂∇₂R/∂u too, where it is known and may be
+        indefinite.
+        """
+        self.add_matrix(shape, v, c_v, values, definite=definite)
+        if closer and not definite:
+            self.add_shape_derivative(shape, v, 1.0, values)
+
+    def in_cells(self) -> BoundCellDamping | None:
+        """What of this damping is a sum over quadrature points; None if nothing is."""
+        return None
+
+    def outside_cells(self) -> BoundDamping | None:
+        """The rest of it; None if that is all."""
+        return self
 
     def low_rank(self, shape: Shape, v: Floats) -> LowRank | None:
         """What ∂∇₂R/∂v has beside the sparse part that ``add_matrix`` gives."""

@@ -1,0 +1,107 @@
+"""Strain rate dissipation: r = ψ Ė:Ė + φ/2 tr(Ė)², Ė = ½ (FᵀḞ + ḞᵀF) the rate of Green's strain.
+
+It damps changes of deformation alone. Rigid motion makes no strain rate, so the forces have neither
+a resultant nor a moment: linear and angular momentum are kept, exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._kernels.strain_rate import add_strain_rate, add_strain_rate_by_shape
+from ..body import Body
+from ..checks import numbers
+from ..errors import InputError
+from ..types import Floats
+from .base import BoundDamping, Damping
+from .cells import BoundCellDamping, Coefficient, Points, check_coefficient, coefficient_by_cell
+
+_NO_G = np.empty((0, 0, 3, 3))
+_NO_A = np.empty((0, 0, 6, 3, 3))
+
+
+@dataclass(frozen=True, kw_only=True)
+class StrainRate(Damping):
+    """r = ψ Ė:Ė + φ/2 tr(Ė)² + η/2 (a·Ėa)², the last along fibres of direction a.
+
+    Coefficients are scalars, one a cell, or given by region name. (Strain rate, Eqs. 15–17, where
+    they are μ_d and λ_d; dissipative optimization, Eqs. 41–44.) Several add up, each with fibres of
+    its own. Conserves linear and angular momentum.
+    """
+
+    shear: Coefficient = 0.0
+    """ψ [Pa s]."""
+    bulk: Coefficient = 0.0
+    """φ [Pa s]."""
+    fibre: Coefficient = 0.0
+    """η [Pa s], against stretching along ``direction`` only."""
+    direction: ArrayLike | None = None
+    """a, of any length, in the rest shape: (3,), or (cells, 3)."""
+
+    def __post_init__(self) -> None:
+        for name in ("shear", "bulk", "fibre"):
+            object.__setattr__(self, name, check_coefficient(name, getattr(self, name)))
+        if self.direction is None:
+            if any(np.any(value) for value in _values(self.fibre)):
+                raise InputError("fibre= needs the direction= of the fibres, e.g. (1, 0, 0)")
+            return
+        a = numbers("direction", self.direction)
+        if a.ndim not in (1, 2) or a.shape[-1] != 3:
+            raise InputError(f"direction has shape {a.shape}; give (3,) or (cells, 3)")
+        length = np.linalg.norm(a, axis=-1, keepdims=True)
+        if not (length > 0).all():
+            raise InputError("direction has no length; give one such as (1, 0, 0)")
+        unit = (a / length).tolist()
+        kept = tuple(unit) if a.ndim == 1 else tuple(map(tuple, unit))
+        object.__setattr__(self, "direction", kept)
+
+    def bind(self, body: Body) -> BoundDamping:
+        return _BoundStrainRate(self, body)
+
+
+class _BoundStrainRate(BoundCellDamping):
+    def __init__(self, damping: StrainRate, body: Body) -> None:
+        super().__init__(body)
+        cells = body.mesh.n_cells
+        self._shear, self._bulk, self._fibre = (
+            np.broadcast_to(coefficient_by_cell(name, getattr(damping, name), body), cells)
+            for name in ("shear", "bulk", "fibre")
+        )
+        axis = np.asarray((0.0, 0.0, 0.0) if damping.direction is None else damping.direction)
+        if axis.ndim == 2 and len(axis) != cells:
+            raise InputError(f"direction has {len(axis)} rows for {cells} cells")
+        self._axis = np.broadcast_to(axis, (cells, 3))
+
+    def _coefficients(self, points: Points) -> tuple[Floats, Floats, Floats, Floats]:
+        cells = points.part.cells[points.cut]
+        return self._shear[cells], self._bulk[cells], self._fibre[cells], self._axis[cells]
+
+    def add_points(
+        self,
+        points: Points,
+        r: Floats,
+        P: Floats,
+        A: Floats,
+        *,
+        order: int,
+        factor: float = 1.0,
+        definite: bool = True,
+    ) -> None:
+        coefficients = self._coefficients(points)
+        add_strain_rate(points.F, points.rate, *coefficients, r, P, A, order, factor)
+
+    def add_stress_points(self, points: Points, A: Floats) -> None:
+        coefficients = self._coefficients(points)
+        add_strain_rate_by_shape(points.F, points.rate, *coefficients, _NO_G, 0.0, A)
+
+    def add_shape_gradient_points(self, points: Points, G: Floats, factor: float) -> None:
+        coefficients = self._coefficients(points)
+        add_strain_rate_by_shape(points.F, points.rate, *coefficients, G, factor, _NO_A)
+
+
+def _values(given: Coefficient) -> list[ArrayLike]:
+    return list(given.values()) if isinstance(given, Mapping) else [given]
