@@ -92,7 +92,15 @@ from .reduction import (
     vibration_modes,
 )
 from .simulation import Simulation
-from .solvers import AutomaticSolver, Cholesky, ConjugateGradients, KeptCholesky, Newton
+from .solvers import (
+    ADMM,
+    AutomaticSolver,
+    Cholesky,
+    ConjugateGradients,
+    Dissipation,
+    KeptCholesky,
+    Newton,
+)
 from .statics import static_shape
 from .supports import Support
 from .threads import set_thread_count, thread_count
@@ -116,6 +124,7 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
+    "ADMM",
     "BDF2",
     "RK4",
     "TRBDF2",
@@ -137,6 +146,7 @@ __all__ = [
     "DampingRatio",
     "DenseNewton",
     "DesignReport",
+    "Dissipation",
     "Embedding",
     "Example",
     "ExampleDamping",

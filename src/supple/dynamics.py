@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
 from ._kernels.blocks import add_scaled_identity_blocks
 from .body import Body
 from .damping import BoundDamping, Damping
-from .integrators import Stage
+from .integrators import Stage, State
 from .shape import Shape
-from .solvers.interface import Balance, Problem
-from .sparse import LowRank
+from .solvers.interface import Balance
+from .solvers.splitting import Outside, SplitOptions, SplitProblem, Splitting
+from .sparse import LowRank, joined
+from .splitting import Splitter
 from .types import Floats, Ints
 
 _EPSILON = float(np.finfo(float).eps)
 
 
-class Dynamics(Problem):
+class Dynamics(SplitProblem):
     """Force balances of a body with damping under external forces."""
 
     def __init__(self, body: Body, damping: Sequence[Damping]) -> None:
@@ -42,6 +44,7 @@ class Dynamics(Problem):
         self._shape: Shape | None = None
         self._friction: Floats | None = None  # at the last balance
         self._anchor: Shape | None = None
+        self._start_velocity = self._v
         self._anchor_v = self._v
         # The stiffness of the current shape and that of the anchor.
         self._buffer, self._spare = (np.empty((body.pattern.n_blocks, 3, 3)) for _ in range(2))
@@ -54,9 +57,14 @@ class Dynamics(Problem):
                 "Rayleigh try at=StiffnessAt.REST."
             )
 
-    def begin(self, stage: Stage, external: Floats) -> None:
-        """Set what acts during a stage: its external force and the motion of its supports."""
+    def begin(self, stage: Stage, external: Floats, start: State | None = None) -> None:
+        """Set what acts during a stage: its external force and the motion of its supports.
+
+        ``start`` is where the step began, if there is one.
+        """
         self.external = external
+        if start is not None:
+            self._start_velocity = start.v
         self.body.held.set_velocity(self._held_velocity, stage.time)
         self.body.held.set_acceleration(self._held_acceleration, stage.time)
 
@@ -141,18 +149,7 @@ class Dynamics(Problem):
         if shape is None:
             raise RuntimeError("ask for a balance first")
         found = [model.low_rank(shape, self._v) for model in self.damping]
-        parts = [part for part in found if part is not None]
-        if not parts:
-            return None
-        if len(parts) == 1:
-            return replace(parts[0], weight=stage.c_v * parts[0].weight)
-        from scipy.linalg import block_diag
-
-        return LowRank(
-            np.concatenate([part.factors for part in parts]),
-            block_diag(*(part.weight * part.coupling for part in parts)),
-            stage.c_v,
-        )
+        return joined([part for part in found if part is not None], stage.c_v)
 
     def shape_at(self, u: Floats, *, order: int | None = None, v: Floats | None = None) -> Shape:
         """The body at u, about to be damped at velocity v; the last shape asked for is kept."""
@@ -177,3 +174,23 @@ class Dynamics(Problem):
         for model in self.damping:
             total += model.evaluate(shape, v)[1]
         return total
+
+    # -- as a sum of local terms -----------------------------------------------------------
+
+    @cached_property
+    def _splitter(self) -> Splitter:
+        return Splitter(self.body, self.damping, self.pattern, self._places)
+
+    def split(self, stage: Stage, starts: Sequence[Floats], options: SplitOptions) -> Splitting:
+        return self._splitter.split(stage, starts, options, start_velocity=self._start_velocity)
+
+    def outside(self, stage: Stage, u: Floats) -> Outside:
+        v = self._following(stage.velocity(u), self._held_velocity)
+        a = self._following(stage.acceleration(u), self._held_acceleration)
+        inertia = self.body.mass_times(a)
+        friction = self._splitter.outside_damping(u, v)
+        parts = (inertia, self.external, friction)
+        return Outside(
+            inertia + friction - self.external,
+            sum(float(np.linalg.norm(part)) for part in parts),
+        )

@@ -190,7 +190,7 @@ class Simulation:
         stage = next(stages)
         latest = now.u
         while True:
-            self._dynamics.begin(stage, self._external(stage.time, extra))
+            self._dynamics.begin(stage, self._external(stage.time, extra), now)
             starts = [np.where(self.body.free, u, latest) for u in (stage.guess, latest)]
             for start in starts:
                 held.place(start, stage.time)

@@ -7,7 +7,8 @@ one pattern is adding two arrays.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -135,3 +136,18 @@ class LowRank:
         flat = self.factors.reshape(len(self.factors), -1)
         product: Floats = (self.weight * (self.coupling @ (flat @ x.ravel()))) @ flat
         return product.reshape(x.shape)
+
+
+def joined(parts: Sequence[LowRank], weight: float) -> LowRank | None:
+    """``weight`` times the sum of low-rank matrices; None where there are none."""
+    if not parts:
+        return None
+    if len(parts) == 1:
+        return replace(parts[0], weight=weight * parts[0].weight)
+    from scipy.linalg import block_diag  # slow to import
+
+    return LowRank(
+        np.concatenate([part.factors for part in parts]),
+        block_diag(*(part.weight * part.coupling for part in parts)),
+        weight,
+    )

@@ -1,0 +1,104 @@
+"""Local minimisation over singular values: Φ(σ) + w/2 ‖σ − σ̃‖² at quadrature points.
+
+An isotropic energy changes with the singular values of F alone, so the minimum has the singular
+vectors of the place it is sought near, and three unknowns are left.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .compiling import kernel
+from .svd3 import svd3
+
+_SHORTEST = 1e-3
+_LEAST_STRETCH = 0.2  # to start from, where the place is flat or inside out
+
+
+@kernel
+def to_stretches(s, U, sigma, V, trial, norm, length):
+    """s = U diag(σ̃) Vᵀ; first trial places diag(σ) near σ̃, well away from collapse."""
+    for e in range(s.shape[0]):
+        for q in range(s.shape[1]):
+            svd3(s[e, q], U[e, q], sigma[e, q], V[e, q])
+            norm[e, q], length[e, q] = np.inf, 1.0
+            for i in range(3):
+                for j in range(3):
+                    trial[e, q, i, j] = 0.0
+                trial[e, q, i, i] = max(sigma[e, q, i], _LEAST_STRETCH)
+
+
+@kernel
+def advance_stretches(x, trial, sigma, w, P, A, norm, step, length, tolerance):
+    """Judge the trial places by their forces and move on; returns how many are not done.
+
+    As ``local_newton.advance`` does, for diagonal F: x (c, q, 3) are the stretches found.
+    """
+    left = 0
+    for e in range(len(w)):
+        weight = w[e]
+        for q in range(x.shape[1]):
+            t = length[e, q]
+            if t == 0.0:
+                continue
+            g0 = P[e, q, 0, 0] + weight * (trial[e, q, 0, 0] - sigma[e, q, 0])
+            g1 = P[e, q, 1, 1] + weight * (trial[e, q, 1, 1] - sigma[e, q, 1])
+            g2 = P[e, q, 2, 2] + weight * (trial[e, q, 2, 2] - sigma[e, q, 2])
+            n = math.sqrt(g0 * g0 + g1 * g1 + g2 * g2)
+            if n <= (1.0 - 1e-4 * t) * norm[e, q] and n < np.inf:
+                norm[e, q] = n
+                for i in range(3):
+                    x[e, q, i] = trial[e, q, i, i]
+                if n <= tolerance * weight:
+                    length[e, q] = 0.0
+                    continue
+                # blocks (0,0) (0,1) (0,2) (1,1) (1,2) (2,2): ∂P_jj/∂F_ll is entry (j, l) of each
+                h01, h02, h12 = A[e, q, 1, 0, 1], A[e, q, 2, 0, 2], A[e, q, 4, 1, 2]
+                shift = weight
+                while True:  # Cholesky, with more weight where it fails
+                    h00 = A[e, q, 0, 0, 0] + shift
+                    h11 = A[e, q, 3, 1, 1] + shift
+                    h22 = A[e, q, 5, 2, 2] + shift
+                    if h00 > 0.0:
+                        l10, l20 = h01 / h00, h02 / h00
+                        d1 = h11 - l10 * h01
+                        if d1 > 1e-12 * h11:
+                            l21 = (h12 - l20 * h01) / d1
+                            d2 = h22 - l20 * h02 - l21 * l21 * d1
+                            if d2 > 1e-12 * h22:
+                                break
+                    shift = 4.0 * shift
+                y1 = g1 - l10 * g0
+                y2 = g2 - l20 * g0 - l21 * y1
+                s2 = y2 / d2
+                s1 = y1 / d1 - l21 * s2
+                step[e, q, 2], step[e, q, 1] = s2, s1
+                step[e, q, 0] = g0 / h00 - l10 * s1 - l20 * s2
+                t = 1.0
+            else:
+                t *= 0.5
+                if t < _SHORTEST or norm[e, q] == np.inf:
+                    length[e, q] = 0.0
+                    continue
+            length[e, q] = t
+            left += 1
+            for i in range(3):
+                trial[e, q, i, i] = x[e, q, i] - t * step[e, q, i]
+    return left
+
+
+@kernel
+def from_stretches(U, x, V, z):
+    """z = U diag(x) Vᵀ."""
+    for e in range(z.shape[0]):
+        for q in range(z.shape[1]):
+            for i in range(3):
+                a, b, c = (
+                    U[e, q, i, 0] * x[e, q, 0],
+                    U[e, q, i, 1] * x[e, q, 1],
+                    U[e, q, i, 2] * x[e, q, 2],
+                )
+                for j in range(3):
+                    z[e, q, i, j] = a * V[e, q, j, 0] + b * V[e, q, j, 1] + c * V[e, q, j, 2]

@@ -1,0 +1,173 @@
+"""ADMM: alternate local minimisations in parallel with one prefactored global solve."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..checks import instance, number, whole_number
+from ..errors import InputError, StepFailed
+from ..integrators import Stage
+from ..types import Floats
+from .anderson import Anderson
+from .global_step import GlobalStep
+from .interface import BoundStageSolver, Problem, StageSolver
+from .splitting import Dissipation, SplitOptions, SplitProblem, Splitting, total_size, views
+
+_PATIENCE = 25  # iterations after which
+_ENOUGH = 0.3  # of the residual may be left, or else
+_BOOST = 2.0  # times the weight is used from then on,
+_EASY = 20  # until so many stages have gone without trouble
+_LOCAL_ACCURACY = 0.01  # of the distance between local variables and the body
+
+
+@dataclass(frozen=True, kw_only=True)
+class ADMM(StageSolver):
+    """The alternating direction method of multipliers (dissipative optimization, Eqs. 15–17, 40).
+
+    A stage has converged when the primal and the dual residual, as forces, are below ``tolerance``
+    times the forces at play.
+    """
+
+    tolerance: float = 1e-4
+    iterations: int | None = None
+    """Take the outcome after so many iterations, converged or not; None asks for convergence."""
+    max_iterations: int = 1000
+    acceleration: int = 6
+    """Iterates that Anderson acceleration looks back on; 0 for the plain iteration."""
+    weight: float = 1.0
+    """Multiplies the weights that the rule gives."""
+    dissipation: Dissipation = Dissipation.BALANCE
+    """How dissipation that depends on the shape enters (Eqs. 28–30)."""
+
+    def __post_init__(self) -> None:
+        number("tolerance", self.tolerance, above=0, below=1)
+        whole_number("max_iterations", self.max_iterations, at_least=1)
+        whole_number("acceleration", self.acceleration, at_least=0)
+        number("weight", self.weight, above=0)
+        instance("dissipation", self.dissipation, Dissipation, "Dissipation.SECOND_ORDER")
+        if self.iterations is not None:
+            whole_number("iterations", self.iterations, at_least=1)
+
+    def bind(self, problem: Problem) -> BoundADMM:
+        if not isinstance(problem, SplitProblem):
+            raise InputError("ADMM needs a body in full space; use Newton() for this one")
+        return BoundADMM(self, problem)
+
+
+class BoundADMM(BoundStageSolver):
+    """ADMM for one problem."""
+
+    def __init__(self, options: ADMM, problem: SplitProblem) -> None:
+        self._options, self._problem = options, problem
+        self._global = GlobalStep(problem.pattern, problem.free)
+        self._index = np.flatnonzero(problem.free)
+        self._boost, self._easy_stages = 1.0, 0
+        self.iterations = 0
+        """Iterations that the last stage took."""
+        self.residuals: tuple[float, float] = (np.inf, np.inf)
+        """Primal and dual residual of the last stage, relative to the forces at play."""
+
+    def solve(self, stage: Stage, starts: Sequence[Floats]) -> Floats:
+        if not len(self._index):
+            return starts[0]
+        u, converged = self._iterate(stage, starts)
+        if not np.isfinite(u).all():
+            raise self._failed("the iteration left finite numbers", stage)
+        if not converged and self._options.iterations is None:
+            raise self._failed(
+                f"ADMM did not converge in {self._options.max_iterations} iterations", stage
+            )
+        self._easy_stages = self._easy_stages + 1 if converged else 0
+        if self._easy_stages >= _EASY and self._boost > 1.0:
+            self._boost, self._easy_stages = max(1.0, self._boost / _BOOST), 0
+        return u
+
+    def _iterate(self, stage: Stage, starts: Sequence[Floats]) -> tuple[Floats, bool]:
+        """Eqs. 16a–16c, in terms of s = D u + ū alone: z = argmin(s) and ū = s − z follow."""
+        options, problem = self._options, self._problem
+        split = self._split(stage, starts)
+        terms = split.terms
+        size = total_size(terms)
+        s, z, previous, there = (np.zeros(size) for _ in range(4))
+        local_s, local_z = views(s, terms), views(z, terms)
+        for term, place, begin, sought in zip(terms, local_z, split.start, local_s, strict=True):
+            place[:] = begin
+            term.warm(place, sought)
+        root = _roots(split)
+        anderson = Anderson(options.acceleration, size) if options.acceleration else None
+        u = starts[0]
+        self._gather(split, u, there)
+        milestone = np.inf
+        most = options.iterations or options.max_iterations
+        for iteration in range(1, most + 1):
+            self.iterations = iteration
+            previous[:] = z
+            for term, sought, place in zip(terms, local_s, local_z, strict=True):
+                term.minimise(sought, place)
+            outside = problem.outside(stage, u)
+            inside = self._scatter(split, there - 2 * z + s)
+            u = u + self._global.solve(-outside.residual - inside)
+            self._gather(split, u, there)
+            apart = there - z
+            scale = outside.scale + self._norm(inside)
+            primal = self._norm(self._scatter(split, apart)) / scale
+            dual = self._norm(self._scatter(split, z - previous)) / scale
+            self.residuals = primal, dual
+            residual = max(primal, dual)
+            if residual <= options.tolerance:
+                return u, True
+            image = s + apart
+            s[:] = image if anderson is None else anderson.next(root * s, root * image) / root
+            accuracy = _LOCAL_ACCURACY * float(np.linalg.norm(apart)) / np.sqrt(size)
+            for term in terms:
+                term.accuracy = accuracy
+            if iteration % _PATIENCE == 0:
+                if residual > _ENOUGH * milestone:  # too little weight for a term that buckles
+                    old = root
+                    self._boost, self._easy_stages = _BOOST * self._boost, 0
+                    split = self._split(stage, starts)
+                    root = _roots(split)
+                    s[:] = z + (s - z) * (old / root) ** 2  # the forces w ū stay
+                    if anderson is not None:
+                        anderson.reset()
+                    residual = np.inf
+                milestone = residual
+        return u, False
+
+    def _split(self, stage: Stage, starts: Sequence[Floats]) -> Splitting:
+        options = self._options
+        asked = SplitOptions(options.weight * self._boost, options.dissipation)
+        split = self._problem.split(stage, starts, asked)
+        self._global.take(split)
+        return split
+
+    def _gather(self, split: Splitting, u: Floats, out: Floats) -> None:
+        for term, place in zip(split.terms, views(out, split.terms), strict=True):
+            term.gather(u, place)
+
+    def _scatter(self, split: Splitting, y: Floats) -> Floats:
+        force = np.zeros(self._problem.free.shape)
+        for term, part in zip(split.terms, views(y, split.terms), strict=True):
+            term.scatter(part, force)
+        return force
+
+    def _norm(self, force: Floats) -> float:
+        return float(np.linalg.norm(force.reshape(-1).take(self._index)))
+
+    def _failed(self, reason: str, stage: Stage) -> StepFailed:
+        return StepFailed(
+            reason,
+            time=stage.time,
+            residual=max(self.residuals),
+            advice="Try a smaller dt, more max_iterations, another weight such as "
+            f"ADMM(weight={3 * self._options.weight:g}), or Newton().",
+        )
+
+
+def _roots(split: Splitting) -> Floats:
+    """√w for every number of the local variables."""
+    repeated = [np.repeat(term.weights, 3 * term.shape[2]) for term in split.terms]
+    return np.sqrt(np.concatenate(repeated))

@@ -1,0 +1,71 @@
+"""Anderson acceleration of a fixed-point iteration s ← g(s)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..types import Floats
+
+_ILL_CONDITIONED = 1e-12  # share of the largest eigenvalue below which a direction is dropped
+
+
+class Anderson:
+    """Extrapolates from the last few iterates, in the norm that the caller scales s to.
+
+    With residuals f = g(s) − s, the next iterate is g − ΔG θ where θ minimises ‖f − ΔF θ‖ over the
+    differences of the iterates kept (type II). Where the residual grows by more than ``patience``,
+    the plain iterate is taken after all and the memory is cleared.
+    """
+
+    def __init__(self, window: int, size: int, patience: float = 2.0) -> None:
+        self._window, self._patience = window, patience
+        self._residuals = np.empty((window, size))
+        self._images = np.empty((window, size))
+        self._gram = np.zeros((window, window))
+        self._last_residual = np.empty(size)
+        self._last_image = np.empty(size)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything."""
+        self._count, self._at = 0, 0
+        self._norm = np.inf
+        self._has_last = False
+
+    def next(self, s: Floats, image: Floats) -> Floats:
+        """The iterate after s, whose image g(s) is given; both (size,) and left alone."""
+        residual = image - s
+        norm = float(np.linalg.norm(residual))
+        if not norm <= self._patience * self._norm and self._has_last:
+            plain = self._last_image.copy()
+            self.reset()
+            return plain
+        if self._has_last:
+            self._remember(residual, image)
+        self._last_residual[:], self._last_image[:] = residual, image
+        self._has_last, self._norm = True, norm
+        k = self._count
+        if not k:
+            return image
+        theta = _solve(self._gram[:k, :k], self._residuals[:k] @ residual)
+        found: Floats = image - theta @ self._images[:k]
+        return found
+
+    def _remember(self, residual: Floats, image: Floats) -> None:
+        at = self._at
+        np.subtract(residual, self._last_residual, out=self._residuals[at])
+        np.subtract(image, self._last_image, out=self._images[at])
+        self._count = max(self._count, at + 1)
+        row = self._residuals[: self._count] @ self._residuals[at]
+        self._gram[at, : self._count] = self._gram[: self._count, at] = row
+        self._at = (at + 1) % self._window
+
+
+def _solve(gram: Floats, rhs: Floats) -> Floats:
+    """Least squares by the normal equations, without directions that rounding has spoilt."""
+    scale = np.sqrt(np.maximum(np.diag(gram), np.finfo(float).tiny))
+    values, vectors = np.linalg.eigh(gram / np.outer(scale, scale))
+    kept = values > _ILL_CONDITIONED * values[-1]
+    inside = vectors[:, kept]
+    theta: Floats = (inside @ ((inside.T @ (rhs / scale)) / values[kept])) / scale
+    return theta

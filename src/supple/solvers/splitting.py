@@ -1,0 +1,124 @@
+"""What ADMM needs to know of a problem: a sum of local terms, and what is left outside of them.
+
+    ½ c_a ‖u − û_a‖²_M − f·u + (1/c_v) R_outside + Σ_i Φ_i(D_i u)
+
+Each Φ_i sees a few numbers D_i u alone: the deformation gradient of a cell, the vector of a spring,
+the place of a vertex (dissipative optimization, Eqs. 13 and 38). D_i treats the coordinates alike,
+so that Σ w D_iᵀD_i is one n × n matrix for all three.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+import numpy as np
+
+from ..integrators import Stage
+from ..sparse import LowRank
+from ..types import Floats, Ints
+from .interface import Problem
+
+
+class Dissipation(Enum):
+    """How dissipation that depends on the shape enters the optimization."""
+
+    BALANCE = "the force ∇₂R itself, as every other solver has it"
+    FIRST_ORDER = "the gradient of R/c_v (Eq. 28): off by ∇₁R/c_v, first order in the time step"
+    SECOND_ORDER = "the gradient of (R(x, v) − R(x, vₙ))/c_v (Eq. 30): second order"
+
+
+@dataclass(frozen=True)
+class SplitOptions:
+    """What a solver asks of a splitting."""
+
+    weight: float
+    """Multiplies the weights of all terms."""
+    dissipation: Dissipation
+
+
+class LocalTerms(ABC):
+    """Terms of one kind, m of them, each on a local variable of 3 × d numbers."""
+
+    weights: Floats
+    """w [N/m times the local unit squared], (m,): how firmly local variables are tied to D u."""
+    shape: tuple[int, int, int]
+    """(m, 3, d)"""
+    accuracy: float = 1e-6
+    """How far off local minima may be, in the unit of local variables."""
+
+    @abstractmethod
+    def gather(self, u: Floats, out: Floats) -> None:
+        """Fill ``out`` (m, 3, d) with D u."""
+
+    @abstractmethod
+    def scatter(self, y: Floats, out: Floats) -> None:
+        """Add Dᵀ W y to ``out`` (n, 3), for y of shape (m, 3, d)."""
+
+    @abstractmethod
+    def add_matrix(self, values: Floats) -> None:
+        """Add DᵀWD to ``values`` (blocks,), multiples of the identity on the body's pattern."""
+
+    @abstractmethod
+    def warm(self, z: Floats, s: Floats) -> None:
+        """s ← z + ∇Φ(z)/w, or what comes close: the place whose local minimum is z."""
+
+    @abstractmethod
+    def minimise(self, s: Floats, z: Floats) -> None:
+        """z ← argmin Φ(z) + w/2 ‖z − s‖², starting from the z given (Eq. 40)."""
+
+
+@dataclass(eq=False)
+class Splitting:
+    """A stage as ADMM sees it."""
+
+    terms: list[LocalTerms]
+    matrix_key: tuple[object, ...]
+    """Changes when the matrix does."""
+    scalars: Floats
+    """Multiples of the identity in the matrix of what is outside the terms, (body's blocks,)."""
+    places: Ints
+    """Where the body's blocks are among those of the problem's pattern."""
+    blocks: Floats | None = None
+    """The rest of that matrix, (blocks, 3, 3)."""
+    low_rank: LowRank | None = None
+    start: list[Floats] = field(default_factory=list)
+    """Sound local variables to start from, one array a term."""
+
+
+@dataclass(frozen=True, eq=False)
+class Outside:
+    """Forces outside the local terms at one displacement."""
+
+    residual: Floats
+    """M a + ∇₂R_outside − f [N], (n, 3)."""
+    scale: float
+    """Norm of the forces it is made of [N]."""
+
+
+class SplitProblem(Problem):
+    """A problem whose stages can be split into local terms."""
+
+    @abstractmethod
+    def split(self, stage: Stage, starts: Sequence[Floats], options: SplitOptions) -> Splitting:
+        """The stage as a sum of local terms, about to be solved from one of ``starts`` (n, 3)."""
+
+    @abstractmethod
+    def outside(self, stage: Stage, u: Floats) -> Outside:
+        """Forces at u that are in no local term."""
+
+
+def total_size(terms: list[LocalTerms]) -> int:
+    return sum(int(np.prod(term.shape)) for term in terms)
+
+
+def views(flat: Floats, terms: list[LocalTerms]) -> list[Floats]:
+    """The local variables of every term as views of one flat array."""
+    found, at = [], 0
+    for term in terms:
+        size = int(np.prod(term.shape))
+        found.append(flat[at : at + size].reshape(term.shape))
+        at += size
+    return found

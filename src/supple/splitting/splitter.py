@@ -1,0 +1,118 @@
+"""Takes the force balance of a body apart into local terms and what is outside of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..body import Body
+from ..damping import BoundDamping
+from ..integrators import Stage
+from ..shape import Shape
+from ..solvers.splitting import LocalTerms, SplitOptions, Splitting
+from ..sparse import BlockPattern, LowRank, joined
+from ..types import Floats, Ints
+from .cells import CellTerms
+
+
+class Splitter:
+    """Local terms for the cells; damping that is not a sum over cells stays outside."""
+
+    def __init__(
+        self,
+        body: Body,
+        damping: Sequence[BoundDamping],
+        pattern: BlockPattern,
+        places: Sequence[Ints],
+    ) -> None:
+        self._body, self._pattern, self._places = body, pattern, places
+        found = [model.in_cells() for model in damping]
+        self._in_cells = [model for model in found if model is not None]
+        wide = iter(places[1:])
+        self._outside: list[tuple[BoundDamping, Ints]] = []
+        for model in damping:
+            where = places[0] if model.pattern is None else next(wide)
+            rest = model.outside_cells()
+            if rest is not None:
+                self._outside.append((rest, where))
+        self._matrices = 0
+        self._kept: tuple[float, Floats, LowRank | None] | None = None
+        self._cells: tuple[tuple[object, ...], list[CellTerms]] | None = None
+
+    def split(
+        self,
+        stage: Stage,
+        starts: Sequence[Floats],
+        options: SplitOptions,
+        *,
+        start_velocity: Floats,
+    ) -> Splitting:
+        """The stage as a sum; local variables start where the last stage ended, with its stress."""
+        latest = starts[-1]
+        terms: list[LocalTerms] = []
+        for term in self._cell_terms(stage, options):
+            term.begin(stage.u_v, start_velocity)
+            term.set_weight(options.weight)
+            terms.append(term)
+        start = []
+        for local in terms:
+            place = np.empty(local.shape)
+            local.gather(latest, place)
+            start.append(place)
+        scalars = stage.c_a * self._body.mass_values
+        blocks: Floats | None = None
+        low_rank: LowRank | None = None
+        if self._outside:
+            blocks, low_rank = self._outside_matrix(stage, latest)
+            multiples = np.einsum("bii->b", blocks) / 3
+            if (blocks == multiples[:, None, None] * np.eye(3)).all():  # damping of the mass alone
+                scalars, blocks = scalars + multiples[self._places[0]], None
+        return Splitting(
+            terms=terms,
+            matrix_key=(stage.c_v, stage.c_a, options.weight, self._matrices),
+            scalars=scalars,
+            places=self._places[0],
+            blocks=blocks,
+            low_rank=low_rank,
+            start=start,
+        )
+
+    def _cell_terms(self, stage: Stage, options: SplitOptions) -> list[CellTerms]:
+        key = (stage.c_v, options.dissipation)
+        if self._cells is None or self._cells[0] != key:
+            self._cells = (
+                key,
+                [
+                    CellTerms(part, self._in_cells, c_v=stage.c_v, dissipation=options.dissipation)
+                    for part in self._body.parts
+                ],
+            )
+        return self._cells[1]
+
+    def outside_damping(self, u: Floats, v: Floats) -> Floats:
+        """∇₂R [N] of the damping outside the cells, (n, 3)."""
+        total = np.zeros_like(u)
+        if self._outside:
+            shape = Shape(self._body, u, order=1)
+            for model, _ in self._outside:
+                total += model.evaluate(shape, v)[1]
+        return total
+
+    def _outside_matrix(self, stage: Stage, u: Floats) -> tuple[Floats, LowRank | None]:
+        """c_v ∂∇₂R/∂v of that damping where the stage starts, on the whole pattern."""
+        if self._kept is not None and self._kept[0] == stage.c_v:
+            return self._kept[1:]
+        shape, v = Shape(self._body, u, order=2), stage.velocity(u)
+        blocks = np.zeros((self._pattern.n_blocks, 3, 3))
+        factors = []
+        for model, places in self._outside:
+            share = np.zeros((len(places), 3, 3))
+            model.add_matrix(shape, v, stage.c_v, share, definite=True)
+            blocks[places] += share
+            factors.append(model.low_rank(shape, v))
+        low_rank = joined([part for part in factors if part is not None], stage.c_v)
+        constant = all(m.is_linear and not m.depends_on_shape for m, _ in self._outside)
+        self._kept = (stage.c_v, blocks, low_rank) if constant else None
+        self._matrices += 1
+        return blocks, low_rank
