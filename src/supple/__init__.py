@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from .body import Body
+from .contact import Box, Capsule, HeightField, MeshObstacle, Obstacle, Plane, Rails, Sphere
 from .damping import (
     Caughey,
     Curve,
@@ -123,6 +124,8 @@ __all__ = [
     "Basis",
     "Bathe",
     "Body",
+    "Box",
+    "Capsule",
     "Caughey",
     "Cholesky",
     "ConjugateGradients",
@@ -144,6 +147,7 @@ __all__ = [
     "Fit",
     "FloatingSimulation",
     "HalfLife",
+    "HeightField",
     "HexMesh",
     "InputError",
     "Integrator",
@@ -153,6 +157,7 @@ __all__ = [
     "Material",
     "Measure",
     "MeshError",
+    "MeshObstacle",
     "MeshWarning",
     "MissingExtra",
     "Modes",
@@ -160,7 +165,10 @@ __all__ = [
     "NeoHookean",
     "Newmark",
     "Newton",
+    "Obstacle",
+    "Plane",
     "QuadraticTetMesh",
+    "Rails",
     "Rayleigh",
     "Recorder",
     "ReducedModel",
@@ -172,6 +180,7 @@ __all__ = [
     "ShareLeft",
     "Simulation",
     "Sketch",
+    "Sphere",
     "StVK",
     "StableNeoHookean",
     "StepFailed",

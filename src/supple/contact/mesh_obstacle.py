@@ -1,0 +1,66 @@
+"""A triangle mesh: anything else."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from supple._kernels.obstacles import mesh_distances
+from supple.checks import instance
+from supple.contact.base import Obstacle
+from supple.contact.sharing import in_parts
+from supple.contact.triangle_tree import TriangleTree
+from supple.mesh.skins import read_surface
+from supple.mesh.surface import Surface
+from supple.types import Floats
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MeshObstacle(Obstacle):
+    """Triangles: ``mesh`` is a Surface or the path of a file with one, in metres.
+
+    Bodies stay on the side from which the triangles are counter-clockwise. A closed mesh keeps
+    them out, or in, if it is turned inside out; it should not cut through itself. An open sheet
+    is an obstacle from its front: behind it is inside, however deep; beside it, where its rim is
+    the nearest, is outside on both sides.
+
+    Distances are exact, to the nearest place on the triangles themselves. With a cutoff, points
+    farther than that from the mesh's bounding box are cheap.
+    """
+
+    mesh: Surface | str | os.PathLike[str] = field(kw_only=False)
+    _tree: TriangleTree = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        mesh = self.mesh
+        if isinstance(mesh, str | os.PathLike):
+            mesh = read_surface(mesh)
+        instance("mesh", mesh, Surface, 'read_surface("bowl.obj"), or a path')
+        object.__setattr__(self, "mesh", mesh)
+        object.__setattr__(self, "_tree", TriangleTree.of(mesh))
+
+    def _distance(self, points: Floats, within: float) -> tuple[Floats, Floats]:
+        distance, normal = np.empty(len(points)), np.empty((len(points), 3))
+        tree = self._tree
+        in_parts(
+            len(points),
+            lambda part: mesh_distances(
+                points[part],
+                float(within),
+                tree.boxes,
+                tree.starts,
+                tree.corners,
+                tree.pseudonormals,
+                tree.rims,
+                distance[part],
+                normal[part],
+            ),
+        )
+        return distance, normal
+
+    def _drawn(self, extent: float, about: Floats) -> Surface:
+        assert isinstance(self.mesh, Surface)
+        return self.mesh
