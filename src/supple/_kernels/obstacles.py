@@ -10,8 +10,10 @@ from .compiling import kernel, pointwise
 
 _DEEPEST = 64  # levels of a tree of boxes
 _TOUCHING = 1e-9  # share of a mesh's size below which the arm to a crease has no direction
-_NODES = 32  # nodes to each side among which the search for a height field's nearest place starts
+_SAMPLES = 32  # to each side, among which the search for a height field's nearest place starts
 _STEPS = 50  # of Newton's method on a height field
+_CONVEX = 0.1  # and the least curvature that it goes by; on flat ground it is 1
+_CLOSE = 1e-16  # its last step, squared and against the spacing
 
 
 @pointwise
@@ -76,7 +78,7 @@ def mesh_distances(points, within, boxes, starts, corners, pseudonormals, rims, 
     for k in range(len(points)):
         x, y, z = points[k, 0], points[k, 1], points[k, 2]
         away = math.sqrt(box_distance2(boxes, 1, x, y, z))
-        if away >= within or math.isnan(x + y + z):
+        if 0.0 < away >= within or math.isnan(x + y + z):
             distance[k] = away + 0.0 * (x + y + z)
             for i in range(3):
                 p = points[k, i]
@@ -188,14 +190,16 @@ def field_heights(field, places, heights):
 
 
 @kernel
-def field_distances(points, within, field, spacing, highest, distance, normal):
+def field_distances(points, within, field, samples, spacing, highest, distance, normal):
     """Signed distance (k,) and its gradient (k, 3) of points from a height field.
 
-    Points are relative to the field's origin; ``spacing`` (2,), and ``highest`` no less than any
-    height. The nearest of the nodes around, then Newton's method with a line search.
+    Points are relative to the field's origin; ``samples`` (r (nx - 1) + 1, r (ny - 1) + 1) are
+    heights on a grid r times as fine; ``spacing`` (2,); ``highest`` is no less than any height. The
+    nearest of the samples around, then Newton's method with a line search.
     """
     a, b = spacing[0], spacing[1]
-    nx, ny = field.shape[0], field.shape[1]
+    nx, ny = samples.shape
+    c, d = a * (field.shape[0] - 1.0) / (nx - 1.0), b * (field.shape[1] - 1.0) / (ny - 1.0)
     out = np.empty(6)
     for k in range(len(points)):
         x, y, z = points[k, 0], points[k, 1], points[k, 2]
@@ -208,19 +212,19 @@ def field_distances(points, within, field, spacing, highest, distance, normal):
         field_at(field, px / a, py / b, out)
         gap = z - out[0]
         best = gap * gap
-        reach = min(abs(gap), within)
-        m, n = int(reach / a) + 1, int(reach / b) + 1
-        skip_m, skip_n = 1 + m // _NODES, 1 + n // _NODES
-        ci, cj = round(x / a), round(y / b)
+        reach = min(gap, within) if gap > 0.0 else -gap
+        m, n = int(reach / c) + 1, int(reach / d) + 1
+        skip_m, skip_n = 1 + m // _SAMPLES, 1 + n // _SAMPLES
+        ci, cj = round(x / c), round(y / d)
         for i in range(ci - m, ci + m + 1, skip_m):
-            across = (i * a - x) ** 2
+            across = (i * c - x) ** 2
             if across >= best:
                 continue
             for j in range(cj - n, cj + n + 1, skip_n):
-                h = field[min(max(i, 0), nx - 1), min(max(j, 0), ny - 1), 0]
-                length2 = across + (j * b - y) ** 2 + (z - h) ** 2
+                h = samples[min(max(i, 0), nx - 1), min(max(j, 0), ny - 1)]
+                length2 = across + (j * d - y) ** 2 + (z - h) ** 2
                 if length2 < best:
-                    best, px, py = length2, i * a, j * b
+                    best, px, py = length2, i * c, j * d
         field_at(field, px / a, py / b, out)
         for _ in range(_STEPS):
             # Minimise ½ |x − p|² over p = (px, py, h(px, py)).
@@ -229,11 +233,17 @@ def field_distances(points, within, field, spacing, highest, distance, normal):
             kxx = 1.0 + hx * hx + rise * out[3] / (a * a)
             kxy = hx * hy + rise * out[4] / (a * b)
             kyy = 1.0 + hy * hy + rise * out[5] / (b * b)
+            lowest = 0.5 * (kxx + kyy) - math.hypot(0.5 * (kxx - kyy), kxy)
+            if lowest < _CONVEX:
+                shift = max(abs(lowest), _CONVEX) - lowest
+                kxx, kyy = kxx + shift, kyy + shift
             det = kxx * kyy - kxy * kxy
-            if kxx <= 0.0 or det <= 1e-3 * kxx * kyy:  # far from convex: leave curvature out
-                kxx, kxy, kyy = 1.0 + hx * hx, hx * hy, 1.0 + hy * hy
-                det = kxx * kyy - kxy * kxy
             dx, dy = (kxy * gy - kyy * gx) / det, (kxy * gx - kxx * gy) / det
+            if dx * dx + dy * dy <= _CLOSE * (a * a + b * b):  # one step more is exact to rounding
+                px, py = px + dx, py + dy
+                field_at(field, px / a, py / b, out)
+                best = (px - x) ** 2 + (py - y) ** 2 + (out[0] - z) ** 2
+                break
             slope = gx * dx + gy * dy
             scale, lower = 1.0, False
             while scale > 1e-6 and not lower:
@@ -246,8 +256,6 @@ def field_distances(points, within, field, spacing, highest, distance, normal):
                 field_at(field, px / a, py / b, out)
                 break
             px, py, best = qx, qy, length2
-            if dx * dx + dy * dy <= 1e-28 * (a * a + b * b):
-                break
         hx, hy = out[1] / a, out[2] / b
         upright = 1.0 / math.sqrt(1.0 + hx * hx + hy * hy)
         distance[k] = math.copysign(math.sqrt(best), gap)

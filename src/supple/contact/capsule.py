@@ -44,12 +44,13 @@ class Capsule(Obstacle):
     def _drawn(self, extent: float, about: Floats) -> Surface:
         from trimesh.creation import capsule  # slow to import
 
-        # Along z from the origin, to be turned so that z becomes the axis.
+        # It lies along z; versions differ in where.
         made = capsule(height=np.linalg.norm(self._axis), radius=self.radius, count=[32, 32])
+        centred = np.asarray(made.vertices) - np.asarray(made.bounds).mean(axis=0)
         z = self._axis / np.linalg.norm(self._axis)
         x = self._sideways
         frame = np.stack([x, np.cross(z, x), z], axis=1)
-        vertices = np.asarray(made.vertices) @ frame.T + np.asarray(self.start)
+        vertices = centred @ frame.T + 0.5 * (np.asarray(self.start) + np.asarray(self.end))
         return Surface(vertices, np.asarray(made.faces, dtype=np.int64))
 
     @property

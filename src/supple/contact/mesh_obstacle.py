@@ -27,7 +27,8 @@ class MeshObstacle(Obstacle):
     the nearest, is outside on both sides.
 
     Distances are exact, to the nearest place on the triangles themselves. With a cutoff, points
-    farther than that from the mesh's bounding box are cheap.
+    farther than that from the mesh's bounding box are cheap, and count as outside; for those
+    behind a sheet this bounds how deep inside goes.
     """
 
     mesh: Surface | str | os.PathLike[str] = field(kw_only=False)

@@ -184,7 +184,8 @@ class Rails:
 
     def _difference(self, values: list[Floats]) -> Floats:
         a, b, d, e = values
-        slope: Floats = (a - 8 * b + 8 * d - e) / (12 * self.resolution)
+        # Differences first: what stands still has no velocity at all.
+        slope: Floats = (8 * (d - b) - (e - a)) / (12 * self.resolution)
         return slope
 
     def _vector(self, name: str, time: float) -> Floats:
