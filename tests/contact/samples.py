@@ -37,6 +37,7 @@ OBSTACLES: dict[str, sp.Obstacle] = {
     "capsule": sp.Capsule(start=(-0.4, 0.1, 0.0), end=(0.5, 0.3, -0.2), radius=0.3),
     "height field": sp.HeightField(waves(), origin=(-1.0, -0.8, 0.1), spacing=(0.25, 0.3)),
     "closed mesh": sp.MeshObstacle(torus()),
+    "hollow mesh": sp.MeshObstacle(torus(), hollow=True),
     "open mesh": sp.MeshObstacle(sheet()),
 }
 

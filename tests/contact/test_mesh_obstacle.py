@@ -80,10 +80,11 @@ def test_inside_out_keeps_bodies_in():
     mesh = samples.torus()
     x = np.random.default_rng(1).uniform(-1, 1, (500, 3))
     distance, normal = sp.MeshObstacle(mesh).signed_distance(x)
-    reverse = sp.MeshObstacle(sp.Surface(mesh.vertices, mesh.triangles[:, ::-1]))
-    opposite, backward = reverse.signed_distance(x)
-    np.testing.assert_allclose(opposite, -distance, atol=1e-14)
-    np.testing.assert_allclose(backward, -normal, atol=1e-12)
+    turned = sp.MeshObstacle(sp.Surface(mesh.vertices, mesh.triangles[:, ::-1]))
+    for reverse in (turned, sp.MeshObstacle(mesh, hollow=True)):
+        opposite, backward = reverse.signed_distance(x)
+        np.testing.assert_allclose(opposite, -distance, atol=1e-14)
+        np.testing.assert_allclose(backward, -normal, atol=1e-12)
 
 
 def test_open_sheet_is_an_obstacle_from_its_front():
@@ -102,16 +103,21 @@ def test_triangles_that_face_opposite_ways_refused():
         sp.MeshObstacle(sp.Surface(np.array(CUBE.vertices), triangles))
 
 
-def test_flat_triangles_are_passed_over():
-    mesh = surface(CUBE)
-    a, b = mesh.vertices[mesh.triangles[0, :2]]
-    more = sp.Surface(
-        np.concatenate([mesh.vertices, [0.5 * (a + b)]]),
-        np.concatenate([mesh.triangles, [(*mesh.triangles[0, :2], mesh.n_vertices)]]),
+@pytest.mark.parametrize("face", range(12))
+def test_flat_triangles_are_passed_over(face):
+    """A triangle without area closes the mesh where an edge is halved on one side only."""
+    vertices, triangles = np.array(CUBE.vertices), np.array(CUBE.faces)
+    (a, b, c), m = triangles[face], len(vertices)
+    halved = [(a, m, c), (m, b, c), (a, b, m)]
+    mesh = sp.Surface(
+        np.concatenate([vertices, [0.5 * (vertices[a] + vertices[b])]]),
+        np.concatenate([np.delete(triangles, face, axis=0), halved]),
     )
-    x = np.random.default_rng(2).uniform(-1, 1, (300, 3))
-    found, expected = (sp.MeshObstacle(m).signed_distance(x)[0] for m in (more, mesh))
-    np.testing.assert_array_equal(found, expected)
+    assert mesh.is_closed
+    x = np.random.default_rng(2).uniform(-1, 1, (1000, 3))
+    found, _ = sp.MeshObstacle(mesh).signed_distance(x)
+    expected, _ = sp.Box(size=(1.0, 0.6, 0.4)).signed_distance(x)
+    np.testing.assert_allclose(found, expected, atol=1e-13)
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 5, 9, 33])

@@ -9,7 +9,7 @@ import numpy as np
 
 from supple._kernels.obstacles import mesh_distances
 from supple.checks import instance
-from supple.contact.base import Obstacle
+from supple.contact.base import ANYWHERE, Obstacle
 from supple.contact.sharing import in_parts
 from supple.contact.triangle_tree import TriangleTree
 from supple.mesh.skins import read_surface
@@ -21,17 +21,17 @@ from supple.types import Floats
 class MeshObstacle(Obstacle):
     """Triangles: ``mesh`` is a Surface or the path of a file with one, in metres.
 
-    Bodies stay on the side from which the triangles are counter-clockwise. A closed mesh keeps
-    them out, or in, if it is turned inside out; it should not cut through itself. An open sheet
-    is an obstacle from its front: behind it is inside, however deep; beside it, where its rim is
-    the nearest, is outside on both sides.
+    Bodies stay on the side from which the triangles are counter-clockwise, or on the other if
+    ``hollow``, as in a bowl whose triangles face out. A closed mesh should not cut through itself.
+    An open sheet is an obstacle from one side: behind it is inside, however deep; beside it, where
+    its rim is the nearest, is outside all around.
 
     Distances are exact, to the nearest place on the triangles themselves. With a cutoff, points
-    farther than that from the mesh's bounding box are cheap, and count as outside; for those
-    behind a sheet this bounds how deep inside goes.
+    farther than that from the bounding box of a mesh that is closed and not hollow are cheap.
     """
 
     mesh: Surface | str | os.PathLike[str] = field(kw_only=False)
+    hollow: bool = False
     _tree: TriangleTree = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -41,16 +41,17 @@ class MeshObstacle(Obstacle):
             mesh = read_surface(mesh)
         instance("mesh", mesh, Surface, 'read_surface("bowl.obj"), or a path')
         object.__setattr__(self, "mesh", mesh)
-        object.__setattr__(self, "_tree", TriangleTree.of(mesh))
+        object.__setattr__(self, "_tree", TriangleTree.of(self._facing(mesh)))
 
     def _distance(self, points: Floats, within: float) -> tuple[Floats, Floats]:
         distance, normal = np.empty(len(points)), np.empty((len(points), 3))
         tree = self._tree
+        cutoff = float(within) if tree.is_solid else ANYWHERE
         in_parts(
             len(points),
             lambda part: mesh_distances(
                 points[part],
-                float(within),
+                cutoff,
                 tree.boxes,
                 tree.starts,
                 tree.corners,
@@ -64,4 +65,8 @@ class MeshObstacle(Obstacle):
 
     def _drawn(self, extent: float, about: Floats) -> Surface:
         assert isinstance(self.mesh, Surface)
-        return self.mesh
+        return self._facing(self.mesh)
+
+    def _facing(self, mesh: Surface) -> Surface:
+        """The mesh with its triangles turned towards the bodies."""
+        return Surface(mesh.vertices, mesh.triangles[:, ::-1]) if self.hollow else mesh

@@ -22,7 +22,8 @@ class TriangleTree:
     ``boxes`` (2 L, 6) [m], lowest and highest corner, are a binary heap with its root at 1 and L
     leaves; leaf i holds triangles starts[i] to starts[i + 1]. ``corners`` (t, 3, 3) [m];
     ``pseudonormals`` (t, 7, 3) of the face, the edges ab, bc, ca and the corners a, b, c, unit
-    vectors; ``rims`` (t, 7), which of these are on the rim of an open sheet.
+    vectors; ``rims`` (t, 7), which of these are on the rim of an open sheet. ``is_solid`` tells
+    that all that is out of the root's box is outside.
     """
 
     boxes: Floats
@@ -30,13 +31,16 @@ class TriangleTree:
     corners: Floats
     pseudonormals: Floats
     rims: Bools
+    is_solid: bool
 
     @classmethod
     def of(cls, surface: Surface) -> TriangleTree:
         """The tree of a surface, whose vertices at the same place count as one."""
-        joined = surface.welded()[0]
-        joined = _without_flat(joined)
+        whole = surface.welded()[0]
+        joined = _without_flat(whole)
         pseudonormals, rims = _features(joined)
+        if whole.is_closed:  # flat triangles that were left out leave no hole
+            rims[:] = False
         corners = joined.vertices[joined.triangles]
         order, starts = _halved(corners.mean(axis=1))
         corners = np.ascontiguousarray(corners[order])
@@ -46,6 +50,7 @@ class TriangleTree:
             corners,
             pseudonormals[order].copy(),
             rims[order].copy(),
+            is_solid=whole.is_closed and whole.volume > 0,
         )
 
 
