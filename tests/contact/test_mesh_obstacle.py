@@ -120,6 +120,14 @@ def test_flat_triangles_are_passed_over(face):
     np.testing.assert_allclose(found, expected, atol=1e-13)
 
 
+def test_two_sides_of_a_sheet_without_thickness():
+    """Closed, but nothing is inside it."""
+    fold = sp.Surface([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2), (0, 2, 1)])
+    distance, normal = sp.MeshObstacle(fold).signed_distance([(0.2, 0.2, 0.5), (0.2, 0.2, -0.5)])
+    np.testing.assert_allclose(np.abs(distance), 0.5)
+    np.testing.assert_allclose(np.abs(normal), [(0, 0, 1)] * 2)
+
+
 @pytest.mark.parametrize("count", [1, 2, 3, 5, 9, 33])
 def test_few_triangles(count):
     """Trees of every small size hold every triangle."""

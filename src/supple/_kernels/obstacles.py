@@ -64,25 +64,41 @@ def nearest_on_triangle(corners, t, x, y, z):
 
 
 @kernel
-def mesh_distances(points, within, boxes, starts, corners, pseudonormals, rims, distance, normal):
+def mesh_distances(
+    points, within, boxes, starts, corners, pseudonormals, rims, clearance, solid, distance, normal
+):
     """Signed distance (k,) and its gradient (k, 3) of points from triangles in a tree of boxes.
 
     ``boxes`` (2 L, 6) are a binary heap with its root at 1 and L leaves; leaf i holds triangles
     starts[i] to starts[i + 1]. ``pseudonormals`` (t, 7, 3) and ``rims`` (t, 7) are by feature.
+    ``clearance`` (a, b, c) is a distance that no point in a part of the root's box is nearer than;
+    ``solid`` tells that all that is out of it is outside.
     """
     leaves = len(starts) - 1
     nodes = np.empty(_DEEPEST, dtype=np.int64)
     bounds = np.empty(_DEEPEST)
     sx, sy, sz = boxes[1, 3] - boxes[1, 0], boxes[1, 4] - boxes[1, 1], boxes[1, 5] - boxes[1, 2]
+    cells_x, cells_y = clearance.shape[0] / sx, clearance.shape[1] / sy
+    cells_z = clearance.shape[2] / sz
     touching = _TOUCHING * math.sqrt(sx * sx + sy * sy + sz * sz)
     for k in range(len(points)):
         x, y, z = points[k, 0], points[k, 1], points[k, 2]
+        missing = 0.0 * (x + y + z)
+        if math.isnan(missing):
+            distance[k] = normal[k, 0] = normal[k, 1] = normal[k, 2] = missing
+            continue
         away = math.sqrt(box_distance2(boxes, 1, x, y, z))
-        if 0.0 < away >= within or math.isnan(x + y + z):
-            distance[k] = away + 0.0 * (x + y + z)
-            for i in range(3):
-                p = points[k, i]
-                normal[k, i] = (p - min(max(p, boxes[1, i]), boxes[1, 3 + i])) / distance[k]
+        if away == 0.0 and clearance.size > 0:
+            i = min(int((x - boxes[1, 0]) * cells_x), clearance.shape[0] - 1)
+            j = min(int((y - boxes[1, 1]) * cells_y), clearance.shape[1] - 1)
+            m = min(int((z - boxes[1, 2]) * cells_z), clearance.shape[2] - 1)
+            away = clearance[i, j, m]
+        elif not solid:
+            away = 0.0
+        if 0.0 < away >= within:
+            distance[k] = away
+            normal[k, 0] = normal[k, 1] = 0.0
+            normal[k, 2] = 1.0
             continue
         best, nearest, feature, share_b, share_c = math.inf, -1, 0, 0.0, 0.0
         nodes[0], bounds[0], depth = 1, 0.0, 1
@@ -203,10 +219,14 @@ def field_distances(points, within, field, samples, spacing, highest, distance, 
     out = np.empty(6)
     for k in range(len(points)):
         x, y, z = points[k, 0], points[k, 1], points[k, 2]
-        if z - highest >= within or math.isnan(x + y + z):
-            distance[k] = z - highest + 0.0 * (x + y)
-            normal[k, 0] = normal[k, 1] = 0.0 * distance[k]
-            normal[k, 2] = 1.0 + 0.0 * distance[k]
+        missing = 0.0 * (x + y + z)
+        if math.isnan(missing):
+            distance[k] = normal[k, 0] = normal[k, 1] = normal[k, 2] = missing
+            continue
+        if z - highest >= within:
+            distance[k] = z - highest
+            normal[k, 0] = normal[k, 1] = 0.0
+            normal[k, 2] = 1.0
             continue
         px, py = x, y
         field_at(field, px / a, py / b, out)

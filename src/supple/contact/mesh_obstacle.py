@@ -5,12 +5,8 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 
-import numpy as np
-
-from supple._kernels.obstacles import mesh_distances
 from supple.checks import instance
-from supple.contact.base import ANYWHERE, Obstacle
-from supple.contact.sharing import in_parts
+from supple.contact.base import Obstacle
 from supple.contact.triangle_tree import TriangleTree
 from supple.mesh.skins import read_surface
 from supple.mesh.surface import Surface
@@ -26,8 +22,8 @@ class MeshObstacle(Obstacle):
     An open sheet is an obstacle from one side: behind it is inside, however deep; beside it, where
     its rim is the nearest, is outside all around.
 
-    Distances are exact, to the nearest place on the triangles themselves. With a cutoff, points
-    farther than that from the bounding box of a mesh that is closed and not hollow are cheap.
+    Distances are exact, to the nearest place on the triangles themselves. With a cutoff, most
+    points that are well away from a closed mesh are cheap.
     """
 
     mesh: Surface | str | os.PathLike[str] = field(kw_only=False)
@@ -44,24 +40,7 @@ class MeshObstacle(Obstacle):
         object.__setattr__(self, "_tree", TriangleTree.of(self._facing(mesh)))
 
     def _distance(self, points: Floats, within: float) -> tuple[Floats, Floats]:
-        distance, normal = np.empty(len(points)), np.empty((len(points), 3))
-        tree = self._tree
-        cutoff = float(within) if tree.is_solid else ANYWHERE
-        in_parts(
-            len(points),
-            lambda part: mesh_distances(
-                points[part],
-                cutoff,
-                tree.boxes,
-                tree.starts,
-                tree.corners,
-                tree.pseudonormals,
-                tree.rims,
-                distance[part],
-                normal[part],
-            ),
-        )
-        return distance, normal
+        return self._tree.distances(points, float(within))
 
     def _drawn(self, extent: float, about: Floats) -> Surface:
         assert isinstance(self.mesh, Surface)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 
 import numpy as np
 
+from supple._kernels.obstacles import mesh_distances
+from supple.contact.sharing import in_parts
 from supple.errors import MeshError
 from supple.mesh.surface import Surface, area_vectors
 from supple.types import Bools, Floats, Ints
 
+_PARTS = 4096  # of a box, about
 _LEAF = 4  # triangles in a box that is not divided further, at most
 _FLAT = 1e-12  # area of a triangle, against its longest side squared, that leaves it no direction
 _EDGES = ((0, 1), (1, 2), (2, 0))
@@ -22,8 +26,9 @@ class TriangleTree:
     ``boxes`` (2 L, 6) [m], lowest and highest corner, are a binary heap with its root at 1 and L
     leaves; leaf i holds triangles starts[i] to starts[i + 1]. ``corners`` (t, 3, 3) [m];
     ``pseudonormals`` (t, 7, 3) of the face, the edges ab, bc, ca and the corners a, b, c, unit
-    vectors; ``rims`` (t, 7), which of these are on the rim of an open sheet. ``is_solid`` tells
-    that all that is out of the root's box is outside.
+    vectors; ``rims`` (t, 7), which of these are on the rim of an open sheet. ``solid`` tells
+    that all that is out of the root's box is outside. ``clearance`` (a, b, c) [m] divides that
+    box into parts and bounds the signed distance in each from below; empty for open sheets.
     """
 
     boxes: Floats
@@ -31,7 +36,8 @@ class TriangleTree:
     corners: Floats
     pseudonormals: Floats
     rims: Bools
-    is_solid: bool
+    clearance: Floats
+    solid: bool
 
     @classmethod
     def of(cls, surface: Surface) -> TriangleTree:
@@ -44,14 +50,49 @@ class TriangleTree:
         corners = joined.vertices[joined.triangles]
         order, starts = _halved(corners.mean(axis=1))
         corners = np.ascontiguousarray(corners[order])
-        return cls(
+        tree = cls(
             _boxes(corners, starts),
             starts,
             corners,
             pseudonormals[order].copy(),
             rims[order].copy(),
-            is_solid=whole.is_closed and whole.volume > 0,
+            np.empty((0, 0, 0)),
+            solid=whole.is_closed and whole.volume > 0,
         )
+        return tree._with_clearance() if whole.is_closed and whole.volume != 0 else tree
+
+    def distances(self, points: Floats, within: float) -> tuple[Floats, Floats]:
+        """Signed distance (k,) [m] of points (k, 3) [m] and its gradient (k, 3)."""
+        distance, normal = np.empty(len(points)), np.empty((len(points), 3))
+
+        def search(part: slice) -> None:
+            mesh_distances(
+                points[part],
+                within,
+                self.boxes,
+                self.starts,
+                self.corners,
+                self.pseudonormals,
+                self.rims,
+                self.clearance,
+                self.solid,
+                distance[part],
+                normal[part],
+            )
+
+        in_parts(len(points), search)
+        return distance, normal
+
+    def _with_clearance(self) -> TriangleTree:
+        low, high = self.boxes[1, :3], self.boxes[1, 3:]
+        edge = np.cbrt(np.prod(high - low) / _PARTS)
+        counts = np.clip(np.ceil((high - low) / edge), 1, _PARTS**0.5).astype(int)
+        size = (high - low) / counts
+        middles = np.indices(counts).reshape(3, -1).T + 0.5
+        distance, _ = self.distances(low + size * middles, np.inf)
+        # No place in a part is farther from its middle than a corner.
+        clearance = distance.reshape(counts) - 0.5 * np.linalg.norm(size)
+        return dataclasses.replace(self, clearance=clearance)
 
 
 def _without_flat(surface: Surface) -> Surface:
