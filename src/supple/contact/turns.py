@@ -26,7 +26,7 @@ def rotation_matrices(name: str, given: Any, lead: tuple[int, ...]) -> Floats:
     from scipy.spatial.transform import Rotation  # slow to import
 
     if isinstance(given, Rotation):
-        given = given.as_matrix()
+        return numbers(name, given.as_matrix(), ((*lead, 3, 3),))
     array = numbers(name, given, ((*lead, 3, 3), (*lead, 3)))
     if array.ndim == len(lead) + 1:
         turned: Floats = Rotation.from_rotvec(array).as_matrix()
