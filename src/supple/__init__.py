@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from .body import Body
+from .contact import Box, Capsule, HeightField, MeshObstacle, Obstacle, Plane, Rails, Sphere
 from .damping import (
     Caughey,
     Curve,
@@ -133,6 +134,8 @@ __all__ = [
     "Basis",
     "Bathe",
     "Body",
+    "Box",
+    "Capsule",
     "Caughey",
     "Cholesky",
     "ConjugateGradients",
@@ -155,6 +158,7 @@ __all__ = [
     "Fit",
     "FloatingSimulation",
     "HalfLife",
+    "HeightField",
     "HexMesh",
     "InputError",
     "Integrator",
@@ -164,6 +168,7 @@ __all__ = [
     "Material",
     "Measure",
     "MeshError",
+    "MeshObstacle",
     "MeshWarning",
     "MissingExtra",
     "Modes",
@@ -171,7 +176,10 @@ __all__ = [
     "NeoHookean",
     "Newmark",
     "Newton",
+    "Obstacle",
+    "Plane",
     "QuadraticTetMesh",
+    "Rails",
     "Rayleigh",
     "Recorder",
     "ReducedModel",
@@ -183,6 +191,7 @@ __all__ = [
     "ShareLeft",
     "Simulation",
     "Sketch",
+    "Sphere",
     "StVK",
     "StableNeoHookean",
     "StepFailed",
