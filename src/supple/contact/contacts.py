@@ -1,0 +1,243 @@
+"""The contacts of a body with its obstacles during a stage: pairs of a vertex and a plane.
+
+Non-penetration is an inequality and friction a dissipation function with a corner at rest, and both
+are met exactly as a solver converges, by multipliers: each pair has a force of its own, kept from
+iteration to iteration, and a weight that brings the vertex to where the force belongs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .._kernels.contact import FREE, contact_energy, hold_out
+from ..integrators import Stage, State
+from ..types import Floats, Ints
+from .base import Obstacle
+
+_REACH = 2.0  # times the way that vertices are about to go: where obstacles are looked for
+_MARGIN = 0.25  # edges, in addition
+_EXACT = 1e-6  # edges that a converged contact may be off by
+
+
+@dataclass(eq=False)
+class Pairs:
+    """k vertices, each with the plane of an obstacle near it."""
+
+    vertex: Ints
+    obstacle: Ints
+    normal: Floats
+    """(k, 3)"""
+    offset: Floats
+    """b [m], (k,): the vertex stays out while n·u ≥ b."""
+    origin: Floats
+    """o [m], (k, 3): the displacement at which it moves with the obstacle."""
+    friction: Floats
+    """μ, (k,)"""
+    lift: Floats
+    """The force of each contact over its weight [m], (k, 3), negative: w (z − s) = −w lift."""
+    drift: Floats
+    """Velocity of the obstacle there [m/s], (k, 3)."""
+    kind: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+
+    @property
+    def count(self) -> int:
+        return len(self.vertex)
+
+
+class Contacts:
+    """A body's boundary among obstacles."""
+
+    def __init__(
+        self, obstacles: Sequence[Obstacle], positions: Floats, vertices: Ints, edge: float
+    ) -> None:
+        self.obstacles = tuple(obstacles)
+        self._X, self._vertices, self._edge = positions, vertices, edge
+        self._forces: dict[tuple[int, int], Floats] = {}
+        self.pairs = self._no_pairs()
+
+    def _no_pairs(self) -> Pairs:
+        none = np.zeros(0, dtype=np.int64)
+        rows, empty = np.zeros((0, 3)), np.zeros(0)
+        return Pairs(none, none, rows, empty, rows, empty, rows, rows)
+
+    @property
+    def exact(self) -> float:
+        """How far [m] a converged contact may be off."""
+        return _EXACT * self._edge
+
+    # -- finding them --------------------------------------------------------------------
+
+    def begin(self, stage: Stage, start: Floats, guess: Floats) -> None:
+        """Find the pairs that may touch during a stage from ``start`` (n, 3), bound for ``guess``.
+
+        Forces of the last stage are where the new ones start from.
+        """
+        way = np.linalg.norm(guess - start, axis=1)
+        reach = _REACH * way[self._vertices] + _MARGIN * self._edge
+        self._find(stage, start, reach)
+
+    def _find(self, stage: Stage, u: Floats, reach: Floats) -> None:
+        x = (self._X + u)[self._vertices]
+        vertex, obstacle = [], []
+        for number, each in enumerate(self.obstacles):
+            touch = each.at(x, stage.time, within=float(reach.max(initial=0.0)))
+            near = np.flatnonzero(touch.distance <= reach)
+            vertex.append(self._vertices[near])
+            obstacle.append(np.full(len(near), number))
+        pairs = self.pairs = self._no_pairs()
+        pairs.vertex = np.concatenate(vertex) if vertex else pairs.vertex
+        pairs.obstacle = np.concatenate(obstacle) if obstacle else pairs.obstacle
+        friction = np.array([each.friction for each in self.obstacles])
+        pairs.friction = friction[pairs.obstacle] if len(friction) else np.zeros(0)
+        pairs.kind = np.zeros(pairs.count, dtype=np.int64)
+        pairs.normal, pairs.drift = np.zeros((pairs.count, 3)), np.zeros((pairs.count, 3))
+        pairs.offset, pairs.lift = np.zeros(pairs.count), np.zeros((pairs.count, 3))
+        self.face(stage, u)
+
+    def missed(self, stage: Stage, u: Floats) -> bool:
+        """Whether a vertex is inside an obstacle without being in a pair; if so, it is in one now.
+
+        What the pairs know stays.
+        """
+        known = set(zip(self.pairs.vertex.tolist(), self.pairs.obstacle.tolist(), strict=True))
+        x = (self._X + u)[self._vertices]
+        missing = []
+        for number, each in enumerate(self.obstacles):
+            inside = each.at(x, stage.time, within=self.exact).distance < -self.exact
+            missing += [(v, number) for v in self._vertices[inside].tolist()]
+        missing = [pair for pair in missing if pair not in known]
+        if not missing:
+            return False
+        old = self.pairs
+        added = np.array(missing, dtype=np.int64).reshape(-1, 2)
+        k = len(added)
+        self.pairs = Pairs(
+            np.concatenate([old.vertex, added[:, 0]]),
+            np.concatenate([old.obstacle, added[:, 1]]),
+            np.concatenate([old.normal, np.zeros((k, 3))]),
+            np.concatenate([old.offset, np.zeros(k)]),
+            np.concatenate([old.origin, np.zeros((k, 3))]),
+            np.concatenate(
+                [old.friction, [self.obstacles[number].friction for number in added[:, 1]]]
+            ),
+            np.concatenate([old.lift, np.zeros((k, 3))]),
+            np.concatenate([old.drift, np.zeros((k, 3))]),
+            np.concatenate([old.kind, np.zeros(k, dtype=np.int64)]),
+        )
+        self.face(stage, u)
+        return True
+
+    def face(self, stage: Stage, u: Floats) -> None:
+        """Turn every pair's plane to where its vertex is now, at u (n, 3)."""
+        pairs = self.pairs
+        for number, each in enumerate(self.obstacles):
+            mine = np.flatnonzero(pairs.obstacle == number)
+            if not len(mine):
+                continue
+            where = pairs.vertex[mine]
+            touch = each.at(self._X[where] + u[where], stage.time)
+            pairs.normal[mine], pairs.drift[mine] = touch.normal, touch.velocity
+            along = np.einsum("ki,ki->k", touch.normal, u[where])
+            pairs.offset[mine] = along - touch.distance
+        pairs.origin = stage.u_v[pairs.vertex].copy()
+        if stage.c_v:
+            pairs.origin += pairs.drift / stage.c_v
+
+    # -- the forces ----------------------------------------------------------------------
+
+    def settle(self, u: Floats) -> tuple[Floats, Floats, Floats]:
+        """Where the pairs would have their vertices, sought at s = u + lift: s, z and I − ∂z/∂s."""
+        pairs = self.pairs
+        s = u[pairs.vertex] + pairs.lift
+        z, blocks = np.empty_like(s), np.empty((pairs.count, 3, 3))
+        hold_out(
+            s, pairs.normal, pairs.offset, pairs.origin, pairs.friction, z, pairs.kind, blocks
+        )
+        return s, z, blocks
+
+    def limits(self, s: Floats) -> Floats:
+        """μ times depth [m], (k,): the slip that friction can take back."""
+        pairs = self.pairs
+        depth = pairs.offset - np.einsum("ki,ki->k", pairs.normal, s)
+        return pairs.friction * np.maximum(depth, 0.0)
+
+    def energy(self, u: Floats, limits: Floats, weights: Floats) -> float:
+        """What a line search sees of the contacts [J], friction's limits frozen."""
+        pairs = self.pairs
+        s = u[pairs.vertex] + pairs.lift
+        return float(
+            contact_energy(s, pairs.normal, pairs.offset, pairs.origin, limits, weights)
+        )
+
+    def remember(self, forces: Floats) -> None:
+        """Keep the force of each pair (k, 3) [N] for the next stage."""
+        pairs = self.pairs
+        keys = zip(pairs.vertex.tolist(), pairs.obstacle.tolist(), strict=True)
+        pressed = (forces != 0).any(axis=1)
+        self._forces = {
+            key: force for key, force, on in zip(keys, forces, pressed, strict=True) if on
+        }
+
+    def recalled(self) -> Floats:
+        """The forces kept of the last stage, for the pairs of this one, (k, 3) [N]."""
+        found = np.zeros((self.pairs.count, 3))
+        if self._forces:
+            pairs = zip(self.pairs.vertex.tolist(), self.pairs.obstacle.tolist(), strict=True)
+            for row, key in enumerate(pairs):
+                if key in self._forces:
+                    found[row] = self._forces[key]
+        return found
+
+    def on_vertices(self) -> Floats:
+        """Force of the obstacles on every vertex at the end of the last stage [N], (n, 3)."""
+        total = np.zeros_like(self._X)
+        for (vertex, _), force in self._forces.items():
+            total[vertex] += force
+        return total
+
+    # -- after a step --------------------------------------------------------------------
+
+    def friction_power(self, v: Floats) -> float:
+        """Power that friction takes from the motion [W] at velocity v (n, 3)."""
+        power = 0.0
+        for force, slip in self._slips(v):
+            power -= float(np.vdot(force, slip))
+        return power
+
+    def _slips(self, v: Floats) -> list[tuple[Floats, Floats]]:
+        pairs, found = self.pairs, []
+        for row, key in enumerate(zip(pairs.vertex.tolist(), pairs.obstacle.tolist(), strict=True)):
+            if key in self._forces:
+                n = pairs.normal[row]
+                relative = v[key[0]] - pairs.drift[row]
+                found.append((self._forces[key], relative - np.dot(relative, n) * n))
+        return found
+
+    def rebound(self, before: State, after: State, touching: set[tuple[int, int]]) -> State:
+        """``after``, with the speed of vertices that touch as their obstacles' restitution says.
+
+        ``touching`` are the pairs that touched at the start of the step: they have nothing left to
+        bounce with.
+        """
+        v, a = after.v.copy(), after.acceleration.copy()
+        pairs = self.pairs
+        for row, key in enumerate(zip(pairs.vertex.tolist(), pairs.obstacle.tolist(), strict=True)):
+            bounce = self.obstacles[key[1]].restitution
+            if bounce is None or key not in self._forces:
+                continue
+            i, n, drift = key[0], pairs.normal[row], pairs.drift[row]
+            approach = 0.0 if key in touching else min(float(np.dot(before.v[i] - drift, n)), 0.0)
+            v[i] += (-bounce * approach - np.dot(v[i] - drift, n)) * n
+            a[i] -= np.dot(a[i], n) * n  # else the next step would throw it back
+        return State(after.time, after.u, v, a)
+
+    @property
+    def touching(self) -> set[tuple[int, int]]:
+        """The pairs of vertex and obstacle that pressed on each other in the last stage."""
+        return set(self._forces)
+
+
+__all__ = ["FREE", "Contacts", "Pairs"]
