@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from ._kernels.blocks import add_scaled_identity_blocks
-from .body import Body
 from .damping import BoundDamping, Damping
+from .elastic_body import ElasticBody
 from .integrators import Stage
 from .shape import Shape
 from .solvers.interface import Balance, Problem
@@ -22,7 +22,7 @@ _EPSILON = float(np.finfo(float).eps)
 class Dynamics(Problem):
     """Force balances of a body with damping under external forces."""
 
-    def __init__(self, body: Body, damping: Sequence[Damping]) -> None:
+    def __init__(self, body: ElasticBody, damping: Sequence[Damping]) -> None:
         self.body = body
         self.damping: tuple[BoundDamping, ...] = tuple(model.bind(body) for model in damping)
         self.pattern, self.free = body.pattern, body.free

@@ -11,10 +11,10 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .body import Body
 from .checks import instance, number, vector, whole_number
 from .damping import Damping
 from .dynamics import Dynamics
+from .elastic_body import ElasticBody
 from .errors import InputError, StepFailed
 from .integrators import (
     TRBDF2,
@@ -43,7 +43,7 @@ ForceField = Callable[[float], ArrayLike]
 class LiveState:
     """Where a simulation is now. Assign ``u`` or ``v``, or change them in place, to set it."""
 
-    def __init__(self, body: Body) -> None:
+    def __init__(self, body: ElasticBody) -> None:
         self._body = body
         self.time = 0.0
         """[s]"""
@@ -80,7 +80,7 @@ class Simulation:
 
     def __init__(
         self,
-        body: Body,
+        body: ElasticBody,
         *,
         damping: Damping | Sequence[Damping] | None = None,
         integrator: Integrator | None = None,
@@ -89,7 +89,7 @@ class Simulation:
         gravity: ArrayLike = (0.0, 0.0, 0.0),
         force: ForceField | None = None,
     ) -> None:
-        instance("body", body, Body, "Body(mesh, StVK(young=1e6, poisson=0.4))")
+        instance("body", body, ElasticBody, "Body(mesh, StVK(young=1e6, poisson=0.4))")
         self.solver = solver if solver is not None else Newton()
         instance("solver", self.solver, StageSolver, "Newton()")
         if force is not None and not callable(force):

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from ..body import Body
+from ..elastic_body import ElasticBody
 from ..shape import Shape
 from ..sparse import BlockPattern, LowRank
 from ..types import Floats
@@ -90,5 +90,5 @@ class Damping(ABC):
     """A description of damping; ``bind`` sets it up for a body."""
 
     @abstractmethod
-    def bind(self, body: Body) -> BoundDamping:
+    def bind(self, body: ElasticBody) -> BoundDamping:
         """This damping for ``body``."""

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._kernels.blocks import add_scaled, add_scaled_identity_blocks
-from ..body import Body
 from ..checks import instance, numbers
+from ..elastic_body import ElasticBody
 from ..errors import InputError
 from ..shape import Shape
 from ..types import Floats
@@ -93,12 +93,12 @@ class Rayleigh(Damping):
             )
         return cls(mass=float(alpha), stiffness=float(beta), at=at)
 
-    def bind(self, body: Body) -> BoundDamping:
+    def bind(self, body: ElasticBody) -> BoundDamping:
         return _BoundRayleigh(self, body)
 
 
 class _BoundRayleigh(BoundViscousDamping):
-    def __init__(self, damping: Rayleigh, body: Body) -> None:
+    def __init__(self, damping: Rayleigh, body: ElasticBody) -> None:
         self._body = body
         self._mass = _scaled_mass(body, damping.mass)
         self._beta = _coefficient("stiffness", damping.stiffness, body)
@@ -173,7 +173,7 @@ class _BoundRayleigh(BoundViscousDamping):
 
     def _current_stiffness(self, shape: Shape, *, definite: bool) -> Floats:
         """β K(u), (blocks, 3, 3)."""
-        factors = np.broadcast_to(self._beta, self._body.mesh.n_cells)
+        factors = np.broadcast_to(self._beta, self._body.n_cells)
         return self._body.evaluate(
             shape.u, order=2, definite=definite, cell_factors=factors
         ).stiffness
@@ -186,9 +186,9 @@ class _BoundRayleigh(BoundViscousDamping):
         return self._body.evaluate(shape.u, order=0, direction=v, cell_factors=factors).product
 
 
-def _coefficient(name: str, given: Coefficient, body: Body) -> float | Floats:
+def _coefficient(name: str, given: Coefficient, body: ElasticBody) -> float | Floats:
     """A scalar, or one number a cell."""
-    cells = body.mesh.n_cells
+    cells = body.n_cells
     if isinstance(given, Mapping):
         values = np.zeros(cells)
         for region, value in given.items():
@@ -202,7 +202,7 @@ def _coefficient(name: str, given: Coefficient, body: Body) -> float | Floats:
     return array
 
 
-def _scaled_mass(body: Body, given: Coefficient) -> Floats:
+def _scaled_mass(body: ElasticBody, given: Coefficient) -> Floats:
     """Σ α M over the cells, (blocks,)."""
     alpha = _coefficient("mass", given, body)
     return alpha * body.mass_values if np.ndim(alpha) == 0 else body.scaled_mass(np.asarray(alpha))
