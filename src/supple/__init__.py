@@ -12,6 +12,7 @@ from .damping import (
     Joining,
     Measure,
     Rayleigh,
+    SpringStrainRate,
     StiffnessAt,
     Viscous,
     load_damping,
@@ -37,6 +38,7 @@ from .design import (
     fit_ring_down,
     wish,
 )
+from .elastic_body import ElasticBody
 from .errors import InputError, MeshError, MissingExtra, StepFailed, SuppleError
 from .integrators import (
     BDF2,
@@ -54,8 +56,10 @@ from .materials import Corotational, Material, NeoHookean, StableNeoHookean, StV
 from .mesh import (
     Embedding,
     HexMesh,
+    Mesh,
     MeshWarning,
     QuadraticTetMesh,
+    SpringMesh,
     Surface,
     TetMesh,
     VolumeMesh,
@@ -92,6 +96,7 @@ from .reduction import (
 )
 from .simulation import Simulation
 from .solvers import AutomaticSolver, Cholesky, ConjugateGradients, KeptCholesky, Newton
+from .springs import SpringNetwork
 from .statics import static_shape
 from .supports import Support
 from .threads import set_thread_count, thread_count
@@ -136,6 +141,7 @@ __all__ = [
     "DampingRatio",
     "DenseNewton",
     "DesignReport",
+    "ElasticBody",
     "Embedding",
     "Example",
     "ExampleDamping",
@@ -152,6 +158,7 @@ __all__ = [
     "LumpedMass",
     "Material",
     "Measure",
+    "Mesh",
     "MeshError",
     "MeshWarning",
     "MissingExtra",
@@ -172,6 +179,9 @@ __all__ = [
     "ShareLeft",
     "Simulation",
     "Sketch",
+    "SpringMesh",
+    "SpringNetwork",
+    "SpringStrainRate",
     "StVK",
     "StableNeoHookean",
     "StepFailed",

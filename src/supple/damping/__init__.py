@@ -7,9 +7,16 @@ from .damping_file import load_damping, save_damping
 from .deformations import shape_between, shape_of_frame, shape_within
 from .example import Example, ExampleDamping, Measure
 from .rayleigh import Rayleigh, StiffnessAt
+from .spring_rate import SpringStrainRate
 from .viscous import Viscous
 
-DAMPINGS: tuple[type[Damping], ...] = (Rayleigh, Caughey, Viscous, ExampleDamping)
+DAMPINGS: tuple[type[Damping], ...] = (
+    Rayleigh,
+    Caughey,
+    Viscous,
+    ExampleDamping,
+    SpringStrainRate,
+)
 """Every damping model."""
 
 __all__ = [
@@ -24,6 +31,7 @@ __all__ = [
     "Joining",
     "Measure",
     "Rayleigh",
+    "SpringStrainRate",
     "StiffnessAt",
     "Viscous",
     "load_damping",

@@ -5,13 +5,11 @@ A small vibration of angular frequency ω decays with the damping ratio ζ = ½ 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from .._kernels.blocks import add_scaled, add_scaled_identity_blocks
 from ..checks import instance, numbers
@@ -20,9 +18,7 @@ from ..errors import InputError
 from ..shape import Shape
 from ..types import Floats
 from .base import BoundDamping, BoundViscousDamping, Damping
-
-Coefficient = float | ArrayLike | Mapping[str, float]
-
+from .coefficients import Coefficient, coefficient_of_cells, kept_coefficient
 
 _SHIFT = 1e-3  # of an edge: how far K is looked at ahead
 
@@ -52,16 +48,7 @@ class Rayleigh(Damping):
 
     def __post_init__(self) -> None:
         for name in ("mass", "stiffness"):
-            given = getattr(self, name)
-            for value in given.values() if isinstance(given, Mapping) else (given,):
-                array = numbers(name, value)
-                if array.ndim > 1 or (array < 0).any():
-                    raise InputError(
-                        f"{name}={value!r}: a damping coefficient is a number, zero or more, or "
-                        "one number for each cell"
-                    )
-            if not isinstance(given, Mapping) and np.ndim(given):
-                object.__setattr__(self, name, tuple(array.tolist()))  # kept, and comparable
+            object.__setattr__(self, name, kept_coefficient(name, getattr(self, name)))
         instance("at", self.at, StiffnessAt, "StiffnessAt.REST")
 
     @classmethod
@@ -101,7 +88,7 @@ class _BoundRayleigh(BoundViscousDamping):
     def __init__(self, damping: Rayleigh, body: ElasticBody) -> None:
         self._body = body
         self._mass = _scaled_mass(body, damping.mass)
-        self._beta = _coefficient("stiffness", damping.stiffness, body)
+        self._beta = coefficient_of_cells("stiffness", damping.stiffness, body)
         self._constant: Floats | None = None
         if not np.any(self._beta):
             self._constant = np.zeros((0, 3, 3))
@@ -186,23 +173,7 @@ class _BoundRayleigh(BoundViscousDamping):
         return self._body.evaluate(shape.u, order=0, direction=v, cell_factors=factors).product
 
 
-def _coefficient(name: str, given: Coefficient, body: ElasticBody) -> float | Floats:
-    """A scalar, or one number a cell."""
-    cells = body.n_cells
-    if isinstance(given, Mapping):
-        values = np.zeros(cells)
-        for region, value in given.items():
-            values[body.mesh.region(region)] = value
-        return values
-    array = np.asarray(given, dtype=float)
-    if array.ndim == 0:
-        return float(array)
-    if array.shape != (cells,):
-        raise InputError(f"{name} has shape {array.shape}; give a scalar or shape ({cells},)")
-    return array
-
-
 def _scaled_mass(body: ElasticBody, given: Coefficient) -> Floats:
     """Σ α M over the cells, (blocks,)."""
-    alpha = _coefficient("mass", given, body)
+    alpha = coefficient_of_cells("mass", given, body)
     return alpha * body.mass_values if np.ndim(alpha) == 0 else body.scaled_mass(np.asarray(alpha))
