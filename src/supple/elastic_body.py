@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -107,6 +107,8 @@ class ElasticBody(ABC):
         """Stop where ``fixed`` or ``supports`` cannot be used."""
         if isinstance(self.supports, Support):
             raise InputError("supports is one Support; give a sequence of them, e.g. [support]")
+        if not isinstance(self.supports, Iterable):
+            raise InputError(f"supports={self.supports!r}: give a sequence of Support objects")
         for support in self.supports:
             instance(
                 "a support", support, Support, "Support.oscillating(vertices, (0, 0, 0.1), 2.0)"

@@ -172,7 +172,7 @@ class SpringNetwork(ElasticBody):
         ``along`` a and ``across`` b are (springs,) [N/m], or what a damping has in their place.
         """
         n = at.directions
-        H = (along - across)[:, None, None] * n[:, :, None] * n[:, None, :]
+        H = (along - across)[:, None, None] * (n[:, :, None] * n[:, None, :])
         H += across[:, None, None] * np.eye(3)
         summed: Floats = self._spreading @ H.reshape(-1, 9)
         return summed.reshape(-1, 3, 3)
