@@ -153,6 +153,17 @@ def test_tight_string_with_a_load_in_the_middle():
     assert np.allclose(u[1], (0, 0, -sag), atol=1e-7)
 
 
+def test_vibrations_of_a_tight_string():
+    """Beads on a string of tension T, across it: ω_j = 2 √(T/(m l)) sin(j π / 2(N + 1))."""
+    k, m, L, count = 50.0, 0.1, 0.08, 10
+    mesh = sp.SpringMesh.chain((0, 0, 0), (1, 0, 0), count)
+    tight = sp.SpringMesh(mesh.vertices, mesh.cells, rest_lengths=L)
+    body = sp.SpringNetwork(tight, stiffness=k, mass=m, fixed=[0, count])
+    T, l = k * (0.1 / L - 1), 0.1
+    w = 2 * np.sqrt(T / (m * l)) * np.sin(np.array([1, 1, 2, 2]) * np.pi / (2 * count))
+    assert np.allclose(sp.vibration_modes(body, 4).frequencies, w / (2 * np.pi), rtol=1e-9)
+
+
 def test_straight_chain_has_five_rigid_motions():
     mesh = sp.SpringMesh.chain((0, 0, 0), (1, 1, 0), 3)
     count = [
@@ -252,6 +263,7 @@ def test_mesh_from_a_surface_has_each_edge_once():
         (lambda: network(supports=3), "supports=3"),
         (lambda: sp.SpringNetwork(sp.TetMesh.box((1, 1, 1), (1, 1, 1)), stiffness=1, mass=1), "Sp"),
         (lambda: sp.Body(sp.SpringMesh.chain((0, 0, 0), (1, 0, 0), 1), STVK), "Tet"),
+        (lambda: sp.write_mesh(network().mesh, "a.vtk"), "writes solids"),
         (lambda: sp.static_shape(network(fixed=[0])), "leave 2 rigid motions free"),
     ],
 )
