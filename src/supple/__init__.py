@@ -13,6 +13,7 @@ from .damping import (
     Joining,
     Measure,
     Rayleigh,
+    SpringStrainRate,
     StiffnessAt,
     StrainRate,
     Viscous,
@@ -39,6 +40,7 @@ from .design import (
     fit_ring_down,
     wish,
 )
+from .elastic_body import ElasticBody
 from .errors import InputError, MeshError, MissingExtra, StepFailed, SuppleError
 from .integrators import (
     BDF2,
@@ -56,8 +58,10 @@ from .materials import Corotational, Material, NeoHookean, StableNeoHookean, StV
 from .mesh import (
     Embedding,
     HexMesh,
+    Mesh,
     MeshWarning,
     QuadraticTetMesh,
+    SpringMesh,
     Surface,
     TetMesh,
     VolumeMesh,
@@ -102,6 +106,7 @@ from .solvers import (
     KeptCholesky,
     Newton,
 )
+from .springs import SpringNetwork
 from .statics import static_shape
 from .supports import Support
 from .threads import set_thread_count, thread_count
@@ -150,6 +155,7 @@ __all__ = [
     "DenseNewton",
     "DesignReport",
     "Dissipation",
+    "ElasticBody",
     "Embedding",
     "Example",
     "ExampleDamping",
@@ -167,6 +173,7 @@ __all__ = [
     "LumpedMass",
     "Material",
     "Measure",
+    "Mesh",
     "MeshError",
     "MeshObstacle",
     "MeshWarning",
@@ -192,6 +199,9 @@ __all__ = [
     "Simulation",
     "Sketch",
     "Sphere",
+    "SpringMesh",
+    "SpringNetwork",
+    "SpringStrainRate",
     "StVK",
     "StableNeoHookean",
     "StepFailed",

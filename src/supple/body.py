@@ -1,4 +1,4 @@
-"""A body: a mesh with material, mass and supports, and from them M, U, ∇U and ∇²U."""
+"""A solid body: a mesh with material, mass and supports, and from them M, U, ∇U and ∇²U."""
 
 from __future__ import annotations
 
@@ -7,23 +7,22 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-import scipy.sparse as sparse
 from numpy.typing import ArrayLike
 
 from . import loads
 from .assembly import Evaluation, Part, assemble
-from .checks import instance, numbers, vector
+from .checks import instance
+from .elastic_body import ElasticBody
 from .errors import InputError
 from .mass import ConsistentMass, MassModel
 from .materials import Material
 from .mesh import VolumeMesh
-from .sparse import BlockPattern
-from .supports import HeldComponents, Support
-from .types import Bools, Floats, Ints
+from .supports import Support
+from .types import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Body:
+class Body(ElasticBody):
     """An elastic solid in full space.
 
     ``material`` is one material, or a mapping from region names of the mesh to materials that
@@ -43,51 +42,9 @@ class Body:
                 f"mesh is a {type(self.mesh).__name__}; give a TetMesh, QuadraticTetMesh or "
                 "HexMesh, e.g. from read_mesh(path)"
             )
-        if isinstance(self.supports, Support):
-            raise InputError("supports is one Support; give a sequence of them, e.g. [support]")
-        for support in self.supports:
-            instance(
-                "a support", support, Support, "Support.oscillating(vertices, (0, 0, 0.1), 2.0)"
-            )
         instance("mass_model", self.mass_model, MassModel, "LumpedMass()")
-        _ = self.held, self.parts  # bad supports and materials stop here
-
-    def __repr__(self) -> str:
-        return f"Body({self.mesh!r}, {int(self.free.sum())} free components)"
-
-    @property
-    def n_vertices(self) -> int:
-        return len(self.mesh.vertices)
-
-    # -- supports ----------------------------------------------------------------------
-
-    @cached_property
-    def held(self) -> HeldComponents:
-        """What the supports hold, and how it moves."""
-        return HeldComponents.of(self.fixed, tuple(self.supports), self.n_vertices)
-
-    @property
-    def free(self) -> Bools:
-        """Which components may move by themselves, (n, 3)."""
-        return self.held.free
-
-    @cached_property
-    def free_rigid_motions(self) -> int:
-        """In how many independent ways the body, or a loose piece of it, can move rigidly."""
-        from scipy.sparse.csgraph import connected_components  # slow to import
-
-        pieces, label = connected_components(self.pattern.graph(), directed=False)
-        held = ~self.free
-        return sum(6 - _rigid_rank(self.mesh.vertices, held, label == k) for k in range(pieces))
-
-    def require_supports(self, what: str) -> None:
-        """Stop where the body could drift or spin away as a rigid whole."""
-        if self.free_rigid_motions:
-            raise InputError(
-                f"{what} needs a body that is held in place, but its supports leave "
-                f"{self.free_rigid_motions} rigid motions free; fix at least three vertices that "
-                "are not in line, e.g. Body(mesh, material, fixed=mesh.where(x=0))"
-            )
+        self._check_supports()
+        _ = self.parts  # bad materials stop here
 
     # -- materials ---------------------------------------------------------------------
 
@@ -131,16 +88,12 @@ class Body:
             density[part.cells] = part.material.per_cell("density", part.cells)
         return density
 
-    # -- mass --------------------------------------------------------------------------
-
     @cached_property
-    def _pattern_and_slots(self) -> tuple[BlockPattern, Ints]:
-        return BlockPattern.of_cells(self.mesh.cells, self.n_vertices)
+    def contact_vertices(self) -> Ints:
+        """The vertices of the boundary, (k,)."""
+        return np.unique(self.mesh.boundary_facets())
 
-    @property
-    def pattern(self) -> BlockPattern:
-        """Which vertices share a cell: the sparsity of mass and stiffness, built once."""
-        return self._pattern_and_slots[0]
+    # -- mass --------------------------------------------------------------------------
 
     @cached_property
     def mass_values(self) -> Floats:
@@ -159,40 +112,11 @@ class Body:
         return values
 
     @cached_property
-    def mass(self) -> sparse.csr_array:
-        """Mass matrix M [kg], sparse (3n, 3n)."""
-        return self.pattern.full(self.mass_values[:, None, None] * np.eye(3))
-
-    def mass_times(self, a: Floats) -> Floats:
-        """M a for a of shape (n, 3)."""
-        return self.pattern.multiply(self.mass_values, a)
-
-    @cached_property
     def total_mass(self) -> float:
         """Mass of the whole body [kg]."""
         return float((self.density * self.mesh.volumes).sum())
 
     # -- energy ------------------------------------------------------------------------
-
-    def energy(self, u: ArrayLike) -> float:
-        """Elastic energy U [J] at displacements u (n, 3) [m]."""
-        return self.evaluate(self.checked("u", u), order=0).energy
-
-    def force(self, u: ArrayLike) -> Floats:
-        """Elastic force ∇U(u) [N], (n, 3): the external force that would hold this shape."""
-        return self.evaluate(self.checked("u", u), order=1).gradient
-
-    def stiffness(self, u: ArrayLike, *, definite: bool = False) -> sparse.csr_array:
-        """Stiffness ∇²U(u) [N/m], sparse (3n, 3n).
-
-        ``definite`` replaces every cell's part by its nearest positive semidefinite matrix.
-        """
-        values = self.evaluate(self.checked("u", u), order=2, definite=definite).stiffness
-        return self.pattern.full(values)
-
-    def checked(self, name: str, values: ArrayLike) -> Floats:
-        """``values`` as a finite C-order float64 array (n, 3)."""
-        return np.ascontiguousarray(numbers(name, values, ((self.n_vertices, 3),)))
 
     def evaluate(
         self,
@@ -245,15 +169,6 @@ class Body:
 
     # -- loads -------------------------------------------------------------------------
 
-    def weight(self, gravity: ArrayLike) -> Floats:
-        """Force of gravity [N] for an acceleration (3,) [m/s²], (n, 3)."""
-        g = vector("gravity", gravity)
-        return self.mass_times(np.broadcast_to(g, (self.n_vertices, 3)).copy())
-
-    def point_force(self, vertices: ArrayLike, force: ArrayLike) -> Floats:
-        """``force`` [N], (3,) or (k, 3), on each of k vertices; (n, 3)."""
-        return loads.point_force(self.mesh, vertices, force)
-
     def surface_force(self, vertices: ArrayLike | None, traction: ArrayLike) -> Floats:
         """``traction`` (3,) [N/m²] on the boundary facets whose corners are all in ``vertices``."""
         return loads.surface_force(self.mesh, vertices, traction)
@@ -265,15 +180,3 @@ class Body:
 
 def _what(value: object) -> str:
     return f"the class {value.__name__}" if isinstance(value, type) else f"a {type(value).__name__}"
-
-
-def _rigid_rank(X: Floats, held: Bools, piece: Bools) -> int:
-    """How many of the six rigid motions of a piece its held components prevent."""
-    if not held[piece].any():
-        return 0
-    arm = X[piece] - X[piece].mean(axis=0)
-    arm /= np.abs(arm).max()
-    turns = [np.cross(axis, arm) for axis in np.eye(3)]
-    shifts = [np.broadcast_to(axis, arm.shape) for axis in np.eye(3)]
-    motions = np.stack(shifts + turns)[:, held[piece]]
-    return int(np.linalg.matrix_rank(motions, tol=1e-6 * np.sqrt(motions.shape[1])))

@@ -8,8 +8,10 @@ from functools import cached_property
 import numpy as np
 
 from ._kernels.blocks import add_scaled_identity_blocks
-from .body import Body
+from .contact.base import Obstacle
+from .contact.contact_forces import ContactForces
 from .damping import BoundDamping, Damping
+from .elastic_body import ElasticBody
 from .integrators import Stage, State
 from .shape import Shape
 from .solvers.interface import Balance
@@ -19,13 +21,23 @@ from .splitting import Splitter
 from .types import Floats, Ints
 
 _EPSILON = float(np.finfo(float).eps)
+_ROUNDINGS = 100.0  # in a potential, which adds up over all cells
 
 
 class Dynamics(SplitProblem):
     """Force balances of a body with damping under external forces."""
 
-    def __init__(self, body: Body, damping: Sequence[Damping]) -> None:
+    def __init__(
+        self,
+        body: ElasticBody,
+        damping: Sequence[Damping],
+        obstacles: Sequence[Obstacle] = (),
+    ) -> None:
         self.body = body
+        self.contact = ContactForces(body, obstacles) if obstacles else None
+        self.has_corners = self.contact is not None
+        self._edge = float(body.mesh.edge_lengths().mean())
+        self._touching: set[tuple[int, int]] = set()
         self.damping: tuple[BoundDamping, ...] = tuple(model.bind(body) for model in damping)
         self.pattern, self.free = body.pattern, body.free
         self._places: list[Ints] = [np.arange(body.pattern.n_blocks)]
@@ -57,14 +69,23 @@ class Dynamics(SplitProblem):
                 "Rayleigh try at=StiffnessAt.REST."
             )
 
-    def begin(self, stage: Stage, external: Floats, start: State | None = None) -> None:
+    def begin(
+        self,
+        stage: Stage,
+        external: Floats,
+        start: State | None = None,
+        latest: Floats | None = None,
+    ) -> None:
         """Set what acts during a stage: its external force and the motion of its supports.
 
-        ``start`` is where the step began, if there is one.
+        ``start`` is where the step began and ``latest`` (n, 3) where its last stage ended, in
+        motion.
         """
         self.external = external
-        if start is not None:
+        if start is not None and latest is not None:
             self._start_velocity = start.v
+            if self.contact is not None:
+                self.contact.begin(stage, latest, stage.guess)
         self.body.held.set_velocity(self._held_velocity, stage.time)
         self.body.held.set_acceleration(self._held_acceleration, stage.time)
 
@@ -81,18 +102,25 @@ class Dynamics(SplitProblem):
             friction += force
             own += dissipation if model.is_gradient else 0.0
         # ½ ‖a‖²_M / c_a + U(u) + R(u, v)/c_v − f·u: its gradient by u is the residual
-        potential = shape.energy - float(np.vdot(self.external, u))
-        if stage.c_a:
-            potential += 0.5 * float(np.vdot(a, inertia)) / stage.c_a
+        work = float(np.vdot(self.external, u))
+        kinetic = 0.5 * float(np.vdot(a, inertia)) / stage.c_a if stage.c_a else 0.0
+        potential, size = shape.energy - work + kinetic, shape.energy + abs(work) + kinetic
         per_velocity = 1 / stage.c_v if stage.c_v else 0.0
         self._friction = friction
-        parts = (inertia, friction, shape.gradient, self.external)
+        parts = [inertia, friction, shape.gradient, self.external]
+        residual = inertia + friction + shape.gradient - self.external
+        if self.contact is not None:
+            parts.append(self.contact.push(u))
+            residual += parts[-1]
+            potential += self.contact.potential(u)
+        floor = body.rounding_force(u) + self._rounding_inertia(stage, u)
         return Balance(
-            residual=inertia + friction + shape.gradient - self.external,
+            residual=residual,
             scale=sum(float(np.linalg.norm(part)) for part in parts),
-            floor=body.rounding_force(u) + self._rounding_inertia(stage, u),
+            floor=floor,
             from_anchor=lambda: potential + per_velocity * self._anchored_dissipation(shape, v),
             own_potential=potential + per_velocity * own,
+            potential_rounding=_ROUNDINGS * (_EPSILON * size + floor * self._edge),
         )
 
     def _anchored_dissipation(self, shape: Shape, v: Floats) -> float:
@@ -105,6 +133,9 @@ class Dynamics(SplitProblem):
             elif self._anchor is not None:
                 total += model.potential(self._anchor, v, self._anchor_v)
         return total
+
+    def improve(self, stage: Stage, u: Floats) -> bool:
+        return self.contact is not None and self.contact.improve(stage, u)
 
     def anchor(self) -> None:
         self._anchor_v = self._v
@@ -130,6 +161,8 @@ class Dynamics(SplitProblem):
         values = self._matrix
         values[:] = shape.definite_stiffness if definite else shape.stiffness
         add_scaled_identity_blocks(values, self.body.mass_values, stage.c_a)
+        if self.contact is not None:
+            self.contact.add_matrix(values)
         wide = []
         for model in self.damping:
             target = values
@@ -174,6 +207,19 @@ class Dynamics(SplitProblem):
         for model in self.damping:
             total += model.evaluate(shape, v)[1]
         return total
+
+    # -- contact -----------------------------------------------------------------------------
+
+    def rebounded(self, before: State, after: State) -> State:
+        """``after`` a step, with speeds at obstacles as their restitution says."""
+        if self.contact is None:
+            return after
+        touching, self._touching = self._touching, self.contact.contacts.touching
+        return self.contact.contacts.rebound(before, after, touching)
+
+    def friction_power(self, v: Floats) -> float:
+        """Power that friction with obstacles takes from the motion [W] at velocities v (n, 3)."""
+        return 0.0 if self.contact is None else self.contact.contacts.friction_power(v)
 
     # -- as a sum of local terms -----------------------------------------------------------
 

@@ -7,13 +7,13 @@ from numpy.typing import ArrayLike
 
 from .checks import number, numbers, vector, vertex_indices
 from .errors import InputError
-from .mesh import VolumeMesh
+from .mesh import Mesh, VolumeMesh
 from .types import Floats, Ints
 
 _GAUSS = 1 / np.sqrt(3)
 
 
-def point_force(mesh: VolumeMesh, vertices: ArrayLike, force: ArrayLike) -> Floats:
+def point_force(mesh: Mesh, vertices: ArrayLike, force: ArrayLike) -> Floats:
     """``force`` [N] on each of the vertices: (3,) for all alike, or (k, 3)."""
     index = vertex_indices("vertices", vertices, len(mesh.vertices))
     given = numbers("force", force, ((3,), (len(index), 3)))

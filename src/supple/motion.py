@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from supple.errors import InputError
-from supple.mesh import VolumeMesh
+from supple.mesh import Mesh
 from supple.types import Floats
 
 
@@ -49,7 +49,7 @@ class Motion:
         angular_momentum: About the origin [kg m²/s], (T, 3).
     """
 
-    mesh: VolumeMesh
+    mesh: Mesh
     times: Floats
     displacements: Floats
     kinetic: Floats
@@ -96,7 +96,7 @@ class Motion:
             )
 
     @classmethod
-    def from_frames(cls, mesh: VolumeMesh, frames: Iterable[Frame]) -> Motion:
+    def from_frames(cls, mesh: Mesh, frames: Iterable[Frame]) -> Motion:
         """Puts single frames of ``mesh`` together."""
         rows = list(frames)
         return cls(
@@ -250,7 +250,7 @@ class Motion:
         return read_motion(path)
 
 
-def _same_mesh(first: VolumeMesh, second: VolumeMesh) -> bool:
+def _same_mesh(first: Mesh, second: Mesh) -> bool:
     return first is second or (
         type(first) is type(second)
         and np.array_equal(first.vertices, second.vertices)

@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike
 from supple import files
 from supple.errors import InputError
 from supple.files import Arrays
-from supple.mesh import VolumeMesh
+from supple.mesh import Mesh
 from supple.mesh.packing import describe_mesh, mesh_of
 from supple.motion import Frame, Motion
 from supple.types import Floats
@@ -71,7 +71,7 @@ class Recorder:
     def __init__(
         self,
         path: str | os.PathLike[str],
-        mesh: VolumeMesh,
+        mesh: Mesh,
         *,
         metadata: Mapping[str, str] | None = None,
         resume: bool = False,
@@ -251,7 +251,7 @@ def read_metadata(path: str | os.PathLike[str]) -> dict[str, str]:
         return _Contents(file, Path(path)).metadata
 
 
-def read_mesh_of(path: str | os.PathLike[str]) -> VolumeMesh:
+def read_mesh_of(path: str | os.PathLike[str]) -> Mesh:
     """The mesh of a motion file; no frame is read."""
     with FileIO(_existing(path)) as file:
         return _Contents(file, Path(path)).mesh
@@ -320,7 +320,7 @@ class _Contents:
             at += length
             yield np.frombuffer(data, dtype="<f8", offset=_RECORD.size)
 
-    def check_same(self, mesh: VolumeMesh, metadata: Mapping[str, str] | None) -> None:
+    def check_same(self, mesh: Mesh, metadata: Mapping[str, str] | None) -> None:
         header, arrays = _describe(mesh, self.metadata)
         if self._block.header != header or not all(
             np.array_equal(array, self._block.arrays[name]) for name, array in arrays.items()
@@ -335,7 +335,7 @@ class _Contents:
             )
 
 
-def _describe(mesh: VolumeMesh, metadata: Mapping[str, str]) -> tuple[dict[str, Any], Arrays]:
+def _describe(mesh: Mesh, metadata: Mapping[str, str]) -> tuple[dict[str, Any], Arrays]:
     for key, text in metadata.items():
         if not (isinstance(key, str) and isinstance(text, str)):
             raise InputError(f"metadata[{key!r}] is a {type(text).__name__}; it must be text")

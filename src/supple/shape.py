@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .assembly import Evaluation
-from .body import Body
+from .elastic_body import ElasticBody
 from .types import Floats
 
 
@@ -22,7 +22,7 @@ class Shape:
 
     def __init__(
         self,
-        body: Body,
+        body: ElasticBody,
         u: Floats,
         *,
         order: int = 1,

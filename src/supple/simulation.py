@@ -11,10 +11,11 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .body import Body
 from .checks import instance, number, vector, whole_number
+from .contact.base import Obstacle
 from .damping import Damping
 from .dynamics import Dynamics
+from .elastic_body import ElasticBody
 from .errors import InputError, StepFailed
 from .integrators import (
     TRBDF2,
@@ -43,7 +44,7 @@ ForceField = Callable[[float], ArrayLike]
 class LiveState:
     """Where a simulation is now. Assign ``u`` or ``v``, or change them in place, to set it."""
 
-    def __init__(self, body: Body) -> None:
+    def __init__(self, body: ElasticBody) -> None:
         self._body = body
         self.time = 0.0
         """[s]"""
@@ -80,7 +81,7 @@ class Simulation:
 
     def __init__(
         self,
-        body: Body,
+        body: ElasticBody,
         *,
         damping: Damping | Sequence[Damping] | None = None,
         integrator: Integrator | None = None,
@@ -88,8 +89,9 @@ class Simulation:
         dt: float = 1 / 60,
         gravity: ArrayLike = (0.0, 0.0, 0.0),
         force: ForceField | None = None,
+        obstacles: Obstacle | Sequence[Obstacle] = (),
     ) -> None:
-        instance("body", body, Body, "Body(mesh, StVK(young=1e6, poisson=0.4))")
+        instance("body", body, ElasticBody, "Body(mesh, StVK(young=1e6, poisson=0.4))")
         self.solver = solver if solver is not None else Newton()
         instance("solver", self.solver, StageSolver, "Newton()")
         if force is not None and not callable(force):
@@ -105,7 +107,8 @@ class Simulation:
         self.dissipated = 0.0
         """Energy that damping has taken since the start [J]."""
         self.state = LiveState(body)
-        self._dynamics = Dynamics(body, _models(damping))
+        self.obstacles = _obstacles(obstacles)
+        self._dynamics = Dynamics(body, _models(damping), self.obstacles)
         self._damping = damping
         self._now: State | None = None
         self._before: State | None = None
@@ -122,7 +125,7 @@ class Simulation:
 
     @damping.setter
     def damping(self, damping: Damping | Sequence[Damping] | None) -> None:
-        self._dynamics = Dynamics(self.body, _models(damping))
+        self._dynamics = Dynamics(self.body, _models(damping), self.obstacles)
         self._damping = damping
         self.__dict__.pop("_solver", None)
         self._now = self._before = None  # the acceleration jumps with the damping
@@ -153,6 +156,11 @@ class Simulation:
         instance("integrator", self.integrator, Integrator, "TRBDF2()")
         now, before, untouched = self._current(extra)
         if isinstance(self.integrator, ExplicitIntegrator):
+            if self.obstacles:
+                raise InputError(
+                    f"{type(self.integrator).__name__} is explicit and cannot hold a body out of "
+                    "obstacles; use an implicit integrator such as TRBDF2()"
+                )
             after = self._explicit_step(self.integrator, now, h, extra)
         else:
             rule = cast(ImplicitIntegrator, self.integrator)
@@ -164,7 +172,7 @@ class Simulation:
                 # A rule that averages with the acceleration at the start throws a tangled body far
                 # away; one step of BackwardEuler smooths it.
                 after = self._implicit_step(BackwardEuler(), now, None, h, extra)
-        if self._dynamics.damping:
+        if self._dynamics.damping or self.obstacles:
             power = self._damping_power(after)
             power_before = self._power if now is self._now else self._damping_power(now)
             self.dissipated += 0.5 * h * (power_before + power)
@@ -174,8 +182,9 @@ class Simulation:
         self.state.u, self.state.v, self.state.time = after.u, after.v, after.time
 
     def _damping_power(self, state: State) -> float:
-        """Power that damping takes from the motion [W], v·∇₂R."""
-        return float(np.vdot(state.v, self._dynamics.damping_force(state.u, state.v)))
+        """Power that damping and friction take from the motion [W], v·∇₂R."""
+        damping = np.vdot(state.v, self._dynamics.damping_force(state.u, state.v))
+        return float(damping) + self._dynamics.friction_power(state.v)
 
     def _implicit_step(
         self,
@@ -190,7 +199,7 @@ class Simulation:
         stage = next(stages)
         latest = now.u
         while True:
-            self._dynamics.begin(stage, self._external(stage.time, extra), now)
+            self._dynamics.begin(stage, self._external(stage.time, extra), now, latest)
             starts = [np.where(self.body.free, u, latest) for u in (stage.guess, latest)]
             for start in starts:
                 held.place(start, stage.time)
@@ -201,7 +210,7 @@ class Simulation:
             try:
                 stage = stages.send(solution)
             except StopIteration:
-                return solution
+                return self._dynamics.rebounded(now, solution)
 
     def _explicit_step(
         self, rule: ExplicitIntegrator, now: State, dt: float, extra: Floats | None
@@ -400,6 +409,15 @@ def _models(damping: Damping | Sequence[Damping] | None) -> Sequence[Damping]:
             f"damping={damping!r}: give a damping such as Rayleigh(mass=0.1), or several"
         )
     return models
+
+
+def _obstacles(given: Obstacle | Sequence[Obstacle]) -> tuple[Obstacle, ...]:
+    found = (given,) if isinstance(given, Obstacle) else given
+    if not isinstance(found, Sequence) or not all(isinstance(each, Obstacle) for each in found):
+        raise InputError(
+            f"obstacles={given!r}: give an obstacle such as Plane(normal=(0, 0, 1)), or several"
+        )
+    return tuple(found)
 
 
 def _equal(a: Any, b: Any) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .body import Body
 from .checks import whole_number
 from .dynamics import Dynamics
+from .elastic_body import ElasticBody
 from .errors import StepFailed
 from .integrators import Stage
 from .solvers.cholesky import Cholesky
@@ -19,7 +19,7 @@ _SMALLEST_INCREMENT = 1e-4
 
 
 def static_shape(
-    body: Body,
+    body: ElasticBody,
     forces: ArrayLike | None = None,
     *,
     gravity: ArrayLike = (0.0, 0.0, 0.0),

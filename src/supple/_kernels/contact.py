@@ -18,28 +18,26 @@ FREE, SLIDING, STICKING = 0, 1, 2
 
 
 @kernel
-def hold_out(s, normal, offset, origin, friction, z, kind, blocks):
-    """Fills z (k, 3), what each contact does (k,), and I − ∂z/∂s without its unsymmetric part.
+def hold_out(s, normal, offset, origin, friction, limits, z, kind, blocks):
+    """Fills z (k, 3), what each contact does (k,), and I − ∂z/∂s as ``blocks`` (k, 3, 3).
 
-    That part says how the limit of friction grows with depth; it is left out of ``blocks`` (k, 3,
-    3), so that they are symmetric and positive semidefinite.
+    The most that friction can take back is ``limits`` (k,) [m], or without any, μ times the depth;
+    how it grows with depth is left out of the blocks, so that they are symmetric and positive
+    semidefinite.
     """
     for c in range(len(s)):
         n0, n1, n2 = normal[c, 0], normal[c, 1], normal[c, 2]
-        depth = offset[c] - (n0 * s[c, 0] + n1 * s[c, 1] + n2 * s[c, 2])
-        if not depth > 0.0:
-            kind[c] = FREE
-            for i in range(3):
-                z[c, i] = s[c, i]
-                for j in range(3):
-                    blocks[c, i, j] = 0.0
-            continue
+        depth = max(offset[c] - (n0 * s[c, 0] + n1 * s[c, 1] + n2 * s[c, 2]), 0.0)
+        out = 1.0 if depth > 0.0 else 0.0
+        limit = limits[c] if len(limits) else friction[c] * depth
         t0, t1, t2 = s[c, 0] - origin[c, 0], s[c, 1] - origin[c, 1], s[c, 2] - origin[c, 2]
         along = n0 * t0 + n1 * t1 + n2 * t2
         t0, t1, t2 = t0 - along * n0, t1 - along * n1, t2 - along * n2
         slip = math.sqrt(t0 * t0 + t1 * t1 + t2 * t2)
-        limit = friction[c] * depth
-        if slip <= limit:
+        if limit <= 0.0:
+            kind[c] = SLIDING if depth > 0.0 else FREE
+            back, across = 0.0, 0.0
+        elif slip <= limit:
             kind[c] = STICKING
             back, across = 1.0, 0.0
         else:
@@ -54,12 +52,12 @@ def hold_out(s, normal, offset, origin, friction, z, kind, blocks):
                 n_j = normal[c, j]
                 t_j = t0 if j == 0 else (t1 if j == 1 else t2)
                 plane = (1.0 if i == j else 0.0) - n_i * n_j
-                blocks[c, i, j] = n_i * n_j + back * plane - across * t_i * t_j
+                blocks[c, i, j] = out * n_i * n_j + back * plane - across * t_i * t_j
 
 
 @kernel
 def contact_energy(s, normal, offset, origin, limits, weights):
-    """Σ of the minima above [J], with the limit of friction over w frozen at ``limits`` (k,) [m]."""
+    """Σ of the minima above [J], friction's limits over w frozen at ``limits`` (k,) [m]."""
     total = 0.0
     for c in range(len(s)):
         n0, n1, n2 = normal[c, 0], normal[c, 1], normal[c, 2]

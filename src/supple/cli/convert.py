@@ -24,7 +24,7 @@ from supple.cli.info import is_motion, load, unfinished
 from supple.cli.progress import Reporter, say
 from supple.io.export import MOTION_FORMATS
 from supple.io.scene import up_axis
-from supple.mesh import WRITTEN_MESHES, WRITTEN_SURFACES
+from supple.mesh import WRITTEN_MESHES, WRITTEN_SURFACES, VolumeMesh
 from supple.recording import read_metadata
 
 
@@ -101,7 +101,13 @@ def _convert_motion(source: Path, target: Path, given: argparse.Namespace) -> No
     note = unfinished(source, len(motion))
     if note is not None:
         print(f"note: {note}", file=sys.stderr)
-    skin = None if given.skin is None else Embedding(motion.mesh, read_surface(given.skin))
+    skin = None
+    if given.skin is not None:
+        if not isinstance(motion.mesh, VolumeMesh):
+            raise InputError(
+                f"--skin needs a solid to hold it; {source} is of a {type(motion.mesh).__name__}"
+            )
+        skin = Embedding(motion.mesh, read_surface(given.skin))
     with Reporter(f"writing {target.name}", quiet=given.quiet) as reporter:
         export_motion(motion, target, skin=skin, progress=reporter, **options)
 

@@ -82,7 +82,10 @@ def _recorded(path: Path, given: argparse.Namespace) -> VolumeMesh | None:
         text = Path(given.scene).read_text(encoding="utf-8")
     except (UnicodeDecodeError, OSError):
         return None  # load_scene tells
-    return read_mesh_of(path) if _same(read_metadata(path).get("scene", ""), text) else None
+    if not _same(read_metadata(path).get("scene", ""), text):
+        return None
+    mesh = read_mesh_of(path)
+    return mesh if isinstance(mesh, VolumeMesh) else None  # scenes are of solids
 
 
 def _same(before: str, now: str) -> bool:

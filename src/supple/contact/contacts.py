@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .._kernels.contact import FREE, contact_energy, hold_out
+from .._kernels.contact import contact_energy, hold_out
 from ..integrators import Stage, State
 from ..types import Floats, Ints
 from .base import Obstacle
@@ -20,6 +20,7 @@ from .base import Obstacle
 _REACH = 2.0  # times the way that vertices are about to go: where obstacles are looked for
 _MARGIN = 0.25  # edges, in addition
 _EXACT = 1e-6  # edges that a converged contact may be off by
+_FLAT = 1e-4  # and, an edge away, its plane
 
 
 @dataclass(eq=False)
@@ -36,6 +37,8 @@ class Pairs:
     """o [m], (k, 3): the displacement at which it moves with the obstacle."""
     friction: Floats
     """μ, (k,)"""
+    limits: Floats
+    """The most slip that friction can take back [m], (k,): μ f_n over the weight."""
     lift: Floats
     """The force of each contact over its weight [m], (k, 3), negative: w (z − s) = −w lift."""
     drift: Floats
@@ -54,19 +57,24 @@ class Contacts:
         self, obstacles: Sequence[Obstacle], positions: Floats, vertices: Ints, edge: float
     ) -> None:
         self.obstacles = tuple(obstacles)
-        self._X, self._vertices, self._edge = positions, vertices, edge
+        self._X, self._vertices, self.edge = positions, vertices, edge
         self._forces: dict[tuple[int, int], Floats] = {}
         self.pairs = self._no_pairs()
 
     def _no_pairs(self) -> Pairs:
         none = np.zeros(0, dtype=np.int64)
         rows, empty = np.zeros((0, 3)), np.zeros(0)
-        return Pairs(none, none, rows, empty, rows, empty, rows, rows)
+        return Pairs(none, none, rows, empty, rows, empty, empty, rows, rows)
 
     @property
     def exact(self) -> float:
         """How far [m] a converged contact may be off."""
-        return _EXACT * self._edge
+        return _EXACT * self.edge
+
+    @property
+    def flat(self) -> float:
+        """How far [m] the plane of a converged contact may still turn, an edge away."""
+        return _FLAT * self.edge
 
     # -- finding them --------------------------------------------------------------------
 
@@ -76,7 +84,7 @@ class Contacts:
         Forces of the last stage are where the new ones start from.
         """
         way = np.linalg.norm(guess - start, axis=1)
-        reach = _REACH * way[self._vertices] + _MARGIN * self._edge
+        reach = _REACH * way[self._vertices] + _MARGIN * self.edge
         self._find(stage, start, reach)
 
     def _find(self, stage: Stage, u: Floats, reach: Floats) -> None:
@@ -123,6 +131,7 @@ class Contacts:
             np.concatenate(
                 [old.friction, [self.obstacles[number].friction for number in added[:, 1]]]
             ),
+            np.concatenate([old.limits, np.zeros(k)]),
             np.concatenate([old.lift, np.zeros((k, 3))]),
             np.concatenate([old.drift, np.zeros((k, 3))]),
             np.concatenate([old.kind, np.zeros(k, dtype=np.int64)]),
@@ -154,22 +163,30 @@ class Contacts:
         s = u[pairs.vertex] + pairs.lift
         z, blocks = np.empty_like(s), np.empty((pairs.count, 3, 3))
         hold_out(
-            s, pairs.normal, pairs.offset, pairs.origin, pairs.friction, z, pairs.kind, blocks
+            s,
+            pairs.normal,
+            pairs.offset,
+            pairs.origin,
+            pairs.friction,
+            pairs.limits,
+            z,
+            pairs.kind,
+            blocks,
         )
         return s, z, blocks
 
-    def limits(self, s: Floats) -> Floats:
-        """μ times depth [m], (k,): the slip that friction can take back."""
+    def pressed(self, s: Floats) -> Floats:
+        """How deep each pair's vertex would be [m] but for the contact, (k,)."""
         pairs = self.pairs
         depth = pairs.offset - np.einsum("ki,ki->k", pairs.normal, s)
-        return pairs.friction * np.maximum(depth, 0.0)
+        return np.asarray(np.maximum(depth, 0.0))
 
-    def energy(self, u: Floats, limits: Floats, weights: Floats) -> float:
-        """What a line search sees of the contacts [J], friction's limits frozen."""
+    def energy(self, u: Floats, weights: Floats) -> float:
+        """What a line search sees of the contacts [J]; its gradient is their force."""
         pairs = self.pairs
         s = u[pairs.vertex] + pairs.lift
         return float(
-            contact_energy(s, pairs.normal, pairs.offset, pairs.origin, limits, weights)
+            contact_energy(s, pairs.normal, pairs.offset, pairs.origin, pairs.limits, weights)
         )
 
     def remember(self, forces: Floats) -> None:
@@ -234,10 +251,18 @@ class Contacts:
             a[i] -= np.dot(a[i], n) * n  # else the next step would throw it back
         return State(after.time, after.u, v, a)
 
+    def state(self) -> dict[str, Floats]:
+        """What the next stage starts from, for checkpoints."""
+        keys = np.array(sorted(self._forces), dtype=float).reshape(-1, 2)
+        forces = [self._forces[int(v), int(o)] for v, o in keys]
+        return {"pairs": keys, "forces": np.array(forces).reshape(-1, 3)}
+
+    def restore(self, keys: Floats, forces: Floats) -> None:
+        """Go on from what ``state`` gave."""
+        pairs = keys.astype(int).tolist()
+        self._forces = {(v, o): force for (v, o), force in zip(pairs, forces, strict=True)}
+
     @property
     def touching(self) -> set[tuple[int, int]]:
         """The pairs of vertex and obstacle that pressed on each other in the last stage."""
         return set(self._forces)
-
-
-__all__ = ["FREE", "Contacts", "Pairs"]

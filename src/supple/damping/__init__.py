@@ -7,10 +7,18 @@ from .damping_file import load_damping, save_damping
 from .deformations import shape_between, shape_of_frame, shape_within
 from .example import Example, ExampleDamping, Measure
 from .rayleigh import Rayleigh, StiffnessAt
+from .spring_rate import SpringStrainRate
 from .strain_rate import StrainRate
 from .viscous import Viscous
 
-DAMPINGS: tuple[type[Damping], ...] = (Rayleigh, Caughey, Viscous, ExampleDamping, StrainRate)
+DAMPINGS: tuple[type[Damping], ...] = (
+    Rayleigh,
+    Caughey,
+    Viscous,
+    ExampleDamping,
+    SpringStrainRate,
+    StrainRate,
+)
 """Every damping model."""
 
 __all__ = [
@@ -25,6 +33,7 @@ __all__ = [
     "Joining",
     "Measure",
     "Rayleigh",
+    "SpringStrainRate",
     "StiffnessAt",
     "StrainRate",
     "Viscous",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from ..body import Body
+from ..elastic_body import ElasticBody
+from ..errors import InputError
 from ..shape import Shape
 from ..sparse import BlockPattern, LowRank
 from ..types import Floats
@@ -110,9 +111,22 @@ class BoundViscousDamping(BoundDamping):
         return np.stack([self.evaluate(shape, x)[1] for x in shapes])
 
 
+_B = TypeVar("_B", bound=ElasticBody)
+
+
+def body_for(damping: Damping, kind: type[_B], body: ElasticBody) -> _B:
+    """``body``, which must be of the kind that the damping is for."""
+    if not isinstance(body, kind):
+        raise InputError(
+            f"{type(damping).__name__} damps a {kind.__name__}, and the body is a "
+            f"{type(body).__name__}; Rayleigh(stiffness=...) takes any"
+        )
+    return body
+
+
 class Damping(ABC):
     """A description of damping; ``bind`` sets it up for a body."""
 
     @abstractmethod
-    def bind(self, body: Body) -> BoundDamping:
+    def bind(self, body: ElasticBody) -> BoundDamping:
         """This damping for ``body``."""

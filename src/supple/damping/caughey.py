@@ -12,8 +12,8 @@ import scipy.sparse as sparse
 from numpy.polynomial import Polynomial
 from numpy.typing import ArrayLike
 
-from ..body import Body
 from ..checks import numbers
+from ..elastic_body import ElasticBody
 from ..errors import InputError
 from ..types import Floats
 from .base import BoundDamping, Damping
@@ -96,7 +96,7 @@ class Caughey(Damping):
         """The highest power of the stiffness that takes part."""
         return max((j for j, alpha in enumerate(self.coefficients) if alpha), default=0)
 
-    def bind(self, body: Body) -> BoundDamping:
+    def bind(self, body: ElasticBody) -> BoundDamping:
         masses = body.mass_values
         diagonal = body.pattern.rows == body.pattern.cols
         if self.degree >= 2 and masses[~diagonal].any():
@@ -116,7 +116,7 @@ class Caughey(Damping):
                 term = K @ (inverse @ term)
         return BoundMatrix(body, sparse.csr_array(0.5 * (C + C.T)))
 
-    def _check_takes_energy(self, body: Body, K: sparse.csr_array) -> None:
+    def _check_takes_energy(self, body: ElasticBody, K: sparse.csr_array) -> None:
         """Stop where Σ α_j λ^j < 0 for a λ = ω² that the body can have."""
         alphas = np.array(self.coefficients[: self.degree + 1])
         if (alphas >= 0).all() or not body.free.any():
@@ -146,7 +146,7 @@ def lowest_point(a: Floats) -> float | None:
     return float(t[np.where(negative, values, np.inf).argmin()])
 
 
-def _highest_square(body: Body, K: sparse.csr_array) -> float:
+def _highest_square(body: ElasticBody, K: sparse.csr_array) -> float:
     """An upper bound, by a thousandth, of ω² [1/s²] of the body's fastest vibration."""
     free = np.flatnonzero(body.free)
     stiffness, mass = (A[free][:, free].tocsc() for A in (K, body.mass))

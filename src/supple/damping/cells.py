@@ -8,23 +8,16 @@ Everything else is here: nodal forces, matrices, threads.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from .._kernels.blocks import add_scaled
 from ..assembly import Part, PointModel, add_up, elastic_points, gradients_at, point_array
 from ..body import Body
-from ..checks import numbers
-from ..errors import InputError
 from ..shape import Shape
 from ..types import Floats
 from .base import BoundDamping
-
-Coefficient = float | ArrayLike | Mapping[str, float]
-"""A scalar, one number a cell, or numbers by region name; cells in no region named get zero."""
 
 _NOTHING = np.empty((0, 0, 3, 3))
 
@@ -171,34 +164,3 @@ def _outputs(part: Part, cut: slice, order: int) -> tuple[Floats, Floats, Floats
     for array in (r, P, A):
         array[:] = 0.0
     return r, P, A
-
-
-def check_coefficient(name: str, given: Coefficient) -> Coefficient:
-    """A coefficient as it is kept in a description: finite, zero or more."""
-    array = np.zeros(0)
-    for value in given.values() if isinstance(given, Mapping) else (given,):
-        array = numbers(name, value)
-        if array.ndim > 1 or (array < 0).any():
-            raise InputError(
-                f"{name}={value!r}: a damping coefficient is a number, zero or more, or "
-                "one number for each cell"
-            )
-    if not isinstance(given, Mapping) and np.ndim(given):
-        return tuple(array.tolist())  # kept, and comparable
-    return given
-
-
-def coefficient_by_cell(name: str, given: Coefficient, body: Body) -> float | Floats:
-    """A scalar, or one number a cell."""
-    cells = body.mesh.n_cells
-    if isinstance(given, Mapping):
-        values = np.zeros(cells)
-        for region, value in given.items():
-            values[body.mesh.region(region)] = value
-        return values
-    array = np.asarray(given, dtype=float)
-    if array.ndim == 0:
-        return float(array)
-    if array.shape != (cells,):
-        raise InputError(f"{name} has shape {array.shape}; give a scalar or shape ({cells},)")
-    return array

@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..body import Body
 from ..checks import instance, number, numbers, vertex_indices
+from ..elastic_body import ElasticBody
 from ..errors import InputError
-from ..mesh import VolumeMesh
+from ..mesh import Mesh
 from ..motion import Motion
 from ..types import Bools, Floats
 
@@ -53,7 +53,7 @@ def shape_of_frame(
 
 
 def shape_within(
-    body: Body | VolumeMesh,
+    body: ElasticBody | Mesh,
     shape: ArrayLike,
     region: str | ArrayLike,
     *,
@@ -65,8 +65,8 @@ def shape_within(
     may move: indices (k,) or a mask (n,). Over a distance of ``blend`` [m] from the border the
     displacements grow smoothly from nothing to their full size.
     """
-    instance("body", body, (Body, VolumeMesh), "TetMesh.box((1, 0.2, 0.2), (20, 4, 4))")
-    mesh = body.mesh if isinstance(body, Body) else body
+    instance("body", body, (ElasticBody, Mesh), "TetMesh.box((1, 0.2, 0.2), (20, 4, 4))")
+    mesh = body.mesh if isinstance(body, ElasticBody) else body
     width = number("blend", blend, at_least=0, unit="m")
     u = numbers("shape", shape, ((mesh.n_vertices, 3),))
     inside = _inside(mesh, region)
@@ -82,7 +82,7 @@ def shape_within(
     return _moving(weight[:, None] * u, "the shape moves nothing in this region")
 
 
-def _inside(mesh: VolumeMesh, region: str | ArrayLike) -> Bools:
+def _inside(mesh: Mesh, region: str | ArrayLike) -> Bools:
     """Which vertices may move, (n,)."""
     inside = np.zeros(mesh.n_vertices, dtype=bool)
     if not isinstance(region, str):

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._kernels.examples import couple
-from ..body import Body
 from ..checks import instance, number, numbers
+from ..elastic_body import ElasticBody
 from ..errors import InputError
 from ..shape import Shape
 from ..sparse import BlockPattern, LowRank, interleaved
@@ -173,12 +173,12 @@ class ExampleDamping(Damping):
             raise InputError(f"example={example!r}: there are {count}, numbered from 0")
         return int(example)
 
-    def bind(self, body: Body) -> BoundDamping:
+    def bind(self, body: ElasticBody) -> BoundDamping:
         return _BoundExampleDamping(self, body)
 
 
 class _BoundExampleDamping(BoundDamping):
-    def __init__(self, damping: ExampleDamping, body: Body) -> None:
+    def __init__(self, damping: ExampleDamping, body: ElasticBody) -> None:
         base = damping.base.bind(body)
         if not isinstance(base, BoundViscousDamping):
             raise InputError(
@@ -320,7 +320,7 @@ class _BoundExampleDamping(BoundDamping):
         return CX, 0.5 * (G + G.T)
 
 
-def examples_on(body: Body, damping: ExampleDamping) -> tuple[Floats, Floats]:
+def examples_on(body: ElasticBody, damping: ExampleDamping) -> tuple[Floats, Floats]:
     """The examples on the free components of a body, and their duals, (k, n, 3) each."""
     given = [body.checked("an example", example.shape) for example in damping.examples]
     X = np.where(body.free, np.reshape(given, (-1, body.n_vertices, 3)), 0.0)

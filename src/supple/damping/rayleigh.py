@@ -12,13 +12,13 @@ from functools import cached_property
 import numpy as np
 
 from .._kernels.blocks import add_scaled, add_scaled_identity_blocks
-from ..body import Body
 from ..checks import instance, numbers
+from ..elastic_body import ElasticBody
 from ..errors import InputError
 from ..shape import Shape
 from ..types import Floats
 from .base import BoundDamping, BoundViscousDamping, Damping
-from .cells import Coefficient, check_coefficient, coefficient_by_cell
+from .coefficients import Coefficient, coefficient_of_cells, kept_coefficient
 
 _SHIFT = 1e-3  # of an edge: how far K is looked at ahead
 
@@ -48,7 +48,7 @@ class Rayleigh(Damping):
 
     def __post_init__(self) -> None:
         for name in ("mass", "stiffness"):
-            object.__setattr__(self, name, check_coefficient(name, getattr(self, name)))
+            object.__setattr__(self, name, kept_coefficient(name, getattr(self, name)))
         instance("at", self.at, StiffnessAt, "StiffnessAt.REST")
 
     @classmethod
@@ -80,15 +80,15 @@ class Rayleigh(Damping):
             )
         return cls(mass=float(alpha), stiffness=float(beta), at=at)
 
-    def bind(self, body: Body) -> BoundDamping:
+    def bind(self, body: ElasticBody) -> BoundDamping:
         return _BoundRayleigh(self, body)
 
 
 class _BoundRayleigh(BoundViscousDamping):
-    def __init__(self, damping: Rayleigh, body: Body) -> None:
+    def __init__(self, damping: Rayleigh, body: ElasticBody) -> None:
         self._body = body
         self._mass = _scaled_mass(body, damping.mass)
-        self._beta = coefficient_by_cell("stiffness", damping.stiffness, body)
+        self._beta = coefficient_of_cells("stiffness", damping.stiffness, body)
         self._constant: Floats | None = None
         if not np.any(self._beta):
             self._constant = np.zeros((0, 3, 3))
@@ -160,7 +160,7 @@ class _BoundRayleigh(BoundViscousDamping):
 
     def _current_stiffness(self, shape: Shape, *, definite: bool) -> Floats:
         """β K(u), (blocks, 3, 3)."""
-        factors = np.broadcast_to(self._beta, self._body.mesh.n_cells)
+        factors = np.broadcast_to(self._beta, self._body.n_cells)
         return self._body.evaluate(
             shape.u, order=2, definite=definite, cell_factors=factors
         ).stiffness
@@ -173,7 +173,7 @@ class _BoundRayleigh(BoundViscousDamping):
         return self._body.evaluate(shape.u, order=0, direction=v, cell_factors=factors).product
 
 
-def _scaled_mass(body: Body, given: Coefficient) -> Floats:
+def _scaled_mass(body: ElasticBody, given: Coefficient) -> Floats:
     """Σ α M over the cells, (blocks,)."""
-    alpha = coefficient_by_cell("mass", given, body)
+    alpha = coefficient_of_cells("mass", given, body)
     return alpha * body.mass_values if np.ndim(alpha) == 0 else body.scaled_mass(np.asarray(alpha))

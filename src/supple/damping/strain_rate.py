@@ -15,10 +15,12 @@ from numpy.typing import ArrayLike
 from .._kernels.strain_rate import add_strain_rate, add_strain_rate_by_shape
 from ..body import Body
 from ..checks import numbers
+from ..elastic_body import ElasticBody
 from ..errors import InputError
 from ..types import Floats
-from .base import BoundDamping, Damping
-from .cells import BoundCellDamping, Coefficient, Points, check_coefficient, coefficient_by_cell
+from .base import BoundDamping, Damping, body_for
+from .cells import BoundCellDamping, Points
+from .coefficients import Coefficient, coefficient_of_cells, kept_coefficient
 
 _NO_G = np.empty((0, 0, 3, 3))
 _NO_A = np.empty((0, 0, 6, 3, 3))
@@ -44,7 +46,7 @@ class StrainRate(Damping):
 
     def __post_init__(self) -> None:
         for name in ("shear", "bulk", "fibre"):
-            object.__setattr__(self, name, check_coefficient(name, getattr(self, name)))
+            object.__setattr__(self, name, kept_coefficient(name, getattr(self, name)))
         if self.direction is None:
             if any(np.any(value) for value in _values(self.fibre)):
                 raise InputError("fibre= needs the direction= of the fibres, e.g. (1, 0, 0)")
@@ -59,8 +61,8 @@ class StrainRate(Damping):
         kept = tuple(unit) if a.ndim == 1 else tuple(map(tuple, unit))
         object.__setattr__(self, "direction", kept)
 
-    def bind(self, body: Body) -> BoundDamping:
-        return _BoundStrainRate(self, body)
+    def bind(self, body: ElasticBody) -> BoundDamping:
+        return _BoundStrainRate(self, body_for(self, Body, body))
 
 
 class _BoundStrainRate(BoundCellDamping):
@@ -68,7 +70,7 @@ class _BoundStrainRate(BoundCellDamping):
         super().__init__(body)
         cells = body.mesh.n_cells
         self._shear, self._bulk, self._fibre = (
-            np.broadcast_to(coefficient_by_cell(name, getattr(damping, name), body), cells)
+            np.broadcast_to(coefficient_of_cells(name, getattr(damping, name), body), cells)
             for name in ("shear", "bulk", "fibre")
         )
         axis = np.asarray((0.0, 0.0, 0.0) if damping.direction is None else damping.direction)

@@ -10,7 +10,7 @@ import scipy.sparse as sparse
 from numpy.typing import ArrayLike
 
 from .._kernels.blocks import add_scaled
-from ..body import Body
+from ..elastic_body import ElasticBody
 from ..errors import InputError
 from ..shape import Shape
 from ..sparse import BlockPattern
@@ -40,7 +40,7 @@ class Viscous(Damping):
         n, _ = self.matrix.shape
         return f"Viscous(({n}, {n}), {self.matrix.nnz} entries)"
 
-    def bind(self, body: Body) -> BoundDamping:
+    def bind(self, body: ElasticBody) -> BoundDamping:
         size, wanted = self.matrix.shape[0], 3 * body.n_vertices
         if size != wanted:
             raise InputError(
@@ -53,7 +53,7 @@ class Viscous(Damping):
 class BoundMatrix(BoundViscousDamping):
     """Damping by one symmetric sparse matrix (3n, 3n)."""
 
-    def __init__(self, body: Body, matrix: sparse.csr_array) -> None:
+    def __init__(self, body: ElasticBody, matrix: sparse.csr_array) -> None:
         own, values = _blocks(matrix)
         joint, _, places = body.pattern.union(own)
         if joint.n_blocks == body.pattern.n_blocks:

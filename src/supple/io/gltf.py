@@ -22,9 +22,9 @@ from scipy.linalg import eigh
 from supple.errors import InputError
 from supple.files import replacing
 from supple.io.surfaces import Shading, moving_surface
-from supple.mesh import Embedding
+from supple.mesh import Embedding, SpringMesh
 from supple.motion import Motion
-from supple.types import Floats, Progress
+from supple.types import Floats, Ints, Progress
 
 _HALF = float(np.sqrt(0.5))
 # glTF is y-up: a z-up scene is turned by −90° about x (quaternion x, y, z, w).
@@ -99,7 +99,7 @@ def write_gltf(
     name: str = "body",
     progress: Progress | None = None,
 ) -> GltfReport:
-    """Writes a motion as a ``.glb`` file, its boundary or a skin embedded in it.
+    """Writes a motion as a ``.glb`` file, its boundary, a skin embedded in it, or its springs.
 
     Args:
         motion: What to show; its first frame becomes the time 0 of the file.
@@ -126,26 +126,22 @@ def write_gltf(
     if not (np.diff(times) > 0).all():
         raise InputError("frames are too close in time for glTF's single precision; leave some out")
 
-    surface = moving_surface(motion, skin)
-    used = np.unique(surface.triangles)
-    diagonal = float(np.linalg.norm(np.ptp(surface.positions[0, used], axis=0)))
-    morph = compress(surface.positions[:, used], tolerance=tolerance * diagonal, targets=targets)
-    shading = Shading.cut(surface.rest, surface.triangles, crease)
-    place = np.searchsorted(used, shading.source)
-    normal, normals = _fit_normals(surface.positions, shading, morph.weights, progress)
+    def compressed(positions: Floats) -> Morph:
+        diagonal = float(np.linalg.norm(np.ptp(positions[0], axis=0)))
+        return compress(positions, tolerance=tolerance * diagonal, targets=targets)
 
     file = _File()
-    primitive = gl.Primitive(
-        attributes=gl.Attributes(
-            POSITION=file.vectors(morph.base[place]), NORMAL=file.vectors(normal)
-        ),
-        indices=file.indices(shading.triangles),
-        material=0,
-        targets=[
-            gl.Attributes(POSITION=file.vectors(shape[place]), NORMAL=file.vectors(turn))
-            for shape, turn in zip(morph.shapes, normals, strict=True)
-        ],
-    )
+    if isinstance(motion.mesh, SpringMesh) and skin is None:
+        morph = compressed(motion.positions)
+        primitive = _lines(file, morph, motion.mesh.edges)
+    else:
+        surface = moving_surface(motion, skin)
+        used = np.unique(surface.triangles)
+        morph = compressed(surface.positions[:, used])
+        shading = Shading.cut(surface.rest, surface.triangles, crease)
+        place = np.searchsorted(used, shading.source)
+        normals = _fit_normals(surface.positions, shading, morph.weights, progress)
+        primitive = _triangles(file, morph, place, normals, shading)
     count = len(morph.shapes)
     mesh = gl.Mesh(name=name, primitives=[primitive], weights=[0.0] * count)
     if count:
@@ -233,6 +229,35 @@ class _File:
         document.buffers = [gl.Buffer(byteLength=len(self._data))]
         document.set_binary_blob(bytes(self._data))
         return b"".join(document.save_to_bytes())
+
+
+def _triangles(
+    file: _File, morph: Morph, place: Ints, normals: tuple[Floats, Floats], shading: Shading
+) -> gl.Primitive:
+    """A surface whose cut vertices are at ``place`` in the morph."""
+    first, added = normals
+    return gl.Primitive(
+        attributes=gl.Attributes(
+            POSITION=file.vectors(morph.base[place]), NORMAL=file.vectors(first)
+        ),
+        indices=file.indices(shading.triangles),
+        material=0,
+        targets=[
+            gl.Attributes(POSITION=file.vectors(shape[place]), NORMAL=file.vectors(turn))
+            for shape, turn in zip(morph.shapes, added, strict=True)
+        ],
+    )
+
+
+def _lines(file: _File, morph: Morph, edges: Ints) -> gl.Primitive:
+    """Edges (m, 2) between the vertices of the morph."""
+    return gl.Primitive(
+        mode=gl.LINES,
+        attributes=gl.Attributes(POSITION=file.vectors(morph.base)),
+        indices=file.indices(edges),
+        material=0,
+        targets=[gl.Attributes(POSITION=file.vectors(shape)) for shape in morph.shapes],
+    )
 
 
 def _fit_normals(

@@ -15,7 +15,7 @@ from scipy.sparse.csgraph import connected_components
 
 from supple.errors import InputError
 from supple.files import replacing
-from supple.mesh import WRITTEN_SURFACES, Embedding, Surface
+from supple.mesh import WRITTEN_SURFACES, Embedding, Surface, VolumeMesh
 from supple.mesh.surface import area_vectors
 from supple.motion import Motion
 from supple.types import Floats, Ints
@@ -43,6 +43,11 @@ class MovingSurface:
 def moving_surface(motion: Motion, skin: Embedding | None = None) -> MovingSurface:
     """The boundary of a motion's mesh in motion or, if given, the skin embedded in it."""
     if skin is None:
+        if not isinstance(motion.mesh, VolumeMesh):
+            raise InputError(
+                f"this needs a surface, which a {type(motion.mesh).__name__} does not have; "
+                "export_motion writes .pvd and .glb of it"
+            )
         surface = motion.mesh.boundary()
 
         def moved(u: Floats) -> Floats:

@@ -49,15 +49,16 @@ def write_usd(
         raise InputError(f"name={name!r} must be letters, digits and _, not starting with a digit")
     if up not in ("z", "y"):
         raise InputError(f"up={up!r} must be 'z' or 'y'")
-    if volume and not isinstance(motion.mesh, TetMesh):
+    solid = motion.mesh if volume else None
+    if solid is not None and not isinstance(solid, TetMesh):
         raise InputError(
-            f"volume=True writes tetrahedra, but the motion has a {type(motion.mesh).__name__}"
+            f"volume=True writes tetrahedra, but the motion has a {type(solid).__name__}"
         )
     surface = moving_surface(motion, skin)
     with replacing(path) as temporary:
         # The stage ends with the function: Windows moves no file that is still open.
         try:
-            _write_stage(motion, temporary, surface, volume, up, name, progress)
+            _write_stage(motion, temporary, surface, solid, up, name, progress)
         except Tf.ErrorException:
             failed = True  # the error speaks of the temporary name, and holds the stage
         else:
@@ -72,7 +73,7 @@ def _write_stage(
     motion: Motion,
     file: Path,
     surface: MovingSurface,
-    volume: bool,
+    solid: TetMesh | None,
     up: Literal["z", "y"],
     name: str,
     progress: Progress | None,
@@ -108,21 +109,19 @@ def _write_stage(
     moving: list[tuple[Any, Any, Callable[[int], Floats]]] = [
         (mesh.CreatePointsAttr(), mesh.CreateExtentAttr(), surface.frame)
     ]
-    if volume:
-        solid = UsdGeom.TetMesh.Define(stage, f"/World/{name}_volume")
-        solid.CreatePurposeAttr(UsdGeom.Tokens.proxy)
-        solid.CreateTetVertexIndicesAttr(
-            Vt.Vec4iArray.FromNumpy(motion.mesh.cells.astype(np.int32))
-        )
-        solid.CreateSurfaceFaceVertexIndicesAttr(
-            Vt.Vec3iArray.FromNumpy(motion.mesh.boundary_facets().astype(np.int32))
+    if solid is not None:
+        tets = UsdGeom.TetMesh.Define(stage, f"/World/{name}_volume")
+        tets.CreatePurposeAttr(UsdGeom.Tokens.proxy)
+        tets.CreateTetVertexIndicesAttr(Vt.Vec4iArray.FromNumpy(solid.cells.astype(np.int32)))
+        tets.CreateSurfaceFaceVertexIndicesAttr(
+            Vt.Vec3iArray.FromNumpy(solid.boundary_facets().astype(np.int32))
         )
 
         def inside(i: int) -> Floats:
             positions: Floats = motion.mesh.vertices + motion.displacements[i]
             return positions
 
-        moving.append((solid.CreatePointsAttr(), solid.CreateExtentAttr(), inside))
+        moving.append((tets.CreatePointsAttr(), tets.CreateExtentAttr(), inside))
     for i, code in enumerate(codes.tolist()):
         for points, extent, positions in moving:
             here = positions(i)

@@ -19,6 +19,7 @@ from supple.mesh.formats import CELL_NAMES
 from supple.motion import Motion
 from supple.types import Ints, Progress
 
+_CELL_NAMES = {2: "line", **CELL_NAMES}
 _FRAME = re.compile(r"frame_\d{5,}\.vtu")
 
 
@@ -38,7 +39,7 @@ def write_pvd(
     Args:
         motion: What to write.
         path: The file, ``*.pvd``.
-        skin: A surface embedded in the motion's mesh, to be written instead of the solid.
+        skin: A surface embedded in the motion's mesh, to be written instead of the mesh.
         progress: Called as ``progress(done, total, what)``.
     """
     target = Path(path)
@@ -52,7 +53,7 @@ def write_pvd(
     cells: list[tuple[str, Ints]]
     if skin is None:
         rest, moved = motion.mesh.vertices, None
-        cells = [(CELL_NAMES[motion.mesh.cell_nodes], motion.mesh.cells)]
+        cells = [(_CELL_NAMES[motion.mesh.cell_nodes], motion.mesh.cells)]
         cell_data = {"region": [motion.mesh.region_numbers()]}
     else:
         moved = moving_surface(motion, skin)

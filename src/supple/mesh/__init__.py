@@ -1,5 +1,6 @@
 """Meshes: solids cut into cells, surfaces, reading and writing them, a skin on a solid."""
 
+from supple.mesh.base import Mesh
 from supple.mesh.checks import MeshWarning
 from supple.mesh.embedding import Embedding
 from supple.mesh.formats import (
@@ -14,6 +15,7 @@ from supple.mesh.hex import HexMesh
 from supple.mesh.quadratic import QuadraticTetMesh
 from supple.mesh.reading import read_mesh
 from supple.mesh.skins import read_surface, read_vertex_list
+from supple.mesh.springs import SpringMesh
 from supple.mesh.surface import Surface
 from supple.mesh.tet import TetMesh
 from supple.mesh.volume import Quadrature, VolumeMesh
@@ -26,10 +28,12 @@ __all__ = [
     "WRITTEN_SURFACES",
     "Embedding",
     "HexMesh",
+    "Mesh",
     "MeshFormat",
     "MeshWarning",
     "QuadraticTetMesh",
     "Quadrature",
+    "SpringMesh",
     "Surface",
     "SurfaceFormat",
     "TetMesh",

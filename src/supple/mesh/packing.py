@@ -8,39 +8,42 @@ from typing import Any
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from .base import Mesh
 from .hex import HexMesh
 from .quadratic import QuadraticTetMesh
+from .springs import SpringMesh
 from .tet import TetMesh
 from .volume import VolumeMesh
 
-_MESHES: dict[str, type[VolumeMesh]] = {
+_SOLIDS: dict[str, type[VolumeMesh]] = {
     cls.__name__: cls for cls in (TetMesh, QuadraticTetMesh, HexMesh)
 }
+_SPRINGS = SpringMesh.__name__
 
 
-def describe_mesh(mesh: VolumeMesh) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def describe_mesh(mesh: Mesh) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """What ``mesh_of`` makes the same mesh of."""
     name = type(mesh).__name__
-    if _MESHES.get(name) is not type(mesh):
-        raise InputError(f"a {name} cannot be kept in a file; use one of {', '.join(_MESHES)}")
-    header = {
-        "mesh": name,
-        "regions": list(mesh.regions),
-        "properties": {region: dict(values) for region, values in mesh.properties.items()},
-    }
-    regions = {f"region {i}": cells for i, cells in enumerate(mesh.regions.values())}
-    return header, {"vertices": mesh.vertices, "cells": mesh.cells, **regions}
+    header: dict[str, Any] = {"mesh": name, "regions": list(mesh.regions)}
+    arrays = {"vertices": mesh.vertices, "cells": mesh.cells}
+    arrays |= {f"region {i}": cells for i, cells in enumerate(mesh.regions.values())}
+    if isinstance(mesh, VolumeMesh) and _SOLIDS.get(name) is type(mesh):
+        properties = {region: dict(values) for region, values in mesh.properties.items()}
+        return {**header, "properties": properties}, arrays
+    if isinstance(mesh, SpringMesh) and name == _SPRINGS:
+        return header, {**arrays, "rest lengths": mesh.rest_lengths}
+    kinds = ", ".join([*_SOLIDS, _SPRINGS])
+    raise InputError(f"a {name} cannot be kept in a file; use one of {kinds}")
 
 
-def mesh_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> VolumeMesh:
+def mesh_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Mesh:
     """The mesh that was described; InputError where the description is not of one."""
     try:
-        return _MESHES[header["mesh"]](
-            arrays["vertices"],
-            arrays["cells"],
-            {name: arrays[f"region {i}"] for i, name in enumerate(header["regions"])},
-            header["properties"],
-        )
+        vertices, cells = arrays["vertices"], arrays["cells"]
+        regions = {name: arrays[f"region {i}"] for i, name in enumerate(header["regions"])}
+        if header["mesh"] == _SPRINGS:
+            return SpringMesh(vertices, cells, regions, rest_lengths=arrays["rest lengths"])
+        return _SOLIDS[header["mesh"]](vertices, cells, regions, header["properties"])
     except InputError:
         raise
     except (LookupError, TypeError, AttributeError, ValueError) as error:

@@ -1,10 +1,10 @@
-"""What all solid meshes share: checks, selection, regions, the boundary."""
+"""What all solid meshes share: checks, volumes, the boundary."""
 
 from __future__ import annotations
 
 import dataclasses
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -14,11 +14,9 @@ from numpy.typing import ArrayLike
 
 from supple.errors import InputError
 from supple.mesh import checks
+from supple.mesh.base import Mesh
 from supple.mesh.surface import Surface
 from supple.types import Bools, Floats, Ints
-
-Span = float | tuple[float | None, float | None]
-"""A coordinate [m], or (low, high) with None for an open end."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +40,7 @@ class Quadrature:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class VolumeMesh(ABC):
+class VolumeMesh(Mesh):
     """A solid cut into cells; use TetMesh, QuadraticTetMesh or HexMesh.
 
     ``vertices`` (n, 3) rest positions X [m]; ``cells`` (m, k) vertex indices; ``regions`` named
@@ -50,13 +48,8 @@ class VolumeMesh(ABC):
     "density" [kg/m³]. All of them are read-only: ``dataclasses.replace`` makes a variant.
     """
 
-    vertices: Floats
-    cells: Ints
-    regions: Mapping[str, Ints] = field(default_factory=dict)
     properties: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
-    cell_nodes: ClassVar[int]
-    """Number of nodes of a cell, k."""
     # Local nodes of each face, outward; the triangles that draw such a face; edges between
     # corners; and the order of nodes that turns a cell inside out.
     _faces: ClassVar[Ints]
@@ -81,9 +74,6 @@ class VolumeMesh(ABC):
     def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
         values = {name: dict(of) for name, of in self.properties.items()}
         return type(self), (self.vertices, self.cells, dict(self.regions), values)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.n_vertices} vertices, {self.n_cells} cells)"
 
     # -- what each kind of cell defines ------------------------------------------------
 
@@ -126,26 +116,12 @@ class VolumeMesh(ABC):
         negative: Bools = volumes < 0
         return negative
 
-    def with_region(self, name: str, cells: ArrayLike) -> Self:
-        """This mesh with one more region: cell indices, or a mask (m,)."""
-        return dataclasses.replace(self, regions={**self.regions, name: np.asarray(cells)})
-
     def scaled(self, factor: float) -> Self:
         """This mesh with every length multiplied by ``factor``, e.g. 0.001 from mm to m."""
         scale = checks.scale_factor(factor)
         return self if scale == 1.0 else dataclasses.replace(self, vertices=scale * self.vertices)
 
     # -- measuring ---------------------------------------------------------------------
-
-    @property
-    def n_vertices(self) -> int:
-        """Number of vertices n."""
-        return len(self.vertices)
-
-    @property
-    def n_cells(self) -> int:
-        """Number of cells m."""
-        return len(self.cells)
 
     @cached_property
     def volumes(self) -> Floats:
@@ -158,18 +134,6 @@ class VolumeMesh(ABC):
     def volume(self) -> float:
         """Volume of the whole [m³]."""
         return float(self.volumes.sum())
-
-    @cached_property
-    def bounds(self) -> Floats:
-        """Lowest and highest corner of the bounding box [m], (2, 3)."""
-        box = np.stack([self.vertices.min(axis=0), self.vertices.max(axis=0)])
-        box.setflags(write=False)
-        return box
-
-    @property
-    def diagonal(self) -> float:
-        """Length of the diagonal of the bounding box [m]."""
-        return float(np.linalg.norm(self.bounds[1] - self.bounds[0]))
 
     @cached_property
     def centroids(self) -> Floats:
@@ -199,88 +163,6 @@ class VolumeMesh(ABC):
             edge = vertices[cells[:, b]] - vertices[cells[:, a]]
             np.maximum(longest, np.einsum("mi,mi->m", edge, edge), out=longest)
         return np.sqrt(longest)
-
-    # -- selecting ---------------------------------------------------------------------
-
-    def where(
-        self,
-        x: Span | None = None,
-        y: Span | None = None,
-        z: Span | None = None,
-        *,
-        tolerance: float | None = None,
-        inside: Callable[[Floats], ArrayLike] | None = None,
-    ) -> Ints:
-        """Indices of the vertices that meet every condition given, (k,).
-
-        ``x``, ``y``, ``z``: a coordinate [m], or (low, high) with None for an open end, ends
-        included; ``tolerance`` [m] of these, 1e-6 of the bounding box's diagonal by default;
-        ``inside``: a function of positions (n, 3) that answers with a mask (n,).
-        """
-        return self._select(self.vertices, "vertex", (x, y, z), tolerance, inside)
-
-    def cells_where(
-        self,
-        x: Span | None = None,
-        y: Span | None = None,
-        z: Span | None = None,
-        *,
-        tolerance: float | None = None,
-        inside: Callable[[Floats], ArrayLike] | None = None,
-    ) -> Ints:
-        """Indices of the cells whose centroid meets every condition given, (k,); see where."""
-        return self._select(self.centroids, "cell centroid", (x, y, z), tolerance, inside)
-
-    def _select(
-        self,
-        positions: Floats,
-        what: str,
-        spans: tuple[Span | None, Span | None, Span | None],
-        tolerance: float | None,
-        inside: Callable[[Floats], ArrayLike] | None,
-    ) -> Ints:
-        if inside is None and all(span is None for span in spans):
-            raise InputError("say where: give x, y, z or inside, e.g. mesh.where(x=0)")
-        slack = 1e-6 * self.diagonal if tolerance is None else float(tolerance)
-        if not slack >= 0:
-            raise InputError(f"tolerance={tolerance} must be a length of zero or more [m]")
-        chosen = np.ones(len(positions), dtype=bool)
-        for axis, span in enumerate(spans):
-            if span is not None:
-                low, high = _ends(span, "xyz"[axis])
-                chosen &= positions[:, axis] >= low - slack
-                chosen &= positions[:, axis] <= high + slack
-        if inside is not None:
-            mask = np.asarray(inside(positions))
-            if mask.shape != chosen.shape or mask.dtype != bool:
-                raise InputError(
-                    f"inside(positions) gave shape {mask.shape} and dtype {mask.dtype}; "
-                    f"it must give a mask of shape {chosen.shape}"
-                )
-            chosen &= mask
-        if not chosen.any():
-            low, high = positions.min(axis=0), positions.max(axis=0)
-            raise InputError(
-                f"no {what} is there; they span x {low[0]:.6g} to {high[0]:.6g}, "
-                f"y {low[1]:.6g} to {high[1]:.6g}, z {low[2]:.6g} to {high[2]:.6g} m"
-            )
-        return np.flatnonzero(chosen).astype(np.int64)
-
-    def region(self, name: str) -> Ints:
-        """Indices of the cells of a named region."""
-        if name not in self.regions:
-            raise InputError(f"no region {name!r}; this mesh has: {checks.names(self.regions)}")
-        return self.regions[name]
-
-    def region_numbers(self) -> Ints:
-        """The region of each cell, numbered from 1 in their order, 0 for none, (m,).
-
-        A cell in several regions has the first.
-        """
-        numbers = np.zeros(self.n_cells, dtype=np.int64)
-        for number, cells in reversed(list(enumerate(self.regions.values(), 1))):
-            numbers[cells] = number
-        return numbers
 
     # -- the boundary ------------------------------------------------------------------
 
@@ -344,17 +226,3 @@ def grid(
         [index[i : nx + i, j : ny + j, k : nz + k].ravel() for i, j, k in corners], axis=1
     )
     return vertices, bricks.astype(np.int64), (nx, ny, nz)
-
-
-def _ends(span: Span, axis: str) -> tuple[float, float]:
-    try:
-        if isinstance(span, (tuple, list)):
-            low, high = span
-            ends = (-np.inf if low is None else float(low), np.inf if high is None else float(high))
-        else:
-            ends = (float(span), float(span))
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{axis}={span!r} must be a number or a pair (low, high)") from error
-    if not ends[0] <= ends[1]:
-        raise InputError(f"{axis}={span!r} must be a pair (low, high) with low ≤ high")
-    return ends

@@ -32,6 +32,10 @@ def write_mesh(mesh: VolumeMesh, path: str | os.PathLike[str]) -> None:
     bricks only). A MeshWarning tells of what a format cannot hold: overlapping regions, their
     names or their properties.
     """
+    if not isinstance(mesh, VolumeMesh):
+        raise InputError(
+            f"mesh is a {type(mesh).__name__}; write_mesh writes solids, write_surface a Surface"
+        )
     file = Path(path)
     ending = file.suffix.lower()
     if ending not in WRITTEN_MESHES:

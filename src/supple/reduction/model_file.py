@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from .. import files
 from ..checks import number
 from ..errors import InputError
+from ..mesh import VolumeMesh
 from ..mesh.packing import describe_mesh, mesh_of
 from ..types import Floats, Ints
 from .cubature import Cubature
@@ -92,6 +93,8 @@ def is_model_file(path: str | os.PathLike[str]) -> bool:
 
 def _model_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> ReducedModel:
     mesh = mesh_of(header, arrays)
+    if not isinstance(mesh, VolumeMesh):
+        raise InputError(f"it holds a {type(mesh).__name__}; reduced models are of solids")
     r = len(arrays["vectors"])
     vectors = _shaped(arrays, "vectors", (r, *mesh.vertices.shape))
     groups = tuple(

@@ -63,6 +63,8 @@ class Balance:
     """Gives the potential below; good until the next balance."""
     own_potential: float
     """The same with damping as it is here; its gradient here is the residual."""
+    potential_rounding: float
+    """Change of the potential [J] that rounding alone may make."""
 
     @cached_property
     def potential(self) -> float:
@@ -77,6 +79,8 @@ class Problem(ABC):
     free: Bools
     curved_as_matrix: bool = True
     """Whether the matrix is the curvature of the potential, so that a step it gives may be long."""
+    has_corners: bool = False
+    """Whether forces bend sharply, as contacts do: then the residual may lead round in circles."""
     advice: str = ""
     """What a person may try, in this problem, where a stage cannot be solved."""
 
@@ -103,6 +107,13 @@ class Problem(ABC):
     def low_rank(self, stage: Stage) -> LowRank | None:
         """What the matrix has beside its blocks there."""
         return None
+
+    def improve(self, stage: Stage, u: Floats) -> bool:
+        """Bring what the balance takes as given, such as contacts, up to date where it holds.
+
+        Returns whether that changed the balance, which then is to be found anew from u.
+        """
+        return False
 
 
 class BoundStageSolver(ABC):

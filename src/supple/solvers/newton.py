@@ -28,6 +28,7 @@ _NEAR_BALANCE = 0.3  # of the forces at play: where a start is good enough not t
 _SUFFICIENT = 1e-4  # share of the promised decrease that a step must bring
 _CLEARLY_CLOSER = 0.5  # share of the residual that a step must remove where the potential rose
 _SLOW = 6  # iterations after which a closer matrix is worth its price
+_MOST_ROUNDS = 50  # of Newton's method, each with contacts brought up to date
 _STILL_STEEP = 0.5  # share of the slope left after a step, above which it was too short
 
 
@@ -79,7 +80,15 @@ class BoundNewton(BoundStageSolver):
         u, here = self._choose(stage, starts)
         if self._options.iterations is not None:
             return self._fixed_count(stage, u, here, self._options.iterations)
-        return self._converge(stage, u, here)
+        spent = 0
+        for _ in range(_MOST_ROUNDS):
+            u = self._converge(stage, u, here)
+            spent += self.iterations
+            if not self._problem.improve(stage, u):
+                self.iterations = spent
+                return u
+            here = self._problem.balance(stage, u, with_matrix=True)
+        raise self._failed("contacts kept changing", stage, self._norm(here))
 
     def _choose(self, stage: Stage, starts: Sequence[Floats]) -> tuple[Floats, Balance]:
         """The first start where forces are near balance, or else that of least residual."""
@@ -109,6 +118,7 @@ class BoundNewton(BoundStageSolver):
             if not _finite(here):
                 raise self._failed("the forces are not finite", stage, np.inf)
             u = u + self._direction(stage, here, 1e-4)
+            self._problem.improve(stage, u)
         if not np.isfinite(u).all():
             raise self._failed("the displacements are not finite", stage, np.inf)
         self.iterations = count
@@ -198,7 +208,8 @@ class BoundNewton(BoundStageSolver):
             there = self._problem.balance(stage, trial)
             if _finite(there):
                 enough = max(self._target(there), (1 - _CLEARLY_CLOSER * length) * norm)
-                if self._norm(there) <= enough:
+                fall = here.own_potential - there.potential if self._problem.has_corners else 0.0
+                if self._norm(there) <= enough and fall >= -here.potential_rounding:
                     return trial, there
                 fall = here.own_potential - there.potential
                 lower = slope < 0 and fall >= -_SUFFICIENT * length * slope

@@ -8,6 +8,8 @@ import numpy as np
 
 from ..body import Body
 from ..damping import BoundDamping
+from ..elastic_body import ElasticBody
+from ..errors import InputError
 from ..integrators import Stage
 from ..shape import Shape
 from ..solvers.splitting import LocalTerms, SplitOptions, Splitting
@@ -21,7 +23,7 @@ class Splitter:
 
     def __init__(
         self,
-        body: Body,
+        body: ElasticBody,
         damping: Sequence[BoundDamping],
         pattern: BlockPattern,
         places: Sequence[Ints],
@@ -80,12 +82,17 @@ class Splitter:
 
     def _cell_terms(self, stage: Stage, options: SplitOptions) -> list[CellTerms]:
         key = (stage.c_v, options.dissipation)
+        body = self._body
+        if not isinstance(body, Body):
+            raise InputError(
+                f"ADMM does not know the cells of a {type(body).__name__}; use Newton()"
+            )
         if self._cells is None or self._cells[0] != key:
             self._cells = (
                 key,
                 [
                     CellTerms(part, self._in_cells, c_v=stage.c_v, dissipation=options.dissipation)
-                    for part in self._body.parts
+                    for part in body.parts
                 ],
             )
         return self._cells[1]

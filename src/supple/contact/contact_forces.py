@@ -1,0 +1,90 @@
+"""Contacts as forces on a body: what Newton's method sees of them in a stage."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..elastic_body import ElasticBody
+from ..integrators import Stage
+from ..types import Floats
+from .base import Obstacle
+from .contacts import Contacts
+
+_WEIGHT = 30.0  # times what a vertex has on the diagonal of the stage's matrix
+_SAME_LIMIT = 1e-4  # share of it by which friction's limit may still change
+
+
+class ContactForces:
+    """The contacts of one body, with weights that suit its stages."""
+
+    def __init__(self, body: ElasticBody, obstacles: Sequence[Obstacle]) -> None:
+        movable = np.asarray(body.free.any(axis=1))
+        vertices = body.contact_vertices
+        edge = float(body.mesh.edge_lengths().mean())
+        self.contacts = Contacts(obstacles, body.mesh.vertices, vertices[movable[vertices]], edge)
+        self._body = body
+        pattern = body.pattern
+        self._diagonal = pattern.indptr[:-1]
+        rest = body.evaluate(np.zeros_like(body.mesh.vertices), order=2).stiffness
+        self._stiffness = np.einsum("bii->b", rest[self._diagonal]) / 3
+        self._mass = body.mass_values[self._diagonal]
+        self.weights = np.zeros(0)
+        """w [N/m], (k,), of the pairs of the stage at hand."""
+        self._stage: Stage | None = None
+        self._blocks = np.zeros((0, 3, 3))
+
+    def stiffness_at(self, stage: Stage) -> Floats:
+        """What every vertex has on the diagonal of the stage's matrix [N/m], (n,), about."""
+        return np.asarray(self._stiffness + stage.c_a * self._mass)
+
+    def begin(self, stage: Stage, start: Floats, guess: Floats) -> None:
+        """Find the contacts of a stage, with the forces of the last one to start from."""
+        self._stage = stage
+        contacts = self.contacts
+        contacts.begin(stage, start, guess)
+        self._set_weights()
+        pairs, forces = contacts.pairs, contacts.recalled()
+        pairs.lift = -forces / self.weights[:, None]
+        normal = np.einsum("ki,ki->k", forces, pairs.normal)
+        pairs.limits = pairs.friction * np.maximum(normal, 0.0) / self.weights
+
+    def _set_weights(self) -> None:
+        if self._stage is not None:
+            by_vertex = self.stiffness_at(self._stage)
+            self.weights = _WEIGHT * by_vertex[self.contacts.pairs.vertex]
+
+    def push(self, u: Floats) -> Floats:
+        """What the contacts add to the residual at u, w (s − z) [N], (n, 3)."""
+        s, z, self._blocks = self.contacts.settle(u)
+        total = np.zeros_like(u)
+        np.add.at(total, self.contacts.pairs.vertex, self.weights[:, None] * (s - z))
+        return total
+
+    def potential(self, u: Floats) -> float:
+        """The contacts' part of the incremental potential [J]."""
+        return self.contacts.energy(u, self.weights)
+
+    def add_matrix(self, values: Floats) -> None:
+        """Add the derivative of the last ``push`` to blocks on the body's pattern."""
+        where = self._diagonal[self.contacts.pairs.vertex]
+        np.add.at(values, where, self.weights[:, None, None] * self._blocks)
+
+    def improve(self, stage: Stage, u: Floats) -> bool:
+        """Bring multipliers and planes up to date at u; whether that changes anything."""
+        contacts, pairs = self.contacts, self.contacts.pairs
+        s, z, _ = contacts.settle(u)
+        contacts.remember(self.weights[:, None] * (z - s))
+        off = np.abs(u[pairs.vertex] - z).max(initial=0.0)
+        limits = pairs.friction * contacts.pressed(s)
+        grown = np.abs(limits - pairs.limits) > _SAME_LIMIT * limits + contacts.exact / _WEIGHT
+        facing = pairs.normal.copy()
+        pairs.lift, pairs.limits = s - z, limits
+        contacts.face(stage, u)
+        turned = np.abs(pairs.normal - facing).max(axis=1, initial=0.0)
+        moved = (turned * (pairs.lift != 0).any(axis=1)).max(initial=0.0) * contacts.edge
+        if contacts.missed(stage, u):
+            self._set_weights()
+            return True
+        return bool(off > contacts.exact or grown.any() or moved > contacts.flat)
