@@ -2,15 +2,27 @@
 
 from .base import BoundDamping, BoundViscousDamping, Damping
 from .caughey import Caughey
+from .conserving import Conserving, MomentumConserving
 from .curve import Curve, Joining
 from .damping_file import load_damping, save_damping
 from .deformations import shape_between, shape_of_frame, shape_within
+from .drag import Drag
 from .example import Example, ExampleDamping, Measure
+from .power_law import PowerLaw
 from .rayleigh import Rayleigh, StiffnessAt
 from .strain_rate import StrainRate
 from .viscous import Viscous
 
-DAMPINGS: tuple[type[Damping], ...] = (Rayleigh, Caughey, Viscous, ExampleDamping, StrainRate)
+DAMPINGS: tuple[type[Damping], ...] = (
+    Rayleigh,
+    Caughey,
+    Viscous,
+    ExampleDamping,
+    StrainRate,
+    PowerLaw,
+    MomentumConserving,
+    Drag,
+)
 """Every damping model."""
 
 __all__ = [
@@ -18,12 +30,16 @@ __all__ = [
     "BoundDamping",
     "BoundViscousDamping",
     "Caughey",
+    "Conserving",
     "Curve",
     "Damping",
+    "Drag",
     "Example",
     "ExampleDamping",
     "Joining",
     "Measure",
+    "MomentumConserving",
+    "PowerLaw",
     "Rayleigh",
     "StiffnessAt",
     "StrainRate",

@@ -18,7 +18,8 @@ from ..errors import InputError
 from ..shape import Shape
 from ..types import Floats
 from .base import BoundDamping, BoundViscousDamping, Damping
-from .cells import Coefficient, check_coefficient, coefficient_by_cell
+from .cells import BoundCellDamping, Coefficient, check_coefficient, coefficient_by_cell
+from .rayleigh_cells import BoundRayleighCells
 
 _SHIFT = 1e-3  # of an edge: how far K is looked at ahead
 
@@ -86,7 +87,7 @@ class Rayleigh(Damping):
 
 class _BoundRayleigh(BoundViscousDamping):
     def __init__(self, damping: Rayleigh, body: Body) -> None:
-        self._body = body
+        self._body, self._damping = body, damping
         self._mass = _scaled_mass(body, damping.mass)
         self._beta = coefficient_by_cell("stiffness", damping.stiffness, body)
         self._constant: Floats | None = None
@@ -103,6 +104,20 @@ class _BoundRayleigh(BoundViscousDamping):
     @property
     def uses_stiffness(self) -> bool:
         return self._constant is None
+
+    def in_cells(self) -> BoundCellDamping | None:
+        if self._constant is not None:
+            return None
+        return BoundRayleighCells(self._body, np.broadcast_to(self._beta, self._body.mesh.n_cells))
+
+    def outside_cells(self) -> BoundDamping | None:
+        if self._constant is None:
+            return self._mass_alone if self._mass.any() else None
+        return self if self._mass.any() or len(self._constant) else None
+
+    @cached_property
+    def _mass_alone(self) -> BoundDamping:
+        return _BoundRayleigh(Rayleigh(mass=self._damping.mass), self._body)
 
     def evaluate(self, shape: Shape, v: Floats) -> tuple[float, Floats]:
         force = self._body.pattern.multiply(self._mass, v)
