@@ -14,7 +14,7 @@ from .compiling import kernel, pointwise
 from .svd3 import eigh3
 
 _SINGULAR = 1e-6  # |det F|/‖F‖³ below which F has no inverse worth the name
-_DEPENDENT = 1e-24  # share of the largest eigenvalue that counts as none
+_DEPENDENT = 1e-13  # share of the largest eigenvalue that counts as none
 
 
 @pointwise

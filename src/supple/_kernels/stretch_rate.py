@@ -98,8 +98,8 @@ def add_stretch_rate_by_shape(F, D, G, factor, A):
                 for a in range(3):
                     for b in range(3):
                         Y[a, b] = 0.0
-                        for c in range(3):
-                            Y[a, b] += (Z[a, c] * T[c, b] + T[a, c] * Z[c, b]) / d[a, b]
+                        for k in range(3):
+                            Y[a, b] += (Z[a, k] * T[k, b] + T[a, k] * Z[k, b]) / d[a, b]
                 for i in range(3):
                     for b in range(3):
                         c = 0.0

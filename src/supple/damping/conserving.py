@@ -39,18 +39,17 @@ class Conserving(Enum):
 class MomentumConserving(Damping):
     """``damping``, one or several, without its effect on rigid motion.
 
-    In cells (VELOCITY_GRADIENT, CELLS) every cell may travel and turn freely. That conserves linear
-    and angular momentum of each piece of the body, and works for damping that is a sum over cells;
-    what is not (the mass part of Rayleigh, example damping) goes by BODY. VELOCITY_GRADIENT is
-    the cheaper in theory and grows without bound as a cell is crushed; one flatter than a millionth
-    goes by projection.
+    In cells (VELOCITY_GRADIENT, CELLS) every cell travels and turns freely. That conserves the
+    linear and angular momentum of the body, and of each of its loose pieces. It works for damping
+    that is a sum over cells; what is not (the mass part of Rayleigh, example damping) goes by BODY.
+    VELOCITY_GRADIENT grows without bound as a cell is crushed, up to a millionth of its thickness,
+    where CELLS takes over.
 
     BODY conserves the linear and angular momentum of the whole body, for any damping. Its forces
     reach from everywhere to everywhere.
 
-    Momentum is conserved where nothing holds the body. The nonrigid part of a body's motion is the
-    same whether it is held or not, so of a held body the swinging that fits best to a rigid motion
-    goes undamped by BODY, and every cell's turning by the others.
+    Momentum is conserved where nothing holds the body. On a held body the same part of the motion
+    is left out: by BODY the rigid motion that fits best to its swinging, in cells all turning.
     """
 
     damping: Damping | Sequence[Damping]

@@ -5,6 +5,8 @@ Q is an orthonormal basis of the rigid velocities of the body where it is now.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..body import Body
@@ -69,21 +71,23 @@ class BoundBodyConserving(BoundDamping):
         self._inner.add_tangent(shape, inside, c_v, values, definite=definite, closer=closer)
 
     def low_rank(self, shape: Shape, v: Floats) -> LowRank | None:
-        """P C P − S, where C = S + L and S is what ``add_matrix`` gave last.
+        """P (S + L) P − S: S is what ``add_matrix`` gave last, L what the damping has beside.
 
-        It is L − Q (CQ)ᵀ − (CQ) Qᵀ + Q (QᵀCQ) Qᵀ.
+        It is Q (QᵀSQ) Qᵀ − Q (SQ)ᵀ − (SQ) Qᵀ, and L with its factors projected.
         """
         Q = rigid_motions(shape)
         inside = _without(Q, v)
-        own = self._inner.low_rank(shape, inside)
-        CQ = self._sparse_times(shape, inside, Q)
-        if own is not None:
-            CQ = CQ + np.reshape([own.multiply(q) for q in Q], Q.shape)
+        SQ = self._sparse_times(shape, inside, Q)
         k = len(Q)
         coupling = np.zeros((2 * k, 2 * k))
-        coupling[:k, :k] = Q.reshape(k, -1) @ CQ.reshape(k, -1).T
+        coupling[:k, :k] = Q.reshape(k, -1) @ SQ.reshape(k, -1).T
         coupling[:k, k:] = coupling[k:, :k] = -np.eye(k)
-        return joined([own, LowRank(np.concatenate([Q, CQ]), coupling)])
+        mine = LowRank(np.concatenate([Q, SQ]), coupling)
+        own = self._inner.low_rank(shape, inside)
+        if own is None:
+            return mine
+        factors = np.reshape([_without(Q, factor) for factor in own.factors], own.factors.shape)
+        return joined([mine, replace(own, factors=factors)])
 
     def _sparse_times(self, shape: Shape, v: Floats, fields: Floats) -> Floats:
         """S times each of fields (k, n, 3)."""
