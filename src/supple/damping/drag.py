@@ -32,8 +32,9 @@ class Drag(Damping):
     """p, 1 or more: 1 in slow flow, 2 in fast flow."""
 
     def __post_init__(self) -> None:
-        number("strength", self.strength, at_least=0, unit="N s/m³")
-        number("exponent", self.exponent, at_least=1)
+        strength = number("strength", self.strength, at_least=0, unit="N s/m³")
+        object.__setattr__(self, "strength", strength)
+        object.__setattr__(self, "exponent", number("exponent", self.exponent, at_least=1))
         object.__setattr__(self, "wind", tuple(vector("wind", self.wind).tolist()))
 
     def bind(self, body: Body) -> BoundDamping:

@@ -55,8 +55,8 @@ class PowerLaw(Damping):
     """A [W/m³], with ``of=``."""
 
     def __post_init__(self) -> None:
-        number("exponent", self.exponent, at_least=0)
-        number("width", self.width, above=0, unit="1/s")
+        object.__setattr__(self, "exponent", number("exponent", self.exponent, at_least=0))
+        object.__setattr__(self, "width", number("width", self.width, above=0, unit="1/s"))
         if self.of is None:
             if self.strength is None:
                 raise InputError("a power law needs its strength=, e.g. 40, or a damping of=")
@@ -70,7 +70,7 @@ class PowerLaw(Damping):
             raise InputError("give strength=, or of= and scale=, not both")
         if self.scale is None:
             raise InputError("of= needs scale= [W/m³], where the two dampings are the same")
-        number("scale", self.scale, above=0, unit="W/m³")
+        object.__setattr__(self, "scale", number("scale", self.scale, above=0, unit="W/m³"))
 
     def bind(self, body: Body) -> BoundDamping:
         return BoundPowerLaw(self, body)
