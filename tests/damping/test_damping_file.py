@@ -57,15 +57,6 @@ SEVERAL = (
 )
 OFTEN = ["by region", "by cell", "caughey", "viscous", "all"]
 OFTEN += ["strain rate", "power of", "conserving", "drag"]
-    "by region",
-    "by cell",
-    "caughey",
-    "viscous",
-    "strain rate",
-    "power of",
-    "conserving",
-    "all",
-]
 every_damping = pytest.mark.parametrize("damping", DAMPINGS.values(), ids=DAMPINGS.keys())
 every_format = pytest.mark.parametrize("suffix", [".toml", ".json"])
 
