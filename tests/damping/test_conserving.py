@@ -276,6 +276,31 @@ def test_wrapped_damping_still_damps(by):
     assert np.ptp(damped.elastic[-20:]) < 0.5 * np.ptp(free.elastic[-20:])
 
 
+@every_way
+@pytest.mark.parametrize("name", ["both", "several"])
+def test_linear_solvers_agree_on_a_held_body(name, by):
+    """The part of few factors takes its place in every solver, with supports too."""
+    mesh = sp.TetMesh.box((1.0, 0.2, 0.2), (4, 1, 1))
+    body = sp.Body(mesh, soft(sp.StableNeoHookean, young=1e5), fixed=mesh.where(x=0))
+    found = []
+    for linear in (sp.Cholesky(), sp.ConjugateGradients()):
+        sim = sp.Simulation(
+            body,
+            damping=sp.MomentumConserving(INNER[name](body.n_vertices), by),
+            dt=0.02,
+            gravity=(0, 0, -9.81),
+            solver=sp.Newton(tolerance=1e-11, linear=linear),
+        )
+        found.append(sim.run(0.2))
+    scale = np.abs(found[0].displacements).max()
+    assert scale > 0.05
+    for motion in found:
+        np.testing.assert_allclose(
+            motion.displacements, found[0].displacements, rtol=0, atol=1e-8 * scale
+        )
+        assert motion.dissipated[-1] > 0
+
+
 @pytest.mark.parametrize(
     ("make", "named"),
     [

@@ -247,6 +247,35 @@ def test_decay_faster_equal_and_slower_than_exponential():
     assert ratios[2][-1] > 0.6 * ratios[2][0]
 
 
+@pytest.mark.parametrize("strength", [1e3, 2e4])
+@pytest.mark.parametrize("rule", [sp.BackwardEuler(), sp.TRBDF2()], ids=["Euler", "TR-BDF2"])
+def test_newton_gets_through_dry_damping(strength, rule):
+    """Clay under its own weight: soft as p = 0 is smooth, with a width of 1e-3 [1/s]."""
+    mesh = sp.TetMesh.box((1.0, 0.25, 0.25), (4, 1, 1))
+    material = soft(sp.StableNeoHookean, young=1e5, poisson=0.4)
+    body = sp.Body(mesh, material, fixed=mesh.where(x=0))
+    law = sp.PowerLaw(exponent=0, strength=strength, width=1e-3)
+    sim = sp.Simulation(body, damping=law, integrator=rule, gravity=(0, 0, -9.81))
+    motion = sim.run(0.3)
+    total = motion.kinetic + motion.elastic + motion.gravitational
+    assert (np.diff(total) < 1e-6 * np.ptp(motion.gravitational)).all()
+    assert motion.dissipated[-1] > 0
+
+
+def test_strong_dry_damping_stands_still():
+    """What the load cannot overcome creeps by about the width, and no faster."""
+    mesh = sp.TetMesh.box((1.0, 0.25, 0.25), (4, 1, 1))
+    body = sp.Body(mesh, soft(sp.StableNeoHookean, young=1e5), fixed=mesh.where(x=0))
+    speeds = []
+    for width in (1e-2, 1e-3):
+        law = sp.PowerLaw(exponent=0, strength=1e6, width=width)
+        sim = sp.Simulation(body, damping=law, integrator=sp.BackwardEuler(), gravity=(0, 0, -9.81))
+        sim.run(0.1)
+        speeds.append(np.abs(sim.state.v).max())
+    assert 0 < speeds[0] < 1e-2
+    assert speeds[0] / speeds[1] == pytest.approx(10, rel=0.1)
+
+
 @pytest.mark.parametrize(
     ("make", "named"),
     [
