@@ -250,7 +250,7 @@ def test_decay_faster_equal_and_slower_than_exponential():
 @pytest.mark.parametrize("strength", [1e3, 2e4])
 @pytest.mark.parametrize("rule", [sp.BackwardEuler(), sp.TRBDF2()], ids=["Euler", "TR-BDF2"])
 def test_newton_gets_through_dry_damping(strength, rule):
-    """Clay under its own weight: soft as p = 0 is smooth, with a width of 1e-3 [1/s]."""
+    """Clay under its own weight, p = 0 with a width of 1e-3 [1/s], loses energy at every step."""
     mesh = sp.TetMesh.box((1.0, 0.25, 0.25), (4, 1, 1))
     material = soft(sp.StableNeoHookean, young=1e5, poisson=0.4)
     body = sp.Body(mesh, material, fixed=mesh.where(x=0))
