@@ -182,7 +182,7 @@ class Dynamics(SplitProblem):
         if shape is None:
             raise RuntimeError("ask for a balance first")
         found = [model.low_rank(shape, self._v) for model in self.damping]
-        return joined([part for part in found if part is not None], stage.c_v)
+        return joined(found, stage.c_v)
 
     def shape_at(self, u: Floats, *, order: int | None = None, v: Floats | None = None) -> Shape:
         """The body at u, about to be damped at velocity v; the last shape asked for is kept."""

@@ -138,16 +138,17 @@ class LowRank:
         return product.reshape(x.shape)
 
 
-def joined(parts: Sequence[LowRank], weight: float) -> LowRank | None:
-    """``weight`` times the sum of low-rank matrices; None where there are none."""
-    if not parts:
+def joined(parts: Sequence[LowRank | None], weight: float = 1.0) -> LowRank | None:
+    """``weight`` times the sum of low-rank matrices, those that there are."""
+    there = [part for part in parts if part is not None]
+    if not there:
         return None
-    if len(parts) == 1:
-        return replace(parts[0], weight=weight * parts[0].weight)
+    if len(there) == 1:
+        return replace(there[0], weight=weight * there[0].weight)
     from scipy.linalg import block_diag  # slow to import
 
     return LowRank(
-        np.concatenate([part.factors for part in parts]),
-        block_diag(*(part.weight * part.coupling for part in parts)),
+        np.concatenate([part.factors for part in there]),
+        block_diag(*(part.weight * part.coupling for part in there)),
         weight,
     )

@@ -15,9 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import supple as sp
+from supple.damping import DAMPINGS as ALL
 from supple.damping.base import BoundDamping
 from supple.damping.caughey import Caughey
 from supple.damping.damping_file import load_damping, save_damping
+from supple.damping.file_kinds import KINDS
 from supple.damping.viscous import Viscous
 
 RNG = np.random.default_rng(0)
@@ -31,6 +33,12 @@ DAMPINGS = {
     "caughey": Caughey((0.1, 1e-3, -1e-12)),
     "viscous": Viscous(sparse.coo_array(([2.0, 2.0, 0.7], ([1, 2, 13], [1, 2, 13])), (15, 15))),
     "dense": Viscous(SHAPES.reshape(3, 15).T @ SHAPES.reshape(3, 15)),
+    "strain rate": sp.StrainRate(shear={"ear": 5.0}, bulk=[1.0, 2.0], fibre=3, direction=(1, 2, 3)),
+    "fibres": sp.StrainRate(fibre=1.0, direction=SHAPES[0]),
+    "power law": sp.PowerLaw(exponent=0, strength=[40.0, 0.1], width=0.3),
+    "power of": sp.PowerLaw(exponent=2.5, of=sp.StrainRate(shear=[1.0, 2.0]), scale=1 / 3),
+    "conserving": sp.MomentumConserving(sp.Rayleigh(stiffness=[0.1, 0.2]), sp.Conserving.BODY),
+    "drag": sp.Drag(strength=0.1, wind=(1, 2, 1 / 3), exponent=2),
     "no examples": sp.ExampleDamping(sp.Rayleigh(mass=1), []),
     "examples": sp.ExampleDamping(sp.Rayleigh(mass=0.1, stiffness=1e-3), [BEND, TWIST]),
     "all": sp.ExampleDamping(
@@ -41,6 +49,14 @@ DAMPINGS = {
         about=SHAPES[2],
     ),
 }
+SEVERAL = (
+    DAMPINGS["by cell"],
+    DAMPINGS["power of"],
+    DAMPINGS["all"],
+    sp.MomentumConserving([DAMPINGS["by cell"], DAMPINGS["examples"], DAMPINGS["viscous"]]),
+)
+OFTEN = ["by region", "by cell", "caughey", "viscous", "all"]
+OFTEN += ["strain rate", "power of", "conserving", "drag"]
 every_damping = pytest.mark.parametrize("damping", DAMPINGS.values(), ids=DAMPINGS.keys())
 every_format = pytest.mark.parametrize("suffix", [".toml", ".json"])
 
@@ -62,6 +78,11 @@ def assert_same(one: sp.Damping, two: sp.Damping) -> None:
             assert (a.curve, a.measure, a.name) == (b.curve, b.measure, b.name)
             assert a.shape.tobytes() == b.shape.tobytes()
             assert a.shape.shape == b.shape.shape
+    elif isinstance(one, sp.MomentumConserving):
+        assert one.by is two.by
+        assert isinstance(one.damping, sp.Damping) == isinstance(two.damping, sp.Damping)
+        for a, b in zip(one.models, two.models, strict=True):
+            assert_same(a, b)
     else:
         assert one == two
 
@@ -80,6 +101,22 @@ def test_same_damping_back(damping, suffix, tmp_path):
     save_damping(again, path)
     assert path.read_bytes() == first
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
+@every_format
+def test_several_dampings_back(suffix, tmp_path):
+    """One within another and side by side, with arrays of the same name."""
+    path = tmp_path / f"damping{suffix}"
+    for saved_ones in (SEVERAL, SEVERAL[:1]):
+        save_damping(list(saved_ones), path)
+        again = load_damping(path)
+        assert isinstance(again, tuple)
+        for one, two in zip(again, saved_ones, strict=True):
+            assert_same(one, two)
+
+
+def test_every_damping_can_be_kept():
+    assert {kind.model for kind in KINDS.values()} == set(ALL)
 
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
@@ -223,6 +260,54 @@ def test_missing_parts_named(missing, tmp_path):
         load_damping(path)
 
 
+INSIDE: dict[str, tuple[Any, str]] = {
+    "1 exponent": (-1, "damping 1: exponent=-1"),
+    "1 exponent ": (10**400, "damping 1: a number is too large"),
+    "1 of": (3, "damping 1: of: of is 3, not a table"),
+    "1 of kind": ("stone", "damping 1: of: kind='stone': give rayleigh"),
+    "1 of shear": ("there", "of: shear='there' names none of the shapes"),
+    "1 scale": (-1, "damping 1: scale=-1"),
+    "1 strength": (1.0, "damping 1: give strength=, or of="),
+    "1 colour": (1, "damping 1 has 'colour'; known are exponent"),
+    "2 examples": ({}, "damping 2: example is not a list"),
+    "2 examples 0 shape": ("ear", r"damping 2: example 0 \('bend'\): shape='ear' names none"),
+    "3 by": ("hand", "damping 3: by='hand': give one of velocity_gradient"),
+    "3 damping": ([], "damping 3: damping="),
+    "3 damping 0 kind": (None, "damping 3: damping 0: kind=None"),
+    "3 damping 0 mass": (-1, "damping 3: damping 0: mass=-1"),
+    "0": ([], r"damping 0 is \[\], not a table"),
+}
+
+
+@pytest.mark.parametrize("where", INSIDE)
+def test_bad_edits_inside_named(where, tmp_path):
+    path = tmp_path / "a.json"
+    save_damping(SEVERAL, path)
+    table = json.loads(path.read_text(encoding="utf-8"))
+    value, message = INSIDE[where]
+    *keys, last = (int(key) if key.isdigit() else key for key in where.strip().split(" "))
+    inner = table["damping"]
+    for key in keys:
+        inner = inner[key]
+    inner[last] = value
+    path.write_text(json.dumps(table), encoding="utf-8")
+    with pytest.raises(sp.InputError, match=message):
+        load_damping(path)
+
+
+def test_dampings_without_end_refused(tmp_path):
+    path = tmp_path / "a.json"
+    deep: Any = {"kind": "rayleigh"}
+    for _ in range(300):
+        deep = {"kind": "momentum_conserving", "damping": deep}
+    path.write_text(json.dumps({"format": "supple damping", "version": 1, "base": deep}))
+    with pytest.raises(sp.InputError):
+        load_damping(path)
+    for wrong in (3, [3], "rayleigh", []):
+        with pytest.raises(sp.InputError, match="give a damping"):
+            save_damping(wrong, path)
+
+
 def test_matrix_that_is_none_named(tmp_path):
     """Checksums can be right and the indices wrong; they are never trusted."""
     path = tmp_path / "a.json"
@@ -256,7 +341,7 @@ def loads_or_is_refused(path: Path) -> None:
 
 @settings(max_examples=150, deadline=None)
 @given(
-    name=st.sampled_from(["by region", "by cell", "caughey", "viscous", "all"]),
+    name=st.sampled_from(OFTEN),
     suffix=st.sampled_from([".toml", ".json"]),
     data=st.data(),
 )
@@ -283,7 +368,7 @@ anything = st.recursive(
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.sampled_from(["by region", "by cell", "caughey", "viscous", "all"]), st.data())
+@given(st.sampled_from(OFTEN), st.data())
 def test_anything_in_place_of_a_value_is_refused(tmp_path_factory, name, data):
     folder = tmp_path_factory.getbasetemp()
     table = json.loads(text_of(name, ".json", folder))

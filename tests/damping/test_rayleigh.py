@@ -19,6 +19,7 @@ from ..helpers import (
     small_mesh,
     soft,
 )
+from .derivatives import assert_semidefinite, assert_shape_derivative, matrix_of
 
 every_material = pytest.mark.parametrize("material", MATERIALS, ids=lambda m: m.__name__)
 every_mesh = pytest.mark.parametrize("mesh_name", MESH_NAMES)
@@ -118,6 +119,56 @@ def test_coefficients_by_region_and_cell_agree():
         np.testing.assert_allclose(
             even.evaluate(shape, v)[1], whole, atol=1e3 * EPS * np.abs(whole).max()
         )
+
+
+# -- at quadrature points --------------------------------------------------------------------------
+
+
+@every_material
+@every_mesh
+def test_cells_and_the_rest_make_the_whole(material, mesh_name):
+    """R = β/2 vᵀ K v over the cells, and the mass part beside, to rounding."""
+    body, shape, whole = bound_at(MODELS["both"], material, mesh_name, material.survives_inversion)
+    parts = whole.in_cells(), whole.outside_cells()
+    v = np.random.default_rng(3).normal(size=(body.n_vertices, 3))
+    R, force = whole.evaluate(shape, v)
+    found = [part.evaluate(shape, v) for part in parts]
+    assert sum(R for R, _ in found) == pytest.approx(R, rel=1e-10)
+    total = sum(force for _, force in found)
+    np.testing.assert_allclose(total, force, atol=1e-11 * np.abs(force).max())
+    for definite in (False, True):
+        matrices = [matrix_of(body, each, shape, v, definite=definite) for each in (whole, *parts)]
+        size = np.abs(matrices[0]).max()
+        np.testing.assert_allclose(matrices[1] + matrices[2], matrices[0], atol=1e-12 * size)
+    assert_semidefinite(matrices[1])
+
+
+@every_material
+@every_mesh
+def test_derivative_by_shape(material, mesh_name):
+    """β/2 D³U[v, v, ·], by central differences in the cells, is the derivative of R by u."""
+    body, shape, bound = bound_at(MODELS["current"], material, mesh_name)
+    v = np.random.default_rng(4).normal(size=(body.n_vertices, 3))
+    cells = bound.in_cells()
+    slope = np.vdot(cells.shape_gradient(shape, v), v)
+    h = 1e-4
+    R = [cells.evaluate(Shape(body, shape.u + step * v), v)[0] for step in (-2 * h, -h, h, 2 * h)]
+    difference = (R[0] - 8 * R[1] + 8 * R[2] - R[3]) / (12 * h)
+    assert slope == pytest.approx(difference, rel=1e-6)
+    assert not cells.shape_gradient(shape, 0 * v).any()
+    assert_shape_derivative(body, cells, shape.u, v)
+
+
+def test_what_is_in_cells():
+    """Only the current stiffness is a sum over quadrature points of F and Ḟ."""
+    body = sp.Body(small_mesh("tet"), soft(sp.StVK))
+    inside = {name: model.bind(body).in_cells() is not None for name, model in MODELS.items()}
+    assert inside == {"mass": False, "rest": False, "current": True, "both": True}
+    outside = {name: model.bind(body).outside_cells() for name, model in MODELS.items()}
+    assert [name for name, found in outside.items() if found is None] == ["current"]
+    nothing = sp.Rayleigh().bind(body)
+    assert nothing.in_cells() is None
+    assert nothing.outside_cells() is None
 
 
 # -- decay -----------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from supple import ExampleDamping, load_damping
+from supple import Damping, ExampleDamping, load_damping
 from supple.cli.simulate import base_text
 
 
@@ -13,6 +13,8 @@ def damping_facts(path: Path) -> dict[str, Any]:
     """What is in a damping file."""
     damping = load_damping(path)
     made: dict[str, Any] = {"kind": "damping", "examples": []}
+    if not isinstance(damping, Damping):
+        return {**made, "base": "; ".join(map(base_text, damping)) or "none"}
     if not isinstance(damping, ExampleDamping):
         return {**made, "base": base_text(damping)}
     for i, example in enumerate(damping.examples):

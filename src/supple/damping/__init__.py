@@ -2,10 +2,13 @@
 
 from .base import BoundDamping, BoundViscousDamping, Damping
 from .caughey import Caughey
+from .conserving import Conserving, MomentumConserving
 from .curve import Curve, Joining
 from .damping_file import load_damping, save_damping
 from .deformations import shape_between, shape_of_frame, shape_within
+from .drag import Drag
 from .example import Example, ExampleDamping, Measure
+from .power_law import PowerLaw
 from .rayleigh import Rayleigh, StiffnessAt
 from .spring_rate import SpringStrainRate
 from .strain_rate import StrainRate
@@ -18,6 +21,9 @@ DAMPINGS: tuple[type[Damping], ...] = (
     ExampleDamping,
     SpringStrainRate,
     StrainRate,
+    PowerLaw,
+    MomentumConserving,
+    Drag,
 )
 """Every damping model."""
 
@@ -26,12 +32,16 @@ __all__ = [
     "BoundDamping",
     "BoundViscousDamping",
     "Caughey",
+    "Conserving",
     "Curve",
     "Damping",
+    "Drag",
     "Example",
     "ExampleDamping",
     "Joining",
     "Measure",
+    "MomentumConserving",
+    "PowerLaw",
     "Rayleigh",
     "SpringStrainRate",
     "StiffnessAt",

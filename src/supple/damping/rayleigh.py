@@ -12,13 +12,16 @@ from functools import cached_property
 import numpy as np
 
 from .._kernels.blocks import add_scaled, add_scaled_identity_blocks
+from ..body import Body
 from ..checks import instance, numbers
 from ..elastic_body import ElasticBody
 from ..errors import InputError
 from ..shape import Shape
 from ..types import Floats
 from .base import BoundDamping, BoundViscousDamping, Damping
+from .cells import BoundCellDamping
 from .coefficients import Coefficient, coefficient_of_cells, kept_coefficient
+from .rayleigh_cells import BoundRayleighCells
 
 _SHIFT = 1e-3  # of an edge: how far K is looked at ahead
 
@@ -86,7 +89,7 @@ class Rayleigh(Damping):
 
 class _BoundRayleigh(BoundViscousDamping):
     def __init__(self, damping: Rayleigh, body: ElasticBody) -> None:
-        self._body = body
+        self._body, self._damping = body, damping
         self._mass = _scaled_mass(body, damping.mass)
         self._beta = coefficient_of_cells("stiffness", damping.stiffness, body)
         self._constant: Floats | None = None
@@ -103,6 +106,22 @@ class _BoundRayleigh(BoundViscousDamping):
     @property
     def uses_stiffness(self) -> bool:
         return self._constant is None
+
+    def in_cells(self) -> BoundCellDamping | None:
+        body = self._body
+        if self._constant is not None or not isinstance(body, Body):
+            return None
+        return BoundRayleighCells(body, np.broadcast_to(self._beta, body.mesh.n_cells))
+
+    def outside_cells(self) -> BoundDamping | None:
+        if self._constant is None and isinstance(self._body, Body):
+            return self._mass_alone if self._mass.any() else None
+        nothing = self._constant is not None and not len(self._constant)
+        return None if nothing and not self._mass.any() else self
+
+    @cached_property
+    def _mass_alone(self) -> BoundDamping:
+        return _BoundRayleigh(Rayleigh(mass=self._damping.mass), self._body)
 
     def evaluate(self, shape: Shape, v: Floats) -> tuple[float, Floats]:
         force = self._body.pattern.multiply(self._mass, v)

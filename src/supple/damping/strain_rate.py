@@ -57,6 +57,7 @@ class StrainRate(Damping):
         length = np.linalg.norm(a, axis=-1, keepdims=True)
         if not (length > 0).all():
             raise InputError("direction has no length; give one such as (1, 0, 0)")
+        length[np.abs(length - 1) <= 4 * np.finfo(float).eps] = 1.0  # so that units stay as given
         unit = (a / length).tolist()
         kept = tuple(unit) if a.ndim == 1 else tuple(map(tuple, unit))
         object.__setattr__(self, "direction", kept)

@@ -9,6 +9,7 @@ import math
 import re
 import zlib
 from collections.abc import Mapping, Sequence
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,9 @@ Table = dict[str, Any]
 
 
 def kept(name: str, array: NDArray[Any], shapes: Table) -> str:
-    """Puts an array under ``name`` among the shapes."""
+    """Puts an array under ``name`` among the shapes, with a number to it where that is taken."""
+    if name in shapes:
+        name = next(each for k in count(2) if (each := f"{name} {k}") not in shapes)
     type_ = "float64" if array.dtype.kind == "f" else "int64"
     data = np.ascontiguousarray(array, dtype=_TYPES[type_]).tobytes()
     size = [int(side) for side in array.shape]
@@ -115,7 +118,9 @@ def document(table: Table) -> str:
         return f"\n{head}\n" + "".join(lines)
 
     parts = [_COMMENT, *(f"{key} = {as_toml(table[key])}\n" for key in ("format", "version"))]
-    parts.append(section("[base]", table["base"]))
+    if "base" in table:
+        parts.append(section("[base]", table["base"]))
+    parts += [section("[[damping]]", each) for each in table.get("damping", ())]
     if "by_example" in table:
         parts.append(section("[by_example]", table["by_example"]))
     parts += [section("[[example]]", example) for example in table.get("example", ())]

@@ -153,6 +153,10 @@ def _from_file(given: Fields, plan: Fields, body: Body) -> Damping:
             f"the file is the whole damping; leave out {listed(others)}, or edit them in the file"
         )
     damping = load_damping(given["file"])
+    if not isinstance(damping, Damping):
+        raise InputError(
+            f"{given['file']} has {len(damping)} dampings; a scene takes one of a file"
+        )
     base = damping.base if isinstance(damping, ExampleDamping) else damping
     if isinstance(base, Rayleigh):
         _check_regions({"mass": base.mass, "stiffness": base.stiffness}, body)

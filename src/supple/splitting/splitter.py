@@ -118,7 +118,7 @@ class Splitter:
             model.add_matrix(shape, v, stage.c_v, share, definite=True)
             blocks[places] += share
             factors.append(model.low_rank(shape, v))
-        low_rank = joined([part for part in factors if part is not None], stage.c_v)
+        low_rank = joined(factors, stage.c_v)
         constant = all(m.is_linear and not m.depends_on_shape for m, _ in self._outside)
         self._kept = (stage.c_v, blocks, low_rank) if constant else None
         self._matrices += 1

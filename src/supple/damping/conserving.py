@@ -1,0 +1,154 @@
+"""Damping made to leave rigid motion alone: R̄(x, v) = R(x, vⁿʳ), vⁿʳ the nonrigid part of v.
+
+Adding a rigid velocity to v changes nothing of R̄, so its forces have neither a resultant nor a
+moment (dissipative optimization, §6).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+
+import numpy as np
+
+from .._kernels.nonrigid import add_nonrigid, add_nonrigid_by_shape, nonrigid_rates
+from ..assembly import point_array
+from ..body import Body
+from ..checks import instance
+from ..elastic_body import ElasticBody
+from ..errors import InputError
+from ..types import Floats
+from .base import BoundDamping, Damping, body_for
+from .cells import BoundCellDamping, Points
+from .conserving_body import BoundBodyConserving
+from .nesting import one_deeper
+from .sums import bound_sum, cell_sum
+
+_NO_A = np.empty((0, 0, 6, 3, 3))
+
+
+class Conserving(Enum):
+    """What counts as the nonrigid part of a motion."""
+
+    VELOCITY_GRADIENT = "in each cell Ḟⁿʳ = ½ (Ḟ + F⁻ᵀḞᵀF), from the rate of deformation"
+    CELLS = "in each cell what is left of Ḟ by orthogonal projection off its rotations"
+    BODY = "what is left of v by orthogonal projection off the rigid motions of the whole body"
+
+
+@dataclass(frozen=True)
+class MomentumConserving(Damping):
+    """``damping``, one or several, without its effect on rigid motion.
+
+    In cells (VELOCITY_GRADIENT, CELLS) every cell travels and turns freely. That conserves the
+    linear and angular momentum of the body, and of each of its loose pieces. It works for damping
+    that is a sum over cells; what is not (the mass part of Rayleigh, example damping) goes by BODY.
+    VELOCITY_GRADIENT grows without bound as a cell is crushed, up to a millionth of its thickness,
+    where CELLS takes over.
+
+    BODY conserves the linear and angular momentum of the whole body, for any damping. Its forces
+    reach from everywhere to everywhere.
+
+    Momentum is conserved where nothing holds the body. On a held body the same part of the motion
+    is left out: by BODY the rigid motion that fits best to its swinging, in cells all turning.
+    """
+
+    damping: Damping | Sequence[Damping]
+    by: Conserving = Conserving.VELOCITY_GRADIENT
+
+    def __post_init__(self) -> None:
+        instance("by", self.by, Conserving, "Conserving.CELLS")
+        if isinstance(self.damping, Damping):
+            return
+        given = self.damping
+        if (
+            not isinstance(given, Sequence)
+            or not given
+            or not all(isinstance(model, Damping) for model in given)
+        ):
+            raise InputError(
+                f"damping={given!r}: give a damping such as Rayleigh(stiffness=0.01), or several"
+            )
+        object.__setattr__(self, "damping", tuple(given))
+
+    @property
+    def models(self) -> tuple[Damping, ...]:
+        """The dampings inside."""
+        return (self.damping,) if isinstance(self.damping, Damping) else tuple(self.damping)
+
+    def bind(self, body: ElasticBody) -> BoundDamping:
+        inner = [model.bind(body) for model in self.models]
+        if self.by is Conserving.BODY:
+            whole = bound_sum(body, inner)
+            assert whole is not None  # there is at least one
+            return BoundBodyConserving(body, whole)
+        body_for(self, Body, body)
+        cells = cell_sum([model.in_cells() for model in inner])
+        outside = bound_sum(body, [model.outside_cells() for model in inner])
+        by_gradient = self.by is Conserving.VELOCITY_GRADIENT
+        parts = [
+            None if cells is None else BoundCellConserving(cells, by_gradient=by_gradient),
+            None if outside is None else BoundBodyConserving(body, outside),
+        ]
+        found = bound_sum(body, parts)
+        return inner[0] if found is None else found  # dampings that do nothing
+
+
+class BoundCellConserving(BoundCellDamping):
+    """r̄(F, Ḟ) = r(F, Ḟⁿʳ)."""
+
+    def __init__(self, inner: BoundCellDamping, *, by_gradient: bool) -> None:
+        super().__init__(inner.body)
+        self._inner, self._by_gradient = inner, by_gradient
+
+    @property
+    def needs_elasticity(self) -> bool:
+        return self._inner.needs_elasticity
+
+    def add_points(
+        self,
+        points: Points,
+        r: Floats,
+        P: Floats,
+        A: Floats,
+        *,
+        order: int,
+        factor: float = 1.0,
+        definite: bool = True,
+    ) -> None:
+        part, cut = points.part, points.cut
+        with one_deeper() as depth:
+            inside = self._nonrigid(points, depth)
+            stress = point_array(f"nonrigid P {depth}", part, cut, 3, 3, wanted=order >= 1)
+            derivative = point_array(f"nonrigid A {depth}", part, cut, 6, 3, 3, wanted=order >= 2)
+            stress[:] = 0.0
+            derivative[:] = 0.0
+            self._inner.add_points(
+                inside, r, stress, derivative, order=order, factor=factor, definite=definite
+            )
+            if order >= 1:
+                add_nonrigid(points.F, stress, derivative, self._by_gradient, P, A, order)
+
+    def add_stress_points(self, points: Points, A: Floats) -> None:
+        with one_deeper() as depth:
+            self._inner.add_stress_points(self._nonrigid(points, depth), A)
+
+    def add_shape_gradient_points(self, points: Points, G: Floats, factor: float) -> None:
+        part, cut = points.part, points.cut
+        with one_deeper() as depth:
+            inside = self._nonrigid(points, depth)
+            # Eq. 69: ∇₁R : δF + ∇₂R : δḞⁿʳ
+            self._inner.add_shape_gradient_points(inside, G, factor)
+            r = point_array(f"nonrigid r {depth}", part, cut)
+            stress = point_array(f"nonrigid P {depth}", part, cut, 3, 3)
+            stress[:] = 0.0
+            self._inner.add_points(inside, r, stress, _NO_A, order=1)
+            add_nonrigid_by_shape(
+                points.F, points.rate, inside.rate, stress, self._by_gradient, factor, G
+            )
+
+    def _nonrigid(self, points: Points, depth: int) -> Points:
+        """The points with Ḟⁿʳ in place of Ḟ."""
+        rate = point_array(f"nonrigid rate {depth}", points.part, points.cut, 3, 3)
+        nonrigid_rates(points.F, points.rate, self._by_gradient, rate)
+        return replace(points, rate=rate)

@@ -1,0 +1,71 @@
+"""Drag of the air, or of a liquid, on the surface of a body."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import loads
+from ..body import Body
+from ..checks import number, vector
+from ..elastic_body import ElasticBody
+from ..shape import Shape
+from ..types import Floats
+from .base import BoundDamping, Damping, body_for
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drag(Damping):
+    """R = d/(p + 1) ∫ |v − w|^(p+1) dA over the surface, w the wind.
+
+    The surface is that of the rest shape, its area shared out to its vertices. The force on each
+    piece of it is against its own velocity relative to the wind, wherever it faces. Drag conserves
+    nothing: bodies slow down until they go with the wind, and a wind feeds energy.
+    """
+
+    strength: float
+    """d [N s/m³] where p = 1, [N sᵖ/m^(2+p)] in general."""
+    wind: ArrayLike = (0.0, 0.0, 0.0)
+    """w [m/s], (3,)."""
+    exponent: float = 1.0
+    """p, 1 or more: 1 in slow flow, 2 in fast flow."""
+
+    def __post_init__(self) -> None:
+        strength = number("strength", self.strength, at_least=0, unit="N s/m³")
+        object.__setattr__(self, "strength", strength)
+        object.__setattr__(self, "exponent", number("exponent", self.exponent, at_least=1))
+        object.__setattr__(self, "wind", tuple(vector("wind", self.wind).tolist()))
+
+    def bind(self, body: ElasticBody) -> BoundDamping:
+        return _BoundDrag(self, body_for(self, Body, body))
+
+
+class _BoundDrag(BoundDamping):
+    def __init__(self, damping: Drag, body: Body) -> None:
+        areas = loads.surface_force(body.mesh, None, (1.0, 0.0, 0.0))[:, 0]
+        self._weights = float(damping.strength) * areas
+        self._wind = np.asarray(damping.wind, dtype=float)
+        self._p = float(damping.exponent)
+        self._diagonal = body.pattern.indptr[:-1]
+
+    @property
+    def depends_on_shape(self) -> bool:
+        return False
+
+    def evaluate(self, shape: Shape, v: Floats) -> tuple[float, Floats]:
+        relative = v - self._wind
+        speed = np.linalg.norm(relative, axis=1)
+        slope = self._weights * speed ** (self._p - 1)
+        return float(np.vdot(slope, speed**2)) / (self._p + 1), slope[:, None] * relative
+
+    def add_matrix(
+        self, shape: Shape, v: Floats, factor: float, values: Floats, *, definite: bool
+    ) -> None:
+        relative = v - self._wind
+        speed = np.linalg.norm(relative, axis=1)
+        slope = factor * self._weights * speed ** (self._p - 1)
+        along = np.divide(relative, speed[:, None], out=np.zeros_like(v), where=speed[:, None] > 0)
+        outer = along[:, :, None] * along[:, None, :]
+        values[self._diagonal] += slope[:, None, None] * (np.eye(3) + (self._p - 1) * outer)

@@ -1,0 +1,239 @@
+"""Power-law damping: forces that grow with the p-th power of the rate of deformation.
+
+With p = 0 they are dry, as of clay: of one size however slow the motion, which stops for good. With
+p < 1 motion dies out sooner than exponentially, with p = 1 exponentially, with p > 1 later.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._kernels.stretch_rate import add_stretch_rate, add_stretch_rate_by_shape
+from ..assembly import point_array
+from ..body import Body
+from ..checks import instance, number
+from ..elastic_body import ElasticBody
+from ..errors import InputError
+from ..shape import Shape
+from ..types import Floats
+from .base import BoundDamping, Damping, body_for
+from .cells import BoundCellDamping, Points
+from .coefficients import Coefficient, coefficient_of_cells, kept_coefficient
+from .nesting import one_deeper
+
+_NO_G = np.empty((0, 0, 3, 3))
+_NO_A = np.empty((0, 0, 6, 3, 3))
+_BEND = 0.9
+"""Share of the softening along the motion, where p < 1, that Newton's method is told of.
+
+With all of it the matrix is next to nothing in that direction, and steps go far beyond; with none,
+as in the definite matrix, convergence is slow. Of 0, 0.5, 0.9, 0.95, 0.97 and 1 only this one got
+through steps of clay with p = 0, strengths up to a fifth of Young's modulus, widths down to 1e-4.
+"""
+_COLUMNS = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
+
+
+@dataclass(frozen=True, kw_only=True)
+class PowerLaw(Damping):
+    """r = β ‖Ṡ‖^(p+1), Ṡ the rate of the stretch S = √(FᵀF) of the polar decomposition F = R S.
+
+    (Dissipative optimization, Eq. 75.) With ``of=``, a damping that is quadratic in the velocity
+    and acts in cells, such as StrainRate, r = A^(1−q) r_of^q with q = (p + 1)/2 (Eq. 54): the same
+    damping as ``of`` where that has the density A.
+
+    Where p < 1 forces would jump as motion stops. Newton's method takes
+    r = β ((‖Ṡ‖² + ε²)^q − ε^(p+1)) in place of that, ε the ``width``: stretching slower than ε
+    feels drag that is linear, and creeps where the true law stands still.
+
+    S has no rate in a cell crushed to a line: stretches a, b count as a + b ≥ 10⁻⁶. Cells turned
+    inside out are damped as their mirror image. Where ``of`` feeds energy (Rayleigh under strong
+    compression) there is no damping. Rigid motion makes no Ṡ: linear and angular momentum are
+    conserved; with ``of=``, where that conserves them.
+    """
+
+    exponent: float
+    """p, zero or more."""
+    strength: Coefficient | None = None
+    """β [Pa sᵖ]: a scalar, one number a cell, or numbers by region name."""
+    width: float = 1e-2
+    """ε, where p < 1: a rate of stretch ‖Ṡ‖ [1/s], or with ``of=`` of √(r_of/A)."""
+    of: Damping | None = None
+    scale: float | None = None
+    """A [W/m³], with ``of=``."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "exponent", number("exponent", self.exponent, at_least=0))
+        object.__setattr__(self, "width", number("width", self.width, above=0, unit="1/s"))
+        if self.of is None:
+            if self.strength is None:
+                raise InputError("a power law needs its strength=, e.g. 40, or a damping of=")
+            if self.scale is not None:
+                raise InputError("scale= goes with of=; without it give strength= alone")
+            strength = kept_coefficient("strength", self.strength)
+            object.__setattr__(self, "strength", strength)
+            return
+        instance("of", self.of, Damping, "StrainRate(shear=5)")
+        if self.strength is not None:
+            raise InputError("give strength=, or of= and scale=, not both")
+        if self.scale is None:
+            raise InputError("of= needs scale= [W/m³], where the two dampings are the same")
+        object.__setattr__(self, "scale", number("scale", self.scale, above=0, unit="W/m³"))
+
+    def bind(self, body: ElasticBody) -> BoundDamping:
+        return BoundPowerLaw(self, body_for(self, Body, body))
+
+
+class BoundPowerLaw(BoundCellDamping):
+    """w ((ρ + e)^q − e^q) of a quadratic density ρ: ‖Ṡ‖², or that of another damping."""
+
+    def __init__(self, damping: PowerLaw, body: Body) -> None:
+        super().__init__(body)
+        self.exponent = float(damping.exponent)
+        self.is_stretch_law = damping.of is None
+        """Whether the law is β ‖Ṡ‖^(p+1)."""
+        self._q = (self.exponent + 1) / 2
+        self._bend = 1.0
+        smooth = damping.width if self.exponent < 1 else 0.0
+        cells = body.mesh.n_cells
+        if damping.of is None or damping.scale is None:
+            self._base: BoundCellDamping = _BoundSquaredStretchRate(body)
+            beta = coefficient_of_cells("strength", _given(damping.strength), body)
+            self.strength: Floats = np.broadcast_to(beta, cells)
+            """The factor w of the density, β where it is a law of stretch, (cells,)."""
+            self._e = smooth**2
+        else:
+            self._base = _quadratic_in_cells(damping.of, body)
+            self.strength = np.broadcast_to(damping.scale ** (1 - self._q), cells)
+            self._e = smooth**2 * damping.scale
+
+    @property
+    def needs_elasticity(self) -> bool:
+        return self._base.needs_elasticity
+
+    def add_points(
+        self,
+        points: Points,
+        r: Floats,
+        P: Floats,
+        A: Floats,
+        *,
+        order: int,
+        factor: float = 1.0,
+        definite: bool = True,
+    ) -> None:
+        q, e = self._q, self._e
+        w = self._factor(points)
+        with one_deeper() as depth:
+            rho, stress, derivative = _scratch(points, depth, order)
+            self._base.add_points(points, rho, stress, derivative, order=order, definite=definite)
+        r += w * ((np.maximum(rho, 0.0) + e) ** q - e**q)
+        if order == 0:
+            return
+        slope = self._slope(points, rho)
+        P += slope[:, :, None, None] * stress
+        if order >= 2:
+            derivative *= (factor * slope)[:, :, None, None, None]
+            A += derivative
+            # w q (q − 1) (ρ + e)^(q − 2) ∂ρ ⊗ ∂ρ; where nothing moves ∂ρ = 0 is stronger
+            moving = rho + e > 0.0
+            bend = np.divide((q - 1) * slope, rho + e, out=np.zeros_like(rho), where=moving)
+            if q < 1:
+                bend *= 0.0 if definite else self._bend
+            bend *= factor
+            for s, (j, l) in enumerate(_COLUMNS):
+                first = bend[:, :, None] * stress[..., j]
+                A[:, :, s] += first[..., :, None] * stress[..., None, :, l]
+
+    def add_tangent(
+        self, shape: Shape, v: Floats, c_v: float, values: Floats, *, definite: bool, closer: bool
+    ) -> None:
+        model = copy(self)
+        model._bend = _BEND
+        super(BoundPowerLaw, model).add_tangent(
+            shape, v, c_v, values, definite=definite, closer=closer
+        )
+
+    def add_stress_points(self, points: Points, A: Floats) -> None:
+        with one_deeper() as depth:
+            rho, _, share = _scratch(points, depth, 2)
+            self._base.add_points(points, rho, _NO_G, _NO_A, order=0)
+            self._base.add_stress_points(points, share)
+        share *= self._slope(points, rho)[:, :, None, None, None]
+        A += share
+
+    def add_shape_gradient_points(self, points: Points, G: Floats, factor: float) -> None:
+        with one_deeper() as depth:
+            rho, share, _ = _scratch(points, depth, 1)
+            self._base.add_points(points, rho, _NO_G, _NO_A, order=0)
+            self._base.add_shape_gradient_points(points, share, factor)
+        G += self._slope(points, rho)[:, :, None, None] * share
+
+    def _factor(self, points: Points) -> Floats:
+        """w, (c, 1)."""
+        return self.strength[points.part.cells[points.cut]][:, None]
+
+    def _slope(self, points: Points, rho: Floats) -> Floats:
+        """∂r/∂ρ = w q (ρ + e)^(q − 1), nothing where ρ < 0."""
+        steep = (np.maximum(rho, 0.0) + self._e) ** (self._q - 1)
+        slope: Floats = self._factor(points) * self._q * steep
+        slope[rho < 0.0] = 0.0
+        return slope
+
+
+class _BoundSquaredStretchRate(BoundCellDamping):
+    """r = ‖Ṡ‖²."""
+
+    def add_points(
+        self,
+        points: Points,
+        r: Floats,
+        P: Floats,
+        A: Floats,
+        *,
+        order: int,
+        factor: float = 1.0,
+        definite: bool = True,
+    ) -> None:
+        add_stretch_rate(points.F, points.rate, r, P, A, order, factor)
+
+    def add_stress_points(self, points: Points, A: Floats) -> None:
+        add_stretch_rate_by_shape(points.F, points.rate, _NO_G, 0.0, A)
+
+    def add_shape_gradient_points(self, points: Points, G: Floats, factor: float) -> None:
+        add_stretch_rate_by_shape(points.F, points.rate, G, factor, _NO_A)
+
+
+def _scratch(points: Points, depth: int, order: int) -> tuple[Floats, Floats, Floats]:
+    """Zeros for the density of the base, its stress and the derivative of that."""
+    part, cut = points.part, points.cut
+    rho = point_array(f"power r {depth}", part, cut)
+    stress = point_array(f"power P {depth}", part, cut, 3, 3, wanted=order >= 1)
+    derivative = point_array(f"power A {depth}", part, cut, 6, 3, 3, wanted=order >= 2)
+    for array in (rho, stress, derivative):
+        array[:] = 0.0
+    return rho, stress, derivative
+
+
+def _quadratic_in_cells(damping: Damping, body: Body) -> BoundCellDamping:
+    """``damping`` at work on the cells of a body; stops where it is not quadratic in v, or more."""
+    name = type(damping).__name__
+    bound = damping.bind(body)
+    cells = bound.in_cells()
+    if cells is None or bound.outside_cells() is not None:
+        raise InputError(
+            f"of={name}: a power law needs a damping that acts in cells alone, such as StrainRate, "
+            "or Rayleigh(stiffness=...) without mass and of the current stiffness"
+        )
+    rest = Shape(body, np.zeros((body.n_vertices, 3)))
+    v = np.random.default_rng(0).normal(size=rest.u.shape)
+    once, twice = (cells.evaluate(rest, factor * v)[0] for factor in (1.0, 2.0))
+    if abs(twice - 4 * once) > 1e-9 * abs(once):
+        raise InputError(f"of={name}: a power law needs a damping that is quadratic in velocity")
+    return cells
+
+
+def _given(strength: Coefficient | None) -> Coefficient:
+    return 0.0 if strength is None else strength

@@ -1,0 +1,82 @@
+"""What tests of dissipation functions share: derivatives against differences, matrices, motions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+import supple as sp
+from supple.damping.base import BoundDamping
+from supple.damping.cells import BoundCellDamping
+from supple.shape import Shape
+
+from ..helpers import EPS
+
+STEPS = np.array([2e-2, 1e-2, 5e-3, 2.5e-3])
+
+
+def assert_derivative(
+    function: Callable[[float], np.ndarray | float], slope: np.ndarray | float
+) -> None:
+    """Central differences of ``function`` at 0 go to ``slope`` with order 2, down to rounding."""
+    value = np.abs(function(0.0)).max()
+    errors = np.array([np.abs((function(h) - function(-h)) / (2 * h) - slope).max() for h in STEPS])
+    rounding = 100 * EPS * (value + np.abs(slope).max()) / STEPS
+    orders = np.log2(errors[:-1] / np.maximum(errors[1:], 1e-300))
+    fine = (orders > 1.8) | (errors[1:] <= rounding[1:])
+    assert fine.all(), (errors, orders, np.abs(slope).max())
+
+
+def matrix_of(
+    body: sp.Body, bound: BoundDamping, shape: Shape, v: np.ndarray, *, definite: bool = False
+) -> np.ndarray:
+    """∂∇₂R/∂v as a dense matrix (3n, 3n), its low-rank part included."""
+    pattern = bound.pattern or body.pattern
+    values = np.zeros((pattern.n_blocks, 3, 3))
+    bound.add_matrix(shape, v, 2.0, values, definite=definite)
+    matrix = pattern.full(values / 2.0).toarray()
+    extra = bound.low_rank(shape, v)
+    if extra is not None:
+        factors = extra.factors.reshape(len(extra.factors), -1)
+        matrix += extra.weight * factors.T @ extra.coupling @ factors
+    return matrix
+
+
+def assert_velocity_derivatives(
+    body: sp.Body, bound: BoundDamping, u: np.ndarray, v: np.ndarray
+) -> None:
+    """∇₂R is the derivative of R, where it is one at all, and the matrix that of ∇₂R."""
+    shape = Shape(body, u)
+    d = np.random.default_rng(5).normal(size=v.shape)
+    force = bound.evaluate(shape, v)[1]
+    if bound.is_gradient:
+        assert_derivative(lambda h: bound.evaluate(shape, v + h * d)[0], np.vdot(force, d))
+    change = (matrix_of(body, bound, shape, v) @ d.ravel()).reshape(d.shape)
+    assert_derivative(lambda h: bound.evaluate(shape, v + h * d)[1], change)
+
+
+def assert_shape_derivative(
+    body: sp.Body, bound: BoundCellDamping, u: np.ndarray, v: np.ndarray
+) -> None:
+    """∇₁R is the derivative of R by the positions."""
+    d = np.random.default_rng(6).normal(size=v.shape) * 0.05
+    slope = np.vdot(bound.shape_gradient(Shape(body, u), v), d)
+    assert_derivative(lambda h: bound.evaluate(Shape(body, u + h * d), v)[0], slope)
+
+
+def assert_semidefinite(matrix: np.ndarray) -> None:
+    np.testing.assert_allclose(matrix, matrix.T, atol=1e-12 * np.abs(matrix).max())
+    values = np.linalg.eigvalsh(matrix)
+    assert values[0] >= -100 * len(values) * EPS * values[-1]
+
+
+def rigid_velocity(x: np.ndarray, seed: int = 3) -> np.ndarray:
+    t, w = np.random.default_rng(seed).normal(size=(2, 3))
+    return t + np.cross(w, x)
+
+
+def assert_no_net_force_or_torque(x: np.ndarray, force: np.ndarray) -> None:
+    size = np.abs(force).sum()
+    assert np.abs(force.sum(axis=0)).max() <= 1e3 * EPS * size
+    assert np.abs(np.cross(x, force).sum(axis=0)).max() <= 1e3 * EPS * size * np.abs(x).max()

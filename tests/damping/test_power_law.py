@@ -1,0 +1,326 @@
+"""Power-law damping: its functions for every exponent, what it conserves, how motion dies."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import supple as sp
+from supple.shape import Shape
+
+from ..helpers import (
+    EPS,
+    MESH_NAMES,
+    affine,
+    deformation_gradients,
+    large_deformation,
+    rotation,
+    small_mesh,
+    soft,
+)
+from .derivatives import (
+    assert_no_net_force_or_torque,
+    assert_semidefinite,
+    assert_shape_derivative,
+    assert_velocity_derivatives,
+    matrix_of,
+    rigid_velocity,
+)
+
+EXPONENTS = (0.0, 0.5, 1.0, 2.0, 3.0)
+every_exponent = pytest.mark.parametrize("p", EXPONENTS)
+every_mesh = pytest.mark.parametrize("mesh_name", MESH_NAMES)
+LAWS = {
+    "stretch": lambda p, **kw: sp.PowerLaw(exponent=p, strength=40.0, **kw),
+    "strain rate": lambda p, **kw: sp.PowerLaw(
+        exponent=p, of=sp.StrainRate(shear=5.0, bulk=2.0), scale=30.0, **kw
+    ),
+    "rayleigh": lambda p, **kw: sp.PowerLaw(
+        exponent=p, of=sp.Rayleigh(stiffness=0.01), scale=30.0, **kw
+    ),
+}
+every_law = pytest.mark.parametrize("law", LAWS.values(), ids=LAWS.keys())
+
+
+def setting(mesh_name="tet", *, inverted=False, material=sp.StVK):
+    mesh = small_mesh(mesh_name)
+    body = sp.Body(mesh, soft(material))
+    v = np.random.default_rng(1).normal(size=mesh.vertices.shape)
+    return body, large_deformation(mesh, inverted=inverted), v
+
+
+def stretch_rates(body: sp.Body, u: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Ṡ of S = √(FᵀF) by differences, in plain NumPy, (cells, points, 3, 3)."""
+
+    def stretches(u):
+        _, sizes, Vt = np.linalg.svd(deformation_gradients(body.mesh, u))
+        return np.einsum("eqai,eqa,eqaj->eqij", Vt, sizes, Vt)
+
+    return (stretches(u + 1e-5 * v) - stretches(u - 1e-5 * v)) / 2e-5
+
+
+@every_exponent
+@pytest.mark.parametrize("inverted", [False, True], ids=["upright", "inverted"])
+def test_density_is_that_of_the_polar_decomposition(p, inverted):
+    body, u, v = setting(inverted=inverted)
+    square = (stretch_rates(body, u, v) ** 2).sum(axis=(2, 3))
+    e = 0.2**2 if p < 1 else 0.0
+    q = (p + 1) / 2
+    expected = (body.mesh.quadrature().weights * 40.0 * ((square + e) ** q - e**q)).sum()
+    R, _ = LAWS["stretch"](p, width=0.2).bind(body).evaluate(Shape(body, u), v)
+    assert pytest.approx(expected, rel=1e-7) == R
+
+
+@every_law
+@every_exponent
+def test_velocity_derivatives(law, p):
+    body, u, v = setting(material=sp.StableNeoHookean)
+    assert_velocity_derivatives(body, law(p, width=0.5).bind(body), u, v)
+
+
+@every_law
+@every_exponent
+def test_shape_derivative(law, p):
+    body, u, v = setting(material=sp.StableNeoHookean)
+    assert_shape_derivative(body, law(p, width=0.5).bind(body).in_cells(), u, v)
+
+
+@every_mesh
+def test_derivatives_on_every_mesh(mesh_name):
+    body, u, v = setting(mesh_name)
+    bound = LAWS["stretch"](0.5, width=0.5).bind(body)
+    assert_velocity_derivatives(body, bound, u, v)
+    assert_shape_derivative(body, bound, u, v)
+
+
+def test_derivatives_turned_inside_out():
+    body, u, v = setting(inverted=True)
+    bound = LAWS["stretch"](2.0).bind(body)
+    assert_velocity_derivatives(body, bound, u, v)
+
+
+@every_exponent
+def test_takes_power_and_is_convex(p):
+    for inverted in (False, True):
+        body, u, v = setting(inverted=inverted)
+        bound, shape = LAWS["stretch"](p).bind(body), Shape(body, u)
+        R, force = bound.evaluate(shape, v)
+        assert R > 0
+        assert np.vdot(v, force) >= R  # convex, and nothing at rest
+        for speed in (1.0, 1e-3, 1e-9, 0.0):
+            assert_semidefinite(matrix_of(body, bound, shape, speed * v))
+            assert_semidefinite(matrix_of(body, bound, shape, speed * v, definite=True))
+
+
+@every_exponent
+def test_tangent_stays_definite(p):
+    """The part of ∂∇₂R/∂u that Newton's method is given only adds to the matrix."""
+    body, u, v = setting()
+    bound, shape = LAWS["stretch"](p).bind(body), Shape(body, u)
+    values = np.zeros((2, body.pattern.n_blocks, 3, 3))
+    bound.add_tangent(shape, v, 3.0, values[0], definite=True, closer=False)
+    bound.add_matrix(shape, v, 3.0, values[1], definite=True)
+    extra = body.pattern.full(values[0] - values[1]).toarray()
+    assert np.abs(extra).max() > 0
+    assert_semidefinite(extra)
+
+
+@every_exponent
+def test_grows_with_its_power(p):
+    """R(s v) = s^(p+1) R(v), exactly where p ≥ 1, and far above the width elsewhere."""
+    body, u, v = setting()
+    bound, shape = LAWS["stretch"](p, width=1e-9).bind(body), Shape(body, u)
+    low, high = (bound.evaluate(shape, s * v)[0] for s in (1.0, 8.0))
+    assert high / low == pytest.approx(8.0 ** (p + 1), rel=1e-7)
+
+
+def test_linear_law_is_the_quadratic_one():
+    """p = 1 with of= is that damping itself, whatever the scale."""
+    body, u, v = setting()
+    shape = Shape(body, u)
+    for base in (sp.StrainRate(shear=5.0, bulk=2.0), sp.Rayleigh(stiffness=0.01)):
+        law = sp.PowerLaw(exponent=1, of=base, scale=7.0)
+        R, force = law.bind(body).evaluate(shape, v)
+        plain_R, plain = base.bind(body).evaluate(shape, v)
+        assert pytest.approx(plain_R, rel=1e-12) == R
+        np.testing.assert_allclose(force, plain, atol=1e-12 * np.abs(plain).max())
+
+
+def test_stretch_law_at_rest_is_strain_rate():
+    """Where F = I, Ṡ = Ė: β ‖Ṡ‖² is strain rate dissipation of ψ = β."""
+    body, u, v = setting()
+    shape = Shape(body, 0 * u)
+    one = LAWS["stretch"](1.0).bind(body)
+    two = sp.StrainRate(shear=40.0).bind(body)
+    np.testing.assert_allclose(
+        one.evaluate(shape, v)[1], two.evaluate(shape, v)[1], rtol=0, atol=1e-10
+    )
+    np.testing.assert_allclose(
+        matrix_of(body, one, shape, v), matrix_of(body, two, shape, v), rtol=0, atol=1e-10
+    )
+
+
+def test_same_as_its_base_at_the_scale():
+    """Where the base has the density A, so has the law: a uniform stretch makes it so all over."""
+    body, _, _ = setting()
+    shape = Shape(body, affine(body.mesh, rotation(4)))
+    v = body.mesh.vertices @ np.diag([1.0, 2.0, -1.0]) @ rotation(4).T
+    base = sp.StrainRate(shear=5.0, bulk=2.0)
+    R, _ = base.bind(body).evaluate(shape, v)
+    for p in (0.0, 2.0):
+        law = sp.PowerLaw(exponent=p, of=base, scale=R / body.mesh.volume, width=1e-6)
+        assert law.bind(body).evaluate(shape, v)[0] == pytest.approx(R, rel=1e-5)
+
+
+@every_exponent
+@pytest.mark.parametrize("inverted", [False, True], ids=["upright", "inverted"])
+def test_rigid_motion_is_free(p, inverted):
+    body, u, v = setting(inverted=inverted)
+    bound, shape = LAWS["stretch"](p).bind(body), Shape(body, u)
+    x = body.mesh.vertices + u
+    force = bound.evaluate(shape, v)[1]
+    assert_no_net_force_or_torque(x, force)
+    added = bound.evaluate(shape, v + rigid_velocity(x))[1]
+    np.testing.assert_allclose(added, force, rtol=0, atol=1e-10 * np.abs(force).max())
+    R, _ = bound.evaluate(shape, rigid_velocity(x))
+    assert abs(R) <= 1e-10
+
+
+@every_exponent
+@pytest.mark.parametrize("stretches", [(1, 1, 0), (1, 1e-8, 0), (1, 1, -1), (0, 0, 0)], ids=str)
+def test_collapsed_cells_stay_finite(p, stretches):
+    body, _, v = setting()
+    u = affine(body.mesh, rotation(1) @ np.diag(stretches).astype(float) @ rotation(2))
+    bound, shape = LAWS["stretch"](p).bind(body), Shape(body, u)
+    R, force = bound.evaluate(shape, v)
+    assert np.isfinite(R)
+    assert R > 0
+    assert np.isfinite(force).all()
+    assert np.isfinite(bound.shape_gradient(shape, v)).all()
+    assert_semidefinite(matrix_of(body, bound, shape, v))
+    rates = np.einsum("eai,eqaj->eqij", v[body.mesh.cells], body.mesh.quadrature().gradients)
+    most = 40.0 * (2 * (rates**2).sum(axis=(2, 3)) + 1e-4) ** ((p + 1) / 2)  # ‖Ṡ‖² ≤ 2 ‖Ḟ‖²
+    assert (body.mesh.quadrature().weights * most).sum() >= R
+
+
+def test_coefficients_by_region():
+    mesh = small_mesh("tet")
+    left = mesh.cells_where(x=(None, 0.5))
+    mesh = mesh.with_region("left", left)
+    body = sp.Body(mesh, soft(sp.StVK))
+    inside = np.isin(np.arange(mesh.n_cells), left)
+    _, u, v = setting()
+    forces = [
+        sp.PowerLaw(exponent=0, strength=given).bind(body).evaluate(Shape(body, u), v)[1]
+        for given in ({"left": 3.0}, 3.0 * inside)
+    ]
+    np.testing.assert_array_equal(*forces)
+    assert not forces[0][np.setdiff1d(np.arange(body.n_vertices), mesh.cells[left])].any()
+    bound = sp.PowerLaw(exponent=0.5, strength={"left": 3.0}).bind(body)
+    assert bound.is_stretch_law
+    assert bound.exponent == 0.5
+    np.testing.assert_array_equal(bound.strength, 3.0 * inside)
+
+
+def decay(p: float, strength: float) -> np.ndarray:
+    """Largest speed in each of six spans of a released bending beam."""
+    mesh = sp.TetMesh.box((1.0, 0.2, 0.2), (5, 1, 1))
+    body = sp.Body(mesh, soft(sp.Corotational, young=1e5), fixed=mesh.where(x=0))
+    mode = sp.vibration_modes(body, 1)
+    sim = sp.Simulation(
+        body, damping=sp.PowerLaw(exponent=p, strength=strength), integrator=sp.TRBDF2(),
+        dt=1 / mode.frequencies[0] / 24,
+    )  # fmt: skip
+    sim.state.u = 0.05 * mode.shapes[0] / np.abs(mode.shapes[0]).max()
+    speeds = np.sqrt(2 * sim.run(144 * sim.dt).kinetic[1:])
+    return speeds.reshape(6, 24).max(axis=1)
+
+
+def test_decay_faster_equal_and_slower_than_exponential():
+    """Dissipative optimization, Fig. 3: ratios of successive swings fall, stay and rise."""
+    ratios = {p: np.diff(np.log(decay(p, beta))) for p, beta in ((0, 80), (1, 1000), (2, 10000))}
+    assert all((of < -0.1).all() for of in ratios.values())
+    assert (np.diff(ratios[0]) < 0).all()
+    assert ratios[0][-1] < 2 * ratios[0][0]
+    assert np.ptp(ratios[1]) < 0.02 * np.abs(ratios[1]).mean()
+    assert (np.diff(ratios[2]) > 0).all()
+    assert ratios[2][-1] > 0.6 * ratios[2][0]
+
+
+@pytest.mark.parametrize("strength", [1e3, 2e4])
+@pytest.mark.parametrize("rule", [sp.BackwardEuler(), sp.TRBDF2()], ids=["Euler", "TR-BDF2"])
+def test_newton_gets_through_dry_damping(strength, rule):
+    """Clay under its own weight, p = 0 with a width of 1e-3 [1/s], loses energy at every step."""
+    mesh = sp.TetMesh.box((1.0, 0.25, 0.25), (4, 1, 1))
+    material = soft(sp.StableNeoHookean, young=1e5, poisson=0.4)
+    body = sp.Body(mesh, material, fixed=mesh.where(x=0))
+    law = sp.PowerLaw(exponent=0, strength=strength, width=1e-3)
+    sim = sp.Simulation(body, damping=law, integrator=rule, gravity=(0, 0, -9.81))
+    motion = sim.run(0.3)
+    total = motion.kinetic + motion.elastic + motion.gravitational
+    assert (np.diff(total) < 1e-6 * np.ptp(motion.gravitational)).all()
+    assert motion.dissipated[-1] > 0
+
+
+def test_strong_dry_damping_stands_still():
+    """What the load cannot overcome creeps by about the width, and no faster."""
+    mesh = sp.TetMesh.box((1.0, 0.25, 0.25), (4, 1, 1))
+    body = sp.Body(mesh, soft(sp.StableNeoHookean, young=1e5), fixed=mesh.where(x=0))
+    speeds = []
+    for width in (1e-2, 1e-3):
+        law = sp.PowerLaw(exponent=0, strength=1e6, width=width)
+        sim = sp.Simulation(body, damping=law, integrator=sp.BackwardEuler(), gravity=(0, 0, -9.81))
+        sim.run(0.1)
+        speeds.append(np.abs(sim.state.v).max())
+    assert 0 < speeds[0] < 1e-2
+    assert speeds[0] / speeds[1] == pytest.approx(10, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("make", "named"),
+    [
+        (lambda: sp.PowerLaw(exponent=-0.1, strength=1), "exponent"),
+        (lambda: sp.PowerLaw(exponent=np.nan, strength=1), "exponent"),
+        (lambda: sp.PowerLaw(exponent=0, strength=-1), "strength"),
+        (lambda: sp.PowerLaw(exponent=0), "strength"),
+        (lambda: sp.PowerLaw(exponent=0, strength=1, width=0), "width"),
+        (lambda: sp.PowerLaw(exponent=0, strength=1, scale=1), "scale"),
+        (lambda: sp.PowerLaw(exponent=0, of=sp.StrainRate(shear=1)), "scale"),
+        (lambda: sp.PowerLaw(exponent=0, of=sp.StrainRate(shear=1), scale=0), "scale"),
+        (lambda: sp.PowerLaw(exponent=0, of=3, scale=1), "of is 3"),
+        (lambda: sp.PowerLaw(exponent=0, of=sp.StrainRate, scale=1), "of is the class"),
+        (lambda: sp.PowerLaw(exponent=0, of=sp.StrainRate(), scale=1, strength=2), "not both"),
+    ],
+    ids=range(11),
+)
+def test_bad_laws_named(make, named):
+    with pytest.raises(sp.InputError, match=named):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("of", "named"),
+    [
+        (sp.Rayleigh(mass=1.0), "acts in cells alone"),
+        (sp.Rayleigh(mass=1.0, stiffness=1.0), "acts in cells alone"),
+        (sp.Rayleigh(stiffness=1.0, at=sp.StiffnessAt.REST), "acts in cells alone"),
+        (sp.PowerLaw(exponent=0, strength=1), "quadratic"),
+    ],
+    ids=range(4),
+)
+def test_bases_that_are_not_quadratic_or_not_in_cells_named(of, named):
+    body, _, _ = setting()
+    with pytest.raises(sp.InputError, match=named):
+        sp.PowerLaw(exponent=0, of=of, scale=1).bind(body)
+
+
+def test_law_of_a_linear_law_is_that_law():
+    """Laws nest: each has arrays of its own."""
+    body, u, v = setting()
+    shape = Shape(body, u)
+    inner = sp.PowerLaw(exponent=1, strength=40.0)
+    outer = sp.PowerLaw(exponent=3, of=inner, scale=40.0)
+    one = outer.bind(body).evaluate(shape, v)
+    two = LAWS["stretch"](3.0).bind(body).evaluate(shape, v)
+    assert one[0] == pytest.approx(two[0], rel=1e-12)
+    np.testing.assert_allclose(one[1], two[1], atol=1e3 * EPS * np.abs(two[1]).max())
