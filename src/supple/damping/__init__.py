@@ -6,11 +6,23 @@ from .curve import Curve, Joining
 from .damping_file import load_damping, save_damping
 from .deformations import shape_between, shape_of_frame, shape_within
 from .example import Example, ExampleDamping, Measure
+from .matched import MatchedStrainRate
+from .principal_strain import PrincipalStrain
 from .rayleigh import Rayleigh, StiffnessAt
+from .spline import SplineDamping, SplineOver
 from .strain_rate import StrainRate
 from .viscous import Viscous
 
-DAMPINGS: tuple[type[Damping], ...] = (Rayleigh, Caughey, Viscous, ExampleDamping, StrainRate)
+DAMPINGS: tuple[type[Damping], ...] = (
+    Rayleigh,
+    Caughey,
+    Viscous,
+    ExampleDamping,
+    StrainRate,
+    MatchedStrainRate,
+    PrincipalStrain,
+    SplineDamping,
+)
 """Every damping model."""
 
 __all__ = [
@@ -23,8 +35,12 @@ __all__ = [
     "Example",
     "ExampleDamping",
     "Joining",
+    "MatchedStrainRate",
     "Measure",
+    "PrincipalStrain",
     "Rayleigh",
+    "SplineDamping",
+    "SplineOver",
     "StiffnessAt",
     "StrainRate",
     "Viscous",

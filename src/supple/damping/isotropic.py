@@ -12,8 +12,8 @@ from ..types import Floats
 from .cells import BoundCellDamping, Points
 
 _STEP = 1e-5  # of stretches, in differences of fourth order
-_SPREAD = 1e-5  # how far apart stretches are put that coincide
-_CLOSE = 1e-6  # stretches nearer than this coincide
+_SPREAD = 1e-6  # how far apart stretches are put that coincide
+_CLOSE = 1e-7  # stretches nearer than this coincide
 
 Density = Callable[[Floats, int], tuple[Floats, Floats]]
 """A function of F that gives r (c, q) and, if order ≥ 1, ∂r/∂Ḟ (c, q, 3, 3)."""
@@ -69,26 +69,28 @@ def add_shape_derivative(
         local[..., a, a] = (r[0] - 8 * r[1] + 8 * r[2] - r[3]) / (12 * h)
     _, T = at((0.0, 0.0, 0.0), 1)
     for a, b in ((0, 1), (0, 2), (1, 2)):
-        total, gap = sigma[..., a] + sigma[..., b], sigma[..., a] - sigma[..., b]
-        left, right = _turning(T, D, a, b)
-        near = gap < _CLOSE * min(1.0, finest)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            even = (left - right) / gap
-            odd = np.where(total > 0, -(left + right) / total, 0.0)
-        if near.any():
-            spread = _SPREAD * min(1.0, finest)
-            away = 0.5 * spread * (np.eye(3)[a] - np.eye(3)[b])
-            sides = []
-            for side in (1, -1):
-                x, y = _turning(at(tuple(side * away), 1)[1], D, a, b)
-                sides.append((x - y) / (gap + side * spread))
-            even = np.where(near, 0.5 * (sides[0] + sides[1]), even)
-        local[..., a, b], local[..., b, a] = 0.5 * (even + odd), 0.5 * (even - odd)
+        halves = []
+        for sign in (1.0, -1.0):  # (G_ab ± G_ba) (σ_a ∓ σ_b) = ±(T Dᵀ)_[ab] − (DᵀT)_[ab]
+            gap = sigma[..., a] - sign * sigma[..., b]
+            part = _ratio(sign, T, D, a, b, gap)
+            near = gap < _CLOSE * min(1.0, finest)
+            if near.any():
+                spread = _SPREAD * min(1.0, finest)
+                away = 0.5 * spread * (np.eye(3)[a] - sign * np.eye(3)[b])
+                sides = [
+                    _ratio(sign, at(tuple(side * away), 1)[1], D, a, b, gap + side * spread)
+                    for side in (1, -1)
+                ]
+                part = np.where(near, 0.5 * (sides[0] + sides[1]), part)
+            halves.append(0.5 * part)
+        local[..., a, b], local[..., b, a] = halves[0] + halves[1], halves[0] - halves[1]
     G += factor * (U @ local @ Vt)
 
 
-def _turning(T: Floats, D: Floats, a: int, b: int) -> tuple[Floats, Floats]:
-    """The skew components (a, b) of T Dᵀ and of DᵀT."""
+def _ratio(sign: float, T: Floats, D: Floats, a: int, b: int, gap: Floats) -> Floats:
+    """(± (T Dᵀ)_[ab] − (DᵀT)_[ab]) / gap, of the skew components (a, b)."""
     left = (T[..., a, :] * D[..., b, :] - T[..., b, :] * D[..., a, :]).sum(axis=-1)
     right = (D[..., :, a] * T[..., :, b] - D[..., :, b] * T[..., :, a]).sum(axis=-1)
-    return left, right
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio: Floats = (sign * left - right) / gap
+    return ratio

@@ -1,0 +1,384 @@
+"""What every damping model promises, over a table of instances of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+import supple as sp
+from supple.damping import DAMPINGS
+from supple.shape import Shape
+
+from ..helpers import (
+    EPS,
+    deformation_gradients,
+    large_deformation,
+    remainder_slopes,
+    rotation,
+    shaken,
+    soft,
+)
+
+GROWING = sp.Curve.monotone([(0.5, 0.3), (1.0, 1.0), (1.6, 4.0)])
+FASTER = sp.Curve.monotone([(0.0, 0.3), (1.0, 1.0), (8.0, 6.0)])
+SLOWER = sp.Curve.monotone([(0.1, 5.0), (2.0, 1.0), (20.0, 0.1)])
+RATE = sp.SplineOver.RATE
+
+
+@dataclass(frozen=True)
+class Case:
+    """A damping for a body, with ``unit`` lengths to a metre, and what it promises."""
+
+    make: Callable[[sp.Body, float], sp.Damping]
+    spares_rigid: bool = False
+    """Whether a rigid velocity makes no force, at any shape."""
+    turns: bool = True
+    """Whether it is the same in a turned body."""
+    exact: bool = True
+    """Whether ∂∇₂R/∂v is that of R, not a stand-in."""
+    definite: bool = True
+    """Whether v·∇₂R ≥ 0 at any shape."""
+    coefficients: tuple[str, ...] = ()
+    """Those that may be given by cell and by region."""
+
+
+def _dashpot(body: sp.Body, unit: float) -> sp.Damping:
+    a = np.zeros(3 * body.n_vertices)
+    a[1], a[-2] = 1.0, -1.0
+    return sp.Viscous(5.0 * np.outer(a, a) + np.eye(len(a)))
+
+
+def _examples(body: sp.Body, unit: float) -> sp.Damping:
+    shapes = np.random.default_rng(5).normal(size=(2, body.n_vertices, 3)) * 0.3 * unit
+    curves = (sp.Curve.constant(3.0), sp.Curve.bezier([(0, 0.3), (0.5, 2.0)]))
+    examples = [sp.Example(x, curve) for x, curve in zip(shapes, curves, strict=True)]
+    return sp.ExampleDamping(sp.Rayleigh(mass=0.4, stiffness=0.01), examples, symmetric=True)
+
+
+def _matched(body: sp.Body, unit: float) -> sp.Damping:
+    return sp.MatchedStrainRate(stiffness=0.02)
+
+
+def _principal(body: sp.Body, unit: float) -> sp.Damping:
+    return sp.PrincipalStrain(stiffness=0.02)
+
+
+def _strain_rate(body: sp.Body, unit: float) -> sp.Damping:
+    return sp.StrainRate(shear=40 / unit, bulk=30 / unit, fibre=20 / unit, direction=(1, 2, -1))
+
+
+def _spline(base, curve, over=sp.SplineOver.STRETCH):
+    return lambda body, unit: sp.SplineDamping(base(body, unit), curve, over=over)
+
+
+CASES: dict[str, Case] = {
+    "Rayleigh": Case(
+        lambda body, unit: sp.Rayleigh(mass=0.7, stiffness=0.02, at=sp.StiffnessAt.CURRENT),
+        definite=False,
+        coefficients=("mass", "stiffness"),
+    ),
+    "Rayleigh at rest": Case(
+        lambda body, unit: sp.Rayleigh(stiffness=0.02, at=sp.StiffnessAt.REST),
+        turns=False,
+        coefficients=("stiffness",),
+    ),
+    "Caughey": Case(lambda body, unit: sp.Caughey((0.5, 0.01, 1e-6)), turns=False),
+    "Viscous": Case(_dashpot, turns=False),
+    "ExampleDamping": Case(_examples, turns=False),
+    "StrainRate": Case(
+        _strain_rate, spares_rigid=True, coefficients=("shear", "bulk", "fibre")
+    ),
+    "MatchedStrainRate": Case(_matched, spares_rigid=True, coefficients=("stiffness",)),
+    "PrincipalStrain": Case(_principal, spares_rigid=True, coefficients=("stiffness",)),
+    "SplineDamping": Case(_spline(_matched, GROWING), spares_rigid=True),
+    "SplineDamping of fibres": Case(_spline(_strain_rate, GROWING), spares_rigid=True),
+    "SplineDamping of strains": Case(_spline(_principal, GROWING), spares_rigid=True),
+    "SplineDamping rising": Case(
+        _spline(_matched, FASTER, RATE), spares_rigid=True, exact=False
+    ),
+    "SplineDamping falling": Case(
+        _spline(_strain_rate, SLOWER, RATE), spares_rigid=True, exact=False
+    ),
+    "SplineDamping of rising rates": Case(
+        _spline(_principal, FASTER, RATE), spares_rigid=True, exact=False
+    ),
+    "SplineDamping of falling rates": Case(
+        _spline(_principal, SLOWER, RATE), spares_rigid=True, exact=False
+    ),
+}  # fmt: skip
+
+every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+every_material = pytest.mark.parametrize(
+    "material", [sp.StVK, sp.NeoHookean], ids=lambda m: m.__name__
+)
+
+
+def the_body(material: type[sp.Material], unit: float = 1.0) -> sp.Body:
+    """Six cells in general position, in a unit of length of which a metre has ``unit``."""
+    mesh = shaken(sp.TetMesh.box((1.0, 0.8, 0.6), (1, 1, 1)))
+    mesh = sp.TetMesh(mesh.vertices * unit, mesh.cells)
+    constants = soft(material, young=1e4 / unit, density=1000.0 / unit**3)
+    return sp.Body(mesh, constants, mass_model=sp.LumpedMass())
+
+
+def held(body: sp.Body) -> sp.Body:
+    """The body held at its vertices of least x."""
+    mesh = body.mesh
+    held = np.argsort(mesh.vertices[:, 0])[:4]
+    return sp.Body(mesh, body.material, fixed=held, mass_model=sp.LumpedMass())
+
+
+def the_state(body: sp.Body, *, inverted: bool = False, seed: int = 0):
+    """A large deformation, a velocity with strain rates of some 1/s, and a change of either."""
+    u = large_deformation(body.mesh, inverted=inverted, seed=seed)
+    v, d = np.random.default_rng(seed + 10).normal(size=(2, *u.shape))
+    return u, v, d
+
+
+def matrix_times(bound, body, shape, v, d, *, definite=False) -> np.ndarray:
+    """∂∇₂R/∂v d (n, 3), of all that the model adds."""
+    pattern = bound.pattern or body.pattern
+    values = np.zeros((pattern.n_blocks, 3, 3))
+    bound.add_matrix(shape, v, 2.0, values, definite=definite)
+    low_rank = bound.low_rank(shape, v)
+    rest = 0.0 if low_rank is None else low_rank.multiply(d)
+    return pattern.multiply(values / 2.0, d) + rest
+
+
+def test_every_model_is_in_the_table():
+    body = the_body(sp.StVK)
+    made = {type(case.make(body, 1.0)) for case in CASES.values()}
+    assert made == set(DAMPINGS)
+
+
+# -- derivatives -----------------------------------------------------------------------------
+
+STEPS = 1e-3 * 0.5 ** np.arange(5)  # short of where largest factors change hands
+
+
+@every_material
+@every_case
+def test_force_is_the_gradient(case, material):
+    body = the_body(material)
+    u, v, d = the_state(body)
+    bound, shape = case.make(body, 1.0).bind(body), Shape(body, u)
+    R, force = bound.evaluate(shape, v)
+    slopes = remainder_slopes(
+        lambda h: abs(bound.evaluate(shape, v + h * d)[0] - R - h * np.vdot(force, d)), STEPS
+    )
+    assert (np.abs(slopes - 2) < 0.05).all()
+
+
+@every_material
+@every_case
+def test_matrix_is_the_second_derivative(case, material):
+    """Where R is quadratic, the series ends with it; else what it leaves falls as h³."""
+    if not case.exact:
+        pytest.skip("has a stand-in, tested below")
+    body = the_body(material)
+    u, v, d = the_state(body)
+    bound, shape = case.make(body, 1.0).bind(body), Shape(body, u)
+    R, force = bound.evaluate(shape, v)
+    curvature = np.vdot(d, matrix_times(bound, body, shape, v, d))
+
+    def remainder(h: float) -> float:
+        series = R + h * np.vdot(force, d) + 0.5 * h**2 * curvature
+        return abs(bound.evaluate(shape, v + h * d)[0] - series)
+
+    if bound.is_linear:
+        assert remainder(1.0) <= 1e3 * EPS * (abs(R) + abs(curvature))
+        there = bound.evaluate(shape, v + d)[1]
+        change = matrix_times(bound, body, shape, v, d)
+        np.testing.assert_allclose(there - force, change, atol=1e3 * EPS * np.abs(there).max())
+    else:
+        assert (np.abs(remainder_slopes(remainder, STEPS) - 3) < 0.1).all()
+
+
+@every_material
+@every_case
+def test_definite_matrix(case, material):
+    """The definite matrix has no negative eigenvalue, and no product of it depends on order."""
+    body = the_body(material)
+    u, v, d = the_state(body, inverted=material.survives_inversion)
+    bound, shape = case.make(body, 1.0).bind(body), Shape(body, u)
+    units = np.eye(d.size).reshape(-1, *d.shape)
+    C = np.array([matrix_times(bound, body, shape, v, x, definite=True).ravel() for x in units])
+    size = np.abs(C).max()
+    np.testing.assert_allclose(C, C.T, atol=1e3 * EPS * size)
+    if case.definite:
+        assert np.linalg.eigvalsh(0.5 * (C + C.T))[0] >= -1e3 * EPS * size
+
+
+@every_material
+@every_case
+def test_shape_gradient(case, material):
+    body = the_body(material)
+    u, v, d = the_state(body, seed=1)
+    bound = case.make(body, 1.0).bind(body)
+    cells = bound.in_cells()
+    if cells is None or bound.outside_cells() is not None:
+        pytest.skip("not a sum over cells")
+    R, _ = cells.evaluate(Shape(body, u), v)
+    G = cells.shape_gradient(Shape(body, u), v)
+    slopes = remainder_slopes(
+        lambda h: abs(cells.evaluate(Shape(body, u + h * d), v)[0] - R - h * np.vdot(G, d)),
+        0.1 * STEPS,
+    )
+    assert (np.abs(slopes - 2) < 0.1).all()
+
+
+# -- power -----------------------------------------------------------------------------------
+
+
+@every_material
+@every_case
+def test_dissipation_is_never_negative(case, material):
+    """R ≥ 0 and v·∇₂R ≥ 0 at large deformations, turned inside out where the material can be."""
+    if not case.definite:
+        pytest.skip("promises no such thing away from rest")
+    body = the_body(material)
+    bound = case.make(body, 1.0).bind(body)
+    for seed in range(8):
+        u, v, d = the_state(body, seed=seed)
+        if material.survives_inversion and seed >= 4:
+            u = u + 0.8 * np.random.default_rng(seed).normal(size=u.shape)
+            assert np.linalg.det(deformation_gradients(body.mesh, u)).min() < 0
+        for velocity in (v, 30 * d):
+            R, force = bound.evaluate(Shape(body, u), velocity)
+            assert R > 0
+            assert np.vdot(force, velocity) > 0
+
+
+@every_material
+@every_case
+def test_rest_takes_no_power(case, material):
+    body = the_body(material)
+    u, v, _ = the_state(body)
+    R, force = case.make(body, 1.0).bind(body).evaluate(Shape(body, u), 0 * v)
+    assert R == 0
+    assert not force.any()
+
+
+@every_material
+@every_case
+def test_rigid_motion(case, material):
+    """A spin about any point and travel: no force from those that promise it, some from others."""
+    body = the_body(material)
+    u, v, _ = the_state(body, seed=2)
+    rigid = np.cross([1.0, -2.0, 0.5], body.mesh.vertices + u) + np.array([3.0, 0, 1])
+    bound = case.make(body, 1.0).bind(body)
+    _, moved = bound.evaluate(Shape(body, u), v)
+    _, force = bound.evaluate(Shape(body, u), rigid)
+    if case.spares_rigid:
+        assert np.abs(force).max() <= 1e3 * EPS * np.abs(moved).max()
+    else:
+        assert np.abs(force).max() > 1e-3 * np.abs(moved).max()
+
+
+@every_material
+@every_case
+def test_momentum(case, material):
+    """Forces that spare rigid motion have neither a resultant nor a moment."""
+    if not case.spares_rigid:
+        pytest.skip("brakes rigid motion")
+    body = the_body(material)
+    u, v, _ = the_state(body, seed=3)
+    _, force = case.make(body, 1.0).bind(body).evaluate(Shape(body, u), v)
+    size = np.abs(force).max()
+    assert np.abs(force.sum(axis=0)).max() <= 1e3 * EPS * size
+    moment = np.cross(body.mesh.vertices + u, force).sum(axis=0)
+    assert np.abs(moment).max() <= 1e3 * EPS * size
+
+
+@every_material
+@every_case
+def test_energy_never_grows(case, material):
+    """A body let go from a large stretch, held at one side: Newton finds every step."""
+    body = the_body(material)
+    body = held(body)
+    sim = sp.Simulation(
+        body, damping=case.make(body, 1.0), integrator=sp.BackwardEuler(), dt=0.02
+    )  # fmt: skip
+    sim.state.u = body.mesh.vertices * [0.3, -0.1, -0.1]
+    motion = sim.run(0.12)
+    energy = motion.kinetic + motion.elastic
+    assert (np.diff(energy) <= 1e-9 * energy[0]).all()
+    assert motion.dissipated[-1] > 0
+
+
+# -- invariance ------------------------------------------------------------------------------
+
+
+@every_material
+@every_case
+def test_turned_body(case, material):
+    if not case.turns:
+        pytest.skip("is tied to the directions of space")
+    body = the_body(material)
+    u, v, _ = the_state(body)
+    Q, X = rotation(4), body.mesh.vertices
+    bound = case.make(body, 1.0).bind(body)
+    R, force = bound.evaluate(Shape(body, u), v)
+    turned, turned_force = bound.evaluate(Shape(body, (X + u) @ Q.T - X), v @ Q.T)
+    assert turned == pytest.approx(R, rel=1e-11)
+    np.testing.assert_allclose(turned_force, force @ Q.T, atol=1e-11 * np.abs(force).max())
+
+
+@every_material
+@every_case
+def test_units(case, material):
+    """Millimetres instead of metres: R in kg mm²/s³, forces in kg mm/s²."""
+    unit = 1000.0
+    body, small = the_body(material), the_body(material, unit)
+    u, v, _ = the_state(body)
+    R, force = case.make(body, 1.0).bind(body).evaluate(Shape(body, u), v)
+    bound = case.make(small, unit).bind(small)
+    R_small, force_small = bound.evaluate(Shape(small, u * unit), v * unit)
+    assert R_small == pytest.approx(R * unit**2, rel=1e-10)
+    np.testing.assert_allclose(
+        force_small, force * unit, atol=1e-10 * unit * np.abs(force).max()
+    )  # fmt: skip
+
+
+@every_case
+def test_coefficients_by_cell_and_region(case):
+    if not case.coefficients:
+        pytest.skip("has none by cell")
+    body = the_body(sp.NeoHookean)
+    some = np.array([0, 2, 3])
+    mesh = body.mesh.with_region("some", some)
+    body = sp.Body(mesh, soft(sp.NeoHookean))
+    u, v, _ = the_state(body)
+    inside = np.isin(np.arange(mesh.n_cells), some)
+    model = case.make(body, 1.0)
+    values = {name: getattr(model, name) for name in case.coefficients}
+    ways = [
+        replace(model, **{name: {"some": x} for name, x in values.items()}),
+        replace(model, **{name: x * inside for name, x in values.items()}),
+    ]
+    forces = [way.bind(body).evaluate(Shape(body, u), v)[1] for way in ways]
+    np.testing.assert_array_equal(*forces)
+    rest = replace(model, **{name: x * ~inside for name, x in values.items()})
+    together = forces[0] + rest.bind(body).evaluate(Shape(body, u), v)[1]
+    whole = model.bind(body).evaluate(Shape(body, u), v)[1]
+    np.testing.assert_allclose(together, whole, atol=1e3 * EPS * np.abs(whole).max())
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [(type(case.make(the_body(sp.StVK), 1.0)), name) for case in CASES.values()
+     for name in case.coefficients],
+)  # fmt: skip
+def test_bad_coefficients(model, name):
+    more = {"direction": (1, 0, 0)} if name == "fibre" else {}
+    for bad in (-1.0, np.nan, [[1.0]], "much", {"left": -1.0}):
+        with pytest.raises(sp.InputError, match=name):
+            model(**{name: bad}, **more)
+    body = the_body(sp.StVK)
+    with pytest.raises(sp.InputError):
+        model(**{name: [1.0, 2.0]}, **more).bind(body)
+    with pytest.raises(sp.InputError):
+        model(**{name: {"nowhere": 1.0}}, **more).bind(body)
