@@ -6,15 +6,8 @@ import numpy as np
 
 from .compiling import kernel
 from .example_newton import curve_at, slope_at
-from .principal import (
-    BY_RATE,
-    add_axis,
-    add_from_frame,
-    closeness,
-    diagonalise_rates,
-    grown,
-    rates_in_frame,
-)
+from .principal import add_from_frame, rates_in_frame
+from .principal_strain import BY_RATE, add_axis, closeness, diagonalise_rates, grown
 
 
 @kernel

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._kernels.principal import add_matched
+from .._kernels.matched import add_matched
 from ..body import Body
 from ..types import Floats
 from .base import BoundDamping, Damping

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._kernels.principal import FIXED, add_principal_strain
+from .._kernels.principal_strain import FIXED, add_principal_strain
 from ..body import Body
 from ..checks import number
 from ..types import Floats

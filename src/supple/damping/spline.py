@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.polynomial import Polynomial
 
-from .._kernels.principal import BY_RATE, BY_STRETCH
+from .._kernels.principal_strain import BY_RATE, BY_STRETCH
 from .._kernels.spline import largest_factors
 from ..body import Body
 from ..checks import instance
