@@ -12,8 +12,8 @@ import supple as sp
 from ..helpers import large_deformation, shaken, soft
 
 GROWING = sp.Curve.monotone([(0.5, 0.3), (1.0, 1.0), (1.6, 4.0)])
-FASTER = sp.Curve.monotone([(0.0, 0.3), (1.0, 1.0), (8.0, 6.0)])
-SLOWER = sp.Curve.monotone([(0.1, 5.0), (2.0, 1.0), (20.0, 0.1)])
+FASTER = sp.Curve.bezier([(0.0, 0.3), (1.0, 1.0), (8.0, 6.0)])
+SLOWER = sp.Curve.bezier([(0.1, 5.0), (2.0, 1.0), (20.0, 0.1)])
 RATE = sp.SplineOver.RATE
 
 

@@ -22,6 +22,9 @@ from .svd3 import eigh3
 FIXED, BY_STRETCH, BY_RATE = 0, 1, 2
 """What the factors of principal strains follow."""
 
+SHARPNESS = 16
+"""Exponent of the mean that stands for the largest of three factors."""
+
 
 @pointwise
 def closeness(sigma, a, b, width):
@@ -63,6 +66,26 @@ def grown(s, slope):
     return s * max(1.0, (1.0 + 0.5 * slope) * (1.0 + slope))
 
 
+@pointwise
+def nearly_largest(s, share):
+    """The mean (⅓ Σ s_j^p)^(1/p), and in ``share`` how it grows with each, ∂ log mean/∂ log s_j.
+
+    The maximum itself has a corner where factors change places, and forces would jump there.
+    """
+    largest = max(s[0], max(s[1], s[2]))
+    if not largest > 0.0:
+        for j in range(3):
+            share[j] = 0.0
+        return largest
+    total = 0.0
+    for j in range(3):
+        share[j] = (s[j] / largest) ** SHARPNESS
+        total += share[j]
+    for j in range(3):
+        share[j] /= total
+    return largest * (total / 3.0) ** (1.0 / SHARPNESS)
+
+
 @kernel
 def add_principal_strain(
     F, D, A_elastic, stiffness, width, by, breaks, pieces, counts, r, P, A, order, factor
@@ -70,12 +93,14 @@ def add_principal_strain(
     """r, then ∂r/∂Ḟ, then factor · ∂²r/∂Ḟ², of principal strain dissipation, added.
 
     By stretch, H is S^½ K S^½ with S the factors of the curve. By rate, K = κ I + N and r is
-    ½ κ Σ s(|σ̇_j|) σ̇_j² + ½ max_j s(|σ̇_j|) σ̇ᵀN σ̇; for ∂²r/∂Ḟ² a definite stand-in.
+    ½ κ Σ s(|σ̇_j|) σ̇_j² + ½ ŝ σ̇ᵀN σ̇, ŝ nearly the largest factor; for ∂²r/∂Ḟ² a definite
+    stand-in.
     """
     U, V, L, R = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
     values, vectors, H = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
     sigma, d, e, k, s = np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty(3)
-    y, z, root, T = np.empty(3), np.empty(3), np.empty(3), np.empty((6, 3, 3))
+    y, z, root, share = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
+    T = np.empty((6, 3, 3))
     for n in range(len(F)):
         beta = stiffness[n]
         if beta == 0.0:
@@ -112,24 +137,23 @@ def add_principal_strain(
                     z[a] -= least * 2.0 * root[a] ** 2 * e[a]
                     rest -= least * (d[a] * d[a] + 2.0 * root[a] ** 2 * e[a] * e[a])
                 diagonalise_rates(sigma, d, e, root, values, vectors)
-                highest, growth, total = 0, 0.0, 0.0
                 for j in range(3):
                     s[j] = curve_at(0, values[j, j], breaks, pieces, counts)
-                    if s[j] > s[highest]:
-                        highest = j
+                largest = nearly_largest(s, share)
                 for a in range(3):
-                    y[a] *= s[highest]
-                    z[a] *= s[highest]
+                    y[a] *= largest
+                    z[a] *= largest
+                total, growth = largest * rest, 0.0
                 for j in range(3):
                     rate = values[j, j]
                     steepness = slope_at(0, rate, breaks, pieces, counts)
                     slope = abs(rate) * steepness
                     growth = max(growth, grown(s[j], slope))
                     total += least * s[j] * rate * rate
-                    along = least * s[j] * rate * (1.0 + 0.5 * slope)
-                    if j == highest:
-                        total += s[j] * rest
-                        along += 0.5 * rest * s[j] * (steepness if rate >= 0.0 else -steepness)
+                    along = 0.5 * rest * largest * share[j] * steepness
+                    if rate < 0.0:
+                        along = -along
+                    along += least * s[j] * rate * (1.0 + 0.5 * slope)
                     add_axis(sigma, root, vectors, j, along, y, z)
             r[n, q] += 0.5 * beta * total
             if order >= 1:

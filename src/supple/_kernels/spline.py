@@ -7,50 +7,57 @@ import numpy as np
 from .compiling import kernel
 from .example_newton import curve_at, slope_at
 from .principal import add_from_frame, rates_in_frame
-from .principal_strain import BY_RATE, add_axis, closeness, diagonalise_rates, grown
+from .principal_strain import add_axis, closeness, diagonalise_rates, grown, nearly_largest
 
 
 @kernel
-def largest_factors(F, D, width, by, breaks, pieces, counts, s, slopes, growth):
-    """s = max_j s(σ_j), and its derivative, by F or where the curve is one of rates by Ḟ.
-
-    ``growth`` is the factor of a second derivative by Ḟ.
-    """
-    U, V, rates, axes = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
-    sigma, d, e, root = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
-    x, y, z = np.empty(3), np.empty(3), np.empty(3)
+def factors_by_stretch(F, D, breaks, pieces, counts, s, slopes):
+    """s = max_j s(σ_j), and its derivative by F."""
+    U, V, d, e = np.empty((3, 3)), np.empty((3, 3)), np.empty(3), np.empty(3)
+    sigma, y, none = np.empty(3), np.empty(3), np.zeros(3)
     for n in range(len(F)):
         for q in range(F.shape[1]):
             rates_in_frame(F[n, q], D[n, q], U, sigma, V, d, e)
-            if by == BY_RATE:
-                p = 0
-                for a in range(3):
-                    for b in range(a + 1, 3):
-                        root[p] = closeness(sigma, a, b, width)
-                        p += 1
-                diagonalise_rates(sigma, d, e, root, rates, axes)
-                for j in range(3):
-                    x[j] = rates[j, j]
-            else:
-                for j in range(3):
-                    x[j] = sigma[j]
-            best, highest = 0, curve_at(0, x[0], breaks, pieces, counts)
+            best, s[n, q] = 0, curve_at(0, sigma[0], breaks, pieces, counts)
             for j in range(1, 3):
-                here = curve_at(0, x[j], breaks, pieces, counts)
-                if here > highest:
-                    best, highest = j, here
-            steepness = slope_at(0, x[best], breaks, pieces, counts)
-            s[n, q] = highest
-            growth[n, q] = highest
+                here = curve_at(0, sigma[j], breaks, pieces, counts)
+                if here > s[n, q]:
+                    best, s[n, q] = j, here
+            slope = s[n, q] * slope_at(0, sigma[best], breaks, pieces, counts)
             for a in range(3):
-                y[a] = z[a] = 0.0
-            signed = highest * (steepness if x[best] >= 0.0 else -steepness)
-            if by == BY_RATE:
-                growth[n, q] = grown(highest, abs(x[best]) * steepness)
-                add_axis(sigma, root, axes, best, signed, y, z)
-            else:
-                y[best] = signed
-            for i in range(3):
-                for j in range(3):
-                    slopes[n, q, i, j] = 0.0
+                y[a] = 0.0
+                for i in range(3):
+                    slopes[n, q, a, i] = 0.0
+            y[best] = slope if sigma[best] >= 0.0 else -slope
+            add_from_frame(U, sigma, V, y, none, 1.0, slopes[n, q])
+
+
+@kernel
+def factors_by_rate(F, D, width, breaks, pieces, counts, s, slopes, growth):
+    """s, nearly the largest of s(|σ̇_j|), its derivative by Ḟ, and what ∂²r/∂Ḟ² grows by."""
+    U, V, rates, axes = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+    sigma, d, e, root = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
+    each, share, y, z = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
+    for n in range(len(F)):
+        for q in range(F.shape[1]):
+            rates_in_frame(F[n, q], D[n, q], U, sigma, V, d, e)
+            p = 0
+            for a in range(3):
+                for b in range(a + 1, 3):
+                    root[p] = closeness(sigma, a, b, width)
+                    p += 1
+            diagonalise_rates(sigma, d, e, root, rates, axes)
+            for j in range(3):
+                each[j] = curve_at(0, rates[j, j], breaks, pieces, counts)
+                y[j] = z[j] = 0.0
+                for i in range(3):
+                    slopes[n, q, j, i] = 0.0
+            s[n, q] = nearly_largest(each, share)
+            slope = 0.0
+            for j in range(3):
+                steepness = share[j] * slope_at(0, rates[j, j], breaks, pieces, counts)
+                slope += abs(rates[j, j]) * steepness
+                signed = steepness if rates[j, j] >= 0.0 else -steepness
+                add_axis(sigma, root, axes, j, s[n, q] * signed, y, z)
+            growth[n, q] = grown(s[n, q], slope)
             add_from_frame(U, sigma, V, y, z, 1.0, slopes[n, q])

@@ -14,6 +14,7 @@ from .cells import BoundCellDamping, Points
 _STEP = 1e-5  # of stretches, in differences of fourth order
 _SPREAD = 1e-6  # how far apart stretches are put that coincide
 _CLOSE = 1e-7  # stretches nearer than this coincide
+_FINE = 1e-3  # what the above are fine enough for
 
 Density = Callable[[Floats, int], tuple[Floats, Floats]]
 """A function of F that gives r (c, q) and, if order ≥ 1, ∂r/∂Ḟ (c, q, 3, 3)."""
@@ -23,7 +24,7 @@ class BoundIsotropicDamping(BoundCellDamping):
     """A cell damping without preferred directions, as simple to write as ``add_points``."""
 
     finest = 1.0
-    """The smallest change of stretch, over a thousandth, that changes r much."""
+    """The smallest difference of stretches that r knows of."""
 
     def add_stress_points(self, points: Points, A: Floats) -> None:
         _, T = self._density(points, 1)
@@ -56,6 +57,7 @@ def add_shape_derivative(
     stretches coincide that is 0/0, and is taken from both sides.
     """
     U, sigma, Vt = np.linalg.svd(F)
+    scale = min(1.0, finest / _FINE)
     D = np.swapaxes(U, -1, -2) @ rate @ np.swapaxes(Vt, -1, -2)
 
     def at(shift: tuple[float, float, float], order: int) -> tuple[Floats, Floats]:
@@ -63,7 +65,7 @@ def add_shape_derivative(
         return r, np.swapaxes(U, -1, -2) @ T @ np.swapaxes(Vt, -1, -2)
 
     local = np.empty_like(F)
-    h = _STEP * min(1.0, finest)
+    h = _STEP * scale
     for a, axis in enumerate(np.eye(3)):
         r = [at(tuple(k * h * axis), 0)[0] for k in (-2, -1, 1, 2)]
         local[..., a, a] = (r[0] - 8 * r[1] + 8 * r[2] - r[3]) / (12 * h)
@@ -73,9 +75,9 @@ def add_shape_derivative(
         for sign in (1.0, -1.0):  # (G_ab ± G_ba) (σ_a ∓ σ_b) = ±(T Dᵀ)_[ab] − (DᵀT)_[ab]
             gap = sigma[..., a] - sign * sigma[..., b]
             part = _ratio(sign, T, D, a, b, gap)
-            near = gap < _CLOSE * min(1.0, finest)
+            near = gap < _CLOSE * scale
             if near.any():
-                spread = _SPREAD * min(1.0, finest)
+                spread = _SPREAD * scale
                 away = 0.5 * spread * (np.eye(3)[a] - sign * np.eye(3)[b])
                 sides = [
                     _ratio(sign, at(tuple(side * away), 1)[1], D, a, b, gap + side * spread)

@@ -19,7 +19,7 @@ from .cells import Coefficient, Points, check_coefficient, coefficient_by_cell
 from .curve import Curve
 from .isotropic import BoundIsotropicDamping
 
-AXIS_WIDTH = 1e-3
+AXIS_WIDTH = 0.02
 """How near two stretches must be to count as alike, unless told otherwise."""
 
 
@@ -38,7 +38,11 @@ class PrincipalStrain(Damping):
     stiffness: Coefficient = 0.0
     """β [s], a scalar, one number a cell, or by region name."""
     axis_width: float = AXIS_WIDTH
-    """Difference of stretches from which on shear of their plane is not damped."""
+    """Difference of stretches from which on shear of their plane is not damped.
+
+    Narrow widths need small steps: within the width the force changes with the shape as fast as
+    it can, and Newton's method fails where stretches pass each other within a step unseen.
+    """
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "stiffness", check_coefficient("stiffness", self.stiffness))
@@ -59,7 +63,7 @@ class BoundPrincipalStrain(BoundIsotropicDamping):
         beta = coefficient_by_cell("stiffness", damping.stiffness, body)
         self._stiffness = np.broadcast_to(beta, body.mesh.n_cells)
         self._how = (damping.axis_width, by, *compiled(curve))
-        self.finest = damping.axis_width / AXIS_WIDTH
+        self.finest = damping.axis_width
 
     @property
     def needs_elasticity(self) -> bool:
