@@ -26,8 +26,6 @@ class Case:
     """Whether a rigid velocity makes no force, at any shape."""
     turns: bool = True
     """Whether it is the same in a turned body."""
-    exact: bool = True
-    """Whether ∂∇₂R/∂v is that of R, not a stand-in."""
     definite: bool = True
     """Whether v·∇₂R ≥ 0 at any shape."""
     coefficients: tuple[str, ...] = ()
@@ -86,16 +84,16 @@ CASES: dict[str, Case] = {
     "SplineDamping of fibres": Case(_spline(_strain_rate, GROWING), spares_rigid=True),
     "SplineDamping of strains": Case(_spline(_principal, GROWING), spares_rigid=True),
     "SplineDamping rising": Case(
-        _spline(_matched, FASTER, RATE), spares_rigid=True, exact=False
+        _spline(_matched, FASTER, RATE), spares_rigid=True
     ),
     "SplineDamping falling": Case(
-        _spline(_strain_rate, SLOWER, RATE), spares_rigid=True, exact=False
+        _spline(_strain_rate, SLOWER, RATE), spares_rigid=True
     ),
     "SplineDamping of rising rates": Case(
-        _spline(_principal, FASTER, RATE), spares_rigid=True, exact=False
+        _spline(_principal, FASTER, RATE), spares_rigid=True
     ),
     "SplineDamping of falling rates": Case(
-        _spline(_principal, SLOWER, RATE), spares_rigid=True, exact=False
+        _spline(_principal, SLOWER, RATE), spares_rigid=True
     ),
 }  # fmt: skip
 

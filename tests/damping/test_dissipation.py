@@ -48,8 +48,6 @@ def test_force_is_the_gradient(case, material):
 @every_case
 def test_matrix_is_the_second_derivative(case, material):
     """Where R is quadratic, the series ends with it; else what it leaves falls as h³."""
-    if not case.exact:
-        pytest.skip("has a stand-in, tested below")
     body = the_body(material)
     u, v, d = the_state(body)
     bound, shape = case.make(body, 1.0).bind(body), Shape(body, u)
@@ -66,7 +64,7 @@ def test_matrix_is_the_second_derivative(case, material):
         change = matrix_times(bound, body, shape, v, d)
         np.testing.assert_allclose(there - force, change, atol=1e3 * EPS * np.abs(there).max())
     else:
-        assert (np.abs(remainder_slopes(remainder, STEPS) - 3) < 0.1).all()
+        assert (np.abs(remainder_slopes(remainder, 4 * STEPS) - 3) < 0.1).all()
 
 
 @every_material

@@ -82,7 +82,7 @@ class BoundPrincipalStrain(BoundIsotropicDamping):
     ) -> None:
         beta = self._stiffness[points.part.cells[points.cut]]
         add_principal_strain(
-            points.F, points.rate, points.A, beta, *self._how, r, P, A, order, factor
+            points.F, points.rate, points.A, beta, *self._how, r, P, A, order, factor, definite
         )
 
 

@@ -44,6 +44,7 @@ class SplineOver(Enum):
     """|σ̇| [1/s]: how fast they change. The force is not linear in the velocity then."""
 
 
+_NOTHING = np.empty((0, 0, 6, 3, 3))
 _BY = {SplineOver.STRETCH: BY_STRETCH, SplineOver.RATE: BY_RATE}
 
 
@@ -60,8 +61,7 @@ class SplineDamping(Damping):
     smooth, as ``Curve.bezier`` is, and may not fall so fast that a faster motion would be damped
     by less than nothing: d log s/d log |σ̇| ≥ −2. The largest of the three factors is their mean
     (⅓ Σ s_j^16)^(1/16) then, at most 7 % less, since forces would jump where factors change
-    places. ∂∇₂R/∂v is a definite stand-in: that of the base, times a factor that is right along
-    the motion. And ``base`` must be linear in the velocity. What base conserves stays conserved.
+    places. And ``base`` must be linear in the velocity. What base conserves stays conserved.
     """
 
     base: Damping
@@ -114,6 +114,16 @@ class _BoundPrincipalSpline(BoundPrincipalStrain):
         return self._is_linear
 
 
+@dataclass(frozen=True, eq=False)
+class _Factors:
+    s: Floats
+    """(c, q)"""
+    slopes: Floats
+    """∂s/∂F or over the rate ∂s/∂Ḟ, (c, q, 3, 3)."""
+    growth: Floats
+    """Times ∂²r/∂Ḟ² of the base, a definite stand-in for that of s r, (c, q)."""
+
+
 class _BoundSpline(BoundCellDamping):
     def __init__(self, damping: SplineDamping, base: BoundCellDamping, body: Body) -> None:
         super().__init__(body)
@@ -130,15 +140,14 @@ class _BoundSpline(BoundCellDamping):
     def is_linear(self) -> bool:
         return not self._over_rate and self._base.is_linear
 
-    def _factors(self, F: Floats, rate: Floats) -> tuple[Floats, Floats, Floats]:
-        """s, its derivative by F or over the rate by Ḟ, and the factor of second derivatives."""
+    def _factors(self, F: Floats, rate: Floats, second: Floats = _NOTHING) -> _Factors:
         s, slopes = np.empty(F.shape[:2]), np.empty_like(F)
         if not self._over_rate:
             factors_by_stretch(F, rate, *self._curve, s, slopes)
-            return s, slopes, s
+            return _Factors(s, slopes, s)
         growth = np.empty_like(s)
-        factors_by_rate(F, rate, self._width, *self._curve, s, slopes, growth)
-        return s, slopes, growth
+        factors_by_rate(F, rate, self._width, *self._curve, s, slopes, growth, second)
+        return _Factors(s, slopes, growth)
 
     def _base_points(
         self, points: Points, order: int, factor: float, definite: bool
@@ -162,33 +171,53 @@ class _BoundSpline(BoundCellDamping):
         definite: bool = True,
     ) -> None:
         r_base, P_base, A_base = self._base_points(points, order, factor, definite)
-        s, slopes, growth = self._factors(points.F, points.rate)
-        r += s * r_base  # dissipative optimization, Eq. 57
+        whole = order >= 2 and self._over_rate and not definite
+        second = np.zeros((*r.shape, 6, 3, 3)) if whole else _NOTHING
+        by = self._factors(points.F, points.rate, second)
+        r += by.s * r_base  # dissipative optimization, Eq. 57
         if order >= 1:
-            P += s[..., None, None] * P_base
+            P += _blocks(by.s, 2) * P_base
             if self._over_rate:
-                P += r_base[..., None, None] * slopes
-        if order >= 2:
-            A += growth[..., None, None, None] * A_base
+                P += _blocks(r_base, 2) * by.slopes
+        if whole:
+            A += _blocks(by.s, 3) * A_base + factor * _blocks(r_base, 3) * second
+            A += factor * _both_ways(by.slopes, P_base)
+        elif order >= 2:
+            A += _blocks(by.growth, 3) * A_base
 
     def add_stress_points(self, points: Points, A: Floats) -> None:
         A_base = np.zeros_like(A)
         self._base.add_stress_points(points, A_base)
-        A += self._factors(points.F, points.rate)[0][..., None, None, None] * A_base
+        A += _blocks(self._factors(points.F, points.rate).s, 3) * A_base
 
     def add_shape_gradient_points(self, points: Points, G: Floats, factor: float) -> None:
         r_base, _, _ = self._base_points(points, 0, 1.0, True)
         G_base = np.zeros_like(G)
         self._base.add_shape_gradient_points(points, G_base, factor)
-        s, slopes, _ = self._factors(points.F, points.rate)
+        by = self._factors(points.F, points.rate)
+        slopes = by.slopes
         if self._over_rate:
 
             def density(F: Floats, order: int) -> tuple[Floats, Floats]:
-                return self._factors(F, points.rate)[:2]
+                there = self._factors(F, points.rate)
+                return there.s, there.slopes
 
             slopes = np.zeros_like(points.F)
             add_shape_derivative(density, points.F, points.rate, slopes, 1.0, self._width)
-        G += s[..., None, None] * G_base + factor * r_base[..., None, None] * slopes
+        G += _blocks(by.s, 2) * G_base + factor * _blocks(r_base, 2) * slopes
+
+
+def _blocks(numbers: Floats, dimensions: int) -> Floats:
+    """Numbers (c, q), to be multiplied with arrays that have so many dimensions more."""
+    return numbers[(..., *(None,) * dimensions)]
+
+
+def _both_ways(L: Floats, R: Floats) -> Floats:
+    """L_ij R_kl + R_ij L_kl (c, q, 6, 3, 3), stored as stress derivatives are."""
+    j, l = np.triu_indices(3)
+    one: Floats = np.einsum("cqis,cqks->cqsik", L[..., j], R[..., l])
+    other: Floats = np.einsum("cqis,cqks->cqsik", R[..., j], L[..., l])
+    return one + other
 
 
 def _check_smooth(curve: Curve) -> None:
