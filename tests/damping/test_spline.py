@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -174,3 +176,20 @@ def test_bad_input():
     nonlinear = sp.SplineDamping(base, SLOWER, over=RATE)
     with pytest.raises(sp.InputError, match="linear in the velocity"):
         sp.SplineDamping(nonlinear, SLOWER, over=RATE).bind(body)
+
+
+@pytest.mark.parametrize("base", list(BASES.values())[1:], ids=list(BASES)[1:])
+def test_newton_goes_through_a_large_swing(base):
+    """Over rates R is not convex in v, and its matrix often indefinite."""
+    beam = sp.TetMesh.box((1, 0.2, 0.2), (10, 2, 2))
+    material = sp.NeoHookean(young=1e5, poisson=0.4, density=1000)
+    body = sp.Body(beam, material, fixed=beam.where(x=0))
+    damping = sp.SplineDamping(
+        replace(base, stiffness=0.02), sp.Curve.bezier([(0.05, 0.3), (1, 1), (8, 6)]), over=RATE
+    )
+    sim = sp.Simulation(
+        body, damping=damping, integrator=sp.TRBDF2(), dt=1 / 30, gravity=(0, 0, -9.81)
+    )
+    motion = sim.run(0.6)
+    assert motion.displacements[:, :, 2].min() < -1.0
+    assert 10 < motion.dissipated[-1] < 20
