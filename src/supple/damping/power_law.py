@@ -110,6 +110,10 @@ class BoundPowerLaw(BoundCellDamping):
             self._e = smooth**2 * damping.scale
 
     @property
+    def is_linear(self) -> bool:
+        return self.exponent == 1
+
+    @property
     def needs_elasticity(self) -> bool:
         return self._base.needs_elasticity
 
