@@ -71,7 +71,7 @@ class Scene:
     gravity: tuple[float, float, float]
     loads: tuple[build.Load, ...]
     initial: Initial
-    damping: Damping | None
+    damping: Damping | tuple[Damping, ...] | None
     integrator: Integrator
     solver: Newton
     dt: float
@@ -86,6 +86,19 @@ class Scene:
     def up(self) -> Literal["y", "z"]:
         """The axis that points up when the scene is shown: y where gravity mostly lies along y."""
         return up_axis(self.gravity)
+
+    @property
+    def dampings(self) -> tuple[Damping, ...]:
+        """The damping, as any number of them that add up."""
+        if self.damping is None:
+            return ()
+        return self.damping if isinstance(self.damping, tuple) else (self.damping,)
+
+    @property
+    def by_example(self) -> ExampleDamping | None:
+        """The one damping that has examples."""
+        found = (d for d in self.dampings if isinstance(d, ExampleDamping) and d.examples)
+        return next(found, None)
 
     def force(self, time: float) -> Floats:
         """All loads that act at ``time`` [s], (n, 3) [N]."""
@@ -125,11 +138,11 @@ class Scene:
             shape = modes.shapes[given.mode - 1]
             u = u + given.amplitude / np.linalg.norm(shape, axis=1).max() * shape
         if given.example is not None:
-            if not isinstance(self.damping, ExampleDamping):
+            damping = self.by_example
+            if damping is None:
                 raise InputError(f"there is no example {given.example!r} to start from")
-            about = self.damping.about
-            u = u if given.equilibrium or about is None else about
-            shape = self.damping.examples[self.damping.index(given.example)].shape
+            u = u if given.equilibrium or damping.about is None else damping.about
+            shape = damping.examples[damping.index(given.example)].shape
             u = np.where(self.body.free, u + given.excitation * shape, u)
         x = X + u
         share = self.body.mass_times(np.ones_like(X))
@@ -168,7 +181,10 @@ def load_scene(
     except RecursionError as error:
         raise InputError(f"{file} is not a scene: its arrays are nested too deeply") from error
     problems = Problems(file.parent)
-    plan = SCENE.read(table, "", problems)
+    try:
+        plan = SCENE.read(table, "", problems)
+    except RecursionError as error:
+        raise InputError(f"{file} is not a scene: its tables are nested too deeply") from error
     if plan is MISSING:
         raise _refused(file, problems)
     return _built(file, text, plan, problems, recorded, progress)
@@ -191,14 +207,19 @@ def _built(
     if body is None:
         raise _refused(file, problems)
     loads = build.build_loads(plan.get("loads", ()), body, solid, problems)
-    table, damping = plan.get("damping", {}), None
-    names: list[str] | None = example_names(table.get("examples", ()))
-    if "file" in table:
+    tables, damping = plan.get("damping", ()), None
+    in_file = any("file" in table for table in tables)
+    names: list[str] | None = example_names(
+        [each for table in tables for each in table.get("examples", ())]
+    )
+    if in_file:
         damping = build_damping(plan, body, solid, problems, progress)
-        names = [e.name for e in known_examples(damping)] if damping is not None else None
+        several = damping if isinstance(damping, tuple) else (damping,)
+        names = [e.name for each in several for e in known_examples(each)]
+        names = names if damping is not None else None
     initial = _initial(plan.get("initial", {}), body, names, problems)
     targets = build_targets(plan.get("targets", ()), names, problems)
-    if "file" not in table:  # last, for it may take a while
+    if not in_file:  # last, for it may take a while
         damping = build_damping(plan, body, solid, problems, progress)
     if problems.found:
         raise _refused(file, problems)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from dataclasses import dataclass
 from typing import Any
 
 from supple import solvers
 from supple.builtin import BUILTINS
-from supple.errors import InputError
 from supple.integrators import INTEGRATORS
 from supple.io.export import MOTION_FORMATS
-from supple.io.scene_damping_fields import DAMPING, DESIGN, EXAMPLE_NAME, TARGET
-from supple.io.scene_kinds import POSITIVE, SELECTION, VECTOR
+from supple.io.scene_damping_fields import DESIGN, EXAMPLE_NAME, TARGET, Dampings
+from supple.io.scene_kinds import POSITIVE, SELECTION, VECTOR, construct
 from supple.io.scene_schema import (
     MISSING,
     Choice,
@@ -110,16 +108,6 @@ class MaterialModel(Kind):
                 return MISSING if name is MISSING else _MATERIALS[names.index(name)]
             value = {k: v for k, v in value.items() if k != "from_file"}
         return Model(_MATERIALS, "model").read(value, path, problems)
-
-
-def construct(cls: type[Any], options: dict[str, Any], path: str, problems: Problems) -> Any:
-    """An object of ``cls``; what it refuses is a problem of the field that it names."""
-    try:
-        return cls(**options)
-    except InputError as error:
-        named = re.match(r"(\w+)(\[\d+\])?=", str(error))
-        place = f"{path}.{named[1]}" if named and named[1] in options else path
-        return problems.add(place, str(error))
 
 
 def _required(cls: type[Any]) -> tuple[str, ...]:
@@ -226,7 +214,7 @@ SCENE = Table(
                 "excitation": ("example",),
             },
         ),
-        "damping": DAMPING,
+        "damping": Dampings(),
         "targets": Tables(TARGET),
         "design": DESIGN,
         "integrator": Model(_first(INTEGRATORS, "TRBDF2"), "name"),
