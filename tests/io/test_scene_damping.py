@@ -33,7 +33,8 @@ ONE = {
         exponent=0, strength=40.0, width=1e-3
     ),
     'model = "power_law"\nexponent = 2\nscale = 3\n'
-    'of = { model = "strain_rate", shear = 5, bulk = 2 }': sp.PowerLaw(exponent=2, of=RATE, scale=3),
+    'of = { model = "strain_rate", shear = 5, bulk = 2 }': sp.PowerLaw(
+        exponent=2, of=RATE, scale=3),
     'model = "power_law"\nexponent = 2\nscale = 3\nof = { stiffness = 0.1 }': sp.PowerLaw(
         exponent=2, of=sp.Rayleigh(stiffness=0.1), scale=3
     ),

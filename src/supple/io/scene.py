@@ -12,20 +12,23 @@ from typing import Any, Literal
 import numpy as np
 
 from supple.body import Body
+from supple.contact import Obstacle
 from supple.damping import Damping, ExampleDamping
 from supple.damping.example import known_examples
 from supple.design import Unloading
 from supple.errors import InputError
-from supple.integrators import TRBDF2, Integrator
+from supple.integrators import TRBDF2, ExplicitIntegrator, Integrator
 from supple.io import scene_build as build
 from supple.io.scene_damping import build_damping, example_names
-from supple.io.scene_design import DesignOptions, build_targets, named_example
+from supple.io.scene_design import DesignOptions, build_targets
 from supple.io.scene_fields import SCENE
+from supple.io.scene_initial import Initial, build_initial
 from supple.io.scene_schema import MISSING, Problems
 from supple.mesh import Embedding, VolumeMesh
 from supple.reduction import vibration_modes
 from supple.simulation import Simulation
 from supple.solvers import Newton
+from supple.solvers.interface import StageSolver
 from supple.statics import static_shape
 from supple.types import Floats, Progress
 
@@ -34,32 +37,13 @@ __all__ = ["Initial", "Scene", "load_scene"]
 _LARGEST = 1_000_000  # bytes of a scene file
 
 
-@dataclass(frozen=True)
-class Initial:
-    """How a scene starts.
-
-    ``equilibrium``: at rest under its loads; ``velocity`` (3,) [m/s] of the whole body;
-    ``rotation`` (3,) [rad/s] about its centre of mass; ``mode``: bent into this vibration mode,
-    counted from 1, with ``amplitude`` [m] where it moves most; ``example``: bent into
-    ``excitation`` times this example of the damping, by its name, or by its number from 0.
-    """
-
-    equilibrium: bool = False
-    velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    rotation: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    mode: int | None = None
-    amplitude: float = 0.0
-    example: int | str | None = None
-    excitation: float = 1.0
-
-
 @dataclass(frozen=True, eq=False)
 class Scene:
     """A scene that was read and checked; ``simulation`` makes it run.
 
     ``text`` is the file as it was read; ``every`` the steps from one frame to the next; ``skin``
     and ``colors`` what to draw; ``formats`` what to export; ``targets`` what is asked of the
-    damping, and ``design`` how to find one that does it.
+    damping, and ``design`` how to find one that does it; ``obstacles`` what the body cannot enter.
     """
 
     path: Path
@@ -73,7 +57,7 @@ class Scene:
     initial: Initial
     damping: Damping | tuple[Damping, ...] | None
     integrator: Integrator
-    solver: Newton
+    solver: StageSolver
     dt: float
     every: int
     duration: float
@@ -81,6 +65,7 @@ class Scene:
     report: bool
     targets: tuple[Unloading, ...] = ()
     design: DesignOptions = field(default_factory=DesignOptions)
+    obstacles: tuple[Obstacle, ...] = ()
 
     @property
     def up(self) -> Literal["y", "z"]:
@@ -122,6 +107,7 @@ class Scene:
             dt=self.dt,
             gravity=self.gravity,
             force=self.force if self.loads else None,
+            obstacles=self.obstacles,
         )
         if at_start:
             u, v = self._start(progress)
@@ -217,10 +203,19 @@ def _built(
         several = damping if isinstance(damping, tuple) else (damping,)
         names = [e.name for each in several for e in known_examples(each)]
         names = names if damping is not None else None
-    initial = _initial(plan.get("initial", {}), body, names, problems)
+    initial = build_initial(plan.get("initial", {}), body, names, problems)
     targets = build_targets(plan.get("targets", ()), names, problems)
     if not in_file:  # last, for it may take a while
         damping = build_damping(plan, body, solid, problems, progress)
+    integrator: Integrator = plan.get("integrator") or TRBDF2()
+    obstacles = tuple(plan.get("obstacles", ()))
+    if obstacles and isinstance(integrator, ExplicitIntegrator):
+        name = type(integrator).__name__
+        problems.add(
+            "integrator",
+            f"{name} is explicit and cannot hold a body out of obstacles; give an implicit one "
+            'such as "TRBDF2"',
+        )
     if problems.found:
         raise _refused(file, problems)
     time, output = plan["time"], plan.get("output", {})
@@ -237,7 +232,7 @@ def _built(
         loads=loads,
         initial=initial,
         damping=damping,
-        integrator=plan.get("integrator") or TRBDF2(),
+        integrator=integrator,
         solver=plan.get("solver") or Newton(),
         dt=time["dt"] if fps is None else 1.0 / (fps * substeps),
         every=time.get("every", 1) if fps is None else substeps,
@@ -246,25 +241,8 @@ def _built(
         report=output.get("report", True),
         targets=targets,
         design=DesignOptions(**plan.get("design", {})),
+        obstacles=obstacles,
     )
-
-
-def _initial(
-    given: dict[str, Any], body: Body, names: list[str] | None, problems: Problems
-) -> Initial:
-    if given.get("equilibrium"):
-        with build.noting(problems, "initial.equilibrium"):
-            body.require_supports("an equilibrium")
-    free = int(body.free.sum())
-    mode = given.get("mode")
-    if mode is not None and mode >= free:
-        known = f"has modes 1 to {free - 1}" if free > 1 else "cannot move: all of it is held"
-        problems.add("initial.mode", f"got {mode}; the body {known}")
-    if "example" in given:
-        example = named_example(given["example"], names, "initial.example", problems)
-        given = given | {"example": example}
-    rows: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in given.items()}
-    return Initial(**rows)
 
 
 def _text(file: Path) -> str:

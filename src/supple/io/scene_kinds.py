@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from supple.errors import InputError
@@ -24,8 +25,10 @@ SELECTORS = ("x", "y", "z", "file", "vertices", "place")
 """Those of them that can stand alone."""
 
 
-def construct(cls: type[Any], options: dict[str, Any], path: str, problems: Problems) -> Any:
-    """An object of ``cls``; what it refuses is a problem of the field that it names."""
+def construct(
+    cls: Callable[..., Any], options: dict[str, Any], path: str, problems: Problems
+) -> Any:
+    """What ``cls`` makes of options; what it refuses is a problem of the field that it names."""
     try:
         return cls(**options)
     except InputError as error:
