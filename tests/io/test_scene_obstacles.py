@@ -177,8 +177,8 @@ def test_bad_obstacle_or_solver_names_field_and_cure(refusal, text):
 
 def test_solver_by_method_or_name(scene):
     made = scene(
-        '[solver]\nmethod = "admm"\niterations = 30\ntolerance = 1e-3\nacceleration = 0\n'
-        'weight = 2\ndissipation = "second_order"\n'
+        'gravity = [0, 0, -9.81]\n[solver]\nmethod = "admm"\niterations = 30\ntolerance = 1e-3\n'
+        'acceleration = 0\nweight = 2\ndissipation = "second_order"\n'
     )
     assert made.solver == ADMM(
         iterations=30,

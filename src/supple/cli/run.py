@@ -11,6 +11,7 @@ import tomllib
 from pathlib import Path
 
 from supple import InputError, Motion, StepFailed, read_motion, set_thread_count
+from supple.cli.changes import changes_of, same_options, words_of
 from supple.cli.progress import Reporter, say
 from supple.cli.simulate import export, facts, make_folder, record
 from supple.cli.values import default_folder
@@ -34,7 +35,12 @@ def command(given: argparse.Namespace) -> int:
     folder = Path(given.output or default_folder(given))
     path = folder / "motion.motion"
     with Reporter("examples", quiet=given.quiet) as reporter:
-        scene = load_scene(given.scene, recorded=_recorded(path, given), progress=reporter)
+        scene = load_scene(
+            given.scene,
+            recorded=_recorded(path, given),
+            changes=changes_of(given),
+            progress=reporter,
+        )
     make_folder(folder)
     metadata = _metadata(scene, path, given)
     duration = given.duration if given.duration is not None else scene.duration
@@ -104,10 +110,12 @@ def _metadata(scene: Scene, path: Path, given: argparse.Namespace) -> dict[str, 
             "chooses another folder"
         )
     if not (path.exists() and given.resume):
-        return {"scene": scene.text}
+        words = words_of(given)
+        return {"scene": scene.text} | ({"options": shlex.join(words)} if words else {})
     kept = read_metadata(path)
     before = kept.get("scene", "")
     if _same(before, scene.text):
+        same_options(kept.get("options", ""), given, path)
         return kept
     changes = [
         f"  {line}"
@@ -182,4 +190,5 @@ def _again(given: argparse.Namespace, folder: Path) -> str:
     words = ["supple", "run", given.scene, "--output", str(folder), "--resume"]
     if given.duration is not None:
         words += ["--duration", f"{given.duration:g}"]
+    words += words_of(given)
     return shlex.join(words)

@@ -12,7 +12,7 @@ import numpy as np
 
 from supple import InputError, Motion, Recorder, Simulation, export_motion
 from supple.cli.progress import Reporter
-from supple.cli.words import damping_text, spread
+from supple.cli.words import damping_text, obstacle_text, solver_text, spread
 from supple.io.scene import Scene
 from supple.types import Floats
 
@@ -119,9 +119,13 @@ def facts(scene: Scene) -> list[tuple[str, str]]:
         listed.append(("Gravity", f"({', '.join(f'{g:g}' for g in scene.gravity)}) m/s²"))
     if scene.loads:
         listed.append(("Loads", f"{len(scene.loads)}"))
+    for i, obstacle in enumerate(scene.obstacles):
+        label = "Obstacle" if len(scene.obstacles) == 1 else f"Obstacle {i + 1}"
+        listed.append((label, obstacle_text(obstacle)))
     listed.append(("Starts", _start(scene)))
     listed.append(("Damping", damping_text(scene.dampings)))
     name = type(scene.integrator).__name__
+    listed.append(("Solver", solver_text(scene.solver)))
     listed.append(("Time", f"{scene.duration:g} s in steps of {1e3 * scene.dt:.4g} ms, {name}"))
     return listed
 

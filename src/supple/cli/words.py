@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from supple.contact import Box, Capsule, HeightField, Obstacle, Plane, Sphere
 from supple.damping import (
     Caughey,
     Damping,
@@ -16,6 +17,7 @@ from supple.damping import (
     MomentumConserving,
     Rayleigh,
 )
+from supple.solvers.interface import StageSolver
 
 _UNITS = {
     "shear": "Pa s",
@@ -56,13 +58,50 @@ def base_text(given: Damping) -> str:
     if isinstance(given, MomentumConserving):
         inner = "; ".join(map(base_text, given.models))
         return f"{inner}, conserving momentum by {_plain(given.by.name)}"
-    set_here = [
-        (f.name, getattr(given, f.name))
-        for f in dataclasses.fields(given)  # type: ignore[arg-type]
+    return _set_here(given)
+
+
+def _set_here(given: Any) -> str:
+    """The name of a thing, and those of its options that are not as by default."""
+    parts = [
+        f"{_plain(f.name)} {_value(getattr(given, f.name), _UNITS.get(f.name, ''))}"
+        for f in dataclasses.fields(given)
         if not _is_default(f, getattr(given, f.name))
     ]
-    parts = [f"{_plain(name)} {_value(value, _UNITS.get(name, ''))}" for name, value in set_here]
     return f"{type(given).__name__}: {', '.join(parts)}" if parts else type(given).__name__
+
+
+def obstacle_text(given: Obstacle) -> str:
+    """An obstacle in words."""
+    words = {"MeshObstacle": "mesh", "HeightField": "height field"}
+    name = type(given).__name__
+    parts = [words.get(name, name.lower()), _place(given), f"friction {given.friction:.4g}"]
+    if given.restitution is not None:
+        parts.append(f"restitution {given.restitution:.4g}")
+    if given.motion is not None:
+        parts.append("moving")
+    return ", ".join(part for part in parts if part)
+
+
+def _place(given: Obstacle) -> str:
+    if isinstance(given, Plane):
+        return f"normal {_value(given.normal, '')}, offset {given.offset:.4g} m"
+    if isinstance(given, Sphere):
+        kind = "bodies inside, " if given.hollow else ""
+        return f"{kind}radius {given.radius:.4g} m around {_value(given.centre, 'm')}"
+    if isinstance(given, Box):
+        return f"{_value(given.size, 'm')} around {_value(given.centre, 'm')}"
+    if isinstance(given, Capsule):
+        ends = f"{_value(given.start, 'm')} to {_value(given.end, 'm')}"
+        return f"radius {given.radius:.4g} m from {ends}"
+    if isinstance(given, HeightField):
+        return " × ".join(map(str, np.shape(given.heights))) + " heights"
+    return f"{given.surface().n_triangles:,} triangles"
+
+
+def solver_text(given: StageSolver) -> str:
+    """A solver in words: its name, and what was set of it."""
+    return _set_here(given)
 
 
 def spread(value: object) -> str:
@@ -94,6 +133,8 @@ def _is_default(field: dataclasses.Field[Any], value: Any) -> bool:
     if not field.init or value is None:
         return True
     default: Any = field.default
+    if field.default_factory is not dataclasses.MISSING:
+        default = field.default_factory()
     return bool(np.array_equal(value, default)) if np.ndim(value) else bool(value == default)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -147,12 +147,15 @@ def load_scene(
     path: str | os.PathLike[str],
     *,
     recorded: VolumeMesh | None = None,
+    changes: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
 ) -> Scene:
     """Reads a scene file and builds what it describes.
 
     ``recorded``: the mesh of an earlier run of this scene, taken where the scene fills a surface
-    with tets, for no two fillings are the same. ``progress`` hears of the search for the shapes of
+    with tets, for no two fillings are the same. ``changes`` are tables to take instead of those of
+    the file, such as {"solver": {"method": "admm"}}; an empty one leaves a table out, and
+    "obstacles" are added to those of the file. ``progress`` hears of the search for the shapes of
     examples.
 
     Raises InputError that names the file and, at once, every field that cannot be used, with what
@@ -166,6 +169,7 @@ def load_scene(
         raise InputError(f"{file} is not TOML: {error}") from error
     except RecursionError as error:
         raise InputError(f"{file} is not a scene: its arrays are nested too deeply") from error
+    table = _changed(table, changes or {})
     problems = Problems(file.parent)
     try:
         plan = SCENE.read(table, "", problems)
@@ -174,6 +178,15 @@ def load_scene(
     if plan is MISSING:
         raise _refused(file, problems)
     return _built(file, text, plan, problems, recorded, progress)
+
+
+def _changed(table: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    made = {key: value for key, value in table.items() if key not in changes or changes[key]}
+    made |= {key: value for key, value in changes.items() if value}
+    before = table.get("obstacles", [])
+    if "obstacles" in changes and isinstance(before, list):
+        made["obstacles"] = [*before, *changes["obstacles"]]
+    return made
 
 
 def _built(
