@@ -78,7 +78,14 @@ def export(scene: Scene, motion: Motion, path: Path, *, quiet: bool) -> None:
     with Reporter(f"writing {path.name}", quiet=quiet) as reporter, warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         options = {} if path.suffix == ".pvd" else {"up": scene.up}
-        export_motion(motion, path, skin=scene.skin, progress=reporter, **options)
+        export_motion(
+            motion,
+            path,
+            skin=scene.skin,
+            obstacles=scene.obstacles,
+            progress=reporter,
+            **options,
+        )
 
 
 def make_folder(folder: Path) -> None:
