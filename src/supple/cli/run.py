@@ -15,6 +15,7 @@ from supple.cli.changes import changes_of, same_options, words_of
 from supple.cli.progress import Reporter, say
 from supple.cli.simulate import export, facts, make_folder, record
 from supple.cli.values import default_folder
+from supple.io.obstacle_surfaces import floor_of
 from supple.io.report import Run, floor_under, write_report
 from supple.io.scene import Scene, load_scene
 from supple.mesh import VolumeMesh
@@ -156,6 +157,7 @@ def _write(scene: Scene, motion: Motion, steps: Floats, folder: Path, quiet: boo
         export(scene, motion, made[-1], quiet=quiet)
     if scene.report:
         made.append(folder / "report.html")
+        floor = floor_of(scene.obstacles, scene.up)
         run = Run(scene.title, motion, steps=steps if len(steps) else None)
         write_report(
             made[-1],
@@ -166,9 +168,10 @@ def _write(scene: Scene, motion: Motion, steps: Floats, folder: Path, quiet: boo
             skin=scene.skin,
             colors=scene.colors,
             free=bool(scene.body.free.all()),
-            floor=floor_under(scene.body, up=scene.up),
+            floor=floor_under(scene.body, up=scene.up) if floor is None else floor,
             up=scene.up,
             source=scene.text,
+            obstacles=scene.obstacles,
         )
     for file in made:
         say(f"  {file}", quiet=quiet)

@@ -11,7 +11,7 @@ from supple.contact import Obstacle, Plane
 from supple.motion import Motion
 from supple.types import Floats, Ints
 
-GREY = (0.55, 0.57, 0.60)
+GREY = (0.60, 0.58, 0.55)
 """Red, green and blue that obstacles are drawn with."""
 
 _UPRIGHT = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
@@ -29,6 +29,11 @@ class DrawnObstacle:
     triangles: Ints
     rotations: Floats | None = None
     translations: Floats | None = None
+
+    @property
+    def frames(self) -> int:
+        """How many frames differ: one where it stands still."""
+        return 1 if self.rotations is None else len(self.rotations)
 
     def frame(self, index: int) -> Floats:
         """Vertex positions in one frame [m], (v, 3)."""
@@ -57,7 +62,7 @@ def drawn_obstacles(obstacles: Sequence[Obstacle], motion: Motion) -> list[Drawn
     low = np.min([(X + u).min(axis=0) for u in motion.displacements], axis=0)
     high = np.max([(X + u).max(axis=0) for u in motion.displacements], axis=0)
     size = float(np.linalg.norm(np.ptp(X + motion.displacements[0], axis=0)))
-    extent, centre = float((high - low).max()) + 1.5 * size, (low + high) / 2
+    extent, centre = float((high - low).max()) + 1.0 * size, (low + high) / 2
     made = []
     for i, obstacle in enumerate(obstacles):
         name = f"obstacle_{i + 1}"
