@@ -208,6 +208,8 @@ def _shadow(
     """Opacity of a soft shadow on the level ``floor`` [m], (height · width,)."""
     width, height = size
     axes, scale = camera.axes, height / camera.height
+    if not len(triangles):
+        return np.zeros(width * height)
     used = np.unique(triangles)
     rise = positions[:, 2:] - floor
     fallen = positions + rise * np.array([0.10, 0.16, 0.0])
