@@ -221,7 +221,7 @@ def _shadow(
     total = np.zeros((height, width))
     for share, blur, strength in ((1.0, 0.060, 0.26), (0.22, 0.022, 0.34)):
         level = share * max(float(rise[used].max()), 1e-9)
-        near = triangles[far <= level]
+        near = triangles[far <= (1 + 1e-9) * level]  # a level sheet, too
         mask = np.zeros(width * height)
         for _, pixel, _ in _covered(screen, near, width, height):
             mask[pixel] = 1.0
