@@ -17,6 +17,7 @@ from supple.damping import (
     Joining,
     MomentumConserving,
     Rayleigh,
+    SpringStrainRate,
     StiffnessAt,
     file_kinds,
 )
@@ -222,7 +223,8 @@ def _as_in_files() -> dict[str, _Model]:
             for key, each in kind.fields.items()
         }
         known = {key: each for key, each in fields.items() if each is not None}
-        if fields and len(known) == len(fields):
+        of_solids = kind.model is not SpringStrainRate  # no scene has springs
+        if fields and len(known) == len(fields) and of_solids:
             made[name] = _Model(known, kind.needed, {}, kind.model)
     return made
 
