@@ -114,6 +114,11 @@ class BoundPowerLaw(BoundCellDamping):
         return self.exponent == 1
 
     @property
+    def is_dry(self) -> bool:
+        """Whether the force has a corner at rest that a proximal step can meet exactly."""
+        return self.is_stretch_law and self.exponent < 1
+
+    @property
     def needs_elasticity(self) -> bool:
         return self._base.needs_elasticity
 
