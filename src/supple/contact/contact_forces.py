@@ -37,6 +37,7 @@ class ContactForces:
         self._stage: Stage | None = None
         self._blocks = np.zeros((0, 3, 3))
         self._off, self._boost = np.inf, 1.0
+        self._u = np.zeros_like(body.mesh.vertices)
 
     def stiffness_at(self, stage: Stage) -> Floats:
         """What every vertex has on the diagonal of the stage's matrix [N/m], (n,), about."""
@@ -62,6 +63,7 @@ class ContactForces:
     def push(self, u: Floats) -> Floats:
         """What the contacts add to the residual at u, w (s − z) [N], (n, 3)."""
         s, z, self._blocks = self.contacts.settle(u)
+        self._u = u
         total = np.zeros_like(u)
         np.add.at(total, self.contacts.pairs.vertex, self.weights[:, None] * (s - z))
         return total
@@ -70,10 +72,11 @@ class ContactForces:
         """The contacts' part of the incremental potential [J]."""
         return self.contacts.energy(u, self.weights)
 
-    def add_matrix(self, values: Floats) -> None:
+    def add_matrix(self, values: Floats, *, cautious: bool) -> None:
         """Add the derivative of the last ``push`` to blocks on the body's pattern."""
         where = self._diagonal[self.contacts.pairs.vertex]
-        np.add.at(values, where, self.weights[:, None, None] * self._blocks)
+        blocks = self.contacts.cautious_blocks(self._u) if cautious else self._blocks
+        np.add.at(values, where, self.weights[:, None, None] * blocks)
 
     def improve(self, stage: Stage, u: Floats) -> bool:
         """Bring multipliers and planes up to date at u; whether that changes anything."""
