@@ -83,16 +83,18 @@ class ContactForces:
         contacts, pairs = self.contacts, self.contacts.pairs
         s, z, _ = contacts.settle(u)
         contacts.remember(self.weights[:, None] * (z - s))
-        off = float(np.abs(u[pairs.vertex] - z).max(initial=0.0))
+        apart = u[pairs.vertex] - z
+        off = float(np.abs(apart).max(initial=0.0))
+        inside = float(np.abs(np.einsum("ki,ki->k", apart, pairs.normal)).max(initial=0.0))
         limits = pairs.friction * contacts.pressed(s)
         grown = np.abs(limits - pairs.limits) > _SAME_LIMIT * limits + contacts.exact / _WEIGHT
         facing = pairs.normal.copy()
         pairs.lift, pairs.limits = s - z, limits
-        if off > _CLOSER * self._off:  # what the body resists with is more than was thought
+        if inside > max(_CLOSER * self._off, contacts.exact):  # the body resists with more
             self._boost *= _MORE
             self.weights *= _MORE
             pairs.lift, pairs.limits = pairs.lift / _MORE, limits / _MORE
-        self._off = off
+        self._off = inside
         contacts.face(stage, u)
         turned = np.abs(pairs.normal - facing).max(axis=1, initial=0.0)
         moved = (turned * (pairs.lift != 0).any(axis=1)).max(initial=0.0) * contacts.edge
