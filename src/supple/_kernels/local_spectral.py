@@ -117,12 +117,18 @@ def from_stretches(U, x, V, z):
 
 
 @kernel
-def singular_values(F, sigma):
-    """σ (c, q, 3) of F, largest first, the last with the sign of det F."""
-    U, V = np.empty((3, 3)), np.empty((3, 3))
+def add_singular_values(F, rate, p, q, sigma):
+    """sigma (c, k, 3) += p σ + q σ̇ of F, largest first, the last with the sign of det F."""
+    U, values, V = np.empty((3, 3)), np.empty(3), np.empty((3, 3))
     for e in range(F.shape[0]):
-        for q in range(F.shape[1]):
-            svd3(F[e, q], U, sigma[e, q], V)
+        for k in range(F.shape[1]):
+            svd3(F[e, k], U, values, V)
+            for a in range(3):
+                along = 0.0
+                for i in range(3):
+                    for j in range(3):
+                        along += U[i, a] * rate[e, k, i, j] * V[j, a]
+                sigma[e, k, a] += p * values[a] + q * along
 
 
 @kernel
