@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from .compiling import kernel
-from .svd3 import svd3
+from .svd3 import svd3, svd3_from
 
 _SHORTEST = 1e-3
 _FLAT = 0.02
@@ -20,13 +20,13 @@ _LEAST_STRETCH = 0.2  # to start from, where the place is flat or inside out
 
 @kernel
 def to_stretches(s, z, U, sigma, V, trial, norm, length):
-    """s = U diag(σ̃) Vᵀ; first trial places diag(σ) from the diagonal of UᵀzV.
+    """s = U diag(σ̃) Vᵀ, sought from the V given; first trials diag(σ) from the diagonal of UᵀzV.
 
     Where that would be flat or inside out, σ̃ takes its place, well away from collapse.
     """
     for e in range(s.shape[0]):
         for q in range(s.shape[1]):
-            svd3(s[e, q], U[e, q], sigma[e, q], V[e, q])
+            svd3_from(s[e, q], U[e, q], sigma[e, q], V[e, q])
             norm[e, q], length[e, q] = np.inf, 1.0
             least = np.inf
             for a in range(3):

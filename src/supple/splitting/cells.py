@@ -46,6 +46,8 @@ class CellTerms(GradientTerms):
         self._start_rate = np.zeros(self.by_point)
         self._elasticity = any(model.needs_elasticity for model in dampings)
         self._principal = _principal_alone(dampings, dissipation)
+        self._axes = np.zeros(self.by_point)  # V of the last local minima, to start from
+        self._axes[:] = np.eye(3)
         self._stretches_before = np.zeros(self.by_point[:3])
 
     def begin(self, stage: Stage, u_v: Floats, start_velocity: Floats) -> None:
@@ -96,7 +98,8 @@ class CellTerms(GradientTerms):
     def _minimise_stretches(self, cut: slice, s: Floats, z: Floats) -> None:
         """The same for energies of singular values alone, with three unknowns."""
         part = self.part
-        U, V, trial = (point_array(name, part, cut, 3, 3) for name in ("U", "V", "trial"))
+        U, trial = (point_array(name, part, cut, 3, 3) for name in ("U", "trial"))
+        V = self._axes[cut]
         sigma, x, step = (point_array(name, part, cut, 3) for name in ("sigma", "x", "step"))
         norm, length = (point_array(name, part, cut) for name in ("norm", "length"))
         to_stretches(s, z, U, sigma, V, trial, norm, length)
