@@ -225,10 +225,13 @@ class Dynamics(SplitProblem):
 
     @cached_property
     def _splitter(self) -> Splitter:
-        return Splitter(self.body, self.damping, self.pattern, self._places)
+        return Splitter(self.body, self.damping, self.pattern, self._places, self.contact)
 
     def split(self, stage: Stage, starts: Sequence[Floats], options: SplitOptions) -> Splitting:
         return self._splitter.split(stage, starts, options, start_velocity=self._start_velocity)
+
+    def overlooked(self, stage: Stage, u: Floats) -> bool:
+        return self.contact is not None and self.contact.contacts.missed(stage, u)
 
     def outside(self, stage: Stage, u: Floats) -> Outside:
         v = self._following(stage.velocity(u), self._held_velocity)

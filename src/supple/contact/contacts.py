@@ -159,21 +159,16 @@ class Contacts:
 
     def settle(self, u: Floats) -> tuple[Floats, Floats, Floats]:
         """Where the pairs would have their vertices, sought at s = u + lift: s, z and I − ∂z/∂s."""
+        s = u[self.pairs.vertex] + self.pairs.lift
+        return s, *self.held_out(s)
+
+    def held_out(self, s: Floats) -> tuple[Floats, Floats]:
+        """The places z (k, 3) of vertices sought at s (k, 3), and I − ∂z/∂s (k, 3, 3)."""
         pairs = self.pairs
-        s = u[pairs.vertex] + pairs.lift
         z, blocks = np.empty_like(s), np.empty((pairs.count, 3, 3))
-        hold_out(
-            s,
-            pairs.normal,
-            pairs.offset,
-            pairs.origin,
-            pairs.friction,
-            pairs.limits,
-            z,
-            pairs.kind,
-            blocks,
-        )
-        return s, z, blocks
+        planes = pairs.normal, pairs.offset, pairs.origin
+        hold_out(s, *planes, pairs.friction, pairs.limits, z, pairs.kind, blocks)
+        return z, blocks
 
     def pressed(self, s: Floats) -> Floats:
         """How deep each pair's vertex would be [m] but for the contact, (k,)."""

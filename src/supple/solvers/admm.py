@@ -20,6 +20,7 @@ _PATIENCE = 25  # iterations after which
 _ENOUGH = 0.3  # of the residual may be left, or else
 _BOOST = 2.0  # times the weight is used from then on,
 _EASY = 20  # until so many stages have gone without trouble
+_MOST_ROUNDS = 5  # with contacts that were overlooked before
 _LOCAL_ACCURACY = 0.01  # of the distance between local variables and the body
 
 
@@ -73,7 +74,11 @@ class BoundADMM(BoundStageSolver):
     def solve(self, stage: Stage, starts: Sequence[Floats]) -> Floats:
         if not len(self._index):
             return starts[0]
-        u, converged = self._iterate(stage, starts)
+        for _ in range(_MOST_ROUNDS):
+            u, converged = self._iterate(stage, starts)
+            if not np.isfinite(u).all() or not self._problem.overlooked(stage, u):
+                break
+            starts = [u, u]
         if not np.isfinite(u).all():
             raise self._failed("the iteration left finite numbers", stage)
         if not converged and self._options.iterations is None:
@@ -117,8 +122,10 @@ class BoundADMM(BoundStageSolver):
             dual = self._norm(self._scatter(split, z - previous)) / scale
             self.residuals = primal, dual
             residual = max(primal, dual)
-            if residual <= options.tolerance:
-                return u, True
+            if residual <= options.tolerance or iteration == most:
+                for term, sought, place in zip(terms, local_s, local_z, strict=True):
+                    term.finish(sought, place)
+                return u, residual <= options.tolerance
             image = s + apart
             s[:] = image if anderson is None else anderson.next(root * s, root * image) / root
             accuracy = _LOCAL_ACCURACY * float(np.linalg.norm(apart)) / np.sqrt(size)
@@ -135,7 +142,7 @@ class BoundADMM(BoundStageSolver):
                         anderson.reset()
                     residual = np.inf
                 milestone = residual
-        return u, False
+        raise AssertionError("unreachable: there is at least one iteration")
 
     def _split(self, stage: Stage, starts: Sequence[Floats]) -> Splitting:
         options = self._options

@@ -65,6 +65,10 @@ class LocalTerms(ABC):
     def warm(self, z: Floats, s: Floats) -> None:
         """s ← z + ∇Φ(z)/w, or what comes close: the place whose local minimum is z."""
 
+    def finish(self, s: Floats, z: Floats) -> None:
+        """Keep of the outcome what later stages need."""
+        return  # nothing, as a rule
+
     @abstractmethod
     def minimise(self, s: Floats, z: Floats) -> None:
         """z ← argmin Φ(z) + w/2 ‖z − s‖², starting from the z given (Eq. 40)."""
@@ -104,6 +108,10 @@ class SplitProblem(Problem):
     @abstractmethod
     def split(self, stage: Stage, starts: Sequence[Floats], options: SplitOptions) -> Splitting:
         """The stage as a sum of local terms, about to be solved from one of ``starts`` (n, 3)."""
+
+    def overlooked(self, stage: Stage, u: Floats) -> bool:
+        """Whether u needs terms that the last splitting had not; the next one then has them."""
+        return False
 
     @abstractmethod
     def outside(self, stage: Stage, u: Floats) -> Outside:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..body import Body
+from ..contact.contact_forces import ContactForces
+from ..contact.contacts import Contacts
 from ..damping import BoundDamping
 from ..elastic_body import ElasticBody
 from ..errors import InputError
@@ -16,6 +18,9 @@ from ..solvers.splitting import LocalTerms, SplitOptions, Splitting
 from ..sparse import BlockPattern, LowRank, joined
 from ..types import Floats, Ints
 from .cells import CellTerms
+from .contact import ContactTerms
+
+_CONTACT_WEIGHT = 1.0  # times the matrix's diagonal at the vertex, by experiment
 
 
 class Splitter:
@@ -27,7 +32,9 @@ class Splitter:
         damping: Sequence[BoundDamping],
         pattern: BlockPattern,
         places: Sequence[Ints],
+        contact: ContactForces | None,
     ) -> None:
+        self._contact = contact
         self._body, self._pattern, self._places = body, pattern, places
         found = [model.in_cells() for model in damping]
         self._in_cells = [model for model in found if model is not None]
@@ -57,6 +64,10 @@ class Splitter:
             term.begin(stage.u_v, start_velocity)
             term.set_weight(options.weight)
             terms.append(term)
+        near = b""
+        if self._contact is not None and self._contact.contacts.pairs.count:
+            terms.append(self._contact_terms(stage, self._contact.contacts, terms))
+            near = self._contact.contacts.pairs.vertex.tobytes()
         start = []
         for local in terms:
             place = np.empty(local.shape)
@@ -72,13 +83,24 @@ class Splitter:
                 scalars, blocks = scalars + multiples[self._places[0]], None
         return Splitting(
             terms=terms,
-            matrix_key=(stage.c_v, stage.c_a, options.weight, self._matrices),
+            matrix_key=(stage.c_v, stage.c_a, options.weight, self._matrices, near),
             scalars=scalars,
             places=self._places[0],
             blocks=blocks,
             low_rank=low_rank,
             start=start,
         )
+
+    def _contact_terms(
+        self, stage: Stage, contacts: Contacts, others: Sequence[LocalTerms]
+    ) -> ContactTerms:
+        """Weighed like what holds a vertex otherwise."""
+        values = stage.c_a * self._body.mass_values
+        for term in others:
+            term.add_matrix(values)
+        diagonal = self._body.pattern.indptr[:-1]
+        weights = _CONTACT_WEIGHT * values[diagonal[contacts.pairs.vertex]]
+        return ContactTerms(contacts, weights, stage, diagonal)
 
     def _cell_terms(self, stage: Stage, options: SplitOptions) -> list[CellTerms]:
         key = (stage.c_v, options.dissipation)
