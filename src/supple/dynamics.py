@@ -62,7 +62,7 @@ class Dynamics(SplitProblem):
         self._buffer, self._spare = (np.empty((body.pattern.n_blocks, 3, 3)) for _ in range(2))
         self._matrix = np.empty((body.pattern.n_blocks, 3, 3))
         self._order = 2 if any(model.uses_stiffness_matrix for model in self.damping) else 1
-        self.curved_as_matrix = all(model.is_linear for model in self.damping)
+        self.curved_as_matrix = all(model.curved_as_matrix for model in self.damping)
         if any(model.depends_on_shape for model in self.damping):
             self.advice = (
                 "Damping that follows the shape can keep a buckling body from settling: with "

@@ -8,8 +8,11 @@ from .damping_file import load_damping, save_damping
 from .deformations import shape_between, shape_of_frame, shape_within
 from .drag import Drag
 from .example import Example, ExampleDamping, Measure
+from .matched import MatchedStrainRate
 from .power_law import PowerLaw
+from .principal_strain import PrincipalStrain
 from .rayleigh import Rayleigh, StiffnessAt
+from .spline import SplineDamping, SplineOver
 from .spring_rate import SpringStrainRate
 from .strain_rate import StrainRate
 from .viscous import Viscous
@@ -24,6 +27,9 @@ DAMPINGS: tuple[type[Damping], ...] = (
     PowerLaw,
     MomentumConserving,
     Drag,
+    MatchedStrainRate,
+    PrincipalStrain,
+    SplineDamping,
 )
 """Every damping model."""
 
@@ -39,10 +45,14 @@ __all__ = [
     "Example",
     "ExampleDamping",
     "Joining",
+    "MatchedStrainRate",
     "Measure",
     "MomentumConserving",
     "PowerLaw",
+    "PrincipalStrain",
     "Rayleigh",
+    "SplineDamping",
+    "SplineOver",
     "SpringStrainRate",
     "StiffnessAt",
     "StrainRate",

@@ -34,8 +34,13 @@ class BoundDamping(ABC):
 
     @property
     def is_linear(self) -> bool:
-        """Whether ``potential`` has ∂∇₂R/∂v as its curvature, as for a force linear in v."""
+        """Whether the force is linear in v."""
         return True
+
+    @property
+    def curved_as_matrix(self) -> bool:
+        """Whether ``potential`` has ∂∇₂R/∂v as its curvature; then line searches trust it."""
+        return self.is_linear
 
     def potential(self, shape: Shape, v: Floats, near: Floats) -> float:
         """A function of v [W], zero at ``near``, whose gradient there is ∇₂R; for line searches."""

@@ -58,6 +58,10 @@ class BoundCellDamping(BoundDamping):
         self.body = body
 
     @property
+    def curved_as_matrix(self) -> bool:
+        return True  # the matrix is that of R, which is a function
+
+    @property
     def needs_elasticity(self) -> bool:
         """Whether ``Points`` must hold the elastic stress and its derivative."""
         return False

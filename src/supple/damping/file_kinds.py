@@ -18,8 +18,12 @@ from .conserving import Conserving, MomentumConserving
 from .curve import Curve
 from .drag import Drag
 from .example import Example, ExampleDamping, Measure
+from .matched import MatchedStrainRate
 from .power_law import PowerLaw
+from .principal_strain import PrincipalStrain
 from .rayleigh import Rayleigh, StiffnessAt
+from .spline import SplineDamping, SplineOver
+from .spring_rate import SpringStrainRate
 from .strain_rate import StrainRate
 from .text_format import Table, array_of, kept, table_of
 from .viscous import Viscous
@@ -256,6 +260,24 @@ KINDS: dict[str, Kind] = {
     "strain_rate": _by_fields(
         StrainRate,
         {"shear": COEFFICIENT, "bulk": COEFFICIENT, "fibre": COEFFICIENT, "direction": VECTORS},
+    ),
+    "matched_strain_rate": _by_fields(MatchedStrainRate, {"stiffness": COEFFICIENT}, "stiffness"),
+    "principal_strain": _by_fields(
+        PrincipalStrain, {"stiffness": COEFFICIENT, "axis_width": NUMBER}, "stiffness"
+    ),
+    "spline": _by_fields(
+        SplineDamping,
+        {
+            "base": DAMPING,
+            "curve": CURVE,
+            "over": _choice(SplineOver, _by_name),
+            "axis_width": NUMBER,
+        },
+        "base",
+        "curve",
+    ),
+    "spring_strain_rate": _by_fields(
+        SpringStrainRate, {"viscosity": COEFFICIENT, "matched": COEFFICIENT}
     ),
     "power_law": _by_fields(
         PowerLaw,

@@ -10,36 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._kernels.compiling import kernel, pointwise
+from .._kernels.compiling import kernel
 from .._kernels.svd3 import eigh3, svd3
-
-
-@pointwise
-def _contract(A, L, R):
-    """L_ij (∂P_ij/∂F_kl) R_kl."""
-    total = 0.0
-    s = 0
-    for j in range(3):
-        for l in range(j, 3):
-            for i in range(3):
-                for k in range(3):
-                    total += A[s, i, k] * L[i, j] * R[k, l]
-                    if l > j:
-                        total += A[s, k, i] * L[i, l] * R[k, j]
-            s += 1
-    return total
-
-
-@pointwise
-def _add_outer(A, eigenvalue, Q):
-    """∂P_ij/∂F_kl += eigenvalue Q_ij Q_kl."""
-    s = 0
-    for j in range(3):
-        for l in range(j, 3):
-            for i in range(3):
-                for k in range(3):
-                    A[s, i, k] += eigenvalue * Q[i, j] * Q[k, l]
-            s += 1
+from .._kernels.tensors import add_outer, contract
 
 
 @kernel
@@ -60,7 +33,7 @@ def project_isotropic(F, A):
             block = A[e, q]
             for a in range(3):
                 for b in range(a, 3):
-                    stretch[a, b] = stretch[b, a] = _contract(block, axes[a, a], axes[b, b])
+                    stretch[a, b] = stretch[b, a] = contract(block, axes[a, a], axes[b, b])
             diagonal = (stretch[0, 0], stretch[1, 1], stretch[2, 2])
             eigh3(stretch, vectors)
             smallest = min(stretch[0, 0], stretch[1, 1], stretch[2, 2])
@@ -68,8 +41,8 @@ def project_isotropic(F, A):
             p = 0
             for a in range(2):
                 for b in range(a + 1, 3):
-                    same = _contract(block, axes[a, b], axes[a, b])
-                    cross = _contract(block, axes[a, b], axes[b, a])
+                    same = contract(block, axes[a, b], axes[a, b])
+                    cross = contract(block, axes[a, b], axes[b, a])
                     pairs[p, 0], pairs[p, 1] = same + cross, same - cross
                     smallest = min(smallest, min(pairs[p, 0], pairs[p, 1]))
                     p += 1
@@ -85,7 +58,7 @@ def project_isotropic(F, A):
                                 + vectors[1, m] * axes[1, 1, i, j]
                                 + vectors[2, m] * axes[2, 2, i, j]
                             )
-                    _add_outer(block, stretch[m, m], Q)
+                    add_outer(block, stretch[m, m], Q, Q)
             p = 0
             for a in range(2):
                 for b in range(a + 1, 3):
@@ -97,5 +70,5 @@ def project_isotropic(F, A):
                                     Q[i, j] = np.sqrt(0.5) * (
                                         axes[a, b, i, j] + s * axes[b, a, i, j]
                                     )
-                            _add_outer(block, pairs[p, sign], Q)
+                            add_outer(block, pairs[p, sign], Q, Q)
                     p += 1

@@ -1,0 +1,68 @@
+"""Strain rate dissipation matched to the stiffness: r = β/2 Ė:C:Ė, C = ∂²ψ/∂E².
+
+It is Rayleigh's stiffness damping without the part that brakes rotation (strain rate, Eq. 12).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._kernels.matched import add_matched
+from ..body import Body
+from ..elastic_body import ElasticBody
+from ..types import Floats
+from .base import BoundDamping, Damping, body_for
+from .cells import Points
+from .coefficients import Coefficient, coefficient_of_cells, kept_coefficient
+from .isotropic import BoundIsotropicDamping
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatchedStrainRate(Damping):
+    """r = β/2 Ė:C:Ė with the elasticity C = ∂²ψ/∂E² of the material where it is (Eq. 12).
+
+    E is Green's strain, Ė = ½ (FᵀḞ + ḞᵀF). For StVK it is ``StrainRate`` with shear β μ and bulk
+    β λ; other materials damp more where they are stiffer. At the rest shape it is Rayleigh damping
+    of the same β, for every material; elsewhere it spares rotation, as Rayleigh damping does not.
+
+    C may lose definiteness in large strain. Then the nearest definite form takes its place: what
+    the form in the rates of the three stretches has of negative eigenvalues is left out, and so
+    are negative shear moduli. Conserves linear and angular momentum.
+    """
+
+    stiffness: Coefficient = 0.0
+    """β [s], a scalar, one number a cell, or by region name."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "stiffness", kept_coefficient("stiffness", self.stiffness))
+
+    def bind(self, body: ElasticBody) -> BoundDamping:
+        solid = body_for(self, Body, body)
+        return _BoundMatched(self, solid)
+
+
+class _BoundMatched(BoundIsotropicDamping):
+    def __init__(self, damping: MatchedStrainRate, body: Body) -> None:
+        super().__init__(body)
+        beta = coefficient_of_cells("stiffness", damping.stiffness, body)
+        self._stiffness = np.broadcast_to(beta, body.mesh.n_cells)
+
+    @property
+    def needs_elasticity(self) -> bool:
+        return True
+
+    def add_points(
+        self,
+        points: Points,
+        r: Floats,
+        P: Floats,
+        A: Floats,
+        *,
+        order: int,
+        factor: float = 1.0,
+        definite: bool = True,
+    ) -> None:
+        beta = self._stiffness[points.part.cells[points.cut]]
+        add_matched(points.F, points.rate, points.P, points.A, beta, r, P, A, order, factor)

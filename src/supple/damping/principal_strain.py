@@ -1,0 +1,100 @@
+"""Damping of principal strains: r = β/2 σ̇ᵀK_σ σ̇, K_σ = ∂²ψ/∂σ², σ the singular values of F.
+
+It is blind to axes of stretch that turn in the material, which makes it cheap in solvers that work
+on σ (dissipative optimization, §5.1.3).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._kernels.principal_strain import FIXED, add_principal_strain
+from ..body import Body
+from ..checks import number
+from ..elastic_body import ElasticBody
+from ..types import Floats
+from .base import BoundDamping, Damping, body_for
+from .cells import Points
+from .coefficients import Coefficient, coefficient_of_cells, kept_coefficient
+from .curve import Curve
+from .isotropic import BoundIsotropicDamping
+
+AXIS_WIDTH = 0.02
+"""How near two stretches must be to count as alike, unless told otherwise."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrincipalStrain(Damping):
+    """r = β/2 σ̇ᵀK_σ σ̇ with the rates σ̇_a = u_a·Ḟv_a of the principal stretches (Eqs. 52–53).
+
+    K_σ is the stiffness against the three stretches, without its negative eigenvalues.
+
+    Where two stretches coincide, as they do at rest, their axes are any two of a plane, and r
+    would depend on the choice. There the shear of the plane is damped too, by the modulus that
+    makes r the same for all axes; that fades out, smoothly, as the stretches come to differ by
+    ``axis_width``. Conserves linear and angular momentum.
+    """
+
+    stiffness: Coefficient = 0.0
+    """β [s], a scalar, one number a cell, or by region name."""
+    axis_width: float = AXIS_WIDTH
+    """Difference of stretches from which on shear of their plane is not damped.
+
+    Narrow widths need small steps: within the width the force changes with the shape as fast as
+    it can, and Newton's method fails where stretches pass each other within a step unseen.
+    """
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "stiffness", kept_coefficient("stiffness", self.stiffness))
+        object.__setattr__(self, "axis_width", check_axis_width(self.axis_width))
+
+    def bind(self, body: ElasticBody) -> BoundDamping:
+        solid = body_for(self, Body, body)
+        return BoundPrincipalStrain(self, solid, Curve.constant(1.0), FIXED)
+
+
+class BoundPrincipalStrain(BoundIsotropicDamping):
+    """Principal strain damping, each strain with a factor of its own from ``curve``.
+
+    ``by`` says what the curve is one of, in the words of the kernel.
+    """
+
+    def __init__(self, damping: PrincipalStrain, body: Body, curve: Curve, by: int) -> None:
+        super().__init__(body)
+        beta = coefficient_of_cells("stiffness", damping.stiffness, body)
+        self._stiffness = np.broadcast_to(beta, body.mesh.n_cells)
+        self._how = (damping.axis_width, by, *compiled(curve))
+        self.finest = damping.axis_width
+
+    @property
+    def needs_elasticity(self) -> bool:
+        return True
+
+    def add_points(
+        self,
+        points: Points,
+        r: Floats,
+        P: Floats,
+        A: Floats,
+        *,
+        order: int,
+        factor: float = 1.0,
+        definite: bool = True,
+    ) -> None:
+        beta = self._stiffness[points.part.cells[points.cut]]
+        add_principal_strain(
+            points.F, points.rate, points.A, beta, *self._how, r, P, A, order, factor, definite
+        )
+
+
+def check_axis_width(given: float) -> float:
+    """A width as it is kept in a description."""
+    return number("axis_width", given, above=0.0)
+
+
+def compiled(curve: Curve) -> tuple[Floats, Floats, np.ndarray[tuple[int], np.dtype[np.int64]]]:
+    """A curve as kernels read it: breaks, pieces and their number, one row each."""
+    breaks, pieces = curve.cubics
+    return breaks[None], pieces[None], np.array([len(pieces)])

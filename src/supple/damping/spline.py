@@ -1,0 +1,256 @@
+"""Damping shaped by a curve over the principal stretches of each cell, or over their rates.
+
+Dissipative optimization, §5.2.2, with both of its forms.
+"""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from numpy.polynomial import Polynomial
+
+from .._kernels.principal_strain import BY_RATE, BY_STRETCH
+from .._kernels.spline import factors_by_rate, factors_by_stretch
+from ..body import Body
+from ..checks import instance
+from ..elastic_body import ElasticBody
+from ..errors import InputError
+from ..types import Floats
+from .base import BoundDamping, Damping, body_for
+from .cells import BoundCellDamping, Points
+from .curve import Curve
+from .isotropic import add_shape_derivative
+from .principal_strain import (
+    AXIS_WIDTH,
+    BoundPrincipalStrain,
+    PrincipalStrain,
+    check_axis_width,
+    compiled,
+)
+
+_LOG_10 = float(np.log(10.0))
+_CORNER = 1e-9  # jump of slope, as a share of the steepest, that is more than rounding
+_STEEPEST = -2.0  # d log s/d log rate at which a faster motion loses no more power than a slower
+
+
+class SplineOver(Enum):
+    """What a curve of spline damping is a function of."""
+
+    STRETCH = "stretch"
+    """σ, 1 at rest: the size of the singular values of F."""
+    RATE = "rate"
+    """|σ̇| [1/s]: how fast they change. The force is not linear in the velocity then."""
+
+
+_NOTHING = np.empty((0, 0, 6, 3, 3))
+_BY = {SplineOver.STRETCH: BY_STRETCH, SplineOver.RATE: BY_RATE}
+
+
+@dataclass(frozen=True)
+class SplineDamping(Damping):
+    """Any damping of cells times a factor: r' = max_j s(σ_j) r, or max_j s(|σ̇_j|) r (Eq. 57).
+
+    On ``PrincipalStrain`` each principal strain has a factor of its own. Over stretch it is
+    r' = β/2 σ̇ᵀ S^½ K_σ S^½ σ̇ with S = diag(s(σ_j)). Over the rate that form may feed energy
+    where factors change at different pace, so there K_σ = κ I + N is split, κ its smallest
+    eigenvalue, and r' = β/2 (κ Σ_j s(|σ̇_j|) σ̇_j² + max_j s(|σ̇_j|) σ̇ᵀN σ̇).
+
+    Over the rate the force is that of r' as it is, with the derivative of s. So the curve must be
+    smooth, as ``Curve.bezier`` is, and may not fall so fast that a faster motion would be damped
+    by less than nothing: d log s/d log |σ̇| ≥ −2. The largest of the three factors is their mean
+    (⅓ Σ s_j^16)^(1/16) then, at most 7 % less, since forces would jump where factors change
+    places. And ``base`` must be linear in the velocity. What base conserves stays conserved.
+    """
+
+    base: Damping
+    """A damping that is a sum over cells: StrainRate, MatchedStrainRate, PrincipalStrain, …"""
+    curve: Curve | float
+    """s, a ``Curve`` or a number."""
+    _: KW_ONLY
+    over: SplineOver = SplineOver.STRETCH
+    axis_width: float | None = None
+    """Difference of stretches from which on axes are told apart, over the rate; that of a
+    ``PrincipalStrain`` is its own, otherwise 0.02."""
+
+    def __post_init__(self) -> None:
+        instance("base", self.base, Damping, "StrainRate(shear=10)")
+        instance("over", self.over, SplineOver, "SplineOver.RATE")
+        object.__setattr__(self, "curve", Curve.of(self.curve))
+        if self.axis_width is not None:
+            object.__setattr__(self, "axis_width", check_axis_width(self.axis_width))
+            if isinstance(self.base, PrincipalStrain):
+                raise InputError("give axis_width= to PrincipalStrain; spline damping uses that")
+        if self.over is SplineOver.RATE:
+            _check_smooth(Curve.of(self.curve))
+            _check_fall(Curve.of(self.curve))
+
+    def bind(self, body: ElasticBody) -> BoundDamping:
+        solid = body_for(self, Body, body)
+        if isinstance(self.base, PrincipalStrain):
+            return _BoundPrincipalSpline(self, self.base, solid)
+        bound = self.base.bind(solid)
+        cells = bound.in_cells()
+        if cells is None or bound.outside_cells() is not None:
+            raise InputError(
+                f"spline damping needs a base that acts within cells, not {self.base!r}; give "
+                "StrainRate, MatchedStrainRate or PrincipalStrain, and add other damping beside it"
+            )
+        if self.over is SplineOver.RATE and not cells.is_linear:
+            raise InputError(
+                f"over the rate, spline damping needs a base that is linear in the velocity, not "
+                f"{self.base!r}; give StrainRate or the like, or use SplineOver.STRETCH"
+            )
+        return _BoundSpline(self, cells, solid)
+
+
+class _BoundPrincipalSpline(BoundPrincipalStrain):
+    def __init__(self, damping: SplineDamping, base: PrincipalStrain, body: Body) -> None:
+        super().__init__(base, body, Curve.of(damping.curve), _BY[damping.over])
+        self._is_linear = damping.over is SplineOver.STRETCH
+
+    @property
+    def is_linear(self) -> bool:
+        return self._is_linear
+
+
+@dataclass(frozen=True, eq=False)
+class _Factors:
+    s: Floats
+    """(c, q)"""
+    slopes: Floats
+    """∂s/∂F or over the rate ∂s/∂Ḟ, (c, q, 3, 3)."""
+    growth: Floats
+    """Times ∂²r/∂Ḟ² of the base, a definite stand-in for that of s r, (c, q)."""
+
+
+class _BoundSpline(BoundCellDamping):
+    def __init__(self, damping: SplineDamping, base: BoundCellDamping, body: Body) -> None:
+        super().__init__(body)
+        self._base = base
+        self._over_rate = damping.over is SplineOver.RATE
+        self._width = AXIS_WIDTH if damping.axis_width is None else damping.axis_width
+        self._curve = compiled(Curve.of(damping.curve))
+
+    @property
+    def needs_elasticity(self) -> bool:
+        return self._base.needs_elasticity
+
+    @property
+    def is_linear(self) -> bool:
+        return not self._over_rate and self._base.is_linear
+
+    def _factors(self, F: Floats, rate: Floats, second: Floats = _NOTHING) -> _Factors:
+        s, slopes = np.empty(F.shape[:2]), np.empty_like(F)
+        if not self._over_rate:
+            factors_by_stretch(F, rate, *self._curve, s, slopes)
+            return _Factors(s, slopes, s)
+        growth = np.empty_like(s)
+        factors_by_rate(F, rate, self._width, *self._curve, s, slopes, growth, second)
+        return _Factors(s, slopes, growth)
+
+    def _base_points(
+        self, points: Points, order: int, factor: float, definite: bool
+    ) -> tuple[Floats, Floats, Floats]:
+        size = points.F.shape[:2]
+        r = np.zeros(size)
+        P = np.zeros((*size, 3, 3)) if order >= 1 else np.empty((0, 0, 3, 3))
+        A = np.zeros((*size, 6, 3, 3)) if order >= 2 else np.empty((0, 0, 6, 3, 3))
+        self._base.add_points(points, r, P, A, order=order, factor=factor, definite=definite)
+        return r, P, A
+
+    def add_points(
+        self,
+        points: Points,
+        r: Floats,
+        P: Floats,
+        A: Floats,
+        *,
+        order: int,
+        factor: float = 1.0,
+        definite: bool = True,
+    ) -> None:
+        r_base, P_base, A_base = self._base_points(points, order, factor, definite)
+        whole = order >= 2 and self._over_rate and not definite
+        second = np.zeros((*r.shape, 6, 3, 3)) if whole else _NOTHING
+        by = self._factors(points.F, points.rate, second)
+        r += by.s * r_base  # dissipative optimization, Eq. 57
+        if order >= 1:
+            P += _blocks(by.s, 2) * P_base
+            if self._over_rate:
+                P += _blocks(r_base, 2) * by.slopes
+        if whole:
+            A += _blocks(by.s, 3) * A_base + factor * _blocks(r_base, 3) * second
+            A += factor * _both_ways(by.slopes, P_base)
+        elif order >= 2:
+            A += _blocks(by.growth, 3) * A_base
+
+    def add_stress_points(self, points: Points, A: Floats) -> None:
+        A_base = np.zeros_like(A)
+        self._base.add_stress_points(points, A_base)
+        A += _blocks(self._factors(points.F, points.rate).s, 3) * A_base
+
+    def add_shape_gradient_points(self, points: Points, G: Floats, factor: float) -> None:
+        r_base, _, _ = self._base_points(points, 0, 1.0, True)
+        G_base = np.zeros_like(G)
+        self._base.add_shape_gradient_points(points, G_base, factor)
+        by = self._factors(points.F, points.rate)
+        slopes = by.slopes
+        if self._over_rate:
+
+            def density(F: Floats, order: int) -> tuple[Floats, Floats]:
+                there = self._factors(F, points.rate)
+                return there.s, there.slopes
+
+            slopes = np.zeros_like(points.F)
+            add_shape_derivative(density, points.F, points.rate, slopes, 1.0, self._width)
+        G += _blocks(by.s, 2) * G_base + factor * _blocks(r_base, 2) * slopes
+
+
+def _blocks(numbers: Floats, dimensions: int) -> Floats:
+    """Numbers (c, q), to be multiplied with arrays that have so many dimensions more."""
+    return numbers[(..., *(None,) * dimensions)]
+
+
+def _both_ways(L: Floats, R: Floats) -> Floats:
+    """L_ij R_kl + R_ij L_kl (c, q, 6, 3, 3), stored as stress derivatives are."""
+    j, l = np.triu_indices(3)
+    one: Floats = np.einsum("cqis,cqks->cqsik", L[..., j], R[..., l])
+    other: Floats = np.einsum("cqis,cqks->cqsik", R[..., j], L[..., l])
+    return one + other
+
+
+def _check_smooth(curve: Curve) -> None:
+    """Stop where the curve has a corner."""
+    breaks, pieces = curve.cubics
+    width = np.diff(breaks)
+    begin = pieces[:, 1]
+    end = pieces[:, 1] + width * (2 * pieces[:, 2] + width * 3 * pieces[:, 3])
+    jumps = np.abs(np.append(begin, 0.0) - np.append(0.0, end))
+    corners = breaks[jumps > _CORNER * np.abs(pieces[:, 1:]).max(initial=0.0)]
+    if len(corners):
+        raise InputError(
+            f"the curve has a corner at rate {corners[0]:.4g} 1/s, where the force would jump; "
+            f"over the rate give a smooth one, e.g. Curve.bezier({list(curve.points)!r})"
+        )
+
+
+def _check_fall(curve: Curve) -> None:
+    """Stop where d log s/d log x < −2, so that power falls as the rate x grows."""
+    breaks, pieces = curve.cubics
+    for begin, width, c in zip(breaks, np.diff(breaks), pieces, strict=False):
+        slope = _LOG_10 * Polynomial([begin, 1.0]) * Polynomial(c).deriv()
+        turns: Any = slope.deriv().trim().roots()
+        turns = turns[np.isreal(turns)].real
+        s = np.concatenate([[0.0, width], turns[(turns > 0) & (turns < width)]])
+        steepest = slope(s)
+        k = int(steepest.argmin())
+        if steepest[k] < _STEEPEST * (1 + 1e-12):
+            x = begin + s[k]
+            raise InputError(
+                f"the curve falls too fast at rate {x:.4g} 1/s: s goes as rate^{steepest[k]:.3g} "
+                "there, and below rate^-2 a faster motion would be damped by less than nothing; "
+                "let it fall less, or over a wider range of rates"
+            )

@@ -1,0 +1,254 @@
+"""What every damping model promises, over the instances of all of them in ``cases``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import supple as sp
+from supple.damping import DAMPINGS
+from supple.shape import Shape
+
+from ..helpers import EPS, deformation_gradients, remainder_slopes, rotation, soft
+from .cases import CASES, held, matrix_times, the_body, the_state
+
+every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+every_material = pytest.mark.parametrize(
+    "material", [sp.StVK, sp.NeoHookean], ids=lambda m: m.__name__
+)
+
+
+def test_every_model_is_in_the_table():
+    body = the_body(sp.StVK)
+    made = {type(case.make(body, 1.0)) for case in CASES.values()}
+    assert made == set(DAMPINGS) - {sp.SpringStrainRate}  # springs have tests of their own
+
+
+# -- derivatives -----------------------------------------------------------------------------
+
+STEPS = 1e-3 * 0.5 ** np.arange(5)  # short of where largest factors change hands
+
+
+@every_material
+@every_case
+def test_force_is_the_gradient(case, material):
+    body = the_body(material)
+    u, v, d = the_state(body)
+    bound, shape = case.make(body, 1.0).bind(body), Shape(body, u)
+    R, force = bound.evaluate(shape, v)
+    slopes = remainder_slopes(
+        lambda h: abs(bound.evaluate(shape, v + h * d)[0] - R - h * np.vdot(force, d)), STEPS
+    )
+    assert (np.abs(slopes - 2) < 0.05).all()
+
+
+@every_material
+@every_case
+def test_matrix_is_the_second_derivative(case, material):
+    """Where R is quadratic, the series ends with it; else what it leaves falls as h³."""
+    body = the_body(material)
+    u, v, d = the_state(body)
+    bound, shape = case.make(body, 1.0).bind(body), Shape(body, u)
+    R, force = bound.evaluate(shape, v)
+    curvature = np.vdot(d, matrix_times(bound, body, shape, v, d))
+
+    def remainder(h: float) -> float:
+        series = R + h * np.vdot(force, d) + 0.5 * h**2 * curvature
+        return abs(bound.evaluate(shape, v + h * d)[0] - series)
+
+    if bound.is_linear:
+        assert remainder(1.0) <= 1e3 * EPS * (abs(R) + abs(curvature))
+        there = bound.evaluate(shape, v + d)[1]
+        change = matrix_times(bound, body, shape, v, d)
+        np.testing.assert_allclose(there - force, change, atol=1e3 * EPS * np.abs(there).max())
+    else:
+        assert (np.abs(remainder_slopes(remainder, 4 * STEPS) - 3) < 0.1).all()
+
+
+@every_material
+@every_case
+def test_definite_matrix(case, material):
+    """The definite matrix has no negative eigenvalue, and no product of it depends on order."""
+    body = the_body(material)
+    u, v, d = the_state(body, inverted=material.survives_inversion)
+    bound, shape = case.make(body, 1.0).bind(body), Shape(body, u)
+    units = np.eye(d.size).reshape(-1, *d.shape)
+    C = np.array([matrix_times(bound, body, shape, v, x, definite=True).ravel() for x in units])
+    size = np.abs(C).max()
+    np.testing.assert_allclose(C, C.T, atol=1e3 * EPS * size)
+    if case.definite:
+        assert np.linalg.eigvalsh(0.5 * (C + C.T))[0] >= -1e3 * EPS * size
+
+
+@every_material
+@every_case
+def test_shape_gradient(case, material):
+    body = the_body(material)
+    u, v, d = the_state(body, seed=1)
+    bound = case.make(body, 1.0).bind(body)
+    cells = bound.in_cells()
+    if cells is None or bound.outside_cells() is not None:
+        pytest.skip("not a sum over cells")
+    R, _ = cells.evaluate(Shape(body, u), v)
+    G = cells.shape_gradient(Shape(body, u), v)
+    slopes = remainder_slopes(
+        lambda h: abs(cells.evaluate(Shape(body, u + h * d), v)[0] - R - h * np.vdot(G, d)),
+        0.1 * STEPS,
+    )
+    assert (np.abs(slopes - 2) < 0.1).all()
+
+
+# -- power -----------------------------------------------------------------------------------
+
+
+@every_material
+@every_case
+def test_dissipation_is_never_negative(case, material):
+    """R ≥ 0 and v·∇₂R ≥ 0 at large deformations, turned inside out where the material can be."""
+    if not case.definite:
+        pytest.skip("promises no such thing away from rest")
+    body = the_body(material)
+    bound = case.make(body, 1.0).bind(body)
+    for seed in range(8):
+        u, v, d = the_state(body, seed=seed)
+        if material.survives_inversion and seed >= 4:
+            u = u + 0.8 * np.random.default_rng(seed).normal(size=u.shape)
+            assert np.linalg.det(deformation_gradients(body.mesh, u)).min() < 0
+        for velocity in (v, 30 * d):
+            R, force = bound.evaluate(Shape(body, u), velocity)
+            assert R > 0
+            assert np.vdot(force, velocity) > 0
+
+
+@every_material
+@every_case
+def test_rest_takes_no_power(case, material):
+    body = the_body(material)
+    u, v, _ = the_state(body)
+    R, force = case.make(body, 1.0).bind(body).evaluate(Shape(body, u), 0 * v)
+    assert R == 0
+    assert not force.any()
+
+
+@every_material
+@every_case
+def test_rigid_motion(case, material):
+    """A spin about any point and travel: no force from those that promise it, some from others."""
+    body = the_body(material)
+    u, v, _ = the_state(body, seed=2)
+    rigid = np.cross([1.0, -2.0, 0.5], body.mesh.vertices + u) + np.array([3.0, 0, 1])
+    bound = case.make(body, 1.0).bind(body)
+    _, moved = bound.evaluate(Shape(body, u), v)
+    _, force = bound.evaluate(Shape(body, u), rigid)
+    if case.spares_rigid:
+        assert np.abs(force).max() <= 1e3 * EPS * np.abs(moved).max()
+    else:
+        assert np.abs(force).max() > 1e-3 * np.abs(moved).max()
+
+
+@every_material
+@every_case
+def test_momentum(case, material):
+    """Forces that spare rigid motion have neither a resultant nor a moment."""
+    if not case.spares_rigid:
+        pytest.skip("brakes rigid motion")
+    body = the_body(material)
+    u, v, _ = the_state(body, seed=3)
+    _, force = case.make(body, 1.0).bind(body).evaluate(Shape(body, u), v)
+    size = np.abs(force).max()
+    assert np.abs(force.sum(axis=0)).max() <= 1e3 * EPS * size
+    moment = np.cross(body.mesh.vertices + u, force).sum(axis=0)
+    assert np.abs(moment).max() <= 1e3 * EPS * size
+
+
+@every_material
+@every_case
+def test_energy_never_grows(case, material):
+    """A body let go from a large stretch, held at one side: Newton finds every step."""
+    body = the_body(material)
+    body = held(body)
+    sim = sp.Simulation(
+        body, damping=case.make(body, 1.0), integrator=sp.BackwardEuler(), dt=0.02
+    )  # fmt: skip
+    sim.state.u = body.mesh.vertices * [0.3, -0.1, -0.1]
+    motion = sim.run(0.12)
+    energy = motion.kinetic + motion.elastic
+    assert (np.diff(energy) <= 1e-9 * energy[0]).all()
+    assert motion.dissipated[-1] > 0
+
+
+# -- invariance ------------------------------------------------------------------------------
+
+
+@every_material
+@every_case
+def test_turned_body(case, material):
+    if not case.turns:
+        pytest.skip("is tied to the directions of space")
+    body = the_body(material)
+    u, v, _ = the_state(body)
+    Q, X = rotation(4), body.mesh.vertices
+    bound = case.make(body, 1.0).bind(body)
+    R, force = bound.evaluate(Shape(body, u), v)
+    turned, turned_force = bound.evaluate(Shape(body, (X + u) @ Q.T - X), v @ Q.T)
+    assert turned == pytest.approx(R, rel=1e-11)
+    np.testing.assert_allclose(turned_force, force @ Q.T, atol=1e-11 * np.abs(force).max())
+
+
+@every_material
+@every_case
+def test_units(case, material):
+    """Millimetres instead of metres: R in kg mm²/s³, forces in kg mm/s²."""
+    unit = 1000.0
+    body, small = the_body(material), the_body(material, unit)
+    u, v, _ = the_state(body)
+    R, force = case.make(body, 1.0).bind(body).evaluate(Shape(body, u), v)
+    bound = case.make(small, unit).bind(small)
+    R_small, force_small = bound.evaluate(Shape(small, u * unit), v * unit)
+    assert R_small == pytest.approx(R * unit**2, rel=1e-10)
+    np.testing.assert_allclose(
+        force_small, force * unit, atol=1e-10 * unit * np.abs(force).max()
+    )  # fmt: skip
+
+
+@every_case
+def test_coefficients_by_cell_and_region(case):
+    if not case.coefficients:
+        pytest.skip("has none by cell")
+    body = the_body(sp.NeoHookean)
+    some = np.array([0, 2, 3])
+    mesh = body.mesh.with_region("some", some)
+    body = sp.Body(mesh, soft(sp.NeoHookean))
+    u, v, _ = the_state(body)
+    inside = np.isin(np.arange(mesh.n_cells), some)
+    model = case.make(body, 1.0)
+    values = {name: getattr(model, name) for name in case.coefficients}
+    ways = [
+        replace(model, **{name: {"some": x} for name, x in values.items()}),
+        replace(model, **{name: x * inside for name, x in values.items()}),
+    ]
+    forces = [way.bind(body).evaluate(Shape(body, u), v)[1] for way in ways]
+    np.testing.assert_array_equal(*forces)
+    rest = replace(model, **{name: x * ~inside for name, x in values.items()})
+    together = forces[0] + rest.bind(body).evaluate(Shape(body, u), v)[1]
+    whole = model.bind(body).evaluate(Shape(body, u), v)[1]
+    np.testing.assert_allclose(together, whole, atol=1e3 * EPS * np.abs(whole).max())
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [(type(case.make(the_body(sp.StVK), 1.0)), name) for case in CASES.values()
+     for name in case.coefficients],
+)  # fmt: skip
+def test_bad_coefficients(model, name):
+    more = {"direction": (1, 0, 0)} if name == "fibre" else {}
+    for bad in (-1.0, np.nan, [[1.0]], "much", {"left": -1.0}):
+        with pytest.raises(sp.InputError, match=name):
+            model(**{name: bad}, **more)
+    body = the_body(sp.StVK)
+    with pytest.raises(sp.InputError):
+        model(**{name: [1.0, 2.0]}, **more).bind(body)
+    with pytest.raises(sp.InputError):
+        model(**{name: {"nowhere": 1.0}}, **more).bind(body)
