@@ -1,4 +1,4 @@
-"""Clay: damping that stops motion for good, in a deformed state (dissipative optimization, Fig. 11).
+"""Clay: damping that stops motion for good, in any shape (dissipative optimization, Fig. 11).
 
 A soft block is thrown on the floor. Under dry damping, p = 0, its own stress cannot move it any
 more once that is below the strength of the damping: it stays flat, as clay does. Linear damping,

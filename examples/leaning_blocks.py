@@ -1,8 +1,8 @@
-"""Nine blocks that lean on a wall and stand or slide as theory says (dissipative optimization, Fig. 9).
+"""Nine blocks that lean on a wall, and stand or slide (dissipative optimization, Fig. 9).
 
-A rigid rod at the angle θ to the floor stays up when tan θ > (1 − μ²)/(2 μ), μ the friction on floor
-and wall: at 70° from μ = 0.2, at 50° from 0.4, at 30° from 0.6. The weight comes on slowly, else a
-block near its limit would be shaken loose; how strong it is does not matter to the rod.
+A rigid rod at the angle θ to the floor stays up when tan θ > (1 − μ²)/(2 μ), μ the friction on
+floor and wall: at 70° from μ = 0.2, at 50° from 0.4, at 30° from 0.6. The weight comes on slowly,
+else a block near its limit would be shaken loose; how strong it is does not matter to the rod.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Soft matter shaken by its foot: force with the square of the rate (dissipative optimization, Fig. 11).
+"""Soft matter shaken by its foot, and its swing after that (dissipative optimization, Fig. 11).
 
 Power-law damping with p = 2 keeps a violent motion small and hardly touches a gentle one. Linear
 damping, p = 1, strong enough to do the first, takes the swing afterwards too.

@@ -62,7 +62,7 @@ def dropped(friction: float) -> tuple[np.ndarray, list[np.ndarray]]:
 
 
 def main() -> None:
-    I = inertia(mesh.vertices - about(mesh.vertices, mesh.vertices)[0])  # noqa: E741
+    I = inertia(mesh.vertices - about(mesh.vertices, mesh.vertices)[0])
     rolling = SPIN * RADIUS * I / (I + body.total_mass * RADIUS**2)
     rows, shapes = dropped(FRICTION)
     late = rows[rows[:, 0] > DURATION - 0.4]
