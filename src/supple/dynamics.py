@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -216,6 +216,23 @@ class Dynamics(SplitProblem):
             return after
         touching, self._touching = self._touching, self.contact.contacts.touching
         return self.contact.contacts.rebound(before, after, touching)
+
+    def contact_forces(self) -> Floats:
+        """Force of the obstacles on every vertex in the last stage [N], (n, 3)."""
+        if self.contact is None:
+            return np.zeros_like(self.body.mesh.vertices)
+        return self.contact.contacts.on_vertices()
+
+    def contact_state(self) -> dict[str, Floats]:
+        """What contacts go on from, for checkpoints."""
+        return {} if self.contact is None else self.contact.contacts.state()
+
+    def restore_contact(self, saved: Mapping[str, Floats]) -> None:
+        """Go on from what ``contact_state`` gave, its names behind "contact."."""
+        if self.contact is not None and saved:
+            contacts = self.contact.contacts
+            contacts.restore(saved["contact.pairs"], saved["contact.forces"])
+            self._touching = contacts.touching
 
     def friction_power(self, v: Floats) -> float:
         """Power that friction with obstacles takes from the motion [W] at velocities v (n, 3)."""

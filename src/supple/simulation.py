@@ -130,6 +130,11 @@ class Simulation:
         self.__dict__.pop("_solver", None)
         self._now = self._before = None  # the acceleration jumps with the damping
 
+    @property
+    def contact_forces(self) -> Floats:
+        """Force of the obstacles on every vertex at the end of the last step [N], (n, 3)."""
+        return self._dynamics.contact_forces()
+
     @cached_property
     def _solver(self) -> BoundStageSolver:
         """Bound when an implicit step first needs it: that may analyse a large matrix."""
@@ -383,7 +388,7 @@ class Simulation:
                 for name in "uva":
                     if (array := getattr(state, name)) is not None:
                         saved[f"{prefix}.{name}"] = array
-        return saved
+        return saved | {f"contact.{k}": v for k, v in self._dynamics.contact_state().items()}
 
     def _restore(self, saved: Mapping[str, Any]) -> int:
         states: dict[str, State | None] = {"now": None, "before": None}
@@ -399,6 +404,7 @@ class Simulation:
         self._pushed = self.gravity, None, self.force
         self.dissipated, self._power = float(saved["dissipated"]), float(saved["power"])
         self._run_start = float(saved["start"])
+        self._dynamics.restore_contact({k: v for k, v in saved.items() if k.startswith("contact.")})
         return int(saved["steps"])
 
 

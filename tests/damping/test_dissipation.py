@@ -243,7 +243,7 @@ def test_coefficients_by_cell_and_region(case):
      for name in case.coefficients],
 )  # fmt: skip
 def test_bad_coefficients(model, name):
-    more = {"direction": (1, 0, 0)} if name == "fibre" else {}
+    more = {"fibre": {"direction": (1, 0, 0)}, "strength": {"exponent": 0}}.get(name, {})
     for bad in (-1.0, np.nan, [[1.0]], "much", {"left": -1.0}):
         with pytest.raises(sp.InputError, match=name):
             model(**{name: bad}, **more)

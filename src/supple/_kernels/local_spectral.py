@@ -102,3 +102,38 @@ def from_stretches(U, x, V, z):
                 )
                 for j in range(3):
                     z[e, q, i, j] = a * V[e, q, j, 0] + b * V[e, q, j, 1] + c * V[e, q, j, 2]
+
+
+@kernel
+def singular_values(F, sigma):
+    """σ (c, q, 3) of F, largest first, the last with the sign of det F."""
+    U, V = np.empty((3, 3)), np.empty((3, 3))
+    for e in range(F.shape[0]):
+        for q in range(F.shape[1]):
+            svd3(F[e, q], U, sigma[e, q], V)
+
+
+@kernel
+def add_principal_damping(F, before, factor, P, A):
+    """Add β c_v K_σ (σ − σ̂) to the stress of diagonal F, and β c_v K_σ to its derivative.
+
+    That is the gradient of the effective potential of principal strain damping (dissipative
+    optimization, Eq. 53); A holds K_σ = ∂²ψ/∂σ² on entry.
+    """
+    for e in range(F.shape[0]):
+        c = factor[e]
+        for q in range(F.shape[1]):
+            d0 = F[e, q, 0, 0] - before[e, q, 0]
+            d1 = F[e, q, 1, 1] - before[e, q, 1]
+            d2 = F[e, q, 2, 2] - before[e, q, 2]
+            k00, k11, k22 = A[e, q, 0, 0, 0], A[e, q, 3, 1, 1], A[e, q, 5, 2, 2]
+            k01, k02, k12 = A[e, q, 1, 0, 1], A[e, q, 2, 0, 2], A[e, q, 4, 1, 2]
+            P[e, q, 0, 0] += c * (k00 * d0 + k01 * d1 + k02 * d2)
+            P[e, q, 1, 1] += c * (k01 * d0 + k11 * d1 + k12 * d2)
+            P[e, q, 2, 2] += c * (k02 * d0 + k12 * d1 + k22 * d2)
+            A[e, q, 0, 0, 0] += c * k00
+            A[e, q, 3, 1, 1] += c * k11
+            A[e, q, 5, 2, 2] += c * k22
+            A[e, q, 1, 0, 1] += c * k01
+            A[e, q, 2, 0, 2] += c * k02
+            A[e, q, 4, 1, 2] += c * k12

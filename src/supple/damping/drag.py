@@ -54,6 +54,10 @@ class _BoundDrag(BoundDamping):
     def depends_on_shape(self) -> bool:
         return False
 
+    @property
+    def is_linear(self) -> bool:
+        return self._p == 1
+
     def evaluate(self, shape: Shape, v: Floats) -> tuple[float, Floats]:
         relative = v - self._wind
         speed = np.linalg.norm(relative, axis=1)

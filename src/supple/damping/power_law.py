@@ -110,6 +110,15 @@ class BoundPowerLaw(BoundCellDamping):
             self._e = smooth**2 * damping.scale
 
     @property
+    def is_linear(self) -> bool:
+        return self.exponent == 1
+
+    @property
+    def is_dry(self) -> bool:
+        """Whether the force has a corner at rest that a proximal step can meet exactly."""
+        return self.is_stretch_law and self.exponent < 1
+
+    @property
     def needs_elasticity(self) -> bool:
         return self._base.needs_elasticity
 

@@ -64,7 +64,10 @@ class BoundPrincipalStrain(BoundIsotropicDamping):
     def __init__(self, damping: PrincipalStrain, body: Body, curve: Curve, by: int) -> None:
         super().__init__(body)
         beta = coefficient_of_cells("stiffness", damping.stiffness, body)
-        self._stiffness = np.broadcast_to(beta, body.mesh.n_cells)
+        self.beta: Floats = np.broadcast_to(beta, body.mesh.n_cells)
+        """β [s], (cells,)."""
+        self.is_plain = by == FIXED
+        """Whether no strain has a factor of its own."""
         self._how = (damping.axis_width, by, *compiled(curve))
         self.finest = damping.axis_width
 
@@ -83,7 +86,7 @@ class BoundPrincipalStrain(BoundIsotropicDamping):
         factor: float = 1.0,
         definite: bool = True,
     ) -> None:
-        beta = self._stiffness[points.part.cells[points.cut]]
+        beta = self.beta[points.part.cells[points.cut]]
         add_principal_strain(
             points.F, points.rate, points.A, beta, *self._how, r, P, A, order, factor, definite
         )

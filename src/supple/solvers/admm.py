@@ -17,8 +17,9 @@ from .interface import BoundStageSolver, Problem, StageSolver
 from .splitting import Dissipation, SplitOptions, SplitProblem, Splitting, total_size, views
 
 _PATIENCE = 25  # iterations after which
-_ENOUGH = 0.3  # of the residual may be left, or else
+_ENOUGH = 0.8  # of the residual may be left, or else
 _BOOST = 2.0  # times the weight is used from then on,
+_MOST_BOOST = 16.0  # times at most,
 _EASY = 20  # until so many stages have gone without trouble
 _MOST_ROUNDS = 5  # with contacts that were overlooked before
 _LOCAL_ACCURACY = 0.01  # of the distance between local variables and the body
@@ -132,10 +133,12 @@ class BoundADMM(BoundStageSolver):
             for term in terms:
                 term.accuracy = accuracy
             if iteration % _PATIENCE == 0:
-                if residual > _ENOUGH * milestone:  # too little weight for a term that buckles
+                if residual > _ENOUGH * milestone and self._boost < _MOST_BOOST:
+                    # too little weight, for a term that buckles perhaps
                     old = root
                     self._boost, self._easy_stages = _BOOST * self._boost, 0
                     split = self._split(stage, starts)
+                    terms = split.terms
                     root = _roots(split)
                     s[:] = z + (s - z) * (old / root) ** 2  # the forces w ū stay
                     if anderson is not None:

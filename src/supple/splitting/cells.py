@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 import numpy as np
 
-from .._kernels import elements
 from .._kernels.local_newton import advance
-from .._kernels.local_spectral import advance_stretches, from_stretches, to_stretches
-from ..assembly import Part, chunks_by_thread, elastic_points, point_array
+from .._kernels.local_spectral import (
+    add_principal_damping,
+    advance_stretches,
+    from_stretches,
+    singular_values,
+    to_stretches,
+)
+from ..assembly import Part, elastic_points, point_array
 from ..damping.cells import BoundCellDamping, Points
-from ..solvers.splitting import Dissipation, LocalTerms
-from ..threads import run_all
+from ..damping.principal_strain import BoundPrincipalStrain
+from ..solvers.splitting import Dissipation
 from ..types import Floats
+from .gradients import GradientTerms
 
 _MOST_TRIALS = 8
 
 
-class CellTerms(LocalTerms):
-    """Φ(F) = w (ψ(F) + r(F, Ḟ)/c_v) with Ḟ = c_v (F − F̂), for the cells of one part."""
+class CellTerms(GradientTerms):
+    """Φ(F) = ψ(F) + r(F, Ḟ)/c_v by volume, with Ḟ = c_v (F − F̂), for the cells of one part.
+
+    The weight of a cell is the least curvature that Φ has over all strains of the rest shape: for
+    an elastic solid 2μ, more with viscosity. Larger ones make near-incompressible bodies crawl.
+    """
 
     def __init__(
         self,
@@ -30,142 +39,121 @@ class CellTerms(LocalTerms):
         c_v: float,
         dissipation: Dissipation,
     ) -> None:
-        self.part, self._dampings = part, dampings
-        self._c_v, self._dissipation = c_v, dissipation
-        cells, points = part.weights.shape
-        self._by_point = (cells, points, 3, 3)
-        self.shape = (cells * points, 3, 3)
-        self._least = self._least_stiffness()
-        self.set_weight(1.0)
-        self._work = [[cut for _, cut in chunks] for chunks in chunks_by_thread((part,))]
-        self._before = np.zeros(self._by_point)
-        self._start_rate = np.zeros(self._by_point)
+        super().__init__(part, least_stiffness(part, dampings, c_v))
+        self._dampings, self._c_v, self._dissipation = dampings, c_v, dissipation
+        self._before = np.zeros(self.by_point)
+        self._start_rate = np.zeros(self.by_point)
         self._elasticity = any(model.needs_elasticity for model in dampings)
-
-    def _least_stiffness(self) -> Floats:
-        """The least second derivative of Φ [Pa] over all strains of the rest shape, (cells,)."""
-        part, whole = self.part, slice(0, len(self.part.cells))
-        F = np.zeros((len(part.cells), part.weights.shape[1], 3, 3))
-        F[:] = np.eye(3)
-        A = np.zeros((*F.shape[:2], 6, 3, 3))
-        psi, P = np.zeros(F.shape[:2]), np.zeros_like(F)
-        lam, mu = part.lame
-        part.material.evaluate(F, lam, mu, psi, P, A, 2)
-        rest = Points(part, whole, F, np.zeros_like(F), P, A.copy())
-        for model in self._dampings:
-            model.add_points(rest, psi, P, A, order=2, factor=self._c_v)
-        moduli = _in_strains(A[:, 0])
-        least = np.asarray(np.linalg.eigvalsh(moduli)[:, 0], dtype=float)
-        return np.asarray(np.maximum(least, 1e-3 * mu), dtype=float)
-
-    def set_weight(self, factor: float) -> None:
-        """Multiply the weights that the rule gives by a factor."""
-        self._stiffness = factor * self._least  # by volume [Pa], (cells,)
-        self._weights = self._stiffness[:, None] * self.part.weights
-        self.weights = self._weights.ravel()
+        self._principal = _principal_alone(dampings, dissipation)
+        self._stretches_before = np.zeros(self.by_point[:3])
 
     def begin(self, u_v: Floats, start_velocity: Floats) -> None:
-        """Set where rates are counted from, and the velocity at the start of the step (n, 3)."""
-        part = self.part
-        elements.gradients_of(u_v, part.nodes, part.gradients, 1.0, self._before)
+        if self._dampings:
+            self.gradients(u_v, 1.0, self._before)
         if self._dissipation is Dissipation.SECOND_ORDER:
-            elements.gradients_of(start_velocity, part.nodes, part.gradients, 0.0, self._start_rate)
-
-    def gather(self, u: Floats, out: Floats) -> None:
-        F, part = out.reshape(self._by_point), self.part
-
-        def some(cuts: list[slice]) -> None:
-            for cut in cuts:
-                elements.gradients_of(u, part.nodes[cut], part.gradients[cut], 1.0, F[cut])
-
-        run_all([partial(some, cuts) for cuts in self._work])
-
-    def scatter(self, y: Floats, out: Floats) -> None:
-        Y, part = y.reshape(self._by_point), self.part
-        elements.add_nodal_forces(part.nodes, part.gradients, self._weights, Y, out)
-
-    def add_matrix(self, values: Floats) -> None:
-        part = self.part
-        a, b = np.triu_indices(part.nodes.shape[1])
-        products = np.einsum(
-            "cq,cqpi,cqpi->cp", self._weights, part.gradients[:, :, a], part.gradients[:, :, b]
-        )
-        np.add.at(values, np.where(part.slots < 0, ~part.slots, part.slots), products)
+            self.gradients(start_velocity, 0.0, self._start_rate)
+        if self._principal is not None:
+            self.share(lambda cut: singular_values(self._before[cut], self._stretches_before[cut]))
 
     def warm(self, z: Floats, s: Floats) -> None:
-        Z, S = z.reshape(self._by_point), s.reshape(self._by_point)
+        Z, S = z.reshape(self.by_point), s.reshape(self.by_point)
 
-        def some(cuts: list[slice]) -> None:
-            for cut in cuts:
-                P, _ = self.forces(cut, Z[cut], 1)
-                S[cut] = Z[cut] + P / self._stiffness[cut, None, None, None]
+        def some(cut: slice) -> None:
+            P, _ = self.forces(cut, Z[cut], 1)
+            S[cut] = Z[cut] + P / self.stiffness[cut, None, None, None]
 
-        run_all([partial(some, cuts) for cuts in self._work])
+        self.share(some)
 
     def minimise(self, s: Floats, z: Floats) -> None:
-        S, Z = s.reshape(self._by_point), z.reshape(self._by_point)
-
-        def some(cuts: list[slice]) -> None:
-            for cut in cuts:
-                self._minimise(cut, S[cut], Z[cut])
-
-        run_all([partial(some, cuts) for cuts in self._work])
+        S, Z = s.reshape(self.by_point), z.reshape(self.by_point)
+        isotropic = not self._dampings or self._principal is not None
+        one = self._minimise_stretches if isotropic else self._minimise
+        self.share(lambda cut: one(cut, S[cut], Z[cut]))
 
     def _minimise(self, cut: slice, s: Floats, z: Floats) -> None:
-        if not self._dampings:
-            self._minimise_stretches(cut, s, z)
-            return
         part = self.part
         trial, step = (point_array(name, part, cut, 3, 3) for name in ("trial", "step"))
         norm, length = (point_array(name, part, cut) for name in ("norm", "length"))
         trial[:] = z
         norm[:], length[:] = np.inf, 1.0
-        w = self._stiffness[cut]
+        w = self.stiffness[cut]
         for _ in range(_MOST_TRIALS):
             P, A = self.forces(cut, trial, 2)
             if not advance(z, trial, s, w, P, A, norm, step, length, self.accuracy):
                 break
 
     def _minimise_stretches(self, cut: slice, s: Floats, z: Floats) -> None:
+        """The same for energies of singular values alone, with three unknowns."""
         part = self.part
         U, V, trial = (point_array(name, part, cut, 3, 3) for name in ("U", "V", "trial"))
         sigma, x, step = (point_array(name, part, cut, 3) for name in ("sigma", "x", "step"))
         norm, length = (point_array(name, part, cut) for name in ("norm", "length"))
         to_stretches(s, U, sigma, V, trial, norm, length)
-        w = self._stiffness[cut]
+        w = self.stiffness[cut]
         for _ in range(_MOST_TRIALS):
             _, P, A = elastic_points(part, cut, trial, 2)
-            left = advance_stretches(x, trial, sigma, w, P, A, norm, step, length, self.accuracy)
-            if not left:
+            if self._principal is not None:
+                factors = self._c_v * self._principal[part.cells[cut]]
+                add_principal_damping(trial, self._stretches_before[cut], factors, P, A)
+            if not advance_stretches(x, trial, sigma, w, P, A, norm, step, length, self.accuracy):
                 break
         from_stretches(U, x, V, z)
 
     def forces(self, cut: slice, F: Floats, order: int) -> tuple[Floats, Floats]:
-        """∂Φ/∂F by volume [Pa] at F (c, q, 3, 3), and its derivative if order ≥ 2."""
-        part = self.part
-        psi, P, A = elastic_points(part, cut, F, order)
+        """∂Φ/∂F [Pa] at F (c, q, 3, 3), and its derivative if order ≥ 2."""
+        part, c_v = self.part, self._c_v
+        psi, P, A = elastic_points(part, cut, F, 2 if self._elasticity else order)
         if not self._dampings:
             return P, A
-        elastic_P, elastic_A = P, A
+        elastic_P, elastic_A = P, A  # scratch that models may use too
+        P = point_array("local P", part, cut, 3, 3)
+        A = point_array("local A", part, cut, 6, 3, 3, wanted=order >= 2)
+        P[:], A[:] = elastic_P, elastic_A[: len(A)]
         if self._elasticity:
-            elastic_P = point_array("elastic P", part, cut, 3, 3)
-            elastic_A = point_array("elastic A", part, cut, 6, 3, 3)
-            if order < 2:
-                elastic_points(part, cut, F, 2)
-            elastic_P[:], elastic_A[:] = P, A
+            kept = point_array("elastic P", part, cut, 3, 3)
+            kept_A = point_array("elastic A", part, cut, 6, 3, 3)
+            kept[:], kept_A[:] = elastic_P, elastic_A
+            elastic_P, elastic_A = kept, kept_A
         rate = point_array("rate", part, cut, 3, 3)
-        np.multiply(F - self._before[cut], self._c_v, out=rate)
+        np.subtract(F, self._before[cut], out=rate)
+        rate *= c_v
         points = Points(part, cut, F, rate, elastic_P, elastic_A)
         for model in self._dampings:
-            model.add_points(points, psi, P, A, order=order, factor=self._c_v)
+            model.add_points(points, psi, P, A, order=order, factor=c_v)
             if order >= 2:
                 model.add_stress_points(points, A)
             if self._dissipation is not Dissipation.BALANCE:
-                model.add_shape_gradient_points(points, P, 1 / self._c_v)
+                model.add_shape_gradient_points(points, P, 1 / c_v)
             if self._dissipation is Dissipation.SECOND_ORDER:
                 start = Points(part, cut, F, self._start_rate[cut], elastic_P, elastic_A)
-                model.add_shape_gradient_points(start, P, -1 / self._c_v)
+                model.add_shape_gradient_points(start, P, -1 / c_v)
         return P, A
+
+
+def _principal_alone(
+    dampings: Sequence[BoundCellDamping], dissipation: Dissipation
+) -> Floats | None:
+    """β of principal strain damping (cells,) where it is all there is, in the form of Eq. 53."""
+    if len(dampings) != 1 or dissipation is Dissipation.BALANCE:
+        return None
+    model = dampings[0]
+    return model.beta if isinstance(model, BoundPrincipalStrain) and model.is_plain else None
+
+
+def least_stiffness(part: Part, dampings: Sequence[BoundCellDamping], c_v: float) -> Floats:
+    """The least second derivative of Φ [Pa] over all strains of the rest shape, (cells,)."""
+    whole = slice(0, len(part.cells))
+    F = np.zeros((*part.weights.shape, 3, 3))
+    F[:] = np.eye(3)
+    A = np.zeros((*F.shape[:2], 6, 3, 3))
+    psi, P = np.zeros(F.shape[:2]), np.zeros_like(F)
+    lam, mu = part.lame
+    part.material.evaluate(F, lam, mu, psi, P, A, 2)
+    rest = Points(part, whole, F, np.zeros_like(F), P, A.copy())
+    for model in dampings:
+        model.add_points(rest, psi, P, A, order=2, factor=c_v)
+    least = np.linalg.eigvalsh(_in_strains(A[:, 0]))[:, 0]
+    return np.asarray(np.maximum(least, 1e-3 * mu), dtype=float)
 
 
 def _in_strains(A: Floats) -> Floats:

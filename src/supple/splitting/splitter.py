@@ -10,6 +10,7 @@ from ..body import Body
 from ..contact.contact_forces import ContactForces
 from ..contact.contacts import Contacts
 from ..damping import BoundDamping
+from ..damping.power_law import BoundPowerLaw
 from ..elastic_body import ElasticBody
 from ..errors import InputError
 from ..integrators import Stage
@@ -19,8 +20,12 @@ from ..sparse import BlockPattern, LowRank, joined
 from ..types import Floats, Ints
 from .cells import CellTerms
 from .contact import ContactTerms
+from .gradients import GradientTerms
+from .stretches import StretchTerms
 
 _CONTACT_WEIGHT = 1.0  # times the matrix's diagonal at the vertex, by experiment
+
+_DRY_WEIGHT = 10.0  # times the weight of the cell's elasticity, likewise
 
 
 class Splitter:
@@ -37,7 +42,9 @@ class Splitter:
         self._contact = contact
         self._body, self._pattern, self._places = body, pattern, places
         found = [model.in_cells() for model in damping]
-        self._in_cells = [model for model in found if model is not None]
+        there = [model for model in found if model is not None]
+        self._dry = [model for model in there if isinstance(model, BoundPowerLaw) and model.is_dry]
+        self._in_cells = [model for model in there if model not in self._dry]
         wide = iter(places[1:])
         self._outside: list[tuple[BoundDamping, Ints]] = []
         for model in damping:
@@ -47,7 +54,7 @@ class Splitter:
                 self._outside.append((rest, where))
         self._matrices = 0
         self._kept: tuple[float, Floats, LowRank | None] | None = None
-        self._cells: tuple[tuple[object, ...], list[CellTerms]] | None = None
+        self._cells: tuple[tuple[object, ...], list[GradientTerms]] | None = None
 
     def split(
         self,
@@ -102,7 +109,7 @@ class Splitter:
         weights = _CONTACT_WEIGHT * values[diagonal[contacts.pairs.vertex]]
         return ContactTerms(contacts, weights, stage, diagonal)
 
-    def _cell_terms(self, stage: Stage, options: SplitOptions) -> list[CellTerms]:
+    def _cell_terms(self, stage: Stage, options: SplitOptions) -> list[GradientTerms]:
         key = (stage.c_v, options.dissipation)
         body = self._body
         if not isinstance(body, Body):
@@ -110,13 +117,17 @@ class Splitter:
                 f"ADMM does not know the cells of a {type(body).__name__}; use Newton()"
             )
         if self._cells is None or self._cells[0] != key:
-            self._cells = (
-                key,
-                [
-                    CellTerms(part, self._in_cells, c_v=stage.c_v, dissipation=options.dissipation)
-                    for part in body.parts
-                ],
-            )
+            terms: list[GradientTerms] = []
+            for part in body.parts:
+                cells = CellTerms(
+                    part, self._in_cells, c_v=stage.c_v, dissipation=options.dissipation
+                )
+                terms.append(cells)
+                for model in self._dry:
+                    terms.append(
+                        StretchTerms(part, model, _DRY_WEIGHT * cells.stiffness, c_v=stage.c_v)
+                    )
+            self._cells = key, terms
         return self._cells[1]
 
     def outside_damping(self, u: Floats, v: Floats) -> Floats:

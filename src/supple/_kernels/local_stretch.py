@@ -1,0 +1,101 @@
+"""Local minimisation for power-law damping of the stretch, in closed form but for one unknown.
+
+F = R S, and b ‖S − Ŝ‖^(p+1) + w/2 ‖R S − F̃‖² is minimised by turns over R, a polar decomposition,
+and over S, which lies on the line from Ŝ to sym(RᵀF̃) (dissipative optimization, App. B).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .compiling import kernel, pointwise
+from .svd3 import svd3
+
+_TURNS = 20
+_SAME = 1e-12  # change of S at which turns end
+
+
+@pointwise
+def _share_kept(b, p, w, distance):
+    """τ in [0, 1] with b (p + 1) τ^p D^(p − 1) = w (1 − τ); 0 where dry friction holds it all."""
+    if distance == 0.0 or b == 0.0:
+        return 1.0
+    if p == 0.0:
+        return max(0.0, 1.0 - b / (w * distance))
+    low, high = 0.0, 1.0
+    c = b * (p + 1.0) * distance ** (p - 1.0) / w
+    for _ in range(60):
+        tau = 0.5 * (low + high)
+        if c * tau**p > 1.0 - tau:
+            high = tau
+        else:
+            low = tau
+    return 0.5 * (low + high)
+
+
+@kernel
+def stretches_of(F, S):
+    """S = √(FᵀF) at every point."""
+    U, sigma, V = np.empty((3, 3)), np.empty(3), np.empty((3, 3))
+    for e in range(F.shape[0]):
+        for q in range(F.shape[1]):
+            svd3(F[e, q], U, sigma, V)
+            for i in range(3):
+                for j in range(3):
+                    S[e, q, i, j] = (
+                        abs(sigma[0]) * V[i, 0] * V[j, 0]
+                        + abs(sigma[1]) * V[i, 1] * V[j, 1]
+                        + abs(sigma[2]) * V[i, 2] * V[j, 2]
+                    )
+
+
+@kernel
+def minimise_power_law(s, before, b, p, w, z):
+    """z (c, q, 3, 3) ← argmin near s; ``before`` are the stretches Ŝ, b and w (c,)."""
+    U, sigma, V = np.empty((3, 3)), np.empty(3), np.empty((3, 3))
+    S, R, G = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+    for e in range(s.shape[0]):
+        for q in range(s.shape[1]):
+            for i in range(3):
+                for j in range(3):
+                    S[i, j] = before[e, q, i, j]
+            for _ in range(_TURNS):
+                # R = argmin ‖R S − F̃‖: the orthogonal part of F̃ S
+                for i in range(3):
+                    for j in range(3):
+                        G[i, j] = (
+                            s[e, q, i, 0] * S[0, j]
+                            + s[e, q, i, 1] * S[1, j]
+                            + s[e, q, i, 2] * S[2, j]
+                        )
+                svd3(G, U, sigma, V)
+                flip = -1.0 if sigma[2] < 0.0 else 1.0
+                for i in range(3):
+                    for j in range(3):
+                        R[i, j] = U[i, 0] * V[j, 0] + U[i, 1] * V[j, 1] + flip * U[i, 2] * V[j, 2]
+                for i in range(3):  # sym(RᵀF̃)
+                    for j in range(3):
+                        G[i, j] = 0.5 * (
+                            R[0, i] * s[e, q, 0, j] + R[0, j] * s[e, q, 0, i]
+                            + R[1, i] * s[e, q, 1, j] + R[1, j] * s[e, q, 1, i]
+                            + R[2, i] * s[e, q, 2, j] + R[2, j] * s[e, q, 2, i]
+                        )  # fmt: skip
+                square = 0.0
+                for i in range(3):
+                    for j in range(3):
+                        d = G[i, j] - before[e, q, i, j]
+                        square += d * d
+                tau = _share_kept(b[e], p, w[e], math.sqrt(square))
+                change = 0.0
+                for i in range(3):
+                    for j in range(3):
+                        c = before[e, q, i, j] + tau * (G[i, j] - before[e, q, i, j])
+                        change = max(change, abs(c - S[i, j]))
+                        S[i, j] = c
+                if change <= _SAME:
+                    break
+            for i in range(3):
+                for j in range(3):
+                    z[e, q, i, j] = R[i, 0] * S[0, j] + R[i, 1] * S[1, j] + R[i, 2] * S[2, j]

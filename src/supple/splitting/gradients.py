@@ -1,0 +1,70 @@
+"""Local terms on deformation gradients: what all terms of the cells of a part share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from .._kernels import elements
+from ..assembly import Part, chunks_by_thread
+from ..solvers.splitting import LocalTerms
+from ..threads import run_all
+from ..types import Floats
+
+
+class GradientTerms(LocalTerms):
+    """Terms with a deformation gradient at every quadrature point of a part."""
+
+    def __init__(self, part: Part, stiffness: Floats) -> None:
+        self.part = part
+        cells, points = part.weights.shape
+        self.by_point = (cells, points, 3, 3)
+        self.shape = (cells * points, 3, 3)
+        self._rule = stiffness
+        self._work = [[cut for _, cut in chunks] for chunks in chunks_by_thread((part,))]
+        self.set_weight(1.0)
+
+    def set_weight(self, factor: float) -> None:
+        """Multiply the weights that the rule gives by a factor."""
+        self.stiffness: Floats = factor * self._rule
+        """Weight by volume [Pa], (cells,)."""
+        self._weights = self.stiffness[:, None] * self.part.weights
+        self.weights = self._weights.ravel()
+
+    def begin(self, u_v: Floats, start_velocity: Floats) -> None:
+        """Set where rates are counted from, and the velocity at the start of the step (n, 3)."""
+
+    def share(self, work: Callable[[slice], None]) -> None:
+        """Do ``work`` for chunks of cells, in threads."""
+
+        def some(cuts: list[slice]) -> None:
+            for cut in cuts:
+                work(cut)
+
+        run_all([partial(some, cuts) for cuts in self._work])
+
+    def gradients(self, u: Floats, identity: float, out: Floats) -> None:
+        """identity · I + ∇u at every point, into ``out``."""
+        F, part = out.reshape(self.by_point), self.part
+        self.share(
+            lambda cut: elements.gradients_of(
+                u, part.nodes[cut], part.gradients[cut], identity, F[cut]
+            )
+        )
+
+    def gather(self, u: Floats, out: Floats) -> None:
+        self.gradients(u, 1.0, out)
+
+    def scatter(self, y: Floats, out: Floats) -> None:
+        Y, part = y.reshape(self.by_point), self.part
+        elements.add_nodal_forces(part.nodes, part.gradients, self._weights, Y, out)
+
+    def add_matrix(self, values: Floats) -> None:
+        part = self.part
+        a, b = np.triu_indices(part.nodes.shape[1])
+        products = np.einsum(
+            "cq,cqpi,cqpi->cp", self._weights, part.gradients[:, :, a], part.gradients[:, :, b]
+        )
+        np.add.at(values, np.where(part.slots < 0, ~part.slots, part.slots), products)
