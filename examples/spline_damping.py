@@ -1,8 +1,8 @@
 """Damping as a curve: strong when strained, weak near rest (dissipative optimization, Fig. 12).
 
-A bar is pulled and let go. The curve multiplies the damping of each cell by its principal stretches:
-large swings die like those of a bar twenty times as damped, small ones ring on as if that were not
-there. No constant does both.
+A bar is pulled and let go. The curve multiplies the damping of each cell, by how far it is
+stretched: large swings die as in a bar damped many times as much, small ones ring on as if that
+were not there. No constant does both.
 """
 
 import numpy as np
