@@ -13,11 +13,11 @@ SPEED = 4.0  # [m/s]
 DT, DURATION = 0.01, 1.0  # [s]
 DAMPINGS: dict[str, sp.Damping | None] = {
     "none": None,
-    "p = 0": sp.PowerLaw(exponent=0, strength=1e4, width=1e-2),
+    "p = 0": sp.PowerLaw(exponent=0, strength=1e4),
     "p = 1": sp.PowerLaw(exponent=1, strength=100.0),
 }
 
-mesh = sp.HexMesh.box((0.2, 0.2, 0.2), (3, 3, 3), (0, 0, 0.01))
+mesh = sp.TetMesh.box((0.2, 0.2, 0.2), (3, 3, 3), (0, 0, 0.01))
 top = mesh.where(z=0.21)
 body = sp.Body(mesh, sp.StableNeoHookean(young=1e4, poisson=0.4, density=1000))
 
@@ -29,6 +29,7 @@ def thrown(damping: sp.Damping | None) -> sp.Motion:
         damping=damping,
         obstacles=[sp.Plane(friction=0.5, restitution=0)],
         gravity=(0, 0, -9.81),
+        solver=sp.ADMM(tolerance=1e-3),  # takes the corner of p = 0 as it is
         dt=DT,
     )
     sim.state.v = np.tile([0, 0, -SPEED], (body.n_vertices, 1))
@@ -62,8 +63,8 @@ def main() -> None:
 
     clay, linear = heights["p = 0"], heights["p = 1"]
     assert clay[-1] < 0.85 * weight  # at rest in a deformed state,
-    assert abs(clay[2:] - clay[2]).max() < 0.01 * weight  # from early on, but for creep
-    assert energies["p = 0"][3] < 1e-5 * energies["p = 1"][3]  # while the other still swings
+    assert abs(clay[2:] - clay[2]).max() < 0.002 * weight  # from early on,
+    assert energies["p = 0"][3] < 1e-6 * energies["p = 1"][3]  # while the other still swings
     assert abs(linear[-1] / weight - 1) < 0.01  # back into shape
     assert linear.max() > 1.5 * weight
     assert heights["none"].max() > 3 * weight
