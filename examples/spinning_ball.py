@@ -41,6 +41,12 @@ def inertia(arm: np.ndarray) -> float:
     return float((body.mass_times(arm) * arm)[:, [0, 2]].sum())
 
 
+def rolling_speed() -> float:
+    """v of (I + m r²) v/r = I ω₀ [m/s]."""
+    I = inertia(mesh.vertices - about(mesh.vertices, mesh.vertices)[0])
+    return SPIN * RADIUS * I / (I + body.total_mass * RADIUS**2)
+
+
 def dropped(friction: float) -> tuple[np.ndarray, list[np.ndarray]]:
     """Time, x and z of the centre, speed along the floor and spin, (steps, 5), and the shapes."""
     sim = sp.Simulation(
@@ -62,8 +68,7 @@ def dropped(friction: float) -> tuple[np.ndarray, list[np.ndarray]]:
 
 
 def main() -> None:
-    I = inertia(mesh.vertices - about(mesh.vertices, mesh.vertices)[0])
-    rolling = SPIN * RADIUS * I / (I + body.total_mass * RADIUS**2)
+    rolling = rolling_speed()
     rows, shapes = dropped(FRICTION)
     late = rows[rows[:, 0] > DURATION - 0.4]
     speed = late[:, 3].mean()
