@@ -46,7 +46,10 @@ class Outcome:
         return bool(self.moved[-1] < 0.02)
 
 
-def let_lean(angle: float, friction: float, rule: sp.Integrator) -> Outcome:
+def let_lean(
+    angle: float, friction: float, rule: sp.Integrator, *, loading: float = LOADING, dt: float = DT
+) -> Outcome:
+    """The weight comes on over ``loading`` [s]."""
     mesh = leaning(angle)
     body = sp.Body(mesh, sp.StableNeoHookean(young=1e7, poisson=0.3, density=1000))
     weight = body.mass_times(np.tile([0, 0, -9.81], (body.n_vertices, 1)))
@@ -57,12 +60,12 @@ def let_lean(angle: float, friction: float, rule: sp.Integrator) -> Outcome:
             sp.Plane(normal=(0, 0, 1), friction=friction, restitution=0),
             sp.Plane(normal=(1, 0, 0), friction=friction, restitution=0),
         ],
-        force=lambda time: np.sin(np.pi / 2 * min(time / LOADING, 1.0)) ** 2 * weight,
+        force=lambda time: np.sin(np.pi / 2 * min(time / loading, 1.0)) ** 2 * weight,
         integrator=rule,
-        dt=DT,
+        dt=dt,
     )
     times, moved = [0.0], [0.0]
-    while times[-1] < DURATION - DT / 2 and moved[-1] < GONE:
+    while times[-1] < DURATION - dt / 2 and moved[-1] < GONE:
         sim.step()
         times.append(sim.state.time)
         moved.append(float(np.linalg.norm(sim.state.u, axis=1).max()))
