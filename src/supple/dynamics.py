@@ -162,7 +162,7 @@ class Dynamics(SplitProblem):
         values[:] = shape.definite_stiffness if definite else shape.stiffness
         add_scaled_identity_blocks(values, self.body.mass_values, stage.c_a)
         if self.contact is not None:
-            self.contact.add_matrix(values)
+            self.contact.add_matrix(values, cautious=definite)
         wide = []
         for model in self.damping:
             target = values

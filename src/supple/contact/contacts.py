@@ -162,12 +162,16 @@ class Contacts:
         s = u[self.pairs.vertex] + self.pairs.lift
         return s, *self.held_out(s)
 
-    def held_out(self, s: Floats) -> tuple[Floats, Floats]:
+    def cautious_blocks(self, u: Floats) -> Floats:
+        """A stand-in for I − ∂z/∂s that does not overshoot where friction starts to hold."""
+        return self.held_out(u[self.pairs.vertex] + self.pairs.lift, cautious=True)[1]
+
+    def held_out(self, s: Floats, *, cautious: bool = False) -> tuple[Floats, Floats]:
         """The places z (k, 3) of vertices sought at s (k, 3), and I − ∂z/∂s (k, 3, 3)."""
         pairs = self.pairs
         z, blocks = np.empty_like(s), np.empty((pairs.count, 3, 3))
         planes = pairs.normal, pairs.offset, pairs.origin
-        hold_out(s, *planes, pairs.friction, pairs.limits, z, pairs.kind, blocks)
+        hold_out(s, *planes, pairs.friction, pairs.limits, z, pairs.kind, blocks, cautious)
         return z, blocks
 
     def pressed(self, s: Floats) -> Floats:
