@@ -11,9 +11,10 @@ import supple as sp
 
 SPEED = 4.0  # [m/s]
 DT, DURATION = 0.01, 1.0  # [s]
+CLAY = sp.PowerLaw(exponent=0, strength=1e4)
 DAMPINGS: dict[str, sp.Damping | None] = {
     "none": None,
-    "p = 0": sp.PowerLaw(exponent=0, strength=1e4),
+    "p = 0": CLAY,
     "p = 1": sp.PowerLaw(exponent=1, strength=100.0),
 }
 
@@ -29,7 +30,8 @@ def thrown(damping: sp.Damping | None) -> sp.Motion:
         damping=damping,
         obstacles=[sp.Plane(friction=0.5, restitution=0)],
         gravity=(0, 0, -9.81),
-        solver=sp.ADMM(tolerance=1e-3),  # takes the corner of p = 0 as it is
+        # ADMM takes the corner of p = 0 as it is
+        solver=sp.ADMM() if damping is CLAY else sp.Newton(),
         dt=DT,
     )
     sim.state.v = np.tile([0, 0, -SPEED], (body.n_vertices, 1))

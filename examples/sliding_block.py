@@ -15,6 +15,7 @@ RULES = (sp.BackwardEuler(), sp.BDF2(), sp.TRBDF2())
 SOLVERS: dict[str, sp.Newton | sp.ADMM] = {
     "Newton": sp.Newton(),
     "ADMM": sp.ADMM(),
+    "ADMM, 10 iterations": sp.ADMM(iterations=10),
     "ADMM, 20 iterations": sp.ADMM(iterations=20),
     "ADMM, 50 iterations": sp.ADMM(iterations=50),
 }

@@ -24,7 +24,7 @@ import matplotlib.pyplot as plt  # noqa: E402
 
 def sliding() -> None:
     figure, axes = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
-    solvers = ("Newton", "ADMM, 20 iterations", "ADMM, 50 iterations")
+    solvers = ("Newton", "ADMM, 10 iterations", "ADMM, 50 iterations")
     for name, color, style in zip(solvers, COLORS, ("-", "--", ":"), strict=False):
         motion = sliding_block.slide(sp.TRBDF2(), sliding_block.SOLVERS[name])
         speed = sliding_block.speed(motion)
