@@ -19,6 +19,7 @@ from .base import Obstacle
 
 _REACH = 2.0  # times the way that vertices are about to go: where obstacles are looked for
 _MARGIN = 0.25  # edges, in addition
+_SAME_SIDE = 0.5  # cosine of the turn up to which a plane follows its vertex
 _EXACT = 1e-6  # edges that a converged contact may be off by
 _FLAT = 1e-4  # and, an edge away, its plane
 
@@ -59,6 +60,8 @@ class Contacts:
         self.obstacles = tuple(obstacles)
         self._X, self._vertices, self.edge = positions, vertices, edge
         self._forces: dict[tuple[int, int], Floats] = {}
+        self.speeds: dict[tuple[int, int], float] = {}
+        """At which pairs are to part that bounce in the stage at hand [m/s]."""
         self.pairs = self._no_pairs()
 
     def _no_pairs(self) -> Pairs:
@@ -78,31 +81,39 @@ class Contacts:
 
     # -- finding them --------------------------------------------------------------------
 
-    def begin(self, stage: Stage, start: Floats, guess: Floats) -> None:
+    def begin(self, stage: Stage, start: Floats, guess: Floats, began: float) -> None:
         """Find the pairs that may touch during a stage from ``start`` (n, 3), bound for ``guess``.
 
-        Forces of the last stage are where the new ones start from.
+        ``began`` is the time [s] of the start. Forces of the last stage are where the new ones
+        start from. The side of an obstacle that a vertex is on at the start is the one it stays on.
         """
         way = np.linalg.norm(guess - start, axis=1)
         reach = _REACH * way[self._vertices] + _MARGIN * self.edge
-        self._find(stage, start, reach)
+        self._find(stage, start, reach, began)
 
-    def _find(self, stage: Stage, u: Floats, reach: Floats) -> None:
+    def _find(self, stage: Stage, u: Floats, reach: Floats, began: float) -> None:
         x = (self._X + u)[self._vertices]
-        vertex, obstacle = [], []
+        vertex, obstacle, normal, offset = [], [], [], []
         for number, each in enumerate(self.obstacles):
-            touch = each.at(x, stage.time, within=float(reach.max(initial=0.0)))
-            near = np.flatnonzero(touch.distance <= reach)
+            lasts = 0.0 if each.motion is None else stage.time - began
+            within = np.inf if lasts else float(reach.max(initial=0.0))
+            touch = each.at(x, began, within=within)
+            comes = lasts * np.linalg.norm(touch.velocity, axis=1)
+            near = np.flatnonzero(touch.distance <= reach + _REACH * comes)
             vertex.append(self._vertices[near])
             obstacle.append(np.full(len(near), number))
+            n = touch.normal[near]
+            normal.append(n)
+            moved = u[vertex[-1]] - touch.distance[near, None] * n + lasts * touch.velocity[near]
+            offset.append(np.einsum("ki,ki->k", n, moved))
         pairs = self.pairs = self._no_pairs()
         pairs.vertex = np.concatenate(vertex) if vertex else pairs.vertex
         pairs.obstacle = np.concatenate(obstacle) if obstacle else pairs.obstacle
         friction = np.array([each.friction for each in self.obstacles])
         pairs.friction = friction[pairs.obstacle] if len(friction) else np.zeros(0)
         pairs.kind = np.zeros(pairs.count, dtype=np.int64)
-        pairs.normal, pairs.drift = np.zeros((pairs.count, 3)), np.zeros((pairs.count, 3))
-        pairs.offset, pairs.lift = np.zeros(pairs.count), np.zeros((pairs.count, 3))
+        pairs.normal, pairs.offset = np.concatenate(normal), np.concatenate(offset)
+        pairs.drift, pairs.lift = np.zeros((pairs.count, 3)), np.zeros((pairs.count, 3))
         self.face(stage, u)
 
     def missed(self, stage: Stage, u: Floats) -> bool:
@@ -110,7 +121,7 @@ class Contacts:
 
         What the pairs know stays.
         """
-        known = set(zip(self.pairs.vertex.tolist(), self.pairs.obstacle.tolist(), strict=True))
+        known = set(self._keys())
         x = (self._X + u)[self._vertices]
         missing = []
         for number, each in enumerate(self.obstacles):
@@ -140,7 +151,11 @@ class Contacts:
         return True
 
     def face(self, stage: Stage, u: Floats) -> None:
-        """Turn every pair's plane to where its vertex is now, at u (n, 3)."""
+        """Turn every pair's plane to where its vertex is now, at u (n, 3).
+
+        A plane that would turn over stays: the vertex has gone through a thin obstacle, or past an
+        edge, on its way to where the solver will have it.
+        """
         pairs = self.pairs
         for number, each in enumerate(self.obstacles):
             mine = np.flatnonzero(pairs.obstacle == number)
@@ -148,12 +163,22 @@ class Contacts:
                 continue
             where = pairs.vertex[mine]
             touch = each.at(self._X[where] + u[where], stage.time)
-            pairs.normal[mine], pairs.drift[mine] = touch.normal, touch.velocity
-            along = np.einsum("ki,ki->k", touch.normal, u[where])
-            pairs.offset[mine] = along - touch.distance
+            pairs.drift[mine] = touch.velocity
+            turn = np.einsum("ki,ki->k", touch.normal, pairs.normal[mine])
+            same = (turn > _SAME_SIDE) | ~pairs.normal[mine].any(axis=1)
+            kept = mine[same]
+            pairs.normal[kept] = touch.normal[same]
+            along = np.einsum("ki,ki->k", touch.normal[same], u[where[same]])
+            pairs.offset[kept] = along - touch.distance[same]
         pairs.origin = stage.u_v[pairs.vertex].copy()
         if stage.c_v:
             pairs.origin += pairs.drift / stage.c_v
+        if self.speeds:  # n·v ≥ speed, with v = c_v (u − o) to the obstacle
+            for row, key in enumerate(self._keys()):
+                if key in self.speeds:
+                    along = float(np.dot(pairs.normal[row], pairs.origin[row]))
+                    apart = along + self.speeds[key] / stage.c_v
+                    pairs.offset[row] = max(pairs.offset[row], apart)
 
     # -- the forces ----------------------------------------------------------------------
 
@@ -190,19 +215,16 @@ class Contacts:
 
     def remember(self, forces: Floats) -> None:
         """Keep the force of each pair (k, 3) [N] for the next stage."""
-        pairs = self.pairs
-        keys = zip(pairs.vertex.tolist(), pairs.obstacle.tolist(), strict=True)
         pressed = (forces != 0).any(axis=1)
         self._forces = {
-            key: force for key, force, on in zip(keys, forces, pressed, strict=True) if on
+            key: force for key, force, on in zip(self._keys(), forces, pressed, strict=True) if on
         }
 
     def recalled(self) -> Floats:
         """The forces kept of the last stage, for the pairs of this one, (k, 3) [N]."""
         found = np.zeros((self.pairs.count, 3))
         if self._forces:
-            pairs = zip(self.pairs.vertex.tolist(), self.pairs.obstacle.tolist(), strict=True)
-            for row, key in enumerate(pairs):
+            for row, key in enumerate(self._keys()):
                 if key in self._forces:
                     found[row] = self._forces[key]
         return found
@@ -225,30 +247,31 @@ class Contacts:
 
     def _slips(self, v: Floats) -> list[tuple[Floats, Floats]]:
         pairs, found = self.pairs, []
-        for row, key in enumerate(zip(pairs.vertex.tolist(), pairs.obstacle.tolist(), strict=True)):
+        for row, key in enumerate(self._keys()):
             if key in self._forces:
                 n = pairs.normal[row]
                 relative = v[key[0]] - pairs.drift[row]
                 found.append((self._forces[key], relative - np.dot(relative, n) * n))
         return found
 
-    def rebound(self, before: State, after: State, touching: set[tuple[int, int]]) -> State:
-        """``after``, with the speed of vertices that touch as their obstacles' restitution says.
+    def rested(self, after: State) -> State:
+        """``after`` a step, with vertices that press on an obstacle at rest along its normal.
 
-        ``touching`` are the pairs that touched at the start of the step: they have nothing left to
-        bounce with.
+        That is for obstacles with a restitution: without it, the next step of a rule that looks at
+        accelerations throws them back.
         """
-        v, a = after.v.copy(), after.acceleration.copy()
-        pairs = self.pairs
-        for row, key in enumerate(zip(pairs.vertex.tolist(), pairs.obstacle.tolist(), strict=True)):
-            bounce = self.obstacles[key[1]].restitution
-            if bounce is None or key not in self._forces:
-                continue
-            i, n, drift = key[0], pairs.normal[row], pairs.drift[row]
-            approach = 0.0 if key in touching else min(float(np.dot(before.v[i] - drift, n)), 0.0)
-            v[i] += (-bounce * approach - np.dot(v[i] - drift, n)) * n
-            a[i] -= np.dot(a[i], n) * n  # else the next step would throw it back
+        v, a, pairs = after.v.copy(), after.acceleration.copy(), self.pairs
+        for row, key in enumerate(self._keys()):
+            if key in self._forces and self.obstacles[key[1]].restitution is not None:
+                if key in self.speeds:
+                    continue
+                i, n = key[0], pairs.normal[row]
+                v[i] -= np.dot(v[i] - pairs.drift[row], n) * n
+                a[i] -= np.dot(a[i], n) * n
         return State(after.time, after.u, v, a)
+
+    def _keys(self) -> list[tuple[int, int]]:
+        return list(zip(self.pairs.vertex.tolist(), self.pairs.obstacle.tolist(), strict=True))
 
     def state(self) -> dict[str, Floats]:
         """What the next stage starts from, for checkpoints."""
