@@ -52,7 +52,7 @@ def dropped(friction: float) -> tuple[np.ndarray, list[np.ndarray]]:
     sim = sp.Simulation(
         body,
         damping=sp.StrainRate(shear=100.0),
-        obstacles=[sp.Plane(friction=friction, restitution=0)],
+        obstacles=[sp.Plane(friction=friction)],
         gravity=(0, 0, -9.81),
         dt=DT,
     )
