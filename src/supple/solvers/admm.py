@@ -23,7 +23,7 @@ _MOST_BOOST = 16.0  # times at most,
 _EASY = 20  # until so many stages have gone without trouble
 _ROUNDINGS = 10.0  # what rounding leaves in a force, times as much in a residual
 _MOST_ROUNDS = 5  # with contacts that were overlooked before
-_LOCAL_ACCURACY = 0.01  # of the distance between local variables and the body
+_LOCAL_ACCURACY = 0.1  # of the distance between local variables and the body
 
 
 @dataclass(frozen=True, kw_only=True)
