@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
@@ -13,7 +12,6 @@ from numpy.typing import ArrayLike
 
 from .checks import instance, number, vector, whole_number
 from .contact.base import Obstacle
-from .contact.impacts import Impact
 from .damping import Damping
 from .dynamics import Dynamics
 from .elastic_body import ElasticBody
@@ -28,14 +26,12 @@ from .integrators import (
 )
 from .motion import Frame, Motion
 from .recording import Recorder, read_motion
-from .solvers.conjugate_gradients import ConjugateGradients
 from .solvers.interface import (
-    BoundSolver,
     BoundStageSolver,
-    NotPositiveDefinite,
     StageSolver,
 )
 from .solvers.newton import Newton
+from .stepping import Stepper
 from .types import Floats, Progress
 
 _MOST_OF_LOSS = 2.0  # the energy that a step lost is known to about a factor, at coarse steps
@@ -112,6 +108,7 @@ class Simulation:
         self.state = LiveState(body)
         self._obstacles = _checked_obstacles(obstacles)
         self._dynamics = Dynamics(body, _models(damping), self._obstacles)
+        self._stepper = Stepper(self._dynamics, self.solver)
         self._damping = damping
         self._now: State | None = None
         self._before: State | None = None
@@ -131,8 +128,8 @@ class Simulation:
     @damping.setter
     def damping(self, damping: Damping | Sequence[Damping] | None) -> None:
         self._dynamics = Dynamics(self.body, _models(damping), self.obstacles)
+        self._stepper = Stepper(self._dynamics, self.solver)
         self._damping = damping
-        self.__dict__.pop("_solver", None)
         self._now = self._before = None  # the acceleration jumps with the damping
 
     @property
@@ -150,16 +147,9 @@ class Simulation:
         """Force of the obstacles on every vertex at the end of the last step [N], (n, 3)."""
         return self._dynamics.contact_forces()
 
-    @cached_property
+    @property
     def _solver(self) -> BoundStageSolver:
-        """Bound when an implicit step first needs it: that may analyse a large matrix."""
-        return self.solver.bind(self._dynamics)
-
-    @cached_property
-    def _mass_solver(self) -> BoundSolver:
-        solver = ConjugateGradients().bind(self.body.pattern, self.body.free)
-        solver.take(self.body.mass_values)
-        return solver
+        return self._stepper.solver
 
     # -- stepping ----------------------------------------------------------------------
 
@@ -175,29 +165,33 @@ class Simulation:
         extra = None if force is None else self.body.checked("force", force)
         instance("integrator", self.integrator, Integrator, "TRBDF2()")
         now, before, untouched = self._current(extra)
+
+        def external(time: float) -> Floats:
+            return self._external(time, extra)
+
         if isinstance(self.integrator, ExplicitIntegrator):
             if self.obstacles:
                 raise InputError(
                     f"{type(self.integrator).__name__} is explicit and cannot hold a body out of "
                     "obstacles; use an implicit integrator such as TRBDF2()"
                 )
-            after = self._explicit_step(self.integrator, now, h, extra)
+            after = self._stepper.explicit(self.integrator, now, h, external)
         else:
             rule = cast(ImplicitIntegrator, self.integrator)
             if self._just_hit:  # stress of the impact, which other rules would throw back
                 rule = BackwardEuler()
             try:
-                after = self._implicit_step(rule, now, before, h, extra)
+                after = self._stepper.implicit(rule, now, before, h, external)
             except StepFailed:
                 if untouched or isinstance(rule, BackwardEuler):
                     raise
                 # A rule that averages with the acceleration at the start throws a tangled body far
                 # away; one step of BackwardEuler smooths it.
-                after = self._implicit_step(BackwardEuler(), now, None, h, extra)
+                after = self._stepper.implicit(BackwardEuler(), now, None, h, external)
             impact = self._dynamics.impact(now, h)
             self._just_hit = impact is not None
             if impact is not None:
-                after = self._through(impact, rule, now, before, h, extra)
+                after = self._stepper.through(impact, rule, now, before, h, external)
             else:
                 after = self._dynamics.end_step(after)
         if self._dynamics.damping or self.obstacles:
@@ -230,81 +224,6 @@ class Simulation:
         damping = np.vdot(state.v, self._dynamics.damping_force(state.u, state.v))
         return float(damping) + self._dynamics.friction_power(state.v)
 
-    def _implicit_step(
-        self,
-        rule: ImplicitIntegrator,
-        now: State,
-        before: State | None,
-        dt: float,
-        extra: Floats | None,
-    ) -> State:
-        held = self.body.held
-        stages = rule.stages(now, before, dt)
-        stage = next(stages)
-        latest = now.u
-        while True:
-            self._dynamics.begin(stage, self._external(stage.time, extra), now, latest)
-            starts = [np.where(self.body.free, u, latest) for u in (stage.guess, latest)]
-            for start in starts:
-                held.place(start, stage.time)
-            solution = stage.state(self._solver.solve(stage, starts))
-            held.set_velocity(solution.v, stage.time)
-            held.set_acceleration(solution.acceleration, stage.time)
-            latest = solution.u
-            self._dynamics.note_contacts()
-            try:
-                stage = stages.send(solution)
-            except StopIteration:
-                return solution
-
-    def _through(
-        self,
-        impact: Impact,
-        rule: ImplicitIntegrator,
-        now: State,
-        before: State | None,
-        dt: float,
-        extra: Floats | None,
-    ) -> State:
-        """A step with an impact: up to it by the rule, then on by BackwardEuler.
-
-        Rules of second order throw back what they meet (dissipative optimization, §8);
-        BackwardEuler does not, and a bounce that is wanted can be asked of it.
-        """
-        if impact.delay > 0:
-            now = self._implicit_step(rule, now, before, impact.delay, extra)
-        try:
-            self._dynamics.set_bounces(impact.speeds)
-            after = self._implicit_step(BackwardEuler(), now, None, dt - impact.delay, extra)
-            after = self._dynamics.end_step(after)
-        finally:
-            self._dynamics.set_bounces({})
-        return replace(after, a=None)  # the impact is over: the next step finds out anew
-
-    def _explicit_step(
-        self, rule: ExplicitIntegrator, now: State, dt: float, extra: Floats | None
-    ) -> State:
-        unstable = StepFailed(
-            "the explicit integrator is unstable",
-            time=now.time + dt,
-            residual=float("inf"),
-            advice="Try a much smaller dt, or an implicit integrator such as TRBDF2().",
-        )
-        try:
-            with np.errstate(over="ignore", invalid="ignore"):
-                after = rule.advance(now, dt, lambda t, u, v: self._acceleration(t, u, v, extra))
-        except NotPositiveDefinite as error:  # forces so large that the mass solve overflows
-            raise unstable from error
-        except StepFailed as error:
-            if self._dynamics.shape_at(now.u).energy < np.inf:  # sound at the start of the step
-                raise unstable from error
-            raise
-        if not (np.isfinite(after.u).all() and np.isfinite(after.v).all()):
-            raise unstable
-        self.body.held.place(after.u, after.time)
-        self.body.held.set_velocity(after.v, after.time)
-        return after
-
     def _current(self, extra: Floats | None) -> tuple[State, State | None, bool]:
         """The state to step from, the one before it, and whether nobody has set the state since.
 
@@ -326,23 +245,12 @@ class Simulation:
         self.body.held.place(u, time)
         self.body.held.set_velocity(v, time)
         implicit = isinstance(self.integrator, ImplicitIntegrator)
-        a = self._acceleration(time, u, v, extra) if implicit else None
+        a = (
+            self._stepper.acceleration(time, u, v, lambda t: self._external(t, extra))
+            if implicit
+            else None
+        )
         return State(time, u, v, a), None, untouched
-
-    def _acceleration(self, time: float, u: Floats, v: Floats, extra: Floats | None) -> Floats:
-        """a with M a = f − ∇₂R − ∇U, held components following their supports."""
-        shape = self._dynamics.shape_at(u)
-        force = self._external(time, extra) - shape.gradient - self._dynamics.damping_force(u, v)
-        if not np.isfinite(force).all():
-            raise StepFailed(
-                "the forces are not finite at the start of the step",
-                time=time,
-                residual=float("inf"),
-                advice="A cell may be inside out; check the initial displacements.",
-            )
-        held = np.zeros_like(u)
-        self.body.held.set_acceleration(held, time)
-        return held + self._mass_solver.solve(force - self.body.mass_times(held))
 
     def _external(self, time: float, extra: Floats | None) -> Floats:
         total = self.body.weight(self.gravity)
