@@ -26,7 +26,9 @@ class ContactForces:
         movable = np.asarray(body.free.any(axis=1))
         vertices = body.contact_vertices
         edge = float(body.mesh.edge_lengths().mean())
-        self.contacts = Contacts(obstacles, body.mesh.vertices, vertices[movable[vertices]], edge)
+        self.contacts = Contacts(
+            obstacles, body.mesh.vertices, body.free, vertices[movable[vertices]], edge
+        )
         self._body = body
         pattern = body.pattern
         self._diagonal = pattern.indptr[:-1]

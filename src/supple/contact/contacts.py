@@ -14,12 +14,13 @@ import numpy as np
 
 from .._kernels.contact import contact_energy, hold_out
 from ..integrators import Stage, State
-from ..types import Floats, Ints
+from ..types import Bools, Floats, Ints
 from .base import Obstacle
 
 _REACH = 2.0  # times the way that vertices are about to go: where obstacles are looked for
 _MARGIN = 0.25  # edges, in addition
 _SAME_SIDE = 0.5  # cosine of the turn up to which a plane follows its vertex
+_HELD = 0.5  # share of a normal below which supports keep a vertex from moving along it
 _EXACT = 1e-6  # edges that a converged contact may be off by
 _FLAT = 1e-4  # and, an edge away, its plane
 
@@ -55,8 +56,14 @@ class Contacts:
     """A body's boundary among obstacles."""
 
     def __init__(
-        self, obstacles: Sequence[Obstacle], positions: Floats, vertices: Ints, edge: float
+        self,
+        obstacles: Sequence[Obstacle],
+        positions: Floats,
+        free: Bools,
+        vertices: Ints,
+        edge: float,
     ) -> None:
+        self._free = free
         self.obstacles = tuple(obstacles)
         self._X, self._vertices, self.edge = positions, vertices, edge
         self._forces: dict[tuple[int, int], Floats] = {}
@@ -99,7 +106,8 @@ class Contacts:
             within = np.inf if lasts else float(reach.max(initial=0.0))
             touch = each.at(x, began, within=within)
             comes = lasts * np.linalg.norm(touch.velocity, axis=1)
-            near = np.flatnonzero(touch.distance <= reach + _REACH * comes)
+            yields = np.linalg.norm(self._free[self._vertices] * touch.normal, axis=1) > _HELD
+            near = np.flatnonzero((touch.distance <= reach + _REACH * comes) & yields)
             vertex.append(self._vertices[near])
             obstacle.append(np.full(len(near), number))
             n = touch.normal[near]
@@ -125,7 +133,9 @@ class Contacts:
         x = (self._X + u)[self._vertices]
         missing = []
         for number, each in enumerate(self.obstacles):
-            inside = each.at(x, stage.time, within=self.exact).distance < -self.exact
+            touch = each.at(x, stage.time, within=self.exact)
+            yields = np.linalg.norm(self._free[self._vertices] * touch.normal, axis=1) > _HELD
+            inside = (touch.distance < -self.exact) & yields
             missing += [(v, number) for v in self._vertices[inside].tolist()]
         missing = [pair for pair in missing if pair not in known]
         if not missing:

@@ -23,6 +23,7 @@ _MOST_BOOST = 16.0  # times at most,
 _EASY = 20  # until so many stages have gone without trouble
 _ROUNDINGS = 10.0  # what rounding leaves in a force, times as much in a residual
 _MOST_ROUNDS = 5  # with contacts that were overlooked before
+_ASTRAY = 1e3  # times the best residual so far: where the iteration starts anew
 _LOCAL_ACCURACY = 0.1  # of the distance between local variables and the body
 
 
@@ -101,15 +102,13 @@ class BoundADMM(BoundStageSolver):
         size = total_size(terms)
         s, z, previous, there = (np.zeros(size) for _ in range(4))
         local_s, local_z = views(s, terms), views(z, terms)
-        for term, place, begin, sought in zip(terms, local_z, split.start, local_s, strict=True):
-            place[:] = begin
-            term.warm(place, sought)
+        self._start(split, s, z)
         root = _roots(split)
         anderson = Anderson(options.acceleration, size) if options.acceleration else None
         u = starts[0]
         self._gather(split, u, there)
         at_u, at_previous = self._scatter(split, there), self._scatter(split, z)
-        milestone = np.inf
+        milestone = best = np.inf
         most = options.iterations or options.max_iterations
         for iteration in range(1, most + 1):
             self.iterations = iteration
@@ -138,8 +137,10 @@ class BoundADMM(BoundStageSolver):
             accuracy = _LOCAL_ACCURACY * float(np.linalg.norm(apart)) / np.sqrt(size)
             for term in terms:
                 term.accuracy = accuracy
-            if iteration % _PATIENCE == 0:
-                if residual > _ENOUGH * milestone and self._boost < _MOST_BOOST:
+            best = min(best, residual)
+            astray = not residual <= _ASTRAY * best
+            if iteration % _PATIENCE == 0 or astray:
+                if (residual > _ENOUGH * milestone or astray) and self._boost < _MOST_BOOST:
                     # too little weight, for a term that buckles perhaps
                     old = root
                     self._boost, self._easy_stages = _BOOST * self._boost, 0
@@ -148,6 +149,10 @@ class BoundADMM(BoundStageSolver):
                     at_u, at_previous = self._scatter(split, there), self._scatter(split, z)
                     root = _roots(split)
                     s[:] = z + (s - z) * (old / root) ** 2  # the forces w ū stay
+                    if astray:  # they are worth nothing
+                        u, best = starts[0], np.inf
+                        self._start(split, s, z)
+                        self._gather(split, u, there)
                     if anderson is not None:
                         anderson.reset()
                     residual = np.inf
@@ -160,6 +165,13 @@ class BoundADMM(BoundStageSolver):
         split = self._problem.split(stage, starts, asked)
         self._global.take(split)
         return split
+
+    def _start(self, split: Splitting, s: Floats, z: Floats) -> None:
+        """Local variables where the splitting says, with the forces that they have there."""
+        places = zip(split.terms, views(s, split.terms), views(z, split.terms), strict=True)
+        for (term, sought, place), begin in zip(places, split.start, strict=True):
+            place[:] = begin
+            term.warm(place, sought)
 
     def _gather(self, split: Splitting, u: Floats, out: Floats) -> None:
         for term, place in zip(split.terms, views(out, split.terms), strict=True):
