@@ -51,9 +51,7 @@ def test_held_out_as_scipy_finds(given):
     s, normal, offset, origin, friction = random_pairs()
     depth = np.maximum(offset - np.einsum("ki,ki->k", normal, s), 0)
     limits = np.random.default_rng(1).uniform(0, 2, len(s)) if given else friction * depth
-    z, kind, _ = held_out(
-        s, normal, offset, origin, friction, limits if given else np.zeros(0)
-    )
+    z, kind, _ = held_out(s, normal, offset, origin, friction, limits if given else np.zeros(0))
     assert {FREE, SLIDING, STICKING} - set(kind.tolist()) <= ({FREE} if given else set())
     for k in range(len(s)):
         n, o = normal[k], origin[k]
@@ -81,7 +79,8 @@ def test_friction_does_not_exceed_its_limit_and_opposes_slip():
     np.testing.assert_allclose(size[sliding], (friction * f_n)[sliding], rtol=1e-13)
     along = np.einsum("ki,ki->k", f_t, slip)[sliding]
     np.testing.assert_allclose(along, -(size * fast)[sliding], rtol=1e-13)
-    assert sliding.sum() > 5 and (kind == STICKING).sum() > 5
+    assert sliding.sum() > 5
+    assert (kind == STICKING).sum() > 5
 
 
 def test_sticks_up_to_the_limit():
@@ -146,4 +145,6 @@ def test_nothing_in_the_way_is_left_alone():
     s, normal, offset, origin, friction = random_pairs(seed=7)
     offset = np.einsum("ki,ki->k", normal, s) - 1e-9  # clear of every plane, barely
     z, kind, blocks = held_out(s, normal, offset, origin, friction, np.zeros(0))
-    assert (z == s).all() and (kind == FREE).all() and (blocks == 0).all()
+    assert (z == s).all()
+    assert (kind == FREE).all()
+    assert (blocks == 0).all()
