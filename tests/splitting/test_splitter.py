@@ -116,6 +116,17 @@ def test_weight_multiplies_every_term():
         np.testing.assert_allclose(term.weights, 2 * before, rtol=1e-15)
 
 
+def test_mass_damping_stays_in_scalars():
+    """Damping of the mass is a multiple of the identity: n × n still serves all coordinates."""
+    _, stage, _, split = split_body(damping=sp.Rayleigh(mass=0.3))
+    bare = split_body()[3]
+    assert split.blocks is None
+    assert split.low_rank is None
+    np.testing.assert_allclose(
+        split.scalars, bare.scalars * (1 + 0.3 * stage.c_v / stage.c_a), rtol=1e-13
+    )
+
+
 def test_wide_damping_goes_outside_with_its_blocks():
     mesh = small_mesh("tet")
     a = np.zeros(3 * mesh.n_vertices)
