@@ -170,3 +170,13 @@ def test_from_blocks_back_to_scalars(factorized):
     rhs = np.random.default_rng(1).normal(size=case.dynamics.free.shape)
     expected = case.expected(rhs)
     np.testing.assert_allclose(step.solve(rhs), expected, atol=1e-10 * np.abs(expected).max())
+
+
+def test_trbdf2_needs_one_matrix(factorized):
+    """Both stages have the same c_v and c_a, and so has every step."""
+    mesh = small_mesh("tet")
+    body = sp.Body(mesh, soft(sp.StVK), fixed=[0, 1, 2])
+    sim = sp.Simulation(body, solver=sp.ADMM(), integrator=sp.TRBDF2(), gravity=(0, 0, -9.81))
+    for _ in range(4):
+        sim.step()
+    assert factorized == [1]
