@@ -97,6 +97,19 @@ def test_starts_from_what_it_knows():
     assert sim._solver.iterations > 5 * still
 
 
+@pytest.mark.parametrize("young", [1e4, 1e8])
+@pytest.mark.parametrize("speed", [0.0, 1.0])
+def test_no_forces_at_all(young, speed):
+    """Free flight: nothing to converge to but rounding."""
+    mesh = sp.TetMesh.box((0.02, 0.02, 0.02), (1, 1, 1))
+    sim = sp.Simulation(sp.Body(mesh, soft(sp.StVK, young=young)), solver=sp.ADMM(), dt=DT)
+    sim.state.v = np.tile((0.0, 0.3 * speed, -speed), (mesh.n_vertices, 1))
+    for _ in range(3):
+        sim.step()
+    flown = np.tile((0.0, 0.3 * speed * 3 * DT, -speed * 3 * DT), (mesh.n_vertices, 1))
+    np.testing.assert_allclose(sim.state.u, flown, atol=1e-12)
+
+
 def test_everything_held():
     body = bar(fixed=np.ones(BAR.n_vertices, dtype=bool))
     sim = sp.Simulation(body, solver=sp.ADMM(), gravity=(0, 0, -9.81))
