@@ -10,6 +10,7 @@ import numpy as np
 from ._kernels.blocks import add_scaled_identity_blocks
 from .contact.base import Obstacle
 from .contact.contact_forces import ContactForces
+from .contact.impacts import Impact, first_impact
 from .damping import BoundDamping, Damping
 from .elastic_body import ElasticBody
 from .integrators import Stage, State
@@ -38,6 +39,7 @@ class Dynamics(SplitProblem):
         self.has_corners = self.contact is not None
         self._edge = float(body.mesh.edge_lengths().mean())
         self._touching: set[tuple[int, int]] = set()
+        self._pressed: set[tuple[int, int]] = set()
         self.damping: tuple[BoundDamping, ...] = tuple(model.bind(body) for model in damping)
         self.pattern, self.free = body.pattern, body.free
         self._places: list[Ints] = [np.arange(body.pattern.n_blocks)]
@@ -162,7 +164,7 @@ class Dynamics(SplitProblem):
         values[:] = shape.definite_stiffness if definite else shape.stiffness
         add_scaled_identity_blocks(values, self.body.mass_values, stage.c_a)
         if self.contact is not None:
-            self.contact.add_matrix(values)
+            self.contact.add_matrix(values, cautious=definite)
         wide = []
         for model in self.damping:
             target = values
@@ -210,12 +212,37 @@ class Dynamics(SplitProblem):
 
     # -- contact -----------------------------------------------------------------------------
 
-    def rebounded(self, before: State, after: State) -> State:
-        """``after`` a step, with speeds at obstacles as their restitution says."""
+    def note_contacts(self) -> None:
+        """Remember what the stage just solved has touched, until ``end_step``."""
+        if self.contact is not None:
+            self._pressed |= self.contact.contacts.touching
+
+    def impact(self, now: State, dt: float) -> Impact | None:
+        """The first impact, with restitution, of the step just tried from ``now``."""
+        if self.contact is None or not self._pressed - self._touching:
+            return None
+        fall = float(np.linalg.norm(self.external.sum(axis=0))) / self.body.total_mass
+        return first_impact(
+            self.contact.contacts,
+            self.body.mesh.vertices,
+            now,
+            dt,
+            self._pressed,
+            self._touching,
+            fall,
+        )
+
+    def set_bounces(self, speeds: dict[tuple[int, int], float]) -> None:
+        """Let pairs part at these speeds [m/s] in the stages to come."""
+        if self.contact is not None:
+            self.contact.contacts.speeds = speeds
+
+    def end_step(self, after: State) -> State:
+        """``after``, at rest where it rests on obstacles."""
         if self.contact is None:
             return after
-        touching, self._touching = self._touching, self.contact.contacts.touching
-        return self.contact.contacts.rebound(before, after, touching)
+        self._touching, self._pressed = self.contact.contacts.touching, set()
+        return self.contact.contacts.rested(after)
 
     def contact_forces(self) -> Floats:
         """Force of the obstacles on every vertex in the last stage [N], (n, 3)."""

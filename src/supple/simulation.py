@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from .checks import instance, number, vector, whole_number
 from .contact.base import Obstacle
+from .contact.impacts import Impact
 from .damping import Damping
 from .dynamics import Dynamics
 from .elastic_body import ElasticBody
@@ -107,12 +108,13 @@ class Simulation:
         self.dissipated = 0.0
         """Energy that damping has taken since the start [J]."""
         self.state = LiveState(body)
-        self.obstacles = _obstacles(obstacles)
-        self._dynamics = Dynamics(body, _models(damping), self.obstacles)
+        self._obstacles = _checked_obstacles(obstacles)
+        self._dynamics = Dynamics(body, _models(damping), self._obstacles)
         self._damping = damping
         self._now: State | None = None
         self._before: State | None = None
         self._pushed: tuple[Any, ...] = (self.gravity, None, force)
+        self._just_hit = False
         self._power = 0.0  # of damping, where ``_now`` is
         self._steps_done, self._run_start = 0, 0.0
         body.held.place(self.state.u, 0.0)
@@ -129,6 +131,16 @@ class Simulation:
         self._damping = damping
         self.__dict__.pop("_solver", None)
         self._now = self._before = None  # the acceleration jumps with the damping
+
+    @property
+    def obstacles(self) -> tuple[Obstacle, ...]:
+        """What the body cannot enter; assign others and go on."""
+        return self._obstacles
+
+    @obstacles.setter
+    def obstacles(self, obstacles: Obstacle | Sequence[Obstacle]) -> None:
+        self._obstacles = _checked_obstacles(obstacles)
+        self.damping = self._damping  # which sets the dynamics up anew
 
     @property
     def contact_forces(self) -> Floats:
@@ -169,6 +181,8 @@ class Simulation:
             after = self._explicit_step(self.integrator, now, h, extra)
         else:
             rule = cast(ImplicitIntegrator, self.integrator)
+            if self._just_hit:  # stress of the impact, which other rules would throw back
+                rule = BackwardEuler()
             try:
                 after = self._implicit_step(rule, now, before, h, extra)
             except StepFailed:
@@ -177,6 +191,12 @@ class Simulation:
                 # A rule that averages with the acceleration at the start throws a tangled body far
                 # away; one step of BackwardEuler smooths it.
                 after = self._implicit_step(BackwardEuler(), now, None, h, extra)
+            impact = self._dynamics.impact(now, h)
+            self._just_hit = impact is not None
+            if impact is not None:
+                after = self._through(impact, rule, now, before, h, extra)
+            else:
+                after = self._dynamics.end_step(after)
         if self._dynamics.damping or self.obstacles:
             power = self._damping_power(after)
             power_before = self._power if now is self._now else self._damping_power(now)
@@ -212,10 +232,35 @@ class Simulation:
             held.set_velocity(solution.v, stage.time)
             held.set_acceleration(solution.acceleration, stage.time)
             latest = solution.u
+            self._dynamics.note_contacts()
             try:
                 stage = stages.send(solution)
             except StopIteration:
-                return self._dynamics.rebounded(now, solution)
+                return solution
+
+    def _through(
+        self,
+        impact: Impact,
+        rule: ImplicitIntegrator,
+        now: State,
+        before: State | None,
+        dt: float,
+        extra: Floats | None,
+    ) -> State:
+        """A step with an impact: up to it by the rule, then on by BackwardEuler.
+
+        Rules of second order throw back what they meet (dissipative optimization, §8);
+        BackwardEuler does not, and a bounce that is wanted can be asked of it.
+        """
+        if impact.delay > 0:
+            now = self._implicit_step(rule, now, before, impact.delay, extra)
+        try:
+            self._dynamics.set_bounces(impact.speeds)
+            after = self._implicit_step(BackwardEuler(), now, None, dt - impact.delay, extra)
+            after = self._dynamics.end_step(after)
+        finally:
+            self._dynamics.set_bounces({})
+        return replace(after, a=None)  # the impact is over: the next step finds out anew
 
     def _explicit_step(
         self, rule: ExplicitIntegrator, now: State, dt: float, extra: Floats | None
@@ -381,6 +426,7 @@ class Simulation:
         now = self._now or State(self.state.time, self.state.u, self.state.v, None)
         saved: dict[str, Any] = {"steps": self._steps_done, "start": self._run_start}
         saved |= {"dissipated": self.dissipated, "power": self._power}
+        saved["just hit"] = self._just_hit
         looks_back = isinstance(self.integrator, ImplicitIntegrator) and self.integrator.looks_back
         for prefix, state in (("now", now), ("before", self._before if looks_back else None)):
             if state is not None:
@@ -404,6 +450,7 @@ class Simulation:
         self._pushed = self.gravity, None, self.force
         self.dissipated, self._power = float(saved["dissipated"]), float(saved["power"])
         self._run_start = float(saved["start"])
+        self._just_hit = bool(saved.get("just hit", False))
         self._dynamics.restore_contact({k: v for k, v in saved.items() if k.startswith("contact.")})
         return int(saved["steps"])
 
@@ -417,7 +464,7 @@ def _models(damping: Damping | Sequence[Damping] | None) -> Sequence[Damping]:
     return models
 
 
-def _obstacles(given: Obstacle | Sequence[Obstacle]) -> tuple[Obstacle, ...]:
+def _checked_obstacles(given: Obstacle | Sequence[Obstacle]) -> tuple[Obstacle, ...]:
     found = (given,) if isinstance(given, Obstacle) else given
     if not isinstance(found, Sequence) or not all(isinstance(each, Obstacle) for each in found):
         raise InputError(

@@ -13,6 +13,8 @@ from .base import Obstacle
 from .contacts import Contacts
 
 _WEIGHT = 30.0  # times what a vertex has on the diagonal of the stage's matrix
+_CLOSER = 0.25  # of how far contacts are off may be left after a round, or else
+_MORE = 10.0  # times the weights are used from then on
 _SAME_LIMIT = 1e-4  # share of it by which friction's limit may still change
 
 
@@ -34,6 +36,8 @@ class ContactForces:
         """w [N/m], (k,), of the pairs of the stage at hand."""
         self._stage: Stage | None = None
         self._blocks = np.zeros((0, 3, 3))
+        self._off, self._boost = np.inf, 1.0
+        self._u = np.zeros_like(body.mesh.vertices)
 
     def stiffness_at(self, stage: Stage) -> Floats:
         """What every vertex has on the diagonal of the stage's matrix [N/m], (n,), about."""
@@ -42,6 +46,7 @@ class ContactForces:
     def begin(self, stage: Stage, start: Floats, guess: Floats) -> None:
         """Find the contacts of a stage, with the forces of the last one to start from."""
         self._stage = stage
+        self._off, self._boost = np.inf, 1.0
         contacts = self.contacts
         contacts.begin(stage, start, guess)
         self._set_weights()
@@ -53,11 +58,12 @@ class ContactForces:
     def _set_weights(self) -> None:
         if self._stage is not None:
             by_vertex = self.stiffness_at(self._stage)
-            self.weights = _WEIGHT * by_vertex[self.contacts.pairs.vertex]
+            self.weights = self._boost * _WEIGHT * by_vertex[self.contacts.pairs.vertex]
 
     def push(self, u: Floats) -> Floats:
         """What the contacts add to the residual at u, w (s − z) [N], (n, 3)."""
         s, z, self._blocks = self.contacts.settle(u)
+        self._u = u
         total = np.zeros_like(u)
         np.add.at(total, self.contacts.pairs.vertex, self.weights[:, None] * (s - z))
         return total
@@ -66,21 +72,29 @@ class ContactForces:
         """The contacts' part of the incremental potential [J]."""
         return self.contacts.energy(u, self.weights)
 
-    def add_matrix(self, values: Floats) -> None:
+    def add_matrix(self, values: Floats, *, cautious: bool) -> None:
         """Add the derivative of the last ``push`` to blocks on the body's pattern."""
         where = self._diagonal[self.contacts.pairs.vertex]
-        np.add.at(values, where, self.weights[:, None, None] * self._blocks)
+        blocks = self.contacts.cautious_blocks(self._u) if cautious else self._blocks
+        np.add.at(values, where, self.weights[:, None, None] * blocks)
 
     def improve(self, stage: Stage, u: Floats) -> bool:
         """Bring multipliers and planes up to date at u; whether that changes anything."""
         contacts, pairs = self.contacts, self.contacts.pairs
         s, z, _ = contacts.settle(u)
         contacts.remember(self.weights[:, None] * (z - s))
-        off = np.abs(u[pairs.vertex] - z).max(initial=0.0)
+        apart = u[pairs.vertex] - z
+        off = float(np.abs(apart).max(initial=0.0))
+        inside = float(np.abs(np.einsum("ki,ki->k", apart, pairs.normal)).max(initial=0.0))
         limits = pairs.friction * contacts.pressed(s)
         grown = np.abs(limits - pairs.limits) > _SAME_LIMIT * limits + contacts.exact / _WEIGHT
         facing = pairs.normal.copy()
         pairs.lift, pairs.limits = s - z, limits
+        if inside > max(_CLOSER * self._off, contacts.exact):  # the body resists with more
+            self._boost *= _MORE
+            self.weights *= _MORE
+            pairs.lift, pairs.limits = pairs.lift / _MORE, limits / _MORE
+        self._off = inside
         contacts.face(stage, u)
         turned = np.abs(pairs.normal - facing).max(axis=1, initial=0.0)
         moved = (turned * (pairs.lift != 0).any(axis=1)).max(initial=0.0) * contacts.edge

@@ -59,6 +59,8 @@ class Contacts:
         self.obstacles = tuple(obstacles)
         self._X, self._vertices, self.edge = positions, vertices, edge
         self._forces: dict[tuple[int, int], Floats] = {}
+        self.speeds: dict[tuple[int, int], float] = {}
+        """At which pairs are to part that bounce in the stage at hand [m/s]."""
         self.pairs = self._no_pairs()
 
     def _no_pairs(self) -> Pairs:
@@ -110,7 +112,7 @@ class Contacts:
 
         What the pairs know stays.
         """
-        known = set(zip(self.pairs.vertex.tolist(), self.pairs.obstacle.tolist(), strict=True))
+        known = set(self._keys())
         x = (self._X + u)[self._vertices]
         missing = []
         for number, each in enumerate(self.obstacles):
@@ -154,6 +156,12 @@ class Contacts:
         pairs.origin = stage.u_v[pairs.vertex].copy()
         if stage.c_v:
             pairs.origin += pairs.drift / stage.c_v
+        if self.speeds:  # n·v ≥ speed, with v = c_v (u − o) to the obstacle
+            for row, key in enumerate(self._keys()):
+                if key in self.speeds:
+                    along = float(np.dot(pairs.normal[row], pairs.origin[row]))
+                    apart = along + self.speeds[key] / stage.c_v
+                    pairs.offset[row] = max(pairs.offset[row], apart)
 
     # -- the forces ----------------------------------------------------------------------
 
@@ -162,12 +170,16 @@ class Contacts:
         s = u[self.pairs.vertex] + self.pairs.lift
         return s, *self.held_out(s)
 
-    def held_out(self, s: Floats) -> tuple[Floats, Floats]:
+    def cautious_blocks(self, u: Floats) -> Floats:
+        """A stand-in for I − ∂z/∂s that does not overshoot where friction starts to hold."""
+        return self.held_out(u[self.pairs.vertex] + self.pairs.lift, cautious=True)[1]
+
+    def held_out(self, s: Floats, *, cautious: bool = False) -> tuple[Floats, Floats]:
         """The places z (k, 3) of vertices sought at s (k, 3), and I − ∂z/∂s (k, 3, 3)."""
         pairs = self.pairs
         z, blocks = np.empty_like(s), np.empty((pairs.count, 3, 3))
         planes = pairs.normal, pairs.offset, pairs.origin
-        hold_out(s, *planes, pairs.friction, pairs.limits, z, pairs.kind, blocks)
+        hold_out(s, *planes, pairs.friction, pairs.limits, z, pairs.kind, blocks, cautious)
         return z, blocks
 
     def pressed(self, s: Floats) -> Floats:
@@ -186,19 +198,16 @@ class Contacts:
 
     def remember(self, forces: Floats) -> None:
         """Keep the force of each pair (k, 3) [N] for the next stage."""
-        pairs = self.pairs
-        keys = zip(pairs.vertex.tolist(), pairs.obstacle.tolist(), strict=True)
         pressed = (forces != 0).any(axis=1)
         self._forces = {
-            key: force for key, force, on in zip(keys, forces, pressed, strict=True) if on
+            key: force for key, force, on in zip(self._keys(), forces, pressed, strict=True) if on
         }
 
     def recalled(self) -> Floats:
         """The forces kept of the last stage, for the pairs of this one, (k, 3) [N]."""
         found = np.zeros((self.pairs.count, 3))
         if self._forces:
-            pairs = zip(self.pairs.vertex.tolist(), self.pairs.obstacle.tolist(), strict=True)
-            for row, key in enumerate(pairs):
+            for row, key in enumerate(self._keys()):
                 if key in self._forces:
                     found[row] = self._forces[key]
         return found
@@ -221,30 +230,31 @@ class Contacts:
 
     def _slips(self, v: Floats) -> list[tuple[Floats, Floats]]:
         pairs, found = self.pairs, []
-        for row, key in enumerate(zip(pairs.vertex.tolist(), pairs.obstacle.tolist(), strict=True)):
+        for row, key in enumerate(self._keys()):
             if key in self._forces:
                 n = pairs.normal[row]
                 relative = v[key[0]] - pairs.drift[row]
                 found.append((self._forces[key], relative - np.dot(relative, n) * n))
         return found
 
-    def rebound(self, before: State, after: State, touching: set[tuple[int, int]]) -> State:
-        """``after``, with the speed of vertices that touch as their obstacles' restitution says.
+    def rested(self, after: State) -> State:
+        """``after`` a step, with vertices that press on an obstacle at rest along its normal.
 
-        ``touching`` are the pairs that touched at the start of the step: they have nothing left to
-        bounce with.
+        That is for obstacles with a restitution: without it, the next step of a rule that looks at
+        accelerations throws them back.
         """
-        v, a = after.v.copy(), after.acceleration.copy()
-        pairs = self.pairs
-        for row, key in enumerate(zip(pairs.vertex.tolist(), pairs.obstacle.tolist(), strict=True)):
-            bounce = self.obstacles[key[1]].restitution
-            if bounce is None or key not in self._forces:
-                continue
-            i, n, drift = key[0], pairs.normal[row], pairs.drift[row]
-            approach = 0.0 if key in touching else min(float(np.dot(before.v[i] - drift, n)), 0.0)
-            v[i] += (-bounce * approach - np.dot(v[i] - drift, n)) * n
-            a[i] -= np.dot(a[i], n) * n  # else the next step would throw it back
+        v, a, pairs = after.v.copy(), after.acceleration.copy(), self.pairs
+        for row, key in enumerate(self._keys()):
+            if key in self._forces and self.obstacles[key[1]].restitution is not None:
+                if key in self.speeds:
+                    continue
+                i, n = key[0], pairs.normal[row]
+                v[i] -= np.dot(v[i] - pairs.drift[row], n) * n
+                a[i] -= np.dot(a[i], n) * n
         return State(after.time, after.u, v, a)
+
+    def _keys(self) -> list[tuple[int, int]]:
+        return list(zip(self.pairs.vertex.tolist(), self.pairs.obstacle.tolist(), strict=True))
 
     def state(self) -> dict[str, Floats]:
         """What the next stage starts from, for checkpoints."""

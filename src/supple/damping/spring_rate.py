@@ -34,21 +34,24 @@ class SpringStrainRate(Damping):
             object.__setattr__(self, name, kept_coefficient(name, getattr(self, name)))
 
     def bind(self, body: ElasticBody) -> BoundDamping:
-        return _BoundSpringStrainRate(self, body_for(self, SpringNetwork, body))
+        return BoundSpringStrainRate(self, body_for(self, SpringNetwork, body))
 
 
-class _BoundSpringStrainRate(BoundViscousDamping):
+class BoundSpringStrainRate(BoundViscousDamping):
+    """Σ ½ L η ε̇² over the springs of a network."""
+
     def __init__(self, damping: SpringStrainRate, body: SpringNetwork) -> None:
         self._body = body
         beta = coefficient_of_cells("matched", damping.matched, body)
         # V_d = ½ β ε̇ᵀ ∂²V/∂ε² ε̇ with ∂²V/∂ε² = L k (strain rate, Eq. 12)
         viscosity = coefficient_of_cells("viscosity", damping.viscosity, body)
-        self._eta: Floats = viscosity + beta * body.spring_stiffness
+        self.viscosity: Floats = viscosity + beta * body.spring_stiffness
+        """η of every spring [N s], (springs,)."""
 
     def evaluate(self, shape: Shape, v: Floats) -> tuple[float, Floats]:
         at = self._stretch(shape)
         rate = self._strain_rate(at, v)
-        stress = self._eta * rate  # S_d
+        stress = self.viscosity * rate  # S_d
         # ∇₂R = Σ L ∇ε S_d with ∇ε = n/L (strain rate, Eq. 7)
         force = self._body.gathered(stress[:, None] * at.directions)
         return 0.5 * float((self._body.mesh.rest_lengths * stress) @ rate), force
@@ -65,7 +68,7 @@ class _BoundSpringStrainRate(BoundViscousDamping):
         # Of L (∂²ε/∂x² S_d + ∇ε ∂S_d/∂ε̇ ∇ε̇ᵀ) (strain rate, Eq. 9) the second part is not
         # symmetric and dropped; in the first, ∂²ε/∂x² = (I − n nᵀ)/(L ‖x‖), negative S_d are
         at = self._stretch(shape)
-        stress = np.maximum(self._eta * self._strain_rate(at, v), 0.0)
+        stress = np.maximum(self.viscosity * self._strain_rate(at, v), 0.0)
         blocks = self._body.blocks(at, np.zeros_like(stress), stress / at.lengths)
         add_scaled(blocks.reshape(-1), factor, values.reshape(-1))
 
@@ -83,5 +86,5 @@ class _BoundSpringStrainRate(BoundViscousDamping):
 
     def _matrix(self, shape: Shape) -> Floats:
         """Σ L ∇ε η ∇εᵀ (strain rate, Eq. 8), (blocks, 3, 3)."""
-        along = self._eta / self._body.mesh.rest_lengths
+        along = self.viscosity / self._body.mesh.rest_lengths
         return self._body.blocks(self._stretch(shape), along, np.zeros_like(along))

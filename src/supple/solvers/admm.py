@@ -16,7 +16,7 @@ from .global_step import GlobalStep
 from .interface import BoundStageSolver, Problem, StageSolver
 from .splitting import Dissipation, SplitOptions, SplitProblem, Splitting, total_size, views
 
-_PATIENCE = 25  # iterations after which
+_PATIENCE = 50  # iterations after which
 _ENOUGH = 0.8  # of the residual may be left, or else
 _BOOST = 2.0  # times the weight is used from then on,
 _MOST_BOOST = 16.0  # times at most,
@@ -37,7 +37,7 @@ class ADMM(StageSolver):
     iterations: int | None = None
     """Take the outcome after so many iterations, converged or not; None asks for convergence."""
     max_iterations: int = 1000
-    acceleration: int = 6
+    acceleration: int = 16
     """Iterates that Anderson acceleration looks back on; 0 for the plain iteration."""
     weight: float = 1.0
     """Multiplies the weights that the rule gives."""
@@ -118,7 +118,7 @@ class BoundADMM(BoundStageSolver):
             u = u + self._global.solve(-outside.residual - inside)
             self._gather(split, u, there)
             apart = there - z
-            scale = outside.scale + self._norm(inside)
+            scale = outside.scale + self._norm(inside) or 1.0  # nothing moves and nothing pushes
             primal = self._norm(self._scatter(split, apart)) / scale
             dual = self._norm(self._scatter(split, z - previous)) / scale
             self.residuals = primal, dual

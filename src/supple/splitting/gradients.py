@@ -9,12 +9,12 @@ import numpy as np
 
 from .._kernels import elements
 from ..assembly import Part, chunks_by_thread
-from ..solvers.splitting import LocalTerms
 from ..threads import run_all
 from ..types import Floats
+from .body_terms import BodyTerms
 
 
-class GradientTerms(LocalTerms):
+class GradientTerms(BodyTerms):
     """Terms with a deformation gradient at every quadrature point of a part."""
 
     def __init__(self, part: Part, stiffness: Floats) -> None:
@@ -27,14 +27,10 @@ class GradientTerms(LocalTerms):
         self.set_weight(1.0)
 
     def set_weight(self, factor: float) -> None:
-        """Multiply the weights that the rule gives by a factor."""
         self.stiffness: Floats = factor * self._rule
         """Weight by volume [Pa], (cells,)."""
         self._weights = self.stiffness[:, None] * self.part.weights
         self.weights = self._weights.ravel()
-
-    def begin(self, u_v: Floats, start_velocity: Floats) -> None:
-        """Set where rates are counted from, and the velocity at the start of the step (n, 3)."""
 
     def share(self, work: Callable[[slice], None]) -> None:
         """Do ``work`` for chunks of cells, in threads."""

@@ -11,20 +11,22 @@ from ..contact.contact_forces import ContactForces
 from ..contact.contacts import Contacts
 from ..damping import BoundDamping
 from ..damping.power_law import BoundPowerLaw
+from ..damping.spring_rate import BoundSpringStrainRate
 from ..elastic_body import ElasticBody
 from ..errors import InputError
 from ..integrators import Stage
 from ..shape import Shape
-from ..solvers.splitting import LocalTerms, SplitOptions, Splitting
+from ..solvers.splitting import Dissipation, LocalTerms, SplitOptions, Splitting
 from ..sparse import BlockPattern, LowRank, joined
+from ..springs import SpringNetwork
 from ..types import Floats, Ints
+from .body_terms import BodyTerms
 from .cells import CellTerms
 from .contact import ContactTerms
-from .gradients import GradientTerms
+from .springs import SpringTerms
 from .stretches import StretchTerms
 
 _CONTACT_WEIGHT = 1.0  # times the matrix's diagonal at the vertex, by experiment
-
 _DRY_WEIGHT = 10.0  # times the weight of the cell's elasticity, likewise
 
 
@@ -45,16 +47,19 @@ class Splitter:
         there = [model for model in found if model is not None]
         self._dry = [model for model in there if isinstance(model, BoundPowerLaw) and model.is_dry]
         self._in_cells = [model for model in there if model not in self._dry]
+        self._of_springs: list[BoundSpringStrainRate] = []
         wide = iter(places[1:])
         self._outside: list[tuple[BoundDamping, Ints]] = []
         for model in damping:
             where = places[0] if model.pattern is None else next(wide)
             rest = model.outside_cells()
-            if rest is not None:
+            if isinstance(rest, BoundSpringStrainRate):
+                self._of_springs.append(rest)
+            elif rest is not None:
                 self._outside.append((rest, where))
         self._matrices = 0
         self._kept: tuple[float, Floats, LowRank | None] | None = None
-        self._cells: tuple[tuple[object, ...], list[GradientTerms]] | None = None
+        self._terms: tuple[tuple[object, ...], list[BodyTerms]] | None = None
 
     def split(
         self,
@@ -67,7 +72,7 @@ class Splitter:
         """The stage as a sum; local variables start where the last stage ended, with its stress."""
         latest = starts[-1]
         terms: list[LocalTerms] = []
-        for term in self._cell_terms(stage, options):
+        for term in self._body_terms(stage, options):
             term.begin(stage.u_v, start_velocity)
             term.set_weight(options.weight)
             terms.append(term)
@@ -78,7 +83,7 @@ class Splitter:
         start = []
         for local in terms:
             place = np.empty(local.shape)
-            local.gather(latest, place)
+            local.gather(starts[0] if isinstance(local, ContactTerms) else latest, place)
             start.append(place)
         scalars = stage.c_a * self._body.mass_values
         blocks: Floats | None = None
@@ -109,26 +114,25 @@ class Splitter:
         weights = _CONTACT_WEIGHT * values[diagonal[contacts.pairs.vertex]]
         return ContactTerms(contacts, weights, stage, diagonal)
 
-    def _cell_terms(self, stage: Stage, options: SplitOptions) -> list[GradientTerms]:
+    def _body_terms(self, stage: Stage, options: SplitOptions) -> list[BodyTerms]:
         key = (stage.c_v, options.dissipation)
+        if self._terms is None or self._terms[0] != key:
+            self._terms = key, self._new_body_terms(stage.c_v, options.dissipation)
+        return self._terms[1]
+
+    def _new_body_terms(self, c_v: float, dissipation: Dissipation) -> list[BodyTerms]:
         body = self._body
+        if isinstance(body, SpringNetwork):
+            viscosity = sum((m.viscosity for m in self._of_springs), np.zeros(body.n_cells))
+            return [SpringTerms(body, viscosity, c_v=c_v)]
         if not isinstance(body, Body):
-            raise InputError(
-                f"ADMM does not know the cells of a {type(body).__name__}; use Newton()"
-            )
-        if self._cells is None or self._cells[0] != key:
-            terms: list[GradientTerms] = []
-            for part in body.parts:
-                cells = CellTerms(
-                    part, self._in_cells, c_v=stage.c_v, dissipation=options.dissipation
-                )
-                terms.append(cells)
-                for model in self._dry:
-                    terms.append(
-                        StretchTerms(part, model, _DRY_WEIGHT * cells.stiffness, c_v=stage.c_v)
-                    )
-            self._cells = key, terms
-        return self._cells[1]
+            raise InputError(f"ADMM cannot take a {type(body).__name__} apart; use Newton()")
+        terms: list[BodyTerms] = []
+        for part in body.parts:
+            cells = CellTerms(part, self._in_cells, c_v=c_v, dissipation=dissipation)
+            firm = _DRY_WEIGHT * cells.stiffness
+            terms += [cells, *(StretchTerms(part, dry, firm, c_v=c_v) for dry in self._dry)]
+        return terms
 
     def outside_damping(self, u: Floats, v: Floats) -> Floats:
         """∇₂R [N] of the damping outside the cells, (n, 3)."""

@@ -1,0 +1,20 @@
+"""Local terms of a body, as opposed to those of what it touches."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+from ..solvers.splitting import LocalTerms
+from ..types import Floats
+
+
+class BodyTerms(LocalTerms):
+    """Terms that live as long as the stages keep their c_v."""
+
+    @abstractmethod
+    def set_weight(self, factor: float) -> None:
+        """Multiply the weights that the rule gives by a factor."""
+
+    @abstractmethod
+    def begin(self, u_v: Floats, start_velocity: Floats) -> None:
+        """Set where rates are counted from, and the velocity at the start of the step (n, 3)."""
