@@ -81,3 +81,12 @@ def test_example_scene_takes_a_step(path):
     assert simulation.state.time == pytest.approx(scene.dt)
     assert np.isfinite(simulation.state.u).all()
     assert round(scene.duration / scene.dt) > 10
+
+
+def test_dropped_block_comes_to_rest_on_the_floor():
+    scene = load_scene(_EXAMPLES / "dropped_block.toml")
+    motion = scene.simulation().run(0.8)
+    z = motion.positions[:, :, 2]
+    assert z.min() > -1e-3
+    assert z[-1].min() < 1e-3
+    assert motion.kinetic[-1] < 1e-2 * motion.kinetic.max()

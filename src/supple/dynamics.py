@@ -87,7 +87,7 @@ class Dynamics(SplitProblem):
         if start is not None and latest is not None:
             self._start_velocity = start.v
             if self.contact is not None:
-                self.contact.begin(stage, latest, stage.guess)
+                self.contact.begin(stage, latest, stage.guess, start.time)
         self.body.held.set_velocity(self._held_velocity, stage.time)
         self.body.held.set_acceleration(self._held_acceleration, stage.time)
 
@@ -272,7 +272,14 @@ class Dynamics(SplitProblem):
         return Splitter(self.body, self.damping, self.pattern, self._places, self.contact)
 
     def split(self, stage: Stage, starts: Sequence[Floats], options: SplitOptions) -> Splitting:
-        return self._splitter.split(stage, starts, options, start_velocity=self._start_velocity)
+        u_v = stage.u_v.copy()  # held components as their supports move: v = c_v (u − u_v)
+        held = self._held
+        if len(held) and stage.c_v:
+            prescribed = self._held_velocity.reshape(-1)[held] / stage.c_v
+            u_v.reshape(-1)[held] = starts[0].reshape(-1)[held] - prescribed
+        return self._splitter.split(
+            stage, starts, options, u_v=u_v, start_velocity=self._start_velocity
+        )
 
     def overlooked(self, stage: Stage, u: Floats) -> bool:
         return self.contact is not None and self.contact.contacts.missed(stage, u)
@@ -286,4 +293,5 @@ class Dynamics(SplitProblem):
         return Outside(
             inertia + friction - self.external,
             sum(float(np.linalg.norm(part)) for part in parts),
+            self.body.rounding_force(u) + self._rounding_inertia(stage, u),
         )

@@ -5,7 +5,8 @@ import pytest
 
 import supple as sp
 from supple.cli import main
-from supple.cli.simulate import damping_text, facts
+from supple.cli.simulate import facts
+from supple.cli.words import damping_text
 from supple.damping import load_damping, save_damping
 from supple.io.scene import load_scene
 
@@ -318,7 +319,7 @@ def test_damping_of_every_kind_is_told_in_words(write, text, words):
     write(HELD, text)
     scene = load_scene("bar.toml")
     for word in words:
-        assert word in damping_text(scene)
+        assert word in damping_text(scene.dampings)
         assert word in dict(facts(scene))["Damping"]
 
 
@@ -327,4 +328,4 @@ def test_matrix_from_a_file_is_told_in_words(write):
     n = 3 * load_scene("bar.toml").body.n_vertices
     save_damping(sp.Viscous(np.eye(n)), "matrix.toml")
     write(HELD, '[damping]\nfile = "matrix.toml"\n')
-    assert damping_text(load_scene("bar.toml")).startswith("Viscous")
+    assert damping_text(load_scene("bar.toml").dampings).startswith("Viscous")

@@ -218,13 +218,13 @@ def test_reduced_models_are_chosen_where_they_are_exact(scene, old, new, space):
 
 TARGET = '[[targets]]\nexample = "bend"\nstart = 1\n'
 BAD = {
-    "[damping]\nmodel = 'Rayleig'": ("damping.model", "did you mean Rayleigh"),
-    "[damping]\ncoefficients = [1]": ("damping", "Caughey"),
+    "[damping]\nmodel = 'Rayleig'": ("damping.model", "did you mean rayleigh"),
+    "[damping]\ncoefficients = [1]": ("damping.coefficients", 'goes with model = "caughey"'),
     "[damping]\nmodel = 'Caughey'": ("damping", "coefficients, or frequencies"),
-    "[damping]\nmodel = 'Caughey'\ncoefficients = [1]\nmass = 1": ("damping", "no mass"),
+    "[damping]\nmodel = 'Caughey'\ncoefficients = [1]\nmass = 1": ("damping.mass", '"rayleigh"'),
     "[damping]\nmodel = 'Caughey'\ncoefficients = [1, 1e-3, 1e-9]": ("mass = \"lumped\"",),
     "mass='lumped'\n[damping]\nmodel = 'Caughey'\ncoefficients = [1, -1]": ("less than nothing",),
-    "[damping]\nfrequencies = [1, 2, 3]\nratios = [0.1, 0.1, 0.1]": ("two", "Caughey"),
+    "[damping]\nfrequencies = [1, 2, 3]\nratios = [0.1, 0.1, 0.1]": ("two", "caughey"),
     "[damping]\nfile = 'lost.toml'": ("damping.file", "lost.toml"),
     "[damping]\nfile = 'scene.toml'": ("damping.file", "not a damping file"),
     "[damping]\nfile = 'scene.toml'\nmass = 1": ("damping.file", "leave out mass"),

@@ -14,20 +14,32 @@ from .compiling import kernel
 from .svd3 import svd3
 
 _SHORTEST = 1e-3
+_FLAT = 0.02
 _LEAST_STRETCH = 0.2  # to start from, where the place is flat or inside out
 
 
 @kernel
-def to_stretches(s, U, sigma, V, trial, norm, length):
-    """s = U diag(σ̃) Vᵀ; first trial places diag(σ) near σ̃, well away from collapse."""
+def to_stretches(s, z, U, sigma, V, trial, norm, length):
+    """s = U diag(σ̃) Vᵀ; first trial places diag(σ) from the diagonal of UᵀzV.
+
+    Where that would be flat or inside out, σ̃ takes its place, well away from collapse.
+    """
     for e in range(s.shape[0]):
         for q in range(s.shape[1]):
             svd3(s[e, q], U[e, q], sigma[e, q], V[e, q])
             norm[e, q], length[e, q] = np.inf, 1.0
-            for i in range(3):
-                for j in range(3):
-                    trial[e, q, i, j] = 0.0
-                trial[e, q, i, i] = max(sigma[e, q, i], _LEAST_STRETCH)
+            least = np.inf
+            for a in range(3):
+                along = 0.0
+                for i in range(3):
+                    for j in range(3):
+                        along += U[e, q, i, a] * z[e, q, i, j] * V[e, q, j, a]
+                        trial[e, q, i, j] = 0.0 if i != j else trial[e, q, i, j]
+                trial[e, q, a, a] = along
+                least = min(least, along)
+            if not least > _FLAT:
+                for a in range(3):
+                    trial[e, q, a, a] = max(sigma[e, q, a], _LEAST_STRETCH)
 
 
 @kernel

@@ -7,6 +7,7 @@ import sys
 import tomllib
 import warnings
 from pathlib import Path
+from typing import Any
 
 from supple import (
     Embedding,
@@ -94,7 +95,7 @@ def _convert_motion(source: Path, target: Path, given: argparse.Namespace) -> No
     if target.suffix.lower() == ".pvd":
         if given.up is not None:
             raise InputError("--up is for .glb and .usd; .pvd has no such axis")
-        options = {}
+        options: dict[str, Any] = {}
     else:
         options = {"up": given.up or _up(source)}
     motion = read_motion(source)

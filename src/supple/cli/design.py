@@ -70,6 +70,11 @@ def command(given: argparse.Namespace) -> int:
 def _examples(scene: Scene) -> ExampleDamping:
     """The damping of a scene that is fit to be designed; stops with what is missing."""
     damping = scene.damping
+    if isinstance(damping, tuple) and scene.by_example is not None:
+        raise InputError(
+            f"{scene.path} has {len(damping)} dampings; a design is for one: leave the table with "
+            "the examples, and add the others after"
+        )
     if not isinstance(damping, ExampleDamping) or not damping.examples:
         base = "" if damping is not None else _DAMPING + "\n"
         lines = f"{base}{_EXAMPLE}\n{_TARGET.format(name='swing')}"

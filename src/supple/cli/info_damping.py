@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from supple import Damping, ExampleDamping, load_damping
-from supple.cli.simulate import base_text
+from supple.cli.words import base_text
 
 
 def damping_facts(path: Path) -> dict[str, Any]:

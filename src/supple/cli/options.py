@@ -7,7 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from supple.cli.options_reduced import add_play, add_reduce
-from supple.cli.values import EXIT_CODES, add_common, command, count, positive
+from supple.cli.values import EXIT_CODES, add_common, command, count, number, positive
 from supple.mesh.formats import WRITTEN_MESHES, WRITTEN_SURFACES
 
 
@@ -39,7 +39,9 @@ def _add_run(commands: Any) -> None:
         "the frame at hand is safe, and --resume goes on from there.",
         "example:\n"
         "  supple run cantilever.toml\n"
-        "  supple run cantilever.toml --output out --resume\n\n"
+        "  supple run cantilever.toml --output out --resume\n"
+        "  supple run thrown_block.toml --floor -1 --friction 0.4 --damping strain-rate:shear=5"
+        "\n\n"
         "writes, into the output folder:\n"
         "  motion.motion   every frame, exactly; supple info and supple convert read it\n"
         "  motion.glb      the motion for viewers; also .usd and .pvd, by [output] formats\n"
@@ -57,7 +59,41 @@ def _add_run(commands: Any) -> None:
     run.add_argument(
         "--duration", type=positive, metavar="S", help="simulate for S seconds instead"
     )
+    _add_changes(run)
     add_common(run)
+
+
+def _add_changes(run: argparse.ArgumentParser) -> None:
+    """What may be tried without editing the scene."""
+    run.add_argument(
+        "--damping",
+        action="append",
+        default=[],
+        metavar="MODEL:FIELD=VALUE,…",
+        help="damp like this instead, e.g. strain-rate:shear=5,bulk=2; several add up, none "
+        "takes all away",
+    )
+    run.add_argument(
+        "--solver",
+        metavar="METHOD:FIELD=VALUE,…",
+        help="solve like this instead, e.g. admm:iterations=30",
+    )
+    run.add_argument(
+        "--floor",
+        nargs="?",
+        type=number,
+        const=0.0,
+        metavar="HEIGHT",
+        help="put a floor at this height [m] (0) under the body",
+    )
+    run.add_argument("--friction", type=number, metavar="MU", help="of the floor (0)")
+    run.add_argument(
+        "--restitution",
+        type=number,
+        metavar="E",
+        help="share of its speed that a bounce off the floor gives back, 0 to 1; by default as "
+        "the integrator has it",
+    )
 
 
 def _add_demo(commands: Any) -> None:

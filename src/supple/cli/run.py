@@ -11,9 +11,11 @@ import tomllib
 from pathlib import Path
 
 from supple import InputError, Motion, StepFailed, read_motion, set_thread_count
+from supple.cli.changes import changes_of, same_options, words_of
 from supple.cli.progress import Reporter, say
 from supple.cli.simulate import export, facts, make_folder, record
 from supple.cli.values import default_folder
+from supple.io.obstacle_surfaces import floor_of
 from supple.io.report import Run, floor_under, write_report
 from supple.io.scene import Scene, load_scene
 from supple.mesh import VolumeMesh
@@ -34,7 +36,12 @@ def command(given: argparse.Namespace) -> int:
     folder = Path(given.output or default_folder(given))
     path = folder / "motion.motion"
     with Reporter("examples", quiet=given.quiet) as reporter:
-        scene = load_scene(given.scene, recorded=_recorded(path, given), progress=reporter)
+        scene = load_scene(
+            given.scene,
+            recorded=_recorded(path, given),
+            changes=changes_of(given),
+            progress=reporter,
+        )
     make_folder(folder)
     metadata = _metadata(scene, path, given)
     duration = given.duration if given.duration is not None else scene.duration
@@ -104,10 +111,12 @@ def _metadata(scene: Scene, path: Path, given: argparse.Namespace) -> dict[str, 
             "chooses another folder"
         )
     if not (path.exists() and given.resume):
-        return {"scene": scene.text}
+        words = words_of(given)
+        return {"scene": scene.text} | ({"options": shlex.join(words)} if words else {})
     kept = read_metadata(path)
     before = kept.get("scene", "")
     if _same(before, scene.text):
+        same_options(kept.get("options", ""), given, path)
         return kept
     changes = [
         f"  {line}"
@@ -148,6 +157,7 @@ def _write(scene: Scene, motion: Motion, steps: Floats, folder: Path, quiet: boo
         export(scene, motion, made[-1], quiet=quiet)
     if scene.report:
         made.append(folder / "report.html")
+        floor = floor_of(scene.obstacles, scene.up)
         run = Run(scene.title, motion, steps=steps if len(steps) else None)
         write_report(
             made[-1],
@@ -158,9 +168,10 @@ def _write(scene: Scene, motion: Motion, steps: Floats, folder: Path, quiet: boo
             skin=scene.skin,
             colors=scene.colors,
             free=bool(scene.body.free.all()),
-            floor=floor_under(scene.body, up=scene.up),
+            floor=floor_under(scene.body, up=scene.up) if floor is None else floor,
             up=scene.up,
             source=scene.text,
+            obstacles=scene.obstacles,
         )
     for file in made:
         say(f"  {file}", quiet=quiet)
@@ -182,4 +193,5 @@ def _again(given: argparse.Namespace, folder: Path) -> str:
     words = ["supple", "run", given.scene, "--output", str(folder), "--resume"]
     if given.duration is not None:
         words += ["--duration", f"{given.duration:g}"]
+    words += words_of(given)
     return shlex.join(words)

@@ -12,7 +12,7 @@ import numpy as np
 
 from supple import InputError, Motion, Recorder, Simulation, export_motion
 from supple.cli.progress import Reporter
-from supple.damping import Caughey, Damping, ExampleDamping, Measure, Rayleigh
+from supple.cli.words import damping_text, obstacle_text, solver_text, spread
 from supple.io.scene import Scene
 from supple.types import Floats
 
@@ -78,7 +78,14 @@ def export(scene: Scene, motion: Motion, path: Path, *, quiet: bool) -> None:
     with Reporter(f"writing {path.name}", quiet=quiet) as reporter, warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         options = {} if path.suffix == ".pvd" else {"up": scene.up}
-        export_motion(motion, path, skin=scene.skin, progress=reporter, **options)
+        export_motion(
+            motion,
+            path,
+            skin=scene.skin,
+            obstacles=scene.obstacles,
+            progress=reporter,
+            **options,
+        )
 
 
 def make_folder(folder: Path) -> None:
@@ -102,8 +109,8 @@ def facts(scene: Scene) -> list[tuple[str, str]]:
     given = body.material
     for name, material in given.items() if isinstance(given, Mapping) else (("", given),):
         label = f"Material, {name}" if name else "Material"
-        young = _spread(np.asarray(material.young) / 1e3)
-        poisson, density = _spread(material.poisson), _spread(material.density)
+        young = spread(np.asarray(material.young) / 1e3)
+        poisson, density = spread(material.poisson), spread(material.density)
         listed.append(
             (
                 label,
@@ -119,56 +126,15 @@ def facts(scene: Scene) -> list[tuple[str, str]]:
         listed.append(("Gravity", f"({', '.join(f'{g:g}' for g in scene.gravity)}) m/s²"))
     if scene.loads:
         listed.append(("Loads", f"{len(scene.loads)}"))
+    for i, obstacle in enumerate(scene.obstacles):
+        label = "Obstacle" if len(scene.obstacles) == 1 else f"Obstacle {i + 1}"
+        listed.append((label, obstacle_text(obstacle)))
     listed.append(("Starts", _start(scene)))
-    listed.append(("Damping", damping_text(scene)))
+    listed.append(("Damping", damping_text(scene.dampings)))
     name = type(scene.integrator).__name__
+    listed.append(("Solver", solver_text(scene.solver)))
     listed.append(("Time", f"{scene.duration:g} s in steps of {1e3 * scene.dt:.4g} ms, {name}"))
     return listed
-
-
-def damping_text(scene: Scene) -> str:
-    """The damping of a scene in words."""
-    given = scene.damping
-    if given is None:
-        return "none but the integrator's own"
-    if not isinstance(given, ExampleDamping):
-        return base_text(given)
-    parts = [base_text(given.base)]
-    parts += [f"{name}: {text}" for name, text in _examples(given)]
-    if given.overall is not None:
-        parts.append(f"all of it by the displacement [m]: {given.overall}")
-    if given.about is not None:
-        parts.append("about the equilibrium")
-    return "; ".join(parts)
-
-
-def base_text(given: Damping) -> str:
-    """A damping without examples in words."""
-
-    def one(value: object, unit: str) -> str:
-        if isinstance(value, Mapping):
-            return ", ".join(f"{v:.3g} {unit} in {k}" for k, v in value.items())
-        return f"{_spread(value)} {unit}"
-
-    if isinstance(given, Rayleigh):
-        return (
-            f"Rayleigh: mass {one(given.mass, '1/s')}, stiffness {one(given.stiffness, 's')}, "
-            f"{given.at.name.lower()} stiffness"
-        )
-    if isinstance(given, Caughey):
-        return f"Caughey: {', '.join(f'{alpha:.3g}' for alpha in given.coefficients)}"
-    return repr(given)
-
-
-def _examples(given: ExampleDamping) -> list[tuple[str, str]]:
-    """Each example by its name, and how strongly it is damped."""
-    return [
-        (
-            example.name or f"example {i + 1}",
-            f"{example.curve}{' by rate' if example.measure is Measure.RATE else ''}",
-        )
-        for i, example in enumerate(given.examples)
-    ]
 
 
 def _start(scene: Scene) -> str:
@@ -187,9 +153,3 @@ def _start(scene: Scene) -> str:
 
 def _cells(nodes: int) -> str:
     return {4: "tets", 8: "bricks", 10: "quadratic tets"}[nodes]
-
-
-def _spread(value: object) -> str:
-    array = np.asarray(value, dtype=float)
-    low, high = float(array.min()), float(array.max())
-    return f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"

@@ -15,6 +15,7 @@ from .contacts import Contacts
 _WEIGHT = 30.0  # times what a vertex has on the diagonal of the stage's matrix
 _CLOSER = 0.25  # of how far contacts are off may be left after a round, or else
 _MORE = 10.0  # times the weights are used from then on
+_LOCKING = 5  # rounds after which friction's limits change by halves
 _SAME_LIMIT = 1e-4  # share of it by which friction's limit may still change
 
 
@@ -36,19 +37,19 @@ class ContactForces:
         """w [N/m], (k,), of the pairs of the stage at hand."""
         self._stage: Stage | None = None
         self._blocks = np.zeros((0, 3, 3))
-        self._off, self._boost = np.inf, 1.0
+        self._off, self._boost, self._rounds = np.inf, 1.0, 0
         self._u = np.zeros_like(body.mesh.vertices)
 
     def stiffness_at(self, stage: Stage) -> Floats:
         """What every vertex has on the diagonal of the stage's matrix [N/m], (n,), about."""
         return np.asarray(self._stiffness + stage.c_a * self._mass)
 
-    def begin(self, stage: Stage, start: Floats, guess: Floats) -> None:
+    def begin(self, stage: Stage, start: Floats, guess: Floats, began: float) -> None:
         """Find the contacts of a stage, with the forces of the last one to start from."""
         self._stage = stage
-        self._off, self._boost = np.inf, 1.0
+        self._off, self._boost, self._rounds = np.inf, 1.0, 0
         contacts = self.contacts
-        contacts.begin(stage, start, guess)
+        contacts.begin(stage, start, guess, began)
         self._set_weights()
         pairs, forces = contacts.pairs, contacts.recalled()
         pairs.lift = -forces / self.weights[:, None]
@@ -87,6 +88,9 @@ class ContactForces:
         off = float(np.abs(apart).max(initial=0.0))
         inside = float(np.abs(np.einsum("ki,ki->k", apart, pairs.normal)).max(initial=0.0))
         limits = pairs.friction * contacts.pressed(s)
+        self._rounds += 1
+        if self._rounds > _LOCKING:  # pressing and sticking feed each other
+            limits = 0.5 * (limits + pairs.limits)
         grown = np.abs(limits - pairs.limits) > _SAME_LIMIT * limits + contacts.exact / _WEIGHT
         facing = pairs.normal.copy()
         pairs.lift, pairs.limits = s - z, limits

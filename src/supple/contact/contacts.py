@@ -19,6 +19,7 @@ from .base import Obstacle
 
 _REACH = 2.0  # times the way that vertices are about to go: where obstacles are looked for
 _MARGIN = 0.25  # edges, in addition
+_SAME_SIDE = 0.5  # cosine of the turn up to which a plane follows its vertex
 _EXACT = 1e-6  # edges that a converged contact may be off by
 _FLAT = 1e-4  # and, an edge away, its plane
 
@@ -80,31 +81,39 @@ class Contacts:
 
     # -- finding them --------------------------------------------------------------------
 
-    def begin(self, stage: Stage, start: Floats, guess: Floats) -> None:
+    def begin(self, stage: Stage, start: Floats, guess: Floats, began: float) -> None:
         """Find the pairs that may touch during a stage from ``start`` (n, 3), bound for ``guess``.
 
-        Forces of the last stage are where the new ones start from.
+        ``began`` is the time [s] of the start. Forces of the last stage are where the new ones
+        start from. The side of an obstacle that a vertex is on at the start is the one it stays on.
         """
         way = np.linalg.norm(guess - start, axis=1)
         reach = _REACH * way[self._vertices] + _MARGIN * self.edge
-        self._find(stage, start, reach)
+        self._find(stage, start, reach, began)
 
-    def _find(self, stage: Stage, u: Floats, reach: Floats) -> None:
+    def _find(self, stage: Stage, u: Floats, reach: Floats, began: float) -> None:
         x = (self._X + u)[self._vertices]
-        vertex, obstacle = [], []
+        vertex, obstacle, normal, offset = [], [], [], []
         for number, each in enumerate(self.obstacles):
-            touch = each.at(x, stage.time, within=float(reach.max(initial=0.0)))
-            near = np.flatnonzero(touch.distance <= reach)
+            lasts = 0.0 if each.motion is None else stage.time - began
+            within = np.inf if lasts else float(reach.max(initial=0.0))
+            touch = each.at(x, began, within=within)
+            comes = lasts * np.linalg.norm(touch.velocity, axis=1)
+            near = np.flatnonzero(touch.distance <= reach + _REACH * comes)
             vertex.append(self._vertices[near])
             obstacle.append(np.full(len(near), number))
+            n = touch.normal[near]
+            normal.append(n)
+            moved = u[vertex[-1]] - touch.distance[near, None] * n + lasts * touch.velocity[near]
+            offset.append(np.einsum("ki,ki->k", n, moved))
         pairs = self.pairs = self._no_pairs()
         pairs.vertex = np.concatenate(vertex) if vertex else pairs.vertex
         pairs.obstacle = np.concatenate(obstacle) if obstacle else pairs.obstacle
         friction = np.array([each.friction for each in self.obstacles])
         pairs.friction = friction[pairs.obstacle] if len(friction) else np.zeros(0)
         pairs.kind = np.zeros(pairs.count, dtype=np.int64)
-        pairs.normal, pairs.drift = np.zeros((pairs.count, 3)), np.zeros((pairs.count, 3))
-        pairs.offset, pairs.lift = np.zeros(pairs.count), np.zeros((pairs.count, 3))
+        pairs.normal, pairs.offset = np.concatenate(normal), np.concatenate(offset)
+        pairs.drift, pairs.lift = np.zeros((pairs.count, 3)), np.zeros((pairs.count, 3))
         self.face(stage, u)
 
     def missed(self, stage: Stage, u: Floats) -> bool:
@@ -142,7 +151,11 @@ class Contacts:
         return True
 
     def face(self, stage: Stage, u: Floats) -> None:
-        """Turn every pair's plane to where its vertex is now, at u (n, 3)."""
+        """Turn every pair's plane to where its vertex is now, at u (n, 3).
+
+        A plane that would turn over stays: the vertex has gone through a thin obstacle, or past an
+        edge, on its way to where the solver will have it.
+        """
         pairs = self.pairs
         for number, each in enumerate(self.obstacles):
             mine = np.flatnonzero(pairs.obstacle == number)
@@ -150,9 +163,13 @@ class Contacts:
                 continue
             where = pairs.vertex[mine]
             touch = each.at(self._X[where] + u[where], stage.time)
-            pairs.normal[mine], pairs.drift[mine] = touch.normal, touch.velocity
-            along = np.einsum("ki,ki->k", touch.normal, u[where])
-            pairs.offset[mine] = along - touch.distance
+            pairs.drift[mine] = touch.velocity
+            turn = np.einsum("ki,ki->k", touch.normal, pairs.normal[mine])
+            same = (turn > _SAME_SIDE) | ~pairs.normal[mine].any(axis=1)
+            kept = mine[same]
+            pairs.normal[kept] = touch.normal[same]
+            along = np.einsum("ki,ki->k", touch.normal[same], u[where[same]])
+            pairs.offset[kept] = along - touch.distance[same]
         pairs.origin = stage.u_v[pairs.vertex].copy()
         if stage.c_v:
             pairs.origin += pairs.drift / stage.c_v

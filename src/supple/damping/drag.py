@@ -18,7 +18,7 @@ from .base import BoundDamping, Damping, body_for
 
 @dataclass(frozen=True, kw_only=True)
 class Drag(Damping):
-    """R = d/(p + 1) ∫ |v − w|^(p+1) dA over the surface, w the wind.
+    """R = d/(p + 1) ∫ ‖v − w‖^(p+1) dA over the surface, w the wind.
 
     The surface is that of the rest shape, its area shared out to its vertices. The force on each
     piece of it is against its own velocity relative to the wind, wherever it faces. Drag conserves

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from itertools import count
 from typing import Any
@@ -35,6 +35,8 @@ class Field:
 
     write: Callable[[str, Any, Table], Any]
     read: Callable[[str, Any, Table], Any] = lambda name, given, shapes: given
+    options: tuple[str, ...] = ()
+    """The names to choose from, of one that is a choice."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,9 @@ class Kind:
     write: Callable[[Any, Table], Table]
     read: Callable[[str, Table, Table], Damping]
     """Given what to call the table in messages, too."""
+    fields: Mapping[str, Field] = field(default_factory=dict)
+    """The parameters of a model that is made of nothing else, and which of them are needed."""
+    needed: tuple[str, ...] = ()
 
 
 def described(damping: Damping, shapes: Table) -> Table:
@@ -118,7 +123,7 @@ def _choice(options: type[Enum], key: Callable[[Any], str]) -> Field:
             raise InputError(f"{name}={given!r}: give one of {', '.join(known)}")
         return known[given]
 
-    return Field(lambda name, given, shapes: key(given), read)
+    return Field(lambda name, given, shapes: key(given), read, tuple(known))
 
 
 def _read_yes_or_no(name: str, given: Any, shapes: Table) -> bool:
@@ -175,9 +180,7 @@ def read_fields(
     """The parameters that a table gives."""
     table = table_of(label, given, tuple(fields), needed=needed)
     return {
-        name: field.read(name, table[name], shapes)
-        for name, field in fields.items()
-        if name in table
+        name: each.read(name, table[name], shapes) for name, each in fields.items() if name in table
     }
 
 
@@ -188,7 +191,10 @@ def _by_fields(model: type[Damping], fields: Mapping[str, Field], *needed: str) 
         table = {key: value for key, value in given.items() if key != "kind"}
         return model(**read_fields(label, table, fields, needed, shapes))
 
-    return Kind(model, lambda damping, shapes: write_fields(damping, fields, shapes), read)
+    def write(damping: Damping, shapes: Table) -> Table:
+        return write_fields(damping, fields, shapes)
+
+    return Kind(model, write, read, fields, needed)
 
 
 _MATRIX = {"entries": "data", "columns": "indices", "rows": "indptr"}

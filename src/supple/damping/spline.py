@@ -42,7 +42,7 @@ class SplineOver(Enum):
     STRETCH = "stretch"
     """σ, 1 at rest: the size of the singular values of F."""
     RATE = "rate"
-    """|σ̇| [1/s]: how fast they change. The force is not linear in the velocity then."""
+    """``|σ̇|`` [1/s]: how fast they change. The force is not linear in the velocity then."""
 
 
 _NOTHING = np.empty((0, 0, 6, 3, 3))
@@ -51,16 +51,16 @@ _BY = {SplineOver.STRETCH: BY_STRETCH, SplineOver.RATE: BY_RATE}
 
 @dataclass(frozen=True)
 class SplineDamping(Damping):
-    """Any damping of cells times a factor: r' = max_j s(σ_j) r, or max_j s(|σ̇_j|) r (Eq. 57).
+    """Any damping of cells times a factor: r' = max_j s(σ_j) r, or max_j s(``|σ̇_j|``) r (Eq. 57).
 
     On ``PrincipalStrain`` each principal strain has a factor of its own. Over stretch it is
     r' = β/2 σ̇ᵀ S^½ K_σ S^½ σ̇ with S = diag(s(σ_j)). Over the rate that form may feed energy
     where factors change at different pace, so there K_σ = κ I + N is split, κ its smallest
-    eigenvalue, and r' = β/2 (κ Σ_j s(|σ̇_j|) σ̇_j² + max_j s(|σ̇_j|) σ̇ᵀN σ̇).
+    eigenvalue, and r' = β/2 (κ Σ_j s(``|σ̇_j|``) σ̇_j² + max_j s(``|σ̇_j|``) σ̇ᵀN σ̇).
 
     Over the rate the force is that of r' as it is, with the derivative of s. So the curve must be
     smooth, as ``Curve.bezier`` is, and may not fall so fast that a faster motion would be damped
-    by less than nothing: d log s/d log |σ̇| ≥ −2. The largest of the three factors is their mean
+    by less than nothing: d log s/d log ``|σ̇|`` ≥ −2. The largest of the three factors is their mean
     (⅓ Σ s_j^16)^(1/16) then, at most 7 % less, since forces would jump where factors change
     places. And ``base`` must be linear in the velocity. What base conserves stays conserved.
     """

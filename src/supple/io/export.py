@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from supple.contact import Obstacle
 from supple.errors import InputError
 from supple.io.gltf import GltfReport, write_gltf
 from supple.io.usd import write_usd
@@ -30,6 +31,7 @@ def export_motion(
     path: str | os.PathLike[str],
     *,
     skin: Embedding | None = None,
+    obstacles: Obstacle | Sequence[Obstacle] = (),
     progress: Progress | None = None,
     **options: Any,
 ) -> GltfReport | None:
@@ -42,6 +44,7 @@ def export_motion(
         motion: What to write.
         path: The file.
         skin: A surface embedded in the motion's mesh, to be written instead of its own.
+        obstacles: What the body met, one or several, to be written beside it, moving or not.
         progress: Called as ``progress(done, total, what)``.
         options: Those of the writer for that format.
 
@@ -56,6 +59,9 @@ def export_motion(
         raise InputError(
             f"skin is a {type(skin).__name__}; give an Embedding: Embedding(motion.mesh, surface)"
         )
+    met = (obstacles,) if isinstance(obstacles, Obstacle) else tuple(obstacles)
+    if not all(isinstance(each, Obstacle) for each in met):
+        raise InputError(f"obstacles={obstacles!r}: give obstacles such as Plane(normal=(0, 0, 1))")
     suffix = Path(path).suffix.lower()
     if suffix not in MOTION_FORMATS:
         raise InputError(
@@ -69,5 +75,7 @@ def export_motion(
         raise InputError(
             f"{suffix} has no option {', '.join(unknown)}; it has {', '.join(allowed)}"
         )
-    report: GltfReport | None = writer(motion, path, skin=skin, progress=progress, **options)
+    report: GltfReport | None = writer(
+        motion, path, skin=skin, obstacles=met, progress=progress, **options
+    )
     return report

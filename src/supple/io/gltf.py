@@ -11,16 +11,19 @@ every frame.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pygltflib as gl
-from numpy.typing import NDArray
 from scipy.linalg import eigh
 
+from supple.contact import Obstacle
 from supple.errors import InputError
 from supple.files import replacing
+from supple.io.gltf_file import GltfFile, add_obstacle, plain_material
+from supple.io.obstacle_surfaces import drawn_obstacles
 from supple.io.surfaces import Shading, moving_surface
 from supple.mesh import Embedding, SpringMesh
 from supple.motion import Motion
@@ -97,6 +100,7 @@ def write_gltf(
     color: tuple[float, float, float] = (0.72, 0.74, 0.78),
     up: Literal["z", "y"] = "z",
     name: str = "body",
+    obstacles: Sequence[Obstacle] = (),
     progress: Progress | None = None,
 ) -> GltfReport:
     """Writes a motion as a ``.glb`` file, its boundary, a skin embedded in it, or its springs.
@@ -112,6 +116,7 @@ def write_gltf(
         color: Red, green and blue of the material, linear, 0…1.
         up: The axis of the motion that points up; glTF has y.
         name: Of the body in the file.
+        obstacles: What the body met, each a node of its own, moving or not.
         progress: Called as ``progress(done, total, what)``.
     """
     if not tolerance > 0:
@@ -130,7 +135,7 @@ def write_gltf(
         diagonal = float(np.linalg.norm(np.ptp(positions[0], axis=0)))
         return compress(positions, tolerance=tolerance * diagonal, targets=targets)
 
-    file = _File()
+    file = GltfFile()
     if isinstance(motion.mesh, SpringMesh) and skin is None:
         morph = compressed(motion.positions)
         primitive = _lines(file, morph, motion.mesh.edges)
@@ -155,84 +160,30 @@ def write_gltf(
             gl.Node(name=name, mesh=0),
         ],
         meshes=[mesh],
-        materials=[
-            gl.Material(
-                name="neutral",
-                doubleSided=True,
-                alphaCutoff=None,
-                pbrMetallicRoughness=gl.PbrMetallicRoughness(
-                    baseColorFactor=[*map(float, color), 1.0],
-                    metallicFactor=0.0,
-                    roughnessFactor=0.6,
-                ),
-            )
-        ],
+        materials=[plain_material("neutral", color)],
     )
+    drawn = drawn_obstacles(obstacles, motion)
+    moves = count > 0 or any(obstacle.rotations is not None for obstacle in drawn)
+    clock = file.scalars(times, bounded=True) if moves else -1
     if count:
         sampler = gl.AnimationSampler(
-            input=file.scalars(times, bounded=True),
+            input=clock,
             output=file.scalars(morph.weights.ravel()),
             interpolation=gl.ANIM_LINEAR,
         )
         target = gl.AnimationChannelTarget(node=1, path="weights")
         channel = gl.AnimationChannel(sampler=0, target=target)
         document.animations = [gl.Animation(name="motion", samplers=[sampler], channels=[channel])]
+    for obstacle in drawn:
+        add_obstacle(document, file, obstacle, crease, clock)
     data = file.bytes(document)
     with replacing(path) as temporary:
         temporary.write_bytes(data)
     return GltfReport(targets=count, max_error=morph.max_error, bytes=len(data))
 
 
-class _File:
-    """Collects arrays as accessors, each in a buffer view of its own."""
-
-    def __init__(self) -> None:
-        self._accessors: list[gl.Accessor] = []
-        self._views: list[gl.BufferView] = []
-        self._data = bytearray()
-
-    def vectors(self, array: Floats) -> int:
-        return self._add(array.astype("<f4"), gl.FLOAT, gl.VEC3, gl.ARRAY_BUFFER, bounded=True)
-
-    def scalars(self, array: NDArray[np.floating[Any]], *, bounded: bool = False) -> int:
-        return self._add(array.astype("<f4"), gl.FLOAT, gl.SCALAR, None, bounded=bounded)
-
-    def indices(self, triangles: NDArray[np.int64]) -> int:
-        # The largest value of a type is kept for restarting strips.
-        small = triangles.max() < 65535
-        dtype, kind = ("<u2", gl.UNSIGNED_SHORT) if small else ("<u4", gl.UNSIGNED_INT)
-        flat = triangles.ravel().astype(dtype)
-        return self._add(flat, kind, gl.SCALAR, gl.ELEMENT_ARRAY_BUFFER)
-
-    def _add(
-        self, array: NDArray[Any], kind: int, shape: str, target: int | None, bounded: bool = False
-    ) -> int:
-        self._data += bytes(-len(self._data) % 4)
-        data = array.tobytes()
-        view = gl.BufferView(
-            buffer=0, byteOffset=len(self._data), byteLength=len(data), target=target
-        )
-        accessor = gl.Accessor(
-            bufferView=len(self._views), componentType=kind, count=len(array), type=shape
-        )
-        if bounded:
-            rows = array.reshape(len(array), -1)
-            accessor.min, accessor.max = rows.min(axis=0).tolist(), rows.max(axis=0).tolist()
-        self._data += data
-        self._views.append(view)
-        self._accessors.append(accessor)
-        return len(self._accessors) - 1
-
-    def bytes(self, document: gl.GLTF2) -> bytes:
-        self._data += bytes(-len(self._data) % 4)
-        document.accessors, document.bufferViews = self._accessors, self._views
-        document.buffers = [gl.Buffer(byteLength=len(self._data))]
-        document.set_binary_blob(bytes(self._data))
-        return b"".join(document.save_to_bytes())
-
-
 def _triangles(
-    file: _File, morph: Morph, place: Ints, normals: tuple[Floats, Floats], shading: Shading
+    file: GltfFile, morph: Morph, place: Ints, normals: tuple[Floats, Floats], shading: Shading
 ) -> gl.Primitive:
     """A surface whose cut vertices are at ``place`` in the morph."""
     first, added = normals
@@ -249,7 +200,7 @@ def _triangles(
     )
 
 
-def _lines(file: _File, morph: Morph, edges: Ints) -> gl.Primitive:
+def _lines(file: GltfFile, morph: Morph, edges: Ints) -> gl.Primitive:
     """Edges (m, 2) between the vertices of the morph."""
     return gl.Primitive(
         mode=gl.LINES,

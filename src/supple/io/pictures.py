@@ -19,6 +19,7 @@ from supple.types import Floats, Ints
 _CHUNK = 2_000_000  # pairs of triangle and pixel at once
 _OVERSAMPLING = 2  # in x and y; the mean of the samples smooths the outline
 _CLAY = (0.80, 0.62, 0.50)
+_SHADE = (0.16, 0.13, 0.14)
 
 
 @dataclass(frozen=True)
@@ -71,11 +72,13 @@ def render(
     *,
     size: tuple[int, int] = (480, 480),
     colors: Floats | None = None,
+    casting: int | None = None,
 ) -> NDArray[np.uint8]:
     """Draws a surface as an image (height, width, 4), red, green, blue and opacity.
 
     ``positions`` (s, 3) [m]; ``triangles`` (t, 3); ``size`` (width, height) in pixels; ``colors``
-    (s, 3) in 0…1. What is not covered is transparent, but for the shadow on the floor.
+    (s, 3) in 0…1. What is not covered is transparent, but for the shadow on the floor. Only the
+    first ``casting`` triangles cast that, and it falls on those of the others that are there.
     """
     if size[0] < 1 or size[1] < 1:
         raise InputError(f"size={size}: give a width and a height of at least one pixel")
@@ -91,15 +94,22 @@ def render(
     face, weights = _visible(screen, triangles, width, height)
     image = np.zeros((height * width, 4))
     if camera.floor is not None:
-        image[:, 3] = _shadow(positions, triangles, camera, camera.floor, (width, height))
-        image[:, :3] = 0.16, 0.13, 0.14
+        cast = triangles[:casting]
+        image[:, 3] = _shadow(positions, cast, camera, camera.floor, (width, height))
+        image[:, :3] = _SHADE
     hit = np.flatnonzero(face >= 0)
     corners = triangles[face[hit]]
     mix = weights[hit][:, :, None]
     normal = (normals[corners] * mix).sum(axis=1)
     normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-12)
     base = (paint[corners] * mix).sum(axis=1) ** 2.2
-    image[hit, :3] = _lit(normal @ axes.T, normal[:, 2], base)
+    lit = _lit(normal @ axes.T, normal[:, 2], base)
+    if camera.floor is not None and casting is not None:
+        level = (positions[corners, 2] * weights[hit]).sum(axis=1) - camera.floor
+        falls_on = (face[hit] >= casting) & (np.abs(level) < 0.005 * camera.height)
+        dark = np.where(falls_on, image[hit, 3], 0.0)[:, None]
+        lit = (1 - dark) * lit + dark * np.array(_SHADE)
+    image[hit, :3] = lit
     image[hit, 3] = 1.0
     tiles = image.reshape(size[1], _OVERSAMPLING, size[0], _OVERSAMPLING, 4)
     alpha = tiles[..., 3:].mean(axis=(1, 3))
@@ -198,6 +208,9 @@ def _shadow(
     """Opacity of a soft shadow on the level ``floor`` [m], (height · width,)."""
     width, height = size
     axes, scale = camera.axes, height / camera.height
+    if not len(triangles):
+        return np.zeros(width * height)
+    used = np.unique(triangles)
     rise = positions[:, 2:] - floor
     fallen = positions + rise * np.array([0.10, 0.16, 0.0])
     fallen[:, 2] = floor
@@ -207,8 +220,8 @@ def _shadow(
     far = rise[triangles].mean(axis=(1, 2))
     total = np.zeros((height, width))
     for share, blur, strength in ((1.0, 0.060, 0.26), (0.22, 0.022, 0.34)):
-        level = share * max(float(rise.max()), 1e-9)
-        near = triangles[far <= level]
+        level = share * max(float(rise[used].max()), 1e-9)
+        near = triangles[far <= (1 + 1e-9) * level]  # a level sheet, too
         mask = np.zeros(width * height)
         for _, pixel, _ in _covered(screen, near, width, height):
             mask[pixel] = 1.0

@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from supple.body import Body
+from supple.contact import Obstacle
 from supple.errors import InputError
 from supple.files import replacing
 from supple.io.report_look import Look, Run, of_run, player, player_scripts
@@ -39,6 +40,7 @@ def write_report(
     floor: float | None = None,
     up: Literal["z", "y"] = "z",
     source: str = "",
+    obstacles: Sequence[Obstacle] = (),
 ) -> None:
     """Writes a page with pictures, plots and a player, which needs no other file and no network.
 
@@ -54,12 +56,13 @@ def write_report(
         floor: Level [m] along ``up`` that shadows fall on, None for no shadow.
         up: The axis of the motion that points up.
         source: Text to append, e.g. the scene file.
+        obstacles: What the body met, to be drawn too.
     """
     if not runs:
         raise InputError("a report needs at least one run")
     if up not in ("z", "y"):
         raise InputError(f"up={up!r} must be 'z' or 'y'")
-    look = Look.of(runs, skin, colors, floor, up, size=_STILL_SIZE)
+    look = Look.of(runs, skin, colors, floor, up, size=_STILL_SIZE, obstacles=obstacles)
     parts = [f"<header><h1>{escape(title)}</h1>"]
     parts.append(f"<p>{escape(summary)}</p></header>" if summary else "</header>")
     stage, data = player(runs, look)

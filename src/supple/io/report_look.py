@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Literal
 
 import numpy as np
 
+from supple.contact import Obstacle
 from supple.errors import InputError
+from supple.io.obstacle_surfaces import GREY, DrawnObstacle, drawn_obstacles
 from supple.io.pictures import Camera, png_address, render
 from supple.io.report_player import SCRIPT, Track, player_data
 from supple.io.surfaces import Shading, moving_surface
@@ -40,7 +42,7 @@ class Run:
 class Look:
     """What is drawn of each run: vertices (T, v, 3), the same triangles and colours for all.
 
-    ``size`` (width, height) of its pictures in pixels.
+    ``size`` (width, height) of its pictures in pixels; ``obstacles`` what the bodies met.
     """
 
     positions: list[Floats]
@@ -48,6 +50,7 @@ class Look:
     colors: Floats
     camera: Camera
     size: tuple[int, int]
+    obstacles: Sequence[DrawnObstacle] = ()
 
     @classmethod
     def of(
@@ -59,25 +62,58 @@ class Look:
         up: Literal["z", "y"] = "z",
         *,
         size: tuple[int, int],
+        obstacles: Sequence[Obstacle] = (),
     ) -> Look:
         """How runs of the same mesh look; the arguments are those of ``write_report``."""
         moving = [moving_surface(run.motion, skin) for run in runs]
         shading = Shading.cut(moving[0].rest, moving[0].triangles, CREASE)
         paint = paint_of(moving[0].rest, colors)
         positions = [upright(surface.positions[:, shading.source], up) for surface in moving]
+        drawn = drawn_obstacles(obstacles, runs[0].motion)
+        drawn = [cut_apart(each.upright() if up == "y" else each) for each in drawn]
+        points = np.concatenate([p[:: max(1, len(p) // 60)].reshape(-1, 3) for p in positions])
         camera = Camera.framing(
-            np.concatenate([p[:: max(1, len(p) // 60)].reshape(-1, 3) for p in positions]),
-            floor=floor,
-            aspect=size[0] / size[1],
+            np.concatenate([points, *near(points, drawn)]), floor=floor, aspect=size[0] / size[1]
         )
-        return cls(positions, shading.triangles, paint[shading.source], camera, size)
+        return cls(positions, shading.triangles, paint[shading.source], camera, size, drawn)
 
     def picture(self, run: int, frame: int, scale: float = 1.0) -> str:
         """One frame of a run, as an address."""
         size = (round(scale * self.size[0]), round(scale * self.size[1]))
-        shape = self.positions[run][frame]
-        image = render(shape, self.triangles, self.camera, size=size, colors=self.colors)
+        shapes, triangles, colors = [self.positions[run][frame]], [self.triangles], [self.colors]
+        for obstacle in self.obstacles:
+            triangles.append(obstacle.triangles + sum(map(len, shapes)))
+            shapes.append(obstacle.frame(min(frame, obstacle.frames - 1)))
+            colors.append(np.tile(GREY, (len(obstacle.vertices), 1)))
+        image = render(
+            np.concatenate(shapes),
+            np.concatenate(triangles),
+            self.camera,
+            size=size,
+            colors=np.concatenate(colors),
+            casting=len(self.triangles),
+        )
         return png_address(image)
+
+
+def cut_apart(obstacle: DrawnObstacle) -> DrawnObstacle:
+    """The obstacle with its sharp edges cut, so that each side can be shaded smoothly."""
+    shading = Shading.cut(obstacle.vertices, obstacle.triangles, CREASE)
+    return replace(
+        obstacle, vertices=obstacle.vertices[shading.source], triangles=shading.triangles
+    )
+
+
+def near(points: Floats, obstacles: Sequence[DrawnObstacle]) -> list[Floats]:
+    """The vertices of obstacles that are not far from points (k, 3) [m], to be in the picture."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    margin = 0.1 * float(np.linalg.norm(high - low))
+    found = []
+    for obstacle in obstacles:
+        for i in range(0, obstacle.frames, max(1, obstacle.frames // 20)):
+            x = obstacle.frame(i)
+            found.append(x[((x > low - margin) & (x < high + margin)).all(axis=1)])
+    return found
 
 
 def paint_of(rest: Floats, colors: Floats | None) -> Floats:
@@ -102,7 +138,9 @@ def player(runs: Sequence[Run], look: Look) -> tuple[str, str]:
         for run, positions in zip(runs, look.positions, strict=True)
     ]
     aspect = look.size[0] / look.size[1]
-    made = player_data(tracks, look.triangles, look.colors, look.camera, aspect)
+    made = player_data(
+        tracks, look.triangles, look.colors, look.camera, aspect, obstacles=look.obstacles
+    )
     stills = "".join(
         f'<img alt="The body as it started{of_run(runs, i)}" src="{look.picture(i, 0, 1.6)}">'
         for i in range(len(runs))

@@ -138,14 +138,16 @@ function drawBody(m, v) {
     let a = [1e9, 1e9, 1e9], b = [-1e9, -1e9, -1e9];
     for (let p = 0; p < n; p++) {
       const k = p % 3; a[k] = Math.min(a[k], position[p]); b[k] = Math.max(b[k], position[p]); }
-    gl.useProgram(disc); gl.disable(gl.DEPTH_TEST); gl.enable(gl.BLEND);
+    gl.useProgram(disc); gl.enable(gl.DEPTH_TEST); gl.enable(gl.BLEND);
+    gl.depthMask(false); gl.enable(gl.POLYGON_OFFSET_FILL); gl.polygonOffset(-2, -4);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
     gl.disableVertexAttribArray(1); gl.disableVertexAttribArray(2);
     attribute(buffers[3], 0, 2, gl.FLOAT, false);
     gl.uniformMatrix4fv(at(disc, "m"), false, m);
     gl.uniform4f(at(disc, "d"), (a[0] + b[0]) / 2, (a[1] + b[1]) / 2, data.floor,
       .62 * Math.max(b[0] - a[0], b[1] - a[1]));
-    gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4); gl.disable(gl.BLEND); }
+    gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4); gl.disable(gl.BLEND);
+    gl.depthMask(true); gl.disable(gl.POLYGON_OFFSET_FILL); }
   gl.useProgram(body); gl.enable(gl.DEPTH_TEST);
   [position, normal].forEach((array, k) => {
     gl.bindBuffer(gl.ARRAY_BUFFER, buffers[k]);

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -12,20 +12,23 @@ from typing import Any, Literal
 import numpy as np
 
 from supple.body import Body
+from supple.contact import Obstacle
 from supple.damping import Damping, ExampleDamping
 from supple.damping.example import known_examples
 from supple.design import Unloading
 from supple.errors import InputError
-from supple.integrators import TRBDF2, Integrator
+from supple.integrators import TRBDF2, ExplicitIntegrator, Integrator
 from supple.io import scene_build as build
 from supple.io.scene_damping import build_damping, example_names
-from supple.io.scene_design import DesignOptions, build_targets, named_example
+from supple.io.scene_design import DesignOptions, build_targets
 from supple.io.scene_fields import SCENE
+from supple.io.scene_initial import Initial, build_initial
 from supple.io.scene_schema import MISSING, Problems
 from supple.mesh import Embedding, VolumeMesh
 from supple.reduction import vibration_modes
 from supple.simulation import Simulation
 from supple.solvers import Newton
+from supple.solvers.interface import StageSolver
 from supple.statics import static_shape
 from supple.types import Floats, Progress
 
@@ -34,32 +37,13 @@ __all__ = ["Initial", "Scene", "load_scene"]
 _LARGEST = 1_000_000  # bytes of a scene file
 
 
-@dataclass(frozen=True)
-class Initial:
-    """How a scene starts.
-
-    ``equilibrium``: at rest under its loads; ``velocity`` (3,) [m/s] of the whole body;
-    ``rotation`` (3,) [rad/s] about its centre of mass; ``mode``: bent into this vibration mode,
-    counted from 1, with ``amplitude`` [m] where it moves most; ``example``: bent into
-    ``excitation`` times this example of the damping, by its name, or by its number from 0.
-    """
-
-    equilibrium: bool = False
-    velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    rotation: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    mode: int | None = None
-    amplitude: float = 0.0
-    example: int | str | None = None
-    excitation: float = 1.0
-
-
 @dataclass(frozen=True, eq=False)
 class Scene:
     """A scene that was read and checked; ``simulation`` makes it run.
 
     ``text`` is the file as it was read; ``every`` the steps from one frame to the next; ``skin``
     and ``colors`` what to draw; ``formats`` what to export; ``targets`` what is asked of the
-    damping, and ``design`` how to find one that does it.
+    damping, and ``design`` how to find one that does it; ``obstacles`` what the body cannot enter.
     """
 
     path: Path
@@ -71,9 +55,9 @@ class Scene:
     gravity: tuple[float, float, float]
     loads: tuple[build.Load, ...]
     initial: Initial
-    damping: Damping | None
+    damping: Damping | tuple[Damping, ...] | None
     integrator: Integrator
-    solver: Newton
+    solver: StageSolver
     dt: float
     every: int
     duration: float
@@ -81,11 +65,25 @@ class Scene:
     report: bool
     targets: tuple[Unloading, ...] = ()
     design: DesignOptions = field(default_factory=DesignOptions)
+    obstacles: tuple[Obstacle, ...] = ()
 
     @property
     def up(self) -> Literal["y", "z"]:
         """The axis that points up when the scene is shown: y where gravity mostly lies along y."""
         return up_axis(self.gravity)
+
+    @property
+    def dampings(self) -> tuple[Damping, ...]:
+        """The damping, as any number of them that add up."""
+        if self.damping is None:
+            return ()
+        return self.damping if isinstance(self.damping, tuple) else (self.damping,)
+
+    @property
+    def by_example(self) -> ExampleDamping | None:
+        """The one damping that has examples."""
+        found = (d for d in self.dampings if isinstance(d, ExampleDamping) and d.examples)
+        return next(found, None)
 
     def force(self, time: float) -> Floats:
         """All loads that act at ``time`` [s], (n, 3) [N]."""
@@ -109,6 +107,7 @@ class Scene:
             dt=self.dt,
             gravity=self.gravity,
             force=self.force if self.loads else None,
+            obstacles=self.obstacles,
         )
         if at_start:
             u, v = self._start(progress)
@@ -125,11 +124,11 @@ class Scene:
             shape = modes.shapes[given.mode - 1]
             u = u + given.amplitude / np.linalg.norm(shape, axis=1).max() * shape
         if given.example is not None:
-            if not isinstance(self.damping, ExampleDamping):
+            damping = self.by_example
+            if damping is None:
                 raise InputError(f"there is no example {given.example!r} to start from")
-            about = self.damping.about
-            u = u if given.equilibrium or about is None else about
-            shape = self.damping.examples[self.damping.index(given.example)].shape
+            u = u if given.equilibrium or damping.about is None else damping.about
+            shape = damping.examples[damping.index(given.example)].shape
             u = np.where(self.body.free, u + given.excitation * shape, u)
         x = X + u
         share = self.body.mass_times(np.ones_like(X))
@@ -148,12 +147,15 @@ def load_scene(
     path: str | os.PathLike[str],
     *,
     recorded: VolumeMesh | None = None,
+    changes: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
 ) -> Scene:
     """Reads a scene file and builds what it describes.
 
     ``recorded``: the mesh of an earlier run of this scene, taken where the scene fills a surface
-    with tets, for no two fillings are the same. ``progress`` hears of the search for the shapes of
+    with tets, for no two fillings are the same. ``changes`` are tables to take instead of those of
+    the file, such as {"solver": {"method": "admm"}}; an empty one leaves a table out, and
+    "obstacles" are added to those of the file. ``progress`` hears of the search for the shapes of
     examples.
 
     Raises InputError that names the file and, at once, every field that cannot be used, with what
@@ -167,11 +169,24 @@ def load_scene(
         raise InputError(f"{file} is not TOML: {error}") from error
     except RecursionError as error:
         raise InputError(f"{file} is not a scene: its arrays are nested too deeply") from error
+    table = _changed(table, changes or {})
     problems = Problems(file.parent)
-    plan = SCENE.read(table, "", problems)
+    try:
+        plan = SCENE.read(table, "", problems)
+    except RecursionError as error:
+        raise InputError(f"{file} is not a scene: its tables are nested too deeply") from error
     if plan is MISSING:
         raise _refused(file, problems)
     return _built(file, text, plan, problems, recorded, progress)
+
+
+def _changed(table: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    made = {key: value for key, value in table.items() if key not in changes or changes[key]}
+    made |= {key: value for key, value in changes.items() if value}
+    before = table.get("obstacles", [])
+    if "obstacles" in changes and isinstance(before, list):
+        made["obstacles"] = [*before, *changes["obstacles"]]
+    return made
 
 
 def _built(
@@ -191,15 +206,29 @@ def _built(
     if body is None:
         raise _refused(file, problems)
     loads = build.build_loads(plan.get("loads", ()), body, solid, problems)
-    table, damping = plan.get("damping", {}), None
-    names: list[str] | None = example_names(table.get("examples", ()))
-    if "file" in table:
+    tables, damping = plan.get("damping", ()), None
+    in_file = any("file" in table for table in tables)
+    names: list[str] | None = example_names(
+        [each for table in tables for each in table.get("examples", ())]
+    )
+    if in_file:
         damping = build_damping(plan, body, solid, problems, progress)
-        names = [e.name for e in known_examples(damping)] if damping is not None else None
-    initial = _initial(plan.get("initial", {}), body, names, problems)
+        several = damping if isinstance(damping, tuple) else (damping,)
+        names = [e.name for each in several for e in known_examples(each)]
+        names = names if damping is not None else None
+    initial = build_initial(plan.get("initial", {}), body, names, problems)
     targets = build_targets(plan.get("targets", ()), names, problems)
-    if "file" not in table:  # last, for it may take a while
+    if not in_file:  # last, for it may take a while
         damping = build_damping(plan, body, solid, problems, progress)
+    integrator: Integrator = plan.get("integrator") or TRBDF2()
+    obstacles = tuple(plan.get("obstacles", ()))
+    if obstacles and isinstance(integrator, ExplicitIntegrator):
+        name = type(integrator).__name__
+        problems.add(
+            "integrator",
+            f"{name} is explicit and cannot hold a body out of obstacles; give an implicit one "
+            'such as "TRBDF2"',
+        )
     if problems.found:
         raise _refused(file, problems)
     time, output = plan["time"], plan.get("output", {})
@@ -216,7 +245,7 @@ def _built(
         loads=loads,
         initial=initial,
         damping=damping,
-        integrator=plan.get("integrator") or TRBDF2(),
+        integrator=integrator,
         solver=plan.get("solver") or Newton(),
         dt=time["dt"] if fps is None else 1.0 / (fps * substeps),
         every=time.get("every", 1) if fps is None else substeps,
@@ -225,25 +254,8 @@ def _built(
         report=output.get("report", True),
         targets=targets,
         design=DesignOptions(**plan.get("design", {})),
+        obstacles=obstacles,
     )
-
-
-def _initial(
-    given: dict[str, Any], body: Body, names: list[str] | None, problems: Problems
-) -> Initial:
-    if given.get("equilibrium"):
-        with build.noting(problems, "initial.equilibrium"):
-            body.require_supports("an equilibrium")
-    free = int(body.free.sum())
-    mode = given.get("mode")
-    if mode is not None and mode >= free:
-        known = f"has modes 1 to {free - 1}" if free > 1 else "cannot move: all of it is held"
-        problems.add("initial.mode", f"got {mode}; the body {known}")
-    if "example" in given:
-        example = named_example(given["example"], names, "initial.example", problems)
-        given = given | {"example": example}
-    rows: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in given.items()}
-    return Initial(**rows)
 
 
 def _text(file: Path) -> str:

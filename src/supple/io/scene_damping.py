@@ -1,9 +1,9 @@
-"""From the damping table of a scene file to damping, alone or by example."""
+"""From the damping tables of a scene file to damping, alone or by example."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from pathlib import Path
 
 from supple.body import Body
 from supple.builtin import Solid
@@ -15,9 +15,9 @@ from supple.damping import (
     ExampleDamping,
     Measure,
     Rayleigh,
-    StiffnessAt,
     load_damping,
 )
+from supple.damping.example import known_examples
 from supple.errors import InputError, StepFailed
 from supple.io.scene_build import Fields, noting, select
 from supple.io.scene_examples import Sources
@@ -25,8 +25,6 @@ from supple.io.scene_schema import Problems, guess, listed
 from supple.mass import LumpedMass
 from supple.statics import static_shape
 from supple.types import Floats, Ints, Progress
-
-_OF_RAYLEIGH = ("mass", "stiffness", "stiffness_at")
 
 
 def example_names(examples: Sequence[Fields]) -> list[str]:
@@ -36,41 +34,58 @@ def example_names(examples: Sequence[Fields]) -> list[str]:
 
 def build_damping(
     plan: Fields, body: Body, solid: Solid, problems: Problems, progress: Progress | None
-) -> Damping | None:
+) -> Damping | tuple[Damping, ...] | None:
     """The damping of a scene; what is slow waits until nothing else is wrong with the scene."""
-    given = plan.get("damping")
-    if given is None:
+    made: list[Damping] = []
+    for given in plan.get("damping", ()):
+        path = given["path"]
+        if "file" in given:
+            with noting(problems, f"{path}.file"):
+                made += _from_file(given["file"], plan, body)
+            continue
+        with noting(problems, path):
+            _check_base(given["base"], body)
+            made.append(given["base"])
+            if "examples" in given or "overall" in given:
+                made[-1:] = _by_example(given, plan, body, solid, problems, progress)
+    several = [each for each in made if known_examples(each)]
+    if len(several) > 1:
+        problems.add("damping", "only one of several dampings may have examples; list all there")
+    if problems.found:
         return None
-    if "file" in given:
-        with noting(problems, "damping.file"):
-            return _from_file(given, plan, body)
-        return None
-    base: Damping | None = None
-    with noting(problems, "damping"):
-        base = _base(given, body)
-    if "examples" not in given and "overall" not in given:
-        return base
-    examples = given.get("examples", ())
-    chosen = _checked(examples, body, solid, problems)
+    return made[0] if len(made) == 1 else tuple(made) or None
+
+
+def _by_example(
+    given: Fields,
+    plan: Fields,
+    body: Body,
+    solid: Solid,
+    problems: Problems,
+    progress: Progress | None,
+) -> list[Damping]:
+    """The damping of one table with its examples; none after noting what is wrong."""
+    path, examples = given["path"], given.get("examples", ())
+    chosen = _checked(examples, path, body, solid, problems)
     about = _wanted_about(given, plan, body, problems)
-    if problems.found or base is None:
-        return None
+    if problems.found:
+        return []
     around: Floats | None = None
     gravity = plan["gravity"] if about else (0.0, 0.0, 0.0)
-    with noting(problems, "damping.about"):
+    with noting(problems, f"{path}.about"):
         try:
             around = static_shape(body, gravity=gravity, progress=progress) if about else None
         except StepFailed as failure:
             raise InputError(f"no equilibrium under gravity was found: {failure}") from failure
     if problems.found:
-        return None
+        return []
     sources = Sources(body, around, gravity, plan["mesh"].get("scale", 1.0), progress)
     sources.count_modes(examples)
     made: list[Example] = []
     for i, (each, name, ids) in enumerate(
         zip(examples, example_names(examples), chosen, strict=True)
     ):
-        with noting(problems, f"damping.examples[{i}]"):
+        with noting(problems, f"{path}.examples[{i}]"):
             made.append(
                 Example(
                     sources.shape(each, ids),
@@ -80,111 +95,68 @@ def build_damping(
                 )
             )
     if problems.found:
-        return None
-    with noting(problems, "damping.examples" if made else "damping"):
+        return []
+    with noting(problems, f"{path}.examples" if made else path):
         damping = ExampleDamping(
-            base,
+            given["base"],
             made,
             overall=given.get("overall"),
             symmetric=given.get("symmetric", False),
             about=around,
         )
         damping.bind(body)  # tells where the base does nothing, or two examples are alike
-        return damping
-    return None
+        return [damping]
+    return []
 
 
-def _base(given: Fields, body: Body) -> Damping:
-    """Rayleigh or Caughey damping, from coefficients, or from ratios at some frequencies."""
-    at = StiffnessAt[given.get("stiffness_at", "current").upper()]
-    if given.get("model") == "Caughey":
-        return _caughey(given, body)
-    if "coefficients" in given:
-        raise InputError('coefficients are for model = "Caughey"; Rayleigh takes mass, stiffness')
-    if "ratios" in given:
-        if "mass" in given or "stiffness" in given:
-            raise InputError("give frequencies and ratios, or mass and stiffness, not both")
-        if len(given["frequencies"]) != 2 or len(given["ratios"]) != 2:
-            raise InputError(
-                f"Rayleigh damping takes two frequencies and two ratios; got "
-                f"{len(given['frequencies'])} and {len(given['ratios'])}. "
-                'model = "Caughey" takes any number'
-            )
-        (low, high), (first, second) = given["frequencies"], given["ratios"]
-        return Rayleigh.from_ratios((low, high), (first, second), at=at)
-    _check_regions(given, body)
-    return Rayleigh(mass=given.get("mass", 0.0), stiffness=given.get("stiffness", 0.0), at=at)
-
-
-def _caughey(given: Fields, body: Body) -> Caughey:
-    strange = [name for name in _OF_RAYLEIGH if name in given]
-    if strange:
+def _check_base(base: Damping, body: Body) -> None:
+    """Stops where a damping does not fit the body."""
+    if isinstance(base, Rayleigh):
+        for regions in (base.mass, base.stiffness):
+            for region in regions if isinstance(regions, Mapping) else ():
+                body.mesh.region(region)
+        return
+    lumped = isinstance(body.mass_model, LumpedMass)
+    if isinstance(base, Caughey) and base.degree >= 2 and not lumped:
         raise InputError(
-            f"Caughey damping has no {listed(strange)}; give coefficients, or frequencies and "
-            "ratios"
-        )
-    if ("coefficients" in given) == ("ratios" in given):
-        raise InputError("give coefficients, or frequencies and ratios, for Caughey damping")
-    if "coefficients" in given:
-        damping = Caughey(tuple(given["coefficients"]))
-    else:
-        damping = Caughey.from_ratios(given["frequencies"], given["ratios"])
-    if damping.degree >= 2 and not isinstance(body.mass_model, LumpedMass):
-        raise InputError(
-            f"Caughey damping with {damping.degree + 1} coefficients needs a diagonal mass; put "
+            f"Caughey damping with {base.degree + 1} coefficients needs a diagonal mass; put "
             'mass = "lumped" at the top of the scene'
         )
-    damping.bind(body)  # tells where some vibration would gain energy
-    return damping
+    base.bind(body)  # also tells where some vibration would gain energy
 
 
-def _check_regions(given: Mapping[str, Any], body: Body) -> None:
-    for name in ("mass", "stiffness"):
-        regions = given.get(name)
-        for region in regions if isinstance(regions, Mapping) else ():
-            body.mesh.region(region)
-
-
-def _from_file(given: Fields, plan: Fields, body: Body) -> Damping:
-    """A damping that was saved, for this very mesh."""
-    others = [name for name in given if name != "file"]
-    if others:
-        raise InputError(
-            f"the file is the whole damping; leave out {listed(others)}, or edit them in the file"
-        )
-    damping = load_damping(given["file"])
-    if not isinstance(damping, Damping):
-        raise InputError(
-            f"{given['file']} has {len(damping)} dampings; a scene takes one of a file"
-        )
-    base = damping.base if isinstance(damping, ExampleDamping) else damping
-    if isinstance(base, Rayleigh):
-        _check_regions({"mass": base.mass, "stiffness": base.stiffness}, body)
-    if isinstance(damping, ExampleDamping) and damping.examples:
-        if "surface" in plan["mesh"]:
-            raise InputError(
-                "it has examples for one mesh, but [mesh] surface is filled anew by each run; fill "
-                "it once with supple convert, and give [mesh] file"
-            )
-        known = len(damping.examples[0].shape)
-        if known != body.n_vertices:
-            raise InputError(
-                f"{given['file']} is for a body of {known} vertices, and this one has "
-                f"{body.n_vertices}; take the mesh that it was made for, or design it anew"
-            )
-    damping.bind(body)
-    return damping
+def _from_file(file: Path, plan: Fields, body: Body) -> list[Damping]:
+    """The dampings that were saved in a file; those with examples, for this very mesh."""
+    found = load_damping(file)
+    dampings = [found] if isinstance(found, Damping) else list(found)
+    for damping in dampings:
+        _check_base(damping.base if isinstance(damping, ExampleDamping) else damping, body)
+        examples = known_examples(damping)
+        if examples:
+            if "surface" in plan["mesh"]:
+                raise InputError(
+                    "it has examples for one mesh, but [mesh] surface is filled anew by each run; "
+                    "fill it once with supple convert, and give [mesh] file"
+                )
+            known = len(examples[0].shape)
+            if known != body.n_vertices:
+                raise InputError(
+                    f"{file} is for a body of {known} vertices, and this one has "
+                    f"{body.n_vertices}; take the mesh that it was made for, or design it anew"
+                )
+        damping.bind(body)
+    return dampings
 
 
 def _checked(
-    examples: Sequence[Fields], body: Body, solid: Solid, problems: Problems
+    examples: Sequence[Fields], damping: str, body: Body, solid: Solid, problems: Problems
 ) -> list[Ints | None]:
     """The vertices that each example's force acts on; notes what can be seen without computing."""
     chosen: list[Ints | None] = []
     names = example_names(examples)
     free, rigid = int(body.free.sum()), body.free_rigid_motions
     for i, given in enumerate(examples):
-        path = f"damping.examples[{i}]"
+        path = f"{damping}.examples[{i}]"
         if names[i] in names[:i]:
             problems.add(
                 f"{path}.name", f"{names[i]!r} is taken by an example before; choose another"
@@ -220,8 +192,8 @@ def _wanted_about(given: Fields, plan: Fields, body: Body, problems: Problems) -
     about = given.get("about", "equilibrium" if heavy and held else "rest")
     if about == "equilibrium" and not heavy:
         problems.add(
-            "damping.about", "without gravity the equilibrium is the rest shape: give that"
+            f"{given['path']}.about", "without gravity the equilibrium is the rest shape: give that"
         )
     if about == "equilibrium" and not held:
-        problems.add("damping.about", 'the body is not held firmly: give about = "rest"')
+        problems.add(f"{given['path']}.about", 'the body is not held firmly: give about = "rest"')
     return bool(about == "equilibrium")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from supple.damping import Curve, Joining, Measure, StiffnessAt
-from supple.errors import InputError
+from supple.damping import Measure
+from supple.io.scene_damping_models import CurveOf, DampingModel
 from supple.io.scene_kinds import POSITIVE, SELECTION, SELECTORS, VECTOR
 from supple.io.scene_schema import (
     MISSING,
@@ -15,7 +15,6 @@ from supple.io.scene_schema import (
     File,
     Flag,
     Kind,
-    Named,
     Number,
     Problems,
     Row,
@@ -27,32 +26,6 @@ from supple.io.scene_schema import (
 
 SOURCES = ("mode", "force", "shape", "between", "motion")
 """Where an example deformation can come from."""
-
-_JOININGS = tuple(joining.value for joining in Joining)
-
-
-@dataclass(frozen=True)
-class CurveOf(Kind):
-    """A curve γ: a number, or a table such as ``{ monotone = [[0, 1], [0.5, 3]] }``."""
-
-    def read(self, value: Any, path: str, problems: Problems) -> Any:
-        if not isinstance(value, dict):
-            allowed = f"{Number(0.0).allowed}, or a table with one of {', '.join(_JOININGS)}"
-            gamma = Number(0.0).read(value, path, Problems(problems.folder))
-            return problems.got(path, value, allowed) if gamma is MISSING else Curve.constant(gamma)
-        points = Row(Row(Number(), 2))
-        read = Table(dict.fromkeys(_JOININGS, points), one_of=_JOININGS).read(value, path, problems)
-        if read is MISSING:
-            return MISSING
-        try:
-            return Curve.of(read)
-        except InputError as error:
-            return problems.add(f"{path}.{next(iter(read))}", str(error))
-
-
-_COEFFICIENT = Either(
-    (Number(0.0), Named(Number(0.0))), "a number of zero or more, or a table of one a region"
-)
 
 _EXAMPLE = Table(
     {
@@ -80,27 +53,38 @@ _EXAMPLE = Table(
     },
 )
 
-DAMPING = Table(
-    {
-        "model": Choice(("Rayleigh", "Caughey")),
-        "mass": _COEFFICIENT,
-        "stiffness": _COEFFICIENT,
-        "frequencies": Row(POSITIVE),
-        "ratios": Row(Number(0.0)),
-        "stiffness_at": Choice(tuple(at.name.lower() for at in StiffnessAt)),
-        "coefficients": Row(Number()),
-        "file": File(),
-        "examples": Tables(_EXAMPLE),
-        "overall": CurveOf(),
-        "symmetric": Flag(),
-        "about": Choice(("rest", "equilibrium")),
-    },
-    needs={
-        "frequencies": ("ratios",),
-        "ratios": ("frequencies",),
-        "symmetric": ("examples",),
-        "about": ("examples", "overall"),
-    },
+
+@dataclass(frozen=True)
+class Dampings(Kind):
+    """One damping, ``[damping]``, or several that add up, ``[[damping]]``: a list of tables.
+
+    Each says under ``path`` where it stands in the file.
+    """
+
+    def read(self, value: Any, path: str, problems: Problems) -> Any:
+        if not isinstance(value, list):
+            read = _DAMPING.read(value, path, problems)
+            return MISSING if read is MISSING else [{**read, "path": path}]
+        if not value:
+            return problems.got(path, value, "a table, or several, each starting with [[damping]]")
+        tables = []
+        for i, each in enumerate(value):
+            place = f"{path}[{i}]"
+            read = _DAMPING.read(each, place, problems)
+            if read is not MISSING:
+                tables.append({**read, "path": place})
+        return MISSING if len(tables) < len(value) else tables
+
+
+_DAMPING = DampingModel(
+    (
+        ("file", File()),
+        ("examples", Tables(_EXAMPLE)),
+        ("overall", CurveOf()),
+        ("symmetric", Flag()),
+        ("about", Choice(("rest", "equilibrium"))),
+    ),
+    (("symmetric", ("examples",)), ("about", ("examples", "overall"))),
 )
 
 EXAMPLE_NAME = Either((Whole(), Text()), "the name of an example, or its number from 1 on")

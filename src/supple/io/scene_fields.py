@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 from supple import solvers
 from supple.builtin import BUILTINS
-from supple.errors import InputError
 from supple.integrators import INTEGRATORS
 from supple.io.export import MOTION_FORMATS
-from supple.io.scene_damping_fields import DAMPING, DESIGN, EXAMPLE_NAME, TARGET
-from supple.io.scene_kinds import POSITIVE, SELECTION, VECTOR
+from supple.io.scene_damping_fields import DESIGN, EXAMPLE_NAME, TARGET, Dampings
+from supple.io.scene_kinds import POSITIVE, SELECTION, VECTOR, construct
+from supple.io.scene_obstacles import ObstacleOf
 from supple.io.scene_schema import (
     MISSING,
     Choice,
@@ -112,16 +112,6 @@ class MaterialModel(Kind):
         return Model(_MATERIALS, "model").read(value, path, problems)
 
 
-def construct(cls: type[Any], options: dict[str, Any], path: str, problems: Problems) -> Any:
-    """An object of ``cls``; what it refuses is a problem of the field that it names."""
-    try:
-        return cls(**options)
-    except InputError as error:
-        named = re.match(r"(\w+)(\[\d+\])?=", str(error))
-        place = f"{path}.{named[1]}" if named and named[1] in options else path
-        return problems.add(place, str(error))
-
-
 def _required(cls: type[Any]) -> tuple[str, ...]:
     return tuple(
         f.name
@@ -198,6 +188,35 @@ _LOAD = Table(
 
 _LINEAR = Model(_first(LINEAR_SOLVERS, "AutomaticSolver"), "name")
 
+
+@dataclass(frozen=True)
+class _OneOf(Kind):
+    """One of an enum, by its name; capitals do not matter."""
+
+    options: type[Enum]
+
+    def read(self, value: Any, path: str, problems: Problems) -> Any:
+        names = tuple(option.name.lower() for option in self.options)
+        name = Choice(names).read(value, path, problems)
+        return MISSING if name is MISSING else self.options[name.upper()]
+
+
+@dataclass(frozen=True)
+class SolverModel(Kind):
+    """A solver of a stage, by its ``method``, which may be called ``name`` too."""
+
+    def read(self, value: Any, path: str, problems: Problems) -> Any:
+        extra = (
+            ("linear", _LINEAR),
+            ("acceleration", Whole(0)),
+            ("dissipation", _OneOf(solvers.Dissipation)),
+        )
+        if isinstance(value, dict) and "method" in value and "name" in value:
+            return problems.add(f"{path}.name", "means the same as method; give one of them")
+        key = "name" if isinstance(value, dict) and "name" in value else "method"
+        return Model((solvers.Newton, solvers.ADMM), key, extra).read(value, path, problems)
+
+
 SCENE = Table(
     {
         "title": Text(),
@@ -226,11 +245,12 @@ SCENE = Table(
                 "excitation": ("example",),
             },
         ),
-        "damping": DAMPING,
+        "damping": Dampings(),
         "targets": Tables(TARGET),
         "design": DESIGN,
         "integrator": Model(_first(INTEGRATORS, "TRBDF2"), "name"),
-        "solver": Model((solvers.Newton,), "name", (("linear", _LINEAR),)),
+        "obstacles": Tables(ObstacleOf()),
+        "solver": SolverModel(),
         "time": Table(
             {
                 "duration": POSITIVE,

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from supple.io.scene_schema import File, Kind, Number, Row, Span, Text, Whole
+import re
+from collections.abc import Callable
+from typing import Any
+
+from supple.errors import InputError
+from supple.io.scene_schema import File, Kind, Number, Problems, Row, Span, Text, Whole
 
 VECTOR = Row(Number(), 3)
 POSITIVE = Number(0.0, above=True)
@@ -18,3 +23,15 @@ SELECTION: dict[str, Kind] = {
 """Fields that choose vertices."""
 SELECTORS = ("x", "y", "z", "file", "vertices", "place")
 """Those of them that can stand alone."""
+
+
+def construct(
+    cls: Callable[..., Any], options: dict[str, Any], path: str, problems: Problems
+) -> Any:
+    """What ``cls`` makes of options; what it refuses is a problem of the field that it names."""
+    try:
+        return cls(**options)
+    except InputError as error:
+        named = re.match(r"(\w+)(\[\d+\])?(=| has )", str(error))
+        place = f"{path}.{named[1]}" if named and named[1] in options else path
+        return problems.add(place, str(error))

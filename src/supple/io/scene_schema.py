@@ -233,7 +233,7 @@ class Named(Kind):
 class Tables(Kind):
     """An array of tables, written ``[[name]]``."""
 
-    item: Table
+    item: Kind
 
     def read(self, value: Any, path: str, problems: Problems) -> Any:
         if not isinstance(value, list):

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
+from supple.contact import Obstacle
 from supple.errors import InputError, MissingExtra
 from supple.files import replacing
+from supple.io.obstacle_surfaces import GREY, DrawnObstacle, drawn_obstacles
 from supple.io.surfaces import MovingSurface, moving_surface
 from supple.mesh import Embedding, TetMesh
 from supple.motion import Motion
-from supple.types import Floats, Progress
+from supple.types import Floats, Ints, Progress
 
 _STILL_RATE = 24.0  # [1/s] time codes of a motion with a single frame
 
@@ -27,6 +29,7 @@ def write_usd(
     volume: bool = False,
     up: Literal["z", "y"] = "z",
     name: str = "body",
+    obstacles: Sequence[Obstacle] = (),
     progress: Progress | None = None,
 ) -> None:
     """Writes a motion as ``.usd``, ``.usda`` or ``.usdc``: in metres, exact in time.
@@ -39,6 +42,7 @@ def write_usd(
         volume: Also write the solid, as a ``TetMesh`` with purpose "proxy"; needs a TetMesh.
         up: The axis of the motion that points up; the stage says so.
         name: Of the prim, /World/<name>.
+        obstacles: What the body met, as meshes under /World/obstacles, moving or not.
         progress: Called as ``progress(done, total, what)``.
     """
     try:
@@ -55,10 +59,11 @@ def write_usd(
             f"volume=True writes tetrahedra, but the motion has a {type(solid).__name__}"
         )
     surface = moving_surface(motion, skin)
+    drawn = drawn_obstacles(obstacles, motion)
     with replacing(path) as temporary:
         # The stage ends with the function: Windows moves no file that is still open.
         try:
-            _write_stage(motion, temporary, surface, solid, up, name, progress)
+            _write_stage(motion, temporary, surface, solid, up, name, drawn, progress)
         except Tf.ErrorException:
             failed = True  # the error speaks of the temporary name, and holds the stage
         else:
@@ -76,15 +81,10 @@ def _write_stage(
     solid: TetMesh | None,
     up: Literal["z", "y"],
     name: str,
+    obstacles: Sequence[DrawnObstacle],
     progress: Progress | None,
 ) -> None:
-    from pxr import Gf, Usd, UsdGeom, Vt
-
-    def vectors(points: Floats) -> Any:
-        return Vt.Vec3fArray.FromNumpy(np.ascontiguousarray(points, dtype=np.float32))
-
-    def whole(numbers: Any) -> Any:
-        return Vt.IntArray.FromNumpy(np.ascontiguousarray(numbers, dtype=np.int32).ravel())
+    from pxr import Usd, UsdGeom, Vt
 
     rate = motion.frame_rate if len(motion) > 1 else _STILL_RATE
     codes = (motion.times - motion.times[0]) * rate
@@ -100,12 +100,9 @@ def _write_stage(
     world = UsdGeom.Xform.Define(stage, "/World")
     stage.SetDefaultPrim(world.GetPrim())
 
-    mesh = UsdGeom.Mesh.Define(stage, f"/World/{name}")
-    mesh.CreateSubdivisionSchemeAttr(UsdGeom.Tokens.none)
-    mesh.CreateFaceVertexCountsAttr(whole(np.full(len(surface.triangles), 3)))
-    mesh.CreateFaceVertexIndicesAttr(whole(surface.triangles))
-    mesh.CreateDoubleSidedAttr(True)
-    mesh.CreateDisplayColorAttr([Gf.Vec3f(0.72, 0.74, 0.78)])
+    mesh = _mesh(stage, f"/World/{name}", surface.triangles, (0.72, 0.74, 0.78))
+    for obstacle in obstacles:
+        _add_obstacle(stage, obstacle, codes)
     moving: list[tuple[Any, Any, Callable[[int], Floats]]] = [
         (mesh.CreatePointsAttr(), mesh.CreateExtentAttr(), surface.frame)
     ]
@@ -127,10 +124,49 @@ def _write_stage(
             here = positions(i)
             bounds = np.stack([here.min(axis=0), here.max(axis=0)])
             if i == 0:  # for those who ask for no time
-                points.Set(vectors(here))
-                extent.Set(vectors(bounds))
-            points.Set(vectors(here), code)
-            extent.Set(vectors(bounds), code)
+                points.Set(_vectors(here))
+                extent.Set(_vectors(bounds))
+            points.Set(_vectors(here), code)
+            extent.Set(_vectors(bounds), code)
         if progress is not None:
             progress(i + 1, len(codes), "frames")
     stage.Save()
+
+
+def _mesh(stage: Any, path: str, triangles: Ints, color: tuple[float, float, float]) -> Any:
+    """A mesh of triangles that has no points yet."""
+    from pxr import Gf, UsdGeom, Vt
+
+    def whole(numbers: Any) -> Any:
+        return Vt.IntArray.FromNumpy(np.ascontiguousarray(numbers, dtype=np.int32).ravel())
+
+    mesh = UsdGeom.Mesh.Define(stage, path)
+    mesh.CreateSubdivisionSchemeAttr(UsdGeom.Tokens.none)
+    mesh.CreateFaceVertexCountsAttr(whole(np.full(len(triangles), 3)))
+    mesh.CreateFaceVertexIndicesAttr(whole(triangles))
+    mesh.CreateDoubleSidedAttr(True)
+    mesh.CreateDisplayColorAttr([Gf.Vec3f(*color)])
+    return mesh
+
+
+def _add_obstacle(stage: Any, obstacle: DrawnObstacle, codes: Floats) -> None:
+    from pxr import Gf
+
+    mesh = _mesh(stage, f"/World/obstacles/{obstacle.name}", obstacle.triangles, GREY)
+    points = obstacle.vertices
+    mesh.CreatePointsAttr(_vectors(points))
+    mesh.CreateExtentAttr(_vectors(np.stack([points.min(axis=0), points.max(axis=0)])))
+    if obstacle.rotations is None or obstacle.translations is None:
+        return
+    place = mesh.AddTransformOp()
+    for code, R, c in zip(codes.tolist(), obstacle.rotations, obstacle.translations, strict=True):
+        # USD multiplies rows from the left.
+        matrix = np.eye(4)
+        matrix[:3, :3], matrix[3, :3] = R.T, c
+        place.Set(Gf.Matrix4d(matrix), code)
+
+
+def _vectors(points: Floats) -> Any:
+    from pxr import Vt
+
+    return Vt.Vec3fArray.FromNumpy(np.ascontiguousarray(points, dtype=np.float32))

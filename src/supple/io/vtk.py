@@ -6,13 +6,16 @@ import os
 import re
 import secrets
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 import meshio
 
+from supple.contact import Obstacle
 from supple.errors import InputError
 from supple.files import replacing
+from supple.io.obstacle_surfaces import DrawnObstacle, drawn_obstacles
 from supple.io.surfaces import moving_surface
 from supple.mesh import Embedding
 from supple.mesh.formats import CELL_NAMES
@@ -20,7 +23,7 @@ from supple.motion import Motion
 from supple.types import Ints, Progress
 
 _CELL_NAMES = {2: "line", **CELL_NAMES}
-_FRAME = re.compile(r"frame_\d{5,}\.vtu")
+_FRAME = re.compile(r"(frame|obstacle_\d+)_\d{5,}\.vtu")
 
 
 def write_pvd(
@@ -28,6 +31,7 @@ def write_pvd(
     path: str | os.PathLike[str],
     *,
     skin: Embedding | None = None,
+    obstacles: Sequence[Obstacle] = (),
     progress: Progress | None = None,
 ) -> None:
     """Writes a motion for ParaView: ``run.pvd``, and the frames in the folder ``run_frames``.
@@ -40,6 +44,7 @@ def write_pvd(
         motion: What to write.
         path: The file, ``*.pvd``.
         skin: A surface embedded in the motion's mesh, to be written instead of the mesh.
+        obstacles: What the body met, each a part of its own; one file if it stands still.
         progress: Called as ``progress(done, total, what)``.
     """
     target = Path(path)
@@ -59,6 +64,8 @@ def write_pvd(
         moved = moving_surface(motion, skin)
         rest, cells, cell_data = moved.rest, [("triangle", moved.triangles)], {}
     names = [f"frame_{i:05d}.vtu" for i in range(len(motion))]
+    parts = [names]
+    drawn = drawn_obstacles(obstacles, motion)
     with replacing(target) as temporary:
         fresh = folder.with_name(f".{folder.name}-{secrets.token_hex(4)}")
         fresh.mkdir()
@@ -70,17 +77,29 @@ def write_pvd(
                 mesh.write(fresh / name, file_format="vtu")
                 if progress is not None:
                     progress(i + 1, len(names), "frames")
-            temporary.write_text(_index(motion, folder.name, names), encoding="utf-8")
+            parts += [_write_obstacle(o, fresh, len(motion)) for o in drawn]
+            temporary.write_text(_index(motion, folder.name, parts), encoding="utf-8")
             _swap(fresh, folder)
         finally:
             shutil.rmtree(fresh, ignore_errors=True)
 
 
-def _index(motion: Motion, folder: str, names: list[str]) -> str:
+def _write_obstacle(obstacle: DrawnObstacle, folder: Path, frames: int) -> list[str]:
+    """Writes an obstacle into a folder; the name of the file for each frame."""
+    still = obstacle.rotations is None
+    names = [f"{obstacle.name}_{0 if still else i:05d}.vtu" for i in range(frames)]
+    for i, name in enumerate(names[:1] if still else names):
+        mesh = meshio.Mesh(obstacle.frame(i), [("triangle", obstacle.triangles)])
+        mesh.write(folder / name, file_format="vtu")
+    return names
+
+
+def _index(motion: Motion, folder: str, parts: list[list[str]]) -> str:
     lines = ['<?xml version="1.0"?>', '<VTKFile type="Collection" version="0.1">', "<Collection>"]
-    for time, name in zip(motion.times.tolist(), names, strict=True):
-        file = quoteattr(f"{folder}/{name}")
-        lines.append(f'<DataSet timestep="{time!r}" part="0" file={file}/>')
+    for part, names in enumerate(parts):
+        for time, name in zip(motion.times.tolist(), names, strict=True):
+            file = quoteattr(f"{folder}/{name}")
+            lines.append(f'<DataSet timestep="{time!r}" part="{part}" file={file}/>')
     return "\n".join([*lines, "</Collection>", "</VTKFile>", ""])
 
 

@@ -21,6 +21,7 @@ _ENOUGH = 0.8  # of the residual may be left, or else
 _BOOST = 2.0  # times the weight is used from then on,
 _MOST_BOOST = 16.0  # times at most,
 _EASY = 20  # until so many stages have gone without trouble
+_ROUNDINGS = 10.0  # what rounding leaves in a force, times as much in a residual
 _MOST_ROUNDS = 5  # with contacts that were overlooked before
 _LOCAL_ACCURACY = 0.01  # of the distance between local variables and the body
 
@@ -69,6 +70,7 @@ class BoundADMM(BoundStageSolver):
         self._boost, self._easy_stages = 1.0, 0
         self.iterations = 0
         """Iterations that the last stage took."""
+        self._force = np.inf  # the larger of the two residuals [N]
         self.residuals: tuple[float, float] = (np.inf, np.inf)
         """Primal and dual residual of the last stage, relative to the forces at play."""
 
@@ -106,6 +108,7 @@ class BoundADMM(BoundStageSolver):
         anderson = Anderson(options.acceleration, size) if options.acceleration else None
         u = starts[0]
         self._gather(split, u, there)
+        at_u, at_previous = self._scatter(split, there), self._scatter(split, z)
         milestone = np.inf
         most = options.iterations or options.max_iterations
         for iteration in range(1, most + 1):
@@ -114,19 +117,22 @@ class BoundADMM(BoundStageSolver):
             for term, sought, place in zip(terms, local_s, local_z, strict=True):
                 term.minimise(sought, place)
             outside = problem.outside(stage, u)
-            inside = self._scatter(split, there - 2 * z + s)
-            u = u + self._global.solve(-outside.residual - inside)
+            at_z, at_s = self._scatter(split, z), self._scatter(split, s)
+            u = u + self._global.solve(2 * at_z - at_s - at_u - outside.residual)
             self._gather(split, u, there)
-            apart = there - z
-            scale = outside.scale + self._norm(inside) or 1.0  # nothing moves and nothing pushes
-            primal = self._norm(self._scatter(split, apart)) / scale
-            dual = self._norm(self._scatter(split, z - previous)) / scale
+            at_u = self._scatter(split, there)
+            scale = max(outside.scale + self._norm(at_s - at_z), np.finfo(float).tiny)
+            primal, dual = self._norm(at_u - at_z) / scale, self._norm(at_z - at_previous) / scale
+            at_previous = at_z
             self.residuals = primal, dual
             residual = max(primal, dual)
-            if residual <= options.tolerance or iteration == most:
+            enough = max(options.tolerance, _ROUNDINGS * outside.floor / scale)
+            apart = there - z
+            if (residual <= enough and iteration > 1) or iteration == most:
                 for term, sought, place in zip(terms, local_s, local_z, strict=True):
                     term.finish(sought, place)
-                return u, residual <= options.tolerance
+                self._force = residual * scale
+                return u, residual <= enough
             image = s + apart
             s[:] = image if anderson is None else anderson.next(root * s, root * image) / root
             accuracy = _LOCAL_ACCURACY * float(np.linalg.norm(apart)) / np.sqrt(size)
@@ -139,6 +145,7 @@ class BoundADMM(BoundStageSolver):
                     self._boost, self._easy_stages = _BOOST * self._boost, 0
                     split = self._split(stage, starts)
                     terms = split.terms
+                    at_u, at_previous = self._scatter(split, there), self._scatter(split, z)
                     root = _roots(split)
                     s[:] = z + (s - z) * (old / root) ** 2  # the forces w ū stay
                     if anderson is not None:
@@ -171,7 +178,7 @@ class BoundADMM(BoundStageSolver):
         return StepFailed(
             reason,
             time=stage.time,
-            residual=max(self.residuals),
+            residual=self._force,
             advice="Try a smaller dt, more max_iterations, another weight such as "
             f"ADMM(weight={3 * self._options.weight:g}), or Newton().",
         )

@@ -100,6 +100,8 @@ class Outside:
     """M a + ∇₂R_outside − f [N], (n, 3)."""
     scale: float
     """Norm of the forces it is made of [N]."""
+    floor: float
+    """Norm of the force [N] that rounding alone may leave."""
 
 
 class SplitProblem(Problem):

@@ -88,7 +88,7 @@ class CellTerms(GradientTerms):
         U, V, trial = (point_array(name, part, cut, 3, 3) for name in ("U", "V", "trial"))
         sigma, x, step = (point_array(name, part, cut, 3) for name in ("sigma", "x", "step"))
         norm, length = (point_array(name, part, cut) for name in ("norm", "length"))
-        to_stretches(s, U, sigma, V, trial, norm, length)
+        to_stretches(s, z, U, sigma, V, trial, norm, length)
         w = self.stiffness[cut]
         for _ in range(_MOST_TRIALS):
             _, P, A = elastic_points(part, cut, trial, 2)

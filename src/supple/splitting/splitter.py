@@ -58,7 +58,7 @@ class Splitter:
             elif rest is not None:
                 self._outside.append((rest, where))
         self._matrices = 0
-        self._kept: tuple[float, Floats, LowRank | None] | None = None
+        self._kept: tuple[tuple[float, ...], Floats, LowRank | None] | None = None
         self._terms: tuple[tuple[object, ...], list[BodyTerms]] | None = None
 
     def split(
@@ -67,13 +67,17 @@ class Splitter:
         starts: Sequence[Floats],
         options: SplitOptions,
         *,
+        u_v: Floats,
         start_velocity: Floats,
     ) -> Splitting:
-        """The stage as a sum; local variables start where the last stage ended, with its stress."""
+        """The stage as a sum; local variables start where the last stage ended, with its stress.
+
+        Rates are counted from ``u_v`` (n, 3), that of the stage but for held components.
+        """
         latest = starts[-1]
         terms: list[LocalTerms] = []
         for term in self._body_terms(stage, options):
-            term.begin(stage.u_v, start_velocity)
+            term.begin(u_v, start_velocity)
             term.set_weight(options.weight)
             terms.append(term)
         near = b""
@@ -90,12 +94,12 @@ class Splitter:
         low_rank: LowRank | None = None
         if self._outside:
             blocks, low_rank = self._outside_matrix(stage, latest)
-            multiples = np.einsum("bii->b", blocks) / 3
+            multiples = blocks[:, 0, 0]
             if (blocks == multiples[:, None, None] * np.eye(3)).all():  # damping of the mass alone
                 scalars, blocks = scalars + multiples[self._places[0]], None
         return Splitting(
             terms=terms,
-            matrix_key=(stage.c_v, stage.c_a, options.weight, self._matrices, near),
+            matrix_key=(*_rounded(stage.c_v, stage.c_a), options.weight, self._matrices, near),
             scalars=scalars,
             places=self._places[0],
             blocks=blocks,
@@ -115,7 +119,7 @@ class Splitter:
         return ContactTerms(contacts, weights, stage, diagonal)
 
     def _body_terms(self, stage: Stage, options: SplitOptions) -> list[BodyTerms]:
-        key = (stage.c_v, options.dissipation)
+        key = (_rounded(stage.c_v), options.dissipation)
         if self._terms is None or self._terms[0] != key:
             self._terms = key, self._new_body_terms(stage.c_v, options.dissipation)
         return self._terms[1]
@@ -145,7 +149,7 @@ class Splitter:
 
     def _outside_matrix(self, stage: Stage, u: Floats) -> tuple[Floats, LowRank | None]:
         """c_v ∂∇₂R/∂v of that damping where the stage starts, on the whole pattern."""
-        if self._kept is not None and self._kept[0] == stage.c_v:
+        if self._kept is not None and self._kept[0] == _rounded(stage.c_v):
             return self._kept[1:]
         shape, v = Shape(self._body, u, order=2), stage.velocity(u)
         blocks = np.zeros((self._pattern.n_blocks, 3, 3))
@@ -157,6 +161,11 @@ class Splitter:
             factors.append(model.low_rank(shape, v))
         low_rank = joined(factors, stage.c_v)
         constant = all(m.is_linear and not m.depends_on_shape for m, _ in self._outside)
-        self._kept = (stage.c_v, blocks, low_rank) if constant else None
+        self._kept = (_rounded(stage.c_v), blocks, low_rank) if constant else None
         self._matrices += 1
         return blocks, low_rank
+
+
+def _rounded(*numbers: float) -> tuple[float, ...]:
+    """Numbers as keys: the stages of TR-BDF2 agree to rounding only."""
+    return tuple(float(f"{number:.12e}") for number in numbers)

@@ -1,0 +1,110 @@
+"""What the command line changes of a scene: its damping, its solver, and a floor."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shlex
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from supple import InputError
+from supple.io.scene import up_axis
+from supple.io.scene_fields import SCENE
+from supple.io.scene_schema import Problems
+
+_BARE = re.compile(r"=\s*(?!(?:true|false|inf|nan)\b)([A-Za-z][\w-]*)")
+
+
+def changes_of(given: argparse.Namespace) -> dict[str, Any]:
+    """The tables of a scene that the options stand for, checked; none where there are no options.
+
+    Raises InputError that names the option.
+    """
+    made: dict[str, Any] = {}
+    if "none" in given.damping:
+        if len(given.damping) > 1:
+            raise InputError("--damping none takes all damping away; give it alone")
+        made["damping"] = []
+    elif given.damping:
+        made["damping"] = [_table("--damping", "model", text) for text in given.damping]
+    if given.solver is not None:
+        made["solver"] = _table("--solver", "method", given.solver)
+    if given.floor is not None:
+        made["obstacles"] = [_floor(given)]
+    else:
+        for name in ("friction", "restitution"):
+            if getattr(given, name) is not None:
+                raise InputError(f"--{name} is that of the floor; give --floor as well")
+    return made
+
+
+def words_of(given: argparse.Namespace) -> list[str]:
+    """The same options as they are typed."""
+    words = [word for text in given.damping for word in ("--damping", text)]
+    for name in ("solver", "floor", "friction", "restitution"):
+        value = getattr(given, name)
+        if value is not None:
+            words += [f"--{name}", f"{value:g}" if isinstance(value, float) else value]
+    return words
+
+
+def same_options(kept: str, given: argparse.Namespace, path: Path) -> None:
+    """Stops where a recorded run had other options."""
+    now = shlex.join(words_of(given))
+    if kept != now:
+        raise InputError(
+            f"{path} was recorded with {kept or 'none of --damping, --solver, --floor'}, and this "
+            f"says {now or 'nothing of the kind'}; give the same to go on with it, or start anew "
+            "with --overwrite or another --output"
+        )
+
+
+def _table(option: str, key: str, text: str) -> dict[str, Any]:
+    """``name:field=value,field=value`` as the table that a scene would have."""
+    name, _, rest = text.partition(":")
+    quoted = _BARE.sub(r'="\1"', rest)
+    try:
+        fields = tomllib.loads(f"it = {{ {quoted} }}")["it"]
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(
+            f"{option} {text} cannot be read: write name:field=value,field=value, e.g. "
+            f"{'strain-rate:shear=5,bulk=2' if key == 'model' else 'admm:iterations=30'}"
+        ) from error
+    table = {key: name, **fields}
+    _check(option, "damping" if key == "model" else "solver", table, f"{option} {text}")
+    return table
+
+
+def _floor(given: argparse.Namespace) -> dict[str, Any]:
+    floor: dict[str, Any] = {
+        "shape": "plane",
+        "normal": [0.0, 1.0, 0.0] if _up(Path(given.scene)) == "y" else [0.0, 0.0, 1.0],
+        "offset": given.floor,
+    }
+    for name in ("friction", "restitution"):
+        if getattr(given, name) is not None:
+            floor[name] = getattr(given, name)
+    _check("floor", "obstacles", [floor], "--floor")
+    return floor
+
+
+def _check(path: str, field: str, value: Any, typed: str) -> None:
+    problems = Problems(Path())
+    SCENE.fields[field].read(value, path, problems)
+    if problems.found:
+        # As the options are typed: no table, no list.
+        plain = [
+            found.removeprefix(f"{path}[0].").removeprefix(f"{path}.").removeprefix(f"{path}: ")
+            for found in problems.found
+        ]
+        raise InputError(f"{typed}: {'; '.join(plain)}")
+
+
+def _up(scene: Path) -> str:
+    """The axis that points up in a scene; z if that cannot be told, which loading it will."""
+    try:
+        return up_axis(tomllib.loads(scene.read_text(encoding="utf-8"))["gravity"])
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return "z"

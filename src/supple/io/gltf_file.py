@@ -1,0 +1,129 @@
+"""The parts of a glTF file: arrays in one buffer, and obstacles as nodes of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pygltflib as gl
+from numpy.typing import NDArray
+
+from supple.io.obstacle_surfaces import GREY, DrawnObstacle
+from supple.io.surfaces import Shading
+from supple.types import Floats
+
+
+class GltfFile:
+    """Collects arrays as accessors, each in a buffer view of its own."""
+
+    def __init__(self) -> None:
+        self._accessors: list[gl.Accessor] = []
+        self._views: list[gl.BufferView] = []
+        self._data = bytearray()
+
+    def vectors(self, array: Floats, *, drawn: bool = True) -> int:
+        target = gl.ARRAY_BUFFER if drawn else None
+        return self._add(array.astype("<f4"), gl.FLOAT, gl.VEC3, target, bounded=drawn)
+
+    def quaternions(self, array: Floats) -> int:
+        return self._add(array.astype("<f4"), gl.FLOAT, gl.VEC4, None)
+
+    def scalars(self, array: NDArray[np.floating[Any]], *, bounded: bool = False) -> int:
+        return self._add(array.astype("<f4"), gl.FLOAT, gl.SCALAR, None, bounded=bounded)
+
+    def indices(self, triangles: NDArray[np.int64]) -> int:
+        # The largest value of a type is kept for restarting strips.
+        small = triangles.max() < 65535
+        dtype, kind = ("<u2", gl.UNSIGNED_SHORT) if small else ("<u4", gl.UNSIGNED_INT)
+        flat = triangles.ravel().astype(dtype)
+        return self._add(flat, kind, gl.SCALAR, gl.ELEMENT_ARRAY_BUFFER)
+
+    def _add(
+        self, array: NDArray[Any], kind: int, shape: str, target: int | None, bounded: bool = False
+    ) -> int:
+        self._data += bytes(-len(self._data) % 4)
+        data = array.tobytes()
+        view = gl.BufferView(
+            buffer=0, byteOffset=len(self._data), byteLength=len(data), target=target
+        )
+        accessor = gl.Accessor(
+            bufferView=len(self._views), componentType=kind, count=len(array), type=shape
+        )
+        if bounded:
+            rows = array.reshape(len(array), -1)
+            accessor.min, accessor.max = rows.min(axis=0).tolist(), rows.max(axis=0).tolist()
+        self._data += data
+        self._views.append(view)
+        self._accessors.append(accessor)
+        return len(self._accessors) - 1
+
+    def bytes(self, document: gl.GLTF2) -> bytes:
+        self._data += bytes(-len(self._data) % 4)
+        document.accessors, document.bufferViews = self._accessors, self._views
+        document.buffers = [gl.Buffer(byteLength=len(self._data))]
+        document.set_binary_blob(bytes(self._data))
+        return b"".join(document.save_to_bytes())
+
+
+def plain_material(name: str, color: tuple[float, float, float]) -> gl.Material:
+    """A matt material of one colour, linear, 0…1."""
+    return gl.Material(
+        name=name,
+        doubleSided=True,
+        alphaCutoff=None,
+        pbrMetallicRoughness=gl.PbrMetallicRoughness(
+            baseColorFactor=[*map(float, color), 1.0],
+            metallicFactor=0.0,
+            roughnessFactor=0.6,
+        ),
+    )
+
+
+def add_obstacle(
+    document: gl.GLTF2, file: GltfFile, obstacle: DrawnObstacle, crease: float, times: int
+) -> None:
+    """Adds an obstacle as a child of the first node; ``times`` is the accessor of the frames."""
+    if len(document.materials) == 1:
+        linear = tuple(channel**2.2 for channel in GREY)
+        document.materials.append(plain_material("obstacle", linear))
+    shading = Shading.cut(obstacle.vertices, obstacle.triangles, crease)
+    primitive = gl.Primitive(
+        attributes=gl.Attributes(
+            POSITION=file.vectors(obstacle.vertices[shading.source]),
+            NORMAL=file.vectors(shading.normals(obstacle.vertices)),
+        ),
+        indices=file.indices(shading.triangles),
+        material=1,
+    )
+    node = gl.Node(name=obstacle.name, mesh=len(document.meshes))
+    document.meshes.append(gl.Mesh(name=obstacle.name, primitives=[primitive]))
+    document.nodes[0].children.append(len(document.nodes))
+    document.nodes.append(node)
+    if obstacle.rotations is None or obstacle.translations is None:
+        return
+    turns = _quaternions(obstacle.rotations)
+    node.rotation, node.translation = turns[0].tolist(), obstacle.translations[0].tolist()
+    if not document.animations:
+        document.animations = [gl.Animation(name="motion", samplers=[], channels=[])]
+    animation = document.animations[0]
+    for path, output in (
+        ("rotation", file.quaternions(turns)),
+        ("translation", file.vectors(obstacle.translations, drawn=False)),
+    ):
+        target = gl.AnimationChannelTarget(node=len(document.nodes) - 1, path=path)
+        animation.channels.append(
+            gl.AnimationChannel(sampler=len(animation.samplers), target=target)
+        )
+        animation.samplers.append(
+            gl.AnimationSampler(input=times, output=output, interpolation=gl.ANIM_LINEAR)
+        )
+
+
+def _quaternions(rotations: Floats) -> Floats:
+    """Quaternions (T, 4), x, y, z, w, each on the side of the one before."""
+    from scipy.spatial.transform import Rotation  # slow to import
+
+    turns: Floats = Rotation.from_matrix(rotations).as_quat()
+    flips = np.where(np.einsum("ti,ti->t", turns[1:], turns[:-1]) < 0, -1.0, 1.0)
+    turns[1:] *= np.cumprod(flips)[:, None]
+    return turns

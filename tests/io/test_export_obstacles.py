@@ -1,0 +1,120 @@
+"""Obstacles beside the body in every export, where they are in each frame."""
+
+import re
+
+import meshio
+import numpy as np
+import pygltflib
+import pytest
+from scipy.spatial.transform import Rotation
+
+from supple.contact import Box, Plane, Rails
+from supple.errors import InputError
+from supple.io import export_motion
+from supple.io.obstacle_surfaces import drawn_obstacles, floor_of
+
+RAILS = Rails.turning(centre=(0.0, 0.0, 0.5), rate=(0.0, 3.0, 4.0))
+FLOOR = Plane(offset=-0.3, friction=0.5)
+MILL = Box(centre=(2.0, 0.0, 0.0), size=(0.4, 0.2, 0.1), motion=RAILS)
+
+
+def corners(time):
+    return MILL.surface(time).vertices
+
+
+def same_places(found, wanted):
+    """Whether every point of either is one of the other, to single precision."""
+    apart = np.linalg.norm(found[:, None] - wanted[None], axis=2)
+    return max(apart.min(axis=0).max(), apart.min(axis=1).max()) < 1e-5
+
+
+def test_sheets_reach_as_far_as_the_body(motion):
+    floor, mill = drawn_obstacles([FLOOR, MILL], motion)
+    assert floor.rotations is None
+    np.testing.assert_allclose(floor.frame(3)[:, 2], -0.3)
+    x = motion.positions.reshape(-1, 3)
+    assert (floor.vertices.min(axis=0) < x.min(axis=0))[:2].all()
+    assert (floor.vertices.max(axis=0) > x.max(axis=0))[:2].all()
+    for i in (0, 7, 30):
+        np.testing.assert_allclose(mill.frame(i), corners(motion.times[i]), atol=1e-12)
+        turned = mill.upright().frame(i)
+        x, y, z = mill.frame(i).T
+        np.testing.assert_allclose(turned, np.stack([x, -z, y], axis=1), atol=1e-12)
+
+
+def test_floor_is_a_level_plane_that_stays():
+    assert floor_of([MILL, FLOOR], "z") == -0.3
+    assert floor_of([FLOOR], "y") is None
+    assert floor_of([Plane(motion=RAILS), Plane(normal=(1, 0, 1))], "z") is None
+
+
+def test_glb_has_a_node_for_each_obstacle(motion, tmp_path):
+    export_motion(motion, tmp_path / "a.glb", obstacles=[FLOOR, MILL])
+    document = pygltflib.GLTF2().load(str(tmp_path / "a.glb"))
+    assert [node.name for node in document.nodes[1:]] == ["body", "obstacle_1", "obstacle_2"]
+    assert document.nodes[0].children == [1, 2, 3]
+    assert [mesh.primitives[0].material for mesh in document.meshes] == [0, 1, 1]
+
+    def array(index, width):
+        accessor = document.accessors[index]
+        view = document.bufferViews[accessor.bufferView]
+        data = document.binary_blob()[view.byteOffset :][: view.byteLength]
+        return np.frombuffer(data, "<f4").reshape(-1, width).astype(float)
+
+    floor = array(document.meshes[1].primitives[0].attributes.POSITION, 3)
+    np.testing.assert_allclose(floor[:, 2], -0.3, atol=1e-6)
+    rest = array(document.meshes[2].primitives[0].attributes.POSITION, 3)
+    animation = document.animations[0]
+    channels = {
+        channel.target.path: animation.samplers[channel.sampler]
+        for channel in animation.channels
+        if channel.target.node == 3
+    }
+    assert set(channels) == {"rotation", "translation"}
+    turns = array(channels["rotation"].output, 4)
+    assert (np.einsum("ti,ti->t", turns[1:], turns[:-1]) > 0.9).all()
+    shifts = array(channels["translation"].output, 3)
+    for i in (0, 7, 30):
+        placed = Rotation.from_quat(turns[i]).apply(rest) + shifts[i]
+        assert same_places(placed, corners(motion.times[i]))
+
+
+def test_glb_of_a_still_obstacle_and_a_still_body_has_no_animation(bar, wobble, tmp_path):
+    export_motion(wobble(bar, count=1), tmp_path / "a.glb", obstacles=FLOOR)
+    assert not pygltflib.GLTF2().load(str(tmp_path / "a.glb")).animations
+    export_motion(wobble(bar, count=1), tmp_path / "b.glb", obstacles=MILL)
+    assert len(pygltflib.GLTF2().load(str(tmp_path / "b.glb")).animations[0].channels) == 2
+
+
+def test_pvd_has_a_part_for_each_obstacle(motion, tmp_path):
+    export_motion(motion, tmp_path / "a.pvd", obstacles=[FLOOR, MILL])
+    export_motion(motion, tmp_path / "a.pvd", obstacles=[FLOOR, MILL])  # over itself
+    text = (tmp_path / "a.pvd").read_text()
+    parts = [int(part) for part in re.findall(r'part="(\d)"', text)]
+    assert [parts.count(k) for k in range(3)] == [len(motion)] * 3
+    files = {path.name for path in (tmp_path / "a_frames").iterdir()}
+    assert len(files) == 2 * len(motion) + 1
+    mill = meshio.read(tmp_path / "a_frames" / "obstacle_2_00007.vtu")
+    assert same_places(mill.points, corners(motion.times[7]))
+    assert "a_frames/obstacle_1_00000.vtu" in text
+
+
+def test_usd_has_a_mesh_for_each_obstacle(motion, tmp_path):
+    pytest.importorskip("pxr")
+    from pxr import Usd, UsdGeom
+
+    export_motion(motion, tmp_path / "a.usdc", obstacles=[FLOOR, MILL])
+    stage = Usd.Stage.Open(str(tmp_path / "a.usdc"))
+    floor = UsdGeom.Mesh.Get(stage, "/World/obstacles/obstacle_1")
+    assert np.allclose(np.array(floor.GetPointsAttr().Get())[:, 2], -0.3)
+    mill = UsdGeom.Mesh.Get(stage, "/World/obstacles/obstacle_2")
+    rest = np.array(mill.GetPointsAttr().Get(), dtype=float)
+    for i in (0, 7, 30):
+        matrix = np.array(UsdGeom.XformCache(i).GetLocalToWorldTransform(mill.GetPrim()))
+        placed = rest @ matrix[:3, :3] + matrix[3, :3]
+        assert same_places(placed, corners(motion.times[i]))
+
+
+def test_what_is_no_obstacle_is_refused(motion, tmp_path):
+    with pytest.raises(InputError, match="Plane"):
+        export_motion(motion, tmp_path / "a.glb", obstacles=["floor"])
