@@ -21,10 +21,10 @@ def random_pairs(count: int = 60, seed: int = 0):
     return s, normal, offset, origin, friction
 
 
-def held_out(s, normal, offset, origin, friction, limits):
+def held_out(s, normal, offset, origin, friction, limits, *, cautious=False):
     z, kind = np.empty_like(s), np.empty(len(s), dtype=np.int64)
     blocks = np.empty((len(s), 3, 3))
-    hold_out(s, normal, offset, origin, friction, limits, z, kind, blocks)
+    hold_out(s, normal, offset, origin, friction, limits, z, kind, blocks, cautious)
     return z, kind, blocks
 
 
@@ -114,6 +114,17 @@ def test_blocks_are_the_derivative():
     np.testing.assert_allclose(np.eye(3) - slope[smooth], blocks[smooth], atol=1e-7)
     np.testing.assert_allclose(blocks, blocks.transpose(0, 2, 1), atol=1e-15)
     assert np.linalg.eigvalsh(blocks).min() >= -1e-14
+
+
+def test_cautious_blocks_are_those_of_a_larger_pull():
+    """The same places, and blocks that differ by something positive semidefinite."""
+    s, normal, offset, origin, friction = random_pairs(seed=2)
+    z, kind, blocks = held_out(s, normal, offset, origin, friction, np.zeros(0))
+    same, _, larger = held_out(s, normal, offset, origin, friction, np.zeros(0), cautious=True)
+    np.testing.assert_array_equal(same, z)
+    assert np.linalg.eigvalsh(larger - blocks).min() >= -1e-14
+    differ = np.abs(larger - blocks).max(axis=(1, 2)) > 1e-9
+    np.testing.assert_array_equal(differ, (kind == SLIDING) & (friction > 0))
 
 
 def test_force_is_the_gradient_of_the_energy():

@@ -151,12 +151,3 @@ def test_contact_terms_know_their_vertices():
     there = np.empty(term.shape)
     term.gather(u, there)
     np.testing.assert_array_equal(there.ravel(), wide)
-
-
-def test_springs_are_refused():
-    network = sp.SpringNetwork(
-        sp.SpringMesh([(0, 0, 0), (1, 0, 0)], [(0, 1)]), stiffness=10, mass=1
-    )
-    sim = sp.Simulation(network, solver=sp.ADMM())
-    with pytest.raises(sp.InputError, match="SpringNetwork"):
-        sim.step()
