@@ -201,3 +201,18 @@ def test_weight_is_the_least_modulus(material):
     twice = least_stiffness(part, [rate], C_V) - 2 * mu
     assert (more > 0).all()
     np.testing.assert_allclose(twice, 2 * more, rtol=1e-9)
+
+
+def test_saddles_are_left():
+    """All forces vanish at F = 0 for s = 0, but there Φ falls in all directions."""
+    terms = terms_of(sp.Body(small_mesh("tet"), soft(sp.StVK)), sp.StrainRate(shear=1e-6))
+    s, z = np.zeros(terms.shape), np.zeros(terms.shape)
+    slope, curvature = judged(terms, z, s)
+    assert slope.max() < 1e-6
+    assert curvature.max() < -0.1
+    terms.accuracy = 1e-6
+    for _ in range(5):
+        terms.minimise(s, z)
+    slope, curvature = judged(terms, z, s)
+    assert slope.max() < 1e-5
+    assert curvature.min() > -1e-6
