@@ -18,6 +18,8 @@ NAMES = [
     "creature",
     "held_rate",
     "cubature",
+    "convergence",
+    "paper_scenes",
     "peers",
 ]
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from matplotlib.collections import PolyCollection
 from numpy.typing import NDArray
 
+import supple as sp
 from supple.io.pictures import png
 
 IMAGES = Path(__file__).resolve().parents[1] / "images"
@@ -38,3 +41,21 @@ def plain(axes: object) -> None:
         axes.spines[side].set_visible(False)  # type: ignore[attr-defined]
     for side in ("left", "bottom"):
         axes.spines[side].set_color(INK)  # type: ignore[attr-defined]
+
+
+def side_view(axes: Any, mesh: sp.VolumeMesh, positions: NDArray[np.float64], color: str) -> None:
+    """A body with its vertices at ``positions`` (n, 3) [m], seen along y, facet by facet."""
+    corners = positions[mesh.boundary_facets()]  # (f, corners, 3)
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    facing = normals[:, 1] < 0
+    order = np.argsort(-corners[facing, :, 1].mean(axis=1))
+    axes.add_collection(
+        PolyCollection(
+            corners[facing][order][:, :, [0, 2]],
+            facecolor=color,
+            edgecolor="white",
+            linewidth=0.4,
+        )
+    )
+    axes.set_aspect("equal")
+    axes.axis("off")

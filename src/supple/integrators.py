@@ -50,6 +50,11 @@ class Stage:
     u_a: Floats
     guess: Floats
     """Where a solver may start."""
+    memory: tuple[tuple[float, float, State], ...] = ()
+    """What û_v is made of: Σ p u + q v over (p, q, state), for rates of what is not affine in u.
+
+    Only Newmark with β other than γ/2 has more to it, a multiple of the acceleration.
+    """
 
     def velocity(self, u: Floats) -> Floats:
         return self.c_v * (u - self.u_v)
@@ -102,9 +107,17 @@ def _extrapolated(now: State, dt: float) -> Floats:
     return now.u + dt * now.v + (0.5 * dt * dt) * now.acceleration
 
 
-def _linear_multistep(time: float, w: float, u: Floats, v: Floats, guess: Floats) -> Stage:
-    """The stage of v₁ = w (u₁ − u), a₁ = w (v₁ − v): û_v = u, û_a = u + v / w."""
-    return Stage(time, w, u, w * w, u + v / w, guess)
+def _linear_multistep(
+    time: float, w: float, past: tuple[tuple[float, State], ...], guess: Floats
+) -> Stage:
+    """The stage of v₁ = w (u₁ − u), a₁ = w (v₁ − v): û_v = u, û_a = u + v / w.
+
+    u and v are sums over the ``past``, each state with its share.
+    """
+    u = sum(share * state.u for share, state in past[1:]) + past[0][0] * past[0][1].u
+    v = sum(share * state.v for share, state in past[1:]) + past[0][0] * past[0][1].v
+    memory = tuple((share, 0.0, state) for share, state in past)
+    return Stage(time, w, u, w * w, u + v / w, guess, memory)
 
 
 @dataclass(frozen=True)
@@ -116,7 +129,7 @@ class BackwardEuler(ImplicitIntegrator):
         return 1
 
     def stages(self, now: State, before: State | None, dt: float) -> Stages:
-        yield _linear_multistep(now.time + dt, 1 / dt, now.u, now.v, _extrapolated(now, dt))
+        yield _linear_multistep(now.time + dt, 1 / dt, ((1.0, now),), _extrapolated(now, dt))
 
 
 @dataclass(frozen=True)
@@ -145,7 +158,8 @@ def _newmark_stage(now: State, dt: float, beta: float, gamma: float) -> Stage:
     c_a, c_v = 1 / (beta * dt * dt), gamma / (beta * dt)
     u_a = now.u + dt * now.v + (dt * dt * (0.5 - beta)) * now.acceleration
     u_v = u_a - (now.v + (dt * (1 - gamma)) * now.acceleration) / c_v
-    return Stage(now.time + dt, c_v, u_v, c_a, u_a, _extrapolated(now, dt))
+    memory = ((1.0, dt - 1 / c_v, now),)
+    return Stage(now.time + dt, c_v, u_v, c_a, u_a, _extrapolated(now, dt), memory)
 
 
 @dataclass(frozen=True)
@@ -184,8 +198,8 @@ class BDF2(ImplicitIntegrator):
         r = dt / (now.time - before.time)
         w = (1 + 2 * r) / ((1 + r) * dt)
         p, q = (1 + r) ** 2 / (1 + 2 * r), r * r / (1 + 2 * r)
-        u, v = p * now.u - q * before.u, p * now.v - q * before.v
-        yield _linear_multistep(now.time + dt, w, u, v, _extrapolated(now, dt))
+        past = ((p, now), (-q, before))
+        yield _linear_multistep(now.time + dt, w, past, _extrapolated(now, dt))
 
 
 @dataclass(frozen=True)
@@ -210,9 +224,8 @@ class TRBDF2(ImplicitIntegrator):
         middle = yield _newmark_stage(now, g * dt, 0.25, 0.5)
         w = (2 - g) / ((1 - g) * dt)
         p, q = 1 / (g * (2 - g)), (1 - g) ** 2 / (g * (2 - g))
-        u, v = p * middle.u - q * now.u, p * middle.v - q * now.v
         rest = _extrapolated(middle, (1 - g) * dt)
-        yield _linear_multistep(now.time + dt, w, u, v, rest)
+        yield _linear_multistep(now.time + dt, w, ((p, middle), (-q, now)), rest)
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,8 @@ from .solvers.interface import (
 from .solvers.newton import Newton
 from .types import Floats, Progress
 
+_MOST_OF_LOSS = 2.0  # the energy that a step lost is known to about a factor, at coarse steps
+
 ForceField = Callable[[float], ArrayLike]
 """External force [N] on every vertex, (n, 3), as a function of time [s]."""
 
@@ -115,6 +117,7 @@ class Simulation:
         self._before: State | None = None
         self._pushed: tuple[Any, ...] = (self.gravity, None, force)
         self._just_hit = False
+        self._elastic = 0.0  # energy, where ``_now`` is
         self._power = 0.0  # of damping, where ``_now`` is
         self._steps_done, self._run_start = 0, 0.0
         body.held.place(self.state.u, 0.0)
@@ -200,11 +203,27 @@ class Simulation:
         if self._dynamics.damping or self.obstacles:
             power = self._damping_power(after)
             power_before = self._power if now is self._now else self._damping_power(now)
-            self.dissipated += 0.5 * h * (power_before + power)
+            self.dissipated += min(0.5 * h * (power_before + power), self._lost(now, after, extra))
             self._power = power
         self._before, self._now = now, after
         self._pushed = self.gravity, extra, self.force
         self.state.u, self.state.v, self.state.time = after.u, after.v, after.time
+
+    def _lost(self, now: State, after: State, extra: Floats | None) -> float:
+        """The most energy [J] that damping can have taken in a step, as far as is known.
+
+        Where damping stops a motion within a step, its power at the ends of the step says little.
+        """
+        if self.body.supports or any(each.motion is not None for each in self._obstacles):
+            return np.inf  # they do work
+        mass_times, shape_at = self.body.mass_times, self._dynamics.shape_at
+        elastic = shape_at(after.u).energy
+        lost = (self._elastic if now is self._now else shape_at(now.u).energy) - elastic
+        self._elastic = elastic
+        lost += 0.5 * float(np.vdot(now.v - after.v, mass_times(now.v + after.v)))
+        push = 0.5 * (self._external(now.time, extra) + self._external(after.time, extra))
+        lost += float(np.vdot(push, after.u - now.u))
+        return _MOST_OF_LOSS * max(lost, 0.0)
 
     def _damping_power(self, state: State) -> float:
         """Power that damping and friction take from the motion [W], v·∇₂R."""
@@ -426,7 +445,7 @@ class Simulation:
         now = self._now or State(self.state.time, self.state.u, self.state.v, None)
         saved: dict[str, Any] = {"steps": self._steps_done, "start": self._run_start}
         saved |= {"dissipated": self.dissipated, "power": self._power}
-        saved["just hit"] = self._just_hit
+        saved |= {"just hit": self._just_hit, "elastic": self._elastic}
         looks_back = isinstance(self.integrator, ImplicitIntegrator) and self.integrator.looks_back
         for prefix, state in (("now", now), ("before", self._before if looks_back else None)):
             if state is not None:
@@ -451,6 +470,7 @@ class Simulation:
         self.dissipated, self._power = float(saved["dissipated"]), float(saved["power"])
         self._run_start = float(saved["start"])
         self._just_hit = bool(saved.get("just hit", False))
+        self._elastic = float(saved.get("elastic", 0.0))
         self._dynamics.restore_contact({k: v for k, v in saved.items() if k.startswith("contact.")})
         return int(saved["steps"])
 

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from .compiling import kernel
-from .svd3 import svd3
+from .svd3 import svd3, svd3_from
 
 _SHORTEST = 1e-3
 _FLAT = 0.02
@@ -20,13 +20,13 @@ _LEAST_STRETCH = 0.2  # to start from, where the place is flat or inside out
 
 @kernel
 def to_stretches(s, z, U, sigma, V, trial, norm, length):
-    """s = U diag(σ̃) Vᵀ; first trial places diag(σ) from the diagonal of UᵀzV.
+    """s = U diag(σ̃) Vᵀ, sought from the V given; first trials diag(σ) from the diagonal of UᵀzV.
 
     Where that would be flat or inside out, σ̃ takes its place, well away from collapse.
     """
     for e in range(s.shape[0]):
         for q in range(s.shape[1]):
-            svd3(s[e, q], U[e, q], sigma[e, q], V[e, q])
+            svd3_from(s[e, q], U[e, q], sigma[e, q], V[e, q])
             norm[e, q], length[e, q] = np.inf, 1.0
             least = np.inf
             for a in range(3):
@@ -117,12 +117,18 @@ def from_stretches(U, x, V, z):
 
 
 @kernel
-def singular_values(F, sigma):
-    """σ (c, q, 3) of F, largest first, the last with the sign of det F."""
-    U, V = np.empty((3, 3)), np.empty((3, 3))
+def add_singular_values(F, rate, p, q, sigma):
+    """sigma (c, k, 3) += p σ + q σ̇ of F, largest first, the last with the sign of det F."""
+    U, values, V = np.empty((3, 3)), np.empty(3), np.empty((3, 3))
     for e in range(F.shape[0]):
-        for q in range(F.shape[1]):
-            svd3(F[e, q], U, sigma[e, q], V)
+        for k in range(F.shape[1]):
+            svd3(F[e, k], U, values, V)
+            for a in range(3):
+                along = 0.0
+                for i in range(3):
+                    for j in range(3):
+                        along += U[i, a] * rate[e, k, i, j] * V[j, a]
+                sigma[e, k, a] += p * values[a] + q * along
 
 
 @kernel

@@ -14,6 +14,7 @@ from .compiling import kernel, pointwise
 from .svd3 import svd3
 
 _TURNS = 20
+_FLAT = 1e-6  # |σ_a| + |σ_b| of a cell crushed along two axes counts as no less
 _SAME = 1e-12  # change of S at which turns end
 
 
@@ -36,19 +37,35 @@ def _share_kept(b, p, w, distance):
 
 
 @kernel
-def stretches_of(F, S):
-    """S = √(FᵀF) at every point."""
+def add_stretches(F, rate, p, q, S):
+    """S += p √(FᵀF) + q times its rate, at every point.
+
+    In the frame of F = U Σ Vᵀ, with B = UᵀḞV, the rate is (σ_a B_ab + σ_b B_ba)/(|σ_a| + |σ_b|).
+    """
     U, sigma, V = np.empty((3, 3)), np.empty(3), np.empty((3, 3))
+    B, T = np.empty((3, 3)), np.empty((3, 3))
     for e in range(F.shape[0]):
-        for q in range(F.shape[1]):
-            svd3(F[e, q], U, sigma, V)
+        for k in range(F.shape[1]):
+            svd3(F[e, k], U, sigma, V)
+            for a in range(3):
+                for b in range(3):
+                    c = 0.0
+                    for i in range(3):
+                        for j in range(3):
+                            c += U[i, a] * rate[e, k, i, j] * V[j, b]
+                    B[a, b] = c
+            for a in range(3):
+                for b in range(3):
+                    both = max(abs(sigma[a]) + abs(sigma[b]), _FLAT)
+                    T[a, b] = q * (sigma[a] * B[a, b] + sigma[b] * B[b, a]) / both
+                T[a, a] += p * abs(sigma[a])
             for i in range(3):
                 for j in range(3):
-                    S[e, q, i, j] = (
-                        abs(sigma[0]) * V[i, 0] * V[j, 0]
-                        + abs(sigma[1]) * V[i, 1] * V[j, 1]
-                        + abs(sigma[2]) * V[i, 2] * V[j, 2]
-                    )
+                    c = 0.0
+                    for a in range(3):
+                        for b in range(3):
+                            c += V[i, a] * T[a, b] * V[j, b]
+                    S[e, k, i, j] += c
 
 
 @kernel

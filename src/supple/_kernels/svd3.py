@@ -20,6 +20,15 @@ def svd3(F, U, sigma, V):
     One-sided Jacobi: rotate the columns of F V until they are orthogonal. Small singular values
     keep their relative accuracy, unlike with the eigenvalues of FᵀF.
     """
+    for i in range(3):
+        for j in range(3):
+            V[i, j] = 1.0 if i == j else 0.0
+    svd3_from(F, U, sigma, V)
+
+
+@pointwise
+def svd3_from(F, U, sigma, V):
+    """The same, starting from the rotation in V: quick where that is near the outcome."""
     B = U
     largest = 0.0
     for i in range(3):
@@ -28,8 +37,7 @@ def svd3(F, U, sigma, V):
     scale = largest if largest > 0.0 else 1.0  # squares must neither underflow nor overflow
     for i in range(3):
         for j in range(3):
-            B[i, j] = F[i, j] / scale
-            V[i, j] = 1.0 if i == j else 0.0
+            B[i, j] = (F[i, 0] * V[0, j] + F[i, 1] * V[1, j] + F[i, 2] * V[2, j]) / scale
     for _ in range(_SWEEPS):
         rotated = False
         for p in range(2):

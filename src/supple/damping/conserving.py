@@ -19,7 +19,7 @@ from ..checks import instance
 from ..elastic_body import ElasticBody
 from ..errors import InputError
 from ..types import Floats
-from .base import BoundDamping, Damping, body_for
+from .base import BoundDamping, Damping
 from .cells import BoundCellDamping, Points
 from .conserving_body import BoundBodyConserving
 from .nesting import one_deeper
@@ -82,7 +82,11 @@ class MomentumConserving(Damping):
             whole = bound_sum(body, inner)
             assert whole is not None  # there is at least one
             return BoundBodyConserving(body, whole)
-        body_for(self, Body, body)
+        if not isinstance(body, Body):
+            raise InputError(
+                f"{self.by} looks into the cells of a Body, and the body is a "
+                f"{type(body).__name__}; give by=Conserving.BODY"
+            )
         cells = cell_sum([model.in_cells() for model in inner])
         outside = bound_sum(body, [model.outside_cells() for model in inner])
         by_gradient = self.by is Conserving.VELOCITY_GRADIENT

@@ -34,7 +34,7 @@ class ADMM(StageSolver):
     times the forces at play.
     """
 
-    tolerance: float = 1e-4
+    tolerance: float = 1e-5
     iterations: int | None = None
     """Take the outcome after so many iterations, converged or not; None asks for convergence."""
     max_iterations: int = 1000

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..types import Floats
 
-_ILL_CONDITIONED = 1e-12  # share of the largest eigenvalue below which a direction is dropped
+_ILL_CONDITIONED = 1e-7  # share of the largest eigenvalue below which a direction is dropped
 
 
 class Anderson:
@@ -19,8 +19,9 @@ class Anderson:
 
     def __init__(self, window: int, size: int, patience: float = 2.0) -> None:
         self._window, self._patience = window, patience
-        self._residuals = np.empty((window, size))
-        self._images = np.empty((window, size))
+        # differences, which single precision keeps as well as they are known
+        self._residuals = np.empty((window, size), dtype=np.float32)
+        self._images = np.empty((window, size), dtype=np.float32)
         self._gram = np.zeros((window, window))
         self._last_residual = np.empty(size)
         self._last_image = np.empty(size)
@@ -47,14 +48,15 @@ class Anderson:
         k = self._count
         if not k:
             return image
-        theta = _solve(self._gram[:k, :k], self._residuals[:k] @ residual)
-        found: Floats = image - theta @ self._images[:k]
+        along = self._residuals[:k] @ residual.astype(np.float32)
+        theta = _solve(self._gram[:k, :k], along.astype(float))
+        found: Floats = image - theta.astype(np.float32) @ self._images[:k]
         return found
 
     def _remember(self, residual: Floats, image: Floats) -> None:
         at = self._at
-        np.subtract(residual, self._last_residual, out=self._residuals[at])
-        np.subtract(image, self._last_image, out=self._images[at])
+        np.subtract(residual, self._last_residual, out=self._residuals[at], casting="same_kind")
+        np.subtract(image, self._last_image, out=self._images[at], casting="same_kind")
         self._count = max(self._count, at + 1)
         row = self._residuals[: self._count] @ self._residuals[at]
         self._gram[at, : self._count] = self._gram[: self._count, at] = row

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 
+from ..integrators import Stage
 from ..solvers.splitting import LocalTerms
 from ..types import Floats
 
@@ -16,5 +17,5 @@ class BodyTerms(LocalTerms):
         """Multiply the weights that the rule gives by a factor."""
 
     @abstractmethod
-    def begin(self, u_v: Floats, start_velocity: Floats) -> None:
+    def begin(self, stage: Stage, u_v: Floats, start_velocity: Floats) -> None:
         """Set where rates are counted from, and the velocity at the start of the step (n, 3)."""

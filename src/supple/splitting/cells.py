@@ -9,14 +9,15 @@ import numpy as np
 from .._kernels.local_newton import advance
 from .._kernels.local_spectral import (
     add_principal_damping,
+    add_singular_values,
     advance_stretches,
     from_stretches,
-    singular_values,
     to_stretches,
 )
 from ..assembly import Part, elastic_points, point_array
 from ..damping.cells import BoundCellDamping, Points
 from ..damping.principal_strain import BoundPrincipalStrain
+from ..integrators import Stage
 from ..solvers.splitting import Dissipation
 from ..types import Floats
 from .gradients import GradientTerms
@@ -45,15 +46,27 @@ class CellTerms(GradientTerms):
         self._start_rate = np.zeros(self.by_point)
         self._elasticity = any(model.needs_elasticity for model in dampings)
         self._principal = _principal_alone(dampings, dissipation)
+        self._axes = np.zeros(self.by_point)  # V of the last local minima, to start from
+        self._axes[:] = np.eye(3)
         self._stretches_before = np.zeros(self.by_point[:3])
 
-    def begin(self, u_v: Floats, start_velocity: Floats) -> None:
+    def begin(self, stage: Stage, u_v: Floats, start_velocity: Floats) -> None:
         if self._dampings:
             self.gradients(u_v, 1.0, self._before)
         if self._dissipation is Dissipation.SECOND_ORDER:
             self.gradients(start_velocity, 0.0, self._start_rate)
         if self._principal is not None:
-            self.share(lambda cut: singular_values(self._before[cut], self._stretches_before[cut]))
+            self._stretches_before[:] = 0.0
+            F, rate = np.empty(self.by_point), np.empty(self.by_point)
+            for p, q, state in stage.memory:
+                self.gradients(state.u, 1.0, F)
+                self.gradients(state.v, 0.0, rate)
+                self._add_singular_values(F, rate, p, q)
+
+    def _add_singular_values(self, F: Floats, rate: Floats, p: float, q: float) -> None:
+        self.share(
+            lambda cut: add_singular_values(F[cut], rate[cut], p, q, self._stretches_before[cut])
+        )
 
     def warm(self, z: Floats, s: Floats) -> None:
         Z, S = z.reshape(self.by_point), s.reshape(self.by_point)
@@ -85,7 +98,8 @@ class CellTerms(GradientTerms):
     def _minimise_stretches(self, cut: slice, s: Floats, z: Floats) -> None:
         """The same for energies of singular values alone, with three unknowns."""
         part = self.part
-        U, V, trial = (point_array(name, part, cut, 3, 3) for name in ("U", "V", "trial"))
+        U, trial = (point_array(name, part, cut, 3, 3) for name in ("U", "trial"))
+        V = self._axes[cut]
         sigma, x, step = (point_array(name, part, cut, 3) for name in ("sigma", "x", "step"))
         norm, length = (point_array(name, part, cut) for name in ("norm", "length"))
         to_stretches(s, z, U, sigma, V, trial, norm, length)

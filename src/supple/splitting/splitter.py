@@ -77,7 +77,7 @@ class Splitter:
         latest = starts[-1]
         terms: list[LocalTerms] = []
         for term in self._body_terms(stage, options):
-            term.begin(u_v, start_velocity)
+            term.begin(stage, u_v, start_velocity)
             term.set_weight(options.weight)
             terms.append(term)
         near = b""

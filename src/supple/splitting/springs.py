@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..integrators import Stage
 from ..springs import SpringNetwork
 from ..types import Floats
 from .body_terms import BodyTerms
@@ -29,7 +30,7 @@ class SpringTerms(BodyTerms):
     def set_weight(self, factor: float) -> None:
         self.weights = factor * self._firm / self._L
 
-    def begin(self, u_v: Floats, start_velocity: Floats) -> None:
+    def begin(self, stage: Stage, u_v: Floats, start_velocity: Floats) -> None:
         self._before = self._spans(u_v)
 
     def _spans(self, u: Floats) -> Floats:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._kernels.local_stretch import minimise_power_law, stretches_of
+from .._kernels.local_stretch import add_stretches, minimise_power_law
 from ..assembly import Part
 from ..damping.power_law import BoundPowerLaw
+from ..integrators import Stage
 from ..types import Floats
 from .gradients import GradientTerms
 
@@ -23,10 +24,20 @@ class StretchTerms(GradientTerms):
         self._before = np.zeros(self.by_point)
         self._tension = np.zeros(self.by_point)  # w ū by volume, of the last stage [Pa]
 
-    def begin(self, u_v: Floats, start_velocity: Floats) -> None:
-        F = np.empty(self.by_point)
-        self.gradients(u_v, 1.0, F)
-        self.share(lambda cut: stretches_of(F[cut], self._before[cut]))
+    def begin(self, stage: Stage, u_v: Floats, start_velocity: Floats) -> None:
+        """Ŝ is made of past stretches as û_v is of past displacements.
+
+        The stretch of û_v would do, but for rotation: extrapolated, that is a swelling.
+        """
+        self._before[:] = 0.0
+        F, rate = np.empty(self.by_point), np.empty(self.by_point)
+        for p, q, state in stage.memory:
+            self.gradients(state.u, 1.0, F)
+            self.gradients(state.v, 0.0, rate)
+            self._add(F, rate, p, q)
+
+    def _add(self, F: Floats, rate: Floats, p: float, q: float) -> None:
+        self.share(lambda cut: add_stretches(F[cut], rate[cut], p, q, self._before[cut]))
 
     def warm(self, z: Floats, s: Floats) -> None:
         ratio = self._tension / self.stiffness[:, None, None, None]
