@@ -28,11 +28,13 @@ def residuals(A: np.ndarray, b: np.ndarray, window: int, count: int) -> np.ndarr
 
 @pytest.mark.parametrize("n", [1, 2, 4, 6])
 def test_linear_iteration_solved_in_its_dimension(n):
-    """n differences span everything: the residual after n + 1 iterations is rounding."""
+    """n differences span everything: what is left then is the rounding of differences."""
     A, b = contraction(n, 0.99)
     found = residuals(A, b, window=n, count=n + 2)
-    assert found[n + 1] < 1e-9 * found[0]
-    assert found[n] > 1e-9 * found[0]  # and not before
+    single = float(np.finfo(np.float32).eps)  # in which they are kept; 1/(1 − 0.99) amplifies
+    assert found[n + 1] < 1e3 * single * found[0]
+    assert found[n] > 1e3 * single * found[0]  # and not before
+    assert residuals(A, b, window=n, count=4 * n + 8)[-1] < 1e-11 * found[0]
 
 
 def test_faster_than_the_plain_iteration():
@@ -61,7 +63,7 @@ def test_window_forgets():
         s = anderson.next(s, image)
     (g0, f0), (g1, f1) = history[-2:]
     theta = np.vdot(f1, f1 - f0) / np.vdot(f1 - f0, f1 - f0)
-    np.testing.assert_allclose(s, g1 - theta * (g1 - g0), rtol=1e-12)
+    np.testing.assert_allclose(s, g1 - theta * (g1 - g0), rtol=1e-6)
 
 
 def test_same_as_least_squares():

@@ -9,6 +9,7 @@ from scipy.optimize import minimize
 import supple as sp
 from supple.damping.base import BoundDamping
 from supple.damping.cells import BoundCellDamping
+from supple.integrators import BackwardEuler, State
 from supple.materials import MATERIALS
 from supple.solvers.splitting import Dissipation
 from supple.splitting.cells import CellTerms, least_stiffness
@@ -32,7 +33,8 @@ def terms_of(
     terms = CellTerms(body.parts[0], bound, c_v=C_V, dissipation=dissipation)
     rng = np.random.default_rng(9)
     u, v = 0.02 * rng.normal(size=(2, body.n_vertices, 3))
-    terms.begin(u, v)
+    now = State(0.0, u, v, np.zeros_like(u))
+    terms.begin(next(BackwardEuler().stages(now, None, 1 / C_V)), u, v)
     terms.accuracy = 1e-11
     return terms
 

@@ -8,8 +8,9 @@ from scipy.linalg import polar
 from scipy.optimize import minimize
 
 import supple as sp
-from supple._kernels.local_stretch import minimise_power_law, stretches_of
+from supple._kernels.local_stretch import add_stretches, minimise_power_law
 from supple.damping.power_law import BoundPowerLaw
+from supple.integrators import BackwardEuler, State
 from supple.splitting.stretches import StretchTerms
 
 from ..helpers import EPS, rotation, small_mesh, soft
@@ -44,12 +45,18 @@ def samples(count: int = 5, size: float = 0.3, seed: int = 0):
     return turn @ (before + size * rng.normal(size=(count, 3, 3))), before
 
 
-def test_stretches_of():
-    F = np.random.default_rng(1).normal(size=(20, 1, 3, 3))
+def test_stretches_and_their_rates():
+    """p S + q Ṡ, the rate by differences of SciPy's polar decomposition."""
+    rng = np.random.default_rng(1)
+    F, rate = rng.normal(size=(2, 20, 1, 3, 3))
+    F[:10] = np.eye(3) + 0.2 * F[:10]
     assert (np.linalg.det(F) < 0).any()
-    S = np.empty_like(F)
-    stretches_of(F, S)
-    np.testing.assert_allclose(S[:, 0], [stretch(f[0]) for f in F], atol=1e-13)
+    S, h = np.ones_like(F), 1e-6
+    add_stretches(F, rate, 2.0, 0.5, S)
+    for f, r, found in zip(F[:, 0], rate[:, 0], S[:, 0], strict=True):
+        slope = (stretch(f + h * r) - stretch(f - h * r)) / (2 * h)
+        # differences: rounding 1e-16/h, truncation h² over the square of the least σ_a + σ_b
+        np.testing.assert_allclose(found, 1 + 2 * stretch(f) + 0.5 * slope, atol=1e-7)
 
 
 @pytest.mark.parametrize("p", [0.0, 0.5, 1.0, 2.0])
@@ -125,7 +132,8 @@ def test_tension_is_kept_from_stage_to_stage():
     part = body.parts[0]
     terms = StretchTerms(part, bound, np.full(len(part.cells), 2e4), c_v=50.0)
     u = 0.02 * np.random.default_rng(0).normal(size=(body.n_vertices, 3))
-    terms.begin(u, u)
+    now = State(0.0, u, np.zeros_like(u), np.zeros_like(u))
+    terms.begin(next(BackwardEuler().stages(now, None, 0.02)), u, u)
     s, z, again = (np.empty(terms.shape) for _ in range(3))
     terms.gather(1.01 * u, s)
     terms.minimise(s, z)
