@@ -1,0 +1,43 @@
+"""A small bar that is kicked, and how well forces balance after a step."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import supple as sp
+
+from ..helpers import shaken, soft
+
+CLOSE = sp.ADMM(tolerance=1e-8, max_iterations=3000)
+BAR = shaken(sp.TetMesh.box((1.0, 0.4, 0.3), (3, 1, 1)), size=0.03)
+AT_WALL = np.argsort(BAR.vertices[:, 0])[:4]
+DT = 0.02
+
+
+def bar(material: type[sp.Material] = sp.StableNeoHookean, **changes: object) -> sp.Body:
+    """A soft bar of 18 cells, held at one end."""
+    options = {"fixed": AT_WALL, "mass_model": sp.LumpedMass()} | changes
+    return sp.Body(BAR, soft(material, young=2e4), **options)  # type: ignore[arg-type]
+
+
+def kicked(body: sp.Body, solver: sp.StageSolver, steps: int = 3, **options: object):
+    """A simulation some steps after a kick, in which cells are strained by a few percent."""
+    options = {"gravity": (0, 0, -9.81), "dt": DT, "integrator": sp.BackwardEuler()} | options
+    sim = sp.Simulation(body, solver=solver, **options)  # type: ignore[arg-type]
+    v = np.random.default_rng(1).normal(size=(body.n_vertices, 3))
+    sim.state.v = np.where(body.free, v, 0.0)
+    for _ in range(steps):
+        sim.step()
+    return sim
+
+
+def unbalanced(body: sp.Body, solver: sp.StageSolver, u: np.ndarray | None = None, **options):
+    """The force left after a step of BackwardEuler, as Newton's method measures it."""
+    sim = kicked(body, solver, steps=0, **options)
+    if u is not None:
+        sim.state.u, sim.state.v = u, 0 * u
+    now, _, _ = sim._current(None)
+    stage = next(sp.BackwardEuler().stages(now, None, sim.dt))
+    sim.step()
+    balance = sim._dynamics.balance(stage, sim.state.u)
+    return float(np.linalg.norm(balance.residual[body.free])) / balance.scale
