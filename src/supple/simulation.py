@@ -34,8 +34,6 @@ from .solvers.newton import Newton
 from .stepping import Stepper
 from .types import Floats, Progress
 
-_MOST_OF_LOSS = 2.0  # the energy that a step lost is known to about a factor, at coarse steps
-
 ForceField = Callable[[float], ArrayLike]
 """External force [N] on every vertex, (n, 3), as a function of time [s]."""
 
@@ -217,7 +215,7 @@ class Simulation:
         lost += 0.5 * float(np.vdot(now.v - after.v, mass_times(now.v + after.v)))
         push = 0.5 * (self._external(now.time, extra) + self._external(after.time, extra))
         lost += float(np.vdot(push, after.u - now.u))
-        return _MOST_OF_LOSS * max(lost, 0.0)
+        return max(lost, 0.0)
 
     def _damping_power(self, state: State) -> float:
         """Power that damping and friction take from the motion [W], v·∇₂R."""

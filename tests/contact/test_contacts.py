@@ -167,7 +167,7 @@ def test_resumed_run_is_the_same(solver, tmp_path):
 
 def test_contacts_keep_their_state():
     body = block()
-    found = Contacts([sp.Plane()], body.mesh.vertices, body.contact_vertices, 0.1)
+    found = Contacts([sp.Plane()], body.mesh.vertices, body.free, body.contact_vertices, 0.1)
     still = np.zeros_like(body.mesh.vertices)
     stage = next(BackwardEuler().stages(State(0.0, still, still, still), None, 0.01))
     found.begin(stage, still, still, 0.0)
@@ -179,7 +179,7 @@ def test_contacts_keep_their_state():
     found.remember(forces)
     np.testing.assert_array_equal(found.on_vertices().sum(axis=0), (1, 0, 5))
     assert found.touching == {(int(found.pairs.vertex[k]), 0) for k in (0, 2)}
-    again = Contacts([sp.Plane()], body.mesh.vertices, body.contact_vertices, 0.1)
+    again = Contacts([sp.Plane()], body.mesh.vertices, body.free, body.contact_vertices, 0.1)
     saved = found.state()
     again.restore(saved["pairs"], saved["forces"])
     again.begin(stage, still, still, 0.0)

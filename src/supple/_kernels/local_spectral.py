@@ -19,7 +19,7 @@ _LEAST_STRETCH = 0.2  # to start from, where the place is flat or inside out
 
 
 @kernel
-def to_stretches(s, z, U, sigma, V, trial, norm, length):
+def to_stretches(s, z, U, sigma, V, x, trial, merit, length):
     """s = U diag(σ̃) Vᵀ, sought from the V given; first trials diag(σ) from the diagonal of UᵀzV.
 
     Where that would be flat or inside out, σ̃ takes its place, well away from collapse.
@@ -27,26 +27,33 @@ def to_stretches(s, z, U, sigma, V, trial, norm, length):
     for e in range(s.shape[0]):
         for q in range(s.shape[1]):
             svd3_from(s[e, q], U[e, q], sigma[e, q], V[e, q])
-            norm[e, q], length[e, q] = np.inf, 1.0
+            merit[e, q], length[e, q] = np.inf, 1.0
             least = np.inf
             for a in range(3):
                 along = 0.0
                 for i in range(3):
                     for j in range(3):
                         along += U[e, q, i, a] * z[e, q, i, j] * V[e, q, j, a]
-                        trial[e, q, i, j] = 0.0 if i != j else trial[e, q, i, j]
-                trial[e, q, a, a] = along
-                least = min(least, along)
+                        if i != j:
+                            trial[e, q, i, j] = 0.0
+                x[e, q, a] = trial[e, q, a, a] = along
+                if a < 2:  # the third may be flat or inside out, where the material allows it
+                    least = min(least, along)
             if not least > _FLAT:
+                length[e, q] = 0.5
                 for a in range(3):
                     trial[e, q, a, a] = max(sigma[e, q, a], _LEAST_STRETCH)
 
 
 @kernel
-def advance_stretches(x, trial, sigma, w, P, A, norm, step, length, tolerance):
-    """Judge the trial places by their forces and move on; returns how many are not done.
+def advance_stretches(
+    x, trial, sigma, w, psi, P, A, merit, norm, step, length, tolerance, by_energy
+):
+    """Judge the trial places and move on; returns how many are not done.
 
-    As ``local_newton.advance`` does, for diagonal F: x (c, q, 3) are the stretches found.
+    x (c, q, 3) are the stretches found. A trial is better if Φ + w/2 ‖σ − σ̃‖² is lower, or, where
+    forces have no potential, if the residual is; one that is not is halved. A place that the
+    material forbids is left for one near σ̃ and well away from collapse.
     """
     left = 0
     for e in range(len(w)):
@@ -55,21 +62,28 @@ def advance_stretches(x, trial, sigma, w, P, A, norm, step, length, tolerance):
             t = length[e, q]
             if t == 0.0:
                 continue
-            g0 = P[e, q, 0, 0] + weight * (trial[e, q, 0, 0] - sigma[e, q, 0])
-            g1 = P[e, q, 1, 1] + weight * (trial[e, q, 1, 1] - sigma[e, q, 1])
-            g2 = P[e, q, 2, 2] + weight * (trial[e, q, 2, 2] - sigma[e, q, 2])
+            a0 = trial[e, q, 0, 0] - sigma[e, q, 0]
+            a1 = trial[e, q, 1, 1] - sigma[e, q, 1]
+            a2 = trial[e, q, 2, 2] - sigma[e, q, 2]
+            g0 = P[e, q, 0, 0] + weight * a0
+            g1 = P[e, q, 1, 1] + weight * a1
+            g2 = P[e, q, 2, 2] + weight * a2
             n = math.sqrt(g0 * g0 + g1 * g1 + g2 * g2)
-            if n <= (1.0 - 1e-4 * t) * norm[e, q] and n < np.inf:
-                norm[e, q] = n
+            value = n
+            if by_energy:
+                value = psi[e, q] + 0.5 * weight * (a0 * a0 + a1 * a1 + a2 * a2)
+            first = merit[e, q] == np.inf
+            level = merit[e, q] if first else merit[e, q] + 1e-14 * (abs(merit[e, q]) + weight)
+            if n < np.inf and (first or value <= level or n <= 0.5 * norm[e, q]):
+                merit[e, q], norm[e, q] = value, n
                 for i in range(3):
                     x[e, q, i] = trial[e, q, i, i]
-                if n <= tolerance * weight:
-                    length[e, q] = 0.0
-                    continue
+                done = n <= tolerance * weight
+                restarted = first and t < 1.0
                 # blocks (0,0) (0,1) (0,2) (1,1) (1,2) (2,2): ∂P_jj/∂F_ll is entry (j, l) of each
                 h01, h02, h12 = A[e, q, 1, 0, 1], A[e, q, 2, 0, 2], A[e, q, 4, 1, 2]
                 shift = weight
-                while True:  # Cholesky, with more weight where it fails
+                while True:  # Cholesky, with more weight where it fails, as it does at saddles
                     h00 = A[e, q, 0, 0, 0] + shift
                     h11 = A[e, q, 3, 1, 1] + shift
                     h22 = A[e, q, 5, 2, 2] + shift
@@ -82,6 +96,15 @@ def advance_stretches(x, trial, sigma, w, P, A, norm, step, length, tolerance):
                             if d2 > 1e-12 * h22:
                                 break
                     shift = 4.0 * shift
+                if done:
+                    if shift == weight or restarted:
+                        length[e, q] = 0.0
+                        continue
+                    merit[e, q], length[e, q] = np.inf, 0.5
+                    left += 1
+                    for i in range(3):
+                        trial[e, q, i, i] = max(sigma[e, q, i], _LEAST_STRETCH)
+                    continue
                 y1 = g1 - l10 * g0
                 y2 = g2 - l20 * g0 - l21 * y1
                 s2 = y2 / d2
@@ -89,9 +112,18 @@ def advance_stretches(x, trial, sigma, w, P, A, norm, step, length, tolerance):
                 step[e, q, 2], step[e, q, 1] = s2, s1
                 step[e, q, 0] = g0 / h00 - l10 * s1 - l20 * s2
                 t = 1.0
+            elif first:
+                if t < 1.0:  # nor is that place sound
+                    length[e, q] = 0.0
+                    continue
+                length[e, q] = 0.5
+                left += 1
+                for i in range(3):
+                    trial[e, q, i, i] = max(sigma[e, q, i], _LEAST_STRETCH)
+                continue
             else:
                 t *= 0.5
-                if t < _SHORTEST or norm[e, q] == np.inf:
+                if t < _SHORTEST:
                     length[e, q] = 0.0
                     continue
             length[e, q] = t

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..types import Floats
 
+_WILD = 1e6  # share of a past difference that is no extrapolation any more
 _ILL_CONDITIONED = 1e-7  # share of the largest eigenvalue below which a direction is dropped
 
 
@@ -50,6 +51,8 @@ class Anderson:
             return image
         along = self._residuals[:k] @ residual.astype(np.float32)
         theta = _solve(self._gram[:k, :k], along.astype(float))
+        if not np.abs(theta).max() < _WILD:  # the last iterates differ by rounding alone
+            return image
         found: Floats = image - theta.astype(np.float32) @ self._images[:k]
         return found
 

@@ -101,15 +101,16 @@ class CellTerms(GradientTerms):
         U, trial = (point_array(name, part, cut, 3, 3) for name in ("U", "trial"))
         V = self._axes[cut]
         sigma, x, step = (point_array(name, part, cut, 3) for name in ("sigma", "x", "step"))
-        norm, length = (point_array(name, part, cut) for name in ("norm", "length"))
-        to_stretches(s, z, U, sigma, V, trial, norm, length)
+        merit, norm, length = (point_array(name, part, cut) for name in ("merit", "norm", "length"))
+        to_stretches(s, z, U, sigma, V, x, trial, merit, length)
         w = self.stiffness[cut]
         for _ in range(_MOST_TRIALS):
-            _, P, A = elastic_points(part, cut, trial, 2)
+            psi, P, A = elastic_points(part, cut, trial, 2)
             if self._principal is not None:
                 factors = self._c_v * self._principal[part.cells[cut]]
                 add_principal_damping(trial, self._stretches_before[cut], factors, P, A)
-            if not advance_stretches(x, trial, sigma, w, P, A, norm, step, length, self.accuracy):
+            places = x, trial, sigma, w, psi, P, A, merit, norm, step, length
+            if not advance_stretches(*places, self.accuracy, self._principal is None):
                 break
         from_stretches(U, x, V, z)
 
