@@ -189,7 +189,7 @@ def test_threads_do_not_change_the_motion(mesh_name, monkeypatch):
     try:
         for count in (1, 2, 3):
             sp.set_thread_count(count)
-            assert len(assembly._chunks_by_thread(block.parts)) == count
+            assert len(assembly.chunks_by_thread(block.parts)) == count
             sim = sp.Simulation(block, damping=damping, dt=0.01, gravity=DOWN, solver=EXACT)
             results.append(sim.run(0.05).displacements)
     finally:

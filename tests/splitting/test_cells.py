@@ -87,7 +87,7 @@ PLACES = [(m, name) for m in MATERIALS for name in ("gentle", "flat", "inverted"
 PLACES = [p for p in PLACES if p[0] is not sp.StableNeoHookean or p[1] == "gentle"]
 
 
-@pytest.mark.parametrize("material, name", PLACES)
+@pytest.mark.parametrize(("material", "name"), PLACES)
 def test_minimum_by_singular_values(material, name):
     """Against nine unknowns by SciPy: stationary, no saddle, and nothing lower close by."""
     terms = terms_of(sp.Body(small_mesh("tet"), soft(material)))
