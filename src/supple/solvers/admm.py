@@ -133,7 +133,7 @@ class BoundADMM(BoundStageSolver):
                 self._force = residual * scale
                 return u, residual <= enough
             image = s + apart
-            s[:] = image if anderson is None else anderson.next(root * s, root * image) / root
+            s[:] = image if anderson is None else anderson.next(s, image, root)
             accuracy = _LOCAL_ACCURACY * float(np.linalg.norm(apart)) / np.sqrt(size)
             for term in terms:
                 term.accuracy = accuracy

@@ -11,7 +11,7 @@ _ILL_CONDITIONED = 1e-7  # share of the largest eigenvalue below which a directi
 
 
 class Anderson:
-    """Extrapolates from the last few iterates, in the norm that the caller scales s to.
+    """Extrapolates from the last few iterates, in the norm ‖root · s‖.
 
     With residuals f = g(s) − s, the next iterate is g − ΔG θ where θ minimises ‖f − ΔF θ‖ over the
     differences of the iterates kept (type II). Where the residual grows by more than ``patience``,
@@ -34,9 +34,10 @@ class Anderson:
         self._norm = np.inf
         self._has_last = False
 
-    def next(self, s: Floats, image: Floats) -> Floats:
+    def next(self, s: Floats, image: Floats, root: Floats | float = 1.0) -> Floats:
         """The iterate after s, whose image g(s) is given; both (size,) and left alone."""
         residual = image - s
+        residual *= root
         norm = float(np.linalg.norm(residual))
         if not norm <= self._patience * self._norm and self._has_last:
             plain = self._last_image.copy()

@@ -10,6 +10,8 @@ from .cholesky import Factorization
 from .splitting import Splitting
 from .woodbury import Woodbury
 
+_WORTH_THREADS = 50_000  # nodes: below, threads take longer to meet than to solve
+
 
 class GlobalStep:
     """Solves with c_a M + c_v C_outside + Σ w DᵀD.
@@ -40,7 +42,10 @@ class GlobalStep:
             self._whole = None
             for mask in self._masks:
                 if mask.tobytes() not in self._by_mask:
-                    self._by_mask[mask.tobytes()] = Factorization(self._pattern, mask)
+                    threads = 1 if self._pattern.n_nodes < _WORTH_THREADS else None
+                    self._by_mask[mask.tobytes()] = Factorization(
+                        self._pattern, mask, threads=threads
+                    )
             for factorization in self._by_mask.values():
                 factorization.factorize(scalars[:, None, None])
         else:
