@@ -125,7 +125,9 @@ class _Share:
                 elements.add_nodal_forces(nodes, gradients, weights, P, self.product)
 
 
-def point_array(name: str, part: Part, cut: slice, *shape: int, wanted: bool = True) -> Floats:
+def point_array(
+    name: str, part: Part, cut: slice | Ints, *shape: int, wanted: bool = True
+) -> Floats:
     """Scratch of this thread with ``shape`` at every quadrature point; no points if not wanted."""
     cells, points = part.weights[cut].shape
     full = (cells if wanted else 0, points, *shape)
@@ -139,7 +141,9 @@ def gradients_at(part: Part, cut: slice, field: Floats, identity: float, name: s
     return F
 
 
-def elastic_points(part: Part, cut: slice, F: Floats, order: int) -> tuple[Floats, Floats, Floats]:
+def elastic_points(
+    part: Part, cut: slice | Ints, F: Floats, order: int
+) -> tuple[Floats, Floats, Floats]:
     """ψ, P and A of the part's material at deformation gradients F, in scratch of their own."""
     psi = point_array("psi", part, cut)
     P = point_array("P", part, cut, 3, 3, wanted=order >= 1)

@@ -16,7 +16,7 @@ from .._kernels.blocks import add_scaled
 from ..assembly import Part, PointModel, add_up, elastic_points, gradients_at, point_array
 from ..body import Body
 from ..shape import Shape
-from ..types import Floats
+from ..types import Floats, Ints
 from .base import BoundDamping
 
 _NOTHING = np.empty((0, 0, 3, 3))
@@ -27,7 +27,7 @@ class Points:
     """The quadrature points of some cells of one part: how they are deformed, and how fast."""
 
     part: Part
-    cut: slice
+    cut: slice | Ints
     """Which of the part's cells, c of them with q points each."""
     F: Floats
     """(c, q, 3, 3)"""
@@ -39,7 +39,9 @@ class Points:
     """∂P/∂F [Pa], (c, q, 6, 3, 3) as ``_kernels.elements`` says, for models that need it."""
 
     @classmethod
-    def of(cls, part: Part, cut: slice, F: Floats, rate: Floats, *, elasticity: bool) -> Points:
+    def of(
+        cls, part: Part, cut: slice | Ints, F: Floats, rate: Floats, *, elasticity: bool
+    ) -> Points:
         """Points at F and Ḟ, with the elastic stress and its derivative worked out if asked."""
         if not elasticity:
             return cls(part, cut, F, rate, _NOTHING, _NOTHING)

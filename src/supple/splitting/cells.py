@@ -19,10 +19,11 @@ from ..damping.cells import BoundCellDamping, Points
 from ..damping.principal_strain import BoundPrincipalStrain
 from ..integrators import Stage
 from ..solvers.splitting import Dissipation
-from ..types import Floats
+from ..types import Floats, Ints
 from .gradients import GradientTerms
 
 _MOST_TRIALS = 8
+_WORTH_ALL = 0.6  # share of points not done, below which those are picked out
 
 
 class CellTerms(GradientTerms):
@@ -73,6 +74,9 @@ class CellTerms(GradientTerms):
 
         def some(cut: slice) -> None:
             P, _ = self.forces(cut, Z[cut], 1)
+            forbidden = ~np.isfinite(P).all(axis=(2, 3))  # a support has jumped, say
+            if forbidden.any():
+                Z[cut][forbidden], P[forbidden] = np.eye(3), 0.0
             S[cut] = Z[cut] + P / self.stiffness[cut, None, None, None]
 
         self.share(some)
@@ -85,15 +89,22 @@ class CellTerms(GradientTerms):
 
     def _minimise(self, cut: slice, s: Floats, z: Floats) -> None:
         part = self.part
-        trial, step = (point_array(name, part, cut, 3, 3) for name in ("trial", "step"))
-        norm, length = (point_array(name, part, cut) for name in ("norm", "length"))
-        trial[:] = z
-        norm[:], length[:] = np.inf, 1.0
-        w = self.stiffness[cut]
+        cells = np.arange(len(part.cells))[cut]
+        trial, step = z.copy(), np.empty_like(z)
+        norm, length = np.full(z.shape[:2], np.inf), np.ones(z.shape[:2])
+        found = z
         for _ in range(_MOST_TRIALS):
-            P, A = self.forces(cut, trial, 2)
-            if not advance(z, trial, s, w, P, A, norm, step, length, self.accuracy):
+            P, A = self.forces(cells, trial, 2)
+            w = self.stiffness[cells]
+            left = advance(found, trial, s, w, P, A, norm, step, length, self.accuracy)
+            if not left:
                 break
+            if left < _WORTH_ALL * length.size:  # go on with the cells that are not done
+                go = np.flatnonzero(length.any(axis=1))
+                z[cells - cut.start] = found
+                cells, s, found = cells[go], s[go], found[go]
+                trial, step, norm, length = trial[go], step[go], norm[go], length[go]
+        z[cells - cut.start] = found
 
     def _minimise_stretches(self, cut: slice, s: Floats, z: Floats) -> None:
         """The same for energies of singular values alone, with three unknowns."""
@@ -114,8 +125,8 @@ class CellTerms(GradientTerms):
                 break
         from_stretches(U, x, V, z)
 
-    def forces(self, cut: slice, F: Floats, order: int) -> tuple[Floats, Floats]:
-        """∂Φ/∂F [Pa] at F (c, q, 3, 3), and its derivative if order ≥ 2."""
+    def forces(self, cut: slice | Ints, F: Floats, order: int) -> tuple[Floats, Floats]:
+        """∂Φ/∂F [Pa] at F (c, q, 3, 3) of some cells, and its derivative if order ≥ 2."""
         part, c_v = self.part, self._c_v
         psi, P, A = elastic_points(part, cut, F, 2 if self._elasticity else order)
         if not self._dampings:
