@@ -34,6 +34,8 @@ from .solvers.newton import Newton
 from .stepping import Stepper
 from .types import Floats, Progress
 
+_FAR_TOO_MUCH = 2.0  # times the energy that a step lost, for damping to have taken
+
 ForceField = Callable[[float], ArrayLike]
 """External force [N] on every vertex, (n, 3), as a function of time [s]."""
 
@@ -195,7 +197,8 @@ class Simulation:
         if self._dynamics.damping or self.obstacles:
             power = self._damping_power(after)
             power_before = self._power if now is self._now else self._damping_power(now)
-            self.dissipated += min(0.5 * h * (power_before + power), self._lost(now, after, extra))
+            taken, lost = 0.5 * h * (power_before + power), self._lost(now, after, extra)
+            self.dissipated += taken if taken <= _FAR_TOO_MUCH * lost else lost
             self._power = power
         self._before, self._now = now, after
         self._pushed = self.gravity, extra, self.force
