@@ -198,7 +198,8 @@ class Simulation:
             power = self._damping_power(after)
             power_before = self._power if now is self._now else self._damping_power(now)
             taken, lost = 0.5 * h * (power_before + power), self._lost(now, after, extra)
-            self.dissipated += taken if taken <= _FAR_TOO_MUCH * lost else lost
+            most = lost if self.obstacles else _FAR_TOO_MUCH * lost  # friction stops things
+            self.dissipated += taken if taken <= most else lost
             self._power = power
         self._before, self._now = now, after
         self._pushed = self.gravity, extra, self.force
