@@ -24,7 +24,7 @@ _EASY = 20  # until so many stages have gone without trouble
 _ROUNDINGS = 10.0  # what rounding leaves in a force, times as much in a residual
 _MOST_ROUNDS = 5  # with contacts that were overlooked before
 _ASTRAY = 1e3  # times the best residual so far: where the iteration starts anew
-_FINEST = 1e-11  # that rounding lets local variables be found to
+_FINEST = 1e-13  # that rounding lets local variables be found to
 _LOCAL_ACCURACY = 0.1  # of the distance between local variables and the body
 
 
