@@ -15,6 +15,20 @@ from ..helpers import EPS, deformation_gradients, remainder_slopes, rotation, so
 from .cases import CASES, held, matrix_times, the_body, the_state
 
 every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+
+
+def cases_that(applies):
+    """The test over those of the models to which it applies."""
+    chosen = {name: case for name, case in CASES.items() if applies(case)}
+    return pytest.mark.parametrize("case", chosen.values(), ids=chosen.keys())
+
+
+def is_sum_over_cells(case) -> bool:
+    body = the_body(sp.StVK)
+    bound = case.make(body, 1.0).bind(body)
+    return bound.in_cells() is not None and bound.outside_cells() is None
+
+
 every_material = pytest.mark.parametrize(
     "material", [sp.StVK, sp.NeoHookean], ids=lambda m: m.__name__
 )
@@ -83,14 +97,12 @@ def test_definite_matrix(case, material):
 
 
 @every_material
-@every_case
+@cases_that(is_sum_over_cells)
 def test_shape_gradient(case, material):
     body = the_body(material)
     u, v, d = the_state(body, seed=1)
     bound = case.make(body, 1.0).bind(body)
     cells = bound.in_cells()
-    if cells is None or bound.outside_cells() is not None:
-        pytest.skip("not a sum over cells")
     R, _ = cells.evaluate(Shape(body, u), v)
     G = cells.shape_gradient(Shape(body, u), v)
     slopes = remainder_slopes(
@@ -104,11 +116,9 @@ def test_shape_gradient(case, material):
 
 
 @every_material
-@every_case
+@cases_that(lambda case: case.definite)
 def test_dissipation_is_never_negative(case, material):
     """R ≥ 0 and v·∇₂R ≥ 0 at large deformations, turned inside out where the material can be."""
-    if not case.definite:
-        pytest.skip("promises no such thing away from rest")
     body = the_body(material)
     bound = case.make(body, 1.0).bind(body)
     for seed in range(8):
@@ -149,11 +159,9 @@ def test_rigid_motion(case, material):
 
 
 @every_material
-@every_case
+@cases_that(lambda case: case.spares_rigid)
 def test_momentum(case, material):
     """Forces that spare rigid motion have neither a resultant nor a moment."""
-    if not case.spares_rigid:
-        pytest.skip("brakes rigid motion")
     body = the_body(material)
     u, v, _ = the_state(body, seed=3)
     _, force = case.make(body, 1.0).bind(body).evaluate(Shape(body, u), v)
@@ -183,10 +191,8 @@ def test_energy_never_grows(case, material):
 
 
 @every_material
-@every_case
+@cases_that(lambda case: case.turns)
 def test_turned_body(case, material):
-    if not case.turns:
-        pytest.skip("is tied to the directions of space")
     body = the_body(material)
     u, v, _ = the_state(body)
     Q, X = rotation(4), body.mesh.vertices
@@ -213,10 +219,8 @@ def test_units(case, material):
     )  # fmt: skip
 
 
-@every_case
+@cases_that(lambda case: case.coefficients)
 def test_coefficients_by_cell_and_region(case):
-    if not case.coefficients:
-        pytest.skip("has none by cell")
     body = the_body(sp.NeoHookean)
     some = np.array([0, 2, 3])
     mesh = body.mesh.with_region("some", some)
