@@ -58,13 +58,10 @@ class CellTerms(GradientTerms):
             self.gradients(start_velocity, 0.0, self._start_rate)
         if self._principal is not None:
             self._stretches_before[:] = 0.0
-            F, rate = np.empty(self.by_point), np.empty(self.by_point)
-            for p, q, state in stage.memory:
-                self.gradients(state.u, 1.0, F)
-                self.gradients(state.v, 0.0, rate)
-                self._add_singular_values(F, rate, p, q)
+            for past in self.past(stage):
+                self._add_singular_values(*past)
 
-    def _add_singular_values(self, F: Floats, rate: Floats, p: float, q: float) -> None:
+    def _add_singular_values(self, p: float, q: float, F: Floats, rate: Floats) -> None:
         self.share(
             lambda cut: add_singular_values(F[cut], rate[cut], p, q, self._stretches_before[cut])
         )

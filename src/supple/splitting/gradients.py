@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
 
 from .._kernels import elements
 from ..assembly import Part, chunks_by_thread
+from ..integrators import Stage
 from ..threads import run_all
 from ..types import Floats
 from .body_terms import BodyTerms
@@ -49,6 +50,14 @@ class GradientTerms(BodyTerms):
                 u, part.nodes[cut], part.gradients[cut], identity, F[cut]
             )
         )
+
+    def past(self, stage: Stage) -> Iterator[tuple[float, float, Floats, Floats]]:
+        """p, q, F and Ḟ of every state that û_v is made of; the arrays are used again."""
+        F, rate = np.empty(self.by_point), np.empty(self.by_point)
+        for p, q, state in stage.memory:
+            self.gradients(state.u, 1.0, F)
+            self.gradients(state.v, 0.0, rate)
+            yield p, q, F, rate
 
     def gather(self, u: Floats, out: Floats) -> None:
         self.gradients(u, 1.0, out)

@@ -30,13 +30,10 @@ class StretchTerms(GradientTerms):
         The stretch of û_v would do, but for rotation: extrapolated, that is a swelling.
         """
         self._before[:] = 0.0
-        F, rate = np.empty(self.by_point), np.empty(self.by_point)
-        for p, q, state in stage.memory:
-            self.gradients(state.u, 1.0, F)
-            self.gradients(state.v, 0.0, rate)
-            self._add(F, rate, p, q)
+        for past in self.past(stage):
+            self._add(*past)
 
-    def _add(self, F: Floats, rate: Floats, p: float, q: float) -> None:
+    def _add(self, p: float, q: float, F: Floats, rate: Floats) -> None:
         self.share(lambda cut: add_stretches(F[cut], rate[cut], p, q, self._before[cut]))
 
     def warm(self, z: Floats, s: Floats) -> None:
