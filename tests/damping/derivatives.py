@@ -1,4 +1,4 @@
-"""What tests of dissipation functions share: derivatives against differences, matrices, motions."""
+"""What tests of dissipation functions share: a setting, derivatives, matrices, motions."""
 
 from __future__ import annotations
 
@@ -11,9 +11,19 @@ from supple.damping.base import BoundDamping
 from supple.damping.cells import BoundCellDamping
 from supple.shape import Shape
 
-from ..helpers import EPS
+from ..helpers import EPS, large_deformation, small_mesh, soft
 
 STEPS = np.array([2e-2, 1e-2, 5e-3, 2.5e-3])
+
+
+def setting(
+    mesh_name: str = "tet", *, inverted: bool = False
+) -> tuple[sp.Body, np.ndarray, np.ndarray]:
+    """A soft block, a large deformation of it, and a velocity."""
+    mesh = small_mesh(mesh_name)
+    v = np.random.default_rng(1).normal(size=mesh.vertices.shape)
+    body = sp.Body(mesh, soft(sp.StableNeoHookean))
+    return body, large_deformation(mesh, inverted=inverted), v
 
 
 def assert_derivative(

@@ -10,16 +10,7 @@ import supple as sp
 from supple.damping.conserving_body import rigid_motions
 from supple.shape import Shape
 
-from ..helpers import (
-    EPS,
-    MESH_NAMES,
-    affine,
-    deformation_gradients,
-    large_deformation,
-    rotation,
-    small_mesh,
-    soft,
-)
+from ..helpers import EPS, MESH_NAMES, affine, deformation_gradients, rotation, soft
 from .derivatives import (
     assert_no_net_force_or_torque,
     assert_semidefinite,
@@ -27,6 +18,7 @@ from .derivatives import (
     assert_velocity_derivatives,
     matrix_of,
     rigid_velocity,
+    setting,
 )
 
 VELOCITY_GRADIENT, CELLS, BODY = sp.Conserving
@@ -72,13 +64,6 @@ INNER = {
 }
 DEFINITE = [name for name in INNER if name not in ("drag", "unsymmetric")]  # a wind feeds energy
 every_inner = pytest.mark.parametrize("inner", INNER.values(), ids=INNER.keys())
-
-
-def setting(mesh_name="tet", *, inverted=False, material=sp.StableNeoHookean):
-    mesh = small_mesh(mesh_name)
-    body = sp.Body(mesh, soft(material))
-    v = np.random.default_rng(1).normal(size=mesh.vertices.shape)
-    return body, large_deformation(mesh, inverted=inverted), v
 
 
 @every_way
@@ -157,13 +142,14 @@ class _Frobenius(sp.Damping):
         from supple.damping.cells import BoundCellDamping
 
         class Bound(BoundCellDamping):
-            def add_points(self, points, r, P, A, *, order, factor=1.0, definite=True):
+            def add_points(self, points, to):
+                r, P, A = to.arrays
                 r += 0.5 * (points.rate**2).sum(axis=(2, 3))
-                if order >= 1:
+                if to.order >= 1:
                     P += points.rate
-                if order >= 2:
+                if to.order >= 2:
                     for s in (0, 3, 5):
-                        A[:, :, s] += factor * np.eye(3)
+                        A[:, :, s] += to.factor * np.eye(3)
 
             def add_shape_gradient_points(self, points, G, factor):
                 return

@@ -8,18 +8,11 @@ import pytest
 import supple as sp
 from supple.shape import Shape
 
-from ..helpers import EPS, MESH_NAMES, large_deformation, simulate, small_mesh, soft
-from .derivatives import assert_semidefinite, assert_velocity_derivatives, matrix_of
+from ..helpers import EPS, MESH_NAMES, simulate, soft
+from .derivatives import assert_semidefinite, assert_velocity_derivatives, matrix_of, setting
 
 every_mesh = pytest.mark.parametrize("mesh_name", MESH_NAMES)
 every_exponent = pytest.mark.parametrize("p", [1.0, 1.5, 2.0, 3.0])
-
-
-def setting(mesh_name="tet"):
-    mesh = small_mesh(mesh_name)
-    body = sp.Body(mesh, soft(sp.StVK))
-    v = np.random.default_rng(1).normal(size=mesh.vertices.shape)
-    return body, large_deformation(mesh, inverted=False), v
 
 
 @every_exponent

@@ -8,7 +8,7 @@ Everything else is here: nodal forces, matrices, threads.
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 
 import numpy as np
 
@@ -19,7 +19,8 @@ from ..shape import Shape
 from ..types import Floats, Ints
 from .base import BoundDamping
 
-_NOTHING = np.empty((0, 0, 3, 3))
+NO_STRESS, NO_DERIVATIVE = np.empty((0, 0, 3, 3)), np.empty((0, 0, 6, 3, 3))
+"""What stands in place of arrays that are not asked for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,9 +45,46 @@ class Points:
     ) -> Points:
         """Points at F and Ḟ, with the elastic stress and its derivative worked out if asked."""
         if not elasticity:
-            return cls(part, cut, F, rate, _NOTHING, _NOTHING)
+            return cls(part, cut, F, rate, NO_STRESS, NO_DERIVATIVE)
         _, P, A = elastic_points(part, cut, F, 2)
         return cls(part, cut, F, rate, P, A)
+
+
+@dataclass(frozen=True, eq=False)
+class PointSums:
+    """What the densities at some points add up to: arrays that models add to in place."""
+
+    r: Floats
+    """Density [W/m³], (c, q)."""
+    P: Floats = field(default_factory=lambda: NO_STRESS)
+    """∂r/∂Ḟ [Pa], (c, q, 3, 3), added to if order ≥ 1."""
+    A: Floats = field(default_factory=lambda: NO_DERIVATIVE)
+    """factor · ∂²r/∂Ḟ², (c, q, 6, 3, 3) as ``_kernels.elements`` says, added to if order ≥ 2."""
+    _: KW_ONLY
+    order: int
+    """The highest derivative asked for."""
+    factor: float = 1.0
+    """Of the second derivative."""
+    definite: bool = True
+    """Whether to take a positive semidefinite stand-in where the second derivative is not."""
+
+    @classmethod
+    def zeros(
+        cls, name: str, points: Points, *, order: int, factor: float = 1.0, definite: bool = True
+    ) -> PointSums:
+        """Sums of nothing yet, in the scratch ``name``, as far as the order needs arrays."""
+        part, cut = points.part, points.cut
+        r = point_array(f"{name} r", part, cut)
+        P = point_array(f"{name} P", part, cut, 3, 3, wanted=order >= 1)
+        A = point_array(f"{name} A", part, cut, 6, 3, 3, wanted=order >= 2)
+        for array in (r, P, A):
+            array[:] = 0.0
+        return cls(r, P, A, order=order, factor=factor, definite=definite)
+
+    @property
+    def arrays(self) -> tuple[Floats, Floats, Floats]:
+        """r, P and A."""
+        return self.r, self.P, self.A
 
 
 class BoundCellDamping(BoundDamping):
@@ -71,22 +109,8 @@ class BoundCellDamping(BoundDamping):
     # -- what a model says of points -----------------------------------------------------
 
     @abstractmethod
-    def add_points(
-        self,
-        points: Points,
-        r: Floats,
-        P: Floats,
-        A: Floats,
-        *,
-        order: int,
-        factor: float = 1.0,
-        definite: bool = True,
-    ) -> None:
-        """Add r; ∂r/∂Ḟ to P if order ≥ 1; factor · ∂²r/∂Ḟ² to A if order ≥ 2.
-
-        r is (c, q), P (c, q, 3, 3), A (c, q, 6, 3, 3). ``definite`` asks for a positive
-        semidefinite stand-in where the second derivative is not.
-        """
+    def add_points(self, points: Points, to: PointSums) -> None:
+        """Add r and its derivatives by Ḟ, as far as asked for."""
 
     def add_stress_points(self, points: Points, A: Floats) -> None:
         """Add the definite, symmetric part of ∂²r/∂Ḟ∂F to A that implicit rules profit from.
@@ -111,9 +135,9 @@ class BoundCellDamping(BoundDamping):
 
         def model(part: Part, cut: slice, order: int) -> tuple[Floats, Floats, Floats]:
             points = self._points(part, cut, shape.u, v)
-            r, G, A = _outputs(part, cut, 1)
-            self.add_shape_gradient_points(points, G, 1.0)
-            return r, G, A
+            sums = PointSums.zeros("dissipation", points, order=1)
+            self.add_shape_gradient_points(points, sums.P, 1.0)
+            return sums.arrays
 
         return add_up(self.body.parts, self.body.pattern, model, 1).gradient
 
@@ -154,19 +178,12 @@ class BoundCellDamping(BoundDamping):
     ) -> PointModel:
         def model(part: Part, cut: slice, order: int) -> tuple[Floats, Floats, Floats]:
             points = self._points(part, cut, u, v)
-            r, P, A = _outputs(part, cut, order)
-            self.add_points(points, r, P, A, order=order, factor=factor, definite=definite)
+            sums = PointSums.zeros(
+                "dissipation", points, order=order, factor=factor, definite=definite
+            )
+            self.add_points(points, sums)
             if with_stress:
-                self.add_stress_points(points, A)
-            return r, P, A
+                self.add_stress_points(points, sums.A)
+            return sums.arrays
 
         return model
-
-
-def _outputs(part: Part, cut: slice, order: int) -> tuple[Floats, Floats, Floats]:
-    r = point_array("dissipation", part, cut)
-    P = point_array("dissipative stress", part, cut, 3, 3, wanted=order >= 1)
-    A = point_array("stress by rate", part, cut, 6, 3, 3, wanted=order >= 2)
-    for array in (r, P, A):
-        array[:] = 0.0
-    return r, P, A

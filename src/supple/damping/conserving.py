@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
-import numpy as np
-
 from .._kernels.nonrigid import add_nonrigid, add_nonrigid_by_shape, nonrigid_rates
 from ..assembly import point_array
 from ..body import Body
@@ -20,12 +18,10 @@ from ..elastic_body import ElasticBody
 from ..errors import InputError
 from ..types import Floats
 from .base import BoundDamping, Damping
-from .cells import BoundCellDamping, Points
+from .cells import BoundCellDamping, Points, PointSums
 from .conserving_body import BoundBodyConserving
 from .nesting import one_deeper
 from .sums import bound_sum, cell_sum
-
-_NO_A = np.empty((0, 0, 6, 3, 3))
 
 
 class Conserving(Enum):
@@ -109,46 +105,27 @@ class BoundCellConserving(BoundCellDamping):
     def needs_elasticity(self) -> bool:
         return self._inner.needs_elasticity
 
-    def add_points(
-        self,
-        points: Points,
-        r: Floats,
-        P: Floats,
-        A: Floats,
-        *,
-        order: int,
-        factor: float = 1.0,
-        definite: bool = True,
-    ) -> None:
-        part, cut = points.part, points.cut
+    def add_points(self, points: Points, to: PointSums) -> None:
         with one_deeper() as depth:
             inside = self._nonrigid(points, depth)
-            stress = point_array(f"nonrigid P {depth}", part, cut, 3, 3, wanted=order >= 1)
-            derivative = point_array(f"nonrigid A {depth}", part, cut, 6, 3, 3, wanted=order >= 2)
-            stress[:] = 0.0
-            derivative[:] = 0.0
-            self._inner.add_points(
-                inside, r, stress, derivative, order=order, factor=factor, definite=definite
-            )
-            if order >= 1:
-                add_nonrigid(points.F, stress, derivative, self._by_gradient, P, A, order)
+            own = PointSums.zeros(f"nonrigid {depth}", points, order=to.order)
+            self._inner.add_points(inside, replace(to, P=own.P, A=own.A))
+            if to.order >= 1:
+                add_nonrigid(points.F, own.P, own.A, self._by_gradient, to.P, to.A, to.order)
 
     def add_stress_points(self, points: Points, A: Floats) -> None:
         with one_deeper() as depth:
             self._inner.add_stress_points(self._nonrigid(points, depth), A)
 
     def add_shape_gradient_points(self, points: Points, G: Floats, factor: float) -> None:
-        part, cut = points.part, points.cut
         with one_deeper() as depth:
             inside = self._nonrigid(points, depth)
             # Eq. 69: ∇₁R : δF + ∇₂R : δḞⁿʳ
             self._inner.add_shape_gradient_points(inside, G, factor)
-            r = point_array(f"nonrigid r {depth}", part, cut)
-            stress = point_array(f"nonrigid P {depth}", part, cut, 3, 3)
-            stress[:] = 0.0
-            self._inner.add_points(inside, r, stress, _NO_A, order=1)
+            own = PointSums.zeros(f"nonrigid {depth}", points, order=1)
+            self._inner.add_points(inside, own)
             add_nonrigid_by_shape(
-                points.F, points.rate, inside.rate, stress, self._by_gradient, factor, G
+                points.F, points.rate, inside.rate, own.P, self._by_gradient, factor, G
             )
 
     def _nonrigid(self, points: Points, depth: int) -> Points:

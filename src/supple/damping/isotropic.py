@@ -9,7 +9,7 @@ import numpy as np
 from .._kernels.principal import add_clamped_stress
 from ..assembly import elastic_points
 from ..types import Floats
-from .cells import BoundCellDamping, Points
+from .cells import BoundCellDamping, Points, PointSums
 
 _STEP = 1e-5  # of stretches, in differences of fourth order
 _SPREAD = 1e-6  # how far apart stretches are put that coincide
@@ -41,9 +41,8 @@ class BoundIsotropicDamping(BoundCellDamping):
             elastic_points(points.part, points.cut, points.F, 2)
 
     def _density(self, points: Points, order: int) -> tuple[Floats, Floats]:
-        r = np.zeros(points.F.shape[:2])
-        P, A = np.zeros_like(points.F), np.empty((0, 0, 6, 3, 3))
-        self.add_points(points, r, P, A, order=order)
+        r, P = np.zeros(points.F.shape[:2]), np.zeros_like(points.F)
+        self.add_points(points, PointSums(r, P, order=order))
         return r, P
 
 

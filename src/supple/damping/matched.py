@@ -12,9 +12,8 @@ import numpy as np
 from .._kernels.matched import add_matched
 from ..body import Body
 from ..elastic_body import ElasticBody
-from ..types import Floats
 from .base import BoundDamping, Damping, body_for
-from .cells import Points
+from .cells import Points, PointSums
 from .coefficients import Coefficient, coefficient_of_cells, kept_coefficient
 from .isotropic import BoundIsotropicDamping
 
@@ -53,16 +52,8 @@ class _BoundMatched(BoundIsotropicDamping):
     def needs_elasticity(self) -> bool:
         return True
 
-    def add_points(
-        self,
-        points: Points,
-        r: Floats,
-        P: Floats,
-        A: Floats,
-        *,
-        order: int,
-        factor: float = 1.0,
-        definite: bool = True,
-    ) -> None:
+    def add_points(self, points: Points, to: PointSums) -> None:
         beta = self._stiffness[points.part.cells[points.cut]]
-        add_matched(points.F, points.rate, points.P, points.A, beta, r, P, A, order, factor)
+        add_matched(
+            points.F, points.rate, points.P, points.A, beta, *to.arrays, to.order, to.factor
+        )

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._kernels.stretch_rate import add_stretch_rate, add_stretch_rate_by_shape
-from ..assembly import point_array
 from ..body import Body
 from ..checks import instance, number
 from ..elastic_body import ElasticBody
@@ -20,12 +19,10 @@ from ..errors import InputError
 from ..shape import Shape
 from ..types import Floats
 from .base import BoundDamping, Damping, body_for
-from .cells import BoundCellDamping, Points
+from .cells import NO_DERIVATIVE, NO_STRESS, BoundCellDamping, Points, PointSums
 from .coefficients import Coefficient, coefficient_of_cells, kept_coefficient
 from .nesting import one_deeper
 
-_NO_G = np.empty((0, 0, 3, 3))
-_NO_A = np.empty((0, 0, 6, 3, 3))
 _BEND = 0.9
 """Share of the softening along the motion, where p < 1, that Newton's method is told of.
 
@@ -122,36 +119,28 @@ class BoundPowerLaw(BoundCellDamping):
     def needs_elasticity(self) -> bool:
         return self._base.needs_elasticity
 
-    def add_points(
-        self,
-        points: Points,
-        r: Floats,
-        P: Floats,
-        A: Floats,
-        *,
-        order: int,
-        factor: float = 1.0,
-        definite: bool = True,
-    ) -> None:
+    def add_points(self, points: Points, to: PointSums) -> None:
         q, e = self._q, self._e
         w = self._factor(points)
         with one_deeper() as depth:
-            rho, stress, derivative = _scratch(points, depth, order)
-            self._base.add_points(points, rho, stress, derivative, order=order, definite=definite)
+            base = PointSums.zeros(f"power {depth}", points, order=to.order, definite=to.definite)
+            self._base.add_points(points, base)
+        rho, stress, derivative = base.arrays
+        r, P, A = to.arrays
         r += w * ((np.maximum(rho, 0.0) + e) ** q - e**q)
-        if order == 0:
+        if to.order == 0:
             return
         slope = self._slope(points, rho)
         P += slope[:, :, None, None] * stress
-        if order >= 2:
-            derivative *= (factor * slope)[:, :, None, None, None]
+        if to.order >= 2:
+            derivative *= (to.factor * slope)[:, :, None, None, None]
             A += derivative
             # w q (q − 1) (ρ + e)^(q − 2) ∂ρ ⊗ ∂ρ; where nothing moves ∂ρ = 0 is stronger
             moving = rho + e > 0.0
             bend = np.divide((q - 1) * slope, rho + e, out=np.zeros_like(rho), where=moving)
             if q < 1:
-                bend *= 0.0 if definite else self._bend
-            bend *= factor
+                bend *= 0.0 if to.definite else self._bend
+            bend *= to.factor
             for s, (j, l) in enumerate(_COLUMNS):
                 first = bend[:, :, None] * stress[..., j]
                 A[:, :, s] += first[..., :, None] * stress[..., None, :, l]
@@ -167,18 +156,19 @@ class BoundPowerLaw(BoundCellDamping):
 
     def add_stress_points(self, points: Points, A: Floats) -> None:
         with one_deeper() as depth:
-            rho, _, share = _scratch(points, depth, 2)
-            self._base.add_points(points, rho, _NO_G, _NO_A, order=0)
-            self._base.add_stress_points(points, share)
-        share *= self._slope(points, rho)[:, :, None, None, None]
+            base = PointSums.zeros(f"power {depth}", points, order=2)
+            self._base.add_points(points, PointSums(base.r, order=0))
+            self._base.add_stress_points(points, base.A)
+        share = base.A
+        share *= self._slope(points, base.r)[:, :, None, None, None]
         A += share
 
     def add_shape_gradient_points(self, points: Points, G: Floats, factor: float) -> None:
         with one_deeper() as depth:
-            rho, share, _ = _scratch(points, depth, 1)
-            self._base.add_points(points, rho, _NO_G, _NO_A, order=0)
-            self._base.add_shape_gradient_points(points, share, factor)
-        G += self._slope(points, rho)[:, :, None, None] * share
+            base = PointSums.zeros(f"power {depth}", points, order=1)
+            self._base.add_points(points, PointSums(base.r, order=0))
+            self._base.add_shape_gradient_points(points, base.P, factor)
+        G += self._slope(points, base.r)[:, :, None, None] * base.P
 
     def _factor(self, points: Points) -> Floats:
         """w, (c, 1)."""
@@ -195,35 +185,14 @@ class BoundPowerLaw(BoundCellDamping):
 class _BoundSquaredStretchRate(BoundCellDamping):
     """r = ‖Ṡ‖²."""
 
-    def add_points(
-        self,
-        points: Points,
-        r: Floats,
-        P: Floats,
-        A: Floats,
-        *,
-        order: int,
-        factor: float = 1.0,
-        definite: bool = True,
-    ) -> None:
-        add_stretch_rate(points.F, points.rate, r, P, A, order, factor)
+    def add_points(self, points: Points, to: PointSums) -> None:
+        add_stretch_rate(points.F, points.rate, *to.arrays, to.order, to.factor)
 
     def add_stress_points(self, points: Points, A: Floats) -> None:
-        add_stretch_rate_by_shape(points.F, points.rate, _NO_G, 0.0, A)
+        add_stretch_rate_by_shape(points.F, points.rate, NO_STRESS, 0.0, A)
 
     def add_shape_gradient_points(self, points: Points, G: Floats, factor: float) -> None:
-        add_stretch_rate_by_shape(points.F, points.rate, G, factor, _NO_A)
-
-
-def _scratch(points: Points, depth: int, order: int) -> tuple[Floats, Floats, Floats]:
-    """Zeros for the density of the base, its stress and the derivative of that."""
-    part, cut = points.part, points.cut
-    rho = point_array(f"power r {depth}", part, cut)
-    stress = point_array(f"power P {depth}", part, cut, 3, 3, wanted=order >= 1)
-    derivative = point_array(f"power A {depth}", part, cut, 6, 3, 3, wanted=order >= 2)
-    for array in (rho, stress, derivative):
-        array[:] = 0.0
-    return rho, stress, derivative
+        add_stretch_rate_by_shape(points.F, points.rate, G, factor, NO_DERIVATIVE)
 
 
 def _quadratic_in_cells(damping: Damping, body: Body) -> BoundCellDamping:

@@ -16,7 +16,7 @@ from ..checks import number
 from ..elastic_body import ElasticBody
 from ..types import Floats
 from .base import BoundDamping, Damping, body_for
-from .cells import Points
+from .cells import Points, PointSums
 from .coefficients import Coefficient, coefficient_of_cells, kept_coefficient
 from .curve import Curve
 from .isotropic import BoundIsotropicDamping
@@ -75,21 +75,10 @@ class BoundPrincipalStrain(BoundIsotropicDamping):
     def needs_elasticity(self) -> bool:
         return True
 
-    def add_points(
-        self,
-        points: Points,
-        r: Floats,
-        P: Floats,
-        A: Floats,
-        *,
-        order: int,
-        factor: float = 1.0,
-        definite: bool = True,
-    ) -> None:
+    def add_points(self, points: Points, to: PointSums) -> None:
         beta = self.beta[points.part.cells[points.cut]]
-        add_principal_strain(
-            points.F, points.rate, points.A, beta, *self._how, r, P, A, order, factor, definite
-        )
+        how = (*self._how, *to.arrays, to.order, to.factor, to.definite)
+        add_principal_strain(points.F, points.rate, points.A, beta, *how)
 
 
 def check_axis_width(given: float) -> float:

@@ -11,7 +11,7 @@ from .._kernels.elements import apply_derivative
 from ..assembly import point_array
 from ..body import Body
 from ..types import Floats
-from .cells import BoundCellDamping, Points
+from .cells import BoundCellDamping, Points, PointSums
 
 _SHIFT = float(np.finfo(float).eps) ** (1 / 3)  # of F, to either side: central differences
 
@@ -27,30 +27,21 @@ class BoundRayleighCells(BoundCellDamping):
     def needs_elasticity(self) -> bool:
         return True
 
-    def add_points(
-        self,
-        points: Points,
-        r: Floats,
-        P: Floats,
-        A: Floats,
-        *,
-        order: int,
-        factor: float = 1.0,
-        definite: bool = True,
-    ) -> None:
+    def add_points(self, points: Points, to: PointSums) -> None:
         beta = self._beta[points.part.cells[points.cut]]
         stress = point_array("rayleigh stress", points.part, points.cut, 3, 3)
         apply_derivative(points.A, points.rate, stress)
         stress *= beta[:, None, None, None]
+        r, P, A = to.arrays
         r += 0.5 * np.einsum("eqij,eqij->eq", points.rate, stress)  # Eq. 46
-        if order >= 1:
+        if to.order >= 1:
             P += stress  # Eq. 47
-        if order >= 2:
+        if to.order >= 2:
             share = point_array("rayleigh derivative", points.part, points.cut, 6, 3, 3)
             share[:] = points.A
-            if definite:
+            if to.definite:
                 points.part.material.make_definite(points.F, share)
-            share *= (factor * beta)[:, None, None, None, None]
+            share *= (to.factor * beta)[:, None, None, None, None]
             A += share
 
     def add_shape_gradient_points(self, points: Points, G: Floats, factor: float) -> None:

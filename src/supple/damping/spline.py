@@ -5,7 +5,7 @@ Dissipative optimization, §5.2.2, with both of its forms.
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from enum import Enum
 from typing import Any
 
@@ -20,7 +20,7 @@ from ..elastic_body import ElasticBody
 from ..errors import InputError
 from ..types import Floats
 from .base import BoundDamping, Damping, body_for
-from .cells import BoundCellDamping, Points
+from .cells import NO_DERIVATIVE, BoundCellDamping, Points, PointSums
 from .curve import Curve
 from .isotropic import add_shape_derivative
 from .principal_strain import (
@@ -45,7 +45,6 @@ class SplineOver(Enum):
     """``|σ̇|`` [1/s]: how fast they change. The force is not linear in the velocity then."""
 
 
-_NOTHING = np.empty((0, 0, 6, 3, 3))
 _BY = {SplineOver.STRETCH: BY_STRETCH, SplineOver.RATE: BY_RATE}
 
 
@@ -142,7 +141,7 @@ class _BoundSpline(BoundCellDamping):
     def is_linear(self) -> bool:
         return not self._over_rate and self._base.is_linear
 
-    def _factors(self, F: Floats, rate: Floats, second: Floats = _NOTHING) -> _Factors:
+    def _factors(self, F: Floats, rate: Floats, second: Floats = NO_DERIVATIVE) -> _Factors:
         s, slopes = np.empty(F.shape[:2]), np.empty_like(F)
         if not self._over_rate:
             factors_by_stretch(F, rate, *self._curve, s, slopes)
@@ -151,40 +150,22 @@ class _BoundSpline(BoundCellDamping):
         factors_by_rate(F, rate, self._width, *self._curve, s, slopes, growth, second)
         return _Factors(s, slopes, growth)
 
-    def _base_points(
-        self, points: Points, order: int, factor: float, definite: bool
-    ) -> tuple[Floats, Floats, Floats]:
-        size = points.F.shape[:2]
-        r = np.zeros(size)
-        P = np.zeros((*size, 3, 3)) if order >= 1 else np.empty((0, 0, 3, 3))
-        A = np.zeros((*size, 6, 3, 3)) if order >= 2 else np.empty((0, 0, 6, 3, 3))
-        self._base.add_points(points, r, P, A, order=order, factor=factor, definite=definite)
-        return r, P, A
-
-    def add_points(
-        self,
-        points: Points,
-        r: Floats,
-        P: Floats,
-        A: Floats,
-        *,
-        order: int,
-        factor: float = 1.0,
-        definite: bool = True,
-    ) -> None:
-        r_base, P_base, A_base = self._base_points(points, order, factor, definite)
-        whole = order >= 2 and self._over_rate and not definite
-        second = np.zeros((*r.shape, 6, 3, 3)) if whole else _NOTHING
+    def add_points(self, points: Points, to: PointSums) -> None:
+        r, P, A = to.arrays
+        r_base, P_base, A_base = (np.zeros_like(array) for array in to.arrays)
+        self._base.add_points(points, replace(to, r=r_base, P=P_base, A=A_base))
+        whole = to.order >= 2 and self._over_rate and not to.definite
+        second = np.zeros_like(A) if whole else NO_DERIVATIVE
         by = self._factors(points.F, points.rate, second)
         r += by.s * r_base  # dissipative optimization, Eq. 57
-        if order >= 1:
+        if to.order >= 1:
             P += _blocks(by.s, 2) * P_base
             if self._over_rate:
                 P += _blocks(r_base, 2) * by.slopes
         if whole:
-            A += _blocks(by.s, 3) * A_base + factor * _blocks(r_base, 3) * second
-            A += factor * _both_ways(by.slopes, P_base)
-        elif order >= 2:
+            A += _blocks(by.s, 3) * A_base + to.factor * _blocks(r_base, 3) * second
+            A += to.factor * _both_ways(by.slopes, P_base)
+        elif to.order >= 2:
             A += _blocks(by.growth, 3) * A_base
 
     def add_stress_points(self, points: Points, A: Floats) -> None:
@@ -193,8 +174,8 @@ class _BoundSpline(BoundCellDamping):
         A += _blocks(self._factors(points.F, points.rate).s, 3) * A_base
 
     def add_shape_gradient_points(self, points: Points, G: Floats, factor: float) -> None:
-        r_base, _, _ = self._base_points(points, 0, 1.0, True)
-        G_base = np.zeros_like(G)
+        r_base, G_base = np.zeros(G.shape[:2]), np.zeros_like(G)
+        self._base.add_points(points, PointSums(r_base, order=0))
         self._base.add_shape_gradient_points(points, G_base, factor)
         by = self._factors(points.F, points.rate)
         slopes = by.slopes

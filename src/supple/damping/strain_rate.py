@@ -19,11 +19,8 @@ from ..elastic_body import ElasticBody
 from ..errors import InputError
 from ..types import Floats
 from .base import BoundDamping, Damping, body_for
-from .cells import BoundCellDamping, Points
+from .cells import NO_DERIVATIVE, NO_STRESS, BoundCellDamping, Points, PointSums
 from .coefficients import Coefficient, coefficient_of_cells, kept_coefficient
-
-_NO_G = np.empty((0, 0, 3, 3))
-_NO_A = np.empty((0, 0, 6, 3, 3))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,27 +80,17 @@ class _BoundStrainRate(BoundCellDamping):
         cells = points.part.cells[points.cut]
         return self._shear[cells], self._bulk[cells], self._fibre[cells], self._axis[cells]
 
-    def add_points(
-        self,
-        points: Points,
-        r: Floats,
-        P: Floats,
-        A: Floats,
-        *,
-        order: int,
-        factor: float = 1.0,
-        definite: bool = True,
-    ) -> None:
+    def add_points(self, points: Points, to: PointSums) -> None:
         coefficients = self._coefficients(points)
-        add_strain_rate(points.F, points.rate, *coefficients, r, P, A, order, factor)
+        add_strain_rate(points.F, points.rate, *coefficients, *to.arrays, to.order, to.factor)
 
     def add_stress_points(self, points: Points, A: Floats) -> None:
         coefficients = self._coefficients(points)
-        add_strain_rate_by_shape(points.F, points.rate, *coefficients, _NO_G, 0.0, A)
+        add_strain_rate_by_shape(points.F, points.rate, *coefficients, NO_STRESS, 0.0, A)
 
     def add_shape_gradient_points(self, points: Points, G: Floats, factor: float) -> None:
         coefficients = self._coefficients(points)
-        add_strain_rate_by_shape(points.F, points.rate, *coefficients, G, factor, _NO_A)
+        add_strain_rate_by_shape(points.F, points.rate, *coefficients, G, factor, NO_DERIVATIVE)
 
 
 def _values(given: Coefficient) -> list[ArrayLike]:

@@ -12,7 +12,7 @@ from ..shape import Shape
 from ..sparse import BlockPattern, LowRank, joined
 from ..types import Floats, Ints
 from .base import BoundDamping
-from .cells import BoundCellDamping, Points
+from .cells import BoundCellDamping, Points, PointSums
 
 
 class CellSum(BoundCellDamping):
@@ -26,19 +26,9 @@ class CellSum(BoundCellDamping):
     def needs_elasticity(self) -> bool:
         return any(model.needs_elasticity for model in self._models)
 
-    def add_points(
-        self,
-        points: Points,
-        r: Floats,
-        P: Floats,
-        A: Floats,
-        *,
-        order: int,
-        factor: float = 1.0,
-        definite: bool = True,
-    ) -> None:
+    def add_points(self, points: Points, to: PointSums) -> None:
         for model in self._models:
-            model.add_points(points, r, P, A, order=order, factor=factor, definite=definite)
+            model.add_points(points, to)
 
     def add_stress_points(self, points: Points, A: Floats) -> None:
         for model in self._models:

@@ -15,7 +15,7 @@ from .._kernels.local_spectral import (
     to_stretches,
 )
 from ..assembly import Part, elastic_points, point_array
-from ..damping.cells import BoundCellDamping, Points
+from ..damping.cells import BoundCellDamping, Points, PointSums
 from ..damping.principal_strain import BoundPrincipalStrain
 from ..integrators import Stage
 from ..solvers.splitting import Dissipation
@@ -142,7 +142,7 @@ class CellTerms(GradientTerms):
         rate *= c_v
         points = Points(part, cut, F, rate, elastic_P, elastic_A)
         for model in self._dampings:
-            model.add_points(points, psi, P, A, order=order, factor=c_v)
+            model.add_points(points, PointSums(psi, P, A, order=order, factor=c_v))
             if order >= 2:
                 model.add_stress_points(points, A)
             if self._dissipation is not Dissipation.BALANCE:
@@ -174,7 +174,7 @@ def least_stiffness(part: Part, dampings: Sequence[BoundCellDamping], c_v: float
     part.material.evaluate(F, lam, mu, psi, P, A, 2)
     rest = Points(part, whole, F, np.zeros_like(F), P, A.copy())
     for model in dampings:
-        model.add_points(rest, psi, P, A, order=2, factor=c_v)
+        model.add_points(rest, PointSums(psi, P, A, order=2, factor=c_v))
     least = np.linalg.eigvalsh(_in_strains(A[:, 0]))[:, 0]
     return np.asarray(np.maximum(least, 1e-3 * mu), dtype=float)
 
