@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -36,7 +36,6 @@ class Dynamics(SplitProblem):
     ) -> None:
         self.body = body
         self.contact = ContactForces(body, obstacles) if obstacles else None
-        self.has_corners = self.contact is not None
         self._edge = float(body.mesh.edge_lengths().mean())
         self._touching: set[tuple[int, int]] = set()
         self._pressed: set[tuple[int, int]] = set()
@@ -70,6 +69,10 @@ class Dynamics(SplitProblem):
                 "Damping that follows the shape can keep a buckling body from settling: with "
                 "Rayleigh try at=StiffnessAt.REST."
             )
+
+    @property
+    def has_corners(self) -> bool:
+        return self.contact is not None and self.contact.contacts.pairs.count > 0
 
     def begin(
         self,
@@ -136,8 +139,14 @@ class Dynamics(SplitProblem):
                 total += model.potential(self._anchor, v, self._anchor_v)
         return total
 
-    def improve(self, stage: Stage, u: Floats) -> bool:
-        return self.contact is not None and self.contact.improve(stage, u)
+    def follow(self, stage: Stage, u: Floats, step: Floats) -> float:
+        return 0.0 if self.contact is None else self.contact.follow(stage, u, step)
+
+    def keep_place(self) -> Callable[[], None]:
+        return super().keep_place() if self.contact is None else self.contact.keep_place()
+
+    def improve(self, stage: Stage, u: Floats, enough: float) -> bool:
+        return self.contact is not None and self.contact.improve(stage, u, enough)
 
     def anchor(self) -> None:
         self._anchor_v = self._v

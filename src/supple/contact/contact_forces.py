@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from .._kernels.contact import SLIDING
 from ..elastic_body import ElasticBody
 from ..integrators import Stage
 from ..types import Floats
@@ -40,6 +41,8 @@ class ContactForces:
         self._stage: Stage | None = None
         self._blocks = np.zeros((0, 3, 3))
         self._off, self._boost, self._rounds = np.inf, 1.0, 0
+        self._pull = np.zeros((0, 3))
+        self._promised = self._pull, self._blocks, np.zeros(0, dtype=bool)
         self._u = np.zeros_like(body.mesh.vertices)
 
     def stiffness_at(self, stage: Stage) -> Floats:
@@ -66,7 +69,7 @@ class ContactForces:
     def push(self, u: Floats) -> Floats:
         """What the contacts add to the residual at u, w (s − z) [N], (n, 3)."""
         s, z, self._blocks = self.contacts.settle(u)
-        self._u = u
+        self._u, self._pull = u, s - z
         total = np.zeros_like(u)
         np.add.at(total, self.contacts.pairs.vertex, self.weights[:, None] * (s - z))
         return total
@@ -79,10 +82,43 @@ class ContactForces:
         """Add the derivative of the last ``push`` to blocks on the body's pattern."""
         where = self._diagonal[self.contacts.pairs.vertex]
         blocks = self.contacts.cautious_blocks(self._u) if cautious else self._blocks
+        self._promised = self._pull, blocks, self.contacts.pairs.kind == SLIDING
         np.add.at(values, where, self.weights[:, None, None] * blocks)
 
-    def improve(self, stage: Stage, u: Floats) -> bool:
-        """Bring multipliers and planes up to date at u; whether that changes anything."""
+    def follow(self, stage: Stage, u: Floats, step: Floats) -> float:
+        """Bring multipliers and planes along a step from u, where ``add_matrix`` was last called.
+
+        The force of a contact becomes what the matrix had promised for the end of the step, as in a
+        Newton method with forces among its unknowns: none for a vertex that the step has brought
+        in, so that the next step finds it. Returns by how much forces changed [N].
+        """
+        contacts, pairs = self.contacts, self.contacts.pairs
+        pull, blocks, sliding = self._promised
+        lift = pull + np.einsum("kij,kj->ki", blocks, step[pairs.vertex])
+        limits = pairs.friction * np.maximum(-np.einsum("ki,ki->k", pairs.normal, lift), 0.0)
+        slip = contacts.slips(u + step)
+        # What slides back has passed the place where it sticks; else it goes to and fro for ever.
+        back = sliding & (pairs.limits > 0) & (np.einsum("ki,ki->k", pull, slip) < 0)
+        limits[back] = np.inf
+        new = np.column_stack([lift - pairs.lift, limits - pairs.limits])
+        pairs.lift, pairs.limits = lift, limits
+        contacts.face(stage, u + step)
+        return float(np.linalg.norm(self.weights[:, None] * new))
+
+    def keep_place(self) -> Callable[[], None]:
+        """Gives what takes back all that ``follow`` does from now on."""
+        kept = self.contacts.pairs.copy()
+
+        def go_back() -> None:
+            self.contacts.pairs = kept
+
+        return go_back
+
+    def improve(self, stage: Stage, u: Floats, enough: float) -> bool:
+        """Bring multipliers and planes up to date at u.
+
+        Returns whether that changed forces by more than ``enough`` [N], or turned planes.
+        """
         contacts, pairs = self.contacts, self.contacts.pairs
         s, z, _ = contacts.settle(u)
         contacts.remember(self.weights[:, None] * (z - s))
@@ -94,6 +130,8 @@ class ContactForces:
         if self._rounds > _LOCKING:  # pressing and sticking feed each other
             limits = 0.5 * (limits + pairs.limits)
         grown = np.abs(limits - pairs.limits) > _SAME_LIMIT * limits + contacts.exact / _WEIGHT
+        new = np.column_stack([apart, limits - pairs.limits])
+        much = float(np.linalg.norm(self.weights[:, None] * new)) > enough
         facing = pairs.normal.copy()
         pairs.lift, pairs.limits = s - z, limits
         if inside > max(_CLOSER * self._off, contacts.exact):  # the body resists with more
@@ -107,4 +145,5 @@ class ContactForces:
         if contacts.missed(stage, u):
             self._set_weights()
             return True
-        return bool(off > contacts.exact or grown.any() or moved > contacts.flat)
+        changed = much and (off > contacts.exact or grown.any())
+        return bool(changed or moved > contacts.flat)

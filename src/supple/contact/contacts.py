@@ -8,7 +8,7 @@ iteration to iteration, and a weight that brings the vertex to where the force b
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
@@ -50,6 +50,10 @@ class Pairs:
     @property
     def count(self) -> int:
         return len(self.vertex)
+
+    def copy(self) -> Pairs:
+        """The same pairs, with arrays of their own."""
+        return replace(self, **{each.name: getattr(self, each.name).copy() for each in fields(self)})
 
 
 class Contacts:
@@ -196,6 +200,13 @@ class Contacts:
         """Where the pairs would have their vertices, sought at s = u + lift: s, z and I − ∂z/∂s."""
         s = u[self.pairs.vertex] + self.pairs.lift
         return s, *self.held_out(s)
+
+    def slips(self, u: Floats) -> Floats:
+        """How far each pair's vertex is, at u, from where it sticks, along the plane (k, 3)."""
+        pairs = self.pairs
+        away = u[pairs.vertex] - pairs.origin
+        along: Floats = away - np.einsum("ki,ki->k", away, pairs.normal)[:, None] * pairs.normal
+        return along
 
     def cautious_blocks(self, u: Floats) -> Floats:
         """A stand-in for I − ∂z/∂s that does not overshoot where friction starts to hold."""

@@ -79,10 +79,16 @@ class Problem(ABC):
     free: Bools
     curved_as_matrix: bool = True
     """Whether the matrix is the curvature of the potential, so that a step it gives may be long."""
-    has_corners: bool = False
-    """Whether forces bend sharply, as contacts do: then the residual may lead round in circles."""
     advice: str = ""
     """What a person may try, in this problem, where a stage cannot be solved."""
+
+    @property
+    def has_corners(self) -> bool:
+        """Whether forces bend sharply in the stage at hand, as contacts do.
+
+        Then the residual may lead round in circles.
+        """
+        return False
 
     @abstractmethod
     def balance(self, stage: Stage, u: Floats, *, with_matrix: bool = False) -> Balance:
@@ -108,10 +114,22 @@ class Problem(ABC):
         """What the matrix has beside its blocks there."""
         return None
 
-    def improve(self, stage: Stage, u: Floats) -> bool:
-        """Bring what the balance takes as given, such as contacts, up to date where it holds.
+    def follow(self, stage: Stage, u: Floats, step: Floats) -> float:
+        """Bring what the balance takes as given, such as contacts, along a step from u.
 
-        Returns whether that changed the balance, which then is to be found anew from u.
+        The last balance was at u. Returns by how much [N] that changes forces.
+        """
+        return 0.0
+
+    def keep_place(self) -> Callable[[], None]:
+        """Gives what takes back all that ``follow`` does from now on."""
+        return lambda: None
+
+    def improve(self, stage: Stage, u: Floats, enough: float) -> bool:
+        """Bring what the balance takes as given up to date where it holds.
+
+        Returns whether that changed forces by more than ``enough`` [N]; if so, the balance is to be
+        found anew from u.
         """
         return False
 

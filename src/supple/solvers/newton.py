@@ -28,6 +28,8 @@ _NEAR_BALANCE = 0.3  # of the forces at play: where a start is good enough not t
 _SUFFICIENT = 1e-4  # share of the promised decrease that a step must bring
 _CLEARLY_CLOSER = 0.5  # share of the residual that a step must remove where the potential rose
 _SLOW = 6  # iterations after which a closer matrix is worth its price
+_MOST_TRIES = 2  # to get past corners by full steps alone,
+_MOST_FULL_STEPS = 20  # so many of them
 _MOST_ROUNDS = 50  # of Newton's method, each with contacts brought up to date
 _LONG_ENOUGH = 0.3  # of a step, where a search is taken at its word
 _STILL_STEEP = 0.5  # share of the slope left after a step, above which it was too short
@@ -81,11 +83,15 @@ class BoundNewton(BoundStageSolver):
         u, here = self._choose(stage, starts)
         if self._options.iterations is not None:
             return self._fixed_count(stage, u, here, self._options.iterations)
-        spent = 0
+        spent, tries = 0, _MOST_TRIES if self._problem.has_corners else 0
         for _ in range(_MOST_ROUNDS):
-            u = self._converge(stage, u, here)
+            found = self._full_steps(stage, u, here) if tries else None
+            if found is None:
+                tries -= 1
+                found = self._converge(stage, u, here)
+            u, here = found
             spent += self.iterations
-            if not self._problem.improve(stage, u):
+            if not self._problem.improve(stage, u, self._target(here)):
                 self.iterations = spent
                 return u
             here = self._problem.balance(stage, u, with_matrix=True)
@@ -119,20 +125,50 @@ class BoundNewton(BoundStageSolver):
             if not _finite(here):
                 raise self._failed("the forces are not finite", stage, np.inf)
             u = u + self._direction(stage, here, 1e-4)
-            self._problem.improve(stage, u)
+            self._problem.improve(stage, u, 0.0)
         if not np.isfinite(u).all():
             raise self._failed("the displacements are not finite", stage, np.inf)
         self.iterations = count
         return u
 
-    def _converge(self, stage: Stage, u: Floats, here: Balance) -> Floats:
+    def _full_steps(
+        self, stage: Stage, u: Floats, here: Balance
+    ) -> tuple[Floats, Balance] | None:
+        """Full steps alone, with contacts brought along: a few find out which of them hold.
+
+        No potential falls with every step, so this may come to nothing: None, and all is as before.
+        """
+        start, go_back, change = u, self._problem.keep_place(), 0.0
+        for iteration in range(_MOST_FULL_STEPS):
+            self.iterations = iteration
+            norm, target = self._norm(here), self._target(here)
+            if norm <= target and change <= target:
+                return u, here
+            step = self._direction(stage, here, min(0.1, max(1e-3, 0.3 * target / norm)))
+            length = 1.0
+            while not _finite(self._problem.balance(stage, u + length * step, with_matrix=True)):
+                length /= 2
+                if length < _SHORTEST_STEP:
+                    break
+            change = self._problem.follow(stage, u, length * step)
+            u = u + length * step
+            here = self._problem.balance(stage, u, with_matrix=True)
+            if not _finite(here):
+                break
+        go_back()
+        self._problem.balance(stage, start, with_matrix=True)
+        return None
+
+    def _converge(
+        self, stage: Stage, u: Floats, here: Balance
+    ) -> tuple[Floats, Balance]:
         previous = 0.0
         for iteration in range(self._options.max_iterations):
             self.iterations = iteration
             norm = self._norm(here)
             target = self._target(here)
             if norm <= target:
-                return u
+                return u, here
             # No closer than the stage needs, and no closer than the next iterate can use.
             accuracy = min(0.1, max(1e-3, 0.3 * target / norm))
             enough = norm * norm <= previous * target  # as good an iteration again will do
@@ -152,7 +188,7 @@ class BoundNewton(BoundStageSolver):
                 )
             u, here = found
         if self._norm(here) <= self._target(here):
-            return u
+            return u, here
         raise self._failed(
             f"Newton's method did not converge in {self._options.max_iterations} iterations",
             stage,
