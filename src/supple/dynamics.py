@@ -139,8 +139,8 @@ class Dynamics(SplitProblem):
                 total += model.potential(self._anchor, v, self._anchor_v)
         return total
 
-    def follow(self, stage: Stage, u: Floats, step: Floats) -> float:
-        return 0.0 if self.contact is None else self.contact.follow(stage, u, step)
+    def follow(self, stage: Stage, u: Floats, step: Floats, length: float) -> float:
+        return 0.0 if self.contact is None else self.contact.follow(stage, u, step, length)
 
     def keep_place(self) -> Callable[[], None]:
         return super().keep_place() if self.contact is None else self.contact.keep_place()

@@ -13,7 +13,7 @@ from ..types import Floats
 from .base import Obstacle
 from .contacts import Contacts
 
-_WEIGHT = 30.0  # times what a vertex has on the diagonal of the stage's matrix
+_WEIGHT = 5.0  # times what a vertex has on the diagonal of the stage's matrix
 _CLOSER = 0.25  # of how far contacts are off may be left after a round, or else
 _MORE = 10.0  # times the weights are used from then on
 _LOCKING = 5  # rounds after which friction's limits change by halves
@@ -42,7 +42,7 @@ class ContactForces:
         self._blocks = np.zeros((0, 3, 3))
         self._off, self._boost, self._rounds = np.inf, 1.0, 0
         self._pull = np.zeros((0, 3))
-        self._promised = self._pull, self._blocks, np.zeros(0, dtype=bool)
+        self._promised = self._pull, self._blocks, np.zeros(0, dtype=np.int64)
         self._u = np.zeros_like(body.mesh.vertices)
 
     def stiffness_at(self, stage: Stage) -> Floats:
@@ -82,27 +82,28 @@ class ContactForces:
         """Add the derivative of the last ``push`` to blocks on the body's pattern."""
         where = self._diagonal[self.contacts.pairs.vertex]
         blocks = self.contacts.cautious_blocks(self._u) if cautious else self._blocks
-        self._promised = self._pull, blocks, self.contacts.pairs.kind == SLIDING
+        self._promised = self._pull, blocks, self.contacts.pairs.kind.copy()
         np.add.at(values, where, self.weights[:, None, None] * blocks)
 
-    def follow(self, stage: Stage, u: Floats, step: Floats) -> float:
-        """Bring multipliers and planes along a step from u, where ``add_matrix`` was last called.
+    def follow(self, stage: Stage, u: Floats, step: Floats, length: float) -> float:
+        """Bring multipliers and planes along a share of a step from u, the place of the matrix.
 
         The force of a contact becomes what the matrix had promised for the end of the step, as in a
         Newton method with forces among its unknowns: none for a vertex that the step has brought
         in, so that the next step finds it. Returns by how much forces changed [N].
         """
         contacts, pairs = self.contacts, self.contacts.pairs
-        pull, blocks, sliding = self._promised
-        lift = pull + np.einsum("kij,kj->ki", blocks, step[pairs.vertex])
+        pull, blocks, kind = self._promised
+        promised = pull + np.einsum("kij,kj->ki", blocks, step[pairs.vertex])
+        lift = pairs.lift + length * (promised - pairs.lift)
         limits = pairs.friction * np.maximum(-np.einsum("ki,ki->k", pairs.normal, lift), 0.0)
-        slip = contacts.slips(u + step)
+        slip = contacts.slips(u + length * step)
         # What slides back has passed the place where it sticks; else it goes to and fro for ever.
-        back = sliding & (pairs.limits > 0) & (np.einsum("ki,ki->k", pull, slip) < 0)
+        back = (kind == SLIDING) & (pairs.limits > 0) & (np.einsum("ki,ki->k", pull, slip) < 0)
         limits[back] = np.inf
         new = np.column_stack([lift - pairs.lift, limits - pairs.limits])
         pairs.lift, pairs.limits = lift, limits
-        contacts.face(stage, u + step)
+        contacts.face(stage, u + length * step)
         return float(np.linalg.norm(self.weights[:, None] * new))
 
     def keep_place(self) -> Callable[[], None]:

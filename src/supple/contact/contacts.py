@@ -53,7 +53,9 @@ class Pairs:
 
     def copy(self) -> Pairs:
         """The same pairs, with arrays of their own."""
-        return replace(self, **{each.name: getattr(self, each.name).copy() for each in fields(self)})
+        return replace(
+            self, **{each.name: getattr(self, each.name).copy() for each in fields(self)}
+        )
 
 
 class Contacts:

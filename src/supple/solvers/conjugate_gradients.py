@@ -188,7 +188,11 @@ class _Kept(_Iterative):
         return (y if self._woodbury is None else self._woodbury.correct(y)).reshape(-1)
 
     def solve(self, rhs: Floats, tolerance: float = 0.0) -> Floats:
-        x, done = self._iterate(rhs, tolerance, self._limit)
+        # A factorization of another matrix gets no more iterations than a new one is worth.
+        worth = max(2, round(self._factorization.solves_per_factorization))
+        x, done = self._iterate(
+            rhs, tolerance, min(worth, self._limit) if self._solves else self._limit
+        )
         if not done:
             self._factorize()
             x, done = self._iterate(rhs, tolerance, self._limit)

@@ -114,10 +114,10 @@ class Problem(ABC):
         """What the matrix has beside its blocks there."""
         return None
 
-    def follow(self, stage: Stage, u: Floats, step: Floats) -> float:
-        """Bring what the balance takes as given, such as contacts, along a step from u.
+    def follow(self, stage: Stage, u: Floats, step: Floats, length: float) -> float:
+        """Bring what the balance takes as given, such as contacts, along a share of a step from u.
 
-        The last balance was at u. Returns by how much [N] that changes forces.
+        The matrix was last asked for at u. Returns by how much [N] that changes forces.
         """
         return 0.0
 

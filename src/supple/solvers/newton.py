@@ -29,7 +29,9 @@ _SUFFICIENT = 1e-4  # share of the promised decrease that a step must bring
 _CLEARLY_CLOSER = 0.5  # share of the residual that a step must remove where the potential rose
 _SLOW = 6  # iterations after which a closer matrix is worth its price
 _MOST_TRIES = 2  # to get past corners by full steps alone,
-_MOST_FULL_STEPS = 20  # so many of them
+_FEW_FULL_STEPS = 10  # so many of them,
+_MOST_FULL_STEPS = 25  # and more where the residual is no more than
+_ROUGHLY = 0.05  # of the forces at play; so far steps with line search go before another try
 _MOST_ROUNDS = 50  # of Newton's method, each with contacts brought up to date
 _LONG_ENOUGH = 0.3  # of a step, where a search is taken at its word
 _STILL_STEEP = 0.5  # share of the slope left after a step, above which it was too short
@@ -85,13 +87,14 @@ class BoundNewton(BoundStageSolver):
             return self._fixed_count(stage, u, here, self._options.iterations)
         spent, tries = 0, _MOST_TRIES if self._problem.has_corners else 0
         for _ in range(_MOST_ROUNDS):
-            found = self._full_steps(stage, u, here) if tries else None
+            found, roughly = self._full_steps(stage, u, here) if tries else None, 0.0
             if found is None:
-                tries -= 1
-                found = self._converge(stage, u, here)
+                roughly = _ROUGHLY if tries > 1 else 0.0
+                tries = max(tries - 1, 0)
+                found = self._converge(stage, u, here, roughly)
             u, here = found
             spent += self.iterations
-            if not self._problem.improve(stage, u, self._target(here)):
+            if not self._problem.improve(stage, u, self._target(here)) and not roughly:
                 self.iterations = spent
                 return u
             here = self._problem.balance(stage, u, with_matrix=True)
@@ -131,9 +134,7 @@ class BoundNewton(BoundStageSolver):
         self.iterations = count
         return u
 
-    def _full_steps(
-        self, stage: Stage, u: Floats, here: Balance
-    ) -> tuple[Floats, Balance] | None:
+    def _full_steps(self, stage: Stage, u: Floats, here: Balance) -> tuple[Floats, Balance] | None:
         """Full steps alone, with contacts brought along: a few find out which of them hold.
 
         No potential falls with every step, so this may come to nothing: None, and all is as before.
@@ -144,13 +145,15 @@ class BoundNewton(BoundStageSolver):
             norm, target = self._norm(here), self._target(here)
             if norm <= target and change <= target:
                 return u, here
+            if iteration >= _FEW_FULL_STEPS and norm > _ROUGHLY * here.scale:
+                break
             step = self._direction(stage, here, min(0.1, max(1e-3, 0.3 * target / norm)))
             length = 1.0
             while not _finite(self._problem.balance(stage, u + length * step, with_matrix=True)):
                 length /= 2
                 if length < _SHORTEST_STEP:
                     break
-            change = self._problem.follow(stage, u, length * step)
+            change = self._problem.follow(stage, u, step, length)
             u = u + length * step
             here = self._problem.balance(stage, u, with_matrix=True)
             if not _finite(here):
@@ -160,13 +163,14 @@ class BoundNewton(BoundStageSolver):
         return None
 
     def _converge(
-        self, stage: Stage, u: Floats, here: Balance
+        self, stage: Stage, u: Floats, here: Balance, roughly: float = 0.0
     ) -> tuple[Floats, Balance]:
+        """Steps with line search, until forces balance or only ``roughly`` so, of those at play."""
         previous = 0.0
         for iteration in range(self._options.max_iterations):
             self.iterations = iteration
             norm = self._norm(here)
-            target = self._target(here)
+            target = max(self._target(here), roughly * here.scale)
             if norm <= target:
                 return u, here
             # No closer than the stage needs, and no closer than the next iterate can use.
