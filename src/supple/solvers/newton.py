@@ -33,7 +33,6 @@ _FEW_FULL_STEPS = 10  # so many of them,
 _MOST_FULL_STEPS = 25  # and more where the residual is no more than
 _ROUGHLY = 0.05  # of the forces at play; so far steps with line search go before another try
 _MOST_ROUNDS = 50  # of Newton's method, each with contacts brought up to date
-_LONG_ENOUGH = 0.3  # of a step, where a search is taken at its word
 _STILL_STEEP = 0.5  # share of the slope left after a step, above which it was too short
 
 
@@ -180,8 +179,6 @@ class BoundNewton(BoundStageSolver):
             step = self._direction(stage, here, accuracy, same_matrix=enough, closer=closer)
             previous = norm
             found = self._search(stage, u, here, step)
-            if self._problem.has_corners:
-                found = self._across(stage, u, here, step, found)
             if found is None:
                 self._problem.balance(stage, u)
                 step = self._direction(stage, here, accuracy, definite=True)
@@ -265,38 +262,6 @@ class BoundNewton(BoundStageSolver):
                     return trial, there
             length /= 2
         return None
-
-    def _across(
-        self,
-        stage: Stage,
-        u: Floats,
-        here: Balance,
-        step: Floats,
-        found: tuple[Floats, Balance] | None,
-    ) -> tuple[Floats, Balance] | None:
-        """Where a line search goes a short way only, other ways: two full steps, or cautious ones.
-
-        Short of a contact that a vertex is to come to rest in, the matrix knows nothing of it, and
-        a search that may not overshoot creeps up to it for ever; and a vertex that slides to and
-        fro across the place where friction would hold it needs a matrix that knows of that place.
-        """
-        if found is not None and _LONG_ENOUGH * np.abs(step).max() < np.abs(found[0] - u).max():
-            return found
-        beyond = u + step
-        there = self._problem.balance(stage, beyond, with_matrix=True)
-        if _finite(there):
-            trial = beyond + self._direction(stage, there, 1e-3)
-            landed = self._problem.balance(stage, trial)
-            lowest = here.own_potential if found is None else found[1].potential
-            if _finite(landed) and landed.potential < lowest:
-                return trial, landed
-        self._problem.balance(stage, u, with_matrix=True)
-        cautious = self._direction(stage, here, 1e-3, definite=True)
-        other = self._search(stage, u, here, cautious)
-        if found is None or (other is not None and other[1].potential < found[1].potential):
-            return other
-        self._problem.balance(stage, found[0])
-        return found
 
     def _search_farther(
         self, stage: Stage, u: Floats, step: Floats, trial: Floats, there: Balance
