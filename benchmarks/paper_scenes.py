@@ -96,10 +96,12 @@ def shaking(solver: sp.ADMM | sp.Newton) -> sp.Simulation:
     """Fig. 11 below: an elastic body shaken by its base, with p = 2."""
     mesh = ball((12, 12, 14), (0.25, 0.25, 0.3))
     base = np.flatnonzero(mesh.vertices[:, 2] < -0.22)
+    times = np.linspace(0, 2, 81)
+    shake = 0.1 * np.sin(4 * np.pi * times) * np.minimum(times / 0.25, 1.0) ** 2
     body = sp.Body(
         mesh,
         sp.NeoHookean(young=1e5, poisson=0.4, density=1000),
-        supports=[sp.Support.oscillating(base, (0.1, 0.0, 0.0), 2.0)],
+        supports=[sp.Support.keyframes(base, times, shake[:, None] * (1.0, 0.0, 0.0))],
     )
     damping = sp.PowerLaw(exponent=2, strength=30)
     return sp.Simulation(body, damping=damping, solver=solver, dt=DT, gravity=DOWN)

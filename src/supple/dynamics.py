@@ -22,6 +22,8 @@ from .splitting import Splitter
 from .types import Floats, Ints
 
 _EPSILON = float(np.finfo(float).eps)
+_LED_IN_PIECES = (1, 2, 4, 8)  # ways to lead a body along by supports that go far in a step
+_LED_MASS = 1e-6  # share of its inertia that a body so led has: enough for a soft hold on it
 _ROUNDINGS = 100.0  # in a potential, which adds up over all cells
 
 
@@ -57,6 +59,7 @@ class Dynamics(SplitProblem):
         self._shape: Shape | None = None
         self._friction: Floats | None = None  # at the last balance
         self._anchor: Shape | None = None
+        self._latest: Floats | None = None
         self._start_velocity = self._v
         self._anchor_v = self._v
         # The stiffness of the current shape and that of the anchor.
@@ -86,7 +89,7 @@ class Dynamics(SplitProblem):
         ``start`` is where the step began and ``latest`` (n, 3) where its last stage ended, in
         motion.
         """
-        self.external = external
+        self.external, self._latest = external, latest
         if start is not None and latest is not None:
             self._start_velocity = start.v
             if self.contact is not None:
@@ -181,12 +184,36 @@ class Dynamics(SplitProblem):
                 target = np.zeros((model.pattern.n_blocks, 3, 3))
                 wide.append(target)
             model.add_tangent(shape, self._v, stage.c_v, target, definite=definite, closer=closer)
-        if not wide:
-            return values
+        return self._on_pattern([values, *wide])
+
+    def _on_pattern(self, shares: Sequence[Floats]) -> Floats:
+        """The sum of the body's blocks and those of damping with wider patterns, on ours."""
+        if len(self._places) == 1:
+            return shares[0]
         total = np.zeros((self.pattern.n_blocks, 3, 3))
-        for places, share in zip(self._places, [values, *wide], strict=True):
+        for places, share in zip(self._places, shares, strict=False):
             total[places] += share
         return total
+
+    def led_along(
+        self, stage: Stage, start: Floats, solve: Callable[[Floats, Floats], Floats]
+    ) -> Floats | None:
+        if self._latest is None or np.array_equal(self._latest[~self.free], start[~self.free]):
+            return None
+        for pieces in _LED_IN_PIECES:
+            u = self._latest
+            for left in range(pieces, 0, -1):
+                led = np.where(self.free, 0.0, (start - u) / left)
+                shape = self.shape_at(u)
+                if not np.isfinite(shape.energy):
+                    break
+                values = shape.definite_stiffness.copy()
+                add_scaled_identity_blocks(values, self.body.mass_values, _LED_MASS * stage.c_a)
+                force = -self.body.pattern.multiply(values, led)
+                u = u + led + solve(self._on_pattern([values]), force)
+            if np.isfinite(self.shape_at(u).energy):
+                return u
+        return None
 
     def low_rank(self, stage: Stage) -> LowRank | None:
         shape = self._shape

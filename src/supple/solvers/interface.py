@@ -114,6 +114,15 @@ class Problem(ABC):
         """What the matrix has beside its blocks there."""
         return None
 
+    def led_along(
+        self, stage: Stage, start: Floats, solve: Callable[[Floats, Floats], Floats]
+    ) -> Floats | None:
+        """The last sound shape, led along by its supports to where ``start`` (n, b) has them.
+
+        ``solve`` gives A⁻¹ f for the blocks of a matrix and a force. None where there is none.
+        """
+        return None
+
     def follow(self, stage: Stage, u: Floats, step: Floats, length: float) -> float:
         """Bring what the balance takes as given, such as contacts, along a share of a step from u.
 

@@ -23,6 +23,7 @@ from .interface import (
 )
 
 _SHORTEST_STEP = 2.0**-14
+_WELL_SOLVED = 1e-3
 _LONGEST_STEP = 2.0**10
 _NEAR_BALANCE = 0.3  # of the forces at play: where a start is good enough not to try the next
 _SUFFICIENT = 1e-4  # share of the promised decrease that a step must bring
@@ -111,6 +112,11 @@ class BoundNewton(BoundStageSolver):
             if self._norm(here) <= _NEAR_BALANCE * here.scale:
                 break
         if best is None:
+            u = self._problem.led_along(stage, starts[-1], self._solved)
+            if u is not None:
+                here = self._problem.balance(stage, u, with_matrix=True)
+                best = (u, here) if _finite(here) else None
+        if best is None:
             raise self._failed(
                 "a cell has collapsed or turned inside out, which its material forbids",
                 stage,
@@ -119,6 +125,10 @@ class BoundNewton(BoundStageSolver):
         if best[0] is not u:
             self._problem.balance(stage, best[0], with_matrix=True)
         return best
+
+    def _solved(self, values: Floats, force: Floats) -> Floats:
+        self._linear.take(values)
+        return self._linear.solve(force, _WELL_SOLVED)
 
     def _fixed_count(self, stage: Stage, u: Floats, here: Balance, count: int) -> Floats:
         for iteration in range(count):
