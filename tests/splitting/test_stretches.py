@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 
 import supple as sp
 from supple._kernels.local_stretch import add_stretches, minimise_power_law
-from supple.damping.power_law import BoundPowerLaw
+from supple.damping.power_law import BoundStretchPower
 from supple.integrators import BackwardEuler, State
 from supple.splitting.stretches import StretchTerms
 
@@ -127,7 +127,7 @@ def test_tension_is_kept_from_stage_to_stage():
     """What a stage ended with starts the next one: the minimum of the warmed place is z."""
     body = sp.Body(small_mesh("tet"), soft(sp.StVK))
     bound = sp.PowerLaw(exponent=0, strength=40.0).bind(body).in_cells()
-    assert isinstance(bound, BoundPowerLaw)
+    assert isinstance(bound, BoundStretchPower)
     assert bound.is_dry
     part = body.parts[0]
     terms = StretchTerms(part, bound, np.full(len(part.cells), 2e4), c_v=50.0)

@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from .compiling import kernel, pointwise
-from .svd3 import eigh3
+from .svd3 import keep_positive
+from .tensors import add_isotropic
 
 
 @pointwise
@@ -45,12 +46,14 @@ def dissipative_stress(F, D, shear, bulk, fibre, a0, a1, a2, S):
 
 
 @kernel
-def add_strain_rate(F, D, shear, bulk, fibre, axis, r, P, A, order, factor):
+def add_strain_rate(F, D, shear, bulk, fibre, axis, r, P, A, order, factor, stress):
     """r, then ∂r/∂Ḟ = F S, then factor · ∂²r/∂Ḟ², added at the points of cells.
+
+    With ``stress``, A gets δ_ik S⁺_jl too, S⁺ the positive semidefinite part of S.
 
     ∂²r/∂Ḟ_ij∂Ḟ_kl = ψ ((F Fᵀ)_ik δ_jl + F_il F_kj) + φ F_ij F_kl + η (Fa)_i a_j (Fa)_k a_l
     """
-    S = np.empty((3, 3))
+    S, W, X = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
     for e in range(len(shear)):
         a0, a1, a2 = axis[e, 0], axis[e, 1], axis[e, 2]
         for q in range(F.shape[1]):
@@ -82,34 +85,23 @@ def add_strain_rate(F, D, shear, bulk, fibre, axis, r, P, A, order, factor):
                                     )
                                 A[e, q, s, i, k] += c
                         s += 1
+                if stress:
+                    keep_positive(S, W, X)
+                    add_isotropic(S, A[e, q])
 
 
 @kernel
-def add_strain_rate_by_shape(F, D, shear, bulk, fibre, axis, G, factor, A):
-    """factor · ∂r/∂F = factor · Ḟ S to G, or where G is empty δ_ik S⁺_jl to A, S⁺ ≥ 0."""
-    S, W = np.empty((3, 3)), np.empty((3, 3))
+def add_strain_rate_by_shape(F, D, shear, bulk, fibre, axis, G, factor):
+    """factor · ∂r/∂F = factor · Ḟ S, added to G."""
+    S = np.empty((3, 3))
     for e in range(len(shear)):
         for q in range(F.shape[1]):
             dissipative_stress(
                 F[e, q], D[e, q], shear[e], bulk[e], fibre[e],
                 axis[e, 0], axis[e, 1], axis[e, 2], S,
             )  # fmt: skip
-            if len(G):
-                for i in range(3):
-                    for j in range(3):
-                        G[e, q, i, j] += factor * (
-                            D[e, q, i, 0] * S[0, j]
-                            + D[e, q, i, 1] * S[1, j]
-                            + D[e, q, i, 2] * S[2, j]
-                        )
-            else:
-                eigh3(S, W)
-                s = 0
+            for i in range(3):
                 for j in range(3):
-                    for l in range(j, 3):
-                        c = 0.0
-                        for m in range(3):
-                            c += max(S[m, m], 0.0) * W[j, m] * W[l, m]
-                        for i in range(3):
-                            A[e, q, s, i, i] += c
-                        s += 1
+                    G[e, q, i, j] += factor * (
+                        D[e, q, i, 0] * S[0, j] + D[e, q, i, 1] * S[1, j] + D[e, q, i, 2] * S[2, j]
+                    )

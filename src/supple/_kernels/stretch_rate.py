@@ -6,24 +6,29 @@ never more than Ḟ, however flat or inside out a cell is.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from .compiling import kernel, pointwise
-from .svd3 import eigh3, svd3
+from .svd3 import keep_positive, svd3
+from .tensors import add_isotropic, add_outer
 
 _FLAT = 1e-6  # |σ_a| + |σ_b| of a cell crushed along two axes counts as no less
 
 
 @pointwise
-def add_outer(A, factor, Q):
-    """∂P_ij/∂F_kl += factor Q_ij Q_kl, in the storage of ``elements``."""
-    s = 0
-    for j in range(3):
-        for l in range(j, 3):
-            for i in range(3):
-                for k in range(3):
-                    A[s, i, k] += factor * Q[i, j] * Q[k, l]
-            s += 1
+def turn_symmetric(S, V, out):
+    """out = V S Vᵀ for a symmetric S, which is used up."""
+    for i in range(3):
+        for b in range(3):
+            out[i, b] = V[i, 0] * S[0, b] + V[i, 1] * S[1, b] + V[i, 2] * S[2, b]
+    for i in range(3):
+        for j in range(i, 3):
+            S[i, j] = out[i, 0] * V[j, 0] + out[i, 1] * V[j, 1] + out[i, 2] * V[j, 2]
+    for i in range(3):
+        for j in range(i, 3):
+            out[i, j] = out[j, i] = S[i, j]
 
 
 @pointwise
@@ -48,78 +53,92 @@ def _stretch_rate(F, D, U, sigma, V, d, T):
     return square
 
 
-@kernel
-def add_stretch_rate(F, D, r, P, A, order, factor):
-    """r = ‖Ṡ‖², then ∂r/∂Ḟ, then factor · ∂²r/∂Ḟ², added at the points of cells."""
-    U, sigma, V = np.empty((3, 3)), np.empty(3), np.empty((3, 3))
-    d, T, Q = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
-    for e in range(len(F)):
-        for q in range(F.shape[1]):
-            r[e, q] += _stretch_rate(F[e, q], D[e, q], U, sigma, V, d, T)
-            if order >= 1:
-                for a in range(3):  # Q = ∂r/∂B
-                    for b in range(3):
-                        Q[a, b] = 4.0 * sigma[a] * T[a, b] / d[a, b]
-                    Q[a, a] = -2.0 * T[a, a] if sigma[a] < 0.0 else 2.0 * T[a, a]
-                for i in range(3):
-                    for b in range(3):
-                        c = U[i, 0] * Q[0, b] + U[i, 1] * Q[1, b] + U[i, 2] * Q[2, b]
-                        for j in range(3):
-                            P[e, q, i, j] += c * V[j, b]
-            if order >= 2:
-                for a in range(3):
-                    for b in range(a, 3):
-                        # Ṡ_ab = n : Ḟ, once on the diagonal and twice beside it
-                        m, n = sigma[a] / d[a, b], sigma[b] / d[a, b]
-                        if a == b:
-                            m, n = 1.0, 0.0
-                        for i in range(3):
-                            for j in range(3):
-                                Q[i, j] = m * U[i, a] * V[j, b] + n * U[i, b] * V[j, a]
-                        add_outer(A[e, q], (2.0 if a == b else 4.0) * factor, Q)
+@pointwise
+def _slope(rho, w, p, e):
+    """∂r/∂ρ of r = w ((ρ + e)^q − e^q), q = (p + 1)/2."""
+    if p == 0.0:
+        return 0.5 * w / math.sqrt(rho + e)
+    if p == 1.0:
+        return w
+    return 0.5 * (p + 1.0) * w * (rho + e) ** (0.5 * (p - 1.0))
 
 
 @kernel
-def add_stretch_rate_by_shape(F, D, G, factor, A):
-    """factor · ∂r/∂F = 4 factor · (Ḟ Z − F Y) to G, or where G is empty δ_ik 4 Z⁺_jl to A.
+def add_power_law(F, D, w, p, e, bend, r, P, A, order, factor, stress):
+    """r = w ((‖Ṡ‖² + e)^q − e^q), then ∂r/∂Ḟ, then factor · ∂²r/∂Ḟ², added; q = (p + 1)/2.
 
-    Z S + S Z = Ṡ, Y S + S Y = Z Ṡ + Ṡ Z; ∂r/∂Ḟ is 4 F Z.
+    ``bend`` is the share of how the slope changes with ‖Ṡ‖² that the second derivative has. With
+    ``stress``, A gets δ_ik 4 (Z ∂r/∂ρ)⁺_jl too: Z S + S Z = Ṡ, and ∂‖Ṡ‖²/∂Ḟ is 4 F Z.
     """
     U, sigma, V = np.empty((3, 3)), np.empty(3), np.empty((3, 3))
-    d, T, Z, Y = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
-    W = np.empty((3, 3))
-    for e in range(len(F)):
+    d, T, Q, B = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+    still = e ** (0.5 * (p + 1.0))
+    for n in range(len(F)):
         for q in range(F.shape[1]):
-            _stretch_rate(F[e, q], D[e, q], U, sigma, V, d, T)
+            rho = _stretch_rate(F[n, q], D[n, q], U, sigma, V, d, T)
+            slope = _slope(rho, w[n], p, e)
+            r[n, q] += 2.0 / (p + 1.0) * slope * (rho + e) - w[n] * still
+            if order == 0:
+                continue
+            for a in range(3):  # ∂ρ/∂(UᵀḞV)
+                for b in range(3):
+                    Q[a, b] = 4.0 * sigma[a] * T[a, b] / d[a, b]
+                Q[a, a] = -2.0 * T[a, a] if sigma[a] < 0.0 else 2.0 * T[a, a]
+            for i in range(3):
+                for j in range(3):
+                    B[i, j] = 0.0
+                for b in range(3):
+                    c = U[i, 0] * Q[0, b] + U[i, 1] * Q[1, b] + U[i, 2] * Q[2, b]
+                    for j in range(3):
+                        B[i, j] += c * V[j, b]
+                for j in range(3):
+                    P[n, q, i, j] += slope * B[i, j]
+            if order == 1:
+                continue
+            if rho + e > 0.0 and bend != 0.0 and p != 1.0:
+                add_outer(A[n, q], factor * bend * 0.5 * (p - 1.0) * slope / (rho + e), B, B)
+            for a in range(3):
+                for b in range(a, 3):
+                    # Ṡ_ab = Q : Ḟ, once on the diagonal and twice beside it
+                    m, k = sigma[a] / d[a, b], sigma[b] / d[a, b]
+                    if a == b:
+                        m, k = 1.0, 0.0
+                    for i in range(3):
+                        for j in range(3):
+                            Q[i, j] = m * U[i, a] * V[j, b] + k * U[i, b] * V[j, a]
+                    add_outer(A[n, q], (2.0 if a == b else 4.0) * factor * slope, Q, Q)
+            if stress:
+                for a in range(3):
+                    for b in range(3):
+                        Q[a, b] = 4.0 * slope * T[a, b] / d[a, b]
+                turn_symmetric(Q, V, B)
+                keep_positive(B, U, T)
+                add_isotropic(B, A[n, q])
+
+
+@kernel
+def add_power_law_by_shape(F, D, w, p, e, G, factor):
+    """factor · ∂r/∂F = 4 factor ∂r/∂ρ (Ḟ Z − F Y), added to G; Y S + S Y = Z Ṡ + Ṡ Z."""
+    U, sigma, V = np.empty((3, 3)), np.empty(3), np.empty((3, 3))
+    d, T, Z, Y = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+    for n in range(len(F)):
+        for q in range(F.shape[1]):
+            rho = _stretch_rate(F[n, q], D[n, q], U, sigma, V, d, T)
+            scale = 4.0 * factor * _slope(rho, w[n], p, e)
             for a in range(3):
                 for b in range(3):
                     Z[a, b] = T[a, b] / d[a, b]
-            if len(G):
-                for a in range(3):
-                    for b in range(3):
-                        Y[a, b] = 0.0
-                        for k in range(3):
-                            Y[a, b] += (Z[a, k] * T[k, b] + T[a, k] * Z[k, b]) / d[a, b]
-                for i in range(3):
-                    for b in range(3):
-                        c = 0.0
-                        for a in range(3):
-                            along = D[e, q, i, 0] * V[0, a] + D[e, q, i, 1] * V[1, a]
-                            along += D[e, q, i, 2] * V[2, a]
-                            c += along * Z[a, b] - U[i, a] * sigma[a] * Y[a, b]
-                        for j in range(3):
-                            G[e, q, i, j] += 4.0 * factor * c * V[j, b]
-            else:
-                eigh3(Z, W)
-                for m in range(3):
-                    z = 4.0 * max(Z[m, m], 0.0)
-                    w0 = V[0, 0] * W[0, m] + V[0, 1] * W[1, m] + V[0, 2] * W[2, m]
-                    w1 = V[1, 0] * W[0, m] + V[1, 1] * W[1, m] + V[1, 2] * W[2, m]
-                    w2 = V[2, 0] * W[0, m] + V[2, 1] * W[1, m] + V[2, 2] * W[2, m]
-                    for i in range(3):
-                        A[e, q, 0, i, i] += z * w0 * w0
-                        A[e, q, 1, i, i] += z * w0 * w1
-                        A[e, q, 2, i, i] += z * w0 * w2
-                        A[e, q, 3, i, i] += z * w1 * w1
-                        A[e, q, 4, i, i] += z * w1 * w2
-                        A[e, q, 5, i, i] += z * w2 * w2
+            for a in range(3):
+                for b in range(3):
+                    Y[a, b] = 0.0
+                    for k in range(3):
+                        Y[a, b] += (Z[a, k] * T[k, b] + T[a, k] * Z[k, b]) / d[a, b]
+            for i in range(3):
+                for b in range(3):
+                    c = 0.0
+                    for a in range(3):
+                        along = D[n, q, i, 0] * V[0, a] + D[n, q, i, 1] * V[1, a]
+                        along += D[n, q, i, 2] * V[2, a]
+                        c += along * Z[a, b] - U[i, a] * sigma[a] * Y[a, b]
+                    for j in range(3):
+                        G[n, q, i, j] += scale * c * V[j, b]

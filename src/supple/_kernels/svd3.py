@@ -149,3 +149,28 @@ def eigh3(H, W):
                     H[q, i] = s * h + c * H[q, i]
                     W[i, p] = c * w - s * W[i, q]
                     W[i, q] = s * w + c * W[i, q]
+
+
+@pointwise
+def keep_positive(S, W, X):
+    """Replaces the symmetric S by its nearest positive semidefinite matrix; W and X are scratch."""
+    minor = S[0, 0] * S[1, 1] - S[0, 1] * S[0, 1]
+    if minor > 0.0:
+        det = _det(S)
+        if S[0, 0] > 0.0 and det > 0.0:
+            return
+        if S[0, 0] < 0.0 and det < 0.0:
+            for i in range(3):
+                for j in range(3):
+                    S[i, j] = 0.0
+            return
+    for i in range(3):
+        for j in range(3):
+            X[i, j] = S[i, j]
+    eigh3(X, W)
+    for i in range(3):
+        for j in range(3):
+            c = 0.0
+            for m in range(3):
+                c += max(X[m, m], 0.0) * W[i, m] * W[j, m]
+            S[i, j] = c

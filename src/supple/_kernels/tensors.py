@@ -31,3 +31,14 @@ def add_outer(A, factor, L, R):
                 for k in range(3):
                     A[s, i, k] += factor * L[i, j] * R[k, l]
             s += 1
+
+
+@pointwise
+def add_isotropic(S, A):
+    """∂P_ij/∂F_kl += δ_ik S_jl."""
+    s = 0
+    for j in range(3):
+        for l in range(j, 3):
+            for i in range(3):
+                A[s, i, i] += S[j, l]
+            s += 1

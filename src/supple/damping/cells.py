@@ -120,6 +120,11 @@ class BoundCellDamping(BoundDamping):
         """
         return  # a model without a better idea goes without
 
+    def add_tangent_points(self, points: Points, to: PointSums) -> None:
+        """Both of the above at once, which may be cheaper."""
+        self.add_points(points, to)
+        self.add_stress_points(points, to.A)
+
     @abstractmethod
     def add_shape_gradient_points(self, points: Points, G: Floats, factor: float) -> None:
         """Add factor · ∂r/∂F to G (c, q, 3, 3): what ∇₁R is made of."""
@@ -181,9 +186,8 @@ class BoundCellDamping(BoundDamping):
             sums = PointSums.zeros(
                 "dissipation", points, order=order, factor=factor, definite=definite
             )
-            self.add_points(points, sums)
-            if with_stress:
-                self.add_stress_points(points, sums.A)
+            add = self.add_tangent_points if with_stress else self.add_points
+            add(points, sums)
             return sums.arrays
 
         return model

@@ -7,11 +7,11 @@ p < 1 motion dies out sooner than exponentially, with p = 1 exponentially, with 
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .._kernels.stretch_rate import add_stretch_rate, add_stretch_rate_by_shape
+from .._kernels.stretch_rate import add_power_law, add_power_law_by_shape
 from ..body import Body
 from ..checks import instance, number
 from ..elastic_body import ElasticBody
@@ -19,7 +19,7 @@ from ..errors import InputError
 from ..shape import Shape
 from ..types import Floats
 from .base import BoundDamping, Damping, body_for
-from .cells import NO_DERIVATIVE, NO_STRESS, BoundCellDamping, Points, PointSums
+from .cells import BoundCellDamping, Points, PointSums
 from .coefficients import Coefficient, coefficient_of_cells, kept_coefficient
 from .nesting import one_deeper
 
@@ -80,40 +80,88 @@ class PowerLaw(Damping):
         object.__setattr__(self, "scale", number("scale", self.scale, above=0, unit="W/m³"))
 
     def bind(self, body: ElasticBody) -> BoundDamping:
-        return BoundPowerLaw(self, body_for(self, Body, body))
+        solid = body_for(self, Body, body)
+        if self.of is not None and self.scale is not None:
+            return _BoundPowerOf(self, self.of, self.scale, solid)
+        return BoundStretchPower(self, 0.0 if self.strength is None else self.strength, solid)
 
 
 class BoundPowerLaw(BoundCellDamping):
-    """w ((ρ + e)^q − e^q) of a quadratic density ρ: ‖Ṡ‖², or that of another damping."""
+    """w ((ρ + e)^q − e^q) of a quadratic density ρ."""
 
     def __init__(self, damping: PowerLaw, body: Body) -> None:
         super().__init__(body)
         self.exponent = float(damping.exponent)
-        self.is_stretch_law = damping.of is None
-        """Whether the law is β ‖Ṡ‖^(p+1)."""
-        self._q = (self.exponent + 1) / 2
+        self.strength: Floats = np.zeros(body.mesh.n_cells)
+        """The factor w of the density, (cells,)."""
+        self._width = damping.width if self.exponent < 1 else 0.0
         self._bend = 1.0
-        smooth = damping.width if self.exponent < 1 else 0.0
-        cells = body.mesh.n_cells
-        if damping.of is None or damping.scale is None:
-            self._base: BoundCellDamping = _BoundSquaredStretchRate(body)
-            beta = coefficient_of_cells("strength", _given(damping.strength), body)
-            self.strength: Floats = np.broadcast_to(beta, cells)
-            """The factor w of the density, β where it is a law of stretch, (cells,)."""
-            self._e = smooth**2
-        else:
-            self._base = _quadratic_in_cells(damping.of, body)
-            self.strength = np.broadcast_to(damping.scale ** (1 - self._q), cells)
-            self._e = smooth**2 * damping.scale
 
     @property
     def is_linear(self) -> bool:
         return self.exponent == 1
 
+    def add_tangent(
+        self, shape: Shape, v: Floats, c_v: float, values: Floats, *, definite: bool, closer: bool
+    ) -> None:
+        model = copy(self)
+        model._bend = _BEND if self.exponent < 1 else 1.0
+        super(BoundPowerLaw, model).add_tangent(
+            shape, v, c_v, values, definite=definite, closer=closer
+        )
+
+    def _bend_for(self, to: PointSums) -> float:
+        """The share of the change of ∂r/∂ρ with ρ that a second derivative has."""
+        return 0.0 if to.definite and self.exponent < 1 else self._bend
+
+    def _factor(self, points: Points) -> Floats:
+        """w, (c,)."""
+        return self.strength[points.part.cells[points.cut]]
+
+
+class BoundStretchPower(BoundPowerLaw):
+    """The law of stretch: ρ = ‖Ṡ‖², w = β."""
+
+    def __init__(self, damping: PowerLaw, strength: Coefficient, body: Body) -> None:
+        super().__init__(damping, body)
+        beta = coefficient_of_cells("strength", strength, body)
+        self.strength = np.broadcast_to(beta, body.mesh.n_cells)
+
     @property
     def is_dry(self) -> bool:
-        """Whether the force has a corner at rest that a proximal step can meet exactly."""
-        return self.is_stretch_law and self.exponent < 1
+        """Whether the force has a corner at rest, which a proximal step can meet exactly."""
+        return self.exponent < 1
+
+    def add_points(self, points: Points, to: PointSums) -> None:
+        self._add_law(points, to, stress=False)
+
+    def add_tangent_points(self, points: Points, to: PointSums) -> None:
+        self._add_law(points, to, stress=True)
+
+    def add_stress_points(self, points: Points, A: Floats) -> None:
+        unused = PointSums.zeros("power law", points, order=1)
+        self._add_law(points, replace(unused, A=A, order=2, factor=0.0), stress=True)
+
+    def add_shape_gradient_points(self, points: Points, G: Floats, factor: float) -> None:
+        add_power_law_by_shape(*self._law(points), G, factor)
+
+    def _add_law(self, points: Points, to: PointSums, *, stress: bool) -> None:
+        bend = self._bend_for(to)
+        add_power_law(*self._law(points), bend, *to.arrays, to.order, to.factor, stress)
+
+    def _law(self, points: Points) -> tuple[Floats, Floats, Floats, float, float]:
+        return points.F, points.rate, self._factor(points), self.exponent, self._width**2
+
+
+class _BoundPowerOf(BoundPowerLaw):
+    """A power of the density of another damping."""
+
+    def __init__(self, damping: PowerLaw, of: Damping, scale: float, body: Body) -> None:
+        super().__init__(damping, body)
+        self._base = _quadratic_in_cells(of, body)
+        self._q = (self.exponent + 1) / 2
+        self.strength = np.broadcast_to(scale ** (1 - self._q), body.mesh.n_cells)
+        self._e = self._width**2 * scale
 
     @property
     def needs_elasticity(self) -> bool:
@@ -121,7 +169,7 @@ class BoundPowerLaw(BoundCellDamping):
 
     def add_points(self, points: Points, to: PointSums) -> None:
         q, e = self._q, self._e
-        w = self._factor(points)
+        w = self._factor(points)[:, None]
         with one_deeper() as depth:
             base = PointSums.zeros(f"power {depth}", points, order=to.order, definite=to.definite)
             self._base.add_points(points, base)
@@ -138,21 +186,10 @@ class BoundPowerLaw(BoundCellDamping):
             # w q (q − 1) (ρ + e)^(q − 2) ∂ρ ⊗ ∂ρ; where nothing moves ∂ρ = 0 is stronger
             moving = rho + e > 0.0
             bend = np.divide((q - 1) * slope, rho + e, out=np.zeros_like(rho), where=moving)
-            if q < 1:
-                bend *= 0.0 if to.definite else self._bend
-            bend *= to.factor
+            bend *= to.factor * self._bend_for(to)
             for s, (j, l) in enumerate(_COLUMNS):
                 first = bend[:, :, None] * stress[..., j]
                 A[:, :, s] += first[..., :, None] * stress[..., None, :, l]
-
-    def add_tangent(
-        self, shape: Shape, v: Floats, c_v: float, values: Floats, *, definite: bool, closer: bool
-    ) -> None:
-        model = copy(self)
-        model._bend = _BEND
-        super(BoundPowerLaw, model).add_tangent(
-            shape, v, c_v, values, definite=definite, closer=closer
-        )
 
     def add_stress_points(self, points: Points, A: Floats) -> None:
         with one_deeper() as depth:
@@ -170,29 +207,12 @@ class BoundPowerLaw(BoundCellDamping):
             self._base.add_shape_gradient_points(points, base.P, factor)
         G += self._slope(points, base.r)[:, :, None, None] * base.P
 
-    def _factor(self, points: Points) -> Floats:
-        """w, (c, 1)."""
-        return self.strength[points.part.cells[points.cut]][:, None]
-
     def _slope(self, points: Points, rho: Floats) -> Floats:
         """∂r/∂ρ = w q (ρ + e)^(q − 1), nothing where ρ < 0."""
         steep = (np.maximum(rho, 0.0) + self._e) ** (self._q - 1)
-        slope: Floats = self._factor(points) * self._q * steep
+        slope: Floats = self._factor(points)[:, None] * self._q * steep
         slope[rho < 0.0] = 0.0
         return slope
-
-
-class _BoundSquaredStretchRate(BoundCellDamping):
-    """r = ‖Ṡ‖²."""
-
-    def add_points(self, points: Points, to: PointSums) -> None:
-        add_stretch_rate(points.F, points.rate, *to.arrays, to.order, to.factor)
-
-    def add_stress_points(self, points: Points, A: Floats) -> None:
-        add_stretch_rate_by_shape(points.F, points.rate, NO_STRESS, 0.0, A)
-
-    def add_shape_gradient_points(self, points: Points, G: Floats, factor: float) -> None:
-        add_stretch_rate_by_shape(points.F, points.rate, G, factor, NO_DERIVATIVE)
 
 
 def _quadratic_in_cells(damping: Damping, body: Body) -> BoundCellDamping:
@@ -211,7 +231,3 @@ def _quadratic_in_cells(damping: Damping, body: Body) -> BoundCellDamping:
     if abs(twice - 4 * once) > 1e-9 * abs(once):
         raise InputError(f"of={name}: a power law needs a damping that is quadratic in velocity")
     return cells
-
-
-def _given(strength: Coefficient | None) -> Coefficient:
-    return 0.0 if strength is None else strength

@@ -7,7 +7,7 @@ a resultant nor a moment: linear and angular momentum are kept, exactly.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,7 +19,7 @@ from ..elastic_body import ElasticBody
 from ..errors import InputError
 from ..types import Floats
 from .base import BoundDamping, Damping, body_for
-from .cells import NO_DERIVATIVE, NO_STRESS, BoundCellDamping, Points, PointSums
+from .cells import BoundCellDamping, Points, PointSums
 from .coefficients import Coefficient, coefficient_of_cells, kept_coefficient
 
 
@@ -81,16 +81,22 @@ class _BoundStrainRate(BoundCellDamping):
         return self._shear[cells], self._bulk[cells], self._fibre[cells], self._axis[cells]
 
     def add_points(self, points: Points, to: PointSums) -> None:
-        coefficients = self._coefficients(points)
-        add_strain_rate(points.F, points.rate, *coefficients, *to.arrays, to.order, to.factor)
+        self._add_rate(points, to, stress=False)
+
+    def add_tangent_points(self, points: Points, to: PointSums) -> None:
+        self._add_rate(points, to, stress=True)
+
+    def _add_rate(self, points: Points, to: PointSums, *, stress: bool) -> None:
+        given = points.F, points.rate, *self._coefficients(points)
+        add_strain_rate(*given, *to.arrays, to.order, to.factor, stress)
 
     def add_stress_points(self, points: Points, A: Floats) -> None:
-        coefficients = self._coefficients(points)
-        add_strain_rate_by_shape(points.F, points.rate, *coefficients, NO_STRESS, 0.0, A)
+        unused = PointSums.zeros("strain rate", points, order=1)
+        self._add_rate(points, replace(unused, A=A, order=2, factor=0.0), stress=True)
 
     def add_shape_gradient_points(self, points: Points, G: Floats, factor: float) -> None:
         coefficients = self._coefficients(points)
-        add_strain_rate_by_shape(points.F, points.rate, *coefficients, G, factor, NO_DERIVATIVE)
+        add_strain_rate_by_shape(points.F, points.rate, *coefficients, G, factor)
 
 
 def _values(given: Coefficient) -> list[ArrayLike]:

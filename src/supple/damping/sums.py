@@ -34,6 +34,10 @@ class CellSum(BoundCellDamping):
         for model in self._models:
             model.add_stress_points(points, A)
 
+    def add_tangent_points(self, points: Points, to: PointSums) -> None:
+        for model in self._models:
+            model.add_tangent_points(points, to)
+
     def add_shape_gradient_points(self, points: Points, G: Floats, factor: float) -> None:
         for model in self._models:
             model.add_shape_gradient_points(points, G, factor)

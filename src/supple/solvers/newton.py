@@ -112,9 +112,9 @@ class BoundNewton(BoundStageSolver):
             if self._norm(here) <= _NEAR_BALANCE * here.scale:
                 break
         if best is None:
-            u = self._problem.led_along(stage, starts[-1], self._solved)
-            if u is not None:
-                here = self._problem.balance(stage, u, with_matrix=True)
+            led = self._problem.led_along(stage, starts[-1], self._solved)
+            if led is not None:
+                u, here = led, self._problem.balance(stage, led, with_matrix=True)
                 best = (u, here) if _finite(here) else None
         if best is None:
             raise self._failed(

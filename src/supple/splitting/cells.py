@@ -142,9 +142,8 @@ class CellTerms(GradientTerms):
         rate *= c_v
         points = Points(part, cut, F, rate, elastic_P, elastic_A)
         for model in self._dampings:
-            model.add_points(points, PointSums(psi, P, A, order=order, factor=c_v))
-            if order >= 2:
-                model.add_stress_points(points, A)
+            add = model.add_tangent_points if order >= 2 else model.add_points
+            add(points, PointSums(psi, P, A, order=order, factor=c_v))
             if self._dissipation is not Dissipation.BALANCE:
                 model.add_shape_gradient_points(points, P, 1 / c_v)
             if self._dissipation is Dissipation.SECOND_ORDER:

@@ -10,7 +10,7 @@ from ..body import Body
 from ..contact.contact_forces import ContactForces
 from ..contact.contacts import Contacts
 from ..damping import BoundDamping
-from ..damping.power_law import BoundPowerLaw
+from ..damping.power_law import BoundStretchPower
 from ..damping.spring_rate import BoundSpringStrainRate
 from ..elastic_body import ElasticBody
 from ..errors import InputError
@@ -45,7 +45,9 @@ class Splitter:
         self._body, self._pattern, self._places = body, pattern, places
         found = [model.in_cells() for model in damping]
         there = [model for model in found if model is not None]
-        self._dry = [model for model in there if isinstance(model, BoundPowerLaw) and model.is_dry]
+        self._dry = [
+            model for model in there if isinstance(model, BoundStretchPower) and model.is_dry
+        ]
         self._in_cells = [model for model in there if model not in self._dry]
         self._of_springs: list[BoundSpringStrainRate] = []
         wide = iter(places[1:])

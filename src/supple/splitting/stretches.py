@@ -6,7 +6,7 @@ import numpy as np
 
 from .._kernels.local_stretch import add_stretches, minimise_power_law
 from ..assembly import Part
-from ..damping.power_law import BoundPowerLaw
+from ..damping.power_law import BoundStretchPower
 from ..integrators import Stage
 from ..types import Floats
 from .gradients import GradientTerms
@@ -16,7 +16,7 @@ class StretchTerms(GradientTerms):
     """Φ(S) = β/c_v ‖c_v (S − Ŝ)‖^(p+1), S the stretch in F = R S (Eqs. 75–78)."""
 
     def __init__(
-        self, part: Part, damping: BoundPowerLaw, stiffness: Floats, *, c_v: float
+        self, part: Part, damping: BoundStretchPower, stiffness: Floats, *, c_v: float
     ) -> None:
         super().__init__(part, stiffness)
         self._p = damping.exponent
