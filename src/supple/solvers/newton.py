@@ -29,10 +29,10 @@ _NEAR_BALANCE = 0.3  # of the forces at play: where a start is good enough not t
 _SUFFICIENT = 1e-4  # share of the promised decrease that a step must bring
 _CLEARLY_CLOSER = 0.5  # share of the residual that a step must remove where the potential rose
 _SLOW = 6  # iterations after which a closer matrix is worth its price
-_MOST_TRIES = 2  # to get past corners by full steps alone,
-_FEW_FULL_STEPS = 10  # so many of them,
-_MOST_FULL_STEPS = 25  # and more where the residual is no more than
-_ROUGHLY = 0.05  # of the forces at play; so far steps with line search go before another try
+_MOST_TRIES = 4  # to get past corners by full steps alone,
+_FEW_FULL_STEPS = 8  # so many of them,
+_MOST_FULL_STEPS = 25  # and more while they bring forces closer to balance
+_ROUGHLY = 0.05  # of the forces at play: a residual so small is near to balance
 _MOST_ROUNDS = 50  # of Newton's method, each with contacts brought up to date
 _STILL_STEEP = 0.5  # share of the slope left after a step, above which it was too short
 
@@ -87,13 +87,15 @@ class BoundNewton(BoundStageSolver):
             return self._fixed_count(stage, u, here, self._options.iterations)
         spent, tries = 0, _MOST_TRIES if self._problem.has_corners else 0
         for _ in range(_MOST_ROUNDS):
-            found, roughly = self._full_steps(stage, u, here) if tries else None, 0.0
-            if found is None:
-                roughly = _ROUGHLY if tries > 1 else 0.0
+            done, roughly = False, 0.0
+            if tries:
+                u, here, done = self._full_steps(stage, u, here)
+                spent += self.iterations
+            if not done:
+                roughly = _ROUGHLY if tries > 1 and not self._is_near(here) else 0.0
                 tries = max(tries - 1, 0)
-                found = self._converge(stage, u, here, roughly)
-            u, here = found
-            spent += self.iterations
+                u, here = self._converge(stage, u, here, roughly)
+                spent += self.iterations
             if not self._problem.improve(stage, u, self._target(here)) and not roughly:
                 self.iterations = spent
                 return u
@@ -143,25 +145,26 @@ class BoundNewton(BoundStageSolver):
         self.iterations = count
         return u
 
-    def _full_steps(self, stage: Stage, u: Floats, here: Balance) -> tuple[Floats, Balance] | None:
+    def _full_steps(self, stage: Stage, u: Floats, here: Balance) -> tuple[Floats, Balance, bool]:
         """Full steps alone, with contacts brought along: a few find out which of them hold.
 
-        No potential falls with every step, so this may come to nothing: None, and all is as before.
+        No potential falls with every step, so this may come to nothing. Then all is as before, or
+        near to a balance that needs smaller steps. Returns whether there is balance.
         """
-        start, go_back, change = u, self._problem.keep_place(), 0.0
+        start, begin, go_back = u, here, self._problem.keep_place()
+        change, previous = 0.0, np.inf
         for iteration in range(_MOST_FULL_STEPS):
             self.iterations = iteration
             norm, target = self._norm(here), self._target(here)
             if norm <= target and change <= target:
-                return u, here
-            if iteration >= _FEW_FULL_STEPS and norm > _ROUGHLY * here.scale:
+                return u, here, True
+            if iteration >= _FEW_FULL_STEPS and norm > _CLEARLY_CLOSER * previous:
+                if self._is_near(here):
+                    return u, here, False
                 break
+            previous = norm
             step = self._direction(stage, here, min(0.1, max(1e-3, 0.3 * target / norm)))
-            length = 1.0
-            while not _finite(self._problem.balance(stage, u + length * step, with_matrix=True)):
-                length /= 2
-                if length < _SHORTEST_STEP:
-                    break
+            length = self._finite_length(stage, u, step)
             change = self._problem.follow(stage, u, step, length)
             u = u + length * step
             here = self._problem.balance(stage, u, with_matrix=True)
@@ -169,7 +172,19 @@ class BoundNewton(BoundStageSolver):
                 break
         go_back()
         self._problem.balance(stage, start, with_matrix=True)
-        return None
+        return start, begin, False
+
+    def _is_near(self, here: Balance) -> bool:
+        return self._norm(here) <= _ROUGHLY * here.scale
+
+    def _finite_length(self, stage: Stage, u: Floats, step: Floats) -> float:
+        """The share of a step, halved and halved again, that leads to finite forces."""
+        length = 1.0
+        while length > _SHORTEST_STEP:
+            if _finite(self._problem.balance(stage, u + length * step, with_matrix=True)):
+                break
+            length /= 2
+        return length
 
     def _converge(
         self, stage: Stage, u: Floats, here: Balance, roughly: float = 0.0
