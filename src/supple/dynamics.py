@@ -57,9 +57,10 @@ class Dynamics(SplitProblem):
         self._held_acceleration = np.zeros((n, 3))
         self._v = np.zeros((n, 3))
         self._shape: Shape | None = None
-        self._friction: Floats | None = None  # at the last balance
+        self._friction: tuple[Shape, Floats, float, Floats] | None = None  # what ``_damped`` keeps
         self._anchor: Shape | None = None
         self._latest: Floats | None = None
+        self._tangent_at: tuple[Shape, Floats] | None = None
         self._start_velocity = self._v
         self._anchor_v = self._v
         # The stiffness of the current shape and that of the anchor.
@@ -90,6 +91,8 @@ class Dynamics(SplitProblem):
         motion.
         """
         self.external, self._latest = external, latest
+        for model in self.damping:
+            model.forget()
         if start is not None and latest is not None:
             self._start_velocity = start.v
             if self.contact is not None:
@@ -103,18 +106,12 @@ class Dynamics(SplitProblem):
         shape = self.shape_at(u, order=2 if with_matrix else self._order, v=v)
         a = self._following(stage.acceleration(u), self._held_acceleration)
         inertia = body.mass_times(a)
-        friction = np.zeros_like(u)
-        own = 0.0
-        for model in self.damping:
-            dissipation, force = model.evaluate(shape, v)
-            friction += force
-            own += dissipation if model.is_gradient else 0.0
+        own, friction = self._damped(shape, v)
         # ½ ‖a‖²_M / c_a + U(u) + R(u, v)/c_v − f·u: its gradient by u is the residual
         work = float(np.vdot(self.external, u))
         kinetic = 0.5 * float(np.vdot(a, inertia)) / stage.c_a if stage.c_a else 0.0
         potential, size = shape.energy - work + kinetic, shape.energy + abs(work) + kinetic
         per_velocity = 1 / stage.c_v if stage.c_v else 0.0
-        self._friction = friction
         parts = [inertia, friction, shape.gradient, self.external]
         residual = inertia + friction + shape.gradient - self.external
         if self.contact is not None:
@@ -131,6 +128,19 @@ class Dynamics(SplitProblem):
             potential_rounding=_ROUNDINGS * (_EPSILON * size + floor * self._edge),
         )
 
+    def _damped(self, shape: Shape, v: Floats) -> tuple[float, Floats]:
+        """R [W] of the damping that has one, and ∇₂R [N] of all; the last are kept."""
+        kept = self._friction
+        if kept is not None and kept[0] is shape and np.array_equal(kept[1], v):
+            return kept[2], kept[3]
+        total, force = 0.0, np.zeros_like(v)
+        for model in self.damping:
+            dissipation, share = model.evaluate(shape, v)
+            force += share
+            total += dissipation if model.is_gradient else 0.0
+        self._friction = shape, v, total, force
+        return total, force
+
     def _anchored_dissipation(self, shape: Shape, v: Floats) -> float:
         """R at velocity v [W], or what stands in for it, with damping as it is at the anchor."""
         total = 0.0
@@ -141,6 +151,11 @@ class Dynamics(SplitProblem):
             elif self._anchor is not None:
                 total += model.potential(self._anchor, v, self._anchor_v)
         return total
+
+    def remember(self, stage: Stage, step: Floats, length: float) -> None:
+        if self._tangent_at is not None:
+            for model in self.damping:
+                model.remember(*self._tangent_at, stage.c_v * step, length)
 
     def follow(self, stage: Stage, u: Floats, step: Floats, length: float) -> float:
         return 0.0 if self.contact is None else self.contact.follow(stage, u, step, length)
@@ -173,6 +188,7 @@ class Dynamics(SplitProblem):
         if shape is None:
             raise RuntimeError("ask for a balance first")
         values = self._matrix
+        self._tangent_at = shape, self._v
         values[:] = shape.definite_stiffness if definite else shape.stiffness
         add_scaled_identity_blocks(values, self.body.mass_values, stage.c_a)
         if self.contact is not None:
@@ -233,18 +249,11 @@ class Dynamics(SplitProblem):
                 direction=direction,
                 buffer=self._buffer,
             )
-            self._friction = None
         return self._shape
 
     def damping_force(self, u: Floats, v: Floats) -> Floats:
         """∇₂R [N] of all damping, (n, 3)."""
-        shape = self.shape_at(u, v=v)
-        if self._friction is not None and np.array_equal(self._v, v):
-            return self._friction
-        total = np.zeros_like(u)
-        for model in self.damping:
-            total += model.evaluate(shape, v)[1]
-        return total
+        return self._damped(self.shape_at(u, v=v), v)[1]
 
     # -- contact -----------------------------------------------------------------------------
 

@@ -35,6 +35,12 @@ def turn_symmetric(S, V, out):
 def _stretch_rate(F, D, U, sigma, V, d, T):
     """Fills U, σ, V, d_ab = |σ_a| + |σ_b| and Ṡ in the frame of V; returns ‖Ṡ‖²."""
     svd3(F, U, sigma, V)
+    return _rate_in_frame(D, U, sigma, V, d, T)
+
+
+@pointwise
+def _rate_in_frame(D, U, sigma, V, d, T):
+    """The same in a frame that is known."""
     for a in range(3):
         for b in range(3):
             T[a, b] = 0.0  # B = UᵀḞV
@@ -54,6 +60,33 @@ def _stretch_rate(F, D, U, sigma, V, d, T):
 
 
 @pointwise
+def _fill_by_rate(U, sigma, V, d, T, Q, B):
+    """B = ∂ρ/∂Ḟ where ρ = T:T, T the rate of stretch in the frame of V; Q is scratch."""
+    for a in range(3):  # ∂ρ/∂(UᵀḞV)
+        for b in range(3):
+            Q[a, b] = 4.0 * sigma[a] * T[a, b] / d[a, b]
+        Q[a, a] = -2.0 * T[a, a] if sigma[a] < 0.0 else 2.0 * T[a, a]
+    for i in range(3):
+        for j in range(3):
+            B[i, j] = 0.0
+        for b in range(3):
+            c = U[i, 0] * Q[0, b] + U[i, 1] * Q[1, b] + U[i, 2] * Q[2, b]
+            for j in range(3):
+                B[i, j] += c * V[j, b]
+
+
+@pointwise
+def _to_frame(X, V, factor, T):
+    """T = factor · VᵀX V."""
+    for a in range(3):
+        for b in range(3):
+            T[a, b] = 0.0
+            for i in range(3):
+                T[a, b] += V[i, a] * (X[i, 0] * V[0, b] + X[i, 1] * V[1, b] + X[i, 2] * V[2, b])
+            T[a, b] *= factor
+
+
+@pointwise
 def _slope(rho, w, p, e):
     """∂r/∂ρ of r = w ((ρ + e)^q − e^q), q = (p + 1)/2."""
     if p == 0.0:
@@ -64,7 +97,7 @@ def _slope(rho, w, p, e):
 
 
 @kernel
-def add_power_law(F, D, w, p, e, bend, r, P, A, order, factor, stress):
+def add_power_law(F, D, w, p, e, bend, dual, r, P, A, order, factor, stress):
     """r = w ((‖Ṡ‖² + e)^q − e^q), then ∂r/∂Ḟ, then factor · ∂²r/∂Ḟ², added; q = (p + 1)/2.
 
     ``bend`` is the share of how the slope changes with ‖Ṡ‖² that the second derivative has. With
@@ -72,6 +105,7 @@ def add_power_law(F, D, w, p, e, bend, r, P, A, order, factor, stress):
     """
     U, sigma, V = np.empty((3, 3)), np.empty(3), np.empty((3, 3))
     d, T, Q, B = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+    Y, Z = np.empty((3, 3)), np.empty((3, 3))
     still = e ** (0.5 * (p + 1.0))
     for n in range(len(F)):
         for q in range(F.shape[1]):
@@ -80,23 +114,21 @@ def add_power_law(F, D, w, p, e, bend, r, P, A, order, factor, stress):
             r[n, q] += 2.0 / (p + 1.0) * slope * (rho + e) - w[n] * still
             if order == 0:
                 continue
-            for a in range(3):  # ∂ρ/∂(UᵀḞV)
-                for b in range(3):
-                    Q[a, b] = 4.0 * sigma[a] * T[a, b] / d[a, b]
-                Q[a, a] = -2.0 * T[a, a] if sigma[a] < 0.0 else 2.0 * T[a, a]
+            _fill_by_rate(U, sigma, V, d, T, Q, B)
             for i in range(3):
-                for j in range(3):
-                    B[i, j] = 0.0
-                for b in range(3):
-                    c = U[i, 0] * Q[0, b] + U[i, 1] * Q[1, b] + U[i, 2] * Q[2, b]
-                    for j in range(3):
-                        B[i, j] += c * V[j, b]
                 for j in range(3):
                     P[n, q, i, j] += slope * B[i, j]
             if order == 1:
                 continue
             if rho + e > 0.0 and bend != 0.0 and p != 1.0:
-                add_outer(A[n, q], factor * bend * 0.5 * (p - 1.0) * slope / (rho + e), B, B)
+                c = factor * bend * 0.5 * (p - 1.0) * slope / (rho + e)
+                if len(dual):
+                    _to_frame(dual[n, q], V, math.sqrt(rho + e), Y)
+                    _fill_by_rate(U, sigma, V, d, Y, Q, Z)
+                    add_outer(A[n, q], 0.5 * c, B, Z)
+                    add_outer(A[n, q], 0.5 * c, Z, B)
+                else:
+                    add_outer(A[n, q], c, B, B)
             for a in range(3):
                 for b in range(a, 3):
                     # Ṡ_ab = Q : Ḟ, once on the diagonal and twice beside it
@@ -142,3 +174,34 @@ def add_power_law_by_shape(F, D, w, p, e, G, factor):
                         c += along * Z[a, b] - U[i, a] * sigma[a] * Y[a, b]
                     for j in range(3):
                         G[n, q, i, j] += scale * c * V[j, b]
+
+
+@kernel
+def lead_directions(F, D, step, e, length, dual):
+    """Lead directions of flow, Ṡ/√(‖Ṡ‖² + e) in material axes, along a share of a step of Ḟ.
+
+    To first order, from ``dual`` as it is, and to no more than length one.
+    """
+    U, sigma, V = np.empty((3, 3)), np.empty(3), np.empty((3, 3))
+    d, T, X, W = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+    for n in range(len(F)):
+        for q in range(F.shape[1]):
+            rho = _stretch_rate(F[n, q], D[n, q], U, sigma, V, d, T)
+            eta = math.sqrt(rho + e)
+            _to_frame(dual[n, q], V, 1.0, W)
+            _rate_in_frame(step[n, q], U, sigma, V, d, X)
+            along = 0.0
+            for a in range(3):
+                for b in range(3):
+                    along += T[a, b] * X[a, b] / (eta * eta)
+            square = 0.0
+            for a in range(3):
+                for b in range(3):
+                    promised = (T[a, b] + X[a, b]) / eta - W[a, b] * along
+                    W[a, b] += length * (promised - W[a, b])
+                    square += W[a, b] * W[a, b]
+            if square > 1.0:
+                for a in range(3):
+                    for b in range(3):
+                        W[a, b] /= math.sqrt(square)
+            turn_symmetric(W, V, dual[n, q])

@@ -95,6 +95,14 @@ class BoundDamping(ABC):
         if closer and not definite:
             self.add_shape_derivative(shape, v, 1.0, values)
 
+    def remember(self, shape: Shape, v: Floats, step: Floats, length: float) -> None:
+        """Let the tangent, taken at a shape and velocity, know of a share of a step of v."""
+        return  # it has no use for that
+
+    def forget(self) -> None:
+        """Let it forget what it knows of: another stage begins."""
+        return  # nothing
+
     def in_cells(self) -> BoundCellDamping | None:
         """What of this damping is a sum over quadrature points; None if nothing is."""
         return None

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
-from .._kernels.stretch_rate import add_power_law, add_power_law_by_shape
+from .._kernels.stretch_rate import add_power_law, add_power_law_by_shape, lead_directions
+from ..assembly import Part, add_up, gradients_at
 from ..body import Body
 from ..checks import instance, number
 from ..elastic_body import ElasticBody
@@ -19,7 +21,7 @@ from ..errors import InputError
 from ..shape import Shape
 from ..types import Floats
 from .base import BoundDamping, Damping, body_for
-from .cells import BoundCellDamping, Points, PointSums
+from .cells import NO_DERIVATIVE, NO_STRESS, BoundCellDamping, Points, PointSums
 from .coefficients import Coefficient, coefficient_of_cells, kept_coefficient
 from .nesting import one_deeper
 
@@ -104,11 +106,16 @@ class BoundPowerLaw(BoundCellDamping):
     def add_tangent(
         self, shape: Shape, v: Floats, c_v: float, values: Floats, *, definite: bool, closer: bool
     ) -> None:
-        model = copy(self)
-        model._bend = _BEND if self.exponent < 1 else 1.0
+        model = self._for_tangent()
         super(BoundPowerLaw, model).add_tangent(
             shape, v, c_v, values, definite=definite, closer=closer
         )
+
+    def _for_tangent(self) -> Self:
+        """This law as Newton's method is told of it."""
+        model = copy(self)
+        model._bend = _BEND if self.exponent < 1 else 1.0
+        return model
 
     def _bend_for(self, to: PointSums) -> float:
         """The share of the change of ∂r/∂ρ with ρ that a second derivative has."""
@@ -126,6 +133,9 @@ class BoundStretchPower(BoundPowerLaw):
         super().__init__(damping, body)
         beta = coefficient_of_cells("strength", strength, body)
         self.strength = np.broadcast_to(beta, body.mesh.n_cells)
+        self._flow: list[Floats] = []
+        """Directions of flow that the tangent remembers, by part, (c, q, 3, 3)."""
+        self._directions: list[Floats] = []  # as they are to be used
 
     @property
     def is_dry(self) -> bool:
@@ -146,8 +156,44 @@ class BoundStretchPower(BoundPowerLaw):
         add_power_law_by_shape(*self._law(points), G, factor)
 
     def _add_law(self, points: Points, to: PointSums, *, stress: bool) -> None:
-        bend = self._bend_for(to)
-        add_power_law(*self._law(points), bend, *to.arrays, to.order, to.factor, stress)
+        given = *self._law(points), self._bend_for(to), self._flow_at(points)
+        add_power_law(*given, *to.arrays, to.order, to.factor, stress)
+
+    def _for_tangent(self) -> Self:
+        if not self._flow:
+            return super()._for_tangent()
+        model = copy(self)
+        model._directions = self._flow
+        return model
+
+    def _flow_at(self, points: Points) -> Floats:
+        for part, flow in zip(self.body.parts, self._directions, strict=False):
+            if part is points.part:
+                return flow[points.cut]
+        return NO_STRESS
+
+    def forget(self) -> None:
+        self._flow = []
+
+    def remember(self, shape: Shape, v: Floats, step: Floats, length: float) -> None:
+        """As where forces are unknowns too, which makes steps for small widths far better ones.
+
+        (Chan, Golub and Mulet 1999, for total variation: the same √(x² + ε²) in other clothes.)
+        """
+        if self.exponent >= 1:
+            return
+        if not self._flow:
+            self._flow = [np.zeros((*part.weights.shape, 3, 3)) for part in self.body.parts]
+        led = self._for_tangent()
+
+        def lead(part: Part, cut: slice, order: int) -> tuple[Floats, Floats, Floats]:
+            points = self._points(part, cut, shape.u, v)
+            change = gradients_at(part, cut, step, 0.0, "change of rate")
+            flow = led._flow_at(points)
+            lead_directions(points.F, points.rate, change, self._width**2, length, flow)
+            return flow[..., 0, 0], NO_STRESS, NO_DERIVATIVE
+
+        add_up(self.body.parts, self.body.pattern, lead, 0)
 
     def _law(self, points: Points) -> tuple[Floats, Floats, Floats, float, float]:
         return points.F, points.rate, self._factor(points), self.exponent, self._width**2

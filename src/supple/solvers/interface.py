@@ -123,6 +123,10 @@ class Problem(ABC):
         """
         return None
 
+    def remember(self, stage: Stage, step: Floats, length: float) -> None:
+        """Let the matrix, where it was last asked for, know of a share of a step from there."""
+        return  # it has no use for that
+
     def follow(self, stage: Stage, u: Floats, step: Floats, length: float) -> float:
         """Bring what the balance takes as given, such as contacts, along a share of a step from u.
 

@@ -30,7 +30,7 @@ _SUFFICIENT = 1e-4  # share of the promised decrease that a step must bring
 _CLEARLY_CLOSER = 0.5  # share of the residual that a step must remove where the potential rose
 _SLOW = 6  # iterations after which a closer matrix is worth its price
 _MOST_TRIES = 4  # to get past corners by full steps alone,
-_FEW_FULL_STEPS = 8  # so many of them,
+_FEW_FULL_STEPS = 12  # so many of them,
 _MOST_FULL_STEPS = 25  # and more while they bring forces closer to balance
 _ROUGHLY = 0.05  # of the forces at play: a residual so small is near to balance
 _MOST_ROUNDS = 50  # of Newton's method, each with contacts brought up to date
@@ -165,6 +165,7 @@ class BoundNewton(BoundStageSolver):
             previous = norm
             step = self._direction(stage, here, min(0.1, max(1e-3, 0.3 * target / norm)))
             length = self._finite_length(stage, u, step)
+            self._problem.remember(stage, step, length)
             change = self._problem.follow(stage, u, step, length)
             u = u + length * step
             here = self._problem.balance(stage, u, with_matrix=True)
@@ -212,6 +213,9 @@ class BoundNewton(BoundStageSolver):
                 raise self._failed(
                     "no step along Newton's direction brings forces closer to balance", stage, norm
                 )
+            if not enough:
+                length = float(np.vdot(found[0] - u, step) / np.vdot(step, step))
+                self._problem.remember(stage, step, length)
             u, here = found
         if self._norm(here) <= self._target(here):
             return u, here
