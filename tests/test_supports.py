@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import supple as sp
+from supple.dynamics import Dynamics
 
 from .helpers import EPS, small_mesh, soft
 
@@ -137,3 +138,29 @@ def test_vertex_twice_in_one_support_refused():
     support = sp.Support([0, 0], lambda t: np.array([[0, 0, t], [0, 0, -t]]))
     with pytest.raises(sp.InputError, match="vertex 0"):
         body_with(support)
+
+
+def shaken() -> sp.Simulation:
+    """A column of four cells whose foot jumps by nearly two of them within a step."""
+    mesh = sp.TetMesh.box((0.1, 0.1, 0.4), (1, 1, 4))
+    foot = np.flatnonzero(mesh.vertices[:, 2] == 0)
+    jump = sp.Support(foot, lambda t: (0.0, 0.0, min(t, 0.02) * 9.0))
+    body = sp.Body(mesh, sp.NeoHookean(young=1e5, poisson=0.4, density=1000), supports=[jump])
+    return sp.Simulation(body, damping=sp.StrainRate(shear=2000), dt=0.02)
+
+
+def test_supports_may_jump_past_cells():
+    """Where no start is sound, the body is led along by its supports to one that is."""
+    sim = shaken()
+    for _ in range(60):
+        sim.step()
+    foot = sim.body.mesh.vertices[:, 2] == 0
+    np.testing.assert_allclose(sim.state.u[foot][:, 2], 0.18)
+    assert np.isfinite(sim.body.evaluate(sim.state.u, order=0).energy)
+    assert np.abs(sim.state.u[:, 2] - 0.18).max() < 0.01  # the rest has followed
+
+
+def test_without_being_led_they_may_not(monkeypatch):
+    monkeypatch.setattr(Dynamics, "led_along", lambda *given: None)
+    with pytest.raises(sp.StepFailed, match="inside out"):
+        shaken().step()

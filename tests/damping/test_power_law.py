@@ -310,3 +310,65 @@ def test_law_of_a_linear_law_is_that_law():
     two = LAWS["stretch"](3.0).bind(body).evaluate(shape, v)
     assert one[0] == pytest.approx(two[0], rel=1e-12)
     np.testing.assert_allclose(one[1], two[1], atol=1e3 * EPS * np.abs(two[1]).max())
+
+
+# -- how Newton's method sees dry damping ------------------------------------------------------
+
+
+def test_directions_of_flow_are_led_along():
+    """To first order they are Ṡ/√(‖Ṡ‖² + ε²) at the end of a step, from where they were that."""
+    body, u, v = setting()
+    step = 0.1 * np.random.default_rng(5).normal(size=v.shape)
+    shape = Shape(body, u)
+
+    def directions(v):
+        rate = stretch_rates(body, u, v)
+        size = np.sqrt((rate**2).sum(axis=(2, 3)) + 0.2**2)
+        return rate / size[:, :, None, None]
+
+    errors = []
+    for h in (1e-2, 5e-3):
+        law = sp.PowerLaw(exponent=0, strength=40.0, width=0.2).bind(body)
+        law.remember(shape, v, 0 * v, 1.0)
+        law.remember(shape, v, h * step, 1.0)
+        errors.append(np.abs(law._flow[0] - directions(v + h * step)).max())
+        np.testing.assert_allclose(law._flow[0], law._flow[0].transpose(0, 1, 3, 2))
+        assert (np.linalg.norm(law._flow[0], axis=(2, 3)) <= 1 + 4 * EPS).all()
+    assert errors[0] < 1e-3
+    assert errors[1] < 0.3 * errors[0]  # the rest is of second order
+
+
+def test_tangent_is_the_derivative_once_directions_are_right():
+    """The remembered directions change nothing where they are those of the flow."""
+    body, u, v = setting()
+    shape = Shape(body, u)
+    law = sp.PowerLaw(exponent=0, strength=40.0, width=0.2).bind(body)
+    exact = np.zeros((body.pattern.n_blocks, 3, 3))
+    law.add_matrix(shape, v, 1.0, exact, definite=False)
+    law.remember(shape, v, 0 * v, 1.0)
+    tangent, stress = np.zeros_like(exact), np.zeros_like(exact)
+    law.add_tangent(shape, v, 1.0, tangent, definite=False, closer=False)
+    law.forget()
+    law._bend = 0.0
+    law.add_matrix(shape, v, 1.0, stress, definite=False)
+    other = sp.PowerLaw(exponent=0, strength=40.0, width=0.2).bind(body)
+    straight = np.zeros_like(exact)
+    other.add_tangent(shape, v, 1.0, straight, definite=True, closer=False)
+    np.testing.assert_allclose(tangent - (straight - stress), exact, atol=1e-9 * abs(exact).max())
+
+
+@pytest.mark.parametrize("width", [1e-2, 1e-4])
+def test_few_iterations_however_sharp_the_corner(width):
+    """A beam of clay that bends under its weight and comes to rest."""
+    mesh = sp.TetMesh.box((0.6, 0.2, 0.2), (6, 2, 2))
+    body = sp.Body(
+        mesh, sp.NeoHookean(young=2e4, poisson=0.4, density=1000), fixed=mesh.vertices[:, 0] == 0
+    )
+    damping = sp.PowerLaw(exponent=0, strength=500.0, width=width)
+    sim = sp.Simulation(body, damping=damping, dt=0.02, gravity=(0, 0, -9.81))
+    spent = []
+    for _ in range(15):
+        sim.step()
+        spent.append(sim._stepper.solver.iterations)
+    assert np.mean(spent) <= 12
+    assert max(spent) <= 20

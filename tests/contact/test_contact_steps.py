@@ -1,0 +1,74 @@
+"""Newton's method among obstacles: few full steps with forces as unknowns, or else smaller ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import supple as sp
+from supple.solvers import newton
+
+from .blocks import DAMPING, G, block, depth, edge
+
+FLOOR = sp.Plane(friction=0.4)
+
+
+def thrown(tolerance: float = 1e-6) -> sp.Simulation:
+    """A block that meets the floor edge first, and spins."""
+    body = block((0.2, 0.2, 0.2), (4, 4, 4), at=(0, 0, 0.02), young=2e5)
+    sim = sp.Simulation(
+        body,
+        solver=sp.Newton(tolerance=tolerance),
+        obstacles=FLOOR,
+        damping=DAMPING,
+        dt=0.02,
+        gravity=(0, 0, -G),
+    )
+    sim.state.v = np.cross((0.0, 6.0, 1.0), body.mesh.vertices - (0.0, 0.0, 0.1))
+    sim.state.v += (0.5, 0.0, -2.0)
+    return sim
+
+
+def shapes(sim: sp.Simulation, steps: int = 12) -> tuple[np.ndarray, list[int], bool]:
+    """Displacements after every step, iterations of the last stages, whether anything touched."""
+    found, spent, touched = [], [], False
+    for _ in range(steps):
+        sim.step()
+        found.append(sim.state.u.copy())
+        spent.append(sim._stepper.solver.iterations)
+        touched |= bool(sim.contact_forces.any())
+    return np.array(found), spent, touched
+
+
+def test_few_iterations_find_out_what_holds():
+    _, spent, touched = shapes(thrown())
+    assert touched
+    assert max(spent) <= 15
+
+
+@pytest.mark.parametrize("tolerance", [1e-2, 1e-3])
+def test_loose_tolerances_are_met(tolerance):
+    """Contacts are asked for no more than the solver is, and bodies still stay out."""
+    exact, _, _ = shapes(thrown())
+    sim = thrown(tolerance)
+    found, spent, _ = shapes(sim)
+    assert max(spent) <= 12
+    assert np.abs(found - exact).max() <= 10 * tolerance * np.abs(exact).max()
+    assert depth(sim, FLOOR) <= 0.1 * tolerance * edge(sim.body)
+
+
+def test_smaller_steps_lead_to_the_same(monkeypatch):
+    """Where full steps come to nothing, rounds with a line search find the same balance."""
+    exact, _, _ = shapes(thrown(), 6)
+    monkeypatch.setattr(newton, "_MOST_TRIES", 0)
+    found, _, _ = shapes(thrown(), 6)
+    assert np.abs(found - exact).max() <= 1e-4 * np.abs(exact).max()
+
+
+def test_given_up_full_steps_leave_no_trace(monkeypatch):
+    """Contacts go back to where they were when a try is given up far from balance."""
+    exact, _, _ = shapes(thrown(), 6)
+    monkeypatch.setattr(newton, "_FEW_FULL_STEPS", 1)
+    monkeypatch.setattr(newton, "_MOST_FULL_STEPS", 2)
+    found, _, _ = shapes(thrown(), 6)
+    assert np.abs(found - exact).max() <= 1e-4 * np.abs(exact).max()
