@@ -103,6 +103,7 @@ class ContactForces:
         limits[back] = np.inf
         new = np.column_stack([lift - pairs.lift, limits - pairs.limits])
         pairs.lift, pairs.limits = lift, limits
+        contacts.remember(-self.weights[:, None] * lift)
         contacts.face(stage, u + length * step)
         return float(np.linalg.norm(self.weights[:, None] * new))
 

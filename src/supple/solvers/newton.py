@@ -23,7 +23,7 @@ from .interface import (
 )
 
 _SHORTEST_STEP = 2.0**-14
-_WELL_SOLVED = 1e-3
+_WELL_SOLVED = 1e-3  # relative residual of a solve that leads to a start
 _LONGEST_STEP = 2.0**10
 _NEAR_BALANCE = 0.3  # of the forces at play: where a start is good enough not to try the next
 _SUFFICIENT = 1e-4  # share of the promised decrease that a step must bring
@@ -138,8 +138,10 @@ class BoundNewton(BoundStageSolver):
                 here = self._problem.balance(stage, u, with_matrix=True)
             if not _finite(here):
                 raise self._failed("the forces are not finite", stage, np.inf)
-            u = u + self._direction(stage, here, 1e-4)
-            self._problem.improve(stage, u, 0.0)
+            step = self._direction(stage, here, 1e-4)
+            self._problem.remember(stage, step, 1.0)
+            self._problem.follow(stage, u, step, 1.0)
+            u = u + step
         if not np.isfinite(u).all():
             raise self._failed("the displacements are not finite", stage, np.inf)
         self.iterations = count
