@@ -74,11 +74,11 @@ def test_given_up_full_steps_leave_no_trace(monkeypatch):
     assert np.abs(found - exact).max() <= 1e-4 * np.abs(exact).max()
 
 
-def test_three_iterations_a_stage_will_do():
-    """As games have it: a known cost, forces that carry the block, and next to no depth."""
+def test_four_iterations_a_stage_will_do():
+    """As games have it: a known cost, nearly the same motion, and next to no depth."""
     exact, _, _ = shapes(thrown())
-    sim = thrown(iterations=3)
-    found, _, touched = shapes(sim)
-    assert touched
-    assert np.abs(found - exact).max() <= 0.1 * np.abs(exact).max()
-    assert depth(sim, FLOOR) <= 0.02 * edge(sim.body)
+    sim = thrown(iterations=4)
+    for shape in exact:
+        sim.step()
+        assert np.abs(sim.state.u - shape).max() <= 0.02 * np.abs(exact).max()
+        assert depth(sim, FLOOR) <= 1e-3 * edge(sim.body)
