@@ -16,7 +16,7 @@ import supple as sp
 from benchmarks.timing import table
 from supple.types import Floats
 
-RUNS = 7
+RUNS = 25
 GRAVITY = (0.0, 0.0, -9.81)
 
 
@@ -77,7 +77,10 @@ def curves(body: sp.Body) -> dict[str, list[tuple[int, float, float]]]:
     exact = sim.state.u
     methods = {
         "Newton": (lambda n: sp.Newton(iterations=n), (1, 2, 3)),
-        "ADMM": (lambda n: sp.ADMM(iterations=n, tolerance=1e-15), (2, 5, 8, 11, 15, 20, 30, 40)),
+        "ADMM": (
+            lambda n: sp.ADMM(iterations=n, tolerance=1e-15),
+            (2, 5, 8, 10, 11, 13, 15, 20, 30, 40),
+        ),
         "ADMM, plain": (
             lambda n: sp.ADMM(iterations=n, tolerance=1e-15, acceleration=0),
             (2, 5, 10, 20, 40, 80),

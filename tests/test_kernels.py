@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from supple._kernels import blocks
 from supple._kernels.compiling import sources_stamp
-from supple._kernels.svd3 import eigh3, svd3
+from supple._kernels.svd3 import SCRATCH, TOGETHER, eigh3, svd3, svd3_together
 from supple.materials import corotational, stvk
 from supple.sparse import BlockPattern
 
@@ -41,8 +41,11 @@ matrices = arrays(float, (3, 3), elements=entries(3))
 
 
 def assert_signed_svd(F):
+    assert_decomposes(F, *decomposed(F))
+
+
+def assert_decomposes(F, U, sigma, V):
     """F = U diag(σ) Vᵀ, U and V rotations, |σ| falling, the sign of det F in σ₂ alone."""
-    U, sigma, V = decomposed(F)
     size = np.abs(sigma).max() + 1e-100  # F = 0 is allowed
     assert np.abs(U * sigma @ V.T - F).max() <= 30 * EPS * size
     for R in (U, V):
@@ -75,6 +78,32 @@ def test_svd_small_singular_value_relative_accuracy(spread, turn):
     U, V = Rotation.from_rotvec(turn).as_matrix()
     _, sigma, _ = decomposed(U * [1.0, 0.5, spread] @ V.T)
     assert abs(sigma[2] - spread) <= 20 * EPS
+
+
+@pytest.mark.parametrize("known", [False, True], ids=["from anywhere", "from nearby"])
+def test_svd_of_many_matrices_together(known):
+    """Whatever V they start from, with matrices of all kinds side by side, and fewer than fit."""
+    rng = np.random.default_rng(8)
+    for count in (TOGETHER, 23):
+        F = rng.normal(size=(count, 3, 3)) * 10.0 ** rng.integers(-20, 20, (count, 1, 1))
+        F[: len(SPECIAL)] = SPECIAL
+        U, sigma, V = np.empty((count, 3, 3)), np.empty((count, 3)), np.empty((count, 3, 3))
+        V[:] = Rotation.random(count, rng=rng).as_matrix()
+        if known:
+            V[:] = [decomposed(f)[2] for f in F]
+            V = V @ Rotation.from_rotvec(1e-4 * rng.normal(size=(count, 3))).as_matrix()
+        svd3_together(F, U, sigma, V, 1e-12, np.empty(SCRATCH))
+        for k in range(count):
+            assert_decomposes(F[k], U[k], sigma[k], V[k])
+
+
+def test_svd_goes_on_after_what_is_no_number():
+    F, U, sigma, V = np.ones((3, 3, 3)), np.empty((3, 3, 3)), np.empty((3, 3)), np.ones((3, 3, 3))
+    F[:], V[:] = np.diag([3.0, 2.0, 1.0]), np.eye(3)
+    F[1, 0, 0], F[2, 1, 1] = np.nan, np.inf
+    svd3_together(F, U, sigma, V, 1e-12, np.empty(SCRATCH))
+    np.testing.assert_array_equal(V, np.tile(np.eye(3), (3, 1, 1)))
+    np.testing.assert_allclose(sigma[0], [3.0, 2.0, 1.0])
 
 
 @given(matrices)

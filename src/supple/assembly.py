@@ -153,6 +153,15 @@ def elastic_points(
     return psi, P, A
 
 
+def elastic_stretches(part: Part, cut: slice, sigma: Floats) -> tuple[Floats, Floats, Floats]:
+    """ψ, ∂ψ/∂σ and ∂²ψ/∂σ² of the part's material at singular values, in scratch of their own."""
+    psi = point_array("psi", part, cut)
+    p, H = point_array("p", part, cut, 3), point_array("H", part, cut, 6)
+    lam, mu = part.lame
+    part.material.evaluate_stretches(sigma, lam[cut], mu[cut], psi, p, H)
+    return psi, p, H
+
+
 def chunks_by_thread(parts: tuple[Part, ...]) -> list[list[Chunk]]:
     """The cells of all parts in chunks, dealt out to as many threads as are worth it."""
     chunks: list[Chunk] = []

@@ -50,6 +50,24 @@ def twin(material: type[sp.Material], F: np.ndarray) -> float:
 
 
 @every_material
+def test_stretches_as_at_diagonal_gradients(material):
+    """What is compiled for σ alone, against what ``evaluate`` says of diag(σ)."""
+    rng = np.random.default_rng(4)
+    sigma = rng.uniform(0.3, 2.5, (40, 2, 3))
+    sigma[10:] *= rng.choice((-1, 1), (30, 2, 3))  # any of them may have turned inside out
+    made = material(young=1.0, poisson=0.3)
+    lam, mu = rng.uniform(0.5, 2.0, (2, 40))
+    found, expected = ([np.empty((40, 2, *shape)) for shape in ((), (3,), (6,))] for _ in range(2))
+    made.evaluate_stretches(sigma, lam, mu, *found)
+    sp.Material.evaluate_stretches(made, sigma, lam, mu, *expected)
+    sound = np.isfinite(expected[0])
+    assert (np.isfinite(found[0]) == sound).all()
+    assert sound.all() == material.survives_inversion
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_allclose(a[sound], b[sound], rtol=1e-12, atol=1e-12 * MODULUS)
+
+
+@every_material
 def test_energy_equals_numpy_twin(material):
     F = gradients(material)
     expected = np.array([twin(material, f) for f in F])

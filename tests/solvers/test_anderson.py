@@ -82,6 +82,20 @@ def test_same_as_least_squares():
     np.testing.assert_allclose(s, images[-1] - dG @ theta, rtol=1e-6)
 
 
+def test_riders_are_extrapolated_with_the_iterates():
+    """A linear function of s, from iterate to iterate: at the end, it is that of the solution."""
+    A, b = contraction(6, 0.99, seed=5)
+    C = np.random.default_rng(6).normal(size=(2, 6))
+    alone, laden = Anderson(6, 6), Anderson(6, 6, riders=2)
+    s = np.zeros(6)
+    for _ in range(8):
+        image = A @ s + b
+        found = laden.next(s, np.concatenate([image, C @ s]))
+        s = alone.next(s, image)
+        np.testing.assert_allclose(found[:6], s, rtol=1e-12)
+    np.testing.assert_allclose(found[6:], C @ np.linalg.solve(np.eye(6) - A, b), rtol=1e-4)
+
+
 def test_falls_back_where_the_residual_grows():
     """Past ``patience`` the last image is taken after all, and nothing is remembered."""
     anderson = Anderson(3, 2, patience=2.0)

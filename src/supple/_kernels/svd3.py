@@ -8,9 +8,16 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from .compiling import pointwise
 
 _SWEEPS = 12
+_TINY = 1e-300
+TOGETHER = 64
+_COSINES, _SCALES, _VOLUMES, _LENGTHS = 18, 19, 20, 21  # rows of scratch after those of F V and V
+SCRATCH = 24 * TOGETHER
+_THIN = 1e-6  # share of the largest singular value below which a column has lost its direction
 
 
 @pointwise
@@ -20,24 +27,12 @@ def svd3(F, U, sigma, V):
     One-sided Jacobi: rotate the columns of F V until they are orthogonal. Small singular values
     keep their relative accuracy, unlike with the eigenvalues of FᵀF.
     """
+    B = U
+    scale = _size(F)
     for i in range(3):
         for j in range(3):
             V[i, j] = 1.0 if i == j else 0.0
-    svd3_from(F, U, sigma, V)
-
-
-@pointwise
-def svd3_from(F, U, sigma, V):
-    """The same, starting from the rotation in V: quick where that is near the outcome."""
-    B = U
-    largest = 0.0
-    for i in range(3):
-        for j in range(3):
-            largest = max(largest, abs(F[i, j]))
-    scale = largest if largest > 0.0 else 1.0  # squares must neither underflow nor overflow
-    for i in range(3):
-        for j in range(3):
-            B[i, j] = (F[i, 0] * V[0, j] + F[i, 1] * V[1, j] + F[i, 2] * V[2, j]) / scale
+            B[i, j] = F[i, j] / scale
     for _ in range(_SWEEPS):
         rotated = False
         for p in range(2):
@@ -62,6 +57,138 @@ def svd3_from(F, U, sigma, V):
                     V[i, q] = s * v + c * V[i, q]
         if not rotated:
             break
+    _finish(B, sigma, V, scale)
+
+
+@pointwise
+def svd3_together(F, U, sigma, V, tolerance, M):
+    """The same for up to ``TOGETHER`` matrices, sought from the rotations in V, (k, 3, 3) each.
+
+    Columns are turned until their cosines were below ``tolerance`` before the last sweep. M is
+    scratch of ``SCRATCH`` numbers, in which every entry of all matrices is a row of its own, so
+    that one instruction works on several of them.
+    """
+    N, count = TOGETHER, len(F)
+    M[:] = 0.0
+    for k in range(count):
+        for i in range(3):
+            for j in range(3):
+                M[(3 * i + j) * N + k] = F[k, i, j]
+                M[(9 + 3 * i + j) * N + k] = V[k, i, j]
+    _multiply(M)
+    for _ in range(_SWEEPS):
+        M[_COSINES * N : (_COSINES + 1) * N] = 0.0
+        _turn(M, 0, 1)
+        _turn(M, 0, 2)
+        _turn(M, 1, 2)
+        largest = 0.0
+        for k in range(count):
+            largest = max(largest, M[_COSINES * N + k])
+        if largest <= tolerance * tolerance:
+            break
+    _normalise(M)
+    for k in range(count):
+        a, b, c = M[_LENGTHS * N + k], M[(_LENGTHS + 1) * N + k], M[(_LENGTHS + 2) * N + k]
+        scale = M[_SCALES * N + k]
+        for i in range(3):
+            for j in range(3):
+                U[k, i, j] = M[(3 * i + j) * N + k]
+                V[k, i, j] = M[(9 + 3 * i + j) * N + k]
+        sigma[k, 0], sigma[k, 1], sigma[k, 2] = a * scale, b * scale, c * scale
+        if a >= b and b >= c and c > _THIN * a and M[_VOLUMES * N + k] > 0.0:
+            continue
+        if not a + b + c < np.inf:  # nothing to go on from
+            for i in range(3):
+                for j in range(3):
+                    V[k, i, j] = 1.0 if i == j else 0.0
+            continue
+        for i in range(3):
+            U[k, i, 0], U[k, i, 1], U[k, i, 2] = a * U[k, i, 0], b * U[k, i, 1], c * U[k, i, 2]
+        _finish(U[k], sigma[k], V[k], scale)
+
+
+@pointwise
+def _multiply(M):
+    """Replace F by F V over its largest entry, so that squares neither underflow nor overflow."""
+    N = TOGETHER
+    for k in range(N):
+        largest = abs(M[k])
+        for a in range(1, 9):
+            size = abs(M[a * N + k])
+            largest = size if size > largest else largest
+        scale = largest if largest > 0.0 else 1.0
+        M[_SCALES * N + k] = scale
+        share = 1.0 / scale
+        for i in range(3):
+            a0, a1, a2 = M[3 * i * N + k], M[(3 * i + 1) * N + k], M[(3 * i + 2) * N + k]
+            f0, f1, f2 = share * a0, share * a1, share * a2
+            for j in range(3):
+                M[(3 * i + j) * N + k] = (
+                    f0 * M[(9 + j) * N + k] + f1 * M[(12 + j) * N + k] + f2 * M[(15 + j) * N + k]
+                )
+
+
+@pointwise
+def _normalise(M):
+    """Lengths of the columns, columns over them, and the determinant of what that gives."""
+    N = TOGETHER
+    for k in range(N):
+        for j in range(3):
+            b0, b1, b2 = M[j * N + k], M[(3 + j) * N + k], M[(6 + j) * N + k]
+            length = math.sqrt(b0 * b0 + b1 * b1 + b2 * b2)
+            M[(_LENGTHS + j) * N + k] = length
+            share = 1.0 / (length + _TINY)
+            M[j * N + k] = share * b0
+            M[(3 + j) * N + k] = share * b1
+            M[(6 + j) * N + k] = share * b2
+        M[_VOLUMES * N + k] = (
+            M[k] * (M[4 * N + k] * M[8 * N + k] - M[5 * N + k] * M[7 * N + k])
+            - M[N + k] * (M[3 * N + k] * M[8 * N + k] - M[5 * N + k] * M[6 * N + k])
+            + M[2 * N + k] * (M[3 * N + k] * M[7 * N + k] - M[4 * N + k] * M[6 * N + k])
+        )
+
+
+@pointwise
+def _turn(M, p, q):
+    """Make columns p and q of every matrix orthogonal; keeps the largest cosine² before that."""
+    N = TOGETHER
+    for k in range(N):
+        a0, a1, a2 = M[p * N + k], M[(3 + p) * N + k], M[(6 + p) * N + k]
+        b0, b1, b2 = M[q * N + k], M[(3 + q) * N + k], M[(6 + q) * N + k]
+        app = a0 * a0 + a1 * a1 + a2 * a2
+        aqq = b0 * b0 + b1 * b1 + b2 * b2
+        apq = a0 * b0 + a1 * b1 + a2 * b2
+        cosine = apq * apq / (app * aqq + _TINY)
+        before = M[_COSINES * N + k]
+        M[_COSINES * N + k] = cosine if cosine > before else before
+        apart = aqq - app
+        t = 2.0 * abs(apq) / (abs(apart) + math.sqrt(apart * apart + 4.0 * apq * apq) + _TINY)
+        t = math.copysign(t, apart * apq)
+        c = 1.0 / math.sqrt(1.0 + t * t)
+        s = t * c
+        M[p * N + k], M[q * N + k] = c * a0 - s * b0, s * a0 + c * b0
+        M[(3 + p) * N + k], M[(3 + q) * N + k] = c * a1 - s * b1, s * a1 + c * b1
+        M[(6 + p) * N + k], M[(6 + q) * N + k] = c * a2 - s * b2, s * a2 + c * b2
+        v0, v1, v2 = M[(9 + p) * N + k], M[(12 + p) * N + k], M[(15 + p) * N + k]
+        w0, w1, w2 = M[(9 + q) * N + k], M[(12 + q) * N + k], M[(15 + q) * N + k]
+        M[(9 + p) * N + k], M[(9 + q) * N + k] = c * v0 - s * w0, s * v0 + c * w0
+        M[(12 + p) * N + k], M[(12 + q) * N + k] = c * v1 - s * w1, s * v1 + c * w1
+        M[(15 + p) * N + k], M[(15 + q) * N + k] = c * v2 - s * w2, s * v2 + c * w2
+
+
+@pointwise
+def _size(F):
+    """The largest entry: what F is divided by, so that squares neither underflow nor overflow."""
+    largest = 0.0
+    for i in range(3):
+        for j in range(3):
+            largest = max(largest, abs(F[i, j]))
+    return largest if largest > 0.0 else 1.0
+
+
+@pointwise
+def _finish(B, sigma, V, scale):
+    """Lengths of the orthogonal columns of B as singular values, in order, and B a rotation."""
     for j in range(3):
         sigma[j] = math.sqrt(B[0, j] * B[0, j] + B[1, j] * B[1, j] + B[2, j] * B[2, j])
     for p in range(2):  # largest first

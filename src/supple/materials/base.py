@@ -93,6 +93,21 @@ class Material(ABC):
         the kernels of the elements say.
         """
 
+    def evaluate_stretches(
+        self, sigma: Floats, lam: Floats, mu: Floats, psi: Floats, p: Floats, H: Floats
+    ) -> None:
+        """Fill ψ, p = ∂ψ/∂σ and H = ∂²ψ/∂σ² at F = diag(σ).
+
+        σ and p are (cells, points, 3), ψ is (cells, points), H is (cells, points, 6) with the
+        entries 00, 01, 02, 11, 12, 22. A material may have a compiled one, which is faster.
+        """
+        F = sigma[..., None] * np.eye(3)
+        P, A = np.empty(F.shape), np.empty((*F.shape[:2], 6, 3, 3))
+        self.evaluate(F, lam, mu, psi, P, A, 2)
+        axes = np.arange(3)
+        p[:] = P[..., axes, axes]
+        H[:] = A[..., np.arange(6), *np.triu_indices(3)]
+
     @staticmethod
     def make_definite(F: Floats, A: Floats) -> None:
         """Replace A by its nearest positive semidefinite stress derivative, in place."""

@@ -85,8 +85,34 @@ def evaluate(F, lam, mu, psi, P, A, order):
                 stress_derivative(F[e, q], lam[e], mu[e], A[e, q], U, sigma, V)
 
 
+@kernel
+def evaluate_stretches(sigma, lam, mu, psi, p, H):
+    """p_i = 2μ (σ_i − r_i) + λ tr(S − I) r_i and H_ij = 2μ δ_ij + λ r_i r_j, R = diag(r)."""
+    r = np.empty(3)
+    for e in range(len(lam)):
+        for q in range(sigma.shape[1]):
+            x = sigma[e, q]
+            least, det = 0, 1.0
+            for i in range(3):
+                r[i] = -1.0 if x[i] < 0.0 else 1.0
+                det *= r[i]
+                if abs(x[i]) < abs(x[least]):
+                    least = i
+            r[least] *= det  # the nearest rotation leaves the least stretch negative, if any
+            trace = r[0] * x[0] + r[1] * x[1] + r[2] * x[2] - 3.0
+            square = (x[0] - r[0]) ** 2 + (x[1] - r[1]) ** 2 + (x[2] - r[2]) ** 2
+            psi[e, q] = mu[e] * square + 0.5 * lam[e] * trace * trace
+            for i in range(3):
+                p[e, q, i] = 2.0 * mu[e] * (x[i] - r[i]) + lam[e] * trace * r[i]
+            H[e, q, 0] = H[e, q, 3] = H[e, q, 5] = 2.0 * mu[e] + lam[e]
+            H[e, q, 1] = lam[e] * r[0] * r[1]
+            H[e, q, 2] = lam[e] * r[0] * r[2]
+            H[e, q, 4] = lam[e] * r[1] * r[2]
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Corotational(Material):
     """Corotational linear elasticity: stiffness that does not change with strain."""
 
     evaluate = staticmethod(evaluate)
+    evaluate_stretches = staticmethod(evaluate_stretches)

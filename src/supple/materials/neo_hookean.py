@@ -80,9 +80,35 @@ def evaluate(F, lam, mu, psi, P, A, order):
                 stress_derivative(F[e, q], lam[e], mu[e], A[e, q], H)
 
 
+@kernel
+def evaluate_stretches(sigma, lam, mu, psi, p, H):
+    """p_i = μ σ_i − b/σ_i and H_ij = (μ + b/σ_i²) δ_ij + λ/(σ_i σ_j), b = μ − λ ln J."""
+    for e in range(len(lam)):
+        for q in range(sigma.shape[1]):
+            x, y, z = sigma[e, q, 0], sigma[e, q, 1], sigma[e, q, 2]
+            J = x * y * z
+            log = math.log(J) if J > 0.0 else np.nan
+            psi[e, q] = np.inf
+            if J > 0.0:
+                square = x * x + y * y + z * z
+                psi[e, q] = 0.5 * mu[e] * (square - 3.0) - mu[e] * log + 0.5 * lam[e] * log * log
+            b = mu[e] - lam[e] * log
+            h0, h1, h2 = 1.0 / x, 1.0 / y, 1.0 / z
+            p[e, q, 0] = mu[e] * x - b * h0
+            p[e, q, 1] = mu[e] * y - b * h1
+            p[e, q, 2] = mu[e] * z - b * h2
+            H[e, q, 0] = mu[e] + (b + lam[e]) * h0 * h0
+            H[e, q, 3] = mu[e] + (b + lam[e]) * h1 * h1
+            H[e, q, 5] = mu[e] + (b + lam[e]) * h2 * h2
+            H[e, q, 1] = lam[e] * h0 * h1
+            H[e, q, 2] = lam[e] * h0 * h2
+            H[e, q, 4] = lam[e] * h1 * h2
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class NeoHookean(Material):
     """Compressible neo-Hookean material, with a barrier against inversion."""
 
     survives_inversion: ClassVar[bool] = False
     evaluate = staticmethod(evaluate)
+    evaluate_stretches = staticmethod(evaluate_stretches)

@@ -73,8 +73,37 @@ def evaluate(F, lam, mu, psi, P, A, order):
                 stress_derivative(F[e, q], lam[e], mu[e], A[e, q], C)
 
 
+@kernel
+def evaluate_stretches(sigma, lam, mu, psi, p, H):
+    """p_i = μ σ_i + b J_i and H_ij = μ δ_ij + λ̂ J_i J_j + b J_ij with J_i = ∂J/∂σ_i.
+
+    J_ij is the third singular value for i ≠ j; b = λ̂ (J − 1) − μ.
+    """
+    for e in range(len(lam)):
+        stiff = lam[e] + mu[e]
+        for q in range(sigma.shape[1]):
+            x, y, z = sigma[e, q, 0], sigma[e, q, 1], sigma[e, q, 2]
+            J0, J1, J2 = y * z, z * x, x * y
+            change = x * J0 - 1.0
+            square = x * x + y * y + z * z
+            psi[e, q] = (
+                0.5 * mu[e] * (square - 3.0) - mu[e] * change + 0.5 * stiff * change * change
+            )
+            b = stiff * change - mu[e]
+            p[e, q, 0] = mu[e] * x + b * J0
+            p[e, q, 1] = mu[e] * y + b * J1
+            p[e, q, 2] = mu[e] * z + b * J2
+            H[e, q, 0] = mu[e] + stiff * J0 * J0
+            H[e, q, 3] = mu[e] + stiff * J1 * J1
+            H[e, q, 5] = mu[e] + stiff * J2 * J2
+            H[e, q, 1] = stiff * J0 * J1 + b * z
+            H[e, q, 2] = stiff * J0 * J2 + b * y
+            H[e, q, 4] = stiff * J1 * J2 + b * x
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class StableNeoHookean(Material):
     """Neo-Hookean material that recovers from inversion."""
 
     evaluate = staticmethod(evaluate)
+    evaluate_stretches = staticmethod(evaluate_stretches)

@@ -72,8 +72,29 @@ def evaluate(F, lam, mu, psi, P, A, order):
                 stress_derivative(F[e, q], lam[e], mu[e], A[e, q], S)
 
 
+@kernel
+def evaluate_stretches(sigma, lam, mu, psi, p, H):
+    """p_i = σ_i S_i and H_ij = (S_i + 2μ σ_i²) δ_ij + λ σ_i σ_j."""
+    for e in range(len(lam)):
+        for q in range(sigma.shape[1]):
+            x, y, z = sigma[e, q, 0], sigma[e, q, 1], sigma[e, q, 2]
+            e0, e1, e2 = 0.5 * (x * x - 1.0), 0.5 * (y * y - 1.0), 0.5 * (z * z - 1.0)
+            trace = e0 + e1 + e2
+            square = e0 * e0 + e1 * e1 + e2 * e2
+            psi[e, q] = 0.5 * lam[e] * trace * trace + mu[e] * square
+            S0 = lam[e] * trace + 2.0 * mu[e] * e0
+            S1 = lam[e] * trace + 2.0 * mu[e] * e1
+            S2 = lam[e] * trace + 2.0 * mu[e] * e2
+            p[e, q, 0], p[e, q, 1], p[e, q, 2] = x * S0, y * S1, z * S2
+            H[e, q, 0] = S0 + (lam[e] + 2.0 * mu[e]) * x * x
+            H[e, q, 3] = S1 + (lam[e] + 2.0 * mu[e]) * y * y
+            H[e, q, 5] = S2 + (lam[e] + 2.0 * mu[e]) * z * z
+            H[e, q, 1], H[e, q, 2], H[e, q, 4] = lam[e] * x * y, lam[e] * x * z, lam[e] * y * z
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class StVK(Material):
     """Saint Venant–Kirchhoff material: the simplest with large rotations."""
 
     evaluate = staticmethod(evaluate)
+    evaluate_stretches = staticmethod(evaluate_stretches)

@@ -96,26 +96,28 @@ class BoundADMM(BoundStageSolver):
         return u
 
     def _iterate(self, stage: Stage, starts: Sequence[Floats]) -> tuple[Floats, bool]:
-        """Eqs. 16a–16c, in terms of s = D u + ū alone: z = argmin(s) and ū = s − z follow."""
+        """Eqs. 16a–16c, in terms of s = D u + ū alone: z = argmin(s) and ū = s − z follow.
+
+        Acceleration extrapolates u too: the outcome where iterations end before convergence.
+        """
         options, problem = self._options, self._problem
         split = self._split(stage, starts)
         terms = split.terms
         size = total_size(terms)
-        s, z, previous, there = (np.zeros(size) for _ in range(4))
+        s, z, there = (np.zeros(size) for _ in range(3))
         local_s, local_z = views(s, terms), views(z, terms)
         self._start(split, s, z)
-        root = _roots(split)
-        anderson = Anderson(options.acceleration, size) if options.acceleration else None
         u = starts[0]
+        image = np.empty(size + u.size)  # of s, and u
+        root = np.sqrt(_weights(split))
+        window = options.acceleration
+        anderson = Anderson(window, size, riders=u.size) if window else None
         self._gather(split, u, there)
         at_u, at_previous = self._scatter(split, there), self._scatter(split, z)
         milestone = best = np.inf
         most = options.iterations or options.max_iterations
         for iteration in range(1, most + 1):
             self.iterations = iteration
-            previous[:] = z
-            for term, sought, place in zip(terms, local_s, local_z, strict=True):
-                term.minimise(sought, place)
             outside = problem.outside(stage, u)
             at_z, at_s = self._scatter(split, z), self._scatter(split, s)
             u = u + self._global.solve(2 * at_z - at_s - at_u - outside.residual)
@@ -127,17 +129,22 @@ class BoundADMM(BoundStageSolver):
             self.residuals = primal, dual
             residual = max(primal, dual)
             enough = max(options.tolerance, _ROUNDINGS * outside.floor / scale)
-            apart = there - z
-            if (residual <= enough and iteration > 1) or iteration == most:
+            converged = residual <= enough and iteration > 1
+            np.subtract(there, z, out=image[:size])
+            apart = float(np.linalg.norm(image[:size])) / np.sqrt(size)
+            image[:size] += s
+            image[size:] = u.ravel()
+            following = image
+            if anderson is not None and not converged:
+                following = anderson.next(s, image, root)
+            if converged or iteration == most:
                 for term, sought, place in zip(terms, local_s, local_z, strict=True):
                     term.finish(sought, place)
                 self._force = residual * scale
-                return u, residual <= enough
-            image = s + apart
-            s[:] = image if anderson is None else anderson.next(s, image, root)
-            accuracy = _LOCAL_ACCURACY * float(np.linalg.norm(apart)) / np.sqrt(size)
+                return following[size:].reshape(u.shape), residual <= enough
+            s[:] = following[:size]
             for term in terms:
-                term.accuracy = max(accuracy, _FINEST)
+                term.accuracy = max(_LOCAL_ACCURACY * apart, _FINEST)
             best = min(best, residual)
             astray = not residual <= _ASTRAY * best
             if iteration % _PATIENCE == 0 or astray:
@@ -147,17 +154,19 @@ class BoundADMM(BoundStageSolver):
                     self._boost, self._easy_stages = _BOOST * self._boost, 0
                     split = self._split(stage, starts)
                     terms = split.terms
-                    at_u, at_previous = self._scatter(split, there), self._scatter(split, z)
-                    root = _roots(split)
+                    root = np.sqrt(_weights(split))
                     s[:] = z + (s - z) * (old / root) ** 2  # the forces w ū stay
                     if astray:  # they are worth nothing
                         u, best = starts[0], np.inf
                         self._start(split, s, z)
                         self._gather(split, u, there)
+                    at_u, at_previous = self._scatter(split, there), self._scatter(split, z)
                     if anderson is not None:
                         anderson.reset()
                     residual = np.inf
                 milestone = residual
+            for term, sought, place in zip(terms, local_s, local_z, strict=True):
+                term.minimise(sought, place)
         raise AssertionError("unreachable: there is at least one iteration")
 
     def _split(self, stage: Stage, starts: Sequence[Floats]) -> Splitting:
@@ -197,7 +206,6 @@ class BoundADMM(BoundStageSolver):
         )
 
 
-def _roots(split: Splitting) -> Floats:
-    """√w for every number of the local variables."""
-    repeated = [np.repeat(term.weights, 3 * term.shape[2]) for term in split.terms]
-    return np.sqrt(np.concatenate(repeated))
+def _weights(split: Splitting) -> Floats:
+    """w for every number of the local variables."""
+    return np.concatenate([np.repeat(term.weights, 3 * term.shape[2]) for term in split.terms])

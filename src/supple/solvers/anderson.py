@@ -15,17 +15,18 @@ class Anderson:
 
     With residuals f = g(s) − s, the next iterate is g − ΔG θ where θ minimises ‖f − ΔF θ‖ over the
     differences of the iterates kept (type II). Where the residual grows by more than ``patience``,
-    the plain iterate is taken after all and the memory is cleared.
+    the plain iterate is taken after all and the memory is cleared. ``riders`` are numbers that
+    follow from s, such as a solution: they are extrapolated with it.
     """
 
-    def __init__(self, window: int, size: int, patience: float = 2.0) -> None:
+    def __init__(self, window: int, size: int, patience: float = 2.0, *, riders: int = 0) -> None:
         self._window, self._patience = window, patience
         # differences, which single precision keeps as well as they are known
         self._residuals = np.empty((window, size), dtype=np.float32)
-        self._images = np.empty((window, size), dtype=np.float32)
+        self._images = np.empty((window, size + riders), dtype=np.float32)
         self._gram = np.zeros((window, window))
         self._last_residual = np.empty(size)
-        self._last_image = np.empty(size)
+        self._last_image = np.empty(size + riders)
         self.reset()
 
     def reset(self) -> None:
@@ -35,8 +36,8 @@ class Anderson:
         self._has_last = False
 
     def next(self, s: Floats, image: Floats, root: Floats | float = 1.0) -> Floats:
-        """The iterate after s, whose image g(s) is given; both (size,) and left alone."""
-        residual = image - s
+        """The iterate after s (size,), whose image g(s) (size + riders,) is given; left alone."""
+        residual = image[: len(s)] - s
         residual *= root
         norm = float(np.linalg.norm(residual))
         if not norm <= self._patience * self._norm and self._has_last:

@@ -63,7 +63,10 @@ class LocalTerms(ABC):
 
     @abstractmethod
     def warm(self, z: Floats, s: Floats) -> None:
-        """s ← z + ∇Φ(z)/w, or what comes close: the place whose local minimum is z."""
+        """s ← z + ∇Φ(z)/w, or what comes close: the place whose local minimum is z.
+
+        Where it is not quite, z moves there.
+        """
 
     def finish(self, s: Floats, z: Floats) -> None:
         """Keep of the outcome what later stages need."""

@@ -14,7 +14,7 @@ from .._kernels.local_spectral import (
     from_stretches,
     to_stretches,
 )
-from ..assembly import Part, elastic_points, point_array
+from ..assembly import Part, elastic_points, elastic_stretches, point_array
 from ..damping.cells import BoundCellDamping, Points, PointSums
 from ..damping.principal_strain import BoundPrincipalStrain
 from ..integrators import Stage
@@ -106,21 +106,21 @@ class CellTerms(GradientTerms):
     def _minimise_stretches(self, cut: slice, s: Floats, z: Floats) -> None:
         """The same for energies of singular values alone, with three unknowns."""
         part = self.part
-        U, trial = (point_array(name, part, cut, 3, 3) for name in ("U", "trial"))
-        V = self._axes[cut]
-        sigma, x, step = (point_array(name, part, cut, 3) for name in ("sigma", "x", "step"))
+        U, V = point_array("U", part, cut, 3, 3), self._axes[cut]
+        names = ("sigma", "x", "trial", "step")
+        sigma, x, trial, step = (point_array(name, part, cut, 3) for name in names)
         merit, norm, length = (point_array(name, part, cut) for name in ("merit", "norm", "length"))
-        to_stretches(s, z, U, sigma, V, x, trial, merit, length)
+        to_stretches(s, z, U, sigma, V, x, trial, merit, length, self.accuracy)
         w = self.stiffness[cut]
         for _ in range(_MOST_TRIALS):
-            psi, P, A = elastic_points(part, cut, trial, 2)
+            psi, p, H = elastic_stretches(part, cut, trial)
             if self._principal is not None:
                 factors = self._c_v * self._principal[part.cells[cut]]
-                add_principal_damping(trial, self._stretches_before[cut], factors, P, A)
-            places = x, trial, sigma, w, psi, P, A, merit, norm, step, length
+                add_principal_damping(trial, self._stretches_before[cut], factors, p, H)
+            places = x, trial, sigma, w, psi, p, H, merit, norm, step, length
             if not advance_stretches(*places, self.accuracy, self._principal is None):
                 break
-        from_stretches(U, x, V, z)
+        from_stretches(s, U, sigma, x, V, z)
 
     def forces(self, cut: slice | Ints, F: Floats, order: int) -> tuple[Floats, Floats]:
         """∂Φ/∂F [Pa] at F (c, q, 3, 3) of some cells, and its derivative if order ≥ 2."""

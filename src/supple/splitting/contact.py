@@ -36,6 +36,7 @@ class ContactTerms(LocalTerms):
 
     def warm(self, z: Floats, s: Floats) -> None:
         s[:, :, 0] = z[:, :, 0] - self._contacts.recalled() / self.weights[:, None]
+        self.minimise(s, z)
 
     def minimise(self, s: Floats, z: Floats) -> None:
         z[:, :, 0] = self._contacts.held_out(np.ascontiguousarray(s[:, :, 0]))[0]

@@ -49,6 +49,7 @@ class SpringTerms(BodyTerms):
     def warm(self, z: Floats, s: Floats) -> None:
         n, length = self._directions(z[:, :, 0])
         s[:, :, 0] = z[:, :, 0] + (self._pull(n, length) / self.weights)[:, None] * n
+        self.minimise(s, z)
 
     def minimise(self, s: Floats, z: Floats) -> None:
         n, length = self._directions(s[:, :, 0])

@@ -39,6 +39,7 @@ class StretchTerms(GradientTerms):
     def warm(self, z: Floats, s: Floats) -> None:
         ratio = self._tension / self.stiffness[:, None, None, None]
         s[:] = z + ratio.reshape(self.shape)
+        self.minimise(s, z)
 
     def minimise(self, s: Floats, z: Floats) -> None:
         S, Z = s.reshape(self.by_point), z.reshape(self.by_point)
