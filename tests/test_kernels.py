@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,7 +13,7 @@ from scipy.spatial.transform import Rotation
 
 from supple._kernels import blocks
 from supple._kernels.compiling import sources_stamp
-from supple._kernels.svd3 import SCRATCH, TOGETHER, eigh3, svd3, svd3_together
+from supple._kernels.svd3 import SCRATCH, TOGETHER, eigh3, keep_positive, svd3, svd3_together
 from supple.materials import corotational, stvk
 from supple.sparse import BlockPattern
 
@@ -180,3 +182,18 @@ def test_cached_kernels_are_tied_to_every_source():
     assert len(sources_stamp()) == 64
     for compiled in (blocks.multiply, stvk.evaluate, corotational.evaluate):
         assert compiled._cache._cache_file._source_stamp == sources_stamp()
+
+
+@pytest.mark.parametrize("scale", [1e-60, 1.0, 1e60])
+def test_positive_part(scale):
+    """Of every signature, with eigenvalues apart, together, close to zero and zero."""
+    rng = np.random.default_rng(3)
+    values = [-2.0, -1.0, -1e-9, 0.0, 1e-9, 1.0, 1.0 + 1e-9, 3.0]
+    for eigenvalues in itertools.product(values, repeat=3):
+        Q, _ = np.linalg.qr(rng.normal(size=(3, 3)))
+        S = scale * (Q * eigenvalues) @ Q.T
+        S = (S + S.T) / 2
+        expected = (Q * np.maximum(scale * np.array(eigenvalues), 0.0)) @ Q.T
+        keep_positive(S, np.empty((3, 3)))
+        np.testing.assert_allclose(S, expected, atol=1e-8 * scale)
+        np.testing.assert_allclose(S, S.T, atol=1e-15 * scale)

@@ -15,8 +15,8 @@ import math
 import numpy as np
 
 from .compiling import kernel, pointwise
-from .svd3 import eigh3, svd3
-from .tensors import add_outer
+from .svd3 import eigh3, keep_positive, svd3
+from .tensors import add_isotropic, add_outer, turn_symmetric
 
 FLAT = 5e-6
 """Stretch below which P_a/σ_a is rounding rather than stress."""
@@ -162,16 +162,6 @@ def add_clamped_stress(F, T, A):
                         sigma[a] * component(U, V, T[n, q], a, b)
                         + sigma[b] * component(U, V, T[n, q], b, a)
                     ) / square
-            eigh3(S, W)
-            for j in range(3):
-                for m in range(3):
-                    X[j, m] = V[j, 0] * W[0, m] + V[j, 1] * W[1, m] + V[j, 2] * W[2, m]
-            s = 0
-            for j in range(3):
-                for l in range(j, 3):
-                    c = 0.0
-                    for m in range(3):
-                        c += max(S[m, m], 0.0) * X[j, m] * X[l, m]
-                    for i in range(3):
-                        A[n, q, s, i, i] += c
-                    s += 1
+            turn_symmetric(S, V, W)
+            keep_positive(W, X)
+            add_isotropic(W, A[n, q])

@@ -53,7 +53,7 @@ def add_strain_rate(F, D, shear, bulk, fibre, axis, r, P, A, order, factor, stre
 
     ∂²r/∂Ḟ_ij∂Ḟ_kl = ψ ((F Fᵀ)_ik δ_jl + F_il F_kj) + φ F_ij F_kl + η (Fa)_i a_j (Fa)_k a_l
     """
-    S, W, X = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+    S, X = np.empty((3, 3)), np.empty((3, 3))
     for e in range(len(shear)):
         a0, a1, a2 = axis[e, 0], axis[e, 1], axis[e, 2]
         for q in range(F.shape[1]):
@@ -86,7 +86,7 @@ def add_strain_rate(F, D, shear, bulk, fibre, axis, r, P, A, order, factor, stre
                                 A[e, q, s, i, k] += c
                         s += 1
                 if stress:
-                    keep_positive(S, W, X)
+                    keep_positive(S, X)
                     add_isotropic(S, A[e, q])
 
 

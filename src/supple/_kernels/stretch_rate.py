@@ -11,36 +11,34 @@ import math
 import numpy as np
 
 from .compiling import kernel, pointwise
-from .svd3 import keep_positive, svd3
-from .tensors import add_isotropic, add_outer
+from .svd3 import SCRATCH, TOGETHER, keep_positive, svd3_together
+from .tensors import add_isotropic, add_outers, turn_symmetric
 
+_ORTHOGONAL = 1e-14  # cosines of axes that count as none
 _FLAT = 1e-6  # |σ_a| + |σ_b| of a cell crushed along two axes counts as no less
 
 
 @pointwise
-def turn_symmetric(S, V, out):
-    """out = V S Vᵀ for a symmetric S, which is used up."""
-    for i in range(3):
-        for b in range(3):
-            out[i, b] = V[i, 0] * S[0, b] + V[i, 1] * S[1, b] + V[i, 2] * S[2, b]
-    for i in range(3):
-        for j in range(i, 3):
-            S[i, j] = out[i, 0] * V[j, 0] + out[i, 1] * V[j, 1] + out[i, 2] * V[j, 2]
-    for i in range(3):
-        for j in range(i, 3):
-            out[i, j] = out[j, i] = S[i, j]
+def _frame_of(k, F, frames, values, M):
+    """Where the frame F[k] = U diag(σ) Vᵀ is among those of the matrices around it.
+
+    At the first of ``TOGETHER``, the frames of all of them are filled: U, V (2, TOGETHER, 3, 3) and
+    σ (TOGETHER, 3). M is scratch.
+    """
+    if k % TOGETHER == 0:
+        count = min(TOGETHER, len(F) - k)
+        for n in range(count):
+            for i in range(3):
+                for j in range(3):
+                    frames[1, n, i, j] = 1.0 if i == j else 0.0
+        U, V, sigma = frames[0, :count], frames[1, :count], values[:count]
+        svd3_together(F[k : k + count], U, sigma, V, _ORTHOGONAL, M)
+    return k % TOGETHER
 
 
 @pointwise
-def _stretch_rate(F, D, U, sigma, V, d, T):
-    """Fills U, σ, V, d_ab = |σ_a| + |σ_b| and Ṡ in the frame of V; returns ‖Ṡ‖²."""
-    svd3(F, U, sigma, V)
-    return _rate_in_frame(D, U, sigma, V, d, T)
-
-
-@pointwise
-def _rate_in_frame(D, U, sigma, V, d, T):
-    """The same in a frame that is known."""
+def _stretch_rate(D, U, sigma, V, d, T):
+    """Fills d_ab = |σ_a| + |σ_b| and Ṡ in the frame of V; returns ‖Ṡ‖²."""
     for a in range(3):
         for b in range(3):
             T[a, b] = 0.0  # B = UᵀḞV
@@ -103,13 +101,17 @@ def add_power_law(F, D, w, p, e, bend, dual, r, P, A, order, factor, stress):
     ``bend`` is the share of how the slope changes with ‖Ṡ‖² that the second derivative has. With
     ``stress``, A gets δ_ik 4 (Z ∂r/∂ρ)⁺_jl too: Z S + S Z = Ṡ, and ∂‖Ṡ‖²/∂Ḟ is 4 F Z.
     """
-    U, sigma, V = np.empty((3, 3)), np.empty(3), np.empty((3, 3))
+    frames, values = np.empty((2, TOGETHER, 3, 3)), np.empty((TOGETHER, 3))
+    M, Fs = np.empty(SCRATCH), F.reshape(F.shape[0] * F.shape[1], 3, 3)
     d, T, Q, B = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
     Y, Z = np.empty((3, 3)), np.empty((3, 3))
+    left, right, product = np.empty((8, 9)), np.empty((8, 9)), np.empty((9, 9))
     still = e ** (0.5 * (p + 1.0))
     for n in range(len(F)):
         for q in range(F.shape[1]):
-            rho = _stretch_rate(F[n, q], D[n, q], U, sigma, V, d, T)
+            k = _frame_of(F.shape[1] * n + q, Fs, frames, values, M)
+            U, sigma, V = frames[0, k], values[k], frames[1, k]
+            rho = _stretch_rate(D[n, q], U, sigma, V, d, T)
             slope = _slope(rho, w[n], p, e)
             r[n, q] += 2.0 / (p + 1.0) * slope * (rho + e) - w[n] * still
             if order == 0:
@@ -120,42 +122,51 @@ def add_power_law(F, D, w, p, e, bend, dual, r, P, A, order, factor, stress):
                     P[n, q, i, j] += slope * B[i, j]
             if order == 1:
                 continue
-            if rho + e > 0.0 and bend != 0.0 and p != 1.0:
-                c = factor * bend * 0.5 * (p - 1.0) * slope / (rho + e)
-                if len(dual):
-                    _to_frame(dual[n, q], V, math.sqrt(rho + e), Y)
-                    _fill_by_rate(U, sigma, V, d, Y, Q, Z)
-                    add_outer(A[n, q], 0.5 * c, B, Z)
-                    add_outer(A[n, q], 0.5 * c, Z, B)
-                else:
-                    add_outer(A[n, q], c, B, B)
+            c = 0.0
+            if rho + e > 0.0:
+                c = factor * bend * 0.25 * (p - 1.0) * slope / (rho + e)
+            if len(dual):
+                _to_frame(dual[n, q], V, math.sqrt(rho + e), Y)
+                _fill_by_rate(U, sigma, V, d, Y, Q, Z)
+            for i in range(3):
+                for j in range(3):
+                    along = Z[i, j] if len(dual) else B[i, j]
+                    left[6, 3 * i + j], right[6, 3 * i + j] = c * B[i, j], along
+                    left[7, 3 * i + j], right[7, 3 * i + j] = c * along, B[i, j]
+            t = 0
             for a in range(3):
                 for b in range(a, 3):
                     # Ṡ_ab = Q : Ḟ, once on the diagonal and twice beside it
-                    m, k = sigma[a] / d[a, b], sigma[b] / d[a, b]
+                    m, l = sigma[a] / d[a, b], sigma[b] / d[a, b]
                     if a == b:
-                        m, k = 1.0, 0.0
+                        m, l = 1.0, 0.0
+                    c = (2.0 if a == b else 4.0) * factor * slope
                     for i in range(3):
                         for j in range(3):
-                            Q[i, j] = m * U[i, a] * V[j, b] + k * U[i, b] * V[j, a]
-                    add_outer(A[n, q], (2.0 if a == b else 4.0) * factor * slope, Q, Q)
+                            x = m * U[i, a] * V[j, b] + l * U[i, b] * V[j, a]
+                            left[t, 3 * i + j], right[t, 3 * i + j] = c * x, x
+                    t += 1
+            add_outers(A[n, q], left, right, product)
             if stress:
                 for a in range(3):
                     for b in range(3):
                         Q[a, b] = 4.0 * slope * T[a, b] / d[a, b]
                 turn_symmetric(Q, V, B)
-                keep_positive(B, U, T)
+                keep_positive(B, T)
                 add_isotropic(B, A[n, q])
 
 
 @kernel
 def add_power_law_by_shape(F, D, w, p, e, G, factor):
     """factor · ∂r/∂F = 4 factor ∂r/∂ρ (Ḟ Z − F Y), added to G; Y S + S Y = Z Ṡ + Ṡ Z."""
-    U, sigma, V = np.empty((3, 3)), np.empty(3), np.empty((3, 3))
+    frames, values = np.empty((2, TOGETHER, 3, 3)), np.empty((TOGETHER, 3))
+    M, Fs = np.empty(SCRATCH), F.reshape(F.shape[0] * F.shape[1], 3, 3)
     d, T, Z, Y = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
     for n in range(len(F)):
         for q in range(F.shape[1]):
-            rho = _stretch_rate(F[n, q], D[n, q], U, sigma, V, d, T)
+            k = _frame_of(F.shape[1] * n + q, Fs, frames, values, M)
+            U, sigma, V = frames[0, k], values[k], frames[1, k]
+            rho = _stretch_rate(D[n, q], U, sigma, V, d, T)
             scale = 4.0 * factor * _slope(rho, w[n], p, e)
             for a in range(3):
                 for b in range(3):
@@ -163,17 +174,17 @@ def add_power_law_by_shape(F, D, w, p, e, G, factor):
             for a in range(3):
                 for b in range(3):
                     Y[a, b] = 0.0
-                    for k in range(3):
-                        Y[a, b] += (Z[a, k] * T[k, b] + T[a, k] * Z[k, b]) / d[a, b]
+                    for c in range(3):
+                        Y[a, b] += (Z[a, c] * T[c, b] + T[a, c] * Z[c, b]) / d[a, b]
             for i in range(3):
                 for b in range(3):
-                    c = 0.0
+                    total = 0.0
                     for a in range(3):
                         along = D[n, q, i, 0] * V[0, a] + D[n, q, i, 1] * V[1, a]
                         along += D[n, q, i, 2] * V[2, a]
-                        c += along * Z[a, b] - U[i, a] * sigma[a] * Y[a, b]
+                        total += along * Z[a, b] - U[i, a] * sigma[a] * Y[a, b]
                     for j in range(3):
-                        G[n, q, i, j] += scale * c * V[j, b]
+                        G[n, q, i, j] += scale * total * V[j, b]
 
 
 @kernel
@@ -182,14 +193,17 @@ def lead_directions(F, D, step, e, length, dual):
 
     To first order, from ``dual`` as it is, and to no more than length one.
     """
-    U, sigma, V = np.empty((3, 3)), np.empty(3), np.empty((3, 3))
+    frames, values = np.empty((2, TOGETHER, 3, 3)), np.empty((TOGETHER, 3))
+    M, Fs = np.empty(SCRATCH), F.reshape(F.shape[0] * F.shape[1], 3, 3)
     d, T, X, W = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
     for n in range(len(F)):
         for q in range(F.shape[1]):
-            rho = _stretch_rate(F[n, q], D[n, q], U, sigma, V, d, T)
+            k = _frame_of(F.shape[1] * n + q, Fs, frames, values, M)
+            U, sigma, V = frames[0, k], values[k], frames[1, k]
+            rho = _stretch_rate(D[n, q], U, sigma, V, d, T)
             eta = math.sqrt(rho + e)
             _to_frame(dual[n, q], V, 1.0, W)
-            _rate_in_frame(step[n, q], U, sigma, V, d, X)
+            _stretch_rate(step[n, q], U, sigma, V, d, X)
             along = 0.0
             for a in range(3):
                 for b in range(3):

@@ -279,25 +279,39 @@ def eigh3(H, W):
 
 
 @pointwise
-def keep_positive(S, W, X):
-    """Replaces the symmetric S by its nearest positive semidefinite matrix; W and X are scratch."""
-    minor = S[0, 0] * S[1, 1] - S[0, 1] * S[0, 1]
-    if minor > 0.0:
-        det = _det(S)
-        if S[0, 0] > 0.0 and det > 0.0:
-            return
-        if S[0, 0] < 0.0 and det < 0.0:
-            for i in range(3):
-                for j in range(3):
-                    S[i, j] = 0.0
-            return
+def keep_positive(S, X):
+    """Replaces the symmetric S by its nearest positive semidefinite matrix; X is scratch.
+
+    With λ the eigenvalue whose sign is its alone, λ (S − λ₁)(S − λ₂)/((λ − λ₁)(λ − λ₂)) is its part
+    of S; the others are needed as a sum and a product only, which are invariants.
+    """
+    mean = (S[0, 0] + S[1, 1] + S[2, 2]) / 3.0
+    a, b, c = S[0, 0] - mean, S[1, 1] - mean, S[2, 2] - mean
+    d, e, f = S[0, 1], S[0, 2], S[1, 2]
+    spread = math.sqrt((a * a + b * b + c * c + 2.0 * (d * d + e * e + f * f)) / 6.0)
+    angle = 0.0
+    if spread > 0.0:
+        det = a * (b * c - f * f) - d * (d * c - f * e) + e * (d * f - b * e)
+        angle = math.acos(min(max(0.5 * det / spread / spread / spread, -1.0), 1.0)) / 3.0
+    largest = mean + 2.0 * spread * math.cos(angle)
+    smallest = mean + 2.0 * spread * math.cos(angle + 2.0 * math.pi / 3.0)
+    if smallest >= 0.0:
+        return
+    if largest <= 0.0:
+        for i in range(3):
+            for j in range(3):
+                S[i, j] = 0.0
+        return
+    one_negative = 3.0 * mean - largest - smallest >= 0.0
+    alone = smallest if one_negative else largest
+    others = 3.0 * mean - alone  # λ₁ + λ₂
+    minors = S[0, 0] * S[1, 1] + S[0, 0] * S[2, 2] + S[1, 1] * S[2, 2] - d * d - e * e - f * f
+    product = minors - alone * others  # λ₁ λ₂
+    share = alone / (alone * alone - alone * others + product)
     for i in range(3):
         for j in range(3):
-            X[i, j] = S[i, j]
-    eigh3(X, W)
+            X[i, j] = S[i, 0] * S[0, j] + S[i, 1] * S[1, j] + S[i, 2] * S[2, j] - others * S[i, j]
+        X[i, i] += product
     for i in range(3):
         for j in range(3):
-            c = 0.0
-            for m in range(3):
-                c += max(X[m, m], 0.0) * W[i, m] * W[j, m]
-            S[i, j] = c
+            S[i, j] = S[i, j] - share * X[i, j] if one_negative else share * X[i, j]
