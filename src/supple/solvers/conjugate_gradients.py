@@ -15,6 +15,7 @@ from .cholesky import Factorization
 from .interface import BoundSolver, LinearSolver, NotPositiveDefinite
 from .woodbury import Woodbury
 
+_RENEWALS = 4  # after a factorization was of no use for the very next matrix
 _TIGHTEST = 1e-12  # relative residual that double precision reaches on any sane matrix
 
 
@@ -140,10 +141,12 @@ class _Kept(_Iterative):
         self._woodbury: Woodbury | None = None
         self._stale = True
         self._solves, self._cost = 0, 0.0
+        self._renewals = 0  # matrices that get a factorization of their own without a try
 
     def take(self, values: Floats, low_rank: LowRank | None = None) -> None:
         self._values, self._low_rank = values, low_rank
-        if self._stale or (low_rank is None) != (self._kept_factors is None):
+        if self._renewals or self._stale or (low_rank is None) != (self._kept_factors is None):
+            self._renewals = max(self._renewals - 1, 0)
             self._factorize()
         elif low_rank is not None:
             self._prepare_woodbury(low_rank)
@@ -194,6 +197,7 @@ class _Kept(_Iterative):
             rhs, tolerance, min(worth, self._limit) if self._solves else self._limit
         )
         if not done:
+            self._renewals = _RENEWALS if self._solves == 1 else 0
             self._factorize()
             x, done = self._iterate(rhs, tolerance, self._limit)
         if not done and self._single:
