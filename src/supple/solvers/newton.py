@@ -165,7 +165,10 @@ class BoundNewton(BoundStageSolver):
                     return u, here, False
                 break
             previous = norm
-            step = self._direction(stage, here, min(0.1, max(1e-3, 0.3 * target / norm)))
+            try:
+                step = self._direction(stage, here, min(0.1, max(1e-3, 0.3 * target / norm)))
+            except StepFailed:  # far astray
+                break
             length = self._finite_length(stage, u, step)
             self._problem.remember(stage, step, length)
             change = self._problem.follow(stage, u, step, length)
