@@ -87,7 +87,7 @@ def test_four_iterations_a_stage_will_do():
 def test_full_steps_that_go_astray_are_taken_back():
     """At 50 m/s, sixteen cells a step, they do; the surface is stopped all the same."""
     mesh = sp.TetMesh.box((0.2, 0.2, 0.2), (4, 4, 4))
-    mesh = sp.TetMesh(mesh.vertices + (0, 0, 0.05), mesh.cells)
+    mesh = sp.TetMesh(mesh.vertices + np.array([0, 0, 0.05]), mesh.cells)
     body = sp.Body(mesh, sp.StableNeoHookean(young=1e4, poisson=0.4, density=1000))
     damping = sp.StrainRate(shear=1.0)
     sim = sp.Simulation(body, obstacles=FLOOR, damping=damping, dt=1 / 60, gravity=(0, 0, -G))
