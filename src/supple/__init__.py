@@ -3,7 +3,17 @@
 from typing import TYPE_CHECKING, Any
 
 from .body import Body
-from .contact import Box, Capsule, HeightField, MeshObstacle, Obstacle, Plane, Rails, Sphere
+from .contact import (
+    AnimatedMesh,
+    Box,
+    Capsule,
+    HeightField,
+    MeshObstacle,
+    Obstacle,
+    Plane,
+    Rails,
+    Sphere,
+)
 from .damping import (
     Caughey,
     Conserving,
@@ -142,6 +152,7 @@ __all__ = [
     "BDF2",
     "RK4",
     "TRBDF2",
+    "AnimatedMesh",
     "AutomaticSolver",
     "BackwardEuler",
     "Basis",

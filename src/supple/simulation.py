@@ -210,7 +210,7 @@ class Simulation:
 
         Where damping stops a motion within a step, its power at the ends of the step says little.
         """
-        if self.body.supports or any(each.motion is not None for each in self._obstacles):
+        if self.body.supports or any(each.moves for each in self._obstacles):
             return np.inf  # they do work
         mass_times, shape_at = self.body.mass_times, self._dynamics.shape_at
         elastic = shape_at(after.u).energy

@@ -65,9 +65,12 @@ def nearest_on_triangle(corners, t, x, y, z):
 
 @kernel
 def mesh_distances(
-    points, within, boxes, starts, corners, pseudonormals, rims, clearance, solid, distance, normal
-):
+    points, within, boxes, starts, corners, pseudonormals, rims, clearance, solid,
+    distance, normal, triangle,
+):  # fmt: skip
     """Signed distance (k,) and its gradient (k, 3) of points from triangles in a tree of boxes.
+
+    ``triangle`` (k,) tells which is the nearest, −1 beyond ``within``.
 
     ``boxes`` (2 L, 6) are a binary heap with its root at 1 and L leaves; leaf i holds triangles
     starts[i] to starts[i + 1]. ``pseudonormals`` (t, 7, 3) and ``rims`` (t, 7) are by feature.
@@ -83,6 +86,7 @@ def mesh_distances(
     touching = _TOUCHING * math.sqrt(sx * sx + sy * sy + sz * sz)
     for k in range(len(points)):
         x, y, z = points[k, 0], points[k, 1], points[k, 2]
+        triangle[k] = -1
         missing = 0.0 * (x + y + z)
         if math.isnan(missing):
             distance[k] = normal[k, 0] = normal[k, 1] = normal[k, 2] = missing
@@ -134,6 +138,7 @@ def mesh_distances(
                 if length2 < best:
                     best, nearest, feature, share_b, share_c = length2, t, f, b, c
         length = math.sqrt(best)
+        triangle[k] = nearest
         a = 1.0 - share_b - share_c
         height = 0.0  # above the face, or along the pseudonormal: its sign tells the side
         for i in range(3):

@@ -1,5 +1,6 @@
-"""Obstacles: what bodies cannot enter, standing still or moving on rails."""
+"""Obstacles: what bodies cannot enter, standing still, moving on rails or changing shape."""
 
+from .animated_mesh import AnimatedMesh
 from .base import Obstacle, Touch
 from .box import Box
 from .capsule import Capsule
@@ -10,10 +11,11 @@ from .rails import Pose, Rails
 from .sphere import Sphere
 
 OBSTACLES: tuple[type[Obstacle], ...] = (Plane, Sphere, Box, Capsule, HeightField, MeshObstacle)
-"""Every kind of obstacle."""
+"""Every kind of obstacle that a scene can have."""
 
 __all__ = [
     "OBSTACLES",
+    "AnimatedMesh",
     "Box",
     "Capsule",
     "HeightField",

@@ -60,6 +60,11 @@ class Obstacle(ABC):
                 "motion", self.motion, Rails, "Rails.turning(centre=(0, 0, 0), rate=(0, 0, 1))"
             )
 
+    @property
+    def moves(self) -> bool:
+        """Whether it is not always in one place."""
+        return self.motion is not None
+
     def signed_distance(
         self, points: ArrayLike, *, within: float = ANYWHERE
     ) -> tuple[Floats, Floats]:
@@ -69,14 +74,14 @@ class Obstacle(ABC):
         ``within`` [m] may get any distance from ``within`` up and any unit normal, which is
         cheaper. Not-a-number in, not-a-number out.
         """
-        return self._distance(_points(points), within)
+        return self._distance(points_of(points), within)
 
     def at(self, points: ArrayLike, time: float, *, within: float = ANYWHERE) -> Touch:
         """The same for ``points`` (k, 3) [m] in the world at ``time`` [s], and the velocity there.
 
         The nearest place on the surface is the point minus distance times normal.
         """
-        x = _points(points)
+        x = points_of(points)
         if self.motion is None:
             return Touch(*self._distance(x, within), np.zeros_like(x))
         pose = self.motion.pose(time)
@@ -114,7 +119,8 @@ def unit(vectors: Floats, length: Floats, fallback: Floats) -> Floats:
     return directions
 
 
-def _points(given: ArrayLike) -> Floats:
+def points_of(given: ArrayLike) -> Floats:
+    """``given`` as (k, 3) float64 in C order."""
     points = np.ascontiguousarray(given, dtype=np.float64)
     if points.ndim != 2 or points.shape[1] != 3:
         raise InputError(f"points have shape {points.shape}; give (k, 3)")

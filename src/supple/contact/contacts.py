@@ -108,7 +108,7 @@ class Contacts:
         x = (self._X + u)[self._vertices]
         vertex, obstacle, normal, offset = [], [], [], []
         for number, each in enumerate(self.obstacles):
-            lasts = 0.0 if each.motion is None else stage.time - began
+            lasts = stage.time - began if each.moves else 0.0
             within = np.inf if lasts else float(reach.max(initial=0.0))
             touch = each.at(x, began, within=within)
             comes = lasts * np.linalg.norm(touch.velocity, axis=1)

@@ -43,27 +43,35 @@ class TriangleTree:
     def of(cls, surface: Surface) -> TriangleTree:
         """The tree of a surface, whose vertices at the same place count as one."""
         whole = surface.welded()[0]
-        joined = _without_flat(whole)
-        pseudonormals, rims = _features(joined)
-        if whole.is_closed:  # flat triangles that were left out leave no hole
+        joined = without_flat(whole)
+        tree = cls.arranged(joined, *halved(joined), closed=whole.is_closed)
+        return tree._with_clearance() if whole.is_closed and whole.volume != 0 else tree
+
+    @classmethod
+    def arranged(cls, surface: Surface, order: Ints, starts: Ints, *, closed: bool) -> TriangleTree:
+        """The tree of a surface without flat triangles, in an order and with leaves as given."""
+        pseudonormals, rims = _features(surface)
+        if closed:  # flat triangles that were left out leave no hole
             rims[:] = False
-        corners = joined.vertices[joined.triangles]
-        order, starts = _halved(corners.mean(axis=1))
-        corners = np.ascontiguousarray(corners[order])
-        tree = cls(
+        corners = np.ascontiguousarray(surface.vertices[surface.triangles[order]])
+        return cls(
             _boxes(corners, starts),
             starts,
             corners,
             pseudonormals[order].copy(),
             rims[order].copy(),
             np.empty((0, 0, 0)),
-            solid=whole.is_closed and whole.volume > 0,
+            solid=closed and surface.volume > 0,
         )
-        return tree._with_clearance() if whole.is_closed and whole.volume != 0 else tree
 
     def distances(self, points: Floats, within: float) -> tuple[Floats, Floats]:
         """Signed distance (k,) [m] of points (k, 3) [m] and its gradient (k, 3)."""
+        return self.nearest(points, within)[:2]
+
+    def nearest(self, points: Floats, within: float) -> tuple[Floats, Floats, Ints]:
+        """The same, and which of the tree's triangles is the nearest (k,), −1 beyond ``within``."""
         distance, normal = np.empty(len(points)), np.empty((len(points), 3))
+        triangle = np.empty(len(points), dtype=np.int64)
 
         def search(part: slice) -> None:
             mesh_distances(
@@ -78,10 +86,11 @@ class TriangleTree:
                 self.solid,
                 distance[part],
                 normal[part],
+                triangle[part],
             )
 
         in_parts(len(points), search)
-        return distance, normal
+        return distance, normal, triangle
 
     def _with_clearance(self) -> TriangleTree:
         low, high = self.boxes[1, :3], self.boxes[1, 3:]
@@ -95,7 +104,8 @@ class TriangleTree:
         return dataclasses.replace(self, clearance=clearance)
 
 
-def _without_flat(surface: Surface) -> Surface:
+def without_flat(surface: Surface) -> Surface:
+    """The surface without triangles that are too thin to face anywhere."""
     corners = surface.vertices[surface.triangles]
     longest = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1, initial=0.0)
     wide = surface.areas > _FLAT * longest**2
@@ -160,11 +170,12 @@ def _summed(face: Floats, index: Ints, weight: Floats) -> Floats:
     return np.where(length > 1e-9, total / np.maximum(length, 1e-9), spread)
 
 
-def _halved(centres: Floats) -> tuple[Ints, Ints]:
+def halved(surface: Surface) -> tuple[Ints, Ints]:
     """An order of the triangles in which each box's are neighbours, and where leaves start.
 
     All boxes of a level are halved at once, at the median along their longest side.
     """
+    centres = surface.vertices[surface.triangles].mean(axis=1)
     n = len(centres)
     levels = max(0, int(np.ceil(np.log2(n / _LEAF))))
     order = np.arange(n)
