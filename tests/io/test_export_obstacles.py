@@ -8,7 +8,7 @@ import pygltflib
 import pytest
 from scipy.spatial.transform import Rotation
 
-from supple.contact import Box, Plane, Rails
+from supple.contact import AnimatedMesh, Box, Plane, Rails
 from supple.errors import InputError
 from supple.io import export_motion
 from supple.io.obstacle_surfaces import drawn_obstacles, floor_of
@@ -118,3 +118,51 @@ def test_usd_has_a_mesh_for_each_obstacle(motion, tmp_path):
 def test_what_is_no_obstacle_is_refused(motion, tmp_path):
     with pytest.raises(InputError, match="Plane"):
         export_motion(motion, tmp_path / "a.glb", obstacles=["floor"])
+
+
+# -- what changes shape ------------------------------------------------------------------------
+
+
+def swelling(motion):
+    """A box that grows to twice its size while the body moves."""
+    box = Box(centre=(2.0, 0.0, 0.0), size=(0.4, 0.2, 0.1)).surface()
+    times = np.linspace(motion.times[0], motion.times[-1], 3)
+    positions = np.array([scale * box.vertices for scale in (1.0, 1.5, 2.0)])
+    return AnimatedMesh(triangles=box.triangles, times=times, positions=positions)
+
+
+def test_changing_shapes_are_drawn_frame_by_frame(motion):
+    obstacle = swelling(motion)
+    (drawn,) = drawn_obstacles([obstacle], motion)
+    assert drawn.frames == len(motion.times)
+    for i in (0, 7, 30):
+        np.testing.assert_array_equal(drawn.frame(i), obstacle.surface(motion.times[i]).vertices)
+        x, y, z = drawn.frame(i).T
+        np.testing.assert_allclose(drawn.upright().frame(i), np.stack([x, -z, y], axis=1))
+
+
+def test_changing_shapes_are_morphs_in_a_glb(motion, tmp_path):
+    export_motion(motion, tmp_path / "a.glb", obstacles=[swelling(motion), MILL])
+    document = pygltflib.GLTF2().load(str(tmp_path / "a.glb"))
+    assert [node.name for node in document.nodes[1:]] == ["body", "obstacle_1", "obstacle_2"]
+    primitive = document.meshes[1].primitives[0]
+    assert primitive.material == 1
+    assert len(primitive.targets) == 1  # growth is one shape
+    paths = {(c.target.node, c.target.path) for c in document.animations[0].channels}
+    assert {(2, "weights"), (3, "rotation"), (3, "translation")} <= paths
+
+
+def test_changing_shapes_in_paraview_and_usd(motion, tmp_path):
+    obstacle = swelling(motion)
+    export_motion(motion, tmp_path / "a.pvd", obstacles=[obstacle])
+    files = sorted(tmp_path.glob("**/obstacle_1_*.vtu"))
+    assert len(files) == len(motion.times)
+    last = meshio.read(files[-1]).points
+    assert same_places(last, obstacle.surface(motion.times[-1]).vertices)
+    usd = pytest.importorskip("pxr.Usd")
+    export_motion(motion, tmp_path / "a.usda", obstacles=[obstacle])
+    stage = usd.Stage.Open(str(tmp_path / "a.usda"))
+    points = stage.GetPrimAtPath("/World/obstacles/obstacle_1").GetAttribute("points")
+    assert points.GetNumTimeSamples() == len(motion.times)
+    at_end = np.array(points.Get(points.GetTimeSamples()[-1]))
+    assert same_places(at_end, obstacle.surface(motion.times[-1]).vertices)

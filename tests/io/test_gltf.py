@@ -6,7 +6,7 @@ import pytest
 
 from supple.errors import InputError
 from supple.io import export_motion
-from supple.io.gltf import compress
+from supple.io.gltf_morph import compress
 from supple.mesh import Embedding, HexMesh, Surface
 
 DTYPES = {5123: "<u2", 5125: "<u4", 5126: "<f4"}

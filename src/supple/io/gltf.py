@@ -17,14 +17,20 @@ from typing import Literal
 
 import numpy as np
 import pygltflib as gl
-from scipy.linalg import eigh
 
 from supple.contact import Obstacle
 from supple.errors import InputError
 from supple.files import replacing
-from supple.io.gltf_file import GltfFile, add_obstacle, plain_material
+from supple.io.gltf_file import (
+    GltfFile,
+    add_channel,
+    add_obstacle,
+    add_obstacle_mesh,
+    plain_material,
+)
+from supple.io.gltf_morph import Morph, compress, morphing_triangles
 from supple.io.obstacle_surfaces import drawn_obstacles
-from supple.io.surfaces import Shading, moving_surface
+from supple.io.surfaces import moving_surface
 from supple.mesh import Embedding, SpringMesh
 from supple.motion import Motion
 from supple.types import Floats, Ints, Progress
@@ -45,48 +51,6 @@ class GltfReport:
     targets: int
     max_error: float
     bytes: int
-
-
-@dataclass(frozen=True, eq=False)
-class Morph:
-    """A motion as ``base`` (s, 3) [m] + ``weights`` (T, K) · ``shapes`` (K, s, 3) [m].
-
-    Weights lie in −1…1 and are 0 in the first frame; ``max_error`` [m] is that of single precision.
-    """
-
-    base: Floats
-    weights: Floats
-    shapes: Floats
-    max_error: float
-
-
-def compress(positions: Floats, *, tolerance: float, targets: int) -> Morph:
-    """Finds the fewest shapes that keep every vertex of (T, s, 3) within ``tolerance`` [m].
-
-    At most ``targets`` are used; ``max_error`` of the answer tells what was reached.
-    """
-    count, vertices = positions.shape[:2]
-    moved = (positions - positions[0]).reshape(count, -1)
-    # The eigenvectors of the smaller of the two Gram matrices are the principal components.
-    by_time = count <= moved.shape[1]
-    gram = moved @ moved.T if by_time else moved.T @ moved
-    top = min(targets, len(gram))
-    values, vectors = eigh(gram, subset_by_index=(len(gram) - top, len(gram) - 1))
-    weights, shapes = np.zeros((top, count)), np.zeros((top, moved.shape[1]))
-    left, used = moved.copy(), 0
-    for value, vector in zip(values[::-1], vectors.T[::-1], strict=True):
-        if _largest(left) <= tolerance or value <= 1e-15 * values[-1]:
-            break
-        weight, shape = (vector, vector @ moved) if by_time else (moved @ vector, vector)
-        peak = weight[np.argmax(np.abs(weight))]
-        weights[used], shapes[used] = weight / peak, shape * peak
-        weights[used, 0] = 0.0  # nothing has moved in the first frame but by rounding
-        left -= np.outer(weights[used], shapes[used])
-        used += 1
-    base = _single(positions[0])
-    weights, shapes = _single(weights[:used].T), _single(shapes[:used])
-    error = _largest(moved + (positions[0] - base).ravel() - weights @ shapes)
-    return Morph(base, weights, shapes.reshape(used, vertices, 3), error)
 
 
 def write_gltf(
@@ -141,12 +105,8 @@ def write_gltf(
         primitive = _lines(file, morph, motion.mesh.edges)
     else:
         surface = moving_surface(motion, skin)
-        used = np.unique(surface.triangles)
-        morph = compressed(surface.positions[:, used])
-        shading = Shading.cut(surface.rest, surface.triangles, crease)
-        place = np.searchsorted(used, shading.source)
-        normals = _fit_normals(surface.positions, shading, morph.weights, progress)
-        primitive = _triangles(file, morph, place, normals, shading)
+        shown = surface.rest, surface.triangles, surface.positions
+        primitive, morph = morphing_triangles(file, *shown, compressed, crease, progress=progress)
     count = len(morph.shapes)
     mesh = gl.Mesh(name=name, primitives=[primitive], weights=[0.0] * count)
     if count:
@@ -163,41 +123,23 @@ def write_gltf(
         materials=[plain_material("neutral", color)],
     )
     drawn = drawn_obstacles(obstacles, motion)
-    moves = count > 0 or any(obstacle.rotations is not None for obstacle in drawn)
+    moves = count > 0 or any(obstacle.frames > 1 for obstacle in drawn)
     clock = file.scalars(times, bounded=True) if moves else -1
     if count:
-        sampler = gl.AnimationSampler(
-            input=clock,
-            output=file.scalars(morph.weights.ravel()),
-            interpolation=gl.ANIM_LINEAR,
-        )
-        target = gl.AnimationChannelTarget(node=1, path="weights")
-        channel = gl.AnimationChannel(sampler=0, target=target)
-        document.animations = [gl.Animation(name="motion", samplers=[sampler], channels=[channel])]
+        add_channel(document, 1, "weights", clock, file.scalars(morph.weights.ravel()))
     for obstacle in drawn:
-        add_obstacle(document, file, obstacle, crease, clock)
+        if obstacle.positions is None:
+            add_obstacle(document, file, obstacle, crease, clock)
+            continue
+        shown = obstacle.vertices, obstacle.triangles, obstacle.positions
+        triangles, changes = morphing_triangles(file, *shown, compressed, crease, material=1)
+        node = add_obstacle_mesh(document, obstacle.name, triangles, len(changes.shapes))
+        if len(changes.shapes):
+            add_channel(document, node, "weights", clock, file.scalars(changes.weights.ravel()))
     data = file.bytes(document)
     with replacing(path) as temporary:
         temporary.write_bytes(data)
     return GltfReport(targets=count, max_error=morph.max_error, bytes=len(data))
-
-
-def _triangles(
-    file: GltfFile, morph: Morph, place: Ints, normals: tuple[Floats, Floats], shading: Shading
-) -> gl.Primitive:
-    """A surface whose cut vertices are at ``place`` in the morph."""
-    first, added = normals
-    return gl.Primitive(
-        attributes=gl.Attributes(
-            POSITION=file.vectors(morph.base[place]), NORMAL=file.vectors(first)
-        ),
-        indices=file.indices(shading.triangles),
-        material=0,
-        targets=[
-            gl.Attributes(POSITION=file.vectors(shape[place]), NORMAL=file.vectors(turn))
-            for shape, turn in zip(morph.shapes, added, strict=True)
-        ],
-    )
 
 
 def _lines(file: GltfFile, morph: Morph, edges: Ints) -> gl.Primitive:
@@ -209,29 +151,3 @@ def _lines(file: GltfFile, morph: Morph, edges: Ints) -> gl.Primitive:
         material=0,
         targets=[gl.Attributes(POSITION=file.vectors(shape)) for shape in morph.shapes],
     )
-
-
-def _fit_normals(
-    positions: Floats, shading: Shading, weights: Floats, progress: Progress | None
-) -> tuple[Floats, Floats]:
-    """Normals of the first frame (v, 3), and what each weight adds, by least squares (K, v, 3)."""
-    first = shading.normals(positions[0])
-    added = np.zeros((weights.shape[1], *first.shape))
-    inverse = np.linalg.pinv(weights)
-    for i, frame in enumerate(positions):
-        if weights.shape[1]:
-            added += inverse[:, i, None, None] * (shading.normals(frame) - first)
-        if progress is not None:
-            progress(i + 1, len(positions), "normals")
-    return first, added
-
-
-def _largest(offsets: Floats) -> float:
-    """Length of the longest vector in (T, 3s)."""
-    vectors = offsets.reshape(-1, 3)
-    return float(np.sqrt(np.einsum("vi,vi->v", vectors, vectors).max()))
-
-
-def _single(array: Floats) -> Floats:
-    """The array as single precision keeps it."""
-    return array.astype(np.float32).astype(np.float64)

@@ -83,9 +83,6 @@ def add_obstacle(
     document: gl.GLTF2, file: GltfFile, obstacle: DrawnObstacle, crease: float, times: int
 ) -> None:
     """Adds an obstacle as a child of the first node; ``times`` is the accessor of the frames."""
-    if len(document.materials) == 1:
-        linear = tuple(channel**2.2 for channel in GREY)
-        document.materials.append(plain_material("obstacle", linear))
     shading = Shading.cut(obstacle.vertices, obstacle.triangles, crease)
     primitive = gl.Primitive(
         attributes=gl.Attributes(
@@ -95,28 +92,40 @@ def add_obstacle(
         indices=file.indices(shading.triangles),
         material=1,
     )
-    node = gl.Node(name=obstacle.name, mesh=len(document.meshes))
-    document.meshes.append(gl.Mesh(name=obstacle.name, primitives=[primitive]))
-    document.nodes[0].children.append(len(document.nodes))
-    document.nodes.append(node)
+    index = add_obstacle_mesh(document, obstacle.name, primitive)
     if obstacle.rotations is None or obstacle.translations is None:
         return
-    turns = _quaternions(obstacle.rotations)
+    turns, node = _quaternions(obstacle.rotations), document.nodes[index]
     node.rotation, node.translation = turns[0].tolist(), obstacle.translations[0].tolist()
+    add_channel(document, index, "rotation", times, file.quaternions(turns))
+    shifts = file.vectors(obstacle.translations, drawn=False)
+    add_channel(document, index, "translation", times, shifts)
+
+
+def add_obstacle_mesh(
+    document: gl.GLTF2, name: str, primitive: gl.Primitive, targets: int = 0
+) -> int:
+    """Adds triangles of an obstacle, with so many morph targets; the index of their node."""
+    if len(document.materials) == 1:
+        linear = tuple(channel**2.2 for channel in GREY)
+        document.materials.append(plain_material("obstacle", linear))
+    node = len(document.nodes)
+    document.nodes.append(gl.Node(name=name, mesh=len(document.meshes)))
+    document.meshes.append(gl.Mesh(name=name, primitives=[primitive], weights=[0.0] * targets))
+    document.nodes[0].children.append(node)
+    return node
+
+
+def add_channel(document: gl.GLTF2, node: int, path: str, times: int, output: int) -> None:
+    """Adds that ``path`` of a node goes through an accessor's values at those of ``times``."""
     if not document.animations:
         document.animations = [gl.Animation(name="motion", samplers=[], channels=[])]
     animation = document.animations[0]
-    for path, output in (
-        ("rotation", file.quaternions(turns)),
-        ("translation", file.vectors(obstacle.translations, drawn=False)),
-    ):
-        target = gl.AnimationChannelTarget(node=len(document.nodes) - 1, path=path)
-        animation.channels.append(
-            gl.AnimationChannel(sampler=len(animation.samplers), target=target)
-        )
-        animation.samplers.append(
-            gl.AnimationSampler(input=times, output=output, interpolation=gl.ANIM_LINEAR)
-        )
+    target = gl.AnimationChannelTarget(node=node, path=path)
+    animation.channels.append(gl.AnimationChannel(sampler=len(animation.samplers), target=target))
+    animation.samplers.append(
+        gl.AnimationSampler(input=times, output=output, interpolation=gl.ANIM_LINEAR)
+    )
 
 
 def _quaternions(rotations: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""Obstacles on their way to a picture or a file: triangles that stand still or move rigidly."""
+"""Obstacles on their way to a picture or a file: triangles that stand still or move."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ _UPRIGHT = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
 class DrawnObstacle:
     """Vertices (v, 3) [m] and triangles (t, 3), at R x + c in each frame.
 
-    ``rotations`` R (T, 3, 3) and ``translations`` c (T, 3) [m] are None where it stands still.
+    ``rotations`` R (T, 3, 3) and ``translations`` c (T, 3) [m] are None where it stands still, and
+    where it changes shape: then ``positions`` (T, v, 3) [m] are its vertices in each frame.
     """
 
     name: str
@@ -29,14 +30,19 @@ class DrawnObstacle:
     triangles: Ints
     rotations: Floats | None = None
     translations: Floats | None = None
+    positions: Floats | None = None
 
     @property
     def frames(self) -> int:
         """How many frames differ: one where it stands still."""
-        return 1 if self.rotations is None else len(self.rotations)
+        moving = self.rotations if self.positions is None else self.positions
+        return 1 if moving is None else len(moving)
 
     def frame(self, index: int) -> Floats:
         """Vertex positions in one frame [m], (v, 3)."""
+        if self.positions is not None:
+            shape: Floats = self.positions[index]
+            return shape
         if self.rotations is None or self.translations is None:
             return self.vertices
         placed: Floats = self.vertices @ self.rotations[index].T + self.translations[index]
@@ -46,6 +52,8 @@ class DrawnObstacle:
         """What has y up, turned by a quarter about x to have z up."""
         Q = _UPRIGHT
         turned = replace(self, vertices=self.vertices @ Q.T)
+        if self.positions is not None:
+            return replace(turned, positions=self.positions @ Q.T)
         if self.rotations is None or self.translations is None:
             return turned
         return replace(
@@ -66,6 +74,11 @@ def drawn_obstacles(obstacles: Sequence[Obstacle], motion: Motion) -> list[Drawn
     made = []
     for i, obstacle in enumerate(obstacles):
         name = f"obstacle_{i + 1}"
+        if obstacle.motion is None and obstacle.moves:
+            sheets = [obstacle.surface(float(time)) for time in motion.times]
+            places = np.array([sheet.vertices for sheet in sheets])
+            made.append(DrawnObstacle(name, places[0], sheets[0].triangles, positions=places))
+            continue
         if obstacle.motion is None:
             sheet = obstacle.surface(extent=extent, about=centre)
             made.append(DrawnObstacle(name, sheet.vertices, sheet.triangles))

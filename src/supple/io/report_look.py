@@ -99,9 +99,10 @@ class Look:
 def cut_apart(obstacle: DrawnObstacle) -> DrawnObstacle:
     """The obstacle with its sharp edges cut, so that each side can be shaded smoothly."""
     shading = Shading.cut(obstacle.vertices, obstacle.triangles, CREASE)
-    return replace(
-        obstacle, vertices=obstacle.vertices[shading.source], triangles=shading.triangles
-    )
+    cut = replace(obstacle, vertices=obstacle.vertices[shading.source], triangles=shading.triangles)
+    if obstacle.positions is None:
+        return cut
+    return replace(cut, positions=obstacle.positions[:, shading.source])
 
 
 def near(points: Floats, obstacles: Sequence[DrawnObstacle]) -> list[Floats]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from supple.io.gltf import compress
+from supple.io.gltf_morph import compress
 from supple.io.obstacle_surfaces import GREY, DrawnObstacle
 from supple.io.pictures import Camera
 from supple.io.report_view import VIEW, encoded, script_text, view_data

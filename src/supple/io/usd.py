@@ -154,16 +154,23 @@ def _add_obstacle(stage: Any, obstacle: DrawnObstacle, codes: Floats) -> None:
 
     mesh = _mesh(stage, f"/World/obstacles/{obstacle.name}", obstacle.triangles, GREY)
     points = obstacle.vertices
-    mesh.CreatePointsAttr(_vectors(points))
-    mesh.CreateExtentAttr(_vectors(np.stack([points.min(axis=0), points.max(axis=0)])))
+    place, extent = mesh.CreatePointsAttr(_vectors(points)), mesh.CreateExtentAttr(_extent(points))
+    if obstacle.positions is not None:
+        for code, points in zip(codes.tolist(), obstacle.positions, strict=True):
+            place.Set(_vectors(points), code)
+            extent.Set(_extent(points), code)
     if obstacle.rotations is None or obstacle.translations is None:
         return
-    place = mesh.AddTransformOp()
+    transform = mesh.AddTransformOp()
     for code, R, c in zip(codes.tolist(), obstacle.rotations, obstacle.translations, strict=True):
         # USD multiplies rows from the left.
         matrix = np.eye(4)
         matrix[:3, :3], matrix[3, :3] = R.T, c
-        place.Set(Gf.Matrix4d(matrix), code)
+        transform.Set(Gf.Matrix4d(matrix), code)
+
+
+def _extent(points: Floats) -> Any:
+    return _vectors(np.stack([points.min(axis=0), points.max(axis=0)]))
 
 
 def _vectors(points: Floats) -> Any:

@@ -86,7 +86,7 @@ def write_pvd(
 
 def _write_obstacle(obstacle: DrawnObstacle, folder: Path, frames: int) -> list[str]:
     """Writes an obstacle into a folder; the name of the file for each frame."""
-    still = obstacle.rotations is None
+    still = obstacle.frames == 1
     names = [f"{obstacle.name}_{0 if still else i:05d}.vtu" for i in range(frames)]
     for i, name in enumerate(names[:1] if still else names):
         mesh = meshio.Mesh(obstacle.frame(i), [("triangle", obstacle.triangles)])
