@@ -3,6 +3,15 @@
 from typing import TYPE_CHECKING, Any
 
 from .body import Body
+from .cloth import (
+    Bending,
+    Cloth,
+    ClothMaterial,
+    HingeBending,
+    IsotropicCloth,
+    QuadraticBending,
+    WovenCloth,
+)
 from .contact import (
     AnimatedMesh,
     Box,
@@ -16,6 +25,7 @@ from .contact import (
 )
 from .damping import (
     Caughey,
+    ClothStrainRate,
     Conserving,
     Curve,
     Damping,
@@ -79,6 +89,7 @@ from .mesh import (
     Mesh,
     MeshWarning,
     QuadraticTetMesh,
+    SheetMesh,
     SpringMesh,
     Surface,
     TetMesh,
@@ -157,11 +168,15 @@ __all__ = [
     "BackwardEuler",
     "Basis",
     "Bathe",
+    "Bending",
     "Body",
     "Box",
     "Capsule",
     "Caughey",
     "Cholesky",
+    "Cloth",
+    "ClothMaterial",
+    "ClothStrainRate",
     "ConjugateGradients",
     "Conserving",
     "ConsistentMass",
@@ -187,8 +202,10 @@ __all__ = [
     "HalfLife",
     "HeightField",
     "HexMesh",
+    "HingeBending",
     "InputError",
     "Integrator",
+    "IsotropicCloth",
     "Joining",
     "KeptCholesky",
     "LumpedMass",
@@ -210,6 +227,7 @@ __all__ = [
     "Plane",
     "PowerLaw",
     "PrincipalStrain",
+    "QuadraticBending",
     "QuadraticTetMesh",
     "Rails",
     "Rayleigh",
@@ -221,6 +239,7 @@ __all__ = [
     "RingDownWarning",
     "Scene",
     "ShareLeft",
+    "SheetMesh",
     "Simulation",
     "Sketch",
     "Sphere",
@@ -243,6 +262,7 @@ __all__ = [
     "Unloading",
     "Viscous",
     "VolumeMesh",
+    "WovenCloth",
     "best_linear_damping",
     "compare_ring_downs",
     "design_damping",

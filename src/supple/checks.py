@@ -91,3 +91,27 @@ def vertex_indices(name: str, given: ArrayLike, n: int) -> Ints:
     if len(bad):
         raise InputError(f"{name} names vertex {bad[0]}, but the mesh has vertices 0 to {n - 1}")
     return array.astype(np.int64)
+
+
+def cell_numbers(name: str, value: Any) -> Any:
+    """A finite float, or a read-only array of one number a cell."""
+    try:
+        array = np.array(value, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name}={value!r}: give a number, or one number for each cell") from error
+    if array.ndim > 1:
+        raise InputError(f"{name} has shape {array.shape}; give a scalar or shape (cells,)")
+    require_all(name, array, np.isfinite(array), "it must be finite")
+    if array.ndim == 0:
+        return float(array)
+    array.flags.writeable = False
+    return array
+
+
+def require_all(name: str, value: Any, valid: Any, advice: str) -> None:
+    """Stop at the first value that is not valid."""
+    array, valid = np.atleast_1d(np.asarray(value)), np.atleast_1d(valid)
+    if not valid.all():
+        bad = int(np.flatnonzero(~valid)[0])
+        where = f"[{bad}]" if np.ndim(value) else ""
+        raise InputError(f"{name}{where}={array[bad]:g}: {advice}")

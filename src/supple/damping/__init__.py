@@ -2,6 +2,7 @@
 
 from .base import BoundDamping, BoundViscousDamping, Damping
 from .caughey import Caughey
+from .cloth_rate import ClothStrainRate
 from .conserving import Conserving, MomentumConserving
 from .curve import Curve, Joining
 from .damping_file import load_damping, save_damping
@@ -23,6 +24,7 @@ DAMPINGS: tuple[type[Damping], ...] = (
     Viscous,
     ExampleDamping,
     SpringStrainRate,
+    ClothStrainRate,
     StrainRate,
     PowerLaw,
     MomentumConserving,
@@ -38,6 +40,7 @@ __all__ = [
     "BoundDamping",
     "BoundViscousDamping",
     "Caughey",
+    "ClothStrainRate",
     "Conserving",
     "Curve",
     "Damping",

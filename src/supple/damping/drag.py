@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from .. import loads
 from ..body import Body
 from ..checks import number, vector
+from ..cloth import Cloth
 from ..elastic_body import ElasticBody
 from ..shape import Shape
 from ..types import Floats
@@ -20,9 +21,10 @@ from .base import BoundDamping, Damping, body_for
 class Drag(Damping):
     """R = d/(p + 1) ∫ ‖v − w‖^(p+1) dA over the surface, w the wind.
 
-    The surface is that of the rest shape, its area shared out to its vertices. The force on each
-    piece of it is against its own velocity relative to the wind, wherever it faces. Drag conserves
-    nothing: bodies slow down until they go with the wind, and a wind feeds energy.
+    The surface is that of the rest shape, its area shared out to its vertices; of cloth it is one
+    side. The force on each piece of it is against its own velocity relative to the wind, wherever
+    it faces. Drag conserves nothing: bodies slow down until they go with the wind, and a wind feeds
+    energy.
     """
 
     strength: float
@@ -39,12 +41,15 @@ class Drag(Damping):
         object.__setattr__(self, "wind", tuple(vector("wind", self.wind).tolist()))
 
     def bind(self, body: ElasticBody) -> BoundDamping:
-        return _BoundDrag(self, body_for(self, Body, body))
+        if isinstance(body, Cloth):
+            return _BoundDrag(self, body, body.mesh.vertex_areas)
+        solid = body_for(self, Body, body)
+        areas = loads.surface_force(solid.mesh, None, (1.0, 0.0, 0.0))[:, 0]
+        return _BoundDrag(self, solid, areas)
 
 
 class _BoundDrag(BoundDamping):
-    def __init__(self, damping: Drag, body: Body) -> None:
-        areas = loads.surface_force(body.mesh, None, (1.0, 0.0, 0.0))[:, 0]
+    def __init__(self, damping: Drag, body: ElasticBody, areas: Floats) -> None:
         self._weights = float(damping.strength) * areas
         self._wind = np.asarray(damping.wind, dtype=float)
         self._p = float(damping.exponent)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import Enum
 from itertools import count
 from typing import Any
@@ -14,6 +14,7 @@ import scipy.sparse as sparse
 from ..errors import InputError
 from .base import Damping
 from .caughey import Caughey
+from .cloth_rate import ClothStrainRate
 from .conserving import Conserving, MomentumConserving
 from .curve import Curve
 from .drag import Drag
@@ -284,6 +285,9 @@ KINDS: dict[str, Kind] = {
     ),
     "spring_strain_rate": _by_fields(
         SpringStrainRate, {"viscosity": COEFFICIENT, "matched": COEFFICIENT}
+    ),
+    "cloth_strain_rate": _by_fields(
+        ClothStrainRate, {each.name: COEFFICIENT for each in fields(ClothStrainRate)}
     ),
     "power_law": _by_fields(
         PowerLaw,

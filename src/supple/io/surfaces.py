@@ -15,7 +15,7 @@ from scipy.sparse.csgraph import connected_components
 
 from supple.errors import InputError
 from supple.files import replacing
-from supple.mesh import WRITTEN_SURFACES, Embedding, Surface, VolumeMesh
+from supple.mesh import WRITTEN_SURFACES, Embedding, SheetMesh, Surface, VolumeMesh
 from supple.mesh.surface import area_vectors
 from supple.motion import Motion
 from supple.types import Floats, Ints
@@ -41,14 +41,17 @@ class MovingSurface:
 
 
 def moving_surface(motion: Motion, skin: Embedding | None = None) -> MovingSurface:
-    """The boundary of a motion's mesh in motion or, if given, the skin embedded in it."""
+    """The boundary of a motion's mesh in motion, a sheet or, if given, the skin embedded in it."""
     if skin is None:
-        if not isinstance(motion.mesh, VolumeMesh):
+        if isinstance(motion.mesh, SheetMesh):
+            surface = motion.mesh.surface()
+        elif isinstance(motion.mesh, VolumeMesh):
+            surface = motion.mesh.boundary()
+        else:
             raise InputError(
                 f"this needs a surface, which a {type(motion.mesh).__name__} does not have; "
                 "export_motion writes .pvd and .glb of it"
             )
-        surface = motion.mesh.boundary()
 
         def moved(u: Floats) -> Floats:
             positions: Floats = surface.vertices + u[..., surface.vertex_ids, :]

@@ -22,7 +22,7 @@ from supple.mesh.formats import CELL_NAMES
 from supple.motion import Motion
 from supple.types import Ints, Progress
 
-_CELL_NAMES = {2: "line", **CELL_NAMES}
+_CELL_NAMES = {2: "line", 3: "triangle", **CELL_NAMES}
 _FRAME = re.compile(r"(frame|obstacle_\d+)_\d{5,}\.vtu")
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..checks import cell_numbers, require_all
 from ..errors import InputError
 from ..types import Floats, Ints
 from .projection import project_isotropic
@@ -39,12 +40,12 @@ class Material(ABC):
 
     def __post_init__(self) -> None:
         for name in ("young", "poisson", "density"):
-            object.__setattr__(self, name, _numbers(name, getattr(self, name)))
-        _require("young", self.young, np.asarray(self.young) > 0, "stiffness must be positive")
-        _require("density", self.density, np.asarray(self.density) > 0, "mass must be positive")
+            object.__setattr__(self, name, cell_numbers(name, getattr(self, name)))
+        require_all("young", self.young, np.asarray(self.young) > 0, "stiffness must be positive")
+        require_all("density", self.density, np.asarray(self.density) > 0, "mass must be positive")
         nu = np.asarray(self.poisson)
-        _require("poisson", nu, nu < 0.5, "½ is incompressible; use less than 0.5, e.g. 0.49")
-        _require("poisson", nu, nu > -1.0, "a stable material has more than -1")
+        require_all("poisson", nu, nu < 0.5, "½ is incompressible; use less than 0.5, e.g. 0.49")
+        require_all("poisson", nu, nu > -1.0, "a stable material has more than -1")
 
     @classmethod
     def from_mesh(cls: type[Self], mesh: VolumeMesh) -> Self:
@@ -112,26 +113,3 @@ class Material(ABC):
     def make_definite(F: Floats, A: Floats) -> None:
         """Replace A by its nearest positive semidefinite stress derivative, in place."""
         project_isotropic(F, A)
-
-
-def _numbers(name: str, value: Any) -> Any:
-    """A float, or a read-only 1D array, that is finite."""
-    try:
-        array = np.array(value, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name}={value!r}: give a number, or one number for each cell") from error
-    if array.ndim > 1:
-        raise InputError(f"{name} has shape {array.shape}; give a scalar or shape (cells,)")
-    _require(name, array, np.isfinite(array), "it must be finite")
-    if array.ndim == 0:
-        return float(array)
-    array.flags.writeable = False
-    return array
-
-
-def _require(name: str, value: Any, valid: Any, advice: str) -> None:
-    array, valid = np.atleast_1d(np.asarray(value)), np.atleast_1d(valid)
-    if not valid.all():
-        bad = int(np.flatnonzero(~valid)[0])
-        where = f"[{bad}]" if np.ndim(value) else ""
-        raise InputError(f"{name}{where}={array[bad]:g}: {advice}")

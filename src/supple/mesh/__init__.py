@@ -14,6 +14,7 @@ from supple.mesh.formats import (
 from supple.mesh.hex import HexMesh
 from supple.mesh.quadratic import QuadraticTetMesh
 from supple.mesh.reading import read_mesh
+from supple.mesh.sheet import SheetMesh
 from supple.mesh.skins import read_surface, read_vertex_list
 from supple.mesh.springs import SpringMesh
 from supple.mesh.surface import Surface
@@ -33,6 +34,7 @@ __all__ = [
     "MeshWarning",
     "QuadraticTetMesh",
     "Quadrature",
+    "SheetMesh",
     "SpringMesh",
     "Surface",
     "SurfaceFormat",

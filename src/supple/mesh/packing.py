@@ -11,6 +11,7 @@ from ..errors import InputError
 from .base import Mesh
 from .hex import HexMesh
 from .quadratic import QuadraticTetMesh
+from .sheet import SheetMesh
 from .springs import SpringMesh
 from .tet import TetMesh
 from .volume import VolumeMesh
@@ -18,7 +19,7 @@ from .volume import VolumeMesh
 _SOLIDS: dict[str, type[VolumeMesh]] = {
     cls.__name__: cls for cls in (TetMesh, QuadraticTetMesh, HexMesh)
 }
-_SPRINGS = SpringMesh.__name__
+_SPRINGS, _SHEETS = SpringMesh.__name__, SheetMesh.__name__
 
 
 def describe_mesh(mesh: Mesh) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -32,7 +33,9 @@ def describe_mesh(mesh: Mesh) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         return {**header, "properties": properties}, arrays
     if isinstance(mesh, SpringMesh) and name == _SPRINGS:
         return header, {**arrays, "rest lengths": mesh.rest_lengths}
-    kinds = ", ".join([*_SOLIDS, _SPRINGS])
+    if isinstance(mesh, SheetMesh) and name == _SHEETS:
+        return header, arrays if mesh.pattern is None else {**arrays, "pattern": mesh.pattern}
+    kinds = ", ".join([*_SOLIDS, _SPRINGS, _SHEETS])
     raise InputError(f"a {name} cannot be kept in a file; use one of {kinds}")
 
 
@@ -43,6 +46,8 @@ def mesh_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Me
         regions = {name: arrays[f"region {i}"] for i, name in enumerate(header["regions"])}
         if header["mesh"] == _SPRINGS:
             return SpringMesh(vertices, cells, regions, rest_lengths=arrays["rest lengths"])
+        if header["mesh"] == _SHEETS:
+            return SheetMesh(vertices, cells, regions, pattern=arrays.get("pattern"))
         return _SOLIDS[header["mesh"]](vertices, cells, regions, header["properties"])
     except InputError:
         raise

@@ -1,0 +1,65 @@
+"""Cloth that hangs and swings under two dampings, drawn from the example run as a test."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+from drawing import COLORS, IMAGES, INK, plain
+from matplotlib.collections import PolyCollection
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "examples"))
+
+import cloth_damping as example  # noqa: E402
+
+mpl.use("Agg")
+import matplotlib.pyplot as plt  # noqa: E402
+
+VIEW = np.array([(0.9, 0.44, 0.0), (-0.15, 0.31, 0.94)])  # right and up in the picture
+TOWARDS = np.cross(*VIEW)
+FRAMES = (0.0, 0.3, 0.5, 0.7)  # [s]
+
+
+def main() -> None:
+    figure = plt.figure(figsize=(9.2, 6.4), layout="constrained")
+    curves = figure.subfigures(2, 1, height_ratios=(1, 1.05))
+    motions = {}
+    for axes, motion in zip(curves[0].subplots(1, 2), example.DURATION, strict=True):
+        for (name, damping), color in zip(example.DAMPINGS.items(), COLORS, strict=False):
+            run = motions[motion, name] = example.let_go(motion, damping)
+            style = "--" if name == "Rayleigh" else "-"
+            axes.plot(run.times, 1e3 * run.kinetic, style, color=color, lw=1.4, label=name)
+        axes.set_title(motion, fontsize=9, color=INK)
+        axes.set_xlabel("time [s]", fontsize=9, color=INK)
+        axes.set_ylabel("kinetic energy [mJ]", fontsize=9, color=INK)
+        axes.set_xlim(0, example.DURATION[motion])
+        axes.set_ylim(0, None)
+        axes.legend(frameon=False, fontsize=8)
+        plain(axes)
+    cells = example.level.cells
+    for axes, time in zip(curves[1].subplots(1, len(FRAMES)), FRAMES, strict=True):
+        for name, color, shift in (("strain rate", COLORS[2], 0), ("Rayleigh", COLORS[1], 1.5)):
+            run = motions["swinging", name]
+            x = run.positions[int(np.searchsorted(run.times, time - 1e-9))]
+            normal = np.cross(x[cells[:, 1]] - x[cells[:, 0]], x[cells[:, 2]] - x[cells[:, 0]])
+            light = np.abs(normal @ TOWARDS) / np.linalg.norm(normal, axis=1)
+            order = np.argsort(x[cells].mean(axis=1) @ TOWARDS)
+            tint = 1 - (0.25 + 0.75 * light[order, None]) * (1 - np.array(mpl.colors.to_rgb(color)))
+            shade = (0.35 + 0.65 * light[order, None]) * tint
+            corners = (x @ VIEW.T)[cells[order]] - [0, shift]
+            axes.add_collection(
+                PolyCollection(corners, facecolors=shade, edgecolors="face", lw=0.2)
+            )
+        axes.set_title(f"{time:g} s", fontsize=9, color=INK)
+        axes.set_xlim(-0.3, 1.5)
+        axes.set_ylim(-2.7, 0.5)
+        axes.set_aspect("equal")
+        axes.axis("off")
+    figure.savefig(IMAGES / "cloth_damping.png", dpi=110)
+
+
+if __name__ == "__main__":
+    main()

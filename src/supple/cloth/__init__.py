@@ -1,0 +1,15 @@
+"""Cloth: thin sheets of triangles as bodies."""
+
+from .bending import Bending, HingeBending, QuadraticBending
+from .cloth import Cloth
+from .material import ClothMaterial, IsotropicCloth, WovenCloth
+
+__all__ = [
+    "Bending",
+    "Cloth",
+    "ClothMaterial",
+    "HingeBending",
+    "IsotropicCloth",
+    "QuadraticBending",
+    "WovenCloth",
+]

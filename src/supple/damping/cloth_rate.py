@@ -1,0 +1,175 @@
+"""Damping of cloth by the rate of its strain in the plane, and of its hinge angles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+
+import numpy as np
+
+from .._kernels import hinges, membrane
+from ..cloth import Cloth
+from ..elastic_body import ElasticBody
+from ..errors import InputError
+from ..shape import Shape
+from ..types import Floats, Ints
+from .base import BoundDamping, BoundViscousDamping, Damping, body_for
+from .coefficients import Coefficient, coefficient_of_cells, kept_coefficient
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClothStrainRate(Damping):
+    """R = Σ A (μ_d Ė:Ė + λ_d/2 tr(Ė)² + …) over triangles + Σ ½ c θ̇² over hinges.
+
+    Ė = ½ (FᵀḞ + ḞᵀF) is the rate of Green's strain in the plane of the sheet (strain rate, Eqs.
+    15–17), θ̇ the rate of the angle between two triangles. Cloth that flies, turns or swings as it
+    is keeps all its energy, and linear and angular momentum never change. The coefficients are
+    numbers, one a triangle, or given by region name; what they say adds up.
+    """
+
+    shear: Coefficient = 0.0
+    """μ_d [N s/m]."""
+    bulk: Coefficient = 0.0
+    """λ_d [N s/m]."""
+    warp: Coefficient = 0.0
+    """η₀ [N s/m], against stretch along the warp alone: ½ η₀ Ė₀₀²."""
+    weft: Coefficient = 0.0
+    """η₁ [N s/m], against stretch along the weft alone: ½ η₁ Ė₁₁²."""
+    trellis: Coefficient = 0.0
+    """η₂ [N s/m], against changes of the angle between warp and weft: ½ η₂ (2 Ė₀₁)²."""
+    matched: Coefficient = 0.0
+    """β [s]: the membrane of Rayleigh(stiffness=β) without what brakes rotation (Eq. 12)."""
+    bending: Coefficient = 0.0
+    """η_b [N m s], as D [N m] is against bending: c = η_b ‖e‖²/(A₁ + A₂)."""
+    matched_bending: Coefficient = 0.0
+    """β_b [s]: c = β_b k, with the stiffness k of each hinge (Eq. 12)."""
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = kept_coefficient(field.name, getattr(self, field.name))
+            object.__setattr__(self, field.name, value)
+
+    def bind(self, body: ElasticBody) -> BoundDamping:
+        return BoundClothStrainRate(self, body_for(self, Cloth, body))
+
+
+class BoundClothStrainRate(BoundViscousDamping):
+    """Strain rate damping at work in one sheet of cloth."""
+
+    def __init__(self, damping: ClothStrainRate, body: Cloth) -> None:
+        self._body = body
+
+        def of_cells(name: str) -> Floats:
+            value = coefficient_of_cells(name, getattr(damping, name), body)
+            return np.broadcast_to(value, body.n_cells)
+
+        beta = of_cells("matched")[:, None, None]
+        C = beta * body.tension_stiffness  # V_d = ½ β ε̇ᵀ ∂²V/∂ε² ε̇ (Eq. 12)
+        mu, lam = of_cells("shear"), of_cells("bulk")
+        C[:, :2, :2] += lam[:, None, None]
+        C[:, 0, 0] += 2 * mu + of_cells("warp")
+        C[:, 1, 1] += 2 * mu + of_cells("weft")
+        C[:, 2, 2] += mu + of_cells("trellis")
+        self.viscosity: Floats = C
+        """From strain rates (Ė₀₀, Ė₁₁, 2 Ė₀₁) to dissipative tensions [N s/m], (m, 3, 3)."""
+        eta, beta_b = of_cells("bending"), of_cells("matched_bending")
+        self.hinge_viscosity: Floats | None = None
+        """c [N m s] of every hinge, (h,); None where bending goes undamped."""
+        if eta.any() or beta_b.any():
+            if body.bound_bending is None:
+                raise InputError(
+                    "bending= and matched_bending= damp hinges, and this cloth has none at work; "
+                    "give its material a bending stiffness"
+                )
+            rest = body.bound_bending.hinges.rest
+            of_shape, of_stiffness = body.of_hinges(eta), body.of_hinges(beta_b)
+            self.hinge_viscosity = of_shape * rest.shape + of_stiffness * rest.stiffness
+
+    def evaluate(self, shape: Shape, v: Floats) -> tuple[float, Floats]:
+        body, at = self._body, self._at(shape)
+        S, R = self._stress(at, v)
+        force = np.zeros_like(v)
+        gradients = body.rest.gradients
+        # ∇₂R = Σ w ∇ε S_d (Eq. 7)
+        membrane.add_forces(body.mesh.cells, gradients, body.mesh.areas, at.F, S, force)
+        if self.hinge_viscosity is not None:
+            rate = np.empty(len(at.G))
+            hinges.angle_rates(at.hinges, at.G, v, rate)
+            moment = self.hinge_viscosity * rate
+            hinges.add_angle_forces(at.hinges, at.G, moment, force)
+            R += 0.5 * float(moment @ rate)
+        return R, force
+
+    def add_matrix(
+        self, shape: Shape, v: Floats, factor: float, values: Floats, *, definite: bool
+    ) -> None:
+        at = self._at(shape)
+        self._add_membrane(at, self._no_stress, factor, values)
+        self._add_hinges(at, factor, values)
+
+    def add_tangent(
+        self, shape: Shape, v: Floats, c_v: float, values: Floats, *, definite: bool, closer: bool
+    ) -> None:
+        # Of ∂f_d/∂x (Eq. 9), the term that is not symmetric is dropped, and the stress of the other
+        # one has its negative eigenvalues clamped (§3.4); that of angles is never definite.
+        at = self._at(shape)
+        S, _ = self._stress(at, v)
+        membrane.clamp(S)
+        self._add_membrane(at, S, c_v, values)
+        self._add_hinges(at, c_v, values)
+
+    def _add_membrane(self, at: _At, S: Floats, factor: float, values: Floats) -> None:
+        """Add Σ w (factor · ∇ε C_d ∇εᵀ + ∂²ε/∂x² S)."""
+        body = self._body
+        membrane.add_blocks(
+            body.rest.gradients,
+            body.mesh.areas,
+            at.F,
+            self.viscosity,
+            S,
+            factor,
+            body.triangle_slots,
+            values,
+        )
+
+    def _add_hinges(self, at: _At, factor: float, values: Floats) -> None:
+        bending = self._body.bound_bending
+        if self.hinge_viscosity is not None and bending is not None:
+            c = factor * self.hinge_viscosity
+            hinges.add_angle_blocks(at.G, c, bending.hinges.slots, values)
+
+    def _stress(self, at: _At, v: Floats) -> tuple[Floats, float]:
+        """S_d [N/m], (m, 3), and the membrane's share of R [W]."""
+        S = np.empty((self._body.n_cells, 3))
+        rate = self._body.rates(v)
+        R = membrane.rate_stress(at.F, rate, self.viscosity, self._body.mesh.areas, S)
+        return S, float(R)
+
+    @cached_property
+    def _no_stress(self) -> Floats:
+        return np.zeros((self._body.n_cells, 3))
+
+    def _at(self, shape: Shape) -> _At:
+        if self not in shape.known:
+            shape.known[self] = _At.of(self._body, shape.u, self.hinge_viscosity is not None)
+        found: _At = shape.known[self]
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class _At:
+    """What the damping needs to know of a shape."""
+
+    F: Floats
+    hinges: Ints
+    """(h, 4) vertices."""
+    G: Floats
+    """∇θ [1/m], (h, 4, 3), if hinges are damped."""
+
+    @classmethod
+    def of(cls, body: Cloth, u: Floats, bending: bool) -> _At:
+        vertices = body.mesh.hinges.vertices
+        G = np.empty((len(vertices) if bending else 0, 4, 3))
+        if bending:
+            hinges.angle_gradients(body.mesh.vertices + u, vertices, G)
+        return cls(body.deformation(u), vertices, G)
