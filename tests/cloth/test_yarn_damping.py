@@ -94,7 +94,7 @@ def test_whole_turns_in_one_step_are_not_damped():
     damping = YarnDamping(stretch=0.03, bending=0.16, shear=0.1, switch_angle=1e-6)
     options = {"before": body.before(q, damping.switch_angle), "rates": Rates.of(damping, 1e-3)}
     turned = q.copy()
-    turned[:, :3] = Rotation.from_rotvec([0.5, 1.0, -0.3]).apply(q[:, :3]) + [1, 2, 3]
+    turned[:, :3] = Rotation.from_rotvec([0.5, 1.0, -0.3]).apply(q[:, :3]) + np.array([1, 2, 3])
     for name in ("stretch", "bending", "shear"):
         potential = getattr(body, f"{name}_potential")
         f, g = np.zeros_like(q), np.zeros_like(q)

@@ -33,15 +33,14 @@ def close_together(body):
     return q
 
 
-@pytest.mark.parametrize("name", TERMS)
-@pytest.mark.parametrize("damped", [False, True])
+@pytest.mark.parametrize(
+    ("name", "damped"), [*((name, False) for name in TERMS), *((name, True) for name in TERMS[:3])]
+)
 def test_derivatives_taylor_slopes(name, damped):
     body = cloth()
     q = close_together(body) if name == "contact" else bent(body)
     options = {}
     if damped:
-        if name == "contact":
-            pytest.skip("contact of neighbours is not damped")
         damping = YarnDamping(stretch=0.4, bending=0.6, shear=0.5, switch_angle=1e-6)
         before = body.before(bent(body, seed=5), damping.switch_angle)
         options = {"before": before, "rates": Rates.of(damping, 1.0)}
@@ -131,10 +130,10 @@ def test_energies_do_not_see_rigid_motion(name):
     q = bent(body)
     turn = Rotation.from_rotvec([0.4, -1.0, 2.0])
     moved = q.copy()
-    moved[:, :3] = turn.apply(q[:, :3]) + [0.1, 0.2, 0.3]
-    V, g = gradient_of(term(body, name), q)
-    W, f = gradient_of(term(body, name), moved)
-    assert W == pytest.approx(V, rel=1e-9, abs=1e-30)
+    moved[:, :3] = turn.apply(q[:, :3]) + np.array([0.1, 0.2, 0.3])
+    energy, g = gradient_of(term(body, name), q)
+    turned_energy, f = gradient_of(term(body, name), moved)
+    assert turned_energy == pytest.approx(energy, rel=1e-9, abs=1e-30)
     size = np.linalg.norm(g) + 1e-30
     assert np.linalg.norm(f[:, :3] - turn.apply(g[:, :3])) <= 1e-9 * size
     assert np.linalg.norm(f[:, 3:] - g[:, 3:]) <= 1e-9 * size

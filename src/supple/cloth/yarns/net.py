@@ -129,5 +129,4 @@ class YarnNet:
     @cached_property
     def edge(self) -> Bools:
         """Nodes where a yarn ends, (n,)."""
-        ends: Bools = (self.along < 0).any(axis=(1, 2))
-        return ends
+        return np.asarray((self.along < 0).any(axis=(1, 2)))

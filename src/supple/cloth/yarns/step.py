@@ -18,7 +18,7 @@ import numpy as np
 
 from ...solvers.interface import BoundSolver, NotPositiveDefinite
 from ...types import Bools, Floats
-from .cloth import NO_GRADIENT, NO_VALUES, NO_RATES, Rates, WovenCloth
+from .cloth import NO_GRADIENT, NO_RATES, NO_VALUES, Rates, WovenCloth
 from .damping import YarnDamping, YarnRayleigh
 
 _ENOUGH = 1e-4  # of the promised decrease, for a step of the line search

@@ -46,7 +46,7 @@ class Weave:
 
     @classmethod
     def satin(cls, period: int = 5, shift: int = 2) -> Weave:
-        """The warp passes under one of ``period``, ``shift`` crossings further on each neighbour."""
+        """The warp passes under one of ``period``, ``shift`` further on each neighbour."""
         period = whole_number("period", period, at_least=3)
         shift = whole_number("shift", shift, at_least=1)
         if gcd(period, shift) != 1 or shift % period in (1, period - 1):
@@ -61,4 +61,5 @@ class Weave:
         """Whether the warp is on top at each crossing, (warps, wefts)."""
         a, b = self.warp_on_top.shape
         i, j = np.indices((warps, wefts))
-        return self.warp_on_top[i % a, j % b]
+        top: Bools = self.warp_on_top[i % a, j % b]
+        return top
