@@ -23,6 +23,7 @@ from .damping import YarnDamping, YarnRayleigh
 
 _ENOUGH = 1e-4  # of the promised decrease, for a step of the line search
 _HALVINGS = 12
+_ROUNDING = 4 * np.finfo(float).eps  # of the largest coordinate: no step is seen below this
 
 
 class Unsolved(Exception):
@@ -138,6 +139,8 @@ class StepPotential:
                 step = linear.solve(-gradient, 1e-3)
             except NotPositiveDefinite as error:
                 raise Unsolved(str(error), left) from error
+            if np.abs(step).max() <= _ROUNDING * np.abs(q).max():
+                return q, iteration
             q = self._search(q, step, level, float(np.vdot(gradient, step)), left, free)
         raise Unsolved(f"no balance after {limit} Newton iterations", left)
 
