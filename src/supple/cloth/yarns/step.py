@@ -1,0 +1,166 @@
+"""One implicit step of woven cloth, as a minimum.
+
+Eq. 2 is d/dt (M v) = ∇T − ∇V − ∇_v V_d. Backward Euler with M and ∇T of the start of the step,
+
+    M(q₀) v = p + h ∇T(q₀, v₀) − h ∇V(q) − h ∇_v V_d,    v = (q − q₀)/h,    p = M v of before,
+
+makes q the minimum of a potential: strains of the step take the place of their rates,
+ε̇ = (ε(q) − ε(q₀))/h, with the weights of the start. So a turn, however far, is not damped; the
+matrix has the first term of Eq. 19 and, over h, that of Eq. 8; and what the paper discards of Eq.
+19 is not there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...solvers.interface import BoundSolver, NotPositiveDefinite
+from ...types import Bools, Floats
+from .cloth import NO_GRADIENT, NO_RATES, NO_VALUES, Rates, WovenCloth
+from .damping import YarnDamping, YarnRayleigh
+
+_ENOUGH = 1e-4  # of the promised decrease, for a step of the line search
+_HALVINGS = 12
+_ROUNDING = 4 * np.finfo(float).eps  # of the largest coordinate: no step is seen below this
+
+
+class Unsolved(Exception):
+    """A step that has to be shorter."""
+
+    def __init__(self, reason: str, residual: float = np.nan) -> None:
+        super().__init__(reason)
+        self.residual = residual
+
+
+@dataclass(frozen=True)
+class YarnState:
+    """Where the crossings are and how they move."""
+
+    time: float
+    q: Floats
+    v: Floats
+    momentum: Floats
+    """M v as the last step left it."""
+
+
+class StepPotential:
+    """The potential whose minimum ends a step, with its derivatives."""
+
+    def __init__(
+        self,
+        cloth: WovenCloth,
+        damping: YarnDamping | YarnRayleigh | None,
+        gravity: Floats,
+        state: YarnState,
+        h: float,
+    ) -> None:
+        self._cloth, self._gravity, self._h = cloth, gravity, h
+        self._q = state.q
+        self._mass = cloth.mass_values(state.q)
+        self._momentum = state.momentum + h * cloth.kinetic(state.q, state.v)[2]
+        rated = damping if isinstance(damping, YarnDamping) else None
+        self._rates = NO_RATES if rated is None else Rates.of(rated, h)
+        self._before = None if rated is None else cloth.before(state.q, rated.switch_angle)
+        self._rayleigh: Floats | None = None
+        if isinstance(damping, YarnRayleigh) and damping.stiffness > 0:
+            self._rayleigh = np.zeros_like(self._mass)
+            for term in (cloth.stretch_potential, cloth.bending_potential, cloth.shear_potential):
+                term(state.q, np.zeros_like(state.q), self._rayleigh)
+            self._rayleigh *= damping.stiffness / h
+        self._slope = cloth.slopes(state.q)
+        self._pressure = cloth.pressure(state.q) if cloth.friction > 0 else None
+        self.scale = 0.0
+        """Size of the forces [N] where derivatives were last taken."""
+
+    def evaluate(
+        self, q: Floats, gradient: Floats = NO_GRADIENT, values: Floats = NO_VALUES
+    ) -> float:
+        """Φ(q) [J]; arrays that are not empty are overwritten by ∇Φ and a definite ∇²Φ."""
+        h = self._h
+        v = (q - self._q) / h
+        Mv = self._cloth.pattern.multiply(self._mass, v)
+        gradient[:], values[:] = 0.0, 0.0
+        before, rates = self._before, self._rates
+        total = self._cloth.stretch_potential(
+            q, gradient, values, before=before, rates=rates, definite=True
+        )
+        if not np.isfinite(total):
+            return np.inf
+        pulled = float(np.linalg.norm(gradient))
+        total += self._cloth.bending_potential(
+            q, gradient, values, before=before, rates=rates, definite=True
+        )
+        total += self._cloth.shear_potential(
+            q, gradient, values, before=before, rates=rates, definite=True
+        )
+        total += self._cloth.contact_potential(q, gradient, values)
+        total += self._cloth.gravity_potential(q, self._gravity, gradient)
+        if self._pressure is not None:
+            total += self._cloth.friction_potential(
+                q, self._q, self._slope, self._pressure, h, gradient, values
+            )
+        total += 0.5 * float(np.vdot(v, Mv)) - float(np.vdot(v, self._momentum))
+        if self._rayleigh is not None:
+            braking = self._cloth.pattern.multiply(self._rayleigh, q - self._q)
+            total += 0.5 * float(np.vdot(q - self._q, braking))
+        if len(gradient):
+            inertia = (Mv - self._momentum) / h
+            gradient += inertia
+            self.scale = pulled + float(np.linalg.norm(Mv)) / h + float(np.linalg.norm(inertia))
+            if self._rayleigh is not None:
+                gradient += braking
+        if len(values):
+            values += self._mass / (h * h)
+            if self._rayleigh is not None:
+                values += self._rayleigh
+        return total
+
+    def minimum(
+        self, guess: Floats, free: Bools, linear: BoundSolver, tolerance: float, limit: int
+    ) -> tuple[Floats, int]:
+        """q where forces balance, and the Newton iterations it took."""
+        q = guess if np.isfinite(self.evaluate(guess)) else np.where(free, self._q, guess)
+        gradient = np.empty_like(q)
+        values = np.empty_like(self._mass)
+        for iteration in range(limit + 1):
+            level = self.evaluate(q, gradient, values)
+            if not np.isfinite(level):
+                raise Unsolved("a yarn would fold back on itself")
+            gradient[~free] = 0.0
+            left = float(np.linalg.norm(gradient))
+            if left <= tolerance * self.scale:
+                return q, iteration
+            if iteration == limit:
+                break
+            try:
+                linear.take(values)
+                step = linear.solve(-gradient, 1e-3)
+            except NotPositiveDefinite as error:
+                raise Unsolved(str(error), left) from error
+            if np.abs(step).max() <= _ROUNDING * np.abs(q).max():
+                return q, iteration
+            q = self._search(q, step, level, float(np.vdot(gradient, step)), left, free)
+        raise Unsolved(f"no balance after {limit} Newton iterations", left)
+
+    def _search(
+        self, q: Floats, step: Floats, level: float, slope: float, left: float, free: Bools
+    ) -> Floats:
+        """A place along the step with enough less potential, or with half the force left."""
+        length = 1.0
+        trial = np.empty_like(q)
+        for _ in range(_HALVINGS):
+            there = q + length * step
+            found = self.evaluate(there, trial)
+            if found <= level + _ENOUGH * length * slope:
+                return there
+            if np.isfinite(found) and np.linalg.norm(trial[free]) <= 0.5 * left:
+                return there  # so close to balance that rounding hides the decrease
+            length *= 0.5
+        raise Unsolved("no step along Newton's direction helps", left)
+
+    def finish(self, q: Floats, time: float) -> YarnState:
+        """The state after a step that ends at q."""
+        v = (q - self._q) / self._h
+        return YarnState(time, q, v, self._cloth.pattern.multiply(self._mass, v))
