@@ -9,8 +9,8 @@ from .cloth import (
     ClothMaterial,
     HingeBending,
     IsotropicCloth,
+    OrthotropicCloth,
     QuadraticBending,
-    WovenCloth,
 )
 from .contact import (
     AnimatedMesh,
@@ -224,6 +224,7 @@ __all__ = [
     "Newmark",
     "Newton",
     "Obstacle",
+    "OrthotropicCloth",
     "Plane",
     "PowerLaw",
     "PrincipalStrain",
@@ -262,7 +263,6 @@ __all__ = [
     "Unloading",
     "Viscous",
     "VolumeMesh",
-    "WovenCloth",
     "best_linear_damping",
     "compare_ring_downs",
     "design_damping",

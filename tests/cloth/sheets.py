@@ -8,7 +8,7 @@ import supple as sp
 
 FILM = {"thickness": 1e-3, "areal_density": 0.2}
 ISOTROPIC = sp.IsotropicCloth(young=2e5, poisson=0.3, bending_stiffness=0.5, **FILM)
-WOVEN = sp.WovenCloth(
+WOVEN = sp.OrthotropicCloth(
     young_warp=4e5,
     young_weft=1e5,
     shear=3e4,

@@ -186,7 +186,7 @@ def test_plate_has_its_thickness():
     E, nu, t = 1e6, 0.3, 2e-3
     plate = sp.IsotropicCloth(young=E, poisson=nu, thickness=t, areal_density=1.0)
     assert plate.rigidity(np.arange(2))[0] == pytest.approx(E * t**3 / (12 * (1 - nu**2)))
-    woven = sp.WovenCloth(
+    woven = sp.OrthotropicCloth(
         young_warp=E, young_weft=E, shear=1e5, poisson=nu, thickness=t, areal_density=1.0
     )
     for D_woven in woven.rigidity(np.arange(2)):

@@ -2,7 +2,7 @@
 
 from .bending import Bending, HingeBending, QuadraticBending
 from .cloth import Cloth
-from .material import ClothMaterial, IsotropicCloth, WovenCloth
+from .material import ClothMaterial, IsotropicCloth, OrthotropicCloth
 
 __all__ = [
     "Bending",
@@ -10,6 +10,6 @@ __all__ = [
     "ClothMaterial",
     "HingeBending",
     "IsotropicCloth",
+    "OrthotropicCloth",
     "QuadraticBending",
-    "WovenCloth",
 ]

@@ -100,7 +100,7 @@ class IsotropicCloth(ClothMaterial):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class WovenCloth(ClothMaterial):
+class OrthotropicCloth(ClothMaterial):
     """A weave: one stiffness along the warp, one along the weft, one against shear between them."""
 
     young_warp: ArrayLike
