@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, fields
 from functools import cached_property
 
@@ -84,6 +85,14 @@ class BoundClothStrainRate(BoundViscousDamping):
             rest = body.bound_bending.hinges.rest
             of_shape, of_stiffness = body.of_hinges(eta), body.of_hinges(beta_b)
             self.hinge_viscosity = of_shape * rest.shape + of_stiffness * rest.stiffness
+
+    def of_hinges_alone(self) -> BoundClothStrainRate | None:
+        """This without the membrane; None if there is nothing left."""
+        if self.hinge_viscosity is None:
+            return None
+        alone = copy(self)
+        alone.viscosity = np.zeros_like(self.viscosity)
+        return alone
 
     def evaluate(self, shape: Shape, v: Floats) -> tuple[float, Floats]:
         body, at = self._body, self._at(shape)
