@@ -10,6 +10,7 @@ from .cloth import (
     HingeBending,
     IsotropicCloth,
     QuadraticBending,
+    StrainLimit,
     WovenCloth,
 )
 from .contact import Box, Capsule, HeightField, MeshObstacle, Obstacle, Plane, Rails, Sphere
@@ -241,6 +242,7 @@ __all__ = [
     "StableNeoHookean",
     "StepFailed",
     "StiffnessAt",
+    "StrainLimit",
     "StrainRate",
     "SuppleError",
     "Support",

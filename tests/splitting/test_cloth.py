@@ -118,11 +118,12 @@ DAMPINGS = {
 
 @pytest.mark.parametrize("damping", DAMPINGS.values(), ids=DAMPINGS.keys())
 @pytest.mark.parametrize("rule", [sp.BackwardEuler(), sp.TRBDF2()], ids=repr)
-@pytest.mark.parametrize("kind", ["quadratic", "hinges", "curved"])
+@pytest.mark.parametrize("kind", ["quadratic", "hinges", "curved", "limited"])
 def test_steps_are_those_of_newton(damping, rule, kind):
     mesh = bowl() if kind == "curved" else shaken_grid()
     bending = sp.QuadraticBending() if kind == "quadratic" else sp.HingeBending()
-    body = sp.Cloth(mesh, SOFT, fixed=[0, 1, 2, 3], bending=bending)
+    limit = sp.StrainLimit(stretch=0.01, firmness=3.0) if kind == "limited" else None
+    body = sp.Cloth(mesh, SOFT, fixed=[0, 1, 2, 3], bending=bending, strain_limit=limit)
     ends = []
     for solver in (sp.Newton(tolerance=1e-9), sp.ADMM(tolerance=1e-9, max_iterations=5000)):
         sim = sp.Simulation(

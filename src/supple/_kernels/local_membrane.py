@@ -7,14 +7,18 @@ import math
 import numpy as np
 
 from .compiling import kernel, pointwise
+from .strain_limit import add_limit
 
 _MOST_TRIALS = 30
 _SHORTEST = 1e-3  # of a Newton step, after which a triangle stays where it is
 
 
 @pointwise
-def _tensions(F, before, C, viscosity, c_v, S):
-    """S = C ε + C_d ε̇ at F (3, 2), with Ḟ = c_v (F − F̂) and both strains those of membranes."""
+def _tensions(F, before, C, viscosity, c_v, limit, k, S, T):
+    """S = C ε + C_d ε̇ at F (3, 2), with Ḟ = c_v (F − F̂), and T = ∂S/∂ε + c_v ∂S/∂ε̇.
+
+    Strains are those of membranes; past a limit there is more stress.
+    """
     a = b = c = p = q = r = 0.0
     for i in range(3):
         f, g = F[i, 0], F[i, 1]
@@ -29,6 +33,10 @@ def _tensions(F, before, C, viscosity, c_v, S):
     for s in range(3):
         S[s] = C[s, 0] * a + C[s, 1] * b + C[s, 2] * c
         S[s] += viscosity[s, 0] * p + viscosity[s, 1] * q + viscosity[s, 2] * r
+        for t in range(3):
+            T[s, t] = C[s, t] + c_v * viscosity[s, t]
+    if k > 0.0:
+        add_limit(a, b, c, limit, k, S, T)
 
 
 @pointwise
@@ -50,8 +58,8 @@ def _left(F, s, w, S, g):
 
 
 @pointwise
-def _fill(F, C, viscosity, c_v, S, shift, B, H):
-    """H (6, 6) = Bᵀ (C + c_v C_d) B + I ⊗ S + shift · I, with B = ∂ε/∂F."""
+def _fill(F, S, T, shift, B, H):
+    """H (6, 6) = Bᵀ T B + I ⊗ S + shift · I, with B = ∂ε/∂F."""
     for i in range(3):
         f, g = F[i, 0], F[i, 1]
         B[0, 2 * i], B[0, 2 * i + 1] = f, 0.0
@@ -60,10 +68,9 @@ def _fill(F, C, viscosity, c_v, S, shift, B, H):
     H[:] = 0.0
     for s in range(3):
         for t in range(3):
-            stiff = C[s, t] + c_v * viscosity[s, t]
             for a in range(6):
                 for b in range(6):
-                    H[a, b] += B[s, a] * stiff * B[t, b]
+                    H[a, b] += B[s, a] * T[s, t] * B[t, b]
     for i in range(3):
         H[2 * i, 2 * i] += S[0] + shift
         H[2 * i + 1, 2 * i + 1] += S[1] + shift
@@ -99,33 +106,33 @@ def _solve(H, g):
 
 
 @kernel
-def warm(z, before, C, viscosity, c_v, w, s):
+def warm(z, before, C, viscosity, c_v, limit, k, w, s):
     """s = z + F S/w: the place whose local minimum is z."""
-    S = np.empty(3)
+    S, T = np.empty(3), np.empty((3, 3))
     for e in range(z.shape[0]):
-        _tensions(z[e], before[e], C[e], viscosity[e], c_v, S)
+        _tensions(z[e], before[e], C[e], viscosity[e], c_v, limit, k[e], S, T)
         for i in range(3):
             p, q = _stress(z[e], S, i)
             s[e, i, 0], s[e, i, 1] = z[e, i, 0] + p / w[e], z[e, i, 1] + q / w[e]
 
 
 @kernel
-def minimise(s, before, C, viscosity, c_v, w, tolerance, z):
+def minimise(s, before, C, viscosity, c_v, limit, k, w, tolerance, z):
     """z with F S + w (F − s) = 0 at F = z, from the z given."""
-    S, g, best = np.empty(3), np.empty(6), np.empty(6)
+    S, T, g, best = np.empty(3), np.empty((3, 3)), np.empty(6), np.empty(6)
     B, H, trial = np.empty((3, 6)), np.empty((6, 6)), np.empty((3, 2))
     for e in range(z.shape[0]):
-        _tensions(z[e], before[e], C[e], viscosity[e], c_v, S)
+        _tensions(z[e], before[e], C[e], viscosity[e], c_v, limit, k[e], S, T)
         norm, t = _left(z[e], s[e], w[e], S, best), 0.0
         for _ in range(_MOST_TRIALS):
             if norm <= tolerance * w[e]:
                 break
             if t == 0.0:  # a new step, by a matrix that is surely positive
-                _tensions(z[e], before[e], C[e], viscosity[e], c_v, S)
+                _tensions(z[e], before[e], C[e], viscosity[e], c_v, limit, k[e], S, T)
                 shift = w[e]
                 while True:
                     g[:] = best
-                    _fill(z[e], C[e], viscosity[e], c_v, S, shift, B, H)
+                    _fill(z[e], S, T, shift, B, H)
                     if _solve(H, g):
                         break
                     shift *= 2.0
@@ -134,7 +141,7 @@ def minimise(s, before, C, viscosity, c_v, w, tolerance, z):
             for i in range(3):
                 trial[i, 0] = z[e, i, 0] - t * step[2 * i]
                 trial[i, 1] = z[e, i, 1] - t * step[2 * i + 1]
-            _tensions(trial, before[e], C[e], viscosity[e], c_v, S)
+            _tensions(trial, before[e], C[e], viscosity[e], c_v, limit, k[e], S, T)
             n = _left(trial, s[e], w[e], S, g)
             if n <= (1.0 - 1e-4 * t) * norm:
                 norm, t = n, 0.0

@@ -2,6 +2,7 @@
 
 from .bending import Bending, HingeBending, QuadraticBending
 from .cloth import Cloth
+from .limit import StrainLimit
 from .material import ClothMaterial, IsotropicCloth, WovenCloth
 
 __all__ = [
@@ -11,5 +12,6 @@ __all__ = [
     "HingeBending",
     "IsotropicCloth",
     "QuadraticBending",
+    "StrainLimit",
     "WovenCloth",
 ]

@@ -51,11 +51,14 @@ class ClothTerms(BodyTerms):
         np.add.at(values, np.where(slots < 0, ~slots, slots), products)
 
     def warm(self, z: Floats, s: Floats) -> None:
-        C, eta = self._body.tension_stiffness, self._viscosity
-        local_membrane.warm(z, self._before, C, eta, self._c_v, self._stiffness, s)
+        local_membrane.warm(z, *self._model(), self._stiffness, s)
 
     def minimise(self, s: Floats, z: Floats) -> None:
-        C, eta = self._body.tension_stiffness, self._viscosity
-        local_membrane.minimise(
-            s, self._before, C, eta, self._c_v, self._stiffness, self.accuracy, z
-        )
+        local_membrane.minimise(s, *self._model(), self._stiffness, self.accuracy, z)
+
+    def _model(self) -> tuple[Floats, Floats, Floats, float, float, Floats]:
+        """F̂, C, C_d, c_v, and the strain limit with its stiffness."""
+        body = self._body
+        limit = body.strain_limit.strain if body.strain_limit is not None else np.inf
+        stiffness = body.tension_stiffness
+        return self._before, stiffness, self._viscosity, self._c_v, limit, body.limit_stiffness
