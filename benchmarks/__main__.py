@@ -17,6 +17,7 @@ NAMES = [
     "asked",
     "creature",
     "held_rate",
+    "cloth",
     "cubature",
     "convergence",
     "paper_scenes",

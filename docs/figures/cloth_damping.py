@@ -18,7 +18,7 @@ import cloth_damping as example  # noqa: E402
 mpl.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 
-VIEW = np.array([(0.9, 0.44, 0.0), (-0.15, 0.31, 0.94)])  # right and up in the picture
+VIEW = np.array([(0.79, -0.61, 0.0), (0.305, 0.395, 0.866)])  # right and up in the picture
 TOWARDS = np.cross(*VIEW)
 FRAMES = (0.0, 0.3, 0.5, 0.7)  # [s]
 
@@ -50,12 +50,13 @@ def main() -> None:
             tint = 1 - (0.25 + 0.75 * light[order, None]) * (1 - np.array(mpl.colors.to_rgb(color)))
             shade = (0.35 + 0.65 * light[order, None]) * tint
             corners = (x @ VIEW.T)[cells[order]] - [0, shift]
-            axes.add_collection(
-                PolyCollection(corners, facecolors=shade, edgecolors="face", lw=0.2)
-            )
+            drawn = PolyCollection(corners, facecolors=shade, edgecolors="face", lw=0.2)
+            axes.add_collection(drawn)
+            if time == 0.0:
+                axes.text(-0.7, 0.75 - shift, name, fontsize=9, color=INK)
         axes.set_title(f"{time:g} s", fontsize=9, color=INK)
-        axes.set_xlim(-0.3, 1.5)
-        axes.set_ylim(-2.7, 0.5)
+        axes.set_xlim(-1.3, 0.9)
+        axes.set_ylim(-2.5, 0.9)
         axes.set_aspect("equal")
         axes.axis("off")
     figure.savefig(IMAGES / "cloth_damping.png", dpi=110)

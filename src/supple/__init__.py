@@ -11,6 +11,7 @@ from .cloth import (
     IsotropicCloth,
     OrthotropicCloth,
     QuadraticBending,
+    StrainLimit,
 )
 from .contact import (
     AnimatedMesh,
@@ -253,6 +254,7 @@ __all__ = [
     "StableNeoHookean",
     "StepFailed",
     "StiffnessAt",
+    "StrainLimit",
     "StrainRate",
     "SuppleError",
     "Support",

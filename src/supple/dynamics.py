@@ -334,9 +334,10 @@ class Dynamics(SplitProblem):
         a = self._following(stage.acceleration(u), self._held_acceleration)
         inertia = self.body.mass_times(a)
         friction = self._splitter.outside_damping(u, v)
-        parts = (inertia, self.external, friction)
+        bending = self._splitter.outside_elasticity(u)
+        parts = (inertia, self.external, friction, bending)
         return Outside(
-            inertia + friction - self.external,
+            inertia + friction + bending - self.external,
             sum(float(np.linalg.norm(part)) for part in parts),
             self.body.rounding_force(u) + self._rounding_inertia(stage, u),
         )

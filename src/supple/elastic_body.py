@@ -23,8 +23,8 @@ from .types import Bools, Floats, Ints
 class ElasticBody(ABC):
     """A mesh with mass, supports and a stored energy: all that a simulation needs to know.
 
-    ``Body`` is a solid, ``SpringNetwork`` a network of springs. A new kind gives the abstract
-    members below; everything else follows from them.
+    ``Body`` is a solid, ``SpringNetwork`` a network of springs, ``Cloth`` a thin sheet. A new kind
+    gives the abstract members below; everything else follows from them.
     """
 
     mesh: Mesh

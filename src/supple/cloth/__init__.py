@@ -3,6 +3,7 @@
 from .bending import Bending, HingeBending, QuadraticBending
 from .cloth import Cloth
 from .material import ClothMaterial, IsotropicCloth, OrthotropicCloth
+from .limit import StrainLimit
 
 __all__ = [
     "Bending",
@@ -12,4 +13,5 @@ __all__ = [
     "IsotropicCloth",
     "OrthotropicCloth",
     "QuadraticBending",
+    "StrainLimit",
 ]

@@ -61,6 +61,29 @@ class BoundBending(ABC):
         k = self.hinges.rest.stiffness
         return k if factors is None else k * factors
 
+    @cached_property
+    def weights(self) -> Floats:
+        """D/(A₁ + A₂) [N/m], (h,)."""
+        return self.hinges.rest.rigidity / self.hinges.rest.areas
+
+    @cached_property
+    def blocks(self) -> Floats:
+        """∇²U [N/m] of a flat sheet, (blocks,): multiples of the identity.
+
+        It is that of QuadraticBending at any shape, and bounds what HingeBending has.
+        """
+        return self.spread(self.weights)
+
+    def spread(self, weights: Floats) -> Floats:
+        """Σ w K_p K_q, (blocks,)."""
+        K, slots = self.hinges.rest.folds, self.hinges.slots
+        p, q = np.triu_indices(4)
+        index = np.where(slots < 0, ~slots, slots)
+        shares = weights[:, None] * K[:, p] * K[:, q]
+        blocks = np.zeros(self.hinges.pattern.n_blocks)
+        np.add.at(blocks, index, shares)
+        return blocks
+
 
 class Bending(ABC):
     """A description of bending; ``bind`` sets it up for a sheet."""
@@ -115,7 +138,7 @@ class _BoundQuadratic(BoundBending):
         values: Floats | None = None,
         definite: bool = False,
     ) -> float:
-        weights = self._weights if factors is None else self._weights * factors
+        weights = self.weights if factors is None else self.weights * factors
         fold = self._folds @ x
         pull = weights[:, None] * fold
         if gradient is not None:
@@ -123,29 +146,9 @@ class _BoundQuadratic(BoundBending):
         if direction is not None and product is not None:
             product += self._folds_transposed @ (weights[:, None] * (self._folds @ direction))
         if values is not None:
-            blocks = self.blocks if factors is None else self._spread(weights)
+            blocks = self.blocks if factors is None else self.spread(weights)
             add_scaled_identity_blocks(values, blocks, 1.0)
         return 0.5 * float(np.vdot(fold, pull))
-
-    @cached_property
-    def _weights(self) -> Floats:
-        """D/(A₁ + A₂) [N/m], (h,)."""
-        return self.hinges.rest.rigidity / self.hinges.rest.areas
-
-    @cached_property
-    def blocks(self) -> Floats:
-        """∇²U [N/m] on the pattern, (blocks,): multiples of the identity."""
-        return self._spread(self._weights)
-
-    def _spread(self, weights: Floats) -> Floats:
-        """Σ w K_p K_q, (blocks,)."""
-        K, slots = self.hinges.rest.folds, self.hinges.slots
-        p, q = np.triu_indices(4)
-        index = np.where(slots < 0, ~slots, slots)
-        shares = weights[:, None] * K[:, p] * K[:, q]
-        blocks = np.zeros(self.hinges.pattern.n_blocks)
-        np.add.at(blocks, index, shares)
-        return blocks
 
     @cached_property
     def _folds(self) -> Any:

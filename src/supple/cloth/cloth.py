@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._kernels import membrane
+from .._kernels.strain_limit import add_limits
 from ..assembly import Evaluation
 from ..checks import instance
 from ..elastic_body import ElasticBody
@@ -20,6 +21,7 @@ from ..sparse import BlockPattern
 from ..supports import Support
 from ..types import Floats, Ints
 from .bending import Bending, BoundBending, HingeBending, HingeMatrix, QuadraticBending, is_flat
+from .limit import StrainLimit
 from .material import ClothMaterial
 from .rest import Materials, RestHinges, RestTriangles, by_material
 
@@ -31,7 +33,8 @@ class Cloth(ElasticBody):
     ``material`` is one cloth material, or a mapping from region names of the mesh to materials that
     together cover every triangle once. ``bending`` is QuadraticBending where the sheet is flat at
     rest and HingeBending where it is curved, unless given; there is none where the material has
-    no bending stiffness. ``fixed`` and ``supports`` are those of a ``Body``.
+    no bending stiffness. ``strain_limit`` makes it stiffen where it is stretched far. ``fixed`` and
+    ``supports`` are those of a ``Body``.
     """
 
     mesh: SheetMesh
@@ -39,6 +42,7 @@ class Cloth(ElasticBody):
     fixed: ArrayLike | None = None
     supports: Sequence[Support] = ()
     bending: Bending | None = None
+    strain_limit: StrainLimit | None = None
     mass_model: MassModel = field(default_factory=ConsistentMass)
 
     def __post_init__(self) -> None:
@@ -50,6 +54,8 @@ class Cloth(ElasticBody):
         instance("mass_model", self.mass_model, MassModel, "LumpedMass()")
         if self.bending is not None:
             instance("bending", self.bending, Bending, "HingeBending()")
+        if self.strain_limit is not None:
+            instance("strain_limit", self.strain_limit, StrainLimit, "StrainLimit(stretch=0.05)")
         self._check_supports()
         _ = self.rest, self.bound_bending  # bad materials stop here
 
@@ -72,6 +78,14 @@ class Cloth(ElasticBody):
         for material, cells in self.materials:
             C[cells] = material.stiffness(cells)
         return C
+
+    @cached_property
+    def limit_stiffness(self) -> Floats:
+        """k [N/m] past the strain limit, (m,); zero where there is none."""
+        if self.strain_limit is None:
+            return np.zeros(self.n_cells)
+        stiffest: Floats = self.tension_stiffness[:, [0, 1], [0, 1]].max(axis=1)
+        return self.strain_limit.firmness * stiffest
 
     @cached_property
     def areal_density(self) -> Floats:
@@ -159,6 +173,10 @@ class Cloth(ElasticBody):
         weights = self.mesh.areas if cell_factors is None else self.mesh.areas * cell_factors
         F, S = self.deformation(u), np.empty((self.n_cells, 3))
         energy = membrane.stress(F, C, weights, S)
+        if self.strain_limit is not None:
+            C = C.copy()
+            limit = self.strain_limit.strain
+            energy += add_limits(F, limit, self.limit_stiffness, weights, S, C)
         gradient = np.zeros((self.n_vertices if order >= 1 else 0, 3))
         product = np.zeros((self.n_vertices if direction is not None else 0, 3))
         blocks = np.empty((0, 3, 3))
@@ -217,7 +235,7 @@ class Cloth(ElasticBody):
     def _rounding(self) -> tuple[float, float]:
         """Norm of the force [N] from strains rounded to the last bit, and the same per metre [N/m]
         of displacement, which is rounded too."""
-        modulus = np.abs(self.tension_stiffness).sum(axis=2).max(axis=1)
+        modulus = np.abs(self.tension_stiffness).sum(axis=2).max(axis=1) + self.limit_stiffness
         steepness = np.linalg.norm(self.rest.gradients, axis=2)
         forces = (modulus * self.mesh.areas)[:, None] * steepness
         nodal, further = np.zeros((2, self.n_vertices))

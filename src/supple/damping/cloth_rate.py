@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, fields
 from functools import cached_property
 
@@ -85,9 +86,17 @@ class BoundClothStrainRate(BoundViscousDamping):
             of_shape, of_stiffness = body.of_hinges(eta), body.of_hinges(beta_b)
             self.hinge_viscosity = of_shape * rest.shape + of_stiffness * rest.stiffness
 
+    def of_hinges_alone(self) -> BoundClothStrainRate | None:
+        """This without the membrane; None if there is nothing left."""
+        if self.hinge_viscosity is None:
+            return None
+        alone = copy(self)
+        alone.viscosity = np.zeros_like(self.viscosity)
+        return alone
+
     def evaluate(self, shape: Shape, v: Floats) -> tuple[float, Floats]:
         body, at = self._body, self._at(shape)
-        S, R = self._stress(at, v)
+        S, R = at.stress(self, v)
         force = np.zeros_like(v)
         gradients = body.rest.gradients
         # ∇₂R = Σ w ∇ε S_d (Eq. 7)
@@ -113,7 +122,7 @@ class BoundClothStrainRate(BoundViscousDamping):
         # Of ∂f_d/∂x (Eq. 9), the term that is not symmetric is dropped, and the stress of the other
         # one has its negative eigenvalues clamped (§3.4); that of angles is never definite.
         at = self._at(shape)
-        S, _ = self._stress(at, v)
+        S = at.stress(self, v)[0].copy()
         membrane.clamp(S)
         self._add_membrane(at, S, c_v, values)
         self._add_hinges(at, c_v, values)
@@ -138,11 +147,11 @@ class BoundClothStrainRate(BoundViscousDamping):
             c = factor * self.hinge_viscosity
             hinges.add_angle_blocks(at.G, c, bending.hinges.slots, values)
 
-    def _stress(self, at: _At, v: Floats) -> tuple[Floats, float]:
+    def stress(self, F: Floats, v: Floats) -> tuple[Floats, float]:
         """S_d [N/m], (m, 3), and the membrane's share of R [W]."""
         S = np.empty((self._body.n_cells, 3))
         rate = self._body.rates(v)
-        R = membrane.rate_stress(at.F, rate, self.viscosity, self._body.mesh.areas, S)
+        R = membrane.rate_stress(F, rate, self.viscosity, self._body.mesh.areas, S)
         return S, float(R)
 
     @cached_property
@@ -151,25 +160,25 @@ class BoundClothStrainRate(BoundViscousDamping):
 
     def _at(self, shape: Shape) -> _At:
         if self not in shape.known:
-            shape.known[self] = _At.of(self._body, shape.u, self.hinge_viscosity is not None)
+            bending = self.hinge_viscosity is not None
+            shape.known[self] = _At(self._body, shape.u, bending=bending)
         found: _At = shape.known[self]
         return found
 
 
-@dataclass(frozen=True, eq=False)
 class _At:
-    """What the damping needs to know of a shape."""
+    """What the damping knows of a shape: F, and ∇θ [1/m], (h, 4, 3), if hinges are damped."""
 
-    F: Floats
-    hinges: Ints
-    """(h, 4) vertices."""
-    G: Floats
-    """∇θ [1/m], (h, 4, 3), if hinges are damped."""
-
-    @classmethod
-    def of(cls, body: Cloth, u: Floats, bending: bool) -> _At:
-        vertices = body.mesh.hinges.vertices
-        G = np.empty((len(vertices) if bending else 0, 4, 3))
+    def __init__(self, body: Cloth, u: Floats, *, bending: bool) -> None:
+        self.hinges: Ints = body.mesh.hinges.vertices
+        self.F = body.deformation(u)
+        self.G: Floats = np.empty((len(self.hinges) if bending else 0, 4, 3))
         if bending:
-            hinges.angle_gradients(body.mesh.vertices + u, vertices, G)
-        return cls(body.deformation(u), vertices, G)
+            hinges.angle_gradients(body.mesh.vertices + u, self.hinges, self.G)
+        self._latest: tuple[Floats, tuple[Floats, float]] | None = None
+
+    def stress(self, damping: BoundClothStrainRate, v: Floats) -> tuple[Floats, float]:
+        """What ``damping.stress`` says; the last answer is kept."""
+        if self._latest is None or not np.array_equal(self._latest[0], v):
+            self._latest = v.copy(), damping.stress(self.F, v)
+        return self._latest[1]

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..body import Body
+from ..cloth import Cloth
 from ..contact.contact_forces import ContactForces
 from ..contact.contacts import Contacts
 from ..damping import BoundDamping
+from ..damping.cloth_rate import BoundClothStrainRate
 from ..damping.power_law import BoundStretchPower
 from ..damping.spring_rate import BoundSpringStrainRate
 from ..elastic_body import ElasticBody
@@ -22,6 +24,7 @@ from ..springs import SpringNetwork
 from ..types import Floats, Ints
 from .body_terms import BodyTerms
 from .cells import CellTerms
+from .cloth import ClothTerms
 from .contact import ContactTerms
 from .springs import SpringTerms
 from .stretches import StretchTerms
@@ -50,11 +53,16 @@ class Splitter:
         ]
         self._in_cells = [model for model in there if model not in self._dry]
         self._of_springs: list[BoundSpringStrainRate] = []
+        self._of_cloth: list[BoundClothStrainRate] = []
+        self._bending = body.bound_bending if isinstance(body, Cloth) else None
         wide = iter(places[1:])
         self._outside: list[tuple[BoundDamping, Ints]] = []
         for model in damping:
             where = places[0] if model.pattern is None else next(wide)
             rest = model.outside_cells()
+            if isinstance(rest, BoundClothStrainRate):
+                self._of_cloth.append(rest)
+                rest = rest.of_hinges_alone()
             if isinstance(rest, BoundSpringStrainRate):
                 self._of_springs.append(rest)
             elif rest is not None:
@@ -92,6 +100,8 @@ class Splitter:
             local.gather(starts[0] if isinstance(local, ContactTerms) else latest, place)
             start.append(place)
         scalars = stage.c_a * self._body.mass_values
+        if self._bending is not None:
+            scalars += self._bending.blocks
         blocks: Floats | None = None
         low_rank: LowRank | None = None
         if self._outside:
@@ -131,6 +141,9 @@ class Splitter:
         if isinstance(body, SpringNetwork):
             viscosity = sum((m.viscosity for m in self._of_springs), np.zeros(body.n_cells))
             return [SpringTerms(body, viscosity, c_v=c_v)]
+        if isinstance(body, Cloth):
+            viscosity = sum((m.viscosity for m in self._of_cloth), np.zeros((body.n_cells, 3, 3)))
+            return [ClothTerms(body, viscosity, c_v=c_v)]
         if not isinstance(body, Body):
             raise InputError(f"ADMM cannot take a {type(body).__name__} apart; use Newton()")
         terms: list[BodyTerms] = []
@@ -139,6 +152,13 @@ class Splitter:
             firm = _DRY_WEIGHT * cells.stiffness
             terms += [cells, *(StretchTerms(part, dry, firm, c_v=c_v) for dry in self._dry)]
         return terms
+
+    def outside_elasticity(self, u: Floats) -> Floats:
+        """∇U [N] of the bending of cloth, which is in no term, (n, 3)."""
+        force = np.zeros_like(u)
+        if self._bending is not None:
+            self._bending.add(self._body.mesh.vertices + u, factors=None, gradient=force)
+        return force
 
     def outside_damping(self, u: Floats, v: Floats) -> Floats:
         """∇₂R [N] of the damping outside the cells, (n, 3)."""
