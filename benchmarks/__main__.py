@@ -21,6 +21,7 @@ NAMES = [
     "convergence",
     "paper_scenes",
     "peers",
+    "yarns",
 ]
 
 
