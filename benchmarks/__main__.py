@@ -22,6 +22,7 @@ NAMES = [
     "convergence",
     "paper_scenes",
     "peers",
+    "yarns",
 ]
 
 

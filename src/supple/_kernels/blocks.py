@@ -28,6 +28,21 @@ def multiply(indptr, cols, values, x, y):
                     y[j, 1] += values[s, 0, 1] * x0 + values[s, 1, 1] * x1 + values[s, 2, 1] * x2
                     y[j, 2] += values[s, 0, 2] * x0 + values[s, 1, 2] * x1 + values[s, 2, 2] * x2
             y[i, 0], y[i, 1], y[i, 2] = y0, y1, y2
+    elif b == 5:  # the same as below, with loops of a length known to the compiler
+        for i in range(n):
+            for s in range(indptr[i], indptr[i + 1]):
+                j = cols[s]
+                for r in range(5):
+                    total = 0.0
+                    for c in range(5):
+                        total += values[s, r, c] * x[j, c]
+                    y[i, r] += total
+                if j != i:
+                    for c in range(5):
+                        total = 0.0
+                        for r in range(5):
+                            total += values[s, r, c] * x[i, r]
+                        y[j, c] += total
     else:
         for i in range(n):
             for s in range(indptr[i], indptr[i + 1]):

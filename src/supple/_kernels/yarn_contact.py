@@ -102,10 +102,12 @@ def pressure(q, along, slope, on_top, heights, stretch, bending, normal, angles,
 
 
 @kernel
-def friction(q, before, slope, limit, speed, h, diagonal, gradient, values):
+def friction(q, before, slope, limit, speed, h, diagonal, careful, gradient, values):
     """h Σ μN (√(|c|² + ε²) − ε) with c the slip velocity x′_v v̇ − x′_u u̇ of weft against warp.
 
     ``limit`` is μN, ``speed`` is ε, both of the start of the step; rates are (q − before)/h.
+    A careful matrix is that of the paraboloid which touches from above: steps along it do not
+    overshoot the kink at rest.
     """
     total = 0.0
     for i in range(q.shape[0]):
@@ -126,8 +128,9 @@ def friction(q, before, slope, limit, speed, h, diagonal, gradient, values):
         if len(values) > 0:
             s = diagonal[i]
             scale = limit[i] / (h * root)
-            values[s, 3, 3] += scale * (uu - gu * gu / (root * root))
-            values[s, 3, 4] += scale * (uv - gu * gv / (root * root))
-            values[s, 4, 3] += scale * (uv - gu * gv / (root * root))
-            values[s, 4, 4] += scale * (vv - gv * gv / (root * root))
+            fall = 0.0 if careful else 1.0 / (root * root)
+            values[s, 3, 3] += scale * (uu - fall * gu * gu)
+            values[s, 3, 4] += scale * (uv - fall * gu * gv)
+            values[s, 4, 3] += scale * (uv - fall * gu * gv)
+            values[s, 4, 4] += scale * (vv - fall * gv * gv)
     return total

@@ -312,12 +312,14 @@ class WovenCloth:
         h: float,
         gradient: Floats = NO_GRADIENT,
         values: Floats = NO_VALUES,
+        *,
+        careful: bool = False,
     ) -> float:
         """h times the dissipation function of friction [J] in a step of h from ``start`` to q."""
         limit = self.friction * pressure
         diagonal: Ints = self.pattern.indptr[:-1]
         return float(
             yarn_contact.friction(
-                q, start, slope, limit, self.slip_speed, h, diagonal, gradient, values
+                q, start, slope, limit, self.slip_speed, h, diagonal, careful, gradient, values
             )
         )

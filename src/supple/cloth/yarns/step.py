@@ -23,6 +23,8 @@ from .damping import YarnDamping, YarnRayleigh
 
 _ENOUGH = 1e-4  # of the promised decrease, for a step of the line search
 _HALVINGS = 12
+_INEXACT = 1e-3  # relative residual that linear solvers may leave
+_WARY, _SHORT = 4, 0.3  # so many iterations after a step as short as this
 _ROUNDING = 4 * np.finfo(float).eps  # of the largest coordinate: no step is seen below this
 
 
@@ -75,31 +77,39 @@ class StepPotential:
         """Size of the forces [N] where derivatives were last taken."""
 
     def evaluate(
-        self, q: Floats, gradient: Floats = NO_GRADIENT, values: Floats = NO_VALUES
+        self,
+        q: Floats,
+        gradient: Floats = NO_GRADIENT,
+        values: Floats = NO_VALUES,
+        *,
+        definite: bool = False,
     ) -> float:
-        """Φ(q) [J]; arrays that are not empty are overwritten by ∇Φ and a definite ∇²Φ."""
+        """Φ(q) [J]; arrays that are not empty are overwritten by ∇Φ and ∇²Φ.
+
+        A definite matrix is a stand-in for ∇²Φ that is safe to follow from afar.
+        """
         h = self._h
         v = (q - self._q) / h
         Mv = self._cloth.pattern.multiply(self._mass, v)
         gradient[:], values[:] = 0.0, 0.0
         before, rates = self._before, self._rates
         total = self._cloth.stretch_potential(
-            q, gradient, values, before=before, rates=rates, definite=True
+            q, gradient, values, before=before, rates=rates, definite=definite
         )
         if not np.isfinite(total):
             return np.inf
         pulled = float(np.linalg.norm(gradient))
         total += self._cloth.bending_potential(
-            q, gradient, values, before=before, rates=rates, definite=True
+            q, gradient, values, before=before, rates=rates, definite=definite
         )
         total += self._cloth.shear_potential(
-            q, gradient, values, before=before, rates=rates, definite=True
+            q, gradient, values, before=before, rates=rates, definite=definite
         )
         total += self._cloth.contact_potential(q, gradient, values)
         total += self._cloth.gravity_potential(q, self._gravity, gradient)
         if self._pressure is not None:
             total += self._cloth.friction_potential(
-                q, self._q, self._slope, self._pressure, h, gradient, values
+                q, self._q, self._slope, self._pressure, h, gradient, values, careful=definite
             )
         total += 0.5 * float(np.vdot(v, Mv)) - float(np.vdot(v, self._momentum))
         if self._rayleigh is not None:
@@ -124,39 +134,51 @@ class StepPotential:
         q = guess if np.isfinite(self.evaluate(guess)) else np.where(free, self._q, guess)
         gradient = np.empty_like(q)
         values = np.empty_like(self._mass)
+        wary = 0  # for so many iterations a definite matrix is used
+        if not np.isfinite(self.evaluate(q, gradient)):
+            raise Unsolved("a yarn would fold back on itself")
+        left = float(np.linalg.norm(gradient[free]))
         for iteration in range(limit + 1):
-            level = self.evaluate(q, gradient, values)
-            if not np.isfinite(level):
-                raise Unsolved("a yarn would fold back on itself")
-            gradient[~free] = 0.0
-            left = float(np.linalg.norm(gradient))
             if left <= tolerance * self.scale:
                 return q, iteration
             if iteration == limit:
                 break
             try:
+                level = self.evaluate(q, gradient, values, definite=wary > 0)
+                gradient[~free] = 0.0
                 linear.take(values)
-                step = linear.solve(-gradient, 1e-3)
+                step = linear.solve(-gradient, _INEXACT)
             except NotPositiveDefinite as error:
-                raise Unsolved(str(error), left) from error
+                if wary > 0:
+                    raise Unsolved(str(error), left) from error
+                wary = _WARY + 1
+                self.evaluate(q, gradient, values, definite=True)
+                gradient[~free] = 0.0
+                linear.take(values)
+                step = linear.solve(-gradient, _INEXACT)
             if np.abs(step).max() <= _ROUNDING * np.abs(q).max():
                 return q, iteration
-            q = self._search(q, step, level, float(np.vdot(gradient, step)), left, free)
+            slope = float(np.vdot(gradient, step))
+            length, left = self._search(q, step, level, slope, left, free)
+            q = q + length * step
+            wary = _WARY if length < _SHORT and wary == 0 else max(wary - 1, 0)
         raise Unsolved(f"no balance after {limit} Newton iterations", left)
 
     def _search(
         self, q: Floats, step: Floats, level: float, slope: float, left: float, free: Bools
-    ) -> Floats:
-        """A place along the step with enough less potential, or with half the force left."""
+    ) -> tuple[float, float]:
+        """How far along the step there is enough less potential, or half the force left.
+
+        The force left there comes with it.
+        """
         length = 1.0
         trial = np.empty_like(q)
         for _ in range(_HALVINGS):
-            there = q + length * step
-            found = self.evaluate(there, trial)
-            if found <= level + _ENOUGH * length * slope:
-                return there
-            if np.isfinite(found) and np.linalg.norm(trial[free]) <= 0.5 * left:
-                return there  # so close to balance that rounding hides the decrease
+            found = self.evaluate(q + length * step, trial)
+            now = float(np.linalg.norm(trial[free])) if np.isfinite(found) else np.inf
+            # So close to balance that rounding hides the decrease, the force tells.
+            if found <= level + _ENOUGH * length * slope or now <= 0.5 * left:
+                return length, now
             length *= 0.5
         raise Unsolved("no step along Newton's direction helps", left)
 
