@@ -2,8 +2,8 @@
 
 from .bending import Bending, HingeBending, QuadraticBending
 from .cloth import Cloth
-from .material import ClothMaterial, IsotropicCloth, OrthotropicCloth
 from .limit import StrainLimit
+from .material import ClothMaterial, IsotropicCloth, OrthotropicCloth
 
 __all__ = [
     "Bending",
