@@ -246,7 +246,7 @@ def test_limited_cloth_hardly_gets_longer():
     mesh = sp.SheetMesh.grid((1, 0.5), (8, 4))
     soft = sp.IsotropicCloth(young=4e3, poisson=0.0, bending_stiffness=1e-4, **FILM)
     ends = []
-    for limit in (None, sp.StrainLimit(stretch=0.05)):
+    for limit in (None, sp.StrainLimit(stretch=0.05, firmness=100.0)):
         body = sp.Cloth(mesh, soft, fixed=mesh.where(x=(0, 0.13)), strain_limit=limit)
         u = sp.static_shape(body, body.weight((9.81, 0, 0)))
         ends.append(body.deformation(u))

@@ -18,7 +18,8 @@ class StrainLimit:
 
     stretch: float
     """How much longer the cloth may get as a share of its length, e.g. 0.05."""
-    firmness: float = 100.0
+    firmness: float = 10.0
+    """Ten hold the weight of cloth; with far more, steps need to be short or well converged."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "stretch", number("stretch", self.stretch, at_least=0))
