@@ -18,8 +18,9 @@ import numpy as np
 
 from ...solvers.interface import BoundSolver, NotPositiveDefinite
 from ...types import Bools, Floats
-from .cloth import NO_GRADIENT, NO_RATES, NO_VALUES, Rates, WovenCloth
+from .cloth import NO_GRADIENT, NO_VALUES, WovenCloth
 from .damping import YarnDamping, YarnRayleigh
+from .strains import NO_RATES, Rates
 
 _ENOUGH = 1e-4  # of the promised decrease, for a step of the line search
 _HALVINGS = 12
@@ -91,7 +92,11 @@ class StepPotential:
         h = self._h
         v = (q - self._q) / h
         Mv = self._cloth.pattern.multiply(self._mass, v)
-        gradient[:], values[:] = 0.0, 0.0
+        gradient[:] = 0.0
+        if len(values):
+            np.multiply(self._mass, 1 / (h * h), out=values)
+            if self._rayleigh is not None:
+                values += self._rayleigh
         before, rates = self._before, self._rates
         total = self._cloth.stretch_potential(
             q, gradient, values, before=before, rates=rates, definite=definite
@@ -121,10 +126,6 @@ class StepPotential:
             self.scale = pulled + float(np.linalg.norm(Mv)) / h + float(np.linalg.norm(inertia))
             if self._rayleigh is not None:
                 gradient += braking
-        if len(values):
-            values += self._mass / (h * h)
-            if self._rayleigh is not None:
-                values += self._rayleigh
         return total
 
     def minimum(
