@@ -26,7 +26,7 @@ _ENOUGH = 1e-4  # of the promised decrease, for a step of the line search
 _HALVINGS = 12
 _INEXACT = 1e-3  # relative residual that linear solvers may leave
 _WARY, _SHORT = 4, 0.3  # so many iterations after a step as short as this
-_ROUNDING = 4 * np.finfo(float).eps  # of the largest coordinate: no step is seen below this
+_ROUNDING = 2 * np.finfo(float).eps
 
 
 class Unsolved(Exception):
@@ -147,6 +147,8 @@ class StepPotential:
             try:
                 level = self.evaluate(q, gradient, values, definite=wary > 0)
                 gradient[~free] = 0.0
+                if left <= self._rounding_force(q, values, free):
+                    return q, iteration
                 linear.take(values)
                 step = linear.solve(-gradient, _INEXACT)
             except NotPositiveDefinite as error:
@@ -157,13 +159,16 @@ class StepPotential:
                 gradient[~free] = 0.0
                 linear.take(values)
                 step = linear.solve(-gradient, _INEXACT)
-            if np.abs(step).max() <= _ROUNDING * np.abs(q).max():
-                return q, iteration
             slope = float(np.vdot(gradient, step))
             length, left = self._search(q, step, level, slope, left, free)
             q = q + length * step
             wary = _WARY if length < _SHORT and wary == 0 else max(wary - 1, 0)
         raise Unsolved(f"no balance after {limit} Newton iterations", left)
+
+    def _rounding_force(self, q: Floats, values: Floats, free: Bools) -> float:
+        """What rounding of q alone may leave of ∇Φ [N]."""
+        diagonal = np.einsum("nii->ni", values[self._cloth.pattern.indptr[:-1]])
+        return _ROUNDING * float(np.linalg.norm((diagonal * q)[free]))
 
     def _search(
         self, q: Floats, step: Floats, level: float, slope: float, left: float, free: Bools
