@@ -144,21 +144,19 @@ class StepPotential:
                 return q, iteration
             if iteration == limit:
                 break
-            try:
-                level = self.evaluate(q, gradient, values, definite=wary > 0)
-                gradient[~free] = 0.0
-                if left <= self._rounding_force(q, values, free):
-                    return q, iteration
-                linear.take(values)
-                step = linear.solve(-gradient, _INEXACT)
-            except NotPositiveDefinite as error:
-                if wary > 0:
-                    raise Unsolved(str(error), left) from error
+            definite = wary > 0
+            level = self.evaluate(q, gradient, values, definite=definite)
+            gradient[~free] = 0.0
+            if left <= self._rounding_force(q, values, free):
+                return q, iteration
+            step = _solved(linear, values, gradient)
+            if step is None and not definite:
                 wary = _WARY + 1
                 self.evaluate(q, gradient, values, definite=True)
                 gradient[~free] = 0.0
-                linear.take(values)
-                step = linear.solve(-gradient, _INEXACT)
+                step = _solved(linear, values, gradient)
+            if step is None:
+                raise Unsolved("the matrix is not positive definite", left)
             slope = float(np.vdot(gradient, step))
             length, left = self._search(q, step, level, slope, left, free)
             q = q + length * step
@@ -192,3 +190,12 @@ class StepPotential:
         """The state after a step that ends at q."""
         v = (q - self._q) / self._h
         return YarnState(time, q, v, self._cloth.pattern.multiply(self._mass, v))
+
+
+def _solved(linear: BoundSolver, values: Floats, gradient: Floats) -> Floats | None:
+    """Newton's step, or nothing where the matrix is not positive definite."""
+    try:
+        linear.take(values)
+        return linear.solve(-gradient, _INEXACT)
+    except NotPositiveDefinite:
+        return None
