@@ -135,7 +135,7 @@ def random_blocks(pattern, size):
     return values
 
 
-@pytest.mark.parametrize("size", [1, 3, 4])
+@pytest.mark.parametrize("size", [1, 3, 4, 5])
 def test_block_multiply_equals_dense(pattern, size):
     values = random_blocks(pattern, size)
     x = np.random.default_rng(1).normal(size=(pattern.n_nodes, size))

@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from supple.cloth.yarns import WovenCloth, Yarn, YarnDamping, YarnNet
-from supple.cloth.yarns.cloth import Rates
+from supple.cloth.yarns.strains import Rates
 
 from .yarn_cases import SPACING, bent, cloth, rates, turning
 

@@ -7,8 +7,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from supple.cloth.yarns import WovenCloth, Yarn, YarnNet
-from supple.cloth.yarns.cloth import Rates
 from supple.cloth.yarns.damping import YarnDamping
+from supple.cloth.yarns.strains import Rates
 
 from ..helpers import remainder_slopes
 from .yarn_cases import SPACING, bent, cloth, rates

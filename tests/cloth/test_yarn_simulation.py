@@ -145,6 +145,17 @@ def test_a_step_that_cannot_be_solved_says_so_and_leaves_the_state_alone():
     assert sim.time == 0
 
 
+def test_rayleigh_damping_of_pressed_yarns_has_no_definite_matrix_and_says_so():
+    """Its stiffness is negative across yarns that are pressed: it would drive the motion."""
+    body = patch()
+    q = body.rest_state
+    q[:, :2] *= 0.7
+    sim = YarnSimulation(body, dt=1e-3, damping=YarnRayleigh(stiffness=10.0))
+    sim.set_state(q=q, v=rates(body))
+    with pytest.raises(sp.StepFailed, match="not positive definite"):
+        sim.step()
+
+
 @pytest.mark.parametrize("linear", [Cholesky(), KeptCholesky(), ConjugateGradients()], ids=repr)
 def test_solvers_agree(linear):
     def run(linear):

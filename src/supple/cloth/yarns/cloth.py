@@ -14,38 +14,10 @@ from ...types import Floats, Ints
 from .damping import YarnDamping
 from .material import Yarn
 from .net import YarnNet
+from .strains import NO_RATES, Before, Rates
 
 NO_GRADIENT = np.zeros((0, 5))
 NO_VALUES = np.zeros((0, 5, 5))
-
-
-@dataclass(frozen=True)
-class Before:
-    """Strains and their weights at the start of a step."""
-
-    stretch: Floats
-    """(ε, Δs) of the segments."""
-    bending: Floats
-    """(ε_θ, L, χ, ε_k) of the triples."""
-    shear: Floats
-    """Angles at the corners."""
-
-
-@dataclass(frozen=True)
-class Rates:
-    """β/h of each kind of strain; of stretch and bending for warp and weft."""
-
-    stretch: Floats
-    bending: Floats
-    shear: float
-
-    @classmethod
-    def of(cls, damping: YarnDamping | None, h: float) -> Rates:
-        given = YarnDamping() if damping is None else damping
-        return cls(np.full(2, given.stretch / h), np.full(2, given.bending / h), given.shear / h)
-
-
-NO_RATES = Rates(np.zeros(2), np.zeros(2), 0.0)
 
 
 @dataclass(frozen=True)

@@ -18,14 +18,15 @@ import numpy as np
 
 from ...solvers.interface import BoundSolver, NotPositiveDefinite
 from ...types import Bools, Floats
-from .cloth import NO_GRADIENT, NO_RATES, NO_VALUES, Rates, WovenCloth
+from .cloth import NO_GRADIENT, NO_VALUES, WovenCloth
 from .damping import YarnDamping, YarnRayleigh
+from .strains import NO_RATES, Rates
 
 _ENOUGH = 1e-4  # of the promised decrease, for a step of the line search
 _HALVINGS = 12
 _INEXACT = 1e-3  # relative residual that linear solvers may leave
 _WARY, _SHORT = 4, 0.3  # so many iterations after a step as short as this
-_ROUNDING = 4 * np.finfo(float).eps  # of the largest coordinate: no step is seen below this
+_ROUNDING = 2 * np.finfo(float).eps
 
 
 class Unsolved(Exception):
@@ -91,7 +92,11 @@ class StepPotential:
         h = self._h
         v = (q - self._q) / h
         Mv = self._cloth.pattern.multiply(self._mass, v)
-        gradient[:], values[:] = 0.0, 0.0
+        gradient[:] = 0.0
+        if len(values):
+            np.multiply(self._mass, 1 / (h * h), out=values)
+            if self._rayleigh is not None:
+                values += self._rayleigh
         before, rates = self._before, self._rates
         total = self._cloth.stretch_potential(
             q, gradient, values, before=before, rates=rates, definite=definite
@@ -121,10 +126,6 @@ class StepPotential:
             self.scale = pulled + float(np.linalg.norm(Mv)) / h + float(np.linalg.norm(inertia))
             if self._rayleigh is not None:
                 gradient += braking
-        if len(values):
-            values += self._mass / (h * h)
-            if self._rayleigh is not None:
-                values += self._rayleigh
         return total
 
     def minimum(
@@ -143,26 +144,29 @@ class StepPotential:
                 return q, iteration
             if iteration == limit:
                 break
-            try:
-                level = self.evaluate(q, gradient, values, definite=wary > 0)
-                gradient[~free] = 0.0
-                linear.take(values)
-                step = linear.solve(-gradient, _INEXACT)
-            except NotPositiveDefinite as error:
-                if wary > 0:
-                    raise Unsolved(str(error), left) from error
+            definite = wary > 0
+            level = self.evaluate(q, gradient, values, definite=definite)
+            gradient[~free] = 0.0
+            if left <= self._rounding_force(q, values, free):
+                return q, iteration
+            step = _solved(linear, values, gradient)
+            if step is None and not definite:
                 wary = _WARY + 1
                 self.evaluate(q, gradient, values, definite=True)
                 gradient[~free] = 0.0
-                linear.take(values)
-                step = linear.solve(-gradient, _INEXACT)
-            if np.abs(step).max() <= _ROUNDING * np.abs(q).max():
-                return q, iteration
+                step = _solved(linear, values, gradient)
+            if step is None:
+                raise Unsolved("the matrix is not positive definite", left)
             slope = float(np.vdot(gradient, step))
             length, left = self._search(q, step, level, slope, left, free)
             q = q + length * step
             wary = _WARY if length < _SHORT and wary == 0 else max(wary - 1, 0)
         raise Unsolved(f"no balance after {limit} Newton iterations", left)
+
+    def _rounding_force(self, q: Floats, values: Floats, free: Bools) -> float:
+        """What rounding of q alone may leave of ∇Φ [N]."""
+        diagonal = np.einsum("nii->ni", values[self._cloth.pattern.indptr[:-1]])
+        return _ROUNDING * float(np.linalg.norm((diagonal * q)[free]))
 
     def _search(
         self, q: Floats, step: Floats, level: float, slope: float, left: float, free: Bools
@@ -186,3 +190,12 @@ class StepPotential:
         """The state after a step that ends at q."""
         v = (q - self._q) / self._h
         return YarnState(time, q, v, self._cloth.pattern.multiply(self._mass, v))
+
+
+def _solved(linear: BoundSolver, values: Floats, gradient: Floats) -> Floats | None:
+    """Newton's step, or nothing where the matrix is not positive definite."""
+    try:
+        linear.take(values)
+        return linear.solve(-gradient, _INEXACT)
+    except NotPositiveDefinite:
+        return None
