@@ -4,7 +4,7 @@ Hanging from its upper edge, the cloth swings in length: β_s, the damping of st
 out flat by one edge, it flaps: β_b, the damping of bending, rules. Neither has a say in the
 motion of the other.
 
-With ``--full`` the cloth has the 20,402 crossings of the paper, and the run takes half an hour.
+With ``--full`` the cloth has the 20,402 crossings of the paper, and the run takes most of an hour.
 """
 
 import sys
