@@ -90,3 +90,25 @@ def assert_no_net_force_or_torque(x: np.ndarray, force: np.ndarray) -> None:
     size = np.abs(force).sum()
     assert np.abs(force.sum(axis=0)).max() <= 1e3 * EPS * size
     assert np.abs(np.cross(x, force).sum(axis=0)).max() <= 1e3 * EPS * size * np.abs(x).max()
+
+
+def assembled(body: sp.ElasticBody, add: Callable[..., None], *given: object, **options: object):
+    """What ``add(shape, v, factor, values)`` adds for a factor of one, dense (3n, 3n)."""
+    values = np.zeros((body.pattern.n_blocks, 3, 3))
+    add(*given, 2.0, values, **options)
+    return body.pattern.full(values / 2.0).toarray()
+
+
+def assert_series_ends(
+    body: sp.ElasticBody, bound: BoundDamping, shape: Shape, v: np.ndarray, d: np.ndarray
+) -> None:
+    """R is quadratic in v, so its Taylor series ends: R(v + d) = R + ∇₂R·d + ½ d·C d exactly."""
+    C = assembled(body, bound.add_matrix, shape, v, definite=False)
+    curved = (C @ d.ravel()).reshape(d.shape)
+    R, force = bound.evaluate(shape, v)
+    R_after, force_after = bound.evaluate(shape, v + d)
+    size = np.abs(C).sum()
+    series = R + np.vdot(force, d) + 0.5 * np.vdot(d, curved)
+    assert abs(R_after - series) <= 20 * EPS * size
+    assert np.abs(force_after - force - curved).max() <= 20 * EPS * size
+    assert np.allclose(bound.multiply(shape, np.stack([v, d]))[1], curved, atol=20 * EPS * size)

@@ -13,6 +13,7 @@ from supple.shape import Shape
 
 from ..cloth.sheets import ISOTROPIC, WOVEN, bowl, crumpled, shaken_grid
 from ..helpers import EPS, remainder_slopes, rotation, simulate
+from .derivatives import assembled, assert_series_ends
 
 every_rule = pytest.mark.parametrize("rule", [r() for r in INTEGRATORS], ids=repr)
 NAMES = tuple(each.name for each in fields(sp.ClothStrainRate))
@@ -29,30 +30,15 @@ def bound_at(model: sp.Damping, body: sp.Cloth | None = None):
     return body, Shape(body, crumpled(body.mesh)), model.bind(body)
 
 
-def matrix_of(body, add, shape, v, **options) -> np.ndarray:
-    values = np.zeros((body.pattern.n_blocks, 3, 3))
-    add(shape, v, 2.0, values, **options)
-    return body.pattern.full(values / 2.0).toarray()
-
-
 def velocity(body: sp.Cloth, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=body.mesh.vertices.shape)
 
 
 @every_model
 def test_derivatives_by_velocity(model):
-    """R is quadratic in v, so its Taylor series ends: R(v + d) = R + ∇₂R·d + ½ d·C d exactly."""
     body, shape, bound = bound_at(model)
     v, d = velocity(body), velocity(body, 1)
-    C = matrix_of(body, bound.add_matrix, shape, v, definite=False)
-    curved = (C @ d.ravel()).reshape(d.shape)
-    R, force = bound.evaluate(shape, v)
-    R_after, force_after = bound.evaluate(shape, v + d)
-    size = np.abs(C).sum()
-    series = R + np.vdot(force, d) + 0.5 * np.vdot(d, curved)
-    assert abs(R_after - series) <= 20 * EPS * size
-    assert np.abs(force_after - force - curved).max() <= 20 * EPS * size
-    assert np.allclose(bound.multiply(shape, np.stack([v, d]))[1], curved, atol=20 * EPS * size)
+    assert_series_ends(body, bound, shape, v, d)
 
 
 @every_model
@@ -63,7 +49,7 @@ def test_takes_power_from_every_motion(model):
         R, force = bound.evaluate(shape, v)
         assert R > 0
         assert np.vdot(v, force) == pytest.approx(2 * R, rel=1e-12)
-    values = np.linalg.eigvalsh(matrix_of(body, bound.add_matrix, shape, v, definite=True))
+    values = np.linalg.eigvalsh(assembled(body, bound.add_matrix, shape, v, definite=True))
     assert values[0] >= -50 * EPS * values[-1]
 
 

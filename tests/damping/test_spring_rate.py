@@ -11,6 +11,7 @@ from supple.shape import Shape
 
 from ..helpers import EPS, remainder_slopes, rotation, simulate
 from ..test_springs import bent, tangle
+from .derivatives import assembled, assert_series_ends
 
 every_rule = pytest.mark.parametrize("rule", [r() for r in INTEGRATORS], ids=repr)
 MODELS = {
@@ -27,26 +28,11 @@ def bound_at(model: sp.Damping, u: np.ndarray | None = None):
     return body, Shape(body, bent(body) if u is None else u), model.bind(body)
 
 
-def matrix_of(body, add, shape, v, **options) -> np.ndarray:
-    values = np.zeros((body.pattern.n_blocks, 3, 3))
-    add(shape, v, 2.0, values, **options)
-    return body.pattern.full(values / 2.0).toarray()
-
-
 @every_model
 def test_derivatives_by_velocity(model):
-    """R is quadratic in v, so its Taylor series ends: R(v + d) = R + ∇₂R·d + ½ d·C d exactly."""
     body, shape, bound = bound_at(model)
     v, d = np.random.default_rng(0).normal(size=(2, 7, 3))
-    C = matrix_of(body, bound.add_matrix, shape, v, definite=False)
-    curved = (C @ d.ravel()).reshape(d.shape)
-    R, force = bound.evaluate(shape, v)
-    R_after, force_after = bound.evaluate(shape, v + d)
-    size = np.abs(C).sum()
-    series = R + np.vdot(force, d) + 0.5 * np.vdot(d, curved)
-    assert abs(R_after - series) <= 20 * EPS * size
-    assert np.abs(force_after - force - curved).max() <= 20 * EPS * size
-    assert np.allclose(bound.multiply(shape, np.stack([v, d]))[1], curved, atol=20 * EPS * size)
+    assert_series_ends(body, bound, shape, v, d)
 
 
 @every_model
@@ -56,7 +42,7 @@ def test_takes_power_from_every_motion(model):
         R, force = bound.evaluate(shape, v)
         assert R > 0
         assert np.vdot(v, force) == pytest.approx(2 * R, rel=1e-12)
-    values = np.linalg.eigvalsh(matrix_of(body, bound.add_matrix, shape, v, definite=True))
+    values = np.linalg.eigvalsh(assembled(body, bound.add_matrix, shape, v, definite=True))
     assert values[0] >= -20 * EPS * values[-1]
 
 
@@ -92,7 +78,7 @@ def test_rigid_velocities_feel_nothing(model):
     """And Rayleigh damping of the same strength brakes them."""
     body, shape, bound = bound_at(model)
     x = body.mesh.vertices + shape.u
-    C = matrix_of(body, bound.add_matrix, shape, x, definite=False)
+    C = assembled(body, bound.add_matrix, shape, x, definite=False)
     for seed in range(3):
         spin = rotation(seed)[0] * 30.0
         v = np.cross(spin, x) + rotation(seed)[1]
@@ -126,7 +112,7 @@ def test_derivative_by_shape_where_springs_lengthen():
     body, shape, bound = bound_at(sp.SpringStrainRate(viscosity=eta))
     x = body.mesh.vertices + shape.u
     v = 2.0 * x + np.cross([1.0, -2.0, 0.5], x)  # grows and turns
-    kept = matrix_of(body, bound.add_shape_derivative, shape, v)
+    kept = assembled(body, bound.add_shape_derivative, shape, v)
     assert np.array_equal(kept, kept.T)
     d = np.random.default_rng(3).normal(size=v.shape)
     change = ((kept + dropped(body, eta, shape.u, v)) @ d.ravel()).reshape(d.shape)
@@ -142,9 +128,9 @@ def test_derivative_by_shape_where_springs_lengthen():
 def test_derivative_by_shape_is_never_negative():
     body, shape, bound = bound_at(MODELS["viscosity"])
     x = body.mesh.vertices + shape.u
-    assert not matrix_of(body, bound.add_shape_derivative, shape, -x).any()  # all shorten
+    assert not assembled(body, bound.add_shape_derivative, shape, -x).any()  # all shorten
     v = np.random.default_rng(4).normal(size=x.shape)
-    values = np.linalg.eigvalsh(matrix_of(body, bound.add_shape_derivative, shape, v))
+    values = np.linalg.eigvalsh(assembled(body, bound.add_shape_derivative, shape, v))
     assert values[0] >= -20 * EPS * values[-1]
     assert values[-1] > 0
 
