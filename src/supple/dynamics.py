@@ -72,10 +72,11 @@ class Dynamics(SplitProblem):
         self._matrix = np.empty((body.pattern.n_blocks, 3, 3))
         self._order = 2 if any(model.uses_stiffness_matrix for model in self.damping) else 1
         self.curved_as_matrix = all(model.curved_as_matrix for model in self.damping)
-        if any(model.depends_on_shape for model in self.damping):
+        self.has_potential = not any(model.depends_on_shape for model in self.damping)
+        if not self.has_potential:
             self.advice = (
                 "Damping that follows the shape can keep a buckling body from settling: with "
-                "Rayleigh try at=StiffnessAt.REST."
+                "Rayleigh try at=StiffnessAt.REST, with cloth Newton(iterations=3)."
             )
 
     @property

@@ -51,6 +51,29 @@ def test_order_of_accuracy(rule, bending):
     assert np.log2(errors[0] / errors[1]) == pytest.approx(rule.order, abs=0.25)
 
 
+@pytest.mark.parametrize("damping", [(), sp.ClothStrainRate(matched=5e-3)], ids=["none", "rate"])
+def test_ring_that_falls_into_folds_converges(damping):
+    """Hung up by its inner edge, a flat ring buckles all round at once, by symmetry."""
+    rings, around = 8, 40
+    angle = 2 * np.pi * np.arange(around) / around
+    circle = np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1)
+    vertices = (np.linspace(0.12, 0.5, rings + 1)[:, None, None] * circle).reshape(-1, 3)
+    i, j = (each.ravel() for each in np.indices((rings, around)))
+    a, b = i * around + j, i * around + (j + 1) % around
+    cells = np.concatenate([[a, a + around, b + around], [a, b + around, b]], axis=1).T
+    linen = sp.IsotropicCloth(
+        young=2e5, poisson=0.3, thickness=4e-4, areal_density=0.2, bending_stiffness=1e-6
+    )
+    body = sp.Cloth(sp.SheetMesh(vertices, cells), linen, fixed=np.arange(around))
+    sim = sp.Simulation(
+        body, damping=damping, integrator=sp.BackwardEuler(), gravity=(0, 0, -9.81), dt=1 / 60
+    )
+    motion = sim.run(0.5)
+    height = motion.positions[-1, -around:, 2]
+    assert height.mean() < -0.2
+    assert np.ptp(height) > 0.02  # folds
+
+
 def test_every_damping_takes_energy():
     """Damping that knows nothing of cloth works on it."""
     mesh = shaken_grid().with_region("some", [0, 2, 3])

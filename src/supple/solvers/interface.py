@@ -77,6 +77,8 @@ class Problem(ABC):
 
     pattern: BlockPattern
     free: Bools
+    has_potential: bool = True
+    """Whether one potential has the residual as its gradient everywhere in a stage."""
     curved_as_matrix: bool = True
     """Whether the matrix is the curvature of the potential, so that a step it gives may be long."""
     advice: str = ""

@@ -22,23 +22,24 @@ from .interface import (
     Problem,
     StageSolver,
 )
+from .line_search import LineSearch, finite
+from .truncated import as_far_as_definite
 
-_SHORTEST_STEP = 2.0**-14
 _WELL_SOLVED = 1e-3  # relative residual of a solve that leads to a start
-_LONGEST_STEP = 2.0**10
 _NEAR_BALANCE = 0.3  # of the forces at play: where a start is good enough not to try the next
-_SUFFICIENT = 1e-4  # share of the promised decrease that a step must bring
-_CLEARLY_CLOSER = 0.5  # share of the residual that a step must remove where the potential rose
+_CLEARLY_CLOSER = 0.5  # share of the residual that full steps must remove to go on
 _SLOW = 6  # iterations after which a closer matrix is worth its price
 _MOST_TRIES = 4  # to get past corners by full steps alone,
 _FEW_FULL_STEPS = 12  # so many of them,
 _MOST_FULL_STEPS = 25  # and more while they bring forces closer to balance
 _ROUGHLY = 0.05  # of the forces at play: a residual so small is near to balance
+_IN_CIRCLES = (
+    25  # iterations after which, for as many, forces have to get closer to balance at each
+)
+_WARY = 4  # iterations for which a matrix that was not definite is not factorized again
 _MOST_ROUNDS = 50  # of Newton's method, each with contacts brought up to date
-_TOO_FAR = 0.5  # times the slope that a step started on, beyond which it ends too far up again
 _MOST_CUT_SHORT = 8  # times as many steps, where a fixed number of full ones is asked for
 _CLOSER_BY_ROUND = 0.1  # share of the residual that a round may leave where others follow
-_STILL_STEEP = 0.5  # share of the slope left after a step, above which it was too short
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,8 @@ class Newton(StageSolver):
     """
 
     tolerance: float = 1e-6
-    max_iterations: int = 60
+    max_iterations: int = 200
+    """Most stages take three to ten; cloth that wrinkles may take a hundred."""
     iterations: int | None = None
     """Take exactly this many full steps instead of iterating to convergence."""
     linear: LinearSolver = field(default_factory=AutomaticSolver)
@@ -75,7 +77,8 @@ class BoundNewton(BoundStageSolver):
         self._options, self._problem = options, problem
         self._pattern = problem.pattern
         self._linear: BoundSolver = options.linear.bind(problem.pattern, problem.free)
-        self._index = np.flatnonzero(problem.free)
+        self._line = LineSearch(problem, options.tolerance)
+        self._stood_in = False  # whether the last direction is that of a stand-in
         self.iterations = 0
         """Iterations that the last stage took."""
 
@@ -86,7 +89,7 @@ class BoundNewton(BoundStageSolver):
         the components that are not free. Raises StepFailed.
         """
         u, here = self._choose(stage, starts)
-        if not len(self._index):
+        if not self._problem.free.any():
             return u
         if self._options.iterations is not None:
             return self._fixed_count(stage, u, here, self._options.iterations)
@@ -104,11 +107,11 @@ class BoundNewton(BoundStageSolver):
                 tries = max(tries - 1, 0)
                 u, here = self._converge(stage, u, here, roughly)
                 spent += self.iterations
-            if not self._problem.improve(stage, u, self._target(here)) and not roughly:
+            if not self._problem.improve(stage, u, self._line.target(here)) and not roughly:
                 self.iterations = spent
                 return u
             here = self._problem.balance(stage, u, with_matrix=True)
-        raise self._failed("contacts kept changing", stage, self._norm(here))
+        raise self._failed("contacts kept changing", stage, self._line.norm(here))
 
     def _choose(self, stage: Stage, starts: Sequence[Floats]) -> tuple[Floats, Balance]:
         """The first start where forces are near balance, or else that of least residual."""
@@ -116,17 +119,17 @@ class BoundNewton(BoundStageSolver):
         reached = self._problem.reachable(starts)
         for u in reached:
             here = self._problem.balance(stage, u, with_matrix=True)
-            if not _finite(here):
+            if not finite(here):
                 continue
-            if best is None or self._norm(here) < self._norm(best[1]):
+            if best is None or self._line.norm(here) < self._line.norm(best[1]):
                 best = u, here
-            if self._norm(here) <= _NEAR_BALANCE * here.scale:
+            if self._line.norm(here) <= _NEAR_BALANCE * here.scale:
                 break
         if best is None:
             led = self._problem.led_along(stage, starts[-1], self._solved)
             if led is not None:
                 u, here = led, self._problem.balance(stage, led, with_matrix=True)
-                best = (u, here) if _finite(here) else None
+                best = (u, here) if finite(here) else None
         if best is None:
             reason = "a cell has collapsed or turned inside out, which its material forbids"
             if not reached:
@@ -145,7 +148,7 @@ class BoundNewton(BoundStageSolver):
         while left > 0.0 and self.iterations < _MOST_CUT_SHORT * count:
             if self.iterations:
                 here = self._problem.balance(stage, u, with_matrix=True)
-            if not _finite(here):
+            if not finite(here):
                 raise self._failed("the forces are not finite", stage, np.inf)
             step = self._direction(stage, here, 1e-4, cautious=True)
             length = self._problem.free_share(u, step)
@@ -168,7 +171,7 @@ class BoundNewton(BoundStageSolver):
         change, previous = 0.0, np.inf
         for iteration in range(_MOST_FULL_STEPS):
             self.iterations = iteration
-            norm, target = self._norm(here), self._target(here)
+            norm, target = self._line.norm(here), self._line.target(here)
             if norm <= target and change <= target:
                 return u, here, True
             if iteration >= _FEW_FULL_STEPS and norm > _CLEARLY_CLOSER * previous:
@@ -180,12 +183,12 @@ class BoundNewton(BoundStageSolver):
                 step = self._direction(stage, here, min(0.1, max(1e-3, 0.3 * target / norm)))
             except StepFailed:  # far astray
                 break
-            length = self._finite_length(stage, u, step)
+            length = self._line.finite_length(stage, u, step)
             self._problem.remember(stage, step, length)
             change = self._problem.follow(stage, u, step, length)
             u = u + length * step
             here = self._problem.balance(stage, u, with_matrix=True)
-            if not _finite(here):
+            if not finite(here):
                 break
         go_back()
         self._problem.balance(stage, start, with_matrix=True)
@@ -193,43 +196,38 @@ class BoundNewton(BoundStageSolver):
 
     def _still_open(self, here: Balance) -> float:
         """How far from balance, of the forces at play, a round may end that is not the last."""
-        share = _CLOSER_BY_ROUND * self._norm(here) / here.scale
-        return share if share * here.scale > self._target(here) else 0.0
+        share = _CLOSER_BY_ROUND * self._line.norm(here) / here.scale
+        return share if share * here.scale > self._line.target(here) else 0.0
 
     def _is_near(self, here: Balance) -> bool:
-        return self._norm(here) <= _ROUGHLY * here.scale
-
-    def _finite_length(self, stage: Stage, u: Floats, step: Floats) -> float:
-        """The share of a step, halved and halved again, that leads to finite forces."""
-        length = self._problem.free_share(u, step)
-        while length > _SHORTEST_STEP:
-            if _finite(self._problem.balance(stage, u + length * step, with_matrix=True)):
-                break
-            length /= 2
-        return length
+        return self._line.norm(here) <= _ROUGHLY * here.scale
 
     def _converge(
         self, stage: Stage, u: Floats, here: Balance, roughly: float = 0.0
     ) -> tuple[Floats, Balance]:
         """Steps with line search, until forces balance or only ``roughly`` so, of those at play."""
-        previous = 0.0
+        previous, wary = 0.0, 0
         for iteration in range(self._options.max_iterations):
             self.iterations = iteration
-            norm = self._norm(here)
-            target = max(self._target(here), roughly * here.scale)
+            norm = self._line.norm(here)
+            target = max(self._line.target(here), roughly * here.scale)
             if norm <= target:
                 return u, here
             # No closer than the stage needs, and no closer than the next iterate can use.
             accuracy = min(0.1, max(1e-3, 0.3 * target / norm))
             enough = norm * norm <= previous * target  # as good an iteration again will do
             closer = iteration >= _SLOW
-            step = self._direction(stage, here, accuracy, same_matrix=enough, closer=closer)
+            step = self._direction(
+                stage, here, accuracy, same_matrix=enough, wary=wary > 0, closer=closer
+            )
+            wary = max(wary - 1, 0) if wary or not self._stood_in else _WARY
             previous = norm
-            found = self._search(stage, u, here, step)
+            strictly = iteration // _IN_CIRCLES % 2 == 1 and not self._problem.has_potential
+            found = self._line.along(stage, u, here, step, strictly=strictly)
             if found is None:
                 self._problem.balance(stage, u)
                 step = self._direction(stage, here, accuracy, definite=True)
-                found = self._search(stage, u, here, step)
+                found = self._line.along(stage, u, here, step)
             if found is None:
                 raise self._failed(
                     "no step along Newton's direction brings forces closer to balance", stage, norm
@@ -238,12 +236,12 @@ class BoundNewton(BoundStageSolver):
                 length = float(np.vdot(found[0] - u, step) / np.vdot(step, step))
                 self._problem.remember(stage, step, length)
             u, here = found
-        if self._norm(here) <= self._target(here):
+        if self._line.norm(here) <= self._line.target(here):
             return u, here
         raise self._failed(
             f"Newton's method did not converge in {self._options.max_iterations} iterations",
             stage,
-            self._norm(here),
+            self._line.norm(here),
         )
 
     def _direction(
@@ -253,17 +251,22 @@ class BoundNewton(BoundStageSolver):
         accuracy: float,
         *,
         same_matrix: bool = False,
+        wary: bool = False,
         definite: bool = False,
         closer: bool = False,
         cautious: bool = False,
     ) -> Floats:
-        """Solve with the tangent matrix, or with its definite part where it is not definite.
+        """Solve with the tangent matrix, or with a stand-in where it is not definite.
 
+        The stand-in is definite, and stiffer. Conjugate gradients go from its solution towards that
+        of the tangent matrix, as far as they meet positive curvature; ``definite`` keeps to the
+        stand-in itself. ``wary`` supposes that the tangent matrix is not definite, and
         ``same_matrix`` solves with the last one again.
         """
         rhs = -here.residual
+        self._stood_in = False
         for more in (True, False) if closer else (False,):
-            if definite:
+            if definite or wary:
                 break
             try:
                 if not same_matrix:
@@ -271,13 +274,23 @@ class BoundNewton(BoundStageSolver):
                 return self._linear.solve(rhs, accuracy)
             except NotPositiveDefinite:
                 same_matrix = False
+        self._stood_in = True
+        problem = self._problem
+        tangent = None
+        if not (definite or cautious or problem.low_rank(stage) is not None):
+            tangent = problem.matrix(stage, definite=False).copy()
         try:
             self._take_matrix(stage, definite=True)
-            return self._linear.solve(rhs, accuracy)
+            first = self._linear.solve(rhs, accuracy)
         except NotPositiveDefinite as error:
             raise self._failed(
-                "the matrix of the stage is not positive definite", stage, self._norm(here)
+                "the matrix of the stage is not positive definite", stage, self._line.norm(here)
             ) from error
+        if tangent is None or len(tangent) != problem.pattern.n_blocks:
+            return first
+        return as_far_as_definite(
+            problem.pattern, problem.free, tangent, self._linear, rhs, first, accuracy
+        )
 
     def _take_matrix(
         self, stage: Stage, *, definite: bool, closer: bool = False, cautious: bool = False
@@ -293,87 +306,6 @@ class BoundNewton(BoundStageSolver):
             self._linear = self._options.linear.bind(problem.pattern, problem.free)
         self._linear.take(values, low_rank)
 
-    def _search(
-        self, stage: Stage, u: Floats, here: Balance, step: Floats
-    ) -> tuple[Floats, Balance] | None:
-        """Halve the step until the residual clearly falls or the potential does; None if neither.
-
-        Close to balance the potential is level to its last digits, and only the residual can tell.
-        """
-        self._problem.anchor()
-        norm, slope = self._norm(here), self._slope(here, step)
-        length = self._problem.free_share(u, step)
-        shortest = _SHORTEST_STEP * length
-        while length >= shortest > 0.0:
-            trial = u + length * step
-            there = self._problem.balance(stage, trial)
-            if _finite(there):
-                enough = max(self._target(there), (1 - _CLEARLY_CLOSER * length) * norm)
-                fall = here.own_potential - there.potential if self._problem.has_corners else 0.0
-                if self._norm(there) <= enough and fall >= -here.potential_rounding:
-                    return trial, there
-                fall = here.own_potential - there.potential
-                lower = slope < 0 and fall >= -_SUFFICIENT * length * slope
-                if not self._problem.curved_as_matrix:  # the potential may mislead
-                    lower = lower and self._norm(there) < norm
-                timid = lower and self._slope(there, step) < _STILL_STEEP * slope
-                if timid and length == 1.0 and self._problem.curved_as_matrix:
-                    return self._search_farther(stage, u, step, trial, there)
-                if lower and self._slope(there, step) > -_TOO_FAR * slope:
-                    return self._search_nearer(stage, u, step, length, slope, trial, there)
-                if lower:
-                    return trial, there
-            length /= 2
-        return None
-
-    def _search_nearer(
-        self,
-        stage: Stage,
-        u: Floats,
-        step: Floats,
-        length: float,
-        slope: float,
-        trial: Floats,
-        there: Balance,
-    ) -> tuple[Floats, Balance]:
-        """Cut a step that ends up the far slope of a valley back to where its bottom may be.
-
-        Friction that turns round has such valleys, and steps that just clear them go to and fro.
-        """
-        length *= slope / (slope - self._slope(there, step))
-        nearer = u + length * step
-        found = self._problem.balance(stage, nearer)
-        if _finite(found) and found.potential < there.potential:
-            return nearer, found
-        self._problem.balance(stage, trial)
-        return trial, there
-
-    def _search_farther(
-        self, stage: Stage, u: Floats, step: Floats, trial: Floats, there: Balance
-    ) -> tuple[Floats, Balance]:
-        """Double a step that ends on a steep slope, while the potential keeps falling.
-
-        A definite stand-in for an indefinite matrix is too stiff where a cell buckles; without
-        this, leaving such a place takes tens of timid steps.
-        """
-        length, slope = 2.0, self._slope(there, step)
-        while slope < 0.0 and length <= _LONGEST_STEP:
-            beyond = u + length * step
-            if self._problem.free_share(u, beyond - u) < 1.0:
-                break
-            found = self._problem.balance(stage, beyond)
-            if not _finite(found) or found.potential >= there.potential:
-                self._problem.balance(stage, trial)
-                break
-            trial, there = beyond, found
-            slope = self._slope(there, step)
-            length *= 2
-        return trial, there
-
-    def _slope(self, balance: Balance, step: Floats) -> float:
-        """Derivative of the potential along a step."""
-        return float(np.vdot(self._on_free(balance.residual), self._on_free(step)))
-
     def _failed(self, reason: str, stage: Stage, residual: float) -> StepFailed:
         advice = (
             "Try a smaller dt, or loads and supports that change more slowly. From a violent start "
@@ -386,16 +318,3 @@ class BoundNewton(BoundStageSolver):
             residual=residual,
             advice=" ".join(filter(None, [advice, self._problem.advice])),
         )
-
-    def _target(self, balance: Balance) -> float:
-        return max(self._options.tolerance * balance.scale, balance.floor)
-
-    def _norm(self, balance: Balance) -> float:
-        return float(np.linalg.norm(self._on_free(balance.residual)))
-
-    def _on_free(self, field: Floats) -> Floats:
-        return field.reshape(-1).take(self._index)
-
-
-def _finite(balance: Balance) -> bool:
-    return bool(np.isfinite(balance.own_potential) and np.isfinite(balance.residual).all())
