@@ -79,6 +79,17 @@ def morphing_triangles(
     return _triangles(file, morph, place, normals, shading, material), morph
 
 
+def morphing_lines(file: GltfFile, morph: Morph, edges: Ints, material: int = 0) -> gl.Primitive:
+    """Edges (m, 2) between the vertices of a morph."""
+    return gl.Primitive(
+        mode=gl.LINES,
+        attributes=gl.Attributes(POSITION=file.vectors(morph.base)),
+        indices=file.indices(edges),
+        material=material,
+        targets=[gl.Attributes(POSITION=file.vectors(shape)) for shape in morph.shapes],
+    )
+
+
 def _triangles(
     file: GltfFile,
     morph: Morph,

@@ -15,7 +15,8 @@ from scipy.sparse.csgraph import connected_components
 
 from supple.errors import InputError
 from supple.files import replacing
-from supple.mesh import WRITTEN_SURFACES, Embedding, SheetMesh, Surface, VolumeMesh
+from supple.io.yarn_surfaces import YarnTubes
+from supple.mesh import WRITTEN_SURFACES, Embedding, SheetMesh, Surface, VolumeMesh, YarnMesh
 from supple.mesh.surface import area_vectors
 from supple.motion import Motion
 from supple.types import Floats, Ints
@@ -23,12 +24,17 @@ from supple.types import Floats, Ints
 
 @dataclass(frozen=True, eq=False)
 class MovingSurface:
-    """Triangles (t, 3) and vertex positions at rest [m], (s, 3), with a motion that moves them."""
+    """Triangles (t, 3) and vertex positions at rest [m], (s, 3), with a motion that moves them.
+
+    ``colors`` (s, 3) are its own, if it has any; ``round`` says that it has no sharp edges.
+    """
 
     triangles: Ints
     rest: Floats
     _motion: Motion
     _moved: Callable[[Floats], Floats]  # positions (…, s, 3) for displacements (…, n, 3)
+    colors: Floats | None = None
+    round: bool = False
 
     def frame(self, index: int) -> Floats:
         """Vertex positions in one frame [m], (s, 3)."""
@@ -41,7 +47,12 @@ class MovingSurface:
 
 
 def moving_surface(motion: Motion, skin: Embedding | None = None) -> MovingSurface:
-    """The boundary of a motion's mesh in motion, a sheet or, if given, the skin embedded in it."""
+    """The boundary of a motion's mesh in motion, a sheet or, if given, the skin embedded in it.
+
+    Of yarns, tubes as fine as can be drawn in large numbers.
+    """
+    if skin is None and isinstance(motion.mesh, YarnMesh):
+        return moving_tubes(motion, YarnTubes.light(motion.mesh))
     if skin is None:
         if isinstance(motion.mesh, SheetMesh):
             surface = motion.mesh.surface()
@@ -64,6 +75,12 @@ def moving_surface(motion: Motion, skin: Embedding | None = None) -> MovingSurfa
             f"has {len(motion.mesh.vertices)}; embed it in motion.mesh"
         )
     return MovingSurface(skin.surface.triangles, skin.surface.vertices, motion, skin.deform)
+
+
+def moving_tubes(motion: Motion, tubes: YarnTubes) -> MovingSurface:
+    """Tubes around the yarns of a motion."""
+    rest = tubes.at(np.zeros_like(motion.mesh.vertices))
+    return MovingSurface(tubes.triangles, rest, motion, tubes.at, tubes.paint, round=True)
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,6 +21,7 @@ from supple.mesh.surface import Surface
 from supple.mesh.tet import TetMesh
 from supple.mesh.volume import Quadrature, VolumeMesh
 from supple.mesh.writing import write_mesh
+from supple.mesh.yarns import YarnMesh
 
 __all__ = [
     "MESH_FORMATS",
@@ -40,6 +41,7 @@ __all__ = [
     "SurfaceFormat",
     "TetMesh",
     "VolumeMesh",
+    "YarnMesh",
     "read_mesh",
     "read_surface",
     "read_vertex_list",

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ...checks import instance, number, numbers, vector, vertex_indices, whole_number
-from ...errors import StepFailed
+from ...errors import InputError, StepFailed
+from ...mesh import YarnMesh
+from ...motion import YarnFrame, YarnMotion
+from ...recording import Recorder, read_motion
 from ...solvers.choice import AutomaticSolver
 from ...solvers.interface import LinearSolver
 from ...types import Bools, Floats, Progress
@@ -18,22 +24,6 @@ from .step import StepPotential, Unsolved, YarnState
 
 _SHORTEST = 2.0**-10  # of dt
 _EASY = 5  # Newton iterations after which the next step may be longer
-
-
-@dataclass(frozen=True, eq=False)
-class YarnMotion:
-    """What a run left behind, frame by frame."""
-
-    times: Floats
-    """[s], (frames,)."""
-    positions: Floats
-    """Of the crossings [m], (frames, n, 3)."""
-    arc_lengths: Floats
-    """Where the crossings are along warp and weft [m], (frames, n, 2)."""
-    kinetic: Floats
-    """[J], (frames,)."""
-    potential: Floats
-    """Stored energy, that of weight included [J], (frames,)."""
 
 
 class YarnSimulation:
@@ -76,12 +66,18 @@ class YarnSimulation:
         rest = cloth.rest_state
         self._state = YarnState(0.0, rest, np.zeros_like(rest), np.zeros_like(rest))
         self._h = self.dt
+        self._steps_done = 0
         self.newton_iterations = 0
         """Of the last call of ``step``, all its parts together."""
         self.parts = 0
         """In how many parts the last step was taken."""
 
     # -- state -------------------------------------------------------------------------------
+
+    @property
+    def mesh(self) -> YarnMesh:
+        """The yarns at rest."""
+        return self.cloth.mesh
 
     @property
     def time(self) -> float:
@@ -157,28 +153,86 @@ class YarnSimulation:
         return iterations
 
     def run(
-        self, duration: float, *, every: int = 1, progress: Progress | None = None
+        self,
+        duration: float,
+        *,
+        every: int = 1,
+        record: str | os.PathLike[str] | None = None,
+        resume: bool = False,
+        overwrite: bool = False,
+        metadata: Mapping[str, str] | None = None,
+        progress: Progress | None = None,
     ) -> YarnMotion:
-        """Advance by ``duration`` [s] and keep every so many steps, the start included."""
+        """Advance by ``duration`` [s] and keep every so many steps, the start included.
+
+        ``record``, ``resume``, ``overwrite`` and ``metadata`` are those of ``Simulation.run``.
+        """
         number("duration", duration, at_least=0, unit="s")
         whole_number("every", every, at_least=1)
         steps = round(duration / self.dt)
-        frames = [self._frame()]
-        for k in range(1, steps + 1):
-            self.step()
-            if k % every == 0 or k == steps:
-                frames.append(self._frame())
-            if progress is not None:
-                progress(k, steps, "steps")
-        times, q, kinetic, potential = zip(*frames, strict=True)
-        states = np.array(q)
-        return YarnMotion(
-            np.array(times),
-            states[..., :3],
-            states[..., 3:],
-            np.array(kinetic),
-            np.array(potential),
-        )
+        if record is None:
+            if resume:
+                raise InputError("resume=True needs record=, the motion file to go on with")
+            return YarnMotion.from_frames(self.mesh, self._frames(steps, every, progress))
+        settings = {**(metadata or {}), "time step": repr(self.dt), "steps a frame": repr(every)}
+        with Recorder(
+            record, self.mesh, metadata=settings, resume=resume, overwrite=overwrite
+        ) as recorder:
+            saved = recorder.checkpoint()
+            done = None if saved is None else self._restore(saved)
+            if recorder.frames == 0 or saved is not None:
+                for frame in self._frames(steps, every, progress, done):
+                    recorder.append(frame, self._checkpoint())
+                recorder.finish()
+        motion = read_motion(record)
+        assert isinstance(motion, YarnMotion)
+        return motion
 
-    def _frame(self) -> tuple[float, Floats, float, float]:
-        return self.time, self.q, self.kinetic_energy, self.energies.total
+    def _frames(
+        self, steps: int, every: int, progress: Progress | None, done: int | None = None
+    ) -> Iterator[YarnFrame]:
+        """The frame now, then one after every few steps; of a resumed run, ``done`` are past."""
+        self._steps_done = done or 0
+        if done is None:
+            yield self.frame()
+        for step in range(self._steps_done + 1, steps + 1):
+            self.step()
+            self._steps_done = step
+            if progress is not None:
+                progress(step, steps, "steps")
+            if step % every == 0 or step == steps:
+                yield self.frame()
+
+    def _checkpoint(self) -> dict[str, Any]:
+        """Everything that the next step depends on."""
+        now = self._state
+        return {
+            "steps": self._steps_done,
+            "part": self._h,
+            **{each.name: getattr(now, each.name) for each in fields(now)},
+        }
+
+    def _restore(self, saved: Mapping[str, Any]) -> int:
+        arrays = {name: np.array(saved[name]) for name in ("q", "v", "momentum")}
+        self._state = YarnState(
+            time=float(saved["time"]), **arrays, dissipated=float(saved["dissipated"])
+        )
+        self._h = float(saved["part"])
+        return int(saved["steps"])
+
+    def frame(self) -> YarnFrame:
+        """The cloth as it is now, with its energies and momenta."""
+        now = self._state
+        kinetic, momentum, _ = self.cloth.kinetic(now.q, now.v)
+        stored, x, p = self.energies, now.q[:, :3], momentum[:, :3]
+        return YarnFrame(
+            time=now.time,
+            displacements=x - self.mesh.vertices,
+            kinetic=kinetic,
+            elastic=stored.total - stored.gravity,
+            gravitational=stored.gravity,
+            dissipated=now.dissipated,
+            linear_momentum=p.sum(axis=0),
+            angular_momentum=np.cross(x, p).sum(axis=0),
+            arc_lengths=now.q[:, 3:].copy(),
+        )
