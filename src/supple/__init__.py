@@ -96,9 +96,11 @@ from .mesh import (
     TetMesh,
     VolumeMesh,
     read_mesh,
+    read_sheet,
     read_surface,
     read_vertex_list,
     write_mesh,
+    write_sheet,
 )
 from .motion import Motion
 from .recording import Recorder, read_motion
@@ -281,6 +283,7 @@ __all__ = [
     "picked_basis",
     "read_mesh",
     "read_motion",
+    "read_sheet",
     "read_surface",
     "read_vertex_list",
     "reduce",
@@ -297,5 +300,6 @@ __all__ = [
     "wish",
     "write_damping_page",
     "write_mesh",
+    "write_sheet",
     "write_surface",
 ]

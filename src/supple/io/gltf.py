@@ -115,7 +115,9 @@ def write_gltf(
     else:
         surface = moving_surface(motion, skin)
         shown = surface.rest, surface.triangles, surface.positions
-        triangles, morph = morphing_triangles(file, *shown, compressed, crease, progress=progress)
+        triangles, morph = morphing_triangles(
+            file, *shown, compressed, crease, textures=surface.textures, progress=progress
+        )
         parts = [Part(name, triangles, morph, color)]
     document = gl.GLTF2(
         asset=gl.Asset(version="2.0", generator="Supple"),

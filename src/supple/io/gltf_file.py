@@ -27,6 +27,9 @@ class GltfFile:
         target = gl.ARRAY_BUFFER if drawn else None
         return self._add(array.astype("<f4"), gl.FLOAT, gl.VEC3, target, bounded=drawn)
 
+    def pairs(self, array: Floats) -> int:
+        return self._add(array.astype("<f4"), gl.FLOAT, gl.VEC2, gl.ARRAY_BUFFER)
+
     def quaternions(self, array: Floats) -> int:
         return self._add(array.astype("<f4"), gl.FLOAT, gl.VEC4, None)
 

@@ -115,6 +115,8 @@ def _write_stage(
     path = f"/World/{name}"
     if surface is not None:
         mesh = _mesh(stage, path, surface.triangles, (0.72, 0.74, 0.78))
+        if surface.textures is not None:
+            _add_textures(mesh, surface.textures)
         moving: list[Moving] = [
             (mesh.CreatePointsAttr(), mesh.CreateExtentAttr(), surface.frame, 0.0)
         ]
@@ -163,6 +165,16 @@ def _mesh(stage: Any, path: str, triangles: Ints, color: tuple[float, float, flo
     mesh.CreateDoubleSidedAttr(True)
     mesh.CreateDisplayColorAttr([Gf.Vec3f(*color)])
     return mesh
+
+
+def _add_textures(mesh: Any, textures: Floats) -> None:
+    """Adds texture coordinates of corners, (t, 3, 2)."""
+    from pxr import Sdf, UsdGeom, Vt
+
+    values = np.ascontiguousarray(textures.reshape(-1, 2), dtype=np.float32)
+    kind, token = Sdf.ValueTypeNames.TexCoord2fArray, UsdGeom.Tokens.faceVarying
+    st = UsdGeom.PrimvarsAPI(mesh).CreatePrimvar("st", kind, token)
+    st.Set(Vt.Vec2fArray.FromNumpy(values))
 
 
 def _add_obstacle(stage: Any, obstacle: DrawnObstacle, codes: Floats) -> None:

@@ -15,6 +15,7 @@ from supple.mesh.hex import HexMesh
 from supple.mesh.quadratic import QuadraticTetMesh
 from supple.mesh.reading import read_mesh
 from supple.mesh.sheet import SheetMesh
+from supple.mesh.sheet_files import read_sheet, write_sheet
 from supple.mesh.skins import read_surface, read_vertex_list
 from supple.mesh.springs import SpringMesh
 from supple.mesh.surface import Surface
@@ -43,7 +44,9 @@ __all__ = [
     "VolumeMesh",
     "YarnMesh",
     "read_mesh",
+    "read_sheet",
     "read_surface",
     "read_vertex_list",
     "write_mesh",
+    "write_sheet",
 ]
