@@ -9,7 +9,7 @@ from supple.mesh import YarnMesh
 from supple.mesh.yarns import WARP, WEFT
 from supple.types import Floats, Ints
 
-WARP_PAINT, WEFT_PAINT = (0.31, 0.42, 0.56), (0.89, 0.86, 0.80)
+WARP_PAINT, WEFT_PAINT = (0.31, 0.42, 0.56), (0.83, 0.79, 0.72)
 """Red, green and blue that yarns are drawn with."""
 
 SIDES, SAMPLES = 6, 4
