@@ -55,7 +55,7 @@ def draped(axes: Any) -> None:
     motion = sim.run(0.5, every=1000)
     tubes = YarnTubes(motion.mesh, samples=6, sides=10)
     x = tubes.at(motion.displacements[-1])
-    camera = Camera.framing(x, azimuth=-55.0, elevation=30.0, aspect=1.25)
+    camera = Camera.framing(x, azimuth=125.0, elevation=35.0, aspect=1.25)
     image = render(x, tubes.triangles, camera, size=(500, 400), colors=tubes.paint)
     axes.imshow(on_white(image))
     axes.axis("off")

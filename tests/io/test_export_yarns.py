@@ -10,6 +10,7 @@ import trimesh
 import supple as sp
 from supple.cloth.yarns import Weave, WovenCloth, Yarn, YarnCurves, YarnMotion, YarnNet
 from supple.io import export_motion
+from supple.io.surfaces import moving_surface
 
 from .test_gltf import Glb
 
@@ -95,7 +96,7 @@ def test_glb_has_tubes_of_each_family(woven, tmp_path):
     assert len(scene.geometry) == 2
 
 
-def test_glb_has_lines_where_tubes_are_too_much(woven, tmp_path):
+def test_glb_has_lines_where_tubes_are_too_much(woven, tmp_path, monkeypatch):
     tubes = export_motion(woven, tmp_path / "tubes.glb")
     lines = export_motion(woven, tmp_path / "lines.glb", sides=0)
     assert lines.bytes < 0.2 * tubes.bytes
@@ -103,6 +104,8 @@ def test_glb_has_lines_where_tubes_are_too_much(woven, tmp_path):
 
     document = pygltflib.GLTF2().load(str(tmp_path / "lines.glb"))
     assert [mesh.primitives[0].mode for mesh in document.meshes] == [pygltflib.LINES] * 2
+    monkeypatch.setattr("supple.io.gltf_parts._HEAVY", 1000)
+    assert export_motion(woven, tmp_path / "lines.glb").bytes == lines.bytes
 
 
 def test_paraview_gets_lines_with_a_radius(woven, tmp_path):
@@ -123,6 +126,18 @@ def test_obstacles_go_with_yarns(woven, tmp_path):
     document = Glb(tmp_path / "cloth.glb").document
     assert [node.name for node in document.nodes[1:]] == ["warp", "weft", "obstacle_1"]
     assert document.meshes[2].primitives[0].material == 2
+
+
+def test_very_many_yarns_are_drawn_as_a_sheet(woven, monkeypatch):
+    fine = moving_surface(woven)
+    assert fine.round
+    assert len(fine.rest) > 6 * woven.mesh.n_vertices
+    monkeypatch.setattr("supple.io.yarn_surfaces._MANY", 100)
+    coarse = moving_surface(woven)
+    assert len(coarse.triangles) == 2 * 4 * 5
+    np.testing.assert_array_equal(coarse.positions, woven.positions)
+    assert sp.Surface(coarse.rest, coarse.triangles).normals()[:, 2].min() > 0.99
+    assert coarse.colors.shape == (30, 3)
 
 
 def test_a_report_draws_tubes(woven, tmp_path):

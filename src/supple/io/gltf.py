@@ -32,7 +32,7 @@ from supple.io.gltf_morph import Morph, compress, morphing_lines, morphing_trian
 from supple.io.gltf_parts import Part, add_part, yarn_parts
 from supple.io.obstacle_surfaces import drawn_obstacles
 from supple.io.surfaces import moving_surface
-from supple.io.yarn_surfaces import SAMPLES, SIDES
+from supple.io.yarn_surfaces import SAMPLES
 from supple.mesh import Embedding, SpringMesh, YarnMesh
 from supple.motion import Motion
 from supple.types import Floats, Progress
@@ -67,7 +67,7 @@ def write_gltf(
     color: tuple[float, float, float] = (0.72, 0.74, 0.78),
     up: Literal["z", "y"] = "z",
     name: str = "body",
-    sides: int = SIDES,
+    sides: int | None = None,
     samples: int = SAMPLES,
     obstacles: Sequence[Obstacle] = (),
     progress: Progress | None = None,
@@ -85,7 +85,8 @@ def write_gltf(
         color: Red, green and blue of the material, linear, 0…1; yarns have their own.
         up: The axis of the motion that points up; glTF has y.
         name: Of the body in the file.
-        sides: Of the tubes that yarns are drawn as; with 0 they are lines, in a far smaller file.
+        sides: Of the tubes that yarns are drawn as, 6 unless given; with 0 they are lines, in a far
+            smaller file, and so they are by default where tubes had more than 200,000 vertices.
         samples: Pieces of a yarn from crossing to crossing.
         obstacles: What the body met, each a node of its own, moving or not.
         progress: Called as ``progress(done, total, what)``.

@@ -11,7 +11,7 @@ import pygltflib as gl
 from supple.cloth.yarns import YarnCurves
 from supple.io.gltf_file import GltfFile, add_channel, plain_material
 from supple.io.gltf_morph import Morph, morphing_lines, morphing_triangles
-from supple.io.yarn_surfaces import FAMILIES, YarnTubes
+from supple.io.yarn_surfaces import FAMILIES, SIDES, YarnTubes
 from supple.mesh import YarnMesh
 from supple.motion import Motion
 from supple.types import Floats, Progress
@@ -50,15 +50,17 @@ def yarn_parts(
     motion: Motion,
     compressed: Callable[[Floats], Morph],
     samples: int,
-    sides: int,
+    sides: int | None,
     progress: Progress | None,
 ) -> list[Part]:
-    """Warps and wefts, as tubes with so many sides or, with none, as lines."""
+    """Warps and wefts, as tubes with so many sides or, with 0, as lines; None leaves it open."""
     mesh = motion.mesh
     assert isinstance(mesh, YarnMesh)
     parts = []
+    curves = YarnCurves(mesh, samples)
+    if sides is None:
+        sides = SIDES if SIDES * curves.counts.sum() <= _HEAVY else 0
     if sides == 0:
-        curves = YarnCurves(mesh, samples)
         points = np.stack([curves.points(mesh.vertices + u) for u in motion.displacements])
         for name, family, paint in FAMILIES:
             (mine,) = np.nonzero(curves.point_families == family)
@@ -80,6 +82,7 @@ def yarn_parts(
 
 
 _ROUND = 180.0  # [degrees]: no edge is sharp
+_HEAVY = 200_000  # vertices of tubes
 
 
 def _linear(color: tuple[float, float, float]) -> tuple[float, float, float]:

@@ -15,7 +15,7 @@ from scipy.sparse.csgraph import connected_components
 
 from supple.errors import InputError
 from supple.files import replacing
-from supple.io.yarn_surfaces import YarnTubes
+from supple.io.yarn_surfaces import YarnTubes, sheet_paint, sheet_triangles
 from supple.mesh import WRITTEN_SURFACES, Embedding, SheetMesh, Surface, VolumeMesh, YarnMesh
 from supple.mesh.surface import area_vectors
 from supple.motion import Motion
@@ -51,10 +51,10 @@ class MovingSurface:
 def moving_surface(motion: Motion, skin: Embedding | None = None) -> MovingSurface:
     """The boundary of a motion's mesh in motion, a sheet or, if given, the skin embedded in it.
 
-    Of yarns, tubes as fine as can be drawn in large numbers.
+    Of yarns, tubes as fine as a page can play or, of very many, the sheet that they make.
     """
     if skin is None and isinstance(motion.mesh, YarnMesh):
-        return moving_tubes(motion, YarnTubes.light(motion.mesh))
+        return _moving_yarns(motion, motion.mesh)
     if skin is None:
         textures = None
         if isinstance(motion.mesh, SheetMesh):
@@ -81,8 +81,16 @@ def moving_surface(motion: Motion, skin: Embedding | None = None) -> MovingSurfa
     return MovingSurface(skin.surface.triangles, skin.surface.vertices, motion, skin.deform)
 
 
-def moving_tubes(motion: Motion, tubes: YarnTubes) -> MovingSurface:
-    """Tubes around the yarns of a motion."""
+def _moving_yarns(motion: Motion, mesh: YarnMesh) -> MovingSurface:
+    tubes = YarnTubes.light(mesh)
+    if tubes is None:
+
+        def moved(u: Floats) -> Floats:
+            positions: Floats = mesh.vertices + u
+            return positions
+
+        triangles, paint = sheet_triangles(mesh), sheet_paint(mesh)
+        return MovingSurface(triangles, mesh.vertices, motion, moved, paint, round=True)
     rest = tubes.at(np.zeros_like(motion.mesh.vertices))
     return MovingSurface(tubes.triangles, rest, motion, tubes.at, tubes.paint, round=True)
 

@@ -29,13 +29,12 @@ class YarnTubes:
         self._rest = mesh.vertices
 
     @classmethod
-    def light(cls, mesh: YarnMesh) -> YarnTubes:
-        """Tubes as fine as can be drawn in large numbers."""
+    def light(cls, mesh: YarnMesh) -> YarnTubes | None:
+        """Tubes as fine as a page can play; None where there are too many yarns for any."""
         for samples, sides in _COARSER:
-            made = cls(mesh, samples, sides)
-            if sides * made.curves.counts.sum() <= _MANY:
-                return made
-        return made
+            if sides * YarnCurves(mesh, samples).counts.sum() <= _MANY:
+                return cls(mesh, samples, sides)
+        return None
 
     def at(self, u: Floats) -> Floats:
         """Vertices (…, v, 3) [m] for displacements of the crossings (…, n, 3) [m]."""
@@ -58,6 +57,23 @@ class YarnTubes:
         (vertices,) = np.nonzero(self.vertex_families == family)
         mine = self.triangles[self.vertex_families[self.triangles[:, 0]] == family]
         return vertices, np.searchsorted(vertices, mine)
+
+
+def sheet_triangles(mesh: YarnMesh) -> Ints:
+    """The cloth seen from afar: two triangles between four crossings, (t, 3)."""
+    after = mesh.neighbours[..., 1]
+    along, across = after[:, WARP], after[:, WEFT]
+    (a,) = np.nonzero((along >= 0) & (across >= 0))
+    b, d = across[a], along[a]
+    c = after[b, WARP]
+    whole = (c >= 0) & (c == after[d, WEFT])
+    a, b, c, d = (corner[whole] for corner in (a, b, c, d))
+    return np.stack([a, b, c, a, c, d], axis=1).reshape(-1, 3)
+
+
+def sheet_paint(mesh: YarnMesh) -> Floats:
+    """Colours of the crossings as the yarns on top have them, (n, 3)."""
+    return np.where(mesh.warp_on_top[:, None], WARP_PAINT, WEFT_PAINT)
 
 
 FAMILIES = (("warp", WARP, WARP_PAINT), ("weft", WEFT, WEFT_PAINT))
