@@ -37,7 +37,7 @@ class Dynamics(SplitProblem):
         obstacles: Sequence[Obstacle] = (),
     ) -> None:
         self.body = body
-        self.contact = ContactForces(body, obstacles) if obstacles else None
+        self.contact = ContactForces.of_body(body, obstacles) if obstacles else None
         self._edge = float(body.mesh.edge_lengths().mean())
         self._touching: set[tuple[int, int]] = set()
         self._pressed: set[tuple[int, int]] = set()
