@@ -18,8 +18,9 @@ from ...solvers.interface import LinearSolver
 from ...solvers.newton import Newton
 from ...supports import HeldComponents, Support
 from ...types import Bools, Floats, Progress
-from .cloth import WovenCloth, YarnEnergies
+from .cloth import WovenCloth
 from .damping import YarnDamping, YarnRayleigh
+from .energies import YarnEnergies
 from .problem import YarnProblem
 from .step import StepPotential, YarnState
 
