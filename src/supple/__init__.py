@@ -97,9 +97,11 @@ from .mesh import (
     TetMesh,
     VolumeMesh,
     read_mesh,
+    read_sheet,
     read_surface,
     read_vertex_list,
     write_mesh,
+    write_sheet,
 )
 from .motion import Motion
 from .recording import Recorder, read_motion
@@ -283,6 +285,7 @@ __all__ = [
     "picked_basis",
     "read_mesh",
     "read_motion",
+    "read_sheet",
     "read_surface",
     "read_vertex_list",
     "reduce",
@@ -299,5 +302,6 @@ __all__ = [
     "wish",
     "write_damping_page",
     "write_mesh",
+    "write_sheet",
     "write_surface",
 ]

@@ -59,6 +59,10 @@ def test_cloth_on_a_slope_slides_or_stays_as_coulomb_says(friction, slides):
     else:
         assert 0 <= speed < body.slip_speed
     np.testing.assert_allclose(sim.q[:, :3] @ normal, 2 * RADIUS, atol=1e-3 * SPACING)
+    way = ((sim.q - q)[:, :3] @ downhill).mean()
+    taken = friction * body.total_mass * G * np.cos(slope) * way
+    if slides:
+        assert sim.frame().dissipated == pytest.approx(taken, rel=0.05, abs=1e-9)
 
 
 def test_a_fast_ball_takes_the_cloth_along():

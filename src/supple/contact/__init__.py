@@ -11,7 +11,7 @@ from .rails import Pose, Rails
 from .sphere import Sphere
 
 OBSTACLES: tuple[type[Obstacle], ...] = (Plane, Sphere, Box, Capsule, HeightField, MeshObstacle)
-"""Every kind of obstacle that a scene can have."""
+"""Every kind of obstacle that keeps its shape."""
 
 __all__ = [
     "OBSTACLES",

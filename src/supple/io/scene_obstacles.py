@@ -12,6 +12,7 @@ import numpy as np
 
 from supple.contact import Box, Capsule, HeightField, MeshObstacle, Plane, Rails, Sphere
 from supple.errors import InputError
+from supple.io.scene_animated import animated_mesh
 from supple.io.scene_kinds import POSITIVE, VECTOR, construct
 from supple.io.scene_schema import (
     MISSING,
@@ -147,6 +148,11 @@ SHAPES: dict[str, _Shape] = {
         {"file": File(), "scale": POSITIVE, "position": VECTOR, "hollow": Flag()},
         ("file",),
         _mesh,
+    ),
+    "animated_mesh": _Shape(
+        {"file": File(), "scale": POSITIVE, "position": VECTOR, "delay": Number(unit="s")},
+        ("file",),
+        animated_mesh,
     ),
 }
 """Every shape that a scene may name."""

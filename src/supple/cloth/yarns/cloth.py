@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..._kernels import yarn_bending, yarn_contact, yarn_inertia, yarn_shear, yarn_stretch
 from ...checks import instance, number, numbers
+from ...mesh import YarnMesh
 from ...sparse import BlockPattern
 from ...types import Floats, Ints
 from .damping import YarnDamping
@@ -96,6 +99,11 @@ class WovenCloth:
     @property
     def n_nodes(self) -> int:
         return self.net.n_nodes
+
+    @cached_property
+    def mesh(self) -> YarnMesh:
+        """The yarns at rest, as recordings and pictures know them."""
+        return self.net.mesh(self._radius)
 
     @property
     def rest_state(self) -> Floats:

@@ -12,12 +12,11 @@ from numpy.typing import ArrayLike
 
 from ...checks import instance, number, numbers, vector, whole_number
 from ...errors import InputError
-from ...mesh.sheet import SheetMesh
+from ...mesh import SheetMesh, YarnMesh
+from ...mesh.yarns import WARP, WEFT
 from ...types import Bools, Floats, Ints
 from .garment import lay_yarns
 from .weave import Weave
-
-WARP, WEFT = 0, 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,6 +138,18 @@ class YarnNet:
             pairs.append(np.stack([start, self.along[start, f, 1]], axis=1))
             families.append(np.full(len(start), f))
         return np.concatenate(pairs), np.concatenate(families)
+
+    def mesh(self, radii: Floats) -> YarnMesh:
+        """The yarns at rest, as recordings and pictures know them; radii (2,) of warp and weft."""
+        nodes, family = self.segments
+        return YarnMesh(
+            self.positions,
+            nodes,
+            {"warp": family == WARP, "weft": family == WEFT},
+            arc_lengths=self.arc_lengths,
+            warp_on_top=self.warp_on_top,
+            radii=radii,
+        )
 
     @cached_property
     def triples(self) -> tuple[Ints, Ints]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 
@@ -81,7 +82,7 @@ class YarnProblem(Problem):
         Where it cannot be solved, the forces of contacts stay those of the last step.
         """
         self._potential, self._floor = potential, 0.0
-        kept = {} if self.contact is None else self.contact.contacts.state()
+        kept = self.contact_state()
         if self.contact is not None:
             start, guess = stage.u_v[:, :3].copy(), stage.guess[:, :3].copy()
             self._space = Stage(stage.time, stage.c_v, start, stage.c_a, start, guess)
@@ -93,6 +94,20 @@ class YarnProblem(Problem):
             if self.contact is not None:
                 self.contact.contacts.restore(kept["pairs"], kept["forces"])
             raise
+
+    def contact_state(self) -> dict[str, Floats]:
+        """What contacts go on from, for checkpoints."""
+        return {} if self.contact is None else self.contact.contacts.state()
+
+    def restore_contact(self, saved: Mapping[str, Any]) -> None:
+        """Go on from what ``contact_state`` gave, its names behind "contact."."""
+        if self.contact is not None and "contact.pairs" in saved:
+            pairs, forces = (np.array(saved[f"contact.{name}"]) for name in ("pairs", "forces"))
+            self.contact.contacts.restore(pairs, forces)
+
+    def rubbed(self, q: Floats) -> float:
+        """What friction on obstacles takes in the step that ends at q (n, 5) [J]."""
+        return 0.0 if self.contact is None else 2 * self._rubbing.potential(q[:, :3])
 
     def contact_forces(self) -> Floats:
         """Force of the obstacles on every crossing in the last step [N], (n, 3)."""

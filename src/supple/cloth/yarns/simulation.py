@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...checks import instance, number, numbers, vector, whole_number
+from ...checks import instance, number, numbers, several, vector, whole_number
 from ...contact.base import Obstacle
 from ...errors import InputError, StepFailed
 from ...integrators import Stage
+from ...mesh import YarnMesh
+from ...motion import YarnFrame, YarnMotion
+from ...recording import Recorder, read_motion
 from ...solvers.choice import AutomaticSolver
 from ...solvers.interface import LinearSolver
 from ...solvers.newton import Newton
@@ -26,22 +30,6 @@ from .step import StepPotential, YarnState
 
 _SHORTEST = 2.0**-10  # of dt
 _EASY = 5  # Newton iterations after which the next step may be longer
-
-
-@dataclass(frozen=True, eq=False)
-class YarnMotion:
-    """What a run left behind, frame by frame."""
-
-    times: Floats
-    """[s], (frames,)."""
-    positions: Floats
-    """Of the crossings [m], (frames, n, 3)."""
-    arc_lengths: Floats
-    """Where the crossings are along warp and weft [m], (frames, n, 2)."""
-    kinetic: Floats
-    """[J], (frames,)."""
-    potential: Floats
-    """Stored energy, that of weight included [J], (frames,)."""
 
 
 class YarnSimulation:
@@ -77,7 +65,7 @@ class YarnSimulation:
         whole_number("max_iterations", max_iterations, at_least=1)
         linear = AutomaticSolver() if linear is None else linear
         instance("linear", linear, LinearSolver, "ConjugateGradients()")
-        moved: tuple[Support, ...] = _several(
+        moved: tuple[Support, ...] = several(
             "supports", supports, Support, "Support(vertices, lambda t: (0, 0, t))"
         )
         given = np.asarray(fixed)
@@ -86,7 +74,7 @@ class YarnSimulation:
         """Which unknowns move, (n, 5)."""
         self.free[:, :3] = self._held.free
         self.free[cloth.net.edge, 3:] = False
-        self.obstacles: tuple[Obstacle, ...] = _several(
+        self.obstacles: tuple[Obstacle, ...] = several(
             "obstacles", obstacles, Obstacle, "Plane(normal=(0, 0, 1))"
         )
         """What the cloth cannot enter."""
@@ -99,12 +87,18 @@ class YarnSimulation:
         self._state = YarnState(0.0, rest, np.zeros_like(rest), np.zeros_like(rest))
         self.set_state(q=rest)
         self._h = self.dt
+        self._steps_done = 0
         self.newton_iterations = 0
         """Of the last call of ``step``, all its parts together."""
         self.parts = 0
         """In how many parts the last step was taken."""
 
     # -- state -------------------------------------------------------------------------------
+
+    @property
+    def mesh(self) -> YarnMesh:
+        """The yarns at rest."""
+        return self.cloth.mesh
 
     @property
     def time(self) -> float:
@@ -199,7 +193,9 @@ class YarnSimulation:
         stage = Stage(end, 1 / h, now.q, 1 / (h * h), now.q + h * now.v, starts[0])
         with self._problem.step(potential, stage, now.time):
             q = self._solver.solve(stage, starts)
-        self._state = potential.finish(q, end)
+        after = potential.finish(q, end)
+        rubbed = self._problem.rubbed(q)
+        self._state = replace(after, dissipated=after.dissipated + rubbed)
         return self._solver.iterations
 
     @property
@@ -208,36 +204,88 @@ class YarnSimulation:
         return self._problem.contact_forces()
 
     def run(
-        self, duration: float, *, every: int = 1, progress: Progress | None = None
+        self,
+        duration: float,
+        *,
+        every: int = 1,
+        record: str | os.PathLike[str] | None = None,
+        resume: bool = False,
+        overwrite: bool = False,
+        metadata: Mapping[str, str] | None = None,
+        progress: Progress | None = None,
     ) -> YarnMotion:
-        """Advance by ``duration`` [s] and keep every so many steps, the start included."""
+        """Advance by ``duration`` [s] and keep every so many steps, the start included.
+
+        ``record``, ``resume``, ``overwrite`` and ``metadata`` are those of ``Simulation.run``.
+        """
         number("duration", duration, at_least=0, unit="s")
         whole_number("every", every, at_least=1)
         steps = round(duration / self.dt)
-        frames = [self._frame()]
-        for k in range(1, steps + 1):
+        if record is None:
+            if resume:
+                raise InputError("resume=True needs record=, the motion file to go on with")
+            return YarnMotion.from_frames(self.mesh, self._frames(steps, every, progress))
+        settings = {**(metadata or {}), "time step": repr(self.dt), "steps a frame": repr(every)}
+        with Recorder(
+            record, self.mesh, metadata=settings, resume=resume, overwrite=overwrite
+        ) as recorder:
+            saved = recorder.checkpoint()
+            done = None if saved is None else self._restore(saved)
+            if recorder.frames == 0 or saved is not None:
+                for frame in self._frames(steps, every, progress, done):
+                    recorder.append(frame, self._checkpoint())
+                recorder.finish()
+        motion = read_motion(record)
+        assert isinstance(motion, YarnMotion)
+        return motion
+
+    def _frames(
+        self, steps: int, every: int, progress: Progress | None, done: int | None = None
+    ) -> Iterator[YarnFrame]:
+        """The frame now, then one after every few steps; of a resumed run, ``done`` are past."""
+        self._steps_done = done or 0
+        if done is None:
+            yield self.frame()
+        for step in range(self._steps_done + 1, steps + 1):
             self.step()
-            if k % every == 0 or k == steps:
-                frames.append(self._frame())
+            self._steps_done = step
             if progress is not None:
-                progress(k, steps, "steps")
-        times, q, kinetic, potential = zip(*frames, strict=True)
-        states = np.array(q)
-        return YarnMotion(
-            np.array(times),
-            states[..., :3],
-            states[..., 3:],
-            np.array(kinetic),
-            np.array(potential),
+                progress(step, steps, "steps")
+            if step % every == 0 or step == steps:
+                yield self.frame()
+
+    def _checkpoint(self) -> dict[str, Any]:
+        """Everything that the next step depends on."""
+        now = self._state
+        return {
+            "steps": self._steps_done,
+            "part": self._h,
+            **{each.name: getattr(now, each.name) for each in fields(now)},
+            **{f"contact.{name}": array for name, array in self._problem.contact_state().items()},
+        }
+
+    def _restore(self, saved: Mapping[str, Any]) -> int:
+        arrays = {name: np.array(saved[name]) for name in ("q", "v", "momentum")}
+        self._state = YarnState(
+            time=float(saved["time"]), **arrays, dissipated=float(saved["dissipated"])
         )
+        self._h = float(saved["part"])
+        self._problem.restore_contact(saved)
+        return int(saved["steps"])
 
-    def _frame(self) -> tuple[float, Floats, float, float]:
-        return self.time, self.q, self.kinetic_energy, self.energies.total
-
-
-def _several(name: str, given: Any, kind: Any, example: str) -> tuple[Any, ...]:
-    """One or several of a kind as a tuple, checked."""
-    found = (given,) if isinstance(given, kind) else given
-    if not isinstance(found, Sequence) or not all(isinstance(each, kind) for each in found):
-        raise InputError(f"{name}={given!r}: give one such as {example}, or several")
-    return tuple(found)
+    def frame(self) -> YarnFrame:
+        """The cloth as it is now, with its energies and momenta."""
+        now = self._state
+        kinetic, momentum, _ = self.cloth.kinetic(now.q, now.v)
+        stored, x, p = self.energies, now.q[:, :3], momentum[:, :3]
+        return YarnFrame(
+            time=now.time,
+            displacements=x - self.mesh.vertices,
+            kinetic=kinetic,
+            elastic=stored.total - stored.gravity,
+            gravitational=stored.gravity,
+            dissipated=now.dissipated,
+            linear_momentum=p.sum(axis=0),
+            angular_momentum=np.cross(x, p).sum(axis=0),
+            arc_lengths=now.q[:, 3:].copy(),
+        )

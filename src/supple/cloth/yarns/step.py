@@ -31,6 +31,8 @@ class YarnState:
     v: Floats
     momentum: Floats
     """M v as the last step left it."""
+    dissipated: float = 0.0
+    """What damping and friction have taken so far [J]."""
 
 
 class StepPotential:
@@ -45,7 +47,7 @@ class StepPotential:
         h: float,
     ) -> None:
         self._cloth, self._gravity, self._h = cloth, gravity, h
-        self._q = state.q
+        self._q, self._dissipated_before = state.q, state.dissipated
         self._mass = cloth.mass_values(state.q)
         self._momentum = state.momentum + h * cloth.kinetic(state.q, state.v)[2]
         rated = damping if isinstance(damping, YarnDamping) else None
@@ -113,7 +115,23 @@ class StepPotential:
                 gradient += braking
         return total
 
+    def dissipated(self, q: Floats) -> float:
+        """What damping and friction take in a step that ends at q [J]: h ε̇·∂V_d/∂ε̇, and so on."""
+        cloth, way, taken = self._cloth, q - self._q, 0.0
+        if self._before is not None:
+            for term in (cloth.stretch_potential, cloth.bending_potential, cloth.shear_potential):
+                # The potential of the step has h V_d beside the energy, and 2 V_d is lost a second.
+                taken += 2 * (term(q, before=self._before, rates=self._rates) - term(q))
+        if self._rayleigh is not None:
+            taken += float(np.vdot(way, cloth.pattern.multiply(self._rayleigh, way)))
+        if self._pressure is not None:
+            push = np.zeros_like(q)
+            cloth.friction_potential(q, self._q, self._slope, self._pressure, self._h, push)
+            taken += float(np.vdot(way, push))
+        return taken
+
     def finish(self, q: Floats, time: float) -> YarnState:
         """The state after a step that ends at q."""
         v = (q - self._q) / self._h
-        return YarnState(time, q, v, self._cloth.pattern.multiply(self._mass, v))
+        momentum = self._cloth.pattern.multiply(self._mass, v)
+        return YarnState(time, q, v, momentum, self._dissipated_before + self.dissipated(q))
