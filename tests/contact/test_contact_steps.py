@@ -84,6 +84,14 @@ def test_four_iterations_a_stage_will_do():
         assert depth(sim, FLOOR) <= 1e-3 * edge(sim.body)
 
 
+@pytest.mark.parametrize("iterations", [1, 2])
+def test_a_single_iteration_leaves_nothing_inside(iterations):
+    sim = thrown(iterations=iterations)
+    _, _, touched = shapes(sim)
+    assert touched
+    assert depth(sim, FLOOR) <= 1e-12
+
+
 def test_full_steps_that_go_astray_are_taken_back():
     """At 50 m/s, sixteen cells a step, they do; the surface is stopped all the same."""
     mesh = sp.TetMesh.box((0.2, 0.2, 0.2), (4, 4, 4))

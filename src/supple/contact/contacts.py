@@ -196,6 +196,18 @@ class Contacts:
                     apart = along + self.speeds[key] / stage.c_v
                     pairs.offset[row] = max(pairs.offset[row], apart)
 
+    def brought_out(self, stage: Stage, u: Floats) -> Floats:
+        """u (n, 3) with vertices that are inside an obstacle moved to its surface.
+
+        Planes are where the last ``face`` left them, at u; vertices without one get one.
+        """
+        self.missed(stage, u)
+        pairs, out = self.pairs, u.copy()
+        along = np.einsum("ki,ki->k", pairs.normal, u[pairs.vertex])
+        deep = np.maximum(pairs.offset - along, 0.0)[:, None] * pairs.normal
+        np.add.at(out, pairs.vertex, np.where(self._free[pairs.vertex], deep, 0.0))
+        return out
+
     # -- the forces ----------------------------------------------------------------------
 
     def settle(self, u: Floats) -> tuple[Floats, Floats, Floats]:
