@@ -40,6 +40,12 @@ def test_a_clip_as_an_obstacle():
         np.testing.assert_allclose(middle(rolling, time), [min(time, 1.0), 0, 0], atol=1e-12)
 
 
+def test_clips_can_be_faster():
+    fast = ball().animated_mesh(repeat=2, rate=100, speed=4.0)
+    assert np.asarray(fast.times)[-1] == pytest.approx(0.5)
+    np.testing.assert_allclose(middle(fast, 0.1), [0.4, 0, 0], atol=1e-9)
+
+
 def test_walks_in_place_can_be_carried_along():
     going = ball(rate=0.0).animated_mesh(rate=20, velocity=(0, 2.0, 0))
     np.testing.assert_allclose(middle(going, 0.5), [0, 1, 0], atol=1e-12)
