@@ -26,6 +26,7 @@ from .contact import (
 )
 from .damping import (
     Caughey,
+    ClothDrag,
     ClothStrainRate,
     Conserving,
     Curve,
@@ -183,6 +184,7 @@ __all__ = [
     "Character",
     "Cholesky",
     "Cloth",
+    "ClothDrag",
     "ClothMaterial",
     "ClothStrainRate",
     "ConjugateGradients",
