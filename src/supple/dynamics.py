@@ -160,6 +160,9 @@ class Dynamics(SplitProblem):
     def follow(self, stage: Stage, u: Floats, step: Floats, length: float) -> float:
         return 0.0 if self.contact is None else self.contact.follow(stage, u, step, length)
 
+    def brought_out(self, stage: Stage, u: Floats) -> Floats:
+        return u if self.contact is None else self.contact.contacts.brought_out(stage, u)
+
     def keep_place(self) -> Callable[[], None]:
         return super().keep_place() if self.contact is None else self.contact.keep_place()
 
