@@ -155,6 +155,12 @@ class YarnProblem(Problem):
             return 0.0
         return self.contact.follow(self._stage, u[:, :3], step[:, :3], length)
 
+    def brought_out(self, stage: Stage, u: Floats) -> Floats:
+        if self.contact is None:
+            return u
+        out = self.contact.contacts.brought_out(self._stage, u[:, :3])
+        return np.column_stack([out, u[:, 3:]])
+
     def keep_place(self) -> Callable[[], None]:
         return super().keep_place() if self.contact is None else self.contact.keep_place()
 
