@@ -20,13 +20,14 @@ NAMES = ("times", "displacements", "arc_lengths", "kinetic", "elastic", "gravita
          "dissipated", "linear_momentum", "angular_momentum")  # fmt: skip
 
 
-def simulation() -> YarnSimulation:
+def simulation(*obstacles: sp.Obstacle) -> YarnSimulation:
     damping = YarnDamping(stretch=0.01, bending=0.01, shear=0.01)
     return YarnSimulation(
         cloth(5, 5),
         damping=damping,
         gravity=(0, 0, -9.81),
         fixed=[0, 20],
+        obstacles=obstacles,
         tolerance=1e-8,
         linear=Cholesky(),  # keeps nothing from step to step
     )
@@ -51,7 +52,10 @@ def test_a_motion_is_read_back_as_it_was(tmp_path):
     assert pickle.loads(pickle.dumps(motion.mesh)).n_yarns == 10
 
 
-def test_a_resumed_run_is_that_of_one_go(tmp_path):
+@pytest.mark.parametrize(
+    "obstacles", [(), (sp.Plane(normal=(0, 0, 1), offset=-8e-4, friction=0.5),)], ids=len
+)
+def test_a_resumed_run_is_that_of_one_go(obstacles, tmp_path):
     class Stop(Exception):
         pass
 
@@ -59,12 +63,12 @@ def test_a_resumed_run_is_that_of_one_go(tmp_path):
         if done == 13:
             raise Stop
 
-    whole = simulation().run(0.03, every=5, record=tmp_path / "whole.motion")
+    whole = simulation(*obstacles).run(0.03, every=5, record=tmp_path / "whole.motion")
     path = tmp_path / "parts.motion"
     with pytest.raises(Stop):
-        simulation().run(0.03, every=5, record=path, progress=stop)
+        simulation(*obstacles).run(0.03, every=5, record=path, progress=stop)
     assert len(sp.read_motion(path)) == 3
-    resumed = simulation().run(0.03, every=5, record=path, resume=True)
+    resumed = simulation(*obstacles).run(0.03, every=5, record=path, resume=True)
     assert same(whole, resumed)
     assert path.read_bytes() == (tmp_path / "whole.motion").read_bytes()
     assert not path.with_name("parts.motion.checkpoint").exists()

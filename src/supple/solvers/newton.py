@@ -142,6 +142,7 @@ class BoundNewton(BoundStageSolver):
             self._problem.remember(stage, step, 1.0)
             self._problem.follow(stage, u, step, 1.0)
             u = u + step
+        u = self._problem.brought_out(stage, u)
         if not np.isfinite(u).all():
             raise self._failed("the displacements are not finite", stage, np.inf)
         self.iterations = count

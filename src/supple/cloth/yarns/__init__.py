@@ -1,9 +1,10 @@
 """Woven cloth, yarn by yarn, whose crossings slide (Cirio et al. 2014; strain rate paper, §5)."""
 
 from ...motion import YarnMotion
-from .cloth import WovenCloth, YarnEnergies
+from .cloth import WovenCloth
 from .curves import YarnCurves
 from .damping import YarnDamping, YarnRayleigh
+from .energies import YarnEnergies
 from .material import Yarn
 from .net import YarnNet
 from .simulation import YarnSimulation
