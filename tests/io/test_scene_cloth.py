@@ -140,7 +140,7 @@ def test_a_sheet_starts_in_equilibrium(scene):
         ("[damping]\nmodel = \"strain_rate\"\nshear = 1", "damping"),
         ("[damping]\nmass = 1\noverall = 2", "examples and overall are for solids"),
         ("[[targets]]\nexample = 1\nstart = 1\nresidual = 0.5", "targets: there is no such field"),
-        ("woven = {}", "woven.warps: is missing"),
+        ("woven = {}", "woven.spacing: is missing"),
     ],
 )  # fmt: skip
 def test_what_cloth_does_not_have_is_refused(refusal, text, message):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import supple as sp
 from supple.cloth.yarns import Weave, YarnDamping, YarnRayleigh
 from supple.io.scene import YarnScene
 from supple.solvers import ConjugateGradients
@@ -85,7 +86,8 @@ def test_everything_that_woven_cloth_can_have(scene):
     )
     cloth = made.cloth
     assert made.damping == YarnDamping(stretch=0.03, bending=0.16, switch_angle=0.1)
-    assert made.fixed.tolist() == [0, 1, 29]
+    held = [0, 1, 29]
+    assert np.flatnonzero(made.fixed.all(axis=1)).tolist() == held
     assert (made.tolerance, made.max_iterations) == (1e-5, 40)
     assert made.linear == ConjugateGradients()
     assert (cloth.friction, cloth.slip_speed, cloth.contact_stiffness) == (0.3, 1e-3, 0.1)
@@ -97,7 +99,7 @@ def test_everything_that_woven_cloth_can_have(scene):
     sim = made.simulation()
     x = made.mesh.vertices
     wanted = np.array([0.1, 0, 0]) + np.cross((0, 0, 5), x - x.mean(axis=0))
-    wanted[made.fixed] = 0
+    wanted[held] = 0
     np.testing.assert_allclose(sim.v[:, :3], wanted)
     assert not made.simulation(at_start=False).v.any()
     sim.step()
@@ -116,7 +118,9 @@ def test_rayleigh_damping_and_a_table_of_crossings(scene):
     ("old", "new", "message"),
     [
         ("warps = 6", "warps = 2", "woven.warps: got 2; must be a whole number, 3 or more"),
-        ("warps = 6", "", "woven.warps: is missing"),
+        ("warps = 6", "", "woven: give one of warps, garment; got none"),
+        ("wefts = 5", "", "woven.warps: needs wefts beside it"),
+        ("shear = 1e-8", "scale = 2", "woven.scale: needs garment beside it"),
         ("[1e-3, 1.2e-3]", "[1e-3]", "or two, between warps and between wefts"),
         ("shear = 1e-8", 'weave = "knit"', "must be one of plain, twill, satin"),
         ("shear = 1e-8", 'weave = "satin"\nover = 3', 'over goes with weave = "twill"'),
@@ -129,11 +133,51 @@ def test_rayleigh_damping_and_a_table_of_crossings(scene):
         ("radius = 2e-4", "radius = 0", "woven.warp.radius: got 0; must be a number more than 0"),
         ("[time]", "[integrator]\n[time]", "integrator: there is no such field"),
         ("[time]", "[[supports]]\nx = 7\n[time]", "supports[0]: no vertex is there"),
-        ("[time]", "[[supports]]\n[time]", "supports[0]: say which crossings"),
+        ("[time]", "[[supports]]\n[time]", "supports[0]: say which vertices"),
         ("[time]", '[damping]\nmodel = "rayleigh"\n[time]', "one of YarnDamping, YarnRayleigh"),
         ("[time]", "[damping]\nmass = 1\n[time]", "damping.mass: there is no such field"),
+        (
+            "[time]",
+            '[[obstacles]]\nshape = "plane"\nrestitution = 0.5\n[time]',
+            "obstacles[0].restitution: cloth does not bounce",
+        ),
         ("[time]", "[damping]\nstretch = -1\n[time]", "damping.stretch: stretch=-1.0"),
     ],
 )
 def test_mistakes_are_told_with_their_place(refusal, old, new, message):
     assert message in refusal("", BASE.replace(old, new, 1))
+
+
+def test_yarns_fall_on_obstacles_and_follow_supports(scene):
+    made = scene(
+        """
+        gravity = [0, 0, -9.81]
+        [[supports]]
+        x = 0
+        keyframes = { times = [0, 0.02], displacements = [[0, 0, 0], [0, 0, 1e-3]] }
+        [[obstacles]]
+        shape = "plane"
+        offset = -1e-3
+        friction = 0.3
+        """,
+        BASE.replace("duration = 0.01", "duration = 0.02"),
+    )
+    assert not made.is_free
+    motion = made.simulation().run(made.duration)
+    led = made.mesh.where(x=0)
+    np.testing.assert_allclose(motion.positions[-1, led, 2], 1e-3, atol=1e-9)
+    assert motion.positions[..., 2].min() > -1e-3
+    assert motion.positions[-1, -1, 2] < 0
+
+
+def test_yarns_are_laid_on_a_garment(scene, tmp_path):
+    sheet = sp.SheetMesh.grid((0.01, 0.008), (2, 2))
+    sp.write_sheet(sheet, tmp_path / "towel.obj")
+    text = BASE.replace("warps = 6\nwefts = 5", 'garment = "towel.obj"\nscale = 2')
+    made = scene("", text)
+    low, high = made.mesh.bounds
+    np.testing.assert_allclose(high - low, (0.02, 0.016, 0), atol=2.4e-3)
+    assert made.mesh.n_vertices > 200
+    made.simulation().step()
+    flat = scene("", text.replace("scale = 2", 'scale = 2\npattern = "front_and_back"'))
+    assert flat.mesh.n_vertices > 200

@@ -77,7 +77,7 @@ def _woven(scene: YarnScene) -> Facts:
         ("Warp", yarn_text(cloth.warp)),
         ("Weft", yarn_text(cloth.weft)),
         ("Between yarns", f"shear {cloth.shear:.3g} N m, friction {cloth.friction:.3g}"),
-        ("Held", f"{len(scene.fixed):,} crossings" if len(scene.fixed) else "nothing: it is free"),
+        ("Held", _held_crossings(scene)),
         *_gravity(scene),
         *_obstacles(scene),
         ("Damping", "none but that of the steps"),
@@ -86,6 +86,13 @@ def _woven(scene: YarnScene) -> Facts:
     if scene.damping is not None:
         listed[-2] = ("Damping", options_text(scene.damping))
     return listed
+
+
+def _held_crossings(scene: YarnScene) -> str:
+    led = sum(np.size(support.vertices) for support in scene.supports)
+    held = led + int(scene.fixed.any(axis=1).sum())
+    moving = f", {'' if led == held else f'{led:,} of them '}led along a path" if led else ""
+    return f"{held:,} crossings{moving}" if held else "nothing: it is free"
 
 
 def _gravity(scene: Scene | YarnScene) -> Facts:

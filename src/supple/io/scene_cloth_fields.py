@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from supple.cloth import IsotropicCloth, OrthotropicCloth
 from supple.cloth.yarns import YarnDamping, YarnRayleigh
-from supple.io.scene_fields import BODY, COMMON, REGIONS
+from supple.io.scene_fields import BODY, COMMON, REGIONS, SUPPORT
 from supple.io.scene_kinds import POSITIVE, SELECTION, VECTOR
 from supple.io.scene_models import LINEAR, Model
+from supple.io.scene_obstacles import ObstacleOf
 from supple.io.scene_schema import (
     Choice,
     Either,
@@ -108,6 +109,10 @@ _WOVEN = Table(
     {
         "warps": Whole(3),
         "wefts": Whole(3),
+        "garment": File(),
+        "pattern": Choice(("uv", "front_and_back")),
+        "uv_scale": POSITIVE,
+        "scale": POSITIVE,
         "spacing": Either(
             (POSITIVE, Row(POSITIVE, 2)),
             "a length above 0 [m], or two, between warps and between wefts",
@@ -126,17 +131,22 @@ _WOVEN = Table(
         "contact_stiffness": Number(0.0),
         **PLACED,
     },
-    required=("warps", "wefts", "spacing", "warp"),
-    one_of=("weave", "table"),
-    at_most_one=True,
-    needs={"over": ("weave",), "under": ("weave",), "period": ("weave",), "shift": ("weave",)},
+    required=("spacing", "warp"),
+    one_of=("warps", "garment"),
+    needs={
+        "warps": ("wefts",),
+        "wefts": ("warps",),
+        **dict.fromkeys(("over", "under", "period", "shift"), ("weave",)),
+        **dict.fromkeys(("pattern", "uv_scale", "scale"), ("garment",)),
+    },
 )
 
 WOVEN_SCENE = Table(
     {
         **COMMON,
         "woven": _WOVEN,
-        "supports": Tables(Table(SELECTION)),
+        "supports": Tables(SUPPORT),
+        "obstacles": Tables(ObstacleOf()),
         "initial": Table({"velocity": VECTOR, "rotation": VECTOR}),
         "damping": Model((YarnDamping, YarnRayleigh), "model"),
         "solver": Table(

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from supple.cloth import front_and_back
 from supple.cloth.yarns import (
     Weave,
     WovenCloth,
@@ -20,13 +21,13 @@ from supple.cloth.yarns import (
 )
 from supple.errors import InputError
 from supple.io.scene_base import AnyScene, common_fields
-from supple.io.scene_build import Fields, Sheet, noting, select
+from supple.io.scene_build import Fields, Sheet, build_supports, noting
 from supple.io.scene_cloth import placed
-from supple.io.scene_kinds import SELECTORS
 from supple.io.scene_schema import Problems
-from supple.mesh import YarnMesh
+from supple.mesh import YarnMesh, read_sheet
 from supple.solvers import LinearSolver
-from supple.types import Ints, Progress
+from supple.supports import Support
+from supple.types import Bools, Progress
 
 _WEAVES = {
     "plain": ((), Weave.plain),
@@ -37,14 +38,15 @@ _WEAVES = {
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class YarnScene(AnyScene):
-    """A scene of woven cloth. ``fixed`` are the crossings that are held.
+    """A scene of woven cloth. ``fixed`` (n, 3) are the components that are held still.
 
     ``velocity`` [m/s] of the whole cloth and ``rotation`` [rad/s] about its middle are those it
     starts with; ``solver`` holds options of ``YarnSimulation``.
     """
 
     cloth: WovenCloth
-    fixed: Ints
+    fixed: Bools
+    supports: tuple[Support, ...] = ()
     damping: YarnDamping | YarnRayleigh | None = None
     velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
     rotation: tuple[float, float, float] = (0.0, 0.0, 0.0)
@@ -58,7 +60,7 @@ class YarnScene(AnyScene):
 
     @property
     def is_free(self) -> bool:
-        return not len(self.fixed)
+        return not (self.fixed.any() or self.supports)
 
     @property
     def floor(self) -> float | None:
@@ -72,6 +74,8 @@ class YarnScene(AnyScene):
             damping=self.damping,
             gravity=self.gravity,
             fixed=self.fixed,
+            supports=self.supports,
+            obstacles=self.obstacles,
             dt=self.dt,
             tolerance=self.tolerance,
             max_iterations=self.max_iterations,
@@ -90,20 +94,20 @@ def build_yarn_scene(file: Path, text: str, plan: Fields, problems: Problems) ->
     cloth = _cloth(plan["woven"], problems)
     if cloth is None:
         return None
-    fixed: list[Ints] = [np.zeros(0, dtype=np.int64)]
-    for i, given in enumerate(plan.get("supports", ())):
-        with noting(problems, f"supports[{i}]"):
-            chosen = select(given, Sheet(cloth.mesh))
-            if chosen is None:
-                raise InputError(f"say which crossings: give {', '.join(SELECTORS)}")
-            fixed.append(chosen)
-    if problems.found:
+    fixed, supports = build_supports(plan, Sheet(cloth.mesh), problems)
+    obstacles = tuple(plan.get("obstacles", ()))
+    for i, obstacle in enumerate(obstacles):
+        if obstacle.restitution:
+            problems.add(f"obstacles[{i}].restitution", "cloth does not bounce; leave it out")
+    if problems.found or fixed is None:
         return None
     initial: dict[str, Any] = {name: tuple(v) for name, v in plan.get("initial", {}).items()}
     return YarnScene(
         **common_fields(file, text, plan),
         cloth=cloth,
-        fixed=np.unique(np.concatenate(fixed)),
+        fixed=fixed,
+        supports=supports,
+        obstacles=obstacles,
         damping=plan.get("damping"),
         **initial,
         **plan.get("solver", {}),
@@ -125,13 +129,28 @@ def _cloth(given: Fields, problems: Problems) -> WovenCloth | None:
     names = ("shear", "friction", "slip_speed", "contact_stiffness")
     options: dict[str, Any] = {name: given[name] for name in names if name in given}
     with noting(problems, "woven"):
-        net = YarnNet.patch(given["warps"], given["wefts"], spacing=given["spacing"], weave=weave)
+        net = _net(given, weave)
         net = dataclasses.replace(net, positions=placed(net.positions, given))
         return WovenCloth(net, **yarns, **options)
     return None
 
 
+def _net(given: Fields, weave: Weave | None) -> YarnNet:
+    spacing = given["spacing"]
+    if "warps" in given:
+        return YarnNet.patch(given["warps"], given["wefts"], spacing=spacing, weave=weave)
+    cut = given.get("pattern", "uv") == "uv"
+    mesh = read_sheet(given["garment"], pattern=cut)
+    if mesh.pattern is not None:
+        flat = given.get("uv_scale", 1.0) * mesh.pattern
+        mesh = dataclasses.replace(mesh, pattern=flat)
+    mesh = mesh.scaled(given.get("scale", 1.0))
+    return YarnNet.from_garment(mesh if cut else front_and_back(mesh), spacing=spacing, weave=weave)
+
+
 def _weave(given: Fields) -> Weave:
+    if "table" in given and "weave" in given:
+        raise InputError("give one of weave, table; got both")
     if "table" in given:
         rows = given["table"]
         if len({len(row) for row in rows}) > 1 or {v for row in rows for v in row} - {0, 1}:

@@ -140,7 +140,9 @@ class YarnProblem(Problem):
     def anchor(self) -> None:
         return  # the potential is the same everywhere
 
-    def matrix(self, stage: Stage, *, definite: bool, closer: bool = False) -> Floats:
+    def matrix(
+        self, stage: Stage, *, definite: bool, closer: bool = False, cautious: bool = False
+    ) -> Floats:
         self._step.evaluate(self._q, np.empty_like(self._q), self._matrix, definite=definite)
         diagonal = np.einsum("nii->ni", self._matrix[self._diagonal])
         self._floor = 2 * _EPSILON * float(np.linalg.norm((diagonal * self._q)[self.free]))
