@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 
 import supple as sp
+from supple.character import Dressing
 from supple.cloth import HingeBending, QuadraticBending
 from supple.damping import ClothStrainRate, Drag
+
+from ..character.rigs import bar, turned_quarter
 
 BASE = """
 [mesh]
@@ -217,6 +220,25 @@ def test_patterns_of_other_files_are_refused(tmp_path):
         sp.read_sheet(tmp_path / "sheet.ply", pattern=True)
 
 
+# -- contact with itself -------------------------------------------------------------------
+
+
+def test_cloth_meets_itself(scene, refusal):
+    pytest.importorskip("ipctk")
+    assert scene("").self_contact is None
+    assert scene("self_contact = false").self_contact is None
+    assert scene("self_contact = true").self_contact == sp.SelfContact()
+    made = scene("self_contact = { distance = 0.02, friction = 0.3 }")
+    assert made.self_contact == sp.SelfContact(distance=0.02, friction=0.3)
+    assert made.simulation().self_contact is made.self_contact
+    made.simulation().step()
+    assert "ADMM knows none" in refusal('self_contact = true\nsolver = "ADMM"\n')
+    assert "implicit integrator" in refusal('self_contact = true\nintegrator = "RK4"\n')
+    assert "self_contact: got 3; must be true, or a table" in refusal("self_contact = 3\n")
+    told = refusal("self_contact = { distance = 0 }\n")
+    assert "self_contact.distance: got 0; must be a number [m] more than 0" in told
+
+
 # -- obstacles that change shape ---------------------------------------------------------
 
 RISING = """
@@ -311,3 +333,33 @@ def test_a_stage_may_move_its_meshes_as_a_whole(tmp_path):
     np.testing.assert_allclose(times, [0, 0.5, 1.0])
     np.testing.assert_allclose(positions[:, 0, 2], [0, 5, 10])
     assert triangles.shape == (2, 3)
+
+
+def test_a_character_is_an_obstacle(scene, refusal, tmp_path):
+    turned_quarter(bar()).write(tmp_path / "bar.glb")
+    text = """
+        [[obstacles]]
+        shape = "character"
+        file = "bar.glb"
+        scale = 2
+        repeat = 2
+        speed = 2
+        rate = 30
+        velocity = [1, 0, 0]
+        friction = 0.3
+        margin = 1e-3
+        dressing = {{ settling = 0.1, easing = 0.2 }}
+        {more}
+        """
+    (obstacle,) = scene(text.format(more="")).obstacles
+    assert isinstance(obstacle, sp.AnimatedMesh)
+    wanted = sp.read_character(tmp_path / "bar.glb", scale=2).animated_mesh(
+        repeat=2,
+        speed=2,
+        rate=30,
+        velocity=(1, 0, 0),
+        dressing=Dressing(settling=0.1, easing=0.2),
+    )
+    np.testing.assert_array_equal(obstacle.positions, wanted.positions)
+    assert (obstacle.friction, obstacle.margin) == (0.3, 1e-3)
+    assert "there is no clip 'run'" in refusal(text.format(more='clip = "run"'))

@@ -42,6 +42,8 @@ def _of_body(scene: Scene) -> Facts:
     if scene.loads:
         listed.append(("Loads", f"{len(scene.loads)}"))
     listed += _obstacles(scene)
+    if scene.self_contact is not None:
+        listed.append(("With itself", options_text(scene.self_contact)))
     listed.append(("Starts", _start(scene)))
     listed.append(("Damping", damping_text(scene.dampings)))
     name = type(scene.integrator).__name__

@@ -13,6 +13,7 @@ import numpy as np
 
 from supple.body import Body
 from supple.cloth import Cloth
+from supple.contact import SelfContact
 from supple.damping import Damping, ExampleDamping
 from supple.damping.example import known_examples
 from supple.design import Unloading
@@ -55,6 +56,7 @@ class Scene(AnyScene):
     damping: Damping | tuple[Damping, ...] | None
     integrator: Integrator
     solver: StageSolver
+    self_contact: SelfContact | None = None
     targets: tuple[Unloading, ...] = ()
     design: DesignOptions = field(default_factory=DesignOptions)
 
@@ -108,6 +110,7 @@ class Scene(AnyScene):
             gravity=self.gravity,
             force=self.force if self.loads else None,
             obstacles=self.obstacles,
+            self_contact=self.self_contact,
         )
         if at_start:
             u, v = self._start(progress)
@@ -245,6 +248,15 @@ def _built(
             f"{name} is explicit and cannot hold a body out of obstacles; give an implicit one "
             'such as "TRBDF2"',
         )
+    solver = plan.get("solver") or Newton()
+    self_contact = plan.get("self_contact")
+    with build.noting(problems, "self_contact"):
+        if self_contact is not None and not isinstance(solver, Newton):
+            raise InputError("ADMM knows none; take Newton's method, or leave it out")
+        if self_contact is not None and isinstance(integrator, ExplicitIntegrator):
+            raise InputError("it needs an implicit integrator, such as TRBDF2")
+        if self_contact is not None:
+            self_contact.bind(body)  # tells where layers pass through each other already
     if problems.found:
         raise _refused(file, problems)
     drawn: dict[str, Any] = {}
@@ -258,7 +270,8 @@ def _built(
         initial=initial,
         damping=damping,
         integrator=integrator,
-        solver=plan.get("solver") or Newton(),
+        solver=solver,
+        self_contact=self_contact,
         targets=targets,
         design=DesignOptions(**plan.get("design", {})),
         obstacles=obstacles,

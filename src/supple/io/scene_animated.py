@@ -1,13 +1,15 @@
-"""Meshes that change shape, from files: recorded motions, arrays, and animated USD stages."""
+"""Meshes that change shape, from files: motions, arrays, USD stages and rigged characters."""
 
 from __future__ import annotations
 
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from supple.character import Dressing, read_character
 from supple.contact import AnimatedMesh
 from supple.errors import InputError
 from supple.io.surfaces import moving_surface
@@ -32,6 +34,20 @@ def animated_mesh(
         positions=scale * positions + place,
         **options,
     )
+
+
+def character(
+    *,
+    file: Path,
+    scale: float = 1.0,
+    up: Literal["z", "y"] = "z",
+    dressing: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> AnimatedMesh:
+    """A clip of a rigged character as an obstacle."""
+    clothes = None if dressing is None else Dressing(**dressing)
+    found = read_character(file, scale=scale, up=up)
+    return found.animated_mesh(options.pop("clip", None), dressing=clothes, **options)
 
 
 def _read(file: Path) -> Animation:

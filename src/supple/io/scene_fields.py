@@ -11,7 +11,7 @@ from supple.io.export import MOTION_FORMATS
 from supple.io.scene_damping_fields import DESIGN, EXAMPLE_NAME, TARGET, Dampings
 from supple.io.scene_kinds import POSITIVE, SELECTION, VECTOR
 from supple.io.scene_models import Model, SolverModel, first
-from supple.io.scene_obstacles import ObstacleOf
+from supple.io.scene_obstacles import ObstacleOf, SelfContactOf
 from supple.io.scene_schema import (
     MISSING,
     Choice,
@@ -146,6 +146,7 @@ BODY: dict[str, Kind] = {
     "integrator": Model(first(INTEGRATORS, "TRBDF2"), "name"),
     "obstacles": Tables(ObstacleOf()),
     "solver": SolverModel(),
+    "self_contact": SelfContactOf(),
 }
 """What solids and sheets have."""
 
