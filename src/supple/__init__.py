@@ -22,6 +22,7 @@ from .contact import (
     Obstacle,
     Plane,
     Rails,
+    SelfContact,
     Sphere,
 )
 from .damping import (
@@ -252,6 +253,7 @@ __all__ = [
     "RingDownFit",
     "RingDownWarning",
     "Scene",
+    "SelfContact",
     "ShareLeft",
     "SheetMesh",
     "Simulation",
