@@ -27,7 +27,8 @@ _ROUNDINGS = 100.0  # in a potential, which adds up over all yarns
 class YarnProblem(Problem):
     """The force balances of a woven cloth, one step after the other.
 
-    Its displacements are q (n, 5) itself; obstacles see the positions among them.
+    Its displacements are q (n, 5) itself; obstacles see the positions among them. What contacts
+    bend sharply is left to line searches: full steps alone lead yarns astray.
     """
 
     def __init__(self, cloth: WovenCloth, free: Bools, obstacles: Sequence[Obstacle]) -> None:
@@ -70,10 +71,6 @@ class YarnProblem(Problem):
         """What blocks have on the diagonal of each crossing's position, in the mean (n,)."""
         mean: Floats = np.einsum("nii->n", values[self._diagonal, :3, :3]) / 3
         return mean
-
-    @property
-    def has_corners(self) -> bool:
-        return self.contact is not None and self.contact.contacts.pairs.count > 0
 
     @contextmanager
     def step(self, potential: StepPotential, stage: Stage, began: float) -> Iterator[None]:
