@@ -6,20 +6,18 @@ weigh and resist what the cloth of shirt.py does. The paper's shirt has 136,741 
 spacing of 2.15 mm, and steps of 1 ms.
 """
 
-import sys
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
 import shirt
 
 import supple as sp
 from supple.cloth import front_and_back
 from supple.cloth.yarns import WovenCloth, Yarn, YarnDamping, YarnMotion, YarnNet, YarnSimulation
 
-SPACING = 0.01  # [m]
-DT = 2e-3  # [s]
+SPACING = 0.02  # [m]
+DT, DRESSED, DURATION = 2e-3, 0.4, 0.8  # [s]: once dressed, he comes into his stride
 DAMPINGS = {
     "medium": YarnDamping(stretch=0.03, bending=0.16),
     "low": YarnDamping(stretch=3e-4, bending=0.016),
@@ -57,20 +55,27 @@ def walk(
     damping: YarnDamping,
     *,
     spacing: float = SPACING,
-    duration: float | None = None,
+    duration: float = DURATION,
     dressing: sp.Dressing = shirt.DRESSING,
     dt: float = DT,
 ) -> Walk:
-    """Dress him and let him walk, for all of his clip unless told how long [s]."""
+    """Dress him, under medium damping, and let him walk under the one given."""
     sheet, man = shirt.dressed(folder, dressing)
     cloth = woven(sheet.mesh, spacing)
     sim = YarnSimulation(
-        cloth, damping=damping, gravity=(0, 0, -9.81), obstacles=man, dt=dt, iterations=2
+        cloth,
+        damping=DAMPINGS["medium"],
+        gravity=(0, 0, -9.81),
+        obstacles=man,
+        dt=dt,
+        tolerance=3e-3,
     )
-    length = float(np.asarray(man.times)[-1]) if duration is None else duration
     start = time.perf_counter()
-    motion = sim.run(length, every=max(1, round(0.02 / dt)))
-    seconds = (time.perf_counter() - start) / round(length / dt)
+    while sim.time < min(DRESSED, 0.5 * duration):
+        sim.step()
+    sim.damping = damping
+    motion = sim.run(duration - sim.time, every=max(1, round(0.02 / dt)))
+    seconds = (time.perf_counter() - start) / round(duration / dt)
     off = [
         man.at(x, t).distance.min() + man.margin
         for x, t in zip(motion.positions, motion.times, strict=True)
@@ -82,15 +87,14 @@ def main() -> None:
     given = shirt.wishes()
     brief = replace(shirt.DRESSING, growing=0.1, settling=0.0, easing=0.1)
     options = {"duration": 0.03, "dressing": brief, "spacing": 0.03} if given.quick else {}
-    print(f"{'damping':10}{'crossings':>10}{'kinetic [mJ]':>14}{'off skin [mm]':>15}{'s a step':>10}")
+    print(f"{'damping':10}{'crossings':>10}{'kinetic':>14}{'off skin':>15}{'a step':>10}")
     kinetic = {}
     for name, damping in DAMPINGS.items():
         each = walk(given.folder, damping, **options)
-        walking = each.motion.times > 0.7 * each.motion.times[-1]
-        kinetic[name] = each.motion.kinetic[walking].mean()
+        kinetic[name] = each.motion.kinetic.mean()
         print(
-            f"{name:10}{each.cloth.n_nodes:10,}{1e3 * kinetic[name]:14.3f}"
-            f"{1e3 * each.clearance:15.3f}{each.seconds:10.3f}"
+            f"{name:10}{each.cloth.n_nodes:10,}{1e3 * kinetic[name]:11.3f} mJ"
+            f"{1e3 * each.clearance:12.3f} mm{each.seconds:8.3f} s"
         )
         assert each.clearance > 0
         if given.save is not None:
@@ -100,4 +104,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

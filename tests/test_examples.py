@@ -16,6 +16,8 @@ _SCRIPTS = sorted(_EXAMPLES.glob("*.py"))
 _OF_A_FILE = _EXAMPLES / "simple_bridge_reduced.py"
 _OF_MEASUREMENTS = _EXAMPLES / "silicone_beam.py"
 _OF_A_CHARACTER = _EXAMPLES / "shirt.py"
+_OF_YARNS_ON_A_CHARACTER = _EXAMPLES / "yarn_shirt.py"
+_OF_ASSETS = (_OF_A_FILE, _OF_MEASUREMENTS, _OF_A_CHARACTER, _OF_YARNS_ON_A_CHARACTER)
 _SCENES = sorted(_EXAMPLES.glob("*.toml"))
 
 
@@ -38,7 +40,7 @@ def run(script: Path, *words: str, folder: Path) -> subprocess.CompletedProcess[
 
 @pytest.mark.parametrize(
     "script",
-    [path for path in _SCRIPTS if path not in (_OF_A_FILE, _OF_MEASUREMENTS, _OF_A_CHARACTER)],
+    [path for path in _SCRIPTS if path not in _OF_ASSETS],
     ids=lambda path: path.stem,
 )
 def test_example_script_reaches_its_answer(script, tmp_path):
@@ -86,6 +88,12 @@ def test_shirt_is_worn(assets, tmp_path):
     assert surfaces[0].n_triangles == 12736 + 4672
     boxes = [surface.bounds for surface in surfaces]
     np.testing.assert_allclose(boxes[1][:, 1], boxes[0][:, 2], atol=5e-3)  # glTF is y up
+
+
+def test_shirt_of_yarns_is_worn(assets, tmp_path):
+    done = run(_OF_YARNS_ON_A_CHARACTER, str(assets), "--quick", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count(" mm") == 2
 
 
 def test_shirt_says_what_it_needs(tmp_path):

@@ -17,7 +17,7 @@ from ...integrators import Stage
 from ...solvers.interface import Balance, Problem
 from ...types import Bools, Floats
 from .cloth import WovenCloth
-from .rubbing import Rubbing
+from .obstacle_friction import ObstacleFriction
 from .step import StepPotential
 
 _EPSILON = float(np.finfo(float).eps)
@@ -27,7 +27,8 @@ _ROUNDINGS = 100.0  # in a potential, which adds up over all yarns
 class YarnProblem(Problem):
     """The force balances of a woven cloth, one step after the other.
 
-    Its displacements are q (n, 5) itself; obstacles see the positions among them.
+    Its displacements are q (n, 5) itself; obstacles see the positions among them. What contacts
+    bend sharply is left to line searches: full steps alone lead yarns astray.
     """
 
     def __init__(self, cloth: WovenCloth, free: Bools, obstacles: Sequence[Obstacle]) -> None:
@@ -44,7 +45,7 @@ class YarnProblem(Problem):
         self._edge = float(np.mean(ends[:, 1] - ends[:, 0]))
         if obstacles:
             self.contact = self._contact_with(obstacles)
-            self._rubbing = Rubbing(self.contact, obstacles, cloth.slip_speed)
+            self._friction = ObstacleFriction(self.contact, obstacles, cloth.slip_speed)
 
     def _contact_with(self, obstacles: Sequence[Obstacle]) -> ContactForces:
         cloth, held_off = self._cloth, self._cloth.warp.radius + self._cloth.weft.radius
@@ -71,10 +72,6 @@ class YarnProblem(Problem):
         mean: Floats = np.einsum("nii->n", values[self._diagonal, :3, :3]) / 3
         return mean
 
-    @property
-    def has_corners(self) -> bool:
-        return self.contact is not None and self.contact.contacts.pairs.count > 0
-
     @contextmanager
     def step(self, potential: StepPotential, stage: Stage, began: float) -> Iterator[None]:
         """For as long as a step is solved that starts at ``stage.u_v`` at time ``began`` [s].
@@ -87,7 +84,7 @@ class YarnProblem(Problem):
             start, guess = stage.u_v[:, :3].copy(), stage.guess[:, :3].copy()
             self._space = Stage(stage.time, stage.c_v, start, stage.c_a, start, guess)
             self.contact.begin(self._space, start, guess, began)
-            self._rubbing.begin(guess, 1 / stage.c_v)
+            self._friction.begin(guess, 1 / stage.c_v)
         try:
             yield
         except StepFailed:
@@ -107,13 +104,13 @@ class YarnProblem(Problem):
 
     def rubbed(self, q: Floats) -> float:
         """What friction on obstacles takes in the step that ends at q (n, 5) [J]."""
-        return 0.0 if self.contact is None else 2 * self._rubbing.potential(q[:, :3])
+        return 0.0 if self.contact is None else 2 * self._friction.potential(q[:, :3])
 
     def contact_forces(self) -> Floats:
         """Force of the obstacles on every crossing in the last step [N], (n, 3)."""
         if self.contact is None:
             return np.zeros((self._cloth.n_nodes, 3))
-        return self.contact.contacts.on_vertices() + self._rubbing.on_vertices(self._q[:, :3])
+        return self.contact.contacts.on_vertices() + self._friction.on_vertices(self._q[:, :3])
 
     def balance(self, stage: Stage, u: Floats, *, with_matrix: bool = False) -> Balance:
         step = self._step
@@ -123,8 +120,8 @@ class YarnProblem(Problem):
         if self.contact is not None and np.isfinite(potential):
             x = u[:, :3]
             push = self.contact.push(x)
-            np.add.at(push, self.contact.contacts.pairs.vertex, self._rubbing.forces(x))
-            potential += self.contact.potential(x) + self._rubbing.potential(x)
+            np.add.at(push, self.contact.contacts.pairs.vertex, self._friction.forces(x))
+            potential += self.contact.potential(x) + self._friction.potential(x)
             gradient[:, :3] += push
             scale += float(np.linalg.norm(push))
         self._q = u
@@ -149,7 +146,7 @@ class YarnProblem(Problem):
         if self.contact is not None:
             in_space = self._matrix[:, :3, :3]
             self.contact.add_matrix(in_space, cautious=definite)
-            self._rubbing.add_matrix(in_space)
+            self._friction.add_matrix(in_space)
         return self._matrix
 
     def follow(self, stage: Stage, u: Floats, step: Floats, length: float) -> float:
@@ -170,7 +167,7 @@ class YarnProblem(Problem):
         if self.contact is None:
             return False
         changed = self.contact.improve(self._stage, u[:, :3], enough)
-        return self._rubbing.improve(u[:, :3], enough) or changed
+        return self._friction.improve(u[:, :3], enough) or changed
 
     @property
     def _step(self) -> StepPotential:

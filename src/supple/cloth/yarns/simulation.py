@@ -171,8 +171,9 @@ class YarnSimulation:
                 self._h = 0.5 * h
                 if self._h < _SHORTEST * self.dt:
                     self._h = self.dt
+                    folded = error.residual == np.inf
                     raise StepFailed(
-                        error.reason,
+                        "a yarn would fold back on itself" if folded else error.reason,
                         time=error.time,
                         residual=error.residual,
                         advice="Try a smaller dt, more damping or softer yarns.",

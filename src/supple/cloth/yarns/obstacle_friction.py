@@ -14,7 +14,7 @@ _ROUNDS = 1  # in a step, after which friction follows the slip
 _SAME = 0.01  # of the forces of friction: a change that is none
 
 
-class Rubbing:
+class ObstacleFriction:
     """Coulomb's friction by a viscosity that follows the slip.
 
     Against the slip velocity c acts the force κ c, κ = μN/√(|c|² + ε²), with N and c as they are
