@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
-import numpy as np
-from drawing import COLORS, IMAGES, INK, plain
+from drawing import COLORS, IMAGES, INK, on_white, plain
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "examples"))
@@ -17,6 +16,8 @@ sys.path.insert(0, str(ROOT / "examples"))
 import yarn_damping  # noqa: E402
 
 from supple.cloth.yarns import WovenCloth, Yarn, YarnDamping, YarnNet, YarnSimulation  # noqa: E402
+from supple.io.pictures import Camera, render  # noqa: E402
+from supple.io.yarn_surfaces import YarnTubes  # noqa: E402
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
@@ -42,7 +43,7 @@ def draped(axes: Any) -> None:
     """A cloth held by two corners, after it has come to rest."""
     n = 21
     net = YarnNet.patch(n, n, spacing=1.5e-3)
-    yarn = Yarn(radius=1.2e-4, linear_density=5e-5, stretch=0.2, bending=2e-10)
+    yarn = Yarn(radius=4e-4, linear_density=5e-5, stretch=0.2, bending=2e-10)
     cloth = WovenCloth(net, warp=yarn, shear=1e-9, friction=0.3)
     sim = YarnSimulation(
         cloth,
@@ -51,13 +52,12 @@ def draped(axes: Any) -> None:
         fixed=[0, n * (n - 1), n * n - 1],
         dt=2e-3,
     )
-    x = sim.run(0.5, every=1000).positions[-1].reshape(n, n, 3)
-    turn = np.radians(35)
-    across = x[..., 0] * np.cos(turn) + x[..., 1] * np.sin(turn)
-    up = x[..., 2] + 0.35 * (x[..., 1] * np.cos(turn) - x[..., 0] * np.sin(turn))
-    axes.plot(across.T, up.T, color=COLORS[0], linewidth=1.5)
-    axes.plot(across, up, color=COLORS[1], linewidth=1.5)
-    axes.set_aspect("equal")
+    motion = sim.run(0.5, every=1000)
+    tubes = YarnTubes(motion.mesh, samples=6, sides=10)
+    x = tubes.at(motion.displacements[-1])
+    camera = Camera.framing(x, azimuth=125.0, elevation=35.0, aspect=1.25)
+    image = render(x, tubes.triangles, camera, size=(500, 400), colors=tubes.paint)
+    axes.imshow(on_white(image))
     axes.axis("off")
     axes.set_title("held by three corners", fontsize=10, color=INK)
 

@@ -98,9 +98,11 @@ from .mesh import (
     TetMesh,
     VolumeMesh,
     read_mesh,
+    read_sheet,
     read_surface,
     read_vertex_list,
     write_mesh,
+    write_sheet,
 )
 from .motion import Motion
 from .recording import Recorder, read_motion
@@ -144,20 +146,26 @@ from .supports import Support
 from .threads import set_thread_count, thread_count
 
 if TYPE_CHECKING:
+    from .character import Character, Dressing, read_character
     from .io import Scene, export_motion, load_scene, write_damping_page, write_surface
 
 __version__ = "0.1.0"
 
 
+_OF_CHARACTER = ("Character", "Dressing", "read_character")
 _OF_IO = ("Scene", "export_motion", "load_scene", "write_damping_page", "write_surface")
 
 
 def __getattr__(name: str) -> Any:
-    """Scenes and exports come with heavy packages: load them when first used."""
+    """Scenes, exports and characters come with heavy packages: load them when first used."""
     if name in _OF_IO:
         from . import io
 
         return getattr(io, name)
+    if name in _OF_CHARACTER:
+        from . import character
+
+        return getattr(character, name)
     raise AttributeError(f"module 'supple' has no attribute {name!r}")
 
 
@@ -176,6 +184,7 @@ __all__ = [
     "Box",
     "Capsule",
     "Caughey",
+    "Character",
     "Cholesky",
     "Cloth",
     "ClothDrag",
@@ -195,6 +204,7 @@ __all__ = [
     "DesignReport",
     "Dissipation",
     "Drag",
+    "Dressing",
     "ElasticBody",
     "Embedding",
     "Example",
@@ -283,8 +293,10 @@ __all__ = [
     "modal_derivatives",
     "motion_basis",
     "picked_basis",
+    "read_character",
     "read_mesh",
     "read_motion",
+    "read_sheet",
     "read_surface",
     "read_vertex_list",
     "reduce",
@@ -301,5 +313,6 @@ __all__ = [
     "wish",
     "write_damping_page",
     "write_mesh",
+    "write_sheet",
     "write_surface",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,14 @@ def instance(name: str, value: Any, kind: type | tuple[type, ...], example: str)
     if not isinstance(value, kind):
         got = f"the class {value.__name__}" if isinstance(value, type) else repr(value)
         raise InputError(f"{name} is {got}; give an object such as {example}")
+
+
+def several(name: str, given: Any, kind: Any, example: str) -> tuple[Any, ...]:
+    """One or several of a kind, as a tuple."""
+    found = (given,) if isinstance(given, kind) else given
+    if not isinstance(found, Sequence) or not all(isinstance(each, kind) for each in found):
+        raise InputError(f"{name}={given!r}: give one such as {example}, or several")
+    return tuple(found)
 
 
 def numbers(name: str, value: Any, shapes: tuple[tuple[int, ...], ...] | None = None) -> Floats:

@@ -40,7 +40,7 @@ class Dynamics(SplitProblem):
     ) -> None:
         self.body = body
         self.layers = None if self_contact is None else self_contact.bind(body)
-        self.contact = ContactForces(body, obstacles) if obstacles else None
+        self.contact = ContactForces.of_body(body, obstacles) if obstacles else None
         self._edge = float(body.mesh.edge_lengths().mean())
         self._touching: set[tuple[int, int]] = set()
         self._pressed: set[tuple[int, int]] = set()
@@ -180,6 +180,9 @@ class Dynamics(SplitProblem):
 
     def follow(self, stage: Stage, u: Floats, step: Floats, length: float) -> float:
         return 0.0 if self.contact is None else self.contact.follow(stage, u, step, length)
+
+    def brought_out(self, stage: Stage, u: Floats) -> Floats:
+        return u if self.contact is None else self.contact.contacts.brought_out(stage, u)
 
     def keep_place(self) -> Callable[[], None]:
         return super().keep_place() if self.contact is None else self.contact.keep_place()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from supple.errors import InputError
-from supple.mesh import Mesh
+from supple.mesh import Mesh, YarnMesh
 from supple.types import Floats
 
 
@@ -31,6 +32,13 @@ class Frame:
     dissipated: float
     linear_momentum: Floats
     angular_momentum: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class YarnFrame(Frame):
+    """One moment of woven cloth, with the arc lengths of its crossings [m], (n, 2)."""
+
+    arc_lengths: Floats
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,22 +67,16 @@ class Motion:
     linear_momentum: Floats
     angular_momentum: Floats
 
+    frame_kind: ClassVar[type[Frame]] = Frame
+    """What its frames are."""
+
     def __post_init__(self) -> None:
         count = np.size(self.times)
         if count == 0:
             raise InputError("a motion needs at least one frame; times is empty")
         vertices = len(self.mesh.vertices)
-        shapes: dict[str, tuple[int, ...]] = {
-            "times": (count,),
-            "displacements": (count, vertices, 3),
-            "kinetic": (count,),
-            "elastic": (count,),
-            "gravitational": (count,),
-            "dissipated": (count,),
-            "linear_momentum": (count, 3),
-            "angular_momentum": (count, 3),
-        }
-        for name, shape in shapes.items():
+        for name, row in self._rows().items():
+            shape = (count, *row)
             array = np.asarray(getattr(self, name), dtype=np.float64, order="C")
             if array.shape != shape:
                 raise InputError(
@@ -95,25 +97,32 @@ class Motion:
                 f"and frame {i + 1} at {self.times[i + 1]:.9g} s"
             )
 
+    def _rows(self) -> dict[str, tuple[int, ...]]:
+        """The shape of one frame's share of each array."""
+        return {
+            "times": (),
+            "displacements": (len(self.mesh.vertices), 3),
+            "kinetic": (),
+            "elastic": (),
+            "gravitational": (),
+            "dissipated": (),
+            "linear_momentum": (3,),
+            "angular_momentum": (3,),
+        }
+
     @classmethod
-    def from_frames(cls, mesh: Mesh, frames: Iterable[Frame]) -> Motion:
+    def from_frames(cls, mesh: Mesh, frames: Iterable[Frame]) -> Self:
         """Puts single frames of ``mesh`` together."""
         rows = list(frames)
-        return cls(
-            mesh=mesh,
-            times=np.array([f.time for f in rows]),
-            displacements=np.array([f.displacements for f in rows]),
-            kinetic=np.array([f.kinetic for f in rows]),
-            elastic=np.array([f.elastic for f in rows]),
-            gravitational=np.array([f.gravitational for f in rows]),
-            dissipated=np.array([f.dissipated for f in rows]),
-            linear_momentum=np.array([f.linear_momentum for f in rows]),
-            angular_momentum=np.array([f.angular_momentum for f in rows]),
-        )
+        arrays: dict[str, Any] = {
+            each.name: np.array([getattr(row, each.name) for row in rows])
+            for each in fields(cls.frame_kind)
+        }
+        return cls(mesh=mesh, times=arrays.pop("time"), **arrays)
 
     def __repr__(self) -> str:
         span = f"{self.times[0]:.6g}…{self.times[-1]:.6g} s"
-        return f"Motion({len(self)} frames, {span}, {self.mesh!r})"
+        return f"{type(self).__name__}({len(self)} frames, {span}, {self.mesh!r})"
 
     def __len__(self) -> int:
         """Number of frames T."""
@@ -122,7 +131,7 @@ class Motion:
     def __iter__(self) -> Iterator[Frame]:
         return (self.frame(i) for i in range(len(self)))
 
-    def __getitem__(self, frames: slice) -> Motion:
+    def __getitem__(self, frames: slice) -> Self:
         """A stretch of the motion, as in ``motion[10:20]``; ``frame(i)`` gives a single frame."""
         if not isinstance(frames, slice):
             raise TypeError(
@@ -132,32 +141,15 @@ class Motion:
             raise InputError(
                 f"the slice holds no frame; the motion has frames 0 to {len(self) - 1}"
             )
-        return Motion(
-            mesh=self.mesh,
-            times=self.times[frames],
-            displacements=self.displacements[frames],
-            kinetic=self.kinetic[frames],
-            elastic=self.elastic[frames],
-            gravitational=self.gravitational[frames],
-            dissipated=self.dissipated[frames],
-            linear_momentum=self.linear_momentum[frames],
-            angular_momentum=self.angular_momentum[frames],
-        )
+        return replace(self, **{name: getattr(self, name)[frames] for name in self._rows()})
 
     def frame(self, index: int) -> Frame:
         """Frame ``index``; negative numbers count from the end."""
         if not -len(self) <= index < len(self):
             raise InputError(f"there is no frame {index}; the motion has 0 to {len(self) - 1}")
-        return Frame(
-            time=float(self.times[index]),
-            displacements=self.displacements[index],
-            kinetic=float(self.kinetic[index]),
-            elastic=float(self.elastic[index]),
-            gravitational=float(self.gravitational[index]),
-            dissipated=float(self.dissipated[index]),
-            linear_momentum=self.linear_momentum[index],
-            angular_momentum=self.angular_momentum[index],
-        )
+        numbers = {name: getattr(self, name)[index] for name in self._rows()}
+        plain: dict[str, Any] = {k: float(v) if np.ndim(v) == 0 else v for k, v in numbers.items()}
+        return self.frame_kind(time=plain.pop("times"), **plain)
 
     def vertex(self, index: int) -> Floats:
         """Where vertex ``index`` goes: its positions [m], (T, 3)."""
@@ -206,7 +198,7 @@ class Motion:
         total: Floats = self.kinetic + self.elastic + self.gravitational
         return total
 
-    def joined(self, other: Motion) -> Motion:
+    def joined(self, other: Self) -> Self:
         """This motion, then ``other``, which must be of the same mesh and not start earlier.
 
         Where ``other`` starts at the moment this one ends, that frame is kept once. Where the
@@ -222,18 +214,12 @@ class Motion:
         start = int(other.times[0] == self.times[-1])
         restarted = other.dissipated[0] < self.dissipated[-1]
         offset = self.dissipated[-1] - other.dissipated[0] if restarted else 0.0
-        tail = slice(start, None)
-        return Motion(
-            mesh=self.mesh,
-            times=np.concatenate([self.times, other.times[tail]]),
-            displacements=np.concatenate([self.displacements, other.displacements[tail]]),
-            kinetic=np.concatenate([self.kinetic, other.kinetic[tail]]),
-            elastic=np.concatenate([self.elastic, other.elastic[tail]]),
-            gravitational=np.concatenate([self.gravitational, other.gravitational[tail]]),
-            dissipated=np.concatenate([self.dissipated, offset + other.dissipated[tail]]),
-            linear_momentum=np.concatenate([self.linear_momentum, other.linear_momentum[tail]]),
-            angular_momentum=np.concatenate([self.angular_momentum, other.angular_momentum[tail]]),
-        )
+        arrays: dict[str, Any] = {
+            name: np.concatenate([getattr(self, name), getattr(other, name)[start:]])
+            for name in self._rows()
+        }
+        arrays["dissipated"][len(self) :] += offset
+        return replace(self, **arrays)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes a motion file; the file at ``path``, if any, stays until the new one is whole."""
@@ -248,6 +234,28 @@ class Motion:
         from supple.recording import read_motion
 
         return read_motion(path)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class YarnMotion(Motion):
+    """Frames of woven cloth: displacements are those of its crossings.
+
+    ``arc_lengths`` [m], (T, n, 2), say where the crossings are along warp and weft.
+    """
+
+    mesh: YarnMesh
+    arc_lengths: Floats
+
+    frame_kind: ClassVar[type[Frame]] = YarnFrame
+
+    def _rows(self) -> dict[str, tuple[int, ...]]:
+        return {**super()._rows(), "arc_lengths": (len(self.mesh.vertices), 2)}
+
+    @property
+    def potential(self) -> Floats:
+        """Stored energy, that of weight included [J], (T,)."""
+        stored: Floats = self.elastic + self.gravitational
+        return stored
 
 
 def _same_mesh(first: Mesh, second: Mesh) -> bool:

@@ -4,7 +4,8 @@ A motion file is a block (see ``files``) that holds the mesh, then one record a 
 added at its end:
 
     kind (4 bytes) · checksum (u32) · payload
-    FRAM: 11 + 3n float64 numbers;  DONE: the number of frames (u64), once the run is finished
+    FRAM: 11 + 3n float64 numbers, of yarns 11 + 5n
+    DONE: the number of frames (u64), once the run is finished
 
 A record's checksum continues the one before it, so it vouches for all that precedes it. The
 checkpoint is one block, replaced as a whole after each frame; it names its frame by that checksum.
@@ -29,9 +30,9 @@ from numpy.typing import ArrayLike
 from supple import files
 from supple.errors import InputError
 from supple.files import Arrays
-from supple.mesh import Mesh
+from supple.mesh import Mesh, YarnMesh
 from supple.mesh.packing import describe_mesh, mesh_of
-from supple.motion import Frame, Motion
+from supple.motion import Frame, Motion, YarnFrame, YarnMotion
 from supple.types import Floats
 
 __all__ = [
@@ -80,7 +81,7 @@ class Recorder:
         self.path = Path(path)
         self.frames = 0
         self.finished = False
-        self._vertices = len(mesh.vertices)
+        self._mesh = mesh
         self._aside = self.path.with_name(self.path.name + ".checkpoint")
         self._state: Arrays | None = None
         self._last = -np.inf  # time of the last frame
@@ -150,7 +151,7 @@ class Recorder:
         """
         if self.finished:
             raise InputError(f"{self.path} is finished; record to another file")
-        values = _flat(frame, self._vertices)
+        values = _flat(frame, self._mesh)
         time = float(values[0])
         if time <= self._last:
             raise InputError(f"time={time:.9g} s is not after {self._last:.9g} s, the last frame")
@@ -216,25 +217,29 @@ def read_motion(path: str | os.PathLike[str], *, salvage: bool = False) -> Motio
         contents = _Contents(file, Path(path))
         capacity = max(0, os.fstat(file.fileno()).st_size - contents.start) // contents.frame_bytes
         scalars = np.empty((capacity, _SCALARS))
-        u = np.empty((capacity, len(contents.mesh.vertices), 3))
+        n = len(contents.mesh.vertices)
+        u, arcs = np.empty((capacity, n, 3)), np.empty((capacity, n, _arcs(contents.mesh)))
         for i, row in enumerate(contents.frames(salvage=salvage)):
-            scalars[i] = row[:_SCALARS]
-            u[i] = row[_SCALARS:].reshape(-1, 3)
+            scalars[i], of_vertices = row[:_SCALARS], row[_SCALARS:]
+            u[i] = of_vertices[: 3 * n].reshape(n, 3)
+            arcs[i] = of_vertices[3 * n :].reshape(n, -1) if arcs.size else 0.0
         count = len(contents.sums) - 1
     if count == 0:
         raise InputError(f"{path} holds no whole frame yet")
     time, kinetic, elastic, gravitational, dissipated = scalars[:count, :5].T
-    return Motion(
-        mesh=contents.mesh,
-        times=time,
-        displacements=u[:count],
-        kinetic=kinetic,
-        elastic=elastic,
-        gravitational=gravitational,
-        dissipated=dissipated,
-        linear_momentum=scalars[:count, 5:8],
-        angular_momentum=scalars[:count, 8:11],
-    )
+    arrays: dict[str, Any] = {
+        "times": time,
+        "displacements": u[:count],
+        "kinetic": kinetic,
+        "elastic": elastic,
+        "gravitational": gravitational,
+        "dissipated": dissipated,
+        "linear_momentum": scalars[:count, 5:8],
+        "angular_momentum": scalars[:count, 8:11],
+    }
+    if isinstance(contents.mesh, YarnMesh):
+        return YarnMotion(mesh=contents.mesh, **arrays, arc_lengths=arcs[:count])
+    return Motion(mesh=contents.mesh, **arrays)
 
 
 def is_motion_file(path: str | os.PathLike[str]) -> bool:
@@ -266,7 +271,7 @@ def write_motion(
     with files.replacing(path) as temporary, open(temporary, "wb") as file:
         file.write(block)
         for frame in motion:
-            values = _flat(frame, len(motion.mesh.vertices))
+            values = _flat(frame, motion.mesh)
             record, checksum = _record(b"FRAM", values.tobytes(), checksum)
             file.write(record)
         file.write(_record(b"DONE", struct.pack("<Q", len(motion)), checksum)[0])
@@ -287,7 +292,8 @@ class _Contents:
         except (LookupError, TypeError, AttributeError, ValueError) as error:
             raise InputError(f"{path}: its header does not describe a mesh ({error!r})") from error
         self.start = file.tell()
-        self.frame_bytes = _RECORD.size + 8 * (_SCALARS + 3 * len(self.mesh.vertices))
+        of_vertex = 3 + _arcs(self.mesh)
+        self.frame_bytes = _RECORD.size + 8 * (_SCALARS + of_vertex * len(self.mesh.vertices))
         self.sums = [self._block.checksum]
         self.finished = False
 
@@ -343,15 +349,28 @@ def _describe(mesh: Mesh, metadata: Mapping[str, str]) -> tuple[dict[str, Any], 
     return {**header, "metadata": dict(metadata)}, arrays
 
 
-def _flat(frame: Frame, vertices: int) -> Floats:
-    shapes = {"displacements": (vertices, 3), "linear_momentum": (3,), "angular_momentum": (3,)}
+def _arcs(mesh: Mesh) -> int:
+    """How many arc lengths a vertex has: as many as yarns pass through it."""
+    return 2 if isinstance(mesh, YarnMesh) else 0
+
+
+def _flat(frame: Frame, mesh: Mesh) -> Floats:
+    n, woven = len(mesh.vertices), isinstance(mesh, YarnMesh)
+    if isinstance(frame, YarnFrame) != woven:
+        needed = "YarnFrame" if woven else "Frame"
+        raise InputError(f"a {type(frame).__name__} does not go with {mesh!r}; give a {needed}")
+    shapes = {"displacements": (n, 3), "linear_momentum": (3,), "angular_momentum": (3,)}
+    if woven:
+        shapes["arc_lengths"] = (n, 2)
     for name, shape in shapes.items():
         found = np.shape(getattr(frame, name))
         if found != shape:
             raise InputError(f"{name} of the frame has shape {found}; it must be {shape}")
     energies = (frame.kinetic, frame.elastic, frame.gravitational, frame.dissipated)
     momenta = (frame.linear_momentum, frame.angular_momentum)
-    parts = ((frame.time, *energies), *momenta, np.ravel(frame.displacements))
+    parts = [np.array([frame.time, *energies]), *momenta, np.ravel(frame.displacements)]
+    if isinstance(frame, YarnFrame):
+        parts.append(np.ravel(frame.arc_lengths))
     values = np.concatenate(parts).astype("<f8", copy=False)
     if not np.isfinite(values).all():
         raise InputError(f"the frame at time={frame.time} s holds NaN or infinity")

@@ -5,7 +5,7 @@ import pytest
 
 import supple as sp
 from supple.cli import main
-from supple.cli.simulate import facts
+from supple.cli.facts import facts
 from supple.cli.words import damping_text
 from supple.damping import load_damping, save_damping
 from supple.io.scene import load_scene

@@ -34,12 +34,15 @@ def test_force_is_the_velocity_gradient_of_the_potential(damping):
 
 @every_kind
 def test_rate_of_strain_is_the_derivative_of_strain_along_the_motion(damping):
-    """V_d of a step, with strains of the step for rates, tends to V_d at (q, v)."""
+    """V_d of a step, with strains of the step for rates, tends to V_d at (q, v) as h does to 0.
+
+    What two steps leave at first order is taken out between them; the rest is of second order.
+    """
     body = cloth()
     q, v = bent(body, size=0.05), rates(body)
     V, f = body.dissipation(q, v, damping)
     before = body.before(q, damping.switch_angle)
-    errors = []
+    found = []
     for h in (1e-6, 5e-7):
         options = {"before": before, "rates": Rates.of(damping, h)}
         step = stored = 0.0
@@ -50,9 +53,11 @@ def test_rate_of_strain_is_the_derivative_of_strain_along_the_motion(damping):
             g_elastic = np.zeros_like(q)
             stored += potential(q + h * v, g_elastic)
             g -= g_elastic
-        errors.append((abs((step - stored) / h - V) / V, np.abs(g + f).max() / np.abs(f).max()))
-    assert np.array(errors[1]).max() < 1e-2
-    np.testing.assert_allclose(np.array(errors[0]) / errors[1], 2, rtol=0.1)
+        found.append(np.append(-g / np.abs(f).max(), (step - stored) / h / V))
+    exact = np.append(f / np.abs(f).max(), 1.0)
+    coarse, fine = (np.abs(each - exact).max() for each in found)
+    assert coarse / fine == pytest.approx(2, rel=0.1)
+    assert np.abs(2 * found[1] - found[0] - exact).max() < 2e-4
 
 
 @pytest.mark.parametrize("name", ["stretch", "large bending", "shear"])
@@ -119,8 +124,10 @@ def test_bending_force_is_finite_and_continuous_through_straight():
     assert np.isfinite(forces).all()
     middle = np.abs(forces[40]).max()
     assert middle > 0
-    assert np.abs(forces - forces[40])[..., :3].max() < 1e-2 * middle
-    assert np.abs(np.diff(forces, axis=0)).max() < 4e-3 * middle
+    # The force turns with the yarn, by the angle, and changes in size by its square.
+    change = np.abs(forces - forces[40]).max(axis=1) / middle
+    assert (change[:, 2] <= 5 * heights**2 + 1e-15).all()
+    assert (change.max(axis=1) <= 0.5 * np.abs(heights) + 1e-15).all()
 
 
 def test_forces_agree_across_the_switch():

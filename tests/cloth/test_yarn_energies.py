@@ -158,9 +158,9 @@ def test_bending_is_finite_and_continuous_through_straight():
             g, K = np.zeros_like(q), np.zeros_like(K)
             body.bending_potential(q, g, K)
             expected = sign * size * (straight @ bump.ravel()).reshape(q.shape)
-            assert np.abs(g - expected).max() <= 1e-3 * np.abs(expected).max()
+            assert np.abs(g - expected).max() <= size * np.abs(expected).max()
             near = body.pattern.full(K).toarray()
-            assert np.abs(near - straight).max() <= 1e-3 * np.abs(straight).max()
+            assert np.abs(near - straight).max() <= size * np.abs(straight).max()
 
 
 def test_closed_forms_of_one_yarn():

@@ -56,6 +56,15 @@ def test_between_times_by_cubics_through_them():
         np.testing.assert_array_equal(animated.vertices_at(time)[1], 0.0)
 
 
+def test_margin_keeps_off():
+    """Distances are less by the margin, and nothing else changes."""
+    near, far = (moved(BALL, lambda x, t: (1 + t) * x, margin=m) for m in (0.0, 0.01))
+    one, other = (obstacle.at(around(2), 0.3) for obstacle in (near, far))
+    np.testing.assert_allclose(other.distance, one.distance - 0.01, atol=1e-12)
+    np.testing.assert_array_equal(other.normal, one.normal)
+    np.testing.assert_array_equal(other.velocity, one.velocity)
+
+
 def test_drawn_where_it_is():
     animated = moved(BALL, lambda x, t: x + np.array([t, 0, 0]))
     np.testing.assert_allclose(
@@ -98,6 +107,7 @@ def test_friction_is_with_the_moving_surface():
         ({"times": [0.0]}, "two or more"),
         ({"times": [0.0, 0.0]}, "later"),
         ({"positions": np.zeros((3, 4, 3))}, r"\(T, n, 3\)"),
+        ({"margin": -1e-3}, "at least 0"),
         ({"motion": sp.Rails.path(position=lambda t: (t, 0, 0))}, "rigid"),
     ],
 )

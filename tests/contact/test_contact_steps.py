@@ -84,6 +84,41 @@ def test_four_iterations_a_stage_will_do():
         assert depth(sim, FLOOR) <= 1e-3 * edge(sim.body)
 
 
+@pytest.mark.parametrize("iterations", [1, 2])
+def test_a_single_iteration_leaves_nothing_inside(iterations):
+    sim = thrown(iterations=iterations)
+    _, _, touched = shapes(sim)
+    assert touched
+    assert depth(sim, FLOOR) <= 1e-12
+
+
+def test_a_single_iteration_leaves_nothing_in_a_crease():
+    """Cloth thrown into a valley, where out of one side leads into the other."""
+    line = np.array([-0.5, 0.0, 0.5])
+    places = np.array([(x, y, abs(x)) for x in line for y in (-0.5, 0.5)])
+    valley = sp.MeshObstacle(
+        sp.Surface(places, np.array([(0, 2, 3), (0, 3, 1), (2, 4, 5), (2, 5, 3)])), friction=0.3
+    )
+    grid = sp.SheetMesh.grid(size=(0.4, 0.4), cells=(8, 8))
+    mesh = sp.SheetMesh(grid.vertices + np.array([-0.17, -0.2, 0.25]), grid.cells)
+    felt = sp.IsotropicCloth(young=1e5, poisson=0.3, thickness=1e-3, areal_density=0.3)
+    sim = sp.Simulation(
+        sp.Cloth(mesh, felt),
+        damping=sp.ClothStrainRate(matched=0.02),
+        integrator=sp.BackwardEuler(),
+        solver=sp.Newton(iterations=1),
+        obstacles=valley,
+        gravity=(0, 0, -G),
+        dt=5e-3,
+    )
+    sim.state.v = np.tile((0.0, 0.0, -3.0), (mesh.n_vertices, 1))
+    for _ in range(40):
+        sim.step()
+        x = mesh.vertices + sim.state.u
+        assert (np.abs(x[:, 0]) - x[:, 2]).max() < 1e-5
+    assert x[:, 2].min() < 0.05
+
+
 def test_full_steps_that_go_astray_are_taken_back():
     """At 50 m/s, sixteen cells a step, they do; the surface is stopped all the same."""
     mesh = sp.TetMesh.box((0.2, 0.2, 0.2), (4, 4, 4))

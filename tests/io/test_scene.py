@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 import supple as sp
 from supple.integrators import INTEGRATORS
 from supple.io.scene import load_scene
-from supple.io.scene_fields import LINEAR_SOLVERS, SCENE
+from supple.io.scene_fields import SCENE
+from supple.io.scene_models import LINEAR_SOLVERS
 from supple.io.scene_schema import Choice, Named, Problems, Table, Tables
 from supple.materials import MATERIALS
 from supple.mesh import write_mesh

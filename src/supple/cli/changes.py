@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from supple import InputError
-from supple.io.scene import up_axis
-from supple.io.scene_fields import SCENE
-from supple.io.scene_schema import Problems
+from supple.io.scene import schema_of, up_axis
+from supple.io.scene_schema import Problems, Table
 
 _BARE = re.compile(r"=\s*(?!(?:true|false|inf|nan)\b)([A-Za-z][\w-]*)")
 
@@ -23,16 +22,20 @@ def changes_of(given: argparse.Namespace) -> dict[str, Any]:
     Raises InputError that names the option.
     """
     made: dict[str, Any] = {}
+    schema = schema_of(_tables(Path(given.scene)))
     if "none" in given.damping:
         if len(given.damping) > 1:
             raise InputError("--damping none takes all damping away; give it alone")
         made["damping"] = []
     elif given.damping:
-        made["damping"] = [_table("--damping", "model", text) for text in given.damping]
+        tables = [_table("--damping", "model", text, schema) for text in given.damping]
+        made["damping"] = tables if "mesh" in schema.fields else tables[0]
+        if "mesh" not in schema.fields and len(tables) > 1:
+            raise InputError("--damping: yarns have one damping; give it once")
     if given.solver is not None:
-        made["solver"] = _table("--solver", "method", given.solver)
+        made["solver"] = _table("--solver", "method", given.solver, schema)
     if given.floor is not None:
-        made["obstacles"] = [_floor(given)]
+        made["obstacles"] = [_floor(given, schema)]
     else:
         for name in ("friction", "restitution"):
             if getattr(given, name) is not None:
@@ -61,7 +64,7 @@ def same_options(kept: str, given: argparse.Namespace, path: Path) -> None:
         )
 
 
-def _table(option: str, key: str, text: str) -> dict[str, Any]:
+def _table(option: str, key: str, text: str, schema: Table) -> dict[str, Any]:
     """``name:field=value,field=value`` as the table that a scene would have."""
     name, _, rest = text.partition(":")
     quoted = _BARE.sub(r'="\1"', rest)
@@ -73,11 +76,11 @@ def _table(option: str, key: str, text: str) -> dict[str, Any]:
             f"{'strain-rate:shear=5,bulk=2' if key == 'model' else 'admm:iterations=30'}"
         ) from error
     table = {key: name, **fields}
-    _check(option, "damping" if key == "model" else "solver", table, f"{option} {text}")
+    _check(option, "damping" if key == "model" else "solver", table, f"{option} {text}", schema)
     return table
 
 
-def _floor(given: argparse.Namespace) -> dict[str, Any]:
+def _floor(given: argparse.Namespace, schema: Table) -> dict[str, Any]:
     floor: dict[str, Any] = {
         "shape": "plane",
         "normal": [0.0, 1.0, 0.0] if _up(Path(given.scene)) == "y" else [0.0, 0.0, 1.0],
@@ -86,13 +89,13 @@ def _floor(given: argparse.Namespace) -> dict[str, Any]:
     for name in ("friction", "restitution"):
         if getattr(given, name) is not None:
             floor[name] = getattr(given, name)
-    _check("floor", "obstacles", [floor], "--floor")
+    _check("floor", "obstacles", [floor], "--floor", schema)
     return floor
 
 
-def _check(path: str, field: str, value: Any, typed: str) -> None:
+def _check(path: str, field: str, value: Any, typed: str, schema: Table) -> None:
     problems = Problems(Path())
-    SCENE.fields[field].read(value, path, problems)
+    schema.fields[field].read(value, path, problems)
     if problems.found:
         # As the options are typed: no table, no list.
         plain = [
@@ -105,6 +108,14 @@ def _check(path: str, field: str, value: Any, typed: str) -> None:
 def _up(scene: Path) -> str:
     """The axis that points up in a scene; z if that cannot be told, which loading it will."""
     try:
-        return up_axis(tomllib.loads(scene.read_text(encoding="utf-8"))["gravity"])
-    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return up_axis(_tables(scene)["gravity"])
+    except (ValueError, TypeError, KeyError):
         return "z"
+
+
+def _tables(scene: Path) -> dict[str, Any]:
+    """What a scene file holds; nothing if that cannot be told, which loading it will."""
+    try:
+        return tomllib.loads(scene.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}

@@ -14,7 +14,7 @@ from supple.cli.design_job import Design
 from supple.cli.designing import body_at_rest, table
 from supple.cli.progress import Reporter, say
 from supple.cli.simulate import make_folder
-from supple.io.scene import load_scene
+from supple.io.scene import Scene, load_scene
 from supple.types import Floats
 
 _SCENE = """\
@@ -153,6 +153,7 @@ def _design(file: Path, folder: Path, *, quiet: bool) -> Design:
     """Design for the scene in ``file``, and write what came of it."""
     with Reporter("examples", quiet=quiet) as reporter:
         scene = load_scene(file, progress=reporter)
+    assert isinstance(scene, Scene)
     before = scene.damping
     assert isinstance(before, ExampleDamping)
     by_hand = before.with_curves(_BY_HAND)

@@ -7,7 +7,7 @@ import sys
 import tomllib
 from pathlib import Path
 
-from supple import ExampleDamping, InputError, set_thread_count
+from supple import Body, ExampleDamping, InputError, set_thread_count
 from supple.cli.design_job import Design
 from supple.cli.designing import body_at_rest, count
 from supple.cli.progress import Reporter
@@ -45,6 +45,8 @@ def command(given: argparse.Namespace) -> int:
         )
     with Reporter("examples", quiet=given.quiet) as reporter:
         scene = load_scene(given.scene, progress=reporter)
+    if not (isinstance(scene, Scene) and isinstance(scene.body, Body)):
+        raise InputError(f"{scene.path} is a scene of cloth; dampings are designed for solids")
     damping = _examples(scene)
     made = Design(scene, damping, body_at_rest(scene), given.quiet)
     fresh, saved = not folder.exists(), False

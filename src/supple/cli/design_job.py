@@ -23,8 +23,8 @@ from supple.cli.designing import (
     table,
     verified,
 )
+from supple.cli.facts import facts
 from supple.cli.progress import Reporter, say
-from supple.cli.simulate import facts
 from supple.design import Fit, UnloadingTest, best_linear_damping, design_damping
 from supple.io.design_report import write_design_report
 from supple.io.report import Run, floor_under
@@ -132,7 +132,7 @@ class Design:
             path,
             title=scene.title,
             summary=summary,
-            mesh=scene.body.mesh,
+            mesh=scene.solid.mesh,
             before=self.before,
             fit=self.fit,
             linear=self.linear,

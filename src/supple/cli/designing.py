@@ -46,7 +46,7 @@ class TargetReporter(Reporter):
 
 def body_at_rest(scene: Scene) -> Body:
     """The body of a scene with supports that stay where they are at the start."""
-    body = scene.body
+    body = scene.solid
     if not body.held.moving:
         return body
     placed = np.zeros_like(body.mesh.vertices)

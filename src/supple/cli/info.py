@@ -170,7 +170,7 @@ def _motion(path: Path) -> dict[str, Any]:
 
 
 def _scene(path: Path) -> dict[str, Any]:
-    from supple.cli.simulate import facts
+    from supple.cli.facts import facts
     from supple.io.scene import load_scene
 
     scene = load_scene(path)

@@ -12,12 +12,13 @@ from pathlib import Path
 
 from supple import InputError, Motion, StepFailed, read_motion, set_thread_count
 from supple.cli.changes import changes_of, same_options, words_of
+from supple.cli.facts import facts
 from supple.cli.progress import Reporter, say
-from supple.cli.simulate import export, facts, make_folder, record
+from supple.cli.simulate import export, make_folder, record
 from supple.cli.values import default_folder
 from supple.io.obstacle_surfaces import floor_of
-from supple.io.report import Run, floor_under, write_report
-from supple.io.scene import Scene, load_scene
+from supple.io.report import Run, write_report
+from supple.io.scene import Scene, YarnScene, load_scene
 from supple.mesh import VolumeMesh
 from supple.recording import read_mesh_of, read_metadata
 from supple.types import Floats
@@ -26,6 +27,7 @@ _IN_SCENE_WORDS = (
     "In the scene, that is: [time] substeps = 4 (with fps; or a smaller dt), or [integrator] "
     'name = "BackwardEuler".'
 )
+_IN_YARN_WORDS = "In the scene, that is: [time] substeps = 4 (with fps; or a smaller dt)."
 
 
 def command(given: argparse.Namespace) -> int:
@@ -47,7 +49,7 @@ def command(given: argparse.Namespace) -> int:
     duration = given.duration if given.duration is not None else scene.duration
     if given.resume and not path.exists():
         say(f"There is no {path}: nothing to resume; starting.", quiet=given.quiet)
-    say(f"{scene.title}: {scene.body.mesh!r}, {duration:g} s", quiet=given.quiet)
+    say(f"{scene.title}: {scene.mesh!r}, {duration:g} s", quiet=given.quiet)
     began = time.perf_counter()
     try:
         with Reporter(scene.path.name, quiet=given.quiet) as reporter:
@@ -66,7 +68,7 @@ def command(given: argparse.Namespace) -> int:
         return 130
     except StepFailed as failure:
         failure.add_note(_kept(path))
-        failure.add_note(_IN_SCENE_WORDS)
+        failure.add_note(_IN_YARN_WORDS if isinstance(scene, YarnScene) else _IN_SCENE_WORDS)
         raise
     except OSError as error:
         error.add_note(f"{_kept(path)} {_onward(given, folder)}")
@@ -92,7 +94,7 @@ def _recorded(path: Path, given: argparse.Namespace) -> VolumeMesh | None:
     if not _same(read_metadata(path).get("scene", ""), text):
         return None
     mesh = read_mesh_of(path)
-    return mesh if isinstance(mesh, VolumeMesh) else None  # scenes are of solids
+    return mesh if isinstance(mesh, VolumeMesh) else None  # only solids are filled
 
 
 def _same(before: str, now: str) -> bool:
@@ -103,7 +105,7 @@ def _same(before: str, now: str) -> bool:
         return False
 
 
-def _metadata(scene: Scene, path: Path, given: argparse.Namespace) -> dict[str, str]:
+def _metadata(scene: Scene | YarnScene, path: Path, given: argparse.Namespace) -> dict[str, str]:
     """The texts that the motion file keeps; stops where it was made from another scene."""
     if path.exists() and not (given.resume or given.overwrite):
         raise InputError(
@@ -150,7 +152,9 @@ def _tell(
         say(f"This run was finished before; {len(motion)} frames", quiet=given.quiet)
 
 
-def _write(scene: Scene, motion: Motion, steps: Floats, folder: Path, quiet: bool) -> None:
+def _write(
+    scene: Scene | YarnScene, motion: Motion, steps: Floats, folder: Path, quiet: bool
+) -> None:
     made = [folder / "motion.motion"]
     for ending in scene.formats:
         made.append(folder / f"motion.{ending}")
@@ -167,8 +171,8 @@ def _write(scene: Scene, motion: Motion, steps: Floats, folder: Path, quiet: boo
             facts=facts(scene),
             skin=scene.skin,
             colors=scene.colors,
-            free=bool(scene.body.free.all()),
-            floor=floor_under(scene.body, up=scene.up) if floor is None else floor,
+            free=scene.is_free,
+            floor=scene.floor if floor is None else floor,
             up=scene.up,
             source=scene.text,
             obstacles=scene.obstacles,

@@ -8,9 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from supple.cloth import Bending, Cloth, ClothMaterial
+from supple.cloth.yarns import Yarn, YarnDamping, YarnRayleigh
 from supple.contact import Box, Capsule, HeightField, Obstacle, Plane, Sphere
 from supple.damping import (
     Caughey,
+    ClothStrainRate,
     Damping,
     ExampleDamping,
     Measure,
@@ -27,6 +30,28 @@ _UNITS = {
     "scale": "W/m³",
     "stiffness": "s",
 }
+_UNITS_OF_CLOTH = {
+    "thickness": "m",
+    "areal_density": "kg/m²",
+    **dict.fromkeys(("young", "young_warp", "young_weft", "shear"), "Pa"),
+    **dict.fromkeys(("bending_stiffness", "bending_warp", "bending_weft"), "N m"),
+    "rest_angles": "rad",
+}
+_UNITS_OF_YARNS = dict.fromkeys(("stretch", "bending", "shear", "stiffness"), "s")
+_UNITS_OF_RATES = {
+    **dict.fromkeys(("shear", "bulk", "warp", "weft", "trellis"), "N s/m"),
+    "bending": "N m s",
+    **dict.fromkeys(("matched", "matched_bending"), "s"),
+}
+
+
+def _units(given: Any) -> Mapping[str, str]:
+    """The units of a thing's options."""
+    if isinstance(given, ClothMaterial | Bending):
+        return _UNITS_OF_CLOTH
+    if isinstance(given, YarnDamping | YarnRayleigh):
+        return _UNITS_OF_YARNS
+    return _UNITS_OF_RATES if isinstance(given, ClothStrainRate) else _UNITS
 
 
 def damping_text(dampings: Sequence[Damping]) -> str:
@@ -63,8 +88,9 @@ def base_text(given: Damping) -> str:
 
 def _set_here(given: Any) -> str:
     """The name of a thing, and those of its options that are not as by default."""
+    units = _units(given)
     parts = [
-        f"{_plain(f.name)} {_value(getattr(given, f.name), _UNITS.get(f.name, ''))}"
+        f"{_plain(f.name)} {_value(getattr(given, f.name), units.get(f.name, ''))}"
         for f in dataclasses.fields(given)
         if not _is_default(f, getattr(given, f.name))
     ]
@@ -73,7 +99,7 @@ def _set_here(given: Any) -> str:
 
 def obstacle_text(given: Obstacle) -> str:
     """An obstacle in words."""
-    words = {"MeshObstacle": "mesh", "HeightField": "height field"}
+    words = {"MeshObstacle": "mesh", "HeightField": "height field", "AnimatedMesh": "animated mesh"}
     name = type(given).__name__
     parts = [words.get(name, name.lower()), _place(given), f"friction {given.friction:.4g}"]
     if given.restitution is not None:
@@ -97,6 +123,33 @@ def _place(given: Obstacle) -> str:
     if isinstance(given, HeightField):
         return " × ".join(map(str, np.shape(given.heights))) + " heights"
     return f"{given.surface().n_triangles:,} triangles"
+
+
+def cloth_text(cloth: Cloth) -> list[tuple[str, str]]:
+    """What a sheet is made of, as names and values."""
+    given = cloth.material
+    listed = [
+        (f"Material, {name}" if name else "Material", options_text(material))
+        for name, material in (given.items() if isinstance(given, Mapping) else (("", given),))
+    ]
+    if cloth.bending is not None:
+        listed.append(("Bending", options_text(cloth.bending)))
+    if cloth.strain_limit is not None:
+        listed.append(("Strain limit", options_text(cloth.strain_limit)))
+    return listed
+
+
+def yarn_text(yarn: Yarn) -> str:
+    """A yarn in words."""
+    return (
+        f"radius {1e3 * yarn.radius:.3g} mm, {1e6 * yarn.linear_density:.3g} mg/m, "
+        f"stretch {yarn.stretch:.3g} N, bending {yarn.bending:.3g} N m²"
+    )
+
+
+def options_text(given: Any) -> str:
+    """The name of a thing, and those of its options that are not as by default."""
+    return _set_here(given)
 
 
 def solver_text(given: StageSolver) -> str:

@@ -4,6 +4,7 @@ from .bending import Bending, HingeBending, QuadraticBending
 from .cloth import Cloth
 from .limit import StrainLimit
 from .material import ClothMaterial, IsotropicCloth, OrthotropicCloth
+from .patterns import front_and_back
 
 __all__ = [
     "Bending",
@@ -14,4 +15,5 @@ __all__ = [
     "OrthotropicCloth",
     "QuadraticBending",
     "StrainLimit",
+    "front_and_back",
 ]

@@ -12,7 +12,7 @@ from .self_contact import SelfContact
 from .sphere import Sphere
 
 OBSTACLES: tuple[type[Obstacle], ...] = (Plane, Sphere, Box, Capsule, HeightField, MeshObstacle)
-"""Every kind of obstacle that a scene can have."""
+"""Every kind of obstacle that keeps its shape."""
 
 __all__ = [
     "OBSTACLES",

@@ -1,4 +1,4 @@
-"""Contacts as forces on a body: what Newton's method sees of them in a stage."""
+"""Contacts as forces: what Newton's method sees of them in a stage."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from .._kernels.contact import SLIDING
 from ..elastic_body import ElasticBody
 from ..integrators import Stage
-from ..types import Floats
+from ..types import Floats, Ints
 from .base import Obstacle
 from .contacts import Contacts
 
@@ -21,21 +21,15 @@ _SAME_LIMIT = 1e-4  # share of it by which friction's limit may still change
 
 
 class ContactForces:
-    """The contacts of one body, with weights that suit its stages."""
+    """Contacts with weights that suit the stages of what they push.
 
-    def __init__(self, body: ElasticBody, obstacles: Sequence[Obstacle]) -> None:
-        movable = np.asarray(body.free.any(axis=1))
-        vertices = body.contact_vertices
-        edge = float(body.mesh.edge_lengths().mean())
-        self.contacts = Contacts(
-            obstacles, body.mesh.vertices, body.free, vertices[movable[vertices]], edge
-        )
-        self._body = body
-        pattern = body.pattern
-        self._diagonal = pattern.indptr[:-1]
-        rest = body.evaluate(np.zeros_like(body.mesh.vertices), order=2).stiffness
-        self._stiffness = np.einsum("bii->b", rest[self._diagonal]) / 3
-        self._mass = body.mass_values[self._diagonal]
+    ``diagonal`` (n,) are the places of the vertices' own blocks among those of a matrix;
+    ``stiffness`` [N/m] and ``mass`` [kg], (n,) each, what they have there at rest.
+    """
+
+    def __init__(self, contacts: Contacts, diagonal: Ints, stiffness: Floats, mass: Floats) -> None:
+        self.contacts = contacts
+        self.diagonal, self._stiffness, self._mass = diagonal, stiffness, mass
         self.weights = np.zeros(0)
         """w [N/m], (k,), of the pairs of the stage at hand."""
         self._stage: Stage | None = None
@@ -43,7 +37,21 @@ class ContactForces:
         self._off, self._boost, self._rounds = np.inf, 1.0, 0
         self._pull = np.zeros((0, 3))
         self._promised = self._pull, self._blocks, np.zeros(0, dtype=np.int64)
-        self._u = np.zeros_like(body.mesh.vertices)
+        self._u = np.zeros((len(mass), 3))
+
+    @classmethod
+    def of_body(cls, body: ElasticBody, obstacles: Sequence[Obstacle]) -> ContactForces:
+        """The contacts of a body with obstacles."""
+        movable = np.asarray(body.free.any(axis=1))
+        vertices = body.contact_vertices
+        edge = float(body.mesh.edge_lengths().mean())
+        contacts = Contacts(
+            obstacles, body.mesh.vertices, body.free, vertices[movable[vertices]], edge
+        )
+        diagonal = body.pattern.indptr[:-1]
+        rest = body.evaluate(np.zeros_like(body.mesh.vertices), order=2).stiffness
+        stiffness = np.einsum("bii->b", rest[diagonal]) / 3
+        return cls(contacts, diagonal, stiffness, body.mass_values[diagonal])
 
     def stiffness_at(self, stage: Stage) -> Floats:
         """What every vertex has on the diagonal of the stage's matrix [N/m], (n,), about."""
@@ -80,7 +88,7 @@ class ContactForces:
 
     def add_matrix(self, values: Floats, *, cautious: bool) -> None:
         """Add the derivative of the last ``push`` to blocks on the body's pattern."""
-        where = self._diagonal[self.contacts.pairs.vertex]
+        where = self.diagonal[self.contacts.pairs.vertex]
         blocks = self.contacts.cautious_blocks(self._u) if cautious else self._blocks
         self._promised = self._pull, blocks, self.contacts.pairs.kind.copy()
         np.add.at(values, where, self.weights[:, None, None] * blocks)

@@ -22,6 +22,7 @@ _MARGIN = 0.25  # edges, in addition
 _SAME_SIDE = 0.5  # cosine of the turn up to which a plane follows its vertex
 _HELD = 0.5  # share of a normal below which supports keep a vertex from moving along it
 _EXACT = 1e-6  # edges that a converged contact may be off by
+_OUT_OF_CREASES = 4  # times that vertices are moved out of what is nearest
 _FLAT = 1e-4  # and, an edge away, its plane
 
 
@@ -195,6 +196,27 @@ class Contacts:
                     along = float(np.dot(pairs.normal[row], pairs.origin[row]))
                     apart = along + self.speeds[key] / stage.c_v
                     pairs.offset[row] = max(pairs.offset[row], apart)
+
+    def brought_out(self, stage: Stage, u: Floats) -> Floats:
+        """u (n, 3) with vertices that are inside an obstacle moved to its surface.
+
+        First along the planes that the last ``face`` has turned to u, which know the side that a
+        vertex belongs to, then by what is nearest, since in a crease one plane leads to the next.
+        """
+        pairs, out = self.pairs, u.copy()
+        along = np.einsum("ki,ki->k", pairs.normal, u[pairs.vertex])
+        deep = np.maximum(pairs.offset - along, 0.0)[:, None] * pairs.normal
+        np.add.at(out, pairs.vertex, np.where(self._free[pairs.vertex], deep, 0.0))
+        for _ in range(_OUT_OF_CREASES):
+            inside = False
+            for each in self.obstacles:
+                touch = each.at((self._X + out)[self._vertices], stage.time, within=0.0)
+                deep = np.maximum(-touch.distance, 0.0)[:, None] * touch.normal
+                out[self._vertices] += np.where(self._free[self._vertices], deep, 0.0)
+                inside |= bool((touch.distance < -self.exact).any())
+            if not inside:
+                break
+        return out
 
     # -- the forces ----------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from .base import BoundDamping, Damping, body_for
 
 @dataclass(frozen=True, kw_only=True)
 class ClothDrag(Damping):
-    """R = ρ/6 Σ A (C_n |w·n|³ + C_t ‖w − (w·n) n‖³) over triangles, w = v − wind.
+    """R = ρ/6 Σ A (C_n ‖w·n‖³ + C_t ‖w − (w·n) n‖³) over triangles, w = v − wind.
 
     The force ½ ρ A C w² on every triangle as it faces now: that of moving air on a plate, across it
     and along it. Cloth falls edge on and hardly flat, and flags stream. A wind feeds energy.

@@ -26,14 +26,16 @@ from supple.io.gltf_file import (
     add_channel,
     add_obstacle,
     add_obstacle_mesh,
-    plain_material,
+    obstacle_material,
 )
-from supple.io.gltf_morph import Morph, compress, morphing_triangles
+from supple.io.gltf_morph import Morph, compress, morphing_lines, morphing_triangles
+from supple.io.gltf_parts import Part, add_part, yarn_parts
 from supple.io.obstacle_surfaces import drawn_obstacles
 from supple.io.surfaces import moving_surface
-from supple.mesh import Embedding, SpringMesh
+from supple.io.yarn_surfaces import SAMPLES
+from supple.mesh import Embedding, SpringMesh, YarnMesh
 from supple.motion import Motion
-from supple.types import Floats, Ints, Progress
+from supple.types import Floats, Progress
 
 _HALF = float(np.sqrt(0.5))
 # glTF is y-up: a z-up scene is turned by −90° about x (quaternion x, y, z, w).
@@ -44,8 +46,9 @@ _TURNS: dict[str, list[float] | None] = {"z": [-_HALF, 0.0, 0.0, _HALF], "y": No
 class GltfReport:
     """What a glTF export reached.
 
-    Attributes: ``targets``, number of morph targets; ``max_error`` [m], how far a vertex of the
-    file is from the motion at most, over all frames; ``bytes``, size of the file.
+    Attributes: ``targets``, number of morph targets, of the part that has most; ``max_error`` [m],
+    how far a vertex of the file is from the motion at most, over all frames; ``bytes``, size of the
+    file.
     """
 
     targets: int
@@ -64,10 +67,12 @@ def write_gltf(
     color: tuple[float, float, float] = (0.72, 0.74, 0.78),
     up: Literal["z", "y"] = "z",
     name: str = "body",
+    sides: int | None = None,
+    samples: int = SAMPLES,
     obstacles: Sequence[Obstacle] = (),
     progress: Progress | None = None,
 ) -> GltfReport:
-    """Writes a motion as a ``.glb`` file, its boundary, a skin embedded in it, or its springs.
+    """Writes a motion as a ``.glb`` file, its boundary, a skin embedded in it, springs or yarns.
 
     Args:
         motion: What to show; its first frame becomes the time 0 of the file.
@@ -77,9 +82,12 @@ def write_gltf(
         targets: Most morph targets to use; some game engines stop at 8, browsers do not. If this
             is too few for ``tolerance``, the report says how far vertices are off.
         crease: Edges that bend by more than this at rest look sharp [degrees].
-        color: Red, green and blue of the material, linear, 0…1.
+        color: Red, green and blue of the material, linear, 0…1; yarns have their own.
         up: The axis of the motion that points up; glTF has y.
         name: Of the body in the file.
+        sides: Of the tubes that yarns are drawn as, 6 unless given; with 0 they are lines, in a far
+            smaller file, and so they are by default where tubes had more than 200,000 vertices.
+        samples: Pieces of a yarn from crossing to crossing.
         obstacles: What the body met, each a node of its own, moving or not.
         progress: Called as ``progress(done, total, what)``.
     """
@@ -102,52 +110,41 @@ def write_gltf(
     file = GltfFile()
     if isinstance(motion.mesh, SpringMesh) and skin is None:
         morph = compressed(motion.positions)
-        primitive = _lines(file, morph, motion.mesh.edges)
+        parts = [Part(name, morphing_lines(file, morph, motion.mesh.edges), morph, color)]
+    elif isinstance(motion.mesh, YarnMesh) and skin is None:
+        parts = yarn_parts(file, motion, compressed, samples, sides, progress)
     else:
         surface = moving_surface(motion, skin)
         shown = surface.rest, surface.triangles, surface.positions
-        primitive, morph = morphing_triangles(file, *shown, compressed, crease, progress=progress)
-    count = len(morph.shapes)
-    mesh = gl.Mesh(name=name, primitives=[primitive], weights=[0.0] * count)
-    if count:
-        mesh.extras = {"targetNames": [f"shape {k + 1}" for k in range(count)]}
+        triangles, morph = morphing_triangles(
+            file, *shown, compressed, crease, textures=surface.textures, progress=progress
+        )
+        parts = [Part(name, triangles, morph, color)]
     document = gl.GLTF2(
         asset=gl.Asset(version="2.0", generator="Supple"),
         scene=0,
         scenes=[gl.Scene(name="scene", nodes=[0])],
-        nodes=[
-            gl.Node(name=f"{name} ({up} up)", rotation=_TURNS[up], children=[1]),
-            gl.Node(name=name, mesh=0),
-        ],
-        meshes=[mesh],
-        materials=[plain_material("neutral", color)],
+        nodes=[gl.Node(name=f"{name} ({up} up)", rotation=_TURNS[up], children=[])],
     )
     drawn = drawn_obstacles(obstacles, motion)
-    moves = count > 0 or any(obstacle.frames > 1 for obstacle in drawn)
+    moves = any(len(part.morph.shapes) for part in parts)
+    moves = moves or any(obstacle.frames > 1 for obstacle in drawn)
     clock = file.scalars(times, bounded=True) if moves else -1
-    if count:
-        add_channel(document, 1, "weights", clock, file.scalars(morph.weights.ravel()))
+    for part in parts:
+        add_part(document, file, part, clock)
     for obstacle in drawn:
         if obstacle.positions is None:
             add_obstacle(document, file, obstacle, crease, clock)
             continue
         shown = obstacle.vertices, obstacle.triangles, obstacle.positions
-        triangles, changes = morphing_triangles(file, *shown, compressed, crease, material=1)
+        material = obstacle_material(document)
+        triangles, changes = morphing_triangles(file, *shown, compressed, crease, material=material)
         node = add_obstacle_mesh(document, obstacle.name, triangles, len(changes.shapes))
         if len(changes.shapes):
             add_channel(document, node, "weights", clock, file.scalars(changes.weights.ravel()))
     data = file.bytes(document)
     with replacing(path) as temporary:
         temporary.write_bytes(data)
-    return GltfReport(targets=count, max_error=morph.max_error, bytes=len(data))
-
-
-def _lines(file: GltfFile, morph: Morph, edges: Ints) -> gl.Primitive:
-    """Edges (m, 2) between the vertices of the morph."""
-    return gl.Primitive(
-        mode=gl.LINES,
-        attributes=gl.Attributes(POSITION=file.vectors(morph.base)),
-        indices=file.indices(edges),
-        material=0,
-        targets=[gl.Attributes(POSITION=file.vectors(shape)) for shape in morph.shapes],
-    )
+    count = max(len(part.morph.shapes) for part in parts)
+    error = max(part.morph.max_error for part in parts)
+    return GltfReport(targets=count, max_error=error, bytes=len(data))

@@ -12,6 +12,8 @@ from supple.io.obstacle_surfaces import GREY, DrawnObstacle
 from supple.io.surfaces import Shading
 from supple.types import Floats
 
+_OBSTACLE = "obstacle"
+
 
 class GltfFile:
     """Collects arrays as accessors, each in a buffer view of its own."""
@@ -24,6 +26,9 @@ class GltfFile:
     def vectors(self, array: Floats, *, drawn: bool = True) -> int:
         target = gl.ARRAY_BUFFER if drawn else None
         return self._add(array.astype("<f4"), gl.FLOAT, gl.VEC3, target, bounded=drawn)
+
+    def pairs(self, array: Floats) -> int:
+        return self._add(array.astype("<f4"), gl.FLOAT, gl.VEC2, gl.ARRAY_BUFFER)
 
     def quaternions(self, array: Floats) -> int:
         return self._add(array.astype("<f4"), gl.FLOAT, gl.VEC4, None)
@@ -90,7 +95,7 @@ def add_obstacle(
             NORMAL=file.vectors(shading.normals(obstacle.vertices)),
         ),
         indices=file.indices(shading.triangles),
-        material=1,
+        material=obstacle_material(document),
     )
     index = add_obstacle_mesh(document, obstacle.name, primitive)
     if obstacle.rotations is None or obstacle.translations is None:
@@ -102,13 +107,20 @@ def add_obstacle(
     add_channel(document, index, "translation", times, shifts)
 
 
+def obstacle_material(document: gl.GLTF2) -> int:
+    """The index of the material of all obstacles."""
+    names = [material.name for material in document.materials]
+    if _OBSTACLE not in names:
+        linear = tuple(channel**2.2 for channel in GREY)
+        document.materials.append(plain_material(_OBSTACLE, linear))
+        return len(names)
+    return names.index(_OBSTACLE)
+
+
 def add_obstacle_mesh(
     document: gl.GLTF2, name: str, primitive: gl.Primitive, targets: int = 0
 ) -> int:
     """Adds triangles of an obstacle, with so many morph targets; the index of their node."""
-    if len(document.materials) == 1:
-        linear = tuple(channel**2.2 for channel in GREY)
-        document.materials.append(plain_material("obstacle", linear))
     node = len(document.nodes)
     document.nodes.append(gl.Node(name=name, mesh=len(document.meshes)))
     document.meshes.append(gl.Mesh(name=name, primitives=[primitive], weights=[0.0] * targets))

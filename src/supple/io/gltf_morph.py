@@ -65,18 +65,37 @@ def morphing_triangles(
     crease: float,
     *,
     material: int = 0,
+    textures: Floats | None = None,
     progress: Progress | None = None,
 ) -> tuple[gl.Primitive, Morph]:
     """Triangles with morph targets, as ``compressed`` makes them of positions (T, s, 3) [m].
 
-    Creases are those of the surface at ``rest`` (s, 3) [m].
+    Creases are those of the surface at ``rest`` (s, 3) [m]; ``textures`` (t, 3, 2) are texture
+    coordinates of corners, if there are any.
     """
     used = np.unique(triangles)
     morph = compressed(positions[:, used])
-    shading = Shading.cut(rest, triangles, crease)
+    shading = Shading.cut(rest, triangles, crease, textures)
     place = np.searchsorted(used, shading.source)
     normals = _fit_normals(positions, shading, morph.weights, progress)
-    return _triangles(file, morph, place, normals, shading, material), morph
+    made = _triangles(file, morph, place, normals, shading, material)
+    if textures is not None:
+        flat = np.empty((len(shading.source), 2))
+        flat[shading.triangles] = textures
+        # In glTF the second coordinate goes down.
+        made.attributes.TEXCOORD_0 = file.pairs(np.array([0.0, 1.0]) + flat * np.array([1.0, -1.0]))
+    return made, morph
+
+
+def morphing_lines(file: GltfFile, morph: Morph, edges: Ints, material: int = 0) -> gl.Primitive:
+    """Edges (m, 2) between the vertices of a morph."""
+    return gl.Primitive(
+        mode=gl.LINES,
+        attributes=gl.Attributes(POSITION=file.vectors(morph.base)),
+        indices=file.indices(edges),
+        material=material,
+        targets=[gl.Attributes(POSITION=file.vectors(shape)) for shape in morph.shapes],
+    )
 
 
 def _triangles(

@@ -74,7 +74,7 @@ def render(
     colors: Floats | None = None,
     casting: int | None = None,
 ) -> NDArray[np.uint8]:
-    """Draws a surface as an image (height, width, 4), red, green, blue and opacity.
+    """Draws a surface, both sides, as an image (height, width, 4): red, green, blue, opacity.
 
     ``positions`` (s, 3) [m]; ``triangles`` (t, 3); ``size`` (width, height) in pixels; ``colors``
     (s, 3) in 0…1. What is not covered is transparent, but for the shadow on the floor. Only the
@@ -101,6 +101,9 @@ def render(
     corners = triangles[face[hit]]
     mix = weights[hit][:, :, None]
     normal = (normals[corners] * mix).sum(axis=1)
+    a, b, c = positions[corners].transpose(1, 0, 2)
+    behind = np.cross(b - a, c - a) @ axes[2] < 0  # the other side of a sheet
+    normal[behind] *= -1.0
     normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-12)
     base = (paint[corners] * mix).sum(axis=1) ** 2.2
     lit = _lit(normal @ axes.T, normal[:, 2], base)

@@ -9,8 +9,8 @@ from typing import Literal
 
 import numpy as np
 
-from supple.body import Body
 from supple.contact import Obstacle
+from supple.elastic_body import ElasticBody
 from supple.errors import InputError
 from supple.files import replacing
 from supple.io.report_look import Look, Run, of_run, player, player_scripts
@@ -83,7 +83,7 @@ def write_report(
         temporary.write_text(text, encoding="utf-8")
 
 
-def floor_under(body: Body, *, up: Literal["z", "y"] = "z") -> float | None:
+def floor_under(body: ElasticBody, *, up: Literal["z", "y"] = "z") -> float | None:
     """The level [m] that a body stands on; None where it hangs, sticks out or flies."""
     z = body.mesh.vertices[:, "xyz".index(up)]
     held = z[~body.free.all(axis=1)]

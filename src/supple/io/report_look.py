@@ -66,8 +66,9 @@ class Look:
     ) -> Look:
         """How runs of the same mesh look; the arguments are those of ``write_report``."""
         moving = [moving_surface(run.motion, skin) for run in runs]
-        shading = Shading.cut(moving[0].rest, moving[0].triangles, CREASE)
-        paint = paint_of(moving[0].rest, colors)
+        crease = 180.0 if moving[0].round else CREASE
+        shading = Shading.cut(moving[0].rest, moving[0].triangles, crease)
+        paint = paint_of(moving[0].rest, moving[0].colors if colors is None else colors)
         positions = [upright(surface.positions[:, shading.source], up) for surface in moving]
         drawn = drawn_obstacles(obstacles, runs[0].motion)
         drawn = [cut_apart(each.upright() if up == "y" else each) for each in drawn]

@@ -4,27 +4,33 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from supple.body import Body
-from supple.contact import Obstacle
+from supple.cloth import Cloth
+from supple.contact import SelfContact
 from supple.damping import Damping, ExampleDamping
 from supple.damping.example import known_examples
 from supple.design import Unloading
 from supple.errors import InputError
 from supple.integrators import TRBDF2, ExplicitIntegrator, Integrator
 from supple.io import scene_build as build
+from supple.io.report import floor_under
+from supple.io.scene_base import AnyScene, common_fields, up_axis
+from supple.io.scene_cloth import build_cloth, build_sheet
+from supple.io.scene_cloth_fields import CLOTH_SCENE, WOVEN_SCENE
 from supple.io.scene_damping import build_damping, example_names
 from supple.io.scene_design import DesignOptions, build_targets
-from supple.io.scene_fields import SCENE
+from supple.io.scene_fields import SCENE, SHEETS
 from supple.io.scene_initial import Initial, build_initial
-from supple.io.scene_schema import MISSING, Problems
-from supple.mesh import Embedding, VolumeMesh
+from supple.io.scene_schema import MISSING, Problems, Table
+from supple.io.scene_yarns import YarnScene, build_yarn_scene
+from supple.mesh import Mesh, VolumeMesh
 from supple.reduction import vibration_modes
 from supple.simulation import Simulation
 from supple.solvers import Newton
@@ -32,45 +38,46 @@ from supple.solvers.interface import StageSolver
 from supple.statics import static_shape
 from supple.types import Floats, Progress
 
-__all__ = ["Initial", "Scene", "load_scene"]
+__all__ = ["Initial", "Scene", "YarnScene", "load_scene", "schema_of", "up_axis"]
 
 _LARGEST = 1_000_000  # bytes of a scene file
 
 
-@dataclass(frozen=True, eq=False)
-class Scene:
-    """A scene that was read and checked; ``simulation`` makes it run.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Scene(AnyScene):
+    """A scene of a solid, or of a sheet of cloth.
 
-    ``text`` is the file as it was read; ``every`` the steps from one frame to the next; ``skin``
-    and ``colors`` what to draw; ``formats`` what to export; ``targets`` what is asked of the
-    damping, and ``design`` how to find one that does it; ``obstacles`` what the body cannot enter.
+    ``targets`` are what is asked of the damping, and ``design`` how to find one that does it.
     """
 
-    path: Path
-    text: str
-    title: str
-    body: Body
-    skin: Embedding | None
-    colors: Floats | None
-    gravity: tuple[float, float, float]
+    body: Body | Cloth
     loads: tuple[build.Load, ...]
     initial: Initial
     damping: Damping | tuple[Damping, ...] | None
     integrator: Integrator
     solver: StageSolver
-    dt: float
-    every: int
-    duration: float
-    formats: tuple[str, ...]
-    report: bool
+    self_contact: SelfContact | None = None
     targets: tuple[Unloading, ...] = ()
     design: DesignOptions = field(default_factory=DesignOptions)
-    obstacles: tuple[Obstacle, ...] = ()
 
     @property
-    def up(self) -> Literal["y", "z"]:
-        """The axis that points up when the scene is shown: y where gravity mostly lies along y."""
-        return up_axis(self.gravity)
+    def mesh(self) -> Mesh:
+        return self.body.mesh
+
+    @property
+    def is_free(self) -> bool:
+        return bool(self.body.free.all())
+
+    @property
+    def floor(self) -> float | None:
+        return floor_under(self.body, up=self.up)
+
+    @property
+    def solid(self) -> Body:
+        """The body, where it is a solid. Raises InputError where it is cloth."""
+        if not isinstance(self.body, Body):
+            raise InputError(f"{self.path} is a scene of cloth, and this needs a solid")
+        return self.body
 
     @property
     def dampings(self) -> tuple[Damping, ...]:
@@ -94,11 +101,6 @@ class Scene:
         return total
 
     def simulation(self, *, at_start: bool = True, progress: Progress | None = None) -> Simulation:
-        """The simulation of this scene, in its initial state.
-
-        ``at_start=False`` leaves that out, for a run that goes on from a checkpoint. ``progress``
-        hears of the search for an equilibrium.
-        """
         made = Simulation(
             self.body,
             damping=self.damping,
@@ -108,6 +110,7 @@ class Scene:
             gravity=self.gravity,
             force=self.force if self.loads else None,
             obstacles=self.obstacles,
+            self_contact=self.self_contact,
         )
         if at_start:
             u, v = self._start(progress)
@@ -120,7 +123,7 @@ class Scene:
         if given.equilibrium:
             u = static_shape(self.body, self.force(0.0), gravity=self.gravity, progress=progress)
         if given.mode is not None:
-            modes = vibration_modes(self.body, given.mode, at=u if given.equilibrium else None)
+            modes = vibration_modes(self.solid, given.mode, at=u if given.equilibrium else None)
             shape = modes.shapes[given.mode - 1]
             u = u + given.amplitude / np.linalg.norm(shape, axis=1).max() * shape
         if given.example is not None:
@@ -137,19 +140,13 @@ class Scene:
         return u, np.where(self.body.free, v, 0.0)
 
 
-def up_axis(gravity: Sequence[float]) -> Literal["y", "z"]:
-    """The axis that points up: y where gravity (3,) mostly lies along y, else z."""
-    x, y, z = (abs(g) for g in gravity)
-    return "y" if y > max(x, z) else "z"
-
-
 def load_scene(
     path: str | os.PathLike[str],
     *,
     recorded: VolumeMesh | None = None,
     changes: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
-) -> Scene:
+) -> Scene | YarnScene:
     """Reads a scene file and builds what it describes.
 
     ``recorded``: the mesh of an earlier run of this scene, taken where the scene fills a surface
@@ -172,12 +169,25 @@ def load_scene(
     table = _changed(table, changes or {})
     problems = Problems(file.parent)
     try:
-        plan = SCENE.read(table, "", problems)
+        plan = schema_of(table).read(table, "", problems)
     except RecursionError as error:
         raise InputError(f"{file} is not a scene: its tables are nested too deeply") from error
     if plan is MISSING:
         raise _refused(file, problems)
+    if "woven" in plan:
+        scene = build_yarn_scene(file, text, plan, problems)
+        if scene is None:
+            raise _refused(file, problems)
+        return scene
     return _built(file, text, plan, problems, recorded, progress)
+
+
+def schema_of(table: Mapping[str, Any]) -> Table:
+    """What a scene file with these tables may hold."""
+    if "woven" in table:
+        return WOVEN_SCENE
+    mesh = table.get("mesh")
+    return CLOTH_SCENE if isinstance(mesh, dict) and set(SHEETS) & set(mesh) else SCENE
 
 
 def _changed(table: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -198,11 +208,20 @@ def _built(
     progress: Progress | None,
 ) -> Scene:
     try:
-        solid = build.build_solid(plan["mesh"], problems, recorded)
+        of_cloth = bool(set(SHEETS) & set(plan["mesh"]))
+        solid = (
+            build_sheet(plan["mesh"], problems)
+            if of_cloth
+            else build.build_solid(plan["mesh"], problems, recorded)
+        )
     except InputError as error:
         problems.add("mesh", str(error))
         raise _refused(file, problems) from error
-    body = build.build_body(plan, solid, problems)
+    body: Body | Cloth | None
+    if isinstance(solid, build.Sheet):
+        body = build_cloth(plan, solid, problems)
+    else:
+        body = build.build_body(plan, solid, problems)
     if body is None:
         raise _refused(file, problems)
     loads = build.build_loads(plan.get("loads", ()), body, solid, problems)
@@ -229,29 +248,30 @@ def _built(
             f"{name} is explicit and cannot hold a body out of obstacles; give an implicit one "
             'such as "TRBDF2"',
         )
+    solver = plan.get("solver") or Newton()
+    self_contact = plan.get("self_contact")
+    with build.noting(problems, "self_contact"):
+        if self_contact is not None and not isinstance(solver, Newton):
+            raise InputError("ADMM knows none; take Newton's method, or leave it out")
+        if self_contact is not None and isinstance(integrator, ExplicitIntegrator):
+            raise InputError("it needs an implicit integrator, such as TRBDF2")
+        if self_contact is not None:
+            self_contact.bind(body)  # tells where layers pass through each other already
     if problems.found:
         raise _refused(file, problems)
-    time, output = plan["time"], plan.get("output", {})
-    fps, substeps = time.get("fps"), time.get("substeps", 1)
-    gx, gy, gz = plan.get("gravity", (0.0, 0.0, 0.0))
+    drawn: dict[str, Any] = {}
+    if not isinstance(solid, build.Sheet):
+        drawn = {"skin": solid.skin, "colors": solid.colors}
     return Scene(
-        path=file,
-        text=text,
-        title=plan.get("title", file.stem.replace("_", " ").replace("-", " ")),
+        **common_fields(file, text, plan),
+        **drawn,
         body=body,
-        skin=solid.skin,
-        colors=solid.colors,
-        gravity=(gx, gy, gz),
         loads=loads,
         initial=initial,
         damping=damping,
         integrator=integrator,
-        solver=plan.get("solver") or Newton(),
-        dt=time["dt"] if fps is None else 1.0 / (fps * substeps),
-        every=time.get("every", 1) if fps is None else substeps,
-        duration=time["duration"],
-        formats=tuple(dict.fromkeys(output.get("formats", ("glb",)))),
-        report=output.get("report", True),
+        solver=solver,
+        self_contact=self_contact,
         targets=targets,
         design=DesignOptions(**plan.get("design", {})),
         obstacles=obstacles,

@@ -5,21 +5,23 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 import numpy as np
 
 from supple.body import Body
 from supple.builtin import BUILTINS, Solid
+from supple.cloth import Cloth
 from supple.errors import InputError
 from supple.io.scene_kinds import SELECTORS
 from supple.io.scene_schema import Problems, guess
-from supple.mass import ConsistentMass, LumpedMass
+from supple.mass import ConsistentMass, LumpedMass, MassModel
 from supple.materials import Material
 from supple.mesh import (
     Embedding,
     HexMesh,
+    Mesh,
     TetMesh,
     VolumeMesh,
     read_mesh,
@@ -27,9 +29,18 @@ from supple.mesh import (
     read_vertex_list,
 )
 from supple.supports import HeldComponents, Support
-from supple.types import Floats, Ints
+from supple.types import Bools, Floats, Ints
 
 Fields = Mapping[str, Any]
+M = TypeVar("M", bound=Mesh)
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """A sheet of cloth, or the crossings of a woven one, with named places on it."""
+
+    mesh: Mesh
+    places: Mapping[str, Ints] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +120,7 @@ def _source(given: Fields, scale: float) -> Solid:
     return dataclasses.replace(made, mesh=larger, skin=skin)
 
 
-def select(given: Fields, solid: Solid) -> Ints | None:
+def select(given: Fields, solid: Solid | Sheet) -> Ints | None:
     """The vertices that a support or a load names; None where it names none."""
     used = [key for key in SELECTORS if key in given]
     if not used:
@@ -144,8 +155,10 @@ def select(given: Fields, solid: Solid) -> Ints | None:
     return np.flatnonzero(chosen).astype(np.int64)
 
 
-def build_body(plan: Fields, solid: Solid, problems: Problems) -> Body | None:
-    """The body with its materials and supports; None after noting what is wrong."""
+def build_supports(
+    plan: Fields, solid: Solid | Sheet, problems: Problems
+) -> tuple[Bools | None, tuple[Support, ...]]:
+    """Which components are held (n, 3), and what leads others; nothing where something is wrong."""
     before = len(problems.found)
     held = np.zeros((solid.mesh.n_vertices, 3), dtype=bool)
     supports: list[Support] = []
@@ -164,16 +177,25 @@ def build_body(plan: Fields, solid: Solid, problems: Problems) -> Body | None:
     with noting(problems, "supports"):
         HeldComponents.of(held, moving, solid.mesh.n_vertices)
     # A body that is not held still tells what is wrong with its materials.
-    fixed, moving = (held, moving) if len(problems.found) == before else (None, ())
-    mass = LumpedMass() if plan.get("mass") == "lumped" else ConsistentMass()
+    return (held, moving) if len(problems.found) == before else (None, ())
+
+
+def build_body(plan: Fields, solid: Solid, problems: Problems) -> Body | None:
+    """The body with its materials and supports; None after noting what is wrong."""
+    before = len(problems.found)
+    fixed, moving = build_supports(plan, solid, problems)
     body = None
     with noting(problems, "materials" if "materials" in plan else "material"):
-        mesh, material = _materials(plan, solid.mesh)
-        body = Body(mesh, material, fixed=fixed, supports=moving, mass_model=mass)
+        mesh, material = materials_of(plan, solid.mesh)
+        body = Body(mesh, material, fixed=fixed, supports=moving, mass_model=mass_model(plan))
     return body if len(problems.found) == before else None
 
 
-def _moving(given: Fields, ids: Ints, solid: Solid) -> Support | None:
+def mass_model(plan: Fields) -> MassModel:
+    return LumpedMass() if plan.get("mass") == "lumped" else ConsistentMass()
+
+
+def _moving(given: Fields, ids: Ints, solid: Solid | Sheet) -> Support | None:
     if "keyframes" in given:
         keys = given["keyframes"]
         return Support.keyframes(ids, keys["times"], keys["displacements"])
@@ -214,16 +236,19 @@ def _burst(ids: Ints, amplitude: Floats, frequency: float, duration: float) -> S
     return Support(ids, within(displacement), within(velocity), within(acceleration))
 
 
-def _materials(plan: Fields, mesh: VolumeMesh) -> tuple[VolumeMesh, Any]:
+def materials_of(plan: Fields, mesh: M) -> tuple[M, Any]:
     """One material, or one a region; ``[material]`` covers what ``[materials.…]`` leaves."""
     default: Any = plan.get("material")
     if isinstance(default, type) and issubclass(default, Material):
+        assert isinstance(mesh, VolumeMesh)
         default = default.from_mesh(mesh)
-    named: dict[str, Material] = dict(plan.get("materials", {}))
+    named: dict[str, Any] = dict(plan.get("materials", {}))
     if not named:
         if default is None:
             raise InputError(
                 "no material; add a table [material] with young and poisson, or from_file = true"
+                if isinstance(mesh, VolumeMesh)
+                else "no material; add a table [material] with thickness, areal_density and young"
             )
         return mesh, default
     left = np.ones(mesh.n_cells, dtype=bool)
@@ -238,7 +263,7 @@ def _materials(plan: Fields, mesh: VolumeMesh) -> tuple[VolumeMesh, Any]:
 
 
 def build_loads(
-    given: Sequence[Fields], body: Body, solid: Solid, problems: Problems
+    given: Sequence[Fields], body: Body | Cloth, solid: Solid | Sheet, problems: Problems
 ) -> tuple[Load, ...]:
     """The forces that act on the body, each with its times."""
     loads = []
@@ -252,6 +277,8 @@ def build_loads(
                 if ids is None:
                     raise InputError(f"say which vertices: give {', '.join(SELECTORS)}")
                 force = body.point_force(ids, load["point"])
+            elif isinstance(body, Cloth):
+                raise InputError("tractions and pressure are for solids; give point forces")
             elif "traction" in load:
                 force = body.surface_force(ids, load["traction"])
             else:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from supple.body import Body
 from supple.builtin import Solid
+from supple.cloth import Cloth
 from supple.damping import (
     Caughey,
     Curve,
@@ -19,7 +20,7 @@ from supple.damping import (
 )
 from supple.damping.example import known_examples
 from supple.errors import InputError, StepFailed
-from supple.io.scene_build import Fields, noting, select
+from supple.io.scene_build import Fields, Sheet, noting, select
 from supple.io.scene_examples import Sources
 from supple.io.scene_schema import Problems, guess, listed
 from supple.mass import LumpedMass
@@ -33,7 +34,11 @@ def example_names(examples: Sequence[Fields]) -> list[str]:
 
 
 def build_damping(
-    plan: Fields, body: Body, solid: Solid, problems: Problems, progress: Progress | None
+    plan: Fields,
+    body: Body | Cloth,
+    solid: Solid | Sheet,
+    problems: Problems,
+    progress: Progress | None,
 ) -> Damping | tuple[Damping, ...] | None:
     """The damping of a scene; what is slow waits until nothing else is wrong with the scene."""
     made: list[Damping] = []
@@ -47,6 +52,8 @@ def build_damping(
             _check_base(given["base"], body)
             made.append(given["base"])
             if "examples" in given or "overall" in given:
+                if isinstance(body, Cloth) or isinstance(solid, Sheet):
+                    raise InputError("examples and overall are for solids; leave them out")
                 made[-1:] = _by_example(given, plan, body, solid, problems, progress)
     several = [each for each in made if known_examples(each)]
     if len(several) > 1:
@@ -109,7 +116,7 @@ def _by_example(
     return []
 
 
-def _check_base(base: Damping, body: Body) -> None:
+def _check_base(base: Damping, body: Body | Cloth) -> None:
     """Stops where a damping does not fit the body."""
     if isinstance(base, Rayleigh):
         for regions in (base.mass, base.stiffness):
@@ -125,7 +132,7 @@ def _check_base(base: Damping, body: Body) -> None:
     base.bind(body)  # also tells where some vibration would gain energy
 
 
-def _from_file(file: Path, plan: Fields, body: Body) -> list[Damping]:
+def _from_file(file: Path, plan: Fields, body: Body | Cloth) -> list[Damping]:
     """The dampings that were saved in a file; those with examples, for this very mesh."""
     found = load_damping(file)
     dampings = [found] if isinstance(found, Damping) else list(found)

@@ -1,19 +1,17 @@
-"""Every field that a scene file may have."""
+"""Every field that the scene file of a solid may have, and those that all scenes share."""
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any
 
-from supple import solvers
 from supple.builtin import BUILTINS
 from supple.integrators import INTEGRATORS
 from supple.io.export import MOTION_FORMATS
 from supple.io.scene_damping_fields import DESIGN, EXAMPLE_NAME, TARGET, Dampings
-from supple.io.scene_kinds import POSITIVE, SELECTION, VECTOR, construct
-from supple.io.scene_obstacles import ObstacleOf
+from supple.io.scene_kinds import POSITIVE, SELECTION, VECTOR
+from supple.io.scene_models import Model, SolverModel, first
+from supple.io.scene_obstacles import ObstacleOf, SelfContactOf
 from supple.io.scene_schema import (
     MISSING,
     Choice,
@@ -32,69 +30,11 @@ from supple.io.scene_schema import (
 )
 from supple.materials import MATERIALS
 
-LINEAR_SOLVERS: tuple[type[Any], ...] = tuple(
-    made
-    for name in solvers.__all__
-    if dataclasses.is_dataclass(made := getattr(solvers, name))
-    and isinstance(made, type)
-    and issubclass(made, solvers.LinearSolver)
-)
 FORMATS = tuple(ending[1:] for ending in MOTION_FORMATS)
+SHEETS = ("grid", "sheet")
+"""Fields of [mesh] that make a scene one of cloth."""
 
-
-def _first(classes: tuple[type[Any], ...], name: str) -> tuple[type[Any], ...]:
-    """The classes with the one that is meant by default in front."""
-    return tuple(sorted(classes, key=lambda cls: cls.__name__ != name))
-
-
-_MATERIALS = _first(MATERIALS, "StableNeoHookean")
-
-_SCALARS: dict[str, Kind] = {
-    "ArrayLike": Number(),
-    "float": Number(),
-    "int": Whole(),
-    "int | None": Whole(),
-    "bool": Flag(),
-}
-
-
-@dataclass(frozen=True)
-class Model(Kind):
-    """An object by its class name, with that class's options beside it, or the name alone.
-
-    ``key`` is the field of the name; without it the first class is meant. ``extra`` are options
-    whose kind does not follow from the class.
-    """
-
-    classes: tuple[type[Any], ...]
-    key: str
-    extra: tuple[tuple[str, Kind], ...] = ()
-
-    def read(self, value: Any, path: str, problems: Problems) -> Any:
-        table = {self.key: value} if isinstance(value, str) else value
-        names = tuple(cls.__name__ for cls in self.classes)
-        if not isinstance(table, dict):
-            return problems.got(path, value, f"a table, or one of {', '.join(names)}")
-        place = path if isinstance(value, str) else f"{path}.{self.key}"
-        name = Choice(names).read(table.get(self.key, names[0]), place, problems)
-        if name is MISSING:
-            return MISSING
-        cls = self.classes[names.index(name)]
-        options = self.options(cls)
-        rest = {k: v for k, v in table.items() if k != self.key}
-        read = Table({self.key: Choice(names), **options}, _required(cls)).read(
-            rest, path, problems
-        )
-        return MISSING if read is MISSING else construct(cls, read, path, problems)
-
-    def options(self, cls: type[Any]) -> dict[str, Kind]:
-        extra = dict(self.extra)
-        kinds = {
-            f.name: extra.get(f.name) or _SCALARS.get(str(f.type))
-            for f in dataclasses.fields(cls)
-            if f.init
-        }
-        return {name: kind for name, kind in kinds.items() if kind is not None}
+_MATERIALS = first(MATERIALS, "StableNeoHookean")
 
 
 @dataclass(frozen=True)
@@ -112,13 +52,8 @@ class MaterialModel(Kind):
         return Model(_MATERIALS, "model").read(value, path, problems)
 
 
-def _required(cls: type[Any]) -> tuple[str, ...]:
-    return tuple(
-        f.name
-        for f in dataclasses.fields(cls)
-        if f.init and f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING
-    )
-
+REGIONS = Named(Table({"x": Span(), "y": Span(), "z": Span(), "tolerance": Number(0.0, unit="m")}))
+"""Regions of cells by where their centroids are."""
 
 _MESH = Table(
     {
@@ -142,11 +77,9 @@ _MESH = Table(
         "scale": POSITIVE,
         "quadratic": Flag(),
         "skin": File(),
-        "regions": Named(
-            Table({"x": Span(), "y": Span(), "z": Span(), "tolerance": Number(0.0, unit="m")})
-        ),
+        "regions": REGIONS,
     },
-    one_of=("file", "box", "surface", "voxels", "builtin"),
+    one_of=("file", "box", "surface", "voxels", "builtin", *SHEETS),
     needs={
         "edge": ("surface",),
         "epsilon": ("surface",),
@@ -156,7 +89,7 @@ _MESH = Table(
     },
 )
 
-_SUPPORT = Table(
+SUPPORT = Table(
     {
         **SELECTION,
         "components": Choice(("xyz", "xy", "xz", "yz", "x", "y", "z")),
@@ -186,46 +119,43 @@ _LOAD = Table(
     one_of=("point", "traction", "pressure"),
 )
 
-_LINEAR = Model(_first(LINEAR_SOLVERS, "AutomaticSolver"), "name")
+COMMON: dict[str, Kind] = {
+    "title": Text(),
+    "gravity": VECTOR,
+    "time": Table(
+        {
+            "duration": POSITIVE,
+            "dt": POSITIVE,
+            "every": Whole(),
+            "fps": POSITIVE,
+            "substeps": Whole(),
+        },
+        required=("duration",),
+        one_of=("dt", "fps"),
+        needs={"every": ("dt",), "substeps": ("fps",)},
+    ),
+    "output": Table({"formats": Row(Choice(FORMATS), least=0), "report": Flag()}),
+}
+"""What every scene has."""
 
-
-@dataclass(frozen=True)
-class _OneOf(Kind):
-    """One of an enum, by its name; capitals do not matter."""
-
-    options: type[Enum]
-
-    def read(self, value: Any, path: str, problems: Problems) -> Any:
-        names = tuple(option.name.lower() for option in self.options)
-        name = Choice(names).read(value, path, problems)
-        return MISSING if name is MISSING else self.options[name.upper()]
-
-
-@dataclass(frozen=True)
-class SolverModel(Kind):
-    """A solver of a stage, by its ``method``, which may be called ``name`` too."""
-
-    def read(self, value: Any, path: str, problems: Problems) -> Any:
-        extra = (
-            ("linear", _LINEAR),
-            ("acceleration", Whole(0)),
-            ("dissipation", _OneOf(solvers.Dissipation)),
-        )
-        if isinstance(value, dict) and "method" in value and "name" in value:
-            return problems.add(f"{path}.name", "means the same as method; give one of them")
-        key = "name" if isinstance(value, dict) and "name" in value else "method"
-        return Model((solvers.Newton, solvers.ADMM), key, extra).read(value, path, problems)
-
+BODY: dict[str, Kind] = {
+    **COMMON,
+    "mass": Choice(("consistent", "lumped")),
+    "supports": Tables(SUPPORT),
+    "damping": Dampings(),
+    "integrator": Model(first(INTEGRATORS, "TRBDF2"), "name"),
+    "obstacles": Tables(ObstacleOf()),
+    "solver": SolverModel(),
+    "self_contact": SelfContactOf(),
+}
+"""What solids and sheets have."""
 
 SCENE = Table(
     {
-        "title": Text(),
-        "gravity": VECTOR,
-        "mass": Choice(("consistent", "lumped")),
+        **BODY,
         "mesh": _MESH,
         "material": MaterialModel(),
         "materials": Named(Model(_MATERIALS, "model")),
-        "supports": Tables(_SUPPORT),
         "loads": Tables(_LOAD),
         "initial": Table(
             {
@@ -245,26 +175,9 @@ SCENE = Table(
                 "excitation": ("example",),
             },
         ),
-        "damping": Dampings(),
         "targets": Tables(TARGET),
         "design": DESIGN,
-        "integrator": Model(_first(INTEGRATORS, "TRBDF2"), "name"),
-        "obstacles": Tables(ObstacleOf()),
-        "solver": SolverModel(),
-        "time": Table(
-            {
-                "duration": POSITIVE,
-                "dt": POSITIVE,
-                "every": Whole(),
-                "fps": POSITIVE,
-                "substeps": Whole(),
-            },
-            required=("duration",),
-            one_of=("dt", "fps"),
-            needs={"every": ("dt",), "substeps": ("fps",)},
-        ),
-        "output": Table({"formats": Row(Choice(FORMATS), least=0), "report": Flag()}),
     },
     required=("mesh", "time"),
 )
-"""A whole scene file."""
+"""The whole scene file of a solid."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from supple.body import Body
+from supple.cloth import Cloth
 from supple.io.scene_build import noting
 from supple.io.scene_design import named_example
 from supple.io.scene_schema import Problems
@@ -31,7 +32,7 @@ class Initial:
 
 
 def build_initial(
-    given: dict[str, Any], body: Body, names: list[str] | None, problems: Problems
+    given: dict[str, Any], body: Body | Cloth, names: list[str] | None, problems: Problems
 ) -> Initial:
     """How a scene starts, from its table; notes what this body cannot do."""
     if given.get("equilibrium"):

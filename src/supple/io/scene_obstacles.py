@@ -10,8 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from supple.contact import Box, Capsule, HeightField, MeshObstacle, Plane, Rails, Sphere
+from supple.contact import (
+    Box,
+    Capsule,
+    HeightField,
+    MeshObstacle,
+    Plane,
+    Rails,
+    SelfContact,
+    Sphere,
+)
 from supple.errors import InputError
+from supple.io.scene_animated import animated_mesh, character
 from supple.io.scene_kinds import POSITIVE, VECTOR, construct
 from supple.io.scene_schema import (
     MISSING,
@@ -24,6 +34,8 @@ from supple.io.scene_schema import (
     Problems,
     Row,
     Table,
+    Text,
+    Whole,
     listed,
 )
 from supple.mesh import read_surface
@@ -31,6 +43,8 @@ from supple.types import Floats
 
 _LENGTH = Number(unit="m")
 _SIZE = Number(0.0, above=True, unit="m")
+_MARGIN = Number(0.0, unit="m")
+_DURATION = Number(0.0, unit="s")
 
 MOVES = Table(
     {
@@ -148,6 +162,40 @@ SHAPES: dict[str, _Shape] = {
         ("file",),
         _mesh,
     ),
+    "animated_mesh": _Shape(
+        {
+            "file": File(),
+            "scale": POSITIVE,
+            "position": VECTOR,
+            "delay": Number(unit="s"),
+            "margin": _MARGIN,
+        },
+        ("file",),
+        animated_mesh,
+    ),
+    "character": _Shape(
+        {
+            "file": File(),
+            "scale": POSITIVE,
+            "up": Choice(("z", "y")),
+            "clip": Text(),
+            "repeat": Whole(),
+            "speed": POSITIVE,
+            "rate": POSITIVE,
+            "velocity": VECTOR,
+            "dressing": Table(
+                {
+                    "easing": _DURATION,
+                    "slim": Number(0.0, 1.0),
+                    "growing": _DURATION,
+                    "settling": _DURATION,
+                }
+            ),
+            "margin": _MARGIN,
+        },
+        ("file",),
+        character,
+    ),
 }
 """Every shape that a scene may name."""
 
@@ -157,6 +205,25 @@ _COMMON: dict[str, Kind] = {
     "restitution": Number(0.0, 1.0),
     "moves": MOVES,
 }
+
+
+@dataclass(frozen=True)
+class SelfContactOf(Kind):
+    """Contact of a body with itself: a table, or ``true`` for all that it has by default."""
+
+    def read(self, value: Any, path: str, problems: Problems) -> Any:
+        if isinstance(value, bool):
+            return SelfContact() if value else None
+        fields = {
+            "distance": _SIZE,
+            "friction": Number(0.0),
+            "stiffness": Number(0.0, above=True, unit="Pa"),
+            "sticking_speed": Number(0.0, above=True, unit="m/s"),
+        }
+        if not isinstance(value, dict):
+            return problems.got(path, value, f"true, or a table with {listed(fields)}")
+        read = Table(fields).read(value, path, problems)
+        return MISSING if read is MISSING else SelfContact(**read)
 
 
 @dataclass(frozen=True)

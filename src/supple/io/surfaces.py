@@ -15,7 +15,8 @@ from scipy.sparse.csgraph import connected_components
 
 from supple.errors import InputError
 from supple.files import replacing
-from supple.mesh import WRITTEN_SURFACES, Embedding, SheetMesh, Surface, VolumeMesh
+from supple.io.yarn_surfaces import YarnTubes, sheet_paint, sheet_triangles
+from supple.mesh import WRITTEN_SURFACES, Embedding, SheetMesh, Surface, VolumeMesh, YarnMesh
 from supple.mesh.surface import area_vectors
 from supple.motion import Motion
 from supple.types import Floats, Ints
@@ -23,12 +24,19 @@ from supple.types import Floats, Ints
 
 @dataclass(frozen=True, eq=False)
 class MovingSurface:
-    """Triangles (t, 3) and vertex positions at rest [m], (s, 3), with a motion that moves them."""
+    """Triangles (t, 3) and vertex positions at rest [m], (s, 3), with a motion that moves them.
+
+    ``colors`` (s, 3) are its own, if it has any; ``round`` says that it has no sharp edges;
+    ``textures`` (t, 3, 2) are texture coordinates of corners: the pattern of cloth [m].
+    """
 
     triangles: Ints
     rest: Floats
     _motion: Motion
     _moved: Callable[[Floats], Floats]  # positions (…, s, 3) for displacements (…, n, 3)
+    colors: Floats | None = None
+    round: bool = False
+    textures: Floats | None = None
 
     def frame(self, index: int) -> Floats:
         """Vertex positions in one frame [m], (s, 3)."""
@@ -41,10 +49,17 @@ class MovingSurface:
 
 
 def moving_surface(motion: Motion, skin: Embedding | None = None) -> MovingSurface:
-    """The boundary of a motion's mesh in motion, a sheet or, if given, the skin embedded in it."""
+    """The boundary of a motion's mesh in motion, a sheet or, if given, the skin embedded in it.
+
+    Of yarns, tubes as fine as a page can play or, of very many, the sheet that they make.
+    """
+    if skin is None and isinstance(motion.mesh, YarnMesh):
+        return _moving_yarns(motion, motion.mesh)
     if skin is None:
+        textures = None
         if isinstance(motion.mesh, SheetMesh):
             surface = motion.mesh.surface()
+            textures = None if motion.mesh.pattern is None else motion.mesh.rest_corners
         elif isinstance(motion.mesh, VolumeMesh):
             surface = motion.mesh.boundary()
         else:
@@ -57,13 +72,27 @@ def moving_surface(motion: Motion, skin: Embedding | None = None) -> MovingSurfa
             positions: Floats = surface.vertices + u[..., surface.vertex_ids, :]
             return positions
 
-        return MovingSurface(surface.triangles, surface.vertices, motion, moved)
+        return MovingSurface(surface.triangles, surface.vertices, motion, moved, textures=textures)
     if len(skin.mesh.vertices) != len(motion.mesh.vertices):
         raise InputError(
             f"the skin is embedded in a mesh of {len(skin.mesh.vertices)} vertices, but the motion "
             f"has {len(motion.mesh.vertices)}; embed it in motion.mesh"
         )
     return MovingSurface(skin.surface.triangles, skin.surface.vertices, motion, skin.deform)
+
+
+def _moving_yarns(motion: Motion, mesh: YarnMesh) -> MovingSurface:
+    tubes = YarnTubes.light(mesh)
+    if tubes is None:
+
+        def moved(u: Floats) -> Floats:
+            positions: Floats = mesh.vertices + u
+            return positions
+
+        triangles, paint = sheet_triangles(mesh), sheet_paint(mesh)
+        return MovingSurface(triangles, mesh.vertices, motion, moved, paint, round=True)
+    rest = tubes.at(np.zeros_like(motion.mesh.vertices))
+    return MovingSurface(tubes.triangles, rest, motion, tubes.at, tubes.paint, round=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,8 +109,13 @@ class Shading:
     _around: Any  # sparse (v, t), 1 where a triangle touches a cut vertex
 
     @classmethod
-    def cut(cls, rest: Floats, triangles: Ints, crease: float) -> Shading:
-        """Cuts where the surface at rest [m], (s, 3), bends by more than ``crease`` [degrees]."""
+    def cut(
+        cls, rest: Floats, triangles: Ints, crease: float, textures: Floats | None = None
+    ) -> Shading:
+        """Cuts where the surface at rest [m], (s, 3), bends by more than ``crease`` [degrees].
+
+        And where ``textures`` (t, 3, 2) of the corners on either side of an edge differ.
+        """
         if not 0 <= crease <= 180:
             raise InputError(f"crease={crease} must be an angle between 0 and 180 degrees")
         count = len(triangles)
@@ -98,6 +132,10 @@ class Shading:
         bend = np.einsum("ei,ei->e", unit[a // 3], unit[b // 3])
         joined = (vertex[low[a]] == vertex[low[b]]) & (vertex[high[a]] == vertex[high[b]])
         joined &= bend >= np.cos(np.radians(crease)) - 1e-12
+        if textures is not None:
+            at = textures.reshape(-1, 2)
+            for one, other in ((low[a], low[b]), (high[a], high[b])):
+                joined &= (at[one] == at[other]).all(axis=1)
         rows = np.concatenate([low[a[joined]], high[a[joined]]])
         columns = np.concatenate([low[b[joined]], high[b[joined]]])
         links = coo_matrix((np.ones(len(rows)), (rows, columns)), shape=(3 * count, 3 * count))

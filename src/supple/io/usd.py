@@ -1,9 +1,9 @@
-"""USD: a motion as a mesh, and if wanted its tetrahedra, with points for each frame."""
+"""USD: a motion as a mesh with points for each frame, its tetrahedra if wanted, or curves."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,7 +14,9 @@ from supple.errors import InputError, MissingExtra
 from supple.files import replacing
 from supple.io.obstacle_surfaces import GREY, DrawnObstacle, drawn_obstacles
 from supple.io.surfaces import MovingSurface, moving_surface
-from supple.mesh import Embedding, TetMesh
+from supple.io.usd_yarns import Moving, add_yarn_curves, add_yarn_tubes
+from supple.io.yarn_surfaces import SAMPLES
+from supple.mesh import Embedding, TetMesh, YarnMesh
 from supple.motion import Motion
 from supple.types import Floats, Ints, Progress
 
@@ -29,6 +31,8 @@ def write_usd(
     volume: bool = False,
     up: Literal["z", "y"] = "z",
     name: str = "body",
+    sides: int = 0,
+    samples: int = SAMPLES,
     obstacles: Sequence[Obstacle] = (),
     progress: Progress | None = None,
 ) -> None:
@@ -42,6 +46,8 @@ def write_usd(
         volume: Also write the solid, as a ``TetMesh`` with purpose "proxy"; needs a TetMesh.
         up: The axis of the motion that points up; the stage says so.
         name: Of the prim, /World/<name>.
+        sides: Of the tubes that yarns are written as; with 0 they are curves with a width.
+        samples: Pieces of a tube from crossing to crossing.
         obstacles: What the body met, as meshes under /World/obstacles, moving or not.
         progress: Called as ``progress(done, total, what)``.
     """
@@ -58,12 +64,14 @@ def write_usd(
         raise InputError(
             f"volume=True writes tetrahedra, but the motion has a {type(solid).__name__}"
         )
-    surface = moving_surface(motion, skin)
+    woven = isinstance(motion.mesh, YarnMesh) and skin is None
+    surface = None if woven else moving_surface(motion, skin)
     drawn = drawn_obstacles(obstacles, motion)
     with replacing(path) as temporary:
         # The stage ends with the function: Windows moves no file that is still open.
         try:
-            _write_stage(motion, temporary, surface, solid, up, name, drawn, progress)
+            tubes = samples, sides
+            _write_stage(motion, temporary, surface, solid, up, name, tubes, drawn, progress)
         except Tf.ErrorException:
             failed = True  # the error speaks of the temporary name, and holds the stage
         else:
@@ -77,10 +85,11 @@ def write_usd(
 def _write_stage(
     motion: Motion,
     file: Path,
-    surface: MovingSurface,
+    surface: MovingSurface | None,
     solid: TetMesh | None,
     up: Literal["z", "y"],
     name: str,
+    tubes: tuple[int, int],
     obstacles: Sequence[DrawnObstacle],
     progress: Progress | None,
 ) -> None:
@@ -100,12 +109,21 @@ def _write_stage(
     world = UsdGeom.Xform.Define(stage, "/World")
     stage.SetDefaultPrim(world.GetPrim())
 
-    mesh = _mesh(stage, f"/World/{name}", surface.triangles, (0.72, 0.74, 0.78))
     for obstacle in obstacles:
         _add_obstacle(stage, obstacle, codes)
-    moving: list[tuple[Any, Any, Callable[[int], Floats]]] = [
-        (mesh.CreatePointsAttr(), mesh.CreateExtentAttr(), surface.frame)
-    ]
+    samples, sides = tubes
+    path = f"/World/{name}"
+    if surface is not None:
+        mesh = _mesh(stage, path, surface.triangles, (0.72, 0.74, 0.78))
+        if surface.textures is not None:
+            _add_textures(mesh, surface.textures)
+        moving: list[Moving] = [
+            (mesh.CreatePointsAttr(), mesh.CreateExtentAttr(), surface.frame, 0.0)
+        ]
+    elif sides:
+        moving = add_yarn_tubes(stage, path, motion, samples, sides, _mesh)
+    else:
+        moving = add_yarn_curves(stage, path, motion)
     if solid is not None:
         tets = UsdGeom.TetMesh.Define(stage, f"/World/{name}_volume")
         tets.CreatePurposeAttr(UsdGeom.Tokens.proxy)
@@ -118,11 +136,11 @@ def _write_stage(
             positions: Floats = motion.mesh.vertices + motion.displacements[i]
             return positions
 
-        moving.append((tets.CreatePointsAttr(), tets.CreateExtentAttr(), inside))
+        moving.append((tets.CreatePointsAttr(), tets.CreateExtentAttr(), inside, 0.0))
     for i, code in enumerate(codes.tolist()):
-        for points, extent, positions in moving:
+        for points, extent, positions, reach in moving:
             here = positions(i)
-            bounds = np.stack([here.min(axis=0), here.max(axis=0)])
+            bounds = np.stack([here.min(axis=0) - reach, here.max(axis=0) + reach])
             if i == 0:  # for those who ask for no time
                 points.Set(_vectors(here))
                 extent.Set(_vectors(bounds))
@@ -147,6 +165,16 @@ def _mesh(stage: Any, path: str, triangles: Ints, color: tuple[float, float, flo
     mesh.CreateDoubleSidedAttr(True)
     mesh.CreateDisplayColorAttr([Gf.Vec3f(*color)])
     return mesh
+
+
+def _add_textures(mesh: Any, textures: Floats) -> None:
+    """Adds texture coordinates of corners, (t, 3, 2)."""
+    from pxr import Sdf, UsdGeom, Vt
+
+    values = np.ascontiguousarray(textures.reshape(-1, 2), dtype=np.float32)
+    kind, token = Sdf.ValueTypeNames.TexCoord2fArray, UsdGeom.Tokens.faceVarying
+    st = UsdGeom.PrimvarsAPI(mesh).CreatePrimvar("st", kind, token)
+    st.Set(Vt.Vec2fArray.FromNumpy(values))
 
 
 def _add_obstacle(stage: Any, obstacle: DrawnObstacle, codes: Floats) -> None:

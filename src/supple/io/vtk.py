@@ -6,21 +6,22 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 import meshio
 
+from supple.cloth.yarns import YarnCurves
 from supple.contact import Obstacle
 from supple.errors import InputError
 from supple.files import replacing
 from supple.io.obstacle_surfaces import DrawnObstacle, drawn_obstacles
 from supple.io.surfaces import moving_surface
-from supple.mesh import Embedding
+from supple.mesh import Embedding, YarnMesh
 from supple.mesh.formats import CELL_NAMES
 from supple.motion import Motion
-from supple.types import Ints, Progress
+from supple.types import Floats, Ints, Progress
 
 _CELL_NAMES = {2: "line", 3: "triangle", **CELL_NAMES}
 _FRAME = re.compile(r"(frame|obstacle_\d+)_\d{5,}\.vtu")
@@ -38,7 +39,8 @@ def write_pvd(
 
     Points are where the body is; the point data "displacement" u [m] leads there from its rest
     shape. The cell data "region" numbers the mesh's regions from 1, in their order, 0 for none;
-    a cell in several has the first.
+    a cell in several has the first. Yarns are lines, regions 1 for warps and 2 for wefts, with the
+    point data "radius" [m].
 
     Args:
         motion: What to write.
@@ -56,13 +58,22 @@ def write_pvd(
         found = f"it holds {strangers[0].name}" if strangers else "it is a file"
         raise InputError(f"{folder} is in the way, {found}; move it, or choose another name")
     cells: list[tuple[str, Ints]]
-    if skin is None:
+    moved: Callable[[int], Floats] | None
+    point_data: dict[str, Floats] = {}
+    if isinstance(motion.mesh, YarnMesh) and skin is None:
+        curves = YarnCurves(motion.mesh)
+        rest, moved = curves.points(motion.mesh.vertices), _follow(motion, curves)
+        cells = [("line", curves.lines)]
+        cell_data = {"region": [1 + curves.point_families[curves.lines[:, 0]]]}
+        point_data = {"radius": motion.mesh.radii[curves.point_families]}
+    elif skin is None:
         rest, moved = motion.mesh.vertices, None
         cells = [(_CELL_NAMES[motion.mesh.cell_nodes], motion.mesh.cells)]
         cell_data = {"region": [motion.mesh.region_numbers()]}
     else:
-        moved = moving_surface(motion, skin)
-        rest, cells, cell_data = moved.rest, [("triangle", moved.triangles)], {}
+        surface = moving_surface(motion, skin)
+        rest, moved = surface.rest, surface.frame
+        cells, cell_data = [("triangle", surface.triangles)], {}
     names = [f"frame_{i:05d}.vtu" for i in range(len(motion))]
     parts = [names]
     drawn = drawn_obstacles(obstacles, motion)
@@ -71,8 +82,8 @@ def write_pvd(
         fresh.mkdir()
         try:
             for i, name in enumerate(names):
-                u = motion.displacements[i] if moved is None else moved.frame(i) - rest
-                data = {"displacement": u}
+                u = motion.displacements[i] if moved is None else moved(i) - rest
+                data = {"displacement": u, **point_data}
                 mesh = meshio.Mesh(rest + u, cells, point_data=data, cell_data=cell_data)
                 mesh.write(fresh / name, file_format="vtu")
                 if progress is not None:
@@ -82,6 +93,13 @@ def write_pvd(
             _swap(fresh, folder)
         finally:
             shutil.rmtree(fresh, ignore_errors=True)
+
+
+def _follow(motion: Motion, curves: YarnCurves) -> Callable[[int], Floats]:
+    def frame(i: int) -> Floats:
+        return curves.points(motion.mesh.vertices + motion.displacements[i])
+
+    return frame
 
 
 def _write_obstacle(obstacle: DrawnObstacle, folder: Path, frames: int) -> list[str]:

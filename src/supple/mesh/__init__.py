@@ -15,12 +15,14 @@ from supple.mesh.hex import HexMesh
 from supple.mesh.quadratic import QuadraticTetMesh
 from supple.mesh.reading import read_mesh
 from supple.mesh.sheet import SheetMesh
+from supple.mesh.sheet_files import read_sheet, write_sheet
 from supple.mesh.skins import read_surface, read_vertex_list
 from supple.mesh.springs import SpringMesh
 from supple.mesh.surface import Surface
 from supple.mesh.tet import TetMesh
 from supple.mesh.volume import Quadrature, VolumeMesh
 from supple.mesh.writing import write_mesh
+from supple.mesh.yarns import YarnMesh
 
 __all__ = [
     "MESH_FORMATS",
@@ -40,8 +42,11 @@ __all__ = [
     "SurfaceFormat",
     "TetMesh",
     "VolumeMesh",
+    "YarnMesh",
     "read_mesh",
+    "read_sheet",
     "read_surface",
     "read_vertex_list",
     "write_mesh",
+    "write_sheet",
 ]

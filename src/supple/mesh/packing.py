@@ -15,11 +15,12 @@ from .sheet import SheetMesh
 from .springs import SpringMesh
 from .tet import TetMesh
 from .volume import VolumeMesh
+from .yarns import YarnMesh
 
 _SOLIDS: dict[str, type[VolumeMesh]] = {
     cls.__name__: cls for cls in (TetMesh, QuadraticTetMesh, HexMesh)
 }
-_SPRINGS, _SHEETS = SpringMesh.__name__, SheetMesh.__name__
+_SPRINGS, _SHEETS, _YARNS = (cls.__name__ for cls in (SpringMesh, SheetMesh, YarnMesh))
 
 
 def describe_mesh(mesh: Mesh) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -35,7 +36,10 @@ def describe_mesh(mesh: Mesh) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         return header, {**arrays, "rest lengths": mesh.rest_lengths}
     if isinstance(mesh, SheetMesh) and name == _SHEETS:
         return header, arrays if mesh.pattern is None else {**arrays, "pattern": mesh.pattern}
-    kinds = ", ".join([*_SOLIDS, _SPRINGS, _SHEETS])
+    if isinstance(mesh, YarnMesh) and name == _YARNS:
+        of_yarns = {"arc lengths": mesh.arc_lengths, "warp on top": mesh.warp_on_top}
+        return header, {**arrays, **of_yarns, "radii": mesh.radii}
+    kinds = ", ".join([*_SOLIDS, _SPRINGS, _SHEETS, _YARNS])
     raise InputError(f"a {name} cannot be kept in a file; use one of {kinds}")
 
 
@@ -48,6 +52,15 @@ def mesh_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Me
             return SpringMesh(vertices, cells, regions, rest_lengths=arrays["rest lengths"])
         if header["mesh"] == _SHEETS:
             return SheetMesh(vertices, cells, regions, pattern=arrays.get("pattern"))
+        if header["mesh"] == _YARNS:
+            return YarnMesh(
+                vertices,
+                cells,
+                regions,
+                arc_lengths=arrays["arc lengths"],
+                warp_on_top=arrays["warp on top"],
+                radii=arrays["radii"],
+            )
         return _SOLIDS[header["mesh"]](vertices, cells, regions, header["properties"])
     except InputError:
         raise

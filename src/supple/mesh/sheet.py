@@ -118,6 +118,22 @@ class SheetMesh(Mesh):
         return cls(vertices, triangles, pattern=given)
 
     @classmethod
+    def from_quads(
+        cls, vertices: ArrayLike, quads: ArrayLike, *, pattern: ArrayLike | None = None
+    ) -> Self:
+        """Quads (m, 4), each cut into two triangles from its first corner to its third.
+
+        ``pattern`` [m] has a point a vertex, (n, 2), or one a corner of each quad, (m, 4, 2).
+        """
+        points = checks.points(vertices)
+        corners = checks.connectivity(quads, 4, len(points), "quad")
+        cut = np.array([[0, 1, 2], [0, 2, 3]])
+        flat = None if pattern is None else numbers("pattern", pattern)
+        if flat is not None and flat.shape == (len(corners), 4, 2):
+            flat = flat[:, cut].reshape(-1, 3, 2)
+        return cls(points, corners[:, cut].reshape(-1, 3), pattern=flat)
+
+    @classmethod
     def from_surface(cls, surface: Surface, *, pattern: ArrayLike | None = None) -> Self:
         """The triangles of a surface; vertices of none are left out, of the pattern too."""
         if not isinstance(surface, Surface):

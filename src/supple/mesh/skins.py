@@ -14,7 +14,7 @@ from supple.mesh.formats import SURFACE_FORMATS, USD
 from supple.mesh.polygons import fan
 from supple.mesh.surface import Surface
 from supple.mesh.usd import read_usd_surface
-from supple.types import Ints
+from supple.types import Floats, Ints
 
 
 def read_surface(path: str | os.PathLike[str]) -> Surface:
@@ -35,7 +35,7 @@ def read_surface(path: str | os.PathLike[str]) -> Surface:
         )
     try:
         if ending == ".obj":
-            return _read_obj(file)
+            return read_textured_obj(file)[0]
         if ending in USD:
             return read_usd_surface(file)
         surface = _through_trimesh(file)
@@ -62,9 +62,12 @@ def read_vertex_list(path: str | os.PathLike[str]) -> Ints:
     return ids - 1
 
 
-def _read_obj(file: Path) -> Surface:
+def read_textured_obj(file: Path) -> tuple[Surface, Floats | None]:
+    """The triangles, and the texture coordinates of their corners (t, 3, 2) if all have some."""
     vertices: list[list[float]] = []
+    textures: list[list[float]] = []
     corners: list[int] = []
+    painted: list[int] = []
     counts: list[int] = []
     lines = text(file).replace("\\\n", " ").splitlines()
     for number, line in enumerate(lines, 1):
@@ -72,6 +75,8 @@ def _read_obj(file: Path) -> Surface:
         try:
             if words and words[0] == "v":
                 vertices.append([float(words[1]), float(words[2]), float(words[3])])
+            elif words and words[0] == "vt":
+                textures.append([float(words[1]), float(words[2]) if len(words) > 2 else 0.0])
             elif words and words[0] == "f":
                 face = [int(word.split("/", 1)[0]) for word in words[1:]]
                 if len(face) < 3 or not all(0 < abs(v) <= len(vertices) or v > 0 for v in face):
@@ -79,6 +84,9 @@ def _read_obj(file: Path) -> Surface:
                 # Numbers count from 1, or back from the vertex read last.
                 corners += [v - 1 if v > 0 else len(vertices) + v for v in face]
                 counts.append(len(face))
+                marks = [word.split("/") for word in words[1:]]
+                paints = [int(mark[1]) for mark in marks if len(mark) > 1 and mark[1]]
+                painted += [k - 1 if k > 0 else len(textures) + k for k in paints]
         except (ValueError, IndexError) as error:
             raise unreadable(file, f"line {number}: {error}") from error
     if not counts:
@@ -88,7 +96,12 @@ def _read_obj(file: Path) -> Surface:
     points = np.array(vertices, dtype=np.float64)
     if not np.isfinite(points).all():
         raise unreadable(file, "a vertex is not finite")
-    return Surface(points, fan(points, np.array(counts), np.array(corners)))
+    ids, last = np.array(corners), len(textures) - 1
+    triangles = fan(points[ids], np.array(counts), np.arange(len(ids)))
+    surface = Surface(points, ids[triangles])
+    if len(painted) != len(corners) or not 0 <= min(painted) <= max(painted) <= last:
+        return surface, None
+    return surface, np.array(textures)[np.array(painted)][triangles]
 
 
 def _through_trimesh(file: Path) -> Surface:

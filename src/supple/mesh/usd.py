@@ -17,7 +17,7 @@ from supple.types import Floats, Ints
 def read_usd_tets(file: Path) -> Found:
     """All TetMesh prims of a stage as one mesh; each is a region if there are several."""
     with guarded(file):
-        stage, usd_geom = _stage(file)
+        stage, usd_geom = open_stage(file)
         prims = [usd_geom.TetMesh(p) for p in stage.Traverse() if p.IsA(usd_geom.TetMesh)]
         if not prims:
             surfaces = any(p.IsA(usd_geom.Mesh) for p in stage.Traverse())
@@ -44,10 +44,16 @@ def read_usd_tets(file: Path) -> Found:
 
 def read_usd_surface(file: Path) -> Surface:
     """All Mesh prims of a stage, and the skins of its TetMesh prims, as one surface."""
+    return read_textured_usd(file)[0]
+
+
+def read_textured_usd(file: Path) -> tuple[Surface, Floats | None]:
+    """The same, and the primvar "st" at the corners of triangles (t, 3, 2) if all have it."""
     with guarded(file):
-        stage, usd_geom = _stage(file)
+        stage, usd_geom = open_stage(file)
         vertices: list[Floats] = []
         triangles: list[Ints] = []
+        textures: list[Floats | None] = []
         start = 0
         for prim in stage.Traverse():
             if prim.IsA(usd_geom.Mesh):
@@ -59,26 +65,46 @@ def read_usd_surface(file: Path) -> Surface:
                     raise MeshError(f"{file}: the faces of {mesh.GetPath()} are damaged")
                 if len(corners) and not 0 <= corners.min() <= corners.max() < len(points):
                     raise MeshError(f"{file}: {mesh.GetPath()} names a vertex it does not have")
-                faces = fan(points, counts, corners)
+                parts = fan(points[corners], counts, np.arange(len(corners)))
+                faces, texture = corners[parts], _texture(usd_geom, mesh, corners)
+                texture = None if texture is None else texture[parts]
             elif prim.IsA(usd_geom.TetMesh):
                 mesh = usd_geom.TetMesh(prim)
                 points = _points(stage, usd_geom, mesh)
                 faces = np.array(
                     mesh.GetSurfaceFaceVertexIndicesAttr().Get() or [], np.int64
                 ).reshape(-1, 3)
+                texture = None
             else:
                 continue
             if mesh.GetOrientationAttr().Get() == usd_geom.Tokens.leftHanded:
                 faces = faces[:, ::-1]
+                texture = None if texture is None else texture[:, ::-1]
+            textures.append(texture)
             vertices.append(points)
             triangles.append(faces + start)
             start += len(points)
         if not any(len(faces) for faces in triangles):
             raise MeshError(f"{file} holds no surface")
-        return Surface(np.concatenate(vertices), np.concatenate(triangles))
+        surface = Surface(np.concatenate(vertices), np.concatenate(triangles))
+        known = [texture for texture in textures if texture is not None]
+        return surface, np.concatenate(known) if len(known) == len(textures) else None
 
 
-def _stage(file: Path) -> tuple[Any, Any]:
+def _texture(usd_geom: Any, mesh: Any, corners: Ints) -> Floats | None:
+    """Texture coordinates of the corners of a prim's faces, (c, 2)."""
+    given = usd_geom.PrimvarsAPI(mesh).GetPrimvar("st")
+    values = np.array((given.ComputeFlattened() if given else None) or [], dtype=np.float64)
+    if len(values) == len(corners) and given.GetInterpolation() == usd_geom.Tokens.faceVarying:
+        return values.reshape(-1, 2)
+    if len(values) > corners.max(initial=-1):
+        at: Floats = values.reshape(-1, 2)[corners]
+        return at
+    return None
+
+
+def open_stage(file: Path) -> tuple[Any, Any]:
+    """A stage, and pxr.UsdGeom."""
     try:
         from pxr import Tf, Usd, UsdGeom
     except ImportError as error:
@@ -98,6 +124,11 @@ def _points(stage: Any, usd_geom: Any, mesh: Any) -> Floats:
     local = np.array(points, dtype=np.float64).reshape(-1, 3)
     matrix = np.array(usd_geom.XformCache().GetLocalToWorldTransform(mesh.GetPrim()))
     placed: Floats = local @ matrix[:3, :3] + matrix[3, :3]
-    if usd_geom.StageHasAuthoredMetersPerUnit(stage):
-        placed = placed * float(usd_geom.GetStageMetersPerUnit(stage))
-    return placed
+    return metres_of(stage, usd_geom) * placed
+
+
+def metres_of(stage: Any, usd_geom: Any) -> float:
+    """The unit of a stage [m], one where it says none."""
+    if not usd_geom.StageHasAuthoredMetersPerUnit(stage):
+        return 1.0
+    return float(usd_geom.GetStageMetersPerUnit(stage))

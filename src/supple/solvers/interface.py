@@ -157,6 +157,10 @@ class Problem(ABC):
         """
         return 0.0
 
+    def brought_out(self, stage: Stage, u: Floats) -> Floats:
+        """u (n, b), or near it a place that is sound, where too few iterations have led astray."""
+        return u
+
     def keep_place(self) -> Callable[[], None]:
         """Gives what takes back all that ``follow`` does from now on."""
         return lambda: None

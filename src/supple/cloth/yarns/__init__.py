@@ -1,16 +1,20 @@
 """Woven cloth, yarn by yarn, whose crossings slide (Cirio et al. 2014; strain rate paper, §5)."""
 
-from .cloth import WovenCloth, YarnEnergies
+from ...motion import YarnMotion
+from .cloth import WovenCloth
+from .curves import YarnCurves
 from .damping import YarnDamping, YarnRayleigh
+from .energies import YarnEnergies
 from .material import Yarn
 from .net import YarnNet
-from .simulation import YarnMotion, YarnSimulation
+from .simulation import YarnSimulation
 from .weave import Weave
 
 __all__ = [
     "Weave",
     "WovenCloth",
     "Yarn",
+    "YarnCurves",
     "YarnDamping",
     "YarnEnergies",
     "YarnMotion",

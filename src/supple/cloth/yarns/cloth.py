@@ -2,37 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..._kernels import yarn_bending, yarn_contact, yarn_inertia, yarn_shear, yarn_stretch
 from ...checks import instance, number, numbers
+from ...mesh import YarnMesh
 from ...sparse import BlockPattern
 from ...types import Floats, Ints
 from .damping import YarnDamping
+from .energies import YarnEnergies
 from .material import Yarn
 from .net import YarnNet
+from .seams import Seams
 from .strains import NO_RATES, Before, Rates
 
 NO_GRADIENT = np.zeros((0, 5))
 NO_VALUES = np.zeros((0, 5, 5))
-
-
-@dataclass(frozen=True)
-class YarnEnergies:
-    """What is stored where [J]."""
-
-    stretch: float
-    bending: float
-    shear: float
-    contact: float
-    gravity: float
-
-    @property
-    def total(self) -> float:
-        return self.stretch + self.bending + self.shear + self.contact + self.gravity
 
 
 class WovenCloth:
@@ -92,21 +80,30 @@ class WovenCloth:
         n = self.net.n_nodes
         parts = [
             BlockPattern.of_cells(cells, n)
-            for cells in (self._segments, self._triples, self._corners)
+            for cells in (self._segments, self._triples, self._corners, self.net.stitches)
         ]
-        pattern = parts[0][0].union(parts[1][0])[0].union(parts[2][0])[0]
+        pattern = parts[0][0]
+        for part, _ in parts[1:]:
+            pattern = pattern.union(part)[0]
         self.pattern = pattern
         slots = []
         for part, own in parts:
             place = pattern.union(part)[2]
             slots.append(np.where(own >= 0, place[own], ~place[~own]))
-        self._segment_slots, self._triple_slots, self._corner_slots = slots
+        self._segment_slots, self._triple_slots, self._corner_slots = slots[:3]
+        stiffest = max(self.warp.stretch, self.weft.stretch)
+        self._seams = Seams(self.net.stitches, self.net.stitch_lengths, slots[3], stiffest)
 
     # -- state -------------------------------------------------------------------------------
 
     @property
     def n_nodes(self) -> int:
         return self.net.n_nodes
+
+    @cached_property
+    def mesh(self) -> YarnMesh:
+        """The yarns at rest, as recordings and pictures know them."""
+        return self.net.mesh(self._radius)
 
     @property
     def rest_state(self) -> Floats:
@@ -151,7 +148,7 @@ class WovenCloth:
         yarn_stretch.strain(q, self._segments, self._segment_family, stretch)
         yarn_bending.strain(q, self._triples, self._triple_family, switch_angle, bending)
         yarn_shear.strain(q, self._corners, shear)
-        return Before(stretch, bending, shear)
+        return Before(stretch, bending, shear, self._seams.strain(q))
 
     def stretch_potential(
         self,
@@ -163,9 +160,14 @@ class WovenCloth:
         rates: Rates = NO_RATES,
         definite: bool = False,
     ) -> float:
-        """Energy of stretch [J] and dissipation of a step; derivatives are added to the arrays."""
+        """Energy of stretch [J] and dissipation of a step; derivatives are added to the arrays.
+
+        Stitches of seams count as yarns.
+        """
         there = np.zeros((len(self._segments), 2)) if before is None else before.stretch
-        return float(
+        stitches = np.zeros(len(self.net.stitches)) if before is None else before.stitches
+        rate = float(rates.stretch.max())
+        return self._seams.potential(q, gradient, values, stitches, rate, definite) + float(
             yarn_stretch.potential(
                 q, self._segments, self._segment_family, self._segment_slots, self._stretch,
                 there, rates.stretch, definite, gradient, values,
@@ -256,6 +258,7 @@ class WovenCloth:
             q, v, self._triples, self._triple_family, damping.bending * self._bending,
             damping.switch_angle, force,
         )  # fmt: skip
+        V += self._seams.dissipation(q, v, damping.stretch, force)
         V += yarn_shear.dissipation(q, v, self._corners, damping.shear * self.shear, force)
         return float(V), force
 

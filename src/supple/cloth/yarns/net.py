@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 
@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike
 
 from ...checks import instance, number, numbers, vector, whole_number
 from ...errors import InputError
+from ...mesh import SheetMesh, YarnMesh
+from ...mesh.yarns import WARP, WEFT
 from ...types import Bools, Floats, Ints
+from .garment import lay_yarns
 from .weave import Weave
-
-WARP, WEFT = 0, 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +24,7 @@ class YarnNet:
     """Crossings of warp and weft yarns, at rest.
 
     A crossing is a node; both of its yarns pass through it, and slide there. ``YarnNet.patch``
-    makes a rectangle.
+    makes a rectangle, ``YarnNet.from_garment`` clothes.
     """
 
     positions: Floats
@@ -34,6 +35,10 @@ class YarnNet:
     """The nodes before and after each node on its warp and its weft, (n, 2, 2); −1 at ends."""
     warp_on_top: Bools
     """Which of the two yarns is on top, (n,)."""
+    stitches: Ints = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
+    """Pairs of crossings that seams hold together, (k, 2)."""
+    stitch_lengths: Floats = field(default_factory=lambda: np.zeros(0))
+    """How far apart these are at rest [m], (k,)."""
 
     def __post_init__(self) -> None:
         n = len(self.positions)
@@ -44,6 +49,14 @@ class YarnNet:
                 f"along has shape {self.along.shape} and warp_on_top {self.warp_on_top.shape}; "
                 f"{n} nodes need ({n}, 2, 2) and ({n},)"
             )
+        k = len(self.stitches)
+        if self.stitches.shape != (k, 2) or self.stitch_lengths.shape != (k,):
+            raise InputError(
+                f"stitches have shape {self.stitches.shape} and stitch_lengths "
+                f"{self.stitch_lengths.shape}; give (k, 2) and (k,)"
+            )
+        if not (self.stitch_lengths > 0).all():
+            raise InputError("stitch_lengths must be above zero [m]")
         nodes, family = self.segments
         s = self.arc_lengths
         growing = s[nodes[:, 1], family] > s[nodes[:, 0], family]
@@ -70,10 +83,8 @@ class YarnNet:
         """
         warps = whole_number("warps", warps, at_least=3)
         wefts = whole_number("wefts", wefts, at_least=3)
-        pair = np.broadcast_to(numbers("spacing", spacing, ((), (1,), (2,))), 2)
-        a, b = (number("spacing", each, above=0, unit="m") for each in pair)
-        weave = Weave.plain() if weave is None else weave
-        instance("weave", weave, Weave, "Weave.twill()")
+        a, b = _two_spacings(spacing)
+        weave = _weave(weave)
         i, j = (each.ravel() for each in np.indices((warps, wefts)))
         node = np.arange(warps * wefts)
         along = np.stack(
@@ -91,6 +102,29 @@ class YarnNet:
         top = weave.over(warps, wefts).ravel()
         return cls(flat + vector("origin", origin), arcs, along.astype(np.int64), top)
 
+    @classmethod
+    def from_garment(
+        cls, mesh: SheetMesh, *, spacing: float | Sequence[float], weave: Weave | None = None
+    ) -> YarnNet:
+        """Yarns on a garment: wefts along u, warps along v of its flat pattern.
+
+        ``mesh`` has a pattern [m]; where that has cuts, panels are sewn together. ``spacing`` [m]
+        is the distance between warps and that between wefts. Yarns end where a panel does, at holes
+        too, with their last crossing. At seams they are stitched to those of the other panel.
+        """
+        instance("mesh", mesh, SheetMesh, "SheetMesh(vertices, triangles, pattern=uv)")
+        if mesh.pattern is None:
+            raise InputError(
+                "the garment has no pattern to tell warp from weft; give SheetMesh(..., "
+                "pattern=uv) in metres, or take front_and_back(mesh)"
+            )
+        laid = lay_yarns(mesh, np.array(_two_spacings(spacing)))
+        table = _weave(weave).warp_on_top
+        top: Bools = table[laid.lines[:, 0] % table.shape[0], laid.lines[:, 1] % table.shape[1]]
+        return cls(
+            laid.positions, laid.arc_lengths, laid.along, top, laid.stitches, laid.stitch_lengths
+        )
+
     @property
     def n_nodes(self) -> int:
         return len(self.positions)
@@ -104,6 +138,18 @@ class YarnNet:
             pairs.append(np.stack([start, self.along[start, f, 1]], axis=1))
             families.append(np.full(len(start), f))
         return np.concatenate(pairs), np.concatenate(families)
+
+    def mesh(self, radii: Floats) -> YarnMesh:
+        """The yarns at rest, as recordings and pictures know them; radii (2,) of warp and weft."""
+        nodes, family = self.segments
+        return YarnMesh(
+            self.positions,
+            nodes,
+            {"warp": family == WARP, "weft": family == WEFT},
+            arc_lengths=self.arc_lengths,
+            warp_on_top=self.warp_on_top,
+            radii=radii,
+        )
 
     @cached_property
     def triples(self) -> tuple[Ints, Ints]:
@@ -130,3 +176,16 @@ class YarnNet:
     def edge(self) -> Bools:
         """Nodes where a yarn ends, (n,)."""
         return np.asarray((self.along < 0).any(axis=(1, 2)))
+
+
+def _two_spacings(given: float | Sequence[float]) -> tuple[float, float]:
+    """Between warps and between wefts [m]."""
+    pair = np.broadcast_to(numbers("spacing", given, ((), (1,), (2,))), 2)
+    a, b = (number("spacing", each, above=0, unit="m") for each in pair)
+    return a, b
+
+
+def _weave(given: Weave | None) -> Weave:
+    weave = Weave.plain() if given is None else given
+    instance("weave", weave, Weave, "Weave.twill()")
+    return weave

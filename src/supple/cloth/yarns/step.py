@@ -16,25 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...solvers.interface import BoundSolver, NotPositiveDefinite
-from ...types import Bools, Floats
+from ...types import Floats
 from .cloth import NO_GRADIENT, NO_VALUES, WovenCloth
 from .damping import YarnDamping, YarnRayleigh
 from .strains import NO_RATES, Rates
-
-_ENOUGH = 1e-4  # of the promised decrease, for a step of the line search
-_HALVINGS = 12
-_INEXACT = 1e-3  # relative residual that linear solvers may leave
-_WARY, _SHORT = 4, 0.3  # so many iterations after a step as short as this
-_ROUNDING = 2 * np.finfo(float).eps
-
-
-class Unsolved(Exception):
-    """A step that has to be shorter."""
-
-    def __init__(self, reason: str, residual: float = np.nan) -> None:
-        super().__init__(reason)
-        self.residual = residual
 
 
 @dataclass(frozen=True)
@@ -46,6 +31,8 @@ class YarnState:
     v: Floats
     momentum: Floats
     """M v as the last step left it."""
+    dissipated: float = 0.0
+    """What damping and friction have taken so far [J]."""
 
 
 class StepPotential:
@@ -60,7 +47,7 @@ class StepPotential:
         h: float,
     ) -> None:
         self._cloth, self._gravity, self._h = cloth, gravity, h
-        self._q = state.q
+        self._q, self._dissipated_before = state.q, state.dissipated
         self._mass = cloth.mass_values(state.q)
         self._momentum = state.momentum + h * cloth.kinetic(state.q, state.v)[2]
         rated = damping if isinstance(damping, YarnDamping) else None
@@ -128,74 +115,23 @@ class StepPotential:
                 gradient += braking
         return total
 
-    def minimum(
-        self, guess: Floats, free: Bools, linear: BoundSolver, tolerance: float, limit: int
-    ) -> tuple[Floats, int]:
-        """q where forces balance, and the Newton iterations it took."""
-        q = guess if np.isfinite(self.evaluate(guess)) else np.where(free, self._q, guess)
-        gradient = np.empty_like(q)
-        values = np.empty_like(self._mass)
-        wary = 0  # for so many iterations a definite matrix is used
-        if not np.isfinite(self.evaluate(q, gradient)):
-            raise Unsolved("a yarn would fold back on itself")
-        left = float(np.linalg.norm(gradient[free]))
-        for iteration in range(limit + 1):
-            if left <= tolerance * self.scale:
-                return q, iteration
-            if iteration == limit:
-                break
-            definite = wary > 0
-            level = self.evaluate(q, gradient, values, definite=definite)
-            gradient[~free] = 0.0
-            if left <= self._rounding_force(q, values, free):
-                return q, iteration
-            step = _solved(linear, values, gradient)
-            if step is None and not definite:
-                wary = _WARY + 1
-                self.evaluate(q, gradient, values, definite=True)
-                gradient[~free] = 0.0
-                step = _solved(linear, values, gradient)
-            if step is None:
-                raise Unsolved("the matrix is not positive definite", left)
-            slope = float(np.vdot(gradient, step))
-            length, left = self._search(q, step, level, slope, left, free)
-            q = q + length * step
-            wary = _WARY if length < _SHORT and wary == 0 else max(wary - 1, 0)
-        raise Unsolved(f"no balance after {limit} Newton iterations", left)
-
-    def _rounding_force(self, q: Floats, values: Floats, free: Bools) -> float:
-        """What rounding of q alone may leave of ∇Φ [N]."""
-        diagonal = np.einsum("nii->ni", values[self._cloth.pattern.indptr[:-1]])
-        return _ROUNDING * float(np.linalg.norm((diagonal * q)[free]))
-
-    def _search(
-        self, q: Floats, step: Floats, level: float, slope: float, left: float, free: Bools
-    ) -> tuple[float, float]:
-        """How far along the step there is enough less potential, or half the force left.
-
-        The force left there comes with it.
-        """
-        length = 1.0
-        trial = np.empty_like(q)
-        for _ in range(_HALVINGS):
-            found = self.evaluate(q + length * step, trial)
-            now = float(np.linalg.norm(trial[free])) if np.isfinite(found) else np.inf
-            # So close to balance that rounding hides the decrease, the force tells.
-            if found <= level + _ENOUGH * length * slope or now <= 0.5 * left:
-                return length, now
-            length *= 0.5
-        raise Unsolved("no step along Newton's direction helps", left)
+    def dissipated(self, q: Floats) -> float:
+        """What damping and friction take in a step that ends at q [J]: h ε̇·∂V_d/∂ε̇, and so on."""
+        cloth, way, taken = self._cloth, q - self._q, 0.0
+        if self._before is not None:
+            for term in (cloth.stretch_potential, cloth.bending_potential, cloth.shear_potential):
+                # The potential of the step has h V_d beside the energy, and 2 V_d is lost a second.
+                taken += 2 * (term(q, before=self._before, rates=self._rates) - term(q))
+        if self._rayleigh is not None:
+            taken += float(np.vdot(way, cloth.pattern.multiply(self._rayleigh, way)))
+        if self._pressure is not None:
+            push = np.zeros_like(q)
+            cloth.friction_potential(q, self._q, self._slope, self._pressure, self._h, push)
+            taken += float(np.vdot(way, push))
+        return taken
 
     def finish(self, q: Floats, time: float) -> YarnState:
         """The state after a step that ends at q."""
         v = (q - self._q) / self._h
-        return YarnState(time, q, v, self._cloth.pattern.multiply(self._mass, v))
-
-
-def _solved(linear: BoundSolver, values: Floats, gradient: Floats) -> Floats | None:
-    """Newton's step, or nothing where the matrix is not positive definite."""
-    try:
-        linear.take(values)
-        return linear.solve(-gradient, _INEXACT)
-    except NotPositiveDefinite:
-        return None
+        momentum = self._cloth.pattern.multiply(self._mass, v)
+        return YarnState(time, q, v, momentum, self._dissipated_before + self.dissipated(q))

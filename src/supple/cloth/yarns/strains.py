@@ -20,6 +20,8 @@ class Before:
     """(ε_θ, L, χ, ε_k) of the triples."""
     shear: Floats
     """Angles at the corners."""
+    stitches: Floats
+    """ε of the stitches of seams."""
 
 
 @dataclass(frozen=True)

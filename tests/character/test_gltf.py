@@ -1,0 +1,203 @@
+"""Rigged files: bars whose answers are known, and characters made by others."""
+
+from __future__ import annotations
+
+import numpy as np
+import pygltflib as gl
+import pytest
+
+import supple as sp
+from supple.character import Character, read_character
+
+from .rigs import BAR, FIRST, HALF, GltfBuilder, bar, turned_quarter
+
+
+def read(made: GltfBuilder, folder, name: str = "bar.glb", **options) -> Character:
+    return read_character(made.write(folder / name), **({"up": "y"} | options))
+
+
+def quarter() -> np.ndarray:
+    """The bar with its outer bone turned by a quarter about z at (1, 0, 0)."""
+    x, y, z = BAR.T
+    turned = np.stack([1 - y, x - 1, z], axis=1)
+    return FIRST[:, None] * BAR + (1 - FIRST)[:, None] * turned
+
+
+@pytest.mark.parametrize("name", ["bar.glb", "bar.gltf"])
+def test_two_bones_bend_a_bar(tmp_path, name):
+    man = read(turned_quarter(bar()), tmp_path, name)
+    assert man.rig.names == ("scene", "holder", "inner", "outer")
+    assert man.rig.parents.tolist() == [-1, 0, 1, 2]
+    np.testing.assert_allclose(man.surface().vertices, BAR, atol=1e-7)
+    np.testing.assert_allclose(man.vertices_at(1.0), quarter(), atol=1e-6)
+    half = man.vertices_at([0.5, 7.0])
+    np.testing.assert_allclose(half[1], quarter(), atol=1e-6)
+    np.testing.assert_allclose(half[0, -3], [1 + HALF, HALF, 0], atol=1e-6)
+
+
+@pytest.mark.parametrize("joints", ["u1", "u2"])
+@pytest.mark.parametrize("weights", ["f4", "u1", "u2"])
+def test_weights_of_all_kinds(tmp_path, joints, weights):
+    man = read(turned_quarter(bar(joints=joints, weights=weights)), tmp_path)
+    np.testing.assert_allclose(man.vertices_at(1.0), quarter(), atol=5e-3)
+
+
+def test_scale_that_differs_along_the_axes(tmp_path):
+    """The inner bone is scaled along x; the outer one turns within the frame it stretches."""
+    man = read(turned_quarter(bar(scale=(2.0, 1.0, 3.0))), tmp_path)
+    np.testing.assert_allclose(man.vertices_at(1.0), quarter() * [2, 1, 3], atol=1e-5)
+
+
+def test_up_and_scale(tmp_path):
+    man = read(turned_quarter(bar()), tmp_path, up="z", scale=10.0)
+    x, y, z = 10 * quarter().T
+    np.testing.assert_allclose(man.vertices_at(1.0), np.stack([x, -z, y], axis=1), atol=1e-5)
+
+
+def test_the_place_of_a_skinned_mesh_does_not_count(tmp_path):
+    """As glTF has it: a skin follows its joints alone."""
+    made = turned_quarter(bar())
+    made.document.nodes[0].children = []
+    made.document.nodes.append(gl.Node(name="root", children=[2]))
+    made.document.nodes[0].translation = [5.0, 5.0, 5.0]
+    np.testing.assert_allclose(read(made, tmp_path).vertices_at(1.0), quarter(), atol=1e-6)
+
+
+def test_several_parts_each_follow_their_own(tmp_path):
+    """A second mesh with a skin of one joint, and a third without one, in the outer node."""
+    made = turned_quarter(bar())
+    first = made.document.meshes[0].primitives[0]
+    again = gl.Primitive(attributes=first.attributes, indices=first.indices)
+    made.document.meshes[0].primitives.append(again)
+    triangle = np.eye(3)
+    plain = gl.Primitive(attributes=gl.Attributes(POSITION=made.add(triangle)))
+    made.document.meshes.append(gl.Mesh(primitives=[plain]))
+    made.document.nodes[1].mesh = 1  # in the outer node
+    single = gl.Primitive(
+        attributes=gl.Attributes(
+            POSITION=made.add(triangle + np.array([1, 0, 0])),
+            JOINTS_0=made.add(np.zeros((3, 4)), "u1"),
+            WEIGHTS_0=made.add(np.tile([1.0, 0, 0, 0], (3, 1))),
+        )
+    )
+    bind = np.eye(4)
+    bind[0, 3] = -1.0
+    made.document.meshes.append(gl.Mesh(primitives=[single]))
+    made.document.skins.append(gl.Skin(joints=[1], inverseBindMatrices=made.add(bind[None])))
+    made.document.nodes.append(gl.Node(name="patch", mesh=2, skin=1))
+    x = read(made, tmp_path).vertices_at(1.0)
+    turned = np.stack([1 - triangle[:, 1], triangle[:, 0], triangle[:, 2]], axis=1)
+    assert len(x) == 36
+    np.testing.assert_allclose(x[:15], x[15:30])
+    patch = x[np.r_[30:36]].reshape(2, 3, 3)
+    np.testing.assert_allclose(patch[0], turned, atol=1e-6)
+    np.testing.assert_allclose(patch[1], turned, atol=1e-6)
+
+
+def test_nodes_with_a_matrix(tmp_path):
+    """A quarter turn about z, a mirror and a shift, written as one matrix by columns."""
+    made = turned_quarter(bar())
+    made.document.nodes[0].matrix = [0, -2, 0, 0, -2, 0, 0, 0, 0, 0, 2, 0, 1, 2, 3, 1]
+    x, y, z = quarter().T
+    expected = np.stack([1 - 2 * y, 2 - 2 * x, 3 + 2 * z], axis=1)
+    np.testing.assert_allclose(read(made, tmp_path).vertices_at(1.0), expected, atol=1e-6)
+
+
+def test_strips_and_fans(tmp_path):
+    for mode, expected in (
+        (gl.TRIANGLE_STRIP, [[0, 1, 2], [1, 3, 2], [2, 3, 4]]),
+        (gl.TRIANGLE_FAN, [[0, 1, 2], [0, 2, 3], [0, 3, 4]]),
+    ):
+        made = bar()
+        primitive = made.document.meshes[0].primitives[0]
+        primitive.mode, primitive.indices = mode, made.add(np.arange(5), "u2")
+        assert read(made, tmp_path).skin.triangles.tolist() == expected
+
+
+def test_joints_without_a_name_get_one(tmp_path):
+    made = bar()
+    made.document.nodes[1].name = None
+    assert read(made, tmp_path).rig.names == ("scene", "holder", "inner", "node 1")
+
+
+def test_files_without_a_skin_say_what_they_hold(tmp_path):
+    made = bar()
+    made.document.nodes[0].skin = None
+    with pytest.raises(sp.MeshError, match="no skin, and so no character; it holds holder"):
+        read(made, tmp_path)
+
+
+def test_clips_that_are_not_there(tmp_path):
+    man = read(turned_quarter(bar()), tmp_path)
+    with pytest.raises(sp.InputError, match="no clip 'bent'; there is bend"):
+        man.clip("bent")
+    with pytest.raises(sp.InputError, match="has no clips"):
+        read(bar(), tmp_path).clip()
+    two = turned_quarter(turned_quarter(bar()))
+    with pytest.raises(sp.InputError, match="give the name of a clip; there is bend, bend 1"):
+        read(two, tmp_path).clip()
+
+
+DRACO = {"KHR_draco_mesh_compression": {}}
+SHEAR = [1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("part", "name", "value", "words"),
+    [
+        (lambda file: file.nodes[0], "matrix", SHEAR, "shears"),
+        (lambda file: file.nodes[1], "children", [2], "circle"),
+        (lambda file: file.accessors[0], "count", 10**6, "damaged"),
+        (lambda file: file.bufferViews[0], "extensions", {"EXT_meshopt": {}}, "EXT_meshopt"),
+        (lambda file: file.meshes[0].primitives[0].attributes, "WEIGHTS_0", None, "no weights"),
+        (lambda file: file.meshes[0].primitives[0], "extensions", DRACO, "Draco"),
+    ],
+)
+def test_damaged_files(tmp_path, part, name, value, words):
+    made = turned_quarter(bar())
+    setattr(part(made.document), name, value)
+    with pytest.raises(sp.MeshError, match=words):
+        read(made, tmp_path)
+
+
+def test_other_files(tmp_path):
+    path = tmp_path / "man.fbx"
+    path.write_text("x")
+    with pytest.raises(sp.MeshError, match=r"reads \.glb and \.gltf"):
+        read_character(path)
+    with pytest.raises(sp.InputError, match="must be 'z' or 'y'"):
+        read(bar(), tmp_path, up="x")
+
+
+@pytest.mark.parametrize(
+    ("name", "joints", "clips", "height", "closed"),
+    [
+        ("khronos_CesiumMan", 19, 1, (1.4, 1.6), True),
+        ("khronos_Fox", 24, 3, (60.0, 90.0), True),
+        ("quaternius_Cow", 42, 12, (4.0, 5.0), False),
+    ],
+)
+def test_characters_made_by_others(assets, name, joints, clips, height, closed):
+    man = read_character(assets / "characters" / f"{name}.glb")
+    assert len(np.unique(man.skin.joints)) == joints
+    assert len(man.clips) == clips
+    rest = man.surface().bounds
+    assert height[0] < rest[1, 2] - rest[0, 2] < height[1]
+    diagonal = np.linalg.norm(rest[1] - rest[0])
+    for clip in list(man.clips)[:3]:
+        x = man.vertices_at([man.clip(clip).start, man.clip(clip).end], clip)
+        assert np.linalg.norm(x.max(axis=(0, 1)) - x.min(axis=(0, 1))) < 2 * diagonal
+    played = man.animated_mesh(next(iter(man.clips)), rate=10)
+    assert played.surface().welded()[0].is_closed == closed
+
+
+def test_walk_is_a_loop(assets):
+    """48 frames of 1/24 s from the first of them: the last is one frame before the first."""
+    man = read_character(assets / "characters" / "khronos_CesiumMan.glb")
+    walk = man.clip()
+    assert walk.period == pytest.approx(2.0)
+    x = man.posed(walk.looped(man.rig, [0.0, 1.0, 2.0, 3.0]))
+    np.testing.assert_allclose(x[:2], x[2:], atol=1e-12)
+    steps = man.posed(walk.looped(man.rig, np.arange(49) / 24))
+    way = np.linalg.norm(np.diff(steps, axis=0), axis=2).max(axis=1)
+    assert way[-1] < way[:-1].max()

@@ -1,0 +1,125 @@
+"""Joints that hang on each other, and skins that follow them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import supple as sp
+from supple.character import Rig, RigPose, Skin
+
+
+def chain(count: int = 3) -> Rig:
+    """Joints a metre apart along x, each hanging on the one before."""
+    x = np.zeros((count, 3))
+    x[1:, 0] = 1.0
+    rest = RigPose(x, np.tile([0.0, 0, 0, 1], (count, 1)), np.ones((count, 3)))
+    return Rig(tuple("abcdef"[:count]), np.arange(count) - 1, rest)
+
+
+def some_pose(seed: int = 0, count: int = 3) -> RigPose:
+    random = np.random.default_rng(seed)
+    turns = Rotation.from_rotvec(random.normal(size=(count, 3))).as_quat()
+    scales = random.uniform(0.5, 2, (count, 3))
+    return RigPose(random.normal(size=(count, 3)), turns, scales)
+
+
+def test_world_is_the_product_of_what_is_above():
+    rig, pose = chain(), some_pose()
+    local, world = pose.matrices(), rig.world(pose)
+    np.testing.assert_allclose(world[0], local[0])
+    np.testing.assert_allclose(world[2], local[0] @ local[1] @ local[2])
+
+
+def test_joints_scale_first_then_turn_then_move():
+    pose = RigPose(
+        np.array([[1.0, 2, 3]]),
+        Rotation.from_rotvec([[0, 0, np.pi / 2]]).as_quat(),
+        np.array([[2.0, 5, 7]]),
+    )
+    np.testing.assert_allclose(pose.matrices()[0] @ [1, 0, 0, 1], [1, 4, 3, 1], atol=1e-12)
+    np.testing.assert_allclose(pose.matrices()[0] @ [0, 1, 0, 1], [-4, 2, 3, 1], atol=1e-12)
+
+
+def test_blending_goes_from_one_pose_to_the_other():
+    one, other = some_pose(), some_pose(1)
+    for share, expected in ((0.0, one), (1.0, other)):
+        np.testing.assert_allclose(
+            one.blended(other, share).matrices(), expected.matrices(), atol=1e-12
+        )
+    many = one.blended(other, [0.0, 0.25, 1.0])
+    assert many.rotations.shape == (3, 3, 4)
+    np.testing.assert_allclose(many.matrices()[1], one.blended(other, 0.25).matrices(), atol=1e-12)
+
+
+def test_turns_are_about_axes_of_the_world():
+    """Whatever the pose, what hangs on the joint turns about it as a rigid body."""
+    rig = chain(4)
+    start = replace(some_pose(2, 4), scales=np.ones((4, 3)))
+    turn = np.array([0.3, -0.8, 0.5])
+    before, after = rig.world(start), rig.world(rig.turned({"c": turn}, start))
+    R = Rotation.from_rotvec(turn).as_matrix()
+    np.testing.assert_allclose(after[:2], before[:2])
+    np.testing.assert_allclose(after[2, :3, 3], before[2, :3, 3], atol=1e-12)
+    np.testing.assert_allclose(after[2:, :3, :3], R @ before[2:, :3, :3], atol=1e-12)
+    arm = before[3, :3, 3] - before[2, :3, 3]
+    np.testing.assert_allclose(after[3, :3, 3] - after[2, :3, 3], R @ arm, atol=1e-12)
+
+
+def test_one_bone_carries_its_skin_rigidly():
+    rig, pose = chain(1), some_pose(3, 1)
+    ball = sp.Sphere(centre=(0.3, 0, 0), radius=0.2).surface()
+    n = ball.n_vertices
+    skin = Skin(
+        ball.vertices,
+        ball.triangles,
+        np.array([0]),
+        np.eye(4)[None],
+        np.zeros((n, 1), dtype=int),
+        np.ones((n, 1)),
+    )
+    move = pose.matrices()[0]
+    expected = ball.vertices @ move[:3, :3].T + move[:3, 3]
+    np.testing.assert_allclose(skin.placed(rig.world(pose)), expected, atol=1e-12)
+
+
+def test_slim_skins_lie_nearer_to_their_bones():
+    """A tube around two bones keeps its length, and has the share of its radius."""
+    rig = chain()
+    angle, along = np.meshgrid(np.linspace(0, 2 * np.pi, 12)[:-1], np.linspace(0, 2, 9))
+    tube = np.stack([along, 0.3 * np.cos(angle), 0.3 * np.sin(angle)], axis=-1).reshape(-1, 3)
+    binds = np.tile(np.eye(4), (3, 1, 1))
+    binds[:, 0, 3] = -np.arange(3)
+    bones = np.clip(tube[:, :1].astype(int), 0, 1)
+    skin = Skin(tube, [[0, 1, 12]], np.arange(3), binds, bones, np.ones((len(tube), 1)))
+    thin = skin.slimmed(0.25, rig.parents)
+    np.testing.assert_allclose(thin.vertices, tube * [1, 0.25, 0.25], atol=1e-12)
+    np.testing.assert_allclose(skin.slimmed(1.0, rig.parents).vertices, tube, atol=1e-12)
+
+
+def test_bad_rigs():
+    with pytest.raises(sp.InputError, match="before their children"):
+        Rig(("a", "b"), np.array([1, -1]), chain(2).rest)
+    with pytest.raises(sp.InputError, match=r"need \(2,\)"):
+        Rig(("a", "b"), np.array([-1]), chain(2).rest)
+    with pytest.raises(sp.InputError, match=r"give \(2, 4\)"):
+        Rig(("a", "b"), np.array([-1, 0]), chain(3).rest)
+    with pytest.raises(sp.InputError, match="no joint 'd'; there is a, b, c"):
+        chain().joint("d")
+
+
+@pytest.mark.parametrize(
+    ("bones", "weights", "words"),
+    [
+        ([[0], [0]], [[1.0]] * 3, r"need \(3, k\)"),
+        ([[0], [2], [0]], [[1.0]] * 3, "follows bone 2, but there are 1"),
+        ([[0]] * 3, [[1.0], [0.0], [1.0]], "vertex 1 has the weights"),
+        ([[0]] * 3, [[1.0], [1.0], [-1.0]], "vertex 2 has the weights"),
+    ],
+)
+def test_bad_skins(bones, weights, words):
+    with pytest.raises(sp.InputError, match=words):
+        Skin(np.eye(3), [[0, 1, 2]], np.array([0]), np.eye(4)[None], bones, weights)
