@@ -26,7 +26,7 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 
 INSTANTS = (0.4, 0.5, 0.6, 0.7, 0.8)  # [s]
-CAMERA = Camera((0.0, 0.0, 1.1), 0.5, azimuth=-48.0, elevation=7.0)
+CAMERA = Camera((0.0, 0.0, 1.0), 0.8, azimuth=-48.0, elevation=7.0)
 SKIN = (0.80, 0.66, 0.55)
 
 

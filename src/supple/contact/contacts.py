@@ -69,8 +69,9 @@ class Contacts:
         free: Bools,
         vertices: Ints,
         edge: float,
+        looseness: float = 1.0,
     ) -> None:
-        self._free = free
+        self._free, self._looseness = free, looseness
         self.obstacles = tuple(obstacles)
         self._X, self._vertices, self.edge = positions, vertices, edge
         self._forces: dict[tuple[int, int], Floats] = {}
@@ -86,12 +87,12 @@ class Contacts:
     @property
     def exact(self) -> float:
         """How far [m] a converged contact may be off."""
-        return _EXACT * self.edge
+        return _EXACT * self._looseness * self.edge
 
     @property
     def flat(self) -> float:
         """How far [m] the plane of a converged contact may still turn, an edge away."""
-        return _FLAT * self.edge
+        return _FLAT * self._looseness * self.edge
 
     # -- finding them --------------------------------------------------------------------
 

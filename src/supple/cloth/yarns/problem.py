@@ -21,6 +21,7 @@ from .obstacle_friction import ObstacleFriction
 from .step import StepPotential
 
 _EPSILON = float(np.finfo(float).eps)
+_EXACT_AT, _LOOSEST = 1e-6, 100.0  # tolerance at which contacts are as exact as those of bodies
 _ROUNDINGS = 100.0  # in a potential, which adds up over all yarns
 
 
@@ -31,7 +32,9 @@ class YarnProblem(Problem):
     bend sharply is left to line searches: full steps alone lead yarns astray.
     """
 
-    def __init__(self, cloth: WovenCloth, free: Bools, obstacles: Sequence[Obstacle]) -> None:
+    def __init__(
+        self, cloth: WovenCloth, free: Bools, obstacles: Sequence[Obstacle], tolerance: float
+    ) -> None:
         self.pattern, self.free = cloth.pattern, free
         self._cloth = cloth
         self._diagonal = cloth.pattern.indptr[:-1]
@@ -44,10 +47,10 @@ class YarnProblem(Problem):
         ends = cloth.net.arc_lengths[nodes, family[:, None]]
         self._edge = float(np.mean(ends[:, 1] - ends[:, 0]))
         if obstacles:
-            self.contact = self._contact_with(obstacles)
+            self.contact = self._contact_with(obstacles, tolerance)
             self._friction = ObstacleFriction(self.contact, obstacles, cloth.slip_speed)
 
-    def _contact_with(self, obstacles: Sequence[Obstacle]) -> ContactForces:
+    def _contact_with(self, obstacles: Sequence[Obstacle], tolerance: float) -> ContactForces:
         cloth, held_off = self._cloth, self._cloth.warp.radius + self._cloth.weft.radius
         rest, free = cloth.rest_state, self.free[:, :3]
         stiffness = np.zeros_like(self._matrix)
@@ -59,6 +62,7 @@ class YarnProblem(Problem):
             free,
             np.flatnonzero(free.any(axis=1)),
             self._edge,
+            float(np.clip(tolerance / _EXACT_AT, 1.0, _LOOSEST)),
         )
         return ContactForces(
             contacts,

@@ -80,7 +80,7 @@ class YarnSimulation:
         """What the cloth cannot enter."""
         if any(each.restitution for each in self.obstacles):
             raise InputError("cloth does not bounce; leave restitution out of its obstacles")
-        self._problem = YarnProblem(cloth, self.free, self.obstacles)
+        self._problem = YarnProblem(cloth, self.free, self.obstacles, tolerance)
         newton = Newton(tolerance=tolerance, max_iterations=max_iterations, linear=linear)
         self._solver = newton.bind(self._problem)
         rest = cloth.rest_state
