@@ -49,6 +49,8 @@ class Dynamics(SplitProblem):
             if model.pattern is not None:
                 self.pattern, mine, theirs = self.pattern.union(model.pattern)
                 self._places = [mine[places] for places in self._places] + [theirs]
+        if self.contact is not None:
+            self._show_damping(self.contact)
         n = body.n_vertices
         self.external = np.zeros((n, 3))
         """Force of the stage at hand [N], (n, 3)."""
@@ -73,6 +75,16 @@ class Dynamics(SplitProblem):
                 "Damping that follows the shape can keep a buckling body from settling: with "
                 "Rayleigh try at=StiffnessAt.REST."
             )
+
+    def _show_damping(self, contact: ContactForces) -> None:
+        """Let contacts know how damping adds to the matrix of a stage."""
+        still = np.zeros_like(self.body.mesh.vertices)
+        rest = Shape(self.body, still, order=2)
+        for model in self.damping:
+            if model.pattern is None:
+                values = np.zeros((self.body.pattern.n_blocks, 3, 3))
+                model.add_tangent(rest, still, 1.0, values, definite=True, closer=False)
+                contact.note_damping(values)
 
     @property
     def has_corners(self) -> bool:

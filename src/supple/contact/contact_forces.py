@@ -14,6 +14,7 @@ from .base import Obstacle
 from .contacts import Contacts
 
 _WEIGHT = 5.0  # times what a vertex has on the diagonal of the stage's matrix
+_MOSTLY_DAMPED = 10.0  # times the rest of the diagonal that counts of damping, at most
 _CLOSER = 0.25  # of how far contacts are off may be left after a round, or else
 _MORE = 10.0  # times the weights are used from then on
 _LOCKING = 5  # rounds after which friction's limits change by halves
@@ -36,6 +37,7 @@ class ContactForces:
         rest = body.evaluate(np.zeros_like(body.mesh.vertices), order=2).stiffness
         self._stiffness = np.einsum("bii->b", rest[self._diagonal]) / 3
         self._mass = body.mass_values[self._diagonal]
+        self._viscosity = np.zeros(body.n_vertices)
         self.weights = np.zeros(0)
         """w [N/m], (k,), of the pairs of the stage at hand."""
         self._stage: Stage | None = None
@@ -45,9 +47,15 @@ class ContactForces:
         self._promised = self._pull, self._blocks, np.zeros(0, dtype=np.int64)
         self._u = np.zeros_like(body.mesh.vertices)
 
+    def note_damping(self, values: Floats) -> None:
+        """Know of damping by its matrix at rest [N s/m], blocks on the body's pattern."""
+        self._viscosity += np.einsum("bii->b", values[self._diagonal]) / 3
+
     def stiffness_at(self, stage: Stage) -> Floats:
         """What every vertex has on the diagonal of the stage's matrix [N/m], (n,), about."""
-        return np.asarray(self._stiffness + stage.c_a * self._mass)
+        undamped = self._stiffness + stage.c_a * self._mass
+        damped = np.minimum(stage.c_v * self._viscosity, _MOSTLY_DAMPED * undamped)
+        return np.asarray(undamped + damped)
 
     def begin(self, stage: Stage, start: Floats, guess: Floats, began: float) -> None:
         """Find the contacts of a stage, with the forces of the last one to start from."""
