@@ -4,8 +4,8 @@
 FOLDER, or from the folder that the variable SUPPLE_ASSETS names. The man stands in the shirt drawn
 towards his bones, fills out, and walks two rounds of his clip, brisker than it is. Of the paper's
 dampings λ_d is 1.5 μ_d; cloth with ν = 3/7 has the same ratio of its moduli, so that medium damping
-is the one matched to Rayleigh damping with β = μ_d/μ. Steps are those of the paper: backward Euler,
-1.6 ms, one Newton iteration.
+is the one matched to Rayleigh damping with β = μ_d/μ. Steps are backward Euler's with one Newton
+iteration, as in the paper. While he fills out there is no friction, which would stretch the shirt.
 """
 
 import argparse
@@ -21,15 +21,16 @@ import supple as sp
 
 MAN, SHIRT = "characters/khronos_CesiumMan.glb", "cloth/newton_unisex_shirt.usd"
 SCALE, PLACE = 0.95, (0.004, -0.04, -0.27)  # of the shirt on the man, and where [m]
-ARMS = {"Skeleton_arm_joint_L__4_": (0, 0.3, 0), "Skeleton_arm_joint_R": (0, -0.3, 0)}  # [rad]
+ARMS = "Skeleton_arm_joint_L__4_", "Skeleton_arm_joint_R"
+LOWERED, SPREAD = 0.3, 0.45  # [rad]: into the sleeves, and off the body while he walks
 DRESSING = sp.Dressing(slim=0.15, growing=0.25, settling=0.15, easing=0.3)
-SPEED = 1.75  # of the clip, whose round lasts 2 s
+SPEED = 2.0  # of the clip, whose round lasts 2 s
 MARGIN = 4e-3  # [m]: less than this is hidden by triangles that lie on a round arm
-DT = 1.6e-3  # [s]
+DT = 2e-3  # [s]
 JERSEY = sp.IsotropicCloth(
-    young=1e6, poisson=3 / 7, thickness=5e-4, areal_density=0.19, bending_stiffness=1e-5
+    young=4e6, poisson=3 / 7, thickness=5e-4, areal_density=0.19, bending_stiffness=1e-5
 )
-MU = 175.0  # [N/m], of this cloth
+MU = 700.0  # [N/m], of this cloth
 DAMPINGS: dict[str, sp.Damping] = {
     "medium": sp.ClothStrainRate(bulk=30.0, shear=20.0),
     "low": sp.ClothStrainRate(bulk=1.5, shear=1.0),
@@ -52,8 +53,8 @@ class Walk:
 
     @property
     def walking(self) -> np.ndarray:
-        """Which frames show him walk, (T,)."""
-        return self.motion.times > DRESSING.growing + DRESSING.settling + DRESSING.easing
+        """Which frames show him in full motion, (T,)."""
+        return self.motion.times > self.motion.times[0] + DRESSING.easing
 
     def clearance_of_triangles(self) -> float:
         """The same of middles of triangles and edges, in all frames."""
@@ -67,22 +68,40 @@ def _off_skin(man: sp.AnimatedMesh, places: np.ndarray, now: float) -> np.ndarra
     return man.at(places.reshape(-1, 3), now).distance + man.margin
 
 
-def dressed(folder: Path, dressing: sp.Dressing) -> tuple[sp.Cloth, sp.AnimatedMesh]:
-    """The shirt around the man, who is about to walk."""
+def around(folder: Path, dressing: sp.Dressing) -> tuple[sp.Cloth, sp.AnimatedMesh]:
+    """The shirt around the man, who is about to fill out and walk."""
     flat = sp.read_surface(folder / SHIRT).scaled(0.01 * SCALE)  # from cm, y up
     x, y, z = flat.vertices.T
     shirt = sp.SheetMesh(np.stack([x, -z, y], axis=1) + PLACE, flat.triangles)
     man = sp.read_character(folder / MAN)
-    pose = man.rig.turned(ARMS)  # his arms into the sleeves
+    lowered = {arm: (0, side * LOWERED, 0) for arm, side in zip(ARMS, (1, -1), strict=True)}
+    spread = {arm: (0, -side * SPREAD, 0) for arm, side in zip(ARMS, (1, -1), strict=True)}
+    pose = man.rig.turned(lowered)
     walking = man.animated_mesh(
         repeat=2,
         speed=SPEED,
         rate=120,
+        turned=spread,
         dressing=replace(dressing, start=pose),
         friction=0.3,
         margin=MARGIN,
     )
     return sp.Cloth(shirt, JERSEY), walking
+
+
+def simulation(
+    cloth: sp.Cloth, man: sp.AnimatedMesh, damping: sp.Damping, dt: float
+) -> sp.Simulation:
+    """The shirt about to be put on."""
+    return sp.Simulation(
+        cloth,
+        damping=damping,
+        obstacles=replace(man, friction=0.0),
+        integrator=sp.BackwardEuler(),
+        solver=sp.Newton(iterations=1),
+        gravity=(0, 0, -9.81),
+        dt=dt,
+    )
 
 
 def walk(
@@ -94,16 +113,8 @@ def walk(
     dt: float = DT,
 ) -> Walk:
     """Dress him and let him walk, for all of his clip unless told how long [s]."""
-    cloth, man = dressed(folder, dressing)
-    sim = sp.Simulation(
-        cloth,
-        damping=damping,
-        obstacles=man,
-        integrator=sp.BackwardEuler(),
-        solver=sp.Newton(iterations=1),
-        gravity=(0, 0, -9.81),
-        dt=dt,
-    )
+    cloth, man = around(folder, dressing)
+    sim = simulation(cloth, man, damping, dt)
     length = float(np.asarray(man.times)[-1]) if duration is None else duration
     nearest, looking = np.inf, 0.0
 
@@ -115,7 +126,10 @@ def walk(
         looking += time.perf_counter() - start
 
     start = time.perf_counter()
-    motion = sim.run(length, every=10, progress=look)
+    ready = dressing.growing + dressing.settling
+    sim.run(ready, every=1000, progress=look)
+    sim.obstacles = man
+    motion = sim.run(length - ready, every=8, progress=look)
     spent = time.perf_counter() - start - looking
     return Walk(cloth, man, motion, spent / round(length / dt), nearest)
 

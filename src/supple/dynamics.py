@@ -53,6 +53,8 @@ class Dynamics(SplitProblem):
                 own, mine, theirs = own.union(model.pattern)
                 self._places = [mine[places] for places in self._places] + [theirs]
         self._own_pattern, self._wide_pattern = own, GrowingPattern(own)
+        if self.contact is not None:
+            self._show_damping(self.contact)
         n = body.n_vertices
         self.external = np.zeros((n, 3))
         """Force of the stage at hand [N], (n, 3)."""
@@ -78,6 +80,16 @@ class Dynamics(SplitProblem):
                 "Damping that follows the shape can keep a buckling body from settling: with "
                 "Rayleigh try at=StiffnessAt.REST, with cloth Newton(iterations=3)."
             )
+
+    def _show_damping(self, contact: ContactForces) -> None:
+        """Let contacts know how damping adds to the matrix of a stage."""
+        still = np.zeros_like(self.body.mesh.vertices)
+        rest = Shape(self.body, still, order=2)
+        for model in self.damping:
+            if model.pattern is None:
+                values = np.zeros((self.body.pattern.n_blocks, 3, 3))
+                model.add_tangent(rest, still, 1.0, values, definite=True, closer=False)
+                contact.note_damping(values)
 
     @property
     def pattern(self) -> BlockPattern:  # type: ignore[override]

@@ -40,6 +40,14 @@ def test_a_clip_as_an_obstacle():
         np.testing.assert_allclose(middle(rolling, time), [min(time, 1.0), 0, 0], atol=1e-12)
 
 
+def test_joints_can_be_turned_throughout():
+    man = ball()
+    turned = man.animated_mesh(rate=20, turned={"ball": (0, 0, np.pi / 2)})
+    x, y, z = man.animated_mesh(rate=20).vertices_at(0.5)[0].T
+    expected = np.stack([0.5 - y, x - 0.5, z], axis=1)
+    np.testing.assert_allclose(turned.vertices_at(0.5)[0], expected, atol=1e-9)
+
+
 def test_clips_can_be_faster():
     fast = ball().animated_mesh(repeat=2, rate=100, speed=4.0)
     assert np.asarray(fast.times)[-1] == pytest.approx(0.5)

@@ -69,6 +69,15 @@ def test_turns_are_about_axes_of_the_world():
     np.testing.assert_allclose(after[3, :3, 3] - after[2, :3, 3], R @ arm, atol=1e-12)
 
 
+def test_turns_at_several_times():
+    rig, one, other = chain(), some_pose(), some_pose(1)
+    both = one.blended(other, [0.0, 1.0])
+    turned = rig.turned({"b": (0.3, 0, 0), "c": (0, 0, 1.0)}, both)
+    for k, pose in enumerate((one, other)):
+        alone = rig.turned({"b": (0.3, 0, 0), "c": (0, 0, 1.0)}, pose)
+        np.testing.assert_allclose(turned.matrices()[k], alone.matrices(), atol=1e-12)
+
+
 def test_one_bone_carries_its_skin_rigidly():
     rig, pose = chain(1), some_pose(3, 1)
     ball = sp.Sphere(centre=(0.3, 0, 0), radius=0.2).surface()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import supple as sp
 
@@ -63,6 +64,20 @@ def test_margin_keeps_off():
     np.testing.assert_allclose(other.distance, one.distance - 0.01, atol=1e-12)
     np.testing.assert_array_equal(other.normal, one.normal)
     np.testing.assert_array_equal(other.velocity, one.velocity)
+
+
+def test_what_it_carries_goes_along():
+    """Points tied to a ball that turns and moves go with it as if they were part of it."""
+
+    def place(x, t):
+        turn = Rotation.from_rotvec([0, 0, 2 * t]).as_matrix()
+        return x @ turn.T + np.array([t, 0, 0])
+
+    animated, start = moved(BALL, place), TIMES[8]
+    for outside in (around(3), BALL.vertices, 1.05 * BALL.vertices):
+        ride = animated.carried(place(outside, start), start)
+        for time in (start, TIMES[20], TIMES[40]):
+            np.testing.assert_allclose(ride(time), place(outside, time), atol=1e-9)
 
 
 def test_drawn_where_it_is():

@@ -105,6 +105,7 @@ class Character:
         speed: float = 1.0,
         rate: float = 60.0,
         velocity: ArrayLike = (0.0, 0.0, 0.0),
+        turned: Mapping[str, Any] | None = None,
         dressing: Dressing | None = None,
         **options: Any,
     ) -> AnimatedMesh:
@@ -113,8 +114,10 @@ class Character:
         ``speed`` is that of the clip, 2 for twice as fast. ``rate`` [1/s]: how often the skin is
         computed; between, vertices go along cubics.
         ``velocity`` (3,) [m/s] carries the whole character along, for walks in place.
-        ``dressing`` comes before the clip, which then starts the later. ``options`` are those of
-        every obstacle: ``friction`` and ``restitution``.
+        ``turned`` changes every pose of the clip as ``Rig.turned`` does: arms that press on the
+        body, and would pinch what it wears, can be held off it. ``dressing`` comes before the clip,
+        which then starts the later. ``options`` are those of an AnimatedMesh: ``friction``,
+        ``restitution`` and ``margin``.
         """
         played, before = self.clip(clip), dressing or Dressing(easing=0.0)
         instance("dressing", before, Dressing, "Dressing(easing=0.5)")
@@ -135,6 +138,7 @@ class Character:
         for first in range(0, len(times), _AT_ONCE):
             part = slice(first, first + _AT_ONCE)
             poses = played.looped(self.rig, pace * going[part])
+            poses = self.rig.turned(turned or {}, poses)
             poses = start.blended(poses, _eased(going[part], before.easing))
             positions[part] = self.posed(poses)
             growing = np.flatnonzero(times[part] < before.growing)

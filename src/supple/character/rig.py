@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-from supple.checks import instance, numbers
+from supple.checks import instance
 from supple.contact.turns import rotation_matrix
 from supple.errors import InputError
 from supple.types import Floats, Ints
@@ -109,22 +109,23 @@ class Rig:
         """A pose, the one at rest unless given, with joints turned about axes of the world.
 
         ``turns``, by name of joint: a rotation vector [rad], a matrix or a SciPy Rotation. What
-        hangs on a joint turns with it; turns are taken in the order of the mapping.
+        hangs on a joint turns with it; turns are taken in the order of the mapping. A pose at
+        several times is turned at each.
         """
         given = self.rest if pose is None else pose
-        rotations = numbers("rotations of the pose", given.rotations, ((self.n_joints, 4),))
+        rotations = given.rotations.reshape(-1, *given.rotations.shape[-2:]).copy()
         for name, turn in turns.items():
             joint = self.joint(name)
             about = Rotation.from_matrix(rotation_matrix(f"the turn of {name}", turn))
-            above = self._world_rotation(rotations, int(self.parents[joint]))
-            own = Rotation.from_quat(rotations[joint])
-            rotations[joint] = (above.inv() * about * above * own).as_quat()
-        return replace(given, rotations=rotations)
+            above = self._world_rotations(rotations, int(self.parents[joint]))
+            own = Rotation.from_quat(rotations[:, joint])
+            rotations[:, joint] = (above.inv() * about * above * own).as_quat()
+        return replace(given, rotations=rotations.reshape(given.rotations.shape))
 
-    def _world_rotation(self, rotations: Floats, joint: int) -> Rotation:
-        total = Rotation.identity()
+    def _world_rotations(self, rotations: Floats, joint: int) -> Rotation:
+        total = Rotation.from_quat(np.tile([0.0, 0.0, 0.0, 1.0], (len(rotations), 1)))
         while joint >= 0:
-            total, joint = Rotation.from_quat(rotations[joint]) * total, int(self.parents[joint])
+            total, joint = Rotation.from_quat(rotations[:, joint]) * total, int(self.parents[joint])
         return total
 
     @cached_property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -107,6 +108,28 @@ class AnimatedMesh(Obstacle):
         velocity[found] = np.einsum("ka,kai->ki", shares, moment.velocities[triangle[found]])
         return Touch(distance - self.margin, normal, velocity)
 
+    def carried(self, points: ArrayLike, time: float) -> Callable[[float], Floats]:
+        """Where points (k, 3) [m] go that are tied to the surface at ``time`` [s].
+
+        Each keeps its place on the nearest triangle, and its distance from it, for a Support:
+        buttons, belts, the waist of a skirt.
+        """
+        x = points_of(points)
+        distance, normal, nearest = self._moment(float(time)).tree.nearest(x, ANYWHERE)
+        triangles = self._surface.triangles[self._arrangement[0][nearest]]
+        place = x - distance[:, None] * normal
+        corners = self.vertices_at(time)[0][self._kept][triangles]
+        shares = _shares(corners, place)
+        off = np.einsum("kai,ki->ka", _frames(corners), x - place)
+
+        def at(now: float) -> Floats:
+            there = self.vertices_at(now)[0][self._kept][triangles]
+            tied = shares[..., None] * there + off[..., None] * _frames(there)
+            total: Floats = tied.sum(axis=1)
+            return total
+
+        return at
+
     def surface(
         self, time: float = 0.0, extent: float = 2.0, *, about: ArrayLike = (0.0, 0.0, 0.0)
     ) -> Surface:
@@ -131,6 +154,15 @@ class AnimatedMesh(Obstacle):
 
     def _drawn(self, extent: float, about: Floats) -> Surface:
         return self.surface(float(np.asarray(self.times)[0]))
+
+
+def _frames(corners: Floats) -> Floats:
+    """Along the first edge of triangles (k, 3, 3), across it and along the normal, (k, 3, 3)."""
+    edge = corners[:, 1] - corners[:, 0]
+    normal = np.cross(edge, corners[:, 2] - corners[:, 0])
+    axes = np.stack([edge, np.cross(normal, edge), normal], axis=1)
+    unit: Floats = axes / np.linalg.norm(axes, axis=2, keepdims=True)
+    return unit
 
 
 def _shares(corners: Floats, place: Floats) -> Floats:

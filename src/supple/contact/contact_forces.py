@@ -14,6 +14,7 @@ from .base import Obstacle
 from .contacts import Contacts
 
 _WEIGHT = 5.0  # times what a vertex has on the diagonal of the stage's matrix
+_MOSTLY_DAMPED = 10.0  # times the rest of the diagonal that counts of damping, at most
 _CLOSER = 0.25  # of how far contacts are off may be left after a round, or else
 _MORE = 10.0  # times the weights are used from then on
 _LOCKING = 5  # rounds after which friction's limits change by halves
@@ -30,6 +31,7 @@ class ContactForces:
     def __init__(self, contacts: Contacts, diagonal: Ints, stiffness: Floats, mass: Floats) -> None:
         self.contacts = contacts
         self.diagonal, self._stiffness, self._mass = diagonal, stiffness, mass
+        self._viscosity = np.zeros(len(mass))
         self.weights = np.zeros(0)
         """w [N/m], (k,), of the pairs of the stage at hand."""
         self._stage: Stage | None = None
@@ -53,9 +55,15 @@ class ContactForces:
         stiffness = np.einsum("bii->b", rest[diagonal]) / 3
         return cls(contacts, diagonal, stiffness, body.mass_values[diagonal])
 
+    def note_damping(self, values: Floats) -> None:
+        """Know of damping by its matrix at rest [N s/m], blocks on the body's pattern."""
+        self._viscosity += np.einsum("bii->b", values[self.diagonal]) / 3
+
     def stiffness_at(self, stage: Stage) -> Floats:
         """What every vertex has on the diagonal of the stage's matrix [N/m], (n,), about."""
-        return np.asarray(self._stiffness + stage.c_a * self._mass)
+        undamped = self._stiffness + stage.c_a * self._mass
+        damped = np.minimum(stage.c_v * self._viscosity, _MOSTLY_DAMPED * undamped)
+        return np.asarray(undamped + damped)
 
     def begin(self, stage: Stage, start: Floats, guess: Floats, began: float) -> None:
         """Find the contacts of a stage, with the forces of the last one to start from."""

@@ -157,9 +157,8 @@ class BoundNewton(BoundStageSolver):
             u = u + length * step
             left -= length
             self.iterations += 1
-        out = self._problem.brought_out(stage, u)
-        share = self._problem.free_share(u, out - u)
-        u = out if share == 1.0 else u + share * (out - u)
+        out = self._problem.brought_out(stage, u) - u
+        u = u + self._problem.free_share(u, out) * out if out.any() else u
         if not np.isfinite(u).all():
             raise self._failed("the displacements are not finite", stage, np.inf)
         return u
