@@ -237,7 +237,8 @@ class SelfContactForces:
             if self._rubbing is None:
                 self._rubbing = Rubbing.of(self._pressed, self._mesh, self._pressed_at, self._mu)
             rows, cols, blocks = self._rubbing.matrix(y, self._friction.eps_v)
-            keys, blocks = self._upper(self._ids[rows], self._ids[cols], blocks)
+            low, high = np.minimum(rows, cols), np.maximum(rows, cols)
+            keys = self._ids[low] * np.int64(self._n) + self._ids[high]
         else:
             exact = self._friction.hessian(self._pressed, self._mesh, y)
             keys, blocks = self._upper_blocks(exact)
@@ -256,11 +257,9 @@ class SelfContactForces:
         rows_first = sparse.csr_array((matrix.data, matrix.indices, matrix.indptr), matrix.shape)
         blocks = rows_first.tobsr((3, 3))
         rows = np.repeat(self._ids, np.diff(blocks.indptr))
-        return self._upper(rows, self._ids[blocks.indices], blocks.data)
-
-    def _upper(self, rows: Ints, cols: Ints, blocks: Floats) -> tuple[Ints, Floats]:
+        cols = self._ids[blocks.indices]
         upper = rows <= cols
-        return rows[upper] * np.int64(self._n) + cols[upper], blocks[upper]
+        return rows[upper] * np.int64(self._n) + cols[upper], blocks.data[upper]
 
 
 def _toolkit() -> Any:
