@@ -64,7 +64,8 @@ class SelfContactForces:
         self._pairs, self._pairs_at = self._no_pairs(), np.zeros((0, 3))
         self._pressed, self._pressed_at = ipc.TangentialCollisions(), np.zeros((0, 3))
         self._rubbing: Rubbing | None = None
-        self._sound: Floats | None = None
+        self.sound: Floats | None = None
+        """A shape (n, 3) that is known not to pass through itself."""
         self._rounds, self._near_at_start = 0, False
 
     # -- the surface ---------------------------------------------------------------------
@@ -133,13 +134,13 @@ class SelfContactForces:
 
     def begin(self, start: Floats) -> None:
         """Start a stage from a shape (n, 3), which must not pass through itself."""
-        if self._sound is None or not np.array_equal(start, self._sound):
+        if self.sound is None or not np.array_equal(start, self.sound):
             if self._ipc.has_intersections(self._mesh, self._places(start)):
                 raise InputError(
                     "the body passes through itself; self-contact keeps layers apart but does not "
                     "untangle them, so set state.u to a shape that does not"
                 )
-            self._sound = start.copy()
+            self.sound = start.copy()
         self._rounds = 0
         self._near_at_start = bool(self._near(start)[0])
         self._press(start)
@@ -153,7 +154,6 @@ class SelfContactForces:
 
     def improve(self, u: Floats, v: Floats, enough: float) -> bool:
         """Bring friction up to date at u; whether that changed forces by more than ``enough``."""
-        self._sound = u.copy()
         if not self._mu or self._rounds >= _FRICTION_ROUNDS:
             return False
         self._rounds += 1
