@@ -58,15 +58,25 @@ def test_room_in_the_matrix_is_seldom_made(monkeypatch):
     assert 0 < len(made) < 0.2 * spent
 
 
-def test_sheet_draped_over_a_ball_that_moves():
+def rising_ball(kind: str) -> sp.Obstacle:
+    """A ball of 10 cm that goes up by 30 cm a second."""
+    if kind == "sphere":
+        rise = sp.Rails.path(position=lambda t: (0.0, 0.0, 0.3 * t))
+        return sp.Sphere(radius=0.1, friction=0.5, motion=rise)
+    ball, times = sp.Sphere(radius=0.1).surface(), np.linspace(0, 1, 11)
+    positions = ball.vertices + np.outer(0.3 * times, (0, 0, 1))[:, None]
+    return sp.AnimatedMesh(triangles=ball.triangles, times=times, positions=positions, friction=0.5)
+
+
+@pytest.mark.parametrize("kind", ["sphere", "animated mesh"])
+def test_sheet_draped_over_a_ball_that_moves(kind):
     flat = sp.SheetMesh.grid((0.8, 0.8), (8, 8))
     mesh = replace(flat, vertices=flat.vertices - [0.4, 0.4, -0.11])
-    rise = sp.Rails.path(position=lambda t: (0.0, 0.0, 0.3 * t))
     sim = sp.Simulation(
         sp.Cloth(mesh, FILM),
         damping=sp.ClothStrainRate(matched=0.01),
         integrator=sp.BackwardEuler(),
-        obstacles=sp.Sphere(radius=0.1, friction=0.5, motion=rise),
+        obstacles=rising_ball(kind),
         self_contact=sp.SelfContact(friction=0.3),
         gravity=(0, 0, -9.81),
         dt=8e-3,
@@ -74,7 +84,7 @@ def test_sheet_draped_over_a_ball_that_moves():
     assert never_crosses(sim, 45) > 50
     centre = (0.0, 0.0, 0.3 * sim.state.time)
     away = np.linalg.norm(sim.body.mesh.vertices + sim.state.u - centre, axis=1)
-    assert away.min() > 0.1 - 1e-5
+    assert away.min() > (0.1 if kind == "sphere" else 0.095) - 1e-5
 
 
 @pytest.mark.parametrize("solver", [sp.Newton(), sp.Newton(iterations=1)], ids=repr)
