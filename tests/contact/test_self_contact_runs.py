@@ -198,8 +198,12 @@ def test_sheets_closer_than_the_distance_are_refused():
 
 
 def test_what_crosses_itself_at_the_start_is_refused():
-    with pytest.raises(sp.InputError, match="the mesh passes through itself where it starts"):
+    with pytest.raises(sp.InputError, match="the mesh touches or passes through itself where"):
         meeting(speed=0.0, gap=0.0)
+    sheet = sp.SheetMesh.grid((1.0, 1.0), (2, 2))
+    joined = sp.Cloth(stacked(sheet, sheet, offsets=[(0, 0, 0), (1, 0, 0)]), FILM)
+    with pytest.raises(sp.InputError, match="join vertices that should be one"):
+        sp.SelfContact().bind(joined)
     sim = meeting(speed=0.0, gap=0.1)
     sim.state.u[:25, 2] = np.linspace(0, 0.3, 25)
     with pytest.raises(sp.InputError, match=r"set state\.u to a shape that does not"):

@@ -31,6 +31,7 @@ from .self_contact import SelfContact
 
 _DISTANCE = 0.2  # mean edges, where no distance is given,
 _OF_LEAST = 0.5  # but no more than this share of the least distance in the mesh
+_TOUCHING = 1e-6  # mean edges, up to which parts of a mesh touch
 _FIRMNESS = 1.0  # times the stiffness of the body at a vertex, that a barrier has there
 _NEARBY = 2.0  # distances: how far apart pairs may be that get room in the matrix
 _CLOSEST = 0.9  # share of the way to an impact that a step may go
@@ -77,15 +78,16 @@ class SelfContactForces:
 
     def _fitting_distance(self, given: float | None, edge: float) -> float:
         rest = self._places(np.zeros_like(self._X))
-        if self._ipc.has_intersections(self._mesh, rest):
-            raise InputError(
-                "the mesh passes through itself where it starts; self-contact keeps layers apart "
-                "but does not untangle them, so move them apart, or go without self_contact"
-            )
         wanted = _DISTANCE * edge if given is None else given
         pairs = self._no_pairs()
         pairs.build(self._mesh, rest, wanted / _OF_LEAST)
         least = self._gap(pairs, rest)
+        if least <= _TOUCHING * edge or self._ipc.has_intersections(self._mesh, rest):
+            raise InputError(
+                "the mesh touches or passes through itself where it starts; self-contact keeps "
+                "layers apart but does not untangle them, so move them apart, join vertices that "
+                "should be one, or go without self_contact"
+            )
         if given is None:
             return min(wanted, _OF_LEAST * least)
         if given > least:
