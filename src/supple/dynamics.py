@@ -329,8 +329,10 @@ class Dynamics(SplitProblem):
 
     # -- contact -----------------------------------------------------------------------------
 
-    def note_contacts(self) -> None:
-        """Remember what the stage just solved has touched, until ``end_step``."""
+    def note_contacts(self, u: Floats) -> None:
+        """Remember what the stage just solved, at u, has touched, until ``end_step``."""
+        if self.layers is not None:
+            self.layers.sound = u
         if self.contact is not None:
             self._pressed |= self.contact.contacts.touching
 

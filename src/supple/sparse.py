@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sparse
 
 from ._kernels import blocks
+from ._kernels.rubbing import add_at
 from .types import Floats, Ints
 
 _ROOM_KEPT = 1.5  # times the blocks that are needed, up to which room for others is kept
@@ -143,7 +144,7 @@ class GrowingPattern:
             self._places = np.searchsorted(self.pattern.keys, self._own.keys)
             places = np.searchsorted(self.pattern.keys, keys)
         total = self.widened(values)
-        np.add.at(total, places, blocks)
+        add_at(total, places, blocks)
         return total
 
     def widened(self, values: Floats) -> Floats:

@@ -59,7 +59,7 @@ class Stepper:
             held.set_velocity(solution.v, stage.time)
             held.set_acceleration(solution.acceleration, stage.time)
             latest = solution.u
-            self._dynamics.note_contacts()
+            self._dynamics.note_contacts(solution.u)
             try:
                 stage = stages.send(solution)
             except StopIteration:

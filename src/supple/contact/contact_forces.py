@@ -18,6 +18,7 @@ _MOSTLY_DAMPED = 10.0  # times the rest of the diagonal that counts of damping, 
 _CLOSER = 0.25  # of how far contacts are off may be left after a round, or else
 _MORE = 10.0  # times the weights are used from then on
 _LOCKING = 5  # rounds after which friction's limits change by halves
+_TURNING = 20  # rounds after which planes stay: over a corner of a mesh they turn for ever
 _SAME_LIMIT = 1e-4  # share of it by which friction's limit may still change
 
 
@@ -157,7 +158,8 @@ class ContactForces:
             self.weights *= _MORE
             pairs.lift, pairs.limits = pairs.lift / _MORE, limits / _MORE
         self._off = inside
-        contacts.face(stage, u)
+        if self._rounds <= _TURNING:
+            contacts.face(stage, u)
         turned = np.abs(pairs.normal - facing).max(axis=1, initial=0.0)
         moved = (turned * (pairs.lift != 0).any(axis=1)).max(initial=0.0) * contacts.edge
         if contacts.missed(stage, u):

@@ -9,11 +9,15 @@ f₁ = f₀', in all directions along the surface. Steps with it do not turn the
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
+from .._kernels.rubbing import friction_blocks
 from ..types import Floats, Ints
+
+_FIRST, _SECOND = np.triu_indices(4)
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,63 +36,73 @@ class Rubbing:
     @classmethod
     def of(cls, pressed: Any, mesh: Any, x: Floats, friction: float) -> Rubbing:
         """From the toolkit's pairs with friction on a surface at x (m, 3)."""
-        edges, faces = mesh.edges, mesh.faces
-        points, ends, sides, corners = (
-            pressed.vv_collisions,
-            pressed.ev_collisions,
-            pressed.ee_collisions,
-            pressed.fv_collisions,
-        )
-        kinds = (
-            (points, [(p.vertex0_id, p.vertex1_id) for p in points], _of_points),
-            (ends, [(p.vertex_id, *edges[p.edge_id]) for p in ends], _of_edge),
-            (sides, [(*edges[p.edge0_id], *edges[p.edge1_id]) for p in sides], _of_edges),
-            (corners, [(p.vertex_id, *faces[p.face_id]) for p in corners], _of_triangle),
-        )
-        vertices, shares, limits = [], [], []
-        for pairs, ids, weigh in kinds:
-            if pairs:
-                four = np.zeros((len(pairs), 4), dtype=np.int64)
-                four[:, : len(ids[0])] = ids
-                vertices.append(four)
-                shares.append(weigh(np.array([p.closest_point for p in pairs])))
-                limits.append([p.normal_force_magnitude * p.weight for p in pairs])
-        four, c = np.concatenate(vertices), np.concatenate(shares)
-        apart = np.einsum("ka,kai->ki", c, x[four])
+        parts = [
+            part
+            for part in (
+                _of_points(pressed.vv_collisions),
+                _of_edge(pressed.ev_collisions, mesh.edges),
+                _of_edges(pressed.ee_collisions, mesh.edges),
+                _of_triangle(pressed.fv_collisions, mesh.faces),
+            )
+            if len(part[0])
+        ]
+        vertices = np.concatenate([part[0] for part in parts]).astype(np.int64)
+        c, N = (np.concatenate([part[k] for part in parts]) for k in (1, 2))
+        apart = np.einsum("ka,kai->ki", c, x[vertices])
         n = apart / np.linalg.norm(apart, axis=1, keepdims=True)
-        along = np.eye(3) - n[:, :, None] * n[:, None, :]
-        return cls(four, c, along, friction * np.concatenate(limits))
+        return cls(vertices, c, np.eye(3) - n[:, :, None] * n[:, None, :], friction * N)
 
     def matrix(self, v: Floats, sticking: float) -> tuple[Ints, Ints, Floats]:
-        """Rows (m,), columns (m,) and blocks (m, 3, 3) at velocities v, both triangles of it.
+        """Rows (m,), columns (m,) and blocks (m, 3, 3) at velocities v, each pair of vertices once.
 
         ``sticking`` [m/s] is the slip speed ε below which f₁ rises to 1: 2 y/ε − y²/ε².
         """
-        slip = np.einsum("kij,ka,kaj->ki", self.along, self.shares, v[self.vertices])
-        y = np.linalg.norm(slip, axis=1)
-        slope = np.where(y < sticking, (2 - y / sticking) / sticking, 1 / np.maximum(y, sticking))
-        weights = np.einsum("k,ka,kb->kab", self.limits * slope, self.shares, self.shares)
-        rows = np.repeat(self.vertices, 4, axis=1).ravel()
-        cols = np.tile(self.vertices, 4).ravel()
-        there = weights.ravel() != 0
-        blocks = (weights[:, :, :, None, None] * self.along[:, None, None]).reshape(-1, 3, 3)
-        return rows[there], cols[there], blocks[there]
+        blocks = np.empty((len(self.limits), 10, 3, 3))
+        friction_blocks(self.vertices, self.shares, self.along, self.limits, v, sticking, blocks)
+        there = (self.shares[:, _FIRST] * self.shares[:, _SECOND] != 0).ravel()
+        rows, cols = (self.vertices[:, side].ravel()[there] for side in (_FIRST, _SECOND))
+        return rows, cols, blocks.reshape(-1, 3, 3)[there]
 
 
-def _of_points(at: Floats) -> Floats:
-    return np.tile([1.0, -1.0, 0.0, 0.0], (len(at), 1))
+_Part = tuple[Ints, Floats, Floats]
+"""Vertices (k, 4), c (k, 4) and forces N [N], (k,)."""
 
 
-def _of_edge(at: Floats) -> Floats:
-    a = at.reshape(-1)
-    return np.stack([np.ones_like(a), a - 1, -a, np.zeros_like(a)], axis=1)
+def _of_points(pairs: Any) -> _Part:
+    ids = _ids(pairs, "vertex0_id", "vertex1_id")
+    none = np.zeros_like(ids)
+    return np.hstack([ids, none]), np.tile([1.0, -1.0, 0.0, 0.0], (len(ids), 1)), _forces(pairs)
 
 
-def _of_edges(at: Floats) -> Floats:
-    a, b = at.T
-    return np.stack([1 - a, a, b - 1, -b], axis=1)
+def _of_edge(pairs: Any, edges: Ints) -> _Part:
+    ids = _ids(pairs, "vertex_id", "edge_id")
+    a = _closest(pairs, 1)[:, 0]
+    shares = np.stack([np.ones_like(a), a - 1, -a, np.zeros_like(a)], axis=1)
+    return np.hstack([ids[:, :1], edges[ids[:, 1]], 0 * ids[:, :1]]), shares, _forces(pairs)
 
 
-def _of_triangle(at: Floats) -> Floats:
-    b, c = at.T
-    return np.stack([np.ones_like(b), b + c - 1, -b, -c], axis=1)
+def _of_edges(pairs: Any, edges: Ints) -> _Part:
+    ids = _ids(pairs, "edge0_id", "edge1_id")
+    a, b = _closest(pairs, 2).T
+    return edges[ids].reshape(-1, 4), np.stack([1 - a, a, b - 1, -b], axis=1), _forces(pairs)
+
+
+def _of_triangle(pairs: Any, faces: Ints) -> _Part:
+    ids = _ids(pairs, "vertex_id", "face_id")
+    b, c = _closest(pairs, 2).T
+    shares = np.stack([np.ones_like(b), b + c - 1, -b, -c], axis=1)
+    return np.hstack([ids[:, :1], faces[ids[:, 1]]]), shares, _forces(pairs)
+
+
+def _ids(pairs: Any, *names: str) -> Ints:
+    read = attrgetter(*names)
+    return np.array([read(pair) for pair in pairs], dtype=np.int64).reshape(-1, len(names))
+
+
+def _closest(pairs: Any, size: int) -> Floats:
+    return np.array([pair.closest_point for pair in pairs], dtype=float).reshape(-1, size)
+
+
+def _forces(pairs: Any) -> Floats:
+    """N, each with its share of the area."""
+    return np.array([pair.normal_force_magnitude * pair.weight for pair in pairs], dtype=float)

@@ -31,6 +31,7 @@ from .self_contact import SelfContact
 
 _DISTANCE = 0.2  # mean edges, where no distance is given,
 _OF_LEAST = 0.5  # but no more than this share of the least distance in the mesh
+_TOUCHING = 1e-6  # mean edges, up to which parts of a mesh touch
 _FIRMNESS = 1.0  # times the stiffness of the body at a vertex, that a barrier has there
 _NEARBY = 2.0  # distances: how far apart pairs may be that get room in the matrix
 _CLOSEST = 0.9  # share of the way to an impact that a step may go
@@ -64,7 +65,8 @@ class SelfContactForces:
         self._pairs, self._pairs_at = self._no_pairs(), np.zeros((0, 3))
         self._pressed, self._pressed_at = ipc.TangentialCollisions(), np.zeros((0, 3))
         self._rubbing: Rubbing | None = None
-        self._sound: Floats | None = None
+        self.sound: Floats | None = None
+        """A shape (n, 3) that is known not to pass through itself."""
         self._rounds, self._near_at_start = 0, False
 
     # -- the surface ---------------------------------------------------------------------
@@ -76,15 +78,16 @@ class SelfContactForces:
 
     def _fitting_distance(self, given: float | None, edge: float) -> float:
         rest = self._places(np.zeros_like(self._X))
-        if self._ipc.has_intersections(self._mesh, rest):
-            raise InputError(
-                "the mesh passes through itself where it starts; self-contact keeps layers apart "
-                "but does not untangle them, so move them apart, or go without self_contact"
-            )
         wanted = _DISTANCE * edge if given is None else given
         pairs = self._no_pairs()
         pairs.build(self._mesh, rest, wanted / _OF_LEAST)
         least = self._gap(pairs, rest)
+        if least <= _TOUCHING * edge or self._ipc.has_intersections(self._mesh, rest):
+            raise InputError(
+                "the mesh touches or passes through itself where it starts; self-contact keeps "
+                "layers apart but does not untangle them, so move them apart, join vertices that "
+                "should be one, or go without self_contact"
+            )
         if given is None:
             return min(wanted, _OF_LEAST * least)
         if given > least:
@@ -133,13 +136,13 @@ class SelfContactForces:
 
     def begin(self, start: Floats) -> None:
         """Start a stage from a shape (n, 3), which must not pass through itself."""
-        if self._sound is None or not np.array_equal(start, self._sound):
+        if self.sound is None or not np.array_equal(start, self.sound):
             if self._ipc.has_intersections(self._mesh, self._places(start)):
                 raise InputError(
                     "the body passes through itself; self-contact keeps layers apart but does not "
                     "untangle them, so set state.u to a shape that does not"
                 )
-            self._sound = start.copy()
+            self.sound = start.copy()
         self._rounds = 0
         self._near_at_start = bool(self._near(start)[0])
         self._press(start)
@@ -153,7 +156,6 @@ class SelfContactForces:
 
     def improve(self, u: Floats, v: Floats, enough: float) -> bool:
         """Bring friction up to date at u; whether that changed forces by more than ``enough``."""
-        self._sound = u.copy()
         if not self._mu or self._rounds >= _FRICTION_ROUNDS:
             return False
         self._rounds += 1
@@ -237,7 +239,8 @@ class SelfContactForces:
             if self._rubbing is None:
                 self._rubbing = Rubbing.of(self._pressed, self._mesh, self._pressed_at, self._mu)
             rows, cols, blocks = self._rubbing.matrix(y, self._friction.eps_v)
-            keys, blocks = self._upper(self._ids[rows], self._ids[cols], blocks)
+            low, high = np.minimum(rows, cols), np.maximum(rows, cols)
+            keys = self._ids[low] * np.int64(self._n) + self._ids[high]
         else:
             exact = self._friction.hessian(self._pressed, self._mesh, y)
             keys, blocks = self._upper_blocks(exact)
@@ -256,11 +259,9 @@ class SelfContactForces:
         rows_first = sparse.csr_array((matrix.data, matrix.indices, matrix.indptr), matrix.shape)
         blocks = rows_first.tobsr((3, 3))
         rows = np.repeat(self._ids, np.diff(blocks.indptr))
-        return self._upper(rows, self._ids[blocks.indices], blocks.data)
-
-    def _upper(self, rows: Ints, cols: Ints, blocks: Floats) -> tuple[Ints, Floats]:
+        cols = self._ids[blocks.indices]
         upper = rows <= cols
-        return rows[upper] * np.int64(self._n) + cols[upper], blocks[upper]
+        return rows[upper] * np.int64(self._n) + cols[upper], blocks.data[upper]
 
 
 def _toolkit() -> Any:
