@@ -134,6 +134,7 @@ from .solvers import (
     ConjugateGradients,
     Dissipation,
     KeptCholesky,
+    Multigrid,
     Newton,
 )
 from .springs import SpringNetwork
@@ -221,6 +222,7 @@ __all__ = [
     "Modes",
     "MomentumConserving",
     "Motion",
+    "Multigrid",
     "NeoHookean",
     "Newmark",
     "Newton",

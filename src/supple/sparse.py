@@ -7,7 +7,7 @@ one pattern is adding two arrays.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -16,6 +16,12 @@ import scipy.sparse as sparse
 
 from ._kernels import blocks
 from .types import Floats, Ints
+
+Coarsening = Callable[[int], Sequence[sparse.csr_array]]
+"""Gives interpolations to nodes from fewer nodes, level by level, until so many are left.
+
+Each is (nodes, coarser nodes), the same for all components of a node.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +32,8 @@ class BlockPattern:
     """(nodes + 1,): where each row of blocks starts."""
     cols: Ints
     """(blocks,): column of each block, ascending in a row, the diagonal first."""
+    coarsening: Coarsening | None = None
+    """How to do with fewer nodes, where the body knows; for multigrid methods."""
 
     @property
     def n_nodes(self) -> int:

@@ -9,6 +9,9 @@ from ..types import Bools
 from . import pardiso
 from .conjugate_gradients import ConjugateGradients, KeptCholesky
 from .interface import BoundSolver, LinearSolver
+from .multigrid import Multigrid
+
+_COARSEST_WITHOUT_MKL = 1000  # nodes that are soon factorized
 
 
 @dataclass(frozen=True)
@@ -16,12 +19,20 @@ class AutomaticSolver(LinearSolver):
     """A kept Cholesky factor where MKL is installed, conjugate gradients elsewhere.
 
     Beyond ``direct_limit`` vertices a factor takes too much memory, and conjugate gradients take
-    over on any machine.
+    over on any machine. Woven cloth has ``Multigrid`` for that, which is as fast as a factor from
+    ``multigrid_from`` crossings on.
     """
 
     direct_limit: int = 150_000
+    multigrid_from: int = 20_000
 
     def bind(self, pattern: BlockPattern, free: Bools) -> BoundSolver:
-        direct = pardiso.library() is not None and pattern.n_nodes <= self.direct_limit
-        chosen: LinearSolver = KeptCholesky() if direct else ConjugateGradients()
+        n = pattern.n_nodes
+        fast = pardiso.library() is not None
+        large = n > self.direct_limit
+        chosen: LinearSolver
+        if pattern.coarsening is not None and (large or not fast or n >= self.multigrid_from):
+            chosen = Multigrid() if fast else Multigrid(coarsest=_COARSEST_WITHOUT_MKL)
+        else:
+            chosen = KeptCholesky() if fast and not large else ConjugateGradients()
         return chosen.bind(pattern, free)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,6 +12,7 @@ from ..._kernels import yarn_bending, yarn_contact, yarn_inertia, yarn_shear, ya
 from ...checks import instance, number, numbers
 from ...sparse import BlockPattern
 from ...types import Floats, Ints
+from .coarsening import interpolations
 from .damping import YarnDamping
 from .material import Yarn
 from .net import YarnNet
@@ -95,7 +97,8 @@ class WovenCloth:
             for cells in (self._segments, self._triples, self._corners)
         ]
         pattern = parts[0][0].union(parts[1][0])[0].union(parts[2][0])[0]
-        self.pattern = pattern
+        coarsening = partial(interpolations, self.net.along, self.net.arc_lengths)
+        self.pattern = replace(pattern, coarsening=coarsening)
         slots = []
         for part, own in parts:
             place = pattern.union(part)[2]
