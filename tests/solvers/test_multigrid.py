@@ -126,7 +126,7 @@ def test_threads_change_the_order_of_sweeps_only(monkeypatch):
     pattern, values, free, rhs = system(YarnNet.patch(60, 80, spacing=SPACING))
     found = []
     for threads in (1, 2, 3):
-        monkeypatch.setattr("supple.solvers.levels.thread_count", partial(int, threads))
+        monkeypatch.setattr("supple.solvers.levels.thread_count", threads.__int__)
         monkeypatch.setattr("supple.solvers.levels._WORTH_A_THREAD", 100)
         solver = sp.Multigrid(coarsest=200).bind(pattern, free)
         solver.take(values)

@@ -12,8 +12,9 @@ from ...errors import StepFailed
 from ...solvers.choice import AutomaticSolver
 from ...solvers.interface import LinearSolver
 from ...types import Bools, Floats, Progress
-from .cloth import WovenCloth, YarnEnergies
+from .cloth import WovenCloth
 from .damping import YarnDamping, YarnRayleigh
+from .energies import YarnEnergies
 from .step import StepPotential, Unsolved, YarnState
 
 _SHORTEST = 2.0**-10  # of dt
