@@ -7,8 +7,7 @@ from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
-from drawing import COLORS, IMAGES, INK, plain
-from matplotlib.collections import PolyCollection
+from drawing import COLORS, IMAGES, INK, plain, sheet_view
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "examples"))
@@ -18,8 +17,6 @@ import cloth_damping as example  # noqa: E402
 mpl.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 
-VIEW = np.array([(0.79, -0.61, 0.0), (0.305, 0.395, 0.866)])  # right and up in the picture
-TOWARDS = np.cross(*VIEW)
 FRAMES = (0.0, 0.3, 0.5, 0.7)  # [s]
 
 
@@ -44,21 +41,12 @@ def main() -> None:
         for name, color, shift in (("strain rate", COLORS[2], 0), ("Rayleigh", COLORS[1], 1.5)):
             run = motions["swinging", name]
             x = run.positions[int(np.searchsorted(run.times, time - 1e-9))]
-            normal = np.cross(x[cells[:, 1]] - x[cells[:, 0]], x[cells[:, 2]] - x[cells[:, 0]])
-            light = np.abs(normal @ TOWARDS) / np.linalg.norm(normal, axis=1)
-            order = np.argsort(x[cells].mean(axis=1) @ TOWARDS)
-            tint = 1 - (0.25 + 0.75 * light[order, None]) * (1 - np.array(mpl.colors.to_rgb(color)))
-            shade = (0.35 + 0.65 * light[order, None]) * tint
-            corners = (x @ VIEW.T)[cells[order]] - [0, shift]
-            drawn = PolyCollection(corners, facecolors=shade, edgecolors="face", lw=0.2)
-            axes.add_collection(drawn)
+            sheet_view(axes, cells, x - [0, 0, shift / 0.866], color)
             if time == 0.0:
                 axes.text(-0.7, 0.75 - shift, name, fontsize=9, color=INK)
         axes.set_title(f"{time:g} s", fontsize=9, color=INK)
         axes.set_xlim(-1.3, 0.9)
         axes.set_ylim(-2.5, 0.9)
-        axes.set_aspect("equal")
-        axes.axis("off")
     figure.savefig(IMAGES / "cloth_damping.png", dpi=110)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.collections import PolyCollection
+from matplotlib.colors import to_rgb
 from numpy.typing import NDArray
 
 import supple as sp
@@ -59,3 +60,25 @@ def side_view(axes: Any, mesh: sp.VolumeMesh, positions: NDArray[np.float64], co
     )
     axes.set_aspect("equal")
     axes.axis("off")
+
+
+_SHEET_VIEW = np.array([(0.79, -0.61, 0.0), (0.305, 0.395, 0.866)])  # right and up in the picture
+_TOWARDS = np.cross(*_SHEET_VIEW)
+
+
+def sheet_view(
+    axes: Any, cells: NDArray[np.int64], positions: NDArray[np.float64], color: str
+) -> NDArray[np.float64]:
+    """A sheet from above and aside, shaded; returns where its vertices are in the picture."""
+    a, b, c = positions[cells].transpose(1, 0, 2)
+    normal = np.cross(b - a, c - a)
+    order = np.argsort(positions[cells].mean(axis=1) @ _TOWARDS)
+    light = (np.abs(normal @ _TOWARDS) / np.linalg.norm(normal, axis=1))[order, None]
+    tint = 1 - (0.25 + 0.75 * light) * (1 - np.array(to_rgb(color)))
+    seen = positions @ _SHEET_VIEW.T
+    shade = (0.35 + 0.65 * light) * tint
+    drawn = PolyCollection(seen[cells[order]], facecolors=shade, edgecolors="face", lw=0.2)
+    axes.add_collection(drawn)
+    axes.set_aspect("equal")
+    axes.axis("off")
+    return np.asarray(seen)

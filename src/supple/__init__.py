@@ -26,6 +26,7 @@ from .contact import (
 )
 from .damping import (
     Caughey,
+    ClothDrag,
     ClothStrainRate,
     Conserving,
     Curve,
@@ -177,6 +178,7 @@ __all__ = [
     "Caughey",
     "Cholesky",
     "Cloth",
+    "ClothDrag",
     "ClothMaterial",
     "ClothStrainRate",
     "ConjugateGradients",

@@ -48,6 +48,7 @@ DAMPINGS = {
     ),
     "springs": sp.SpringStrainRate(viscosity=[0.1, 0.2], matched=0.3),
     "cloth": sp.ClothStrainRate(shear=0.5, warp=[0.1, 0.2], bending={"ear": 1e-3}),
+    "cloth drag": sp.ClothDrag(normal=1.1, wind=(1, 2, 1 / 3)),
     "drag": sp.Drag(strength=0.1, wind=(1, 2, 1 / 3), exponent=2),
     "no examples": sp.ExampleDamping(sp.Rayleigh(mass=1), []),
     "examples": sp.ExampleDamping(sp.Rayleigh(mass=0.1, stiffness=1e-3), [BEND, TWIST]),

@@ -2,6 +2,7 @@
 
 from .base import BoundDamping, BoundViscousDamping, Damping
 from .caughey import Caughey
+from .cloth_drag import ClothDrag
 from .cloth_rate import ClothStrainRate
 from .conserving import Conserving, MomentumConserving
 from .curve import Curve, Joining
@@ -24,6 +25,7 @@ DAMPINGS: tuple[type[Damping], ...] = (
     Viscous,
     ExampleDamping,
     SpringStrainRate,
+    ClothDrag,
     ClothStrainRate,
     StrainRate,
     PowerLaw,
@@ -40,6 +42,7 @@ __all__ = [
     "BoundDamping",
     "BoundViscousDamping",
     "Caughey",
+    "ClothDrag",
     "ClothStrainRate",
     "Conserving",
     "Curve",

@@ -14,6 +14,7 @@ import scipy.sparse as sparse
 from ..errors import InputError
 from .base import Damping
 from .caughey import Caughey
+from .cloth_drag import ClothDrag
 from .cloth_rate import ClothStrainRate
 from .conserving import Conserving, MomentumConserving
 from .curve import Curve
@@ -288,6 +289,10 @@ KINDS: dict[str, Kind] = {
     ),
     "cloth_strain_rate": _by_fields(
         ClothStrainRate, {each.name: COEFFICIENT for each in fields(ClothStrainRate)}
+    ),
+    "cloth_drag": _by_fields(
+        ClothDrag,
+        {"normal": NUMBER, "tangential": NUMBER, "wind": NUMBERS, "air_density": NUMBER},
     ),
     "power_law": _by_fields(
         PowerLaw,

@@ -1,0 +1,148 @@
+"""Air against cloth: its functions, plates that fall flat and edge on, flags."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import supple as sp
+from supple.shape import Shape
+
+from ..cloth.sheets import ISOTROPIC, crumpled, shaken_grid
+from ..helpers import EPS, rotation, simulate
+from .derivatives import assert_semidefinite, assert_velocity_derivatives, matrix_of
+
+WIND = (1.0, -2.0, 0.5)
+MODELS = {
+    "across": sp.ClothDrag(tangential=0.0),
+    "along": sp.ClothDrag(normal=0.0, tangential=0.3),
+    "both": sp.ClothDrag(tangential=0.3),
+    "in wind": sp.ClothDrag(tangential=0.3, wind=WIND),
+}
+every_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
+
+
+def setting() -> tuple[sp.Cloth, np.ndarray, np.ndarray]:
+    body = sp.Cloth(shaken_grid(), ISOTROPIC)
+    v = np.random.default_rng(1).normal(size=body.mesh.vertices.shape)
+    return body, crumpled(body.mesh), v
+
+
+def square(turn: np.ndarray) -> tuple[sp.Cloth, np.ndarray]:
+    """A square metre of cloth, turned, and its unit normal."""
+    mesh = sp.SheetMesh.grid((1, 1), (3, 3))
+    turned = sp.SheetMesh(mesh.vertices @ turn.T, mesh.cells)
+    return sp.Cloth(turned, ISOTROPIC), turn[:, 2]
+
+
+@every_model
+def test_derivatives(model):
+    body, u, v = setting()
+    bound = model.bind(body)
+    assert_velocity_derivatives(body, bound, u, v)
+    shape = Shape(body, u)
+    assert_semidefinite(matrix_of(body, bound, shape, v))
+    still = np.broadcast_to(np.asarray(model.wind), v.shape).copy()
+    assert not matrix_of(body, bound, shape, still).any()
+    assert not bound.evaluate(shape, still)[1].any()
+
+
+def test_takes_power_in_still_air():
+    body, u, v = setting()
+    R, force = MODELS["both"].bind(body).evaluate(Shape(body, u), v)
+    assert R > 0
+    assert np.vdot(v, force) == pytest.approx(3 * R, rel=1e-12)
+
+
+def test_is_what_the_formula_says():
+    """½ ρ C w² on a square metre, across and along, however it is turned."""
+    w = 3.0
+    for seed in range(3):
+        body, n = square(rotation(seed))
+        t = np.cross(n, [0.3, 0.1, 0.7])
+        t /= np.linalg.norm(t)
+        shape = Shape(body, np.zeros_like(body.mesh.vertices))
+        bound = sp.ClothDrag(normal=1.1, tangential=0.05, air_density=1.3).bind(body)
+        for direction, C in ((n, 1.1), (-n, 1.1), (t, 0.05)):
+            v = np.broadcast_to(w * direction, body.mesh.vertices.shape).copy()
+            R, force = bound.evaluate(shape, v)
+            expected = 0.5 * 1.3 * C * w**2 * direction
+            np.testing.assert_allclose(force.sum(axis=0), expected, atol=20 * EPS * w**2)
+            assert pytest.approx(expected @ direction * w / 3, rel=1e-12) == R
+
+
+def test_wind_is_a_change_of_frame():
+    body, u, v = setting()
+    shape = Shape(body, u)
+    blown = MODELS["in wind"].bind(body).evaluate(shape, v + WIND)
+    still = MODELS["both"].bind(body).evaluate(shape, v)
+    assert blown[0] == pytest.approx(still[0], rel=1e-12)
+    np.testing.assert_allclose(blown[1], still[1], atol=100 * EPS * np.abs(still[1]).max())
+
+
+def test_stretched_cloth_meets_more_air():
+    body, _ = square(np.eye(3))
+    v = np.broadcast_to([0, 0, 1.0], body.mesh.vertices.shape).copy()
+    bound = sp.ClothDrag().bind(body)
+    rest = bound.evaluate(Shape(body, 0 * v), v)[0]
+    wider = bound.evaluate(Shape(body, 0.2 * body.mesh.vertices), v)[0]
+    assert wider == pytest.approx(1.44 * rest, rel=1e-12)
+
+
+def test_collapsed_triangles_are_left_out():
+    body, _ = square(np.eye(3))
+    u = -body.mesh.vertices
+    R, force = sp.ClothDrag().bind(body).evaluate(Shape(body, u), np.ones_like(u))
+    assert R == 0
+    assert not force.any()
+
+
+@pytest.mark.parametrize(("turned", "C"), [(False, 1.2), (True, 0.1)], ids=["flat", "edge on"])
+def test_terminal_velocity(turned, C):
+    """ρ_A g = ½ ρ C v² in the end."""
+    turn = np.array([(1, 0, 0), (0, 0, -1), (0, 1, 0)], float) if turned else np.eye(3)
+    body, _ = square(turn)
+    g = 9.81
+    terminal = np.sqrt(body.total_mass * g / (0.5 * 1.2 * C))
+    sim = simulate(
+        body, sp.BackwardEuler(), np.full(80, 0.05 * terminal / g * 2), gravity=(0, 0, -g),
+        damping=sp.ClothDrag(tangential=0.1),
+    )  # fmt: skip
+    np.testing.assert_allclose(sim.state.v[:, 2], -terminal, rtol=1e-3)
+
+
+@pytest.mark.parametrize("solver", [sp.Newton(), sp.ADMM(iterations=200)], ids=["newton", "admm"])
+def test_flag_streams_in_the_wind(solver):
+    """Hung up by one edge in a gale it stands out level; in still air it hangs down."""
+    mesh = sp.SheetMesh.grid((0.6, 0.4), (6, 4))
+    cloth = sp.IsotropicCloth(young=1e5, thickness=5e-4, areal_density=0.1, bending_stiffness=1e-4)
+    body = sp.Cloth(mesh, cloth, fixed=mesh.where(x=0))
+    lowest = {}
+    for speed in (0.0, 30.0):
+        sim = sp.Simulation(
+            body,
+            damping=sp.ClothDrag(tangential=0.1, wind=(speed, 0, 0)),
+            integrator=sp.BackwardEuler(),
+            solver=solver,
+            gravity=(0, 0, -9.81),
+            dt=1 / 60,
+        )
+        motion = sim.run(1.5)
+        late = motion.positions[60:, :, 2]
+        lowest[speed] = late.min(axis=1).mean()
+    assert lowest[0.0] < -0.5
+    assert lowest[30.0] > -0.15
+
+
+@pytest.mark.parametrize(
+    ("make", "named"),
+    [
+        (lambda: sp.ClothDrag(normal=-1), "normal"),
+        (lambda: sp.ClothDrag(tangential=np.nan), "tangential"),
+        (lambda: sp.ClothDrag(air_density=-1.0), "air_density"),
+        (lambda: sp.ClothDrag(wind=(1, 2)), "wind"),
+    ],
+)
+def test_bad_drag_named(make, named):
+    with pytest.raises(sp.InputError, match=named):
+        make()
