@@ -1,4 +1,4 @@
-"""Multigrid on nets of yarns: a symmetric preconditioner whose iterations do not grow."""
+"""Multigrid: a symmetric preconditioner whose iterations do not grow with the body."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from supple.cloth.yarns import WovenCloth, Yarn, YarnDamping, YarnNet
 from supple.cloth.yarns.coarsening import interpolations
 from supple.cloth.yarns.step import StepPotential, YarnState
 from supple.solvers import pardiso
+from supple.solvers.graph_coarsening import interpolations as by_graph
 from supple.solvers.interface import NotPositiveDefinite
 from supple.solvers.levels import Levels
 
@@ -192,10 +193,37 @@ def test_automatic_solver_takes_multigrid_for_large_nets(fast, monkeypatch):
     assert np.isfinite(chosen.solve(rhs, 1e-6)).all()
 
 
-def test_bodies_without_coarser_nodes_are_told():
-    body = sp.Body(sp.TetMesh.box(size=(1, 1, 1), cells=(1, 1, 1)), sp.StVK(young=1, poisson=0.3))
-    with pytest.raises(sp.InputError, match="KeptCholesky"):
-        sp.Multigrid().bind(body.pattern, body.free)
+def beam(cells: int):
+    """Pattern, blocks, free components and weight of a beam at 60 Hz."""
+    mesh = sp.TetMesh.box(size=(2, 1, 1), cells=(2 * cells, cells, cells))
+    body = sp.Body(mesh, sp.StVK(young=1e5, poisson=0.4), fixed=mesh.where(x=0))
+    values = body.evaluate(0.0 * mesh.vertices, order=2).stiffness.copy()
+    values += 3600 * body.mass_values[:, None, None] * np.eye(3)
+    weight = np.where(body.free, (0.0, 0.0, -1.0), 0.0)
+    return body.pattern, values, body.free, weight
+
+
+def test_solids_leave_out_nodes_by_their_graph():
+    counts = []
+    for cells in (5, 10):
+        pattern, values, free, rhs = beam(cells)
+        solver = sp.Multigrid(coarsest=20).bind(pattern, free)
+        solver.take(values)
+        x = solver.solve(rhs, 1e-9)
+        left = np.where(free, pattern.multiply(values, x) - rhs, 0.0)
+        assert np.linalg.norm(left) < 1e-8 * np.linalg.norm(rhs)
+        solver.solve(rhs, 1e-3)
+        counts.append(solver.iterations)
+    assert max(counts) <= 12
+    assert counts[1] <= counts[0] + 3
+
+
+def test_interpolation_by_graph_keeps_constants():
+    pattern = beam(6)[0]
+    for P in by_graph(pattern, 20):
+        np.testing.assert_allclose(P.sum(axis=1), 1, atol=1e-6)
+        assert P.min() >= 0
+        assert P.shape[1] < 0.2 * P.shape[0]
 
 
 @pytest.mark.parametrize("option", ["coarsest", "max_iterations"])

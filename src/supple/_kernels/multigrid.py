@@ -12,6 +12,18 @@ from .compiling import inlined_kernel, kernel, reordering_kernel
 
 
 @kernel
+def independent(indptr, cols):
+    """Nodes of which no two are linked, as many as one by one finds room for."""
+    free = np.ones(indptr.shape[0] - 1, np.bool_)
+    found = np.zeros(free.shape[0], np.bool_)
+    for i in range(free.shape[0]):
+        if free[i]:
+            found[i] = True
+            free[cols[indptr[i] : indptr[i + 1]]] = False
+    return np.flatnonzero(found)
+
+
+@kernel
 def arrange(indptr, late, cols, sources, middle):
     """Sort the blocks of each row as above; late rows come after all others."""
     for i in range(indptr.shape[0] - 1):

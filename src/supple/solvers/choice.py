@@ -18,9 +18,8 @@ _COARSEST_WITHOUT_MKL = 1000  # nodes that are soon factorized
 class AutomaticSolver(LinearSolver):
     """A kept Cholesky factor where MKL is installed, conjugate gradients elsewhere.
 
-    Beyond ``direct_limit`` vertices a factor takes too much memory, and conjugate gradients take
-    over on any machine. Woven cloth has ``Multigrid`` for that, which is as fast as a factor from
-    ``multigrid_from`` crossings on.
+    Beyond ``direct_limit`` vertices a factor takes too much memory, and ``Multigrid`` takes over on
+    any machine. For woven cloth it is as fast as a factor from ``multigrid_from`` crossings on.
     """
 
     direct_limit: int = 150_000
@@ -31,8 +30,8 @@ class AutomaticSolver(LinearSolver):
         fast = pardiso.library() is not None
         large = n > self.direct_limit
         chosen: LinearSolver
-        if pattern.coarsening is not None and (large or not fast or n >= self.multigrid_from):
+        if large or (pattern.coarsening is not None and (n >= self.multigrid_from or not fast)):
             chosen = Multigrid() if fast else Multigrid(coarsest=_COARSEST_WITHOUT_MKL)
         else:
-            chosen = KeptCholesky() if fast and not large else ConjugateGradients()
+            chosen = KeptCholesky() if fast else ConjugateGradients()
         return chosen.bind(pattern, free)

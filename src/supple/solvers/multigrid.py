@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import scipy.sparse as sparse
 
 from ..checks import whole_number
-from ..errors import InputError
 from ..sparse import BlockPattern, LowRank
 from ..types import Bools, Floats
 from .conjugate_gradients import Iterative
+from .graph_coarsening import interpolations
 from .interface import BoundSolver, LinearSolver, NotPositiveDefinite
 from .levels import Levels
 
@@ -26,7 +27,7 @@ class Multigrid(LinearSolver):
     Time and memory grow in proportion to the body. A cycle is a Gauss–Seidel sweep on each level
     down, one in the opposite order on each level up, and a Cholesky factor of the coarsest, in
     single precision. It is made anew when going on with that of an earlier matrix has become the
-    dearer choice. For bodies that know how to do with fewer nodes: woven cloth.
+    dearer choice.
     """
 
     coarsest: int = 20_000
@@ -38,12 +39,8 @@ class Multigrid(LinearSolver):
         whole_number("max_iterations", self.max_iterations, at_least=1)
 
     def bind(self, pattern: BlockPattern, free: Bools) -> BoundSolver:
-        if pattern.coarsening is None:
-            raise InputError(
-                "Multigrid() is for woven cloth; use KeptCholesky() or ConjugateGradients() here"
-            )
-        interpolations = pattern.coarsening(self.coarsest)
-        return _BoundMultigrid(pattern, free, interpolations, self.max_iterations)
+        coarsening = pattern.coarsening or partial(interpolations, pattern)
+        return _BoundMultigrid(pattern, free, coarsening(self.coarsest), self.max_iterations)
 
 
 class _BoundMultigrid(Iterative):
