@@ -19,7 +19,12 @@ PAGES = sorted(
     + [p for p in (ROOT / "docs").rglob("*.md") if "_build" not in p.parts]
 )
 # Code that needs an extra says so by these words.
-EXTRAS = {"matplotlib": "matplotlib", "from_surface": "pytetwild", ".usd": "pxr"}
+EXTRAS = {
+    "matplotlib": "matplotlib",
+    "from_surface": "pytetwild",
+    ".usd": "pxr",
+    "SelfContact": "ipctk",
+}
 
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")

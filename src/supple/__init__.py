@@ -22,6 +22,7 @@ from .contact import (
     Obstacle,
     Plane,
     Rails,
+    SelfContact,
     Sphere,
 )
 from .damping import (
@@ -244,6 +245,7 @@ __all__ = [
     "RingDownFit",
     "RingDownWarning",
     "Scene",
+    "SelfContact",
     "ShareLeft",
     "SheetMesh",
     "Simulation",

@@ -11,13 +11,14 @@ from ._kernels.blocks import add_scaled_identity_blocks
 from .contact.base import Obstacle
 from .contact.contact_forces import ContactForces
 from .contact.impacts import Impact, first_impact
+from .contact.self_contact import SelfContact
 from .damping import BoundDamping, Damping
 from .elastic_body import ElasticBody
 from .integrators import Stage, State
 from .shape import Shape
 from .solvers.interface import Balance
 from .solvers.splitting import Outside, SplitOptions, SplitProblem, Splitting
-from .sparse import LowRank, joined
+from .sparse import BlockPattern, GrowingPattern, LowRank, joined
 from .splitting import Splitter
 from .types import Floats, Ints
 
@@ -35,20 +36,23 @@ class Dynamics(SplitProblem):
         body: ElasticBody,
         damping: Sequence[Damping],
         obstacles: Sequence[Obstacle] = (),
+        self_contact: SelfContact | None = None,
     ) -> None:
         self.body = body
+        self.layers = None if self_contact is None else self_contact.bind(body)
         self.contact = ContactForces(body, obstacles) if obstacles else None
         self._edge = float(body.mesh.edge_lengths().mean())
         self._touching: set[tuple[int, int]] = set()
         self._pressed: set[tuple[int, int]] = set()
         self.damping: tuple[BoundDamping, ...] = tuple(model.bind(body) for model in damping)
-        self.pattern, self.free = body.pattern, body.free
+        self.free, own = body.free, body.pattern
         self._places: list[Ints] = [np.arange(body.pattern.n_blocks)]
         """Where the blocks of the body, then of each damping of a wider pattern, are in ours."""
         for model in self.damping:
             if model.pattern is not None:
-                self.pattern, mine, theirs = self.pattern.union(model.pattern)
+                own, mine, theirs = own.union(model.pattern)
                 self._places = [mine[places] for places in self._places] + [theirs]
+        self._own_pattern, self._wide_pattern = own, GrowingPattern(own)
         n = body.n_vertices
         self.external = np.zeros((n, 3))
         """Force of the stage at hand [N], (n, 3)."""
@@ -75,8 +79,16 @@ class Dynamics(SplitProblem):
             )
 
     @property
+    def pattern(self) -> BlockPattern:  # type: ignore[override]
+        return self._wide_pattern.pattern
+
+    @property
     def has_corners(self) -> bool:
         return self.contact is not None and self.contact.contacts.pairs.count > 0
+
+    @property
+    def rubs(self) -> bool:
+        return self.layers is not None and self.layers.rubs
 
     def begin(
         self,
@@ -95,6 +107,8 @@ class Dynamics(SplitProblem):
             model.forget()
         if start is not None and latest is not None:
             self._start_velocity = start.v
+            if self.layers is not None:
+                self.layers.begin(latest)
             if self.contact is not None:
                 self.contact.begin(stage, latest, stage.guess, start.time)
         self.body.held.set_velocity(self._held_velocity, stage.time)
@@ -119,6 +133,12 @@ class Dynamics(SplitProblem):
             residual += parts[-1]
             potential += self.contact.potential(u)
         floor = body.rounding_force(u) + self._rounding_inertia(stage, u)
+        if self.layers is not None:
+            stored, apart = self.layers.energy(u), self.layers.force(u)
+            parts += [apart, self.layers.friction(v)]
+            residual += apart + parts[-1]
+            potential += stored + per_velocity * self.layers.dissipation(v)
+            floor += self.layers.rounding_force(u, apart)
         return Balance(
             residual=residual,
             scale=sum(float(np.linalg.norm(part)) for part in parts),
@@ -164,7 +184,19 @@ class Dynamics(SplitProblem):
         return super().keep_place() if self.contact is None else self.contact.keep_place()
 
     def improve(self, stage: Stage, u: Floats, enough: float) -> bool:
-        return self.contact is not None and self.contact.improve(stage, u, enough)
+        changed = self.contact is not None and self.contact.improve(stage, u, enough)
+        if self.layers is not None:
+            v = self._following(stage.velocity(u), self._held_velocity)
+            changed |= self.layers.improve(u, v, enough)
+        return changed
+
+    def free_share(self, u: Floats, step: Floats) -> float:
+        return 1.0 if self.layers is None else self.layers.free_share(u, step)
+
+    def reachable(self, starts: Sequence[Floats]) -> Sequence[Floats]:
+        if self.layers is None or self._latest is None:
+            return starts
+        return self.layers.reachable(self._latest, starts)
 
     def anchor(self) -> None:
         self._anchor_v = self._v
@@ -183,7 +215,9 @@ class Dynamics(SplitProblem):
             field.reshape(-1)[self._held] = prescribed.reshape(-1)[self._held]
         return field
 
-    def matrix(self, stage: Stage, *, definite: bool, closer: bool = False) -> Floats:
+    def matrix(
+        self, stage: Stage, *, definite: bool, closer: bool = False, cautious: bool = False
+    ) -> Floats:
         shape = self._shape
         if shape is None:
             raise RuntimeError("ask for a balance first")
@@ -200,13 +234,20 @@ class Dynamics(SplitProblem):
                 target = np.zeros((model.pattern.n_blocks, 3, 3))
                 wide.append(target)
             model.add_tangent(shape, self._v, stage.c_v, target, definite=definite, closer=closer)
-        return self._on_pattern([values, *wide])
+        total = self._on_own_pattern([values, *wide])
+        layers = self.layers
+        if layers is None:
+            return total
+        keys, blocks = layers.matrix(
+            shape.u, self._v, stage.c_v, definite=definite, cautious=definite or cautious
+        )
+        return self._wide_pattern.sum(total, keys, blocks, lambda: layers.nearby_keys(shape.u))
 
-    def _on_pattern(self, shares: Sequence[Floats]) -> Floats:
-        """The sum of the body's blocks and those of damping with wider patterns, on ours."""
+    def _on_own_pattern(self, shares: Sequence[Floats]) -> Floats:
+        """The sum of the body's blocks and those of damping with wider patterns, on all of them."""
         if len(self._places) == 1:
             return shares[0]
-        total = np.zeros((self.pattern.n_blocks, 3, 3))
+        total = np.zeros((self._own_pattern.n_blocks, 3, 3))
         for places, share in zip(self._places, shares, strict=False):
             total[places] += share
         return total
@@ -226,9 +267,14 @@ class Dynamics(SplitProblem):
                 values = shape.definite_stiffness.copy()
                 add_scaled_identity_blocks(values, self.body.mass_values, _LED_MASS * stage.c_a)
                 force = -self.body.pattern.multiply(values, led)
-                u = u + led + solve(self._on_pattern([values]), force)
-            if np.isfinite(self.shape_at(u).energy):
-                return u
+                wide = self._wide_pattern.widened(self._on_own_pattern([values]))
+                led = led + solve(wide, force)
+                if self.free_share(u, led) < 1.0:
+                    break
+                u = u + led
+            else:
+                if np.isfinite(self.shape_at(u).energy):
+                    return u
         return None
 
     def low_rank(self, stage: Stage) -> LowRank | None:
@@ -250,6 +296,16 @@ class Dynamics(SplitProblem):
                 buffer=self._buffer,
             )
         return self._shape
+
+    def stored_energy(self, u: Floats) -> float:
+        """U [J], with what layers in contact store."""
+        energy = self.shape_at(u).energy
+        return energy if self.layers is None else energy + self.layers.energy(u)
+
+    def conservative_force(self, u: Floats) -> Floats:
+        """∇U [N], with the push of layers in contact, (n, 3)."""
+        force = self.shape_at(u).gradient
+        return force if self.layers is None else force + self.layers.force(u)
 
     def damping_force(self, u: Floats, v: Floats) -> Floats:
         """∇₂R [N] of all damping, (n, 3)."""
@@ -307,14 +363,21 @@ class Dynamics(SplitProblem):
             self._touching = contacts.touching
 
     def friction_power(self, v: Floats) -> float:
-        """Power that friction with obstacles takes from the motion [W] at velocities v (n, 3)."""
-        return 0.0 if self.contact is None else self.contact.contacts.friction_power(v)
+        """Power that friction takes from the motion [W] at velocities v (n, 3)."""
+        power = 0.0 if self.contact is None else self.contact.contacts.friction_power(v)
+        return power if self.layers is None else power + self.layers.friction_power(v)
+
+    def self_contact_forces(self, u: Floats, v: Floats) -> Floats:
+        """Force of the body on itself where the last stage ended, at u and v [N], (n, 3)."""
+        if self.layers is None:
+            return np.zeros_like(u)
+        return -(self.layers.force(u) + self.layers.friction(v))
 
     # -- as a sum of local terms -----------------------------------------------------------
 
     @cached_property
     def _splitter(self) -> Splitter:
-        return Splitter(self.body, self.damping, self.pattern, self._places, self.contact)
+        return Splitter(self.body, self.damping, self._own_pattern, self._places, self.contact)
 
     def split(self, stage: Stage, starts: Sequence[Floats], options: SplitOptions) -> Splitting:
         u_v = stage.u_v.copy()  # held components as their supports move: v = c_v (u − u_v)

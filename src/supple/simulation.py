@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from .checks import instance, number, vector, whole_number
 from .contact.base import Obstacle
+from .contact.self_contact import SelfContact
 from .damping import Damping
 from .dynamics import Dynamics
 from .elastic_body import ElasticBody
@@ -89,6 +90,7 @@ class Simulation:
         gravity: ArrayLike = (0.0, 0.0, 0.0),
         force: ForceField | None = None,
         obstacles: Obstacle | Sequence[Obstacle] = (),
+        self_contact: SelfContact | None = None,
     ) -> None:
         instance("body", body, ElasticBody, "Body(mesh, StVK(young=1e6, poisson=0.4))")
         self.solver = solver if solver is not None else Newton()
@@ -107,7 +109,8 @@ class Simulation:
         """Energy that damping has taken since the start [J]."""
         self.state = LiveState(body)
         self._obstacles = _checked_obstacles(obstacles)
-        self._dynamics = Dynamics(body, _models(damping), self._obstacles)
+        self._self_contact = _checked_self_contact(self_contact, self.solver)
+        self._dynamics = Dynamics(body, _models(damping), self._obstacles, self_contact)
         self._stepper = Stepper(self._dynamics, self.solver)
         self._damping = damping
         self._now: State | None = None
@@ -127,7 +130,7 @@ class Simulation:
 
     @damping.setter
     def damping(self, damping: Damping | Sequence[Damping] | None) -> None:
-        self._dynamics = Dynamics(self.body, _models(damping), self.obstacles)
+        self._dynamics = Dynamics(self.body, _models(damping), self.obstacles, self._self_contact)
         self._stepper = Stepper(self._dynamics, self.solver)
         self._damping = damping
         self._now = self._before = None  # the acceleration jumps with the damping
@@ -141,6 +144,21 @@ class Simulation:
     def obstacles(self, obstacles: Obstacle | Sequence[Obstacle]) -> None:
         self._obstacles = _checked_obstacles(obstacles)
         self.damping = self._damping  # which sets the dynamics up anew
+
+    @property
+    def self_contact(self) -> SelfContact | None:
+        """What keeps the body from passing through itself; assign another, or None, and go on."""
+        return self._self_contact
+
+    @self_contact.setter
+    def self_contact(self, self_contact: SelfContact | None) -> None:
+        self._self_contact = _checked_self_contact(self_contact, self.solver)
+        self.damping = self._damping  # which sets the dynamics up anew
+
+    @property
+    def self_contact_forces(self) -> Floats:
+        """Force of the body on itself, through contact, at the end of the last step [N], (n, 3)."""
+        return self._dynamics.self_contact_forces(self.state.u, self.state.v)
 
     @property
     def contact_forces(self) -> Floats:
@@ -170,10 +188,10 @@ class Simulation:
             return self._external(time, extra)
 
         if isinstance(self.integrator, ExplicitIntegrator):
-            if self.obstacles:
+            if self.obstacles or self.self_contact is not None:
                 raise InputError(
                     f"{type(self.integrator).__name__} is explicit and cannot hold a body out of "
-                    "obstacles; use an implicit integrator such as TRBDF2()"
+                    "obstacles or of itself; use an implicit integrator such as TRBDF2()"
                 )
             after = self._stepper.explicit(self.integrator, now, h, external)
         else:
@@ -194,11 +212,12 @@ class Simulation:
                 after = self._stepper.through(impact, rule, now, before, h, external)
             else:
                 after = self._dynamics.end_step(after)
-        if self._dynamics.damping or self.obstacles:
+        touches = self.obstacles or self.self_contact is not None
+        if self._dynamics.damping or touches:
             power = self._damping_power(after)
             power_before = self._power if now is self._now else self._damping_power(now)
             taken, lost = 0.5 * h * (power_before + power), self._lost(now, after, extra)
-            most = lost if self.obstacles else _FAR_TOO_MUCH * lost  # friction stops things
+            most = lost if touches else _FAR_TOO_MUCH * lost  # friction stops things
             self.dissipated += taken if taken <= most else lost
             self._power = power
         self._before, self._now = now, after
@@ -212,9 +231,9 @@ class Simulation:
         """
         if self.body.supports or any(each.moves for each in self._obstacles):
             return np.inf  # they do work
-        mass_times, shape_at = self.body.mass_times, self._dynamics.shape_at
-        elastic = shape_at(after.u).energy
-        lost = (self._elastic if now is self._now else shape_at(now.u).energy) - elastic
+        mass_times, stored_energy = self.body.mass_times, self._dynamics.stored_energy
+        elastic = stored_energy(after.u)
+        lost = (self._elastic if now is self._now else stored_energy(now.u)) - elastic
         self._elastic = elastic
         lost += 0.5 * float(np.vdot(now.v - after.v, mass_times(now.v + after.v)))
         push = 0.5 * (self._external(now.time, extra) + self._external(after.time, extra))
@@ -318,7 +337,7 @@ class Simulation:
             time=self.state.time,
             displacements=u.copy(),
             kinetic=0.5 * float(np.vdot(v, momentum)),
-            elastic=self._dynamics.shape_at(u).energy,
+            elastic=self._dynamics.stored_energy(u),
             gravitational=-float(np.vdot(body.weight(self.gravity), x)),
             dissipated=self.dissipated,
             linear_momentum=momentum.sum(axis=0),
@@ -401,6 +420,17 @@ def _checked_obstacles(given: Obstacle | Sequence[Obstacle]) -> tuple[Obstacle, 
             f"obstacles={given!r}: give an obstacle such as Plane(normal=(0, 0, 1)), or several"
         )
     return tuple(found)
+
+
+def _checked_self_contact(given: SelfContact | None, solver: StageSolver) -> SelfContact | None:
+    if given is not None:
+        instance("self_contact", given, SelfContact, "SelfContact(friction=0.3)")
+        if not isinstance(solver, Newton):
+            raise InputError(
+                f"self_contact needs solver=Newton(), which never lets a trial shape pass through "
+                f"itself; {type(solver).__name__} cannot promise that"
+            )
+    return given
 
 
 def _equal(a: Any, b: Any) -> bool:

@@ -20,6 +20,7 @@ from .threads import run_all, thread_count
 from .types import Floats, Ints
 
 _WORTH_A_THREAD = 100_000  # blocks
+_ROOM_KEPT = 1.5  # times the blocks that are needed, up to which room for others is kept
 
 Coarsening = Callable[[int], Sequence[sparse.csr_array]]
 """Gives interpolations to nodes from fewer nodes, level by level, until so many are left.
@@ -75,14 +76,13 @@ class BlockPattern:
                 graph = graph + sparse.csr_array(pairs)
         graph.sort_indices()
         pattern = cls(graph.indptr.astype(np.int64), graph.indices.astype(np.int64))
-        keys = pattern.rows * n_nodes + pattern.cols
         found = []
         for cells in kinds:
             first, second = np.triu_indices(cells.shape[1])
             slots = np.empty((len(cells), len(first)), dtype=np.int64)
             for k, (a, b) in enumerate(zip(first, second, strict=True)):
                 low, high = np.sort(cells[:, [a, b]], axis=1).T
-                slots[:, k] = np.searchsorted(keys, low * np.int64(n_nodes) + high)
+                slots[:, k] = np.searchsorted(pattern.keys, low * np.int64(n_nodes) + high)
                 turned = cells[:, a] > cells[:, b]
                 slots[turned, k] = ~slots[turned, k]
             found.append(slots)
@@ -90,12 +90,20 @@ class BlockPattern:
 
     def union(self, other: BlockPattern) -> tuple[BlockPattern, Ints, Ints]:
         """The pattern with the blocks of both, and where the blocks of each are in it."""
-        mine = self.rows * np.int64(self.n_nodes) + self.cols
-        theirs = other.rows * np.int64(self.n_nodes) + other.cols
-        keys = np.union1d(mine, theirs)
-        indptr = np.searchsorted(keys // self.n_nodes, np.arange(self.n_nodes + 1))
-        pattern = BlockPattern(indptr.astype(np.int64), (keys % self.n_nodes).astype(np.int64))
-        return pattern, np.searchsorted(keys, mine), np.searchsorted(keys, theirs)
+        pattern = self.with_keys(other.keys)
+        mine, theirs = (np.searchsorted(pattern.keys, part.keys) for part in (self, other))
+        return pattern, mine, theirs
+
+    @cached_property
+    def keys(self) -> Ints:
+        """(blocks,): row · nodes + column of each block, ascending."""
+        return np.asarray(self.rows * np.int64(self.n_nodes) + self.cols)
+
+    def with_keys(self, more: Ints) -> BlockPattern:
+        """The pattern with blocks at further keys, of row ≤ column, too."""
+        keys, n = np.union1d(self.keys, more), self.n_nodes
+        indptr = np.searchsorted(keys // n, np.arange(n + 1))
+        return BlockPattern(indptr.astype(np.int64), (keys % n).astype(np.int64), self.coarsening)
 
     def graph(self) -> sparse.csr_array:
         """Which nodes are coupled, upper triangle, (nodes, nodes)."""
@@ -145,6 +153,43 @@ class BlockPattern:
         y = np.zeros_like(mixed)
         blocks.multiply_many(self.indptr, self.cols, values, factor, beside, mixed, y)
         return y.transpose(2, 0, 1)
+
+
+class GrowingPattern:
+    """A pattern of blocks that are always there, with room for others that come and go.
+
+    Room is made for many at once and kept while it is used, so that linear solvers seldom have to
+    analyse a new ``pattern``.
+    """
+
+    def __init__(self, own: BlockPattern) -> None:
+        self._own = self.pattern = own
+        self._places = np.arange(own.n_blocks)
+
+    def sum(self, values: Floats, keys: Ints, blocks: Floats, room: Callable[[], Ints]) -> Floats:
+        """Values on the blocks that are always there, and ``blocks`` (k, b, b) at their keys (k,).
+
+        Where there is no room for one of these, room is made for all of them and for the keys that
+        ``room()`` gives.
+        """
+        places = np.searchsorted(self.pattern.keys, keys)
+        there = self.pattern.keys[np.minimum(places, self.pattern.n_blocks - 1)] == keys
+        if not there.all():
+            before, self.pattern = self.pattern, self._own.with_keys(np.union1d(keys, room()))
+            both = self.pattern.with_keys(before.keys)
+            if both.n_blocks <= _ROOM_KEPT * self.pattern.n_blocks:
+                self.pattern = both
+            self._places = np.searchsorted(self.pattern.keys, self._own.keys)
+            places = np.searchsorted(self.pattern.keys, keys)
+        total = self.widened(values)
+        np.add.at(total, places, blocks)
+        return total
+
+    def widened(self, values: Floats) -> Floats:
+        """Values on the blocks that are always there, as values on ``pattern``."""
+        total = np.zeros((self.pattern.n_blocks, *values.shape[1:]))
+        total[self._places] = values
+        return total
 
 
 def interleaved(fields: Floats) -> Floats:

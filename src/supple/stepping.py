@@ -116,8 +116,8 @@ class Stepper:
 
     def acceleration(self, time: float, u: Floats, v: Floats, external: External) -> Floats:
         """a with M a = f − ∇₂R − ∇U, held components following their supports."""
-        shape = self._dynamics.shape_at(u)
-        force = external(time) - shape.gradient - self._dynamics.damping_force(u, v)
+        dynamics = self._dynamics
+        force = external(time) - dynamics.conservative_force(u) - dynamics.damping_force(u, v)
         if not np.isfinite(force).all():
             raise StepFailed(
                 "the forces are not finite at the start of the step",

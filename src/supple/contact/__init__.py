@@ -8,6 +8,7 @@ from .height_field import HeightField
 from .mesh_obstacle import MeshObstacle
 from .plane import Plane
 from .rails import Pose, Rails
+from .self_contact import SelfContact
 from .sphere import Sphere
 
 OBSTACLES: tuple[type[Obstacle], ...] = (Plane, Sphere, Box, Capsule, HeightField, MeshObstacle)
@@ -24,6 +25,7 @@ __all__ = [
     "Plane",
     "Pose",
     "Rails",
+    "SelfContact",
     "Sphere",
     "Touch",
 ]

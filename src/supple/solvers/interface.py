@@ -90,6 +90,14 @@ class Problem(ABC):
         """
         return False
 
+    @property
+    def rubs(self) -> bool:
+        """Whether forces turn round within tiny ways, as smoothed friction does.
+
+        Then full steps alone go to and fro.
+        """
+        return False
+
     @abstractmethod
     def balance(self, stage: Stage, u: Floats, *, with_matrix: bool = False) -> Balance:
         """Forces at u (n, b); ``with_matrix`` announces that the matrix is wanted next."""
@@ -103,11 +111,13 @@ class Problem(ABC):
         """
 
     @abstractmethod
-    def matrix(self, stage: Stage, *, definite: bool, closer: bool = False) -> Floats:
+    def matrix(
+        self, stage: Stage, *, definite: bool, closer: bool = False, cautious: bool = False
+    ) -> Floats:
         """c_a M + c_v C + K where the last balance was taken, (blocks, b, b).
 
         ``closer`` asks for more of the derivative of the residual, at a price: how C follows the
-        shape.
+        shape. ``cautious`` asks for steps that do not turn friction round, where no search follows.
         """
 
     def low_rank(self, stage: Stage) -> LowRank | None:
@@ -122,6 +132,17 @@ class Problem(ABC):
         ``solve`` gives A⁻¹ f for the blocks of a matrix and a force. None where there is none.
         """
         return None
+
+    def reachable(self, starts: Sequence[Floats]) -> Sequence[Floats]:
+        """``starts``, or how far each can be followed from the last sound shape; there may be none.
+
+        The last of them is the last sound shape with its held components in place.
+        """
+        return starts
+
+    def free_share(self, u: Floats, step: Floats) -> float:
+        """The share of a step from u, up to 1, on which nothing stands in the way."""
+        return 1.0
 
     def remember(self, stage: Stage, step: Floats, length: float) -> None:
         """Let the matrix, where it was last asked for, know of a share of a step from there."""

@@ -10,6 +10,7 @@ import numpy as np
 from ..checks import instance, number, whole_number
 from ..errors import StepFailed
 from ..integrators import Stage
+from ..sparse import LowRank
 from ..types import Floats
 from .choice import AutomaticSolver
 from .interface import (
@@ -34,6 +35,9 @@ _FEW_FULL_STEPS = 12  # so many of them,
 _MOST_FULL_STEPS = 25  # and more while they bring forces closer to balance
 _ROUGHLY = 0.05  # of the forces at play: a residual so small is near to balance
 _MOST_ROUNDS = 50  # of Newton's method, each with contacts brought up to date
+_TOO_FAR = 0.5  # times the slope that a step started on, beyond which it ends too far up again
+_MOST_CUT_SHORT = 8  # times as many steps, where a fixed number of full ones is asked for
+_CLOSER_BY_ROUND = 0.1  # share of the residual that a round may leave where others follow
 _STILL_STEEP = 0.5  # share of the slope left after a step, above which it was too short
 
 
@@ -69,6 +73,7 @@ class BoundNewton(BoundStageSolver):
 
     def __init__(self, options: Newton, problem: Problem) -> None:
         self._options, self._problem = options, problem
+        self._pattern = problem.pattern
         self._linear: BoundSolver = options.linear.bind(problem.pattern, problem.free)
         self._index = np.flatnonzero(problem.free)
         self.iterations = 0
@@ -80,12 +85,13 @@ class BoundNewton(BoundStageSolver):
         ``starts`` are places to start from, the most promising first; they carry the values of
         the components that are not free. Raises StepFailed.
         """
-        if not len(self._index):
-            return starts[0]
         u, here = self._choose(stage, starts)
+        if not len(self._index):
+            return u
         if self._options.iterations is not None:
             return self._fixed_count(stage, u, here, self._options.iterations)
-        spent, tries = 0, _MOST_TRIES if self._problem.has_corners else 0
+        full = self._problem.has_corners and not self._problem.rubs
+        spent, tries = 0, _MOST_TRIES if full else 0
         for _ in range(_MOST_ROUNDS):
             done, roughly = False, 0.0
             if tries:
@@ -93,6 +99,8 @@ class BoundNewton(BoundStageSolver):
                 spent += self.iterations
             if not done:
                 roughly = _ROUGHLY if tries > 1 and not self._is_near(here) else 0.0
+                if self._problem.has_corners and not tries:
+                    roughly = self._still_open(here)
                 tries = max(tries - 1, 0)
                 u, here = self._converge(stage, u, here, roughly)
                 spent += self.iterations
@@ -105,7 +113,8 @@ class BoundNewton(BoundStageSolver):
     def _choose(self, stage: Stage, starts: Sequence[Floats]) -> tuple[Floats, Balance]:
         """The first start where forces are near balance, or else that of least residual."""
         best: tuple[Floats, Balance] | None = None
-        for u in starts:
+        reached = self._problem.reachable(starts)
+        for u in reached:
             here = self._problem.balance(stage, u, with_matrix=True)
             if not _finite(here):
                 continue
@@ -119,32 +128,34 @@ class BoundNewton(BoundStageSolver):
                 u, here = led, self._problem.balance(stage, led, with_matrix=True)
                 best = (u, here) if _finite(here) else None
         if best is None:
-            raise self._failed(
-                "a cell has collapsed or turned inside out, which its material forbids",
-                stage,
-                np.inf,
-            )
+            reason = "a cell has collapsed or turned inside out, which its material forbids"
+            if not reached:
+                reason = "supports drive the body through itself"
+            raise self._failed(reason, stage, np.inf)
         if best[0] is not u:
             self._problem.balance(stage, best[0], with_matrix=True)
         return best
 
     def _solved(self, values: Floats, force: Floats) -> Floats:
-        self._linear.take(values)
+        self._take(values, None)
         return self._linear.solve(force, _WELL_SOLVED)
 
     def _fixed_count(self, stage: Stage, u: Floats, here: Balance, count: int) -> Floats:
-        for iteration in range(count):
-            if iteration:
+        left, self.iterations = float(count), 0
+        while left > 0.0 and self.iterations < _MOST_CUT_SHORT * count:
+            if self.iterations:
                 here = self._problem.balance(stage, u, with_matrix=True)
             if not _finite(here):
                 raise self._failed("the forces are not finite", stage, np.inf)
-            step = self._direction(stage, here, 1e-4)
-            self._problem.remember(stage, step, 1.0)
-            self._problem.follow(stage, u, step, 1.0)
-            u = u + step
+            step = self._direction(stage, here, 1e-4, cautious=True)
+            length = self._problem.free_share(u, step)
+            self._problem.remember(stage, step, length)
+            self._problem.follow(stage, u, step, length)
+            u = u + length * step
+            left -= length
+            self.iterations += 1
         if not np.isfinite(u).all():
             raise self._failed("the displacements are not finite", stage, np.inf)
-        self.iterations = count
         return u
 
     def _full_steps(self, stage: Stage, u: Floats, here: Balance) -> tuple[Floats, Balance, bool]:
@@ -180,12 +191,17 @@ class BoundNewton(BoundStageSolver):
         self._problem.balance(stage, start, with_matrix=True)
         return start, begin, False
 
+    def _still_open(self, here: Balance) -> float:
+        """How far from balance, of the forces at play, a round may end that is not the last."""
+        share = _CLOSER_BY_ROUND * self._norm(here) / here.scale
+        return share if share * here.scale > self._target(here) else 0.0
+
     def _is_near(self, here: Balance) -> bool:
         return self._norm(here) <= _ROUGHLY * here.scale
 
     def _finite_length(self, stage: Stage, u: Floats, step: Floats) -> float:
         """The share of a step, halved and halved again, that leads to finite forces."""
-        length = 1.0
+        length = self._problem.free_share(u, step)
         while length > _SHORTEST_STEP:
             if _finite(self._problem.balance(stage, u + length * step, with_matrix=True)):
                 break
@@ -239,6 +255,7 @@ class BoundNewton(BoundStageSolver):
         same_matrix: bool = False,
         definite: bool = False,
         closer: bool = False,
+        cautious: bool = False,
     ) -> Floats:
         """Solve with the tangent matrix, or with its definite part where it is not definite.
 
@@ -250,7 +267,7 @@ class BoundNewton(BoundStageSolver):
                 break
             try:
                 if not same_matrix:
-                    self._take_matrix(stage, definite=False, closer=more)
+                    self._take_matrix(stage, definite=False, closer=more, cautious=cautious)
                 return self._linear.solve(rhs, accuracy)
             except NotPositiveDefinite:
                 same_matrix = False
@@ -262,10 +279,19 @@ class BoundNewton(BoundStageSolver):
                 "the matrix of the stage is not positive definite", stage, self._norm(here)
             ) from error
 
-    def _take_matrix(self, stage: Stage, *, definite: bool, closer: bool = False) -> None:
+    def _take_matrix(
+        self, stage: Stage, *, definite: bool, closer: bool = False, cautious: bool = False
+    ) -> None:
         problem = self._problem
-        values = problem.matrix(stage, definite=definite, closer=closer)
-        self._linear.take(values, problem.low_rank(stage))
+        values = problem.matrix(stage, definite=definite, closer=closer, cautious=cautious)
+        self._take(values, problem.low_rank(stage))
+
+    def _take(self, values: Floats, low_rank: LowRank | None) -> None:
+        problem = self._problem
+        if problem.pattern is not self._pattern:
+            self._pattern = problem.pattern
+            self._linear = self._options.linear.bind(problem.pattern, problem.free)
+        self._linear.take(values, low_rank)
 
     def _search(
         self, stage: Stage, u: Floats, here: Balance, step: Floats
@@ -276,8 +302,9 @@ class BoundNewton(BoundStageSolver):
         """
         self._problem.anchor()
         norm, slope = self._norm(here), self._slope(here, step)
-        length = 1.0
-        while length >= _SHORTEST_STEP:
+        length = self._problem.free_share(u, step)
+        shortest = _SHORTEST_STEP * length
+        while length >= shortest > 0.0:
             trial = u + length * step
             there = self._problem.balance(stage, trial)
             if _finite(there):
@@ -292,10 +319,34 @@ class BoundNewton(BoundStageSolver):
                 timid = lower and self._slope(there, step) < _STILL_STEEP * slope
                 if timid and length == 1.0 and self._problem.curved_as_matrix:
                     return self._search_farther(stage, u, step, trial, there)
+                if lower and self._slope(there, step) > -_TOO_FAR * slope:
+                    return self._search_nearer(stage, u, step, length, slope, trial, there)
                 if lower:
                     return trial, there
             length /= 2
         return None
+
+    def _search_nearer(
+        self,
+        stage: Stage,
+        u: Floats,
+        step: Floats,
+        length: float,
+        slope: float,
+        trial: Floats,
+        there: Balance,
+    ) -> tuple[Floats, Balance]:
+        """Cut a step that ends up the far slope of a valley back to where its bottom may be.
+
+        Friction that turns round has such valleys, and steps that just clear them go to and fro.
+        """
+        length *= slope / (slope - self._slope(there, step))
+        nearer = u + length * step
+        found = self._problem.balance(stage, nearer)
+        if _finite(found) and found.potential < there.potential:
+            return nearer, found
+        self._problem.balance(stage, trial)
+        return trial, there
 
     def _search_farther(
         self, stage: Stage, u: Floats, step: Floats, trial: Floats, there: Balance
@@ -308,6 +359,8 @@ class BoundNewton(BoundStageSolver):
         length, slope = 2.0, self._slope(there, step)
         while slope < 0.0 and length <= _LONGEST_STEP:
             beyond = u + length * step
+            if self._problem.free_share(u, beyond - u) < 1.0:
+                break
             found = self._problem.balance(stage, beyond)
             if not _finite(found) or found.potential >= there.potential:
                 self._problem.balance(stage, trial)

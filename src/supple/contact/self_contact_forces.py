@@ -1,0 +1,282 @@
+"""Contact of a body with itself: a barrier between its layers, and friction where they press.
+
+The IPC Toolkit finds what is near, and has the barrier b(d), the smoothed Coulomb friction and
+continuous collision detection (Li et al., Incremental Potential Contact, 2020). To a stage the
+barrier is one more stored energy,
+
+    B(u) = κ d̂ Σ A_k b(d_k(u) / d̂)        b(s) = −(s − 1)² ln s  for s < 1,
+
+over the pairs of point and triangle, and of two edges, that are nearer than d̂, each with its share
+A of the area; and friction is one more dissipation function R(v), in which pressures and directions
+are those of an earlier shape.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sparse
+
+from ..elastic_body import ElasticBody
+from ..errors import InputError, MissingExtra
+from ..mesh import SheetMesh, VolumeMesh
+from ..mesh.surface import Surface
+from ..threads import thread_count
+from ..types import Floats, Ints
+from .rubbing import Rubbing
+from .self_contact import SelfContact
+
+_DISTANCE = 0.2  # mean edges, where no distance is given,
+_OF_LEAST = 0.5  # but no more than this share of the least distance in the mesh
+_FIRMNESS = 1.0  # times the stiffness of the body at a vertex, that a barrier has there
+_NEARBY = 2.0  # distances: how far apart pairs may be that get room in the matrix
+_CLOSEST = 0.9  # share of the way to an impact that a step may go
+_FRICTION_ROUNDS = 4  # in which pressures and directions of friction follow the shape
+_SAME_FRICTION = 0.02  # share of friction by which it may still change
+_EPSILON = float(np.finfo(float).eps)
+
+
+class SelfContactForces:
+    """The surface of one body against itself."""
+
+    def __init__(self, body: ElasticBody, options: SelfContact) -> None:
+        ipc = self._ipc = _toolkit()
+        ipc.set_num_threads(thread_count())
+        surface = _surface(body)
+        self._X, self._n = body.mesh.vertices, body.n_vertices
+        self._ids: Ints = np.asarray(surface.vertex_ids)
+        edges = np.unique(np.sort(surface.triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)), axis=0)
+        self._mesh = ipc.CollisionMesh(
+            surface.vertices, edges.astype(np.int32), surface.triangles.astype(np.int32)
+        )
+        self._ccd = ipc.AdditiveCCD(conservative_rescaling=_CLOSEST)
+        ends = surface.vertices[edges]
+        edge = float(np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1).mean())
+        self.distance = self._fitting_distance(options.distance, edge)
+        """d̂ [m]"""
+        self.stiffness = options.stiffness or self._fitting_stiffness(body, surface)
+        """κ [Pa]"""
+        self._barrier = ipc.BarrierPotential(self.distance, self.stiffness, True)
+        self._mu, self._friction = options.friction, ipc.FrictionPotential(options.sticking_speed)
+        self._pairs, self._pairs_at = self._no_pairs(), np.zeros((0, 3))
+        self._pressed, self._pressed_at = ipc.TangentialCollisions(), np.zeros((0, 3))
+        self._rubbing: Rubbing | None = None
+        self._sound: Floats | None = None
+        self._rounds, self._near_at_start = 0, False
+
+    # -- the surface ---------------------------------------------------------------------
+
+    def _no_pairs(self) -> Any:
+        pairs = self._ipc.NormalCollisions()
+        pairs.use_area_weighting = True
+        return pairs
+
+    def _fitting_distance(self, given: float | None, edge: float) -> float:
+        rest = self._places(np.zeros_like(self._X))
+        if self._ipc.has_intersections(self._mesh, rest):
+            raise InputError(
+                "the mesh passes through itself where it starts; self-contact keeps layers apart "
+                "but does not untangle them, so move them apart, or go without self_contact"
+            )
+        wanted = _DISTANCE * edge if given is None else given
+        pairs = self._no_pairs()
+        pairs.build(self._mesh, rest, wanted / _OF_LEAST)
+        least = self._gap(pairs, rest)
+        if given is None:
+            return min(wanted, _OF_LEAST * least)
+        if given > least:
+            raise InputError(
+                f"distance={given:g} m, but parts of the mesh that share no vertex are {least:.3g} "
+                "m apart as it starts and would push each other away; give less, or None for a "
+                "distance that fits the mesh"
+            )
+        return given
+
+    def _fitting_stiffness(self, body: ElasticBody, surface: Surface) -> float:
+        """κ at which the barrier is about as stiff as the body: A κ / d̂ = K at a vertex."""
+        rest = body.evaluate(np.zeros_like(self._X), order=2).stiffness
+        K = float(np.einsum("bii->b", rest[body.pattern.indptr[self._ids]]).mean()) / 3
+        return _FIRMNESS * K * self.distance / (surface.area / len(self._ids))
+
+    def _gap(self, pairs: Any, x: Floats) -> float:
+        """The least distance [m] between the two sides of a pair, of those that there are."""
+        if not pairs:
+            return np.inf
+        return float(np.sqrt(pairs.compute_minimum_distance(self._mesh, x)))
+
+    def _places(self, u: Floats) -> Floats:
+        return np.asfortranarray((self._X + u)[self._ids])
+
+    def _field(self, flat: Floats) -> Floats:
+        """A field (n, 3) from its values on the surface."""
+        field = np.zeros((self._n, 3))
+        field[self._ids] = flat.reshape(-1, 3)
+        return field
+
+    def _near(self, u: Floats) -> tuple[Any, Floats]:
+        """The pairs nearer than d̂ at u, and where the surface is; the last are kept."""
+        x = self._places(u)
+        if not np.array_equal(x, self._pairs_at):
+            self._pairs.build(self._mesh, x, self.distance)
+            self._pairs_at = x
+        return self._pairs, x
+
+    @property
+    def rubs(self) -> bool:
+        """Whether layers may press on each other with friction in the stage at hand."""
+        return bool(self._mu and self._near_at_start)
+
+    # -- a stage -------------------------------------------------------------------------
+
+    def begin(self, start: Floats) -> None:
+        """Start a stage from a shape (n, 3), which must not pass through itself."""
+        if self._sound is None or not np.array_equal(start, self._sound):
+            if self._ipc.has_intersections(self._mesh, self._places(start)):
+                raise InputError(
+                    "the body passes through itself; self-contact keeps layers apart but does not "
+                    "untangle them, so set state.u to a shape that does not"
+                )
+            self._sound = start.copy()
+        self._rounds = 0
+        self._near_at_start = bool(self._near(start)[0])
+        self._press(start)
+
+    def _press(self, u: Floats) -> None:
+        """Take the pressures and directions of friction from the shape u."""
+        if self._mu:
+            pairs, x = self._near(u)
+            self._pressed.build(self._mesh, x, pairs, self._barrier, self._mu)
+            self._pressed_at, self._rubbing = x, None
+
+    def improve(self, u: Floats, v: Floats, enough: float) -> bool:
+        """Bring friction up to date at u; whether that changed forces by more than ``enough``."""
+        self._sound = u.copy()
+        if not self._mu or self._rounds >= _FRICTION_ROUNDS:
+            return False
+        self._rounds += 1
+        before = self.friction(v)
+        self._press(u)
+        after = self.friction(v)
+        change = float(np.linalg.norm(after - before))
+        return change > max(enough, _SAME_FRICTION * float(np.linalg.norm(after)))
+
+    def free_share(self, u: Floats, step: Floats) -> float:
+        """The share of a step from u, up to 1, that can be gone without passing through itself."""
+        x, y = self._places(u), self._places(u + step)
+        if not np.isfinite(y).all():
+            return 0.0
+        return float(
+            self._ipc.compute_collision_free_stepsize(self._mesh, x, y, narrow_phase_ccd=self._ccd)
+        )
+
+    def reachable(self, start: Floats, ends: Sequence[Floats]) -> list[Floats]:
+        """Places on the way from ``start`` to each of ``ends`` that are reached without impact.
+
+        The last of these is the start with its held components where they belong; what is held goes
+        all the way or not at all.
+        """
+        placed = ends[-1]
+        if self.free_share(start, placed - start) < 1.0:
+            return [end for end in ends[:-1] if self.free_share(start, end - start) == 1.0]
+        ways = [end - placed for end in ends[:-1]]
+        return [*(placed + self.free_share(placed, way) * way for way in ways), placed]
+
+    # -- energy, force and matrix --------------------------------------------------------
+
+    def energy(self, u: Floats) -> float:
+        """B(u) [J]."""
+        pairs, x = self._near(u)
+        return float(self._barrier(pairs, self._mesh, x)) if pairs else 0.0
+
+    def force(self, u: Floats) -> Floats:
+        """∇B(u) [N], (n, 3)."""
+        pairs, x = self._near(u)
+        return self._field(self._barrier.gradient(pairs, self._mesh, x))
+
+    def rounding_force(self, u: Floats, force: Floats) -> float:
+        """Norm of ∇B [N] that rounding of u alone may leave, where it is ``force`` (n, 3)."""
+        pairs, x = self._near(u)
+        if not pairs:
+            return 0.0
+        steepness = float(np.linalg.norm(force)) / self._gap(pairs, x)
+        return _EPSILON * float(np.abs(x).max()) * steepness
+
+    def dissipation(self, v: Floats) -> float:
+        """R(v) of friction [W]."""
+        return float(self._friction(self._pressed, self._mesh, self._velocities(v)))
+
+    def friction(self, v: Floats) -> Floats:
+        """∇R(v) [N], (n, 3)."""
+        return self._field(self._friction.gradient(self._pressed, self._mesh, self._velocities(v)))
+
+    def friction_power(self, v: Floats) -> float:
+        """Power that friction takes from the motion [W], v·∇R."""
+        return float(np.vdot(v, self.friction(v)))
+
+    def _velocities(self, v: Floats) -> Floats:
+        return np.asfortranarray(v[self._ids])
+
+    def matrix(
+        self, u: Floats, v: Floats, c_v: float, *, definite: bool = False, cautious: bool = False
+    ) -> tuple[Ints, Floats]:
+        """∇²B + c_v ∇²R as blocks (k, 3, 3) of pairs of vertices, with the keys of these (k,).
+
+        ``definite`` makes each pair's part of ∇²B positive semidefinite, ``cautious`` asks for a
+        stand-in for ∇²R that keeps steps from overshooting. A key may be there more than once.
+        """
+        pairs, x = self._near(u)
+        project = self._ipc.CLAMP if definite else self._ipc.NONE
+        barrier = self._upper_blocks(self._barrier.hessian(pairs, self._mesh, x, project))
+        if not self._pressed:
+            return barrier
+        y = self._velocities(v)
+        if cautious:
+            if self._rubbing is None:
+                self._rubbing = Rubbing.of(self._pressed, self._mesh, self._pressed_at, self._mu)
+            rows, cols, blocks = self._rubbing.matrix(y, self._friction.eps_v)
+            keys, blocks = self._upper(self._ids[rows], self._ids[cols], blocks)
+        else:
+            exact = self._friction.hessian(self._pressed, self._mesh, y)
+            keys, blocks = self._upper_blocks(exact)
+        return np.concatenate([barrier[0], keys]), np.concatenate([barrier[1], c_v * blocks])
+
+    def nearby_keys(self, u: Floats) -> Ints:
+        """The keys of vertices that may soon be in pairs."""
+        wide = _NEARBY * self.distance
+        pairs, x = self._no_pairs(), self._places(u)
+        pairs.build(self._mesh, x, wide)
+        barrier = self._ipc.BarrierPotential(wide, 1.0, True)
+        return self._upper_blocks(barrier.hessian(pairs, self._mesh, x))[0]
+
+    def _upper_blocks(self, matrix: Any) -> tuple[Ints, Floats]:
+        """The blocks of a symmetric matrix on the surface, those of row ≤ column in the body."""
+        rows_first = sparse.csr_array((matrix.data, matrix.indices, matrix.indptr), matrix.shape)
+        blocks = rows_first.tobsr((3, 3))
+        rows = np.repeat(self._ids, np.diff(blocks.indptr))
+        return self._upper(rows, self._ids[blocks.indices], blocks.data)
+
+    def _upper(self, rows: Ints, cols: Ints, blocks: Floats) -> tuple[Ints, Floats]:
+        upper = rows <= cols
+        return rows[upper] * np.int64(self._n) + cols[upper], blocks[upper]
+
+
+def _toolkit() -> Any:
+    try:
+        return importlib.import_module("ipctk")
+    except ImportError as error:
+        raise MissingExtra("self-contact", "contact") from error
+
+
+def _surface(body: ElasticBody) -> Surface:
+    mesh = body.mesh
+    if isinstance(mesh, SheetMesh):
+        return mesh.surface()
+    if isinstance(mesh, VolumeMesh):
+        return mesh.boundary()
+    raise InputError(
+        f"self_contact needs a body with a surface, and a {type(body).__name__} has none; "
+        "give a Cloth or a Body"
+    )

@@ -1,0 +1,222 @@
+"""Self-contact together with obstacles, supports, recordings and solids, and what it refuses."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import supple as sp
+from supple.contact import self_contact_forces
+
+from .layers import FILM, crossings, meeting, never_crosses, stacked
+
+
+def strip(cells: tuple[int, int] = (3, 12)) -> sp.SheetMesh:
+    """A strip of 0.25 × 1 m that stands on its short edge, not quite straight."""
+    flat = sp.SheetMesh.grid((0.25, 1.0), cells)
+    x, y, _ = flat.vertices.T
+    bent = 0.02 * np.sin(7 * y) + 0.01 * np.sin(5 * x)
+    return replace(flat, vertices=np.column_stack([x, bent, y + 0.01]))
+
+
+def crumpling(friction: float, **options) -> sp.Simulation:
+    return sp.Simulation(
+        sp.Cloth(strip(), FILM),
+        damping=sp.ClothStrainRate(matched=0.005, bending=1e-7),
+        integrator=sp.BackwardEuler(),
+        obstacles=sp.Plane(friction=0.4),
+        self_contact=sp.SelfContact(friction=friction),
+        gravity=(0, 0, -9.81),
+        dt=6e-3,
+        **options,
+    )
+
+
+def test_cloth_that_crumples_on_a_floor_never_crosses_itself():
+    sim = crumpling(friction=0.3)
+    assert never_crosses(sim, 80) > 50
+    z = sim.body.mesh.vertices[:, 2] + sim.state.u[:, 2]
+    assert z.min() > -1e-6
+    assert z.max() < 0.4
+
+
+def test_room_in_the_matrix_is_seldom_made(monkeypatch):
+    made = []
+    known = self_contact_forces.SelfContactForces.nearby_keys
+    monkeypatch.setattr(
+        self_contact_forces.SelfContactForces,
+        "nearby_keys",
+        lambda self, u: made.append(1) or known(self, u),
+    )
+    sim, spent = crumpling(friction=0.0), 0
+    for _ in range(70):
+        sim.step()
+        spent += sim._stepper.solver.iterations
+    assert 0 < len(made) < 0.2 * spent
+
+
+def test_sheet_draped_over_a_ball_that_moves():
+    flat = sp.SheetMesh.grid((0.8, 0.8), (8, 8))
+    mesh = replace(flat, vertices=flat.vertices - [0.4, 0.4, -0.11])
+    rise = sp.Rails.path(position=lambda t: (0.0, 0.0, 0.3 * t))
+    sim = sp.Simulation(
+        sp.Cloth(mesh, FILM),
+        damping=sp.ClothStrainRate(matched=0.01),
+        integrator=sp.BackwardEuler(),
+        obstacles=sp.Sphere(radius=0.1, friction=0.5, motion=rise),
+        self_contact=sp.SelfContact(friction=0.3),
+        gravity=(0, 0, -9.81),
+        dt=8e-3,
+    )
+    assert never_crosses(sim, 45) > 50
+    centre = (0.0, 0.0, 0.3 * sim.state.time)
+    away = np.linalg.norm(sim.body.mesh.vertices + sim.state.u - centre, axis=1)
+    assert away.min() > 0.1 - 1e-5
+
+
+@pytest.mark.parametrize("solver", [sp.Newton(), sp.Newton(iterations=1)], ids=repr)
+def test_supports_fold_a_strip_onto_itself(solver):
+    """One end is led over the other and past it, and lies on it."""
+    mesh = sp.SheetMesh.grid((1.0, 0.2), (12, 2))
+    end = mesh.where(x=1.0)
+    over = sp.Support(end, lambda t: (-2.6 * t, 0.0, 0.4 * np.sin(2 * np.pi * t) - 0.2 * t))
+    cloth = sp.Cloth(mesh, FILM, fixed=mesh.where(x=0), supports=[over])
+    sim = sp.Simulation(
+        cloth,
+        damping=sp.ClothStrainRate(matched=0.01),
+        integrator=sp.BackwardEuler(),
+        solver=solver,
+        self_contact=sp.SelfContact(friction=0.3),
+        gravity=(0, 0, -9.81),
+        dt=0.01,
+    )
+    assert never_crosses(sim, 50) > 10
+
+
+def test_supports_cannot_drive_cloth_through_itself():
+    """A patch that is held comes down on a sheet that is held."""
+    low, high = sp.SheetMesh.grid((1.0, 1.0), (4, 4)), sp.SheetMesh.grid((0.3, 0.3), (2, 2))
+    mesh = stacked(low, high, offsets=[(0, 0, 0), (0.33, 0.31, 0.1)])
+    held = np.arange(low.n_vertices, mesh.n_vertices)
+    down = sp.Support(held, lambda t: (0.0, 0.0, -1.0 * t))
+    cloth = sp.Cloth(mesh, FILM, fixed=low.where(x=0), supports=[down])
+    sim = sp.Simulation(
+        cloth, integrator=sp.BackwardEuler(), self_contact=sp.SelfContact(), dt=0.01
+    )
+    assert never_crosses(sim, 25) > 10  # pushed along
+    assert sim.state.u[: low.n_vertices, 2].min() < -0.13
+    sim = sp.Simulation(
+        replace(cloth, fixed=np.arange(low.n_vertices)),
+        integrator=sp.BackwardEuler(),
+        self_contact=sp.SelfContact(),
+        dt=0.01,
+    )
+    with pytest.raises(sp.StepFailed, match="supports drive the body through itself"):
+        sim.run(0.25)
+    x = mesh.vertices + sim.state.u
+    assert crossings(mesh, x) == 0
+
+
+def test_solids_do_not_pass_through_each_other():
+    low = sp.TetMesh.box((0.4, 0.4, 0.1), (3, 3, 1))
+    high = sp.TetMesh.box((0.2, 0.2, 0.2), (2, 2, 2))
+    mesh = sp.TetMesh(
+        np.concatenate([low.vertices, high.vertices + np.array([0.11, 0.09, 0.15])]),
+        np.concatenate([low.cells, high.cells + low.n_vertices]),
+    )
+    body = sp.Body(mesh, sp.StableNeoHookean(young=1e5, poisson=0.4), fixed=mesh.where(z=0))
+    sim = sp.Simulation(
+        body,
+        damping=sp.StrainRate(shear=100),
+        integrator=sp.BackwardEuler(),
+        self_contact=sp.SelfContact(friction=0.3),
+        gravity=(0, 0, -9.81),
+        dt=0.01,
+    )
+    assert never_crosses(sim, 40) > 10
+    cube = sim.state.v[low.n_vertices :]
+    assert np.abs(cube).max() < 0.1
+    force = sim.self_contact_forces[low.n_vertices :].sum(axis=0)
+    assert force[2] == pytest.approx(9.81 * 1000 * 0.2**3, rel=0.05)
+
+
+def test_recorded_run_goes_on_as_if_it_had_not_stopped(tmp_path):
+    path, sim = tmp_path / "crumple.motion", crumpling(friction=0.3)
+    whole = sim.run(0.3, record=tmp_path / "whole.motion")
+    stopped = crumpling(friction=0.3)
+
+    def stop(done: int, total: int, what: str) -> None:
+        if done == 40:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        stopped.run(0.3, record=path, progress=stop)
+    resumed = crumpling(friction=0.3).run(0.3, record=path, resume=True)
+    assert np.abs(resumed.displacements - whole.displacements).max() <= 1e-5
+
+
+def test_contact_can_be_turned_on_and_off_between_steps():
+    sim = meeting(speed=2.0, self_contact=None)
+    sim.step()
+    sim.self_contact = sp.SelfContact(distance=0.02)
+    assert never_crosses(sim, 8) > 0
+    sim.self_contact = None
+    sim.step()
+    assert not sim.self_contact_forces.any()
+
+
+# -- distances and refusals -------------------------------------------------------------------
+
+
+def test_distance_and_stiffness_fit_the_mesh():
+    sim = meeting(speed=0.0, gap=0.5)
+    ends = sim.body.mesh.vertices[sim.body.mesh.edges]
+    edge = np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1).mean()
+    assert sim._dynamics.layers.distance == pytest.approx(0.2 * edge)
+    close = meeting(speed=0.0, gap=0.01)._dynamics.layers
+    assert close.distance == pytest.approx(0.005)
+    softer = sp.SelfContact(distance=0.004, stiffness=12.0).bind(meeting(speed=0.0).body)
+    assert (softer.distance, softer.stiffness) == (0.004, 12.0)
+
+
+def test_sheets_closer_than_the_distance_are_refused():
+    with pytest.raises(sp.InputError, match=r"are 0\.01 m apart .*; give less, or None"):
+        meeting(speed=0.0, gap=0.01, self_contact=sp.SelfContact(distance=0.02))
+
+
+def test_what_crosses_itself_at_the_start_is_refused():
+    with pytest.raises(sp.InputError, match="the mesh passes through itself where it starts"):
+        meeting(speed=0.0, gap=0.0)
+    sim = meeting(speed=0.0, gap=0.1)
+    sim.state.u[:25, 2] = np.linspace(0, 0.3, 25)
+    with pytest.raises(sp.InputError, match=r"set state\.u to a shape that does not"):
+        sim.step()
+
+
+def test_solvers_and_rules_that_cannot_are_refused():
+    with pytest.raises(sp.InputError, match=r"self_contact needs solver=Newton\(\)"):
+        meeting(speed=1.0, solver=sp.ADMM())
+    sim = meeting(speed=1.0, integrator=sp.SymplecticEuler())
+    with pytest.raises(sp.InputError, match="explicit and cannot hold a body out of obstacles or"):
+        sim.step()
+    line = sp.SpringMesh.chain((0, 0, 0), (1, 0, 0), 1)
+    springs = sp.SpringNetwork(line, stiffness=1.0, mass=1.0)
+    with pytest.raises(sp.InputError, match="needs a body with a surface"):
+        sp.Simulation(springs, self_contact=sp.SelfContact())
+    with pytest.raises(sp.InputError, match="self_contact is True; give an object such as"):
+        sp.Simulation(springs, self_contact=True)
+
+
+@pytest.mark.parametrize("name", ["distance", "friction", "stiffness", "sticking_speed"])
+def test_bad_numbers_are_refused(name):
+    with pytest.raises(sp.InputError, match=name):
+        sp.SelfContact(**{name: -1.0})
+
+
+def test_missing_toolkit_says_how_to_get_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ipctk", None)
+    with pytest.raises(sp.MissingExtra, match=r"pip install 'supple\[contact\]'"):
+        meeting(speed=1.0)
