@@ -24,10 +24,10 @@ _ITERATIONS_PER_RENEWAL = 4.0  # that cost about as much as taking a new matrix
 class Multigrid(LinearSolver):
     """Conjugate gradients preconditioned by a V-cycle over ever fewer nodes.
 
-    Time and memory grow in proportion to the body. A cycle is a Gauss–Seidel sweep on each level
-    down, one in the opposite order on each level up, and a Cholesky factor of the coarsest, in
-    single precision. It is made anew when going on with that of an earlier matrix has become the
-    dearer choice.
+    Memory grows in proportion to the body, and time little faster. A cycle is a Gauss–Seidel sweep
+    on each level down, one in the opposite order on each level up, and a Cholesky factor of the
+    coarsest, in single precision. It is made anew when going on with that of an earlier matrix has
+    become the dearer choice.
     """
 
     coarsest: int = 20_000
