@@ -135,8 +135,11 @@ def random_blocks(pattern, size):
     return values
 
 
+@pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("size", [1, 3, 4, 5])
-def test_block_multiply_equals_dense(pattern, size):
+def test_block_multiply_equals_dense(pattern, size, threads, monkeypatch):
+    monkeypatch.setattr("supple.sparse.thread_count", threads.__int__)
+    monkeypatch.setattr("supple.sparse._WORTH_A_THREAD", 1)
     values = random_blocks(pattern, size)
     x = np.random.default_rng(1).normal(size=(pattern.n_nodes, size))
     dense = pattern.full(values).toarray()

@@ -138,6 +138,7 @@ from .solvers import (
     ConjugateGradients,
     Dissipation,
     KeptCholesky,
+    Multigrid,
     Newton,
 )
 from .springs import SpringNetwork
@@ -234,6 +235,7 @@ __all__ = [
     "Modes",
     "MomentumConserving",
     "Motion",
+    "Multigrid",
     "NeoHookean",
     "Newmark",
     "Newton",

@@ -9,16 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sparse
 
 from ._kernels import blocks
 from ._kernels.rubbing import add_at
+from .threads import run_all, thread_count
 from .types import Floats, Ints
 
+_WORTH_A_THREAD = 100_000  # blocks
 _ROOM_KEPT = 1.5  # times the blocks that are needed, up to which room for others is kept
+
+Coarsening = Callable[[int], Sequence[sparse.csr_array]]
+"""Gives interpolations to nodes from fewer nodes, level by level, until so many are left.
+
+Each is (nodes, coarser nodes), the same for all components of a node.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +38,8 @@ class BlockPattern:
     """(nodes + 1,): where each row of blocks starts."""
     cols: Ints
     """(blocks,): column of each block, ascending in a row, the diagonal first."""
+    coarsening: Coarsening | None = None
+    """How to do with fewer nodes, where the body knows; for multigrid methods."""
 
     @property
     def n_nodes(self) -> int:
@@ -50,17 +61,33 @@ class BlockPattern:
         ``slots`` is (cells, pairs) over a ≤ b: the block of a pair, or its bitwise complement
         where the block is stored transposed.
         """
-        k = cells.shape[1]
-        a, b = np.triu_indices(k)
-        first, second = cells[:, a], cells[:, b]
-        keys = np.minimum(first, second) * np.int64(n_nodes) + np.maximum(first, second)
-        diagonal = np.arange(n_nodes, dtype=np.int64) * (n_nodes + 1)
-        unique, inverse = np.unique(np.concatenate([keys.ravel(), diagonal]), return_inverse=True)
-        rows, cols = unique // n_nodes, unique % n_nodes
-        indptr = np.searchsorted(rows, np.arange(n_nodes + 1))
-        slots = inverse[: keys.size].reshape(keys.shape)
-        slots = np.where(first > second, ~slots, slots)
-        return cls(indptr.astype(np.int64), cols.astype(np.int64)), slots.astype(np.int64)
+        pattern, (slots,) = cls.of_kinds_of_cells([cells], n_nodes)
+        return pattern, slots
+
+    @classmethod
+    def of_kinds_of_cells(
+        cls, kinds: Sequence[Ints], n_nodes: int
+    ) -> tuple[BlockPattern, list[Ints]]:
+        """The same for cells of several kinds together, each an array (cells, nodes)."""
+        graph = sparse.csr_array(sparse.eye_array(n_nodes, dtype=bool, format="csr"))
+        for cells in kinds:  # pair by pair, which takes little memory
+            for a, b in zip(*np.triu_indices(cells.shape[1], 1), strict=True):
+                low, high = np.sort(cells[:, [a, b]].astype(np.int32), axis=1).T
+                pairs = sparse.coo_array((np.ones(len(cells), bool), (low, high)), graph.shape)
+                graph = graph + sparse.csr_array(pairs)
+        graph.sort_indices()
+        pattern = cls(graph.indptr.astype(np.int64), graph.indices.astype(np.int64))
+        found = []
+        for cells in kinds:
+            first, second = np.triu_indices(cells.shape[1])
+            slots = np.empty((len(cells), len(first)), dtype=np.int64)
+            for k, (a, b) in enumerate(zip(first, second, strict=True)):
+                low, high = np.sort(cells[:, [a, b]], axis=1).T
+                slots[:, k] = np.searchsorted(pattern.keys, low * np.int64(n_nodes) + high)
+                turned = cells[:, a] > cells[:, b]
+                slots[turned, k] = ~slots[turned, k]
+            found.append(slots)
+        return pattern, found
 
     def union(self, other: BlockPattern) -> tuple[BlockPattern, Ints, Ints]:
         """The pattern with the blocks of both, and where the blocks of each are in it."""
@@ -77,7 +104,7 @@ class BlockPattern:
         """The pattern with blocks at further keys, of row ≤ column, too."""
         keys, n = np.union1d(self.keys, more), self.n_nodes
         indptr = np.searchsorted(keys // n, np.arange(n + 1))
-        return BlockPattern(indptr.astype(np.int64), (keys % n).astype(np.int64))
+        return BlockPattern(indptr.astype(np.int64), (keys % n).astype(np.int64), self.coarsening)
 
     def graph(self) -> sparse.csr_array:
         """Which nodes are coupled, upper triangle, (nodes, nodes)."""
@@ -99,8 +126,20 @@ class BlockPattern:
     def multiply(self, values: Floats, x: Floats) -> Floats:
         """A x for x of shape (nodes, b); values (blocks, b, b), or (blocks,) for multiples of I."""
         y = np.empty_like(x)
-        loop = blocks.multiply if values.ndim == 3 else blocks.multiply_scalar
-        loop(self.indptr, self.cols, values, x, y)
+        if values.ndim == 1:
+            blocks.multiply_scalar(self.indptr, self.cols, values, x, y)
+            return y
+        parts = max(1, min(thread_count(), self.n_blocks // _WORTH_A_THREAD))
+        ends = np.linspace(0, self.n_nodes, parts + 1).astype(int)
+        shares = [y, *(np.empty_like(x) for _ in range(parts - 1))]
+        run_all(
+            [
+                partial(blocks.multiply, self.indptr, self.cols, values, first, last, x, share)
+                for (first, last), share in zip(pairwise(ends), shares, strict=True)
+            ]
+        )
+        for first, share in zip(ends[1:], shares[1:], strict=False):
+            y[first:] += share[first:]
         return y
 
     def multiply_many(

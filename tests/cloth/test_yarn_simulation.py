@@ -14,7 +14,7 @@ from supple.cloth.yarns import (
     YarnRayleigh,
     YarnSimulation,
 )
-from supple.solvers import Cholesky, ConjugateGradients, KeptCholesky
+from supple.solvers import Cholesky, ConjugateGradients, KeptCholesky, Multigrid
 
 from .yarn_cases import SPACING, bent, rates, turning
 
@@ -157,7 +157,10 @@ def test_rayleigh_damping_of_pressed_yarns_has_no_definite_matrix_and_says_so():
         sim.step()
 
 
-@pytest.mark.parametrize("linear", [Cholesky(), KeptCholesky(), ConjugateGradients()], ids=repr)
+SOLVERS = [Cholesky(), KeptCholesky(), ConjugateGradients(), Multigrid(coarsest=10)]
+
+
+@pytest.mark.parametrize("linear", SOLVERS, ids=repr)
 def test_solvers_agree(linear):
     def run(linear):
         body = patch()

@@ -22,6 +22,7 @@ SOLVERS = [
     sp.ConjugateGradients(),
     sp.AutomaticSolver(),
     sp.AutomaticSolver(direct_limit=1),
+    sp.Multigrid(coarsest=4),
 ]
 every_solver = pytest.mark.parametrize("solver", SOLVERS, ids=repr)
 

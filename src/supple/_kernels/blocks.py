@@ -8,13 +8,16 @@ from .compiling import kernel
 
 
 @kernel
-def multiply(indptr, cols, values, x, y):
-    """y = A x for x and y of shape (n, b); only blocks with row ≤ column are stored."""
-    n = indptr.shape[0] - 1
+def multiply(indptr, cols, values, first, last, x, y):
+    """y = A x for x and y of shape (n, b); only blocks with row ≤ column are stored.
+
+    Rows first to last contribute, also what their blocks are worth below the diagonal; y of
+    earlier rows is left alone.
+    """
     b = x.shape[1]
-    y[:] = 0.0
+    y[first:] = 0.0
     if b == 3:
-        for i in range(n):
+        for i in range(first, last):
             x0, x1, x2 = x[i, 0], x[i, 1], x[i, 2]
             y0, y1, y2 = y[i, 0], y[i, 1], y[i, 2]
             for s in range(indptr[i], indptr[i + 1]):
@@ -29,7 +32,7 @@ def multiply(indptr, cols, values, x, y):
                     y[j, 2] += values[s, 0, 2] * x0 + values[s, 1, 2] * x1 + values[s, 2, 2] * x2
             y[i, 0], y[i, 1], y[i, 2] = y0, y1, y2
     elif b == 5:  # the same as below, with loops of a length known to the compiler
-        for i in range(n):
+        for i in range(first, last):
             for s in range(indptr[i], indptr[i + 1]):
                 j = cols[s]
                 for r in range(5):
@@ -44,7 +47,7 @@ def multiply(indptr, cols, values, x, y):
                             total += values[s, r, c] * x[i, r]
                         y[j, c] += total
     else:
-        for i in range(n):
+        for i in range(first, last):
             for s in range(indptr[i], indptr[i + 1]):
                 j = cols[s]
                 for r in range(b):

@@ -5,6 +5,7 @@ from .choice import AutomaticSolver
 from .cholesky import Cholesky
 from .conjugate_gradients import ConjugateGradients, KeptCholesky
 from .interface import LinearSolver
+from .multigrid import Multigrid
 from .newton import Newton
 from .splitting import Dissipation
 
@@ -16,5 +17,6 @@ __all__ = [
     "Dissipation",
     "KeptCholesky",
     "LinearSolver",
+    "Multigrid",
     "Newton",
 ]

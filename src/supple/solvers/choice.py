@@ -9,19 +9,29 @@ from ..types import Bools
 from . import pardiso
 from .conjugate_gradients import ConjugateGradients, KeptCholesky
 from .interface import BoundSolver, LinearSolver
+from .multigrid import Multigrid
+
+_COARSEST_WITHOUT_MKL = 1000  # nodes that are soon factorized
 
 
 @dataclass(frozen=True)
 class AutomaticSolver(LinearSolver):
     """A kept Cholesky factor where MKL is installed, conjugate gradients elsewhere.
 
-    Beyond ``direct_limit`` vertices a factor takes too much memory, and conjugate gradients take
-    over on any machine.
+    Beyond ``direct_limit`` vertices a factor takes too much memory, and ``Multigrid`` takes over on
+    any machine. For woven cloth it is as fast as a factor from ``multigrid_from`` crossings on.
     """
 
     direct_limit: int = 150_000
+    multigrid_from: int = 20_000
 
     def bind(self, pattern: BlockPattern, free: Bools) -> BoundSolver:
-        direct = pardiso.library() is not None and pattern.n_nodes <= self.direct_limit
-        chosen: LinearSolver = KeptCholesky() if direct else ConjugateGradients()
+        n = pattern.n_nodes
+        fast = pardiso.library() is not None
+        large = n > self.direct_limit
+        chosen: LinearSolver
+        if large or (pattern.coarsening is not None and (n >= self.multigrid_from or not fast)):
+            chosen = Multigrid() if fast else Multigrid(coarsest=_COARSEST_WITHOUT_MKL)
+        else:
+            chosen = KeptCholesky() if fast else ConjugateGradients()
         return chosen.bind(pattern, free)

@@ -55,7 +55,7 @@ class KeptCholesky(LinearSolver):
         return _Kept(pattern, free, self.single, self.max_iterations)
 
 
-class _Iterative(BoundSolver):
+class Iterative(BoundSolver):
     """The masked operator of a block matrix, and conjugate gradients on it."""
 
     def __init__(self, pattern: BlockPattern, free: Bools) -> None:
@@ -104,7 +104,7 @@ class _Iterative(BoundSolver):
         return x.reshape(rhs.shape), failed == 0
 
 
-class _BlockJacobi(_Iterative):
+class _BlockJacobi(Iterative):
     def __init__(self, pattern: BlockPattern, free: Bools, limit: int) -> None:
         super().__init__(pattern, free)
         self._limit = limit
@@ -132,7 +132,7 @@ class _BlockJacobi(_Iterative):
         return self._iterate(rhs, tolerance, self._limit)[0]
 
 
-class _Kept(_Iterative):
+class _Kept(Iterative):
     def __init__(self, pattern: BlockPattern, free: Bools, single: bool, limit: int) -> None:
         super().__init__(pattern, free)
         self._single, self._limit = single, limit

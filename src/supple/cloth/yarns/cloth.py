@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from dataclasses import replace
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,11 +13,13 @@ from ...checks import instance, number, numbers
 from ...mesh import YarnMesh
 from ...sparse import BlockPattern
 from ...types import Floats, Ints
+from .coarsening import interpolations
 from .damping import YarnDamping
 from .energies import YarnEnergies
 from .material import Yarn
 from .net import YarnNet
 from .seams import Seams
+from .sharing import Shares
 from .strains import NO_RATES, Before, Rates
 
 NO_GRADIENT = np.zeros((0, 5))
@@ -68,28 +71,22 @@ class WovenCloth:
         self._radius = np.array([yarn.radius for yarn in yarns])
         # Along a warp yarn the neighbours are wefts, and the other way round.
         self._distance = 2 * self._radius[::-1].copy()
-        self._segments, self._segment_family = net.segments
-        self._triples, self._triple_family = net.triples
-        self._corners = net.corners
+        n = net.n_nodes
+        self._by_segment, self._by_triple = Shares(net.segments[0], n), Shares(net.triples[0], n)
+        self._by_corner = Shares(net.corners, n)
+        self._segments, self._segment_family = self._by_segment.sort(*net.segments)
+        self._triples, self._triple_family = self._by_triple.sort(*net.triples)
+        (self._corners,) = self._by_corner.sort(net.corners)
         self._on_top = np.where(net.warp_on_top, 1.0, -1.0)
         self._build_pattern()
         self.rest_angles = np.empty(len(self._corners))
         yarn_shear.strain(self.rest_state, self._corners, self.rest_angles)
 
     def _build_pattern(self) -> None:
-        n = self.net.n_nodes
-        parts = [
-            BlockPattern.of_cells(cells, n)
-            for cells in (self._segments, self._triples, self._corners, self.net.stitches)
-        ]
-        pattern = parts[0][0]
-        for part, _ in parts[1:]:
-            pattern = pattern.union(part)[0]
-        self.pattern = pattern
-        slots = []
-        for part, own in parts:
-            place = pattern.union(part)[2]
-            slots.append(np.where(own >= 0, place[own], ~place[~own]))
+        kinds = (self._segments, self._triples, self._corners, self.net.stitches)
+        pattern, slots = BlockPattern.of_kinds_of_cells(kinds, self.net.n_nodes)
+        coarsening = partial(interpolations, self.net.along, self.net.arc_lengths)
+        self.pattern = replace(pattern, coarsening=coarsening)
         self._segment_slots, self._triple_slots, self._corner_slots = slots[:3]
         stiffest = max(self.warp.stretch, self.weft.stretch)
         self._seams = Seams(self.net.stitches, self.net.stitch_lengths, slots[3], stiffest)
@@ -125,18 +122,28 @@ class WovenCloth:
     def kinetic(self, q: Floats, v: Floats) -> tuple[float, Floats, Floats]:
         """T [J] with ∂T/∂v = M v and ∂T/∂q, both (n, 5)."""
         momentum, by_position = np.zeros_like(q), np.zeros_like(q)
-        T = yarn_inertia.kinetic(
-            q, v, self._segments, self._segment_family, self._density, momentum, by_position
-        )
-        return float(T), momentum, by_position
+        T = self._by_segment.total(
+            lambda part: yarn_inertia.kinetic(
+                q, v, self._segments[part], self._segment_family[part], self._density,
+                momentum, by_position,
+            )
+        )  # fmt: skip
+        return T, momentum, by_position
 
     def mass_values(self, q: Floats) -> Floats:
         """M(q) as blocks (blocks, 5, 5) on ``pattern``."""
         values = np.zeros((self.pattern.n_blocks, 5, 5))
-        yarn_inertia.mass(
-            q, self._segments, self._segment_family, self._segment_slots, self._density, values
-        )
+        self.add_mass(q, 1.0, values)
         return values
+
+    def add_mass(self, q: Floats, factor: float, values: Floats) -> None:
+        """Add factor · M(q) to blocks on ``pattern``."""
+        self._by_segment.run(
+            lambda part: yarn_inertia.mass(
+                q, self._segments[part], self._segment_family[part], self._segment_slots[part],
+                factor * self._density, values,
+            )
+        )  # fmt: skip
 
     # -- energies ----------------------------------------------------------------------------
 
@@ -167,10 +174,11 @@ class WovenCloth:
         there = np.zeros((len(self._segments), 2)) if before is None else before.stretch
         stitches = np.zeros(len(self.net.stitches)) if before is None else before.stitches
         rate = float(rates.stretch.max())
-        return self._seams.potential(q, gradient, values, stitches, rate, definite) + float(
-            yarn_stretch.potential(
-                q, self._segments, self._segment_family, self._segment_slots, self._stretch,
-                there, rates.stretch, definite, gradient, values,
+        sewn = self._seams.potential(q, gradient, values, stitches, rate, definite)
+        return sewn + self._by_segment.total(
+            lambda part: yarn_stretch.potential(
+                q, self._segments[part], self._segment_family[part], self._segment_slots[part],
+                self._stretch, there[part], rates.stretch, definite, gradient, values,
             )
         )  # fmt: skip
 
@@ -186,10 +194,10 @@ class WovenCloth:
     ) -> float:
         """The same for bending."""
         there = np.zeros((len(self._triples), 6)) if before is None else before.bending
-        return float(
-            yarn_bending.potential(
-                q, self._triples, self._triple_family, self._triple_slots, self._bending,
-                there, rates.bending, definite, gradient, values,
+        return self._by_triple.total(
+            lambda part: yarn_bending.potential(
+                q, self._triples[part], self._triple_family[part], self._triple_slots[part],
+                self._bending, there[part], rates.bending, definite, gradient, values,
             )
         )  # fmt: skip
 
@@ -207,10 +215,10 @@ class WovenCloth:
         if self.shear == 0.0:
             return 0.0
         there = self.rest_angles if before is None else before.shear
-        return float(
-            yarn_shear.potential(
-                q, self._corners, self._corner_slots, self.shear, self.rest_angles,
-                there, rates.shear, definite, gradient, values,
+        return self._by_corner.total(
+            lambda part: yarn_shear.potential(
+                q, self._corners[part], self._corner_slots[part], self.shear,
+                self.rest_angles[part], there[part], rates.shear, definite, gradient, values,
             )
         )  # fmt: skip
 
@@ -218,10 +226,10 @@ class WovenCloth:
         self, q: Floats, gradient: Floats = NO_GRADIENT, values: Floats = NO_VALUES
     ) -> float:
         """Energy [J] of parallel neighbours that touch."""
-        return float(
-            yarn_contact.neighbours_apart(
-                q, self._segments, self._segment_family, self._distance, self.contact_stiffness,
-                gradient, values, self._segment_slots,
+        return self._by_segment.total(
+            lambda part: yarn_contact.neighbours_apart(
+                q, self._segments[part], self._segment_family[part], self._distance,
+                self.contact_stiffness, gradient, values, self._segment_slots[part],
             )
         )  # fmt: skip
 
@@ -229,9 +237,14 @@ class WovenCloth:
         self, q: Floats, gravity: Floats, gradient: Floats = NO_GRADIENT
     ) -> float:
         """Energy of weight [J]."""
-        return float(
-            yarn_inertia.weight(
-                q, self._segments, self._segment_family, self._density, gravity, gradient
+        return self._by_segment.total(
+            lambda part: yarn_inertia.weight(
+                q,
+                self._segments[part],
+                self._segment_family[part],
+                self._density,
+                gravity,
+                gradient,
             )
         )
 

@@ -48,14 +48,13 @@ class StepPotential:
     ) -> None:
         self._cloth, self._gravity, self._h = cloth, gravity, h
         self._q, self._dissipated_before = state.q, state.dissipated
-        self._mass = cloth.mass_values(state.q)
         self._momentum = state.momentum + h * cloth.kinetic(state.q, state.v)[2]
         rated = damping if isinstance(damping, YarnDamping) else None
         self._rates = NO_RATES if rated is None else Rates.of(rated, h)
         self._before = None if rated is None else cloth.before(state.q, rated.switch_angle)
         self._rayleigh: Floats | None = None
         if isinstance(damping, YarnRayleigh) and damping.stiffness > 0:
-            self._rayleigh = np.zeros_like(self._mass)
+            self._rayleigh = np.zeros((cloth.pattern.n_blocks, 5, 5))
             for term in (cloth.stretch_potential, cloth.bending_potential, cloth.shear_potential):
                 term(state.q, np.zeros_like(state.q), self._rayleigh)
             self._rayleigh *= damping.stiffness / h
@@ -78,12 +77,11 @@ class StepPotential:
         """
         h = self._h
         v = (q - self._q) / h
-        Mv = self._cloth.pattern.multiply(self._mass, v)
+        Mv = self._cloth.kinetic(self._q, v)[1]
         gradient[:] = 0.0
         if len(values):
-            np.multiply(self._mass, 1 / (h * h), out=values)
-            if self._rayleigh is not None:
-                values += self._rayleigh
+            values[:] = 0.0 if self._rayleigh is None else self._rayleigh
+            self._cloth.add_mass(self._q, 1 / (h * h), values)
         before, rates = self._before, self._rates
         total = self._cloth.stretch_potential(
             q, gradient, values, before=before, rates=rates, definite=definite
@@ -133,5 +131,5 @@ class StepPotential:
     def finish(self, q: Floats, time: float) -> YarnState:
         """The state after a step that ends at q."""
         v = (q - self._q) / self._h
-        momentum = self._cloth.pattern.multiply(self._mass, v)
+        momentum = self._cloth.kinetic(self._q, v)[1]
         return YarnState(time, q, v, momentum, self._dissipated_before + self.dissipated(q))
