@@ -10,7 +10,7 @@ demo: $(INSTALLED)
 	$(BIN)/supple demo --output demo
 
 test: lint types $(INSTALLED)
-	OPENBLAS_NUM_THREADS=1 SUPPLE_THREADS=1 $(BIN)/pytest -n auto
+	OPENBLAS_NUM_THREADS=1 SUPPLE_THREADS=1 $(BIN)/pytest -n auto --dist worksteal
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .

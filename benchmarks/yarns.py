@@ -36,7 +36,7 @@ def sheet(warps: int, wefts: int) -> YarnSimulation:
 
 
 def measure(warps: int, wefts: int) -> None:
-    """Print crossings, seconds of all cores a step, Newton iterations, memory [GB], wall time."""
+    """Print crossings, seconds a step by the clock and of all cores, iterations, memory [GB]."""
     sim = sheet(warps, wefts)
     sim.step()
     spans, worked, iterations = [], [], []
@@ -47,7 +47,7 @@ def measure(warps: int, wefts: int) -> None:
         worked.append(time.process_time() - began)
         iterations.append(sim.newton_iterations)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-    print(sim.cloth.n_nodes, median(worked), float(np.mean(iterations)), memory, median(spans))
+    print(sim.cloth.n_nodes, median(spans), median(worked), float(np.mean(iterations)), memory)
 
 
 def growth(sizes: tuple[tuple[int, int], ...] = SIZES) -> list[list[float]]:
@@ -64,5 +64,5 @@ def main() -> None:
     rows: list[list[object]] = []
     for nodes, *rest in growth():
         rows.append([f"{int(nodes):,}", *rest, PAPER.get(int(nodes), "")])
-    headers = ["crossings", "s of all cores", "Newton iterations", "memory [GB]", "s by the clock"]
+    headers = ["crossings", "s by the clock", "s of all cores", "Newton iterations", "memory [GB]"]
     print(table([*headers, "the paper, GPU [s]"], rows))

@@ -60,7 +60,7 @@ def walk(
     dt: float = DT,
 ) -> Walk:
     """Dress him, under medium damping, and let him walk under the one given."""
-    sheet, man = shirt.dressed(folder, dressing)
+    sheet, man = shirt.around(folder, dressing)
     cloth = woven(sheet.mesh, spacing)
     sim = YarnSimulation(
         cloth,

@@ -21,17 +21,17 @@ import matplotlib.pyplot as plt  # noqa: E402
 
 
 def measured() -> list[list[float]]:
-    """Crossings, seconds of all cores, Newton iterations and memory [GB] of each row."""
+    """Crossings, seconds by the clock and of both cores, iterations, memory [GB] of each row."""
     lines = (ROOT / "docs" / "tables" / "yarns.md").read_text().splitlines()[2:]
-    cells = [[cell.strip().replace(",", "") for cell in line.split("|")[1:5]] for line in lines]
+    cells = [[cell.strip().replace(",", "") for cell in line.split("|")[1:6]] for line in lines]
     return [[float(cell) for cell in row] for row in cells]
 
 
 def main() -> None:
-    nodes, seconds, _, memory = zip(*measured(), strict=True)
+    nodes, seconds, _, _, memory = zip(*measured(), strict=True)
     figure, (left, right) = plt.subplots(1, 2, figsize=(8.6, 3.4), layout="constrained")
     for axes, values, label in (
-        (left, seconds, "Supple, both cores together"),
+        (left, seconds, "Supple, two cores"),
         (right, memory, "Supple"),
     ):
         axes.plot(nodes, values, "o-", color=COLORS[0], label=label)
@@ -42,8 +42,8 @@ def main() -> None:
         axes.set_xlabel("crossings", fontsize=9, color=INK)
         plain(axes)
     left.plot(*zip(*PAPER.items(), strict=True), "s:", color=COLORS[1],
-              label="the paper: shirts, by the clock, GPU")  # fmt: skip
-    left.set_ylabel("processor time of a step of 1 ms [s]", fontsize=9, color=INK)
+              label="the paper: shirts, GPU")  # fmt: skip
+    left.set_ylabel("time of a step of 1 ms [s]", fontsize=9, color=INK)
     right.set_ylabel("memory of the process [GB]", fontsize=9, color=INK)
     right.set_ylim(0.1, 20)
     left.legend(frameon=False, fontsize=8)

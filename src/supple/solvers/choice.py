@@ -23,7 +23,7 @@ class AutomaticSolver(LinearSolver):
     """
 
     direct_limit: int = 150_000
-    multigrid_from: int = 20_000
+    multigrid_from: int = 50_000
 
     def bind(self, pattern: BlockPattern, free: Bools) -> BoundSolver:
         n = pattern.n_nodes

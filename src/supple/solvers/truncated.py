@@ -14,7 +14,7 @@ from ..sparse import BlockPattern
 from ..types import Bools, Floats
 from .interface import BoundSolver, NotPositiveDefinite
 
-_MOST = 30  # iterations
+_MOST = 10  # iterations
 _CLOSE = 0.1  # relative residual, below which the next step of Newton's method gains more
 _WELL_SOLVED = 1e-3  # relative residual that the stand-in may leave: nearly the same each time
 
