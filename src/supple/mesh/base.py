@@ -34,26 +34,33 @@ class Mesh(ABC):
 
     cell_nodes: ClassVar[int]
     """Number of nodes of a cell, k."""
+    _corner_edges: ClassVar[Ints]
+    """The edges between corners of a cell, (edges, 2)."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.n_vertices} vertices, {self.n_cells} cells)"
 
     # -- what each kind of mesh defines ------------------------------------------------
 
-    @property
-    @abstractmethod
-    def centroids(self) -> Floats:
-        """Mean of the corners of each cell [m], (m, 3)."""
-
-    @abstractmethod
-    def edge_lengths(self) -> Floats:
-        """Length of every edge between corners of each cell [m], (m, edges)."""
-
     @abstractmethod
     def scaled(self, factor: float) -> Self:
         """This mesh with every length multiplied by ``factor``, e.g. 0.001 from mm to m."""
 
     # -- measuring ---------------------------------------------------------------------
+
+    @cached_property
+    def centroids(self) -> Floats:
+        """Mean of the corners of each cell [m], (m, 3)."""
+        corners = self.cells[:, : 1 + int(self._corner_edges.max())]
+        middle: Floats = self.vertices[corners].mean(axis=1)
+        middle.setflags(write=False)
+        return middle
+
+    def edge_lengths(self) -> Floats:
+        """Length of every edge between corners of each cell [m], (m, edges)."""
+        ends = self.vertices[self.cells[:, self._corner_edges]]
+        lengths: Floats = np.linalg.norm(ends[:, :, 1] - ends[:, :, 0], axis=2)
+        return lengths
 
     @property
     def n_vertices(self) -> int:

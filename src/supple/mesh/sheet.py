@@ -18,7 +18,6 @@ from supple.mesh.base import Mesh
 from supple.mesh.surface import Surface, area_vectors
 from supple.types import Floats, Ints
 
-_NEXT = np.array([1, 2, 0])
 _THIN = 1e-10  # of its longest edge squared: a triangle of less area has no directions
 
 
@@ -48,6 +47,7 @@ class SheetMesh(Mesh):
     pattern: Floats | None = None
 
     cell_nodes: ClassVar[int] = 3
+    _corner_edges: ClassVar[Ints] = np.array([(0, 1), (1, 2), (2, 0)])
 
     def __post_init__(self) -> None:
         vertices = checks.points(self.vertices)
@@ -202,19 +202,6 @@ class SheetMesh(Mesh):
         areas.setflags(write=False)
         return areas
 
-    @cached_property
-    def centroids(self) -> Floats:
-        """Middle of each triangle in space [m], (m, 3)."""
-        middle: Floats = self.vertices[self.cells].mean(axis=1)
-        middle.setflags(write=False)
-        return middle
-
-    def edge_lengths(self) -> Floats:
-        """Length of the edges of each triangle in space [m], (m, 3)."""
-        corners = self.vertices[self.cells]
-        lengths: Floats = np.linalg.norm(corners[:, _NEXT] - corners, axis=2)
-        return lengths
-
     # -- edges -------------------------------------------------------------------------
 
     @cached_property
@@ -223,7 +210,7 @@ class SheetMesh(Mesh):
 
         Side 3f + k goes from corner k of triangle f to the next one.
         """
-        ends = np.sort(self.cells[:, np.stack([np.arange(3), _NEXT], axis=1)].reshape(-1, 2))
+        ends = np.sort(self.cells[:, self._corner_edges].reshape(-1, 2))
         edges, edge = np.unique(ends, axis=0, return_inverse=True)
         edge = edge.reshape(-1).astype(np.int64)
         return edges, edge, np.argsort(edge, kind="stable").astype(np.int64)

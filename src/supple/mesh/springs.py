@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
-from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -35,6 +34,7 @@ class SpringMesh(Mesh):
     rest_lengths: Floats = None  # type: ignore[assignment]  # made whole when the mesh is
 
     cell_nodes: ClassVar[int] = 2
+    _corner_edges: ClassVar[Ints] = np.array([(0, 1)])
 
     def __post_init__(self) -> None:
         vertices = checks.points(self.vertices)
@@ -99,19 +99,6 @@ class SpringMesh(Mesh):
     def edges(self) -> Ints:
         """The two vertices of each spring, (m, 2)."""
         return self.cells
-
-    @cached_property
-    def centroids(self) -> Floats:
-        """Middle of each spring [m], (m, 3)."""
-        middle: Floats = self.vertices[self.cells].mean(axis=1)
-        middle.setflags(write=False)
-        return middle
-
-    def edge_lengths(self) -> Floats:
-        """Distance between the ends of each spring [m], (m, 1)."""
-        first, second = self.vertices[self.cells.T]
-        lengths: Floats = np.linalg.norm(second - first, axis=1)[:, None]
-        return lengths
 
 
 def _rest_lengths(given: ArrayLike | None, lengths: Floats) -> Floats:

@@ -54,7 +54,6 @@ class VolumeMesh(Mesh):
     # corners; and the order of nodes that turns a cell inside out.
     _faces: ClassVar[Ints]
     _face_triangles: ClassVar[Ints]
-    _corner_edges: ClassVar[Ints]
     _flip: ClassVar[Ints]
 
     def __post_init__(self) -> None:
@@ -134,20 +133,6 @@ class VolumeMesh(Mesh):
     def volume(self) -> float:
         """Volume of the whole [m³]."""
         return float(self.volumes.sum())
-
-    @cached_property
-    def centroids(self) -> Floats:
-        """Mean of the corners of each cell [m], (m, 3)."""
-        corners = self.cells[:, : 1 + int(self._corner_edges.max())]
-        middle: Floats = self.vertices[corners].mean(axis=1)
-        middle.setflags(write=False)
-        return middle
-
-    def edge_lengths(self) -> Floats:
-        """Length of every edge between corners of each cell [m], (m, 6) or (m, 12)."""
-        ends = self.vertices[self.cells[:, self._corner_edges]]
-        lengths: Floats = np.linalg.norm(ends[:, :, 1] - ends[:, :, 0], axis=2)
-        return lengths
 
     @abstractmethod
     def quality(self) -> Floats:

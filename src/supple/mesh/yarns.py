@@ -36,6 +36,7 @@ class YarnMesh(Mesh):
     """Of a warp and of a weft [m], (2,)."""
 
     cell_nodes: ClassVar[int] = 2
+    _corner_edges: ClassVar[Ints] = np.array([(0, 1)])
 
     def __post_init__(self) -> None:
         vertices = checks.points(self.vertices)
@@ -82,21 +83,6 @@ class YarnMesh(Mesh):
             arc_lengths=scale * self.arc_lengths,
             radii=scale * self.radii,
         )
-
-    # -- measuring ---------------------------------------------------------------------
-
-    @cached_property
-    def centroids(self) -> Floats:
-        """Middle of each segment [m], (m, 3)."""
-        middle: Floats = self.vertices[self.cells].mean(axis=1)
-        middle.setflags(write=False)
-        return middle
-
-    def edge_lengths(self) -> Floats:
-        """Distance between the ends of each segment [m], (m, 1)."""
-        first, second = self.vertices[self.cells.T]
-        lengths: Floats = np.linalg.norm(second - first, axis=1)[:, None]
-        return lengths
 
     # -- yarns -------------------------------------------------------------------------
 
