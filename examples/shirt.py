@@ -2,10 +2,12 @@
 
 ``shirt.py FOLDER`` reads characters/khronos_CesiumMan.glb and cloth/newton_unisex_shirt.usd from
 FOLDER, or from the folder that the variable SUPPLE_ASSETS names. The man stands in the shirt drawn
-towards his bones, fills out, and walks two rounds of his clip, brisker than it is. Of the paper's
-dampings λ_d is 1.5 μ_d; cloth with ν = 3/7 has the same ratio of its moduli, so that medium damping
-is the one matched to Rayleigh damping with β = μ_d/μ. Steps are backward Euler's with one Newton
-iteration, as in the paper. While he fills out there is no friction, which would stretch the shirt.
+towards his bones, fills out, and walks two rounds of his clip, arms held off the body.
+
+Of the paper's dampings λ_d is 1.5 μ_d; cloth with ν = 3/7 has the same ratio of its moduli, so that
+medium damping is the one matched to Rayleigh damping with β = μ_d/μ. The paper does not tell its
+stiffness. Steps are backward Euler's with one Newton iteration, as there. While he fills out there
+is no friction, which would stretch the shirt.
 """
 
 import argparse
@@ -22,9 +24,9 @@ import supple as sp
 MAN, SHIRT = "characters/khronos_CesiumMan.glb", "cloth/newton_unisex_shirt.usd"
 SCALE, PLACE = 0.95, (0.004, -0.04, -0.27)  # of the shirt on the man, and where [m]
 ARMS = "Skeleton_arm_joint_L__4_", "Skeleton_arm_joint_R"
-LOWERED, SPREAD = 0.3, 0.45  # [rad]: into the sleeves, and off the body while he walks
+LOWERED, SPREAD = 0.3, 0.65  # [rad]: into the sleeves, and off the body while he walks
 DRESSING = sp.Dressing(slim=0.15, growing=0.25, settling=0.15, easing=0.3)
-SPEED = 2.0  # of the clip, whose round lasts 2 s
+SPEED = 1.0  # of the clip, whose round lasts 2 s
 MARGIN = 4e-3  # [m]: less than this is hidden by triangles that lie on a round arm
 DT = 2e-3  # [s]
 JERSEY = sp.IsotropicCloth(
@@ -134,8 +136,11 @@ def walk(
     return Walk(cloth, man, motion, spent / round(length / dt), nearest)
 
 
-def save(found: Walk, folder: Path) -> None:
-    """Write shirt and man for other programs."""
+def save(walks: dict[str, Walk], folder: Path) -> None:
+    """Write the motions, and shirt and man under medium damping for other programs."""
+    for name, each in walks.items():
+        each.motion.save(folder / f"shirt_{name}.motion")
+    found = walks["medium"]
     shown = found.motion[:: 1 if len(found.motion) < 50 else 2]
     sp.export_motion(shown, folder / "shirt.glb", obstacles=found.man)
     sp.export_motion(shown, folder / "shirt.usdc", obstacles=found.man)
@@ -147,7 +152,7 @@ def wishes() -> argparse.Namespace:
     assets = Path(os.environ.get("SUPPLE_ASSETS", ""))
     parser.add_argument("folder", nargs="?", type=Path, default=assets, help="of man and shirt")
     parser.add_argument("--quick", action="store_true", help="dress him, and a first step")
-    parser.add_argument("--save", type=Path, help="folder for shirt.glb and shirt.usdc")
+    parser.add_argument("--save", type=Path, help="folder for motions, .glb and .usdc")
     given = parser.parse_args()
     missing = [name for name in (MAN, SHIRT) if not (given.folder / name).exists()]
     if missing:
@@ -184,7 +189,7 @@ def main() -> None:
         )
         assert (stretch < 1.3).all()
     if given.save is not None:
-        save(found["medium"], given.save)
+        save(found, given.save)
     if not given.quick:
         energy = {name: each.motion.kinetic[each.walking].mean() for name, each in found.items()}
         assert energy["medium"] < energy["low"]
