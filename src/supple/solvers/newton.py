@@ -281,6 +281,7 @@ class BoundNewton(BoundStageSolver):
         tangent = None
         if not (definite or cautious or problem.low_rank(stage) is not None):
             tangent = problem.matrix(stage, definite=False).copy()
+        pattern = problem.pattern
         try:
             self._take_matrix(stage, definite=True)
             first = self._linear.solve(rhs, accuracy)
@@ -288,10 +289,10 @@ class BoundNewton(BoundStageSolver):
             raise self._failed(
                 "the matrix of the stage is not positive definite", stage, self._line.norm(here)
             ) from error
-        if tangent is None or len(tangent) != problem.pattern.n_blocks:
+        if tangent is None or problem.pattern is not pattern:
             return first
         return as_far_as_definite(
-            problem.pattern, problem.free, tangent, self._linear, rhs, first, accuracy
+            pattern, problem.free, tangent, self._linear, rhs, first, accuracy
         )
 
     def _take_matrix(
