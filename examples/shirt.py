@@ -27,7 +27,7 @@ ARMS = "Skeleton_arm_joint_L__4_", "Skeleton_arm_joint_R"
 LOWERED, SPREAD = 0.3, 0.65  # [rad]: into the sleeves, and off the body while he walks
 DRESSING = sp.Dressing(slim=0.15, growing=0.25, settling=0.15, easing=0.3)
 SPEED = 1.0  # of the clip, whose round lasts 2 s
-MARGIN = 4e-3  # [m]: less than this is hidden by triangles that lie on a round arm
+MARGIN = 5.5e-3  # [m]: triangles on a round arm lie closer to it than their corners
 DT = 2e-3  # [s]
 JERSEY = sp.IsotropicCloth(
     young=4e6, poisson=3 / 7, thickness=5e-4, areal_density=0.19, bending_stiffness=1e-5
