@@ -7,6 +7,7 @@ the motions; then this draws them, with the same words.
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import matplotlib as mpl
@@ -29,6 +30,7 @@ import matplotlib.pyplot as plt  # noqa: E402
 INSTANTS = (0.0, 0.2, 0.4, 0.6, 0.8)  # [s], from when he is dressed
 DRESSED = shirt.DRESSING.growing + shirt.DRESSING.settling
 CAMERA = Camera((0.0, 0.0, 0.9), 0.78, azimuth=-48.0, elevation=7.0)
+THICKER = 5.0  # so yarns are drawn, as a loose weave would show them
 SKIN, CLOTH = (0.80, 0.66, 0.55), (0.33, 0.48, 0.70)
 ROWS = {
     "shirt_medium": "sheet, medium",
@@ -44,7 +46,8 @@ def snapshot(motion: sp.Motion, man: sp.AnimatedMesh, frame: int, time: float) -
         x, triangles = motion.positions[frame], motion.mesh.cells
         paint = np.tile(CLOTH, (len(x), 1))
     else:
-        tubes = YarnTubes(motion.mesh, samples=3, sides=6)
+        thick = replace(motion.mesh, radii=THICKER * motion.mesh.radii)
+        tubes = YarnTubes(thick, samples=3, sides=8)
         x, triangles, paint = tubes.at(motion.displacements[frame]), tubes.triangles, tubes.paint
     skin = man.surface(time)
     image = render(
