@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
 from drawing import COLORS, IMAGES, INK, on_white, plain
 from numpy.typing import NDArray
+from PIL import Image
 
 import supple as sp
 from supple.io.pictures import Camera, render
@@ -27,7 +29,7 @@ import shirt  # noqa: E402
 mpl.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 
-INSTANTS = (0.0, 0.2, 0.4, 0.6, 0.8)  # [s], from when he is dressed
+INSTANTS = (0.0, 0.3, 0.5, 0.8)  # [s], from when he is dressed
 DRESSED = shirt.DRESSING.growing + shirt.DRESSING.settling
 CAMERA = Camera((0.0, 0.0, 0.9), 0.78, azimuth=-48.0, elevation=7.0)
 THICKER = 5.0  # so yarns are drawn, as a loose weave would show them
@@ -63,7 +65,7 @@ def snapshot(motion: sp.Motion, man: sp.AnimatedMesh, frame: int, time: float) -
 def main() -> None:
     given = shirt.wishes()
     _, man = shirt.around(given.folder, shirt.DRESSING)
-    figure = plt.figure(figsize=(9.4, 11.6), layout="constrained")
+    figure = plt.figure(figsize=(8.4, 11.6), layout="constrained")
     pictures, curves = figure.subfigures(2, 1, height_ratios=(5.2, 1))
     grid = pictures.subplots(len(ROWS), len(INSTANTS))
     energy = curves.subplots(1, 2)
@@ -87,7 +89,10 @@ def main() -> None:
         axes.set_ylabel("kinetic energy [mJ]", fontsize=9, color=INK)
         axes.legend(frameon=False, fontsize=8)
         plain(axes)
-    figure.savefig(IMAGES / "shirt.png", dpi=90)
+    drawn = BytesIO()
+    figure.savefig(drawn, dpi=80)
+    few_colors = Image.open(drawn).convert("RGB").quantize(160)
+    few_colors.save(IMAGES / "shirt.png", optimize=True)
 
 
 if __name__ == "__main__":
