@@ -7,7 +7,6 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from supple.cloth.yarns import WovenCloth, Yarn, YarnDamping, YarnNet
-from supple.cloth.yarns.strains import Rates
 
 from .yarn_cases import SPACING, bent, cloth, rates, turning
 
@@ -41,15 +40,14 @@ def test_rate_of_strain_is_the_derivative_of_strain_along_the_motion(damping):
     body = cloth()
     q, v = bent(body, size=0.05), rates(body)
     V, f = body.dissipation(q, v, damping)
-    before = body.before(q, damping.switch_angle)
     found = []
     for h in (1e-6, 5e-7):
-        options = {"before": before, "rates": Rates.of(damping, h)}
+        before = body.before(q, damping, h)
         step = stored = 0.0
         g = np.zeros_like(q)
         for name in ("stretch", "bending", "shear"):
             potential = getattr(body, f"{name}_potential")
-            step += potential(q + h * v, g, **options)
+            step += potential(q + h * v, g, before=before)
             g_elastic = np.zeros_like(q)
             stored += potential(q + h * v, g_elastic)
             g -= g_elastic
@@ -97,13 +95,13 @@ def test_whole_turns_in_one_step_are_not_damped():
     body = cloth()
     q = bent(body)
     damping = YarnDamping(stretch=0.03, bending=0.16, shear=0.1, switch_angle=1e-6)
-    options = {"before": body.before(q, damping.switch_angle), "rates": Rates.of(damping, 1e-3)}
+    before = body.before(q, damping, 1e-3)
     turned = q.copy()
     turned[:, :3] = Rotation.from_rotvec([0.5, 1.0, -0.3]).apply(q[:, :3]) + np.array([1, 2, 3])
     for name in ("stretch", "bending", "shear"):
         potential = getattr(body, f"{name}_potential")
         f, g = np.zeros_like(q), np.zeros_like(q)
-        with_damping = potential(turned, f, **options)
+        with_damping = potential(turned, f, before=before)
         assert with_damping == pytest.approx(potential(turned, g), rel=1e-9)
         assert np.abs(f - g).max() <= 1e-7 * np.abs(g).max()
 

@@ -8,7 +8,6 @@ from scipy.spatial.transform import Rotation
 
 from supple.cloth.yarns import WovenCloth, Yarn, YarnNet
 from supple.cloth.yarns.damping import YarnDamping
-from supple.cloth.yarns.strains import Rates
 
 from ..helpers import remainder_slopes
 from .yarn_cases import SPACING, bent, cloth, rates
@@ -42,8 +41,7 @@ def test_derivatives_taylor_slopes(name, damped):
     options = {}
     if damped:
         damping = YarnDamping(stretch=0.4, bending=0.6, shear=0.5, switch_angle=1e-6)
-        before = body.before(bent(body, seed=5), damping.switch_angle)
-        options = {"before": before, "rates": Rates.of(damping, 1.0)}
+        options = {"before": body.before(bent(body, seed=5), damping, 1.0)}
     d = SPACING * rates(body, speed=1.0)
     V = term(body, name)
     g, K = np.zeros_like(q), np.zeros((body.pattern.n_blocks, 5, 5))
@@ -93,17 +91,14 @@ def test_vector_strain_of_damping_has_the_right_gradient():
     body = cloth()
     q = bent(body, size=0.02)
     damping = YarnDamping(bending=0.6, switch_angle=0.9)
-    options = {
-        "before": body.before(bent(body, seed=5, size=0.02), damping.switch_angle),
-        "rates": Rates.of(damping, 1e-3),
-    }
-    assert (options["before"].bending[:, 2] == 1).all()
+    before = body.before(bent(body, seed=5, size=0.02), damping, 1e-3)
+    assert (before.bending[:, 2] == 1).all()
     d = SPACING * rates(body, speed=1.0)
     g = np.zeros_like(q)
     V = body.bending_potential
-    energy = V(q, g, **options)
+    energy = V(q, g, before=before)
     steps = 1e-2 * 0.5 ** np.arange(5)
-    left = [abs(V(q + h * d, **options) - energy - h * np.vdot(g, d)) for h in steps]
+    left = [abs(V(q + h * d, before=before) - energy - h * np.vdot(g, d)) for h in steps]
     assert np.log2(left[-2] / left[-1]) == pytest.approx(2, abs=0.1)
 
 

@@ -20,7 +20,7 @@ from .material import Yarn
 from .net import YarnNet
 from .seams import Seams
 from .sharing import Shares
-from .strains import NO_RATES, Before, Rates
+from .strains import Before
 
 NO_GRADIENT = np.zeros((0, 5))
 NO_VALUES = np.zeros((0, 5, 5))
@@ -147,15 +147,27 @@ class WovenCloth:
 
     # -- energies ----------------------------------------------------------------------------
 
-    def before(self, q: Floats, switch_angle: float) -> Before:
-        """What a step starting at q has to know of it."""
+    def before(self, q: Floats, damping: YarnDamping, h: float) -> Before:
+        """What a step of h [s] starting at q has to know of it."""
         stretch = np.empty((len(self._segments), 2))
         bending = np.empty((len(self._triples), 6))
         shear = np.empty(len(self._corners))
         yarn_stretch.strain(q, self._segments, self._segment_family, stretch)
-        yarn_bending.strain(q, self._triples, self._triple_family, switch_angle, bending)
+        yarn_bending.strain(q, self._triples, self._triple_family, damping.switch_angle, bending)
         yarn_shear.strain(q, self._corners, shear)
-        return Before(stretch, bending, shear, self._seams.strain(q))
+        return Before(
+            stretch,
+            bending,
+            shear,
+            self._seams.strain(q),
+            np.full(2, damping.stretch / h),
+            np.full(2, damping.bending / h),
+            damping.shear / h,
+        )
+
+    @cached_property
+    def _undamped(self) -> Before:
+        return self.before(self.rest_state, YarnDamping(), 1.0)
 
     def stretch_potential(
         self,
@@ -164,21 +176,19 @@ class WovenCloth:
         values: Floats = NO_VALUES,
         *,
         before: Before | None = None,
-        rates: Rates = NO_RATES,
         definite: bool = False,
     ) -> float:
         """Energy of stretch [J] and dissipation of a step; derivatives are added to the arrays.
 
         Stitches of seams count as yarns.
         """
-        there = np.zeros((len(self._segments), 2)) if before is None else before.stretch
-        stitches = np.zeros(len(self.net.stitches)) if before is None else before.stitches
-        rate = float(rates.stretch.max())
-        sewn = self._seams.potential(q, gradient, values, stitches, rate, definite)
+        there = before or self._undamped
+        rate = float(there.stretch_rate.max())
+        sewn = self._seams.potential(q, gradient, values, there.stitches, rate, definite)
         return sewn + self._by_segment.total(
             lambda part: yarn_stretch.potential(
                 q, self._segments[part], self._segment_family[part], self._segment_slots[part],
-                self._stretch, there[part], rates.stretch, definite, gradient, values,
+                self._stretch, there.stretch[part], there.stretch_rate, definite, gradient, values,
             )
         )  # fmt: skip
 
@@ -189,15 +199,14 @@ class WovenCloth:
         values: Floats = NO_VALUES,
         *,
         before: Before | None = None,
-        rates: Rates = NO_RATES,
         definite: bool = False,
     ) -> float:
         """The same for bending."""
-        there = np.zeros((len(self._triples), 6)) if before is None else before.bending
+        there = before or self._undamped
         return self._by_triple.total(
             lambda part: yarn_bending.potential(
                 q, self._triples[part], self._triple_family[part], self._triple_slots[part],
-                self._bending, there[part], rates.bending, definite, gradient, values,
+                self._bending, there.bending[part], there.bending_rate, definite, gradient, values,
             )
         )  # fmt: skip
 
@@ -208,17 +217,17 @@ class WovenCloth:
         values: Floats = NO_VALUES,
         *,
         before: Before | None = None,
-        rates: Rates = NO_RATES,
         definite: bool = False,
     ) -> float:
         """The same for shear."""
         if self.shear == 0.0:
             return 0.0
-        there = self.rest_angles if before is None else before.shear
+        there = before or self._undamped
         return self._by_corner.total(
             lambda part: yarn_shear.potential(
                 q, self._corners[part], self._corner_slots[part], self.shear,
-                self.rest_angles[part], there[part], rates.shear, definite, gradient, values,
+                self.rest_angles[part], there.shear[part], there.shear_rate, definite,
+                gradient, values,
             )
         )  # fmt: skip
 

@@ -19,7 +19,6 @@ import numpy as np
 from ...types import Floats
 from .cloth import NO_GRADIENT, NO_VALUES, WovenCloth
 from .damping import YarnDamping, YarnRayleigh
-from .strains import NO_RATES, Rates
 
 
 @dataclass(frozen=True)
@@ -50,8 +49,7 @@ class StepPotential:
         self._q, self._dissipated_before = state.q, state.dissipated
         self._momentum = state.momentum + h * cloth.kinetic(state.q, state.v)[2]
         rated = damping if isinstance(damping, YarnDamping) else None
-        self._rates = NO_RATES if rated is None else Rates.of(rated, h)
-        self._before = None if rated is None else cloth.before(state.q, rated.switch_angle)
+        self._before = None if rated is None else cloth.before(state.q, rated, h)
         self._rayleigh: Floats | None = None
         if isinstance(damping, YarnRayleigh) and damping.stiffness > 0:
             self._rayleigh = np.zeros((cloth.pattern.n_blocks, 5, 5))
@@ -82,19 +80,15 @@ class StepPotential:
         if len(values):
             values[:] = 0.0 if self._rayleigh is None else self._rayleigh
             self._cloth.add_mass(self._q, 1 / (h * h), values)
-        before, rates = self._before, self._rates
-        total = self._cloth.stretch_potential(
-            q, gradient, values, before=before, rates=rates, definite=definite
-        )
+        before = self._before
+        total = self._cloth.stretch_potential(q, gradient, values, before=before, definite=definite)
         if not np.isfinite(total):
             return np.inf
         pulled = float(np.linalg.norm(gradient))
         total += self._cloth.bending_potential(
-            q, gradient, values, before=before, rates=rates, definite=definite
+            q, gradient, values, before=before, definite=definite
         )
-        total += self._cloth.shear_potential(
-            q, gradient, values, before=before, rates=rates, definite=definite
-        )
+        total += self._cloth.shear_potential(q, gradient, values, before=before, definite=definite)
         total += self._cloth.contact_potential(q, gradient, values)
         total += self._cloth.gravity_potential(q, self._gravity, gradient)
         if self._pressure is not None:
@@ -119,7 +113,7 @@ class StepPotential:
         if self._before is not None:
             for term in (cloth.stretch_potential, cloth.bending_potential, cloth.shear_potential):
                 # The potential of the step has h V_d beside the energy, and 2 V_d is lost a second.
-                taken += 2 * (term(q, before=self._before, rates=self._rates) - term(q))
+                taken += 2 * (term(q, before=self._before) - term(q))
         if self._rayleigh is not None:
             taken += float(np.vdot(way, cloth.pattern.multiply(self._rayleigh, way)))
         if self._pressure is not None:
