@@ -267,9 +267,8 @@ class BoundNewton(BoundStageSolver):
         """
         rhs = -here.residual
         self._stood_in = False
-        for more in (True, False) if closer else (False,):
-            if definite or wary:
-                break
+        tries = (True, False) if closer else (False,)
+        for more in () if definite or wary else tries:
             try:
                 if not same_matrix:
                     self._take_matrix(stage, definite=False, closer=more, cautious=cautious)

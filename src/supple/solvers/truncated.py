@@ -7,6 +7,8 @@ and then they find Newton's step all the same; where it is not, they stop.
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, cg
 
@@ -54,7 +56,7 @@ def as_far_as_definite(
         found = x.reshape(free.shape).copy()
 
     size = (free.size, free.size)
-    try:
+    with suppress(NotPositiveDefinite):  # what was found up to there is the answer
         cg(
             LinearOperator(size, matvec=multiply, dtype=float),
             np.where(free, rhs, 0.0).reshape(-1),
@@ -64,6 +66,4 @@ def as_far_as_definite(
             M=LinearOperator(size, matvec=precondition, dtype=float),
             callback=keep,
         )
-    except NotPositiveDefinite:
-        return found
     return found
