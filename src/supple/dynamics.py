@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ._kernels import turning
 from ._kernels.blocks import add_scaled_identity_blocks
 from .contact.base import Obstacle
 from .contact.contact_forces import ContactForces
@@ -58,6 +59,7 @@ class Dynamics(SplitProblem):
         n = body.n_vertices
         self.external = np.zeros((n, 3))
         """Force of the stage at hand [N], (n, 3)."""
+        self._frames = np.tile(np.eye(3), (n, 1, 1))
         self._held = np.flatnonzero(~body.free)
         self._held_velocity = np.zeros((n, 3))
         self._held_acceleration = np.zeros((n, 3))
@@ -258,6 +260,13 @@ class Dynamics(SplitProblem):
             shape.u, self._v, stage.c_v, definite=definite, cautious=definite or cautious
         )
         return self._wide_pattern.sum(total, keys, blocks, lambda: layers.nearby_keys(shape.u))
+
+    def frames(self) -> Floats | None:
+        if self._shape is not None:
+            x = self.body.mesh.vertices + self._shape.u
+            pattern = self.body.pattern
+            turning.follow(pattern.indptr, pattern.cols, self.body.mesh.vertices, x, self._frames)
+        return self._frames
 
     def _on_own_pattern(self, shares: Sequence[Floats]) -> Floats:
         """The sum of the body's blocks and those of damping with wider patterns, on all of them."""

@@ -3,8 +3,9 @@
 from .admm import ADMM
 from .choice import AutomaticSolver
 from .cholesky import Cholesky
-from .conjugate_gradients import ConjugateGradients, KeptCholesky
+from .conjugate_gradients import ConjugateGradients
 from .interface import LinearSolver
+from .kept_cholesky import KeptCholesky
 from .multigrid import Multigrid
 from .newton import Newton
 from .splitting import Dissipation

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from ..sparse import BlockPattern
 from ..types import Bools
 from . import pardiso
-from .conjugate_gradients import ConjugateGradients, KeptCholesky
+from .conjugate_gradients import ConjugateGradients
 from .interface import BoundSolver, LinearSolver
+from .kept_cholesky import KeptCholesky
 from .multigrid import Multigrid
 
 _COARSEST_WITHOUT_MKL = 1000  # nodes that are soon factorized

@@ -15,7 +15,7 @@ from .._kernels import blocks
 from ..sparse import BlockPattern, LowRank
 from ..types import Bools, Floats, Ints
 from . import pardiso
-from .interface import BoundSolver, LinearSolver, NotPositiveDefinite
+from .interface import BoundSolver, Frames, LinearSolver, NotPositiveDefinite
 from .woodbury import Woodbury
 
 
@@ -32,7 +32,9 @@ class _BoundCholesky(BoundSolver):
         self._factorization = factorization
         self._low_rank: LowRank | None = None
 
-    def take(self, values: Floats, low_rank: LowRank | None = None) -> None:
+    def take(
+        self, values: Floats, low_rank: LowRank | None = None, frames: Frames | None = None
+    ) -> None:
         self._factorization.factorize(values)
         self._low_rank = low_rank
 

@@ -16,6 +16,9 @@ from ..integrators import Stage
 from ..sparse import BlockPattern, LowRank
 from ..types import Bools, Floats
 
+Frames = Callable[[], Floats | None]
+"""Gives how the surroundings of each node have turned since rest, rotations (n, 3, 3), or None."""
+
 
 class NotPositiveDefinite(ArithmeticError):
     """The matrix has a direction of zero or negative curvature."""
@@ -25,11 +28,13 @@ class BoundSolver(ABC):
     """A linear solver at work on one pattern."""
 
     @abstractmethod
-    def take(self, values: Floats, low_rank: LowRank | None = None) -> None:
+    def take(
+        self, values: Floats, low_rank: LowRank | None = None, frames: Frames | None = None
+    ) -> None:
         """Use the matrix with these blocks, (blocks, b, b), from now on, and a few dense factors.
 
-        The blocks are symmetric; the low-rank part need not be. Raises NotPositiveDefinite where
-        that shows.
+        The blocks are symmetric; the low-rank part need not be. ``frames`` help solvers that keep
+        something of earlier matrices. Raises NotPositiveDefinite where that shows.
         """
 
     @abstractmethod
@@ -124,6 +129,10 @@ class Problem(ABC):
 
     def low_rank(self, stage: Stage) -> LowRank | None:
         """What the matrix has beside its blocks there."""
+        return None
+
+    def frames(self) -> Floats | None:
+        """How nodes have turned where the last balance was taken; good until the next call."""
         return None
 
     def led_along(

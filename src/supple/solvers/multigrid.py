@@ -14,7 +14,7 @@ from ..sparse import BlockPattern, LowRank
 from ..types import Bools, Floats
 from .conjugate_gradients import Iterative
 from .graph_coarsening import interpolations
-from .interface import BoundSolver, LinearSolver, NotPositiveDefinite
+from .interface import BoundSolver, Frames, LinearSolver, NotPositiveDefinite
 from .levels import Levels
 
 _ITERATIONS_PER_RENEWAL = 4.0  # that cost about as much as taking a new matrix
@@ -62,7 +62,9 @@ class _BoundMultigrid(Iterative):
         dtype = np.float32 if self._single else np.float64
         self._levels = Levels(self._pattern, self._free, self._interpolations, dtype)
 
-    def take(self, values: Floats, low_rank: LowRank | None = None) -> None:
+    def take(
+        self, values: Floats, low_rank: LowRank | None = None, frames: Frames | None = None
+    ) -> None:
         self._values, self._low_rank = values, low_rank
         if self._stale:
             self._renew()

@@ -17,6 +17,7 @@ from .interface import (
     Balance,
     BoundSolver,
     BoundStageSolver,
+    Frames,
     LinearSolver,
     NotPositiveDefinite,
     Problem,
@@ -140,7 +141,7 @@ class BoundNewton(BoundStageSolver):
         return best
 
     def _solved(self, values: Floats, force: Floats) -> Floats:
-        self._take(values, None)
+        self._take(values)
         return self._linear.solve(force, _WELL_SOLVED)
 
     def _fixed_count(self, stage: Stage, u: Floats, here: Balance, count: int) -> Floats:
@@ -299,14 +300,16 @@ class BoundNewton(BoundStageSolver):
     ) -> None:
         problem = self._problem
         values = problem.matrix(stage, definite=definite, closer=closer, cautious=cautious)
-        self._take(values, problem.low_rank(stage))
+        self._take(values, problem.low_rank(stage), problem.frames)
 
-    def _take(self, values: Floats, low_rank: LowRank | None) -> None:
+    def _take(
+        self, values: Floats, low_rank: LowRank | None = None, frames: Frames | None = None
+    ) -> None:
         problem = self._problem
         if problem.pattern is not self._pattern:
             self._pattern = problem.pattern
             self._linear = self._options.linear.bind(problem.pattern, problem.free)
-        self._linear.take(values, low_rank)
+        self._linear.take(values, low_rank, frames)
 
     def _failed(self, reason: str, stage: Stage, residual: float) -> StepFailed:
         advice = (
