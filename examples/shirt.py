@@ -136,14 +136,13 @@ def walk(
     return Walk(cloth, man, motion, spent / round(length / dt), nearest)
 
 
-def save(walks: dict[str, Walk], folder: Path) -> None:
-    """Write the motions, and shirt and man under medium damping for other programs."""
-    for name, each in walks.items():
-        each.motion.save(folder / f"shirt_{name}.motion")
-    found = walks["medium"]
-    shown = found.motion[:: 1 if len(found.motion) < 50 else 2]
-    sp.export_motion(shown, folder / "shirt.glb", obstacles=found.man)
-    sp.export_motion(shown, folder / "shirt.usdc", obstacles=found.man)
+def save(name: str, found: Walk, folder: Path) -> None:
+    """Write the motion, and shirt and man under medium damping for other programs."""
+    found.motion.save(folder / f"shirt_{name}.motion")
+    if name == "medium":
+        shown = found.motion[:: 1 if len(found.motion) < 50 else 2]
+        sp.export_motion(shown, folder / "shirt.glb", obstacles=found.man)
+        sp.export_motion(shown, folder / "shirt.usdc", obstacles=found.man)
 
 
 def wishes() -> argparse.Namespace:
@@ -174,6 +173,8 @@ def main() -> None:
         if given.quick and name != "medium":
             continue
         each = found[name] = walk(given.folder, damping, **options)
+        if given.save is not None:
+            save(name, each, given.save)
         frames = each.walking if each.walking.any() else slice(None)
         print(
             f"{name:10}{1e3 * each.motion.kinetic[frames].mean():14.3f}"
@@ -188,8 +189,6 @@ def main() -> None:
             each.cloth.mesh.vertices, axis=0
         )
         assert (stretch < 1.3).all()
-    if given.save is not None:
-        save(found, given.save)
     if not given.quick:
         energy = {name: each.motion.kinetic[each.walking].mean() for name, each in found.items()}
         assert energy["medium"] < energy["low"]

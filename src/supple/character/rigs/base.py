@@ -1,0 +1,99 @@
+"""Rigs: surfaces that a pose shapes, taken as black boxes (pose space paper, §3)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from supple.checks import number, numbers
+from supple.errors import InputError
+from supple.mesh.surface import Surface
+from supple.types import Floats, Ints
+
+_DEGREE = float(np.deg2rad(1.0))
+
+
+class PoseRig(ABC):
+    """Φ̄: from a pose (d,), numbers of any meaning, to vertices (n, 3) of a triangle mesh [m].
+
+    A rig that knows how the surroundings of each vertex turn from the neutral pose tells it by
+    ``frames``; what is fixed to the surface then turns along, however far. One that does not know
+    is a black box: it may bend and stretch, but should not turn as a whole.
+    """
+
+    triangles: Ints
+    """(t, 3)"""
+    neutral: Floats
+    """The pose of the mesh as it was modelled, (d,)."""
+
+    @abstractmethod
+    def vertices(self, pose: Floats, which: Ints | None = None) -> Floats:
+        """Vertices [m] in a pose (d,): all (n, 3), or those of ``which`` (k,) alone, (k, 3)."""
+
+    def features(self, pose: Floats) -> Floats:
+        """(f,): what of a pose (d,) tells it from others; distances between poses are theirs."""
+        return pose
+
+    def frames(self, pose: Floats, which: Ints | None = None) -> Floats | None:
+        """Rotations (k, 3, 3) from the neutral pose to this one around vertices, if known."""
+        return None
+
+    @abstractmethod
+    def perturbed(self, pose: Floats, rng: np.random.Generator, size: float = 1.0) -> Floats:
+        """A pose (d,) at random near this one: joints turned by up to ``size`` degrees, …"""
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices, n."""
+        return len(self.vertices(self.neutral))
+
+    def surface(self, pose: Floats | None = None) -> Surface:
+        """The mesh in a pose, the neutral one unless given."""
+        return Surface(self.vertices(self.neutral if pose is None else pose), self.triangles)
+
+
+@dataclass(frozen=True, eq=False)
+class BlackBoxRig(PoseRig):
+    """Any function from a pose (d,) to vertices (n, 3) [m].
+
+    ``reach`` (d,), or one number, is by how much each number of a pose is changed where nearby
+    poses are tried: a degree where it is an angle, a millimetre for a length of a human body.
+    """
+
+    function: Callable[[Floats], ArrayLike]
+    triangles: Ints
+    neutral: Floats
+    reach: Floats | float = _DEGREE
+
+    def __post_init__(self) -> None:
+        neutral = np.atleast_1d(numbers("neutral", self.neutral))
+        if neutral.ndim != 1:
+            raise InputError(f"neutral has shape {neutral.shape}; give a pose (d,)")
+        if np.ndim(self.reach):
+            numbers("reach", self.reach, ((len(neutral),),))
+        else:
+            number("reach", self.reach, above=0)
+        object.__setattr__(self, "neutral", neutral)
+        surface = Surface(self.vertices(neutral), self.triangles)
+        object.__setattr__(self, "triangles", surface.triangles)
+
+    def vertices(self, pose: Floats, which: Ints | None = None) -> Floats:
+        p = np.atleast_1d(np.asarray(pose, dtype=float))
+        if p.shape != self.neutral.shape:
+            raise InputError(f"the pose has shape {p.shape}; this rig takes {self.neutral.shape}")
+        x = np.asarray(self.function(p), dtype=float)
+        if x.ndim != 2 or x.shape[1] != 3 or not np.isfinite(x).all():
+            raise InputError(
+                f"the rig gave an array of shape {x.shape} for the pose {p.tolist()}; it must give "
+                "finite vertices (n, 3)"
+            )
+        return x if which is None else x[which]
+
+    def perturbed(self, pose: Floats, rng: np.random.Generator, size: float = 1.0) -> Floats:
+        p = np.atleast_1d(np.asarray(pose, dtype=float))
+        changed: Floats = p + size * np.asarray(self.reach) * rng.uniform(-1.0, 1.0, p.shape)
+        return changed
