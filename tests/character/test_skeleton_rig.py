@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -274,3 +276,30 @@ def test_characters_of_others(assets, name: str) -> None:
         again = np.einsum("nij,nj->ni", linear.matrices(pose), before)
         assert np.abs(again - after).max() < 1e-13 * size
     assert np.abs(dual.vertices(dual.neutral) - linear.vertices(dual.neutral)).max() < 1e-4 * size
+
+
+def test_morph_targets_are_part_of_the_pose() -> None:
+    plain = arm(scale=100.0)
+    targets = np.random.default_rng(0).standard_normal((2, len(plain.skin.vertices), 3)) / 1e3
+    character = replace(
+        plain,
+        skin=replace(plain.skin, targets=targets),
+        rig=replace(plain.rig, rest=replace(plain.rig.rest, weights=np.array([0.5, 0.0]))),
+    )
+    rig = SkeletonRig(character)
+    assert rig.neutral.shape == (32,)
+    assert rig.features(rig.neutral) == pytest.approx(0.0, abs=1e-14)
+    pose = rig.pose_of(some_pose(character))
+    pose[30:] = (0.2, -0.7)
+    assert rig.vertices(pose) == pytest.approx(character.posed(rig.rig_pose(pose)), abs=1e-12)
+    some = np.array([3, 1])
+    assert (rig.vertices(pose, some) == rig.vertices(pose)[some]).all()
+    changed = pose.copy()
+    changed[31] = 0.0
+    moved = np.abs(np.linalg.norm(rig.vertices(changed) - rig.vertices(pose), axis=1)).max()
+    apart = np.linalg.norm(rig.features(changed) - rig.features(pose))
+    size = np.ptp(rig.vertices(rig.neutral), axis=0).max()
+    assert apart == pytest.approx(moved / (0.1 * size), rel=0.2)
+    with pytest.raises(sp.InputError, match="3 morph weights; this rig has 2"):
+        rig.pose_of(replace(character.rig.rest, weights=np.zeros(3)))
+    assert rig.pose_of(replace(character.rig.rest, weights=np.zeros(0)))[30:] == pytest.approx(0.0)

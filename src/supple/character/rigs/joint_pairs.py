@@ -34,7 +34,7 @@ class JointPairs:
         """Those of a character; its clips tell which joints slide."""
         rig, skin = character.rig, character.skin
         world = rig.world(rig.rest)
-        x = skin.placed(world)
+        x = character.posed(rig.rest)
         size = float(np.ptp(x, axis=0).max())
         follows = _shares(character)
         pairs = _strongest_pairs(follows)
