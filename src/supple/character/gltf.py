@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -64,8 +64,8 @@ class _Reader:
         self._file, self._document = file, document
         self._arrays = GltfArrays(document)
         self._order = self._parents_first()
-        self._joint = {node: 1 + k for k, node in enumerate(self._order)}
         self._morphs = GltfMorphs(document, self._arrays, self._order)
+        self._joint = {node: 1 + k for k, node in enumerate(self._order)}
 
     def character(self, scale: float, turn: tuple[float, float, float]) -> Character:
         skins = self._document.skins
@@ -76,7 +76,8 @@ class _Reader:
                 f"{self._file} has no skin, and so no character; it holds {held}. read_surface "
                 "reads meshes without one"
             )
-        return Character(self._rig(scale, turn), self._skin(meshes), self._clips())
+        skin = replace(self._skin(meshes), targets=self._morphs.targets())
+        return Character(self._rig(scale, turn), skin, self._clips())
 
     # -- joints ------------------------------------------------------------------------
 
@@ -157,7 +158,6 @@ class _Reader:
             np.concatenate(binds),
             np.concatenate([_widened(part.bones, widest) for part in parts]),
             np.concatenate([_widened(part.weights, widest) for part in parts]),
-            self._morphs.targets(),
         )
 
     def _part(self, primitive: Any, first: int, *, skinned: bool) -> _Part:
