@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pygltflib as gl
 import pytest
@@ -219,6 +221,15 @@ def test_morph_targets_come_before_the_bones(tmp_path, cubic):
     np.testing.assert_allclose(rest[0], read.surface().vertices, atol=1e-6)
     mesh = read.animated_mesh("swell", dressing=sp.Dressing(slim=0.5, growing=0.1))
     np.testing.assert_allclose(mesh.surface(mesh.times[-1]).vertices, end, atol=1e-6)
+
+
+def test_weights_of_a_node_come_before_those_of_its_mesh(tmp_path):
+    file = morphed(bar()).write(tmp_path / "bar.gltf")
+    text = json.loads(file.read_text())
+    text["nodes"][0]["weights"] = [0.0, 0.5]
+    file.write_text(json.dumps(text))
+    read = sp.read_character(file, up="y")
+    np.testing.assert_allclose(read.surface().vertices, BAR * [1, 1, 1.1], atol=1e-6)
 
 
 def test_parts_have_morph_targets_of_their_own(tmp_path):

@@ -64,7 +64,7 @@ class _Reader:
         self._file, self._document = file, document
         self._arrays = GltfArrays(document)
         self._order = self._parents_first()
-        self._morphs = GltfMorphs(document, self._arrays, self._order)
+        self._morphs = GltfMorphs(file, document, self._arrays, self._order)
         self._joint = {node: 1 + k for k, node in enumerate(self._order)}
 
     def character(self, scale: float, turn: tuple[float, float, float]) -> Character:
