@@ -13,7 +13,7 @@ from supple._kernels import skinning
 from supple.character import Skin, read_character
 from supple.character.rigs import Blend, SkeletonRig
 
-from .bodies import arm, reshaped, some_pose
+from .arms import arm, reshaped, some_pose
 
 BOTH = pytest.mark.parametrize("blend", list(Blend), ids=lambda blend: blend.name)
 
