@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse import csgraph
+from scipy.spatial import cKDTree
 
 from supple.character.bones import Bones, as_segments, segment_distances
 from supple.checks import number, numbers
@@ -108,23 +109,35 @@ def region_functions(
 def _handle_vertices(apart: Floats, segments: Sequence[Floats], mesh: TetMesh) -> Ints:
     """The handle that each vertex is on, or −1, (n,).
 
-    A vertex is on a handle where no farther from it than an edge is long, and clearly nearer to it
-    than to others; the vertex nearest to a handle always is.
+    On a handle are the vertices nearest to places along it that are clearly nearer to it than to
+    others, and the one that is nearest of all.
     """
-    edge = float(mesh.edge_lengths().mean())
-    order = np.sort(apart, axis=0)
-    clear = (order[0] <= 0.5 * edge) & (order[0] <= _CLEARLY * order[1])
-    owner = np.where(clear, apart.argmin(axis=0), -1)
+    tree, step = cKDTree(mesh.vertices), 0.5 * float(mesh.edge_lengths().mean())
+    lowest = np.sort(apart, axis=0)[:2]
+    clear = lowest[0] <= _CLEARLY * lowest[1]
+    owner = np.full(mesh.n_vertices, -1, dtype=np.int64)
+    for k, mine in enumerate(segments):
+        near = np.unique(tree.query(_along(mine, step))[1])
+        owner[near[clear[near] & (apart[:, near].argmin(axis=0) == k)]] = k
     nearest = apart.argmin(axis=1)
-    if len(np.unique(nearest)) < len(segments):
-        first, count = np.unique(nearest, return_counts=True)
-        same = np.flatnonzero(nearest == first[count.argmax()])
-        raise InputError(
-            f"handles {same[0]} and {same[1]} are at one vertex of the mesh; leave one out, or "
-            "join them into one"
-        )
-    owner[nearest] = np.arange(len(segments))
-    return np.asarray(owner, dtype=np.int64)
+    for k, vertex in enumerate(nearest):
+        same = np.flatnonzero(nearest == vertex)
+        if len(same) > 1:
+            raise InputError(
+                f"handles {same[0]} and {same[1]} are at one vertex of the mesh; leave one out, "
+                "or join them into one"
+            )
+        owner[vertex] = k
+    return owner
+
+
+def _along(segments: Floats, step: float) -> Floats:
+    """Places on segments (k, 2, 3), no farther apart than ``step`` [m]."""
+    places = []
+    for start, end in segments:
+        count = 1 + int(np.ceil(np.linalg.norm(end - start) / step))
+        places.append(start + np.linspace(0.0, 1.0, count)[:, None] * (end - start))
+    return np.concatenate(places)
 
 
 def _parts(mesh: TetMesh) -> list[Ints]:
