@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
-from scipy.sparse import csgraph
 from scipy.sparse.linalg import splu
-from scipy.spatial import cKDTree
 
 from supple.character.character import Character
 from supple.character.pieces import facing_cells, pieces
@@ -85,6 +83,8 @@ def _smoothed(skin: Embedding, values: Floats, zeta: float, L: Any, piece: Ints)
     means = np.bincount(cells, weights=values[known], minlength=count) / np.maximum(marks, 1)
     bare = np.flatnonzero(~np.isin(piece, piece[cells]))  # pieces without paint
     if len(bare):
+        from scipy.spatial import cKDTree  # slow to import
+
         tree = cKDTree(skin.surface.vertices[known])
         means[bare] = values[known[tree.query(skin.mesh.centroids[bare])[1]]]
         marks[bare] = 1
@@ -95,6 +95,8 @@ def _smoothed(skin: Embedding, values: Floats, zeta: float, L: Any, piece: Ints)
 
 def _laplacian(mesh: TetMesh) -> Any:
     """L with Eᵀ L E = Σ (E_a − E_b)² (V_a + V_b) / 2V̄ over the faces between cells a and b."""
+    from scipy.sparse import csgraph  # slow to import
+
     a, b = facing_cells(mesh).T
     weights = 0.5 * (mesh.volumes[a] + mesh.volumes[b]) / mesh.volumes.mean()
     graph = sparse.coo_array((weights, (a, b)), shape=(mesh.n_cells,) * 2)

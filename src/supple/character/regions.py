@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
-from scipy.sparse import csgraph
-from scipy.spatial import cKDTree
 
 from supple.character.bones import Bones, as_segments, segment_distances
 from supple.checks import number, numbers
@@ -112,6 +110,8 @@ def _handle_vertices(apart: Floats, segments: Sequence[Floats], mesh: TetMesh) -
     On a handle are the vertices nearest to places along it that are clearly nearer to it than to
     others, and the one that is nearest of all.
     """
+    from scipy.spatial import cKDTree  # slow to import
+
     tree, step = cKDTree(mesh.vertices), 0.5 * float(mesh.edge_lengths().mean())
     lowest = np.sort(apart, axis=0)[:2]
     clear = lowest[0] <= _CLEARLY * lowest[1]
@@ -142,6 +142,8 @@ def _along(segments: Floats, step: float) -> Floats:
 
 def _parts(mesh: TetMesh) -> list[Ints]:
     """Vertices of each part of the mesh, whose cells share vertices."""
+    from scipy.sparse import csgraph  # slow to import
+
     n = mesh.n_vertices
     heads, tails = np.repeat(mesh.cells[:, 0], 3), mesh.cells[:, 1:].ravel()
     graph = sparse.coo_array((np.ones(len(heads), np.int8), (heads, tails)), shape=(n, n))
