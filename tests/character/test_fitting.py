@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import supple as sp
+from supple.character import fitting
 from supple.character.fitting import _Fit, fit_quality, fitted, sound_cells
 from supple.character.rigs import BlackBoxRig
 from supple.character.tet_rig import TetRig
@@ -113,6 +114,12 @@ def test_sound_cells_are_those_that_keep_their_shape(bending):
     assert (strict <= sound).all()
     quality = sp.TetMesh(plain.vertices(way[1]), plain.mesh.cells).quality()
     assert (quality >= 0.5 * plain.mesh.quality())[strict].all()
+
+
+def test_a_pose_that_cannot_be_fitted_is_named(bending, monkeypatch):
+    monkeypatch.setattr(fitting, "_MOST_ITERATIONS", 1)
+    with pytest.raises(sp.StepFailed, match=r"fitted to pose 1.*larger gamma"):
+        fitted(bending[0], POSES, skin=bending[1])
 
 
 def test_poses_of_another_rig_are_refused(bending):

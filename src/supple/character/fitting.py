@@ -13,7 +13,7 @@ from supple.character.pose_weights import PoseWeights
 from supple.character.tet_rig import TetRig
 from supple.checks import number, numbers
 from supple.dynamics import Dynamics
-from supple.errors import InputError
+from supple.errors import InputError, StepFailed
 from supple.integrators import Stage
 from supple.mass import MassModel
 from supple.materials import NeoHookean
@@ -25,7 +25,7 @@ from supple.types import Bools, Floats, Ints, Progress
 
 _POISSON = 0.3
 _TOLERANCE = 1e-6
-_MOST_ITERATIONS = 200
+_MOST_ITERATIONS = 500  # poses of clips take 5 to 30
 _BEYOND = -1.0  # barycentric: surface vertices so far outside of their tet tell it nothing
 _SAME = 1e-12  # of the features: such a pose is the neutral one
 
@@ -68,7 +68,15 @@ def fitted(
             progress(k, len(known), "fitting tets to poses")
         if np.abs(pose - rig.neutral).max() <= _SAME:
             continue
-        moved = fit(rig.vertices(pose)) - plain.vertices(pose)
+        try:
+            moved = fit(rig.vertices(pose)) - plain.vertices(pose)
+        except StepFailed as failure:
+            raise StepFailed(
+                f"tets could not be fitted to pose {k}",
+                time=0.0,
+                residual=failure.residual,
+                advice="Is the surface torn or folded there? A larger gamma= follows it less.",
+            ) from failure
         frames = plain.frames(pose)
         corrections[k] = moved if frames is None else np.einsum("nji,nj->ni", frames, moved)
     if progress is not None:
