@@ -10,6 +10,7 @@ import supple as sp
 from supple.character.pose_alignment import aligned, pose_tree, procrustes, vertex_rotations
 from supple.character.pose_bases import PoseBases, pose_bases
 from supple.character.pose_basis import pose_basis
+from supple.character.pose_self_contact import self_contact
 from supple.character.posed_body import posed_body
 from supple.character.rigs import BlackBoxRig, PoseRig
 from supple.character.tet_rig import TetRig
@@ -188,6 +189,29 @@ def test_aligned_bases_keep_their_norm_half_way() -> None:
     assert bases.alignment.parents.tolist() == [-1, 0, 1]
     half = bases.weights(np.array([0.75]))
     assert (bases.at(half)[0] < 1.6).all()
+
+
+def test_contact_of_a_pose_is_kept_by_its_basis() -> None:
+    """A beam bent to a ring: its free end slides on the fixed one, found or given."""
+    follows = TetRig.of(BlackBoxRig(bending, SKIN.triangles, np.zeros(1)), MESH)
+    poses = np.array([[0.0], [2 * np.pi - 0.05]])
+    touching = self_contact(sp.TetMesh(follows.vertices(poses[1]), MESH.cells), MESH)
+    assert set(touching.vertices) in (set(MESH.where(x=0)), set(MESH.where(x=1)))
+    found = pose_bases(BODY, follows, poses, modes=5, size=8, contact=True)
+    given = pose_bases(BODY, follows, poses, modes=5, size=8, contact=[None, touching])
+    assert found.bases == pytest.approx(given.bases, abs=1e-12)
+    U = found.bases.reshape(2, 3 * N, 8)
+    straight, ring = (np.abs(touching.rows(N) @ u).max() for u in U)
+    assert ring <= 1e-10 * np.abs(U[1]).max()
+    assert straight > 0.01 * np.abs(U[0]).max()
+
+
+def test_stiffness_may_change_with_the_pose() -> None:
+    follows = TetRig.of(BlackBoxRig(bending, SKIN.triangles, np.zeros(1)), MESH)
+    young = np.outer([1e5, 3e5], np.ones(BODY.n_cells))
+    plain = pose_bases(BODY, follows, ANGLES[:2], modes=4, size=6)
+    stiffer = pose_bases(BODY, follows, ANGLES[:2], modes=4, size=6, young=young)
+    assert stiffer.squares == pytest.approx(plain.squares * [[1.0], [3.0]], rel=1e-6)
 
 
 def test_what_cannot_be_used_is_refused() -> None:

@@ -64,6 +64,7 @@ class ConstrainedRest:
         if contact is not None:
             C = contact.rows(body.n_vertices)[:, self._where] @ sparse.diags_array(self._W)
             self._Z = nullspace(independent_rows(sparse.csr_array(C)))
+        self._Zt = sparse.csr_array(self._Z.T)
         self.size = self._Z.shape[1]
         """Number of independent displacements."""
         cut = thresholded(self._Z)
@@ -90,11 +91,11 @@ class ConstrainedRest:
         return shapes.reshape(fields.shape)
 
     def _stiff(self, y: Floats) -> Floats:
-        product: Floats = self._Z.T @ (self._K @ (self._Z @ y))
+        product: Floats = self._Zt @ (self._K @ (self._Z @ y))
         return product
 
     def _heavy(self, y: Floats) -> Floats:
-        product: Floats = self._Z.T @ (self._W * (self._M @ (self._W * (self._Z @ y))))
+        product: Floats = self._Zt @ (self._W * (self._M @ (self._W * (self._Z @ y))))
         return product
 
     def _operator(self, product: object) -> LinearOperator:
@@ -162,7 +163,7 @@ class ConstrainedRest:
         i, j = self.pairs(len(fields)).T
         forces = force_derivatives(self.body, modes.shapes, fields)[i, j].reshape(len(i), -1)
         # (𝒵ᵀK𝒵) z_ij = −𝒵ᵀ((H : φ_i) 𝒵 y_j), ψ_ij = W 𝒵 z_ij, Eq. 35
-        z = self.solve(-(self._Z.T @ forces[:, self._where].T))
+        z = self.solve(-(self._Zt @ forces[:, self._where].T))
         return self._weighted(self._spread(z))
 
 
