@@ -12,9 +12,9 @@ from scipy.spatial.distance import cdist
 from trimesh import triangles as on_triangles
 
 from supple.character.pose_contact import PoseContact
-from supple.checks import number
+from supple.checks import instance, number
 from supple.errors import InputError
-from supple.mesh import TetMesh
+from supple.mesh import TetMesh, VolumeMesh
 from supple.mesh.surface import Surface, area_vectors
 from supple.mesh.tet import barycentric_gradients
 from supple.types import Floats, Ints
@@ -29,8 +29,8 @@ _INSIDE = -1e-9  # barycentric coordinate of a place that is in a cell
 
 
 def self_contact(
-    mesh: TetMesh,
-    neutral: TetMesh,
+    mesh: VolumeMesh,
+    neutral: VolumeMesh,
     *,
     distance: float | None = None,
     apart: float | None = None,
@@ -41,9 +41,10 @@ def self_contact(
     ``mesh`` is the mesh in the pose, ``neutral`` the same in the neutral one. Two places are in
     contact where they face each other, are within ``distance`` [m] or one inside the other part,
     and were farther than ``apart`` [m] in the neutral pose. The defaults are a quarter of the mean
-    edge of the boundary, and twice that edge. Of two sides the one with more
-    vertices in contact gets the constraints: both would make the contact too stiff.
+    edge of the boundary, and twice that edge. Of two sides the one with more vertices in contact
+    gets the constraints: both would make the contact too stiff.
     """
+    instance("mesh", mesh, TetMesh, "TetMesh(vertices, cells)")
     if not np.array_equal(mesh.cells, neutral.cells):
         raise InputError("mesh and neutral have different cells; give one mesh in two poses")
     skin = mesh.boundary()
@@ -71,7 +72,7 @@ def _edge_lengths(skin: Surface) -> Floats:
     return lengths
 
 
-def _hosts(mesh: TetMesh, neutral: TetMesh, skin: Surface, far: float) -> Floats:
+def _hosts(mesh: VolumeMesh, neutral: VolumeMesh, skin: Surface, far: float) -> Floats:
     """What of the body each vertex of the skin is inside of, if that was far from it: its place in
     the neutral pose [m], (s, 3); not a number where a vertex is outside."""
     centres = mesh.centroids
@@ -95,7 +96,7 @@ def _hosts(mesh: TetMesh, neutral: TetMesh, skin: Surface, far: float) -> Floats
 
 
 def _nearest(
-    skin: Surface, neutral: TetMesh, near: float, far: float, hosts: Floats
+    skin: Surface, neutral: VolumeMesh, near: float, far: float, hosts: Floats
 ) -> tuple[Ints, Ints, Floats, Floats]:
     """Vertices that touch, their triangles, distances [m] and barycentric coordinates.
 
