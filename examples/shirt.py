@@ -6,8 +6,8 @@ towards his bones, fills out, and walks two rounds of his clip, arms held off th
 
 Of the paper's dampings λ_d is 1.5 μ_d; cloth with ν = 3/7 has the same ratio of its moduli, so that
 medium damping is the one matched to Rayleigh damping with β = μ_d/μ, here 20/700 s. The paper does
-not tell its stiffness. Steps are backward Euler's with one Newton iteration, as there. While he fills out there
-is no friction, which would stretch the shirt.
+not tell its stiffness. Steps are backward Euler's with one Newton iteration, as there. While he
+fills out there is no friction, which would stretch the shirt.
 """
 
 import argparse
