@@ -1,5 +1,6 @@
 """Rigs: whatever gives vertices for a pose."""
 
 from .base import BlackBoxRig, PoseRig
+from .skeleton import Blend, SkeletonRig
 
-__all__ = ["BlackBoxRig", "PoseRig"]
+__all__ = ["BlackBoxRig", "Blend", "PoseRig", "SkeletonRig"]
