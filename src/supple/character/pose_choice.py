@@ -17,6 +17,8 @@ from supple.checks import instance, number, numbers, whole_number
 from supple.errors import InputError
 from supple.types import Floats, Progress
 
+_SAME = 1e-6  # distance of features below which poses are one
+
 
 def candidates_of(
     character: Character, clips: Sequence[str] | str | None = None, *, rate: float = 30.0
@@ -44,9 +46,10 @@ def choose_poses(
     given = _poses(rig, "candidates", candidates)
     whole_number("count", count, at_least=1)
     least = max(number("tolerance", tolerance, at_least=0), _SAME)
-    features = np.array([rig.features(pose) for pose in given]).reshape(len(given), -1)
+    at_rest = rig.features(rig.neutral)
+    features = np.array([rig.features(pose) for pose in given]).reshape(len(given), len(at_rest))
     chosen = [np.asarray(rig.neutral, dtype=float)]
-    distance = np.linalg.norm(features - rig.features(rig.neutral), axis=1)
+    distance = np.linalg.norm(features - at_rest, axis=1)
     while len(chosen) < count and len(given):
         far = int(np.argmax(distance))
         if distance[far] <= least:
@@ -58,14 +61,19 @@ def choose_poses(
 
 @dataclass(frozen=True, eq=False)
 class MissingPose:
-    """Where the model between known poses is worst."""
+    """Where interpolated bases are worst."""
 
     index: int
     """Of the candidate."""
     angle: float
-    """Largest subspace angle there [rad]."""
+    """Between the interpolated subspace and the own one there, as a mean over the latter [rad]."""
     angles: Floats
-    """The same at every candidate, (T,)."""
+    """All principal angles at every candidate, the largest first, (T, r) [rad]."""
+
+    @property
+    def means(self) -> Floats:
+        """The angle between both subspaces at every candidate, as a mean, (T,) [rad]."""
+        return mean_angle(self.angles)
 
 
 def missing_pose(
@@ -78,37 +86,42 @@ def missing_pose(
     *,
     progress: Progress | None = None,
 ) -> MissingPose:
-    """At which of the candidates (T, d) another model is needed most.
+    """At which of the candidates (T, d) a model of its own is needed most.
 
-    ``bases`` (m, r, n, 3) are those of the known ``poses`` (m, d), aligned, in the neutral frames,
-    and ``own_basis`` gives the one (r, n, 3) that a pose (d,) would have. The space between
-    interpolated bases and the own one are compared by the largest angle between them, in the metric
-    of the ``masses`` (n,) [kg].
+    ``bases`` (m, n, 3, r) are those of the known ``poses`` (m, d), aligned, in the neutral frames;
+    ``own_basis`` gives the one (n, 3, r) that a pose (d,) would have. At each candidate the
+    subspaces of the interpolated basis and of the own one are compared by the angles between them,
+    in the metric of the ``masses`` (n,) [kg].
     """
     known, tried = _poses(rig, "poses", poses), _poses(rig, "candidates", candidates)
     U, m = numbers("bases", bases), numbers("masses", masses)
-    if U.ndim != 4 or U.shape[0] != len(known) or U.shape[2:] != (len(m), 3):
-        raise InputError(
-            f"bases have shape {U.shape}; give ({len(known)}, r, {len(m)}, 3) for the poses and "
-            "masses"
-        )
+    if U.ndim != 4 or U.shape[:3] != (len(known), len(m), 3):
+        raise InputError(f"bases have shape {U.shape}; give ({len(known)}, {len(m)}, 3, r)")
     if not len(tried):
         raise InputError("there are no candidates; give one or more poses (T, d)")
     weights = PoseWeights.of([rig.features(pose) for pose in known])
-    root = np.sqrt(m)[:, None]
-    angles = np.empty(len(tried))
+    root = np.sqrt(m)[:, None, None]
+    angles = np.empty((len(tried), U.shape[3]))
     for k, pose in enumerate(tried):
         between = np.tensordot(weights(rig.features(pose)), U, axes=1)  # Eq. 14
         own = numbers("own_basis(pose)", own_basis(pose), (U.shape[1:],))
-        one, two = ((root * basis).reshape(len(basis), -1).T for basis in (between, own))
-        angles[k] = subspace_angles(one, two).max()
+        one, two = ((root * basis).reshape(3 * len(m), -1) for basis in (between, own))
+        angles[k] = subspace_angles(one, two)  # arccos σ, §5.1
         if progress is not None:
             progress(k + 1, len(tried), "comparing poses")
-    worst = int(np.argmax(angles))
-    return MissingPose(worst, float(angles[worst]), angles)
+    means = mean_angle(angles)
+    worst = int(np.argmax(means))
+    return MissingPose(worst, float(means[worst]), angles)
 
 
-_SAME = 1e-6
+def mean_angle(angles: ArrayLike) -> Floats:
+    """The angle θ with cos² θ = mean cos² θ_k over the last axis [rad].
+
+    The largest angle alone says little: where the last vector of one basis is not in the other, as
+    often happens where bases are cut off, it is a right angle.
+    """
+    cosines = np.cos(np.asarray(angles, dtype=float))
+    return np.asarray(np.arccos(np.sqrt((cosines**2).mean(axis=-1))))
 
 
 def _poses(rig: PoseRig, name: str, given: ArrayLike) -> Floats:

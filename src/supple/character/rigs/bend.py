@@ -75,7 +75,7 @@ class BendRig(PoseRig):
 
     def perturbed(self, pose: Floats, rng: np.random.Generator, size: float = 1.0) -> Floats:
         """Bent by up to ``size`` degrees more or less."""
-        return one_pose(pose, 1) + np.deg2rad(size) * rng.uniform(-1.0, 1.0, 1)
+        return np.asarray(one_pose(pose, 1) + np.deg2rad(size) * rng.uniform(-1.0, 1.0, 1))
 
     @property
     def _length(self) -> float:
