@@ -42,9 +42,14 @@ class PoseCubature:
         return relative_error(even.cubature_forces(q, self.cells, self.at(w)), even.forces(q))
 
 
-def relative_error(found: Floats, exact: Floats) -> float:
-    """RMS over rows of ‖found − exact‖ / ‖exact‖, both (T, r)."""
-    missed = np.linalg.norm(found - exact, axis=1) / np.linalg.norm(exact, axis=1)
+def relative_error(found: Floats, exact: Floats, *, least: float = 0.0) -> float:
+    """RMS over rows of ‖found − exact‖ / ‖exact‖, both (T, r).
+
+    Rows that are smaller than ``least`` times the usual size count as having that size.
+    """
+    sizes = np.linalg.norm(exact, axis=1)
+    sizes = np.maximum(sizes, least * np.sqrt(np.mean(sizes**2)))
+    missed = np.linalg.norm(found - exact, axis=1) / sizes
     return float(np.sqrt(np.mean(missed**2)))
 
 
