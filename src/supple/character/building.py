@@ -30,8 +30,8 @@ from supple.materials import Material, StableNeoHookean
 from supple.mesh import TetMesh
 from supple.types import Floats, Progress
 
-_CELLS_A_COORDINATE = 5
-_VERTICES_A_COORDINATE = 3
+_CELLS_A_COORDINATE, _LEAST_CELLS = 5, 60
+_VERTICES_A_COORDINATE, _LEAST_VERTICES = 3, 60
 _FLESH = StableNeoHookean(young=1e4, poisson=0.45, density=1000.0)
 
 
@@ -50,7 +50,7 @@ def pose_space_model(
     stiffness: ArrayLike | None = None,
     cells: int | None = None,
     vertices: int | None = None,
-    tolerance: float = 0.01,
+    tolerance: float = 0.005,
     samples: int = 60,
     seed: int = 0,
     progress: Progress | None = None,
@@ -105,11 +105,11 @@ def pose_space_model(
         softer = (2 * np.pi * frequency) ** 2 / bases.squares[0, 0]
         young, bases = softer * young, replace(bases, squares=softer * bases.squares)
     r = bases.bases.shape[-1]
-    most = _CELLS_A_COORDINATE * r if cells is None else whole_number("cells", cells, at_least=1)
+    most = max(_LEAST_CELLS, _CELLS_A_COORDINATE * r) if cells is None else cells
     training = PoseTraining(body, follows, known, bases, young, samples, seed, progress)
     elastic, elastic_errors = training.elastic(most, tolerance)
     clock.done("elastic cubature")
-    most = _VERTICES_A_COORDINATE * r if vertices is None else vertices
+    most = max(_LEAST_VERTICES, _VERTICES_A_COORDINATE * r) if vertices is None else vertices
     inertial, inertial_errors = training.inertial(most, tolerance)
     clock.done("inertial cubature")
     measured = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,14 +31,22 @@ class InertialCubature:
     training_error: float
     """RMS over samples and regions of the relative error of f̃."""
 
-    def error(self, rest: RestPose, accelerations: Floats) -> float:
-        """RMS over accelerations (T, n, 3) of the relative error of f̃ in a pose."""
+    def errors(self, rest: RestPose, kinds: Mapping[str, Floats]) -> dict[str, float]:
+        """RMS over accelerations (T, n, 3) of the relative error of f̃ in a pose, for each kind.
+
+        Forces that are much smaller than those of the other kinds count as a twentieth of these.
+        """
         at, even = self.vertices, rest.balanced()
-        a = _of_unit_size(accelerations, even.masses)
-        exact = reduced_inertia(even.shapes, even.masses, a)
+        fields = {name: _of_unit_size(a, even.masses) for name, a in kinds.items()}
+        exact = {name: reduced_inertia(even.shapes, even.masses, a) for name, a in fields.items()}
+        means = [np.mean(np.einsum("tr,tr->t", f, f)) for f in exact.values()]
+        least = LEAST * float(np.sqrt(np.mean(means)))
         masses = self.weights * even.masses[at]
-        found = reduced_inertia(even.shapes[:, at], masses, a[:, at])  # Eq. 23
-        return relative_error(found, exact, least=LEAST)
+        shapes = even.shapes[:, at]
+        return {
+            name: relative_error(reduced_inertia(shapes, masses, a[:, at]), exact[name], least)
+            for name, a in fields.items()  # Eq. 23
+        }
 
 
 def reduced_inertia(shapes: Floats, masses: Floats, accelerations: Floats) -> Floats:

@@ -169,8 +169,8 @@ class PoseTraining:
                 "moving": rigid[:3],
                 "turning": np.einsum("tk,knj->tnj", rng.normal(size=(10, 9)), rigid[3:]),
             }
-            for name, field in fields.items():
-                errors[name].append(cubature.error(rest, field))
+            for name, error in cubature.errors(rest, fields).items():
+                errors[name].append(error)
         found = {"training": cubature.training_error, **errors, "seconds": seconds}
         every = [cubature.training_error, *(max(each) for each in errors.values())]
         _warn("inertial force", len(cubature.vertices), "vertices", every)
