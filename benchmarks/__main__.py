@@ -18,6 +18,7 @@ NAMES = [
     "creature",
     "held_rate",
     "cloth",
+    "constrained_modes",
     "cubature",
     "convergence",
     "paper_scenes",
