@@ -2,7 +2,8 @@
 
 The bodies are bars of as many tets, with bases of smooth waves: as much work as real ones. Each
 vertex is in the regions whose stretch of the bar it lies in. Times are of this process alone, the
-shortest of several rounds: on a busy machine others slow it down. Run it with OPENBLAS_NUM_THREADS=1.
+shortest of several rounds: a busy machine slows it down all the same. Run it with
+OPENBLAS_NUM_THREADS=1.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 
 import supple as sp
 from supple.character.live import PoseSimulation
+from supple.character.live_arrays import StepArrays
 from supple.character.pose_space_model import PoseSpaceModel
 from supple.character.pose_weights import PoseWeights
 from supple.character.rigs import PoseRig
@@ -139,7 +141,7 @@ def made(body: Size, r: int | None = None, finer: int = 1) -> PoseSpaceModel:
     lengths = np.linalg.norm(flat, axis=1)
     bases /= lengths[:, None, None]
     flat /= lengths[:, None]
-    material = body.material(young=3e4, poisson=0.45)
+    material = body.material(young=2e6, poisson=0.45)
     chosen = rng.permutation(np.flatnonzero(~fixed[mesh.cells].all(axis=1)))[: body.elastic]
     whole = len(mesh.cells) / body.elastic
     inertial = rng.permutation(np.flatnonzero(~fixed))[: body.inertial]
@@ -191,8 +193,8 @@ def measured(body: Size, r: int | None = None, finer: int = 1, **options: Any) -
     )
     far = model.poses[-1]
     poses = [far * np.sin(k / 25) + 0.1 * model.poses[1] * np.sin(k / 7) for k in range(1200)]
-    widths = np.diff(once._solver._cells.column_starts)
-    mean = widths @ np.diff(once._solver._cells.starts) / len(model.cells)
+    groups = StepArrays.of(model, np.float64).arrays.cells
+    mean = np.diff(groups.column_starts) @ np.diff(groups.starts) / len(model.cells)
     return {
         "columns": float(mean),
         "rig": shortest(lambda k: once._follower.sample(poses[k])),

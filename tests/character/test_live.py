@@ -49,8 +49,8 @@ def wave(model: PoseSpaceModel, steps: int, dt: float) -> list[np.ndarray]:
 def forces(sim: PoseSimulation, pose: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     sim.teleport(pose)
     solver = sim._solver
-    solver._evaluate(q)
-    return solver._R.copy(), solver._K.copy()
+    solver.forces(q)
+    return solver.room.R.copy(), solver.room.K.copy()
 
 
 def somewhere(model: PoseSpaceModel) -> tuple[np.ndarray, np.ndarray]:

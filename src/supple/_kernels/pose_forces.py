@@ -5,9 +5,8 @@ import numpy as np
 from .compiling import reordering_kernel
 from .polynomial import ONE, THREE, TWO
 from .pose_basis import NINE, ZERO
-from .stepping import correct
 
-_BLOCK = 8  # cells whose product with the stress derivative stays in the innermost cache
+BLOCK = 8  # cells whose product with the stress derivative stays in the innermost cache
 
 
 @reordering_kernel
@@ -64,8 +63,8 @@ def assemble(P, A, volumes, scale, groups, G, T, S, gathered, K, R):
             gathered[i] = 0.0
             for j in range(s):
                 sums[i, j] = 0.0
-        for start in range(groups.starts[g], groups.starts[g + 1], _BLOCK):
-            stop = min(start + _BLOCK, groups.starts[g + 1])
+        for start in range(groups.starts[g], groups.starts[g + 1], BLOCK):
+            stop = min(start + BLOCK, groups.starts[g + 1])
             begin = at
             for e in range(start, stop):
                 volume = volumes[e]
@@ -109,9 +108,3 @@ def assemble(P, A, volumes, scale, groups, G, T, S, gathered, K, R):
     for i in range(r):
         for j in range(i):
             K[j, i] = K[i, j]
-
-
-@reordering_kernel
-def correct_pose(K, R, f, M, C0, beta, c_v, c_a, x_v, x_a, x, v, a, A, delta):
-    """One Newton iteration on the force balance, as ``stepping.correct``."""
-    return correct(K, R, f, False, M, C0, beta, c_v, c_a, x_v, x_a, x, v, a, A, delta)

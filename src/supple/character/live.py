@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from supple._kernels import stepping
+from supple.character.live_arrays import StepArrays
 from supple.character.live_forces import Pull, Wind
 from supple.character.live_rig import Follower, Path, Sample
 from supple.character.live_shape import SkinShape
@@ -79,11 +80,12 @@ class PoseSimulation(PoseState):
         self._tables: dict[tuple[float, bool], StageTable] = {}
         start = self._table(self.dt / self.substeps, start=True)
         vectors = max(start.vectors, self._table(self.dt / self.substeps).vectors)
+        arrays = StepArrays.of(model, np.dtype(dtype))
         self._solver = StageSolver(
-            model, vectors, damping, newton, vector("gravity", gravity),
-            self.max_acceleration, np.dtype(dtype),
+            model, arrays, vectors, damping, newton, vector("gravity", gravity),
+            self.max_acceleration,
         )  # fmt: skip
-        self._follower = Follower(model.tet_rig, self._solver.needed)
+        self._follower = Follower(model.tet_rig, arrays.needed)
         self._skin = SkinShape(model, np.dtype(dtype))
         self.reset(pose)
 
@@ -94,7 +96,7 @@ class PoseSimulation(PoseState):
         rig = self.model.tet_rig.rig
         self._pose = self._checked(rig.neutral if pose is None else pose)
         self._path = Path(self._follower.sample(self._pose))
-        self._solver.history[:] = 0.0
+        self._solver.room.history[:] = 0.0
         self._solver.stand(self._path.end)
         self._solver.take_pose(self._path.end)
         self._pushed: Floats = np.zeros(self.model.n_coordinates)
@@ -171,14 +173,15 @@ class PoseSimulation(PoseState):
 
     def _meet(self, new: Sample, span: float) -> None:
         """The next frame of the rig: a motion, a cut, or the first one after a cut."""
-        apart = self._solver.root_mean_square(self._path.surprise(new, span))
-        if apart > self.cut_distance:
+        path = self._path
+        if not path.moving:
+            self._solver.move(path.end, new, span, span / self.substeps)
+        elif self._solver.surprise(new, path.end, path.before, span / path.span) > (
+            self.cut_distance
+        ):
             self._jump(new)
-            self._path.moving = False
             return
-        if not self._path.moving:
-            self._solver.move(self._path.end, new, span, span / self.substeps)
-        self._path.add(new, span)
+        path.add(new, span)
 
     def _substep(self, k: int, span: float, pose: Pose, f: Floats) -> None:
         h = span / self.substeps
@@ -232,10 +235,10 @@ class PoseSimulation(PoseState):
             self._shown = now
         solver.weigh(sample)
         for pull in pulls:
-            f += self._skin.pulled(pull, pose, solver.w)
+            f += self._skin.pulled(pull, pose, solver.room.w)
         if blown is not None:
-            f += self._skin.gathered(blown, pose, solver.w)
-        f *= solver.scale
+            f += self._skin.gathered(blown, pose, solver.room.w)
+        f *= solver.room.scale
         return f if reduced is None else f + reduced
 
     def _table(self, h: float, *, start: bool = False) -> StageTable:

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple._kernels.pose_basis import Groups, PoseArrays
+from supple._kernels.pose_forces import BLOCK
+from supple._kernels.pose_stage import Room
 from supple.character.pose_space_model import PoseSpaceModel
 from supple.mesh.tet import tet_volumes
 from supple.types import Bools, Floats, Ints
@@ -68,6 +70,31 @@ class StepArrays:
         widths = [*counts, *np.diff(arrays.vertices.column_starts), 1]
         gradients = int(9 * (counts * np.diff(arrays.cells.starts)).sum())
         return cls(needed, arrays, int(max(widths)), gradients)
+
+    def room(self, vectors: int) -> Room:
+        """State and scratch of one character, with a history of so many vectors."""
+        arrays, wide = self.arrays, self.widest
+        m, _, r = arrays.sums.shape
+        c, s = len(arrays.corners), 3 * len(arrays.places)
+        shapes: dict[str, tuple[int, ...]] = {
+            "history": (vectors, r),
+            "rig_history": (vectors, s),
+            "entries": arrays.gram_rows.shape,
+            "U": (12 * wide,),
+            "G": (self.gradients,),
+            "T": (9 * BLOCK * wide,),
+            "S": (2 * wide * wide,),
+            "columns": (wide,),
+            "F": (c, 1, 3, 3),
+            "P": (c, 1, 3, 3),
+            "A": (c, 1, 6, 3, 3),
+            "rig_rates": (2, s),
+        }
+        shapes |= dict.fromkeys(("w", "distances"), (m,))
+        shapes |= dict.fromkeys(("volumes", "lam", "mu"), (c,))
+        shapes |= dict.fromkeys(("M", "K", "C", "matrix"), (r, r))
+        shapes |= dict.fromkeys(("rig", "rig_v", "rig_a"), (s,))
+        return Room(**{name: np.zeros(shapes.get(name, (r,))) for name in Room._fields})
 
 
 @dataclass(frozen=True, eq=False)

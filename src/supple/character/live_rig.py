@@ -100,13 +100,15 @@ class Path:
         """The last frame."""
         return self._samples[-1]
 
-    def surprise(self, new: Sample, span: float) -> Floats:
-        """How far vertices are from where they would be at the speed they had [m], (k, 3)."""
-        if not self.moving:
-            return np.zeros_like(new.x)
-        before, now = self._samples[-2], self._samples[-1]
-        expected: Floats = now.x + (now.x - before.x) * (span / self._spans[-1])
-        return new.x - expected
+    @property
+    def before(self) -> Sample:
+        """The frame before the last."""
+        return self._samples[-2]
+
+    @property
+    def span(self) -> float:
+        """The time between these two [s]."""
+        return self._spans[-1]
 
     def add(self, new: Sample, span: float) -> None:
         """The next frame, ``span`` [s] after the last."""

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from supple._kernels import example_newton, pose_basis, pose_forces, stepping
+from supple._kernels import example_newton, pose_forces, pose_stage, stepping
+from supple._kernels.pose_basis import interpolate_mass, weigh
 from supple.character.live_arrays import StepArrays
 from supple.character.live_damping import PoseDamping
 from supple.character.live_rig import Sample
@@ -14,188 +15,156 @@ from supple.character.pose_space_model import PoseSpaceModel
 from supple.damping import Damping
 from supple.reduction.newton import DenseNewton
 from supple.reduction.stage_table import StageTable
-from supple.types import Floats, Ints
+from supple.types import Floats
 
-_BLOCK = 8  # cells that the kernel of the stiffness takes together
 _THINNEST = 0.01  # det F that a step may leave in a cell that must not turn inside out
 _HALVINGS = 12
 
 
 class StageSolver:
-    """The state of a character, ``history`` (vectors, r), and room for everything on the way.
+    """The state of a character and room for everything on the way.
 
-    ``rig_history`` is the same for the vertices that stand for the rig's inertia: what the
-    integrator makes of positions, it makes of theirs too, so that the inertial force is as accurate
-    as the rule.
+    ``room.rig_history`` is to the vertices that stand for the rig's inertia what ``room.history``
+    is to the coordinates: what the integrator makes of positions, it makes of theirs too, so that
+    the inertial force is as accurate as the rule.
     """
 
     def __init__(
         self,
         model: PoseSpaceModel,
+        arrays: StepArrays,
         vectors: int,
         damping: Damping | None,
         newton: DenseNewton,
         gravity: Floats,
         limit: float,
-        dtype: Any,
     ) -> None:
-        found = StepArrays.of(model, dtype)
-        self.needed: Ints = found.needed
-        self._arrays, self._material = found.arrays, model.material
-        self._cells, self._places = found.arrays.cells, found.arrays.places
+        self._arrays, self._material = arrays.arrays, model.material
         self._newton, self._gravity, self._limit = newton, gravity, limit
         self._damping = PoseDamping.of(damping, model)
-        r, m, c, wide = model.n_coordinates, model.n_poses, len(found.arrays.corners), found.widest
-        self.history, self.rig_history = (
-            np.zeros((vectors, r)),
-            np.zeros((vectors, 3 * len(self._places))),
-        )
-        self.w, self._distances = np.zeros((2, m))
-        self.scale: Floats = np.ones(r)
-        self._entries = np.zeros(len(found.arrays.gram_rows))
-        self._U, self._G = np.zeros(12 * wide), np.zeros(found.gradients)
-        self._volumes, self._lam, self._mu = np.zeros((3, c))
-        self._F, self._P = np.zeros((2, c, 1, 3, 3))
-        self._psi, self._A = np.zeros((c, 1)), np.zeros((c, 1, 6, 3, 3))
-        self._T, self._S = np.zeros(9 * _BLOCK * wide), np.zeros(2 * wide * wide)
-        self._columns = np.zeros(wide)
-        self._M, self._K, self._C, self._matrix = np.zeros((4, r, r))
-        self._R, self._f, self._x, self._x_v, self._x_a = np.zeros((5, r))
-        self._v, self._a, self._delta = np.zeros((3, r))
-        self._rig, self._rig_v, self._rig_a = np.zeros((3, 3 * len(self._places)))
-        self._rates = np.zeros((2, 3 * len(self._places)))
+        self._beta = 0.0 if self._damping.at_rest else self._damping.stiffness
+        self._guards = not model.material.survives_inversion
+        self.room = arrays.room(vectors)
+        self._psi = np.zeros((len(self.room.lam), 1))
 
     # -- the rig -------------------------------------------------------------------------
 
     def stand(self, at: Sample) -> None:
         """The rig is at rest in a pose."""
-        self.rig_history[:] = 0.0
-        self.rig_history[0::3] = at.x[self._places].ravel()
+        rig = self.room.rig_history
+        rig[:] = 0.0
+        rig[0::3] = at.x[self._arrays.places].ravel()
 
     def move(self, now: Sample, new: Sample, span: float, h: float) -> None:
         """The rig has been moving, evenly, from before ``now`` to ``new``, ``span`` [s] later."""
-        x = now.x[self._places].ravel()
-        v = (new.x[self._places].ravel() - x) / span
-        self.rig_history[:] = 0.0
-        self.rig_history[0::3], self.rig_history[3] = x, x - h * v
-        self.rig_history[1] = self.rig_history[4] = v
+        rig, places = self.room.rig_history, self._arrays.places
+        x = now.x[places].ravel()
+        v = (new.x[places].ravel() - x) / span
+        rig[:] = 0.0
+        rig[0::3], rig[3] = x, x - h * v
+        rig[1] = rig[4] = v
 
-    def root_mean_square(self, d: Floats) -> float:
-        """Of vectors at the vertices that are needed (k, 3), by mass."""
-        masses = self._arrays.masses
-        squares = np.einsum("ki,ki->k", d[self._places], d[self._places])
-        total = masses.sum()
-        return float(np.sqrt(masses @ squares / total)) if total > 0 else 0.0
+    def surprise(self, new: Sample, now: Sample, before: Sample, ratio: float) -> float:
+        """How far the rig is from where it would be at the speed it had [m]."""
+        apart = pose_stage.surprise(
+            new.x, now.x, before.x, ratio, self._arrays.places, self._arrays.masses
+        )
+        return float(apart)
 
     # -- the state -----------------------------------------------------------------------
 
     def saved(self) -> tuple[Floats, Floats]:
         """What ``restore`` takes."""
-        return self.history.copy(), self.rig_history.copy()
+        return self.room.history.copy(), self.room.rig_history.copy()
 
     def restore(self, saved: tuple[Floats, Floats]) -> None:
-        self.history[:], self.rig_history[:] = saved
+        self.room.history[:], self.room.rig_history[:] = saved
 
     def forget(self) -> None:
         """The state was set: what was before counts no more."""
-        self.history[2:] = 0.0
-        self.history[3] = self.history[6] = self.history[0]
+        history = self.room.history
+        history[2:] = 0.0
+        history[3] = history[6] = history[0]
 
     def kinetic(self) -> float:
-        v = self.history[1]
-        return 0.5 * float(v @ self._M @ v)
+        v = self.room.history[1]
+        return 0.5 * float(v @ self.room.M @ v)
 
     def elastic(self) -> float:
-        self._strain(self.history[0])
-        self._material.evaluate(self._F, self._lam, self._mu, self._psi, self._P, self._A, 0)
-        return float(self._volumes @ self._psi[:, 0])
+        self._strain(self.room.history[0])
+        self._evaluate(0)
+        return float(self.room.volumes @ self._psi[:, 0])
 
     # -- the model of a pose -------------------------------------------------------------
 
     def weigh(self, sample: Sample) -> None:
         """Weights of the poses (Eq. 2), M̃ and Υ (Eqs. 15–16)."""
-        arrays = self._arrays
-        pose_basis.weigh(
-            sample.features, arrays.features, arrays.coefficients, self._distances, self.w
-        )
-        pose_basis.interpolate_mass(self.w, arrays, self._entries, self._M, self.scale)
+        model, room = self._arrays, self.room
+        weigh(sample.features, model.features, model.coefficients, room.distances, room.w)
+        interpolate_mass(room.w, model, room.entries, room.M, room.scale)
 
     def take_pose(self, sample: Sample) -> None:
         """Everything that depends on the pose alone."""
-        self._taken = sample
-        self.weigh(sample)
-        pose_basis.shape_cells(
-            sample.x, sample.frames, self.w, self._arrays, self._U,
-            self._G, self._volumes, self._lam, self._mu,
-        )  # fmt: skip
-        damping = self._damping
-        np.multiply(damping.mass, self._M, out=self._C)
+        self._taken, damping = sample, self._damping
+        pose_stage.take_pose(
+            sample.x, sample.frames, sample.features, damping.mass, self._arrays, self.room
+        )
         if damping.at_rest and damping.stiffness:
-            self._evaluate(np.zeros_like(self._x))
-            self._C += damping.stiffness * self._K
+            self.forces(np.zeros_like(self.room.x))
+            self.room.C[:] += damping.stiffness * self.room.K
+
+    def forces(self, q: Floats) -> None:
+        """R and K (Eqs. 21–22) at q, in the pose that was taken."""
+        room = self.room
+        self._strain(q)
+        self._evaluate(2)
+        pose_forces.assemble(
+            room.P, room.A, room.volumes, room.scale, self._arrays.cells, room.G,
+            room.T, room.S, room.columns, room.K, room.R,
+        )  # fmt: skip
 
     def _strain(self, q: Floats) -> float:
-        return float(
-            pose_forces.strain_cells(q, self.scale, self._cells, self._G, self._columns, self._F)
+        room = self.room
+        smallest = pose_forces.strain_cells(
+            q, room.scale, self._arrays.cells, room.G, room.columns, room.F
         )
+        return float(smallest)
 
-    def _evaluate(self, q: Floats | None = None) -> None:
-        """R and K (Eqs. 21–22), at q or where the cells are strained to."""
-        if q is not None:
-            self._strain(q)
-        self._material.evaluate(self._F, self._lam, self._mu, self._psi, self._P, self._A, 2)
-        pose_forces.assemble(
-            self._P, self._A, self._volumes, self.scale, self._cells, self._G,
-            self._T, self._S, self._columns, self._K, self._R,
-        )  # fmt: skip
+    def _evaluate(self, order: int) -> None:
+        room = self.room
+        self._material.evaluate(room.F, room.lam, room.mu, self._psi, room.P, room.A, order)
 
     # -- stages --------------------------------------------------------------------------
 
     def take_stage(self, s: int, table: StageTable, sample: Sample, force: Floats) -> int:
         """Solves stage s with the rig as in the sample; says how it went."""
         self.take_pose(sample)
-        c_a, guess = table.c_a[s], table.w_guess
-        stepping.begin_stage(
-            s, table.w_v, table.w_a, guess, self.history, self._x_v, self._x_a, self._x
-        )
-        stepping.begin_stage(
-            s, table.w_v, table.w_a, guess, self.rig_history, self._rig_v, self._rig_a, self._rig
-        )
-        np.take(sample.x, self._places, axis=0, out=self._rig.reshape(-1, 3))
-        self._f[:] = force
-        self._add_inertia(c_a, sample)
-        reason = self._iterate(table.c_v[s], c_a)
-        row = 6 + 3 * s
-        stepping.end_stage(
-            row, table.c_v[s], c_a, self._rig_v, self._rig_a, self._rig, *self._rates,
-            self.rig_history,
+        c_v, c_a = table.c_v[s], table.c_a[s]
+        smallest = pose_stage.enter_stage(
+            s, table.w_v, table.w_a, table.w_guess, c_a, sample.x, sample.frames,
+            force, self._limit, self._gravity, self._arrays, self.room,
         )  # fmt: skip
-        done = stepping.end_stage(
-            row, table.c_v[s], c_a, self._x_v, self._x_a, self._x, self._v, self._a, self.history
-        )
-        return reason if reason != stepping.DONE or done else stepping.NOT_FINITE
+        if self._guards and smallest < _THINNEST:
+            self._withdraw()
+        reason = self._iterate(c_v, c_a)
+        if reason != stepping.DONE:
+            return reason
+        finite = pose_stage.leave_stage(s, c_v, c_a, self.room)
+        return stepping.DONE if finite else stepping.NOT_FINITE
 
     def end_step(self, table: StageTable) -> None:
         """The state of the last stage is that of now."""
         last = 6 + 3 * (len(table.times) - 1)
-        for history in (self.history, self.rig_history):
+        for history in (self.room.history, self.room.rig_history):
             history[3:6] = history[:3]
             history[:3] = history[last : last + 3]
 
-    def _add_inertia(self, c_a: float, sample: Sample) -> None:
-        pose_basis.add_inertia(
-            c_a, self._rig_a, self._rig, sample.frames, self._limit, self._gravity,
-            self.w, self.scale, self._arrays, self._U, self._f,
-        )  # fmt: skip
-
     def _iterate(self, c_v: float, c_a: float) -> int:
-        newton, x = self._newton, self._x
-        guards = not self._material.survives_inversion
-        if self._strain(x) <= 0 and guards:
-            self._withdraw(self.history[0])
+        """Newton's method, from strained cells on."""
+        newton, room = self._newton, self.room
         size_before, share = -1.0, 1.0
         for _ in range(newton.max_iterations):
-            self._evaluate()
+            self._evaluate(2)
             size = self._correct(c_v, c_a)
             if size < 0:
                 return stepping.NOT_DEFINITE
@@ -203,69 +172,73 @@ class StageSolver:
                 return stepping.NOT_FINITE
             if newton.max_iterations > 1:
                 left = stepping.still_to_come(size, size_before, share)
-                if stepping.is_small(left, newton.tolerance, x, self.history):
+                if stepping.is_small(left, newton.tolerance, room.x, room.history):
                     return stepping.DONE
-                share = stepping.shorten(size, size_before, share, self._delta, x)
+                share = stepping.shorten(size, size_before, share, room.delta, room.x)
                 size_before = size
-            elif not guards:
+            elif not self._guards:
                 return stepping.DONE
-            smallest = self._strain(x)
-            if guards and smallest < _THINNEST:
-                self._delta *= share
-                self._take_back()
+            smallest = self._strain(room.x)
+            if self._guards and smallest < _THINNEST:
+                self._take_back(share)
         return stepping.DONE if newton.max_iterations == 1 else stepping.NOT_CONVERGED
 
     def _correct(self, c_v: float, c_a: float) -> float:
         """One Newton iteration; the largest correction."""
-        damping = self._damping
-        beta = 0.0 if damping.at_rest else damping.stiffness
-        state = (
-            c_v, c_a, self._x_v, self._x_a, self._x, self._v, self._a, self._matrix, self._delta,
+        room, examples = self.room, self._damping.examples
+        if examples is None:
+            return float(pose_stage.correct_stage(self._beta, c_v, c_a, self._arrays, room))
+        pose_forces.assemble(
+            room.P, room.A, room.volumes, room.scale, self._arrays.cells, room.G,
+            room.T, room.S, room.columns, room.K, room.R,
         )  # fmt: skip
-        if damping.examples is None:
-            return float(
-                pose_forces.correct_pose(self._K, self._R, self._f, self._M, self._C, beta, *state)
-            )
-        C = self._C + beta * self._K
-        np.dot(damping.examples.X, C, out=damping.examples.C0X)
-        return float(
-            example_newton.correct_with_examples(
-                self._K, self._R, self._f, False, self._M, C, 0.0, damping.examples, 1.0, *state
-            )
-        )
+        C = room.C + self._beta * room.K
+        np.dot(examples.X, C, out=examples.C0X)
+        size: Any = example_newton.correct_with_examples(
+            room.K, room.R, room.f, False, room.M, C, 0.0, examples, 1.0, c_v, c_a,
+            room.x_v, room.x_a, room.x, room.v, room.a, room.matrix, room.delta,
+        )  # fmt: skip
+        return float(size)
 
-    def _take_back(self) -> None:
+    def _take_back(self, share: float) -> None:
         """Halves the last correction until no cell is about to turn inside out."""
+        x, delta = self.room.x, self.room.delta
+        delta *= share
         for _ in range(_HALVINGS):
-            self._delta *= 0.5
-            self._x -= self._delta
-            if self._strain(self._x) >= _THINNEST:
+            delta *= 0.5
+            x -= delta
+            if self._strain(x) >= _THINNEST:
                 return
 
-    def _withdraw(self, start: Floats) -> None:
+    def _withdraw(self) -> None:
         """From a guess with cells inside out to the start of the step, or part of the way to rest.
 
         At q = 0 no cell is strained.
         """
-        self._x[:] = start
+        x = self.room.x
+        x[:] = self.room.history[0]
         for _ in range(_HALVINGS):
-            if self._strain(self._x) >= _THINNEST:
+            if self._strain(x) >= _THINNEST:
                 return
-            self._x *= 0.5
+            x *= 0.5
 
     # -- starting ------------------------------------------------------------------------
 
     def find_acceleration(self, force: Floats) -> None:
         """a from M̃ a = f − C̃ v − R at the state as it is, in the pose that was taken last."""
-        q, v = self.history[0], self.history[1]
-        self._evaluate(q)
-        self._f[:] = force
-        self._add_inertia(0.0, self._taken)  # the weight alone
-        beta = 0.0 if self._damping.at_rest else self._damping.stiffness
-        rest = self._f - self._R - self._damping.force(q, v, self._C + beta * self._K)
-        self.history[2] = np.linalg.solve(self._M, rest)
-        self.history[3] = self.history[6] = q
+        room = self.room
+        q, v = room.history[0], room.history[1]
+        self.forces(q)
+        still = np.zeros((1, len(room.history)))
+        at = self._taken
+        pose_stage.enter_stage(
+            0, still, still, still, 0.0, at.x, at.frames,
+            force, self._limit, self._gravity, self._arrays, room,
+        )  # fmt: skip
+        C = room.C + self._beta * room.K
+        room.history[2] = np.linalg.solve(room.M, room.f - room.R - self._damping.force(q, v, C))
+        room.history[3] = room.history[6] = q
 
     def jolt(self, change: Floats) -> None:
         """Lets the acceleration jump with the force."""
-        self.history[2] += np.linalg.solve(self._M, change)
+        self.room.history[2] += np.linalg.solve(self.room.M, change)
