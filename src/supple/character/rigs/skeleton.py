@@ -1,0 +1,215 @@
+"""Skinned characters as rigs: a pose is how every joint lies in its parent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.spatial.transform import Rotation
+
+from supple._kernels import skinning
+from supple.character.character import Character
+from supple.character.rig import RigPose
+from supple.character.rigs.base import PoseRig
+from supple.character.rigs.joint_pairs import JointPairs
+from supple.checks import instance, numbers, vertex_indices
+from supple.errors import InputError
+from supple.types import Floats, Ints
+
+_HUMAN = 2.0  # [m], the body on which the root moves by millimetres where joints turn by degrees
+
+
+class Blend(Enum):
+    """How the moves of several bones become that of a vertex."""
+
+    LINEAR = "linear"
+    """Their weighted mean, as matrices; what glTF viewers do. Twisted joints lose volume."""
+    DUAL_QUATERNION = "dual quaternion"
+    """The mean of their turns and shifts; keeps volume. Stretches are blended first."""
+
+
+@dataclass(frozen=True, eq=False)
+class SkeletonRig(PoseRig):
+    """The rig of a character.
+
+    A pose (10 j,) has for each joint, in the order of the character's rig, how it lies in its
+    parent: translation (3) [m], rotation (4), a quaternion x, y, z, w of any length, scale (3).
+    The neutral pose is the one at rest. ``pose_of`` and ``rig_pose`` lead from a RigPose to such
+    numbers and back.
+    """
+
+    character: Character
+    blend: Blend = Blend.LINEAR
+
+    def __post_init__(self) -> None:
+        instance("character", self.character, Character, 'read_character("cow.glb")')
+        instance("blend", self.blend, Blend, "Blend.DUAL_QUATERNION")
+        object.__setattr__(self, "triangles", self.character.skin.triangles)
+        object.__setattr__(self, "neutral", self.pose_of(self.character.rig.rest))
+
+    # -- poses -------------------------------------------------------------------------
+
+    def pose_of(self, pose: RigPose) -> Floats:
+        """The numbers (…, d) of a pose of the joints, at one time or at several."""
+        instance("pose", pose, RigPose, "character.rig.turned({name: (0, 0, 0.5)})")
+        parts = [pose.translations, pose.rotations, pose.scales]
+        joints = np.concatenate(parts, axis=-1)
+        count = self.character.rig.n_joints
+        if joints.shape[-2] != count:
+            raise InputError(f"the pose has {joints.shape[-2]} joints; this rig has {count}")
+        return joints.reshape(*joints.shape[:-2], -1)
+
+    def rig_pose(self, pose: ArrayLike) -> RigPose:
+        """How the joints lie in a pose (…, d)."""
+        p = numbers("pose", pose)
+        count = self.character.rig.n_joints
+        if not p.ndim or p.shape[-1] != len(self.neutral):
+            raise InputError(f"the pose has shape {p.shape}; give (…, {len(self.neutral)})")
+        joints = p.reshape(*p.shape[:-1], count, skinning.JOINT)
+        quaternions = joints[..., 3:7]
+        lengths = np.linalg.norm(quaternions, axis=-1, keepdims=True)
+        if not (lengths > 0).all():
+            raise self._no_rotation(int(np.argwhere(lengths[..., 0] <= 0)[0, -1]))
+        return RigPose(joints[..., :3], quaternions / lengths, joints[..., 7:])
+
+    def poses_of_clip(self, clip: str | None, times: ArrayLike) -> Floats:
+        """Poses (T, d) of a clip at ``times`` (T,) [s] since its first key, played in a loop."""
+        return self.pose_of(self.character.clip(clip).looped(self.character.rig, times))
+
+    # -- surface -----------------------------------------------------------------------
+
+    def vertices(self, pose: Floats, which: Ints | None = None) -> Floats:
+        A, t, chosen = self._moves(pose, which)
+        x = np.empty((len(chosen), 3))
+        skinning.move_vertices(A, t, self.character.skin.vertices[chosen], x)
+        return x
+
+    def matrices(self, pose: Floats, which: Ints | None = None) -> Floats:
+        """The blended matrix (k, 3, 3) that turns and stretches what is around each vertex."""
+        return self._moves(pose, which)[0]
+
+    def frames(self, pose: Floats, which: Ints | None = None) -> Floats:
+        A, _, chosen = self._moves(pose, which)
+        turns = np.empty_like(A)
+        skinning.nearest_rotations(A, self._back, chosen, turns)
+        return turns
+
+    def before_skin(self, pose: Floats, which: Ints | None, displacements: ArrayLike) -> Floats:
+        """The displacements (k, 3) before skinning that give these ones (k, 3) [m] after it.
+
+        A blend of bones that are turned far against each other can squeeze the surroundings of a
+        vertex flat. What goes on across such a flat cannot be seen, and is left out.
+        """
+        A, _, chosen = self._moves(pose, which)
+        after = numbers("displacements", displacements, ((len(chosen), 3),))
+        before = np.empty_like(after)
+        skinning.undo(A, after, before)
+        return before
+
+    # -- what tells poses apart --------------------------------------------------------
+
+    def features(self, pose: Floats) -> Floats:
+        """How joints that share flesh are turned to each other from the neutral pose.
+
+        Small distances between features are angles [rad]. Moving or turning the character as a
+        whole changes none. Where clips slide joints apart, that counts as well.
+        """
+        pairs = self._pairs
+        turns, world = self._placed(pose)
+        found = np.empty((len(pairs.joints), 12))
+        skinning.compare_joints(
+            turns, world, self._rest_turns, pairs.joints, pairs.places, pairs.length, found
+        )
+        return found[self._told]
+
+    def perturbed(self, pose: Floats, rng: np.random.Generator, size: float = 1.0) -> Floats:
+        """Joints with skin turned by up to ``size`` degrees, the whole moved by ``size`` mm.
+
+        The millimetres are for a body of 2 m, and grow with it.
+        """
+        p = np.array(pose, dtype=float)
+        joints = p[: len(self._parents) * skinning.JOINT].reshape(-1, skinning.JOINT)
+        moving = np.unique(self.character.skin.joints)
+        axes = rng.standard_normal((len(moving), 3))
+        axes /= np.linalg.norm(axes, axis=1, keepdims=True)
+        angles = np.deg2rad(size) * rng.uniform(-1.0, 1.0, (len(moving), 1))
+        own = Rotation.from_quat(joints[moving, 3:7])
+        joints[moving, 3:7] = (own * Rotation.from_rotvec(angles * axes)).as_quat()
+        roots = self._parents < 0
+        joints[roots, :3] += 1e-3 * size * self._size / _HUMAN * rng.uniform(-1.0, 1.0, 3)
+        return p
+
+    # -- arrays ------------------------------------------------------------------------
+
+    def _placed(self, pose: Floats) -> tuple[Floats, Floats]:
+        """Turns (j, 4) and matrices (j, 3, 4) of the joints in the world."""
+        p = np.ascontiguousarray(pose, dtype=float)
+        if p.shape != self.neutral.shape:
+            raise InputError(f"the pose has shape {p.shape}; this rig takes {self.neutral.shape}")
+        turns, world = np.empty((len(self._parents), 4)), np.empty((len(self._parents), 3, 4))
+        lost = skinning.place_joints(p, self._parents, turns, world)
+        if lost >= 0:
+            raise self._no_rotation(lost)
+        return turns, world
+
+    def _moves(self, pose: Floats, which: Ints | None) -> tuple[Floats, Floats, Ints]:
+        """A (k, 3, 3), t (k, 3) and vertices (k,): each vertex goes from X to A X + t."""
+        skin = self.character.skin
+        count = len(skin.vertices)
+        chosen = np.arange(count) if which is None else vertex_indices("which", which, count)
+        _, world = self._placed(pose)
+        moves = np.empty((len(skin.joints), 3, 4))
+        skinning.move_bones(world, self._joints, skin.inverse_binds, moves)
+        A, t = np.empty((len(chosen), 3, 3)), np.empty((len(chosen), 3))
+        if self.blend is Blend.LINEAR:
+            skinning.blend_linear(moves, skin.bones, skin.weights, chosen, A, t)
+        else:
+            duals, stretches = np.empty((len(moves), 8)), np.empty((len(moves), 3, 3))
+            skinning.split_moves(moves, duals, stretches)
+            skinning.blend_dual_quaternions(
+                duals, stretches, skin.bones, skin.weights, chosen, A, t
+            )
+        return A, t, chosen
+
+    def _no_rotation(self, joint: int) -> InputError:
+        name = self.character.rig.names[joint]
+        return InputError(
+            f"the pose has no rotation for the joint {name!r}; give a quaternion x, y, z, w that "
+            "is not 0"
+        )
+
+    @cached_property
+    def _parents(self) -> Ints:
+        return np.ascontiguousarray(self.character.rig.parents, dtype=np.int64)
+
+    @cached_property
+    def _joints(self) -> Ints:
+        return np.ascontiguousarray(self.character.skin.joints, dtype=np.int64)
+
+    @cached_property
+    def _size(self) -> float:
+        return float(np.ptp(self.vertices(self.neutral), axis=0).max())
+
+    @cached_property
+    def _back(self) -> Floats:
+        """Undoes the blended matrices of the neutral pose, (n, 3, 3)."""
+        return np.asarray(np.linalg.pinv(self.matrices(self.neutral)), dtype=float)
+
+    @cached_property
+    def _pairs(self) -> JointPairs:
+        return JointPairs.of(self.character)
+
+    @cached_property
+    def _told(self) -> tuple[Ints, Ints]:
+        """Rows and columns of what is compared that are features."""
+        kept = np.ones((len(self._pairs.joints), 12), dtype=bool)
+        kept[~self._pairs.slide, 9:] = False
+        rows, columns = np.nonzero(kept)
+        return rows, columns
+
+    @cached_property
+    def _rest_turns(self) -> Floats:
+        return self._placed(self.neutral)[0]
