@@ -9,11 +9,10 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import supple as sp
-from supple._kernels import skinning
 from supple.character import Skin, read_character
 from supple.character.rigs import Blend, SkeletonRig
 
-from .bodies import arm, reshaped, some_pose
+from .arms import arm, reshaped, some_pose
 
 BOTH = pytest.mark.parametrize("blend", list(Blend), ids=lambda blend: blend.name)
 
@@ -125,18 +124,6 @@ def test_flattened_surroundings_stay_in_bounds() -> None:
     visible = np.einsum("nij,nj->ni", A, before)
     assert visible @ line == pytest.approx(after @ line, abs=1e-12)
     assert np.isfinite(rig.frames(pose)).all()
-
-
-def test_squeezed_directions_fade_without_a_jump() -> None:
-    least = skinning.COLLAPSED
-    sizes = np.array([0.0, 0.5 * least, least - 1e-9, least + 1e-9, 1.0])
-    A = np.array([np.diag([1.0, 1.0, size]) for size in sizes])
-    out = np.empty((5, 3))
-    skinning.undo(A, np.ones((5, 3)), out)
-    assert out[:, :2] == pytest.approx(1.0)
-    assert out[:, 2] == pytest.approx([0.0, 0.5 / least, 1 / least, 1 / least, 1.0], rel=1e-6)
-    skinning.undo(np.zeros((1, 3, 3)), np.ones((1, 3)), out[:1])
-    assert (out[0] == 0).all()
 
 
 def test_dual_quaternions_keep_the_volume_of_a_twist() -> None:
@@ -322,30 +309,3 @@ def test_morph_targets_are_part_of_the_pose() -> None:
     with pytest.raises(sp.InputError, match="3 morph weights; this rig has 2"):
         rig.pose_of(replace(character.rig.rest, weights=np.zeros(3)))
     assert rig.pose_of(replace(character.rig.rest, weights=np.zeros(0)))[30:] == pytest.approx(0.0)
-
-
-@pytest.mark.parametrize("squeeze", [1.0, 0.3, 0.05, 1e-3, 0.0])
-@pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
-def test_nearest_rotations_are_those_of_the_polar_decomposition(
-    squeeze: float, size: float
-) -> None:
-    rng = np.random.default_rng(0)
-    turns = Rotation.random(50, random_state=0).as_matrix()
-    axes = Rotation.random(50, random_state=1).as_matrix()
-    stretch = np.stack([np.ones(50), rng.uniform(squeeze, 1, 50), np.full(50, squeeze)], axis=1)
-    S = np.einsum("nik,nk,njk->nij", axes, stretch, axes)
-    found = np.empty_like(turns)
-    back = np.tile(np.eye(3), (50, 1, 1))
-    skinning.nearest_rotations(size * turns @ S, back, np.arange(50), found)
-    least = max(squeeze, 1e-3)  # of the two smallest stretches, which say how sharp the answer is
-    assert np.abs(found @ found.swapaxes(1, 2) - np.eye(3)).max() < 1e-13
-    assert np.linalg.det(found) == pytest.approx(1.0)
-    assert np.abs(found - turns).max() < 1e-13 / least
-
-
-def test_mirrored_and_vanished_surroundings_have_a_rotation() -> None:
-    given = np.array([np.diag([1.0, 1.0, -1.0]), np.zeros((3, 3)), -np.eye(3)])
-    found = np.empty_like(given)
-    skinning.nearest_rotations(given, np.tile(np.eye(3), (3, 1, 1)), np.arange(3), found)
-    assert np.linalg.det(found) == pytest.approx(1.0)
-    assert np.abs(found @ found.swapaxes(1, 2) - np.eye(3)).max() < 1e-13
