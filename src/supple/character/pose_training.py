@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from supple.body import Body
+from supple.character.fitting import sound_cells
 from supple.character.pose_alignment import pose_tree
 from supple.character.pose_bases import PoseBases
 from supple.character.pose_cubature import PoseCubature, train_pose_cubature
@@ -24,14 +25,13 @@ from supple.character.pose_inertia import (
 from supple.character.pose_samples import ColumnGroups, RestPose
 from supple.character.tet_rig import TetRig
 from supple.mesh import TetMesh
-from supple.mesh.tet import tet_volumes
 from supple.reduction.cubature import CubatureWarning
 from supple.reduction.cubature_training import LARGEST_GOOD_ERROR
 from supple.types import Bools, Floats, Progress
 
 _TEST_SHARE = 0.3  # of the way between two poses: where neither was trained
 _AMPLITUDE = 0.3  # largest gradient of displacements
-_FLATTEST = 0.05  # of its volume in the neutral pose: what a cell that counts always has
+_FLATTEST = 0.1  # of its shape in the neutral pose: what a cell that counts always has
 _LOOKS = 8  # parts of the way between two poses at whose ends cells are looked at
 _Found = TypeVar("_Found")
 
@@ -114,12 +114,8 @@ class PoseTraining:
 
         Their forces have no meaning there; they do not count in any pose.
         """
-        cells, most = self.body.mesh.cells, _FLATTEST * self.body.mesh.volumes
-        found = np.zeros(len(cells), dtype=bool)
-        for k in range(_LOOKS + 1):
-            for pose in self.between(k / _LOOKS):
-                found |= tet_volumes(self.follows.vertices(pose), cells) < most
-        return found
+        ways = [pose for k in range(1, _LOOKS) for pose in self.between(k / _LOOKS)]
+        return ~sound_cells(self.follows, np.array([*self.poses, *ways]), least=_FLATTEST)
 
     @cached_property
     def vertex_groups(self) -> ColumnGroups:
