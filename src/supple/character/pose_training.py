@@ -29,7 +29,8 @@ from supple.reduction.cubature import CubatureWarning
 from supple.reduction.cubature_training import LARGEST_GOOD_ERROR
 from supple.types import Bools, Floats, Progress
 
-_TEST_SHARE = 0.3  # of the way between two poses: where neither was trained
+_TRAINED = (0.25, 0.75)  # of the way between two poses: where the training looks, too
+_TESTED = (0.1, 0.5)  # and where it does not
 _AMPLITUDE = 0.3  # largest gradient of displacements
 _FLATTEST = 0.1  # of its shape in the neutral pose: what a cell that counts always has
 _LOOKS = 8  # parts of the way between two poses at whose ends cells are looked at
@@ -99,8 +100,8 @@ class PoseTraining:
 
     @cached_property
     def at_between(self) -> list[tuple[Floats, RestPose]]:
-        """Those half way between."""
-        return [(pose, self.rest(pose)) for pose in self.between(0.5)]
+        """Those on the way from pose to pose where the training looks, too."""
+        return [(pose, self.rest(pose)) for share in _TRAINED for pose in self.between(share)]
 
     @cached_property
     def _cell_groups(self) -> ColumnGroups:
@@ -147,7 +148,8 @@ class PoseTraining:
         count = max(10, self.samples // 2)
         m = len(self.poses)
         tests = list(zip(np.eye(m), self.at_poses, strict=True))
-        tests += [(self.weights(pose), self.rest(pose)) for pose in self.between(_TEST_SHARE)]
+        for share in _TESTED:
+            tests += [(self.weights(pose), self.rest(pose)) for pose in self.between(share)]
         errors = [cubature.error(x, w, count, rng, _AMPLITUDE) for w, x in tests]
         found = {
             "training": cubature.training_errors.tolist(),
