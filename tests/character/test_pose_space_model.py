@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import warnings
 from dataclasses import replace
 from functools import lru_cache
 
@@ -40,7 +41,9 @@ def arm_model() -> PoseSpaceModel:
     rig = SkeletonRig(replace(rod(), clips={"wave": Clip("wave", [bend])}))
     mesh = sp.TetMesh.box((LENGTH, WIDTH, WIDTH), (12, 4, 4), (0.0, -WIDTH / 2, -WIDTH / 2))
     fixed = np.abs(mesh.vertices[:, 1:]).max(axis=1) < 0.15
-    return pose_space_model(rig, volume=mesh, fixed=fixed, poses=2, size=6, modes=4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CubatureWarning)  # by symmetry hardly anything moves it
+        return pose_space_model(rig, volume=mesh, fixed=fixed, poses=2, size=6, modes=4)
 
 
 # -- building --------------------------------------------------------------------------

@@ -51,7 +51,7 @@ def pose_space_model(
     cells: int | None = None,
     vertices: int | None = None,
     tolerance: float = 0.005,
-    samples: int = 60,
+    samples: int = 40,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> PoseSpaceModel:
