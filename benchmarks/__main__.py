@@ -14,6 +14,7 @@ NAMES = [
     "reduced",
     "examples",
     "reduced_examples",
+    "characters",
     "asked",
     "creature",
     "held_rate",
@@ -24,6 +25,7 @@ NAMES = [
     "paper_scenes",
     "peers",
     "yarns",
+    "pose_models",
 ]
 
 

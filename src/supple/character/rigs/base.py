@@ -42,9 +42,17 @@ class PoseRig(ABC):
         """Rotations (k, 3, 3) from the neutral pose to this one around vertices, if known."""
         return None
 
+    def posed(self, pose: Floats, which: Ints | None = None) -> tuple[Floats, Floats | None]:
+        """Vertices and frames together, which a rig may find faster than one after the other."""
+        return self.vertices(pose, which), self.frames(pose, which)
+
     @abstractmethod
     def perturbed(self, pose: Floats, rng: np.random.Generator, size: float = 1.0) -> Floats:
         """A pose (d,) at random near this one: joints turned by up to ``size`` degrees, …"""
+
+    def between(self, one: Floats, two: Floats, share: float) -> Floats:
+        """A pose (d,) on the way from one to another, 0 at the first and 1 at the second."""
+        return (1 - share) * one + share * two
 
     @property
     def n_vertices(self) -> int:
