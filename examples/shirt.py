@@ -58,12 +58,19 @@ class Walk:
         """Which frames show him in full motion, (T,)."""
         return self.motion.times > self.motion.times[0] + DRESSING.easing
 
-    def clearance_of_triangles(self) -> float:
-        """The same of middles of triangles and edges, in all frames."""
-        return min(
-            float(_off_skin(self.man, _SAMPLES @ x[self.cloth.mesh.cells], t).min())
-            for x, t in zip(self.motion.positions, self.motion.times, strict=True)
+    def off_skin(self) -> np.ndarray:
+        """Distances [m] of middles of triangles and edges from the skin in all frames, (k,)."""
+        return np.concatenate(
+            [
+                _off_skin(self.man, _SAMPLES @ x[self.cloth.mesh.cells], t)
+                for x, t in zip(self.motion.positions, self.motion.times, strict=True)
+            ]
         )
+
+    def stretch(self) -> np.ndarray:
+        """Of the edges of all triangles in the last frame, (t, 3); 1 is none."""
+        mesh, x = self.cloth.mesh, self.motion.positions[-1]
+        return replace(mesh, vertices=x).edge_lengths() / mesh.edge_lengths()
 
 
 def _off_skin(man: sp.AnimatedMesh, places: np.ndarray, now: float) -> np.ndarray:
@@ -168,7 +175,10 @@ def main() -> None:
     brief = replace(DRESSING, growing=0.15, settling=0.0, easing=0.2)
     options = {"duration": 0.3, "dressing": brief, "dt": 3e-3} if given.quick else {}
     found = {}
-    print(f"{'damping':10}{'kinetic [mJ]':>14}{'elastic':>10}{'off skin [mm]':>16}{'s a step':>10}")
+    print(
+        f"{'damping':10}{'kinetic [mJ]':>13}{'elastic':>9}{'vertices off skin [mm]':>24}"
+        f"{'triangles':>11}{'inside':>10}{'s a step':>10}"
+    )
     for name, damping in DAMPINGS.items():
         if given.quick and name != "medium":
             continue
@@ -176,19 +186,17 @@ def main() -> None:
         if given.save is not None:
             save(name, each, given.save)
         frames = each.walking if each.walking.any() else slice(None)
+        off = each.off_skin()
+        inside = float((off < 0).mean())
         print(
-            f"{name:10}{1e3 * each.motion.kinetic[frames].mean():14.3f}"
-            f"{1e3 * each.motion.elastic[frames].mean():10.1f}"
-            f"{1e3 * each.clearance:8.3f}{1e3 * each.clearance_of_triangles():8.3f}"
-            f"{each.seconds:10.3f}"
+            f"{name:10}{1e3 * each.motion.kinetic[frames].mean():13.3f}"
+            f"{1e3 * each.motion.elastic[frames].mean():9.1f}"
+            f"{1e3 * each.clearance:24.3f}{1e3 * off.min():11.3f}{inside:10.1e}{each.seconds:10.3f}"
         )
-        # vertices are at the margin but for the creases of his armpits, triangles nearly so
+        # vertices keep the margin; a triangle may lie across a crease of his armpits
         assert each.clearance > 0.5 * MARGIN
-        assert each.clearance_of_triangles() > -1e-3
-        stretch = np.ptp(each.motion.positions[-1], axis=0) / np.ptp(
-            each.cloth.mesh.vertices, axis=0
-        )
-        assert (stretch < 1.3).all()
+        assert inside < 1e-4
+        assert np.percentile(each.stretch(), 99) < 1.1
     if not given.quick:
         energy = {name: each.motion.kinetic[each.walking].mean() for name, each in found.items()}
         assert energy["medium"] < energy["low"]

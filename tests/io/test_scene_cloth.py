@@ -1,7 +1,10 @@
 """Scene files of cloth: sheets, patterns, materials, supports, dampings, obstacles that move."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+import trimesh
 
 import supple as sp
 from supple.character import Dressing
@@ -9,6 +12,7 @@ from supple.cloth import HingeBending, QuadraticBending
 from supple.damping import ClothStrainRate, Drag
 
 from ..character.rigs import bar, turned_quarter
+from ..cloth.sheets import ISOTROPIC
 
 BASE = """
 [mesh]
@@ -211,6 +215,26 @@ def test_usd_sheets_have_patterns(tmp_path, interpolation):
     found = sp.read_sheet(tmp_path / "sheet.usda", pattern=True)
     assert found.area == pytest.approx(0.5)
     assert found.bounds[1].tolist() == [1, 1, 0]
+
+
+@pytest.mark.parametrize("seams", [False, True])
+def test_gltf_sheets_have_patterns(tmp_path, seams):
+    sheet = sp.SheetMesh.grid((1.0, 0.5), (3, 2))
+    flat = sheet.vertices[:, :2] * [1.5, 1.0]
+    pattern = flat[sheet.cells] if seams else flat
+    if seams:
+        pattern[sheet.centroids[:, 0] > 0.5] += [4.0, 0.0]
+    sheet = replace(sheet, pattern=pattern)
+    motion = sp.Simulation(sp.Cloth(sheet, ISOTROPIC), dt=1e-2).run(1e-2)
+    sp.export_motion(motion, tmp_path / "sheet.glb")
+    found = sp.read_sheet(tmp_path / "sheet.glb", pattern=True)
+    assert found.n_cells == sheet.n_cells
+    assert found.area == pytest.approx(sheet.area, rel=1e-5) == pytest.approx(0.75, rel=1e-5)
+    assert (found.pattern.ndim == 3) is seams
+    bare = trimesh.Trimesh(sheet.vertices, sheet.cells, process=False)
+    bare.export(tmp_path / "bare.glb")
+    with pytest.raises(sp.MeshError, match="has no texture coordinates"):
+        sp.read_sheet(tmp_path / "bare.glb", pattern=True)
 
 
 def test_patterns_of_other_files_are_refused(tmp_path):

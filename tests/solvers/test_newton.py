@@ -217,7 +217,7 @@ def test_solver_that_fails_on_a_second_solve_gets_the_definite_matrix():
             bound = super().bind(pattern, free)
             take, solve, solved = bound.take, bound.solve, []
 
-            def taken(values, low_rank=None):
+            def taken(values, low_rank=None, frames=None):
                 solved.clear()
                 take(values, low_rank)
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 USD = (".usd", ".usda", ".usdc")
 """Endings of stages, which may hold solids, surfaces or both."""
 
+GLTF = (".glb", ".gltf")
+
 CELL_NAMES = {4: "tetra", 8: "hexahedron", 10: "tetra10"}
 """VTK's and meshio's name of a solid cell, by its number of nodes."""
 

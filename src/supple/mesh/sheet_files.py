@@ -10,9 +10,9 @@ import numpy as np
 from supple.errors import MeshError
 from supple.files import replacing
 from supple.mesh.files import existing
-from supple.mesh.formats import USD
+from supple.mesh.formats import GLTF, USD
 from supple.mesh.sheet import SheetMesh
-from supple.mesh.skins import read_surface, read_textured_obj
+from supple.mesh.skins import read_surface, read_textured_gltf, read_textured_obj
 from supple.mesh.surface import Surface
 from supple.mesh.usd import read_textured_usd
 from supple.types import Floats
@@ -22,7 +22,7 @@ def read_sheet(path: str | os.PathLike[str], *, pattern: bool = False) -> SheetM
     """Read a sheet of triangles, in metres, from any file that ``read_surface`` reads.
 
     With ``pattern=True``, the texture coordinates of the file are the pattern that the cloth is cut
-    from [m]; of .obj and USD files. A pattern in other units is multiplied afterwards:
+    from [m]; of .obj, .glb, .gltf and USD files. A pattern in other units is multiplied afterwards:
     ``dataclasses.replace(mesh, pattern=0.01 * mesh.pattern)``.
     """
     file = existing(path)
@@ -31,10 +31,12 @@ def read_sheet(path: str | os.PathLike[str], *, pattern: bool = False) -> SheetM
     ending = file.suffix.lower()
     if ending == ".obj":
         surface, corners = read_textured_obj(file)
+    elif ending in GLTF:
+        surface, corners = read_textured_gltf(file)
     elif ending in USD:
         surface, corners = read_textured_usd(file)
     else:
-        known = ", ".join((".obj", *USD))
+        known = ", ".join((".obj", *GLTF, *USD))
         raise MeshError(f"{file}: texture coordinates are read from {known}, not from {ending}")
     if corners is None:
         raise MeshError(f"{file} has no texture coordinates; leave the pattern out, or unwrap it")

@@ -38,7 +38,7 @@ def read_surface(path: str | os.PathLike[str]) -> Surface:
             return read_textured_obj(file)[0]
         if ending in USD:
             return read_usd_surface(file)
-        surface = _through_trimesh(file)
+        surface = _through_trimesh(file)[0]
         return surface.welded()[0] if SURFACE_FORMATS[ending].split else surface
     except MeshError as error:
         if str(file) in str(error):
@@ -104,12 +104,23 @@ def read_textured_obj(file: Path) -> tuple[Surface, Floats | None]:
     return surface, np.array(textures)[np.array(painted)][triangles]
 
 
-def _through_trimesh(file: Path) -> Surface:
+def read_textured_gltf(file: Path) -> tuple[Surface, Floats | None]:
+    """The triangles, welded, and the texture coordinates of their corners, v upwards."""
+    surface, textures = _through_trimesh(file, textured=True)
+    welded, merged = surface.welded()
+    if textures is None:
+        return welded, None
+    a, b, c = merged[surface.triangles].T
+    return welded, textures[surface.triangles[(a != b) & (b != c) & (c != a)]]
+
+
+def _through_trimesh(file: Path, *, textured: bool = False) -> tuple[Surface, Floats | None]:
+    """The triangles, and texture coordinates (n, 2) of vertices where all parts have some."""
     import trimesh
 
     with guarded(file):
         with silenced():
-            loaded: Any = trimesh.load(str(file), process=False, skip_materials=True)
+            loaded: Any = trimesh.load(str(file), process=False, skip_materials=not textured)
             dumped = loaded.dump() if isinstance(loaded, trimesh.Scene) else None
         if dumped is not None:
             parts = [part for part in dumped if isinstance(part, trimesh.Trimesh)]
@@ -121,4 +132,8 @@ def _through_trimesh(file: Path) -> Surface:
         starts = np.cumsum([0] + [len(part.vertices) for part in parts[:-1]])
         vertices = np.concatenate([np.asarray(part.vertices, np.float64) for part in parts])
         triangles = [np.asarray(p.faces, np.int64) + s for p, s in zip(parts, starts, strict=True)]
-        return Surface(vertices, np.concatenate(triangles))
+        textures: list[Any] = [getattr(part.visual, "uv", None) for part in parts]
+        painted = textured and all(each is not None for each in textures)
+        return Surface(vertices, np.concatenate(triangles)), (
+            np.concatenate(textures, dtype=np.float64) if painted else None
+        )

@@ -1,0 +1,112 @@
+"""A body that is bent about an axis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.spatial.transform import Rotation
+
+from supple.character.rigs.base import PoseRig
+from supple.character.rigs.poses import one_pose
+from supple.checks import instance, numbers, vector
+from supple.errors import InputError
+from supple.mesh.surface import Surface
+from supple.types import Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class BendRig(PoseRig):
+    """Bends a surface along one direction, about another one across it.
+
+    A pose (1,) is the angle [rad] by which the far end has turned against the near one, about the
+    axis ``about``. What lies between ``bounds`` [m], measured from ``origin`` in the direction
+    ``along``, becomes an arc of unchanged length; beyond them it stays straight. What is around
+    ``origin`` stays where it is. Left out, ``origin`` is the middle of the surface, and ``bounds``
+    take in all of it.
+    """
+
+    rest: Surface
+    along: ArrayLike = (1.0, 0.0, 0.0)
+    about: ArrayLike = (0.0, 1.0, 0.0)
+    origin: ArrayLike | None = None
+    bounds: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        instance("rest", self.rest, Surface, 'read_surface("x.obj")')
+        along, about = vector("along", self.along), vector("about", self.about)
+        if not (along.any() and about.any()):
+            raise InputError("along and about must have a direction; (0, 0, 0) has none")
+        along, about = along / np.linalg.norm(along), about / np.linalg.norm(about)
+        if abs(along @ about) > 1e-6:
+            raise InputError(f"along and about must be at right angles; got {along} and {about}")
+        low, high = self.rest.bounds
+        origin = (low + high) / 2 if self.origin is None else vector("origin", self.origin)
+        places = (self.rest.vertices - origin) @ along
+        given = (places.min(), places.max()) if self.bounds is None else self.bounds
+        start, end = numbers("bounds", given, ((2,),)).tolist()
+        if not start < end:
+            raise InputError(f"bounds={self.bounds!r}: give its start and its end, in order")
+        values = {"along": along, "about": about, "origin": origin, "bounds": (start, end)}
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "triangles", self.rest.triangles)
+        object.__setattr__(self, "neutral", np.zeros(1))
+
+    def vertices(self, pose: Floats, which: Ints | None = None) -> Floats:
+        bent, straight, high, level = self._coordinates(which)
+        curvature = one_pose(pose, 1)[0] / self._length
+        angle = curvature * bent
+        sine, cosine = np.sin(angle), np.cos(angle)
+        half = 0.5 * angle
+        chord = bent * np.sinc(half / np.pi)  # of the arc ∫ (cos κs, sin κs) ds
+        x = self._start + chord * np.cos(half) + straight * cosine - high * sine
+        z = chord * np.sin(half) + straight * sine + high * cosine
+        found: Floats = self._origin + np.stack([x, level, z], axis=1) @ self._axes
+        return found
+
+    def frames(self, pose: Floats, which: Ints | None = None) -> Floats:
+        bent = self._coordinates(which)[0]
+        angle = one_pose(pose, 1)[0] / self._length * bent
+        turns: Floats = Rotation.from_rotvec(angle[:, None] * self._axes[1]).as_matrix()
+        return turns
+
+    def perturbed(self, pose: Floats, rng: np.random.Generator, size: float = 1.0) -> Floats:
+        """Bent by up to ``size`` degrees more or less."""
+        return np.asarray(one_pose(pose, 1) + np.deg2rad(size) * rng.uniform(-1.0, 1.0, 1))
+
+    @property
+    def _length(self) -> float:
+        start, end = self._bounds
+        return float(end - start)
+
+    @property
+    def _start(self) -> float:
+        """Where the arc begins that leaves the origin alone [m]."""
+        return float(np.clip(0.0, *self._bounds))
+
+    @cached_property
+    def _bounds(self) -> Floats:
+        return np.asarray(self.bounds, dtype=float)
+
+    @cached_property
+    def _origin(self) -> Floats:
+        return np.asarray(self.origin, dtype=float)
+
+    @cached_property
+    def _axes(self) -> Floats:
+        """Along, about, and the third direction, towards which positive angles bend, as rows."""
+        along, about = np.asarray(self.along, dtype=float), np.asarray(self.about, dtype=float)
+        return np.stack([along, about, np.cross(about, along)])
+
+    def _coordinates(self, which: Ints | None) -> Floats:
+        return self._all_coordinates if which is None else self._all_coordinates[:, which]
+
+    @cached_property
+    def _all_coordinates(self) -> Floats:
+        """How far each vertex is along the arc, beyond it, above it and to the side [m], (4, n)."""
+        place, level, high = ((self.rest.vertices - self._origin) @ self._axes.T).T
+        within = np.clip(place, *self._bounds)
+        return np.stack([within - self._start, place - within, high, level])

@@ -1,0 +1,93 @@
+"""Corrections that an artist sculpts in some poses (pose space paper, §3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from supple.character.pose_weights import PoseWeights
+from supple.character.rigs.base import PoseRig
+from supple.character.rigs.blend_shapes import vertices_of
+from supple.checks import instance, numbers
+from supple.errors import InputError
+from supple.mesh.surface import Surface
+from supple.types import Floats, Ints
+
+_SAME = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class PoseSpaceDeformation(PoseRig):
+    """A rig with corrections: Φ(p) + δ(p), δ(p) = Σ_i w_i(p) δ_i (Eqs. 1 and 2).
+
+    ``corrections`` (m, n, 3) [m] are those in ``poses`` (m, d). Where the rig has frames they lie
+    in the neutral ones, and turn along. The neutral pose has none, unless it is among the poses.
+    """
+
+    rig: PoseRig
+    poses: Floats
+    corrections: Floats
+    weights: PoseWeights = field(init=False)
+    """How much each of the poses counts in another."""
+
+    def __post_init__(self) -> None:
+        instance("rig", self.rig, PoseRig, "SkeletonRig(character)")
+        neutral = self.rig.neutral
+        poses = numbers("poses", self.poses)
+        if poses.ndim != 2 or poses.shape[1:] != neutral.shape or not len(poses):
+            raise InputError(f"poses have shape {poses.shape}; give (m, {len(neutral)})")
+        wanted = (len(poses), self.rig.n_vertices, 3)
+        corrections = numbers("corrections", self.corrections, (wanted,))
+        features = np.array([self.rig.features(pose) for pose in poses])
+        at_rest = self.rig.features(neutral)
+        if not (np.abs(features - at_rest).max(axis=1) < _SAME).any():
+            features = np.concatenate([at_rest[None], features])
+            poses = np.concatenate([neutral[None], poses])
+            corrections = np.concatenate([np.zeros((1, *wanted[1:])), corrections])
+        values = {
+            "poses": poses,
+            "corrections": corrections,
+            "weights": PoseWeights.of(features),
+            "triangles": self.rig.triangles,
+            "neutral": neutral,
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def from_shapes(
+        cls, rig: PoseRig, poses: ArrayLike, shapes: Sequence[Surface] | ArrayLike
+    ) -> PoseSpaceDeformation:
+        """From the sculpted surfaces, or their vertices (m, n, 3) [m], in ``poses`` (m, d)."""
+        given = np.atleast_2d(numbers("poses", poses))
+        x = vertices_of("shapes", shapes, rig.n_vertices)
+        if len(x) != len(given):
+            raise InputError(f"there are {len(given)} poses and {len(x)} shapes; give one for each")
+        corrections = np.empty_like(x)
+        for k, (pose, shape) in enumerate(zip(given, x, strict=True)):
+            corrections[k] = shape - rig.vertices(pose)
+            frames = rig.frames(pose)
+            if frames is not None:
+                corrections[k] = np.einsum("nji,nj->ni", frames, corrections[k])
+        return cls(rig, given, corrections)
+
+    def vertices(self, pose: Floats, which: Ints | None = None) -> Floats:
+        chosen = slice(None) if which is None else which
+        w = self.weights(self.features(pose))
+        added = np.tensordot(w, self.corrections[:, chosen], axes=1)  # Eq. 2
+        frames = self.frames(pose, which)
+        if frames is not None:
+            added = np.einsum("nij,nj->ni", frames, added)
+        return np.asarray(self.rig.vertices(pose, which) + added)  # Eq. 1
+
+    def features(self, pose: Floats) -> Floats:
+        return self.rig.features(pose)
+
+    def frames(self, pose: Floats, which: Ints | None = None) -> Floats | None:
+        return self.rig.frames(pose, which)
+
+    def perturbed(self, pose: Floats, rng: np.random.Generator, size: float = 1.0) -> Floats:
+        return self.rig.perturbed(pose, rng, size)
