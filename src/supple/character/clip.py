@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation, Slerp
 
 from supple.character.rig import Rig, RigPose
-from supple.checks import numbers
+from supple.checks import number, numbers
 from supple.errors import InputError
 from supple.types import Floats
 
@@ -151,15 +151,19 @@ class Clip:
             into[track.channel][:, track.joint] = track.at(t)
         return RigPose(x, q, s)
 
-    def looped(self, rig: Rig, times: ArrayLike) -> RigPose:
-        """The same at ``times`` (T,) [s] since the clip began, played over and over."""
+    def looped(self, rig: Rig, times: ArrayLike, *, period: float | None = None) -> RigPose:
+        """The same at ``times`` (T,) [s] since the clip began, played over and over.
+
+        ``period`` [s] from one round to the next is that of the clip unless given.
+        """
         t = np.maximum(numbers("times", times), 0.0)
-        if self.period == 0:
+        length = self.period if period is None else number("period", period, at_least=0, unit="s")
+        if length == 0:
             return self.poses(rig, np.full_like(t, self.start))
-        rounds = np.maximum(np.ceil(t / self.period - _ROUNDING) - 1, 0.0)
-        since = t - rounds * self.period  # the end of a round, not the start of the next
+        rounds = np.maximum(np.ceil(t / length - _ROUNDING) - 1, 0.0)
+        since = t - rounds * length  # the end of a round, not the start of the next
         poses = self.poses(rig, self.start + np.minimum(since, self.duration))
-        gap = self.period - self.duration
+        gap = length - self.duration
         if gap == 0:
             return poses
         share = np.clip((since - self.duration) / gap, 0.0, 1.0)
