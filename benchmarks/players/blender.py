@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 
 from supple.io.gltf_document import GltfDocument
+from supple.io.played_gltf import PlayedGltf
 
-from .ours import Played, Prepared
+from .frames import Frames, skinned_parts
 
 VERSION = "4.5.*"  # the line with long support whose wheel runs on Python 3.11
+_RATE = 24  # frames a second that Blender counts in
 _SCRIPT = Path(__file__).with_name("blender_script.py")
 
 
@@ -34,16 +36,15 @@ def environment(folder: Path) -> Path:
     return python
 
 
-def compared(
-    folder: Path, prepared: Prepared, clips: Sequence[Played], rate: int
-) -> dict[str, Any]:
+def compared(folder: Path, played: PlayedGltf, clips: Sequence[Frames]) -> dict[str, Any]:
     """How far Blender is from ``clips`` at most, by clip, in the units of the file."""
     python = environment(folder)
+    animations = played.document.json["animations"]
     wanted = {
-        "rate": rate,
+        "rate": _RATE,
         "clips": [
             {
-                "name": prepared.animation_name(clip.animation) or f"Anim_{clip.animation}",
+                "name": animations[clip.animation].get("name", f"Anim_{clip.animation}"),
                 "animation": clip.animation,
                 "times": clip.times.tolist(),
             }
@@ -53,43 +54,42 @@ def compared(
     with tempfile.TemporaryDirectory() as place:
         asked, answer = Path(place) / "wanted.json", Path(place) / "found.npz"
         asked.write_text(json.dumps(wanted))
-        without = GltfDocument(prepared.path)
-        without.json.pop("animations", None)
+        without = GltfDocument(played.path)
+        del without.json["animations"]
         still = Path(place) / "still.glb"
         still.write_bytes(without.packed())
-        command = [python, _SCRIPT, prepared.path, still, asked, answer]
+        command = [python, _SCRIPT, played.path, still, asked, answer]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=1800)
         if done.returncode or not answer.exists():
             raise RuntimeError(f"Blender: {done.stdout[-2000:]}\n{done.stderr[-2000:]}")
         found = dict(np.load(answer))
     result: dict[str, Any] = {"revision": str(found["version"]), "clips": []}
-    worst = {clip.clip: 0.0 for clip in clips}
-    for k, (name, own) in enumerate(_nodes(prepared)):
-        for clip in clips:
+    for clip in clips:
+        worst = 0.0
+        for k, (name, own) in enumerate(_meshes(played)):
             theirs = found[f"clip {clip.animation} {k}"]
             if theirs.shape[1] != len(own):
                 raise RuntimeError(
                     f"Blender has {theirs.shape[1]} vertices in {name}, the file {len(own)}"
                 )
             off = theirs - clip.positions[:, own]
-            far = float(np.sqrt((off**2).sum(axis=2).max()))
-            worst[clip.clip] = max(worst[clip.clip], far)
-    for clip in clips:
-        frames = len(clip.times)
-        result["clips"].append({"name": clip.clip, "frames": frames, "worst": worst[clip.clip]})
+            worst = max(worst, float(np.sqrt((off**2).sum(axis=2).max())))
+        result["clips"].append({"name": clip.clip, "frames": len(clip.times), "worst": worst})
     return result
 
 
-def _nodes(prepared: Prepared) -> list[tuple[str, np.ndarray]]:
+def _meshes(played: PlayedGltf) -> list[tuple[str, np.ndarray]]:
     """The mesh of each node with a skin, by name, and its vertices that triangles have."""
-    used = np.unique(prepared.rigged.character.skin.triangles)
+    used = np.unique(played.rigged.character.skin.triangles)
     order: dict[int, list[np.ndarray]] = {}
     start = 0
-    for part in prepared.parts:
-        mine = start + np.arange(part.count)
-        order.setdefault(part.node, []).append(
-            mine[np.isin(part.first + np.arange(part.count), used)]
-        )
+    for part in skinned_parts(played):
+        inside = np.isin(part.first + np.arange(part.count), used)
+        order.setdefault(part.node, []).append(start + np.flatnonzero(inside))
         start += part.count
-    listed = [(prepared.mesh_name(node), np.concatenate(own)) for node, own in order.items()]
+    nodes, meshes = played.document.json["nodes"], played.document.json["meshes"]
+    listed = []
+    for node, own in order.items():
+        mesh = nodes[node]["mesh"]
+        listed.append((meshes[mesh].get("name", f"Mesh_{mesh}"), np.concatenate(own)))
     return sorted(listed, key=lambda pair: pair[0])

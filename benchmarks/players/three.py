@@ -14,7 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from .ours import Played, Prepared
+from supple.io.played_gltf import PlayedGltf
+
+from .frames import Frames, skinned_parts
 from .validator import installed
 
 _PAGE = Path(__file__).with_name("three.html")
@@ -28,7 +30,7 @@ def browser() -> str | None:
 
 
 def compared(
-    folder: Path, prepared: Prepared, clips: Sequence[Played], timeout: float = 600.0
+    folder: Path, played: PlayedGltf, clips: Sequence[Frames], timeout: float = 1200.0
 ) -> dict[str, Any]:
     """How far three.js is from ``clips`` at most, by clip, in the units of the file."""
     command = browser()
@@ -38,7 +40,7 @@ def compared(
     wanted = {
         "parts": [
             {"node": part.node, "primitive": part.primitive, "count": part.count}
-            for part in prepared.parts
+            for part in skinned_parts(played)
         ],
         "clips": [
             {"name": clip.clip, "animation": clip.animation, "times": clip.times.tolist()}
@@ -47,7 +49,7 @@ def compared(
     }
     pages = {
         "/": ("text/html", _PAGE.read_bytes()),
-        "/file.glb": ("model/gltf-binary", prepared.path.read_bytes()),
+        "/file.glb": ("model/gltf-binary", played.path.read_bytes()),
         "/wanted.json": ("application/json", json.dumps(wanted).encode()),
     }
     for clip in clips:

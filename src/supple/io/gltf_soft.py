@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from supple.character.clip import Between, along_cubics
-from supple.character.gltf import RiggedFile
+from supple.character.gltf import Part, RiggedFile
 from supple.character.soft_motion import SoftMotion
 from supple.errors import InputError
 from supple.files import replacing
@@ -130,7 +130,7 @@ class _Writer:
         for part in self._rigged.parts:
             if part.node == node:
                 primitive = primitives[part.primitive]
-                made = self._targets(primitive, part.first, part.count)
+                made = self._targets(primitive, part)
                 primitive["targets"] = [*primitive.get("targets", ()), *made]
         count = len(self._shapes.shapes)
         mesh["weights"] = [*mesh.get("weights", [0.0] * before), *[0.0] * count]
@@ -141,12 +141,13 @@ class _Writer:
         extras["targetNames"] = [*names, *(f"soft {k + 1}" for k in range(count))]
         return before
 
-    def _targets(self, primitive: dict[str, Any], first: int, count: int) -> list[dict[str, int]]:
+    def _targets(self, primitive: dict[str, Any], part: Part) -> list[dict[str, int]]:
+        """Targets of a primitive; those of a node with the same vertices are the same."""
         attributes = primitive["attributes"]
         shared = ("POSITION", "NORMAL", "JOINTS_0", "WEIGHTS_0")
-        key = tuple(attributes.get(name, -1) for name in shared)
+        key = (part.node, *(attributes.get(name, -1) for name in shared))
         if key not in self._made:
-            mine = slice(first, first + count)
+            mine = slice(part.first, part.first + part.count)
             made = [
                 {"POSITION": self._document.add_vectors(shape[mine])}
                 for shape in self._shapes.shapes
