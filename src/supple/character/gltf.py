@@ -42,6 +42,8 @@ def read_character(
 class Part:
     """Vertices of the skin from ``first`` on, so many, and the primitive that they are in."""
 
+    name: str
+    """Of the node."""
     node: int
     primitive: int
     first: int
@@ -179,7 +181,8 @@ class _Reader:
             for k, primitive in enumerate(self._document.meshes[found.mesh].primitives):
                 piece = self._piece(primitive, first, skinned=skinned)
                 start = sum(part.count for part in self.parts)
-                self.parts.append(Part(node, k, start, len(piece.vertices), skinned))
+                part = Part(self._name(node), node, k, start, len(piece.vertices), skinned)
+                self.parts.append(part)
                 pieces.append(piece)
         widest = max(piece.bones.shape[1] for piece in pieces)
         starts = [part.first for part in self.parts]
