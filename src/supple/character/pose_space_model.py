@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from supple.character.pose_weights import PoseWeights
+from supple.character.posed_model import PosedModel
 from supple.character.tet_rig import TetRig
+from supple.errors import InputError
 from supple.materials import Material
 from supple.types import Bools, Floats, Ints
 
@@ -56,6 +62,14 @@ class PoseSpaceModel:
     measured: dict[str, Any] = field(default_factory=dict)
     """Training and test errors, times and numbers of samples."""
 
+    def __post_init__(self) -> None:
+        kinds = {np.int64: _INDICES, np.float64: _NUMBERS, np.bool_: _MASKS}
+        for kind, names in kinds.items():
+            for name in names:
+                array = np.require(getattr(self, name), kind, ["C", "W"])
+                object.__setattr__(self, name, array)
+        _check(self)
+
     @property
     def n_coordinates(self) -> int:
         """Number of reduced coordinates, r."""
@@ -71,3 +85,81 @@ class PoseSpaceModel:
             f"PoseSpaceModel({self.n_poses} poses, {self.n_coordinates} coordinates, "
             f"{len(self.cells)} cubature cells)"
         )
+
+    def at(self, pose: ArrayLike) -> PosedModel:
+        """The model in a pose (d,)."""
+        return PosedModel(self, pose)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes a file that ``load_pose_space_model`` reads.
+
+        A skinned character's rig is kept in it; any other rig has to be given again.
+        """
+        from supple.character.pose_space_file import save_pose_space_model
+
+        save_pose_space_model(self, path)
+
+
+_INDICES = ("regions", "cells", "inertial_vertices", "skin_cells")
+_MASKS = ("fixed", "members")
+_NUMBERS = (
+    "poses",
+    "masses",
+    "bases",
+    "gram",
+    "cell_weights",
+    "lame",
+    "inertial_weights",
+    "skin_weights",
+    "squares",
+)
+
+
+def _check(model: PoseSpaceModel) -> None:
+    """Stop at arrays that do not fit together, before a kernel reads beyond them."""
+    mesh = model.tet_rig.mesh
+    n, r = len(mesh.vertices), (*model.bases.shape, 0, 0, 0, 0)[3]
+    m, d = (*model.poses.shape, 0, 0)[:2]
+    c, s, skin = len(model.cells), len(model.inertial_vertices), len(model.skin_cells)
+    shapes: dict[str, tuple[int, ...]] = {
+        "poses": (m, d),
+        "masses": (n,),
+        "fixed": (n,),
+        "bases": (m, n, 3, r),
+        "regions": (r,),
+        "members": (len(model.members), n),
+        "gram": (m, m, r, r),
+        "cells": (c,),
+        "cell_weights": (m, c),
+        "lame": (m, c, 2),
+        "inertial_vertices": (s,),
+        "inertial_weights": (s,),
+        "skin_cells": (skin,),
+        "skin_weights": (skin, 4),
+        "squares": (m, r),
+    }
+    for name, shape in shapes.items():
+        array = getattr(model, name)
+        if array.shape != shape or 0 in shape:
+            raise InputError(f"{name} of the model has shape {array.shape}; it must be {shape}")
+        if name in _NUMBERS and not np.isfinite(array).all():
+            raise InputError(f"{name} of the model must be finite")
+    bounds = {
+        "regions": len(model.members),
+        "cells": len(mesh.cells),
+        "inertial_vertices": n,
+        "skin_cells": len(mesh.cells),
+    }
+    for name, bound in bounds.items():
+        array = getattr(model, name)
+        if array.min() < 0 or array.max() >= bound:
+            raise InputError(f"{name} of the model must be from 0 to {bound - 1}")
+    for name in ("cell_weights", "inertial_weights"):
+        if getattr(model, name).min() < 0:
+            raise InputError(f"{name} of the model must not be negative")
+    if model.masses.min() <= 0 or np.einsum("iikk->ik", model.gram).min() <= 0:
+        raise InputError("masses of the model must be positive")
+    if model.weights.count != m:
+        raise InputError(f"weights of the model are for {model.weights.count} poses, not {m}")
+    if len(model.tet_rig.rig.vertices(model.tet_rig.rig.neutral)) != skin:
+        raise InputError(f"the model has a skin of {skin} vertices; its rig has another number")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from supple.character.pose_weights import PoseWeights
 from supple.character.rigs.base import PoseRig
@@ -38,6 +37,8 @@ class TetRig:
     @classmethod
     def of(cls, rig: PoseRig, mesh: TetMesh) -> TetRig:
         """The mesh, which lies as the surface does in its neutral pose, without corrections."""
+        from scipy.spatial import cKDTree  # slow to import
+
         surface = rig.vertices(rig.neutral)
         count = min(_NEAREST, len(surface))
         distance, near = cKDTree(surface).query(mesh.vertices, k=count)

@@ -168,22 +168,31 @@ class PoseSampler:
                 yield part, slice(a, min(a + step, cells))
 
     def _evaluate(self, part: Part, at: slice, z: Floats, order: int) -> tuple[Floats, Floats]:
-        """ψ (c, T, points) of cells, and their forces (c, T, r) if order ≥ 1."""
-        G = gradients_of_basis(part, at, self.coordinates.shapes)
-        c, points = G.shape[:2]
-        n, r = z.shape
-        rows = G.reshape(c, 9 * points, r)
-        F = (z @ rows.transpose(0, 2, 1)).reshape(c * n, points, 3, 3)
-        F.reshape(-1, 9)[:, ::4] += 1.0
-        psi = np.empty((c * n, points))
-        P = np.empty((c * n if order >= 1 else 0, points, 3, 3))
-        A = np.empty((0, points, 6, 3, 3))
-        lam, mu = (np.repeat(x[at], n) for x in part.lame)
-        part.material.evaluate(F, lam, mu, psi, P, A, order)
-        if order == 0:
-            return psi.reshape(c, n, points), np.empty((c, 0, r))
-        P.reshape(c, n, points, 9)[:] *= part.weights[at][:, None, :, None]
-        return psi.reshape(c, n, points), P.reshape(c, n, 9 * points) @ rows
+        return energies_and_forces(part, at, self.coordinates.shapes, z, order)
+
+
+def energies_and_forces(
+    part: Part, at: Ints | slice, shapes: Floats, q: Floats, order: int
+) -> tuple[Floats, Floats]:
+    """ψ (c, T, points) of cells where u = Σ_i q_i φ_i, and their forces (c, T, r) if order ≥ 1.
+
+    ``shapes`` φ are (r, n, 3), ``q`` (T, r).
+    """
+    G = gradients_of_basis(part, at, shapes)
+    c, points = G.shape[:2]
+    n, r = q.shape
+    rows = G.reshape(c, 9 * points, r)
+    F = (q @ rows.transpose(0, 2, 1)).reshape(c * n, points, 3, 3)
+    F.reshape(-1, 9)[:, ::4] += 1.0
+    psi = np.empty((c * n, points))
+    P = np.empty((c * n if order >= 1 else 0, points, 3, 3))
+    A = np.empty((0, points, 6, 3, 3))
+    lam, mu = (np.repeat(x[at], n) for x in part.lame)
+    part.material.evaluate(F, lam, mu, psi, P, A, order)
+    if order == 0:
+        return psi.reshape(c, n, points), np.empty((c, 0, r))
+    P.reshape(c, n, points, 9)[:] *= part.weights[at][:, None, :, None]
+    return psi.reshape(c, n, points), P.reshape(c, n, 9 * points) @ rows
 
 
 def _rest(model: Cubature, load: Floats) -> Floats:

@@ -1,9 +1,4 @@
-"""Choosing the cells of a cubature and their weights.
-
-Cells are added in batches, those first whose forces look most like what is missing, and after each
-batch non-negative least squares gives all weights anew and drops cells
-[An, Kim, James 2008; von Tycowicz et al. 2013].
-"""
+"""Training a cubature: poses, the forces of cells in them, and the cells that stand for all."""
 
 from __future__ import annotations
 
@@ -19,12 +14,12 @@ from ..errors import InputError
 from ..types import Floats, Ints, Progress
 from .cubature import Cubature, CubatureWarning, checked_vectors
 from .cubature_poses import SCALES, EnergyCoordinates, PoseSampler
+from .cubature_selection import DenseSamples, Selection, select
 
 LARGEST_GOOD_ERROR = 0.03
 _TOLERANCE = 0.01
 _CELLS_A_COORDINATE = 10  # 3 to 6 are needed for 1 %, as a rule
 _POOL = 2**25  # numbers that describe the cells to choose from: 256 MB
-_LEAST_GAIN = 1e-3  # a batch that lowers the error by a smaller share is the last
 
 
 def train_cubature(
@@ -69,8 +64,9 @@ def train_cubature(
         lesson = _drawn_lesson(sampler, int(poses), rng)
     else:
         lesson = _given_lesson(sampler, poses, rng)
-    chosen, weights, error = _select(lesson.batches, most, target, progress)
-    found = Cubature.of_cells(body, basis, lesson.pool[chosen], weights)
+    selected = _select(lesson.batches, most, target, progress)
+    error = selected.error
+    found = Cubature.of_cells(body, basis, lesson.pool[selected.chosen], selected.weights[0])
     exact = sampler.total_force(lesson.test)
     B = coordinates.B
     missed = found.evaluate_many(lesson.test @ B.T, order=1)[1] @ B - exact
@@ -87,28 +83,18 @@ def train_cubature(
         found,
         training_error=error,
         test_error=test_error,
-        poses=sum(batch.poses for batch in lesson.batches),
+        poses=sum(batch.count for batch in lesson.batches),
         shrunk_poses=lesson.shrunk,
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Batch:
-    """What cells should add up to in some poses: forces over the norm of the whole force."""
-
-    poses: int
-    of_cells: Floats
-    """(c, poses · r)"""
-    whole: Floats
-    """(poses · r,)"""
-
-    @classmethod
-    def of(cls, sampler: PoseSampler, z: Floats, pool: Ints) -> _Batch:
-        of_cells = np.empty((len(pool), *z.shape))
-        whole = sampler.forces(z, pool, of_cells)
-        lengths = _lengths(whole)
-        of_cells /= lengths
-        return cls(len(z), of_cells.reshape(len(pool), -1), (whole / lengths).reshape(-1))
+def _samples(sampler: PoseSampler, z: Floats, pool: Ints) -> DenseSamples:
+    """What cells should add up to in poses z: forces over the norm of the whole force."""
+    of_cells = np.empty((len(pool), *z.shape))
+    whole = sampler.forces(z, pool, of_cells)
+    lengths = _lengths(whole)
+    of_cells /= lengths
+    return DenseSamples(len(z), of_cells.reshape(len(pool), -1), (whole / lengths).reshape(-1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +102,7 @@ class _Lesson:
     """All that a training learns from: cells to choose from, and poses z."""
 
     pool: Ints
-    batches: list[_Batch]
+    batches: list[DenseSamples]
     test: Floats
     shrunk: int
 
@@ -127,14 +113,15 @@ def _drawn_lesson(sampler: PoseSampler, count: int, rng: np.random.Generator) ->
     pool = _pool(sampler.body, count * r, rng)
     moving = sampler.draw(count - count // 2, rng)
     shrunk = sampler.shrink_inverted(moving)
-    first = _Batch.of(sampler, moving, pool)
-    chosen, weights, _ = _select([first], _CELLS_A_COORDINATE * r, LARGEST_GOOD_ERROR, None)
-    coarse = Cubature.of_cells(sampler.body, sampler.coordinates.shapes, pool[chosen], weights)
+    first = _samples(sampler, moving, pool)
+    few = _select([first], _CELLS_A_COORDINATE * r, LARGEST_GOOD_ERROR, None)
+    shapes = sampler.coordinates.shapes
+    coarse = Cubature.of_cells(sampler.body, shapes, pool[few.chosen], few.weights[0])
     resting = sampler.draw_resting(count // 2, rng, coarse)
     some = max(len(SCALES), count // 4)
     test = np.concatenate([sampler.draw(some, rng), sampler.draw_resting(some, rng, coarse)])
     shrunk += sampler.shrink_inverted(resting) + sampler.shrink_inverted(test)
-    return _Lesson(pool, [first, _Batch.of(sampler, resting, pool)], test, shrunk)
+    return _Lesson(pool, [first, _samples(sampler, resting, pool)], test, shrunk)
 
 
 def _given_lesson(sampler: PoseSampler, given: ArrayLike, rng: np.random.Generator) -> _Lesson:
@@ -149,7 +136,7 @@ def _given_lesson(sampler: PoseSampler, given: ArrayLike, rng: np.random.Generat
     shrunk = sampler.shrink_inverted(z)
     kept = np.arange(len(z)) % 5 == 4
     pool = _pool(sampler.body, z.size, rng)
-    return _Lesson(pool, [_Batch.of(sampler, z[~kept], pool)], z[kept], shrunk)
+    return _Lesson(pool, [_samples(sampler, z[~kept], pool)], z[kept], shrunk)
 
 
 def _pool(body: Body, numbers_a_cell: int, rng: np.random.Generator) -> Ints:
@@ -171,36 +158,9 @@ def _lengths(forces: Floats) -> Floats:
 
 
 def _select(
-    batches: list[_Batch], most: int, tolerance: float, progress: Progress | None
-) -> tuple[Ints, Floats, float]:
-    """Which cells of the pool to take, their weights, and the relative error that is left."""
-    from scipy.optimize import nnls  # slow to import
-
-    count = sum(batch.poses for batch in batches)
-    target = np.concatenate([batch.whole for batch in batches])
-    edges = np.cumsum([len(batch.whole) for batch in batches])[:-1]
-    step = max(1, len(target) // count // 2)
-    lengths = np.sqrt(sum(np.einsum("em,em->e", b.of_cells, b.of_cells) for b in batches))
-    lengths[lengths == 0] = np.inf  # cells that no pose deforms
-    chosen: Ints = np.zeros(0, dtype=np.int64)
-    weights: Floats = np.zeros(0)
-    error, residual = 1.0, target
-    while error > tolerance and len(chosen) < most:
-        parts = zip(batches, np.split(residual, edges), strict=True)
-        likeness = sum(batch.of_cells @ part for batch, part in parts) / lengths
-        likeness[chosen] = 0.0
-        best = np.argsort(-likeness, kind="stable")[: min(step, most - len(chosen))]
-        tried = np.concatenate([chosen, best[likeness[best] > 0]])
-        columns = np.concatenate([batch.of_cells[tried] for batch in batches], axis=1)
-        Q, R = np.linalg.qr(columns.T)
-        x, _ = nnls(R, Q.T @ target, maxiter=30 * len(tried))
-        left = target - x @ columns
-        before, now = error, float(np.linalg.norm(left) / np.sqrt(count))
-        if now >= before:
-            break
-        chosen, weights, error, residual = tried[x > 0], x[x > 0], now, left
-        if progress is not None:
-            progress(len(chosen), most, f"cells, error {100 * error:.2g} %")
-        if now > (1 - _LEAST_GAIN) * before:
-            break
-    return chosen, weights, error
+    batches: list[DenseSamples], most: int, tolerance: float, progress: Progress | None
+) -> Selection:
+    """Which cells of the pool to take, with one weight for all poses."""
+    r = len(batches[0].whole) // batches[0].count
+    step = max(1, r // 2)
+    return select([batches], most=most, tolerance=tolerance, step=step, progress=progress)

@@ -97,35 +97,50 @@ def checked_modes(rest: Linearization, modes: Modes) -> Modes:
 # -- the second derivative of the elastic force at rest --------------------------------------
 
 
-def force_derivatives(body: Body, shapes: Floats) -> Floats:
-    """(H : Ψ^i) Ψ^j = D²∇U(0)[Ψ^i, Ψ^j] for all pairs of shapes (k, n, 3), (k, k, n, 3)."""
-    k = len(shapes)
-    forces = np.zeros((body.n_vertices, 3, k, k))
+def force_derivatives(body: Body, shapes: Floats, others: Floats | None = None) -> Floats:
+    """(H : Ψ^i) Y^j = D²∇U(0)[Ψ^i, Y^j] for all shapes Ψ (k, n, 3) and others Y, (k, l, n, 3).
+
+    Without ``others`` these are the shapes themselves.
+    """
+    others = shapes if others is None else others
+    forces = np.zeros((body.n_vertices, 3, len(shapes), len(others)))
     for part in body.parts:
         lame, kinds = np.unique(np.stack(part.lame), axis=1, return_inverse=True)
-        _add_part(part, shapes, curvature(part.material, *lame), kinds.ravel(), forces)
+        _add_part(part, shapes, others, curvature(part.material, *lame), kinds.ravel(), forces)
     return np.ascontiguousarray(forces.transpose(2, 3, 0, 1))
 
 
-def _add_part(part: Part, shapes: Floats, tensors: Floats, kinds: Ints, forces: Floats) -> None:
-    """Adds Σ w D²P[∇Ψ^i, ∇Ψ^j] ∇N over the points of a part's cells to ``forces`` (n, 3, k, k).
+def _add_part(
+    part: Part, shapes: Floats, others: Floats, tensors: Floats, kinds: Ints, forces: Floats
+) -> None:
+    """Adds Σ w D²P[∇Ψ^i, ∇Y^j] ∇N over the points of a part's cells to ``forces`` (n, 3, k, l).
 
     ``tensors`` (kinds, 9, 9, 9) are D²P by the kind of each cell. All is products of matrices.
+    Cells in which no shape moves add nothing.
     """
-    k, (cells, points) = len(shapes), part.weights.shape
-    nodes_per_cell = part.nodes.shape[1]
-    by_node = np.ascontiguousarray(shapes.transpose(1, 2, 0)).reshape(len(forces), 3 * k)
+    points, nodes_per_cell = part.weights.shape[1], part.nodes.shape[1]
+    moving = np.abs(shapes).max(axis=(0, 2)) > 0
+    moved = np.flatnonzero(moving[part.nodes].any(axis=1))
+
+    def gradients(by_node: Floats, nodes: Ints, dN: Floats) -> Floats:
+        """G[c, q, as, i] = ∂Ψ^i_a/∂X_s"""
+        G = (dN.swapaxes(2, 3) @ by_node[nodes][:, None]).reshape(len(nodes), points, 3, 3, -1)
+        return np.ascontiguousarray(G.swapaxes(2, 3)).reshape(len(nodes), points, 9, -1)
+
+    first, second = (
+        np.ascontiguousarray(s.transpose(1, 2, 0)).reshape(len(forces), -1)
+        for s in (shapes, others)
+    )
     # Rows are the stress P_al with l before a, then the first gradient; columns the second one.
     tensors = tensors.reshape(-1, 3, 3, 9, 9).swapaxes(1, 2).reshape(-1, 1, 81, 9)
-    step = max(1, _CHUNK_BYTES // (8 * 9 * points * k * k))
-    for start in range(0, cells, step):
-        cut = slice(start, min(start + step, cells))
-        nodes, dN, c = part.nodes[cut], part.gradients[cut], min(step, cells - start)
-        # G[c, q, as, i] = ∂Ψ^i_a/∂X_s
-        G = (dN.swapaxes(2, 3) @ by_node[nodes][:, None]).reshape(c, points, 3, 3, k)
-        G = np.ascontiguousarray(G.swapaxes(2, 3)).reshape(c, points, 9, k)
-        D = (tensors[kinds[cut]] @ G).reshape(c, points, 9, 9, k)  # D²P[·, ∇Ψ^i]
-        P = G.swapaxes(2, 3)[:, :, None] @ D  # D²P[∇Ψ^j, ∇Ψ^i], (c, q, la, j, i)
+    step = max(1, _CHUNK_BYTES // (8 * 9 * points * len(shapes) * len(others)))
+    for start in range(0, len(moved), step):
+        cut = moved[start : start + step]
+        nodes, dN, c = part.nodes[cut], part.gradients[cut], len(cut)
+        G = gradients(first, nodes, dN)
+        H = G if others is shapes else gradients(second, nodes, dN)
+        D = (tensors[kinds[cut]] @ H).reshape(c, points, 9, 9, -1)  # D²P[·, ∇Y^j]
+        P = G.swapaxes(2, 3)[:, :, None] @ D  # D²P[∇Ψ^i, ∇Y^j], (c, q, la, i, j)
         weighted = (dN * part.weights[cut, :, None, None]).swapaxes(1, 2)
         nodal = weighted.reshape(c, nodes_per_cell, -1) @ P.reshape(c, 3 * points, -1)
         touched, place = np.unique(nodes, return_inverse=True)

@@ -92,6 +92,23 @@ class Factorization:
         return self._backend.solves_per_factorization
 
 
+class MatrixFactorization:
+    """Cholesky factors of one symmetric positive definite SciPy matrix."""
+
+    def __init__(self, matrix: sparse.csr_array) -> None:
+        upper = sparse.csr_array(sparse.triu(matrix, format="csr"))
+        upper.sort_indices()
+        indptr, columns = (a.astype(np.int64) for a in (upper.indptr, upper.indices))
+        missing = pardiso.library() is None
+        self._backend: _PardisoBackend | _SuperLU
+        self._backend = (_SuperLU if missing else _PardisoBackend)(indptr, columns)
+        self._backend.factorize(upper.data)
+
+    def solve(self, rhs: Floats) -> Floats:
+        """x (n,) or (n, k)."""
+        return self._backend.solve(rhs)
+
+
 class _PardisoBackend(pardiso.Pardiso):
     # A factorization runs at the speed of dense algebra, a solve at that of memory: per core of a
     # current server about 25 Gflop/s against 2.5 Gflop/s.

@@ -46,6 +46,10 @@ class PoseRig(ABC):
     def perturbed(self, pose: Floats, rng: np.random.Generator, size: float = 1.0) -> Floats:
         """A pose (d,) at random near this one: joints turned by up to ``size`` degrees, …"""
 
+    def between(self, one: Floats, two: Floats, share: float) -> Floats:
+        """A pose (d,) on the way from one to another, 0 at the first and 1 at the second."""
+        return (1 - share) * one + share * two
+
     @property
     def n_vertices(self) -> int:
         """Number of vertices, n."""

@@ -142,6 +142,15 @@ class SkeletonRig(PoseRig):
         joints[roots, :3] += 1e-3 * size * self._size / _HUMAN * rng.uniform(-1.0, 1.0, 3)
         return p
 
+    def between(self, one: Floats, two: Floats, share: float) -> Floats:
+        """A pose (d,) on the way from one to another; joints turn the short way round."""
+        end = np.array(two, dtype=float)
+        count = len(self._parents) * skinning.JOINT
+        turns = end[:count].reshape(-1, skinning.JOINT)[:, 3:7]
+        start = np.asarray(one)[:count].reshape(-1, skinning.JOINT)[:, 3:7]
+        turns[np.einsum("ji,ji->j", start, turns) < 0] *= -1.0  # the same turn, nearer
+        return super().between(one, end, share)
+
     # -- arrays ------------------------------------------------------------------------
 
     def _placed(self, pose: Floats) -> tuple[Floats, Floats]:

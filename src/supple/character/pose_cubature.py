@@ -1,0 +1,128 @@
+"""Elastic forces in every pose from the same few cells (pose space paper, §5.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from supple.character.pose_samples import RestPose, SparseSamples
+from supple.checks import number, whole_number
+from supple.reduction.cubature_selection import DenseSamples, select, weights_of
+from supple.types import Floats, Ints, Progress
+
+_POOL = 2**25  # numbers that describe the cells to choose from: 256 MB
+_BATCHES = 8  # cells are added in so many batches, or a few more
+_SWEEPS = 6  # over the poses, whose weights meet in the poses between
+
+
+@dataclass(frozen=True, eq=False)
+class PoseCubature:
+    """Cells that stand for all, the same in every pose, and how much they count in each."""
+
+    cells: Ints
+    """(c,)"""
+    weights: Floats
+    """v_i ≥ 0 in each pose, (m, c)."""
+    training_errors: Floats
+    """RMS over samples and regions of the relative error of f̃ in each pose, (m,)."""
+
+    def at(self, w: Floats) -> Floats:
+        """v(p) = Σ_i w_i(p) v_i in a pose with weights w (m,), (c,) (Eq. 20)."""
+        return w @ self.weights
+
+    def error(self, rest: RestPose, w: Floats, q: Floats) -> float:
+        """RMS over samples (T, r) of the relative error of f̃ in a pose with weights w (m,)."""
+        exact = rest.forces(q)
+        return relative_error(rest.cubature_forces(q, self.cells, self.at(w)), exact)
+
+
+def relative_error(found: Floats, exact: Floats) -> float:
+    """RMS over rows of ‖found − exact‖ / ‖exact‖, both (T, r)."""
+    missed = np.linalg.norm(found - exact, axis=1) / np.linalg.norm(exact, axis=1)
+    return float(np.sqrt(np.mean(missed**2)))
+
+
+def train_pose_cubature(
+    poses: Sequence[RestPose],
+    between: Sequence[tuple[RestPose, Floats]] = (),
+    *,
+    size: int,
+    tolerance: float = 0.0,
+    samples: int = 60,
+    amplitude: float = 0.5,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> PoseCubature:
+    """Cells, and weights in each pose, for bases of the same regions.
+
+    ``between`` are interpolated poses, with the weights (m,) that they give to the others: the
+    cells are chosen for them too, and the weights such that interpolated ones fit there.
+
+    Up to ``size`` cells, until the error in every pose is at most ``tolerance``. ``samples`` are
+    drawn in each pose; in the largest of them the gradient of displacements is ``amplitude``.
+    """
+    most = whole_number("size", size, at_least=1)
+    number("tolerance", tolerance, at_least=0.0, below=1.0)
+    number("amplitude", amplitude, above=0.0)
+    whole_number("samples", samples, at_least=10)
+    rng = np.random.default_rng(whole_number("seed", seed, at_least=0))
+    every = [*poses, *(rest for rest, _ in between)]
+    pool = _pool(every, samples, rng)
+    lessons = []
+    for k, rest in enumerate(every):
+        lessons.append(rest.samples(rest.draw(samples, rng, amplitude), pool))
+        if progress is not None:
+            progress(k + 1, len(every), "poses, forces of cells")
+    found = select(  # Eq. 17, but with weights for each pose
+        [[lesson] for lesson in lessons],
+        most=most,
+        tolerance=tolerance,
+        step=max(1, most // _BATCHES),
+        progress=progress,
+    )
+    chosen = np.sort(found.chosen)
+    w = np.array([*np.eye(len(poses)), *(each for _, each in between)])
+    weights = _coupled([_some(lesson, chosen) for lesson in lessons], w)
+    used = weights.any(axis=0)
+    chosen, weights = chosen[used], np.ascontiguousarray(weights[:, used])
+    errors = [_error(_some(x, chosen), v) for x, v in zip(lessons, weights, strict=False)]
+    return PoseCubature(pool[chosen], weights, np.array(errors))
+
+
+def _pool(poses: Sequence[RestPose], samples: int, rng: np.random.Generator) -> Ints:
+    """Cells to choose from: all that feel a column, or as many as there is memory for, (c,)."""
+    felt = poses[0].groups.numbers(poses[0].body.mesh.n_cells)
+    cells = rng.permutation(np.flatnonzero(felt))
+    needed = np.cumsum(felt[cells]) * samples * len(poses)
+    kept: Ints = np.sort(cells[: max(1, int(np.searchsorted(needed, _POOL)))])
+    return kept
+
+
+def _some(samples: SparseSamples, chosen: Ints) -> DenseSamples:
+    return DenseSamples(samples.count, samples.columns(chosen), samples.whole)
+
+
+def _error(samples: DenseSamples, v: Floats) -> float:
+    return float(np.linalg.norm(v @ samples.of_terms - samples.whole) / np.sqrt(samples.count))
+
+
+def _coupled(lessons: list[DenseSamples], w: Floats) -> Floats:
+    """v_i ≥ 0 (m, c) that fit best where lesson k has the weights Σ_i w_ki v_i (Eqs. 19, 20).
+
+    Pose after pose is fitted while the others stay, until all agree.
+    """
+    m = w.shape[1]
+    every = np.arange(len(lessons[0].of_terms))
+    v = np.array([weights_of([lesson], every)[0] for lesson in lessons[:m]])
+    for _ in range(_SWEEPS if len(lessons) > m else 0):
+        for i in range(m):
+            v[i] = 0.0
+            parts = [
+                DenseSamples(x.count, share[i] * x.of_terms, x.whole - (share @ v) @ x.of_terms)
+                for x, share in zip(lessons, w, strict=True)
+                if share[i] != 0
+            ]
+            v[i] = weights_of(parts, every)[0]
+    return v

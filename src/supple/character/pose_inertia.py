@@ -1,0 +1,133 @@
+"""Inertial forces of a rig from a few vertices (pose space paper, §5.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from supple.character.pose_cubature import relative_error
+from supple.character.pose_samples import ColumnGroups, RestPose, SparseSamples
+from supple.character.tet_rig import TetRig
+from supple.checks import number, whole_number
+from supple.reduction.cubature_selection import select
+from supple.types import Floats, Ints, Progress
+
+_POOL = 2**25  # numbers that describe the vertices to choose from: 256 MB
+_BATCHES = 8
+_SIZES = (1.0, 1.0, 10.0)  # of perturbations, in turn: turns also pull outwards, if they are large
+
+
+@dataclass(frozen=True, eq=False)
+class InertialCubature:
+    """Vertices that stand for all where the rig accelerates."""
+
+    vertices: Ints
+    """(s,)"""
+    weights: Floats
+    """How many vertices like itself each one stands for, ≥ 0, (s,)."""
+    training_error: float
+    """RMS over samples and regions of the relative error of f̃."""
+
+    def error(self, rest: RestPose, accelerations: Floats) -> float:
+        """RMS over accelerations (T, n, 3) of the relative error of f̃ in a pose."""
+        at = self.vertices
+        exact = reduced_inertia(rest.shapes, rest.masses, accelerations)
+        masses = self.weights * rest.masses[at]
+        found = reduced_inertia(rest.shapes[:, at], masses, accelerations[:, at])  # Eq. 23
+        return relative_error(found, exact)
+
+
+def reduced_inertia(shapes: Floats, masses: Floats, accelerations: Floats) -> Floats:
+    """−Uᵀ M a of vertices with ``shapes`` (r, n, 3), for accelerations (T, n, 3), (T, r)."""
+    pushed = accelerations * masses[:, None]
+    return np.asarray(-pushed.reshape(len(pushed), -1) @ shapes.reshape(len(shapes), -1).T)
+
+
+def rigid_accelerations(x: Floats, masses: Floats) -> Floats:
+    """Twelve fields (12, n, 3) that span the accelerations of a body that moves rigidly.
+
+    The first three are along the axes. A turn gives α × r + ω × (ω × r), which is linear in the
+    place: the others are the nine linear fields about the centre of mass.
+    """
+    arms = x - masses @ x / masses.sum()
+    fields = np.zeros((4, 3, len(x), 3))
+    for axis in range(3):
+        fields[0, axis, :, axis] = 1.0
+        for along in range(3):
+            fields[1 + along, axis, :, axis] = arms[:, along]
+    return fields.reshape(12, len(x), 3)
+
+
+def perturbed_accelerations(
+    follows: TetRig, pose: Floats, count: int, rng: np.random.Generator
+) -> Floats:
+    """Second differences (count, n, 3) [m] of a rig that trembles around a pose."""
+    size = [_SIZES[k % len(_SIZES)] for k in range(count)]
+    fields = np.empty((count, len(follows.mesh.vertices), 3))
+    for k in range(count):
+        frames = [follows.rig.perturbed(pose, rng, size[k]) for _ in range(3)]
+        x = [follows.vertices(frame) for frame in frames]
+        fields[k] = x[0] - 2 * x[1] + x[2]
+    return fields
+
+
+def train_inertial_cubature(
+    follows: TetRig,
+    poses: Sequence[tuple[Floats, RestPose]],
+    groups: ColumnGroups,
+    *,
+    size: int,
+    tolerance: float = 0.0,
+    samples: int = 30,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> InertialCubature:
+    """Vertices and weights for a rig in and around some poses (d,), with their rest shapes.
+
+    ``groups`` are the vertices by the columns that they feel. Up to ``size`` vertices, until the
+    error is at most ``tolerance``. ``samples`` perturbed motions are tried in each pose, beside
+    those in which the body moves as a whole.
+    """
+    most = whole_number("size", size, at_least=1)
+    number("tolerance", tolerance, at_least=0.0, below=1.0)
+    whole_number("samples", samples, at_least=1)
+    rng = np.random.default_rng(whole_number("seed", seed, at_least=0))
+    felt = groups.numbers(len(follows.mesh.vertices))
+    pool = rng.permutation(np.flatnonzero(felt))
+    needed = np.cumsum(felt[pool]) * (samples + 12) * len(poses)
+    pool = np.sort(pool[: max(1, int(np.searchsorted(needed, _POOL)))])
+    lessons = []
+    for k, (pose, rest) in enumerate(poses):
+        trembling = perturbed_accelerations(follows, pose, samples, rng)
+        moving = rigid_accelerations(rest.body.mesh.vertices, rest.masses)
+        lessons.append(_samples(rest, groups, pool, np.concatenate([moving, trembling])))
+        if progress is not None:
+            progress(k + 1, len(poses), "poses, inertial forces")
+    found = select(
+        [lessons],
+        most=most,
+        tolerance=tolerance,
+        step=max(1, most // _BATCHES),
+        what="vertices",
+        progress=progress,
+    )
+    order = np.argsort(found.chosen)
+    return InertialCubature(pool[found.chosen[order]], found.weights[0][order], found.error)
+
+
+def _samples(
+    rest: RestPose, groups: ColumnGroups, pool: Ints, accelerations: Floats
+) -> SparseSamples:
+    """What the vertices of ``pool`` (c,) give under accelerations (T, n, 3) (Eq. 25)."""
+    sizes = np.sqrt(np.einsum("n,tni->t", rest.masses, accelerations**2) / rest.masses.sum())
+    a = accelerations[sizes > 0] / sizes[sizes > 0, None, None]
+    parts = []
+    for place, vertices, columns in groups.of_terms(pool):
+        pushed = -rest.masses[vertices, None] * a[:, vertices]  # Eq. 24, mass lumped
+        shapes = rest.shapes[np.ix_(columns, vertices)]
+        forces = pushed.transpose(1, 0, 2) @ shapes.transpose(1, 2, 0)  # (c, T, k)
+        parts.append((place, columns, forces))
+    whole = reduced_inertia(rest.shapes, rest.masses, a)
+    return SparseSamples.of(whole, parts, len(pool), rest.regions)

@@ -1,0 +1,170 @@
+"""Modes and derivatives of a body in a pose: in one region, under contact (pose space, §§6–7)."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sparse
+from numpy.typing import ArrayLike
+from scipy.sparse.linalg import LinearOperator, cg, eigsh
+
+from supple.body import Body
+from supple.character.nullspace import independent_rows, nullspace, thresholded
+from supple.character.pose_contact import PoseContact
+from supple.checks import numbers, whole_number
+from supple.errors import InputError, SuppleError
+from supple.reduction.derivatives import force_derivatives
+from supple.reduction.modes import Modes
+from supple.solvers.cholesky import MatrixFactorization
+from supple.solvers.interface import NotPositiveDefinite
+from supple.types import Floats
+
+_RIGID = 1e-12  # ω² below this share of the largest one is that of a rigid motion
+_LOOSE = (
+    "the stiffness is not positive definite here: a part of the body, or of a region, is not held. "
+    "Fix some of its vertices; or it hangs on a single vertex or edge and turns on it like a "
+    "hinge: join its cells by whole faces."
+)
+_EXACT = 1e-13  # of a residual, where 𝒵 was cut and conjugate gradients mend what that left
+
+
+def pose_modes(
+    body: Body,
+    count: int,
+    *,
+    region: ArrayLike | None = None,
+    contact: PoseContact | None = None,
+) -> Modes:
+    """The ``count`` slowest modes in a region that keep a contact, mass-orthonormal.
+
+    ``region`` (n,) is 1 where the region is free to move, falls to 0 at its rim and stays 0
+    outside; None stands for the whole body.
+    """
+    return ConstrainedRest(body, region, contact).modes(count)[0]
+
+
+class ConstrainedRest:
+    """Small displacements u = W 𝒵 y of a body about rest, with C u = 0 (Eqs. 34 and 35).
+
+    W are the weights of a region (n,), C the rows of a contact. Where there is no region W is 1,
+    and where there is no contact 𝒵 is (Eqs. 26 to 28, and 31 to 33).
+    """
+
+    def __init__(
+        self, body: Body, region: ArrayLike | None = None, contact: PoseContact | None = None
+    ) -> None:
+        self.body = body
+        weights = checked_regions(np.ones(body.n_vertices) if region is None else region, body)[0]
+        self._where = np.flatnonzero(body.free & (weights > 0)[:, None])
+        self._W = np.repeat(weights, 3)[self._where]
+        size = len(self._where)
+        K = body.stiffness(np.zeros_like(body.mesh.vertices))
+        self._K = sparse.csr_array(K[self._where][:, self._where])
+        self._M = sparse.csr_array(body.mass[self._where][:, self._where])
+        self._Z: sparse.csr_array = sparse.eye_array(size, format="csr")
+        if contact is not None:
+            C = contact.rows(body.n_vertices)[:, self._where] @ sparse.diags_array(self._W)
+            self._Z = nullspace(independent_rows(sparse.csr_array(C)))
+        self.size = self._Z.shape[1]
+        """Number of independent displacements."""
+        cut = thresholded(self._Z)
+        self._cut = cut.nnz < self._Z.nnz
+        if not self.size:
+            raise InputError("nothing can move here: all is fixed, or held by the contact")
+        try:
+            self._factors = MatrixFactorization(sparse.csr_array(cut.T @ self._K @ cut))
+        except NotPositiveDefinite as error:
+            raise InputError(_LOOSE) from error
+
+    # -- the two spaces ------------------------------------------------------------------
+
+    def _spread(self, y: Floats) -> Floats:
+        """𝒵 y as fields (k, n, 3), for y (N, k)."""
+        fields = np.zeros((y.shape[1], 3 * self.body.n_vertices))
+        fields[:, self._where] = (self._Z @ y).T
+        return fields.reshape(len(fields), -1, 3)
+
+    def _weighted(self, fields: Floats) -> Floats:
+        """W 𝒵 y from 𝒵 y, (k, n, 3)."""
+        shapes = np.zeros_like(fields).reshape(len(fields), -1)
+        shapes[:, self._where] = self._W * fields.reshape(len(fields), -1)[:, self._where]
+        return shapes.reshape(fields.shape)
+
+    def _stiff(self, y: Floats) -> Floats:
+        product: Floats = self._Z.T @ (self._K @ (self._Z @ y))
+        return product
+
+    def _heavy(self, y: Floats) -> Floats:
+        product: Floats = self._Z.T @ (self._W * (self._M @ (self._W * (self._Z @ y))))
+        return product
+
+    def _operator(self, product: object) -> LinearOperator:
+        return LinearOperator((self.size, self.size), matvec=product, dtype=float)
+
+    def solve(self, rhs: Floats) -> Floats:
+        """y (N, k) with (𝒵ᵀK𝒵) y = rhs: direct, and mended by conjugate gradients where 𝒵 was
+        cut."""
+        found = self._factors.solve(rhs)
+        if not self._cut:
+            return found
+        inverse = self._operator(self._factors.solve)
+        exact = self._operator(self._stiff)
+        for k in range(rhs.shape[1]):
+            found[:, k], failed = cg(
+                exact, rhs[:, k], x0=found[:, k], rtol=_EXACT, M=inverse, maxiter=200
+            )
+            if failed:
+                raise SuppleError(
+                    "conjugate gradients found no displacement that keeps the contact; its rows "
+                    "are nearly dependent: leave out some of them, PoseContact.picked"
+                )
+        return found
+
+    # -- modes and derivatives -----------------------------------------------------------
+
+    def modes(self, count: int) -> tuple[Modes, Floats]:
+        """The slowest modes φ = W 𝒵 y, and 𝒵 y (count, n, 3)."""
+        if whole_number("count", count, at_least=1) >= self.size:
+            raise InputError(
+                f"count={count}: only {self.size} independent displacements are free here; give "
+                "less than that"
+            )
+        values, y = eigsh(  # Eq. 34
+            self._operator(self._stiff),
+            k=count,
+            M=self._operator(self._heavy),
+            sigma=0.0,
+            OPinv=self._operator(lambda x: self.solve(x.reshape(-1, 1))[:, 0]),
+            which="LM",
+            v0=np.random.default_rng(0).normal(size=self.size),
+        )
+        if values.min() <= _RIGID * (self._K.diagonal() / self._M.diagonal()).max():
+            raise InputError(_LOOSE)
+        order = np.argsort(values)
+        fields = self._spread(y[:, order])
+        shapes = self._weighted(fields)
+        for phi, field in zip(shapes, fields, strict=True):
+            if phi.reshape(-1)[np.abs(phi).argmax()] < 0:  # the same sign on every machine
+                phi *= -1.0
+                field *= -1.0
+        return Modes(np.sqrt(values[order]) / (2 * np.pi), shapes), fields
+
+    def derivatives(self, modes: Modes, fields: Floats) -> Floats:
+        """ψ^ij of mode i along mode j, given 𝒵 y of ``modes``, (k, k, n, 3)."""
+        count = len(fields)
+        forces = force_derivatives(self.body, modes.shapes, fields).reshape(count**2, -1)
+        # (𝒵ᵀK𝒵) z_ij = −𝒵ᵀ((H : φ_i) 𝒵 y_j), ψ_ij = W 𝒵 z_ij, Eq. 35
+        z = self.solve(-(self._Z.T @ forces[:, self._where].T))
+        return self._weighted(self._spread(z)).reshape(count, count, -1, 3)
+
+
+def checked_regions(given: ArrayLike, body: Body) -> Floats:
+    """Weights of regions in [0, 1], (d, n)."""
+    weights = np.atleast_2d(numbers("regions", given))
+    if weights.shape[1:] != (body.n_vertices,):
+        raise InputError(f"regions have shape {weights.shape}; give (d, {body.n_vertices})")
+    if weights.min() < 0 or weights.max() > 1:
+        raise InputError(
+            f"regions have weights from {weights.min():.3g} to {weights.max():.3g}; give 1 where "
+            "a region is free to move, less towards its rim, 0 outside"
+        )
+    return weights

@@ -1,0 +1,268 @@
+"""A pose as a rest shape: what its cells answer to samples of deformation (pose space, §5.3).
+
+Columns of a basis are zero outside of their regions. Cells that the same columns move are treated
+together, with those columns alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from supple.assembly import Part
+from supple.body import Body
+from supple.errors import InputError
+from supple.reduction.cubature import gradients_of_basis
+from supple.reduction.cubature_poses import SCALES, energies_and_forces
+from supple.types import Bools, Floats, Ints
+
+_CHUNK = 2**20  # numbers in flight while cells are evaluated: 8 MB
+_MOST = 99.0  # per cent of the cells whose gradient stays below the amplitude of a sample
+_MARGIN = 1.25  # a sample this much larger must not yet turn a cell inside out
+_SHRINK = 0.8  # what a sample that does is multiplied by
+_LEAST = 0.05  # of the usual force in a region: samples that drive it less count as this
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnGroups:
+    """Terms, which are cells or vertices, by the columns of a basis that they feel."""
+
+    terms: tuple[Ints, ...]
+    columns: tuple[Ints, ...]
+
+    @classmethod
+    def of(cls, regions: Ints, touched: Bools) -> ColumnGroups:
+        """Column k is in region ``regions[k]``, which touches the terms ``touched`` (regions, t).
+
+        Terms that no region touches are left out.
+        """
+        kinds, kind = np.unique(touched, axis=1, return_inverse=True)
+        terms, columns = [], []
+        for k, within in enumerate(kinds.T):
+            felt = np.flatnonzero(within[regions])
+            if len(felt):
+                terms.append(np.flatnonzero(kind.reshape(-1) == k))
+                columns.append(felt)
+        return cls(tuple(terms), tuple(columns))
+
+    def of_terms(self, wanted: Ints) -> Iterator[tuple[Ints, Ints, Ints]]:
+        """Groups of wanted terms: their places in ``wanted``, the terms, the columns."""
+        for terms, columns in zip(self.terms, self.columns, strict=True):
+            place = np.flatnonzero(np.isin(wanted, terms))
+            if len(place):
+                yield place, wanted[place], columns
+
+    def numbers(self, count: int) -> Ints:
+        """How many columns each of ``count`` terms feels, (count,)."""
+        found = np.zeros(count, dtype=np.int64)
+        for terms, columns in zip(self.terms, self.columns, strict=True):
+            found[terms] = len(columns)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class SparseSamples:
+    """Reduced forces of terms in T samples, each kept for the columns that it feels.
+
+    Every row is divided by the size of the whole force in its sample and region.
+    """
+
+    whole: Floats
+    """(T · r,)"""
+    parts: tuple[tuple[Ints, Ints, Floats], ...]
+    """Places of terms (c,), their columns (k,), and their forces (c, T, k)."""
+    terms: int
+    count: int
+    """Number of pairs of a sample and a region."""
+    samples: int
+
+    @classmethod
+    def of(
+        cls, whole: Floats, parts: list[tuple[Ints, Ints, Floats]], terms: int, regions: Ints
+    ) -> SparseSamples:
+        """Of forces that are not divided yet: ``whole`` (T, r), and those of the parts."""
+        sizes = _sizes(whole, regions)
+        for _, columns, forces in parts:
+            forces /= sizes[:, columns]
+        blocks = len(np.unique(regions))
+        scaled = (whole / sizes).reshape(-1)
+        return cls(scaled, tuple(parts), terms, len(whole) * blocks, len(whole))
+
+    def likeness(self, residual: Floats) -> Floats:
+        rows = residual.reshape(self.samples, -1)
+        found = np.zeros(self.terms)
+        for place, columns, forces in self.parts:
+            found[place] = forces.reshape(len(place), -1) @ rows[:, columns].reshape(-1)
+        return found
+
+    def squares(self) -> Floats:
+        found = np.zeros(self.terms)
+        for place, _, forces in self.parts:
+            found[place] = np.einsum("etk,etk->e", forces, forces)
+        return found
+
+    def columns(self, which: Ints) -> Floats:
+        found = np.zeros((len(which), self.samples, len(self.whole) // self.samples))
+        row = np.full(self.terms, -1)
+        row[which] = np.arange(len(which))
+        for place, columns, forces in self.parts:
+            mine = np.flatnonzero(row[place] >= 0)
+            found[row[place[mine]][:, None, None], np.arange(self.samples)[:, None], columns] = (
+                forces[mine]
+            )
+        return found.reshape(len(which), -1)
+
+
+def _sizes(whole: Floats, regions: Ints) -> Floats:
+    """Size of the force in each sample and the region of each column, (T, r)."""
+    sizes = np.empty_like(whole)
+    for region in np.unique(regions):
+        block = regions == region
+        norms = np.linalg.norm(whole[:, block], axis=1)
+        usual = np.sqrt(np.mean(norms**2))
+        if not (np.isfinite(usual) and usual > 0):
+            raise InputError(
+                f"nothing drives region {region} in any sample, or without end; give the region "
+                "vertices that are not fixed, and poses that move it"
+            )
+        sizes[:, block] = np.maximum(norms, _LEAST * usual)[:, None]
+    return sizes
+
+
+@dataclass(frozen=True, eq=False)
+class RestPose:
+    """A body at rest in a pose, and the basis of its deformations there, in the world."""
+
+    body: Body
+    shapes: Floats
+    """(r, n, 3)"""
+    masses: Floats
+    """Of the vertices in the neutral pose [kg], (n,)."""
+    regions: Ints
+    """Region of each column, (r,)."""
+    groups: ColumnGroups
+    """Cells by the columns that they feel."""
+
+    @cached_property
+    def mass(self) -> Floats:
+        """M̃, (r, r)."""
+        flat = (self.shapes * self.masses[:, None]).reshape(len(self.shapes), -1)
+        return np.asarray(flat @ self.shapes.reshape(len(self.shapes), -1).T)
+
+    @cached_property
+    def stiffness(self) -> Floats:
+        """K̃ of the whole body at rest, (r, r)."""
+        rest = self.body.evaluate(np.zeros_like(self.shapes[0]), order=2).stiffness
+        pushed = [self.body.pattern.multiply(rest, phi).reshape(-1) for phi in self.shapes]
+        K = np.array(pushed) @ self.shapes.reshape(len(self.shapes), -1).T
+        return np.asarray((K + K.T) / 2)
+
+    @cached_property
+    def squares(self) -> Floats:
+        """ω² [1/s²] of the reduced body, ascending, (r,)."""
+        from scipy.linalg import eigvalsh  # slow to import
+
+        return np.asarray(eigvalsh(self.stiffness, self.mass))
+
+    # -- samples -----------------------------------------------------------------------
+
+    def draw(self, count: int, rng: np.random.Generator, amplitude: float) -> Floats:
+        """Samples q (count, r): Gaussian in the modes of each region, by stiffness.
+
+        One half is like shapes under random loads, q ∝ 1/ω²; the other like thermal motion,
+        q ∝ 1/ω, in which stiff modes have their part. In each region the gradient of displacements
+        is at most ``amplitude``, but for a few cells, or down to a twentieth of it.
+        """
+        from scipy.linalg import eigh  # slow to import
+
+        q = np.empty((count, len(self.shapes)))
+        power = np.where(np.arange(count) // len(SCALES) % 2 == 0, 1.0, 0.5)[:, None]
+        scales = amplitude * SCALES[np.arange(count) % len(SCALES)]
+        for region in np.unique(self.regions):
+            block = np.flatnonzero(self.regions == region)
+            at = np.ix_(block, block)
+            squares, modes = eigh(self.stiffness[at], self.mass[at])
+            drawn = (rng.normal(size=(count, len(block))) / (squares / squares[0]) ** power) @ (
+                modes.T
+            )
+            q[:, block] = drawn * (scales / self._reach(drawn, block))[:, None]
+        self._shrink_inverted(q)
+        return q
+
+    def _reach(self, q: Floats, block: Ints) -> Floats:
+        """Norm of the displacement gradient that few cells exceed, in samples (T, k), (T,)."""
+        cells = np.concatenate([t for t, columns in self._grouped() if np.isin(block[0], columns)])
+        part = self._part
+        norms = np.empty((len(q), len(cells)))
+        step = max(1, _CHUNK // (9 * (len(q) + len(block))))
+        for a in range(0, len(cells), step):
+            G = gradients_of_basis(part, cells[a : a + step], self.shapes[block])
+            at = G.reshape(-1, 9, len(block)) @ q.T  # (c, 9, T)
+            norms[:, a : a + step] = np.linalg.norm(at, axis=1).T
+        return np.asarray(np.percentile(norms, _MOST, axis=1))
+
+    def _shrink_inverted(self, q: Floats) -> None:
+        """Makes samples smaller until no cell is near an inversion that it cannot survive."""
+        if self._part.material.survives_inversion:
+            return
+        bad = np.arange(len(q))
+        while len(bad):
+            fine = np.ones(len(bad), dtype=bool)
+            for cells, columns in self._chunks(len(bad)):
+                tried = _MARGIN * q[np.ix_(bad, columns)]
+                psi, _ = energies_and_forces(self._part, cells, self.shapes[columns], tried, 0)
+                fine &= np.isfinite(psi).all(axis=(0, 2))
+            bad = bad[~fine]
+            q[bad] *= _SHRINK
+
+    # -- forces ------------------------------------------------------------------------
+
+    def forces(self, q: Floats) -> Floats:
+        """f̃ of the whole body in samples (T, r), (T, r)."""
+        return self._forces(q, np.zeros(self.body.mesh.n_cells, dtype=bool))[0]
+
+    def cubature_forces(self, q: Floats, cells: Ints, weights: Floats) -> Floats:
+        """f̃ from cubature cells (c,) with weights (c,), (T, r) (Eq. 21)."""
+        total = np.zeros_like(q)
+        for place, some, columns in self.groups.of_terms(cells):
+            found = energies_and_forces(self._part, some, self.shapes[columns], q[:, columns], 1)[1]
+            total[:, columns] += np.einsum("e,etk->tk", weights[place], found)
+        return total
+
+    def samples(self, q: Floats, pool: Ints) -> SparseSamples:
+        """What the cells of ``pool`` (c,) give in samples (T, r), and all cells together."""
+        wanted = np.zeros(self.body.mesh.n_cells, dtype=bool)
+        wanted[pool] = True
+        whole, parts = self._forces(q, wanted)
+        place = np.full(len(wanted), -1)
+        place[pool] = np.arange(len(pool))
+        placed = [(place[cells], columns, forces) for cells, columns, forces in parts]
+        return SparseSamples.of(whole, placed, len(pool), self.regions)
+
+    def _forces(self, q: Floats, wanted: Bools) -> tuple[Floats, list[tuple[Ints, Ints, Floats]]]:
+        total = np.zeros_like(q)
+        kept = []
+        for cells, columns in self._chunks(len(q)):
+            found = energies_and_forces(self._part, cells, self.shapes[columns], q[:, columns], 1)
+            total[:, columns] += found[1].sum(axis=0)
+            mine = wanted[cells]
+            if mine.any():
+                kept.append((cells[mine], columns, found[1][mine]))
+        return total, kept
+
+    @property
+    def _part(self) -> Part:
+        return self.body.parts[0]
+
+    def _grouped(self) -> Iterator[tuple[Ints, Ints]]:
+        return zip(self.groups.terms, self.groups.columns, strict=True)
+
+    def _chunks(self, samples: int) -> Iterator[tuple[Ints, Ints]]:
+        """Cells in chunks, with the columns that they feel."""
+        for cells, columns in self._grouped():
+            step = max(1, _CHUNK // (samples * (19 + len(columns)) + 9 * len(columns)))
+            for a in range(0, len(cells), step):
+                yield cells[a : a + step], columns

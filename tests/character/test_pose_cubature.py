@@ -1,0 +1,167 @@
+"""Cubature in pose space: few cells and vertices stand for all, in each pose and between."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import supple as sp
+from supple.character import pose_cubature
+from supple.character.pose_cubature import train_pose_cubature
+from supple.character.pose_inertia import (
+    perturbed_accelerations,
+    reduced_inertia,
+    rigid_accelerations,
+    train_inertial_cubature,
+)
+from supple.materials import MATERIALS
+
+from .bent_beam import MESH, POSES, follows, local_shapes, masses, rest_pose, vertex_groups
+
+every_material = pytest.mark.parametrize("material", MATERIALS, ids=lambda m: m.__name__)
+SOFT = sp.StVK(young=1e5, poisson=0.4)
+
+
+def projected(rest, q: np.ndarray) -> np.ndarray:
+    """Uᵀ ∇U(U q) of the whole body, without cells."""
+    u = np.tensordot(q, rest.shapes, axes=1)
+    return rest.shapes.reshape(len(rest.shapes), -1) @ rest.body.evaluate(
+        u, order=1
+    ).gradient.reshape(-1)
+
+
+@pytest.mark.parametrize("regions", [1, 2])
+@every_material
+def test_forces_from_grouped_cells_are_those_of_the_body(material, regions):
+    rest = rest_pose(material(young=1e5, poisson=0.4), POSES[1], regions)
+    q = rest.draw(10, np.random.default_rng(0), 0.4)
+    forces = rest.forces(q)
+    wanted = np.array([projected(rest, each) for each in q])
+    np.testing.assert_allclose(forces, wanted, rtol=0, atol=1e-10 * np.abs(wanted).max())
+    every = np.arange(MESH.n_cells)
+    np.testing.assert_allclose(
+        rest.cubature_forces(q, every, np.ones(len(every))), forces, atol=1e-10 * forces.max()
+    )
+
+
+def test_samples_of_regions_are_kept_without_their_zeros():
+    rest = rest_pose(SOFT, POSES[1], 2)
+    q = rest.draw(10, np.random.default_rng(0), 0.4)
+    pool = np.arange(0, MESH.n_cells, 3)
+    samples = rest.samples(q, pool)
+    columns = samples.columns(np.arange(len(pool)))
+    residual = np.random.default_rng(1).normal(size=len(samples.whole))
+    np.testing.assert_allclose(samples.likeness(residual), columns @ residual, atol=1e-12)
+    np.testing.assert_allclose(samples.squares(), (columns**2).sum(axis=1), rtol=1e-12)
+    every = rest.samples(q, np.arange(MESH.n_cells))
+    total = every.columns(np.arange(MESH.n_cells)).sum(axis=0)
+    np.testing.assert_allclose(total, every.whole, atol=1e-10)
+    kept = sum(forces.size for _, _, forces in samples.parts)
+    assert kept < 0.8 * columns.size
+    blocks = every.whole.reshape(10, 2, -1)
+    assert np.linalg.norm(blocks, axis=2).max() <= 1 + 1e-12
+
+
+def test_samples_have_the_amplitude_that_was_asked_for():
+    rest = rest_pose(SOFT, POSES[0])
+    q = rest.draw(10, np.random.default_rng(0), 0.4)
+    gradients = MESH.quadrature().gradients[:, 0]  # (cells, 4, 3)
+    largest = []
+    for each in q:
+        u = np.tensordot(each, rest.shapes, axes=1)
+        G = np.einsum("cki,ckj->cij", u[MESH.cells], gradients)
+        largest.append(np.percentile(np.linalg.norm(G, axis=(1, 2)), 99))
+    assert np.array(largest[:5]) == pytest.approx(0.4 * np.geomspace(0.05, 1, 5), rel=0.02)
+
+
+@every_material
+def test_cells_are_good_in_each_pose_and_between(material):
+    """Under 3 % where it was not trained, also at poses between; the issue's bound."""
+    soft = material(young=1e5, poisson=0.4)
+    poses = [rest_pose(soft, pose) for pose in POSES]
+    middle = rest_pose(soft, POSES.mean(axis=0)), np.array([0.5, 0.5])
+    found = train_pose_cubature(poses, [middle], size=40, samples=40)
+    assert len(found.cells) <= 40
+    assert (found.weights >= 0).all()
+    assert found.weights.any(axis=0).all()
+    assert found.training_errors.max() < 0.02
+    rng = np.random.default_rng(9)
+    for share in (0.0, 0.25, 0.5, 0.8, 1.0):
+        rest = rest_pose(soft, share * POSES[1])
+        q = rest.draw(30, rng, 0.5)
+        assert found.error(rest, np.array([1 - share, share]), q) < 0.03
+
+
+def test_training_between_poses_helps_where_bases_differ():
+    """A column that turns from one shape into another is not known at either end."""
+    more = local_shapes(1, 12)[0]
+    shapes = [more[:10], np.concatenate([more[:9], more[11:]])]
+    mixed = shapes[0] + shapes[1]
+    mixed /= np.sqrt(np.einsum("rni,n,rni->r", mixed, masses(), mixed))[:, None, None]
+    ends = [rest_pose(SOFT, pose, 1, U) for pose, U in zip(POSES, shapes, strict=True)]
+    middle, w = rest_pose(SOFT, POSES.mean(axis=0), 1, mixed), np.array([0.5, 0.5])
+    q = middle.draw(30, np.random.default_rng(3), 0.5)
+    errors = [
+        train_pose_cubature(ends, between, size=40, samples=30).error(middle, w, q)
+        for between in ([], [(middle, w)])
+    ]
+    assert errors[1] < min(0.03, 0.5 * errors[0])
+
+
+def test_cells_are_chosen_from_a_sample_where_memory_is_short(monkeypatch):
+    rest = rest_pose(SOFT, POSES[0])
+    monkeypatch.setattr(pose_cubature, "_POOL", 100 * 20 * 10)
+    found = train_pose_cubature([rest], size=40, samples=20)
+    assert found.training_errors.max() < 0.05
+    assert len(pose_cubature._pool([rest], 20, np.random.default_rng(0))) <= 100
+
+
+def test_the_same_seed_gives_the_same_cells():
+    rest = rest_pose(SOFT, POSES[1])
+    one, two = (train_pose_cubature([rest], size=20, samples=20, seed=4) for _ in range(2))
+    np.testing.assert_array_equal(one.cells, two.cells)
+    np.testing.assert_array_equal(one.weights, two.weights)
+
+
+# -- inertia ---------------------------------------------------------------------------
+
+
+def test_rigid_fields_span_every_rigid_motion():
+    """Second derivatives of a body that moves and turns are combinations of the twelve."""
+    x = MESH.vertices
+    fields = rigid_accelerations(x, masses()).reshape(12, -1)
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        a, alpha, omega, centre = rng.normal(size=(4, 3))
+        arms = x - centre
+        field = a + np.cross(alpha, arms) + np.cross(omega, np.cross(omega, arms))
+        parts = np.linalg.lstsq(fields.T, field.reshape(-1), rcond=None)[0]
+        np.testing.assert_allclose(parts @ fields, field.reshape(-1), atol=1e-10)
+
+
+@pytest.mark.parametrize("regions", [1, 2])
+def test_few_vertices_stand_for_all_where_the_rig_moves(regions):
+    """A walk, a jump, a turn and a trembling rig: each within 3 %, and in poses between."""
+    poses = [(pose, rest_pose(SOFT, pose, regions)) for pose in POSES]
+    size = 40 * regions
+    found = train_inertial_cubature(follows(), poses, vertex_groups(regions), size=size)
+    assert len(found.vertices) <= size < len(MESH.vertices)
+    assert (found.weights > 0).all()
+    assert found.training_error < 0.02
+    rng = np.random.default_rng(2)
+    for share in (0.0, 0.4, 1.0):
+        pose = share * POSES[1]
+        rest = rest_pose(SOFT, pose, regions)
+        moving = rigid_accelerations(rest.body.mesh.vertices, masses())
+        assert found.error(rest, moving[:3]) < 0.03
+        turning = np.einsum("tk,knj->tnj", rng.normal(size=(10, 9)), moving[3:])
+        assert found.error(rest, turning) < 0.03
+        assert found.error(rest, perturbed_accelerations(follows(), pose, 10, rng)) < 0.03
+
+
+def test_inertial_force_is_minus_the_reduced_mass_times_acceleration():
+    rest = rest_pose(SOFT, POSES[0])
+    a = np.random.default_rng(0).normal(size=(2, *MESH.vertices.shape))
+    U = rest.shapes.reshape(len(rest.shapes), -1)
+    wanted = [-U @ (masses()[:, None] * each).reshape(-1) for each in a]
+    np.testing.assert_allclose(reduced_inertia(rest.shapes, masses(), a), wanted, atol=1e-10)
