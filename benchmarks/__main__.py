@@ -14,6 +14,7 @@ NAMES = [
     "reduced",
     "examples",
     "reduced_examples",
+    "characters",
     "asked",
     "creature",
     "held_rate",

@@ -103,19 +103,20 @@ def _of_region(
     """Mass-orthonormal vectors (size, n, 3)."""
     rest = ConstrainedRest(body, region, contact)
     found, fields = rest.modes(min(modes, rest.size - 1))
-    derivatives = rest.derivatives(found, fields).reshape(-1, body.n_vertices, 3)
+    derivatives = rest.derivatives(found, fields)
     norms = np.sqrt(np.einsum("kna,kna->k", derivatives, mass_times(body, derivatives)))
     present = norms > _VANISHING * norms.max()
     derivatives[~present] = 0.0
     norms[~present] = 1.0
-    # The weights of subspace StVK, Eq. 16. ψ^ij and ψ^ji, which differ where W is not 1, count half each.
-    squares = found.squares
-    scale = squares[0] ** 2 / np.multiply.outer(squares, squares)
-    scale *= np.where(np.eye(len(squares)), 1.0, np.sqrt(0.5))
+    # The weights of subspace StVK, Eq. 16; where there are both ψ^ij and ψ^ji, each counts half.
+    squares, (i, j) = found.squares, rest.pairs(len(fields)).T
+    scale = squares[0] ** 2 / (squares[i] * squares[j])
+    if (i > j).any():
+        scale[i != j] *= np.sqrt(0.5)
     shapes = np.concatenate(
         [
             (squares[0] / squares)[:, None, None] * found.shapes,
-            (scale.ravel() / norms)[:, None, None] * derivatives,
+            (scale / norms)[:, None, None] * derivatives,
         ]
     )
     return mass_pca(body, shapes, size).vectors

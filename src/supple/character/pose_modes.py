@@ -16,7 +16,7 @@ from supple.reduction.derivatives import force_derivatives
 from supple.reduction.modes import Modes
 from supple.solvers.cholesky import MatrixFactorization
 from supple.solvers.interface import NotPositiveDefinite
-from supple.types import Floats
+from supple.types import Floats, Ints
 
 _RIGID = 1e-12  # ω² below this share of the largest one is that of a rigid motion
 _LOOSE = (
@@ -148,13 +148,22 @@ class ConstrainedRest:
                 field *= -1.0
         return Modes(np.sqrt(values[order]) / (2 * np.pi), shapes), fields
 
+    def pairs(self, count: int) -> Ints:
+        """Which of ``count`` modes (i, j) each of the derivatives belongs to, (pairs, 2).
+
+        All of them where W falls off, since there ψ^ij and ψ^ji differ, and i ≤ j elsewhere.
+        """
+        if (self._W == 1).all():
+            return np.stack(np.triu_indices(count), axis=1)
+        return np.indices((count, count)).reshape(2, -1).T
+
     def derivatives(self, modes: Modes, fields: Floats) -> Floats:
-        """ψ^ij of mode i along mode j, given 𝒵 y of ``modes``, (k, k, n, 3)."""
-        count = len(fields)
-        forces = force_derivatives(self.body, modes.shapes, fields).reshape(count**2, -1)
+        """ψ^ij of mode i along mode j for all ``pairs``, given 𝒵 y of ``modes``, (pairs, n, 3)."""
+        i, j = self.pairs(len(fields)).T
+        forces = force_derivatives(self.body, modes.shapes, fields)[i, j].reshape(len(i), -1)
         # (𝒵ᵀK𝒵) z_ij = −𝒵ᵀ((H : φ_i) 𝒵 y_j), ψ_ij = W 𝒵 z_ij, Eq. 35
         z = self.solve(-(self._Z.T @ forces[:, self._where].T))
-        return self._weighted(self._spread(z)).reshape(count, count, -1, 3)
+        return self._weighted(self._spread(z))
 
 
 def checked_regions(given: ArrayLike, body: Body) -> Floats:

@@ -1,0 +1,217 @@
+"""The reduced model of a pose, interpolated where it is needed (pose space, Eqs. 14–16, 20, 36).
+
+Cells and vertices stand in groups that share their columns of the basis: those of the regions that
+they are in. What belongs to a cell of a group with s columns is stored one cell after the other,
+(poses, 12, s) for the basis at its corners and (9, s) for the gradient of that.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .compiling import inlined_kernel, reordering_kernel
+from .polynomial import ONE, THREE, TWO
+
+ZERO = np.uint64(0)
+FOUR = np.uint64(4)
+NINE = np.uint64(9)
+
+
+class Groups(NamedTuple):
+    """Cells or vertices, group after group, with the columns that each group has."""
+
+    columns: np.ndarray  # columns of the basis, group after group
+    column_starts: np.ndarray  # (groups + 1,)
+    starts: np.ndarray  # (groups + 1,) the first cell, or vertex, of each group
+    basis: np.ndarray  # U_i, in the neutral frames
+    basis_starts: np.ndarray  # (cells,) where the basis of each begins
+
+
+class PoseArrays(NamedTuple):
+    """What a step takes from a model with m poses, c cubature cells and s inertial vertices."""
+
+    features: np.ndarray  # (m, f)
+    coefficients: np.ndarray  # (m, m) of Eq. 2
+    gram: np.ndarray  # (m (m + 1) / 2, entries) lower triangle of U_iᵀ M U_j + U_jᵀ M U_i
+    gram_rows: np.ndarray  # (entries,)
+    gram_columns: np.ndarray  # (entries,)
+    cells: Groups
+    corners: np.ndarray  # (c, 4) among the vertices that are needed
+    smallest: np.ndarray  # (c,) below this a volume is not let [m³]
+    cell_weights: np.ndarray  # (m, c)
+    lame: np.ndarray  # (m, c, 2)
+    vertices: Groups
+    places: np.ndarray  # (s,) among the vertices that are needed
+    masses: np.ndarray  # (s,) times their cubature weights [kg]
+    sums: np.ndarray  # (m, 3, r) Σ_k m_k U_i,k [kg]
+
+
+@reordering_kernel
+def weigh(features, known, coefficients, distances, w):
+    """w_i(p), of poses with the features ``known`` (m, f), that add up to one (Eq. 2)."""
+    m = len(known)
+    if m == 1:
+        w[0] = 1.0
+        return
+    for i in range(m):
+        e = 0.0
+        for k in range(known.shape[1]):
+            d = known[i, k] - features[k]
+            e += d * d
+        distances[i] = np.sqrt(e)
+    total = 0.0
+    for i in range(m):
+        e = 0.0
+        for j in range(m):
+            e += coefficients[i, j] * distances[j]
+        w[i] = e
+        total += e
+    for i in range(m):
+        w[i] /= total
+
+
+@reordering_kernel
+def interpolate_mass(w, model, entries, M, scale):
+    """M̃ and Υ, the diagonal ``scale`` (r,) (Eqs. 15–16)."""
+    gram, rows, columns = model.gram, model.gram_rows, model.gram_columns
+    count = np.uint64(len(rows))
+    for k in range(count):
+        entries[k] = 0.0
+    pair = ZERO
+    for i in range(np.uint64(len(w))):
+        for j in range(i + ONE):
+            share = w[i] * w[j]
+            for k in range(count):
+                entries[k] += share * gram[pair, k]
+            pair += ONE
+    for k in range(count):
+        if rows[k] == columns[k]:
+            scale[rows[k]] = 1.0 / np.sqrt(entries[k])
+    for k in range(count):
+        i, j = rows[k], columns[k]
+        M[i, j] = M[j, i] = entries[k] * scale[i] * scale[j]
+
+
+@inlined_kernel
+def interpolate_rows(basis, start, size, w, U):
+    """U[:size] = Σ_i w_i U_i, stored from ``start`` on, pose after pose (Eq. 14)."""
+    m = np.uint64(len(w))
+    if m % TWO == ONE:
+        for b in range(size):
+            U[b] = w[ZERO] * basis[start + b]
+    else:
+        for b in range(size):
+            U[b] = w[ZERO] * basis[start + b] + w[ONE] * basis[start + size + b]
+    i = ONE if m % TWO == ONE else TWO
+    while i < m:  # two at a time
+        one, two = w[i], w[i + ONE]
+        o = start + i * size
+        for b in range(size):
+            U[b] += one * basis[o + b] + two * basis[o + size + b]
+        i += TWO
+
+
+@reordering_kernel
+def shape_cells(x, frames, w, model, U, G, volumes, lam, mu):
+    """Gradients G = ∂u/∂X of the basis in each cubature cell, before Υ, for its rest shape at x.
+
+    ``volumes`` are those of the rest shape times the weights of Eq. 20, λ and μ those of Eq. 36.
+    """
+    groups, corners, smallest = model.cells, model.corners, model.smallest
+    cell_weights, lame = model.cell_weights, model.lame
+    basis, basis_starts = groups.basis, groups.basis_starts
+    turned = len(frames) > 0
+    at = ZERO
+    for g in range(len(groups.starts) - 1):
+        s = np.uint64(groups.column_starts[g + 1] - groups.column_starts[g])
+        for e in range(groups.starts[g], groups.starts[g + 1]):
+            interpolate_rows(basis, np.uint64(basis_starts[e]), np.uint64(12) * s, w, U)
+            if turned:
+                for k in range(FOUR):
+                    n = corners[e, k]
+                    f00, f01, f02 = frames[n, 0, 0], frames[n, 0, 1], frames[n, 0, 2]
+                    f10, f11, f12 = frames[n, 1, 0], frames[n, 1, 1], frames[n, 1, 2]
+                    f20, f21, f22 = frames[n, 2, 0], frames[n, 2, 1], frames[n, 2, 2]
+                    o = THREE * k * s
+                    for b in range(o, o + s):
+                        u0, u1, u2 = U[b], U[b + s], U[b + TWO * s]
+                        U[b] = f00 * u0 + f01 * u1 + f02 * u2
+                        U[b + s] = f10 * u0 + f11 * u1 + f12 * u2
+                        U[b + TWO * s] = f20 * u0 + f21 * u1 + f22 * u2
+            n0, n1, n2, n3 = corners[e, 0], corners[e, 1], corners[e, 2], corners[e, 3]
+            a0, a1, a2 = x[n1, 0] - x[n0, 0], x[n1, 1] - x[n0, 1], x[n1, 2] - x[n0, 2]
+            b0, b1, b2 = x[n2, 0] - x[n0, 0], x[n2, 1] - x[n0, 1], x[n2, 2] - x[n0, 2]
+            c0, c1, c2 = x[n3, 0] - x[n0, 0], x[n3, 1] - x[n0, 1], x[n3, 2] - x[n0, 2]
+            # gradients of the shape functions of corners 1, 2, 3: rows of (a b c)⁻¹
+            g10, g11, g12 = b1 * c2 - b2 * c1, b2 * c0 - b0 * c2, b0 * c1 - b1 * c0
+            g20, g21, g22 = c1 * a2 - c2 * a1, c2 * a0 - c0 * a2, c0 * a1 - c1 * a0
+            g30, g31, g32 = a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0
+            volume = (a0 * g10 + a1 * g11 + a2 * g12) / 6.0
+            size = max(abs(volume), smallest[e])
+            inverse = (1.0 if volume >= 0.0 else -1.0) / (6.0 * size)
+            g10, g11, g12 = inverse * g10, inverse * g11, inverse * g12
+            g20, g21, g22 = inverse * g20, inverse * g21, inverse * g22
+            g30, g31, g32 = inverse * g30, inverse * g31, inverse * g32
+            for i in range(THREE):
+                o, t = i * s, at + THREE * i * s
+                for b in range(s):
+                    u = U[o + b]
+                    d1 = U[o + b + THREE * s] - u
+                    d2 = U[o + b + np.uint64(6) * s] - u
+                    d3 = U[o + b + NINE * s] - u
+                    G[t + b] = g10 * d1 + g20 * d2 + g30 * d3
+                    G[t + b + s] = g11 * d1 + g21 * d2 + g31 * d3
+                    G[t + b + TWO * s] = g12 * d1 + g22 * d2 + g32 * d3
+            at += NINE * s
+            xi, l, m = 0.0, 0.0, 0.0
+            for i in range(len(w)):
+                xi += w[i] * cell_weights[i, e]
+                l += w[i] * lame[i, e, 0]
+                m += w[i] * lame[i, e, 1]
+            volumes[e], lam[e], mu[e] = max(xi, 0.0) * size, max(l, 0.0), max(m, 0.0)
+
+
+@reordering_kernel
+def add_inertia(c_a, x_a, x, frames, limit, gravity, w, scale, model, U, f):
+    """f += −Σ_s v_s U_sᵀ m_s a_s (Eqs. 23–24) and the weight; x and x_a are (s, 3) flat.
+
+    The acceleration of the rig is the integrator's, a = c_a (x − x̂_a), cut to ``limit``. Where the
+    rig has frames, the weight is added up over the same vertices; without, it is exact.
+    """
+    groups, places, masses, sums = model.vertices, model.places, model.masses, model.sums
+    basis, basis_starts = groups.basis, groups.basis_starts
+    turned = len(frames) > 0
+    for g in range(len(groups.starts) - 1):
+        first = groups.column_starts[g]
+        s = np.uint64(groups.column_starts[g + 1] - first)
+        for v in range(groups.starts[g], groups.starts[g + 1]):
+            o = 3 * v
+            a0, a1, a2 = (
+                c_a * (x[o] - x_a[o]),
+                c_a * (x[o + 1] - x_a[o + 1]),
+                c_a * (x[o + 2] - x_a[o + 2]),
+            )
+            size = np.sqrt(a0 * a0 + a1 * a1 + a2 * a2)
+            share = -masses[v] * (limit / size if size > limit else 1.0)
+            z0, z1, z2 = share * a0, share * a1, share * a2
+            if turned:
+                z0 += masses[v] * gravity[0]
+                z1 += masses[v] * gravity[1]
+                z2 += masses[v] * gravity[2]
+                F = frames[places[v]]
+                z0, z1, z2 = (
+                    F[0, 0] * z0 + F[1, 0] * z1 + F[2, 0] * z2,
+                    F[0, 1] * z0 + F[1, 1] * z1 + F[2, 1] * z2,
+                    F[0, 2] * z0 + F[1, 2] * z1 + F[2, 2] * z2,
+                )
+            interpolate_rows(basis, np.uint64(basis_starts[v]), THREE * s, w, U)
+            for b in range(s):
+                k = groups.columns[first + b]
+                f[k] += scale[k] * (z0 * U[b] + z1 * U[s + b] + z2 * U[TWO * s + b])
+    if not turned:
+        for i in range(len(w)):
+            for k in range(len(f)):
+                weight = 0.0
+                for j in range(3):
+                    weight += gravity[j] * sums[i, j, k]
+                f[k] += w[i] * scale[k] * weight

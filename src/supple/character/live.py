@@ -1,0 +1,266 @@
+"""A rigged character whose flesh moves: reduced dynamics along a path of poses (pose space, §5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
+
+from supple._kernels import stepping
+from supple.character.live_arrays import StepArrays
+from supple.character.live_forces import Pull, Wind
+from supple.character.live_rig import Follower, Path, Sample
+from supple.character.live_shape import SkinShape
+from supple.character.live_solver import StageSolver
+from supple.character.live_state import PoseState
+from supple.character.pose_space_model import PoseSpaceModel
+from supple.checks import instance, number, numbers, several, vector, whole_number
+from supple.damping import Damping
+from supple.errors import InputError, StepFailed
+from supple.integrators import BackwardEuler, Integrator
+from supple.reduction.newton import DenseNewton
+from supple.reduction.stage_table import StageTable
+from supple.types import Floats
+
+_CUT = 0.2  # of the body's diagonal: a frame that leaves the path by more is a cut
+_REACH = 0.5  # of the diagonal: as far as inertia may carry the slowest vibration
+
+Pose = ArrayLike | Callable[[float], ArrayLike]
+
+
+class PoseSimulation(PoseState):
+    """Flesh on a rig, in steps of ``dt`` [s].
+
+    ``q`` (r,) are the coordinates of the displacement from the rig's shape and ``v`` their rates.
+    Each frame is cut into ``substeps``; in between the rig is taken along smooth cubics through the
+    frames. ``gravity`` is an acceleration (3,) [m/s²]. A step of
+    ``solver=DenseNewton(max_iterations=1)`` is one Newton iteration, as in the paper: the fastest.
+
+    Jumps are no motion. A frame that is further than ``cut_distance`` [m] from where the rig would
+    be at the speed it had, root of the mean square by mass, is a cut: it exerts no force, and the
+    frame after it tells the speed. ``max_acceleration`` [m/s²] bounds what a vertex feels of any
+    other. Unless given, they are a fifth of the body's diagonal, and the acceleration that carries
+    the slowest vibration half a diagonal away.
+
+    ``dtype`` is that of the stored bases; numpy.float32 needs half the memory, and keeps seven
+    digits.
+    """
+
+    def __init__(
+        self,
+        model: PoseSpaceModel,
+        *,
+        pose: ArrayLike | None = None,
+        damping: Damping | None = None,
+        integrator: Integrator | None = None,
+        dt: float = 1 / 60,
+        substeps: int = 1,
+        gravity: ArrayLike = (0.0, 0.0, 0.0),
+        solver: DenseNewton | None = None,
+        cut_distance: float | None = None,
+        max_acceleration: float | None = None,
+        dtype: DTypeLike = np.float64,
+    ) -> None:
+        instance("model", model, PoseSpaceModel, "a PoseSpaceModel")
+        self.model = model
+        self.integrator = integrator if integrator is not None else BackwardEuler()
+        self.dt = number("dt", dt, above=0, unit="s")
+        self.substeps = whole_number("substeps", substeps, at_least=1)
+        newton = solver if solver is not None else DenseNewton()
+        instance("solver", newton, DenseNewton, "DenseNewton(max_iterations=1)")
+        if dtype not in (np.float32, np.float64, "float32", "float64"):
+            raise InputError(f"dtype={dtype!r}: give numpy.float32 or numpy.float64")
+        size = float(np.linalg.norm(np.ptp(model.tet_rig.mesh.vertices, axis=0)))
+        self.cut_distance = _or("cut_distance", cut_distance, _CUT * size)
+        slowest = float(np.maximum(model.squares[:, 0], 0.0).min())
+        self.max_acceleration = _or("max_acceleration", max_acceleration, _REACH * size * slowest)
+
+        self._tables: dict[tuple[float, bool], StageTable] = {}
+        start = self._table(self.dt / self.substeps, start=True)
+        vectors = max(start.vectors, self._table(self.dt / self.substeps).vectors)
+        arrays = StepArrays.of(model, np.dtype(dtype))
+        self._solver = StageSolver(
+            model, arrays, vectors, damping, newton, vector("gravity", gravity),
+            self.max_acceleration,
+        )  # fmt: skip
+        self._follower = Follower(model.tet_rig, arrays.needed)
+        self._skin = SkinShape(model, np.dtype(dtype))
+        self.reset(pose)
+
+    # -- jumping -------------------------------------------------------------------------
+
+    def reset(self, pose: ArrayLike | None = None, *, time: float = 0.0) -> None:
+        """At rest in a pose, the neutral one unless given."""
+        rig = self.model.tet_rig.rig
+        self._pose = self._checked(rig.neutral if pose is None else pose)
+        self._path = Path(self._follower.sample(self._pose))
+        self._solver.room.history[:] = 0.0
+        self._solver.stand(self._path.end)
+        self._solver.take_pose(self._path.end)
+        self._pushed: Floats = np.zeros(self.model.n_coordinates)
+        self._time = float(time)
+        self._last = 0.0  # the length of the last substep
+        self._shown: Floats | None = None  # the surface at the start of the step, for the wind
+        self._has_past = self._settled = False
+
+    def teleport(self, pose: ArrayLike) -> None:
+        """To another pose at once: nothing is felt, what swings goes on swinging.
+
+        The frame after it tells the speed of the rig.
+        """
+        self._pose = self._checked(pose)
+        self._jump(self._follower.sample(self._pose))
+        self._solver.take_pose(self._path.end)
+
+    def _jump(self, to: Sample) -> None:
+        self._path.jump(to)
+        self._solver.stand(to)
+        self._shown = None
+        self._has_past = False
+
+    # -- stepping ------------------------------------------------------------------------
+
+    @property
+    def time(self) -> float:
+        """[s]"""
+        return self._time
+
+    def pull(self, vertex: int, force: ArrayLike, *, inside: bool = False) -> Pull:
+        """A force (3,) [N] at a vertex of the surface, or of the tet mesh where ``inside``."""
+        model = self.model
+        count = len(model.tet_rig.mesh.vertices) if inside else len(model.skin_cells)
+        if not 0 <= int(vertex) < count:
+            raise InputError(f"vertex={vertex!r}: there are vertices 0 to {count - 1}")
+        if inside:
+            return Pull(np.array([vertex]), np.ones(1), vector("force", force))
+        cell = model.tet_rig.mesh.cells[model.skin_cells[vertex]]
+        return Pull(cell, model.skin_weights[vertex], vector("force", force))
+
+    def step(
+        self,
+        pose: Pose,
+        dt: float | None = None,
+        *,
+        force: ArrayLike | Pull | Sequence[Pull] | None = None,
+        wind: Wind | None = None,
+    ) -> None:
+        """On to a pose (d,), ``dt`` [s] later.
+
+        A function of time [s] as ``pose`` gives the poses in between too, where a rule has several
+        stages or a step several substeps. ``force`` are pulls, or a reduced force (r,).
+        Raises StepFailed where the step cannot be solved; the state is then as it was.
+        """
+        span = self.dt if dt is None else number("dt", dt, above=0, unit="s")
+        end = self._checked(pose(self._time + span) if callable(pose) else pose)
+        before = self._path.copy(), self._has_past, self._settled, self._pose, self._shown
+        saved = self._solver.saved()
+        new = self._follower.sample(end)
+        f = self._external(end, new, span, force, wind)
+        try:
+            self._meet(new, span)
+            for k in range(self.substeps):
+                self._substep(k, span, pose, f)
+        except StepFailed:
+            self._path, self._has_past, self._settled, self._pose, self._shown = before
+            self._solver.restore(saved)
+            self._solver.take_pose(self._path.end)
+            raise
+        self._pushed = f
+        self._pose = end
+        self._time += span
+
+    def _meet(self, new: Sample, span: float) -> None:
+        """The next frame of the rig: a motion, a cut, or the first one after a cut."""
+        path = self._path
+        if not path.moving:
+            self._solver.move(path.end, new, span, span / self.substeps)
+        elif self._solver.surprise(new, path.end, path.before, span / path.span) > (
+            self.cut_distance
+        ):
+            self._jump(new)
+            return
+        path.add(new, span)
+
+    def _substep(self, k: int, span: float, pose: Pose, f: Floats) -> None:
+        h = span / self.substeps
+        if not self._settled:
+            self._solver.find_acceleration(self._pushed)
+            self._settled = True
+        if k == 0 and (f != self._pushed).any():
+            self._solver.jolt(f - self._pushed)
+            self._has_past = False  # a force that jumps makes the past useless
+        self._has_past = self._has_past and h == self._last
+        self._last = h
+        table = self._table(h, start=not self._has_past)
+        for s, after in enumerate(table.times):
+            share = (k + after / h) / self.substeps
+            if callable(pose) and share < 1 - 1e-9 and self._path.moving:
+                sample = self._follower.sample(self._checked(pose(self._time + share * span)))
+            else:
+                sample = self._path.at(share)
+            reason = self._solver.take_stage(s, table, sample, f)
+            if reason != stepping.DONE:
+                raise StepFailed(
+                    _REASONS[reason],
+                    time=self._time + share * span,
+                    residual=float("nan"),
+                    advice="Take more substeps, a material that survives more, such as "
+                    "StableNeoHookean, or teleport(pose) where the character jumps.",
+                )
+        self._solver.end_step(table)
+        self._has_past = True
+
+    def _external(
+        self, pose: Floats, sample: Sample, span: float, force: Any, wind: Wind | None
+    ) -> Floats:
+        """The reduced force from outside, (r,)."""
+        solver = self._solver
+        f: Floats = np.zeros(self.model.n_coordinates)
+        if force is None and wind is None:
+            return f
+        reduced: Floats | None = None
+        pulls: tuple[Pull, ...] = ()
+        if isinstance(force, np.ndarray):
+            reduced = numbers("force", force, (f.shape,))
+        elif force is not None:
+            pulls = several("force", force, Pull, "simulation.pull(vertex, (0, 0, 1))")
+        blown: Floats | None = None
+        if wind is not None:
+            instance("wind", wind, Wind, "Wind(velocity=(5, 0, 0))")
+            now = self.vertices()
+            before = now if self._shown is None else self._shown
+            blown = self._skin.wind_force(wind, now, before, span)
+            self._shown = now
+        solver.weigh(sample)
+        for pull in pulls:
+            f += self._skin.pulled(pull, pose, solver.room.w)
+        if blown is not None:
+            f += self._skin.gathered(blown, pose, solver.room.w)
+        f *= solver.room.scale
+        return f if reduced is None else f + reduced
+
+    def _table(self, h: float, *, start: bool = False) -> StageTable:
+        key = h, start
+        if key not in self._tables:
+            self._tables[key] = StageTable.of(self.integrator, h, start=start)
+        return self._tables[key]
+
+    def _checked(self, pose: Any) -> Floats:
+        wanted = self.model.tet_rig.rig.neutral.shape
+        found = np.ascontiguousarray(pose, dtype=float)
+        if found.shape != wanted or not np.isfinite(found).all():
+            return numbers("pose", pose, (wanted,))
+        return found
+
+
+_REASONS = {
+    stepping.NOT_FINITE: "the forces are not finite",
+    stepping.NOT_CONVERGED: "the Newton iteration did not converge",
+    stepping.NOT_DEFINITE: "the matrix of the step is not positive definite",
+}
+
+
+def _or(name: str, given: float | None, otherwise: float) -> float:
+    return otherwise if given is None else number(name, given, above=0)

@@ -1,0 +1,192 @@
+"""A pose-space model, laid out for compiled loops: only what a step reads, group by group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple._kernels.pose_basis import Groups, PoseArrays
+from supple._kernels.pose_forces import BLOCK
+from supple._kernels.pose_stage import Room
+from supple.character.pose_space_model import PoseSpaceModel
+from supple.mesh.tet import tet_volumes
+from supple.types import Bools, Floats, Ints
+
+_FLATTEST = 1e-4  # of its neutral volume: as thin as a rig can press a cell
+
+
+@dataclass(frozen=True, eq=False)
+class StepArrays:
+    """What a step needs of a model, and where."""
+
+    needed: Ints
+    """Vertices of the tet mesh whose place in a pose is needed, (k,)."""
+    arrays: PoseArrays
+    widest: int
+    """Columns of the cell, or vertex, that has most."""
+    gradients: int
+    """How many numbers the gradients of all cells are."""
+
+    @classmethod
+    def of(cls, model: PoseSpaceModel, dtype: Any) -> StepArrays:
+        """For bases stored as ``dtype``."""
+        mesh_cells = model.tet_rig.mesh.cells[model.cells]
+        regions = np.asarray(model.members[:, mesh_cells].any(axis=2)).T  # (c, regions)
+        order, cell_groups, parts = _grouped(regions, model.regions)
+        at_cells = mesh_cells[order]
+        which = model.inertial_vertices
+        vertex_order, vertex_groups, vertex_parts = _grouped(
+            model.members[:, which].T, model.regions
+        )
+        at_vertices = which[vertex_order]
+        needed, place = np.unique(
+            np.concatenate([at_cells.ravel(), at_vertices]), return_inverse=True
+        )
+        corners = place[: at_cells.size].reshape(at_cells.shape)
+        rest = model.tet_rig.mesh.vertices
+        gram, rows, columns = _pairs(model.gram)
+        arrays = PoseArrays(
+            features=np.ascontiguousarray(model.weights.features),
+            coefficients=np.ascontiguousarray(model.weights.coefficients),
+            gram=gram,
+            gram_rows=rows,
+            gram_columns=columns,
+            cells=_with_basis(cell_groups, model.bases, at_cells, parts, dtype),
+            corners=np.ascontiguousarray(corners),
+            smallest=_FLATTEST * np.abs(tet_volumes(rest, at_cells)),
+            cell_weights=np.ascontiguousarray(model.cell_weights[:, order]),
+            lame=np.ascontiguousarray(model.lame[:, order]),
+            vertices=_with_basis(
+                vertex_groups, model.bases, at_vertices[:, None], vertex_parts, dtype
+            ),
+            places=np.ascontiguousarray(place[at_cells.size :]),
+            masses=model.inertial_weights[vertex_order] * model.masses[at_vertices],
+            sums=np.einsum("n,mnir->mir", model.masses, model.bases),
+        )
+        counts = np.diff(arrays.cells.column_starts)
+        widths = [*counts, *np.diff(arrays.vertices.column_starts), 1]
+        gradients = int(9 * (counts * np.diff(arrays.cells.starts)).sum())
+        return cls(needed, arrays, int(max(widths)), gradients)
+
+    def room(self, vectors: int) -> Room:
+        """State and scratch of one character, with a history of so many vectors."""
+        arrays, wide = self.arrays, self.widest
+        m, _, r = arrays.sums.shape
+        c, s = len(arrays.corners), 3 * len(arrays.places)
+        shapes: dict[str, tuple[int, ...]] = {
+            "history": (vectors, r),
+            "rig_history": (vectors, s),
+            "entries": arrays.gram_rows.shape,
+            "U": (12 * wide,),
+            "G": (self.gradients,),
+            "T": (9 * BLOCK * wide,),
+            "S": (2 * wide * wide,),
+            "columns": (wide,),
+            "F": (c, 1, 3, 3),
+            "P": (c, 1, 3, 3),
+            "A": (c, 1, 6, 3, 3),
+            "rig_rates": (2, s),
+        }
+        shapes |= dict.fromkeys(("w", "distances"), (m,))
+        shapes |= dict.fromkeys(("volumes", "lam", "mu"), (c,))
+        shapes |= dict.fromkeys(("M", "K", "C", "matrix"), (r, r))
+        shapes |= dict.fromkeys(("rig", "rig_v", "rig_a"), (s,))
+        return Room(**{name: np.zeros(shapes.get(name, (r,))) for name in Room._fields})
+
+
+@dataclass(frozen=True, eq=False)
+class SkinArrays:
+    """What it takes to show the surface: the bases at the tets that carry it."""
+
+    needed: Ints
+    """Vertices of the tet mesh that carry surface vertices, (k,)."""
+    corners: Ints
+    """Those of each surface vertex, among these, (surface vertices, 4)."""
+    shares: Floats
+    """(surface vertices, 4)"""
+    groups: Groups
+    rows: Ints
+    """The place among ``needed`` of each vertex of the groups."""
+
+    @classmethod
+    def of(cls, model: PoseSpaceModel, dtype: Any) -> SkinArrays:
+        carriers = model.tet_rig.mesh.cells[model.skin_cells]
+        needed, corners = np.unique(carriers, return_inverse=True)
+        order, groups, parts = _grouped(model.members[:, needed].T, model.regions)
+        m = len(model.bases)
+        blocks, starts, start = [], [], 0
+        for columns, members in parts:
+            block = model.bases[:, needed[members]][..., columns]  # (m, count, 3, s)
+            matrix = block.transpose(1, 2, 0, 3).reshape(3 * len(members), m * len(columns))
+            blocks.append(matrix.ravel())
+            starts.append(start)
+            start += matrix.size
+        basis: NDArray[Any] = np.concatenate([*blocks, np.empty(0)]).astype(dtype)
+        return cls(
+            needed=needed,
+            corners=np.ascontiguousarray(corners.reshape(carriers.shape)),
+            shares=np.ascontiguousarray(model.skin_weights),
+            groups=groups._replace(basis=basis, basis_starts=np.array(starts, dtype=np.int64)),
+            rows=order,
+        )
+
+
+def _grouped(regions: Bools, of_columns: Ints) -> tuple[Ints, Groups, list[tuple[Ints, Ints]]]:
+    """Things in ``regions`` (k, regions), ordered so that those in the same ones stand together.
+
+    Things in no region are left out. Also the columns and the members of each group.
+    """
+    kinds, which = np.unique(regions, axis=0, return_inverse=True)
+    parts: list[tuple[Ints, Ints]] = []
+    for number, kind in enumerate(kinds):
+        columns = np.flatnonzero(kind[of_columns])
+        members = np.flatnonzero(which.ravel() == number)
+        if len(columns) and len(members):
+            parts.append((columns, members))
+    none = np.empty(0, dtype=np.int64)
+    groups = Groups(
+        columns=np.concatenate([none, *(columns for columns, _ in parts)]),
+        column_starts=np.cumsum([0, *(len(columns) for columns, _ in parts)]),
+        starts=np.cumsum([0, *(len(members) for _, members in parts)]),
+        basis=np.empty(0),
+        basis_starts=none,
+    )
+    return np.concatenate([none, *(members for _, members in parts)]), groups, parts
+
+
+def _with_basis(
+    groups: Groups, bases: Floats, at: Ints, parts: list[tuple[Ints, Ints]], dtype: Any
+) -> Groups:
+    """The groups with the basis at vertices ``at`` (k, corners) of each member, in their order."""
+    blocks, starts, start = [], [], 0
+    first = 0
+    for columns, members in parts:
+        for corners in at[first : first + len(members)]:
+            block = bases[:, corners][..., columns]  # (m, corners, 3, s)
+            blocks.append(block.ravel())
+            starts.append(start)
+            start += block.size
+        first += len(members)
+    basis: NDArray[Any] = np.concatenate([*blocks, np.empty(0)]).astype(dtype)
+    return groups._replace(basis=basis, basis_starts=np.array(starts, dtype=np.int64))
+
+
+def _pairs(gram: Floats) -> tuple[Floats, Ints, Ints]:
+    """Σ_ij w_i w_j U_iᵀ M U_j as a sum over i ≥ j: entries of the lower triangle other than 0."""
+    m, r = len(gram), gram.shape[-1]
+    rows, columns = np.tril_indices(r)
+    sums = []
+    for i in range(m):
+        for j in range(i + 1):
+            both = gram[i, i] if i == j else gram[i, j] + gram[j, i]
+            sums.append(0.5 * (both + both.T)[rows, columns])
+    values = np.array(sums)
+    kept = (values != 0).any(axis=0) | (rows == columns)
+    return (
+        np.ascontiguousarray(values[:, kept]),
+        np.ascontiguousarray(rows[kept]),
+        np.ascontiguousarray(columns[kept]),
+    )

@@ -1,0 +1,198 @@
+"""Small pose-space models, made plainly: for tests of what runs them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+import supple as sp
+from supple.character.pose_space_model import PoseSpaceModel
+from supple.character.pose_weights import PoseWeights
+from supple.character.rigs import BlackBoxRig, PoseRig
+from supple.character.tet_rig import TetRig
+from supple.materials import Material
+from supple.mesh.tet import tet_volumes
+
+MATERIAL = sp.StVK(young=2e4, poisson=0.4, density=1000.0)
+
+
+def beam(cells: tuple[int, int, int] = (6, 2, 2)) -> sp.TetMesh:
+    """A bar along x."""
+    return sp.HexMesh.box(size=(1.0, 0.3, 0.3), cells=cells).tetrahedra()
+
+
+def bent(x: np.ndarray, curvature: float) -> np.ndarray:
+    """Bent about y: what lay along x goes round a circle of this curvature [1/m]."""
+    angle = curvature * x[:, 0]
+    radius = np.where(np.abs(curvature) > 1e-9, 1 / np.where(curvature, curvature, 1.0), 0.0)
+    if abs(curvature) < 1e-9:
+        return x.copy()
+    return np.stack(
+        [np.sin(angle) * (radius - x[:, 2]), x[:, 1], radius - np.cos(angle) * (radius - x[:, 2])],
+        axis=1,
+    )
+
+
+def bend_rig(skin: sp.Surface) -> BlackBoxRig:
+    """Pose: curvature [1/m], and a shift (3,) [m]."""
+    return BlackBoxRig(
+        lambda p: bent(skin.vertices, p[0]) + p[1:], skin.triangles, np.zeros(4), 0.02
+    )
+
+
+class FramedBend(PoseRig):
+    """The same bend, turned as a whole by a rotation vector p[4:]; it knows its frames."""
+
+    def __init__(self, skin: sp.Surface) -> None:
+        self._skin, self.triangles, self.neutral = skin, skin.triangles, np.zeros(7)
+
+    def vertices(self, pose: np.ndarray, which: np.ndarray | None = None) -> np.ndarray:
+        turn = Rotation.from_rotvec(pose[4:]).as_matrix()
+        x = bent(self._skin.vertices, pose[0]) @ turn.T + pose[1:4]
+        return x if which is None else x[which]
+
+    def features(self, pose: np.ndarray) -> np.ndarray:
+        return pose[:1]
+
+    def frames(self, pose: np.ndarray, which: np.ndarray | None = None) -> np.ndarray:
+        x = self._skin.vertices if which is None else self._skin.vertices[which]
+        local = np.outer(-pose[0] * x[:, 0], [0.0, 1.0, 0.0])
+        return (Rotation.from_rotvec(pose[4:]) * Rotation.from_rotvec(local)).as_matrix()
+
+    def perturbed(
+        self, pose: np.ndarray, rng: np.random.Generator, size: float = 1.0
+    ) -> np.ndarray:
+        return pose + 0.01 * size * rng.uniform(-1, 1, 7)
+
+
+def rests(model: PoseSpaceModel, material: Material, pose: np.ndarray) -> sp.Body:
+    """The body with a pose as its rest shape."""
+    rig = model.tet_rig
+    return sp.Body(
+        sp.TetMesh(rig.vertices(pose), rig.mesh.cells),
+        material,
+        fixed=np.flatnonzero(model.fixed),
+        mass_model=sp.LumpedMass(),
+    )
+
+
+def model_of(
+    rig: PoseRig,
+    mesh: sp.TetMesh,
+    poses: np.ndarray,
+    size: int | None = 8,
+    *,
+    material: Material = MATERIAL,
+    regions: int = 1,
+    corrections: float = 0.0,
+) -> PoseSpaceModel:
+    """Vibrations of the bar in each pose, aligned; every cell and every vertex counts.
+
+    Without a ``size`` the basis is complete. ``regions`` overlap along x.
+    """
+    tet_rig = TetRig.of(rig, mesh)
+    weights = PoseWeights.of([rig.features(p) for p in poses])
+    rng = np.random.default_rng(3)
+    if corrections:
+        tet_rig = tet_rig.corrected(
+            weights, corrections * rng.standard_normal((len(poses), *mesh.vertices.shape))
+        )
+    n, m = len(mesh.vertices), len(poses)
+    fixed = np.isclose(mesh.vertices[:, 0], 0.0)
+    neutral = sp.Body(mesh, material, fixed=np.flatnonzero(fixed), mass_model=sp.LumpedMass())
+    masses = neutral.mass.diagonal()[::3]
+    x = mesh.vertices[:, 0]
+    places = np.linspace(0, 1, regions + 2)[1:-1]
+    width = 2.0 if regions == 1 else 1.0 / regions
+    members = (np.abs(x[None] - places[:, None]) < width) & ~fixed
+    bases = []
+    for pose in poses:
+        body = sp.Body(
+            sp.TetMesh(tet_rig.vertices(pose), mesh.cells), material,
+            fixed=np.flatnonzero(fixed), mass_model=sp.LumpedMass(),
+        )  # fmt: skip
+        frames = tet_rig.frames(pose)
+        if size is None:
+            free = np.flatnonzero(~fixed)
+            U = np.zeros((n, 3, 3 * len(free)))
+            U[np.repeat(free, 3), np.tile(range(3), len(free)), range(3 * len(free))] = 1.0
+        else:
+            shapes = sp.vibration_modes(body, size).shapes
+            U = np.moveaxis(shapes, 0, 2)
+        if frames is not None:
+            U = np.einsum("nji,njr->nir", frames, U)
+        U = np.concatenate([U * each[:, None, None] for each in members], axis=2)
+        flat = np.sqrt(np.repeat(masses, 3))[:, None] * U.reshape(3 * n, -1)
+        U = U / np.linalg.norm(flat, axis=0)
+        if bases and size is not None:
+            flat = np.repeat(masses, 3)[:, None] * U.reshape(3 * n, -1)
+            signs = np.sign(np.einsum("kr,kr->r", flat, bases[0].reshape(3 * n, -1)))
+            U = U * np.where(signs, signs, 1.0)
+        bases.append(U)
+    stacked = np.array(bases)
+    flat = np.sqrt(np.repeat(masses, 3))[None, :, None] * stacked.reshape(m, 3 * n, -1)
+    gram = np.einsum("ika,jkb->ijab", flat, flat)
+    skin = mesh.boundary()
+    surface = np.flatnonzero(np.isin(np.arange(n), np.unique(mesh.boundary_facets())))
+    first = np.array([np.argwhere(mesh.cells == v)[0] for v in surface])
+    carried = np.zeros((len(surface), 4))
+    carried[np.arange(len(surface)), first[:, 1]] = 1.0
+    assert np.allclose(skin.vertices, mesh.vertices[surface])
+    cells = np.arange(len(mesh.cells))
+    lame = np.stack(material.lame(cells), axis=1)
+    r = stacked.shape[-1]
+    per = r // regions
+    squares = np.sort(
+        np.array(
+            [
+                np.linalg.eigvalsh(np.diag(1.0 + np.arange(r)))
+                if size is None
+                else np.resize(sp.vibration_modes(neutral, min(size, r)).frequencies, r)
+                for _ in poses
+            ]
+        ),
+        axis=1,
+    )
+    return PoseSpaceModel(
+        tet_rig=tet_rig,
+        poses=np.array(poses),
+        weights=weights,
+        material=type(material),
+        masses=masses,
+        fixed=fixed,
+        bases=stacked,
+        regions=np.repeat(np.arange(regions), per),
+        members=members,
+        gram=gram,
+        cells=cells,
+        cell_weights=np.ones((m, len(cells))),
+        lame=np.tile(lame, (m, 1, 1)),
+        inertial_vertices=np.flatnonzero(~fixed),
+        inertial_weights=np.ones(int((~fixed).sum())),
+        skin_cells=first[:, 0],
+        skin_weights=carried,
+        squares=(2 * np.pi * squares) ** 2,
+    )
+
+
+def thinned(model: PoseSpaceModel, seed: int = 0) -> PoseSpaceModel:
+    """The same with half of the cells and vertices, and weights and stiffness by pose."""
+    rng = np.random.default_rng(seed)
+    cells = np.sort(rng.permutation(model.cells)[: len(model.cells) // 2])
+    vertices = rng.permutation(model.inertial_vertices)[: len(model.inertial_vertices) // 2]
+    m, c = model.n_poses, len(cells)
+    return replace(
+        model,
+        cells=cells,
+        cell_weights=2 * rng.uniform(0.5, 1.5, (m, c)),
+        lame=model.lame[:, cells] * rng.uniform(0.5, 2.0, (m, c, 1)),
+        inertial_vertices=vertices,
+        inertial_weights=2 * rng.uniform(0.5, 1.5, len(vertices)),
+    )
+
+
+def volumes(x: np.ndarray, cells: np.ndarray) -> np.ndarray:
+    """Of tets [m³]."""
+    return np.abs(tet_volumes(x, cells))
