@@ -15,13 +15,16 @@ class Springs:
 
     def reset(self, pose):
         self.x = self.rig.vertices(pose)
-        self.w = np.zeros_like(self.x)  # the rig's velocity
+        self.w = np.zeros_like(self.x)  # the rig's velocity; None where it is not known
         self.u, self.v = np.zeros_like(self.x), np.zeros_like(self.x)
+
+    def teleport(self, pose):
+        self.x, self.w = self.rig.vertices(pose), None
 
     def step(self, pose, dt):
         x = self.rig.vertices(pose)
         w = (x - self.x) / dt
-        pushed = self.gravity - (w - self.w) / dt
+        pushed = self.gravity - (0.0 if self.w is None else (w - self.w) / dt)
         c, k = 2 * self.ratio * self.omega, self.omega**2
         v = (self.v + dt * (pushed - k * (self.u + dt / 4 * self.v) - c / 2 * self.v)) / (
             1 + dt * c / 2 + dt * dt * k / 4

@@ -94,6 +94,23 @@ def test_clip_that_ends_elsewhere_starts_from_rest():
     assert looped.loops
 
 
+def test_speed_at_the_start_is_not_felt():
+    character = arm()
+    places = character.rig.rest.translations[0] + np.outer([0.0, 1.0], [3.0, 0.0, 0.0])
+    slide = Clip("slide", [Track(0, Channel.TRANSLATION, (0.0, 1.0), places)])
+    rig = SkeletonRig(replace(character, clips={"slide": slide}))
+    motion = secondary_motion(Springs(rig), rig)
+    assert not motion.loops
+    assert motion.largest < 1e-9
+
+
+def test_flesh_that_never_rests_is_told():
+    rig = SkeletonRig(arm())
+    flesh = Springs(rig, ratio=0.0, gravity=(0, 0, -9.81))
+    with pytest.warns(UserWarning, match="did not come to rest within 0.5 s"):
+        secondary_motion(flesh, rig, patience=0.5)
+
+
 def test_sag_is_left_out_unless_wanted():
     rig = SkeletonRig(arm())
     sag = 9.81 / (2 * np.pi * 2.0) ** 2

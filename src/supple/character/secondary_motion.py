@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import pairwise
 from typing import Protocol
 
@@ -24,6 +25,9 @@ class Flesh(Protocol):
 
     def reset(self, pose: Floats) -> None:
         """At rest in a pose (d,)."""
+
+    def teleport(self, pose: Floats) -> None:
+        """To a pose (d,) at once, at a speed that the next one tells: nothing is felt of that."""
 
     def step(self, pose: Floats, dt: float) -> None:
         """On to a pose (d,), ``dt`` [s] later."""
@@ -48,8 +52,9 @@ def secondary_motion(
 ) -> SoftMotion:
     """What flesh adds to a clip of a character.
 
-    A clip that loops is played until two rounds agree, so that the last frame leads on to the
-    first. Any other starts from rest in its first pose.
+    Flesh hangs at rest on the first pose as the clip begins, and goes along at the speed that the
+    clip begins with. A clip that loops is played until two rounds agree, so that the last frame
+    leads on to the first.
 
     Args:
         flesh: Moves on ``rig``.
@@ -87,6 +92,7 @@ def secondary_motion(
     between = _between(rig, played.name, since, steps, closing)
     _settle(flesh, rig, poses[0], steps, _STILL * size, patience)
     here = poses[0]
+    flesh.teleport(here)
     before: Floats | None = None
     gap, rounds = 0.0, 0
     while True:
@@ -144,6 +150,7 @@ def _settle(
         if np.abs(now - last).max(initial=0.0) <= still:
             return
         last = now
+    warnings.warn(f"flesh did not come to rest within {patience:g} s", stacklevel=3)
 
 
 def _step(
