@@ -10,6 +10,7 @@ import supple as sp
 def static_in(body: sp.Body, vectors: np.ndarray, forces: np.ndarray) -> np.ndarray:
     """Displacements (n, 3) [m] in the span of vectors (r, n, 3) at which the body rests under
     forces (n, 3) [N]: Newton's method, with steps that are halved until the energy falls."""
+    vectors = np.linalg.qr(vectors.reshape(len(vectors), -1).T)[0].T.reshape(vectors.shape)
     q = np.zeros(len(vectors))
 
     def energy(q: np.ndarray) -> float:
@@ -25,7 +26,7 @@ def static_in(body: sp.Body, vectors: np.ndarray, forces: np.ndarray) -> np.ndar
         squares, turns = np.linalg.eigh(np.tensordot(vectors, columns, ((1, 2), (1, 2))))
         squares = np.maximum(np.abs(squares), 1e-6 * np.abs(squares).max())
         step = turns @ ((turns.T @ residual) / squares)
-        while energy(q + step) > energy(q) + 1e-14 * abs(energy(q)):
+        while energy(q + step) > energy(q) + 1e-11 * abs(energy(q)):
             step /= 2
         q = q + step
     raise RuntimeError("Newton's method did not come to rest")

@@ -1,54 +1,68 @@
-"""Small bodies for rigs."""
+"""A small rigged body with two bones, and rigs with known answers."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 import supple as sp
-from supple.character import Channel, Character, Clip, Rig, RigPose, Skin, Track
+from supple.character import Character, Rig, RigPose, Skin
+from supple.character.rigs import BlackBoxRig, PoseRig
 
-BAR = sp.HexMesh.box(size=(1.0, 0.2, 0.2), cells=(10, 2, 2)).tetrahedra().boundary()
-
-
-def arm(*, scale: float = 1.0, loose: bool = False) -> Character:
-    """A bar along x on an upper and a lower bone, under a root that has no skin.
-
-    ``loose``: both bones hang on the root. The clip "wave" bends the lower bone; "slide" pulls it
-    out, too.
-    """
-    places = np.array([(0.1, 0.2, 0.3), (0.0, 0.0, 0.0), (0.5 / scale, 0.0, 0.0)])
-    turns = np.tile([0.0, 0, 0, 1], (3, 1))
-    turns[0] = (0.5, 0.5, 0.5, 0.5)
-    scales = np.ones((3, 3))
-    scales[0] = scale
-    rig = Rig(
-        ("root", "upper", "lower"),
-        np.array([-1, 0, 0 if loose else 1]),
-        RigPose(places, turns, scales),
-    )
-    X = BAR.vertices / scale + [0, -0.1 / scale, -0.1 / scale]
-    world = rig.world(rig.rest)
-    binds = np.linalg.inv(world[1:]) @ world[0]  # the skin was modelled in the root's frame
-    lower = np.clip((scale * X[:, :1] - 0.3) / 0.4, 0, 1)
-    bones = np.tile([0, 1], (len(X), 1))
-    skin = Skin(X, BAR.triangles, np.array([1, 2]), binds, bones, np.hstack([1 - lower, lower]))
-    bend = Track(2, Channel.ROTATION, (0.0, 1.0), [(0, 0, 0, 1), (0, 0, 0.6, 0.8)])
-    pull = Track(2, Channel.TRANSLATION, (0.0, 1.0), np.array([(0.5, 0, 0), (0.7, 0, 0)]) / scale)
-    clips = {"wave": Clip("wave", [bend])}
-    if loose:
-        clips["slide"] = Clip("slide", [bend, pull])
-    return Character(rig, skin, clips)
+LENGTH, WIDTH = 2.0, 0.5
+ROD = sp.TetMesh.box(
+    (LENGTH, WIDTH, WIDTH), (16, 4, 4), origin=(0.0, -WIDTH / 2, -WIDTH / 2)
+).boundary()
+"""The surface of a rod along x."""
 
 
-def some_pose(character: Character, seed: int = 0, angle: float = 1.0) -> RigPose:
-    """Every joint turned, at random."""
-    rng = np.random.default_rng(seed)
-    names = character.rig.names
-    return character.rig.turned({name: angle * rng.uniform(-1, 1, 3) for name in names})
+def rig_of(names: tuple[str, ...], parents: list[int], places: list[tuple[float, ...]]) -> Rig:
+    """Joints at places of the world, none of them turned."""
+    world = np.array(places, dtype=float)
+    local = world - np.where(np.array(parents)[:, None] >= 0, world[parents], 0.0)
+    count = len(names)
+    turns = np.tile([0.0, 0.0, 0.0, 1.0], (count, 1))
+    return Rig(names, np.array(parents), RigPose(local, turns, np.ones((count, 3))))
 
 
-def reshaped(character: Character, vertices: np.ndarray) -> Character:
-    """The same with its skin, before skinning, somewhere else."""
-    return replace(character, skin=replace(character.skin, vertices=vertices))
+def character_of(surface: sp.Surface, rig: Rig, weights: np.ndarray) -> Character:
+    """A skin that follows every joint of a rig, with weights (n, j)."""
+    joints = np.arange(rig.n_joints)
+    binds = np.linalg.inv(rig.world(rig.rest))
+    bones = np.tile(joints, (surface.n_vertices, 1))
+    return Character(rig, Skin(surface.vertices, surface.triangles, joints, binds, bones, weights))
+
+
+def rod() -> Character:
+    """The rod on two bones, from 0 to 1 and on from 1, below a joint that carries nothing."""
+    rig = rig_of(("root", "upper", "lower"), [-1, 0, 1], [(0, 0, -1), (0, 0, 0), (1, 0, 0)])
+    outer = np.clip(2.0 * (ROD.vertices[:, 0] - 0.75), 0.0, 1.0)
+    return character_of(ROD, rig, np.stack([np.zeros_like(outer), 1 - outer, outer], axis=1))
+
+
+class BendingRod(PoseRig):
+    """The rod with its lower bone turned about y by the pose (1,) [rad]; it knows its frames."""
+
+    def __init__(self) -> None:
+        self.character = rod()
+        self.triangles, self.neutral = ROD.triangles, np.zeros(1)
+
+    def vertices(self, pose: np.ndarray, which: np.ndarray | None = None) -> np.ndarray:
+        rig = self.character.rig
+        x = self.character.posed(rig.turned({"lower": (0.0, float(pose[0]), 0.0)}))
+        return x if which is None else x[which]
+
+    def frames(self, pose: np.ndarray, which: np.ndarray | None = None) -> np.ndarray:
+        outer = self.character.skin.weights[:, 2]
+        outer = outer if which is None else outer[which]
+        return Rotation.from_rotvec(outer[:, None] * [0.0, float(pose[0]), 0.0]).as_matrix()
+
+    def perturbed(
+        self, pose: np.ndarray, rng: np.random.Generator, size: float = 1.0
+    ) -> np.ndarray:
+        return pose + np.deg2rad(size) * rng.uniform(-1, 1, 1)
+
+
+def still(surface: sp.Surface) -> BlackBoxRig:
+    """A rig that does not move."""
+    return BlackBoxRig(lambda pose: surface.vertices, surface.triangles, np.zeros(1))

@@ -107,6 +107,24 @@ def bar(
     return made
 
 
+def morphed(made: GltfBuilder, *, cubic: bool = False) -> GltfBuilder:
+    """Two morph targets: along x, at 0.5 by default, and along z; a clip swells the second."""
+    x, z = np.zeros((2, 15, 3))
+    x[:, 0], z[:, 2] = 0.1 * BAR[:, 0], 0.2 * BAR[:, 2]
+    mesh = made.document.meshes[0]
+    mesh.primitives[0].targets = [
+        gl.Attributes(POSITION=made.add(x)),
+        gl.Attributes(POSITION=made.add(z)),
+    ]
+    mesh.weights = [0.5, 0.0]
+    made.clip("swell")
+    keys = [(0.5, 0.0), (0.5, 1.0)]
+    if cubic:
+        keys = [row for key in keys for row in ((0.0, 0.0), key, (0.0, 0.0))]
+    made.track(0, "weights", (0.0, 1.0), np.ravel(keys), "CUBICSPLINE" if cubic else "LINEAR")
+    return made
+
+
 def turned_quarter(made: GltfBuilder, times: Any = (0.0, 1.0)) -> GltfBuilder:
     """Let the outer bone turn by a quarter about z."""
     made.clip("bend")

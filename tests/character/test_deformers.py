@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 import supple as sp
 from supple.character.rigs import BendRig, BlendShapeRig, LatticeBasis, LatticeRig, PoseRig, WireRig
 
-from .bodies import BAR
+from .arms import BAR
 
 LINE = np.array([(0.0, 0.1, 0.1), (0.4, 0.1, 0.1), (0.7, 0.1, 0.1), (1.0, 0.1, 0.1)])
 SOME = np.array([17, 3, 40, 3])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pygltflib as gl
 import pytest
@@ -9,7 +11,7 @@ import pytest
 import supple as sp
 from supple.character import Character, read_character
 
-from .rigs import BAR, FIRST, HALF, GltfBuilder, bar, turned_quarter
+from .rigs import BAR, FIRST, HALF, GltfBuilder, bar, morphed, turned_quarter
 
 
 def read(made: GltfBuilder, folder, name: str = "bar.glb", **options) -> Character:
@@ -201,3 +203,52 @@ def test_walk_is_a_loop(assets):
     steps = man.posed(walk.looped(man.rig, np.arange(49) / 24))
     way = np.linalg.norm(np.diff(steps, axis=0), axis=2).max(axis=1)
     assert way[-1] < way[:-1].max()
+
+
+@pytest.mark.parametrize("cubic", [False, True])
+def test_morph_targets_come_before_the_bones(tmp_path, cubic):
+    """Swollen along z and then turned by a quarter about z."""
+    made = morphed(turned_quarter(bar()), cubic=cubic)
+    made.track(1, "rotation", (0.0, 1.0), [(0, 0, 0, 1), (0, 0, HALF, HALF)])
+    read = sp.read_character(made.write(tmp_path / "bar.glb"), up="y")
+    np.testing.assert_allclose(read.surface().vertices, BAR * [1.05, 1, 1], atol=1e-6)
+    half = read.vertices_at(0.5, "swell")
+    np.testing.assert_allclose(half[:, 2], 1.1 * BAR[:, 2], atol=1e-6)
+    end = read.vertices_at(1.0, "swell")
+    x, y, z = (BAR * [1.05, 1, 1.2])[-3:].T
+    np.testing.assert_allclose(end[-3:], np.stack([1 - y, x - 1, z], axis=1), atol=1e-6)
+    rest = read.vertices_at([0.0, 1.0], "bend")
+    np.testing.assert_allclose(rest[0], read.surface().vertices, atol=1e-6)
+    mesh = read.animated_mesh("swell", dressing=sp.Dressing(slim=0.5, growing=0.1))
+    np.testing.assert_allclose(mesh.surface(mesh.times[-1]).vertices, end, atol=1e-6)
+
+
+def test_weights_of_a_node_come_before_those_of_its_mesh(tmp_path):
+    file = morphed(bar()).write(tmp_path / "bar.gltf")
+    text = json.loads(file.read_text())
+    text["nodes"][0]["weights"] = [0.0, 0.5]
+    file.write_text(json.dumps(text))
+    read = sp.read_character(file, up="y")
+    np.testing.assert_allclose(read.surface().vertices, BAR * [1, 1, 1.1], atol=1e-6)
+
+
+def test_parts_have_morph_targets_of_their_own(tmp_path):
+    made = morphed(bar())
+    made.document.meshes.append(
+        gl.Mesh(
+            primitives=[
+                gl.Primitive(
+                    attributes=gl.Attributes(POSITION=made.add(np.eye(3))),
+                    targets=[gl.Attributes(POSITION=made.add(np.ones((3, 3))))],
+                )
+            ]
+        )
+    )
+    made.document.nodes.append(gl.Node(name="hat", mesh=1))
+    made.document.nodes[2].children.append(3)
+    made.track(3, "weights", (0.0, 1.0), (0.0, 2.0))
+    read = sp.read_character(made.write(tmp_path / "bar.glb"), up="y")
+    assert read.skin.n_targets == 3
+    end = read.vertices_at(1.0, "swell")
+    np.testing.assert_allclose(end[:15], BAR * [1.05, 1, 1.2], atol=1e-6)
+    np.testing.assert_allclose(end[15:], np.eye(3) + 2, atol=1e-6)

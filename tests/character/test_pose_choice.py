@@ -9,7 +9,7 @@ import supple as sp
 from supple.character.pose_choice import candidates_of, choose_poses, mean_angle, missing_pose
 from supple.character.rigs import BendRig, SkeletonRig
 
-from .bodies import BAR, arm
+from .arms import BAR, arm
 
 RIG = BendRig(BAR)
 

@@ -9,7 +9,7 @@ import supple as sp
 from supple.character.pose_weights import PoseWeights
 from supple.character.rigs import BendRig, BlackBoxRig, PoseSpaceDeformation, SkeletonRig
 
-from .bodies import BAR, arm, some_pose
+from .arms import BAR, arm, some_pose
 
 
 def sculpted(rig, poses: np.ndarray) -> list[sp.Surface]:

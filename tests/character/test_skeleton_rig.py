@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
 import supple as sp
-from supple._kernels import skinning
-from supple.character import read_character
+from supple.character import Skin, read_character
 from supple.character.rigs import Blend, SkeletonRig
 
-from .bodies import arm, reshaped, some_pose
+from .arms import arm, reshaped, some_pose
 
 BOTH = pytest.mark.parametrize("blend", list(Blend), ids=lambda blend: blend.name)
 
@@ -125,18 +126,6 @@ def test_flattened_surroundings_stay_in_bounds() -> None:
     assert np.isfinite(rig.frames(pose)).all()
 
 
-def test_squeezed_directions_fade_without_a_jump() -> None:
-    least = skinning.COLLAPSED
-    sizes = np.array([0.0, 0.5 * least, least - 1e-9, least + 1e-9, 1.0])
-    A = np.array([np.diag([1.0, 1.0, size]) for size in sizes])
-    out = np.empty((5, 3))
-    skinning.undo(A, np.ones((5, 3)), out)
-    assert out[:, :2] == pytest.approx(1.0)
-    assert out[:, 2] == pytest.approx([0.0, 0.5 / least, 1 / least, 1 / least, 1.0], rel=1e-6)
-    skinning.undo(np.zeros((1, 3, 3)), np.ones((1, 3)), out[:1])
-    assert (out[0] == 0).all()
-
-
 def test_dual_quaternions_keep_the_volume_of_a_twist() -> None:
     linear, dual = (SkeletonRig(arm(), blend) for blend in Blend)
     full = dual.surface().volume
@@ -207,6 +196,25 @@ def test_features_know_joints_that_slide_in_some_clip() -> None:
     assert np.linalg.norm(pulled) == pytest.approx(0.2 / (0.1 * size))
 
 
+def test_features_know_joints_of_loose_triangles_with_one_bone_each() -> None:
+    """Every triangle has vertices of its own, which follow one bone."""
+    character = arm()
+    skin = character.skin
+    corners = skin.triangles.ravel()
+    lower = (skin.vertices[skin.triangles].mean(axis=1)[:, 0] > 0.5).astype(int)
+    loose = Skin(
+        skin.vertices[corners],
+        np.arange(len(corners)).reshape(-1, 3),
+        skin.joints,
+        skin.inverse_binds,
+        np.repeat(lower, 3)[:, None],
+        np.ones((len(corners), 1)),
+    )
+    rig = SkeletonRig(replace(character, skin=loose))
+    pose = rig.pose_of(character.rig.turned({"lower": (0, 0.1, 0)}))
+    assert np.linalg.norm(rig.features(pose)) == pytest.approx(2 * np.sin(0.05))
+
+
 @BOTH
 def test_features_and_vertices_are_continuous(blend: Blend) -> None:
     """Also where the signs of quaternions change."""
@@ -274,3 +282,30 @@ def test_characters_of_others(assets, name: str) -> None:
         again = np.einsum("nij,nj->ni", linear.matrices(pose), before)
         assert np.abs(again - after).max() < 1e-13 * size
     assert np.abs(dual.vertices(dual.neutral) - linear.vertices(dual.neutral)).max() < 1e-4 * size
+
+
+def test_morph_targets_are_part_of_the_pose() -> None:
+    plain = arm(scale=100.0)
+    targets = np.random.default_rng(0).standard_normal((2, len(plain.skin.vertices), 3)) / 1e3
+    character = replace(
+        plain,
+        skin=replace(plain.skin, targets=targets),
+        rig=replace(plain.rig, rest=replace(plain.rig.rest, weights=np.array([0.5, 0.0]))),
+    )
+    rig = SkeletonRig(character)
+    assert rig.neutral.shape == (32,)
+    assert rig.features(rig.neutral) == pytest.approx(0.0, abs=1e-14)
+    pose = rig.pose_of(some_pose(character))
+    pose[30:] = (0.2, -0.7)
+    assert rig.vertices(pose) == pytest.approx(character.posed(rig.rig_pose(pose)), abs=1e-12)
+    some = np.array([3, 1])
+    assert (rig.vertices(pose, some) == rig.vertices(pose)[some]).all()
+    changed = pose.copy()
+    changed[31] = 0.0
+    moved = np.abs(np.linalg.norm(rig.vertices(changed) - rig.vertices(pose), axis=1)).max()
+    apart = np.linalg.norm(rig.features(changed) - rig.features(pose))
+    size = np.ptp(rig.vertices(rig.neutral), axis=0).max()
+    assert apart == pytest.approx(moved / (0.1 * size), rel=0.2)
+    with pytest.raises(sp.InputError, match="3 morph weights; this rig has 2"):
+        rig.pose_of(replace(character.rig.rest, weights=np.zeros(3)))
+    assert rig.pose_of(replace(character.rig.rest, weights=np.zeros(0)))[30:] == pytest.approx(0.0)

@@ -85,7 +85,7 @@ class Character:
 
     def posed(self, pose: RigPose) -> Floats:
         """Vertices of the skin in a pose, or in several, (…, n, 3) [m]."""
-        return self.skin.placed(self.rig.world(pose))
+        return self.skin.placed(self.rig.world(pose), pose.weights)
 
     def vertices_at(self, time: ArrayLike, clip: str | None = None) -> Floats:
         """Vertices (n, 3) [m] at a time [s] of a clip, or (T, n, 3) at several."""
@@ -170,4 +170,7 @@ def _eased_way(t: Floats, duration: float) -> Floats:
 
 
 def _only(poses: RigPose, which: Any) -> RigPose:
-    return RigPose(poses.translations[which], poses.rotations[which], poses.scales[which])
+    weights = np.broadcast_to(poses.weights, (len(poses.scales), poses.weights.shape[-1]))
+    return RigPose(
+        poses.translations[which], poses.rotations[which], poses.scales[which], weights[which]
+    )

@@ -24,6 +24,8 @@ class Channel(Enum):
     TRANSLATION = "translation"
     ROTATION = "rotation"
     SCALE = "scale"
+    WEIGHTS = "weights"
+    """Those of morph targets."""
 
 
 class Between(Enum):
@@ -42,7 +44,8 @@ class Track:
     """One channel of one joint: ``values`` (k, d) at ``times`` (k,) [s].
 
     d is 3, or 4 for rotations, which are quaternions x, y, z, w. Cubics have values (k, 3, d): the
-    slope [1/s] that ends at the key, the key, and the slope that begins there.
+    slope [1/s] that ends at the key, the key, and the slope that begins there. Weights are those of
+    d morph targets, and ``joint`` is the number of the first.
     """
 
     joint: int
@@ -56,6 +59,8 @@ class Track:
         if times.ndim != 1 or not len(times) or not (np.diff(times) > 0).all():
             raise InputError("times of a track must be one or more, each later than the one before")
         size = 4 if self.channel is Channel.ROTATION else 3
+        if self.channel is Channel.WEIGHTS and values.ndim > 1:
+            size = values.shape[-1]
         cubic = self.between is Between.CUBICSPLINE
         wanted = (len(times), 3, size) if cubic else (len(times), size)
         if values.shape != wanted:
@@ -147,9 +152,14 @@ class Clip:
             for each in (rig.rest.translations, rig.rest.rotations, rig.rest.scales)
         )
         into = {Channel.TRANSLATION: x, Channel.ROTATION: q, Channel.SCALE: s}
+        w = np.tile(rig.rest.weights, (len(t), 1))
         for track in self.tracks:
-            into[track.channel][:, track.joint] = track.at(t)
-        return RigPose(x, q, s)
+            values = track.at(t)
+            if track.channel is Channel.WEIGHTS:
+                w[:, track.joint : track.joint + values.shape[1]] = values
+            else:
+                into[track.channel][:, track.joint] = values
+        return RigPose(x, q, s, w)
 
     def looped(self, rig: Rig, times: ArrayLike, *, period: float | None = None) -> RigPose:
         """The same at ``times`` (T,) [s] since the clip began, played over and over.

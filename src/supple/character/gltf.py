@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,6 +14,7 @@ from scipy.spatial.transform import Rotation
 from supple.character.character import Character
 from supple.character.clip import Between, Channel, Clip, Track
 from supple.character.gltf_arrays import GltfArrays
+from supple.character.gltf_morphs import GltfMorphs
 from supple.character.rig import Rig, RigPose
 from supple.character.skin import Skin
 from supple.checks import number
@@ -33,7 +34,7 @@ def read_character(
 
     Its nodes become joints, below one more that turns the character so that ``up`` points up and
     multiplies lengths by ``scale``. Meshes with a skin follow their joints, others the node that
-    they are in. Textures, normals and morph targets are passed over.
+    they are in; morph targets come along. Textures and normals are passed over.
     """
     return read_rigged(path, scale=scale, up=up).character
 
@@ -94,6 +95,7 @@ class _Reader:
         self._file, self._document = file, document
         self._arrays = GltfArrays(document)
         self._order = self._parents_first()
+        self._morphs = GltfMorphs(file, document, self._arrays, self._order)
         self._joint = {node: 1 + k for k, node in enumerate(self._order)}
         self.parts: list[Part] = []
         self.animations: dict[str, int] = {}
@@ -107,7 +109,8 @@ class _Reader:
                 f"{self._file} has no skin, and so no character; it holds {held}. read_surface "
                 "reads meshes without one"
             )
-        return Character(self._rig(scale, turn), self._skin(meshes), self._clips())
+        skin = replace(self._skin(meshes), targets=self._morphs.targets())
+        return Character(self._rig(scale, turn), skin, self._clips())
 
     # -- joints ------------------------------------------------------------------------
 
@@ -134,7 +137,7 @@ class _Reader:
         local = [placed, *(self._local(nodes[node]) for node in self._order)]
         names = (_SCENE, *(self._name(node) for node in self._order))
         x, q, s = (np.array(each, dtype=float) for each in zip(*local, strict=True))
-        return Rig(names, parents, RigPose(x, q, s))
+        return Rig(names, parents, RigPose(x, q, s, self._morphs.weights))
 
     def _name(self, node: int) -> str:
         return self._document.nodes[node].name or f"node {node}"
@@ -229,12 +232,13 @@ class _Reader:
                 if target.node is None or target.path not in {each.value for each in Channel}:
                     continue
                 between = Between(sampler.interpolation or "LINEAR")
-                values = self._arrays(sampler.output)
-                if between is Between.CUBICSPLINE:
-                    values = values.reshape(-1, 3, values.shape[-1])
-                joint = self._joint[target.node]
-                times = self._arrays(sampler.input)
-                tracks.append(Track(joint, Channel(target.path), times, values, between))
+                times, values = self._arrays(sampler.input), self._arrays(sampler.output)
+                inner = (3,) if between is Between.CUBICSPLINE else ()
+                values = values.reshape(len(times), *inner, -1)
+                what = Channel(target.path)
+                weighs = what is Channel.WEIGHTS
+                of = self._morphs.first(target.node) if weighs else self._joint[target.node]
+                tracks.append(Track(of, what, times, values, between))
             if tracks:
                 clips[name], self.animations[name] = Clip(name, tracks), number_
         return clips

@@ -13,7 +13,8 @@ from supple.reduction.cubature_selection import DenseSamples, select, weights_of
 from supple.types import Floats, Ints, Progress
 
 _POOL = 2**25  # numbers that describe the cells to choose from: 256 MB
-_BATCHES = 8  # cells are added in so many batches, or a few more
+_BATCHES = 12  # cells are added in so many batches, or a few more
+_SURPLUS = 1.5  # cells that are chosen at first, some to be given up again
 _SWEEPS = 6  # over the poses, whose weights meet in the poses between
 
 
@@ -32,10 +33,13 @@ class PoseCubature:
         """v(p) = Σ_i w_i(p) v_i in a pose with weights w (m,), (c,) (Eq. 20)."""
         return w @ self.weights
 
-    def error(self, rest: RestPose, w: Floats, q: Floats) -> float:
-        """RMS over samples (T, r) of the relative error of f̃ in a pose with weights w (m,)."""
-        exact = rest.forces(q)
-        return relative_error(rest.cubature_forces(q, self.cells, self.at(w)), exact)
+    def error(
+        self, rest: RestPose, w: Floats, samples: int, rng: np.random.Generator, amplitude: float
+    ) -> float:
+        """RMS of the relative error of f̃ over new samples, in a pose with weights w (m,)."""
+        even = rest.balanced()
+        q = even.draw(samples, rng, amplitude)
+        return relative_error(even.cubature_forces(q, self.cells, self.at(w)), even.forces(q))
 
 
 def relative_error(found: Floats, exact: Floats) -> float:
@@ -62,6 +66,7 @@ def train_pose_cubature(
 
     Up to ``size`` cells, until the error in every pose is at most ``tolerance``. ``samples`` are
     drawn in each pose; in the largest of them the gradient of displacements is ``amplitude``.
+    Errors are relative to the force, in coordinates in which all modes are equally stiff.
     """
     most = whole_number("size", size, at_least=1)
     number("tolerance", tolerance, at_least=0.0, below=1.0)
@@ -72,7 +77,8 @@ def train_pose_cubature(
     pool = _pool(every, samples, rng)
     lessons = []
     for k, rest in enumerate(every):
-        lessons.append(rest.samples(rest.draw(samples, rng, amplitude), pool))
+        even = rest.balanced()
+        lessons.append(even.samples(even.draw(samples, rng, amplitude), pool))
         if progress is not None:
             progress(k + 1, len(every), "poses, forces of cells")
     found = select(  # Eq. 17, but with weights for each pose
@@ -80,6 +86,7 @@ def train_pose_cubature(
         most=most,
         tolerance=tolerance,
         step=max(1, most // _BATCHES),
+        surplus=_SURPLUS,
         progress=progress,
     )
     chosen = np.sort(found.chosen)

@@ -15,8 +15,9 @@ from supple.reduction.cubature_selection import select
 from supple.types import Floats, Ints, Progress
 
 _POOL = 2**25  # numbers that describe the vertices to choose from: 256 MB
-_BATCHES = 8
-_SIZES = (1.0, 1.0, 10.0)  # of perturbations, in turn: turns also pull outwards, if they are large
+_BATCHES = 12
+_SURPLUS = 1.5
+_SIZES = (1.0, 10.0)  # of perturbations: turns also pull outwards, if they are large
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,10 +33,10 @@ class InertialCubature:
 
     def error(self, rest: RestPose, accelerations: Floats) -> float:
         """RMS over accelerations (T, n, 3) of the relative error of f̃ in a pose."""
-        at = self.vertices
-        exact = reduced_inertia(rest.shapes, rest.masses, accelerations)
-        masses = self.weights * rest.masses[at]
-        found = reduced_inertia(rest.shapes[:, at], masses, accelerations[:, at])  # Eq. 23
+        at, even = self.vertices, rest.balanced()
+        exact = reduced_inertia(even.shapes, even.masses, accelerations)
+        masses = self.weights * even.masses[at]
+        found = reduced_inertia(even.shapes[:, at], masses, accelerations[:, at])  # Eq. 23
         return relative_error(found, exact)
 
 
@@ -64,13 +65,13 @@ def perturbed_accelerations(
     follows: TetRig, pose: Floats, count: int, rng: np.random.Generator
 ) -> Floats:
     """Second differences (count, n, 3) [m] of a rig that trembles around a pose."""
-    size = [_SIZES[k % len(_SIZES)] for k in range(count)]
-    fields = np.empty((count, len(follows.mesh.vertices), 3))
-    for k in range(count):
-        frames = [follows.rig.perturbed(pose, rng, size[k]) for _ in range(3)]
-        x = [follows.vertices(frame) for frame in frames]
-        fields[k] = x[0] - 2 * x[1] + x[2]
-    return fields
+    fields = []
+    for size, some in zip(_SIZES, np.array_split(np.arange(count), len(_SIZES)), strict=True):
+        if len(some):
+            frames = [follows.rig.perturbed(pose, rng, size) for _ in range(len(some) + 2)]
+            x = np.array([follows.vertices(frame) for frame in frames])
+            fields.append(x[:-2] - 2 * x[1:-1] + x[2:])
+    return np.concatenate(fields)
 
 
 def train_inertial_cubature(
@@ -102,7 +103,8 @@ def train_inertial_cubature(
     for k, (pose, rest) in enumerate(poses):
         trembling = perturbed_accelerations(follows, pose, samples, rng)
         moving = rigid_accelerations(rest.body.mesh.vertices, rest.masses)
-        lessons.append(_samples(rest, groups, pool, np.concatenate([moving, trembling])))
+        every = np.concatenate([moving, trembling])
+        lessons.append(_samples(rest.balanced(), groups, pool, every))
         if progress is not None:
             progress(k + 1, len(poses), "poses, inertial forces")
     found = select(
@@ -110,6 +112,7 @@ def train_inertial_cubature(
         most=most,
         tolerance=tolerance,
         step=max(1, most // _BATCHES),
+        surplus=_SURPLUS,
         what="vertices",
         progress=progress,
     )

@@ -7,7 +7,7 @@ together, with those columns alone.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -166,6 +166,20 @@ class RestPose:
         from scipy.linalg import eigvalsh  # slow to import
 
         return np.asarray(eigvalsh(self.stiffness, self.mass))
+
+    def balanced(self) -> RestPose:
+        """The same in coordinates in which the stiffness of each region at rest is the identity.
+
+        There an error in a soft mode counts like one of the same share in a stiff mode.
+        """
+        from scipy.linalg import eigh  # slow to import
+
+        shapes = np.empty_like(self.shapes)
+        for region in np.unique(self.regions):
+            block = np.flatnonzero(self.regions == region)
+            squares, modes = eigh(*(A[np.ix_(block, block)] for A in (self.stiffness, self.mass)))
+            shapes[block] = np.tensordot((modes / np.sqrt(squares)).T, self.shapes[block], axes=1)
+        return replace(self, shapes=shapes)
 
     # -- samples -----------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -23,12 +23,14 @@ class RigPose:
     """How each of j joints lies in its parent, at one time or at several (the leading axes).
 
     ``translations`` (…, j, 3) [m], ``rotations`` (…, j, 4), quaternions x, y, z, w of length 1, and
-    ``scales`` (…, j, 3); a joint is scaled first, then turned, then moved.
+    ``scales`` (…, j, 3); a joint is scaled first, then turned, then moved. ``weights`` (…, t) are
+    those of morph targets.
     """
 
     translations: Floats
     rotations: Floats
     scales: Floats
+    weights: Floats = field(default_factory=lambda: np.zeros(0))
 
     def matrices(self) -> Floats:
         """From the frame of each joint to that of its parent, (…, j, 4, 4)."""
@@ -57,6 +59,7 @@ class RigPose:
             (1 - t) * self.translations + t * other.translations,
             turned.as_quat().reshape(shape),
             (1 - t) * self.scales + t * other.scales,
+            (1 - t[..., 0]) * self.weights + t[..., 0] * other.weights,
         )
 
 

@@ -19,7 +19,8 @@ class Skin:
 
     A bone is a joint, ``joints`` (b,), with the matrix from the frame of the vertices to that of
     the joint, ``inverse_binds`` (b, 4, 4). ``bones`` (n, k) are those of each vertex, with
-    ``weights`` (n, k) that add up to 1.
+    ``weights`` (n, k) that add up to 1. ``targets`` (t, n, 3) [m], none unless given, are added to
+    the vertices by the weights of a pose, before the bones move them.
     """
 
     vertices: Floats
@@ -28,6 +29,7 @@ class Skin:
     inverse_binds: Floats
     bones: Ints
     weights: Floats
+    targets: Floats | None = None
 
     def __post_init__(self) -> None:
         surface = Surface(self.vertices, self.triangles)
@@ -49,24 +51,51 @@ class Skin:
                 "one or more above"
             )
         binds = numbers("inverse_binds", self.inverse_binds, ((b, 4, 4),))
+        targets = np.zeros((0, n, 3)) if self.targets is None else numbers("targets", self.targets)
+        if targets.ndim != 3 or targets.shape[1:] != (n, 3):
+            raise InputError(f"targets have shape {targets.shape}; give (t, {n}, 3)")
         values = {
             "vertices": surface.vertices,
             "triangles": surface.triangles,
+            "joints": np.asarray(self.joints, dtype=np.int64),
             "inverse_binds": binds,
             "bones": bones,
             "weights": weights / total[:, None],
+            "targets": targets,
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
-    def placed(self, world: Floats) -> Floats:
-        """Vertices (…, n, 3) [m] where the joints are at ``world`` (…, j, 4, 4)."""
+    @property
+    def n_targets(self) -> int:
+        """Number of morph targets, t."""
+        return len(np.asarray(self.targets))
+
+    def shaped(self, weights: Floats, which: Ints | None = None) -> Floats:
+        """Vertices (…, k, 3) [m] before the bones move them, with morph weights (…, t)."""
+        chosen = slice(None) if which is None else which
+        if not self.n_targets or weights.shape[-1] == 0:
+            return self.vertices[chosen]
+        if weights.shape[-1] != self.n_targets:
+            raise InputError(
+                f"the pose has {weights.shape[-1]} morph weights; this skin has {self.n_targets} "
+                "targets"
+            )
+        moved = np.tensordot(weights, np.asarray(self.targets)[:, chosen], axes=1)
+        return np.asarray(self.vertices[chosen] + moved)
+
+    def placed(self, world: Floats, weights: Floats | None = None) -> Floats:
+        """Vertices (…, n, 3) [m] where the joints are at ``world`` (…, j, 4, 4).
+
+        ``weights`` (…, t) are those of the morph targets, 0 unless given.
+        """
         moves = (world[..., self.joints, :, :] @ self.inverse_binds)[..., :3, :]  # (…, b, 3, 4)
-        x = np.concatenate([self.vertices, np.ones((len(self.vertices), 1))], axis=1)
-        total = np.zeros((*world.shape[:-3], len(x), 3))
+        X = self.shaped(np.zeros(0) if weights is None else weights)
+        x = np.concatenate([X, np.ones((*X.shape[:-1], 1))], axis=-1)
+        total = np.zeros((*world.shape[:-3], len(self.vertices), 3))
         for bone, weight in zip(self.bones.T, self.weights.T, strict=True):
             used = np.flatnonzero(weight)
-            there = np.einsum("...nij,nj->...ni", moves[..., bone[used], :, :], x[used])
+            there = np.einsum("...nij,...nj->...ni", moves[..., bone[used], :, :], x[..., used, :])
             total[..., used, :] += weight[used, None] * there
         return total
 
@@ -86,7 +115,8 @@ class Skin:
                 tails = heads[above == self.joints[which]]
                 near = _nearest(self.vertices[mine], heads[which], tails)
                 middle[mine] += weight[mine, None] * near
-        return replace(self, vertices=middle + s * (self.vertices - middle))
+        slim = middle + s * (self.vertices - middle)
+        return replace(self, vertices=slim, targets=s * np.asarray(self.targets))
 
 
 def _nearest(points: Floats, head: Floats, tails: Floats) -> Floats:

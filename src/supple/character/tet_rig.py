@@ -40,9 +40,10 @@ class TetRig:
         from scipy.spatial import cKDTree  # slow to import
 
         surface = rig.vertices(rig.neutral)
-        count = min(_NEAREST, len(surface))
-        distance, near = cKDTree(surface).query(mesh.vertices, k=count)
-        distance, near = distance.reshape(-1, count), near.reshape(-1, count)
+        places, first = np.unique(surface, axis=0, return_index=True)  # seams repeat vertices
+        count = min(_NEAREST, len(places))
+        distance, near = cKDTree(places).query(mesh.vertices, k=count)
+        distance, near = distance.reshape(-1, count), first[near].reshape(-1, count)
         closest = np.maximum(distance, 1e-9 * np.ptp(surface, axis=0).max())
         shares = 1 / closest
         shares /= shares.sum(axis=1, keepdims=True)

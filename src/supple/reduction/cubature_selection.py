@@ -17,6 +17,7 @@ import numpy as np
 from ..types import Floats, Ints, Progress
 
 _LEAST_GAIN = 1e-3  # a batch that lowers the error by a smaller share is the last
+_THINNED = 0.1  # the share of the terms that is given up at a time
 
 
 class Samples(Protocol):
@@ -81,71 +82,159 @@ def select(
     most: int,
     tolerance: float,
     step: int,
+    surplus: float = 1.0,
     what: str = "cells",
     progress: Progress | None = None,
 ) -> Selection:
     """Terms for one or more lessons; each has weights of its own for the terms that all share.
 
     ``step`` terms are added at a time, until every error is at most ``tolerance``, there are
-    ``most``, or more do not help.
+    ``most``, or more do not help. With a ``surplus`` above 1, so many times more are chosen first,
+    and those that count least are given up again: slower, and better.
     """
-    learnt = [_Lesson(samples) for samples in lessons]
-    lengths = np.sqrt(sum(lesson.squares() for lesson in learnt))
-    lengths[lengths == 0] = np.inf  # terms that are nothing in any sample
-    chosen: Ints = np.zeros(0, dtype=np.int64)
-    weights: Floats = np.zeros((len(learnt), 0))
-    errors: Floats = np.ones(len(learnt))
-    while errors.max() > tolerance and len(chosen) < most:
-        likeness = sum(lesson.likeness() for lesson in learnt) / lengths
-        likeness[chosen] = 0.0
-        best = np.argsort(-likeness, kind="stable")[: min(step, most - len(chosen))]
-        tried = np.concatenate([chosen, best[likeness[best] > 0]])
-        found = [lesson.fitted(tried) for lesson in learnt]
-        now = np.array([error for _, error, _ in found])
-        before, after = (float(np.linalg.norm(x)) for x in (errors, now))
-        if after >= before:
+    search = _Search([_Lesson(samples) for samples in lessons])
+    limit = int(surplus * most)
+    while search.error > tolerance and len(search.chosen) < limit:
+        before = search.total
+        tried = search.grown(min(step, limit - len(search.chosen)))
+        if not search.improved(tried):
             break
-        given = np.stack([x for x, _, _ in found])
-        used = (given > 0).any(axis=0)
-        chosen, weights, errors = tried[used], given[:, used], now
-        for lesson, (_, _, left) in zip(learnt, found, strict=True):
-            lesson.residual = left
         if progress is not None:
-            progress(len(chosen), most, f"{what}, error {100 * errors.max():.2g} %")
-        if after > (1 - _LEAST_GAIN) * before:
+            count = len(search.chosen)
+            progress(count, limit, f"{what}, error {100 * search.error:.2g} %")
+        if search.total > (1 - _LEAST_GAIN) * before:
             break
-    return Selection(chosen, weights, errors)
+    if surplus > 1:
+        search.thin(most, tolerance)
+    return Selection(search.chosen, search.weights, search.errors)
 
 
 def weights_of(samples: Sequence[Samples], which: Ints) -> tuple[Floats, float]:
     """The best weights ≥ 0 of given terms, (k,), and the relative error that is left."""
-    weights, error, _ = _Lesson(samples).fitted(which)
-    return weights, error
+    fit = _Lesson(samples).fitted(which)
+    return fit.weights, fit.error
+
+
+@dataclass(frozen=True, eq=False)
+class _Fit:
+    """Weights (k,) of terms in a lesson, the relative error with them, what is missing (rows,)."""
+
+    weights: Floats
+    error: float
+    residual: Floats
+
+
+class _Search:
+    """Terms chosen so far, and how well they do."""
+
+    def __init__(self, lessons: list[_Lesson]) -> None:
+        self._lessons = lessons
+        self._sizes = [np.sqrt(lesson.squares()) for lesson in lessons]
+        self._lengths = np.sqrt(sum(size**2 for size in self._sizes))
+        self._lengths[self._lengths == 0] = np.inf  # terms that are nothing in any sample
+        self._residuals = [lesson.target for lesson in lessons]
+        self.chosen: Ints = np.zeros(0, dtype=np.int64)
+        self.weights: Floats = np.zeros((len(lessons), 0))
+        self.errors: Floats = np.ones(len(lessons))
+
+    @property
+    def error(self) -> float:
+        return float(self.errors.max())
+
+    @property
+    def total(self) -> float:
+        return float(np.linalg.norm(self.errors))
+
+    def grown(self, step: int) -> Ints:
+        """Those chosen, and the best of the others."""
+        parts = zip(self._lessons, self._residuals, strict=True)
+        likeness = sum(lesson.likeness(left) for lesson, left in parts) / self._lengths
+        likeness[self.chosen] = 0.0
+        best = np.argsort(-likeness, kind="stable")[:step]
+        return np.concatenate([self.chosen, best[likeness[best] > 0]])
+
+    def improved(self, tried: Ints) -> bool:
+        """Takes these terms if they do better than those so far."""
+        fits = [lesson.fitted(tried) for lesson in self._lessons]
+        if np.linalg.norm([fit.error for fit in fits]) >= self.total:
+            return False
+        self._take(tried, fits)
+        return True
+
+    def thin(self, most: int, tolerance: float) -> None:
+        """Gives up terms until there are ``most``, and further while the errors allow it."""
+        while len(self.chosen) > 1:
+            excess = len(self.chosen) - most
+            fewer = max(1, int(_THINNED * len(self.chosen)))
+            fewer = min(fewer, excess) if excess > 0 else fewer
+            parts = zip(self.weights, self._sizes, strict=True)
+            parts_of_terms = np.array([w * size[self.chosen] for w, size in parts])
+            order = np.argsort(np.linalg.norm(parts_of_terms, axis=0), kind="stable")
+            tried = self.chosen[np.sort(order[fewer:])]
+            fits = [lesson.fitted(tried) for lesson in self._lessons]
+            if excess <= 0 and max(fit.error for fit in fits) > tolerance:
+                return
+            self._take(tried, fits)
+
+    def _take(self, tried: Ints, fits: list[_Fit]) -> None:
+        given = np.stack([fit.weights for fit in fits])
+        used = (given > 0).any(axis=0)
+        self.chosen, self.weights = tried[used], given[:, used]
+        self.errors = np.array([fit.error for fit in fits])
+        self._residuals = [fit.residual for fit in fits]
 
 
 class _Lesson:
-    """Samples that share weights, and what is missing in them so far."""
+    """Samples that share weights. Products of terms that were tried are kept."""
 
     def __init__(self, samples: Sequence[Samples]) -> None:
         self._samples = samples
-        self._target = np.concatenate([each.whole for each in samples])
+        self.target = np.concatenate([each.whole for each in samples])
         self._edges = np.cumsum([len(each.whole) for each in samples])[:-1]
         self._count = sum(each.count for each in samples)
-        self.residual = self._target
+        self._tried: Ints = np.zeros(0, dtype=np.int64)
+        self._columns: Floats = np.zeros((0, len(self.target)))
+        self._products: Floats = np.zeros((0, 0))
 
     def squares(self) -> Floats:
         return np.asarray(sum(each.squares() for each in self._samples))
 
-    def likeness(self) -> Floats:
-        parts = zip(self._samples, np.split(self.residual, self._edges), strict=True)
+    def likeness(self, residual: Floats) -> Floats:
+        parts = zip(self._samples, np.split(residual, self._edges), strict=True)
         return np.asarray(sum(each.likeness(part) for each, part in parts))
 
-    def fitted(self, tried: Ints) -> tuple[Floats, float, Floats]:
-        """Weights (k,) of terms, the relative error with them, and what is missing (rows,)."""
-        from scipy.optimize import nnls  # slow to import
+    def fitted(self, tried: Ints) -> _Fit:
+        """The best weights ≥ 0 of some terms."""
+        from scipy.linalg import qr, solve_triangular  # slow to import
+        from scipy.optimize import nnls
 
-        columns = np.concatenate([each.columns(tried) for each in self._samples], axis=1)
-        Q, R = np.linalg.qr(columns.T)
-        x, _ = nnls(R, Q.T @ self._target, maxiter=30 * len(tried))
-        left: Floats = self._target - x @ columns
-        return x, float(np.linalg.norm(left) / np.sqrt(self._count)), left
+        self._look_at(tried)
+        A = self._columns
+        lengths = np.sqrt(np.diagonal(self._products))
+        lengths = np.where(lengths > 0, lengths, 1.0)
+        try:
+            R = np.linalg.cholesky(self._products / np.outer(lengths, lengths)).T
+            goal = solve_triangular(R, (A @ self.target) / lengths, trans="T")
+        except np.linalg.LinAlgError:  # terms that depend on each other
+            Q, R = qr(A.T / lengths, mode="economic")
+            goal = Q.T @ self.target
+        x, _ = nnls(R, goal, maxiter=30 * len(tried))
+        x = x / lengths
+        left: Floats = self.target - x @ A
+        return _Fit(x, float(np.linalg.norm(left) / np.sqrt(self._count)), left)
+
+    def _look_at(self, tried: Ints) -> None:
+        place = {int(term): k for k, term in enumerate(self._tried)}
+        old = np.array([place.get(int(term), -1) for term in tried], dtype=np.int64)
+        new = np.flatnonzero(old < 0)
+        known = np.flatnonzero(old >= 0)
+        columns = np.empty((len(tried), len(self.target)))
+        columns[known] = self._columns[old[known]]
+        if len(new):
+            found = [each.columns(tried[new]) for each in self._samples]
+            columns[new] = np.concatenate(found, axis=1)
+        products = np.empty((len(tried), len(tried)))
+        products[np.ix_(known, known)] = self._products[np.ix_(old[known], old[known])]
+        products[new] = columns[new] @ columns.T
+        products[:, new] = products[new].T
+        self._tried, self._columns, self._products = tried, columns, products

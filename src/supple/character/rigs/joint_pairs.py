@@ -10,6 +10,7 @@ import scipy.sparse as sparse
 from supple.character.character import Character
 from supple.types import Bools, Floats, Ints
 
+_SAME_PLACE = 1e-5  # of the size of the body
 _SLIDES = 0.005  # of the size of the body: joints that clips move apart by more
 
 
@@ -34,9 +35,9 @@ class JointPairs:
         """Those of a character; its clips tell which joints slide."""
         rig, skin = character.rig, character.skin
         world = rig.world(rig.rest)
-        x = skin.placed(world)
+        x = character.posed(rig.rest)
         size = float(np.ptp(x, axis=0).max())
-        follows = _shares(character)
+        follows = _shares(character, x)
         pairs = _strongest_pairs(follows)
         places = np.empty((len(pairs), 2, 3))
         middles = x[skin.triangles].mean(axis=1)
@@ -53,17 +54,25 @@ class JointPairs:
         return cls(pairs, places, slide, 0.1 * size)
 
 
-def _shares(character: Character) -> sparse.csc_matrix:
-    """How far each triangle follows each joint, (triangles, joints)."""
+def _shares(character: Character, x: Floats) -> sparse.csc_matrix:
+    """How far each triangle follows each joint, (triangles, joints).
+
+    Vertices in one place, of triangles that are not joined in the file, count as one.
+    """
     skin = character.skin
     n, k = skin.bones.shape
+    grid = np.round(x / (_SAME_PLACE * np.ptp(x, axis=0).max()))
+    place = np.unique(grid, axis=0, return_inverse=True)[1].ravel()
     vertices = sparse.csc_matrix(
-        (skin.weights.ravel(), (np.repeat(np.arange(n), k), skin.joints[skin.bones].ravel())),
+        (skin.weights.ravel(), (np.repeat(place, k), skin.joints[skin.bones].ravel())),
         shape=(n, character.rig.n_joints),
     )
     count = len(skin.triangles)
     corners = sparse.csr_matrix(
-        (np.full(3 * count, 1 / 3), (np.repeat(np.arange(count), 3), skin.triangles.ravel())),
+        (
+            (1 / (3 * np.bincount(place)[place]))[skin.triangles.ravel()],
+            (np.repeat(np.arange(count), 3), place[skin.triangles.ravel()]),
+        ),
         shape=(count, n),
     )
     return sparse.csc_matrix(corners @ vertices)

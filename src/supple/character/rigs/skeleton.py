@@ -35,10 +35,10 @@ class Blend(Enum):
 class SkeletonRig(PoseRig):
     """The rig of a character.
 
-    A pose (10 j,) has for each joint, in the order of the character's rig, how it lies in its
-    parent: translation (3) [m], rotation (4), a quaternion x, y, z, w of any length, scale (3).
-    The neutral pose is the one at rest. ``pose_of`` and ``rig_pose`` lead from a RigPose to such
-    numbers and back.
+    A pose (10 j + t,) has for each joint, in the order of the character's rig, how it lies in its
+    parent: translation (3) [m], rotation (4), a quaternion x, y, z, w of any length, scale (3); and
+    then the weights of the t morph targets. The neutral pose is the one at rest. ``pose_of`` and
+    ``rig_pose`` lead from a RigPose to such numbers and back.
     """
 
     character: Character
@@ -60,7 +60,14 @@ class SkeletonRig(PoseRig):
         count = self.character.rig.n_joints
         if joints.shape[-2] != count:
             raise InputError(f"the pose has {joints.shape[-2]} joints; this rig has {count}")
-        return joints.reshape(*joints.shape[:-2], -1)
+        weights = pose.weights if pose.weights.shape[-1] else np.zeros(self._n_targets)
+        if weights.shape[-1] != self._n_targets:
+            raise InputError(
+                f"the pose has {weights.shape[-1]} morph weights; this rig has {self._n_targets}"
+            )
+        times = joints.shape[:-2]
+        weights = np.broadcast_to(weights, (*times, self._n_targets))
+        return np.concatenate([joints.reshape(*times, -1), weights], axis=-1)
 
     def rig_pose(self, pose: ArrayLike) -> RigPose:
         """How the joints lie in a pose (…, d)."""
@@ -68,12 +75,13 @@ class SkeletonRig(PoseRig):
         count = self.character.rig.n_joints
         if not p.ndim or p.shape[-1] != len(self.neutral):
             raise InputError(f"the pose has shape {p.shape}; give (…, {len(self.neutral)})")
-        joints = p.reshape(*p.shape[:-1], count, skinning.JOINT)
+        joints = p[..., : count * skinning.JOINT].reshape(*p.shape[:-1], count, skinning.JOINT)
         quaternions = joints[..., 3:7]
         lengths = np.linalg.norm(quaternions, axis=-1, keepdims=True)
         if not (lengths > 0).all():
             raise self._no_rotation(int(np.argwhere(lengths[..., 0] <= 0)[0, -1]))
-        return RigPose(joints[..., :3], quaternions / lengths, joints[..., 7:])
+        weights = p[..., count * skinning.JOINT :]
+        return RigPose(joints[..., :3], quaternions / lengths, joints[..., 7:], weights)
 
     def poses_of_clip(self, clip: str | None, times: ArrayLike) -> Floats:
         """Poses (T, d) of a clip at ``times`` (T,) [s] since its first key, played in a loop."""
@@ -84,7 +92,8 @@ class SkeletonRig(PoseRig):
     def vertices(self, pose: Floats, which: Ints | None = None) -> Floats:
         A, t, chosen = self._moves(pose, which)
         x = np.empty((len(chosen), 3))
-        skinning.move_vertices(A, t, self.character.skin.vertices[chosen], x)
+        X = self.character.skin.shaped(self._morph_weights(pose), chosen)
+        skinning.move_vertices(A, t, X, x)
         return x
 
     def matrices(self, pose: Floats, which: Ints | None = None) -> Floats:
@@ -115,7 +124,8 @@ class SkeletonRig(PoseRig):
         """How joints that share flesh are turned to each other from the neutral pose.
 
         Small distances between features are angles [rad]. Moving or turning the character as a
-        whole changes none. Where clips slide joints apart, that counts as well.
+        whole changes none. Where clips slide joints apart, that counts as well, and so do morph
+        weights, by how far they move vertices: by a tenth of the body's size as much as by 1 rad.
         """
         pairs = self._pairs
         turns, world = self._placed(pose)
@@ -123,7 +133,10 @@ class SkeletonRig(PoseRig):
         skinning.compare_joints(
             turns, world, self._rest_turns, pairs.joints, pairs.places, pairs.length, found
         )
-        return found[self._told]
+        if not self._n_targets:
+            return found[self._told]
+        morphs = self._morph_scales * (self._morph_weights(pose) - self.character.rig.rest.weights)
+        return np.concatenate([found[self._told], morphs])
 
     def perturbed(self, pose: Floats, rng: np.random.Generator, size: float = 1.0) -> Floats:
         """Joints with skin turned by up to ``size`` degrees, the whole moved by ``size`` mm.
@@ -182,6 +195,21 @@ class SkeletonRig(PoseRig):
                 duals, stretches, skin.bones, skin.weights, chosen, A, t
             )
         return A, t, chosen
+
+    def _morph_weights(self, pose: Floats) -> Floats:
+        return np.asarray(pose, dtype=float)[skinning.JOINT * self.character.rig.n_joints :]
+
+    @property
+    def _n_targets(self) -> int:
+        return self.character.skin.n_targets
+
+    @cached_property
+    def _morph_scales(self) -> Floats:
+        """How far each morph target moves vertices at most, as features count it, (t,)."""
+        A = self.matrices(self.neutral)
+        moved = np.einsum("nij,tnj->tni", A, np.asarray(self.character.skin.targets))
+        farthest: Floats = np.linalg.norm(moved, axis=2).max(axis=1)
+        return farthest / self._pairs.length
 
     def _no_rotation(self, joint: int) -> InputError:
         name = self.character.rig.names[joint]
