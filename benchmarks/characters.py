@@ -16,11 +16,14 @@ from typing import Any
 import numpy as np
 
 import supple as sp
+from supple.character.character import Character
 from supple.character.live import PoseSimulation
 from supple.character.live_arrays import StepArrays
 from supple.character.pose_space_model import PoseSpaceModel
 from supple.character.pose_weights import PoseWeights
-from supple.character.rigs import PoseRig
+from supple.character.rig import Rig, RigPose
+from supple.character.rigs import BendRig, PoseRig, SkeletonRig
+from supple.character.skin import Skin
 from supple.character.tet_rig import TetRig
 
 from .timing import table
@@ -57,10 +60,11 @@ class Size:
     paper: float
     """Steps a second there, on one core where it is given for one and on eight elsewhere."""
     joints: int = 16
+    """Of the skeleton that moves it; without any it is bent."""
     material: type[sp.Material] = sp.StVK
 
 
-X = Size("X", (28, 9, 9), 30, 1, 3, 144, 50, 2362, 1700, 1, sp.NeoHookean)
+X = Size("X", (28, 9, 9), 30, 1, 3, 144, 50, 2362, 1700, 0, sp.NeoHookean)
 ARM = Size("arm", (22, 9, 9), 45, 3, 10, 192, 45, 10525, 1150, 3)
 BEAR = Size("polar bear", (30, 10, 10), 100, 6, 8, 336, 200, 6876, 700)
 GORILLA = Size("gorilla", (28, 10, 10), 100, 6, 4, 144, 119, 15774, 240)
@@ -68,45 +72,29 @@ BODIES = [X, ARM, BEAR, GORILLA]
 SMALLER = [(50, 600.0), (25, 1400.0), (10, 2200.0)]
 
 
-class JointRig(PoseRig):
-    """A chain of joints along x that turn about y, blended linearly; pose: angles [rad]."""
+def skeleton(x: np.ndarray, joints: int) -> SkeletonRig:
+    """A chain of joints along x that carries points x (n, 3), four joints to each."""
+    names = tuple(f"joint {k}" for k in range(joints))
+    shifts = np.zeros((joints, 3))
+    shifts[1:, 0] = 1 / joints
+    turns = np.tile([0.0, 0.0, 0.0, 1.0], (joints, 1))
+    rig = Rig(names, np.arange(joints) - 1, RigPose(shifts, turns, np.ones((joints, 3))))
+    binds = np.tile(np.eye(4), (joints, 1, 1))
+    binds[:, 0, 3] = -np.arange(joints) / joints
+    near = np.floor(x[:, :1] * joints).astype(int) + np.arange(-1, 3)
+    bones = np.clip(near, 0, joints - 1)
+    weights = 1 / (0.1 + np.abs(x[:, :1] * joints - 0.5 - near))
+    triangles = np.arange(len(x) // 3 * 3).reshape(-1, 3)
+    skin = Skin(x, triangles, np.arange(joints), binds, bones, weights)
+    return SkeletonRig(Character(rig, skin))
 
-    def __init__(self, x: np.ndarray, joints: int) -> None:
-        self.triangles = np.zeros((0, 3), dtype=np.int64)
-        self.neutral = np.zeros(joints)
-        self._x = x
-        at = np.clip(x[:, 0] * joints, 0, joints - 1e-9)
-        self._bone = at.astype(int)
-        self._next = np.minimum(self._bone + 1, joints - 1)
-        self._share = at - self._bone
-        self._joints = np.arange(joints) / joints
 
-    def _moves(self, pose: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        angle = np.cumsum(pose)
-        c, s = np.cos(angle), np.sin(angle)
-        turns = np.zeros((len(pose), 3, 3))
-        turns[:, 0, 0] = turns[:, 2, 2] = c
-        turns[:, 0, 2], turns[:, 2, 0] = s, -s
-        turns[:, 1, 1] = 1.0
-        heads = np.zeros((len(pose), 3))
-        heads[1:, 0] = np.cumsum(c[:-1]) / len(pose)
-        heads[1:, 2] = -np.cumsum(s[:-1]) / len(pose)
-        shifts = heads - turns[:, :, 0] * self._joints[:, None]
-        return turns, shifts
-
-    def vertices(self, pose: np.ndarray, which: np.ndarray | None = None) -> np.ndarray:
-        pick: Any = slice(None) if which is None else which
-        turns, shifts = self._moves(pose)
-        move = np.concatenate([turns, shifts[:, :, None]], axis=2).reshape(-1, 12)
-        one, two, share = self._bone[pick], self._next[pick], self._share[pick, None]
-        blended = (move[one] + share * (move[two] - move[one])).reshape(-1, 3, 4)
-        x = self._x[pick]
-        return (blended[:, :, :3] @ x[:, :, None])[:, :, 0] + blended[:, :, 3]
-
-    def perturbed(
-        self, pose: np.ndarray, rng: np.random.Generator, size: float = 1.0
-    ) -> np.ndarray:
-        return pose + np.deg2rad(size) * rng.uniform(-1, 1, pose.shape)
+def turned(rig: SkeletonRig, count: int, rng: np.random.Generator) -> np.ndarray:
+    """Poses at random, (count, d), the first one neutral."""
+    poses = np.tile(rig.neutral, (count, 1))
+    joints = poses.reshape(count, -1, 10)
+    joints[1:, 1:, 3:6] += 0.1 * rng.uniform(-1, 1, joints[1:, 1:, 3:6].shape)
+    return poses
 
 
 def made(body: Size, r: int | None = None, finer: int = 1) -> PoseSpaceModel:
@@ -118,9 +106,14 @@ def made(body: Size, r: int | None = None, finer: int = 1) -> PoseSpaceModel:
     x = mesh.vertices
     n, m = len(x), body.poses
     skin = rng.uniform(0, 1, (body.surface, 3)) * [1.0, 0.3, 0.3]
-    tet_rig = TetRig.of(JointRig(skin, body.joints), mesh)
-    poses = np.zeros((m, body.joints))
-    poses[1:] = rng.uniform(-0.4, 0.4, (m - 1, body.joints)) / body.joints
+    rig: PoseRig
+    if body.joints:
+        rig = skeleton(skin, body.joints)
+        poses = turned(rig, m, rng)
+    else:
+        rig = BendRig(sp.Surface(skin, np.arange(len(skin) // 3 * 3).reshape(-1, 3)))
+        poses = np.linspace(0.0, 1.5, m)[:, None]
+    tet_rig = TetRig.of(rig, mesh)
     fixed = x[:, 0] < 1e-9
     # regions of equal length that overlap by half of it with each neighbour
     middles = (np.arange(body.regions) + 0.5) / body.regions
@@ -148,7 +141,7 @@ def made(body: Size, r: int | None = None, finer: int = 1) -> PoseSpaceModel:
     return PoseSpaceModel(
         tet_rig=tet_rig,
         poses=poses,
-        weights=PoseWeights.of(poses),
+        weights=PoseWeights.of([rig.features(p) for p in poses]),
         material=body.material,
         masses=masses,
         fixed=fixed,
@@ -191,8 +184,8 @@ def measured(body: Size, r: int | None = None, finer: int = 1, **options: Any) -
     converged = PoseSimulation(
         model, damping=sp.Rayleigh(mass=0.5, stiffness=2e-3), dt=1 / 90, **options
     )
-    far = model.poses[-1]
-    poses = [far * np.sin(k / 25) + 0.1 * model.poses[1] * np.sin(k / 7) for k in range(1200)]
+    neutral, far = model.poses[0], model.poses[1:] - model.poses[0]
+    poses = [neutral + far[-1] * np.sin(k / 25) + 0.1 * far[0] * np.sin(k / 7) for k in range(1200)]
     groups = StepArrays.of(model, np.float64).arrays.cells
     mean = np.diff(groups.column_starts) @ np.diff(groups.starts) / len(model.cells)
     return {

@@ -11,15 +11,13 @@ import math
 import numpy as np
 
 from .compiling import kernel, pointwise
+from .rotations import round_to_rotations
 from .svd3 import svd3
 
 JOINT = 10
 """Numbers of a joint in a pose."""
 COLLAPSED = 0.1
 """Share of the largest stretch below which a direction counts as lost."""
-_UPRIGHT = 0.05  # least determinant of matrices of size 1 that are rounded by Newton's iteration
-_ROUNDS = 12
-_SMALL = 1e-9
 
 
 @kernel
@@ -160,17 +158,12 @@ def move_vertices(A, t, X, x):
 @kernel
 def nearest_rotations(A, back, which, R):
     """R (k, 3, 3): the rotations nearest to A (k, 3, 3) times ``back`` (n, 3, 3) at ``which``."""
-    F, U, sigma, V = np.empty((3, 3)), np.empty((3, 3)), np.empty(3), np.empty((3, 3))
     for n in range(len(which)):
         B = back[which[n]]
         for i in range(3):
             for j in range(3):
-                F[i, j] = A[n, i, 0] * B[0, j] + A[n, i, 1] * B[1, j] + A[n, i, 2] * B[2, j]
-        if not _round(F, R[n]):
-            svd3(F, U, sigma, V)
-            for i in range(3):
-                for j in range(3):
-                    R[n, i, j] = U[i, 0] * V[j, 0] + U[i, 1] * V[j, 1] + U[i, 2] * V[j, 2]
+                R[n, i, j] = A[n, i, 0] * B[0, j] + A[n, i, 1] * B[1, j] + A[n, i, 2] * B[2, j]
+    round_to_rotations(R)
 
 
 @kernel
@@ -227,44 +220,6 @@ def compare_joints(turns, world, rest_turns, pairs, places, length, out):
             gap[i] = (there - here) / length
         for i in range(3):
             out[p, 9 + i] = T[i, 0] * gap[0] + T[i, 1] * gap[1] + T[i, 2] * gap[2]
-
-
-@pointwise
-def _round(F, R):
-    """The rotation R nearest to a matrix F that is not far from one; tells whether it was found.
-
-    Newton's iteration for the polar decomposition: R ← (R + R⁻ᵀ)/2, from F over its size.
-    """
-    a, b, c = F[0, 0], F[0, 1], F[0, 2]
-    d, e, f = F[1, 0], F[1, 1], F[1, 2]
-    g, h, k = F[2, 0], F[2, 1], F[2, 2]
-    size = a * a + b * b + c * c + d * d + e * e + f * f + g * g + h * h + k * k
-    size = math.sqrt(size / 3.0)
-    if not 0.0 < size < np.inf:
-        return False
-    share = 1.0 / size
-    a, b, c, d, e, f = share * a, share * b, share * c, share * d, share * e, share * f
-    g, h, k = share * g, share * h, share * k
-    for _ in range(_ROUNDS):
-        A, B, C = e * k - f * h, f * g - d * k, d * h - e * g
-        det = a * A + b * B + c * C
-        if not det > _UPRIGHT:
-            return False
-        D, E, G = c * h - b * k, a * k - c * g, b * g - a * h
-        H, K, L = b * f - c * e, c * d - a * f, a * e - b * d
-        half = 0.5 / det
-        A, B, C = 0.5 * a + half * A, 0.5 * b + half * B, 0.5 * c + half * C
-        D, E, G = 0.5 * d + half * D, 0.5 * e + half * E, 0.5 * f + half * G
-        H, K, L = 0.5 * g + half * H, 0.5 * h + half * K, 0.5 * k + half * L
-        change = abs(A - a) + abs(B - b) + abs(C - c) + abs(D - d) + abs(E - e) + abs(G - f)
-        change += abs(H - g) + abs(K - h) + abs(L - k)
-        a, b, c, d, e, f, g, h, k = A, B, C, D, E, G, H, K, L
-        if change < _SMALL:  # the next change would be of its square
-            R[0, 0], R[0, 1], R[0, 2] = a, b, c
-            R[1, 0], R[1, 1], R[1, 2] = d, e, f
-            R[2, 0], R[2, 1], R[2, 2] = g, h, k
-            return True
-    return False
 
 
 @pointwise

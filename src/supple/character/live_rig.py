@@ -46,10 +46,10 @@ class Follower:
     def sample(self, pose: Floats) -> Sample:
         """The rig in a pose (d,)."""
         which = None if self._all else self._surface
-        surface = np.ascontiguousarray(self._rig.vertices(pose, which), dtype=float)
-        turns = self._rig.frames(pose, which)
+        found, turns = self._rig.posed(pose, which)
+        surface = np.ascontiguousarray(found, dtype=float)
         features = np.ascontiguousarray(self._rig.features(pose), dtype=float)
-        if not (np.isfinite(surface).all() and np.isfinite(features).all()):
+        if not (np.isfinite(surface.sum()) and np.isfinite(features.sum())):
             raise InputError(f"the rig gave numbers that are not finite for the pose {pose!r}")
         given = np.empty((0, 3, 3)) if turns is None else np.ascontiguousarray(turns, dtype=float)
         if len(self._corrections):

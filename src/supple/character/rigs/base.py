@@ -42,6 +42,10 @@ class PoseRig(ABC):
         """Rotations (k, 3, 3) from the neutral pose to this one around vertices, if known."""
         return None
 
+    def posed(self, pose: Floats, which: Ints | None = None) -> tuple[Floats, Floats | None]:
+        """Vertices and frames together, which a rig may find faster than one after the other."""
+        return self.vertices(pose, which), self.frames(pose, which)
+
     @abstractmethod
     def perturbed(self, pose: Floats, rng: np.random.Generator, size: float = 1.0) -> Floats:
         """A pose (d,) at random near this one: joints turned by up to ``size`` degrees, …"""
