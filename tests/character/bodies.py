@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.spatial.transform import Rotation
 
@@ -66,3 +68,42 @@ class BendingRod(PoseRig):
 def still(surface: sp.Surface) -> BlackBoxRig:
     """A rig that does not move."""
     return BlackBoxRig(lambda pose: surface.vertices, surface.triangles, np.zeros(1))
+
+
+class SkinnedRig(PoseRig):
+    """A character whose joints all turn, by rotation vectors (3 j,) [rad] from how they rest."""
+
+    def __init__(self, character: Character) -> None:
+        self.character = character
+        self.triangles = character.skin.triangles
+        self.neutral = np.zeros(3 * character.rig.n_joints)
+
+    def pose_at(self, time: float, clip: str) -> np.ndarray:
+        """The pose of a clip at a time [s]."""
+        rig = self.character.rig
+        rotations = self.character.clip(clip).poses(rig, np.array([time])).rotations[0]
+        way = Rotation.from_quat(rig.rest.rotations).inv() * Rotation.from_quat(rotations)
+        return way.as_rotvec().ravel()
+
+    def vertices(self, pose: np.ndarray, which: np.ndarray | None = None) -> np.ndarray:
+        x = self.character.posed(self._posed(pose))
+        return x if which is None else x[which]
+
+    def frames(self, pose: np.ndarray, which: np.ndarray | None = None) -> np.ndarray:
+        rig, skin = self.character.rig, self.character.skin
+        turns = (rig.world(self._posed(pose)) @ np.linalg.inv(rig.world(rig.rest)))[:, :3, :3]
+        mean = np.einsum("nk,nkij->nij", skin.weights, turns[skin.joints[skin.bones]])
+        mean = mean if which is None else mean[which]
+        U, _, Vt = np.linalg.svd(mean)
+        U[:, :, 2] *= np.linalg.det(U @ Vt)[:, None]
+        return U @ Vt
+
+    def perturbed(
+        self, pose: np.ndarray, rng: np.random.Generator, size: float = 1.0
+    ) -> np.ndarray:
+        return pose + np.deg2rad(size) * rng.uniform(-1, 1, pose.shape)
+
+    def _posed(self, pose: np.ndarray) -> RigPose:
+        rest = self.character.rig.rest
+        turned = Rotation.from_quat(rest.rotations) * Rotation.from_rotvec(pose.reshape(-1, 3))
+        return replace(rest, rotations=turned.as_quat())

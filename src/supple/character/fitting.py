@@ -43,7 +43,7 @@ def fitted(
     tet_rig: TetRig,
     poses: ArrayLike,
     *,
-    gamma: float = 1.0,
+    gamma: float = 0.3,
     skin: Embedding | None = None,
     progress: Progress | None = None,
 ) -> TetRig:

@@ -42,9 +42,10 @@ class PoseCubature:
         return relative_error(even.cubature_forces(q, self.cells, self.at(w)), even.forces(q))
 
 
-def relative_error(found: Floats, exact: Floats) -> float:
-    """RMS over rows of ‖found − exact‖ / ‖exact‖, both (T, r)."""
-    missed = np.linalg.norm(found - exact, axis=1) / np.linalg.norm(exact, axis=1)
+def relative_error(found: Floats, exact: Floats, least: float = 0.0) -> float:
+    """RMS over rows of ‖found − exact‖ / ‖exact‖, both (T, r), none taken as below ``least``."""
+    sizes = np.maximum(np.linalg.norm(exact, axis=1), least)
+    missed = np.linalg.norm(found - exact, axis=1) / sizes
     return float(np.sqrt(np.mean(missed**2)))
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from supple.character.pose_cubature import relative_error
-from supple.character.pose_samples import ColumnGroups, RestPose, SparseSamples
+from supple.character.pose_samples import LEAST, ColumnGroups, RestPose, SparseSamples
 from supple.character.tet_rig import TetRig
 from supple.checks import number, whole_number
 from supple.reduction.cubature_selection import select
@@ -31,13 +31,22 @@ class InertialCubature:
     training_error: float
     """RMS over samples and regions of the relative error of f̃."""
 
-    def error(self, rest: RestPose, accelerations: Floats) -> float:
-        """RMS over accelerations (T, n, 3) of the relative error of f̃ in a pose."""
+    def errors(self, rest: RestPose, kinds: Mapping[str, Floats]) -> dict[str, float]:
+        """RMS over accelerations (T, n, 3) of the relative error of f̃ in a pose, for each kind.
+
+        Forces that are much smaller than those of the other kinds count as a twentieth of these.
+        """
         at, even = self.vertices, rest.balanced()
-        exact = reduced_inertia(even.shapes, even.masses, accelerations)
+        fields = {name: _of_unit_size(a, even.masses) for name, a in kinds.items()}
+        exact = {name: reduced_inertia(even.shapes, even.masses, a) for name, a in fields.items()}
+        means = [np.mean(np.einsum("tr,tr->t", f, f)) for f in exact.values()]
+        least = LEAST * float(np.sqrt(np.mean(means)))
         masses = self.weights * even.masses[at]
-        found = reduced_inertia(even.shapes[:, at], masses, accelerations[:, at])  # Eq. 23
-        return relative_error(found, exact)
+        shapes = even.shapes[:, at]
+        return {
+            name: relative_error(reduced_inertia(shapes, masses, a[:, at]), exact[name], least)
+            for name, a in fields.items()  # Eq. 23
+        }
 
 
 def reduced_inertia(shapes: Floats, masses: Floats, accelerations: Floats) -> Floats:
@@ -97,13 +106,14 @@ def train_inertial_cubature(
     rng = np.random.default_rng(whole_number("seed", seed, at_least=0))
     felt = groups.numbers(len(follows.mesh.vertices))
     pool = rng.permutation(np.flatnonzero(felt))
-    needed = np.cumsum(felt[pool]) * (samples + 12) * len(poses)
+    needed = np.cumsum(felt[pool]) * (2 * samples + 12) * len(poses)
     pool = np.sort(pool[: max(1, int(np.searchsorted(needed, _POOL)))])
     lessons = []
     for k, (pose, rest) in enumerate(poses):
         trembling = perturbed_accelerations(follows, pose, samples, rng)
         moving = rigid_accelerations(rest.body.mesh.vertices, rest.masses)
-        every = np.concatenate([moving, trembling])
+        turning = np.tensordot(rng.normal(size=(samples, 9)), moving[3:], axes=1)
+        every = np.concatenate([moving, turning, trembling])
         lessons.append(_samples(rest.balanced(), groups, pool, every))
         if progress is not None:
             progress(k + 1, len(poses), "poses, inertial forces")
@@ -120,12 +130,19 @@ def train_inertial_cubature(
     return InertialCubature(pool[found.chosen[order]], found.weights[0][order], found.error)
 
 
+def _of_unit_size(accelerations: Floats, masses: Floats) -> Floats:
+    """Fields (T, n, 3) over their root mean square; those that vanish are left out."""
+    squares = np.einsum("n,tni->t", masses, accelerations**2) / masses.sum()
+    present = squares > 0
+    found: Floats = accelerations[present] / np.sqrt(squares[present])[:, None, None]
+    return found
+
+
 def _samples(
     rest: RestPose, groups: ColumnGroups, pool: Ints, accelerations: Floats
 ) -> SparseSamples:
     """What the vertices of ``pool`` (c,) give under accelerations (T, n, 3) (Eq. 25)."""
-    sizes = np.sqrt(np.einsum("n,tni->t", rest.masses, accelerations**2) / rest.masses.sum())
-    a = accelerations[sizes > 0] / sizes[sizes > 0, None, None]
+    a = _of_unit_size(accelerations, rest.masses)
     parts = []
     for place, vertices, columns in groups.of_terms(pool):
         pushed = -rest.masses[vertices, None] * a[:, vertices]  # Eq. 24, mass lumped

@@ -23,7 +23,7 @@ _CHUNK = 2**20  # numbers in flight while cells are evaluated: 8 MB
 _MOST = 99.0  # per cent of the cells whose gradient stays below the amplitude of a sample
 _MARGIN = 1.25  # a sample this much larger must not yet turn a cell inside out
 _SHRINK = 0.8  # what a sample that does is multiplied by
-_LEAST = 0.05  # of the usual force in a region: samples that drive it less count as this
+LEAST = 0.05  # of the usual force in a region: samples that drive it less count as this
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +128,7 @@ def _sizes(whole: Floats, regions: Ints) -> Floats:
                 f"nothing drives region {region} in any sample, or without end; give the region "
                 "vertices that are not fixed, and poses that move it"
             )
-        sizes[:, block] = np.maximum(norms, _LEAST * usual)[:, None]
+        sizes[:, block] = np.maximum(norms, LEAST * usual)[:, None]
     return sizes
 
 

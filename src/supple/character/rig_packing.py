@@ -17,7 +17,7 @@ from supple.character.rigs.skeleton import Blend, SkeletonRig
 from supple.character.skin import Skin
 from supple.errors import InputError
 
-_LIES = ("translations", "rotations", "scales")
+_LIES = tuple(field.name for field in fields(RigPose))
 _SKIN = tuple(field.name for field in fields(Skin))
 
 

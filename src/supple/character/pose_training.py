@@ -1,0 +1,194 @@
+"""From aligned bases to a model that runs: cubature of both kinds, and how good it is."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+
+from supple.body import Body
+from supple.character.pose_alignment import pose_tree
+from supple.character.pose_bases import PoseBases
+from supple.character.pose_cubature import PoseCubature, train_pose_cubature
+from supple.character.pose_inertia import (
+    InertialCubature,
+    perturbed_accelerations,
+    rigid_accelerations,
+    train_inertial_cubature,
+)
+from supple.character.pose_samples import ColumnGroups, RestPose
+from supple.character.posed_body import posed_body
+from supple.character.tet_rig import TetRig
+from supple.mesh import TetMesh
+from supple.reduction.cubature import CubatureWarning
+from supple.reduction.cubature_training import LARGEST_GOOD_ERROR
+from supple.types import Floats, Progress
+
+_TEST_SHARE = 0.3  # of the way between two poses: where neither was trained
+_AMPLITUDE = 0.5
+_Found = TypeVar("_Found")
+
+
+@dataclass(frozen=True, eq=False)
+class PoseTraining:
+    """What the training of cubature needs, and does."""
+
+    body: Body
+    """In the neutral pose, with one material."""
+    follows: TetRig
+    poses: Floats
+    """(m, d)"""
+    bases: PoseBases
+    young: Floats
+    """Young's modulus of every cell in each pose [Pa], (m, cells)."""
+    samples: int
+    seed: int
+    progress: Progress | None = None
+
+    # -- poses as rest shapes ----------------------------------------------------------
+
+    def rest(self, pose: Floats) -> RestPose | None:
+        """The body at rest in a pose with its interpolated basis; None where tets are inverted."""
+        x = self.follows.vertices(pose)
+        if TetMesh.inverted(x, self.body.mesh.cells).any():
+            return None
+        w = self.weights(pose)
+        young = np.clip(w @ self.young, self.young.min(axis=0), self.young.max(axis=0))  # Eq. 36
+        U = self.bases.shapes(w)
+        frames = self.follows.frames(pose)
+        if frames is not None:
+            U = frames @ U
+        return RestPose(
+            posed_body(self.body, x, young),
+            np.ascontiguousarray(U.transpose(2, 0, 1)),
+            self.bases.masses,
+            self.bases.regions,
+            self._cell_groups,
+        )
+
+    def weights(self, pose: Floats) -> Floats:
+        """w(p), (m,)."""
+        return self.bases.weights(self.follows.rig.features(pose))
+
+    def between(self, share: float) -> list[Floats]:
+        """Poses between each pose and the one that it was aligned to."""
+        rig, parents = self.follows.rig, pose_tree(self.bases.weights.features)
+        return [
+            rig.between(self.poses[parent], pose, share)
+            for pose, parent in zip(self.poses, parents, strict=True)
+            if parent >= 0
+        ]
+
+    @cached_property
+    def at_poses(self) -> list[RestPose]:
+        """Those that have a model."""
+        return [rest for rest in map(self.rest, self.poses) if rest is not None]
+
+    @cached_property
+    def at_between(self) -> list[tuple[Floats, RestPose]]:
+        """Those half way between, but where tets are inverted."""
+        found = [(pose, self.rest(pose)) for pose in self.between(0.5)]
+        return [(pose, rest) for pose, rest in found if rest is not None]
+
+    @cached_property
+    def _cell_groups(self) -> ColumnGroups:
+        cells = self.body.mesh.cells
+        moved = self.bases.members[:, cells].any(axis=2) & self._free[cells].any(axis=1)
+        return ColumnGroups.of(self.bases.regions, moved)
+
+    @cached_property
+    def vertex_groups(self) -> ColumnGroups:
+        """Free vertices by the columns that they feel."""
+        return ColumnGroups.of(self.bases.regions, self.bases.members & self._free)
+
+    @property
+    def _free(self) -> Any:
+        return self.body.free.any(axis=1)
+
+    # -- training ----------------------------------------------------------------------
+
+    def elastic(self, size: int, tolerance: float) -> tuple[PoseCubature, dict[str, Any]]:
+        """Cells for elastic forces, and the errors that they leave."""
+        between = [(rest, self.weights(pose)) for pose, rest in self.at_between]
+        cubature, seconds = _timed(
+            lambda: train_pose_cubature(
+                self.at_poses,
+                between,
+                size=size,
+                tolerance=tolerance,
+                samples=self.samples,
+                amplitude=_AMPLITUDE,
+                seed=self.seed,
+                progress=self.progress,
+            )
+        )
+        rng = np.random.default_rng([self.seed, 1])
+        count = max(10, self.samples // 2)
+        m = len(self.poses)
+        tests = list(zip(np.eye(m), self.at_poses, strict=True))
+        for pose in self.between(_TEST_SHARE):
+            rest = self.rest(pose)
+            if rest is not None:
+                tests.append((self.weights(pose), rest))
+        errors = [cubature.error(x, w, count, rng, _AMPLITUDE) for w, x in tests]
+        found = {
+            "training": cubature.training_errors.tolist(),
+            "test": errors[:m],
+            "between": errors[m:],
+            "samples": self.samples,
+            "seconds": seconds,
+        }
+        _warn("elastic force", len(cubature.cells), "cells", [*found["training"], *errors])
+        return cubature, found
+
+    def inertial(self, size: int, tolerance: float) -> tuple[InertialCubature, dict[str, Any]]:
+        """Vertices for inertial forces, and the errors that they leave."""
+        at = [*zip(self.poses, self.at_poses, strict=True), *self.at_between]
+        cubature, seconds = _timed(
+            lambda: train_inertial_cubature(
+                self.follows,
+                at,
+                self.vertex_groups,
+                size=size,
+                tolerance=tolerance,
+                seed=self.seed,
+                progress=self.progress,
+            )
+        )
+        rng = np.random.default_rng([self.seed, 2])
+        errors: dict[str, list[float]] = {"trembling": [], "moving": [], "turning": []}
+        for pose, rest in at[: len(self.poses)]:
+            rigid = rigid_accelerations(rest.body.mesh.vertices, rest.masses)
+            fields = {
+                "trembling": perturbed_accelerations(self.follows, pose, 10, rng),
+                "moving": rigid[:3],
+                "turning": np.einsum("tk,knj->tnj", rng.normal(size=(10, 9)), rigid[3:]),
+            }
+            for name, error in cubature.errors(rest, fields).items():
+                errors[name].append(error)
+        found = {"training": cubature.training_error, **errors, "seconds": seconds}
+        every = [cubature.training_error, *(max(each) for each in errors.values())]
+        _warn("inertial force", len(cubature.vertices), "vertices", every)
+        return cubature, found
+
+
+def _timed(task: Callable[[], _Found]) -> tuple[_Found, float]:
+    start = time.perf_counter()
+    found = task()
+    return found, time.perf_counter() - start
+
+
+def _warn(what: str, count: int, terms: str, errors: list[float]) -> None:
+    worst = max(errors)
+    if worst > LARGEST_GOOD_ERROR:
+        warnings.warn(
+            f"{count} {terms} miss the reduced {what} by up to {100 * worst:.3g} %; allow more "
+            f"{terms}, or use fewer coordinates (size=)",
+            CubatureWarning,
+            stacklevel=4,
+        )

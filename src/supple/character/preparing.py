@@ -1,0 +1,94 @@
+"""What a pose-space model is made of where it is not given: volume, bones, poses."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from supple.body import Body
+from supple.character.bones import bones_of
+from supple.character.pose_choice import candidates_of, choose_poses
+from supple.character.regions import Regions, local_regions
+from supple.character.rigs.base import PoseRig
+from supple.character.rigs.skeleton import SkeletonRig
+from supple.character.skeleton_regions import regions_from_skeleton
+from supple.character.volume import Volume, character_volume
+from supple.checks import instance, numbers, vertex_indices, whole_number
+from supple.errors import InputError
+from supple.mass import LumpedMass
+from supple.materials import Material
+from supple.mesh import Embedding, TetMesh
+from supple.types import Bools, Floats, Progress
+
+_SAME = 1e-6  # of the features: a pose so close to the neutral one is that pose
+
+
+def soft_volume(
+    rig: PoseRig,
+    given: Volume | TetMesh | None,
+    fixed: ArrayLike | None,
+    material: Material,
+    progress: Progress | None,
+) -> tuple[Body, Volume]:
+    """The body in its neutral pose, held where it is fixed."""
+    instance("material", material, Material, "StableNeoHookean(young=1e4, poisson=0.45)")
+    if given is None:
+        if not isinstance(rig, SkeletonRig):
+            raise InputError(
+                f"a {type(rig).__name__} does not tell where its bones are; give "
+                "volume=character_volume(rig).held(segments), or a tet mesh and fixed="
+            )
+        volume = character_volume(rig, progress=progress).held(bones_of(rig.character), fixed=fixed)
+    elif isinstance(given, TetMesh):
+        if fixed is None:
+            raise InputError("a tet mesh needs fixed=, its vertices that follow the rig")
+        volume = Volume(given, Embedding(given, rig.surface()), np.zeros(given.n_vertices, bool))
+        volume = volume.held(fixed=fixed)
+    else:
+        instance("volume", given, Volume, "character_volume(rig).held(bones_of(character))")
+        volume = given if fixed is None else given.held(fixed=_both(given, fixed))
+        if not volume.fixed.any():
+            raise InputError("nothing of the volume is fixed; use volume.held(bones) first")
+    body = Body(volume.mesh, material, fixed=volume.fixed, mass_model=LumpedMass())
+    return body, volume
+
+
+def _both(volume: Volume, fixed: ArrayLike) -> Bools:
+    held = volume.fixed.copy()
+    held[vertex_indices("fixed", fixed, len(held))] = True
+    return held
+
+
+def chosen_poses(rig: PoseRig, given: ArrayLike | int) -> Floats:
+    """Poses (m, d), the neutral one first."""
+    if isinstance(given, int | np.integer):
+        count = whole_number("poses", given, at_least=1)
+        if not isinstance(rig, SkeletonRig) or not rig.character.clips:
+            raise InputError(
+                f"poses={given}: there are no clips to choose from; give poses (m, "
+                f"{len(rig.neutral)})"
+            )
+        return choose_poses(rig, candidates_of(rig.character), count)
+    poses = np.atleast_2d(numbers("poses", given))
+    if poses.shape[1] != len(rig.neutral):
+        raise InputError(f"poses have shape {poses.shape}; give (m, {len(rig.neutral)})")
+    neutral = rig.features(rig.neutral)
+    apart = np.array([np.linalg.norm(rig.features(pose) - neutral) for pose in poses])
+    return np.concatenate([rig.neutral[None], poses[apart > _SAME]])
+
+
+def region_functions_of(
+    rig: PoseRig, mesh: TetMesh, given: Regions | ArrayLike | int | None
+) -> Floats | None:
+    """Functions (k, n) of regions, or None for one of all."""
+    if given is None:
+        return None
+    if isinstance(given, Regions):
+        return given.functions
+    if not isinstance(given, int | np.integer):
+        return np.atleast_2d(numbers("regions", given))
+    if not isinstance(rig, SkeletonRig):
+        raise InputError(
+            f"regions={given}: a {type(rig).__name__} has no limbs; give local_regions"
+        )
+    return local_regions(mesh, regions_from_skeleton(rig.character, int(given))).functions
