@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from supple.reduction.stage_table import StageTable
 from supple.types import Floats
 
 _CUT = 0.2  # of the body's diagonal: a frame that leaves the path by more is a cut
+_PARTS = (1, 2, 4, 8)  # into which a step is cut that cannot be solved whole
 _REACH = 0.5  # of the diagonal: as far as inertia may carry the slowest vibration
 
 Pose = ArrayLike | Callable[[float], ArrayLike]
@@ -74,8 +76,9 @@ class PoseSimulation(PoseState):
             raise InputError(f"dtype={dtype!r}: give numpy.float32 or numpy.float64")
         size = float(np.linalg.norm(np.ptp(model.tet_rig.mesh.vertices, axis=0)))
         self.cut_distance = _or("cut_distance", cut_distance, _CUT * size)
-        slowest = float(np.maximum(model.squares[:, 0], 0.0).min())
-        self.max_acceleration = _or("max_acceleration", max_acceleration, _REACH * size * slowest)
+        slowest = float(model.squares[:, 0].min())
+        strongest = _REACH * size * slowest if slowest > 0 else np.inf
+        self.max_acceleration = _or("max_acceleration", max_acceleration, strongest)
 
         self._tables: dict[tuple[float, bool], StageTable] = {}
         start = self._table(self.dt / self.substeps, start=True)
@@ -88,6 +91,14 @@ class PoseSimulation(PoseState):
         self._follower = Follower(model.tet_rig, arrays.needed)
         self._skin = SkinShape(model, np.dtype(dtype))
         self.reset(pose)
+
+    def twin(self) -> PoseSimulation:
+        """Another character of the same model and with the same options, at rest in this pose."""
+        other = copy(self)
+        other._solver = self._solver.twin()
+        other._follower, other._skin = self._follower.twin(), self._skin.twin()
+        other.reset(self._pose)
+        return other
 
     # -- jumping -------------------------------------------------------------------------
 
@@ -150,32 +161,40 @@ class PoseSimulation(PoseState):
 
         A function of time [s] as ``pose`` gives the poses in between too, where a rule has several
         stages or a step several substeps. ``force`` are pulls, or a reduced force (r,).
-        Raises StepFailed where the step cannot be solved; the state is then as it was.
+        A step that cannot be solved is tried again in 2, 4 and 8 parts; StepFailed is raised where
+        that fails too, and the state is then as it was.
         """
         span = self.dt if dt is None else number("dt", dt, above=0, unit="s")
         end = self._checked(pose(self._time + span) if callable(pose) else pose)
-        before = self._path.copy(), self._has_past, self._settled, self._pose, self._shown
-        saved = self._solver.saved()
         new = self._follower.sample(end)
         f = self._external(end, new, span, force, wind)
-        try:
-            self._meet(new, span)
-            for k in range(self.substeps):
-                self._substep(k, span, pose, f)
-        except StepFailed:
-            self._path, self._has_past, self._settled, self._pose, self._shown = before
-            self._solver.restore(saved)
-            self._solver.take_pose(self._path.end)
-            raise
-        self._pushed = f
-        self._pose = end
+        before = self._path.copy(), self._has_past, self._settled, self._last
+        saved = self._solver.saved()
+        for parts in _PARTS:
+            try:
+                self._advance(new, span, pose, f, parts * self.substeps)
+                break
+            except StepFailed:
+                kept, self._has_past, self._settled, self._last = before
+                self._path = kept.copy()
+                self._solver.restore(saved)
+                if parts == _PARTS[-1]:
+                    self._solver.take_pose(self._path.end)
+                    raise
+        self._pushed, self._pose = f, end
         self._time += span
 
-    def _meet(self, new: Sample, span: float) -> None:
+    def _advance(self, new: Sample, span: float, pose: Pose, f: Floats, count: int) -> None:
+        """On to the next frame of the rig in so many substeps."""
+        self._meet(new, span, span / count)
+        for k in range(count):
+            self._substep(k, count, span, pose, f)
+
+    def _meet(self, new: Sample, span: float, h: float) -> None:
         """The next frame of the rig: a motion, a cut, or the first one after a cut."""
         path = self._path
         if not path.moving:
-            self._solver.move(path.end, new, span, span / self.substeps)
+            self._solver.move(path.end, new, span, h)
         elif self._solver.surprise(new, path.end, path.before, span / path.span) > (
             self.cut_distance
         ):
@@ -183,8 +202,8 @@ class PoseSimulation(PoseState):
             return
         path.add(new, span)
 
-    def _substep(self, k: int, span: float, pose: Pose, f: Floats) -> None:
-        h = span / self.substeps
+    def _substep(self, k: int, count: int, span: float, pose: Pose, f: Floats) -> None:
+        h = span / count
         if not self._settled:
             self._solver.find_acceleration(self._pushed)
             self._settled = True
@@ -195,7 +214,7 @@ class PoseSimulation(PoseState):
         self._last = h
         table = self._table(h, start=not self._has_past)
         for s, after in enumerate(table.times):
-            share = (k + after / h) / self.substeps
+            share = (k + after / h) / count
             if callable(pose) and share < 1 - 1e-9 and self._path.moving:
                 sample = self._follower.sample(self._checked(pose(self._time + share * span)))
             else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -42,6 +43,12 @@ class Follower:
         if tet_rig.weights is not None and tet_rig.corrections is not None:
             self._corrections = np.ascontiguousarray(tet_rig.corrections[:, which])
         self._w, self._distances = np.zeros((2, max(1, len(self._corrections))))
+
+    def twin(self) -> Follower:
+        """The same for another thread."""
+        other = copy(self)
+        other._w, other._distances = np.zeros_like([self._w, self._distances])
+        return other
 
     def sample(self, pose: Floats) -> Sample:
         """The rig in a pose (d,)."""

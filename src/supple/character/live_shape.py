@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,13 @@ class SkinShape:
         count = len(self._arrays.needed)
         self._u, self._parts = np.zeros((count, 3)), np.zeros(3 * count, dtype)
         self._no_frames = np.empty((0, 3, 3))
+
+    def twin(self) -> SkinShape:
+        """The same for another thread."""
+        other = copy(self)
+        other._follower = self._follower.twin()
+        other._u, other._parts = np.zeros_like(self._u), np.zeros_like(self._parts)
+        return other
 
     def _frames(self, pose: Floats) -> Floats:
         if self._rig.frames(pose, np.zeros(1, dtype=np.int64)) is None:

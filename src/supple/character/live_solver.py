@@ -39,6 +39,7 @@ class StageSolver:
         gravity: Floats,
         limit: float,
     ) -> None:
+        self._made_of = model, arrays, vectors, damping, newton, gravity, limit
         self._arrays, self._material = arrays.arrays, model.material
         self._newton, self._gravity, self._limit = newton, gravity, limit
         self._damping = PoseDamping.of(damping, model)
@@ -46,6 +47,10 @@ class StageSolver:
         self._guards = not model.material.survives_inversion
         self.room = arrays.room(vectors)
         self._psi = np.zeros((len(self.room.lam), 1))
+
+    def twin(self) -> StageSolver:
+        """The same with a state and room of its own."""
+        return StageSolver(*self._made_of)
 
     # -- the rig -------------------------------------------------------------------------
 

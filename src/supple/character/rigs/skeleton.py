@@ -90,11 +90,22 @@ class SkeletonRig(PoseRig):
     # -- surface -----------------------------------------------------------------------
 
     def vertices(self, pose: Floats, which: Ints | None = None) -> Floats:
+        return self._moved(pose, *self._moves(pose, which))
+
+    def posed(self, pose: Floats, which: Ints | None = None) -> tuple[Floats, Floats]:
         A, t, chosen = self._moves(pose, which)
+        return self._moved(pose, A, t, chosen), self._turned(A, chosen)
+
+    def _moved(self, pose: Floats, A: Floats, t: Floats, chosen: Ints) -> Floats:
         x = np.empty((len(chosen), 3))
         X = self.character.skin.shaped(self._morph_weights(pose), chosen)
         skinning.move_vertices(A, t, X, x)
         return x
+
+    def _turned(self, A: Floats, chosen: Ints) -> Floats:
+        turns = np.empty_like(A)
+        skinning.nearest_rotations(A, self._back, chosen, turns)
+        return turns
 
     def matrices(self, pose: Floats, which: Ints | None = None) -> Floats:
         """The blended matrix (k, 3, 3) that turns and stretches what is around each vertex."""
@@ -102,9 +113,7 @@ class SkeletonRig(PoseRig):
 
     def frames(self, pose: Floats, which: Ints | None = None) -> Floats:
         A, _, chosen = self._moves(pose, which)
-        turns = np.empty_like(A)
-        skinning.nearest_rotations(A, self._back, chosen, turns)
-        return turns
+        return self._turned(A, chosen)
 
     def before_skin(self, pose: Floats, which: Ints | None, displacements: ArrayLike) -> Floats:
         """The displacements (k, 3) before skinning that give these ones (k, 3) [m] after it.

@@ -1,0 +1,352 @@
+"""Characters in motion: accuracy in time, jumps, forces from outside, damping, crowds."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import supple as sp
+from supple.character.live import PoseSimulation
+from supple.character.live_crowd import PoseCrowd
+from supple.character.live_forces import Wind
+from supple.character.live_rig import Path, Sample
+from supple.character.pose_space_model import PoseSpaceModel
+
+from .pose_models import FramedBend, beam, bend_rig, model_of
+
+MESH = beam((5, 2, 2))
+SKIN = MESH.boundary()
+SIZE = float(np.linalg.norm([1.0, 0.3, 0.3]))
+EXACT = sp.DenseNewton(tolerance=1e-10)
+RULES = [sp.BackwardEuler(), sp.Newmark(), sp.Trapezoidal(), sp.BDF2(), sp.TRBDF2(), sp.Bathe()]
+
+
+def poses_at(curvatures: list[float], width: int) -> np.ndarray:
+    poses = np.zeros((len(curvatures), width))
+    poses[:, 0] = curvatures
+    return poses
+
+
+@pytest.fixture(scope="module")
+def model() -> PoseSpaceModel:
+    return model_of(bend_rig(SKIN), MESH, poses_at([0.0, 1.5, -1.5], 4), 6)
+
+
+@pytest.fixture(scope="module")
+def framed() -> PoseSpaceModel:
+    return model_of(FramedBend(SKIN), MESH, poses_at([0.0, 1.2, -1.2], 7), 6, regions=2)
+
+
+def reach(sim: PoseSimulation) -> float:
+    return float(np.linalg.norm(sim.surface_displacements(), axis=1).max())
+
+
+# -- accuracy --------------------------------------------------------------------------
+
+
+def smooth_pose(t: float) -> np.ndarray:
+    """From rest, with three derivatives at the start."""
+    ease = np.sin(np.clip(t / 0.4, 0, 1) * np.pi / 2) ** 4
+    return ease * np.array([0.3 * np.cos(5 * t), 0.0, 0.0, 0.1 * np.sin(6 * t)])
+
+
+@pytest.mark.parametrize("told", [False, True], ids=["frames", "function"])
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: type(rule).__name__)
+def test_steps_are_as_accurate_as_the_rule(
+    model: PoseSpaceModel, rule: sp.Integrator, told: bool
+) -> None:
+    def end(steps: int, with_rule: sp.Integrator) -> np.ndarray:
+        dt = 0.4 / steps
+        sim = PoseSimulation(
+            model, integrator=with_rule, dt=dt, solver=EXACT,
+            damping=sp.Rayleigh(stiffness=1e-3), max_acceleration=1e6,
+        )  # fmt: skip
+        for k in range(1, steps + 1):
+            sim.step(smooth_pose if told else smooth_pose(k * dt))
+        return sim.q
+
+    exact = end(1280, sp.TRBDF2())
+    errors = [np.linalg.norm(end(n, rule) - exact) for n in (80, 160)]
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(rule.order, abs=0.25)
+
+
+def test_substeps_are_steps_along_the_smooth_path(model: PoseSpaceModel) -> None:
+    """Four substeps a frame come near steps that are told every pose."""
+    dt = 1 / 50
+    common = {"damping": sp.Rayleigh(stiffness=1e-3), "max_acceleration": 1e6}
+    within = PoseSimulation(model, dt=dt, substeps=4, **common)
+    told = PoseSimulation(model, dt=dt / 4, **common)
+    whole = PoseSimulation(model, dt=dt, **common)
+    for k in range(20):
+        within.step(smooth_pose((k + 1) * dt))
+        whole.step(smooth_pose((k + 1) * dt))
+        for s in range(1, 5):
+            told.step(smooth_pose((k + s / 4) * dt))
+    apart = np.linalg.norm(within.q - told.q)
+    assert apart < 0.1 * np.linalg.norm(told.q)
+    assert apart < 0.5 * np.linalg.norm(whole.q - told.q)
+
+
+def test_a_path_is_smooth_and_exact_for_constant_acceleration() -> None:
+    def sample(t: float) -> Sample:
+        return Sample(np.array([[t * t, 3 * t, 1.0]]), np.empty((0, 3, 3)), np.array([t]))
+
+    path = Path(sample(0.0))
+    times = [0.0, 0.1, 0.25, 0.3, 0.5]
+    for before, now in pairwise(times):
+        path.add(sample(now), now - before)
+    for share in (0.0, 0.3, 0.8, 1.0):
+        t = 0.3 + share * 0.2
+        assert path.at(share).x == pytest.approx(sample(t).x, abs=1e-12)
+    rng = np.random.default_rng(0)
+    wild = Path(sample(0.0))
+    slopes = []
+    for _ in range(6):
+        wild.add(Sample(rng.standard_normal((1, 3)), np.empty((0, 3, 3)), np.zeros(1)), 0.1)
+        e = 1e-6
+        slopes.append(
+            [(wild.at(e).x - wild.at(0.0).x) / e, (wild.at(1.0).x - wild.at(1 - e).x) / e]
+        )
+    for before, after in pairwise(slopes):
+        assert after[0] == pytest.approx(before[1], abs=1e-4)
+
+
+def test_gravity_is_felt_as_a_rig_that_accelerates(framed: PoseSpaceModel) -> None:
+    """A rig in free fall upwards, and the same weight."""
+    moved = PoseSimulation(framed, integrator=sp.TRBDF2(), dt=1e-3, solver=EXACT,
+                           max_acceleration=1e6)  # fmt: skip
+    still = PoseSimulation(framed, integrator=sp.TRBDF2(), dt=1e-3, solver=EXACT,
+                           gravity=(0, 0, -4.0))  # fmt: skip
+    pose = framed.poses[0].copy()
+    still.reset(pose)
+    for k in range(100):
+        t = (k + 1) * 1e-3
+        moved.step(pose + np.array([0, 0, 0, 2.0 * t * t, 0, 0, 0]))
+        still.step(pose)
+    assert moved.q == pytest.approx(still.q, abs=0.02 * np.abs(still.q).max())
+
+
+def test_a_frame_that_turns_carries_the_flesh_along(framed: PoseSpaceModel) -> None:
+    """Flesh on a rig with frames turns with it: the same shape in another direction."""
+    sim = PoseSimulation(framed)
+    sim.q = np.linspace(-0.2, 0.3, framed.n_coordinates)
+    here = sim.surface_displacements()
+    sim.teleport([0, 0, 0, 0, 0, 0, np.pi / 2])
+    turned = sim.surface_displacements()
+    assert turned == pytest.approx(here @ np.array([[0, 1, 0], [-1, 0, 0], [0, 0, 1]]), abs=1e-12)
+
+
+# -- standing still, jumping -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("material", [sp.StVK, sp.StableNeoHookean, sp.NeoHookean])
+@pytest.mark.parametrize("iterations", [1, 20])
+def test_energy_does_not_grow_while_the_pose_stands_still(
+    material: type[sp.Material], iterations: int
+) -> None:
+    made = model_of(
+        bend_rig(SKIN), MESH, poses_at([0.0, 1.5], 4), 6, material=material(young=2e4, poisson=0.4)
+    )
+    sim = PoseSimulation(made, solver=sp.DenseNewton(max_iterations=iterations))
+    sim.reset([0.8, 0, 0, 0])
+    sim.v = np.linspace(3.0, 1.0, 6)
+    energies = []
+    for _ in range(100):
+        sim.step([0.8, 0, 0, 0])
+        energies.append(sim.kinetic + sim.elastic)
+    assert np.diff(energies).max() < 1e-9 * energies[0]
+    assert energies[-1] < 0.5 * energies[0]
+
+
+def test_at_rest_it_stays_at_rest(framed: PoseSpaceModel) -> None:
+    sim = PoseSimulation(framed, integrator=sp.BDF2())
+    pose = np.array([0.7, 1.0, 2.0, 3.0, 0.1, 0.2, 0.3])
+    sim.reset(pose)
+    for _ in range(20):
+        sim.step(pose)
+    assert reach(sim) < 1e-12
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: type(rule).__name__)
+def test_a_jump_of_ten_metres_is_not_felt(model: PoseSpaceModel, rule: sp.Integrator) -> None:
+    sim = PoseSimulation(model, integrator=rule)
+    for _ in range(3):
+        sim.step(np.zeros(4))
+    sim.step([0.0, 10.0, 0.0, 0.0])
+    for _ in range(5):
+        sim.step([0.0, 10.0, 0.0, 0.0])
+    assert reach(sim) < 1e-12
+
+
+def test_after_a_cut_the_next_frame_tells_the_speed(model: PoseSpaceModel) -> None:
+    """Cut into the middle of a run at 6 m/s: nothing is felt at all."""
+    sim = PoseSimulation(model)
+    for k in range(8):
+        sim.step([0.0, 50.0 + 0.1 * k, 0.0, 0.0])
+    assert reach(sim) < 1e-9
+
+
+def test_a_cut_between_far_poses_stays_bounded(framed: PoseSpaceModel) -> None:
+    for rule in RULES:
+        sim = PoseSimulation(framed, integrator=rule, damping=sp.Rayleigh(stiffness=2e-3))
+        far = [0.0, 0.0]
+        for k in range(120):
+            sim.step(framed.poses[1 + (k // 20) % 2])  # to and fro within one frame
+            far.append(reach(sim))
+        assert max(far) < 0.7 * SIZE
+        assert far[-1] < 0.7 * SIZE
+
+
+def test_a_failing_step_leaves_everything_as_it_was(
+    model: PoseSpaceModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sim = PoseSimulation(model)
+    for k in range(5):
+        sim.step([0.02 * k, 0, 0, 0])
+    q, v, time, shape = sim.q, sim.v, sim.time, sim.vertices()
+    with pytest.raises(sp.StepFailed, match="not finite"):
+        sim.step([0.1, 0, 0, 0], force=np.full(6, 1e200) * 1e200**0.5)
+    assert (sim.q == q).all()
+    assert (sim.v == v).all()
+    assert sim.time == time
+    assert (sim.vertices() == shape).all()
+    twin = PoseSimulation(model)
+    for k in range(6):
+        twin.step([0.02 * k, 0, 0, 0])
+    sim.step([0.1, 0, 0, 0])
+    assert sim.q == pytest.approx(twin.q, abs=1e-12)
+
+
+def test_displacements_are_continuous_through_all_poses(framed: PoseSpaceModel) -> None:
+    sim = PoseSimulation(framed)
+    sim.q = np.linspace(-0.3, 0.3, framed.n_coordinates)
+
+    def largest_change(count: int) -> float:
+        shapes = []
+        for s in np.linspace(-1.5, 1.5, count):
+            sim.teleport([s, 0, 0, 0, 0, 0, 0])
+            shapes.append(sim.surface_displacements())
+        return float(np.abs(np.diff(shapes, axis=0)).max())
+
+    assert largest_change(401) == pytest.approx(largest_change(201) / 2, rel=0.05)
+
+
+# -- forces ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["model", "framed"])
+def test_a_pull_does_the_work_of_its_vertex(kind: str, request: pytest.FixtureRequest) -> None:
+    made = request.getfixturevalue(kind)
+    sim = PoseSimulation(made)
+    pose = np.zeros(len(made.tet_rig.rig.neutral))
+    pose[0] = 0.6
+    sim.reset(pose)
+    vertex = int(np.argmax(SKIN.vertices[:, 0]))
+    pull = sim.pull(vertex, (1.0, -2.0, 3.0))
+    works = []
+    for way in np.eye(made.n_coordinates):
+        sim.q = way
+        works.append(sim.surface_displacements()[vertex] @ pull.force)
+    sim.reset(pose)
+    sim.step(pose, dt=1e-6, force=pull)  # too short for anything but M q̈ = f
+    found = sim._solver.room.M @ sim.v / 1e-6
+    assert found == pytest.approx(np.array(works), abs=1e-6 * np.abs(works).max())
+    inside = sim.pull(int(np.argmax(MESH.vertices[:, 0])), (0.0, 0.0, 3.0), inside=True)
+    assert inside.shares.tolist() == [1.0]
+
+
+def test_wind_pushes_downwind_and_slows_down(model: PoseSpaceModel) -> None:
+    sim = PoseSimulation(model, damping=sp.Rayleigh(mass=10.0))
+    for _ in range(300):
+        sim.step(np.zeros(4), wind=Wind(velocity=(0.0, 8.0, 0.0)))
+    mean = sim.surface_displacements().mean(axis=0)
+    assert mean[1] > 1e-3
+    assert abs(mean[2]) < 0.1 * mean[1]
+    free, braked = PoseSimulation(model), PoseSimulation(model)
+    for each in (free, braked):
+        each.v = np.eye(6)[0]
+    for _ in range(10):
+        free.step(np.zeros(4))
+        braked.step(np.zeros(4), wind=Wind(density=1000.0))
+    assert braked.kinetic + braked.elastic < 0.9 * (free.kinetic + free.elastic)
+
+
+# -- damping ---------------------------------------------------------------------------
+
+
+def test_damping_by_the_stiffness_at_rest_is_that_of_the_pose(model: PoseSpaceModel) -> None:
+    """For small motion both kinds of stiffness are one."""
+    ends = []
+    for at in sp.StiffnessAt:
+        sim = PoseSimulation(model, damping=sp.Rayleigh(stiffness=0.01, at=at), solver=EXACT)
+        sim.reset([1.0, 0, 0, 0])
+        sim.v = 1e-5 * np.ones(6)
+        for _ in range(30):
+            sim.step([1.0, 0, 0, 0])
+        ends.append(sim.q)
+    assert ends[0] == pytest.approx(ends[1], abs=1e-4 * np.abs(ends[0]).max())
+
+
+def test_examples_designed_in_the_neutral_pose_damp_in_all(model: PoseSpaceModel) -> None:
+    """Motion along the example settles as if all were damped so much, any other as before."""
+    shape = np.moveaxis(model.bases[0], 2, 0)[0]
+    base = sp.Rayleigh(mass=1.5)
+    designed = sp.ExampleDamping(base, [sp.Example(shape, curve=8.0)])
+    pose = np.array([0.9, 0.0, 0.0, 0.0])
+
+    def left(damping: sp.Damping, mode: int) -> float:
+        sim = PoseSimulation(model, damping=damping, integrator=sp.TRBDF2(), dt=5e-3, solver=EXACT)
+        sim.reset(pose)
+        M = sim._solver.room.M
+        sim.v = 1e-3 * np.linalg.solve(M, np.eye(6)[mode])
+        start = sim.kinetic
+        for _ in range(10):
+            sim.step(pose)
+        return (sim.kinetic + sim.elastic) / start
+
+    assert left(designed, 0) == pytest.approx(left(sp.Rayleigh(mass=12.0), 0), rel=0.05)
+    assert left(designed, 4) == pytest.approx(left(base, 4), rel=0.05)
+
+
+def test_other_dampings_are_refused(model: PoseSpaceModel) -> None:
+    with pytest.raises(sp.InputError, match="a character takes Rayleigh"):
+        PoseSimulation(model, damping=sp.PowerLaw(exponent=1.0, strength=1.0))
+    with pytest.raises(sp.InputError, match="a character takes one number"):
+        PoseSimulation(model, damping=sp.Rayleigh(mass=np.ones(MESH.n_cells)))
+
+
+# -- crowds ----------------------------------------------------------------------------
+
+
+def test_a_crowd_is_its_members_one_by_one(framed: PoseSpaceModel) -> None:
+    options = {"damping": sp.Rayleigh(stiffness=1e-3), "integrator": sp.TRBDF2()}
+    crowd = PoseCrowd(framed, copies=3, **options)
+    singles = [PoseSimulation(framed, **options) for _ in range(3)]
+    for k in range(15):
+        poses = np.zeros((3, 7))
+        poses[:, 0] = np.sin(0.2 * k * np.arange(3))
+        crowd.step(poses)
+        for single, pose in zip(singles, poses, strict=True):
+            single.step(pose)
+    assert crowd.q == pytest.approx(np.array([s.q for s in singles]), abs=1e-13)
+    assert crowd.vertices() == pytest.approx(np.array([s.vertices() for s in singles]), abs=1e-13)
+    with pytest.raises(sp.InputError, match="3 copies need"):
+        crowd.step(np.zeros((2, 7)))
+
+
+def test_bad_words_are_refused(model: PoseSpaceModel) -> None:
+    sim = PoseSimulation(model)
+    with pytest.raises(sp.InputError, match="pose has shape"):
+        sim.step(np.zeros(3))
+    with pytest.raises(sp.InputError, match="pose"):
+        sim.step([np.nan, 0, 0, 0])
+    with pytest.raises(sp.InputError, match="vertices 0 to"):
+        sim.pull(10**6, (0, 0, 1))
+    with pytest.raises(sp.InputError, match="dtype"):
+        PoseSimulation(model, dtype=np.int64)
+    with pytest.raises(sp.InputError, match="implicit rule"):
+        PoseSimulation(model, integrator=sp.RK4())
+    with pytest.raises(sp.InputError, match="give one such as simulation"):
+        sim.step(np.zeros(4), force="up")
