@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -11,12 +10,14 @@ import numpy as np
 from supple.character.clip_frames import Loop, frame_times
 from supple.character.rigs.skeleton import SkeletonRig
 from supple.character.soft_motion import SoftMotion
-from supple.checks import number, whole_number
+from supple.checks import whole_number
 from supple.errors import StepFailed
 from supple.types import Floats, Progress
 
 _STILL = 1e-5  # of the body's size: flesh that moves less in a tenth of a second is at rest
 _LOOK = 0.1  # [s]: how often it is looked whether it is
+_FRAME = 1 / 24  # [s], of a clip that has but one
+_DIGITS = 7  # of the length of a frame [s]: times of a file are in single precision
 _HALVINGS = 4  # of a step that fails
 
 
@@ -42,7 +43,6 @@ def secondary_motion(
     clip: str | None = None,
     *,
     rate: float | None = None,
-    steps: float = 120.0,
     loop: bool | None = None,
     sag: bool = False,
     tolerance: float = 2e-4,
@@ -57,11 +57,10 @@ def secondary_motion(
     leads on to the first.
 
     Args:
-        flesh: Moves on ``rig``.
+        flesh: Moves on ``rig``, by a step from frame to frame.
         rig: The character.
         clip: Its name; may be left out where there is but one.
         rate: Frames a second; those of the clip's own keys unless given.
-        steps: At least so many steps a second.
         loop: Whether the clip loops; told from its first and last frame unless given.
         sag: Keep what gravity does in the neutral pose. Without, the character hangs there as it
             was modelled, and gravity shows where it turns away from that.
@@ -71,14 +70,14 @@ def secondary_motion(
         progress: Called as ``progress(done, total, what)``.
     """
     played = rig.character.clip(clip)
-    number("steps", steps, above=0, unit="1/s")
     whole_number("most_rounds", most_rounds, at_least=2)
     closing = Loop.of(rig, played, loop)
     times = frame_times(played, rate)
     size = float(np.linalg.norm(np.ptp(rig.vertices(rig.neutral), axis=0)))
+    frame = float(np.median(np.diff(times))) if len(times) > 1 else _FRAME
     hanging: Floats | None = None
     if not sag:
-        _settle(flesh, rig, rig.neutral, steps, _STILL * size, patience)
+        _settle(flesh, rig, rig.neutral, frame, _STILL * size, patience)
         hanging = flesh.surface_displacements()
 
     since = times - played.start
@@ -89,22 +88,18 @@ def secondary_motion(
         if closing.closes
         else played.poses(rig.character.rig, times)
     )
-    between = _between(rig, played.name, since, steps, closing)
-    _settle(flesh, rig, poses[0], steps, _STILL * size, patience)
-    here = poses[0]
-    flesh.teleport(here)
+    _settle(flesh, rig, poses[0], frame, _STILL * size, patience)
+    flesh.teleport(poses[0])
     before: Floats | None = None
     gap, rounds = 0.0, 0
     while True:
         rounds += 1
         moved = [flesh.surface_displacements()]
-        for k, (path, dt) in enumerate(between):
-            for pose in path:
-                _step(flesh, rig, here, pose, dt)
-                here = pose
+        for k, dt in enumerate(np.diff(since)):
+            _step(flesh, rig, poses[k], poses[k + 1], round(float(dt), _DIGITS))
             moved.append(flesh.surface_displacements())
             if progress is not None:
-                progress(k + 1, len(between), f"frames of {played.name}, round {rounds}")
+                progress(k + 1, len(since) - 1, f"frames of {played.name}, round {rounds}")
         u = np.stack(moved)
         if not closing.closes:
             break
@@ -120,32 +115,15 @@ def secondary_motion(
     return SoftMotion(played.name, times, u[: len(times)], closing.closes, rounds, gap)
 
 
-def _between(
-    rig: SkeletonRig, clip: str, since: Floats, steps: float, closing: Loop
-) -> list[tuple[Floats, float]]:
-    """The poses (s, d) of the steps from each frame to the next, and how long a step is [s]."""
-    played, joints = rig.character.clip(clip), rig.character.rig
-    found = []
-    for start, end in pairwise(since):
-        count = max(1, int(np.ceil((end - start) * steps - 1e-3)))
-        t = start + (end - start) * np.arange(1, count + 1) / count
-        if closing.closes:
-            path = played.looped(joints, t, period=closing.period)
-        else:
-            path = played.poses(joints, played.start + t)
-        found.append((rig.pose_of(path), round((end - start) / count, 7)))
-    return found
-
-
 def _settle(
-    flesh: Flesh, rig: SkeletonRig, pose: Floats, steps: float, still: float, patience: float
+    flesh: Flesh, rig: SkeletonRig, pose: Floats, frame: float, still: float, patience: float
 ) -> None:
     """Comes to rest in a pose."""
     flesh.reset(pose)
     last = flesh.surface_displacements()
     for _ in range(max(1, round(patience / _LOOK))):
-        for _ in range(max(1, round(_LOOK * steps))):
-            _step(flesh, rig, pose, pose, 1 / steps)
+        for _ in range(max(1, round(_LOOK / frame))):
+            _step(flesh, rig, pose, pose, frame)
         now = flesh.surface_displacements()
         if np.abs(now - last).max(initial=0.0) <= still:
             return
