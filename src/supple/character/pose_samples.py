@@ -20,7 +20,7 @@ from supple.reduction.cubature_poses import SCALES, energies_and_forces
 from supple.types import Bools, Floats, Ints
 
 _CHUNK = 2**20  # numbers in flight while cells are evaluated: 8 MB
-_MOST = 99.0  # per cent of the cells whose gradient stays below the amplitude of a sample
+_MOST = 0.9  # of the energy: in cells whose gradient is below the amplitude of a sample
 _MARGIN = 1.25  # a sample this much larger must not yet turn a cell inside out
 _SHRINK = 0.8  # what a sample that does is multiplied by
 LEAST = 0.05  # of the usual force in a region: samples that drive it less count as this
@@ -187,8 +187,8 @@ class RestPose:
         """Samples q (count, r): Gaussian in the modes of each region, by stiffness.
 
         One half is like shapes under random loads, q ∝ 1/ω²; the other like thermal motion,
-        q ∝ 1/ω, in which stiff modes have their part. In each region the gradient of displacements
-        is at most ``amplitude``, but for a few cells, or down to a twentieth of it.
+        q ∝ 1/ω, in which stiff modes have their part. Where most of the energy of a region is, the
+        gradient of displacements is at most ``amplitude``, or down to a twentieth of it.
         """
         from scipy.linalg import eigh  # slow to import
 
@@ -207,7 +207,10 @@ class RestPose:
         return q
 
     def _reach(self, q: Floats, block: Ints) -> Floats:
-        """Norm of the displacement gradient that few cells exceed, in samples (T, k), (T,)."""
+        """Norm of the displacement gradient below which most of the energy is stored, (T,).
+
+        The energy counts, and not the number of cells: ears are few of them, slivers are light.
+        """
         cells = np.concatenate([t for t, columns in self._grouped() if np.isin(block[0], columns)])
         part = self._part
         norms = np.empty((len(q), len(cells)))
@@ -216,7 +219,11 @@ class RestPose:
             G = gradients_of_basis(part, cells[a : a + step], self.shapes[block])
             at = G.reshape(-1, 9, len(block)) @ q.T  # (c, 9, T)
             norms[:, a : a + step] = np.linalg.norm(at, axis=1).T
-        return np.asarray(np.percentile(norms, _MOST, axis=1))
+        order = np.argsort(norms, axis=1)
+        ascending = np.take_along_axis(norms, order, axis=1)
+        stored = np.cumsum(part.weights[cells].sum(axis=1)[order] * ascending**2, axis=1)
+        most = (stored < _MOST * stored[:, -1:]).sum(axis=1)
+        return np.asarray(ascending[np.arange(len(q)), most])
 
     def _shrink_inverted(self, q: Floats) -> None:
         """Makes samples smaller until no cell is near an inversion that it cannot survive."""
