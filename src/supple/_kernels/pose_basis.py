@@ -32,6 +32,7 @@ class PoseArrays(NamedTuple):
 
     features: np.ndarray  # (m, f)
     coefficients: np.ndarray  # (m, m) of Eq. 2
+    rounding: float
     gram: np.ndarray  # (m (m + 1) / 2, entries) lower triangle of U_iᵀ M U_j + U_jᵀ M U_i
     gram_rows: np.ndarray  # (entries,)
     gram_columns: np.ndarray  # (entries,)
@@ -47,14 +48,14 @@ class PoseArrays(NamedTuple):
 
 
 @reordering_kernel
-def weigh(features, known, coefficients, distances, w):
+def weigh(features, known, coefficients, rounding, distances, w):
     """w_i(p), of poses with the features ``known`` (m, f), that add up to one (Eq. 2)."""
     m = len(known)
     if m == 1:
         w[0] = 1.0
         return
     for i in range(m):
-        e = 0.0
+        e = rounding * rounding
         for k in range(known.shape[1]):
             d = known[i, k] - features[k]
             e += d * d

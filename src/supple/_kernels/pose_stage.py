@@ -55,7 +55,7 @@ class Room(NamedTuple):
 @reordering_kernel
 def take_pose(x, frames, features, alpha, model, room):
     """Everything that depends on the pose alone; C = α M̃."""
-    weigh(features, model.features, model.coefficients, room.distances, room.w)
+    weigh(features, model.features, model.coefficients, model.rounding, room.distances, room.w)
     interpolate_mass(room.w, model, room.entries, room.M, room.scale)
     shape_cells(x, frames, room.w, model, room.U, room.G, room.volumes, room.lam, room.mu)
     M, C = room.M, room.C

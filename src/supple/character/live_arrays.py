@@ -51,6 +51,7 @@ class StepArrays:
         arrays = PoseArrays(
             features=np.ascontiguousarray(model.weights.features),
             coefficients=np.ascontiguousarray(model.weights.coefficients),
+            rounding=model.weights.rounding,
             gram=gram,
             gram_rows=rows,
             gram_columns=columns,

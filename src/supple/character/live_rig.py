@@ -63,7 +63,7 @@ class Follower:
             assert self._weights is not None
             weigh(
                 features, self._weights.features, self._weights.coefficients,
-                self._distances, self._w,
+                self._weights.rounding, self._distances, self._w,
             )  # fmt: skip
         x = np.empty((len(self._places), 3))
         frames = np.empty((0 if turns is None else len(x), 3, 3))

@@ -105,7 +105,10 @@ class StageSolver:
     def weigh(self, sample: Sample) -> None:
         """Weights of the poses (Eq. 2), M̃ and Υ (Eqs. 15–16)."""
         model, room = self._arrays, self.room
-        weigh(sample.features, model.features, model.coefficients, room.distances, room.w)
+        weigh(
+            sample.features, model.features, model.coefficients, model.rounding,
+            room.distances, room.w,
+        )  # fmt: skip
         interpolate_mass(room.w, model, room.entries, room.M, room.scale)
 
     def take_pose(self, sample: Sample) -> None:
