@@ -5,11 +5,13 @@ from __future__ import annotations
 import difflib
 import fnmatch
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.sparse.linalg import splu
 from scipy.spatial import cKDTree
 
+from supple.body import Body
 from supple.character.bones import bones_of
 from supple.character.building import pose_space_model
 from supple.character.character import Character
@@ -17,14 +19,18 @@ from supple.character.painting import stiffness_by_joint
 from supple.character.pose_choice import candidates_of, choose_poses
 from supple.character.pose_space_model import PoseSpaceModel
 from supple.character.rigs.skeleton import SkeletonRig
-from supple.character.volume import character_volume
+from supple.character.volume import Volume, character_volume
 from supple.checks import number
 from supple.damping import Rayleigh
 from supple.errors import InputError
+from supple.mass import LumpedMass
+from supple.materials import StableNeoHookean
 from supple.types import Bools, Floats, Progress
 
 _LEFT = 0.05  # of an amplitude: what counts as settled
-_MASS_SHARE = 0.5  # of the decay of the slowest vibration; the rest is by stiffness
+_MASS_SHARE = 0.8  # of the decay of a swing; the rest is by stiffness, and damps what is faster
+_SLOWEST = 0.5  # of the swing: what the slowest vibration has at least
+_FLESH = StableNeoHookean(young=1e4, poisson=0.45, density=1000.0)
 _RIGID = 0.5  # of a vertex: follows joints without softness so far that it is rigid
 
 
@@ -82,8 +88,10 @@ def soft_model(
 ) -> PoseSpaceModel:
     """The pose-space model of a character whose joints have a ``softness`` (j,) each.
 
-    Where softness is 1, the slowest vibration has ``swing`` [Hz] about. ``poses`` (m, d) are those
-    that get a model, chosen from the clips unless given.
+    Where that is 1, flesh that is pushed along the softest of three axes swings back ``swing``
+    times a second [Hz]. Bones that are thin and straight let flesh twist about them far more
+    easily than that; it is kept so stiff that no vibration is slower than half of it. ``poses``
+    (m, d) are those that get a model, chosen from the clips unless given.
     """
     character = rig.character
     volume = character_volume(rig, vertices=quality.vertices, progress=progress)
@@ -95,33 +103,64 @@ def soft_model(
         names = character.rig.names
         factors = {name: 1 / value for name, value in zip(names, soft, strict=True) if value != 1}
         stiffness = stiffness_by_joint(character, volume.skin, factors)
-    return pose_space_model(
+    model = pose_space_model(
         rig,
         volume=volume,
-        frequency=swing,
         poses=choose_poses(rig, candidates_of(character), quality.poses)
         if poses is None
         else poses,
         modes=quality.modes,
         size=quality.size,
+        material=_FLESH,
         stiffness=stiffness,
         seed=seed,
         progress=progress,
     )
+    pushed, slowest = _pushed_square(volume), float(model.squares[0, 0])
+    wanted = (2 * np.pi * swing) ** 2
+    stiffer = max(wanted / pushed, _SLOWEST**2 * wanted / slowest)
+    reached = float(np.sqrt(stiffer * pushed) / (2 * np.pi))
+    return replace(
+        model,
+        lame=stiffer * model.lame,
+        squares=stiffer * model.squares,
+        measured={**model.measured, "swing": reached},
+    )
 
 
 def settling(model: PoseSpaceModel, settle: float) -> tuple[Rayleigh, float]:
-    """Damping with which the slowest vibration falls to 5 % within ``settle`` [s].
+    """Damping with which a swing of the flesh falls to 5 % within ``settle`` [s].
 
-    Faster ones settle sooner. It cannot be sooner than without any swing; the time that is reached
-    [s] comes with the damping.
+    Faster vibrations settle sooner. It cannot be sooner than without any swing; the time that is
+    reached [s] comes with the damping.
     """
-    omega = float(np.sqrt(model.squares[0, 0]))
+    omega = 2 * np.pi * swing_of(model)
     # x ~ exp(−ζ ω t), with ζ = ½ (α/ω + β ω): α/2 + β ω²/2 is the rate of decay.
     decay = min(-np.log(_LEFT) / number("settle", settle, above=0, unit="s"), omega)
     alpha = 2 * _MASS_SHARE * decay
     beta = 2 * (1 - _MASS_SHARE) * decay / omega**2
     return Rayleigh(mass=alpha, stiffness=beta), -float(np.log(_LEFT)) / decay
+
+
+def swing_of(model: PoseSpaceModel) -> float:
+    """How often flesh that is pushed swings back in a second [Hz]."""
+    slowest = float(np.sqrt(model.squares[0, 0]) / (2 * np.pi))
+    return float(model.measured.get("swing", slowest))
+
+
+def _pushed_square(volume: Volume) -> float:
+    """ω² [1/s²] of flesh that is pushed along an axis, that of the softest axis.
+
+    It is that of the shape u with K u = M g: ω² = uᵀ K u / uᵀ M u.
+    """
+    body = Body(volume.mesh, _FLESH, fixed=volume.fixed, mass_model=LumpedMass())
+    free = body.free.ravel()
+    K = body.stiffness(np.zeros_like(volume.mesh.vertices)).tocsc()[free][:, free]
+    masses = body.mass.diagonal()[free]
+    push = masses[:, None] * np.tile(np.eye(3), (volume.mesh.n_vertices, 1))[free]
+    u = splu(K).solve(push)
+    squares = (u * push).sum(axis=0) / (masses @ u**2)
+    return float(squares.min())
 
 
 def _rigid(character: Character, softness: Floats, places: Floats) -> Bools:

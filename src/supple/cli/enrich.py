@@ -8,10 +8,9 @@ import sys
 import warnings
 from pathlib import Path
 
-import numpy as np
-
 import supple as sp
 from supple.character import read_character
+from supple.character.soft_character import swing_of
 from supple.cli.progress import Reporter, say
 from supple.errors import InputError
 from supple.io.enrich import ENRICHED, Enriched, enrich
@@ -129,14 +128,13 @@ def facts(made: Enriched, source: str) -> list[tuple[str, str]]:
     ]
     if model is not None:
         mesh = model.tet_rig.mesh
-        slow = np.sqrt(model.squares[0, 0]) / (2 * np.pi)
         rows += [
             (
                 "flesh",
                 f"{mesh.n_cells:,} tets, {model.n_coordinates} coordinates, {model.n_poses} "
                 f"poses, {len(model.cells)} cubature cells",
             ),
-            ("swings", f"{slow:.3g} times a second where it is softest"),
+            ("swings", f"{swing_of(model):.3g} times a second when it is pushed"),
             ("settles", f"to a twentieth within {made.settle:.2g} s"),
         ]
     far = max(made.motions, key=lambda motion: motion.largest)

@@ -54,7 +54,7 @@ def add_enrich(commands: Any) -> None:
         "--swing",
         type=positive,
         metavar="HZ",
-        help="how often the slowest flesh swings to and fro in a second (4)",
+        help="how often flesh that is pushed swings to and fro in a second (4)",
     )
     enrich.add_argument(
         "--settle",

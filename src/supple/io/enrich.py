@@ -24,6 +24,7 @@ from supple.character.soft_character import (
     settling,
     soft_model,
     softness_of_joints,
+    swing_of,
 )
 from supple.character.soft_motion import SoftMotion
 from supple.checks import number, whole_number
@@ -49,7 +50,7 @@ class Enriched:
 
     ``files`` are those written; ``motions`` the flesh in each clip; ``max_error`` [m] how far a
     vertex of a .glb file is from that at most; ``targets`` the number of its morph targets;
-    ``settle`` [s] the time in which the slowest vibration falls to 5 %; ``notes`` what else to
+    ``settle`` [s] the time in which a swing falls to 5 %; ``notes`` what else to
     know, in sentences; ``seconds`` how long the parts of the work took [s].
     """
 
@@ -93,8 +94,8 @@ def enrich(
         clips: Names of those to enrich, all unless given.
         soft: How soft flesh is: 1 as by default, 2 twice as soft, 0 rigid. By names of joints, with
             wildcards, ``{"Tail*": 2, "Head": 0}``, where others have 1.
-        swing: How often the slowest vibration of flesh of softness 1 goes to and fro [1/s].
-        settle: Time in which the slowest vibration falls to 5 % [s].
+        swing: How often flesh of softness 1 that is pushed swings to and fro [1/s].
+        settle: Time in which a swing falls to 5 % [s].
         quality: "draft", "good" or "best".
         targets: Most morph targets to use, instead of what the quality says. Many game engines
             take 8 well.
@@ -133,7 +134,7 @@ def enrich(
         damping, reached = settling(flesh, settle)
         if reached > 1.01 * settle:
             notes.append(
-                f"flesh that swings {_hertz(flesh):.3g} times a second settles within "
+                f"flesh that swings {swing_of(flesh):.3g} times a second settles within "
                 f"{reached:.2g} s at the soonest, not {settle:g} s; make it stiffer by a higher "
                 "swing, or less soft"
             )
@@ -271,10 +272,6 @@ def _model(
     if file is not None:
         made.save(file)
     return made
-
-
-def _hertz(model: PoseSpaceModel) -> float:
-    return float(np.sqrt(model.squares[0, 0]) / (2 * np.pi))
 
 
 def _write(
