@@ -19,6 +19,7 @@ NAMES = [
     "creature",
     "held_rate",
     "cloth",
+    "constrained_modes",
     "cubature",
     "convergence",
     "paper_scenes",

@@ -32,7 +32,6 @@ def main() -> None:
     )
     for cell, (name, angle), x in zip(axes, SHOWN, places, strict=False):
         rest = training.rest(np.array([angle]))
-        assert rest is not None
         u = rest.shapes[COLUMN]
         u = 0.15 * u / np.linalg.norm(u, axis=1).max()
         faint = drawn(arm.mesh, x, camera, (260, 220), None)

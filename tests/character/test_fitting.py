@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import supple as sp
-from supple.character.fitting import _Fit, fit_quality, fitted
+from supple.character import fitting
+from supple.character.fitting import _Fit, fit_quality, fitted, sound_cells
 from supple.character.rigs import BlackBoxRig
 from supple.character.tet_rig import TetRig
 from supple.character.volume import character_volume
@@ -100,6 +101,25 @@ def test_a_surface_that_folds_into_itself_does_not_turn_tets_inside_out():
     pressed[:, 2] = np.where(pressed[:, 2] > 0.9, 0.3, pressed[:, 2])  # the top below the middle
     x = _Fit(mesh, skin, 0.01)(pressed)
     assert not sp.TetMesh.inverted(x, mesh.cells).any()
+
+
+def test_sound_cells_are_those_that_keep_their_shape(bending):
+    plain, _ = bending
+    way = np.linspace(0.0, 1.6, 5)[:, None]
+    sound = sound_cells(plain, way, least=0.0)
+    inverted = [sp.TetMesh.inverted(plain.vertices(pose), plain.mesh.cells) for pose in way]
+    assert np.array_equal(sound, ~np.any(inverted, axis=0))
+    assert not sound.all()
+    strict = sound_cells(plain, way, least=0.5)
+    assert (strict <= sound).all()
+    quality = sp.TetMesh(plain.vertices(way[1]), plain.mesh.cells).quality()
+    assert (quality >= 0.5 * plain.mesh.quality())[strict].all()
+
+
+def test_a_pose_that_cannot_be_fitted_is_named(bending, monkeypatch):
+    monkeypatch.setattr(fitting, "_MOST_ITERATIONS", 1)
+    with pytest.raises(sp.StepFailed, match=r"fitted to pose 1.*larger gamma"):
+        fitted(bending[0], POSES, skin=bending[1])
 
 
 def test_poses_of_another_rig_are_refused(bending):

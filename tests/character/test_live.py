@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import supple as sp
+from supple.character.full_pose import FullPoseSimulation
 from supple.character.live import PoseSimulation
 from supple.character.pose_space_model import PoseSpaceModel
 from supple.materials import MATERIALS
@@ -127,6 +128,8 @@ def test_a_complete_basis_is_a_full_simulation_with_a_moving_rest_shape() -> Non
     poses = wave(model, 10, dt)
     sim = PoseSimulation(model, damping=sp.Rayleigh(mass=0.2, stiffness=1e-3), dt=dt,
                          solver=sp.DenseNewton(tolerance=1e-11), max_acceleration=1e6)  # fmt: skip
+    neutral = sp.Body(mesh, material, fixed=model.fixed, mass_model=sp.LumpedMass())
+    full = FullPoseSimulation(neutral, model.tet_rig, mass=0.2, stiffness=1e-3, dt=dt)
     free = np.repeat(~model.fixed, 3)
     masses = np.repeat(model.masses, 3)[free]
     u, v = np.zeros((2, int(free.sum())))
@@ -148,6 +151,8 @@ def test_a_complete_basis_is_a_full_simulation_with_a_moving_rest_shape() -> Non
             new = new + np.linalg.solve(np.diag(masses) / dt**2 + C / dt + K, rest)
         u, v = new, (new - u) / dt
         assert sim.displacements().ravel()[free] == pytest.approx(u, abs=1e-9 * np.abs(u).max())
+        full.step(pose)
+        assert full.displacements.ravel()[free] == pytest.approx(u, abs=1e-6 * np.abs(u).max())
 
 
 def test_a_pose_of_the_model_gives_its_own_basis(plain: PoseSpaceModel) -> None:

@@ -353,3 +353,10 @@ def test_bad_words_are_refused(model: PoseSpaceModel) -> None:
         PoseSimulation(model, integrator=sp.RK4())
     with pytest.raises(sp.InputError, match="give one such as simulation"):
         sim.step(np.zeros(4), force="up")
+
+
+def test_forces_of_rounding_size_are_solved(model: PoseSpaceModel) -> None:
+    sim = PoseSimulation(model)
+    for _ in range(3):
+        sim.step(np.zeros(4), force=np.full(6, 1e-17))
+    assert reach(sim) < 1e-12

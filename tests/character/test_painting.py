@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import supple as sp
-from supple.character.painting import painted, stiffness_by_joint
+from supple.character.painting import flesh_of_joints, painted, stiffness_by_joint
 
 from .bodies import ROD, rod
 
@@ -93,3 +93,19 @@ def test_joints_say_how_stiff_their_flesh_is():
         stiffness_by_joint(rod(), SKIN, {"lowr": 2.0})
     with pytest.raises(sp.InputError, match="above 0"):
         stiffness_by_joint(rod(), SKIN, {"lower": 0.0})
+
+
+def test_flesh_follows_joints_by_a_share():
+    share = flesh_of_joints(rod(), SKIN, ["lower"])
+    x = MESH.vertices[:, 0]
+    assert share.shape == (MESH.n_vertices,)
+    assert share[x < 0.5].max() < 0.1
+    assert share[x > 1.6].min() > 0.9
+    assert share + flesh_of_joints(rod(), SKIN, ["upper", "root"]) == pytest.approx(
+        np.ones(MESH.n_vertices)
+    )
+    with pytest.raises(sp.InputError, match="there is upper"):
+        flesh_of_joints(rod(), SKIN, ["uper"])
+    other = sp.Embedding(MESH, MESH.boundary())
+    with pytest.raises(sp.InputError, match="the character's own surface"):
+        flesh_of_joints(rod(), other, ["upper"])

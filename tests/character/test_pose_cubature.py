@@ -51,11 +51,13 @@ def test_samples_of_regions_are_kept_without_their_zeros():
     samples = rest.samples(q, pool)
     columns = samples.columns(np.arange(len(pool)))
     residual = np.random.default_rng(1).normal(size=len(samples.whole))
-    np.testing.assert_allclose(samples.likeness(residual), columns @ residual, atol=1e-12)
+    likeness = columns @ residual
+    error = np.abs(samples.likeness(residual) - likeness).max()
+    assert error < 1e-5 * np.abs(likeness).max()  # they are kept in single precision
     np.testing.assert_allclose(samples.squares(), (columns**2).sum(axis=1), rtol=1e-12)
     every = rest.samples(q, np.arange(MESH.n_cells))
     total = every.columns(np.arange(MESH.n_cells)).sum(axis=0)
-    np.testing.assert_allclose(total, every.whole, atol=1e-10)
+    np.testing.assert_allclose(total, every.whole, atol=1e-5)
     kept = sum(forces.size for _, _, forces in samples.parts)
     assert kept < 0.8 * columns.size
     blocks = every.whole.reshape(10, 2, -1)

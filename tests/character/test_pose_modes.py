@@ -162,6 +162,34 @@ def test_what_the_threshold_cuts_conjugate_gradients_mend(monkeypatch: pytest.Mo
     np.testing.assert_allclose(mended.squares, exact.squares, rtol=1e-9)
 
 
+def test_modes_need_no_pardiso(monkeypatch: pytest.MonkeyPatch) -> None:
+    contact = CONTACTS["pairs"]
+    with_pardiso = pose_modes(BODY, 5, contact=contact, region=RAMP)
+    monkeypatch.setattr("supple.solvers.pardiso.library", lambda: None)
+    without = pose_modes(BODY, 5, contact=contact, region=RAMP)
+    np.testing.assert_allclose(without.squares, with_pardiso.squares, rtol=1e-9)
+
+
+def test_a_region_of_one_vertex_has_three_modes() -> None:
+    region = np.zeros(N)
+    corner = int(np.flatnonzero(X[:, 0] == 1.0)[0])
+    region[corner] = 0.5
+    K = BODY.stiffness(np.zeros_like(X)).toarray()[3 * corner : 3 * corner + 3]
+    mass = 0.25 * BODY.mass.diagonal()[3 * corner]
+    wanted = np.linalg.eigvalsh(K[:, 3 * corner : 3 * corner + 3]) / mass
+    assert pose_modes(BODY, 3, region=region).squares == pytest.approx(wanted, rel=1e-10)
+    assert pose_basis(BODY, modes=10, size=(3,), regions=region).members.sum() == 1
+
+
+def test_all_modes_can_be_asked_for() -> None:
+    small = beam((2, 1, 1))
+    rest = ConstrainedRest(small)
+    found, _ = rest.modes(rest.size)
+    some, _ = rest.modes(5)
+    assert some.squares == pytest.approx(found.squares[:5], rel=1e-10)
+    assert len(found.squares) == small.free.sum()
+
+
 def test_a_posed_body_keeps_its_masses() -> None:
     young = np.linspace(1e5, 2e5, BODY.n_cells)
     posed = posed_body(BODY, bent(X, 2.0), young)

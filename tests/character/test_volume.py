@@ -88,10 +88,21 @@ def test_without_ftetwild_cubes_stand_in(monkeypatch):
         character_volume(BendingRod(), method="ftetwild")
 
 
+def test_sheets_that_enclose_nothing_are_covered_by_cubes():
+    flat = sp.Surface([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], [[0, 1, 2], [0, 2, 3]])
+    upright = sp.Surface(flat.vertices[:, [2, 0, 1]] + [0.5, 0, -0.5], flat.triangles)
+    volume = character_volume(still(soup(flat, upright)), vertices=300, method="voxels")
+    assert volume.skin.inside.all()
+    assert pieces(volume.mesh).max() == 0
+
+
 def test_bad_wishes_are_refused():
     rig = BendingRod()
     with pytest.raises(sp.InputError, match="'ftetwild' or 'voxels'"):
         character_volume(rig, method="tetgen")
+    line = sp.Surface([[0, 0, 0], [1, 0, 0], [2, 0, 0]], [[0, 1, 2]])
+    with pytest.raises(sp.MeshError, match="has no area"):
+        character_volume(still(line))
     volume = character_volume(rig, vertices=200, method="voxels")
     with pytest.raises(sp.InputError, match="give bones="):
         volume.held()

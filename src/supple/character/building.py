@@ -30,8 +30,8 @@ from supple.materials import Material, StableNeoHookean
 from supple.mesh import TetMesh
 from supple.types import Floats, Progress
 
-_CELLS_A_COORDINATE, _LEAST_CELLS = 5, 60
-_VERTICES_A_COORDINATE, _LEAST_VERTICES = 3, 60
+_CELLS_A_COORDINATE, _LEAST_CELLS = 7, 60
+_VERTICES_A_COORDINATE, _LEAST_VERTICES = 4, 60
 _FLESH = StableNeoHookean(young=1e4, poisson=0.45, density=1000.0)
 
 

@@ -13,18 +13,19 @@ from supple.character.pose_weights import PoseWeights
 from supple.character.tet_rig import TetRig
 from supple.checks import number, numbers
 from supple.dynamics import Dynamics
-from supple.errors import InputError
+from supple.errors import InputError, StepFailed
 from supple.integrators import Stage
 from supple.mass import MassModel
 from supple.materials import NeoHookean
 from supple.mesh import Embedding, TetMesh
+from supple.mesh.tet import EDGES, tet_volumes
 from supple.solvers.cholesky import Cholesky
 from supple.solvers.newton import Newton
-from supple.types import Floats, Progress
+from supple.types import Bools, Floats, Ints, Progress
 
 _POISSON = 0.3
 _TOLERANCE = 1e-6
-_MOST_ITERATIONS = 200
+_MOST_ITERATIONS = 500  # poses of clips take 5 to 30
 _BEYOND = -1.0  # barycentric: surface vertices so far outside of their tet tell it nothing
 _SAME = 1e-12  # of the features: such a pose is the neutral one
 
@@ -67,7 +68,15 @@ def fitted(
             progress(k, len(known), "fitting tets to poses")
         if np.abs(pose - rig.neutral).max() <= _SAME:
             continue
-        moved = fit(rig.vertices(pose)) - plain.vertices(pose)
+        try:
+            moved = fit(rig.vertices(pose)) - plain.vertices(pose)
+        except StepFailed as failure:
+            raise StepFailed(
+                f"tets could not be fitted to pose {k}",
+                time=0.0,
+                residual=failure.residual,
+                advice="Is the surface torn or folded there? A larger gamma= follows it less.",
+            ) from failure
         frames = plain.frames(pose)
         corrections[k] = moved if frames is None else np.einsum("nji,nj->ni", frames, moved)
     if progress is not None:
@@ -88,6 +97,22 @@ def fit_quality(tet_rig: TetRig, poses: ArrayLike, skin: Embedding | None = None
         off = surface.matrix @ x - tet_rig.rig.vertices(pose)
         errors.append(float(np.sqrt(areas @ (off**2).sum(axis=1))) / edge)
     return FitQuality(np.array(inverted), np.array(errors))
+
+
+def sound_cells(tet_rig: TetRig, poses: ArrayLike, *, least: float = 0.2) -> Bools:
+    """Cells that keep their shape in all of ``poses`` (m, d), (cells,).
+
+    A tet's shape is its mean ratio, negative where it is inside out; ``least`` is the share of it
+    that must be left of that at rest. Corrections mend the poses they were made for; on the way
+    between them a few tets may still be pressed flat. What stands for others, such as the cells of
+    a cubature, is better chosen among the sound ones.
+    """
+    share, mesh = number("least", least, at_least=0, below=1), tet_rig.mesh
+    enough = share * _shapes(mesh.vertices, mesh.cells)
+    sound = np.ones(mesh.n_cells, dtype=bool)
+    for pose in _checked_poses(tet_rig, poses):
+        sound &= _shapes(tet_rig.vertices(pose), mesh.cells) >= enough
+    return sound
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,6 +159,14 @@ class _Fit:
         here, there = self._areas @ self._neutral, self._areas @ target
         turn, _ = Rotation.align_vectors(target - there, self._neutral - here, weights=self._areas)
         return np.asarray(turn.apply(self._mesh.vertices - here) + there)
+
+
+def _shapes(x: Floats, cells: Ints) -> Floats:
+    """Mean ratio of each tet, 1 for a regular one and negative where inside out, (m,)."""
+    volumes, corners = tet_volumes(x, cells), x[cells]
+    squares = ((corners[:, EDGES[:, 1]] - corners[:, EDGES[:, 0]]) ** 2).sum(axis=(1, 2))
+    ratio: Floats = np.sign(volumes) * 12 * np.cbrt(3 * np.abs(volumes)) ** 2 / squares
+    return ratio
 
 
 def _areas(skin: Embedding) -> Floats:

@@ -19,6 +19,7 @@ from supple.types import Floats
 
 _THINNEST = 0.01  # det F that a step may leave in a cell that must not turn inside out
 _HALVINGS = 12
+_UNSEEN = 1e-13  # of the body's size: corrections below this are rounding
 
 
 class StageSolver:
@@ -46,6 +47,8 @@ class StageSolver:
         self._beta = 0.0 if self._damping.at_rest else self._damping.stiffness
         self._guards = not model.material.survives_inversion
         self.room = arrays.room(vectors)
+        size = float(np.linalg.norm(np.ptp(model.tet_rig.mesh.vertices, axis=0)))
+        self._nothing = _UNSEEN * size * float(np.sqrt(model.masses.sum()))
         self._psi = np.zeros((len(self.room.lam), 1))
 
     def twin(self) -> StageSolver:
@@ -180,7 +183,9 @@ class StageSolver:
                 return stepping.NOT_FINITE
             if newton.max_iterations > 1:
                 left = stepping.still_to_come(size, size_before, share)
-                if stepping.is_small(left, newton.tolerance, room.x, room.history):
+                if left <= self._nothing or stepping.is_small(
+                    left, newton.tolerance, room.x, room.history
+                ):
                     return stepping.DONE
                 share = stepping.shorten(size, size_before, share, room.delta, room.x)
                 size_before = size

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import difflib
 import fnmatch
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
-from scipy.sparse import csgraph
 from scipy.sparse.linalg import splu
-from scipy.spatial import cKDTree
 
 from supple.character.character import Character
 from supple.character.pieces import facing_cells, pieces
@@ -57,22 +55,53 @@ def stiffness_by_joint(
     joints that none fits have 1. Flesh that follows several joints has the geometric mean of what
     they have. ``skin`` is the surface of the character in its tets.
     """
-    names = character.rig.names
-    of_joints = np.zeros(len(names))
+    of_joints = np.zeros(character.rig.n_joints)
     for pattern, factor in factors.items():
-        fits = [k for k, name in enumerate(names) if fnmatch.fnmatchcase(name, pattern)]
-        if not fits:
-            near = difflib.get_close_matches(pattern, names, n=3) or list(names[:12])
-            raise InputError(f"no joint is called {pattern!r}; there is {', '.join(near)}")
-        of_joints[fits] = np.log(number(f"the factor of {pattern}", factor, above=0))
+        log = np.log(number(f"the factor of {pattern}", factor, above=0))
+        of_joints[_joints_called(character, pattern)] = log
+    logs = _on_surface(character, skin, of_joints)
+    return np.exp(painted(skin, logs, smoothness=smoothness))
+
+
+def flesh_of_joints(
+    character: Character, skin: Embedding, names: Iterable[str], *, smoothness: float = 0.1
+) -> Floats:
+    """The share, 0 to 1, by which each vertex of the tets follows joints by name, (n,).
+
+    Names may have wildcards. ``volume.held(bones, fixed=flesh_of_joints(…) > 0.5)`` makes what
+    follows these joints hard.
+    """
+    chosen = np.zeros(character.rig.n_joints)
+    for pattern in names:
+        chosen[_joints_called(character, pattern)] = 1.0
+    cells = painted(skin, _on_surface(character, skin, chosen), smoothness=smoothness)
+    mesh = skin.mesh
+    weights = np.repeat(mesh.volumes, mesh.cell_nodes)
+    nodes = mesh.cells.ravel()
+    total = np.bincount(nodes, weights=weights)
+    shares = np.bincount(nodes, weights=weights * np.repeat(cells, mesh.cell_nodes)) / total
+    return np.clip(shares, 0.0, 1.0)
+
+
+def _joints_called(character: Character, pattern: str) -> list[int]:
+    names = character.rig.names
+    fits = [k for k, name in enumerate(names) if fnmatch.fnmatchcase(name, pattern)]
+    if not fits:
+        near = difflib.get_close_matches(pattern, names, n=3) or list(names[:12])
+        raise InputError(f"no joint is called {pattern!r}; there is {', '.join(near)}")
+    return fits
+
+
+def _on_surface(character: Character, skin: Embedding, of_joints: Floats) -> Floats:
+    """Values of joints (j,) blended as the skin is, (s,)."""
     own = character.skin
     if len(own.vertices) != len(skin.cells):
         raise InputError(
             f"the skin has {len(skin.cells)} vertices and the character {len(own.vertices)}; "
             "embed the character's own surface"
         )
-    logs = (own.weights * of_joints[own.joints[own.bones]]).sum(axis=1)
-    return np.exp(painted(skin, logs, smoothness=smoothness))
+    blended: Floats = (own.weights * of_joints[own.joints[own.bones]]).sum(axis=1)
+    return blended
 
 
 def _smoothed(skin: Embedding, values: Floats, zeta: float, L: Any, piece: Ints) -> Floats:
@@ -85,6 +114,8 @@ def _smoothed(skin: Embedding, values: Floats, zeta: float, L: Any, piece: Ints)
     means = np.bincount(cells, weights=values[known], minlength=count) / np.maximum(marks, 1)
     bare = np.flatnonzero(~np.isin(piece, piece[cells]))  # pieces without paint
     if len(bare):
+        from scipy.spatial import cKDTree  # slow to import
+
         tree = cKDTree(skin.surface.vertices[known])
         means[bare] = values[known[tree.query(skin.mesh.centroids[bare])[1]]]
         marks[bare] = 1
@@ -95,6 +126,8 @@ def _smoothed(skin: Embedding, values: Floats, zeta: float, L: Any, piece: Ints)
 
 def _laplacian(mesh: TetMesh) -> Any:
     """L with Eᵀ L E = Σ (E_a − E_b)² (V_a + V_b) / 2V̄ over the faces between cells a and b."""
+    from scipy.sparse import csgraph  # slow to import
+
     a, b = facing_cells(mesh).T
     weights = 0.5 * (mesh.volumes[a] + mesh.volumes[b]) / mesh.volumes.mean()
     graph = sparse.coo_array((weights, (a, b)), shape=(mesh.n_cells,) * 2)

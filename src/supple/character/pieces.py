@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse import csgraph
 
 from supple.mesh import TetMesh
 from supple.types import Ints
@@ -26,6 +25,8 @@ def pieces(mesh: TetMesh) -> Ints:
 
     What hangs by an edge or a vertex alone could turn about it: that is another piece.
     """
+    from scipy.sparse import csgraph  # slow to import
+
     a, b = facing_cells(mesh).T
     graph = sparse.coo_array((np.ones(len(a), np.int8), (a, b)), shape=(mesh.n_cells,) * 2)
     labels: Ints = csgraph.connected_components(graph, directed=False)[1].astype(np.int64)

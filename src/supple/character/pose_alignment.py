@@ -68,20 +68,6 @@ class Alignment:
     angles: Floats
     """Between the subspaces of each pose and its parent [rad], region by region, (m, r)."""
 
-    @property
-    def agreement(self) -> Floats:
-        """Mean cos²θ of each pose with its parent: 1 for the same subspace, (m,)."""
-        share: Floats = (np.cos(self.angles) ** 2).mean(axis=1)
-        return share
-
-    def missing(self, below: float = 0.5) -> list[tuple[int, int]]:
-        """Pairs of poses (parent, child) that agree less than ``below``, the worst first.
-
-        A pose between them would help.
-        """
-        order = np.argsort(self.agreement)
-        return [(int(self.parents[k]), int(k)) for k in order if self.agreement[k] < below]
-
 
 def aligned(
     bases: Floats,

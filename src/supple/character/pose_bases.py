@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -110,13 +111,12 @@ def pose_bases(
     places = np.stack([tet_rig.vertices(pose) for pose in p])
     found: list[PoseBasis] = []
     for k, x in enumerate(places):
-        posed = posed_body(body, x, None if stiff is None else stiff[k])
-        if isinstance(contact, bool):
-            there = replace(body.mesh, vertices=x)
-            touching = self_contact(there, body.mesh) if contact and k else None
-        else:
-            touching = contact[k]
-        found.append(pose_basis(posed, modes=modes, size=sizes, regions=regions, contact=touching))
+        touching = contact and k > 0 if isinstance(contact, bool) else contact[k]
+        own = None if stiff is None else stiff[k]
+        try:
+            found.append(_basis(body, x, own, touching, modes=modes, size=sizes, regions=regions))
+        except InputError as error:
+            raise InputError(f"pose {k}: {error}") from error
         if progress is not None:
             progress(k + 1, len(p), "bases of poses")
     features = np.stack([tet_rig.rig.features(pose) for pose in p])
@@ -139,3 +139,37 @@ def pose_bases(
         found[0].members,
         np.stack([basis.squares for basis in found]),
     )
+
+
+def basis_in_pose(
+    body: Body,
+    tet_rig: TetRig,
+    pose: Floats,
+    *,
+    contact: bool | PoseContact | None = None,
+    young: Floats | None = None,
+    **options: Any,
+) -> Floats:
+    """The basis that one pose (d,) has by itself, in the neutral frames, (n, 3, r).
+
+    ``missing_pose`` asks for it. The ``options`` are those of ``pose_basis``.
+    """
+    vectors = _basis(body, tet_rig.vertices(pose), young, contact, **options).vectors
+    frames = tet_rig.frames(pose)
+    if frames is None:
+        return vectors.transpose(1, 2, 0)
+    return np.asarray(np.einsum("nji,rnj->nir", frames, vectors))
+
+
+def _basis(
+    body: Body,
+    vertices: Floats,
+    young: Floats | None,
+    contact: bool | PoseContact | None,
+    **options: Any,
+) -> PoseBasis:
+    """The basis with the vertices there; ``contact`` True looks for self-contact."""
+    posed = posed_body(body, vertices, young)
+    if isinstance(contact, bool):
+        contact = self_contact(posed.mesh, body.mesh) if contact else None
+    return pose_basis(posed, contact=contact, **options)

@@ -102,7 +102,7 @@ def _of_region(
 ) -> Floats:
     """Mass-orthonormal vectors (size, n, 3)."""
     rest = ConstrainedRest(body, region, contact)
-    found, fields = rest.modes(min(modes, rest.size - 1))
+    found, fields = rest.modes(min(modes, rest.size))
     derivatives = rest.derivatives(found, fields)
     norms = np.sqrt(np.einsum("kna,kna->k", derivatives, mass_times(body, derivatives)))
     present = norms > _VANISHING * norms.max()

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from supple.checks import instance, number, vertex_indices
 from supple.contact.base import Obstacle
 from supple.errors import InputError
-from supple.mesh import TetMesh
+from supple.mesh import VolumeMesh
 from supple.types import Bools, Floats, Ints
 
 _NEAR = 0.01  # of the mean edge: so close to an obstacle is on it
@@ -48,7 +48,7 @@ class PoseContact:
     @classmethod
     def with_obstacle(
         cls,
-        mesh: TetMesh,
+        mesh: VolumeMesh,
         obstacle: Obstacle,
         *,
         distance: float | None = None,

@@ -12,7 +12,7 @@ from supple.checks import number, whole_number
 from supple.reduction.cubature_selection import DenseSamples, select, weights_of
 from supple.types import Floats, Ints, Progress
 
-_POOL = 2**25  # numbers that describe the cells to choose from: 256 MB
+_POOL = 2**27  # numbers that describe the cells to choose from: 512 MB
 _BATCHES = 12  # cells are added in so many batches, or a few more
 _SURPLUS = 1.5  # cells that are chosen at first, some to be given up again
 _SWEEPS = 6  # over the poses, whose weights meet in the poses between

@@ -14,7 +14,7 @@ from supple.checks import number, whole_number
 from supple.reduction.cubature_selection import select
 from supple.types import Floats, Ints, Progress
 
-_POOL = 2**25  # numbers that describe the vertices to choose from: 256 MB
+_POOL = 2**27  # numbers that describe the vertices to choose from: 512 MB
 _BATCHES = 12
 _SURPLUS = 1.5
 _SIZES = (1.0, 10.0)  # of perturbations: turns also pull outwards, if they are large
@@ -148,6 +148,6 @@ def _samples(
         pushed = -rest.masses[vertices, None] * a[:, vertices]  # Eq. 24, mass lumped
         shapes = rest.shapes[np.ix_(columns, vertices)]
         forces = pushed.transpose(1, 0, 2) @ shapes.transpose(1, 2, 0)  # (c, T, k)
-        parts.append((place, columns, forces))
+        parts.append((place, columns, forces.astype(np.float32)))
     whole = reduced_inertia(rest.shapes, rest.masses, a)
     return SparseSamples.of(whole, parts, len(pool), rest.regions)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy.linalg
 import scipy.sparse as sparse
 from numpy.typing import ArrayLike
 from scipy.sparse.linalg import LinearOperator, cg, eigsh
@@ -18,6 +19,7 @@ from supple.solvers.cholesky import MatrixFactorization
 from supple.solvers.interface import NotPositiveDefinite
 from supple.types import Floats, Ints
 
+_FEW = 3  # displacements for each mode: dense algebra finds the modes of so few
 _RIGID = 1e-12  # ω² below this share of the largest one is that of a rigid motion
 _LOOSE = (
     "the stiffness is not positive definite here: a part of the body, or of a region, is not held. "
@@ -59,11 +61,14 @@ class ConstrainedRest:
         size = len(self._where)
         K = body.stiffness(np.zeros_like(body.mesh.vertices))
         self._K = sparse.csr_array(K[self._where][:, self._where])
-        self._M = sparse.csr_array(body.mass[self._where][:, self._where])
+        M, W = body.mass[self._where][:, self._where], sparse.diags_array(self._W)
+        self._WMW = sparse.csr_array(W @ M @ W)
+        self._largest = (self._K.diagonal() / M.diagonal()).max(initial=0.0)  # ω², about
         self._Z: sparse.csr_array = sparse.eye_array(size, format="csr")
         if contact is not None:
-            C = contact.rows(body.n_vertices)[:, self._where] @ sparse.diags_array(self._W)
+            C = contact.rows(body.n_vertices)[:, self._where] @ W
             self._Z = nullspace(independent_rows(sparse.csr_array(C)))
+        self._Zt = sparse.csr_array(self._Z.T)
         self.size = self._Z.shape[1]
         """Number of independent displacements."""
         cut = thresholded(self._Z)
@@ -90,11 +95,11 @@ class ConstrainedRest:
         return shapes.reshape(fields.shape)
 
     def _stiff(self, y: Floats) -> Floats:
-        product: Floats = self._Z.T @ (self._K @ (self._Z @ y))
+        product: Floats = self._Zt @ (self._K @ (self._Z @ y))
         return product
 
     def _heavy(self, y: Floats) -> Floats:
-        product: Floats = self._Z.T @ (self._W * (self._M @ (self._W * (self._Z @ y))))
+        product: Floats = self._Zt @ (self._WMW @ (self._Z @ y))
         return product
 
     def _operator(self, product: object) -> LinearOperator:
@@ -123,21 +128,13 @@ class ConstrainedRest:
 
     def modes(self, count: int) -> tuple[Modes, Floats]:
         """The slowest modes φ = W 𝒵 y, and 𝒵 y (count, n, 3)."""
-        if whole_number("count", count, at_least=1) >= self.size:
+        if whole_number("count", count, at_least=1) > self.size:
             raise InputError(
                 f"count={count}: only {self.size} independent displacements are free here; give "
-                "less than that"
+                "at most that"
             )
-        values, y = eigsh(  # Eq. 34
-            self._operator(self._stiff),
-            k=count,
-            M=self._operator(self._heavy),
-            sigma=0.0,
-            OPinv=self._operator(lambda x: self.solve(x.reshape(-1, 1))[:, 0]),
-            which="LM",
-            v0=np.random.default_rng(0).normal(size=self.size),
-        )
-        if values.min() <= _RIGID * (self._K.diagonal() / self._M.diagonal()).max():
+        values, y = self._eigenvectors(count)
+        if values.min() <= _RIGID * self._largest:
             raise InputError(_LOOSE)
         order = np.argsort(values)
         fields = self._spread(y[:, order])
@@ -147,6 +144,25 @@ class ConstrainedRest:
                 phi *= -1.0
                 field *= -1.0
         return Modes(np.sqrt(values[order]) / (2 * np.pi), shapes), fields
+
+    def _eigenvectors(self, count: int) -> tuple[Floats, Floats]:
+        """λ (count,) and y (N, count) of Eq. 34."""
+        if self.size <= _FEW * count:
+            K, M = (product(np.eye(self.size)) for product in (self._stiff, self._heavy))
+            last = self.size - 1
+            # M y = y K / λ, since M is not definite where W is nearly 0
+            inverse, y = scipy.linalg.eigh(M, K, subset_by_index=(last - count + 1, last))
+            return 1 / inverse, y / np.sqrt(inverse)
+        values, y = eigsh(
+            self._operator(self._stiff),
+            k=count,
+            M=self._operator(self._heavy),
+            sigma=0.0,
+            OPinv=self._operator(lambda x: self.solve(x.reshape(-1, 1))[:, 0]),
+            which="LM",
+            v0=np.random.default_rng(0).normal(size=self.size),
+        )
+        return values, y
 
     def pairs(self, count: int) -> Ints:
         """Which of ``count`` modes (i, j) each of the derivatives belongs to, (pairs, 2).
@@ -162,7 +178,7 @@ class ConstrainedRest:
         i, j = self.pairs(len(fields)).T
         forces = force_derivatives(self.body, modes.shapes, fields)[i, j].reshape(len(i), -1)
         # (𝒵ᵀK𝒵) z_ij = −𝒵ᵀ((H : φ_i) 𝒵 y_j), ψ_ij = W 𝒵 z_ij, Eq. 35
-        z = self.solve(-(self._Z.T @ forces[:, self._where].T))
+        z = self.solve(-(self._Zt @ forces[:, self._where].T))
         return self._weighted(self._spread(z))
 
 

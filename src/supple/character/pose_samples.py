@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
-from supple.assembly import Part
+from supple import assembly
 from supple.body import Body
 from supple.errors import InputError
 from supple.reduction.cubature import gradients_of_basis
@@ -24,6 +25,9 @@ _MOST = 0.9  # of the energy: in cells whose gradient is below the amplitude of 
 _MARGIN = 1.25  # a sample this much larger must not yet turn a cell inside out
 _SHRINK = 0.8  # what a sample that does is multiplied by
 LEAST = 0.05  # of the usual force in a region: samples that drive it less count as this
+
+
+Part = tuple[Ints, Ints, NDArray[np.float32]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,27 +76,25 @@ class SparseSamples:
 
     whole: Floats
     """(T · r,)"""
-    parts: tuple[tuple[Ints, Ints, Floats], ...]
-    """Places of terms (c,), their columns (k,), and their forces (c, T, k)."""
+    parts: tuple[Part, ...]
+    """Places of terms (c,), their columns (k,), and their forces (c, T, k), in single precision."""
     terms: int
     count: int
     """Number of pairs of a sample and a region."""
     samples: int
 
     @classmethod
-    def of(
-        cls, whole: Floats, parts: list[tuple[Ints, Ints, Floats]], terms: int, regions: Ints
-    ) -> SparseSamples:
+    def of(cls, whole: Floats, parts: list[Part], terms: int, regions: Ints) -> SparseSamples:
         """Of forces that are not divided yet: ``whole`` (T, r), and those of the parts."""
         sizes = _sizes(whole, regions)
         for _, columns, forces in parts:
-            forces /= sizes[:, columns]
+            forces /= sizes[:, columns].astype(np.float32)
         blocks = len(np.unique(regions))
         scaled = (whole / sizes).reshape(-1)
         return cls(scaled, tuple(parts), terms, len(whole) * blocks, len(whole))
 
     def likeness(self, residual: Floats) -> Floats:
-        rows = residual.reshape(self.samples, -1)
+        rows = residual.reshape(self.samples, -1).astype(np.float32)
         found = np.zeros(self.terms)
         for place, columns, forces in self.parts:
             found[place] = forces.reshape(len(place), -1) @ rows[:, columns].reshape(-1)
@@ -101,7 +103,7 @@ class SparseSamples:
     def squares(self) -> Floats:
         found = np.zeros(self.terms)
         for place, _, forces in self.parts:
-            found[place] = np.einsum("etk,etk->e", forces, forces)
+            found[place] = np.einsum("etk,etk->e", forces, forces, dtype=np.float64)
         return found
 
     def columns(self, which: Ints) -> Floats:
@@ -144,7 +146,7 @@ class RestPose:
     regions: Ints
     """Region of each column, (r,)."""
     groups: ColumnGroups
-    """Cells by the columns that they feel."""
+    """Cells by the columns that they feel; cells that are in none do not count."""
 
     @cached_property
     def mass(self) -> Floats:
@@ -154,8 +156,11 @@ class RestPose:
 
     @cached_property
     def stiffness(self) -> Floats:
-        """K̃ of the whole body at rest, (r, r)."""
-        rest = self.body.evaluate(np.zeros_like(self.shapes[0]), order=2).stiffness
+        """K̃ of all cells at rest, (r, r)."""
+        counted = np.zeros(self.body.mesh.n_cells)
+        counted[np.concatenate(self.groups.terms)] = 1.0
+        still = np.zeros_like(self.shapes[0])
+        rest = self.body.evaluate(still, order=2, cell_factors=counted).stiffness
         pushed = [self.body.pattern.multiply(rest, phi).reshape(-1) for phi in self.shapes]
         K = np.array(pushed) @ self.shapes.reshape(len(self.shapes), -1).T
         return np.asarray((K + K.T) / 2)
@@ -242,7 +247,7 @@ class RestPose:
     # -- forces ------------------------------------------------------------------------
 
     def forces(self, q: Floats) -> Floats:
-        """f̃ of the whole body in samples (T, r), (T, r)."""
+        """f̃ of all cells in samples (T, r), (T, r)."""
         return self._forces(q, np.zeros(self.body.mesh.n_cells, dtype=bool))[0]
 
     def cubature_forces(self, q: Floats, cells: Ints, weights: Floats) -> Floats:
@@ -263,19 +268,19 @@ class RestPose:
         placed = [(place[cells], columns, forces) for cells, columns, forces in parts]
         return SparseSamples.of(whole, placed, len(pool), self.regions)
 
-    def _forces(self, q: Floats, wanted: Bools) -> tuple[Floats, list[tuple[Ints, Ints, Floats]]]:
+    def _forces(self, q: Floats, wanted: Bools) -> tuple[Floats, list[Part]]:
         total = np.zeros_like(q)
-        kept = []
+        kept: list[Part] = []
         for cells, columns in self._chunks(len(q)):
             found = energies_and_forces(self._part, cells, self.shapes[columns], q[:, columns], 1)
             total[:, columns] += found[1].sum(axis=0)
             mine = wanted[cells]
             if mine.any():
-                kept.append((cells[mine], columns, found[1][mine]))
+                kept.append((cells[mine], columns, found[1][mine].astype(np.float32)))
         return total, kept
 
     @property
-    def _part(self) -> Part:
+    def _part(self) -> assembly.Part:
         return self.body.parts[0]
 
     def _grouped(self) -> Iterator[tuple[Ints, Ints]]:

@@ -12,24 +12,25 @@ from scipy.spatial.distance import cdist
 from trimesh import triangles as on_triangles
 
 from supple.character.pose_contact import PoseContact
-from supple.checks import number
+from supple.checks import instance, number
 from supple.errors import InputError
-from supple.mesh import TetMesh
+from supple.mesh import TetMesh, VolumeMesh
 from supple.mesh.surface import Surface, area_vectors
 from supple.mesh.tet import barycentric_gradients
-from supple.types import Bools, Floats, Ints
+from supple.types import Floats, Ints
 
 _closest_point: Any = on_triangles.closest_point
 _barycentric: Any = on_triangles.points_to_barycentric
 _TOUCHING = 0.25  # of the mean edge
 _APART = 2.0  # of the mean edge
+_UNCLEAR = 0.1  # difference of two normals that do not face each other
 _CHUNK = 2**20  # pairs of a vertex and a triangle looked at together
 _INSIDE = -1e-9  # barycentric coordinate of a place that is in a cell
 
 
 def self_contact(
-    mesh: TetMesh,
-    neutral: TetMesh,
+    mesh: VolumeMesh,
+    neutral: VolumeMesh,
     *,
     distance: float | None = None,
     apart: float | None = None,
@@ -40,23 +41,26 @@ def self_contact(
     ``mesh`` is the mesh in the pose, ``neutral`` the same in the neutral one. Two places are in
     contact where they face each other, are within ``distance`` [m] or one inside the other part,
     and were farther than ``apart`` [m] in the neutral pose. The defaults are a quarter of the mean
-    edge of the boundary, and twice that edge. Of two sides the one with more
-    vertices in contact gets the constraints: both would make the contact too stiff.
+    edge of the boundary, and twice that edge. Of two sides the one with more vertices in contact
+    gets the constraints: both would make the contact too stiff.
     """
+    instance("mesh", mesh, TetMesh, "TetMesh(vertices, cells)")
     if not np.array_equal(mesh.cells, neutral.cells):
         raise InputError("mesh and neutral have different cells; give one mesh in two poses")
     skin = mesh.boundary()
     edge = float(np.mean(_edge_lengths(skin)))
     near = _TOUCHING * edge if distance is None else number("distance", distance, at_least=0)
     far = _APART * edge if apart is None else number("apart", apart, above=0)
-    inside = _inside(mesh, neutral, skin, far)
-    vertex, triangle, gap, shares = _nearest(skin, neutral, near, far, inside)
+    hosts = _hosts(mesh, neutral, skin, far)
+    vertex, triangle, gap, shares = _nearest(skin, neutral, near, far, hosts)
     corners = skin.triangles[triangle]
     outward = skin.normals()
     normals = np.einsum("ck,cki->ci", shares, outward[corners]) - outward[vertex]
+    unclear = np.linalg.norm(normals, axis=1) < _UNCLEAR
+    normals[unclear] = -outward[vertex[unclear]]
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
     ids = np.asarray(skin.vertex_ids)
-    gaps = np.where(inside[vertex], -gap, gap)
+    gaps = np.where(np.isnan(hosts[vertex, 0]), gap, -gap)
     held = np.full(len(vertex), sticking)
     both = PoseContact(ids[vertex], normals, gaps, ids[corners], shares, held)
     return both.picked(_one_side(both))
@@ -68,8 +72,9 @@ def _edge_lengths(skin: Surface) -> Floats:
     return lengths
 
 
-def _inside(mesh: TetMesh, neutral: TetMesh, skin: Surface, far: float) -> Bools:
-    """Which vertices of the skin are in cells that were far from them in the neutral pose."""
+def _hosts(mesh: VolumeMesh, neutral: VolumeMesh, skin: Surface, far: float) -> Floats:
+    """What of the body each vertex of the skin is inside of, if that was far from it: its place in
+    the neutral pose [m], (s, 3); not a number where a vertex is outside."""
     centres = mesh.centroids
     radii = np.linalg.norm(mesh.vertices[mesh.cells] - centres[:, None], axis=2).max(axis=1)
     slopes = barycentric_gradients(mesh.vertices, mesh.cells, mesh.volumes)
@@ -80,19 +85,24 @@ def _inside(mesh: TetMesh, neutral: TetMesh, skin: Surface, far: float) -> Bools
     arm = skin.vertices[vertex] - centres[cell]
     close = np.linalg.norm(arm, axis=1) <= radii[cell]
     vertex, cell, arm = vertex[close], cell[close], arm[close]
-    depth = (0.25 + np.einsum("pki,pi->pk", slopes[cell], arm)).min(axis=1)
-    in_cell = depth > _INSIDE
-    vertex, cell = vertex[in_cell], cell[in_cell]
-    before = np.linalg.norm(start[vertex, None] - neutral.vertices[neutral.cells[cell]], axis=2)
-    inside = np.zeros(skin.n_vertices, dtype=bool)
-    inside[vertex[before.min(axis=1) > far]] = True
-    return inside
+    shares = 0.25 + np.einsum("pki,pi->pk", slopes[cell], arm)
+    in_cell = shares.min(axis=1) > _INSIDE
+    vertex, cell, shares = vertex[in_cell], cell[in_cell], shares[in_cell]
+    corners = neutral.vertices[neutral.cells[cell]]
+    apart = np.linalg.norm(start[vertex, None] - corners, axis=2).min(axis=1) > far
+    hosts = np.full(skin.vertices.shape, np.nan)
+    hosts[vertex[apart]] = np.einsum("pk,pki->pi", shares[apart], corners[apart])
+    return hosts
 
 
 def _nearest(
-    skin: Surface, neutral: TetMesh, near: float, far: float, inside: Bools
+    skin: Surface, neutral: VolumeMesh, near: float, far: float, hosts: Floats
 ) -> tuple[Ints, Ints, Floats, Floats]:
-    """Vertices that touch, their triangles, distances [m] and barycentric coordinates."""
+    """Vertices that touch, their triangles, distances [m] and barycentric coordinates.
+
+    Those inside of something touch triangles that were nearer to their hosts than to themselves.
+    """
+    inside = ~np.isnan(hosts[:, 0])
     corners = skin.vertices[skin.triangles]
     centres = corners.mean(axis=1)
     radii = np.linalg.norm(corners - centres[:, None], axis=2).max(axis=1)
@@ -104,10 +114,12 @@ def _nearest(
         own = np.arange(low, min(low + step, skin.n_vertices))
         before = cdist(start[own], start)[:, skin.triangles].min(axis=2)
         other = (before > far) & (normals[own] @ faces.T < 0)
+        to_host = cdist(hosts[own], start)[:, skin.triangles].min(axis=2)
+        other &= ~inside[own, None] | (to_host < before)
         away = np.where(other, cdist(skin.vertices[own], centres), np.inf)
         # The nearest triangle is no farther than the nearest centre.
         reach = np.where(inside[own], away.min(axis=1), near)
-        row, triangle = np.nonzero(away <= reach[:, None] + radii)
+        row, triangle = np.nonzero(other & (away <= reach[:, None] + radii))
         vertex = own[row]
         if not len(vertex):
             continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -22,15 +22,17 @@ from supple.character.pose_inertia import (
     train_inertial_cubature,
 )
 from supple.character.pose_samples import ColumnGroups, RestPose
-from supple.character.posed_body import posed_body
 from supple.character.tet_rig import TetRig
 from supple.mesh import TetMesh
+from supple.mesh.tet import tet_volumes
 from supple.reduction.cubature import CubatureWarning
 from supple.reduction.cubature_training import LARGEST_GOOD_ERROR
-from supple.types import Floats, Progress
+from supple.types import Bools, Floats, Progress
 
 _TEST_SHARE = 0.3  # of the way between two poses: where neither was trained
-_AMPLITUDE = 0.5
+_AMPLITUDE = 0.3  # largest gradient of displacements
+_FLATTEST = 0.05  # of its volume in the neutral pose: what a cell that counts always has
+_LOOKS = 8  # parts of the way between two poses at whose ends cells are looked at
 _Found = TypeVar("_Found")
 
 
@@ -52,11 +54,8 @@ class PoseTraining:
 
     # -- poses as rest shapes ----------------------------------------------------------
 
-    def rest(self, pose: Floats) -> RestPose | None:
-        """The body at rest in a pose with its interpolated basis; None where tets are inverted."""
-        x = self.follows.vertices(pose)
-        if TetMesh.inverted(x, self.body.mesh.cells).any():
-            return None
+    def rest(self, pose: Floats) -> RestPose:
+        """The body at rest in a pose with its interpolated basis."""
         w = self.weights(pose)
         young = np.clip(w @ self.young, self.young.min(axis=0), self.young.max(axis=0))  # Eq. 36
         U = self.bases.shapes(w)
@@ -64,12 +63,21 @@ class PoseTraining:
         if frames is not None:
             U = frames @ U
         return RestPose(
-            posed_body(self.body, x, young),
+            self._body_at(self.follows.vertices(pose), young),
             np.ascontiguousarray(U.transpose(2, 0, 1)),
             self.bases.masses,
             self.bases.regions,
             self._cell_groups,
         )
+
+    def _body_at(self, x: Floats, young: Floats) -> Body:
+        """The body at rest with its vertices there; cells that are inside out, which do not count,
+        are turned round."""
+        cells = self.body.mesh.cells
+        inverted = TetMesh.inverted(x, cells)
+        mesh = TetMesh(x, np.where(inverted[:, None], cells[:, [0, 2, 1, 3]], cells))
+        material = replace(self.body.parts[0].material, young=young)
+        return replace(self.body, mesh=mesh, material=material)
 
     def weights(self, pose: Floats) -> Floats:
         """w(p), (m,)."""
@@ -87,19 +95,31 @@ class PoseTraining:
     @cached_property
     def at_poses(self) -> list[RestPose]:
         """Those that have a model."""
-        return [rest for rest in map(self.rest, self.poses) if rest is not None]
+        return [self.rest(pose) for pose in self.poses]
 
     @cached_property
     def at_between(self) -> list[tuple[Floats, RestPose]]:
-        """Those half way between, but where tets are inverted."""
-        found = [(pose, self.rest(pose)) for pose in self.between(0.5)]
-        return [(pose, rest) for pose, rest in found if rest is not None]
+        """Those half way between."""
+        return [(pose, self.rest(pose)) for pose in self.between(0.5)]
 
     @cached_property
     def _cell_groups(self) -> ColumnGroups:
         cells = self.body.mesh.cells
         moved = self.bases.members[:, cells].any(axis=2) & self._free[cells].any(axis=1)
-        return ColumnGroups.of(self.bases.regions, moved)
+        return ColumnGroups.of(self.bases.regions, moved & ~self.flat)
+
+    @cached_property
+    def flat(self) -> Bools:
+        """Cells that are pressed flat or turned inside out on some way between poses, (cells,).
+
+        Their forces have no meaning there; they do not count in any pose.
+        """
+        cells, most = self.body.mesh.cells, _FLATTEST * self.body.mesh.volumes
+        found = np.zeros(len(cells), dtype=bool)
+        for k in range(_LOOKS + 1):
+            for pose in self.between(k / _LOOKS):
+                found |= tet_volumes(self.follows.vertices(pose), cells) < most
+        return found
 
     @cached_property
     def vertex_groups(self) -> ColumnGroups:
@@ -131,16 +151,14 @@ class PoseTraining:
         count = max(10, self.samples // 2)
         m = len(self.poses)
         tests = list(zip(np.eye(m), self.at_poses, strict=True))
-        for pose in self.between(_TEST_SHARE):
-            rest = self.rest(pose)
-            if rest is not None:
-                tests.append((self.weights(pose), rest))
+        tests += [(self.weights(pose), self.rest(pose)) for pose in self.between(_TEST_SHARE)]
         errors = [cubature.error(x, w, count, rng, _AMPLITUDE) for w, x in tests]
         found = {
             "training": cubature.training_errors.tolist(),
             "test": errors[:m],
             "between": errors[m:],
             "samples": self.samples,
+            "flat cells": int(self.flat.sum()),
             "seconds": seconds,
         }
         _warn("elastic force", len(cubature.cells), "cells", [*found["training"], *errors])

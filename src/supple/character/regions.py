@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
-from scipy.sparse import csgraph
-from scipy.spatial import cKDTree
 
 from supple.character.bones import Bones, as_segments, segment_distances
 from supple.checks import number, numbers
@@ -110,24 +108,24 @@ def _handle_vertices(apart: Floats, segments: Sequence[Floats], mesh: TetMesh) -
     """The handle that each vertex is on, or −1, (n,).
 
     On a handle are the vertices nearest to places along it that are clearly nearer to it than to
-    others, and the one that is nearest of all.
+    others; where there is none, the one of them that is nearest in proportion.
     """
+    from scipy.spatial import cKDTree  # slow to import
+
     tree, step = cKDTree(mesh.vertices), 0.5 * float(mesh.edge_lengths().mean())
-    lowest = np.sort(apart, axis=0)[:2]
-    clear = lowest[0] <= _CLEARLY * lowest[1]
     owner = np.full(mesh.n_vertices, -1, dtype=np.int64)
     for k, mine in enumerate(segments):
         near = np.unique(tree.query(_along(mine, step))[1])
-        owner[near[clear[near] & (apart[:, near].argmin(axis=0) == k)]] = k
-    nearest = apart.argmin(axis=1)
-    for k, vertex in enumerate(nearest):
-        same = np.flatnonzero(nearest == vertex)
-        if len(same) > 1:
+        others = np.delete(apart[:, near], k, axis=0).min(axis=0)
+        share = apart[k, near] / np.maximum(others, np.finfo(float).tiny)
+        own = near[(share <= _CLEARLY) | (share == share.min())]
+        taken = owner[own]
+        if (taken >= 0).any():
             raise InputError(
-                f"handles {same[0]} and {same[1]} are at one vertex of the mesh; leave one out, "
-                "or join them into one"
+                f"handles {taken.max()} and {k} are at one vertex of the mesh; leave one out, or "
+                "join them into one"
             )
-        owner[vertex] = k
+        owner[own] = k
     return owner
 
 
@@ -142,6 +140,8 @@ def _along(segments: Floats, step: float) -> Floats:
 
 def _parts(mesh: TetMesh) -> list[Ints]:
     """Vertices of each part of the mesh, whose cells share vertices."""
+    from scipy.sparse import csgraph  # slow to import
+
     n = mesh.n_vertices
     heads, tails = np.repeat(mesh.cells[:, 0], 3), mesh.cells[:, 1:].ravel()
     graph = sparse.coo_array((np.ones(len(heads), np.int8), (heads, tails)), shape=(n, n))

@@ -27,7 +27,7 @@ _VERTICES = 3000
 _MOST_OUTSIDE = 0.2  # of the surface's vertices: more than these must not be left out by tets
 _LOOSE = 0.2  # of an edge: how far the tets may be from the surface, which they only carry
 _PER_AREA, _PER_VOLUME = 2.0, 0.72  # vertices that fTetWild makes per edge² and edge³, measured
-_CUBES = 30  # along the longest side: where the search for a resolution begins
+_CUBES = 31  # along the longest side: where the search for a resolution begins
 _GROWTH = 0.4  # of the resolution with the number of vertices, about
 _TRIES = 4
 _CLOSE = 0.1  # of the wished number of vertices: near enough
@@ -131,6 +131,8 @@ def character_volume(
         raise InputError(f"method={method!r} must be 'ftetwild' or 'voxels'")
     surface = rig.surface()
     welded = surface.welded()[0].compact()[0]
+    if welded.area <= 0:
+        raise MeshError("the surface of the rig has no area, so there is nothing to fill")
     if progress is not None:
         progress(0, 1, "tet mesh")
     volume = None
@@ -138,7 +140,8 @@ def character_volume(
     if method != "voxels":
         try:
             volume = _embedded(_wild(welded, vertices, edge), surface, "by fTetWild")
-            missed = np.mean(volume.gaps > volume.mesh.edge_lengths().mean())
+            used = np.unique(surface.triangles)
+            missed = np.mean(volume.gaps[used] > volume.mesh.edge_lengths().mean())
             if method is None and missed > _MOST_OUTSIDE:
                 raise MeshError(f"{100 * missed:.0f} % of the surface would lie outside")
         except (MeshError, MissingExtra) as reason:
@@ -173,17 +176,22 @@ def _voxels(surface: Surface, vertices: int, edge: float | None) -> TetMesh:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MeshWarning)  # pieces are looked after in ``held``
         if edge is not None:
-            return HexMesh.voxelize(surface, max(1, round(longest / edge))).tetrahedra()
+            return HexMesh.voxelize(surface, _odd(longest / edge)).tetrahedra()
         made = HexMesh.voxelize(surface, _CUBES)
         resolution = _CUBES
         for _ in range(_TRIES):
             ratio = vertices / made.n_vertices
-            again = max(2, round(resolution * ratio**_GROWTH))
+            again = _odd(resolution * ratio**_GROWTH)
             if abs(ratio - 1) < _CLOSE or again == resolution:
                 break
             resolution = again
             made = HexMesh.voxelize(surface, resolution)
     return made.tetrahedra()
+
+
+def _odd(cubes: float) -> int:
+    """About so many: a sheet in the middle of a body then goes through cubes, not in between."""
+    return 2 * round(0.5 * max(cubes - 1, 0.0)) + 1
 
 
 def _embedded(mesh: TetMesh, surface: Surface, how: str) -> Volume:
@@ -193,7 +201,7 @@ def _embedded(mesh: TetMesh, surface: Surface, how: str) -> Volume:
     volume = Volume(mesh, skin, np.zeros(mesh.n_vertices, dtype=bool))
     notes = [f"{mesh.n_vertices} vertices, {mesh.n_cells} tets, made {how}"]
     width = float(mesh.edge_lengths().mean())
-    far = int(np.count_nonzero(volume.gaps > width))
+    far = int(np.count_nonzero(volume.gaps[np.unique(surface.triangles)] > width))
     if far:
         notes.append(
             f"{far} vertices of the surface lie more than a tet outside, up to "
