@@ -25,6 +25,7 @@ NAMES = [
     "paper_scenes",
     "peers",
     "yarns",
+    "pose_models",
 ]
 
 

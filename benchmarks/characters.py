@@ -2,8 +2,7 @@
 
 The bodies are bars of as many tets, with bases of smooth waves: as much work as real ones. Each
 vertex is in the regions whose stretch of the bar it lies in. Times are of this process alone, the
-shortest of several rounds: a busy machine slows it down all the same. Run it with
-OPENBLAS_NUM_THREADS=1.
+shortest of many short rounds, for others slow it down too. Run it with OPENBLAS_NUM_THREADS=1.
 """
 
 from __future__ import annotations
@@ -160,8 +159,9 @@ def made(body: Size, r: int | None = None, finer: int = 1) -> PoseSpaceModel:
     )
 
 
-def shortest(call: Callable[[int], object], rounds: int = 12, calls: int = 100) -> float:
-    """Process time [s] of a call, the shortest of several rounds of many."""
+def shortest(call: Callable[[int], object], rounds: int = 300, calls: int = 4) -> float:
+    """Process time [s] of a call, the shortest of many rounds of a few: undisturbed by others."""
+    call(0)
     best = np.inf
     for k in range(rounds):
         start = time.process_time()
@@ -192,8 +192,8 @@ def measured(body: Size, r: int | None = None, finer: int = 1, **options: Any) -
         "columns": float(mean),
         "rig": shortest(lambda k: once._follower.sample(poses[k])),
         "step": shortest(lambda k: once.step(poses[k])),
-        "converged": shortest(lambda k: converged.step(poses[k]), rounds=4),
-        "surface": shortest(lambda k: once.surface_displacements(), calls=20),
+        "converged": shortest(lambda k: converged.step(poses[k]), rounds=150),
+        "surface": shortest(lambda k: once.surface_displacements(), rounds=150),
     }
 
 

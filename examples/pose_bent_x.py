@@ -17,7 +17,7 @@ from supple.character.full_pose import FullPoseSimulation
 from supple.character.live import PoseSimulation
 from supple.character.rigs import BendRig
 
-DT, FRAMES = 1 / 90, 60 if quick() else 120
+DT, FRAMES = 1 / 90, 130
 ALPHA, BETA = 1.0, 2e-3  # Rayleigh damping [1/s], [s]
 FAR = np.deg2rad(135)
 
@@ -34,8 +34,8 @@ full = FullPoseSimulation(body, model.tet_rig, mass=ALPHA, stiffness=BETA, dt=DT
 
 
 def bend(frame: int) -> np.ndarray:
-    """To and fro in 0.8 s, then standing still."""
-    t = min(frame * DT / 0.8, 1.0)
+    """To and fro in 1.2 s, then standing still at once."""
+    t = min(frame * DT / 1.2, 1.0)
     return np.array([FAR * np.sin(2 * np.pi * t) * np.sin(np.pi * t / 2) ** 2])
 
 

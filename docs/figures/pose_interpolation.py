@@ -39,16 +39,20 @@ def main() -> None:
         cell.set_title(name, fontsize=10, color=INK)
         cell.axis("off")
     curves = axes[3]
-    ways = {"trained at both ends": False, "and half-way": True}
+    ways = {"trained at both ends": False, "and on the way": True}
     for color, (name, between) in zip(COLORS, ways.items(), strict=False):
         found = arm.cubature(training, between=between)
         errors = [100 * arm.error(training, found, angle) for angle in ANGLES]
         curves.plot(np.rad2deg(ANGLES), errors, "o-", color=color, markersize=3, label=name)
     curves.axhline(1.5, color=INK, linestyle=":", linewidth=1)
     curves.annotate(
-        "1.5 %: the paper, half-way", (90, 1.54), fontsize=8, color=INK, horizontalalignment="right"
+        "dotted: the paper, half-way",
+        (89, 0.15),
+        fontsize=8,
+        color=INK,
+        horizontalalignment="right",
     )
-    curves.set_ylim(0.0, 2.8)
+    curves.set_ylim(0.0)
     curves.set_xticks([0, 45, 90])
     curves.set_xlabel("bent by [°]", fontsize=9, color=INK)
     curves.set_title("error of the reduced force [%]", fontsize=10, color=INK)

@@ -80,16 +80,12 @@ def enter_stage(s, w_v, w_a, w_guess, c_a, x, frames, force, limit, gravity, mod
 
 
 @reordering_kernel
-def correct_stage(beta, c_v, c_a, model, room):
-    """One Newton iteration on the force balance, as ``stepping.correct``."""
-    assemble(
-        room.P, room.A, room.volumes, room.scale, model.cells, room.G,
-        room.T, room.S, room.columns, room.K, room.R,
-    )  # fmt: skip
-    return correct(
-        room.K, room.R, room.f, False, room.M, room.C, beta, c_v, c_a,
-        room.x_v, room.x_a, room.x, room.v, room.a, room.matrix, room.delta,
-    )  # fmt: skip
+def open_stage(
+    s, w_v, w_a, w_guess, c_a, x, frames, features, alpha, force, limit, gravity, model, room
+):  # fmt: skip
+    """``take_pose`` and ``enter_stage`` in one call."""
+    take_pose(x, frames, features, alpha, model, room)
+    return enter_stage(s, w_v, w_a, w_guess, c_a, x, frames, force, limit, gravity, model, room)
 
 
 @reordering_kernel
@@ -99,6 +95,25 @@ def leave_stage(s, c_v, c_a, room):
     rates = room.rig_rates
     end_stage(row, c_v, c_a, room.rig_v, room.rig_a, room.rig, rates[0], rates[1], room.rig_history)
     return end_stage(row, c_v, c_a, room.x_v, room.x_a, room.x, room.v, room.a, room.history)
+
+
+@reordering_kernel
+def correct_stage(beta, c_v, c_a, s, last, model, room):
+    """One Newton iteration on the force balance, as ``stepping.correct``.
+
+    If it is the ``last`` one, the state of stage s is kept; infinity tells that it is not finite.
+    """
+    assemble(
+        room.P, room.A, room.volumes, room.scale, model.cells, room.G,
+        room.T, room.S, room.columns, room.K, room.R,
+    )  # fmt: skip
+    size = correct(
+        room.K, room.R, room.f, False, room.M, room.C, beta, c_v, c_a,
+        room.x_v, room.x_a, room.x, room.v, room.a, room.matrix, room.delta,
+    )  # fmt: skip
+    if last and size >= 0.0 and not leave_stage(s, c_v, c_a, room):
+        size = np.inf
+    return size
 
 
 @reordering_kernel

@@ -43,8 +43,8 @@ class PoseSimulation(PoseState):
     Jumps are no motion. A frame that is further than ``cut_distance`` [m] from where the rig would
     be at the speed it had, root of the mean square by mass, is a cut: it exerts no force, and the
     frame after it tells the speed. ``max_acceleration`` [m/s²] bounds what a vertex feels of any
-    other. Unless given, they are a fifth of the body's diagonal, and the acceleration that carries
-    the slowest vibration half a diagonal away.
+    other. Unless given, they are a fifth of the body's diagonal, and what throws the slowest
+    vibration half a diagonal away within one frame.
 
     ``dtype`` is that of the stored bases; numpy.float32 needs half the memory, and keeps seven
     digits.
@@ -76,8 +76,8 @@ class PoseSimulation(PoseState):
             raise InputError(f"dtype={dtype!r}: give numpy.float32 or numpy.float64")
         size = float(np.linalg.norm(np.ptp(model.tet_rig.mesh.vertices, axis=0)))
         self.cut_distance = _or("cut_distance", cut_distance, _CUT * size)
-        slowest = float(model.squares[:, 0].min())
-        strongest = _REACH * size * slowest if slowest > 0 else np.inf
+        slowest = float(np.sqrt(max(model.squares[:, 0].min(), 0.0)))
+        strongest = _REACH * size * slowest * max(slowest, 1 / self.dt) if slowest else np.inf
         self.max_acceleration = _or("max_acceleration", max_acceleration, strongest)
 
         self._tables: dict[tuple[float, bool], StageTable] = {}

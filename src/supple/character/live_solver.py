@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from supple._kernels import example_newton, pose_forces, pose_stage, stepping
@@ -49,6 +47,9 @@ class StageSolver:
         self.room = arrays.room(vectors)
         size = float(np.linalg.norm(np.ptp(model.tet_rig.mesh.vertices, axis=0)))
         self._nothing = _UNSEEN * size * float(np.sqrt(model.masses.sum()))
+        self._direct = (
+            newton.max_iterations == 1 and not self._guards and self._damping.examples is None
+        )
         self._psi = np.zeros((len(self.room.lam), 1))
 
     def twin(self) -> StageSolver:
@@ -149,14 +150,23 @@ class StageSolver:
 
     def take_stage(self, s: int, table: StageTable, sample: Sample, force: Floats) -> int:
         """Solves stage s with the rig as in the sample; says how it went."""
-        self.take_pose(sample)
         c_v, c_a = table.c_v[s], table.c_a[s]
-        smallest = pose_stage.enter_stage(
-            s, table.w_v, table.w_a, table.w_guess, c_a, sample.x, sample.frames,
-            force, self._limit, self._gravity, self._arrays, self.room,
-        )  # fmt: skip
+        weights = table.w_v, table.w_a, table.w_guess
+        outside = force, self._limit, self._gravity, self._arrays, self.room
+        if self._damping.at_rest:
+            self.take_pose(sample)
+            smallest = pose_stage.enter_stage(s, *weights, c_a, sample.x, sample.frames, *outside)
+        else:
+            self._taken = sample
+            smallest = pose_stage.open_stage(
+                s, *weights, c_a, *sample, self._damping.mass, *outside
+            )
         if self._guards and smallest < _THINNEST:
             self._withdraw()
+        if self._direct:
+            self._evaluate(2)
+            size = pose_stage.correct_stage(self._beta, c_v, c_a, s, True, self._arrays, self.room)
+            return _reason(size)
         reason = self._iterate(c_v, c_a)
         if reason != stepping.DONE:
             return reason
@@ -177,10 +187,8 @@ class StageSolver:
         for _ in range(newton.max_iterations):
             self._evaluate(2)
             size = self._correct(c_v, c_a)
-            if size < 0:
-                return stepping.NOT_DEFINITE
-            if not np.isfinite(size):
-                return stepping.NOT_FINITE
+            if _reason(size) != stepping.DONE:
+                return _reason(size)
             if newton.max_iterations > 1:
                 left = stepping.still_to_come(size, size_before, share)
                 if left <= self._nothing or stepping.is_small(
@@ -200,14 +208,15 @@ class StageSolver:
         """One Newton iteration; the largest correction."""
         room, examples = self.room, self._damping.examples
         if examples is None:
-            return float(pose_stage.correct_stage(self._beta, c_v, c_a, self._arrays, room))
+            size = pose_stage.correct_stage(self._beta, c_v, c_a, 0, False, self._arrays, room)
+            return float(size)
         pose_forces.assemble(
             room.P, room.A, room.volumes, room.scale, self._arrays.cells, room.G,
             room.T, room.S, room.columns, room.K, room.R,
         )  # fmt: skip
         C = room.C + self._beta * room.K
         np.dot(examples.X, C, out=examples.C0X)
-        size: Any = example_newton.correct_with_examples(
+        size = example_newton.correct_with_examples(
             room.K, room.R, room.f, False, room.M, C, 0.0, examples, 1.0, c_v, c_a,
             room.x_v, room.x_a, room.x, room.v, room.a, room.matrix, room.delta,
         )  # fmt: skip
@@ -255,3 +264,10 @@ class StageSolver:
     def jolt(self, change: Floats) -> None:
         """Lets the acceleration jump with the force."""
         self.room.history[2] += np.linalg.solve(self.room.M, change)
+
+
+def _reason(size: float) -> int:
+    """What the size of a correction says."""
+    if size < 0:
+        return stepping.NOT_DEFINITE
+    return stepping.DONE if size < np.inf else stepping.NOT_FINITE

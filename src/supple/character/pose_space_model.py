@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +15,9 @@ from supple.character.tet_rig import TetRig
 from supple.errors import InputError
 from supple.materials import Material
 from supple.types import Bools, Floats, Ints
+
+if TYPE_CHECKING:
+    from supple.character.live import PoseSimulation
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -89,6 +92,12 @@ class PoseSpaceModel:
     def at(self, pose: ArrayLike) -> PosedModel:
         """The model in a pose (d,)."""
         return PosedModel(self, pose)
+
+    def simulation(self, **options: Any) -> PoseSimulation:
+        """The model in motion; options are those of PoseSimulation: ``damping``, ``dt``, …"""
+        from supple.character.live import PoseSimulation
+
+        return PoseSimulation(self, **options)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes a file that ``load_pose_space_model`` reads.

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from supple.body import Body
+from supple.character.fitting import sound_cells
 from supple.character.pose_alignment import pose_tree
 from supple.character.pose_bases import PoseBases
 from supple.character.pose_cubature import PoseCubature, train_pose_cubature
@@ -24,14 +25,14 @@ from supple.character.pose_inertia import (
 from supple.character.pose_samples import ColumnGroups, RestPose
 from supple.character.tet_rig import TetRig
 from supple.mesh import TetMesh
-from supple.mesh.tet import tet_volumes
 from supple.reduction.cubature import CubatureWarning
 from supple.reduction.cubature_training import LARGEST_GOOD_ERROR
 from supple.types import Bools, Floats, Progress
 
-_TEST_SHARE = 0.3  # of the way between two poses: where neither was trained
+_TRAINED = (0.25, 0.75)  # of the way between two poses: where the training looks, too
+_TESTED = (0.1, 0.5)  # and where it does not
 _AMPLITUDE = 0.3  # largest gradient of displacements
-_FLATTEST = 0.05  # of its volume in the neutral pose: what a cell that counts always has
+_FLATTEST = 0.1  # of its shape in the neutral pose: what a cell that counts always has
 _LOOKS = 8  # parts of the way between two poses at whose ends cells are looked at
 _Found = TypeVar("_Found")
 
@@ -99,8 +100,8 @@ class PoseTraining:
 
     @cached_property
     def at_between(self) -> list[tuple[Floats, RestPose]]:
-        """Those half way between."""
-        return [(pose, self.rest(pose)) for pose in self.between(0.5)]
+        """Those on the way from pose to pose where the training looks, too."""
+        return [(pose, self.rest(pose)) for share in _TRAINED for pose in self.between(share)]
 
     @cached_property
     def _cell_groups(self) -> ColumnGroups:
@@ -114,12 +115,8 @@ class PoseTraining:
 
         Their forces have no meaning there; they do not count in any pose.
         """
-        cells, most = self.body.mesh.cells, _FLATTEST * self.body.mesh.volumes
-        found = np.zeros(len(cells), dtype=bool)
-        for k in range(_LOOKS + 1):
-            for pose in self.between(k / _LOOKS):
-                found |= tet_volumes(self.follows.vertices(pose), cells) < most
-        return found
+        ways = [pose for k in range(1, _LOOKS) for pose in self.between(k / _LOOKS)]
+        return ~sound_cells(self.follows, np.array([*self.poses, *ways]), least=_FLATTEST)
 
     @cached_property
     def vertex_groups(self) -> ColumnGroups:
@@ -151,7 +148,8 @@ class PoseTraining:
         count = max(10, self.samples // 2)
         m = len(self.poses)
         tests = list(zip(np.eye(m), self.at_poses, strict=True))
-        tests += [(self.weights(pose), self.rest(pose)) for pose in self.between(_TEST_SHARE)]
+        for share in _TESTED:
+            tests += [(self.weights(pose), self.rest(pose)) for pose in self.between(share)]
         errors = [cubature.error(x, w, count, rng, _AMPLITUDE) for w, x in tests]
         found = {
             "training": cubature.training_errors.tolist(),

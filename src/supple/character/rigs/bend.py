@@ -7,7 +7,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial.transform import Rotation
 
 from supple.character.rigs.base import PoseRig
 from supple.character.rigs.poses import one_pose
@@ -56,10 +55,21 @@ class BendRig(PoseRig):
         object.__setattr__(self, "neutral", np.zeros(1))
 
     def vertices(self, pose: Floats, which: Ints | None = None) -> Floats:
-        bent, straight, high, level = self._coordinates(which)
-        curvature = one_pose(pose, 1)[0] / self._length
-        angle = curvature * bent
+        angle = self._angles(pose, which)
+        return self._placed(angle, np.sin(angle), np.cos(angle), which)
+
+    def posed(self, pose: Floats, which: Ints | None = None) -> tuple[Floats, Floats]:
+        angle = self._angles(pose, which)
         sine, cosine = np.sin(angle), np.cos(angle)
+        return self._placed(angle, sine, cosine, which), self._turned(sine, cosine)
+
+    def _angles(self, pose: Floats, which: Ints | None) -> Floats:
+        """By how much the surroundings of each vertex have turned [rad], (k,)."""
+        angles: Floats = one_pose(pose, 1)[0] / self._length * self._coordinates(which)[0]
+        return angles
+
+    def _placed(self, angle: Floats, sine: Floats, cosine: Floats, which: Ints | None) -> Floats:
+        bent, straight, high, level = self._coordinates(which)
         half = 0.5 * angle
         chord = bent * np.sinc(half / np.pi)  # of the arc ∫ (cos κs, sin κs) ds
         x = self._start + chord * np.cos(half) + straight * cosine - high * sine
@@ -68,10 +78,15 @@ class BendRig(PoseRig):
         return found
 
     def frames(self, pose: Floats, which: Ints | None = None) -> Floats:
-        bent = self._coordinates(which)[0]
-        angle = one_pose(pose, 1)[0] / self._length * bent
-        turns: Floats = Rotation.from_rotvec(angle[:, None] * self._axes[1]).as_matrix()
-        return turns
+        angle = self._angles(pose, which)
+        return self._turned(np.sin(angle), np.cos(angle))
+
+    def _turned(self, sine: Floats, cosine: Floats) -> Floats:
+        """I + sin K + (1 − cos) K², with K v = about × v."""
+        K = np.cross(self._axes[1], np.eye(3)).T
+        parts = np.stack([np.ones_like(sine), sine, 1 - cosine], axis=1)
+        turns: Floats = parts @ np.stack([np.eye(3), K, K @ K]).reshape(3, 9)
+        return turns.reshape(-1, 3, 3)
 
     def perturbed(self, pose: Floats, rng: np.random.Generator, size: float = 1.0) -> Floats:
         """Bent by up to ``size`` degrees more or less."""
