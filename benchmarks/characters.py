@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -33,6 +34,8 @@ HEADERS = [
     "r",
     "columns of a cell",
     "rig [µs]",
+    "step without it [µs]",
+    "steps/s without it",
     "step [µs]",
     "steps/s",
     "paper [steps/s]",
@@ -172,7 +175,7 @@ def shortest(call: Callable[[int], object], rounds: int = 300, calls: int = 4) -
 
 
 def measured(body: Size, r: int | None = None, finer: int = 1, **options: Any) -> dict[str, float]:
-    """Times of a body [s]: the rig alone, a step with the rig, the same converged, the surface."""
+    """Times of a body [s]: rig, step without and with it, the same converged, surface."""
     model = made(body, r, finer)
     once = PoseSimulation(
         model,
@@ -188,10 +191,18 @@ def measured(body: Size, r: int | None = None, finer: int = 1, **options: Any) -
     poses = [neutral + far[-1] * np.sin(k / 25) + 0.1 * far[0] * np.sin(k / 7) for k in range(1200)]
     groups = StepArrays.of(model, np.float64).arrays.cells
     mean = np.diff(groups.column_starts) @ np.diff(groups.starts) / len(model.cells)
+    rig, step = (
+        shortest(lambda k: once._follower.sample(poses[k])),
+        shortest(lambda k: once.step(poses[k])),
+    )
+    samples = iter([once._follower.sample(pose) for pose in [poses[0], *poses]])
+    with patch.object(once._follower, "sample", lambda _: next(samples)):
+        flesh = shortest(lambda k: once.step(poses[k]))
     return {
         "columns": float(mean),
-        "rig": shortest(lambda k: once._follower.sample(poses[k])),
-        "step": shortest(lambda k: once.step(poses[k])),
+        "rig": rig,
+        "flesh": flesh,
+        "step": step,
         "converged": shortest(lambda k: converged.step(poses[k]), rounds=150),
         "surface": shortest(lambda k: once.surface_displacements(), rounds=150),
     }
@@ -207,6 +218,8 @@ def row(name: str, body: Size, r: int, paper: float, found: dict[str, float]) ->
         r,
         found["columns"],
         1e6 * found["rig"],
+        1e6 * found["flesh"],
+        round(1 / found["flesh"]),
         1e6 * step,
         round(1 / step),
         round(paper),

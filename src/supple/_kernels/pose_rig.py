@@ -16,20 +16,31 @@ def follow_surface(surface, turns, places, shares, offsets, weights, corrections
     """
     turned = len(turns) > 0
     for n in range(len(x)):
-        x[n] = 0.0
-        if turned:
-            frames[n] = 0.0
+        x0, x1, x2 = 0.0, 0.0, 0.0
+        f00, f01, f02, f10, f11, f12, f20, f21, f22 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         for k in range(places.shape[1]):
             p, share = places[n, k], shares[n, k]
-            for i in range(3):
-                at = surface[p, i]
-                if turned:
-                    for j in range(3):
-                        at += turns[p, i, j] * offsets[n, k, j]
-                        frames[n, i, j] += share * turns[p, i, j]
-                else:
-                    at += offsets[n, k, i]
-                x[n, i] += share * at
+            d0, d1, d2 = offsets[n, k, 0], offsets[n, k, 1], offsets[n, k, 2]
+            if turned:
+                t00, t01, t02 = turns[p, 0, 0], turns[p, 0, 1], turns[p, 0, 2]
+                t10, t11, t12 = turns[p, 1, 0], turns[p, 1, 1], turns[p, 1, 2]
+                t20, t21, t22 = turns[p, 2, 0], turns[p, 2, 1], turns[p, 2, 2]
+                f00, f01, f02 = f00 + share * t00, f01 + share * t01, f02 + share * t02
+                f10, f11, f12 = f10 + share * t10, f11 + share * t11, f12 + share * t12
+                f20, f21, f22 = f20 + share * t20, f21 + share * t21, f22 + share * t22
+                d0, d1, d2 = (
+                    t00 * d0 + t01 * d1 + t02 * d2,
+                    t10 * d0 + t11 * d1 + t12 * d2,
+                    t20 * d0 + t21 * d1 + t22 * d2,
+                )
+            x0 += share * (surface[p, 0] + d0)
+            x1 += share * (surface[p, 1] + d1)
+            x2 += share * (surface[p, 2] + d2)
+        x[n, 0], x[n, 1], x[n, 2] = x0, x1, x2
+        if turned:
+            frames[n, 0, 0], frames[n, 0, 1], frames[n, 0, 2] = f00, f01, f02
+            frames[n, 1, 0], frames[n, 1, 1], frames[n, 1, 2] = f10, f11, f12
+            frames[n, 2, 0], frames[n, 2, 1], frames[n, 2, 2] = f20, f21, f22
     if turned:
         round_to_rotations(frames)
     for n in range(len(x) if len(corrections) > 0 else 0):
