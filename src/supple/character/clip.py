@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation, Slerp
 
 from supple.character.rig import Rig, RigPose
-from supple.checks import numbers
+from supple.checks import number, numbers
 from supple.errors import InputError
 from supple.types import Floats
 
@@ -78,26 +78,11 @@ class Track:
         if self.between is Between.STEP:
             return self._sound(self.values[np.searchsorted(keys, t, side="right") - 1])
         if self.between is Between.CUBICSPLINE:
-            return self._sound(self._cubic(t))
+            return self._sound(along_cubics(keys, self.values, t))
         if self.channel is Channel.ROTATION:
             turned: Floats = Slerp(keys, Rotation.from_quat(self.values))(t).as_quat()
             return turned
         return np.stack([np.interp(t, keys, each) for each in self.values.T], axis=1)
-
-    def _cubic(self, t: Floats) -> Floats:
-        """glTF 2.0, appendix C.5."""
-        k = np.clip(np.searchsorted(self.times, t, side="right") - 1, 0, len(self.times) - 2)
-        span = (self.times[k + 1] - self.times[k])[:, None]
-        s = (t - self.times[k])[:, None] / span
-        v0, b0 = self.values[k, 1], self.values[k, 2]
-        a1, v1 = self.values[k + 1, 0], self.values[k + 1, 1]
-        found: Floats = (
-            (2 * s**3 - 3 * s**2 + 1) * v0
-            + span * (s**3 - 2 * s**2 + s) * b0
-            + (-2 * s**3 + 3 * s**2) * v1
-            + span * (s**3 - s**2) * a1
-        )
-        return found
 
     def _sound(self, values: Floats) -> Floats:
         """Quaternions of length 1; other values as they are."""
@@ -105,6 +90,22 @@ class Track:
             return values
         unit: Floats = values / np.linalg.norm(values, axis=-1, keepdims=True)
         return unit
+
+
+def along_cubics(keys: Floats, values: Floats, t: Floats) -> Floats:
+    """Values (T, d) of (k, 3, d) at ``t`` (T,) within ``keys`` (k,) [s]; glTF 2.0, appendix C.5."""
+    k = np.clip(np.searchsorted(keys, t, side="right") - 1, 0, len(keys) - 2)
+    span = (keys[k + 1] - keys[k])[:, None]
+    s = (t - keys[k])[:, None] / span
+    v0, b0 = values[k, 1], values[k, 2]
+    a1, v1 = values[k + 1, 0], values[k + 1, 1]
+    found: Floats = (
+        (2 * s**3 - 3 * s**2 + 1) * v0
+        + span * (s**3 - 2 * s**2 + s) * b0
+        + (-2 * s**3 + 3 * s**2) * v1
+        + span * (s**3 - s**2) * a1
+    )
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,15 +161,19 @@ class Clip:
                 into[track.channel][:, track.joint] = values
         return RigPose(x, q, s, w)
 
-    def looped(self, rig: Rig, times: ArrayLike) -> RigPose:
-        """The same at ``times`` (T,) [s] since the clip began, played over and over."""
+    def looped(self, rig: Rig, times: ArrayLike, *, period: float | None = None) -> RigPose:
+        """The same at ``times`` (T,) [s] since the clip began, played over and over.
+
+        ``period`` [s] from one round to the next is that of the clip unless given.
+        """
         t = np.maximum(numbers("times", times), 0.0)
-        if self.period == 0:
+        length = self.period if period is None else number("period", period, at_least=0, unit="s")
+        if length == 0:
             return self.poses(rig, np.full_like(t, self.start))
-        rounds = np.maximum(np.ceil(t / self.period - _ROUNDING) - 1, 0.0)
-        since = t - rounds * self.period  # the end of a round, not the start of the next
+        rounds = np.maximum(np.ceil(t / length - _ROUNDING) - 1, 0.0)
+        since = t - rounds * length  # the end of a round, not the start of the next
         poses = self.poses(rig, self.start + np.minimum(since, self.duration))
-        gap = self.period - self.duration
+        gap = length - self.duration
         if gap == 0:
             return poses
         share = np.clip((since - self.duration) / gap, 0.0, 1.0)

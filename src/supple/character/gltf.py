@@ -36,6 +36,36 @@ def read_character(
     multiplies lengths by ``scale``. Meshes with a skin follow their joints, others the node that
     they are in; morph targets come along. Textures and normals are passed over.
     """
+    return read_rigged(path, scale=scale, up=up).character
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Vertices of the skin from ``first`` on, so many, and the primitive that they are in."""
+
+    name: str
+    """Of the node."""
+    node: int
+    primitive: int
+    first: int
+    count: int
+    skinned: bool
+
+
+@dataclass(frozen=True, eq=False)
+class RiggedFile:
+    """A character, and where its parts are in the file that it was read from."""
+
+    character: Character
+    parts: tuple[Part, ...]
+    animations: dict[str, int]
+    """The number in the file of each clip."""
+
+
+def read_rigged(
+    path: str | os.PathLike[str], *, scale: float = 1.0, up: Literal["z", "y"] = "z"
+) -> RiggedFile:
+    """The same as ``read_character``, with the places in the file."""
     file = existing(path)
     if file.suffix.lower() not in (".glb", ".gltf"):
         raise MeshError(f"{file}: read_character reads .glb and .gltf; export the character as one")
@@ -46,11 +76,12 @@ def read_character(
         with silenced():
             document: Any = gl.GLTF2.load(str(file))
         found = _Reader(file, document)
-        return found.character(factor, _TURNS[up])
+        character = found.character(factor, _TURNS[up])
+        return RiggedFile(character, tuple(found.parts), found.animations)
 
 
 @dataclass(eq=False)
-class _Part:
+class _Piece:
     """Triangles of one primitive, and what they follow."""
 
     vertices: Floats
@@ -66,6 +97,8 @@ class _Reader:
         self._order = self._parents_first()
         self._morphs = GltfMorphs(file, document, self._arrays, self._order)
         self._joint = {node: 1 + k for k, node in enumerate(self._order)}
+        self.parts: list[Part] = []
+        self.animations: dict[str, int] = {}
 
     def character(self, scale: float, turn: tuple[float, float, float]) -> Character:
         skins = self._document.skins
@@ -132,7 +165,7 @@ class _Reader:
     def _skin(self, meshes: list[int]) -> Skin:
         joints: list[int] = []
         binds: list[Floats] = []
-        parts: list[_Part] = []
+        pieces: list[_Piece] = []
         for node in meshes:
             found = self._document.nodes[node]
             first = len(joints)
@@ -147,20 +180,25 @@ class _Reader:
                 binds.append(
                     np.tile(np.eye(4), (count, 1, 1)) if given is None else self._arrays(given)
                 )
-            for primitive in self._document.meshes[found.mesh].primitives:
-                parts.append(self._part(primitive, first, skinned=found.skin is not None))
-        widest = max(part.bones.shape[1] for part in parts)
-        starts = np.cumsum([0] + [len(part.vertices) for part in parts[:-1]])
+            skinned = found.skin is not None
+            for k, primitive in enumerate(self._document.meshes[found.mesh].primitives):
+                piece = self._piece(primitive, first, skinned=skinned)
+                start = sum(part.count for part in self.parts)
+                part = Part(self._name(node), node, k, start, len(piece.vertices), skinned)
+                self.parts.append(part)
+                pieces.append(piece)
+        widest = max(piece.bones.shape[1] for piece in pieces)
+        starts = [part.first for part in self.parts]
         return Skin(
-            np.concatenate([part.vertices for part in parts]),
-            np.concatenate([p.triangles + s for p, s in zip(parts, starts, strict=True)]),
+            np.concatenate([piece.vertices for piece in pieces]),
+            np.concatenate([p.triangles + s for p, s in zip(pieces, starts, strict=True)]),
             np.array(joints),
             np.concatenate(binds),
-            np.concatenate([_widened(part.bones, widest) for part in parts]),
-            np.concatenate([_widened(part.weights, widest) for part in parts]),
+            np.concatenate([_widened(piece.bones, widest) for piece in pieces]),
+            np.concatenate([_widened(piece.weights, widest) for piece in pieces]),
         )
 
-    def _part(self, primitive: Any, first: int, *, skinned: bool) -> _Part:
+    def _piece(self, primitive: Any, first: int, *, skinned: bool) -> _Piece:
         if primitive.extensions and "KHR_draco_mesh_compression" in primitive.extensions:
             raise MeshError(f"{self._file} is packed by Draco; export it without compression")
         attributes = primitive.attributes
@@ -179,7 +217,7 @@ class _Reader:
                     sets.append((more[0], more[1]))
             bones = first + np.hstack([self._arrays(joints) for joints, _ in sets])
             weights = np.hstack([self._arrays(given) for _, given in sets])
-        return _Part(vertices, triangles, bones, weights)
+        return _Piece(vertices, triangles, bones, weights)
 
     # -- clips -------------------------------------------------------------------------
 
@@ -202,7 +240,7 @@ class _Reader:
                 of = self._morphs.first(target.node) if weighs else self._joint[target.node]
                 tracks.append(Track(of, what, times, values, between))
             if tracks:
-                clips[name] = Clip(name, tracks)
+                clips[name], self.animations[name] = Clip(name, tracks), number_
         return clips
 
 

@@ -75,12 +75,13 @@ class GltfArrays:
         return np.ndarray(
             (count, *shape),
             dtype,
-            self._bytes(found.buffer),
+            self.buffer(found.buffer),
             (found.byteOffset or 0) + (offset or 0),
             (found.byteStride or size, *inner),
         )
 
-    def _bytes(self, buffer: int) -> bytes:
+    def buffer(self, buffer: int) -> bytes:
+        """All bytes of a buffer."""
         if buffer not in self._buffers:
             data = self._document.get_data_from_buffer_uri(self._document.buffers[buffer].uri)
             if data is None:

@@ -77,6 +77,8 @@ def _place(given: argparse.Namespace) -> Path | None:
         return Path(given.target).parent
     if given.command == "reduce":
         return Path(given.output or ".").parent
+    if given.command == "enrich":
+        return Path(given.output or ".").parent
     if given.command == "play":
         return Path(given.output or given.model).parent
     if getattr(given, "output", None) is not None:

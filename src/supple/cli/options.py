@@ -6,6 +6,7 @@ import argparse
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from supple.cli.options_enrich import add_enrich
 from supple.cli.options_reduced import add_play, add_reduce
 from supple.cli.values import EXIT_CODES, add_common, command, count, number, positive
 from supple.mesh.formats import WRITTEN_MESHES, WRITTEN_SURFACES
@@ -25,6 +26,7 @@ def parser() -> argparse.ArgumentParser:
     _add_design(commands)
     add_reduce(commands)
     add_play(commands)
+    add_enrich(commands)
     _add_info(commands)
     _add_convert(commands)
     return whole

@@ -30,8 +30,15 @@ class GltfFile:
     def pairs(self, array: Floats) -> int:
         return self._add(array.astype("<f4"), gl.FLOAT, gl.VEC2, gl.ARRAY_BUFFER)
 
-    def quaternions(self, array: Floats) -> int:
-        return self._add(array.astype("<f4"), gl.FLOAT, gl.VEC4, None)
+    def quaternions(self, array: Floats, *, drawn: bool = False) -> int:
+        target = gl.ARRAY_BUFFER if drawn else None
+        return self._add(array.astype("<f4"), gl.FLOAT, gl.VEC4, target)
+
+    def bones(self, array: NDArray[np.int64]) -> int:
+        return self._add(array.astype("<u2"), gl.UNSIGNED_SHORT, gl.VEC4, gl.ARRAY_BUFFER)
+
+    def matrices(self, array: Floats) -> int:
+        return self._add(array.swapaxes(1, 2).astype("<f4"), gl.FLOAT, gl.MAT4, None)
 
     def scalars(self, array: NDArray[np.floating[Any]], *, bounded: bool = False) -> int:
         return self._add(array.astype("<f4"), gl.FLOAT, gl.SCALAR, None, bounded=bounded)

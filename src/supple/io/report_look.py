@@ -135,20 +135,27 @@ def upright(positions: Floats, up: Literal["z", "y"]) -> Floats:
 
 def player(runs: Sequence[Run], look: Look) -> tuple[str, str]:
     """The player's part of the page, and its data, empty where the body is too large for it."""
-    tracks = [
-        Track(run.name, run.motion.times, positions)
-        for run, positions in zip(runs, look.positions, strict=True)
-    ]
+    return played(
+        [
+            Track(run.name, run.motion.times, positions)
+            for run, positions in zip(runs, look.positions, strict=True)
+        ],
+        look,
+    )
+
+
+def played(tracks: Sequence[Track], look: Look) -> tuple[str, str]:
+    """The same for motions of the look's surface."""
     aspect = look.size[0] / look.size[1]
     made = player_data(
         tracks, look.triangles, look.colors, look.camera, aspect, obstacles=look.obstacles
     )
     stills = "".join(
-        f'<img alt="The body as it started{of_run(runs, i)}" src="{look.picture(i, 0, 1.6)}">'
-        for i in range(len(runs))
+        f'<img alt="The body as it started{of_run(tracks, i)}" src="{look.picture(i, 0, 1.6)}">'
+        for i in range(len(tracks))
     )
-    names = "".join(f"<span>{escape(run.name)}</span>" for run in runs)
-    names = f'<div class="names">{names}</div>' if len(runs) > 1 else ""
+    names = "".join(f"<span>{escape(track.name)}</span>" for track in tracks)
+    names = f'<div class="names">{names}</div>' if len(tracks) > 1 else ""
     html = (
         '<section id="player"><div class="stage"><canvas aria-label="The motion, in three '
         f'dimensions; drag to look around"></canvas><div class="fallback">{stills}</div>{names}'
@@ -166,6 +173,6 @@ def player_scripts(data: str) -> str:
     return f'<script type="application/json" id="motion">{data}</script><script>{SCRIPT}</script>'
 
 
-def of_run(runs: Sequence[Run], i: int) -> str:
+def of_run(runs: Sequence[Run] | Sequence[Track], i: int) -> str:
     """ ", name" of a run where there are several, for texts that end so."""
     return f", {escape(runs[i].name)}" if len(runs) > 1 else ""

@@ -93,35 +93,23 @@ def _write_stage(
     obstacles: Sequence[DrawnObstacle],
     progress: Progress | None,
 ) -> None:
-    from pxr import Usd, UsdGeom, Vt
+    from pxr import UsdGeom, Vt
 
     rate = motion.frame_rate if len(motion) > 1 else _STILL_RATE
-    codes = (motion.times - motion.times[0]) * rate
-    nearest = np.round(codes)  # evenly spaced frames fall on whole time codes but for rounding
-    codes = np.where(np.abs(codes - nearest) < 1e-6, nearest, codes)
-    stage = Usd.Stage.CreateNew(os.fspath(file))
-    UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.y if up == "y" else UsdGeom.Tokens.z)
-    UsdGeom.SetStageMetersPerUnit(stage, 1.0)
-    stage.SetTimeCodesPerSecond(rate)
-    stage.SetFramesPerSecond(rate)
-    stage.SetStartTimeCode(float(codes[0]))
-    stage.SetEndTimeCode(float(codes[-1]))
-    world = UsdGeom.Xform.Define(stage, "/World")
-    stage.SetDefaultPrim(world.GetPrim())
-
+    stage, codes = new_stage(file, motion.times, rate, up)
     for obstacle in obstacles:
         _add_obstacle(stage, obstacle, codes)
     samples, sides = tubes
     path = f"/World/{name}"
     if surface is not None:
-        mesh = _mesh(stage, path, surface.triangles, (0.72, 0.74, 0.78))
+        mesh = add_mesh(stage, path, surface.triangles, (0.72, 0.74, 0.78))
         if surface.textures is not None:
             _add_textures(mesh, surface.textures)
         moving: list[Moving] = [
             (mesh.CreatePointsAttr(), mesh.CreateExtentAttr(), surface.frame, 0.0)
         ]
     elif sides:
-        moving = add_yarn_tubes(stage, path, motion, samples, sides, _mesh)
+        moving = add_yarn_tubes(stage, path, motion, samples, sides, add_mesh)
     else:
         moving = add_yarn_curves(stage, path, motion)
     if solid is not None:
@@ -142,16 +130,35 @@ def _write_stage(
             here = positions(i)
             bounds = np.stack([here.min(axis=0) - reach, here.max(axis=0) + reach])
             if i == 0:  # for those who ask for no time
-                points.Set(_vectors(here))
-                extent.Set(_vectors(bounds))
-            points.Set(_vectors(here), code)
-            extent.Set(_vectors(bounds), code)
+                points.Set(vectors(here))
+                extent.Set(vectors(bounds))
+            points.Set(vectors(here), code)
+            extent.Set(vectors(bounds), code)
         if progress is not None:
             progress(i + 1, len(codes), "frames")
     stage.Save()
 
 
-def _mesh(stage: Any, path: str, triangles: Ints, color: tuple[float, float, float]) -> Any:
+def new_stage(file: Path, times: Floats, rate: float, up: Literal["z", "y"]) -> tuple[Any, Floats]:
+    """A stage with /World in it, and the time codes (T,) of ``times`` (T,) [s]."""
+    from pxr import Usd, UsdGeom
+
+    codes = (times - times[0]) * rate
+    nearest = np.round(codes)  # evenly spaced frames fall on whole time codes but for rounding
+    codes = np.where(np.abs(codes - nearest) < 1e-6, nearest, codes)
+    stage = Usd.Stage.CreateNew(os.fspath(file))
+    UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.y if up == "y" else UsdGeom.Tokens.z)
+    UsdGeom.SetStageMetersPerUnit(stage, 1.0)
+    stage.SetTimeCodesPerSecond(rate)
+    stage.SetFramesPerSecond(rate)
+    stage.SetStartTimeCode(float(codes[0]))
+    stage.SetEndTimeCode(float(codes[-1]))
+    world = UsdGeom.Xform.Define(stage, "/World")
+    stage.SetDefaultPrim(world.GetPrim())
+    return stage, codes
+
+
+def add_mesh(stage: Any, path: str, triangles: Ints, color: tuple[float, float, float]) -> Any:
     """A mesh of triangles that has no points yet."""
     from pxr import Gf, UsdGeom, Vt
 
@@ -180,13 +187,13 @@ def _add_textures(mesh: Any, textures: Floats) -> None:
 def _add_obstacle(stage: Any, obstacle: DrawnObstacle, codes: Floats) -> None:
     from pxr import Gf
 
-    mesh = _mesh(stage, f"/World/obstacles/{obstacle.name}", obstacle.triangles, GREY)
+    mesh = add_mesh(stage, f"/World/obstacles/{obstacle.name}", obstacle.triangles, GREY)
     points = obstacle.vertices
-    place, extent = mesh.CreatePointsAttr(_vectors(points)), mesh.CreateExtentAttr(_extent(points))
+    place, extent = mesh.CreatePointsAttr(vectors(points)), mesh.CreateExtentAttr(extent_of(points))
     if obstacle.positions is not None:
         for code, points in zip(codes.tolist(), obstacle.positions, strict=True):
-            place.Set(_vectors(points), code)
-            extent.Set(_extent(points), code)
+            place.Set(vectors(points), code)
+            extent.Set(extent_of(points), code)
     if obstacle.rotations is None or obstacle.translations is None:
         return
     transform = mesh.AddTransformOp()
@@ -197,11 +204,13 @@ def _add_obstacle(stage: Any, obstacle: DrawnObstacle, codes: Floats) -> None:
         transform.Set(Gf.Matrix4d(matrix), code)
 
 
-def _extent(points: Floats) -> Any:
-    return _vectors(np.stack([points.min(axis=0), points.max(axis=0)]))
+def extent_of(points: Floats) -> Any:
+    """The bounding box of points (n, 3)."""
+    return vectors(np.stack([points.min(axis=0), points.max(axis=0)]))
 
 
-def _vectors(points: Floats) -> Any:
+def vectors(points: Floats) -> Any:
+    """Points (n, 3) as USD keeps them."""
     from pxr import Vt
 
     return Vt.Vec3fArray.FromNumpy(np.ascontiguousarray(points, dtype=np.float32))

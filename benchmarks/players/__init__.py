@@ -1,0 +1,1 @@
+"""Enriched characters as other programs read them: ``python -m benchmarks.players soft.glb``."""

@@ -1,0 +1,172 @@
+"""A skinned character as flesh on bones: how soft, how it settles."""
+
+from __future__ import annotations
+
+import difflib
+import fnmatch
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.sparse.linalg import splu
+from scipy.spatial import cKDTree
+
+from supple.body import Body
+from supple.character.bones import bones_of
+from supple.character.building import pose_space_model
+from supple.character.character import Character
+from supple.character.painting import stiffness_by_joint
+from supple.character.pose_choice import candidates_of, choose_poses
+from supple.character.pose_space_model import PoseSpaceModel
+from supple.character.rigs.skeleton import SkeletonRig
+from supple.character.volume import Volume, character_volume
+from supple.checks import number
+from supple.damping import Rayleigh
+from supple.errors import InputError
+from supple.mass import LumpedMass
+from supple.materials import StableNeoHookean
+from supple.types import Bools, Floats, Progress
+
+_LEFT = 0.05  # of an amplitude: what counts as settled
+_MASS_SHARE = 0.8  # of the decay of a swing; the rest is by stiffness, and damps what is faster
+_SLOWEST = 0.5  # of the swing: what the slowest vibration has at least
+_FLESH = StableNeoHookean(young=1e4, poisson=0.45, density=1000.0)
+_RIGID = 0.5  # of a vertex: follows joints without softness so far that it is rigid
+
+
+@dataclass(frozen=True)
+class Quality:
+    """How finely flesh is computed and kept.
+
+    ``vertices`` of the tets; ``poses`` that have a model each, of ``modes`` vibrations and ``size``
+    coordinates; ``substeps`` from frame to frame; at most ``targets`` shapes, by which vertices may
+    be off by ``tolerance`` of the way that flesh moves; whether ``normals`` turn along.
+    """
+
+    vertices: int
+    poses: int
+    modes: int
+    size: int
+    substeps: int
+    targets: int
+    tolerance: float
+    normals: bool
+
+
+QUALITIES = {
+    "draft": Quality(1200, 3, 8, 16, 3, 8, 0.1, False),
+    "good": Quality(2500, 4, 12, 30, 5, 16, 0.04, True),
+    "best": Quality(4000, 6, 20, 60, 10, 32, 0.01, True),
+}
+
+
+def softness_of_joints(character: Character, wishes: Mapping[str, float]) -> Floats:
+    """How soft each joint's flesh is, (j,): 1 unless told, 2 twice as soft, 0 rigid.
+
+    ``wishes`` by name, with wildcards; the last that fits counts.
+    """
+    names = character.rig.names
+    found = np.ones(len(names))
+    for pattern, value in wishes.items():
+        fits = [k for k, name in enumerate(names) if fnmatch.fnmatchcase(name, pattern)]
+        if not fits:
+            near = difflib.get_close_matches(pattern, names, n=5) or list(names[1:13])
+            raise InputError(f"no joint is called {pattern!r}; there is {', '.join(near)}")
+        found[fits] = number(f"softness of {pattern}", value, at_least=0)
+    return found
+
+
+def soft_model(
+    rig: SkeletonRig,
+    quality: Quality,
+    *,
+    softness: Floats,
+    swing: float = 4.0,
+    poses: Floats | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> PoseSpaceModel:
+    """The pose-space model of a character whose joints have a ``softness`` (j,) each.
+
+    Where that is 1, flesh that is pushed along the softest of three axes swings back ``swing``
+    times a second [Hz]. Bones that are thin and straight let flesh twist about them far more
+    easily than that; it is kept so stiff that no vibration is slower than half of it. ``poses``
+    (m, d) are those that get a model, chosen from the clips unless given.
+    """
+    character = rig.character
+    volume = character_volume(rig, vertices=quality.vertices, progress=progress)
+    rigid = _rigid(character, softness, volume.mesh.vertices)
+    volume = volume.held(bones_of(character), fixed=np.flatnonzero(rigid))
+    soft = np.where(softness > 0, softness, 1.0)
+    stiffness = None
+    if (soft != 1).any():
+        names = character.rig.names
+        factors = {name: 1 / value for name, value in zip(names, soft, strict=True) if value != 1}
+        stiffness = stiffness_by_joint(character, volume.skin, factors)
+    model = pose_space_model(
+        rig,
+        volume=volume,
+        poses=choose_poses(rig, candidates_of(character), quality.poses)
+        if poses is None
+        else poses,
+        modes=quality.modes,
+        size=quality.size,
+        material=_FLESH,
+        stiffness=stiffness,
+        seed=seed,
+        progress=progress,
+    )
+    pushed, slowest = _pushed_square(volume), float(model.squares[0, 0])
+    wanted = (2 * np.pi * swing) ** 2
+    stiffer = max(wanted / pushed, _SLOWEST**2 * wanted / slowest)
+    reached = float(np.sqrt(stiffer * pushed) / (2 * np.pi))
+    return replace(
+        model,
+        lame=stiffer * model.lame,
+        squares=stiffer * model.squares,
+        measured={**model.measured, "swing": reached},
+    )
+
+
+def settling(model: PoseSpaceModel, settle: float) -> tuple[Rayleigh, float]:
+    """Damping with which a swing of the flesh falls to 5 % within ``settle`` [s].
+
+    Faster vibrations settle sooner. It cannot be sooner than without any swing; the time that is
+    reached [s] comes with the damping.
+    """
+    omega = 2 * np.pi * swing_of(model)
+    # x ~ exp(−ζ ω t), with ζ = ½ (α/ω + β ω): α/2 + β ω²/2 is the rate of decay.
+    decay = min(-np.log(_LEFT) / number("settle", settle, above=0, unit="s"), omega)
+    alpha = 2 * _MASS_SHARE * decay
+    beta = 2 * (1 - _MASS_SHARE) * decay / omega**2
+    return Rayleigh(mass=alpha, stiffness=beta), -float(np.log(_LEFT)) / decay
+
+
+def swing_of(model: PoseSpaceModel) -> float:
+    """How often flesh that is pushed swings back in a second [Hz]."""
+    slowest = float(np.sqrt(model.squares[0, 0]) / (2 * np.pi))
+    return float(model.measured.get("swing", slowest))
+
+
+def _pushed_square(volume: Volume) -> float:
+    """ω² [1/s²] of flesh that is pushed along an axis, that of the softest axis.
+
+    It is that of the shape u with K u = M g: ω² = uᵀ K u / uᵀ M u.
+    """
+    body = Body(volume.mesh, _FLESH, fixed=volume.fixed, mass_model=LumpedMass())
+    free = body.free.ravel()
+    K = body.stiffness(np.zeros_like(volume.mesh.vertices)).tocsc()[free][:, free]
+    masses = body.mass.diagonal()[free]
+    push = masses[:, None] * np.tile(np.eye(3), (volume.mesh.n_vertices, 1))[free]
+    u = splu(K).solve(push)
+    squares = (u * push).sum(axis=0) / (masses @ u**2)
+    return float(squares.min())
+
+
+def _rigid(character: Character, softness: Floats, places: Floats) -> Bools:
+    """Which of ``places`` (n, 3) are nearest to skin that follows joints without softness."""
+    skin = character.skin
+    share = (skin.weights * (softness == 0)[skin.joints[skin.bones]]).sum(axis=1)
+    _, near = cKDTree(character.surface().vertices).query(places)
+    rigid: Bools = share[near] > _RIGID
+    return rigid

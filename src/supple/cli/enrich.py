@@ -1,0 +1,155 @@
+"""``supple enrich``: flesh for an animated character."""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import sys
+import warnings
+from pathlib import Path
+
+import supple as sp
+from supple.character import read_character
+from supple.character.soft_character import swing_of
+from supple.cli.progress import Reporter, say
+from supple.errors import InputError
+from supple.io.enrich import ENRICHED, Enriched, enrich
+from supple.io.enrich_page import write_enrich_report
+
+_MANY = 8  # morph targets: more than these are too many for some engines
+
+
+def command(given: argparse.Namespace) -> int:
+    if given.threads is not None:
+        sp.set_thread_count(given.threads)
+    target = Path(given.output or f"{Path(given.source).stem}_soft.glb")
+    _check(target, given)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        made = _enriched(target, given)
+    for note in [*made.notes, *(str(each.message) for each in caught)]:
+        print(f"note: {note}", file=sys.stderr)
+    rows = facts(made, given.source)
+    if given.report is not None:
+        title = f"{Path(given.source).stem}, with flesh"
+        write_enrich_report(given.report, made, title=title, facts=rows)
+    for file in made.files:
+        say(f"{file}: {file.stat().st_size / 1e6:,.2f} MB", quiet=given.quiet)
+    width = max(len(name) for name, _ in rows)
+    for name, value in rows:
+        say(f"  {name:<{width}}  {value}", quiet=given.quiet)
+    if given.report is not None:
+        say(f"Look: {given.report}", quiet=given.quiet)
+    return 0
+
+
+def _check(target: Path, given: argparse.Namespace) -> None:
+    """Stops before the work where its result could not be written."""
+    if target.suffix.lower() not in ENRICHED:
+        raise InputError(f"--output {target}: the name must end in {', '.join(ENRICHED)}")
+    wanted = [(target, "--output"), (given.report, "--report"), (given.model, "--model")]
+    for name, option in wanted:
+        if name is None:
+            continue
+        path = Path(name)
+        if not path.parent.is_dir():
+            raise InputError(f"{option} {path}: there is no folder {path.parent}")
+        if path.is_dir():
+            raise InputError(f"{option} {path}: it is a folder; give a file name")
+        if path.exists() and Path(given.source).exists() and path.samefile(given.source):
+            raise InputError(f"{option} {path} would replace the character; give another name")
+    if given.report is not None and Path(given.report).suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"--report {given.report}: the name of a page ends in .html")
+    if given.model is not None and Path(given.model).suffix.lower() != ".supple":
+        raise InputError(f"--model {given.model}: the name of a model ends in .supple")
+    if given.model is not None and Path(given.model).exists():
+        changes = {"--soft": given.soft, "--swing": given.swing, "--length": given.length}
+        for option, value in changes.items():
+            if value:
+                raise InputError(
+                    f"{option} changes the flesh, which {given.model} has made already; leave "
+                    "--model out, or give another name"
+                )
+
+
+def _enriched(target: Path, given: argparse.Namespace) -> Enriched:
+    with Reporter("enriching", quiet=given.quiet) as reporter:
+        return enrich(
+            given.source,
+            target,
+            clips=_matching(given.source, given.clips),
+            soft=dict(given.soft) if given.soft else 1.0,
+            swing=given.swing or 4.0,
+            settle=given.settle,
+            quality=given.quality or "good",
+            targets=given.targets,
+            rate=given.rate,
+            length=given.length,
+            sag=given.sag,
+            once=_matching(given.source, given.once) or (),
+            seed=given.seed,
+            model=given.model,
+            progress=reporter,
+        )
+
+
+def _matching(source: str, text: str | None) -> list[str] | None:
+    """The clips that names and patterns in a list stand for."""
+    if text is None:
+        return None
+    clips = list(read_character(source).clips)
+    found: list[str] = []
+    for pattern in (part.strip() for part in text.split(",")):
+        fits = [name for name in clips if fnmatch.fnmatchcase(name, pattern)]
+        fits = fits or [name for name in clips if pattern.lower() in name.lower()]
+        if pattern and not fits:
+            there = ", ".join(clips) or "none"
+            raise InputError(f"there is no clip {pattern!r}; there is {there}")
+        found += [name for name in fits if pattern and name not in found]
+    return found
+
+
+def facts(made: Enriched, source: str) -> list[tuple[str, str]]:
+    """What to tell of the result."""
+    character, model = made.rigged.character, made.model
+    loops = sum(motion.loops for motion in made.motions)
+    rounds = max(motion.rounds for motion in made.motions)
+    rows = [
+        (
+            "character",
+            f"{source}: {character.rig.n_joints - 1} joints, "
+            f"{len(character.skin.vertices):,} vertices, {made.size:.3g} m from corner to corner",
+        ),
+        (
+            "clips",
+            f"{len(made.motions)}, of which {loops} loop"
+            + (f"; repeated for up to {rounds} rounds until they did" if loops else ""),
+        ),
+    ]
+    if model is not None:
+        mesh = model.tet_rig.mesh
+        rows += [
+            (
+                "flesh",
+                f"{mesh.n_cells:,} tets, {model.n_coordinates} coordinates, {model.n_poses} "
+                f"poses, {len(model.cells)} cubature cells",
+            ),
+            ("swings", f"{swing_of(model):.3g} times a second when it is pushed"),
+            ("settles", f"to a twentieth within {made.settle:.2g} s"),
+        ]
+    far = max(made.motions, key=lambda motion: motion.largest)
+    rows.append(
+        (
+            "moves",
+            f"by {1e3 * far.largest:.3g} mm at most, {100 * far.largest / made.size:.2g} % of the "
+            f"body, in {far.clip}",
+        )
+    )
+    if made.targets:
+        many = "; some engines take no more than 8: --targets 8" if made.targets > _MANY else ""
+        rows.append(("targets", f"{made.targets} morph targets{many}"))
+        share = 100 * made.max_error / made.size
+        rows.append(("error", f"{1e3 * made.max_error:.2g} mm at most, {share:.2g} % of the body"))
+    parts = ", ".join(f"{name} {taken:.1f} s" for name, taken in made.seconds.items())
+    rows.append(("time", f"{sum(made.seconds.values()):.1f} s: {parts}"))
+    return rows

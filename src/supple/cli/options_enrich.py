@@ -1,0 +1,124 @@
+"""What can be typed to give a character flesh."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from supple.cli.values import add_common, command, count, number, positive
+
+
+def add_enrich(commands: Any) -> None:
+    enrich = command(
+        commands,
+        "enrich",
+        "give an animated character flesh that moves",
+        "Reads a rigged, animated character (.glb, .gltf) and writes it again with flesh that "
+        "follows its motion, swings and settles. Skeleton, skin, materials, textures and other "
+        "clips stay as they are; the flesh is a few morph targets that the clips move, and plays "
+        "in any viewer or engine. Loops still loop.",
+        "example:\n"
+        "  supple enrich cow.glb -o cow_soft.glb\n"
+        "  supple enrich cow.glb --clips Walk,Gallop --settle 0.4s --soft 'Tail*=2' --soft Head=0\n"
+        "  supple enrich cow.glb --quality draft --targets 8 --report cow.html\n"
+        "  supple enrich cow.glb -o cow.usdc --clips Walk\n\n"
+        "writes, whole or not at all, by the ending of the output's name:\n"
+        "  .glb                the same character, soft\n"
+        "  .usd .usda .usdc    points of every frame, a file for each clip\n"
+        "  .npz .pc2 .mdd      vertex caches, a file for each clip",
+    )
+    enrich.add_argument("source", metavar="CHARACTER", help="the file to read, .glb or .gltf")
+    enrich.add_argument(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="what to write; by default named like the character with _soft.glb, in the current "
+        "folder",
+    )
+    enrich.add_argument(
+        "--clips",
+        metavar="A,B",
+        help="clips to enrich, by name or pattern such as '*Walk*'; all by default",
+    )
+    enrich.add_argument(
+        "--soft",
+        action="append",
+        type=softness,
+        default=[],
+        metavar="[JOINT=]S",
+        help="how soft: 1 as by default, 2 twice as soft, 0 rigid; for the flesh of a joint, by "
+        "name or pattern such as 'Tail*=2', or without a name for all; may be repeated, and the "
+        "last that fits counts",
+    )
+    enrich.add_argument(
+        "--swing",
+        type=positive,
+        metavar="HZ",
+        help="how often flesh that is pushed swings to and fro in a second (4)",
+    )
+    enrich.add_argument(
+        "--settle",
+        type=seconds,
+        default=0.5,
+        metavar="TIME",
+        help="time in which a push dies down to a twentieth, e.g. 0.4s or 300ms (0.5s)",
+    )
+    enrich.add_argument(
+        "--quality",
+        choices=("draft", "good", "best"),
+        help="finer flesh against time and size of the file (good)",
+    )
+    enrich.add_argument(
+        "--targets",
+        type=count,
+        metavar="K",
+        help="most morph targets to use: 8, 16 or 32 by quality; many game engines take 8 well",
+    )
+    enrich.add_argument(
+        "--rate",
+        type=positive,
+        metavar="FPS",
+        help="frames a second of the flesh; by default those of the clips' own keys",
+    )
+    enrich.add_argument(
+        "--once",
+        metavar="A,B",
+        help="clips that start from rest and do not loop; by default told from their ends",
+    )
+    enrich.add_argument(
+        "--length",
+        type=positive,
+        metavar="M",
+        help="longest side of the character [m], for gravity; by default that of the file, or "
+        "centimetres where that is over 30 m",
+    )
+    enrich.add_argument(
+        "--sag",
+        action="store_true",
+        help="let flesh hang down from where it was modelled; by default it hangs there already",
+    )
+    enrich.add_argument("--seed", type=int, default=0, metavar="N", help="of random choices (0)")
+    enrich.add_argument(
+        "--model",
+        metavar="FILE",
+        help="keep the model of the flesh in this file, *.supple, and take it from there where it "
+        "exists: other clips, times to settle and outputs then take seconds",
+    )
+    enrich.add_argument("--report", metavar="FILE", help="also write a page with pictures, *.html")
+    add_common(enrich)
+
+
+def softness(text: str) -> tuple[str, float]:
+    name, _, value = text.rpartition("=")
+    found = number(value)
+    if found < 0:
+        raise argparse.ArgumentTypeError(f"{text!r}: softness is 0 or more")
+    return name or "*", found
+
+
+def seconds(text: str) -> float:
+    units = {"ms": 1e-3, "s": 1.0}
+    for unit, factor in units.items():
+        if text.endswith(unit):
+            return positive(text.removesuffix(unit).strip()) * factor
+    return positive(text)

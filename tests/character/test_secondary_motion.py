@@ -1,0 +1,176 @@
+"""Flesh along clips: loops that close, starts from rest, gravity as modelled."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from supple.character import Channel, Clip, Track
+from supple.character.clip_frames import Loop, frame_times
+from supple.character.rigs import SkeletonRig
+from supple.character.secondary_motion import secondary_motion
+from supple.errors import InputError, StepFailed
+
+from .arms import arm
+from .flesh import Springs
+
+PERIOD = 0.8
+AMPLITUDE = 0.1
+
+
+def shaken(*, keys: int = 97, last: bool = True, start: float = 0.0) -> SkeletonRig:
+    """An arm whose root goes up and down as a sine, in a clip of one period."""
+    character = arm()
+    t = np.linspace(0.0, PERIOD, keys)
+    places = np.tile(character.rig.rest.translations[0], (keys, 1))
+    places[:, 2] += AMPLITUDE * np.sin(2 * np.pi * t / PERIOD)
+    if not last:
+        t, places = t[:-1], places[:-1]
+    shake = Clip("shake", [Track(0, Channel.TRANSLATION, start + t, places)])
+    return SkeletonRig(replace(character, clips={"shake": shake}))
+
+
+def steady(times: np.ndarray, frequency: float, ratio: float) -> np.ndarray:
+    """How springs follow the sine for ever: the particular solution of u″ + 2ζωu′ + ω²u = −x″."""
+    drive, own = 2 * np.pi / PERIOD, 2 * np.pi * frequency
+    answer = AMPLITUDE * drive**2 / (own**2 - drive**2 + 2j * ratio * own * drive)
+    return np.imag(answer * np.exp(1j * drive * times))
+
+
+def test_loop_is_the_steady_motion():
+    rig = shaken()
+    flesh = Springs(rig, frequency=2.0, ratio=0.1)
+    motion = secondary_motion(flesh, rig, rate=960)
+    assert motion.loops
+    assert motion.rounds > 3  # springs that ring for long take their time
+    np.testing.assert_allclose(motion.times, frame_times(rig.character.clip(), 960))
+    wanted = steady(motion.times, 2.0, 0.1)
+    off = motion.displacements - wanted[:, None, None] * np.array([0.0, 0.0, 1.0])
+    assert np.abs(off).max() < 0.02 * np.abs(wanted).max()
+    np.testing.assert_allclose(motion.displacements[-1], motion.displacements[0], atol=1e-12)
+
+
+def test_well_damped_loop_takes_few_rounds():
+    rig = shaken()
+    slow = secondary_motion(Springs(rig, ratio=0.05), rig)
+    quick = secondary_motion(Springs(rig, ratio=0.7), rig)
+    assert quick.rounds < slow.rounds
+    assert quick.rounds <= 4
+    assert quick.gap < 2e-4 * 1.3
+
+
+def test_loop_that_lacks_its_last_frame_goes_on_for_one_more():
+    whole, short = shaken(keys=21), shaken(keys=21, last=False)
+    loop = Loop.of(short, short.character.clip())
+    assert loop.closes
+    assert loop.period == pytest.approx(PERIOD)
+    a = secondary_motion(Springs(whole, ratio=0.3), whole, tolerance=1e-5)
+    b = secondary_motion(Springs(short, ratio=0.3), short, tolerance=1e-5)
+    assert len(b.times) == len(a.times) - 1
+    np.testing.assert_allclose(b.displacements, a.displacements[:-1], atol=1e-4)
+
+
+def test_first_key_later_than_0_is_no_pause():
+    early, late = shaken(keys=21, last=False), shaken(keys=21, last=False, start=PERIOD / 20)
+    a = secondary_motion(Springs(early, ratio=0.3), early, tolerance=1e-5)
+    b = secondary_motion(Springs(late, ratio=0.3), late, tolerance=1e-5)
+    np.testing.assert_allclose(b.times, a.times + PERIOD / 20)
+    np.testing.assert_allclose(b.displacements, a.displacements, atol=1e-5)
+
+
+def test_clip_that_ends_elsewhere_starts_from_rest():
+    rig = SkeletonRig(arm())  # its lower half bends away, and stays there
+    flesh = Springs(rig, gravity=(0, 0, -9.81))
+    motion = secondary_motion(flesh, rig)
+    assert not motion.loops
+    assert motion.rounds == 1
+    still = motion.displacements[0]
+    # It hangs in its first pose, which is the neutral one: as it was modelled.
+    np.testing.assert_allclose(still, 0.0, atol=1e-4)
+    assert motion.largest > 0.01
+    looped = secondary_motion(Springs(rig), rig, loop=True)
+    assert looped.loops
+
+
+def test_speed_at_the_start_is_not_felt():
+    character = arm()
+    places = character.rig.rest.translations[0] + np.outer([0.0, 1.0], [3.0, 0.0, 0.0])
+    slide = Clip("slide", [Track(0, Channel.TRANSLATION, (0.0, 1.0), places)])
+    rig = SkeletonRig(replace(character, clips={"slide": slide}))
+    motion = secondary_motion(Springs(rig), rig)
+    assert not motion.loops
+    assert motion.largest < 1e-9
+
+
+def test_flesh_that_never_rests_is_told():
+    rig = SkeletonRig(arm())
+    flesh = Springs(rig, ratio=0.0, gravity=(0, 0, -9.81))
+    with pytest.warns(UserWarning, match="did not come to rest within 0.5 s"):
+        secondary_motion(flesh, rig, patience=0.5)
+
+
+def test_sag_is_left_out_unless_wanted():
+    rig = SkeletonRig(arm())
+    sag = 9.81 / (2 * np.pi * 2.0) ** 2
+    with_sag = secondary_motion(Springs(rig, ratio=0.5, gravity=(0, 0, -9.81)), rig, sag=True)
+    np.testing.assert_allclose(with_sag.displacements[0, :, 2], -sag, rtol=1e-3)
+    without = secondary_motion(Springs(rig, ratio=0.5, gravity=(0, 0, -9.81)), rig)
+    frames = np.stack([rig.frames(pose) for pose in rig.poses_of_clip(None, with_sag.times)])
+    hanging = np.einsum("tnij,j->tni", frames, np.array([0.0, 0.0, -sag]))
+    np.testing.assert_allclose(without.displacements, with_sag.displacements - hanging, atol=2e-4)
+
+
+def test_still_clip_stays_still():
+    character = arm()
+    still = Clip("still", [Track(0, Channel.TRANSLATION, (0.0, 1.0), np.zeros((2, 3)))])
+    rig = SkeletonRig(replace(character, clips={"still": still}))
+    motion = secondary_motion(Springs(rig), rig)
+    assert not motion.loops
+    assert motion.largest == 0.0
+
+
+def test_steps_that_fail_are_taken_in_halves():
+    rig = shaken(keys=21)
+
+    class Nervous(Springs):
+        def step(self, pose, dt):
+            if dt > 1 / 40:
+                raise StepFailed("too long", time=0.0, residual=1.0, advice="shorter")
+            super().step(pose, dt)
+
+    calm = secondary_motion(Springs(rig, ratio=0.3), rig, rate=50)
+    nervous = secondary_motion(Nervous(rig, ratio=0.3), rig, rate=25)
+    np.testing.assert_allclose(nervous.displacements, calm.displacements[::2], atol=2e-3)
+
+    class Hopeless(Springs):
+        def step(self, pose, dt):
+            raise StepFailed("never", time=0.0, residual=1.0, advice="none")
+
+    with pytest.raises(StepFailed, match="never"):
+        secondary_motion(Hopeless(rig), rig)
+
+
+def test_frames():
+    rig = shaken(keys=9)  # ten keys a second: too few to be frames
+    clip = rig.character.clip()
+    times = frame_times(clip)
+    assert np.diff(times).max() <= 1 / 24 + 1e-9
+    assert set(np.round(clip.tracks[0].times, 9)) <= set(np.round(times, 9))
+    dense = frame_times(shaken(keys=401).character.clip())
+    assert np.diff(dense)[:-1].min() >= 1 / 60 - 1e-6
+    assert (dense[0], dense[-1]) == (0.0, PERIOD)
+    even = frame_times(clip, 30)
+    np.testing.assert_allclose(even[:-1], np.arange(24) / 30)
+    assert even[-1] == PERIOD
+    with pytest.raises(InputError, match="rate"):
+        frame_times(clip, 0)
+
+
+def test_progress_tells_the_round():
+    told = []
+    rig = shaken(keys=21)
+    secondary_motion(Springs(rig, ratio=0.5), rig, progress=lambda *each: told.append(each))
+    assert told[0][2] == "frames of shake, round 1"
+    assert told[-1][0] == told[-1][1] == 20

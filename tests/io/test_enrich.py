@@ -1,0 +1,261 @@
+"""Flesh for animated characters: what comes out, and what is refused."""
+
+from __future__ import annotations
+
+import shutil
+import struct
+import subprocess
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from supple.character.gltf import read_rigged
+from supple.character.live import PoseSimulation
+from supple.character.pose_space_file import load_pose_space_model
+from supple.character.rigs import SkeletonRig
+from supple.character.soft_character import Quality, settling, soft_model, softness_of_joints
+from supple.errors import InputError, MeshError
+from supple.integrators import TRBDF2
+from supple.io.enrich import enrich
+from supple.io.enrich_page import write_enrich_report
+from supple.io.played_gltf import PlayedGltf
+from supple.io.rigged_creature import write_rigged_creature
+from supple.io.vertex_cache import write_vertex_cache
+
+from ..character.posts import post
+from ..character.rigs import bar
+from .pages import Checker
+
+SMALL = Quality(120, 2, 3, 5, 4, 8, 0.02, False)
+pytestmark = pytest.mark.filterwarnings("ignore::supple.reduction.cubature.CubatureWarning")
+
+
+@pytest.fixture(scope="module")
+def folder():
+    with tempfile.TemporaryDirectory() as place:
+        yield Path(place)
+
+
+@pytest.fixture(scope="module")
+def source(folder):
+    return post(folder)
+
+
+@pytest.fixture(scope="module")
+def made(source, folder):
+    """Both clips of the post, and the model in a file."""
+    return enrich(source, folder / "soft.glb", quality=SMALL, model=folder / "post.supple")
+
+
+def test_file_plays_what_the_flesh_does(made, source, folder):
+    before, after = PlayedGltf(source), PlayedGltf(folder / "soft.glb")
+    assert made.files == (folder / "soft.glb",)
+    assert [motion.clip for motion in made.motions] == ["shake", "bend"]
+    turned = np.array([[1, 0, 0], [0, 0, 1], [0, -1, 0]])  # z up to y up
+    for motion in made.motions:
+        assert motion.largest > 1e-3
+        wanted = before.positions(motion.clip, motion.times) + motion.displacements @ turned.T
+        off = np.linalg.norm(after.positions(motion.clip, motion.times) - wanted, axis=2).max()
+        assert off <= 1.01 * made.max_error + 1e-6
+    assert made.max_error <= 0.021 * max(motion.largest for motion in made.motions)
+    assert 1 < made.targets <= SMALL.targets
+
+
+def test_loop_closes_and_the_other_starts_from_rest(made):
+    shake, bend = made.motions
+    assert shake.loops
+    assert shake.rounds >= 2
+    np.testing.assert_allclose(shake.displacements[0], shake.displacements[-1], atol=1e-12)
+    assert not bend.loops
+    assert np.abs(bend.displacements[0]).max() < 1e-3 * made.size
+
+
+def test_model_is_taken_from_its_file(made, source, folder):
+    again = enrich(source, folder / "again.glb", clips=["shake"], model=folder / "post.supple",
+                   quality=SMALL)  # fmt: skip
+    np.testing.assert_allclose(
+        again.motions[0].displacements, made.motions[0].displacements, atol=1e-9
+    )
+    write_rigged_creature(folder / "creature.glb", resolution=16)
+    with pytest.raises(InputError, match="another character"):
+        enrich(folder / "creature.glb", folder / "x.glb", model=folder / "post.supple")
+
+
+def test_no_softness_gives_the_clips_back(source, folder):
+    rigid = enrich(source, folder / "rigid.glb", soft=0.0, quality=SMALL)
+    assert rigid.targets == 0
+    assert "nothing is soft" in rigid.notes[0]
+    before, after = PlayedGltf(source), PlayedGltf(folder / "rigid.glb")
+    for name in ("shake", "bend"):
+        t = rigid.motions[0].times
+        np.testing.assert_array_equal(after.positions(name, t), before.positions(name, t))
+
+
+def test_joint_without_softness_stays(source, folder):
+    half = enrich(
+        source, folder / "half.glb", soft={"lower": 0}, clips=["shake"], quality=SMALL, settle=0.3
+    )
+    x = half.rigged.character.surface().vertices
+    far = np.linalg.norm(half.motions[0].displacements, axis=2).max(axis=0)
+    assert far[x[:, 2] < 0.3].max() < 1e-9
+    assert far[x[:, 2] > 0.9].max() > 1e-3
+
+
+def test_soft_flesh_moves_more(made, source, folder):
+    stiff = enrich(source, folder / "stiff.glb", swing=40.0, clips=["shake"], quality=SMALL)
+    assert stiff.motions[0].largest < 0.5 * made.motions[0].largest
+
+
+def test_settle_is_when_a_twentieth_is_left(folder, made):
+    model = load_pose_space_model(folder / "post.supple")
+    damping, reached = settling(model, 0.8)
+    assert reached == pytest.approx(0.8)
+    simulation = PoseSimulation(model, damping=damping, integrator=TRBDF2(), dt=1 / 400)
+    rig = model.tet_rig.rig
+    push = 1e-3 * model.at(rig.neutral).shapes().transpose(2, 0, 1)[:, :, 0] @ model.masses
+    for _ in range(800):  # an even push along x, held, and then let go
+        simulation.step(rig.neutral, force=push)
+    start = np.linalg.norm(simulation.surface_displacements(), axis=1).max()
+    far = []
+    for _ in range(320):
+        simulation.step(rig.neutral)
+        far.append(np.linalg.norm(simulation.surface_displacements(), axis=1).max())
+    assert max(far[300:]) < 0.08 * start
+    assert max(far[100:160]) > 0.1 * start
+    assert settling(model, 1e-3)[1] > 0.05  # it cannot be sooner than without any swing
+
+
+def test_other_kinds_of_files(source, folder, made):
+    pytest.importorskip("pxr")
+    model = folder / "post.supple"
+    usd = enrich(source, folder / "post.usda", model=model, quality=SMALL)
+    assert [file.name for file in usd.files] == ["post_shake.usda", "post_bend.usda"]
+    from pxr import Usd, UsdGeom
+
+    stage = Usd.Stage.Open(str(usd.files[0]))
+    mesh = UsdGeom.Mesh.Get(stage, "/World/holder")
+    character, motion = usd.rigged.character, usd.motions[0]
+    wanted = character.vertices_at(motion.times, "shake") + motion.displacements
+    codes = mesh.GetPointsAttr().GetTimeSamples()
+    assert len(codes) == len(motion.times)
+    for code, x in zip(codes, wanted, strict=True):
+        np.testing.assert_allclose(mesh.GetPointsAttr().Get(code), x, atol=1e-6)
+
+    cache = enrich(source, folder / "post.npz", model=model, clips=["shake"], quality=SMALL)
+    held = np.load(cache.files[0])
+    np.testing.assert_allclose(held["positions"], wanted, atol=1e-6)
+    np.testing.assert_array_equal(held["triangles"], character.skin.triangles)
+    even = enrich(source, folder / "post.pc2", model=model, clips=["bend"], quality=SMALL)
+    assert np.ptp(np.diff(even.motions[0].times)) < 1e-9
+
+
+def test_vertex_caches(tmp_path):
+    times = np.array([0.5, 0.6, 0.7])
+    x = np.arange(36.0).reshape(3, 4, 3)
+    write_vertex_cache(tmp_path / "a.pc2", times, x, np.zeros((0, 3), int))
+    data = (tmp_path / "a.pc2").read_bytes()
+    head = struct.unpack_from("<12siiffi", data)
+    assert head[0] == b"POINTCACHE2\0"
+    assert head[1:3] == (1, 4)
+    assert head[3:5] == pytest.approx((0.5, 0.1))
+    assert head[5] == 3
+    np.testing.assert_array_equal(np.frombuffer(data[32:], "<f4"), x.ravel())
+    write_vertex_cache(tmp_path / "a.mdd", times, x, np.zeros((0, 3), int))
+    data = (tmp_path / "a.mdd").read_bytes()
+    assert struct.unpack_from(">ii", data) == (3, 4)
+    np.testing.assert_array_equal(np.frombuffer(data[8 + 12 :], ">f4"), x.ravel())
+    with pytest.raises(InputError, match="evenly spaced"):
+        write_vertex_cache(tmp_path / "b.pc2", times**2, x, np.zeros((0, 3), int))
+    with pytest.raises(InputError, match="ends in"):
+        write_vertex_cache(tmp_path / "b.abc", times, x, np.zeros((0, 3), int))
+
+
+def test_page(made, folder, monkeypatch):
+    monkeypatch.setattr("supple.io.enrich_page._STILL_SIZE", (58, 58))
+    write_enrich_report(folder / "post.html", made, title="A <post>", facts=[("joints", "2")])
+    text = (folder / "post.html").read_text()
+    checker = Checker()
+    checker.feed(text)
+    assert "A &lt;post&gt;" in text
+    for words in ("as it came", "with flesh", "in a loop", "once, from rest", "shake", "bend"):
+        assert words in text
+
+
+def test_lengths(source, folder):
+    long = enrich(source, folder / "long.glb", soft=0.0, length=2.0)
+    assert np.ptp(long.rigged.character.surface().vertices[:, 2]) == pytest.approx(2.0)
+    rigged = read_rigged(source, scale=100.0)
+    large = replace(rigged.character)
+    assert np.ptp(large.surface().vertices[:, 2]) == pytest.approx(100.0)
+
+
+def test_files_that_cannot_be_taken(source, folder, tmp_path):
+    with pytest.raises(MeshError, match="there is no file"):
+        enrich(tmp_path / "none.glb", tmp_path / "x.glb")
+    with pytest.raises(InputError, match=r"must end in \.glb, \.usd"):
+        enrich(source, tmp_path / "x.fbx")
+    with pytest.raises(InputError, match="replaced by its own result"):
+        enrich(source, source)
+    with pytest.raises(InputError, match="no clip that moves"):
+        enrich(post(tmp_path, clips=False, name="still.glb"), tmp_path / "x.glb")
+    plain = bar()
+    plain.document.nodes[0].skin = None
+    with pytest.raises(MeshError, match="no skin"):
+        enrich(plain.write(tmp_path / "plain.glb"), tmp_path / "x.glb")
+    with pytest.raises(InputError, match="no clip 'Shake'; there is shake"):
+        enrich(source, tmp_path / "x.glb", clips=["Shake"])
+    with pytest.raises(InputError, match="quality"):
+        enrich(source, tmp_path / "x.glb", quality="superb")
+    (tmp_path / "cut.glb").write_bytes(source.read_bytes()[:500])
+    with pytest.raises(MeshError, match="cut off"):
+        enrich(tmp_path / "cut.glb", tmp_path / "x.glb")
+    assert not (tmp_path / "x.glb").exists()
+
+
+def test_softness_by_name(source):
+    character = read_rigged(source).character
+    soft = softness_of_joints(character, {"*": 2, "upp*": 0.5})
+    assert dict(zip(character.rig.names, soft, strict=True)) == {
+        "scene": 2, "holder": 2, "lower": 2, "upper": 0.5,
+    }  # fmt: skip
+    with pytest.raises(InputError, match="no joint is called 'uper'; there is upper"):
+        softness_of_joints(character, {"uper": 1})
+    with pytest.raises(InputError, match="softness of upper"):
+        softness_of_joints(character, {"upper": -1})
+
+
+def test_softer_joint_has_softer_flesh(source):
+    rig = SkeletonRig(read_rigged(source).character)
+    names = rig.character.rig.names
+    softness = np.where(np.array(names) == "upper", 4.0, 1.0)
+    model = soft_model(rig, SMALL, softness=softness)
+    height = model.tet_rig.mesh.centroids[model.cells, 2]
+    mu = model.lame[0, :, 1]
+    assert mu[height.argmax()] < 0.5 * mu[height.argmin()]
+
+
+def validator() -> Path | None:
+    """The folder with the validator of the Khronos Group, if it is there or can be had."""
+    from benchmarks.players.validator import installed
+
+    if shutil.which("node") is None or shutil.which("npm") is None:
+        return None
+    try:
+        return installed(Path(tempfile.gettempdir()) / "supple_players", "gltf-validator")
+    except (OSError, subprocess.SubprocessError):
+        return None
+
+
+def test_khronos_validator_finds_no_error(made, folder):
+    pytest.importorskip("benchmarks.players", reason="needs the repository's benchmarks")
+    place = validator()
+    if place is None:
+        pytest.skip("needs Node.js, and npm's gltf-validator or a network to get it from")
+    from benchmarks.players.validator import validated
+
+    write_rigged_creature(folder / "creature.glb", resolution=16)
+    for report in validated(place, folder / "soft.glb", folder / "creature.glb"):
+        assert report["numErrors"] == 0, report["messages"]
