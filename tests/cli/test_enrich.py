@@ -55,6 +55,14 @@ def test_without_softness_the_clips_come_back(folder, capsys):
     np.testing.assert_array_equal(after.positions("shake", t), before.positions("shake", t))
 
 
+def test_list_of_names(folder, capsys):
+    assert main(["enrich", "post.glb", "--list"]) == 0
+    told = capsys.readouterr().out
+    for part in ("shake  (0.50 s)", "bend  (0.60 s)", "--soft", "lower, upper"):
+        assert part in told
+    assert not (folder / "post_soft.glb").exists()
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -65,7 +73,7 @@ def test_without_softness_the_clips_come_back(folder, capsys):
         (["post.glb", "--report", "x.txt"], "ends in .html"),
         (["post.glb", "--model", "x.npz"], "ends in .supple"),
         (["post.glb", "--clips", "run"], "there is no clip 'run'; there is shake, bend"),
-        (["post.glb", "--soft", "upprr=2"], "no joint is called 'upprr'; there is upper"),
+        (["post.glb", "--soft", "upprr=2"], "no joint or part is called 'upprr'; there is upper"),
         (["still.glb"], "no clip that moves its joints"),
     ],
 )

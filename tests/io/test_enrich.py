@@ -221,10 +221,21 @@ def test_softness_by_name(source):
     assert dict(zip(character.rig.names, soft, strict=True)) == {
         "scene": 2, "holder": 2, "lower": 2, "upper": 0.5,
     }  # fmt: skip
-    with pytest.raises(InputError, match="no joint is called 'uper'; there is upper"):
+    with pytest.raises(InputError, match="no joint or part is called 'uper'; there is upper"):
         softness_of_joints(character, {"uper": 1})
     with pytest.raises(InputError, match="softness of upper"):
         softness_of_joints(character, {"upper": -1})
+
+
+def test_softness_by_part_of_the_body(tmp_path):
+    write_rigged_creature(tmp_path / "creature.glb", resolution=16)
+    character = read_rigged(tmp_path / "creature.glb").character
+    soft = softness_of_joints(character, {"ears": 3, "left": 2, "legs": 0, "body": 0.5})
+    changed = {n: s for n, s in zip(character.rig.names, soft, strict=True) if s != 1}
+    assert changed == {
+        "hips": 0.5, "chest": 0.5, "left ear": 2, "right ear": 3, "left arm": 2, "left foot": 0,
+        "right foot": 0,
+    }  # fmt: skip
 
 
 def test_softer_joint_has_softer_flesh(source):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-import fnmatch
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -12,6 +10,7 @@ from scipy.sparse.linalg import splu
 from scipy.spatial import cKDTree
 
 from supple.body import Body
+from supple.character.body_parts import joints_called
 from supple.character.bones import bones_of
 from supple.character.building import pose_space_model
 from supple.character.character import Character
@@ -22,7 +21,6 @@ from supple.character.rigs.skeleton import SkeletonRig
 from supple.character.volume import Volume, character_volume
 from supple.checks import number
 from supple.damping import Rayleigh
-from supple.errors import InputError
 from supple.mass import LumpedMass
 from supple.materials import StableNeoHookean
 from supple.types import Bools, Floats, Progress
@@ -63,16 +61,13 @@ QUALITIES = {
 def softness_of_joints(character: Character, wishes: Mapping[str, float]) -> Floats:
     """How soft each joint's flesh is, (j,): 1 unless told, 2 twice as soft, 0 rigid.
 
-    ``wishes`` by name, with wildcards; the last that fits counts.
+    ``wishes`` by joint or part of the body, as ``joints_called`` takes them; the last that fits
+    counts.
     """
-    names = character.rig.names
-    found = np.ones(len(names))
-    for pattern, value in wishes.items():
-        fits = [k for k, name in enumerate(names) if fnmatch.fnmatchcase(name, pattern)]
-        if not fits:
-            near = difflib.get_close_matches(pattern, names, n=5) or list(names[1:13])
-            raise InputError(f"no joint is called {pattern!r}; there is {', '.join(near)}")
-        found[fits] = number(f"softness of {pattern}", value, at_least=0)
+    found = np.ones(character.rig.n_joints)
+    for name, value in wishes.items():
+        softness = number(f"softness of {name}", value, at_least=0)
+        found[joints_called(character, name)] = softness
     return found
 
 

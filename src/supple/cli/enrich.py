@@ -11,15 +11,20 @@ from pathlib import Path
 import supple as sp
 from supple.character import read_character
 from supple.character.soft_character import swing_of
+from supple.cli.enrich_list import tell_names
 from supple.cli.progress import Reporter, say
 from supple.errors import InputError
-from supple.io.enrich import ENRICHED, Enriched, enrich
+from supple.io.enrich import Enriched, enrich
+from supple.io.enrich_files import ENRICHED
 from supple.io.enrich_page import write_enrich_report
 
 _MANY = 8  # morph targets: more than these are too many for some engines
 
 
 def command(given: argparse.Namespace) -> int:
+    if given.list:
+        tell_names(given.source)
+        return 0
     if given.threads is not None:
         sp.set_thread_count(given.threads)
     target = Path(given.output or f"{Path(given.source).stem}_soft.glb")
@@ -78,7 +83,7 @@ def _enriched(target: Path, given: argparse.Namespace) -> Enriched:
             given.source,
             target,
             clips=_matching(given.source, given.clips),
-            soft=dict(given.soft) if given.soft else 1.0,
+            soft=_in_order(given.soft) or 1.0,
             swing=given.swing or 4.0,
             settle=given.settle,
             quality=given.quality or "good",
@@ -91,6 +96,15 @@ def _enriched(target: Path, given: argparse.Namespace) -> Enriched:
             model=given.model,
             progress=reporter,
         )
+
+
+def _in_order(wishes: list[tuple[str, float]]) -> dict[str, float]:
+    """Wishes by name, of which one that is repeated counts where it comes last."""
+    found: dict[str, float] = {}
+    for name, value in wishes:
+        found.pop(name, None)
+        found[name] = value
+    return found
 
 
 def _matching(source: str, text: str | None) -> list[str] | None:
