@@ -97,13 +97,18 @@ def joints_called(character: Character, name: str) -> list[int]:
     return sorted({joint for each in fitting for joint in parts[each]})
 
 
+def words_of(name: str) -> list[str]:
+    """The words in a name such as ``b_LeftForeArm_010``, without capitals."""
+    return [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)]
+
+
 def _fitting(names: Sequence[str], pattern: str) -> list[int]:
     return [k for k, name in enumerate(names) if name == pattern or fnmatchcase(name, pattern)]
 
 
 def _part(name: str) -> str:
     """The part that the name of a joint tells of, or nothing."""
-    words = [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)]
+    words = words_of(name)
     kinds = [kind for kind in map(_kind, words) if kind]
     if not kinds:
         return ""

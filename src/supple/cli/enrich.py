@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import fnmatch
+import re
 import sys
 import warnings
 from pathlib import Path
@@ -16,7 +17,8 @@ from supple.cli.progress import Reporter, say
 from supple.errors import InputError
 from supple.io.enrich import Enriched, enrich
 from supple.io.enrich_files import ENRICHED
-from supple.io.enrich_page import write_enrich_report
+from supple.io.enrich_page import length, write_enrich_report
+from supple.reduction.cubature import CubatureWarning
 
 _MANY = 8  # morph targets: more than these are too many for some engines
 
@@ -32,8 +34,8 @@ def command(given: argparse.Namespace) -> int:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         made = _enriched(target, given)
-    for note in [*made.notes, *(str(each.message) for each in caught)]:
-        print(f"note: {note}", file=sys.stderr)
+    for note in [*made.notes, *map(_warned, caught)]:
+        print(f"note: {_in_options(note)}", file=sys.stderr)
     rows = facts(made, given.source)
     if given.report is not None:
         title = f"{Path(given.source).stem}, with flesh"
@@ -46,6 +48,17 @@ def command(given: argparse.Namespace) -> int:
     if given.report is not None:
         say(f"Look: {given.report}", quiet=given.quiet)
     return 0
+
+
+def _warned(caught: warnings.WarningMessage) -> str:
+    """What a warning says; how to choose cells is nothing that the command lets one say."""
+    text = str(caught.message)
+    return text.split(";")[0] if isinstance(caught.message, CubatureWarning) else text
+
+
+def _in_options(note: str) -> str:
+    """A note of the library in words of the command: length= is --length."""
+    return re.sub(r"\b(length|soft|swing|rate|targets)=", r"--\1", note)
 
 
 def _check(target: Path, given: argparse.Namespace) -> None:
@@ -155,7 +168,7 @@ def facts(made: Enriched, source: str) -> list[tuple[str, str]]:
     rows.append(
         (
             "moves",
-            f"by {1e3 * far.largest:.3g} mm at most, {100 * far.largest / made.size:.2g} % of the "
+            f"by {length(far.largest)} at most, {100 * far.largest / made.size:.2g} % of the "
             f"body, in {far.clip}",
         )
     )
@@ -163,7 +176,7 @@ def facts(made: Enriched, source: str) -> list[tuple[str, str]]:
         many = "; some engines take no more than 8: --targets 8" if made.targets > _MANY else ""
         rows.append(("targets", f"{made.targets} morph targets{many}"))
         share = 100 * made.max_error / made.size
-        rows.append(("error", f"{1e3 * made.max_error:.2g} mm at most, {share:.2g} % of the body"))
+        rows.append(("error", f"{length(made.max_error)} at most, {share:.2g} % of the body"))
     parts = ", ".join(f"{name} {taken:.1f} s" for name, taken in made.seconds.items())
     rows.append(("time", f"{sum(made.seconds.values()):.1f} s: {parts}"))
     return rows

@@ -21,16 +21,16 @@ from supple.character.soft_character import (
     Quality,
     settling,
     soft_model,
-    softness_of_joints,
     swing_of,
 )
 from supple.character.soft_motion import SoftMotion
+from supple.character.softness import Softness, softness_of
 from supple.checks import number, whole_number
 from supple.errors import InputError
 from supple.integrators import TRBDF2
 from supple.io.enrich_files import ENRICHED, frame_rate, write_enriched
 from supple.io.enrich_source import chosen_clips, only, read_to_enrich, skinned, spread, unmoved
-from supple.types import Floats, Progress
+from supple.types import Progress
 
 _GRAVITY = (0.0, 0.0, -9.81)
 
@@ -83,9 +83,9 @@ def enrich(
             (``.usd``, ``.usda``, ``.usdc``) and vertex caches (``.npz``, ``.pc2``, ``.mdd``) hold
             the vertices of every frame, in a file for each clip.
         clips: Names of those to enrich, all unless given.
-        soft: How soft flesh is: 1 as by default, 2 twice as soft, 0 rigid. By parts of the body or
-            names of joints, with wildcards, ``{"left arm": 2, "Tail*": 2, "Head": 0}``, where
-            others have 1.
+        soft: How soft flesh is: 1 as by default, 2 twice as soft, 0 rigid. By parts of the body,
+            joints or materials, with wildcards, ``{"left arm": 2, "Tail*": 2, "Skirt": 3}``, where
+            others have 1. Hooves, horns, shoes and the like, and soles, are hard unless named.
         swing: How often flesh of softness 1 that is pushed swings to and fro [1/s].
         settle: Time in which a swing falls to 5 % [s].
         quality: "draft", "good" or "best".
@@ -115,12 +115,15 @@ def enrich(
     chosen_clips(character, once)
     size = float(np.linalg.norm(np.ptp(character.surface().vertices, axis=0)))
     wishes = soft if isinstance(soft, Mapping) else {"*": number("soft", soft, at_least=0)}
-    softness = softness_of_joints(character, wishes)
+    softness = softness_of(rigged, wishes)
     clock.note("reading")
 
     with_skin = skinned(rigged)
-    if softness[np.unique(character.skin.joints)].any():
+    if softness.any(character.skin):
+        if softness.hard:
+            notes.append(f"taken for hard, unless soft= names them: {', '.join(softness.hard)}")
         rig = SkeletonRig(only(character, with_skin, names))
+        softness = replace(softness, skin=softness.skin[with_skin])
         flesh = _model(rig, chosen, softness, swing, seed, model, progress)
         clock.note("model of the flesh")
         damping, reached = settling(flesh, settle)
@@ -178,7 +181,7 @@ def _quality(given: str | Quality, targets: int | None) -> Quality:
 def _model(
     rig: SkeletonRig,
     quality: Quality,
-    softness: Floats,
+    softness: Softness,
     swing: float,
     seed: int,
     file: str | os.PathLike[str] | None,

@@ -14,6 +14,7 @@ from supple.character.gltf import RiggedFile, read_rigged
 from supple.character.soft_motion import SoftMotion
 from supple.checks import number
 from supple.errors import InputError
+from supple.io.gltf_soft import soft_target_count
 from supple.types import Bools
 
 _CENTIMETRES = 30.0  # [m]: a character that is larger is taken to be in centimetres
@@ -28,6 +29,10 @@ def read_to_enrich(
         raise InputError(
             f"{source} has a skin but no clip that moves its joints; flesh follows motion, so "
             "export the character with an animation"
+        )
+    if soft_target_count(source):
+        raise InputError(
+            f"{source} has flesh already, from an earlier run; enrich the file that it was made of"
         )
     if not len(rigged.character.skin.triangles):
         raise InputError(f"{source} has no triangles; lines and points have no flesh")
