@@ -88,9 +88,7 @@ def test_hard_materials_are_rigid_unless_named(horned):
 
 
 def test_unknown_names_tell_of_materials(horned):
-    with pytest.raises(
-        InputError, match=r"'wheel'; parts are .*; materials and meshes are Fur, Horn"
-    ):
+    with pytest.raises(InputError, match=r"'wheel'; parts are .*; other names are Fur, Horn"):
         softness_of(horned, {"wheel": 2})
     with pytest.raises(InputError, match="softness of Horn"):
         softness_of(horned, {"Horn": -1})

@@ -48,7 +48,8 @@ def source(folder):
 @pytest.fixture(scope="module")
 def made(source, folder):
     """Both clips of the post, and the model in a file."""
-    return enrich(source, folder / "soft.glb", quality=SMALL, model=folder / "post.supple")
+    model = folder / "post.supple"
+    return enrich(source, folder / "soft.glb", quality=SMALL, swing=2.0, model=model)
 
 
 def test_file_plays_what_the_flesh_does(made, source, folder):

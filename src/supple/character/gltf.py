@@ -70,7 +70,10 @@ def read_rigged(
     """The same as ``read_character``, with the places in the file."""
     file = existing(path)
     if file.suffix.lower() not in (".glb", ".gltf"):
-        raise MeshError(f"{file}: read_character reads .glb and .gltf; export the character as one")
+        raise MeshError(
+            f"{file}: characters are read from .glb and .gltf files; export it as one, as Blender "
+            "can after importing .fbx, .dae, .usd and others"
+        )
     if up not in _TURNS:
         raise InputError(f"up={up!r} must be 'z' or 'y'")
     factor = number("scale", scale, above=0)

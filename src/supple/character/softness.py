@@ -71,7 +71,7 @@ def softness_of(rigged: RiggedFile, wishes: Mapping[str, float]) -> Softness:
             joints[joints_called(character, name)] = soft
         except InputError as error:
             if not named:
-                there = f"; materials and meshes are {', '.join(things)}" if things else ""
+                there = f"; other names are {', '.join(things)}" if things else ""
                 raise InputError(f"{error}{there}") from error
         for each in named:
             skin[things[each]] = soft

@@ -11,11 +11,12 @@ from pathlib import Path
 
 import supple as sp
 from supple.character import read_character
+from supple.character.pose_space_file import load_pose_space_model
 from supple.character.soft_character import swing_of
 from supple.cli.enrich_list import tell_names
 from supple.cli.progress import Reporter, say
 from supple.errors import InputError
-from supple.io.enrich import Enriched, enrich
+from supple.io.enrich import ASKED, Enriched, enrich
 from supple.io.enrich_files import ENRICHED
 from supple.io.enrich_page import length, write_enrich_report
 from supple.reduction.cubature import CubatureWarning
@@ -33,7 +34,12 @@ def command(given: argparse.Namespace) -> int:
     _check(target, given)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        made = _enriched(target, given)
+        try:
+            made = _enriched(target, given)
+        except KeyboardInterrupt:
+            if given.model is not None and Path(given.model).exists():
+                print(f"{given.model} is kept; the same command goes on from it", file=sys.stderr)
+            raise
     for note in [*made.notes, *map(_warned, caught)]:
         print(f"note: {_in_options(note)}", file=sys.stderr)
     rows = facts(made, given.source)
@@ -81,11 +87,12 @@ def _check(target: Path, given: argparse.Namespace) -> None:
     if given.model is not None and Path(given.model).suffix.lower() != ".supple":
         raise InputError(f"--model {given.model}: the name of a model ends in .supple")
     if given.model is not None and Path(given.model).exists():
-        changes = {"--soft": given.soft, "--swing": given.swing, "--length": given.length}
+        made_with = load_pose_space_model(given.model).measured.get(ASKED, {})
+        changes = {"soft": _in_order(given.soft), "swing": given.swing, "length": given.length}
         for option, value in changes.items():
-            if value:
+            if value and value != made_with.get(option):
                 raise InputError(
-                    f"{option} changes the flesh, which {given.model} has made already; leave "
+                    f"--{option} changes the flesh, which {given.model} has made already; leave "
                     "--model out, or give another name"
                 )
 
@@ -133,6 +140,8 @@ def _matching(source: str, text: str | None) -> list[str] | None:
             there = ", ".join(clips) or "none"
             raise InputError(f"there is no clip {pattern!r}; there is {there}")
         found += [name for name in fits if pattern and name not in found]
+    if not found:
+        raise InputError(f"a list of clips is empty; there is {', '.join(clips) or 'none'}")
     return found
 
 
@@ -174,7 +183,8 @@ def facts(made: Enriched, source: str) -> list[tuple[str, str]]:
     )
     if made.targets:
         many = "; some engines take no more than 8: --targets 8" if made.targets > _MANY else ""
-        rows.append(("targets", f"{made.targets} morph targets{many}"))
+        noun = "morph target" if made.targets == 1 else "morph targets"
+        rows.append(("targets", f"{made.targets} {noun}{many}"))
         share = 100 * made.max_error / made.size
         rows.append(("error", f"{length(made.max_error)} at most, {share:.2g} % of the body"))
     parts = ", ".join(f"{name} {taken:.1f} s" for name, taken in made.seconds.items())

@@ -114,15 +114,24 @@ def add_enrich(commands: Any) -> None:
 
 def softness(text: str) -> tuple[str, float]:
     name, _, value = text.rpartition("=")
-    found = number(value)
+    try:
+        found = number(value)
+    except argparse.ArgumentTypeError as error:
+        part = name or value or "tail"
+        raise argparse.ArgumentTypeError(
+            f"{text!r} has no number in it; {part}=2 is twice as soft, {part}=0 rigid"
+        ) from error
     if found < 0:
         raise argparse.ArgumentTypeError(f"{text!r}: softness is 0 or more")
-    return name or "*", found
+    return name.strip() or "*", found
 
 
 def seconds(text: str) -> float:
     units = {"ms": 1e-3, "s": 1.0}
-    for unit, factor in units.items():
-        if text.endswith(unit):
-            return positive(text.removesuffix(unit).strip()) * factor
-    return positive(text)
+    unit = next((each for each in units if text.endswith(each)), "")
+    try:
+        return positive(text.removesuffix(unit).strip()) * units.get(unit, 1.0)
+    except argparse.ArgumentTypeError as error:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a time above 0; write 0.4s or 400ms"
+        ) from error

@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -32,6 +33,8 @@ from supple.io.enrich_files import ENRICHED, frame_rate, write_enriched
 from supple.io.enrich_source import chosen_clips, only, read_to_enrich, skinned, spread, unmoved
 from supple.types import Progress
 
+ASKED = "asked"
+"""Where a model keeps what was wished of its flesh."""
 _GRAVITY = (0.0, 0.0, -9.81)
 
 
@@ -112,6 +115,8 @@ def enrich(
     rigged, notes = read_to_enrich(source, length)
     character = rigged.character
     names = chosen_clips(character, clips)
+    if not names:
+        raise InputError(f"clips={clips!r} names none; there is {', '.join(character.clips)}")
     chosen_clips(character, once)
     size = float(np.linalg.norm(np.ptp(character.surface().vertices, axis=0)))
     wishes = soft if isinstance(soft, Mapping) else {"*": number("soft", soft, at_least=0)}
@@ -120,11 +125,13 @@ def enrich(
 
     with_skin = skinned(rigged)
     if softness.any(character.skin):
-        if softness.hard:
+        made_before = model is not None and Path(model).exists()
+        if softness.hard and not made_before:
             notes.append(f"taken for hard, unless soft= names them: {', '.join(softness.hard)}")
         rig = SkeletonRig(only(character, with_skin, names))
         softness = replace(softness, skin=softness.skin[with_skin])
-        flesh = _model(rig, chosen, softness, swing, seed, model, progress)
+        asked = {"soft": dict(wishes), "swing": swing, "length": length}
+        flesh = _model(rig, chosen, softness, asked, seed, model, progress)
         clock.note("model of the flesh")
         damping, reached = settling(flesh, settle)
         if reached > 1.01 * settle:
@@ -182,7 +189,7 @@ def _model(
     rig: SkeletonRig,
     quality: Quality,
     softness: Softness,
-    swing: float,
+    asked: dict[str, Any],
     seed: int,
     file: str | os.PathLike[str] | None,
     progress: Progress | None,
@@ -195,7 +202,10 @@ def _model(
         if len(found.skin_cells) != rig.n_vertices:
             raise InputError(f"{file} is the model of another skin; give another name")
         return found
-    made = soft_model(rig, quality, softness=softness, swing=swing, seed=seed, progress=progress)
+    made = soft_model(
+        rig, quality, softness=softness, swing=asked["swing"], seed=seed, progress=progress
+    )
+    made = replace(made, measured={**made.measured, ASKED: asked})
     if file is not None:
         made.save(file)
     return made

@@ -23,6 +23,7 @@ from supple.types import Floats
 _STILLS = 6
 _STILL_SIZE = (232, 232)
 _FAR = (0.80, 0.16, 0.10)  # the colour of what moves farthest
+_UNSEEN = 1e-6  # [m]
 _CLIPS = 12  # that have a plot
 
 
@@ -138,6 +139,8 @@ def _summary(made: Enriched, motion: SoftMotion) -> str:
 
 def length(metres: float) -> str:
     """A length to read, in metres or millimetres."""
+    if metres < _UNSEEN:
+        return "0 mm" if not metres else "less than 0.001 mm"
     return f"{1e3 * metres:.3g} mm" if metres < 0.1 else f"{metres:.3g} m"
 
 
