@@ -218,6 +218,15 @@ def test_files_that_cannot_be_taken(source, folder, tmp_path):
     assert not (tmp_path / "x.glb").exists()
 
 
+def test_a_model_that_is_kept_has_poses_of_all_clips(source, tmp_path):
+    options = {"quality": SMALL, "clips": ["shake"]}
+    alone = enrich(source, tmp_path / "x.glb", **options)
+    kept = enrich(source, tmp_path / "x.glb", model=tmp_path / "m.supple", **options)
+    assert [motion.clip for motion in kept.motions] == ["shake"]
+    turns = [np.ptp(made.model.weights.features, axis=0).max() for made in (alone, kept)]
+    assert turns[0] < 0.1 < turns[1]  # "bend" turns, "shake" does not
+
+
 def test_softness_by_name(source):
     character = read_rigged(source).character
     soft = softness_of_joints(character, {"*": 2, "upp*": 0.5})

@@ -128,7 +128,9 @@ def enrich(
         made_before = model is not None and Path(model).exists()
         if softness.hard and not made_before:
             notes.append(f"taken for hard, unless soft= names them: {', '.join(softness.hard)}")
-        rig = SkeletonRig(only(character, with_skin, names))
+        # A model that is kept may be used for other clips later, and has poses of all.
+        posing = names if model is None else list(character.clips)
+        rig = SkeletonRig(only(character, with_skin, posing))
         softness = replace(softness, skin=softness.skin[with_skin])
         asked = {"soft": dict(wishes), "swing": swing, "length": length}
         flesh = _model(rig, chosen, softness, asked, seed, model, progress)
