@@ -113,3 +113,16 @@ def test_softer_skin_has_softer_flesh(horned):
     height = model.tet_rig.mesh.centroids[model.cells, 2]
     mu = model.lame[0, :, 1]
     assert mu[height.argmax()] < 0.5 * mu[height.argmin()]
+
+
+def test_softer_flesh_swings_slower(horned):
+    """Also where the slowest vibration, not the push, says how stiff flesh has to be."""
+    rig = SkeletonRig(horned.character)
+    skin, joints = np.full(rig.n_vertices, np.nan), np.ones(rig.character.rig.n_joints)
+    slowest, softer = (
+        float(np.sqrt(model.squares[0, 0]) / (2 * np.pi))
+        for soft in (1.0, 4.0)
+        for model in [soft_model(rig, SMALL, softness=Softness(soft * joints, skin), swing=4.0)]
+    )
+    assert slowest > 2.0 * (1 - 1e-9)  # half of the swing, at least
+    assert 1.0 * (1 - 1e-9) < softer < 0.75 * slowest

@@ -71,8 +71,8 @@ def soft_model(
 
     Where that is 1, flesh that is pushed along the softest of three axes swings back ``swing``
     times a second [Hz]. Bones that are thin and straight let flesh twist about them far more
-    easily than that; it is kept so stiff that no vibration is slower than half of it. ``poses``
-    (m, d) are those that get a model, chosen from the clips unless given.
+    easily than that; it is kept so stiff that no vibration is slower than half of it, where flesh
+    has softness 1. ``poses`` (m, d) are those that get a model, chosen from the clips unless given.
     """
     character = rig.character
     volume = character_volume(rig, vertices=quality.vertices, progress=progress)
@@ -95,7 +95,8 @@ def soft_model(
     )
     pushed, slowest = _pushed_square(volume), float(model.squares[0, 0])
     wanted = (2 * np.pi * swing) ** 2
-    stiffer = max(wanted / pushed, _SLOWEST**2 * wanted / slowest)
+    softest = float(np.exp(-np.nanmin(logs)))
+    stiffer = max(wanted / pushed, _SLOWEST**2 * wanted / softest / slowest)
     reached = float(np.sqrt(stiffer * pushed) / (2 * np.pi))
     return replace(
         model,
