@@ -84,18 +84,22 @@ def test_carried_points_are_means_over_the_surface(name: str) -> None:
     rng = np.random.default_rng(3)
     near = rng.integers(0, rig.n_vertices, (40, 4))
     shares = rng.dirichlet(np.ones(4), 40)
-    points, plain = rig.carried(near, shares), CarriedPoints(rig, near, shares)
+    offsets = 0.1 * rng.standard_normal((40, 4, 3))
+    points, plain = rig.carried(near, shares, offsets), CarriedPoints(rig, near, shares, offsets)
     for seed in range(3):
         pose = another(rig, seed)
         x, gradients, features = points(pose)
-        assert x == pytest.approx(np.einsum("nk,nki->ni", shares, rig.vertices(pose)[near]))
         assert features == pytest.approx(rig.features(pose), abs=1e-14)
         surface = rig.gradients(pose)
+        moved = offsets
         if surface is None:
             assert gradients.shape == (0, 3, 3)
         else:
             mean = np.einsum("nk,nkij->nij", shares, surface[near])
             assert gradients == pytest.approx(mean, abs=1e-12)
+            moved = np.einsum("nkij,nkj->nki", surface[near], offsets)
+        there = rig.vertices(pose)[near] + moved
+        assert x == pytest.approx(np.einsum("nk,nki->ni", shares, there), abs=1e-12)
         for one, two in zip(points(pose), plain(pose), strict=True):
             assert one == pytest.approx(two, abs=1e-12)
 

@@ -122,6 +122,16 @@ def correct_stage(beta, c_v, c_a, s, last, least, model, room):
 
 
 @reordering_kernel
+def end_step(last, history, rig_history):
+    """The state of the last stage, from that row on, is that of now."""
+    for rows in (history, rig_history):
+        for k in range(3):
+            for i in range(rows.shape[1]):
+                rows[3 + k, i] = rows[k, i]
+                rows[k, i] = rows[last + k, i]
+
+
+@reordering_kernel
 def surprise(new, now, before, ratio, places, masses):
     """How far vertices are from where they would be at the speed they had, RMS by mass [m]."""
     total, mass = 0.0, 0.0

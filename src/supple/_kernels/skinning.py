@@ -106,6 +106,24 @@ def blend_linear(moves, bones, weights, which, A, t):
 
 
 @kernel
+def skin_linear(moves, bones, weights, which, X, x):
+    """x (k, 3) = Σ_b w_b M_b X of the vertices X (k, 3), which are those of ``which`` (k,)."""
+    for n in range(len(which)):
+        v = which[n]
+        p0, p1, p2 = X[n, 0], X[n, 1], X[n, 2]
+        x0, x1, x2 = 0.0, 0.0, 0.0
+        for s in range(bones.shape[1]):
+            share = weights[v, s]
+            if share == 0.0:
+                continue
+            M = moves[bones[v, s]]
+            x0 += share * (M[0, 0] * p0 + M[0, 1] * p1 + M[0, 2] * p2 + M[0, 3])
+            x1 += share * (M[1, 0] * p0 + M[1, 1] * p1 + M[1, 2] * p2 + M[1, 3])
+            x2 += share * (M[2, 0] * p0 + M[2, 1] * p1 + M[2, 2] * p2 + M[2, 3])
+        x[n, 0], x[n, 1], x[n, 2] = x0, x1, x2
+
+
+@kernel
 def blend_dual_quaternions(duals, stretches, bones, weights, which, A, t):
     """The same by the dual quaternions of bones, in the sign of the one that counts most.
 

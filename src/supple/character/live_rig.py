@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from supple._kernels.pose_basis import weigh
-from supple._kernels.pose_rig import blend_frames, reach_inside
+from supple._kernels.pose_rig import blend_frames, finish_points
 from supple.character.tet_rig import TetRig
 from supple.errors import InputError
 from supple.types import Floats, Ints
@@ -31,8 +31,9 @@ class Follower:
     """Some vertices of a tet rig; the same numbers as ``TetRig`` gives, faster."""
 
     def __init__(self, tet_rig: TetRig, which: Ints) -> None:
-        self._points = tet_rig.rig.carried(tet_rig.near[which], tet_rig.shares[which])
-        self._levers = tet_rig.levers(which)
+        self._points = tet_rig.rig.carried(
+            tet_rig.near[which], tet_rig.shares[which], tet_rig.offsets[which]
+        )
         self._weights = tet_rig.weights
         self._corrections = np.empty((0, len(which), 3))
         if tet_rig.weights is not None and tet_rig.corrections is not None:
@@ -54,7 +55,7 @@ class Follower:
                 features, self._weights.features, self._weights.coefficients,
                 self._weights.rounding, self._distances, self._w,
             )  # fmt: skip
-        if not reach_inside(self._levers, features, self._w, self._corrections, x, frames):
+        if not finish_points(features, self._w, self._corrections, x, frames):
             raise InputError(f"the rig gave numbers that are not finite for the pose {pose!r}")
         return Sample(x, frames, features)
 

@@ -181,9 +181,7 @@ class StageSolver:
     def end_step(self, table: StageTable) -> None:
         """The state of the last stage is that of now."""
         last = 6 + 3 * (len(table.times) - 1)
-        for history in (self.room.history, self.room.rig_history):
-            history[3:6] = history[:3]
-            history[:3] = history[last : last + 3]
+        pose_stage.end_step(last, self.room.history, self.room.rig_history)
 
     def _iterate(self, c_v: float, c_a: float) -> int:
         """Newton's method, from strained cells on."""

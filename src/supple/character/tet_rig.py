@@ -18,8 +18,8 @@ _NEAREST = 4
 class TetRig:
     """Φ: from a pose to the vertices of a tet mesh.
 
-    Each vertex follows the mean of the nearest vertices of the surface, with inverse-distance
-    weights; where the rig has frames, what is between the two turns along. ``corrections``
+    Each vertex follows the nearest vertices of the surface, with inverse-distance weights; where
+    the rig has frames, it turns and stretches along with what is around them. ``corrections``
     (m, n, 3) [m] of m poses are added with the weights of Eq. 2; they lie in the neutral frames.
     """
 
@@ -56,24 +56,31 @@ class TetRig:
 
     def vertices(self, pose: Floats, which: Ints | None = None) -> Floats:
         """Vertices [m] in a pose, all (n, 3) or those of ``which`` (k,), (k, 3)."""
-        near, shares = self._of(which)
+        near, shares, offsets = self._of(which)
         needed, place = np.unique(near, return_inverse=True)
-        x = self.rig.vertices(pose, needed)[place.reshape(near.shape)]
-        added = self.levers(which)
-        if self.weights is not None and self.corrections is not None:
-            extra = self.corrections if which is None else self.corrections[:, which]
-            added = added + np.einsum("m,mni->ni", self.weights(self.rig.features(pose)), extra)
+        place = place.reshape(near.shape)
+        x = self.rig.vertices(pose, needed)[place]
+        gradients = self.rig.gradients(pose, needed)
+        if gradients is None:
+            x = x + offsets
+        else:
+            x = x + np.einsum("nkij,nkj->nki", gradients[place], offsets)
+        found: Floats = np.einsum("nk,nki->ni", shares, x)
+        if self.weights is None or self.corrections is None:
+            return found
+        extra = self.corrections if which is None else self.corrections[:, which]
+        added = np.einsum("m,mni->ni", self.weights(self.rig.features(pose)), extra)
         frames = self.frames(pose, which)
         if frames is not None:
             added = np.einsum("nij,nj->ni", frames, added)
-        return np.asarray(np.einsum("nk,nki->ni", shares, x) + added)
+        return np.asarray(found + added)
 
     def frames(self, pose: Floats, which: Ints | None = None) -> Floats | None:
         """Rotations (k, 3, 3) around the vertices from the neutral pose, where the rig has them.
 
         They are nearest to the means of the gradients of the surface.
         """
-        near, shares = self._of(which)
+        near, shares, _ = self._of(which)
         needed, place = np.unique(near, return_inverse=True)
         gradients = self.rig.gradients(pose, needed)
         if gradients is None:
@@ -83,12 +90,7 @@ class TetRig:
         U[:, :, 2] *= np.linalg.det(U @ Vt)[:, None]
         return np.asarray(U @ Vt)
 
-    def levers(self, which: Ints | None = None) -> Floats:
-        """From the mean of the surface vertices to the vertex, in the neutral pose [m], (k, 3)."""
-        offsets = self.offsets if which is None else self.offsets[which]
-        return np.asarray(np.einsum("nk,nki->ni", self._of(which)[1], offsets))
-
-    def _of(self, which: Ints | None) -> tuple[Ints, Floats]:
+    def _of(self, which: Ints | None) -> tuple[Ints, Floats, Floats]:
         if which is None:
-            return self.near, self.shares
-        return self.near[which], self.shares[which]
+            return self.near, self.shares, self.offsets
+        return self.near[which], self.shares[which], self.offsets[which]

@@ -54,9 +54,9 @@ class PoseRig(ABC):
         """Vertices and gradients together, which a rig may find faster than one by one."""
         return self.vertices(pose, which), self.gradients(pose, which)
 
-    def carried(self, near: Ints, shares: Floats) -> CarriedPoints:
-        """Means over vertices ``near`` (n, k), with ``shares`` (n, k), for pose after pose."""
-        return CarriedPoints(self, near, shares)
+    def carried(self, near: Ints, shares: Floats, offsets: Floats) -> CarriedPoints:
+        """Points that follow vertices ``near`` (n, k), in pose after pose; see CarriedPoints."""
+        return CarriedPoints(self, near, shares, offsets)
 
     @abstractmethod
     def perturbed(self, pose: Floats, rng: np.random.Generator, size: float = 1.0) -> Floats:

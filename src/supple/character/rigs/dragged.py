@@ -139,7 +139,8 @@ class LatticeRig(_DraggedRig):
     def gradients(self, pose: Floats, which: Ints | None = None) -> Floats:
         p = one_pose(pose, len(self.neutral)).reshape(-1, 3)
         chosen = slice(None) if which is None else which
-        return np.eye(3) + np.stack([slope[chosen] @ p for slope in self._slopes], axis=2)
+        slopes = np.stack([slope[chosen] @ p for slope in self._slopes], axis=2)
+        return np.asarray(np.eye(3) + slopes)
 
     @cached_property
     def _slopes(self) -> list[sparse.csr_matrix]:

@@ -92,16 +92,23 @@ class SkeletonRig(PoseRig):
     # -- surface -----------------------------------------------------------------------
 
     def vertices(self, pose: Floats, which: Ints | None = None) -> Floats:
-        return self._moved(pose, *self._moves(pose, which))
+        if self.blend is not Blend.LINEAR:
+            return self._moved(pose, *self._moves(pose, which))
+        skin, chosen = self.character.skin, self._chosen(which)
+        X = skin.shaped(self._morph_weights(pose), None if which is None else chosen)
+        x = np.empty((len(chosen), 3))
+        moves = self.bone_moves(self.placed(pose)[1])
+        skinning.skin_linear(moves, skin.bones, skin.weights, chosen, X, x)
+        return x
 
     def posed(self, pose: Floats, which: Ints | None = None) -> tuple[Floats, Floats]:
         A, t, chosen = self._moves(pose, which)
         return self._moved(pose, A, t, chosen), self._from_rest(A, chosen)
 
-    def carried(self, near: Ints, shares: Floats) -> CarriedPoints:
+    def carried(self, near: Ints, shares: Floats, offsets: Floats) -> CarriedPoints:
         if self.blend is Blend.LINEAR and not self._n_targets:
-            return SkinnedPoints(self, near, shares)
-        return super().carried(near, shares)
+            return SkinnedPoints(self, near, shares, offsets)
+        return super().carried(near, shares, offsets)
 
     def _moved(self, pose: Floats, A: Floats, t: Floats, chosen: Ints) -> Floats:
         x = np.empty((len(chosen), 3))
@@ -204,9 +211,7 @@ class SkeletonRig(PoseRig):
 
     def _moves(self, pose: Floats, which: Ints | None) -> tuple[Floats, Floats, Ints]:
         """A (k, 3, 3), t (k, 3) and vertices (k,): each vertex goes from X to A X + t."""
-        skin = self.character.skin
-        count = len(skin.vertices)
-        chosen = np.arange(count) if which is None else vertex_indices("which", which, count)
+        skin, chosen = self.character.skin, self._chosen(which)
         moves = self.bone_moves(self.placed(pose)[1])
         A, t = np.empty((len(chosen), 3, 3)), np.empty((len(chosen), 3))
         if self.blend is Blend.LINEAR:
@@ -218,6 +223,10 @@ class SkeletonRig(PoseRig):
                 duals, stretches, skin.bones, skin.weights, chosen, A, t
             )
         return A, t, chosen
+
+    def _chosen(self, which: Ints | None) -> Ints:
+        count = len(self.character.skin.vertices)
+        return np.arange(count) if which is None else vertex_indices("which", which, count)
 
     def bone_moves(self, world: Floats) -> Floats:
         """From where the skin was modelled to where it is, (bones, 3, 4)."""

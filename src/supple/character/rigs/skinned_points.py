@@ -16,9 +16,13 @@ if TYPE_CHECKING:
 
 
 class SkinnedPoints(CarriedPoints):
-    """Each is a blend of bones itself, and needs no vertex: Σ_k s_k Σ_b w_kb M_b X_k over bones."""
+    """Each is a blend of bones itself, and needs no vertex.
 
-    def __init__(self, rig: SkeletonRig, near: Ints, shares: Floats) -> None:
+    With the moves M of bones b and B that undoes those at rest, G_k = Σ_b w_kb M_b B_k, and
+    x = Σ_k s_k (x_k + G_k d_k) = Σ_b M_b Σ_k s_k w_kb (X_k + B_k d_k).
+    """
+
+    def __init__(self, rig: SkeletonRig, near: Ints, shares: Floats, offsets: Floats) -> None:
         self._skeleton = rig
         skin, count = rig.character.skin, len(near)
         weights = shares[:, :, None] * skin.weights[near]  # (n, k, bones)
@@ -26,11 +30,13 @@ class SkinnedPoints(CarriedPoints):
         width = len(skin.joints)
         used = weights > 0
         slots, slot = np.unique((point * width + skin.bones[near])[used], return_inverse=True)
-        vertex = np.broadcast_to(near[:, :, None], weights.shape)[used]
-        parts = np.concatenate([rig.back, skin.vertices[:, :, None]], axis=2).reshape(-1, 12)
+        back = rig.back[near]  # (n, k, 3, 3)
+        places = skin.vertices[near] + np.einsum("nkij,nkj->nki", back, offsets)
+        parts = np.concatenate([back, places[..., None]], axis=3).reshape(-1, 12)
         parts = np.concatenate([parts, np.ones((len(parts), 1))], axis=1)
+        pair = np.broadcast_to(np.arange(near.size).reshape(*near.shape, 1), weights.shape)
         sums = sparse.csr_array(
-            (weights[used], (slot.ravel(), vertex)), shape=(len(slots), len(parts))
+            (weights[used], (slot.ravel(), pair[used])), shape=(len(slots), len(parts))
         )
         self._spans = np.ascontiguousarray(sums @ parts)
         self._bones = slots % width
