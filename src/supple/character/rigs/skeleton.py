@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from supple._kernels import skinning
+from supple._kernels.linear_skin import skin_linear
 from supple.character.character import Character
 from supple.character.rig import RigPose
 from supple.character.rigs.base import PoseRig
@@ -98,7 +99,7 @@ class SkeletonRig(PoseRig):
         X = skin.shaped(self._morph_weights(pose), None if which is None else chosen)
         x = np.empty((len(chosen), 3))
         moves = self.bone_moves(self.placed(pose)[1])
-        skinning.skin_linear(moves, skin.bones, skin.weights, chosen, X, x)
+        skin_linear(moves, skin.bones, skin.weights, chosen, X, x)
         return x
 
     def posed(self, pose: Floats, which: Ints | None = None) -> tuple[Floats, Floats]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.sparse as sparse
 
-from supple._kernels import skinning
+from supple._kernels.linear_skin import carry_points
 from supple.character.rigs.carried import Carried, CarriedPoints
 from supple.types import Floats, Ints
 
@@ -47,5 +47,5 @@ class SkinnedPoints(CarriedPoints):
         count = len(self._starts) - 1
         x, gradients = np.empty((count, 3)), np.empty((count, 3, 3))
         moves = self._skeleton.bone_moves(world)
-        skinning.carry_points(moves, self._starts, self._bones, self._spans, x, gradients)
+        carry_points(moves, self._starts, self._bones, self._spans, x, gradients)
         return Carried(x, gradients, self._skeleton.compared(pose, turns, world))
