@@ -24,6 +24,7 @@ EXTRAS = {
     "from_surface": "pytetwild",
     ".usd": "pxr",
     "SelfContact": "ipctk",
+    "local_regions": "igl",
 }
 
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -1,5 +1,6 @@
 """Soft bodies whose motion settles the way you want it to."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .body import Body
@@ -148,25 +149,95 @@ from .threads import set_thread_count, thread_count
 
 if TYPE_CHECKING:
     from .character import Character, Dressing, read_character
+    from .character.bones import bones_of
+    from .character.building import pose_space_model
+    from .character.live import PoseSimulation
+    from .character.live_crowd import PoseCrowd
+    from .character.live_forces import Wind
+    from .character.painting import painted, stiffness_by_joint
+    from .character.pose_choice import candidates_of, choose_poses, missing_pose
+    from .character.pose_space_file import load_pose_space_model
+    from .character.pose_space_model import PoseSpaceModel
+    from .character.regions import local_regions
+    from .character.rigs import (
+        BendRig,
+        BlackBoxRig,
+        Blend,
+        BlendShapeRig,
+        LatticeRig,
+        PoseRig,
+        PoseSpaceDeformation,
+        SkeletonRig,
+        WireRig,
+    )
+    from .character.skeleton_regions import regions_from_skeleton
+    from .character.volume import Volume, character_volume
     from .io import Scene, export_motion, load_scene, write_damping_page, write_surface
+    from .io.enrich import Enriched, enrich
+    from .io.rigged_creature import write_rigged_creature
 
 __version__ = "0.1.0"
 
 
-_OF_CHARACTER = ("Character", "Dressing", "read_character")
-_OF_IO = ("Scene", "export_motion", "load_scene", "write_damping_page", "write_surface")
+_LATER = {
+    "character": (
+        "Character",
+        "Dressing",
+        "read_character",
+    ),
+    "character.bones": ("bones_of",),
+    "character.building": ("pose_space_model",),
+    "character.live": ("PoseSimulation",),
+    "character.live_crowd": ("PoseCrowd",),
+    "character.live_forces": ("Wind",),
+    "character.painting": (
+        "painted",
+        "stiffness_by_joint",
+    ),
+    "character.pose_choice": (
+        "candidates_of",
+        "choose_poses",
+        "missing_pose",
+    ),
+    "character.pose_space_file": ("load_pose_space_model",),
+    "character.pose_space_model": ("PoseSpaceModel",),
+    "character.regions": ("local_regions",),
+    "character.rigs": (
+        "BendRig",
+        "BlackBoxRig",
+        "Blend",
+        "BlendShapeRig",
+        "LatticeRig",
+        "PoseRig",
+        "PoseSpaceDeformation",
+        "SkeletonRig",
+        "WireRig",
+    ),
+    "character.skeleton_regions": ("regions_from_skeleton",),
+    "character.volume": (
+        "Volume",
+        "character_volume",
+    ),
+    "io": (
+        "Scene",
+        "export_motion",
+        "load_scene",
+        "write_damping_page",
+        "write_surface",
+    ),
+    "io.enrich": (
+        "Enriched",
+        "enrich",
+    ),
+    "io.rigged_creature": ("write_rigged_creature",),
+}
+_HOMES = {name: module for module, names in _LATER.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
     """Scenes, exports and characters come with heavy packages: load them when first used."""
-    if name in _OF_IO:
-        from . import io
-
-        return getattr(io, name)
-    if name in _OF_CHARACTER:
-        from . import character
-
-        return getattr(character, name)
+    if name in _HOMES:
+        return getattr(import_module(f".{_HOMES[name]}", __name__), name)
     raise AttributeError(f"module 'supple' has no attribute {name!r}")
 
 
@@ -180,7 +251,11 @@ __all__ = [
     "BackwardEuler",
     "Basis",
     "Bathe",
+    "BendRig",
     "Bending",
+    "BlackBoxRig",
+    "Blend",
+    "BlendShapeRig",
     "Body",
     "Box",
     "Capsule",
@@ -208,6 +283,7 @@ __all__ = [
     "Dressing",
     "ElasticBody",
     "Embedding",
+    "Enriched",
     "Example",
     "ExampleDamping",
     "ExampleWarning",
@@ -223,6 +299,7 @@ __all__ = [
     "IsotropicCloth",
     "Joining",
     "KeptCholesky",
+    "LatticeRig",
     "LumpedMass",
     "MatchedStrainRate",
     "Material",
@@ -242,6 +319,11 @@ __all__ = [
     "Obstacle",
     "OrthotropicCloth",
     "Plane",
+    "PoseCrowd",
+    "PoseRig",
+    "PoseSimulation",
+    "PoseSpaceDeformation",
+    "PoseSpaceModel",
     "PowerLaw",
     "PrincipalStrain",
     "QuadraticBending",
@@ -259,6 +341,7 @@ __all__ = [
     "ShareLeft",
     "SheetMesh",
     "Simulation",
+    "SkeletonRig",
     "Sketch",
     "Sphere",
     "SplineDamping",
@@ -280,21 +363,34 @@ __all__ = [
     "Trapezoidal",
     "Unloading",
     "Viscous",
+    "Volume",
     "VolumeMesh",
+    "Wind",
+    "WireRig",
     "best_linear_damping",
+    "bones_of",
+    "candidates_of",
+    "character_volume",
+    "choose_poses",
     "compare_ring_downs",
     "design_damping",
+    "enrich",
     "export_motion",
     "fit_ring_down",
     "joined_basis",
     "load_damping",
     "load_model",
+    "load_pose_space_model",
     "load_scene",
+    "local_regions",
     "mass_pca",
+    "missing_pose",
     "modal_derivative_basis",
     "modal_derivatives",
     "motion_basis",
+    "painted",
     "picked_basis",
+    "pose_space_model",
     "read_character",
     "read_mesh",
     "read_motion",
@@ -302,6 +398,7 @@ __all__ = [
     "read_surface",
     "read_vertex_list",
     "reduce",
+    "regions_from_skeleton",
     "save_damping",
     "set_thread_count",
     "shape_between",
@@ -309,12 +406,14 @@ __all__ = [
     "shape_within",
     "sketch_basis",
     "static_shape",
+    "stiffness_by_joint",
     "thread_count",
     "train_cubature",
     "vibration_modes",
     "wish",
     "write_damping_page",
     "write_mesh",
+    "write_rigged_creature",
     "write_sheet",
     "write_surface",
 ]

@@ -22,7 +22,7 @@ class Pull:
 
 @dataclass(frozen=True, kw_only=True)
 class Wind:
-    """Moving air: the force ½ ρ A C |w| w on each triangle, w the wind relative to it.
+    """Moving air: the force ½ ρ A C ‖w‖ w on each triangle, w the wind relative to it.
 
     It is taken from the surface as it was at the start of a step.
     """
