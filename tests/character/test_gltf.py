@@ -165,7 +165,7 @@ def test_damaged_files(tmp_path, part, name, value, words):
 def test_other_files(tmp_path):
     path = tmp_path / "man.fbx"
     path.write_text("x")
-    with pytest.raises(sp.MeshError, match=r"reads \.glb and \.gltf"):
+    with pytest.raises(sp.MeshError, match=r"read from \.glb and \.gltf"):
         read_character(path)
     with pytest.raises(sp.InputError, match="must be 'z' or 'y'"):
         read(bar(), tmp_path, up="x")

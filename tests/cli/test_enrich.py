@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
@@ -43,8 +45,25 @@ def test_whole_command(folder, capsys):
     # The model is there: the next one is quick, and other flesh needs another model.
     again = ["enrich", "post.glb", "-o", "again.glb", "--clips", "sha*", "--model", "post.supple"]
     assert main([*again, "--quality", "draft", "-q"]) == 0
+    assert main([*again, "--soft", "upper=2", "-q", "--quality", "draft"]) == 0  # the same as then
     assert main([*again, "--soft", "2"]) == 1
     assert "--soft changes the flesh" in capsys.readouterr().err
+
+
+def test_interrupted_after_the_model_it_goes_on_from_there(folder, capsys, monkeypatch):
+    words = ["enrich", "post.glb", "--quality", "draft", "--soft", "upper=2", "--model", "m.supple"]
+    with monkeypatch.context() as patch:
+
+        def interrupted(*_, **__):
+            raise KeyboardInterrupt
+
+        patch.setattr("supple.io.enrich.secondary_motion", interrupted)
+        assert main(words) == 130
+    assert "m.supple is kept; the same command goes on from it" in capsys.readouterr().err
+    assert not (folder / "post_soft.glb").exists()
+    written = (folder / "m.supple").stat().st_mtime_ns
+    assert main(words) == 0
+    assert (folder / "m.supple").stat().st_mtime_ns == written
 
 
 def test_without_softness_the_clips_come_back(folder, capsys):
@@ -53,6 +72,14 @@ def test_without_softness_the_clips_come_back(folder, capsys):
     t = np.linspace(0, 0.5, 13)
     before, after = PlayedGltf("post.glb"), PlayedGltf("post_soft.glb")
     np.testing.assert_array_equal(after.positions("shake", t), before.positions("shake", t))
+
+
+def test_list_of_names(folder, capsys):
+    assert main(["enrich", "post.glb", "--list"]) == 0
+    told = capsys.readouterr().out
+    for part in ("shake  (0.50 s)", "bend  (0.60 s)", "--soft", "lower, upper"):
+        assert part in told
+    assert not (folder / "post_soft.glb").exists()
 
 
 @pytest.mark.parametrize(
@@ -64,18 +91,57 @@ def test_without_softness_the_clips_come_back(folder, capsys):
         (["post.glb", "-o", "none/x.glb"], "there is no folder none"),
         (["post.glb", "--report", "x.txt"], "ends in .html"),
         (["post.glb", "--model", "x.npz"], "ends in .supple"),
+        (["post.fbx"], "export it as one, as Blender can"),
+        (["soft.glb"], "has flesh already, from an earlier run"),
+        (["post.glb", "--clips", ""], "a list of clips is empty; there is shake, bend"),
         (["post.glb", "--clips", "run"], "there is no clip 'run'; there is shake, bend"),
-        (["post.glb", "--soft", "upprr=2"], "no joint is called 'upprr'; there is upper"),
+        (["post.glb", "--soft", "upprr=2"], "no joint or part is called 'upprr'; there is upper"),
         (["still.glb"], "no clip that moves its joints"),
     ],
 )
 def test_what_it_cannot_take(folder, capsys, words, message):
     post(folder, clips=False, name="still.glb")
+    (folder / "post.fbx").write_bytes(b"Kaydara FBX Binary")
+    if "soft.glb" in words:
+        assert main(["enrich", "post.glb", "-o", "soft.glb", "--quality", "draft"]) == 0
     assert main(["enrich", *words]) == 1
     assert message in capsys.readouterr().err
     assert not (folder / "post_soft.glb").exists()
 
 
-@pytest.mark.parametrize("words", [["--soft", "a=-1"], ["--settle", "soon"], ["--quality", "x"]])
-def test_wrong_words(folder, capsys, words):
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--soft", "a=-1"], "softness is 0 or more"),
+        (["--soft", "tail"], "'tail' has no number in it; tail=2 is twice as soft"),
+        (["--soft", "tail=very"], "tail=2 is twice as soft, tail=0 rigid"),
+        (["--settle", "fast"], "'fast' is not a time above 0; write 0.4s or 400ms"),
+        (["--settle", "0s"], "'0s' is not a time above 0"),
+        (["--quality", "x"], "choose from"),
+    ],
+)
+def test_wrong_words(folder, capsys, words, message):
     assert main(["enrich", "post.glb", *words]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_info_and_convert_know_characters_and_their_flesh(folder, capsys):
+    words = ["--quality", "draft", "-o", "soft.glb", "--model", "post.supple", "-q"]
+    assert main(["enrich", "post.glb", *words]) == 0
+    told = {}
+    for name in ("post.glb", "soft.glb", "post.supple"):
+        assert main(["info", name]) == 0
+        told[name] = capsys.readouterr().out
+    assert "none yet; supple enrich gives it some" in told["post.glb"]
+    assert "shake (0.50 s), bend (0.60 s)" in told["soft.glb"]
+    assert "morph targets that clips move" in told["soft.glb"]
+    assert "supple enrich CHARACTER --model post.supple" in told["post.supple"]
+    assert main(["info", "post.supple", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["kind"] == "pose-space model"
+    assert main(["convert", "soft.glb", "post.obj"]) == 0
+    assert "its joints, clips and flesh stay behind" in capsys.readouterr().err
+    for command in (["convert", "post.supple", "x.usd"], ["play", "post.supple"]):
+        assert main(command) == 1
+        assert "is a model of flesh" in capsys.readouterr().err
+    assert main(["convert", "post.glb", "x.usd"]) == 1
+    assert "supple enrich post.glb --output x.usdc" in capsys.readouterr().err

@@ -16,7 +16,8 @@ from supple.character.gltf import read_rigged
 from supple.character.live import PoseSimulation
 from supple.character.pose_space_file import load_pose_space_model
 from supple.character.rigs import SkeletonRig
-from supple.character.soft_character import Quality, settling, soft_model, softness_of_joints
+from supple.character.soft_character import Quality, settling, soft_model, swing_of
+from supple.character.softness import Softness, softness_of_joints
 from supple.errors import InputError, MeshError
 from supple.integrators import TRBDF2
 from supple.io.enrich import enrich
@@ -47,7 +48,8 @@ def source(folder):
 @pytest.fixture(scope="module")
 def made(source, folder):
     """Both clips of the post, and the model in a file."""
-    return enrich(source, folder / "soft.glb", quality=SMALL, model=folder / "post.supple")
+    model = folder / "post.supple"
+    return enrich(source, folder / "soft.glb", quality=SMALL, swing=2.0, model=model)
 
 
 def test_file_plays_what_the_flesh_does(made, source, folder):
@@ -125,7 +127,8 @@ def test_settle_is_when_a_twentieth_is_left(folder, made):
         far.append(np.linalg.norm(simulation.surface_displacements(), axis=1).max())
     assert max(far[300:]) < 0.08 * start
     assert max(far[100:160]) > 0.1 * start
-    assert settling(model, 1e-3)[1] > 0.05  # it cannot be sooner than without any swing
+    soonest = np.log(20) / (2 * np.pi * swing_of(model))  # it cannot be sooner than without swing
+    assert settling(model, 1e-3)[1] == pytest.approx(soonest)
 
 
 def test_other_kinds_of_files(source, folder, made):
@@ -221,7 +224,7 @@ def test_softness_by_name(source):
     assert dict(zip(character.rig.names, soft, strict=True)) == {
         "scene": 2, "holder": 2, "lower": 2, "upper": 0.5,
     }  # fmt: skip
-    with pytest.raises(InputError, match="no joint is called 'uper'; there is upper"):
+    with pytest.raises(InputError, match="no joint or part is called 'uper'; there is upper"):
         softness_of_joints(character, {"uper": 1})
     with pytest.raises(InputError, match="softness of upper"):
         softness_of_joints(character, {"upper": -1})
@@ -231,7 +234,8 @@ def test_softer_joint_has_softer_flesh(source):
     rig = SkeletonRig(read_rigged(source).character)
     names = rig.character.rig.names
     softness = np.where(np.array(names) == "upper", 4.0, 1.0)
-    model = soft_model(rig, SMALL, softness=softness)
+    skin = np.full(rig.n_vertices, np.nan)
+    model = soft_model(rig, SMALL, softness=Softness(softness, skin))
     height = model.tet_rig.mesh.centroids[model.cells, 2]
     mu = model.lame[0, :, 1]
     assert mu[height.argmax()] < 0.5 * mu[height.argmin()]

@@ -50,6 +50,8 @@ class Part:
     first: int
     count: int
     skinned: bool
+    material: str = ""
+    """Its name, where it has one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +70,10 @@ def read_rigged(
     """The same as ``read_character``, with the places in the file."""
     file = existing(path)
     if file.suffix.lower() not in (".glb", ".gltf"):
-        raise MeshError(f"{file}: read_character reads .glb and .gltf; export the character as one")
+        raise MeshError(
+            f"{file}: characters are read from .glb and .gltf files; export it as one, as Blender "
+            "can after importing .fbx, .dae, .usd and others"
+        )
     if up not in _TURNS:
         raise InputError(f"up={up!r} must be 'z' or 'y'")
     factor = number("scale", scale, above=0)
@@ -184,8 +189,8 @@ class _Reader:
             for k, primitive in enumerate(self._document.meshes[found.mesh].primitives):
                 piece = self._piece(primitive, first, skinned=skinned)
                 start = sum(part.count for part in self.parts)
-                part = Part(self._name(node), node, k, start, len(piece.vertices), skinned)
-                self.parts.append(part)
+                count, paint = len(piece.vertices), self._material(primitive)
+                self.parts.append(Part(self._name(node), node, k, start, count, skinned, paint))
                 pieces.append(piece)
         widest = max(piece.bones.shape[1] for piece in pieces)
         starts = [part.first for part in self.parts]
@@ -197,6 +202,10 @@ class _Reader:
             np.concatenate([_widened(piece.bones, widest) for piece in pieces]),
             np.concatenate([_widened(piece.weights, widest) for piece in pieces]),
         )
+
+    def _material(self, primitive: Any) -> str:
+        paint = primitive.material
+        return "" if paint is None else self._document.materials[paint].name or ""
 
     def _piece(self, primitive: Any, first: int, *, skinned: bool) -> _Piece:
         if primitive.extensions and "KHR_draco_mesh_compression" in primitive.extensions:

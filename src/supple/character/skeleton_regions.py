@@ -63,14 +63,14 @@ def _carried(character: Character) -> Floats:
 def _limbs_and_body(character: Character, bones: Bones) -> list[list[int]]:
     """Chains of joints that end, and together those that others hang on."""
     parents = character.rig.parents
-    chains = _chains(parents, bones)
+    chains = chains_of(parents, bones)
     inner = [c for c in chains if any(parents[other[0]] in c for other in chains)]
     limbs = [chain for chain in chains if chain not in inner]
     body = [joint for chain in inner for joint in chain]
     return [body, *limbs] if body else limbs
 
 
-def _chains(parents: Ints, bones: Bones) -> list[list[int]]:
+def chains_of(parents: Ints, bones: Bones) -> list[list[int]]:
     """Joints with bones in chains: a joint goes on with its parent's where it is the only child."""
     with_bone = [int(joint) for joint in np.unique(bones.joints)]  # parents come first
     chain_of: dict[int, list[int]] = {}

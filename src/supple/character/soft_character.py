@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-import fnmatch
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,14 +12,14 @@ from supple.body import Body
 from supple.character.bones import bones_of
 from supple.character.building import pose_space_model
 from supple.character.character import Character
-from supple.character.painting import stiffness_by_joint
+from supple.character.painting import painted
 from supple.character.pose_choice import candidates_of, choose_poses
 from supple.character.pose_space_model import PoseSpaceModel
 from supple.character.rigs.skeleton import SkeletonRig
+from supple.character.softness import Softness
 from supple.character.volume import Volume, character_volume
 from supple.checks import number
 from supple.damping import Rayleigh
-from supple.errors import InputError
 from supple.mass import LumpedMass
 from supple.materials import StableNeoHookean
 from supple.types import Bools, Floats, Progress
@@ -60,33 +57,17 @@ QUALITIES = {
 }
 
 
-def softness_of_joints(character: Character, wishes: Mapping[str, float]) -> Floats:
-    """How soft each joint's flesh is, (j,): 1 unless told, 2 twice as soft, 0 rigid.
-
-    ``wishes`` by name, with wildcards; the last that fits counts.
-    """
-    names = character.rig.names
-    found = np.ones(len(names))
-    for pattern, value in wishes.items():
-        fits = [k for k, name in enumerate(names) if fnmatch.fnmatchcase(name, pattern)]
-        if not fits:
-            near = difflib.get_close_matches(pattern, names, n=5) or list(names[1:13])
-            raise InputError(f"no joint is called {pattern!r}; there is {', '.join(near)}")
-        found[fits] = number(f"softness of {pattern}", value, at_least=0)
-    return found
-
-
 def soft_model(
     rig: SkeletonRig,
     quality: Quality,
     *,
-    softness: Floats,
+    softness: Softness,
     swing: float = 4.0,
     poses: Floats | None = None,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> PoseSpaceModel:
-    """The pose-space model of a character whose joints have a ``softness`` (j,) each.
+    """The pose-space model of a character that is soft by joint and by skin.
 
     Where that is 1, flesh that is pushed along the softest of three axes swings back ``swing``
     times a second [Hz]. Bones that are thin and straight let flesh twist about them far more
@@ -97,12 +78,8 @@ def soft_model(
     volume = character_volume(rig, vertices=quality.vertices, progress=progress)
     rigid = _rigid(character, softness, volume.mesh.vertices)
     volume = volume.held(bones_of(character), fixed=np.flatnonzero(rigid))
-    soft = np.where(softness > 0, softness, 1.0)
-    stiffness = None
-    if (soft != 1).any():
-        names = character.rig.names
-        factors = {name: 1 / value for name, value in zip(names, soft, strict=True) if value != 1}
-        stiffness = stiffness_by_joint(character, volume.skin, factors)
+    logs = _stiffness_logs(character, softness)
+    stiffness = np.exp(painted(volume.skin, logs)) if np.nan_to_num(logs).any() else None
     model = pose_space_model(
         rig,
         volume=volume,
@@ -163,10 +140,21 @@ def _pushed_square(volume: Volume) -> float:
     return float(squares.min())
 
 
-def _rigid(character: Character, softness: Floats, places: Floats) -> Bools:
-    """Which of ``places`` (n, 3) are nearest to skin that follows joints without softness."""
+def _rigid(character: Character, softness: Softness, places: Floats) -> Bools:
+    """Which of ``places`` (n, 3) are nearest to skin without softness."""
     skin = character.skin
-    share = (skin.weights * (softness == 0)[skin.joints[skin.bones]]).sum(axis=1)
+    share = (skin.weights * (softness.joints == 0)[skin.joints[skin.bones]]).sum(axis=1)
     _, near = cKDTree(character.surface().vertices).query(places)
-    rigid: Bools = share[near] > _RIGID
+    of_joints = np.isnan(softness.skin)
+    rigid: Bools = np.where(of_joints, share > _RIGID, softness.skin == 0)[near]
     return rigid
+
+
+def _stiffness_logs(character: Character, softness: Softness) -> Floats:
+    """Logarithms of the factors of stiffness on the skin, (n,), NaN where it is rigid anyway."""
+    skin = character.skin
+    of_joints = -np.log(np.where(softness.joints > 0, softness.joints, 1.0))
+    blended = (skin.weights * of_joints[skin.joints[skin.bones]]).sum(axis=1)
+    own = -np.log(np.where(softness.skin > 0, softness.skin, np.nan))
+    logs: Floats = np.where(np.isnan(softness.skin), blended, own)
+    return logs

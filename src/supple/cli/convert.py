@@ -21,7 +21,8 @@ from supple import (
     write_mesh,
     write_surface,
 )
-from supple.cli.info import is_motion, load, unfinished
+from supple.cli.info import is_motion, load, refuse_models, unfinished
+from supple.cli.info_character import character_facts
 from supple.cli.progress import Reporter, say
 from supple.io.export import MOTION_FORMATS
 from supple.io.scene import up_axis
@@ -58,12 +59,23 @@ def _convert(source: Path, target: Path, given: argparse.Namespace) -> None:
         raise InputError("--up is for motions")
     if given.epsilon is not None and given.edge is None:
         raise InputError("--epsilon goes with --edge")
+    refuse_models(source)
+    character = character_facts(source)
+    if character is not None and ending in MOTION_FORMATS and ending not in WRITTEN_SURFACES:
+        original = "ORIGINAL.glb" if character["soft targets"] else source
+        raise InputError(
+            f"{source} is a character; supple enrich {original} --output {target.stem}.usdc writes "
+            "its clips for film tools, with flesh, or without by --soft 0"
+        )
     if ending not in (*WRITTEN_MESHES, *WRITTEN_SURFACES):
         raise InputError(
             f"cannot write {target}: a mesh ends in {', '.join(WRITTEN_MESHES)}, a surface in "
             f"{', '.join(WRITTEN_SURFACES)}; only motions become {', '.join(MOTION_FORMATS)}"
         )
     loaded = load(source).scaled(given.scale)
+    if character is not None:
+        left = "joints, clips and flesh" if character["soft targets"] else "joints and clips"
+        warnings.warn(f"only the skin at rest is taken; its {left} stay behind", stacklevel=2)
     if isinstance(loaded, Surface):
         if ending in WRITTEN_SURFACES:
             if filling:

@@ -4,31 +4,44 @@ from __future__ import annotations
 
 import argparse
 import fnmatch
+import re
 import sys
 import warnings
 from pathlib import Path
 
 import supple as sp
 from supple.character import read_character
+from supple.character.pose_space_file import load_pose_space_model
 from supple.character.soft_character import swing_of
+from supple.cli.enrich_list import tell_names
 from supple.cli.progress import Reporter, say
 from supple.errors import InputError
-from supple.io.enrich import ENRICHED, Enriched, enrich
-from supple.io.enrich_page import write_enrich_report
+from supple.io.enrich import ASKED, Enriched, enrich
+from supple.io.enrich_files import ENRICHED
+from supple.io.enrich_page import length, write_enrich_report
+from supple.reduction.cubature import CubatureWarning
 
 _MANY = 8  # morph targets: more than these are too many for some engines
 
 
 def command(given: argparse.Namespace) -> int:
+    if given.list:
+        tell_names(given.source)
+        return 0
     if given.threads is not None:
         sp.set_thread_count(given.threads)
     target = Path(given.output or f"{Path(given.source).stem}_soft.glb")
     _check(target, given)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        made = _enriched(target, given)
-    for note in [*made.notes, *(str(each.message) for each in caught)]:
-        print(f"note: {note}", file=sys.stderr)
+        try:
+            made = _enriched(target, given)
+        except KeyboardInterrupt:
+            if given.model is not None and Path(given.model).exists():
+                print(f"{given.model} is kept; the same command goes on from it", file=sys.stderr)
+            raise
+    for note in [*made.notes, *map(_warned, caught)]:
+        print(f"note: {_in_options(note)}", file=sys.stderr)
     rows = facts(made, given.source)
     if given.report is not None:
         title = f"{Path(given.source).stem}, with flesh"
@@ -41,6 +54,17 @@ def command(given: argparse.Namespace) -> int:
     if given.report is not None:
         say(f"Look: {given.report}", quiet=given.quiet)
     return 0
+
+
+def _warned(caught: warnings.WarningMessage) -> str:
+    """What a warning says; how to choose cells is nothing that the command lets one say."""
+    text = str(caught.message)
+    return text.split(";")[0] if isinstance(caught.message, CubatureWarning) else text
+
+
+def _in_options(note: str) -> str:
+    """A note of the library in words of the command: length= is --length."""
+    return re.sub(r"\b(length|soft|swing|rate|targets)=", r"--\1", note)
 
 
 def _check(target: Path, given: argparse.Namespace) -> None:
@@ -63,11 +87,12 @@ def _check(target: Path, given: argparse.Namespace) -> None:
     if given.model is not None and Path(given.model).suffix.lower() != ".supple":
         raise InputError(f"--model {given.model}: the name of a model ends in .supple")
     if given.model is not None and Path(given.model).exists():
-        changes = {"--soft": given.soft, "--swing": given.swing, "--length": given.length}
+        made_with = load_pose_space_model(given.model).measured.get(ASKED, {})
+        changes = {"soft": _in_order(given.soft), "swing": given.swing, "length": given.length}
         for option, value in changes.items():
-            if value:
+            if value and value != made_with.get(option):
                 raise InputError(
-                    f"{option} changes the flesh, which {given.model} has made already; leave "
+                    f"--{option} changes the flesh, which {given.model} has made already; leave "
                     "--model out, or give another name"
                 )
 
@@ -78,7 +103,7 @@ def _enriched(target: Path, given: argparse.Namespace) -> Enriched:
             given.source,
             target,
             clips=_matching(given.source, given.clips),
-            soft=dict(given.soft) if given.soft else 1.0,
+            soft=_in_order(given.soft) or 1.0,
             swing=given.swing or 4.0,
             settle=given.settle,
             quality=given.quality or "good",
@@ -91,6 +116,15 @@ def _enriched(target: Path, given: argparse.Namespace) -> Enriched:
             model=given.model,
             progress=reporter,
         )
+
+
+def _in_order(wishes: list[tuple[str, float]]) -> dict[str, float]:
+    """Wishes by name, of which one that is repeated counts where it comes last."""
+    found: dict[str, float] = {}
+    for name, value in wishes:
+        found.pop(name, None)
+        found[name] = value
+    return found
 
 
 def _matching(source: str, text: str | None) -> list[str] | None:
@@ -106,6 +140,8 @@ def _matching(source: str, text: str | None) -> list[str] | None:
             there = ", ".join(clips) or "none"
             raise InputError(f"there is no clip {pattern!r}; there is {there}")
         found += [name for name in fits if pattern and name not in found]
+    if not found:
+        raise InputError(f"a list of clips is empty; there is {', '.join(clips) or 'none'}")
     return found
 
 
@@ -141,15 +177,16 @@ def facts(made: Enriched, source: str) -> list[tuple[str, str]]:
     rows.append(
         (
             "moves",
-            f"by {1e3 * far.largest:.3g} mm at most, {100 * far.largest / made.size:.2g} % of the "
+            f"by {length(far.largest)} at most, {100 * far.largest / made.size:.2g} % of the "
             f"body, in {far.clip}",
         )
     )
     if made.targets:
         many = "; some engines take no more than 8: --targets 8" if made.targets > _MANY else ""
-        rows.append(("targets", f"{made.targets} morph targets{many}"))
+        noun = "morph target" if made.targets == 1 else "morph targets"
+        rows.append(("targets", f"{made.targets} {noun}{many}"))
         share = 100 * made.max_error / made.size
-        rows.append(("error", f"{1e3 * made.max_error:.2g} mm at most, {share:.2g} % of the body"))
+        rows.append(("error", f"{length(made.max_error)} at most, {share:.2g} % of the body"))
     parts = ", ".join(f"{name} {taken:.1f} s" for name, taken in made.seconds.items())
     rows.append(("time", f"{sum(made.seconds.values()):.1f} s: {parts}"))
     return rows

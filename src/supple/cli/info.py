@@ -20,6 +20,13 @@ from supple import (
     read_motion,
     read_surface,
 )
+from supple.character.pose_space_file import is_pose_space_file
+from supple.cli.info_character import (
+    character_facts,
+    character_rows,
+    flesh_facts,
+    flesh_rows,
+)
 from supple.cli.info_damping import damping_facts, damping_rows
 from supple.cli.info_model import model_facts, model_rows
 from supple.cli.progress import say
@@ -47,6 +54,7 @@ def command(given: argparse.Namespace) -> int:
 
 def load(path: Path) -> VolumeMesh | Surface:
     """A mesh or a surface, by the ending of the file's name."""
+    refuse_models(path)
     ending = path.suffix.lower()
     if ending not in (*MESH_FORMATS, *SURFACE_FORMATS):
         raise InputError(
@@ -61,6 +69,17 @@ def load(path: Path) -> VolumeMesh | Surface:
         with contextlib.suppress(MeshError):
             return read_mesh(path)
     return read_surface(path)
+
+
+def refuse_models(path: Path) -> None:
+    """Stops at files of models, which hold no mesh to take; the message says what they are for."""
+    if path.is_file() and is_pose_space_file(path):
+        raise InputError(
+            f"{path} is a model of flesh, which moves with a character: use supple enrich "
+            f"CHARACTER --model {path}, with --output for .glb, .usdc, .npz, .pc2 or .mdd"
+        )
+    if path.is_file() and is_model_file(path):
+        raise InputError(f"{path} is a reduced model; supple play {path} --export writes a run")
 
 
 def is_motion(path: Path) -> bool:
@@ -89,6 +108,8 @@ def _described(path: Path) -> dict[str, Any]:
         return {"file": str(path), **_motion(path)}
     if is_model_file(path):
         return {"file": str(path), **model_facts(path)}
+    if is_pose_space_file(path):
+        return {"file": str(path), **flesh_facts(path)}
     if path.suffix.lower() == ".supple":
         raise InputError(f"{path} is damaged, or no reduced model: it does not begin like one")
     if is_damping_file(path):
@@ -97,6 +118,9 @@ def _described(path: Path) -> dict[str, Any]:
         return {"file": str(path), **_scene(path)}
     loaded = load(path)
     made = _surface(loaded) if isinstance(loaded, Surface) else _mesh(loaded)
+    character = character_facts(path)
+    if character is not None:
+        made["character"] = character
     return {"file": str(path), **made}
 
 
@@ -195,8 +219,13 @@ def _lines(found: dict[str, Any]) -> list[str]:
         rows, head = _motion_rows(found), f"{found['file']}: a motion of {found['mesh']}"
     elif kind == "reduced model":
         rows, head = model_rows(found), f"{found['file']}: a reduced model of {found['mesh']}"
+    elif kind == "pose-space model":
+        rows, head = flesh_rows(found), f"{found['file']}: a model of flesh, {found['mesh']}"
     elif kind == "damping":
         rows, head = damping_rows(found), f"{found['file']}: a damping"
+    elif "character" in found:
+        rows = [*character_rows(found["character"]), *_surface_rows(found)]
+        head = f"{found['file']}: a character and its skin"
     elif kind == "surface":
         rows, head = _surface_rows(found), f"{found['file']}: a surface"
     else:

@@ -19,7 +19,8 @@ def add_enrich(commands: Any) -> None:
         "in any viewer or engine. Loops still loop.",
         "example:\n"
         "  supple enrich cow.glb -o cow_soft.glb\n"
-        "  supple enrich cow.glb --clips Walk,Gallop --settle 0.4s --soft 'Tail*=2' --soft Head=0\n"
+        "  supple enrich cow.glb --list\n"
+        "  supple enrich cow.glb --clips Walk,Gallop --settle 0.4s --soft tail=2 --soft head=0\n"
         "  supple enrich cow.glb --quality draft --targets 8 --report cow.html\n"
         "  supple enrich cow.glb -o cow.usdc --clips Walk\n\n"
         "writes, whole or not at all, by the ending of the output's name:\n"
@@ -45,10 +46,13 @@ def add_enrich(commands: Any) -> None:
         action="append",
         type=softness,
         default=[],
-        metavar="[JOINT=]S",
-        help="how soft: 1 as by default, 2 twice as soft, 0 rigid; for the flesh of a joint, by "
-        "name or pattern such as 'Tail*=2', or without a name for all; may be repeated, and the "
-        "last that fits counts",
+        metavar="[NAME=]S",
+        help="how soft: 1 as by default, 2 twice as soft, 0 rigid; for a part of the body such as "
+        "'left arm=2', for joints by name or pattern such as 'Tail*=2', or without a name for all; "
+        "may be repeated, and the last that fits counts",
+    )
+    enrich.add_argument(
+        "--list", action="store_true", help="only tell which clips, parts and joints can be named"
     )
     enrich.add_argument(
         "--swing",
@@ -110,15 +114,24 @@ def add_enrich(commands: Any) -> None:
 
 def softness(text: str) -> tuple[str, float]:
     name, _, value = text.rpartition("=")
-    found = number(value)
+    try:
+        found = number(value)
+    except argparse.ArgumentTypeError as error:
+        part = name or value or "tail"
+        raise argparse.ArgumentTypeError(
+            f"{text!r} has no number in it; {part}=2 is twice as soft, {part}=0 rigid"
+        ) from error
     if found < 0:
         raise argparse.ArgumentTypeError(f"{text!r}: softness is 0 or more")
-    return name or "*", found
+    return name.strip() or "*", found
 
 
 def seconds(text: str) -> float:
     units = {"ms": 1e-3, "s": 1.0}
-    for unit, factor in units.items():
-        if text.endswith(unit):
-            return positive(text.removesuffix(unit).strip()) * factor
-    return positive(text)
+    unit = next((each for each in units if text.endswith(each)), "")
+    try:
+        return positive(text.removesuffix(unit).strip()) * units.get(unit, 1.0)
+    except argparse.ArgumentTypeError as error:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a time above 0; write 0.4s or 400ms"
+        ) from error

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 import supple as sp
+from supple.character.pose_space_file import is_pose_space_file
 from supple.cli.progress import Reporter, say
 from supple.io.export import MOTION_FORMATS
 from supple.io.play_page import Play, Record, held_vertices, runs_in_page, write_play_page
@@ -75,6 +76,11 @@ def _check_targets(source: Path, page: Path, given: argparse.Namespace) -> None:
         )
     if not source.exists():
         raise sp.InputError(f"there is no file {source}; supple reduce makes a model")
+    if source.is_file() and is_pose_space_file(source):
+        raise sp.InputError(
+            f"{source} is a model of flesh, which moves with a character: use supple enrich "
+            f"CHARACTER --model {source} --report page.html"
+        )
     if source.is_file() and source.suffix.lower() != ".supple" and not is_model_file(source):
         raise sp.InputError(f"{source} is not a reduced model; make one: supple reduce {source}")
     for target in (page, Path(given.export) if given.export else page):

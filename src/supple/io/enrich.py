@@ -7,12 +7,11 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from supple.character import Character
-from supple.character.clip_frames import frame_times
-from supple.character.gltf import RiggedFile, read_rigged
+from supple.character.gltf import RiggedFile
 from supple.character.live import PoseSimulation
 from supple.character.pose_space_file import load_pose_space_model
 from supple.character.pose_space_model import PoseSpaceModel
@@ -23,25 +22,20 @@ from supple.character.soft_character import (
     Quality,
     settling,
     soft_model,
-    softness_of_joints,
     swing_of,
 )
 from supple.character.soft_motion import SoftMotion
+from supple.character.softness import Softness, softness_of
 from supple.checks import number, whole_number
 from supple.errors import InputError
 from supple.integrators import TRBDF2
-from supple.io.gltf_soft import write_soft_gltf
-from supple.io.usd_character import write_usd_character
-from supple.io.vertex_cache import CACHES, write_vertex_cache
-from supple.types import Bools, Floats, Progress
+from supple.io.enrich_files import ENRICHED, frame_rate, write_enriched
+from supple.io.enrich_source import chosen_clips, only, read_to_enrich, skinned, spread, unmoved
+from supple.types import Progress
 
+ASKED = "asked"
+"""Where a model keeps what was wished of its flesh."""
 _GRAVITY = (0.0, 0.0, -9.81)
-_CENTIMETRES = 30.0  # [m]: a character that is larger is taken to be in centimetres
-_SMALLEST = 1e-5  # of the body: what nobody sees
-_EVEN = 30.0  # [1/s] frames where they must be evenly spaced
-USD = (".usd", ".usda", ".usdc")
-ENRICHED = (".glb", *USD, *CACHES)
-"""The kinds of files that are written."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +86,9 @@ def enrich(
             (``.usd``, ``.usda``, ``.usdc``) and vertex caches (``.npz``, ``.pc2``, ``.mdd``) hold
             the vertices of every frame, in a file for each clip.
         clips: Names of those to enrich, all unless given.
-        soft: How soft flesh is: 1 as by default, 2 twice as soft, 0 rigid. By names of joints, with
-            wildcards, ``{"Tail*": 2, "Head": 0}``, where others have 1.
+        soft: How soft flesh is: 1 as by default, 2 twice as soft, 0 rigid. By parts of the body,
+            joints or materials, with wildcards, ``{"left arm": 2, "Tail*": 2, "Skirt": 3}``, where
+            others have 1. Hooves, horns, shoes and the like, and soles, are hard unless named.
         swing: How often flesh of softness 1 that is pushed swings to and fro [1/s].
         settle: Time in which a swing falls to 5 % [s].
         quality: "draft", "good" or "best".
@@ -117,19 +112,26 @@ def enrich(
     number("swing", swing, above=0, unit="Hz")
     number("settle", settle, above=0, unit="s")
     clock = _Clock()
-    rigged, notes = _read(source, length)
+    rigged, notes = read_to_enrich(source, length)
     character = rigged.character
-    names = _chosen_clips(character, clips)
-    _chosen_clips(character, once)
+    names = chosen_clips(character, clips)
+    if not names:
+        raise InputError(f"clips={clips!r} names none; there is {', '.join(character.clips)}")
+    chosen_clips(character, once)
     size = float(np.linalg.norm(np.ptp(character.surface().vertices, axis=0)))
     wishes = soft if isinstance(soft, Mapping) else {"*": number("soft", soft, at_least=0)}
-    softness = softness_of_joints(character, wishes)
+    softness = softness_of(rigged, wishes)
     clock.note("reading")
 
-    with_skin = _skinned(rigged)
-    if softness[np.unique(character.skin.joints)].any():
-        rig = SkeletonRig(_only(character, with_skin, names))
-        flesh = _model(rig, chosen, softness, swing, seed, model, progress)
+    with_skin = skinned(rigged)
+    if softness.any(character.skin):
+        made_before = model is not None and Path(model).exists()
+        if softness.hard and not made_before:
+            notes.append(f"taken for hard, unless soft= names them: {', '.join(softness.hard)}")
+        rig = SkeletonRig(only(character, with_skin, names))
+        softness = replace(softness, skin=softness.skin[with_skin])
+        asked = {"soft": dict(wishes), "swing": swing, "length": length}
+        flesh = _model(rig, chosen, softness, asked, seed, model, progress)
         clock.note("model of the flesh")
         damping, reached = settling(flesh, settle)
         if reached > 1.01 * settle:
@@ -151,18 +153,20 @@ def enrich(
                 simulation,
                 rig,
                 name,
-                rate=_rate(character, name, rate, kind),
+                rate=frame_rate(character, name, rate, kind),
                 loop=False if name in once else None,
                 sag=sag,
                 progress=progress,
             )
-            motions.append(_spread(moved, with_skin))
+            motions.append(spread(moved, with_skin))
         clock.note("motion of the flesh")
     else:
         flesh, reached = None, settle
-        motions = [_rigid(character, name, _rate(character, name, rate, kind)) for name in names]
+        motions = [
+            unmoved(character, name, frame_rate(character, name, rate, kind)) for name in names
+        ]
         notes.append("nothing is soft; the clips come back as they were")
-    written = _write(Path(source), Path(path), rigged, motions, chosen, size, progress)
+    written = write_enriched(Path(source), Path(path), rigged, motions, chosen, size, progress)
     clock.note("writing")
     files, count, error = written
     return Enriched(
@@ -181,81 +185,11 @@ def _quality(given: str | Quality, targets: int | None) -> Quality:
     return replace(given, targets=whole_number("targets", targets, at_least=1))
 
 
-def _read(source: str | os.PathLike[str], length: float | None) -> tuple[RiggedFile, list[str]]:
-    rigged = read_rigged(source)
-    if not rigged.character.clips:
-        raise InputError(
-            f"{source} has a skin but no clip that moves its joints; flesh follows motion, so "
-            "export the character with an animation"
-        )
-    if not len(rigged.character.skin.triangles):
-        raise InputError(f"{source} has no triangles; lines and points have no flesh")
-    x = rigged.character.surface().vertices
-    long, size = float(np.ptp(x, axis=0).max()), float(np.linalg.norm(np.ptp(x, axis=0)))
-    if not size > 0:
-        raise InputError(f"{source}: all vertices are at one place")
-    if length is not None:
-        return read_rigged(source, scale=number("length", length, above=0, unit="m") / long), []
-    if size <= _CENTIMETRES:
-        return rigged, []
-    note = f"the character is {long:.3g} long, which is taken for centimetres; length= sets it"
-    return read_rigged(source, scale=0.01), [note]
-
-
-def _chosen_clips(character: Character, wanted: Sequence[str] | None) -> list[str]:
-    if wanted is None:
-        return list(character.clips)
-    return [character.clip(name).name for name in dict.fromkeys(wanted)]
-
-
-def _rate(character: Character, name: str, rate: float | None, kind: str) -> float | None:
-    """Frames a second of a clip; those of a .pc2 file are evenly spaced up to the last."""
-    duration = character.clip(name).duration
-    if kind != ".pc2" or not duration:
-        return rate
-    return max(1, round(duration * (_EVEN if rate is None else rate))) / duration
-
-
-def _skinned(rigged: RiggedFile) -> Bools:
-    """Which vertices have a skin, (n,)."""
-    return np.concatenate([np.full(part.count, part.skinned) for part in rigged.parts])
-
-
-def _only(character: Character, kept: Bools, clips: Sequence[str]) -> Character:
-    """The character of the vertices that are kept, with some of its clips."""
-    skin = character.skin
-    number_ = np.cumsum(kept) - 1
-    mine = kept[skin.triangles].all(axis=1)
-    skin = replace(
-        skin,
-        vertices=skin.vertices[kept],
-        triangles=number_[skin.triangles[mine]],
-        bones=skin.bones[kept],
-        weights=skin.weights[kept],
-        targets=None if skin.targets is None else skin.targets[:, kept],
-    )
-    return replace(character, skin=skin, clips={name: character.clips[name] for name in clips})
-
-
-def _spread(motion: SoftMotion, kept: Bools) -> SoftMotion:
-    """The motion of the vertices that are kept as one of all."""
-    if kept.all():
-        return motion
-    wide = np.zeros((len(motion.times), len(kept), 3))
-    wide[:, kept] = motion.displacements
-    return replace(motion, displacements=wide)
-
-
-def _rigid(character: Character, name: str, rate: float | None) -> SoftMotion:
-    times = frame_times(character.clip(name), rate)
-    return SoftMotion(name, times, np.zeros((len(times), len(character.skin.vertices), 3)))
-
-
 def _model(
     rig: SkeletonRig,
     quality: Quality,
-    softness: Floats,
-    swing: float,
+    softness: Softness,
+    asked: dict[str, Any],
     seed: int,
     file: str | os.PathLike[str] | None,
     progress: Progress | None,
@@ -268,52 +202,13 @@ def _model(
         if len(found.skin_cells) != rig.n_vertices:
             raise InputError(f"{file} is the model of another skin; give another name")
         return found
-    made = soft_model(rig, quality, softness=softness, swing=swing, seed=seed, progress=progress)
+    made = soft_model(
+        rig, quality, softness=softness, swing=asked["swing"], seed=seed, progress=progress
+    )
+    made = replace(made, measured={**made.measured, ASKED: asked})
     if file is not None:
         made.save(file)
     return made
-
-
-def _write(
-    source: Path,
-    path: Path,
-    rigged: RiggedFile,
-    motions: Sequence[SoftMotion],
-    quality: Quality,
-    size: float,
-    progress: Progress | None,
-) -> tuple[tuple[Path, ...], int, float]:
-    """The files written, the number of morph targets and the largest error [m]."""
-    if path.suffix.lower() == ".glb":
-        made = write_soft_gltf(
-            source,
-            path,
-            rigged,
-            motions,
-            tolerance=max(
-                quality.tolerance * max(motion.largest for motion in motions), _SMALLEST * size
-            ),
-            targets=quality.targets,
-            normals=quality.normals,
-            progress=progress,
-        )
-        return (path,), made.targets, made.max_error
-    files = []
-    for motion in motions:
-        name = path if len(motions) == 1 else path.with_stem(f"{path.stem}_{_plain(motion.clip)}")
-        positions = rigged.character.vertices_at(motion.times, motion.clip) + motion.displacements
-        if path.suffix.lower() in USD:
-            write_usd_character(name, rigged, motion.times, positions, progress=progress)
-        else:
-            triangles = rigged.character.skin.triangles
-            write_vertex_cache(name, motion.times, positions, triangles)
-        files.append(name)
-    return tuple(files), 0, 0.0
-
-
-def _plain(name: str) -> str:
-    """A name that every file system takes."""
-    return "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in name)
 
 
 class _Clock:

@@ -23,6 +23,7 @@ from supple.types import Floats
 _STILLS = 6
 _STILL_SIZE = (232, 232)
 _FAR = (0.80, 0.16, 0.10)  # the colour of what moves farthest
+_UNSEEN = 1e-6  # [m]
 _CLIPS = 12  # that have a plot
 
 
@@ -100,12 +101,12 @@ def _table(made: Enriched) -> str:
     head = ("", "Frames", "Length", "Plays", "Flesh moves by at most")
     rows = []
     for motion in made.motions:
-        length = float(motion.times[-1] - motion.times[0])
+        lasting = float(motion.times[-1] - motion.times[0])
         plays = "once, from rest"
         if motion.loops:
             plays = f"in a loop, which repeats itself after {motion.rounds} rounds"
-        moved = f"{_length(motion.largest)}, {100 * motion.largest / made.size:.2g} % of the body"
-        cells = (str(len(motion.times)), f"{length:.2f} s", plays, moved)
+        moved = f"{length(motion.largest)}, {100 * motion.largest / made.size:.2g} % of the body"
+        cells = (str(len(motion.times)), f"{lasting:.2f} s", plays, moved)
         values = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
         rows.append(f"<tr><th>{escape(motion.clip)}</th>{values}</tr>")
     top = "".join(f"<th>{name}</th>" for name in head)
@@ -131,12 +132,15 @@ def _summary(made: Enriched, motion: SoftMotion) -> str:
     if not motion.largest:
         return f"{clips}; nothing is soft."
     return (
-        f"{clips}. Flesh moves farthest in {motion.clip}: by {_length(motion.largest)}. A push "
+        f"{clips}. Flesh moves farthest in {motion.clip}: by {length(motion.largest)}. A push "
         f"dies down to a twentieth within {made.settle:.2g} s."
     )
 
 
-def _length(metres: float) -> str:
+def length(metres: float) -> str:
+    """A length to read, in metres or millimetres."""
+    if metres < _UNSEEN:
+        return "0 mm" if not metres else "less than 0.001 mm"
     return f"{1e3 * metres:.3g} mm" if metres < 0.1 else f"{metres:.3g} m"
 
 

@@ -20,6 +20,8 @@ from supple.io.soft_shapes import SoftShapes, soft_shapes
 from supple.mesh.surface import vertex_normals
 from supple.types import Floats, Progress
 
+_NAME = "soft "  # and a number: a morph target that holds soft motion
+
 
 @dataclass(frozen=True)
 class SoftGltf:
@@ -68,6 +70,16 @@ def write_soft_gltf(
     with replacing(path) as temporary:
         temporary.write_bytes(data)
     return SoftGltf(len(shapes.shapes), shapes.max_error, len(data))
+
+
+def soft_target_count(source: str | os.PathLike[str]) -> int:
+    """How many morph targets of a file hold soft motion, written as above."""
+    names = [
+        str(name)
+        for mesh in GltfDocument(source).json.get("meshes", ())
+        for name in (mesh.get("extras") or {}).get("targetNames", ())
+    ]
+    return sum(name.startswith(_NAME) for name in names)
 
 
 class _Writer:
@@ -138,7 +150,7 @@ class _Writer:
             entry["weights"] = [*entry["weights"], *[0.0] * count]
         extras = mesh.setdefault("extras", {})
         names = extras.get("targetNames", [f"target {k + 1}" for k in range(before)])
-        extras["targetNames"] = [*names, *(f"soft {k + 1}" for k in range(count))]
+        extras["targetNames"] = [*names, *(f"{_NAME}{k + 1}" for k in range(count))]
         return before
 
     def _targets(self, primitive: dict[str, Any], part: Part) -> list[dict[str, int]]:

@@ -1,0 +1,74 @@
+"""What ``supple info`` tells of a character, and of a model of its flesh."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from supple import MeshError
+from supple.character.body_parts import body_parts
+from supple.character.gltf import read_rigged
+from supple.character.pose_space_file import load_pose_space_model
+from supple.character.rigs.skeleton import SkeletonRig
+from supple.character.soft_character import swing_of
+from supple.io.gltf_soft import soft_target_count
+from supple.mesh.formats import GLTF
+
+
+def character_facts(path: Path) -> dict[str, Any] | None:
+    """What a surface has besides if it is the skin of a character; nothing if it is not."""
+    if path.suffix.lower() not in GLTF:
+        return None
+    try:
+        character = read_rigged(path).character
+    except MeshError:  # no skin: a surface like any other
+        return None
+    return {
+        "joints": character.rig.n_joints - 1,
+        "parts": list(body_parts(character)),
+        "clips": {name: clip.duration for name, clip in character.clips.items()},
+        "soft targets": soft_target_count(path),
+    }
+
+
+def character_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
+    """The same as lines to print."""
+    clips = ", ".join(f"{name} ({length:.2f} s)" for name, length in found["clips"].items())
+    count = found["soft targets"]
+    flesh = "none yet; supple enrich gives it some" if clips else "none; it has no clips to follow"
+    return [
+        ("joints", f"{found['joints']:,}, of {', '.join(found['parts'])}"),
+        ("clips", clips or "none"),
+        ("flesh", f"{count} morph targets that clips move, by supple enrich" if count else flesh),
+    ]
+
+
+def flesh_facts(path: Path) -> dict[str, Any]:
+    """What is in a model of a character's flesh."""
+    model = load_pose_space_model(path)
+    rig, mesh = model.tet_rig.rig, model.tet_rig.mesh
+    return {
+        "kind": "pose-space model",
+        "mesh": repr(mesh),
+        "rig": type(rig).__name__,
+        "joints": rig.character.rig.n_joints - 1 if isinstance(rig, SkeletonRig) else None,
+        "skin vertices": len(model.skin_cells),
+        "coordinates": model.n_coordinates,
+        "poses": model.n_poses,
+        "cubature cells": len(model.cells),
+        "swing": swing_of(model),
+        "bytes": path.stat().st_size,
+    }
+
+
+def flesh_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
+    """The same as lines to print."""
+    joints = "" if found["joints"] is None else f" of {found['joints']:,} joints"
+    return [
+        ("character", f"{found['rig']}{joints}, {found['skin vertices']:,} vertices"),
+        ("coordinates", f"{found['coordinates']}, in each of {found['poses']} poses"),
+        ("cubature", f"{found['cubature cells']:,} cells"),
+        ("swings", f"{found['swing']:.3g} times a second when it is pushed"),
+        ("size", f"{found['bytes'] / 1e6:,.1f} MB"),
+        ("use", "supple enrich CHARACTER --model " + found["file"]),
+    ]

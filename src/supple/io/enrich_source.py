@@ -1,0 +1,91 @@
+"""What is enriched: the file that is read, and which of its vertices, clips and frames."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from supple.character import Character
+from supple.character.clip_frames import frame_times
+from supple.character.gltf import RiggedFile, read_rigged
+from supple.character.soft_motion import SoftMotion
+from supple.checks import number
+from supple.errors import InputError
+from supple.io.gltf_soft import soft_target_count
+from supple.types import Bools
+
+_CENTIMETRES = 30.0  # [m]: a character that is larger is taken to be in centimetres
+
+
+def read_to_enrich(
+    source: str | os.PathLike[str], length: float | None
+) -> tuple[RiggedFile, list[str]]:
+    """The file, in metres, and what to say of it."""
+    rigged = read_rigged(source)
+    if not rigged.character.clips:
+        raise InputError(
+            f"{source} has a skin but no clip that moves its joints; flesh follows motion, so "
+            "export the character with an animation"
+        )
+    if soft_target_count(source):
+        raise InputError(
+            f"{source} has flesh already, from an earlier run; enrich the file that it was made of"
+        )
+    if not len(rigged.character.skin.triangles):
+        raise InputError(f"{source} has no triangles; lines and points have no flesh")
+    x = rigged.character.surface().vertices
+    long, size = float(np.ptp(x, axis=0).max()), float(np.linalg.norm(np.ptp(x, axis=0)))
+    if not size > 0:
+        raise InputError(f"{source}: all vertices are at one place")
+    if length is not None:
+        return read_rigged(source, scale=number("length", length, above=0, unit="m") / long), []
+    if size <= _CENTIMETRES:
+        return rigged, []
+    note = f"the character is {long:.3g} long, which is taken for centimetres; length= sets it"
+    return read_rigged(source, scale=0.01), [note]
+
+
+def chosen_clips(character: Character, wanted: Sequence[str] | None) -> list[str]:
+    """Names of clips, all unless some are wanted."""
+    if wanted is None:
+        return list(character.clips)
+    return [character.clip(name).name for name in dict.fromkeys(wanted)]
+
+
+def skinned(rigged: RiggedFile) -> Bools:
+    """Which vertices have a skin, (n,)."""
+    return np.concatenate([np.full(part.count, part.skinned) for part in rigged.parts])
+
+
+def only(character: Character, kept: Bools, clips: Sequence[str]) -> Character:
+    """The character of the vertices that are kept, with some of its clips."""
+    skin = character.skin
+    number_ = np.cumsum(kept) - 1
+    mine = kept[skin.triangles].all(axis=1)
+    skin = replace(
+        skin,
+        vertices=skin.vertices[kept],
+        triangles=number_[skin.triangles[mine]],
+        bones=skin.bones[kept],
+        weights=skin.weights[kept],
+        targets=None if skin.targets is None else skin.targets[:, kept],
+    )
+    return replace(character, skin=skin, clips={name: character.clips[name] for name in clips})
+
+
+def spread(motion: SoftMotion, kept: Bools) -> SoftMotion:
+    """The motion of the vertices that are kept as one of all."""
+    if kept.all():
+        return motion
+    wide = np.zeros((len(motion.times), len(kept), 3))
+    wide[:, kept] = motion.displacements
+    return replace(motion, displacements=wide)
+
+
+def unmoved(character: Character, name: str, rate: float | None) -> SoftMotion:
+    """A clip without flesh that moves."""
+    times = frame_times(character.clip(name), rate)
+    return SoftMotion(name, times, np.zeros((len(times), len(character.skin.vertices), 3)))

@@ -1,0 +1,115 @@
+"""How soft a character is: by joint, part, material"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from supple.character.gltf import Part, RiggedFile, read_rigged
+from supple.character.rigs.skeleton import SkeletonRig
+from supple.character.soft_character import Quality, soft_model
+from supple.character.softness import Softness, is_hard, skin_by_name, softness_of
+from supple.errors import InputError
+from supple.io.rigged_creature import write_rigged_creature
+
+from .posts import POST, post
+
+SMALL = Quality(150, 2, 3, 5, 2, 8, 0.02, False)
+
+
+@pytest.fixture(scope="module")
+def creature(tmp_path_factory) -> RiggedFile:
+    path = tmp_path_factory.mktemp("creature") / "creature.glb"
+    write_rigged_creature(path, resolution=16)
+    return read_rigged(path)
+
+
+@pytest.fixture(scope="module")
+def horned(tmp_path_factory) -> RiggedFile:
+    """The post, whose last vertices are of another material."""
+    found = read_rigged(post(tmp_path_factory.mktemp("post")))
+    n = len(POST.vertices)
+    low, high = (
+        Part("post", 0, 0, 0, n - 9, True, "Fur"),
+        Part("post", 0, 1, n - 9, 9, True, "Horn"),
+    )
+    return replace(found, parts=(low, high))
+
+
+def by_name(rigged: RiggedFile, found: Softness) -> dict[str, float]:
+    names = rigged.character.rig.names
+    return {name: soft for name, soft in zip(names, found.joints, strict=True) if soft != 1}
+
+
+@pytest.mark.parametrize("name", ["Horns", "Eye_Black", "LeftShoe", "hooves.001", "mat_METAL"])
+def test_hard_names(name):
+    assert is_hard(name)
+
+
+@pytest.mark.parametrize("name", ["Main", "Thornbush", "Eyelid", "Skin", ""])
+def test_names_that_are_not_hard(name):
+    assert not is_hard(name)
+
+
+def test_parts_of_the_body_in_the_order_of_the_wishes(creature):
+    found = softness_of(creature, {"*": 1, "ears": 3, "left": 2, "legs": 0, "body": 0.5})
+    assert by_name(creature, found) == {
+        "hips": 0.5, "chest": 0.5, "left ear": 2, "right ear": 3, "left arm": 2, "left foot": 0,
+        "right foot": 0,
+    }  # fmt: skip
+
+
+def test_soles_are_hard_unless_named(creature):
+    soles = skin_by_name(creature)["soles"]
+    height = creature.character.surface().vertices[:, 2]
+    assert 0 < soles.sum() < 0.2 * len(soles)
+    assert height[soles].max() < 0.05 * np.ptp(height) + height.min()
+    found = softness_of(creature, {"*": 2})
+    assert found.hard == ("soles",)
+    assert (found.skin[soles] == 0).all()
+    assert np.isnan(found.skin[~soles]).all()
+    named = softness_of(creature, {"soles": 2})
+    assert named.hard == ()
+    assert (named.skin[soles] == 2).all()
+
+
+def test_hard_materials_are_rigid_unless_named(horned):
+    assert softness_of(horned, {}).hard == ("Horn",)
+    for name in ("Horn", "horn", "ho*"):
+        assert (softness_of(horned, {name: 0.5}).skin[-9:] == 0.5).all()
+    again = softness_of(horned, {"Horn": 0.5, "*": 2})  # the last that fits counts
+    assert (again.skin[-9:] == 0).all()
+    soft = softness_of(horned, {"*": 0, "Fur": 2})
+    assert (soft.skin[:-9] == 2).all()
+    assert soft.any(horned.character.skin)
+    assert not softness_of(horned, {"*": 0}).any(horned.character.skin)
+
+
+def test_unknown_names_tell_of_materials(horned):
+    with pytest.raises(InputError, match=r"'wheel'; parts are .*; other names are Fur, Horn"):
+        softness_of(horned, {"wheel": 2})
+    with pytest.raises(InputError, match="softness of Horn"):
+        softness_of(horned, {"Horn": -1})
+
+
+def test_hard_skin_is_held(horned):
+    rig = SkeletonRig(horned.character)
+    skin = np.full(rig.n_vertices, np.nan)
+    top = horned.character.surface().vertices[:, 2] > 0.8
+    skin[top] = 0.0
+    joints = np.ones(rig.character.rig.n_joints)
+    model = soft_model(rig, SMALL, softness=Softness(joints, skin))
+    assert model.fixed[model.tet_rig.mesh.vertices[:, 2] > 0.9].all()
+    assert not model.bases[:, model.fixed].any()
+
+
+def test_softer_skin_has_softer_flesh(horned):
+    rig = SkeletonRig(horned.character)
+    skin = np.where(horned.character.surface().vertices[:, 2] > 0.5, 4.0, np.nan)
+    joints = np.ones(rig.character.rig.n_joints)
+    model = soft_model(rig, SMALL, softness=Softness(joints, skin))
+    height = model.tet_rig.mesh.centroids[model.cells, 2]
+    mu = model.lame[0, :, 1]
+    assert mu[height.argmax()] < 0.5 * mu[height.argmin()]
