@@ -92,10 +92,10 @@ def skeleton(x: np.ndarray, joints: int) -> SkeletonRig:
 
 
 def turned(rig: SkeletonRig, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Poses at random, (count, d), the first one neutral."""
+    """Poses at random, (count, d), the first one neutral; none turns a cell inside out."""
     poses = np.tile(rig.neutral, (count, 1))
     joints = poses.reshape(count, -1, 10)
-    joints[1:, 1:, 3:6] += 0.1 * rng.uniform(-1, 1, joints[1:, 1:, 3:6].shape)
+    joints[1:, 1:, 3:6] += 0.05 * rng.uniform(-1, 1, joints[1:, 1:, 3:6].shape)
     return poses
 
 

@@ -3,18 +3,19 @@
 Arrays of frames are (k, 3, 3), or (0, 3, 3) where the rig has none.
 """
 
+import numpy as np
+
 from .compiling import kernel
 from .rotations import round_to_rotations
 
 
 @kernel
-def follow_surface(surface, turns, places, shares, offsets, weights, corrections, x, frames):
-    """x = Σ_k shares_k (surface_k + turn_k offset_k) + frame Σ_i w_i correction_i, and the frames.
+def average(surface, gradients, places, shares, offsets, x, means):
+    """x = Σ_k shares_k (surface_k + gradient_k offset_k) (n, 3), and means (n, 3, 3) of gradients.
 
-    ``places`` (n, k) are rows of ``surface`` and of ``turns``. ``corrections`` are (m, n, 3), with
-    m = 0 where there are none.
+    ``places`` (n, k) are rows of ``surface`` and of ``gradients``.
     """
-    turned = len(turns) > 0
+    turned = len(gradients) > 0
     for n in range(len(x)):
         x0, x1, x2 = 0.0, 0.0, 0.0
         f00, f01, f02, f10, f11, f12, f20, f21, f22 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -22,9 +23,10 @@ def follow_surface(surface, turns, places, shares, offsets, weights, corrections
             p, share = places[n, k], shares[n, k]
             d0, d1, d2 = offsets[n, k, 0], offsets[n, k, 1], offsets[n, k, 2]
             if turned:
-                t00, t01, t02 = turns[p, 0, 0], turns[p, 0, 1], turns[p, 0, 2]
-                t10, t11, t12 = turns[p, 1, 0], turns[p, 1, 1], turns[p, 1, 2]
-                t20, t21, t22 = turns[p, 2, 0], turns[p, 2, 1], turns[p, 2, 2]
+                G = gradients[p]
+                t00, t01, t02 = G[0, 0], G[0, 1], G[0, 2]
+                t10, t11, t12 = G[1, 0], G[1, 1], G[1, 2]
+                t20, t21, t22 = G[2, 0], G[2, 1], G[2, 2]
                 f00, f01, f02 = f00 + share * t00, f01 + share * t01, f02 + share * t02
                 f10, f11, f12 = f10 + share * t10, f11 + share * t11, f12 + share * t12
                 f20, f21, f22 = f20 + share * t20, f21 + share * t21, f22 + share * t22
@@ -38,9 +40,19 @@ def follow_surface(surface, turns, places, shares, offsets, weights, corrections
             x2 += share * (surface[p, 2] + d2)
         x[n, 0], x[n, 1], x[n, 2] = x0, x1, x2
         if turned:
-            frames[n, 0, 0], frames[n, 0, 1], frames[n, 0, 2] = f00, f01, f02
-            frames[n, 1, 0], frames[n, 1, 1], frames[n, 1, 2] = f10, f11, f12
-            frames[n, 2, 0], frames[n, 2, 1], frames[n, 2, 2] = f20, f21, f22
+            means[n, 0, 0], means[n, 0, 1], means[n, 0, 2] = f00, f01, f02
+            means[n, 1, 0], means[n, 1, 1], means[n, 1, 2] = f10, f11, f12
+            means[n, 2, 0], means[n, 2, 1], means[n, 2, 2] = f20, f21, f22
+
+
+@kernel
+def finish_points(features, weights, corrections, x, frames):
+    """Rounds the frames to rotations; then x += frame Σ_i w_i correction_i.
+
+    ``corrections`` are (m, n, 3), with m = 0 where there are none. Returns whether x and the
+    features are finite.
+    """
+    turned = len(frames) > 0
     if turned:
         round_to_rotations(frames)
     for n in range(len(x) if len(corrections) > 0 else 0):
@@ -50,12 +62,21 @@ def follow_surface(surface, turns, places, shares, offsets, weights, corrections
             d1 += weights[m] * corrections[m, n, 1]
             d2 += weights[m] * corrections[m, n, 2]
         if turned:
-            for i in range(3):
-                x[n, i] += frames[n, i, 0] * d0 + frames[n, i, 1] * d1 + frames[n, i, 2] * d2
-        else:
-            x[n, 0] += d0
-            x[n, 1] += d1
-            x[n, 2] += d2
+            F = frames[n]
+            d0, d1, d2 = (
+                F[0, 0] * d0 + F[0, 1] * d1 + F[0, 2] * d2,
+                F[1, 0] * d0 + F[1, 1] * d1 + F[1, 2] * d2,
+                F[2, 0] * d0 + F[2, 1] * d1 + F[2, 2] * d2,
+            )
+        x[n, 0] += d0
+        x[n, 1] += d1
+        x[n, 2] += d2
+    total = 0.0
+    for k in range(len(features)):
+        total += abs(features[k])
+    for n in range(len(x)):
+        total += abs(x[n, 0]) + abs(x[n, 1]) + abs(x[n, 2])
+    return total < np.inf
 
 
 @kernel

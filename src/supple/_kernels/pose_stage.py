@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .compiling import reordering_kernel
+from .compiling import LARGEST, reordering_kernel
 from .pose_basis import add_inertia, interpolate_mass, shape_cells, weigh
 from .pose_forces import assemble, strain_cells
 from .stepping import begin_stage, correct, end_stage
@@ -98,10 +98,11 @@ def leave_stage(s, c_v, c_a, room):
 
 
 @reordering_kernel
-def correct_stage(beta, c_v, c_a, s, last, model, room):
-    """One Newton iteration on the force balance, as ``stepping.correct``.
+def correct_stage(beta, c_v, c_a, s, last, least, model, room):
+    """One Newton iteration on the force balance, as ``stepping.correct``, and whether it is done.
 
-    If it is the ``last`` one, the state of stage s is kept; infinity tells that it is not finite.
+    If it is the ``last`` one and leaves no det F below ``least``, −∞ where any will do, the state
+    of stage s is kept; infinity tells that it is not finite.
     """
     assemble(
         room.P, room.A, room.volumes, room.scale, model.cells, room.G,
@@ -111,9 +112,23 @@ def correct_stage(beta, c_v, c_a, s, last, model, room):
         room.K, room.R, room.f, False, room.M, room.C, beta, c_v, c_a,
         room.x_v, room.x_a, room.x, room.v, room.a, room.matrix, room.delta,
     )  # fmt: skip
-    if last and size >= 0.0 and not leave_stage(s, c_v, c_a, room):
-        size = np.inf
-    return size
+    if not last or size < 0.0:
+        return size, False
+    if least > -LARGEST:
+        smallest = strain_cells(room.x, room.scale, model.cells, room.G, room.columns, room.F)
+        if smallest < least:
+            return size, False
+    return (size if leave_stage(s, c_v, c_a, room) else np.inf), True
+
+
+@reordering_kernel
+def end_step(last, history, rig_history):
+    """The state of the last stage, from that row on, is that of now."""
+    for rows in (history, rig_history):
+        for k in range(3):
+            for i in range(rows.shape[1]):
+                rows[3 + k, i] = rows[k, i]
+                rows[k, i] = rows[last + k, i]
 
 
 @reordering_kernel

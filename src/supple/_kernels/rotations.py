@@ -9,7 +9,7 @@ from .svd3 import svd3
 
 _TOGETHER = 16
 _ROUNDS = 12
-_SMALL = 1e-9  # the change after this one would be of its square
+_SMALL = 2e-8  # the change after this one would be half its square
 _UPRIGHT = 0.05  # least determinant of matrices of size 1 that Newton's iteration rounds
 
 

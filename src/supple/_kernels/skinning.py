@@ -156,13 +156,19 @@ def move_vertices(A, t, X, x):
 
 
 @kernel
-def nearest_rotations(A, back, which, R):
-    """R (k, 3, 3): the rotations nearest to A (k, 3, 3) times ``back`` (n, 3, 3) at ``which``."""
+def times_back(A, back, which, G):
+    """G (k, 3, 3) = A (k, 3, 3) times ``back`` (n, 3, 3) at ``which``."""
     for n in range(len(which)):
         B = back[which[n]]
         for i in range(3):
             for j in range(3):
-                R[n, i, j] = A[n, i, 0] * B[0, j] + A[n, i, 1] * B[1, j] + A[n, i, 2] * B[2, j]
+                G[n, i, j] = A[n, i, 0] * B[0, j] + A[n, i, 1] * B[1, j] + A[n, i, 2] * B[2, j]
+
+
+@kernel
+def nearest_rotations(A, back, which, R):
+    """R (k, 3, 3): the rotations nearest to A (k, 3, 3) times ``back`` (n, 3, 3) at ``which``."""
+    times_back(A, back, which, R)
     round_to_rotations(R)
 
 

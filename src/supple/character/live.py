@@ -90,6 +90,7 @@ class PoseSimulation(PoseState):
         )  # fmt: skip
         self._follower = Follower(model.tet_rig, arrays.needed)
         self._skin = SkinShape(model, np.dtype(dtype))
+        self._unpushed: Floats = np.zeros(model.n_coordinates)
         self.reset(pose)
 
     def twin(self) -> PoseSimulation:
@@ -110,7 +111,7 @@ class PoseSimulation(PoseState):
         self._solver.room.history[:] = 0.0
         self._solver.stand(self._path.end)
         self._solver.take_pose(self._path.end)
-        self._pushed: Floats = np.zeros(self.model.n_coordinates)
+        self._pushed = self._unpushed
         self._time = float(time)
         self._last = 0.0  # the length of the last substep
         self._shown: Floats | None = None  # the surface at the start of the step, for the wind
@@ -207,7 +208,7 @@ class PoseSimulation(PoseState):
         if not self._settled:
             self._solver.find_acceleration(self._pushed)
             self._settled = True
-        if k == 0 and (f != self._pushed).any():
+        if k == 0 and f is not self._pushed and (f != self._pushed).any():
             self._solver.jolt(f - self._pushed)
             self._has_past = False  # a force that jumps makes the past useless
         self._has_past = self._has_past and h == self._last
@@ -235,10 +236,10 @@ class PoseSimulation(PoseState):
         self, pose: Floats, sample: Sample, span: float, force: Any, wind: Wind | None
     ) -> Floats:
         """The reduced force from outside, (r,)."""
+        if force is None and wind is None:
+            return self._unpushed
         solver = self._solver
         f: Floats = np.zeros(self.model.n_coordinates)
-        if force is None and wind is None:
-            return f
         reduced: Floats | None = None
         pulls: tuple[Pull, ...] = ()
         if isinstance(force, np.ndarray):

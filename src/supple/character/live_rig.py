@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from supple._kernels.pose_basis import weigh
-from supple._kernels.pose_rig import blend_frames, follow_surface
+from supple._kernels.pose_rig import blend_frames, finish_points
 from supple.character.tet_rig import TetRig
 from supple.errors import InputError
 from supple.types import Floats, Ints
@@ -31,13 +31,9 @@ class Follower:
     """Some vertices of a tet rig; the same numbers as ``TetRig`` gives, faster."""
 
     def __init__(self, tet_rig: TetRig, which: Ints) -> None:
-        self._rig = tet_rig.rig
-        near = tet_rig.near[which]
-        self._surface, places = np.unique(near, return_inverse=True)
-        self._all = len(self._surface) == self._rig.n_vertices
-        self._places = np.ascontiguousarray(places.reshape(near.shape))
-        self._shares = np.ascontiguousarray(tet_rig.shares[which])
-        self._offsets = np.ascontiguousarray(tet_rig.offsets[which])
+        self._points = tet_rig.rig.carried(
+            tet_rig.near[which], tet_rig.shares[which], tet_rig.offsets[which]
+        )
         self._weights = tet_rig.weights
         self._corrections = np.empty((0, len(which), 3))
         if tet_rig.weights is not None and tet_rig.corrections is not None:
@@ -52,25 +48,15 @@ class Follower:
 
     def sample(self, pose: Floats) -> Sample:
         """The rig in a pose (d,)."""
-        which = None if self._all else self._surface
-        found, turns = self._rig.posed(pose, which)
-        surface = np.ascontiguousarray(found, dtype=float)
-        features = np.ascontiguousarray(self._rig.features(pose), dtype=float)
-        if not (np.isfinite(surface.sum()) and np.isfinite(features.sum())):
-            raise InputError(f"the rig gave numbers that are not finite for the pose {pose!r}")
-        given = np.empty((0, 3, 3)) if turns is None else np.ascontiguousarray(turns, dtype=float)
+        x, frames, features = self._points(pose)
         if len(self._corrections):
             assert self._weights is not None
             weigh(
                 features, self._weights.features, self._weights.coefficients,
                 self._weights.rounding, self._distances, self._w,
             )  # fmt: skip
-        x = np.empty((len(self._places), 3))
-        frames = np.empty((0 if turns is None else len(x), 3, 3))
-        follow_surface(
-            surface, given, self._places, self._shares, self._offsets,
-            self._w, self._corrections, x, frames,
-        )  # fmt: skip
+        if not finish_points(features, self._w, self._corrections, x, frames):
+            raise InputError(f"the rig gave numbers that are not finite for the pose {pose!r}")
         return Sample(x, frames, features)
 
 

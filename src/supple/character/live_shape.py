@@ -24,6 +24,7 @@ class SkinShape:
         self._follower = Follower(model.tet_rig, self._arrays.needed)
         count = len(self._arrays.needed)
         self._u, self._parts = np.zeros((count, 3)), np.zeros(3 * count, dtype)
+        self._turns = self._rig.frames(self._rig.neutral, np.zeros(1, dtype=np.int64)) is not None
         self._no_frames = np.empty((0, 3, 3))
 
     def twin(self) -> SkinShape:
@@ -34,9 +35,7 @@ class SkinShape:
         return other
 
     def _frames(self, pose: Floats) -> Floats:
-        if self._rig.frames(pose, np.zeros(1, dtype=np.int64)) is None:
-            return self._no_frames
-        return self._follower.sample(pose).frames
+        return self._follower.sample(pose).frames if self._turns else self._no_frames
 
     def displacements(self, pose: Floats, q: Floats, w: Floats) -> Floats:
         """A F Σ_i w_i U_i q of the surface [m], (n, 3), for coordinates before Υ."""

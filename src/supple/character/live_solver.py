@@ -47,9 +47,8 @@ class StageSolver:
         self.room = arrays.room(vectors)
         size = float(np.linalg.norm(np.ptp(model.tet_rig.mesh.vertices, axis=0)))
         self._nothing = _UNSEEN * size * float(np.sqrt(model.masses.sum()))
-        self._direct = (
-            newton.max_iterations == 1 and not self._guards and self._damping.examples is None
-        )
+        self._least = _THINNEST if self._guards else -np.inf
+        self._direct = newton.max_iterations == 1 and self._damping.examples is None
         self._psi = np.zeros((len(self.room.lam), 1))
 
     def twin(self) -> StageSolver:
@@ -165,20 +164,24 @@ class StageSolver:
             self._withdraw()
         if self._direct:
             self._evaluate(2)
-            size = pose_stage.correct_stage(self._beta, c_v, c_a, s, True, self._arrays, self.room)
-            return _reason(size)
-        reason = self._iterate(c_v, c_a)
-        if reason != stepping.DONE:
-            return reason
+            size, kept = pose_stage.correct_stage(
+                self._beta, c_v, c_a, s, True, self._least, self._arrays, self.room
+            )
+            reason = _reason(size)
+            if kept or reason != stepping.DONE:
+                return reason
+            self._take_back(1.0)
+        else:
+            reason = self._iterate(c_v, c_a)
+            if reason != stepping.DONE:
+                return reason
         finite = pose_stage.leave_stage(s, c_v, c_a, self.room)
         return stepping.DONE if finite else stepping.NOT_FINITE
 
     def end_step(self, table: StageTable) -> None:
         """The state of the last stage is that of now."""
         last = 6 + 3 * (len(table.times) - 1)
-        for history in (self.room.history, self.room.rig_history):
-            history[3:6] = history[:3]
-            history[:3] = history[last : last + 3]
+        pose_stage.end_step(last, self.room.history, self.room.rig_history)
 
     def _iterate(self, c_v: float, c_a: float) -> int:
         """Newton's method, from strained cells on."""
@@ -208,7 +211,9 @@ class StageSolver:
         """One Newton iteration; the largest correction."""
         room, examples = self.room, self._damping.examples
         if examples is None:
-            size = pose_stage.correct_stage(self._beta, c_v, c_a, 0, False, self._arrays, room)
+            size, _ = pose_stage.correct_stage(
+                self._beta, c_v, c_a, 0, False, self._least, self._arrays, room
+            )
             return float(size)
         pose_forces.assemble(
             room.P, room.A, room.volumes, room.scale, self._arrays.cells, room.G,

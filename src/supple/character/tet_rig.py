@@ -19,8 +19,8 @@ class TetRig:
     """Φ: from a pose to the vertices of a tet mesh.
 
     Each vertex follows the nearest vertices of the surface, with inverse-distance weights; where
-    the rig has frames, turned along by them. ``corrections`` (m, n, 3) [m] of m poses are added
-    with the weights of Eq. 2; they lie in the neutral frames.
+    the rig has frames, it turns and stretches along with what is around them. ``corrections``
+    (m, n, 3) [m] of m poses are added with the weights of Eq. 2; they lie in the neutral frames.
     """
 
     rig: PoseRig
@@ -60,11 +60,11 @@ class TetRig:
         needed, place = np.unique(near, return_inverse=True)
         place = place.reshape(near.shape)
         x = self.rig.vertices(pose, needed)[place]
-        turns = self.rig.frames(pose, needed)
-        if turns is None:
+        gradients = self.rig.gradients(pose, needed)
+        if gradients is None:
             x = x + offsets
         else:
-            x = x + np.einsum("nkij,nkj->nki", turns[place], offsets)
+            x = x + np.einsum("nkij,nkj->nki", gradients[place], offsets)
         found: Floats = np.einsum("nk,nki->ni", shares, x)
         if self.weights is None or self.corrections is None:
             return found
@@ -76,13 +76,16 @@ class TetRig:
         return np.asarray(found + added)
 
     def frames(self, pose: Floats, which: Ints | None = None) -> Floats | None:
-        """Rotations (k, 3, 3) around the vertices from the neutral pose, where the rig has them."""
+        """Rotations (k, 3, 3) around the vertices from the neutral pose, where the rig has them.
+
+        They are nearest to the means of the gradients of the surface.
+        """
         near, shares, _ = self._of(which)
         needed, place = np.unique(near, return_inverse=True)
-        turns = self.rig.frames(pose, needed)
-        if turns is None:
+        gradients = self.rig.gradients(pose, needed)
+        if gradients is None:
             return None
-        mean = np.einsum("nk,nkij->nij", shares, turns[place.reshape(near.shape)])
+        mean = np.einsum("nk,nkij->nij", shares, gradients[place.reshape(near.shape)])
         U, _, Vt = np.linalg.svd(mean)
         U[:, :, 2] *= np.linalg.det(U @ Vt)[:, None]
         return np.asarray(U @ Vt)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from supple.character.rigs.carried import CarriedPoints
 from supple.checks import number, numbers
 from supple.errors import InputError
 from supple.mesh.surface import Surface
@@ -42,9 +43,20 @@ class PoseRig(ABC):
         """Rotations (k, 3, 3) from the neutral pose to this one around vertices, if known."""
         return None
 
+    def gradients(self, pose: Floats, which: Ints | None = None) -> Floats | None:
+        """Matrices (k, 3, 3) to which the frames are the nearest rotations, if known.
+
+        They may stretch what they turn; unless a rig tells them, they are the frames.
+        """
+        return self.frames(pose, which)
+
     def posed(self, pose: Floats, which: Ints | None = None) -> tuple[Floats, Floats | None]:
-        """Vertices and frames together, which a rig may find faster than one after the other."""
-        return self.vertices(pose, which), self.frames(pose, which)
+        """Vertices and gradients together, which a rig may find faster than one by one."""
+        return self.vertices(pose, which), self.gradients(pose, which)
+
+    def carried(self, near: Ints, shares: Floats, offsets: Floats) -> CarriedPoints:
+        """Points that follow vertices ``near`` (n, k), in pose after pose; see CarriedPoints."""
+        return CarriedPoints(self, near, shares, offsets)
 
     @abstractmethod
     def perturbed(self, pose: Floats, rng: np.random.Generator, size: float = 1.0) -> Floats:

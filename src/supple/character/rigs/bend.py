@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
+from supple._kernels.bending import bend
 from supple.character.rigs.base import PoseRig
 from supple.character.rigs.poses import one_pose
 from supple.checks import instance, numbers, vector
@@ -55,49 +56,36 @@ class BendRig(PoseRig):
         object.__setattr__(self, "neutral", np.zeros(1))
 
     def vertices(self, pose: Floats, which: Ints | None = None) -> Floats:
-        angle = self._angles(pose, which)
-        return self._placed(angle, np.sin(angle), np.cos(angle), which)
-
-    def posed(self, pose: Floats, which: Ints | None = None) -> tuple[Floats, Floats]:
-        angle = self._angles(pose, which)
-        sine, cosine = np.sin(angle), np.cos(angle)
-        return self._placed(angle, sine, cosine, which), self._turned(sine, cosine)
-
-    def _angles(self, pose: Floats, which: Ints | None) -> Floats:
-        """By how much the surroundings of each vertex have turned [rad], (k,)."""
-        angles: Floats = one_pose(pose, 1)[0] / self._length * self._coordinates(which)[0]
-        return angles
-
-    def _placed(self, angle: Floats, sine: Floats, cosine: Floats, which: Ints | None) -> Floats:
-        bent, straight, high, level = self._coordinates(which)
-        half = 0.5 * angle
-        chord = bent * np.sinc(half / np.pi)  # of the arc ∫ (cos κs, sin κs) ds
-        x = self._start + chord * np.cos(half) + straight * cosine - high * sine
-        z = chord * np.sin(half) + straight * sine + high * cosine
-        found: Floats = self._origin + np.stack([x, level, z], axis=1) @ self._axes
-        return found
+        return self._bent(pose, which, turned=False)[0]
 
     def frames(self, pose: Floats, which: Ints | None = None) -> Floats:
-        angle = self._angles(pose, which)
-        return self._turned(np.sin(angle), np.cos(angle))
+        return self._bent(pose, which)[1]
 
-    def _turned(self, sine: Floats, cosine: Floats) -> Floats:
-        """I + sin K + (1 − cos) K², with K v = about × v."""
-        K = np.cross(self._axes[1], np.eye(3)).T
-        parts = np.stack([np.ones_like(sine), sine, 1 - cosine], axis=1)
-        turns: Floats = parts @ np.stack([np.eye(3), K, K @ K]).reshape(3, 9)
-        return turns.reshape(-1, 3, 3)
+    def posed(self, pose: Floats, which: Ints | None = None) -> tuple[Floats, Floats]:
+        return self._bent(pose, which)
+
+    def _bent(
+        self, pose: Floats, which: Ints | None, *, turned: bool = True
+    ) -> tuple[Floats, Floats]:
+        """Vertices (k, 3) and frames (k, 3, 3), or (0, 3, 3) if unwanted."""
+        all_of_them = self._coordinates
+        coordinates = all_of_them if which is None else all_of_them[which]
+        x = np.empty((len(coordinates), 3))
+        turns = np.empty((len(x) if turned else 0, 3, 3))
+        angle = float(one_pose(pose, 1)[0]) / self._length
+        bend(angle, self._start, coordinates, self._origin, self._axes, x, turns)
+        return x, turns
 
     def perturbed(self, pose: Floats, rng: np.random.Generator, size: float = 1.0) -> Floats:
         """Bent by up to ``size`` degrees more or less."""
         return np.asarray(one_pose(pose, 1) + np.deg2rad(size) * rng.uniform(-1.0, 1.0, 1))
 
-    @property
+    @cached_property
     def _length(self) -> float:
         start, end = self._bounds
         return float(end - start)
 
-    @property
+    @cached_property
     def _start(self) -> float:
         """Where the arc begins that leaves the origin alone [m]."""
         return float(np.clip(0.0, *self._bounds))
@@ -116,12 +104,9 @@ class BendRig(PoseRig):
         along, about = np.asarray(self.along, dtype=float), np.asarray(self.about, dtype=float)
         return np.stack([along, about, np.cross(about, along)])
 
-    def _coordinates(self, which: Ints | None) -> Floats:
-        return self._all_coordinates if which is None else self._all_coordinates[:, which]
-
     @cached_property
-    def _all_coordinates(self) -> Floats:
-        """How far each vertex is along the arc, beyond it, above it and to the side [m], (4, n)."""
+    def _coordinates(self) -> Floats:
+        """How far each vertex is along the arc, beyond it, above it and to the side [m], (n, 4)."""
         place, level, high = ((self.rest.vertices - self._origin) @ self._axes.T).T
         within = np.clip(place, *self._bounds)
-        return np.stack([within - self._start, place - within, high, level])
+        return np.stack([within - self._start, place - within, high, level], axis=1)

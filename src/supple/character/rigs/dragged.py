@@ -132,12 +132,15 @@ class LatticeRig(_DraggedRig):
         return np.stack(np.meshgrid(*steps, indexing="ij"), axis=-1).reshape(-1, 3)
 
     def frames(self, pose: Floats, which: Ints | None = None) -> Floats:
-        p = one_pose(pose, len(self.neutral)).reshape(-1, 3)
-        chosen = slice(None) if which is None else which
-        F = np.eye(3) + np.stack([slope[chosen] @ p for slope in self._slopes], axis=2)
-        U, _, Vt = np.linalg.svd(F)
+        U, _, Vt = np.linalg.svd(self.gradients(pose, which))
         U[:, :, 2] *= np.linalg.det(U @ Vt)[:, None]
         return np.asarray(U @ Vt)
+
+    def gradients(self, pose: Floats, which: Ints | None = None) -> Floats:
+        p = one_pose(pose, len(self.neutral)).reshape(-1, 3)
+        chosen = slice(None) if which is None else which
+        slopes = np.stack([slope[chosen] @ p for slope in self._slopes], axis=2)
+        return np.asarray(np.eye(3) + slopes)
 
     @cached_property
     def _slopes(self) -> list[sparse.csr_matrix]:

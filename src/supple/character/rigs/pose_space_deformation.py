@@ -89,5 +89,8 @@ class PoseSpaceDeformation(PoseRig):
     def frames(self, pose: Floats, which: Ints | None = None) -> Floats | None:
         return self.rig.frames(pose, which)
 
+    def gradients(self, pose: Floats, which: Ints | None = None) -> Floats | None:
+        return self.rig.gradients(pose, which)
+
     def perturbed(self, pose: Floats, rng: np.random.Generator, size: float = 1.0) -> Floats:
         return self.rig.perturbed(pose, rng, size)

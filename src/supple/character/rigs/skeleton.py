@@ -11,10 +11,13 @@ from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from supple._kernels import skinning
+from supple._kernels.linear_skin import skin_linear
 from supple.character.character import Character
 from supple.character.rig import RigPose
 from supple.character.rigs.base import PoseRig
+from supple.character.rigs.carried import CarriedPoints
 from supple.character.rigs.joint_pairs import JointPairs
+from supple.character.rigs.skinned_points import SkinnedPoints
 from supple.checks import instance, numbers, vertex_indices
 from supple.errors import InputError
 from supple.types import Floats, Ints
@@ -90,11 +93,23 @@ class SkeletonRig(PoseRig):
     # -- surface -----------------------------------------------------------------------
 
     def vertices(self, pose: Floats, which: Ints | None = None) -> Floats:
-        return self._moved(pose, *self._moves(pose, which))
+        if self.blend is not Blend.LINEAR:
+            return self._moved(pose, *self._moves(pose, which))
+        skin, chosen = self.character.skin, self._chosen(which)
+        X = skin.shaped(self._morph_weights(pose), None if which is None else chosen)
+        x = np.empty((len(chosen), 3))
+        moves = self.bone_moves(self.placed(pose)[1])
+        skin_linear(moves, skin.bones, skin.weights, chosen, X, x)
+        return x
 
     def posed(self, pose: Floats, which: Ints | None = None) -> tuple[Floats, Floats]:
         A, t, chosen = self._moves(pose, which)
-        return self._moved(pose, A, t, chosen), self._turned(A, chosen)
+        return self._moved(pose, A, t, chosen), self._from_rest(A, chosen)
+
+    def carried(self, near: Ints, shares: Floats, offsets: Floats) -> CarriedPoints:
+        if self.blend is Blend.LINEAR and not self._n_targets:
+            return SkinnedPoints(self, near, shares, offsets)
+        return super().carried(near, shares, offsets)
 
     def _moved(self, pose: Floats, A: Floats, t: Floats, chosen: Ints) -> Floats:
         x = np.empty((len(chosen), 3))
@@ -102,10 +117,10 @@ class SkeletonRig(PoseRig):
         skinning.move_vertices(A, t, X, x)
         return x
 
-    def _turned(self, A: Floats, chosen: Ints) -> Floats:
-        turns = np.empty_like(A)
-        skinning.nearest_rotations(A, self._back, chosen, turns)
-        return turns
+    def _from_rest(self, A: Floats, chosen: Ints) -> Floats:
+        gradients = np.empty_like(A)
+        skinning.times_back(A, self.back, chosen, gradients)
+        return gradients
 
     def matrices(self, pose: Floats, which: Ints | None = None) -> Floats:
         """The blended matrix (k, 3, 3) that turns and stretches what is around each vertex."""
@@ -113,7 +128,13 @@ class SkeletonRig(PoseRig):
 
     def frames(self, pose: Floats, which: Ints | None = None) -> Floats:
         A, _, chosen = self._moves(pose, which)
-        return self._turned(A, chosen)
+        turns = np.empty_like(A)
+        skinning.nearest_rotations(A, self.back, chosen, turns)
+        return turns
+
+    def gradients(self, pose: Floats, which: Ints | None = None) -> Floats:
+        A, _, chosen = self._moves(pose, which)
+        return self._from_rest(A, chosen)
 
     def before_skin(self, pose: Floats, which: Ints | None, displacements: ArrayLike) -> Floats:
         """The displacements (k, 3) before skinning that give these ones (k, 3) [m] after it.
@@ -136,16 +157,19 @@ class SkeletonRig(PoseRig):
         whole changes none. Where clips slide joints apart, that counts as well, and so do morph
         weights, by how far they move vertices: by a tenth of the body's size as much as by 1 rad.
         """
+        return self.compared(pose, *self.placed(pose))
+
+    def compared(self, pose: Floats, turns: Floats, world: Floats) -> Floats:
+        """The features (f,) of a pose whose joints are placed."""
         pairs = self._pairs
-        turns, world = self._placed(pose)
         found = np.empty((len(pairs.joints), 12))
         skinning.compare_joints(
             turns, world, self._rest_turns, pairs.joints, pairs.places, pairs.length, found
         )
         if not self._n_targets:
-            return found[self._told]
+            return found.take(self._told)
         morphs = self._morph_scales * (self._morph_weights(pose) - self.character.rig.rest.weights)
-        return np.concatenate([found[self._told], morphs])
+        return np.concatenate([found.take(self._told), morphs])
 
     def perturbed(self, pose: Floats, rng: np.random.Generator, size: float = 1.0) -> Floats:
         """Joints with skin turned by up to ``size`` degrees, the whole moved by ``size`` mm.
@@ -175,7 +199,7 @@ class SkeletonRig(PoseRig):
 
     # -- arrays ------------------------------------------------------------------------
 
-    def _placed(self, pose: Floats) -> tuple[Floats, Floats]:
+    def placed(self, pose: Floats) -> tuple[Floats, Floats]:
         """Turns (j, 4) and matrices (j, 3, 4) of the joints in the world."""
         p = np.ascontiguousarray(pose, dtype=float)
         if p.shape != self.neutral.shape:
@@ -188,12 +212,8 @@ class SkeletonRig(PoseRig):
 
     def _moves(self, pose: Floats, which: Ints | None) -> tuple[Floats, Floats, Ints]:
         """A (k, 3, 3), t (k, 3) and vertices (k,): each vertex goes from X to A X + t."""
-        skin = self.character.skin
-        count = len(skin.vertices)
-        chosen = np.arange(count) if which is None else vertex_indices("which", which, count)
-        _, world = self._placed(pose)
-        moves = np.empty((len(skin.joints), 3, 4))
-        skinning.move_bones(world, self._joints, skin.inverse_binds, moves)
+        skin, chosen = self.character.skin, self._chosen(which)
+        moves = self.bone_moves(self.placed(pose)[1])
         A, t = np.empty((len(chosen), 3, 3)), np.empty((len(chosen), 3))
         if self.blend is Blend.LINEAR:
             skinning.blend_linear(moves, skin.bones, skin.weights, chosen, A, t)
@@ -204,6 +224,16 @@ class SkeletonRig(PoseRig):
                 duals, stretches, skin.bones, skin.weights, chosen, A, t
             )
         return A, t, chosen
+
+    def _chosen(self, which: Ints | None) -> Ints:
+        count = len(self.character.skin.vertices)
+        return np.arange(count) if which is None else vertex_indices("which", which, count)
+
+    def bone_moves(self, world: Floats) -> Floats:
+        """From where the skin was modelled to where it is, (bones, 3, 4)."""
+        moves = np.empty((len(self._joints), 3, 4))
+        skinning.move_bones(world, self._joints, self.character.skin.inverse_binds, moves)
+        return moves
 
     def _morph_weights(self, pose: Floats) -> Floats:
         return np.asarray(pose, dtype=float)[skinning.JOINT * self.character.rig.n_joints :]
@@ -240,7 +270,7 @@ class SkeletonRig(PoseRig):
         return float(np.ptp(self.vertices(self.neutral), axis=0).max())
 
     @cached_property
-    def _back(self) -> Floats:
+    def back(self) -> Floats:
         """Undoes the blended matrices of the neutral pose, (n, 3, 3)."""
         return np.asarray(np.linalg.pinv(self.matrices(self.neutral)), dtype=float)
 
@@ -249,13 +279,12 @@ class SkeletonRig(PoseRig):
         return JointPairs.of(self.character)
 
     @cached_property
-    def _told(self) -> tuple[Ints, Ints]:
-        """Rows and columns of what is compared that are features."""
+    def _told(self) -> Ints:
+        """Which of the numbers that are compared are features."""
         kept = np.ones((len(self._pairs.joints), 12), dtype=bool)
         kept[~self._pairs.slide, 9:] = False
-        rows, columns = np.nonzero(kept)
-        return rows, columns
+        return np.flatnonzero(kept)
 
     @cached_property
     def _rest_turns(self) -> Floats:
-        return self._placed(self.neutral)[0]
+        return self.placed(self.neutral)[0]
