@@ -18,7 +18,7 @@ from supple.character.rigs import BendRig
 from supple.character.tet_rig import TetRig
 
 BENT = np.pi / 2
-SIZE, CELLS, SAMPLES = 20, 100, 80
+SIZE, CELLS, SAMPLES = 20, 120, 120
 AMPLITUDE = 0.5  # largest displacement gradient
 WAY = (0.5, 0.0, 1.0, 0.1, 0.2, 0.35, 0.65, 0.8, 0.9)  # how far bent: half-way, both ends, others
 

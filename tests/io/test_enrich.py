@@ -126,7 +126,7 @@ def test_settle_is_when_a_twentieth_is_left(folder, made):
         simulation.step(rig.neutral)
         far.append(np.linalg.norm(simulation.surface_displacements(), axis=1).max())
     assert max(far[300:]) < 0.08 * start
-    assert max(far[100:160]) > 0.1 * start
+    assert max(far[60:240]) > 0.1 * start  # it does swing on the way
     soonest = np.log(20) / (2 * np.pi * swing_of(model))  # it cannot be sooner than without swing
     assert settling(model, 1e-3)[1] == pytest.approx(soonest)
 

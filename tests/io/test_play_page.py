@@ -188,7 +188,7 @@ def test_page_lives_in_a_browser(tmp_path):
     model = bar()
     write_play_page(tmp_path / "play.html", model, start(model, poke=np.full(model.size, 0.01)))
     flags = "--headless=new --no-sandbox --use-gl=angle --use-angle=swiftshader"
-    more = "--enable-unsafe-swiftshader --virtual-time-budget=1200 --dump-dom"
+    more = "--enable-unsafe-swiftshader --virtual-time-budget=5000 --dump-dom"
     done = subprocess.run(
         [CHROMIUM, *flags.split(), *more.split(), f"--user-data-dir={tmp_path / 'profile'}",
          (tmp_path / "play.html").as_uri()],
