@@ -115,6 +115,7 @@ def test_softer_skin_has_softer_flesh(horned):
     assert mu[height.argmax()] < 0.5 * mu[height.argmin()]
 
 
+@pytest.mark.usefixtures("same_tets")
 def test_softer_flesh_swings_slower(horned):
     """Also where the slowest vibration, not the push, says how stiff flesh has to be."""
     rig = SkeletonRig(horned.character)

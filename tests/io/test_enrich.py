@@ -31,7 +31,10 @@ from ..character.rigs import bar
 from .pages import Checker
 
 SMALL = Quality(120, 2, 3, 5, 4, 8, 0.02, False)
-pytestmark = pytest.mark.filterwarnings("ignore::supple.reduction.cubature.CubatureWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::supple.reduction.cubature.CubatureWarning"),
+    pytest.mark.usefixtures("same_tets_throughout"),
+]
 
 
 @pytest.fixture(scope="module")
