@@ -18,17 +18,19 @@ import secrets
 import struct
 import sys
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from supple.errors import InputError
+
+Made = TypeVar("Made")
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -88,6 +90,30 @@ def pack(kind: Kind, header: Mapping[str, Any], arrays: Mapping[str, ArrayLike])
     text += b" " * (-len(text) % 8)
     sums = _checksum(kind.version, text, zlib.crc32(body)), zlib.crc32(body)
     return _PREAMBLE.pack(kind.magic, kind.version, len(text), *sums) + text + body
+
+
+def load(path: str | os.PathLike[str], kind: Kind, make: Callable[[Block], Made]) -> Made:
+    """What ``make`` makes of the block in a file.
+
+    Raises InputError, naming the file, where it is not there, is damaged or makes no sense.
+    """
+    source = Path(path)
+    if not source.is_file():
+        raise InputError(f"there is no file {source}")
+    with FileIO(source) as file:
+        block = unpack(file, source, kind)
+    try:
+        return make(block)
+    except InputError as error:
+        raise InputError(f"{source}: {error}") from error
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
+        raise InputError(f"{source} does not describe a {kind.name} ({error!r})") from error
+
+
+def begins_as(path: str | os.PathLike[str], kind: Kind) -> bool:
+    """Whether a file begins as those of a kind do."""
+    with open(path, "rb") as file:
+        return file.read(len(kind.magic)) == kind.magic
 
 
 def unpack(file: FileIO, path: Path, kind: Kind) -> Block:

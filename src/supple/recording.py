@@ -246,8 +246,7 @@ def is_motion_file(path: str | os.PathLike[str]) -> bool:
     """Whether the file is a recorded motion, whatever its name."""
     if not os.path.isfile(path):
         return False
-    with open(path, "rb") as file:
-        return file.read(len(_MOTION.magic)) == _MOTION.magic
+    return files.begins_as(path, _MOTION)
 
 
 def read_metadata(path: str | os.PathLike[str]) -> dict[str, str]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from io import FileIO
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -77,23 +75,12 @@ def load_pose_space_model(
     Raises InputError for a file that is damaged or is something else, and for a rig that is not
     the one that the model was made with.
     """
-    source = Path(path)
-    if not source.is_file():
-        raise InputError(f"there is no file {source}")
-    with FileIO(source) as file:
-        block = files.unpack(file, source, _MODEL)
-    try:
-        return _model_of(block.header, block.arrays, rig)
-    except InputError as error:
-        raise InputError(f"{source}: {error}") from error
-    except (LookupError, TypeError, AttributeError, ValueError) as error:
-        raise InputError(f"{source} does not describe a pose-space model ({error!r})") from error
+    return files.load(path, _MODEL, lambda block: _model_of(block.header, block.arrays, rig))
 
 
 def is_pose_space_file(path: str | os.PathLike[str]) -> bool:
     """Whether a file begins as a pose-space model does."""
-    with open(path, "rb") as file:
-        return file.read(len(_MODEL.magic)) == _MODEL.magic
+    return files.begins_as(path, _MODEL)
 
 
 def _model_of(

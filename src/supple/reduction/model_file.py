@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from io import FileIO
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -71,24 +69,13 @@ def load_model(path: str | os.PathLike[str], *, size: int | None = None) -> Redu
 
     Raises InputError for a file that is damaged or is something else.
     """
-    source = Path(path)
-    if not source.is_file():
-        raise InputError(f"there is no file {source}")
-    with FileIO(source) as file:
-        block = files.unpack(file, source, _MODEL)
-    try:
-        model = _model_of(block.header, block.arrays)
-    except InputError as error:
-        raise InputError(f"{source}: {error}") from error
-    except (LookupError, TypeError, AttributeError, ValueError) as error:
-        raise InputError(f"{source} does not describe a reduced model ({error!r})") from error
+    model = files.load(path, _MODEL, lambda block: _model_of(block.header, block.arrays))
     return model if size is None else model.truncated(size)
 
 
 def is_model_file(path: str | os.PathLike[str]) -> bool:
     """Whether a file begins as a reduced model does."""
-    with open(path, "rb") as file:
-        return file.read(len(_MODEL.magic)) == _MODEL.magic
+    return files.begins_as(path, _MODEL)
 
 
 def _model_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> ReducedModel:
