@@ -125,6 +125,12 @@ def _write_stage(
             return positions
 
         moving.append((tets.CreatePointsAttr(), tets.CreateExtentAttr(), inside, 0.0))
+    set_frames(codes, moving, progress)
+    stage.Save()
+
+
+def set_frames(codes: Floats, moving: Sequence[Moving], progress: Progress | None) -> None:
+    """Points and extents of what moves, at every time code (T,)."""
     for i, code in enumerate(codes.tolist()):
         for points, extent, positions, reach in moving:
             here = positions(i)
@@ -136,7 +142,6 @@ def _write_stage(
             extent.Set(vectors(bounds), code)
         if progress is not None:
             progress(i + 1, len(codes), "frames")
-    stage.Save()
 
 
 def new_stage(file: Path, times: Floats, rate: float, up: Literal["z", "y"]) -> tuple[Any, Floats]:

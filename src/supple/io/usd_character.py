@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from supple.character.gltf import Part, RiggedFile
 from supple.errors import InputError, MissingExtra
 from supple.files import replacing
-from supple.io.usd import add_mesh, extent_of, new_stage, vectors
+from supple.io.usd import add_mesh, new_stage, set_frames
+from supple.io.usd_yarns import Moving
 from supple.types import Floats, Progress
 
 _COLOR = (0.72, 0.74, 0.78)
@@ -59,24 +60,20 @@ def _write(
 ) -> None:
     stage, codes = new_stage(file, times, rate, "z")
     triangles = rigged.character.skin.triangles
-    moving: list[tuple[slice, Any, Any]] = []
+    moving: list[Moving] = []
     for part, name in zip(rigged.parts, _names(rigged.parts), strict=True):
         mine = slice(part.first, part.first + part.count)
         own = triangles[(triangles[:, 0] >= mine.start) & (triangles[:, 0] < mine.stop)]
         if len(own):
             mesh = add_mesh(stage, f"/World/{name}", own - part.first, _COLOR)
-            moving.append((mine, mesh.CreatePointsAttr(), mesh.CreateExtentAttr()))
-    for i, code in enumerate(codes.tolist()):
-        for mine, points, extent in moving:
-            here = positions[i, mine]
-            if i == 0:  # for those who ask for no time
-                points.Set(vectors(here))
-                extent.Set(extent_of(here))
-            points.Set(vectors(here), code)
-            extent.Set(extent_of(here), code)
-        if progress is not None:
-            progress(i + 1, len(codes), "frames")
+            here = partial(_part_of, positions, mine)
+            moving.append((mesh.CreatePointsAttr(), mesh.CreateExtentAttr(), here, 0.0))
+    set_frames(codes, moving, progress)
     stage.Save()
+
+
+def _part_of(positions: Floats, mine: slice, frame: int) -> Floats:
+    return positions[frame, mine]
 
 
 def _names(parts: Sequence[Part]) -> list[str]:
