@@ -21,7 +21,7 @@ from supple.solvers.interface import LinearSolver, NotPositiveDefinite
 from supple.types import Bools, Floats
 
 _FEW = 300  # free vertices whose matrix is factorized sooner than iterated with
-_CLOSE = 1e-4  # relative residual of the linear solves where their number is fixed
+_CLOSE = 1e-3  # relative residual of the linear solves where their number is fixed
 _HALVINGS = 12  # of a correction that turns cells inside out
 
 
