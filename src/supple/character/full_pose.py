@@ -7,7 +7,6 @@ from numpy.typing import ArrayLike
 
 from supple._kernels.full_pose import balance
 from supple._kernels.turning import follow
-from supple.assembly import Evaluation
 from supple.body import Body
 from supple.character.live_rig import Follower
 from supple.character.posed_cells import PosedCells
@@ -113,10 +112,12 @@ class FullPoseSimulation:
     def _solved(self, stage: Stage, x: Floats, f: Floats) -> Floats:
         """The displacements at which forces balance, or so many Newton iterations towards them."""
         newton, fixed = self._newton, self._newton.iterations
-        u, here = self._start()
+        u = 2 * self._flesh.u - self._before  # on as in the last step
+        if self._inside_out(u):
+            u = self._flesh.u.copy()
         size = np.inf
-        for k in range(fixed or newton.max_iterations):
-            size, largest = self._balance(stage, u, f, here)
+        for _ in range(fixed or newton.max_iterations):
+            size, largest = self._balance(stage, u, f)
             if not size < np.inf:
                 raise _failed("the forces are not finite", stage, size)
             target = newton.tolerance * largest
@@ -125,36 +126,24 @@ class FullPoseSimulation:
             accuracy = _CLOSE if fixed else min(0.1, max(1e-3, 0.3 * target / size))
             step = self._correction(stage, u, x, f, accuracy)
             u += step
-            if k + 1 == fixed and not self._guards:
-                return u
-            here = self._drawn_back(u, step)
+            for _ in range(_HALVINGS):
+                if not self._inside_out(u):
+                    break
+                step *= 0.5
+                u -= step
         if fixed:
             return u
         raise _failed("the Newton iteration did not converge", stage, size)
 
-    def _start(self) -> tuple[Floats, Evaluation]:
-        """On as in the last step, or where that turns cells inside out from where it ended."""
-        now = self._flesh.u
-        u = 2 * now - self._before
-        here = self._cells.evaluate(u)
-        if np.isfinite(here.energy):
-            return u, here
-        return now.copy(), self._cells.evaluate(now)
+    def _inside_out(self, u: Floats) -> bool:
+        """Whether a cell is inside out that its material does not let be so."""
+        return self._guards and not np.isfinite(self._cells.energy(u))
 
-    def _drawn_back(self, u: Floats, step: Floats) -> Evaluation:
-        """What is at u, which is drawn back along the last step until no cell is inside out."""
-        here = self._cells.evaluate(u)
-        for _ in range(_HALVINGS):
-            if np.isfinite(here.energy):
-                break
-            step *= 0.5
-            u -= step
-            here = self._cells.evaluate(u)
-        return here
-
-    def _balance(self, stage: Stage, u: Floats, f: Floats, here: Evaluation) -> tuple[float, float]:
-        """The rest of the forces, and the matrix of the stage in place of the stiffness."""
-        pattern = self._cells.pattern
+    def _balance(
+        self, stage: Stage, u: Floats, f: Floats, *, definite: bool = False
+    ) -> tuple[float, float]:
+        """The rest of the forces and the matrix at u; how large that is, and what it is made of."""
+        here, pattern = self._cells.evaluate(u, definite=definite), self._cells.pattern
         size, largest = balance(
             u, stage.u_v, stage.u_a, stage.c_v, stage.c_a, *self._damping, self._masses, f,
             here.gradient, pattern.indptr, pattern.cols, here.stiffness, self._cells.free,
@@ -174,7 +163,7 @@ class FullPoseSimulation:
         rest = self._rest.copy()
         for definite in (False, True):
             if definite:
-                self._balance(stage, u, f, self._cells.evaluate(u, definite=True))
+                self._balance(stage, u, f, definite=True)
             try:
                 self._linear.take(self._matrix, None, frames)
                 return self._linear.solve(rest, accuracy)

@@ -53,6 +53,13 @@ class PosedCells:
                     "milder pose"
                 )
 
+    def energy(self, u: Floats) -> float:
+        """Elastic energy [J] at displacements u (k, 3) [m] from the pose.
+
+        It is infinite where a cell is inside out whose material does not survive that.
+        """
+        return assemble(self._parts, self.pattern, u, 0).energy
+
     def evaluate(self, u: Floats, *, definite: bool = False) -> Evaluation:
         """Energy, force and stiffness at displacements u (k, 3) [m] from the pose.
 
