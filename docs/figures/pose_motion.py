@@ -16,7 +16,7 @@ import supple as sp
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 FRAMES = (36, 60, 72, 88, 112)
-SWUNG = 49  # the frame of the limb that is drawn
+SWUNG = 53  # the frame of the limb that is drawn
 
 
 def ran(name: str) -> dict[str, Any]:
