@@ -9,6 +9,7 @@ import pytest
 
 import supple as sp
 from supple.assembly import Evaluation
+from supple.character.fitting import sound_cells
 from supple.character.full_pose import FullPoseSimulation
 from supple.character.posed_body import posed_body
 from supple.character.posed_cells import PosedCells
@@ -157,6 +158,34 @@ def test_an_impossible_pose_is_refused_and_leaves_the_state() -> None:
     sim.step([0.2])
 
 
+def test_cells_without_force_may_be_pressed_flat() -> None:
+    """The far end is turned over; tets of what is left of the body move as by themselves."""
+    far = MESH.vertices[:, 0] > 0.41
+
+    def folded(pose: np.ndarray) -> np.ndarray:
+        x = MESH.vertices[edge].copy()
+        x[far[edge], 2] *= 1 - pose[0]
+        x[:, 1] += 0.05 * np.sin(9 * pose[0])
+        return x
+
+    edge = np.unique(MESH.boundary_facets())
+    skin = MESH.boundary()
+    assert (skin.vertices == MESH.vertices[edge]).all()
+    tet_rig = TetRig.of(BlackBoxRig(folded, skin.triangles, np.zeros(1)), MESH)
+    poses = np.linspace(0.0, 2.0, 20)[1:, None]
+    flat = ~sound_cells(tet_rig, poses)
+    assert 0 < flat.sum() < MESH.n_cells
+    sim = FullPoseSimulation(body(fixed=MESH.where(x=0)), tet_rig, without=flat, **DAMPING)
+    motion = []
+    for pose in poses:
+        sim.step(pose)
+        motion.append(sim.displacements)
+    alone = np.setdiff1d(np.arange(MESH.n_vertices), MESH.cells[~flat])
+    assert len(alone)
+    assert not np.array(motion)[:, alone].any()
+    assert 1e-3 < np.abs(motion).max() < 0.3
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -165,6 +194,7 @@ def test_an_impossible_pose_is_refused_and_leaves_the_state() -> None:
         ({"tet_rig": BendRig(MESH.boundary())}, "tet_rig"),
         ({"solver": sp.DenseNewton()}, "iterations=1"),
         ({"held": BONE}, "held has shape"),
+        ({"without": np.array([3, 5])}, "without has shape"),
     ],
 )
 def test_what_cannot_be_simulated_is_refused(change: dict[str, Any], message: str) -> None:

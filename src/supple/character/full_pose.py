@@ -29,7 +29,8 @@ class FullPoseSimulation:
 
     Each step takes the pose as a new rest shape. ``body`` is the neutral one, its mass lumped;
     ``mass`` and ``stiffness`` are those of Rayleigh damping. ``held`` (n, 3) are components that
-    follow the rig beside those that the body fixes. The integrator is one with a single stage. With
+    follow the rig beside those that the body fixes; cells ``without`` (cells,), such as those that
+    the rig presses flat, weigh but exert no force. The integrator is one with a single stage. With
     ``solver=Newton(iterations=1)`` a step is one Newton iteration: the fastest.
     """
 
@@ -44,6 +45,7 @@ class FullPoseSimulation:
         dt: float = 1 / 60,
         gravity: ArrayLike = (0.0, 0.0, 0.0),
         held: Bools | None = None,
+        without: Bools | None = None,
         pose: ArrayLike | None = None,
         solver: Newton | None = None,
     ) -> None:
@@ -54,12 +56,11 @@ class FullPoseSimulation:
         self._damping = number("mass", mass, at_least=0), number("stiffness", stiffness, at_least=0)
         self._newton = solver if solver is not None else Newton(tolerance=1e-8, max_iterations=30)
         instance("solver", self._newton, Newton, "Newton(iterations=1)")
-        free = np.asarray(body.free, dtype=bool).copy()
+        free: Bools = np.asarray(body.free, dtype=bool)
         if held is not None:
-            if np.shape(held) != free.shape:
-                raise InputError(f"held has shape {np.shape(held)}; give {free.shape}")
-            free &= ~np.asarray(held, dtype=bool)
-        self._cells = PosedCells(body, free)
+            free = free & ~_mask("held", held, free.shape)
+        left_out = None if without is None else _mask("without", without, (body.n_cells,))
+        self._cells = PosedCells(body, free, left_out)
         self._vertices = self._cells.vertices
         n, k = body.n_vertices, len(self._vertices)
         self._masses = body.mass_times(np.ones((n, 3)))[self._vertices, 0].copy()
@@ -193,6 +194,12 @@ def _check(body: Body, tet_rig: TetRig) -> None:
             f"body has {body.n_vertices} vertices and tet_rig {len(tet_rig.near)}; make both of "
             "one mesh"
         )
+
+
+def _mask(name: str, given: Bools, shape: tuple[int, ...]) -> Bools:
+    if np.shape(given) != shape or np.asarray(given).dtype != bool:
+        raise InputError(f"{name} has shape {np.shape(given)}; give a mask {shape} of booleans")
+    return np.asarray(given)
 
 
 def _chosen(linear: LinearSolver, free: Bools) -> LinearSolver:

@@ -15,14 +15,15 @@ from supple.types import Bools, Floats
 class PosedCells:
     """The tets around the free vertices of a body, and their forces in a pose.
 
-    Tets between held vertices alone do nothing to what moves, and are left out. Sparsity and room
-    are those of every pose.
+    Tets between held vertices alone do nothing to what moves, and are left out, as are those of
+    ``without`` (cells,). Sparsity and room are those of every pose.
     """
 
-    def __init__(self, body: Body, free: Bools) -> None:
+    def __init__(self, body: Body, free: Bools, without: Bools | None = None) -> None:
         cells = body.mesh.cells
         moves: Bools = np.any(free, axis=1)
-        live = np.flatnonzero(moves[cells].any(axis=1))
+        counts = moves[cells].any(axis=1)
+        live = np.flatnonzero(counts if without is None else counts & ~without)
         self.vertices, nodes = np.unique(cells[live], return_inverse=True)
         """Vertices of the mesh that these tets have, (k,)."""
         nodes = np.ascontiguousarray(nodes.reshape(len(live), cells.shape[1]))
@@ -49,8 +50,8 @@ class PosedCells:
             if count:
                 raise InputError(
                     f"{count} cells are inside out in this pose, the first is cell "
-                    f"{int(part.cells[first])}; fit the mesh to the pose (Eq. 3), or choose a "
-                    "milder pose"
+                    f"{int(part.cells[first])}; fit the mesh to the pose (Eq. 3), choose a milder "
+                    "pose, or leave cells out: without=~sound_cells(tet_rig, poses)"
                 )
 
     def energy(self, u: Floats) -> float:
