@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from supple.body import Body
 from supple.character.fitting import fitted
+from supple.character.kept_parts import kept_bases, kept_cubature, kept_fitting, told_by
 from supple.character.pose_bases import PoseBases, pose_bases
 from supple.character.pose_choice import mean_angle
 from supple.character.pose_contact import PoseContact
@@ -24,6 +25,7 @@ from supple.character.regions import Regions
 from supple.character.rigs.base import PoseRig
 from supple.character.tet_rig import TetRig
 from supple.character.volume import Volume
+from supple.checkpoint import Checkpoint, digest
 from supple.checks import instance, number, numbers, whole_number
 from supple.errors import InputError
 from supple.materials import Material, StableNeoHookean
@@ -53,6 +55,7 @@ def pose_space_model(
     tolerance: float = 0.005,
     samples: int = 40,
     seed: int = 0,
+    checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> PoseSpaceModel:
     """Soft tissue for a rig, ready to run.
@@ -76,48 +79,64 @@ def pose_space_model(
 
     ``cells`` and ``vertices`` are at most used for elastic and inertial forces, fewer where the
     training error is below ``tolerance``; ``samples`` deformations are tried in each pose.
+
+    ``checkpoint`` is a folder in which finished parts are kept. However the work ends, the same
+    call goes on from there, and what was made of something else is made again.
     """
     instance("rig", rig, PoseRig, "SkeletonRig(character)")
     number("frequency", frequency, above=0, unit="Hz")
     number("tolerance", tolerance, at_least=0.0, below=1.0)
     whole_number("samples", samples, at_least=10)
     whole_number("seed", seed, at_least=0)
-    clock = _Clock()
-    body, space = soft_volume(rig, volume, fixed, material or _FLESH, progress)
-    clock.done("volume")
+    parts = Checkpoint(checkpoint)
+    body, space = soft_volume(rig, volume, fixed, material or _FLESH, parts, progress)
     known = chosen_poses(rig, poses)
-    follows = fitted(TetRig.of(rig, space.mesh), known, skin=space.skin, progress=progress)
-    clock.done("fitting")
-    young = _young(body, stiffness, len(known))
-    bases = pose_bases(
-        body,
-        follows,
-        known,
-        modes=modes,
-        size=size,
-        regions=region_functions_of(rig, space.mesh, regions),
-        contact=contact,
-        young=young,
-        progress=progress,
+    plain = TetRig.of(rig, space.mesh)
+    mesh, skin = space.mesh, space.skin
+    made_of = digest(told_by(rig, known), mesh.vertices, mesh.cells, skin.cells, skin.weights)
+    follows = kept_fitting(
+        parts, plain, made_of, lambda: fitted(plain, known, skin=skin, progress=progress)
     )
-    clock.done("bases")
+    young = _young(body, stiffness, len(known))
+    options: dict[str, Any] = {
+        "modes": modes,
+        "size": size,
+        "regions": region_functions_of(rig, mesh, regions),
+        "contact": contact,
+        "young": young,
+    }
+    made_of = digest(made_of, follows.corrections, body.material, space.fixed, options)
+    bases = kept_bases(
+        parts, made_of, lambda: pose_bases(body, follows, known, progress=progress, **options)
+    )
     if material is None:
         softer = (2 * np.pi * frequency) ** 2 / bases.squares[0, 0]
         young, bases = softer * young, replace(bases, squares=softer * bases.squares)
     r = bases.bases.shape[-1]
-    most = max(_LEAST_CELLS, _CELLS_A_COORDINATE * r) if cells is None else cells
     training = PoseTraining(body, follows, known, bases, young, samples, seed, progress)
-    elastic, elastic_errors = training.elastic(most, tolerance)
-    clock.done("elastic cubature")
-    most = max(_LEAST_VERTICES, _VERTICES_A_COORDINATE * r) if vertices is None else vertices
-    inertial, inertial_errors = training.inertial(most, tolerance)
-    clock.done("inertial cubature")
+    made_of = digest(made_of, bases.bases, young, samples, seed, tolerance)
+    most = max(_LEAST_CELLS, _CELLS_A_COORDINATE * r) if cells is None else cells
+    elastic, elastic_errors = kept_cubature(
+        parts,
+        "elastic cubature",
+        PoseCubature,
+        (made_of, most),
+        lambda: training.elastic(most, tolerance),
+    )
+    many = max(_LEAST_VERTICES, _VERTICES_A_COORDINATE * r) if vertices is None else vertices
+    inertial, inertial_errors = kept_cubature(
+        parts,
+        "inertial cubature",
+        InertialCubature,
+        (made_of, many),
+        lambda: training.inertial(many, tolerance),
+    )
     measured = {
         "elastic": elastic_errors,
         "inertial": inertial_errors,
         "angles": np.rad2deg(mean_angle(bases.alignment.angles)).tolist(),
         "notes": list(space.notes),
-        "seconds": clock.seconds,
+        "seconds": parts.seconds,
     }
     return _model(follows, known, bases, body, young, elastic, inertial, space, measured)
 
@@ -169,16 +188,3 @@ def _model(
         squares=bases.squares,
         measured=measured,
     )
-
-
-class _Clock:
-    """How long each part took [s]."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-        self._last = time.perf_counter()
-
-    def done(self, what: str) -> None:
-        now = time.perf_counter()
-        self.seconds[what] = now - self._last
-        self._last = now

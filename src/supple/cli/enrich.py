@@ -37,8 +37,11 @@ def command(given: argparse.Namespace) -> int:
         try:
             made = _enriched(target, given)
         except KeyboardInterrupt:
-            if given.model is not None and Path(given.model).exists():
-                print(f"{given.model} is kept; the same command goes on from it", file=sys.stderr)
+            kept = _checkpoint(target)
+            if kept.exists():
+                print(
+                    f"What is done is in {kept}; the same command goes on from it", file=sys.stderr
+                )
             raise
     for note in [*made.notes, *map(_warned, caught)]:
         print(f"note: {_in_options(note)}", file=sys.stderr)
@@ -114,8 +117,14 @@ def _enriched(target: Path, given: argparse.Namespace) -> Enriched:
             once=_matching(given.source, given.once) or (),
             seed=given.seed,
             model=given.model,
+            checkpoint=_checkpoint(target),
             progress=reporter,
         )
+
+
+def _checkpoint(target: Path) -> Path:
+    """The folder of what is finished, while the work goes on."""
+    return target.with_name(target.name + ".checkpoint")
 
 
 def _in_order(wishes: list[tuple[str, float]]) -> dict[str, float]:

@@ -1,0 +1,140 @@
+"""What is kept of a model in the making: each finished part as a header and arrays."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from typing import Any, TypeVar
+
+import numpy as np
+
+from supple.character.pose_alignment import Alignment
+from supple.character.pose_bases import PoseBases
+from supple.character.pose_weights import PoseWeights
+from supple.character.rigs.base import PoseRig
+from supple.character.soft_motion import SoftMotion
+from supple.character.tet_rig import TetRig
+from supple.character.volume import Volume
+from supple.checkpoint import Checkpoint, Packed
+from supple.errors import InputError
+from supple.files import Arrays
+from supple.mesh import Embedding, TetMesh
+from supple.mesh.checks import MeshWarning
+from supple.mesh.packing import describe_mesh, mesh_of
+from supple.types import Floats
+
+_TRIED = 5.0  # [°], by which joints are turned to tell one rig from another
+_Cubature = TypeVar("_Cubature")
+
+
+def told_by(rig: PoseRig, poses: Floats) -> list[object]:
+    """What tells a rig from another: what it does in poses (m, d), near them and on the way."""
+    rng = np.random.default_rng(0)
+    tried = [*poses, *(rig.perturbed(pose, rng, _TRIED) for pose in poses)]
+    tried += [rig.between(rig.neutral, pose, 0.5) for pose in poses]
+    told = [(*rig.posed(pose), rig.features(pose)) for pose in tried]
+    return [type(rig), rig.neutral, rig.triangles, poses, told]
+
+
+def kept_volume(
+    parts: Checkpoint, rig: PoseRig, wishes: Mapping[str, Any], make: Callable[[], Volume]
+) -> Volume:
+    """The volume of a rig, with nothing fixed yet."""
+    surface = rig.surface()
+
+    def pack(volume: Volume) -> Packed:
+        header, arrays = describe_mesh(volume.mesh)
+        return {"mesh": header, "notes": list(volume.notes)}, arrays
+
+    def unpack(about: Mapping[str, Any], arrays: Arrays) -> Volume:
+        mesh = mesh_of(about["mesh"], arrays)
+        if not isinstance(mesh, TetMesh):
+            raise InputError(f"a {type(mesh).__name__} is kept where tets should be")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", MeshWarning)  # the notes tell
+            skin = Embedding(mesh, surface)
+        return Volume(mesh, skin, np.zeros(mesh.n_vertices, dtype=bool), tuple(about["notes"]))
+
+    made_of = (surface.vertices, surface.triangles, wishes)
+    return parts.part("volume", made_of, make, pack, unpack)
+
+
+def kept_fitting(
+    parts: Checkpoint, plain: TetRig, made_of: object, make: Callable[[], TetRig]
+) -> TetRig:
+    """The tet rig with its corrections; without them it is ``plain``."""
+
+    def pack(follows: TetRig) -> Packed:
+        if follows.weights is None or follows.corrections is None:
+            return {}, {}
+        return {}, {**_of("weights", follows.weights), "corrections": follows.corrections}
+
+    def unpack(_: Mapping[str, Any], arrays: Arrays) -> TetRig:
+        if not arrays:
+            return plain
+        return plain.corrected(_made("weights", PoseWeights, arrays), arrays["corrections"])
+
+    return parts.part("fitting", made_of, make, pack, unpack)
+
+
+def kept_bases(parts: Checkpoint, made_of: object, make: Callable[[], PoseBases]) -> PoseBases:
+    """Bases of all poses."""
+    plain = ("masses", "regions", "members", "squares")
+
+    def pack(found: PoseBases) -> Packed:
+        arrays = {name: getattr(found, name) for name in plain}
+        return {}, arrays | _of("weights", found.weights) | _of("alignment", found.alignment)
+
+    def unpack(_: Mapping[str, Any], arrays: Arrays) -> PoseBases:
+        return PoseBases(
+            _made("weights", PoseWeights, arrays),
+            _made("alignment", Alignment, arrays),
+            **{name: arrays[name] for name in plain},
+        )
+
+    return parts.part("bases", made_of, make, pack, unpack)
+
+
+def kept_cubature(
+    parts: Checkpoint,
+    name: str,
+    kind: type[_Cubature],
+    made_of: object,
+    make: Callable[[], tuple[_Cubature, dict[str, Any]]],
+) -> tuple[_Cubature, dict[str, Any]]:
+    """Cells, or vertices, that stand for all, and the errors that they leave."""
+
+    def pack(found: tuple[_Cubature, dict[str, Any]]) -> Packed:
+        return found[1], _of("", found[0])
+
+    def unpack(about: Mapping[str, Any], arrays: Arrays) -> tuple[_Cubature, dict[str, Any]]:
+        return _made("", kind, arrays), dict(about)
+
+    return parts.part(name, made_of, make, pack, unpack)
+
+
+def kept_motion(
+    parts: Checkpoint, clip: str, made_of: object, make: Callable[[], SoftMotion]
+) -> SoftMotion:
+    """The flesh in a clip."""
+
+    def pack(motion: SoftMotion) -> Packed:
+        about = {"loops": motion.loops, "rounds": motion.rounds, "gap": motion.gap}
+        return about, {"times": motion.times, "displacements": motion.displacements}
+
+    def unpack(about: Mapping[str, Any], arrays: Arrays) -> SoftMotion:
+        return SoftMotion(clip, arrays["times"], arrays["displacements"], **about)
+
+    return parts.part(f"motion {clip}", made_of, make, pack, unpack)
+
+
+def _of(prefix: str, found: Any) -> dict[str, Any]:
+    """The fields of a dataclass of arrays and numbers."""
+    return {f"{prefix} {each.name}": getattr(found, each.name) for each in fields(found)}
+
+
+def _made(prefix: str, kind: type[_Cubature], arrays: Arrays) -> _Cubature:
+    """The dataclass of which ``_of`` gave the fields."""
+    mine = {each.name: arrays[f"{prefix} {each.name}"] for each in fields(kind)}  # type: ignore[arg-type]
+    return kind(**{name: x if x.ndim else x.item() for name, x in mine.items()})
