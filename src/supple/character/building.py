@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from supple.body import Body
 from supple.character.fitting import fitted
 from supple.character.kept_parts import kept_bases, kept_cubature, kept_fitting, told_by
+from supple.character.pose_adding import needed_poses, only
 from supple.character.pose_bases import PoseBases, pose_bases
 from supple.character.pose_choice import mean_angle
 from supple.character.pose_contact import PoseContact
@@ -34,6 +35,7 @@ from supple.types import Floats, Progress
 
 _CELLS_A_COORDINATE, _LEAST_CELLS = 7, 60
 _VERTICES_A_COORDINATE, _LEAST_VERTICES = 4, 60
+_CANDIDATES = 12  # poses of the clips that are looked at where needed ones are added
 _FLESH = StableNeoHookean(young=1e4, poisson=0.45, density=1000.0)
 
 
@@ -45,6 +47,7 @@ def pose_space_model(
     material: Material | None = None,
     frequency: float = 4.0,
     poses: ArrayLike | int = 4,
+    max_angle: float | None = None,
     modes: int | Sequence[int] = 10,
     size: int | Sequence[int] = 30,
     regions: Regions | ArrayLike | int | None = None,
@@ -69,7 +72,10 @@ def pose_space_model(
     in each cell, (cells,), or in each cell and pose, (m, cells).
 
     ``poses`` (m, d) get a model each; the neutral one comes first, and is added if it is missing. A
-    number asks for so many from the clips of a skinned character.
+    number asks for so many from the clips of a skinned character. With ``max_angle`` [°], only
+    those get one that are needed: beginning with the neutral pose, that one is added whose
+    subspace is farthest from the interpolated one, until none is off by more, as a mean over the
+    subspace. A number is then the most that there may be, out of a dozen.
 
     ``regions``, such as ``local_regions`` gives, or functions (k, n) in [0, 1], are where flesh
     moves by itself; a number asks for so many limbs of a skinned character. ``modes`` and ``size``
@@ -85,12 +91,14 @@ def pose_space_model(
     """
     instance("rig", rig, PoseRig, "SkeletonRig(character)")
     number("frequency", frequency, above=0, unit="Hz")
+    if max_angle is not None:
+        number("max_angle", max_angle, above=0, below=90, unit="°")
     number("tolerance", tolerance, at_least=0.0, below=1.0)
     whole_number("samples", samples, at_least=10)
     whole_number("seed", seed, at_least=0)
     parts = Checkpoint(checkpoint)
     body, space = soft_volume(rig, volume, fixed, material or _FLESH, parts, progress)
-    known = chosen_poses(rig, poses)
+    known = chosen_poses(rig, poses, among=_CANDIDATES if max_angle is not None else 0)
     plain = TetRig.of(rig, space.mesh)
     mesh, skin = space.mesh, space.skin
     made_of = digest(told_by(rig, known), mesh.vertices, mesh.cells, skin.cells, skin.weights)
@@ -109,6 +117,19 @@ def pose_space_model(
     bases = kept_bases(
         parts, made_of, lambda: pose_bases(body, follows, known, progress=progress, **options)
     )
+    missing: list[float] = []
+    if max_angle is not None:
+        needed = needed_poses(
+            follows,
+            known,
+            bases,
+            max_angle=np.deg2rad(max_angle),
+            most=int(poses) if isinstance(poses, int | np.integer) else len(known),
+            progress=progress,
+        )
+        follows, bases = only(follows, known, bases, needed.which)
+        known, young = known[needed.which], young[needed.which]
+        missing = np.rad2deg(needed.angles).tolist()
     if material is None:
         softer = (2 * np.pi * frequency) ** 2 / bases.squares[0, 0]
         young, bases = softer * young, replace(bases, squares=softer * bases.squares)
@@ -135,6 +156,7 @@ def pose_space_model(
         "elastic": elastic_errors,
         "inertial": inertial_errors,
         "angles": np.rad2deg(mean_angle(bases.alignment.angles)).tolist(),
+        "missing": missing,
         "notes": list(space.notes),
         "seconds": parts.seconds,
     }

@@ -63,8 +63,11 @@ def _both(volume: Volume, fixed: ArrayLike) -> Bools:
     return held
 
 
-def chosen_poses(rig: PoseRig, given: ArrayLike | int) -> Floats:
-    """Poses (m, d), the neutral one first."""
+def chosen_poses(rig: PoseRig, given: ArrayLike | int, *, among: int = 0) -> Floats:
+    """Poses (m, d), the neutral one first.
+
+    Of clips there are as many as asked for, or ``among`` where that is more.
+    """
     if isinstance(given, int | np.integer):
         count = whole_number("poses", given, at_least=1)
         if not isinstance(rig, SkeletonRig) or not rig.character.clips:
@@ -72,7 +75,7 @@ def chosen_poses(rig: PoseRig, given: ArrayLike | int) -> Floats:
                 f"poses={given}: there are no clips to choose from; give poses (m, "
                 f"{len(rig.neutral)})"
             )
-        return choose_poses(rig, candidates_of(rig.character), count)
+        return choose_poses(rig, candidates_of(rig.character), max(count, among))
     poses = np.atleast_2d(numbers("poses", given))
     if poses.shape[1] != len(rig.neutral):
         raise InputError(f"poses have shape {poses.shape}; give (m, {len(rig.neutral)})")

@@ -12,6 +12,7 @@ from pathlib import Path
 import supple as sp
 from supple.character import read_character
 from supple.character.pose_space_file import load_pose_space_model
+from supple.character.pose_space_model import PoseSpaceModel
 from supple.character.soft_character import swing_of
 from supple.cli.enrich_list import tell_names
 from supple.cli.progress import Reporter, say
@@ -154,6 +155,12 @@ def _matching(source: str, text: str | None) -> list[str] | None:
     return found
 
 
+def _apart(model: PoseSpaceModel) -> str:
+    """How different flesh is from pose to pose."""
+    angles = model.measured.get("angles", [])[1:]
+    return f" up to {max(angles):.0f}° apart" if angles else ""
+
+
 def facts(made: Enriched, source: str) -> list[tuple[str, str]]:
     """What to tell of the result."""
     character, model = made.rigged.character, made.model
@@ -177,7 +184,7 @@ def facts(made: Enriched, source: str) -> list[tuple[str, str]]:
             (
                 "flesh",
                 f"{mesh.n_cells:,} tets, {model.n_coordinates} coordinates, {model.n_poses} "
-                f"poses, {len(model.cells)} cubature cells",
+                f"poses{_apart(model)}, {len(model.cells)} cubature cells",
             ),
             ("swings", f"{swing_of(model):.3g} times a second when it is pushed"),
             ("settles", f"to a twentieth within {made.settle:.2g} s"),
