@@ -144,6 +144,10 @@ def test_progress_tells_of_every_part():
         ({"regions": 2}, "has no limbs"),
         ({"stiffness": np.zeros(MESH.n_cells)}, "above 0"),
         ({"material": 1e5}, "material is"),
+        ({"cells": 0}, "cells=0"),
+        ({"vertices": 0}, "vertices=0"),
+        ({"fixed": [0]}, "too little is fixed"),
+        ({"poses": [[0.8], [0.8]]}, "poses 1 and 2 are the same"),
     ],
 )
 def test_what_is_missing_is_asked_for(changes, message):

@@ -15,6 +15,7 @@ from supple.character.rigs import BlackBoxRig, SkeletonRig
 from supple.character.soft_character import Quality
 from supple.character.volume import character_volume
 from supple.io.enrich import enrich
+from supple.reduction.cubature import CubatureWarning
 
 from .bent_beam import FIXED, MESH, SKIN, BeamRig, bent
 from .posts import post
@@ -143,6 +144,18 @@ def test_another_rig_is_noticed(tmp_path):
         told = Told()
         pose_space_model(rig, progress=told, **options, **OPTIONS)
         assert not told.seen
+
+
+def test_warnings_of_the_training_are_said_again(tmp_path):
+    options = {"volume": MESH, "fixed": FIXED, "poses": [[0.8]], "checkpoint": tmp_path / "parts"}
+    said = []
+    for _ in range(2):
+        with pytest.warns(CubatureWarning) as caught:
+            pose_space_model(BeamRig(), cells=2, vertices=2, **options, **OPTIONS)
+        said.append([str(each.message) for each in caught])
+    assert "2 cells miss the reduced elastic force" in said[0][0]
+    assert "2 vertices miss the reduced inertial force" in said[0][1]
+    assert said[0] == said[1]
 
 
 # -- enrich --------------------------------------------------------------------------------

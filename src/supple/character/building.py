@@ -96,6 +96,9 @@ def pose_space_model(
     number("tolerance", tolerance, at_least=0.0, below=1.0)
     whole_number("samples", samples, at_least=10)
     whole_number("seed", seed, at_least=0)
+    for name, most in (("cells", cells), ("vertices", vertices)):
+        if most is not None:
+            whole_number(name, most, at_least=1)
     parts = Checkpoint(checkpoint)
     body, space = soft_volume(rig, volume, fixed, material or _FLESH, parts, progress)
     known = chosen_poses(rig, poses, among=_CANDIDATES if max_angle is not None else 0)
@@ -136,21 +139,21 @@ def pose_space_model(
     r = bases.bases.shape[-1]
     training = PoseTraining(body, follows, known, bases, young, samples, seed, progress)
     made_of = digest(made_of, bases.bases, young, samples, seed, tolerance)
-    most = max(_LEAST_CELLS, _CELLS_A_COORDINATE * r) if cells is None else cells
+    of_cells = max(_LEAST_CELLS, _CELLS_A_COORDINATE * r) if cells is None else cells
     elastic, elastic_errors = kept_cubature(
         parts,
         "elastic cubature",
         PoseCubature,
-        (made_of, most),
-        lambda: training.elastic(most, tolerance),
+        (made_of, of_cells),
+        lambda: training.elastic(of_cells, tolerance),
     )
-    many = max(_LEAST_VERTICES, _VERTICES_A_COORDINATE * r) if vertices is None else vertices
+    of_vertices = max(_LEAST_VERTICES, _VERTICES_A_COORDINATE * r) if vertices is None else vertices
     inertial, inertial_errors = kept_cubature(
         parts,
         "inertial cubature",
         InertialCubature,
-        (made_of, many),
-        lambda: training.inertial(many, tolerance),
+        (made_of, of_vertices),
+        lambda: training.inertial(of_vertices, tolerance),
     )
     measured = {
         "elastic": elastic_errors,

@@ -22,6 +22,7 @@ from supple.files import Arrays
 from supple.mesh import Embedding, TetMesh
 from supple.mesh.checks import MeshWarning
 from supple.mesh.packing import describe_mesh, mesh_of
+from supple.reduction.cubature import CubatureWarning
 from supple.types import Floats
 
 _TRIED = 5.0  # [°], by which joints are turned to tell one rig from another
@@ -103,15 +104,32 @@ def kept_cubature(
     made_of: object,
     make: Callable[[], tuple[_Cubature, dict[str, Any]]],
 ) -> tuple[_Cubature, dict[str, Any]]:
-    """Cells, or vertices, that stand for all, and the errors that they leave."""
+    """Cells, or vertices, that stand for all, and the errors that they leave.
 
-    def pack(found: tuple[_Cubature, dict[str, Any]]) -> Packed:
-        return found[1], _of("", found[0])
+    What the training warned of is said again where they are taken from an earlier run.
+    """
+    found: tuple[_Cubature, dict[str, Any], list[str]]
 
-    def unpack(about: Mapping[str, Any], arrays: Arrays) -> tuple[_Cubature, dict[str, Any]]:
-        return _made("", kind, arrays), dict(about)
+    def listening() -> tuple[_Cubature, dict[str, Any], list[str]]:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            cubature, errors = make()
+        mine = [str(each.message) for each in caught if each.category is CubatureWarning]
+        for each in caught:
+            if each.category is not CubatureWarning:
+                warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+        return cubature, errors, mine
 
-    return parts.part(name, made_of, make, pack, unpack)
+    found = parts.part(
+        name,
+        made_of,
+        listening,
+        lambda trained: ({"errors": trained[1], "warned": trained[2]}, _of("", trained[0])),
+        lambda about, arrays: (_made("", kind, arrays), about["errors"], about["warned"]),
+    )
+    for text in found[2]:
+        warnings.warn(text, CubatureWarning, stacklevel=3)
+    return found[:2]
 
 
 def kept_motion(
