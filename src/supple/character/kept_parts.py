@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import fields
-from typing import Any, TypeVar
+from dataclasses import fields, is_dataclass
+from typing import Any, TypeVar, get_type_hints
 
 import numpy as np
 
-from supple.character.pose_alignment import Alignment
 from supple.character.pose_bases import PoseBases
 from supple.character.pose_weights import PoseWeights
 from supple.character.rigs.base import PoseRig
@@ -26,7 +25,7 @@ from supple.reduction.cubature import CubatureWarning
 from supple.types import Floats
 
 _TRIED = 5.0  # [°], by which joints are turned to tell one rig from another
-_Cubature = TypeVar("_Cubature")
+_Kept = TypeVar("_Kept")
 
 
 def told_by(rig: PoseRig, poses: Floats) -> list[object]:
@@ -69,48 +68,41 @@ def kept_fitting(
     def pack(follows: TetRig) -> Packed:
         if follows.weights is None or follows.corrections is None:
             return {}, {}
-        return {}, {**_of("weights", follows.weights), "corrections": follows.corrections}
+        return {}, {**_of(follows.weights), "corrections": follows.corrections}
 
     def unpack(_: Mapping[str, Any], arrays: Arrays) -> TetRig:
         if not arrays:
             return plain
-        return plain.corrected(_made("weights", PoseWeights, arrays), arrays["corrections"])
+        return plain.corrected(_made(PoseWeights, arrays), arrays["corrections"])
 
     return parts.part("fitting", made_of, make, pack, unpack)
 
 
 def kept_bases(parts: Checkpoint, made_of: object, make: Callable[[], PoseBases]) -> PoseBases:
     """Bases of all poses."""
-    plain = ("masses", "regions", "members", "squares")
-
-    def pack(found: PoseBases) -> Packed:
-        arrays = {name: getattr(found, name) for name in plain}
-        return {}, arrays | _of("weights", found.weights) | _of("alignment", found.alignment)
-
-    def unpack(_: Mapping[str, Any], arrays: Arrays) -> PoseBases:
-        return PoseBases(
-            _made("weights", PoseWeights, arrays),
-            _made("alignment", Alignment, arrays),
-            **{name: arrays[name] for name in plain},
-        )
-
-    return parts.part("bases", made_of, make, pack, unpack)
+    return parts.part(
+        "bases",
+        made_of,
+        make,
+        lambda bases: ({}, _of(bases)),
+        lambda _, arrays: _made(PoseBases, arrays),
+    )
 
 
 def kept_cubature(
     parts: Checkpoint,
     name: str,
-    kind: type[_Cubature],
+    kind: type[_Kept],
     made_of: object,
-    make: Callable[[], tuple[_Cubature, dict[str, Any]]],
-) -> tuple[_Cubature, dict[str, Any]]:
+    make: Callable[[], tuple[_Kept, dict[str, Any]]],
+) -> tuple[_Kept, dict[str, Any]]:
     """Cells, or vertices, that stand for all, and the errors that they leave.
 
     What the training warned of is said again where they are taken from an earlier run.
     """
-    found: tuple[_Cubature, dict[str, Any], list[str]]
+    found: tuple[_Kept, dict[str, Any], list[str]]
 
-    def listening() -> tuple[_Cubature, dict[str, Any], list[str]]:
+    def listening() -> tuple[_Kept, dict[str, Any], list[str]]:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             cubature, errors = make()
@@ -124,8 +116,8 @@ def kept_cubature(
         name,
         made_of,
         listening,
-        lambda trained: ({"errors": trained[1], "warned": trained[2]}, _of("", trained[0])),
-        lambda about, arrays: (_made("", kind, arrays), about["errors"], about["warned"]),
+        lambda trained: ({"errors": trained[1], "warned": trained[2]}, _of(trained[0])),
+        lambda about, arrays: (_made(kind, arrays), about["errors"], about["warned"]),
     )
     for text in found[2]:
         warnings.warn(text, CubatureWarning, stacklevel=3)
@@ -147,12 +139,22 @@ def kept_motion(
     return parts.part(f"motion {clip}", made_of, make, pack, unpack)
 
 
-def _of(prefix: str, found: Any) -> dict[str, Any]:
-    """The fields of a dataclass of arrays and numbers."""
-    return {f"{prefix} {each.name}": getattr(found, each.name) for each in fields(found)}
+def _of(found: Any, within: str = "") -> dict[str, Any]:
+    """The fields of a dataclass of arrays, numbers and other such dataclasses."""
+    arrays: dict[str, Any] = {}
+    for each in fields(found):
+        value, name = getattr(found, each.name), within + each.name
+        arrays |= _of(value, f"{name} ") if is_dataclass(value) else {name: value}
+    return arrays
 
 
-def _made(prefix: str, kind: type[_Cubature], arrays: Arrays) -> _Cubature:
+def _made(kind: type[_Kept], arrays: Arrays, within: str = "") -> _Kept:
     """The dataclass of which ``_of`` gave the fields."""
-    mine = {each.name: arrays[f"{prefix} {each.name}"] for each in fields(kind)}  # type: ignore[arg-type]
-    return kind(**{name: x if x.ndim else x.item() for name, x in mine.items()})
+    values: dict[str, Any] = {}
+    for name, of in get_type_hints(kind).items():
+        if isinstance(of, type) and is_dataclass(of):
+            values[name] = _made(of, arrays, f"{within}{name} ")
+        else:
+            array = arrays[within + name]
+            values[name] = array if array.ndim else array.item()
+    return kind(**values)
