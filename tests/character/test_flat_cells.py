@@ -7,10 +7,11 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import supple as sp
-from supple._kernels.pose_basis import CLEAR, THIN, thicken
-from supple.character.rigs import BlackBoxRig
+from supple._kernels.pose_basis import CLEAR, SMALL, THIN, thicken
+from supple.character.rigs import BlackBoxRig, SkeletonRig
 
 from .pose_models import beam, model_of
+from .posts import post
 
 RNG = np.random.default_rng(5)
 
@@ -27,7 +28,7 @@ def thickened(J: np.ndarray) -> tuple[np.ndarray, float]:
     return inverse, det
 
 
-@pytest.mark.parametrize("stretches", [(1, 1, 1), (3, 0.5, 0.2), (1, 0.9, 0.1), (0.1, 0.03, 0.02)])
+@pytest.mark.parametrize("stretches", [(1, 1, 1), (3, 0.5, 0.2), (1, 0.9, 0.1), (0.2, 0.06, 0.04)])
 def test_sound_cells_are_as_they_are(stretches):
     J = stretched(stretches)
     inverse, det = thickened(J)
@@ -39,7 +40,8 @@ def test_cells_that_are_not_looked_at_are_sound():
     """The quick test, det J > CLEAR |J|³, lets none pass that would be thickened."""
     for _ in range(3000):
         s = np.sort(10.0 ** RNG.uniform(-2.5, 0.5, 3))[::-1]
-        if np.prod(s) > CLEAR * np.sum(s**2) ** 1.5:
+        if np.prod(s) > CLEAR * np.sum(s**2) ** 1.5 and np.sum(s**2) > 3 * SMALL**2:
+            assert s[0] >= SMALL
             assert s[2] >= THIN * np.sqrt(s[0] * s[1])
             assert s[1] >= THIN * s[0]
 
@@ -58,10 +60,12 @@ def test_flat_cells_have_a_thickness(stretches):
     assert s[2] >= THIN / 2 * np.sqrt(s[0] * s[1]) * (1 - 1e-9)
 
 
-def test_cells_that_vanish_have_a_size():
-    inverse, det = thickened(np.zeros((3, 3)))
-    assert np.isfinite(inverse).all()
-    assert det > 0
+def test_cells_that_shrink_keep_their_form():
+    for size in (0.0, 1e-200, 1e-3, 0.1):
+        inverse, det = thickened(size * np.eye(3))
+        assert np.cbrt(det) == pytest.approx(1 / inverse[0, 0])
+        assert SMALL / 2 <= np.cbrt(det) < SMALL
+        np.testing.assert_allclose(inverse, inverse[0, 0] * np.eye(3), atol=1e-12)
 
 
 def test_thickness_goes_on_smoothly():
@@ -103,3 +107,23 @@ def test_flesh_goes_through_a_flat_pose(material):
     assert np.abs(moved).max() < 1.0
     speeds = np.diff(moved, axis=0)
     assert np.abs(np.diff(speeds, axis=0)).max() < 0.05  # no jerk
+
+
+@pytest.mark.filterwarnings("ignore::supple.reduction.cubature.CubatureWarning")
+@pytest.mark.parametrize("axes", [(7, 8, 9), (7,)], ids=["to nothing", "to its mirror image"])
+def test_a_joint_may_be_scaled_away(tmp_path, axes):
+    """Files hide parts of a character so."""
+    rig = SkeletonRig(sp.read_character(post(tmp_path)))
+    mesh = sp.HexMesh.voxelize(rig.surface(), 9).tetrahedra()
+    low = np.flatnonzero(mesh.vertices[:, 2] < 0.2)
+    options = {"size": 5, "modes": 3, "samples": 10}
+    model = sp.pose_space_model(rig, volume=mesh, fixed=low, poses=2, **options)
+    damping = sp.Rayleigh(mass=1.0, stiffness=1e-3)
+    sim = model.simulation(gravity=(0, 0, -9.81), damping=damping)
+    pose, moved = rig.neutral.copy(), []
+    joint = pose[: 10 * rig.character.rig.n_joints].reshape(-1, 10)[-1]
+    for k in range(50):
+        joint[list(axes)] = max(1 - k / 20, 0.0 if len(axes) == 3 else -1.0)
+        sim.step(pose)
+        moved.append(np.abs(sim.surface_displacements()).max())
+    assert max(moved) < 0.3

@@ -19,7 +19,7 @@ FOUR = np.uint64(4)
 NINE = np.uint64(9)
 THIN = 0.1  # of the larger stretches: below this the smaller ones of a cell count as more
 CLEAR = 0.36 * THIN  # of |J|³: where det J is above, no stretch is that small
-POINT = 1e-3  # the stretch that a cell has at least
+SMALL = 0.2  # of its neutral size: a cell that the rig makes smaller counts as more
 
 
 class Groups(NamedTuple):
@@ -149,15 +149,18 @@ def thicken(J, inverse):
     """J⁻¹ and det J, where a rig stretches a cell by J; as if it were thicker where it is flat.
 
     A cell that is pressed flat has no volume and resists without bounds, and one inside out is as
-    wrong as it is far from flat. So the smaller of the stretches σ₀ ≥ σ₁ ≥ |σ₂| of J are raised to
-    a share of the larger ones, while the cell turns as before: smoothly in J, and not at all where
-    it is sound.
+    wrong as it is far from flat; one that shrinks to nothing resists nothing. So a cell that is too
+    small is made larger, and the smaller of its stretches σ₀ ≥ σ₁ ≥ |σ₂| are raised to a share of
+    the larger ones, while it turns as before: smoothly in J, and not at all where it is sound.
     """
     U, sigma, V = np.empty((3, 3)), np.empty(3), np.empty((3, 3))
     svd3(J, U, sigma, V)
-    s0 = max(sigma[0], POINT)
-    s1 = _thickened(sigma[1], THIN * s0)
-    s2 = _thickened(sigma[2], THIN * math.sqrt(s0 * s1))
+    s0 = _thickened(sigma[0], SMALL)
+    one, two = 1.0, 1.0  # of the largest
+    if sigma[0] > 0.0:
+        one, two = sigma[1] / sigma[0], sigma[2] / sigma[0]
+    s1 = _thickened(s0 * one, THIN * s0)
+    s2 = _thickened(s0 * two, THIN * math.sqrt(s0 * s1))
     for i in range(3):
         for j in range(3):
             inverse[i, j] = V[i, 0] * U[j, 0] / s0 + V[i, 1] * U[j, 1] / s1 + V[i, 2] * U[j, 2] / s2
@@ -224,7 +227,7 @@ def shape_cells(x, frames, w, model, U, G, volumes, lam, mu):
                 - B[0, 1] * (B[1, 0] * B[2, 2] - B[1, 2] * B[2, 0])
                 + B[0, 2] * (B[1, 0] * B[2, 1] - B[1, 1] * B[2, 0])
             )
-            if six * unit > CLEAR * square * np.sqrt(square) and square > FOUR * POINT * POINT:
+            if six * unit > CLEAR * square * np.sqrt(square) and square > 3.0 * SMALL * SMALL:
                 g10, g11, g12 = g10 / six, g11 / six, g12 / six
                 g20, g21, g22 = g20 / six, g21 / six, g22 / six
                 g30, g31, g32 = g30 / six, g31 / six, g32 / six
