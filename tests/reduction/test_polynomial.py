@@ -8,7 +8,8 @@ import pytest
 import supple as sp
 from supple.reduction import polynomial
 from supple.reduction.groups import lame
-from supple.reduction.polynomial import Quartic, coefficient_count, unit_polynomials
+from supple.reduction.polynomial import Quartic, coefficient_count
+from supple.reduction.strain_polynomials import unit_polynomials
 
 YOUNG, POISSON = 1e5, 0.4
 MESHES = {

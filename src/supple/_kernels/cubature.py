@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .compiling import kernel
+from .dense import add_symmetric_product
 
 _BLOCK = 8  # points whose product with the stress derivative stays in the innermost cache
 
@@ -21,6 +22,7 @@ def add_reduced_stiffness(A, volumes, G, K):
     T = np.empty((_BLOCK, 9, r))
     S = np.empty((r, r))
     for n in range(A.shape[0]):
+        S[:] = 0.0
         for start in range(0, points, _BLOCK):
             stop = min(start + _BLOCK, points)
             for p in range(start, stop):
@@ -45,7 +47,9 @@ def add_reduced_stiffness(A, volumes, G, K):
                         )
             rows = 9 * (stop - start)
             g = G[start:stop].reshape(rows, r)
-            np.dot(g.T, T[: stop - start].reshape(rows, r), S)
-            for a in range(r):
-                for b in range(r):
-                    K[n, a, b] += S[a, b]
+            add_symmetric_product(g, T[: stop - start].reshape(rows, r), S)
+        for a in range(r):
+            K[n, a, a] += S[a, a]
+            for b in range(a):
+                K[n, a, b] += S[a, b]
+                K[n, b, a] += S[a, b]

@@ -3,6 +3,7 @@
 import numpy as np
 
 from .compiling import reordering_kernel
+from .dense import add_symmetric_product
 from .polynomial import ONE, THREE, TWO
 from .pose_basis import NINE, ZERO
 
@@ -57,8 +58,7 @@ def assemble(P, A, volumes, scale, groups, G, T, S, gathered, K, R):
     for g in range(len(groups.starts) - 1):
         first = groups.column_starts[g]
         s = np.uint64(groups.column_starts[g + 1] - first)
-        square = S[: s * s].reshape((s, s))
-        sums = S[s * s : TWO * s * s].reshape((s, s))
+        sums = S[: s * s].reshape((s, s))
         for i in range(s):
             gathered[i] = 0.0
             for j in range(s):
@@ -95,10 +95,7 @@ def assemble(P, A, volumes, scale, groups, G, T, S, gathered, K, R):
                 at += NINE * s
             rows = (at - begin) // s
             left = G[begin:at].reshape((rows, s))
-            np.dot(left.T, T[: at - begin].reshape((rows, s)), square)
-            for i in range(s):
-                for j in range(i + ONE):
-                    sums[i, j] += square[i, j]
+            add_symmetric_product(left, T[: at - begin].reshape((rows, s)), sums)
         for i in range(s):
             k = groups.columns[first + i]
             R[k] += scale[k] * gathered[i]

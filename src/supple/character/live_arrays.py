@@ -84,7 +84,7 @@ class StepArrays:
             "U": (12 * wide,),
             "G": (self.gradients,),
             "T": (9 * BLOCK * wide,),
-            "S": (2 * wide * wide,),
+            "S": (wide * wide,),
             "columns": (wide,),
             "F": (c, 1, 3, 3),
             "P": (c, 1, 3, 3),
