@@ -7,53 +7,73 @@ times as long at the few dozen unknowns of a reduced model, and makes arrays.
 
 import numpy as np
 
-from .compiling import inlined_kernel, reordering_kernel
+from . import tiles
+from .compiling import inlined_kernel, pointwise, reordering_kernel
 from .polynomial import FOUR, ONE, THREE, TWO, ZERO
 
+_TILE = np.uint64(tiles.WIDTH)
 _SWEEPS = 40  # of Jacobi's method, which needs about six
 _ROUNDING = 1e-17  # of the largest entry: what counts as 0
 
 
+@pointwise
+def padded(n):
+    """How wide the rows of a product with n columns are made: whole tiles."""
+    return (np.uint64(n) + _TILE - ONE) // _TILE * _TILE
+
+
 @reordering_kernel
 def add_symmetric_product(A, B, C):
-    """C += AᵀB in the lower triangle, for A and B (k, n) whose product is symmetric.
+    """C += AᵀB in the lower triangle, for A (k, n) and B (k, n) whose product is symmetric.
 
-    Above the diagonal C (n, n) is left with parts of sums. Four by four factors are kept at hand
-    while a loop runs along the rows: as fast as BLAS, which computes both triangles.
+    The rows of B and C are ``padded``. Above the diagonal C (n, n) is left with parts of sums, and
+    beyond column n with anything.
     """
-    rows, n = np.uint64(A.shape[0]), np.uint64(A.shape[1])
-    last = n - n % FOUR
-    for i in range(ZERO, last, FOUR):
-        width = i + FOUR
-        C0, C1, C2, C3 = C[i], C[i + ONE], C[i + TWO], C[i + THREE]
-        for k in range(ZERO, rows - rows % FOUR, FOUR):
-            B0, B1, B2, B3 = B[k], B[k + ONE], B[k + TWO], B[k + THREE]
-            a00, a01, a02, a03 = A[k, i], A[k, i + ONE], A[k, i + TWO], A[k, i + THREE]
-            m = k + ONE
-            a10, a11, a12, a13 = A[m, i], A[m, i + ONE], A[m, i + TWO], A[m, i + THREE]
-            m = k + TWO
-            a20, a21, a22, a23 = A[m, i], A[m, i + ONE], A[m, i + TWO], A[m, i + THREE]
-            m = k + THREE
-            a30, a31, a32, a33 = A[m, i], A[m, i + ONE], A[m, i + TWO], A[m, i + THREE]
-            for j in range(width):
-                b0, b1, b2, b3 = B0[j], B1[j], B2[j], B3[j]
-                C0[j] += a00 * b0 + a10 * b1 + a20 * b2 + a30 * b3
-                C1[j] += a01 * b0 + a11 * b1 + a21 * b2 + a31 * b3
-                C2[j] += a02 * b0 + a12 * b1 + a22 * b2 + a32 * b3
-                C3[j] += a03 * b0 + a13 * b1 + a23 * b2 + a33 * b3
-        for k in range(rows - rows % FOUR, rows):
-            a0, a1, a2, a3 = A[k, i], A[k, i + ONE], A[k, i + TWO], A[k, i + THREE]
-            for j in range(width):
-                b = B[k, j]
-                C0[j] += a0 * b
-                C1[j] += a1 * b
-                C2[j] += a2 * b
-                C3[j] += a3 * b
-    for i in range(last, n):
-        for k in range(rows):
-            a = A[k, i]
-            for j in range(i + ONE):
-                C[i, j] += a * B[k, j]
+    n = np.uint64(A.shape[1])
+    first = n % FOUR
+    if first == ONE:
+        tiles.add_tile_of_1(A, B, C, ZERO, ZERO)
+    elif first == TWO:
+        tiles.add_tile_of_2(A, B, C, ZERO, ZERO)
+    elif first == THREE:
+        tiles.add_tile_of_3(A, B, C, ZERO, ZERO)
+    for i in range(first, n, FOUR):
+        for j in range(ZERO, i + FOUR, _TILE):
+            tiles.add_tile_of_4(A, B, C, i, j)
+
+
+@reordering_kernel
+def multiply_nine(D, G, at, s, T, to, wide):
+    """T = D G for D (9, 9) and G (9, s), three rows at a time.
+
+    G begins at ``at`` of its array; T at ``to`` of its own, with rows ``wide`` apart.
+    """
+    for i in range(ZERO, np.uint64(9), THREE):
+        x, y, z = D[i], D[i + ONE], D[i + TWO]
+        x0, x1, x2, x3, x4, x5, x6, x7, x8 = x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8]
+        y0, y1, y2, y3, y4, y5, y6, y7, y8 = y[0], y[1], y[2], y[3], y[4], y[5], y[6], y[7], y[8]
+        z0, z1, z2, z3, z4, z5, z6, z7, z8 = z[0], z[1], z[2], z[3], z[4], z[5], z[6], z[7], z[8]
+        for b in range(s):
+            t, o = at + b, to + i * wide + b
+            g0, g1, g2 = G[t], G[t + s], G[t + TWO * s]
+            g3, g4, g5 = G[t + THREE * s], G[t + FOUR * s], G[t + np.uint64(5) * s]
+            t += np.uint64(6) * s
+            g6, g7, g8 = G[t], G[t + s], G[t + TWO * s]
+            T[o] = (
+                (x0 * g0 + x1 * g1 + x2 * g2)
+                + (x3 * g3 + x4 * g4 + x5 * g5)
+                + (x6 * g6 + x7 * g7 + x8 * g8)
+            )
+            T[o + wide] = (
+                (y0 * g0 + y1 * g1 + y2 * g2)
+                + (y3 * g3 + y4 * g4 + y5 * g5)
+                + (y6 * g6 + y7 * g7 + y8 * g8)
+            )
+            T[o + TWO * wide] = (
+                (z0 * g0 + z1 * g1 + z2 * g2)
+                + (z3 * g3 + z4 * g4 + z5 * g5)
+                + (z6 * g6 + z7 * g7 + z8 * g8)
+            )
 
 
 @reordering_kernel

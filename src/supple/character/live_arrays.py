@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from supple._kernels.dense import padded
 from supple._kernels.pose_basis import Groups, PoseArrays
 from supple._kernels.pose_forces import BLOCK
 from supple._kernels.pose_stage import Room
@@ -83,8 +84,8 @@ class StepArrays:
             "entries": arrays.gram_rows.shape,
             "U": (12 * wide,),
             "G": (self.gradients,),
-            "T": (9 * BLOCK * wide,),
-            "S": (wide * wide,),
+            "T": (9 * BLOCK * padded(wide),),
+            "S": (wide * padded(wide),),
             "columns": (wide,),
             "F": (c, 1, 3, 3),
             "P": (c, 1, 3, 3),
