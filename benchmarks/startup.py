@@ -10,6 +10,8 @@ import time
 
 from .timing import table
 
+SIMULATION = "import supple as sp; sp.TetMesh, sp.Body, sp.StVK, sp.Rayleigh, sp.Simulation"
+PLAYER = "import supple as sp; sp.load_pose_space_model, sp.PoseSimulation"
 QUICKSTART = """
 import supple as sp
 beam = sp.TetMesh.box(size=(1.0, 0.2, 0.2), cells=(20, 4, 4))
@@ -31,7 +33,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as cache:
         bare = min(seconds("pass", cache) for _ in range(5))
         rows = [
-            ["import supple", min(seconds("import supple", cache) for _ in range(5)) - bare],
+            *(
+                [what, min(seconds(code, cache) for _ in range(5)) - bare]
+                for what, code in (
+                    ("import supple", "import supple"),
+                    ("what loads and steps a character", PLAYER),
+                    ("what simulates a body", SIMULATION),
+                )
+            ),
             ["quickstart, first call (compiles)", seconds(QUICKSTART, cache)],
             ["quickstart, later calls", min(seconds(QUICKSTART, cache) for _ in range(3))],
         ]

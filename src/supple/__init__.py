@@ -1,419 +1,92 @@
 """Soft bodies whose motion settles the way you want it to."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-from .body import Body
-from .cloth import (
-    Bending,
-    Cloth,
-    ClothMaterial,
-    HingeBending,
-    IsotropicCloth,
-    OrthotropicCloth,
-    QuadraticBending,
-    StrainLimit,
-)
-from .contact import (
-    AnimatedMesh,
-    Box,
-    Capsule,
-    HeightField,
-    MeshObstacle,
-    Obstacle,
-    Plane,
-    Rails,
-    SelfContact,
-    Sphere,
-)
-from .damping import (
-    Caughey,
-    ClothDrag,
-    ClothStrainRate,
-    Conserving,
-    Curve,
-    Damping,
-    Drag,
-    Example,
-    ExampleDamping,
-    Joining,
-    MatchedStrainRate,
-    Measure,
-    MomentumConserving,
-    PowerLaw,
-    PrincipalStrain,
-    Rayleigh,
-    SplineDamping,
-    SplineOver,
-    SpringStrainRate,
-    StiffnessAt,
-    StrainRate,
-    Viscous,
-    load_damping,
-    save_damping,
-    shape_between,
-    shape_of_frame,
-    shape_within,
-)
-from .design import (
-    DampingRatio,
-    DesignReport,
-    Experiment,
-    Fit,
-    HalfLife,
-    RingDown,
-    RingDownFit,
-    RingDownWarning,
-    ShareLeft,
-    Unloading,
-    best_linear_damping,
-    compare_ring_downs,
-    design_damping,
-    fit_ring_down,
-    wish,
-)
-from .elastic_body import ElasticBody
-from .errors import InputError, MeshError, MissingExtra, StepFailed, SuppleError
-from .integrators import (
-    BDF2,
-    RK4,
-    TRBDF2,
-    BackwardEuler,
-    Bathe,
-    Integrator,
-    Newmark,
-    SymplecticEuler,
-    Trapezoidal,
-)
-from .mass import ConsistentMass, LumpedMass
-from .materials import Corotational, Material, NeoHookean, StableNeoHookean, StVK
-from .mesh import (
-    Embedding,
-    HexMesh,
-    Mesh,
-    MeshWarning,
-    QuadraticTetMesh,
-    SheetMesh,
-    SpringMesh,
-    Surface,
-    TetMesh,
-    VolumeMesh,
-    read_mesh,
-    read_sheet,
-    read_surface,
-    read_vertex_list,
-    write_mesh,
-    write_sheet,
-)
-from .motion import Motion
-from .recording import Recorder, read_motion
-from .reduction import (
-    Basis,
-    CrowdSimulation,
-    Cubature,
-    CubatureWarning,
-    DenseNewton,
-    ExampleWarning,
-    FloatingSimulation,
-    Modes,
-    ReducedModel,
-    ReducedSimulation,
-    Sketch,
-    joined_basis,
-    load_model,
-    mass_pca,
-    modal_derivative_basis,
-    modal_derivatives,
-    motion_basis,
-    picked_basis,
-    reduce,
-    sketch_basis,
-    train_cubature,
-    vibration_modes,
-)
-from .simulation import Simulation
-from .solvers import (
-    ADMM,
-    AutomaticSolver,
-    Cholesky,
-    ConjugateGradients,
-    Dissipation,
-    KeptCholesky,
-    Multigrid,
-    Newton,
-)
-from .springs import SpringNetwork
-from .statics import static_shape
-from .supports import Support
-from .threads import set_thread_count, thread_count
-
-if TYPE_CHECKING:
-    from .character import Character, Dressing, read_character
-    from .character.bones import bones_of
-    from .character.building import pose_space_model
-    from .character.live import PoseSimulation
-    from .character.live_crowd import PoseCrowd
-    from .character.live_forces import Wind
-    from .character.painting import painted, stiffness_by_joint
-    from .character.pose_choice import candidates_of, choose_poses, missing_pose
-    from .character.pose_space_file import load_pose_space_model
-    from .character.pose_space_model import PoseSpaceModel
-    from .character.regions import local_regions
-    from .character.rigs import (
-        BendRig,
-        BlackBoxRig,
-        Blend,
-        BlendShapeRig,
-        LatticeRig,
-        PoseRig,
-        PoseSpaceDeformation,
-        SkeletonRig,
-        WireRig,
-    )
-    from .character.skeleton_regions import regions_from_skeleton
-    from .character.volume import Volume, character_volume
-    from .io import Scene, export_motion, load_scene, write_damping_page, write_surface
-    from .io.enrich import Enriched, enrich
-    from .io.rigged_creature import write_rigged_creature
+from .later import names_later
 
 __version__ = "0.1.0"
 
-
-_LATER = {
-    "character": (
-        "Character",
-        "Dressing",
-        "read_character",
-    ),
-    "character.bones": ("bones_of",),
-    "character.building": ("pose_space_model",),
-    "character.live": ("PoseSimulation",),
-    "character.live_crowd": ("PoseCrowd",),
-    "character.live_forces": ("Wind",),
-    "character.painting": (
-        "painted",
-        "stiffness_by_joint",
-    ),
-    "character.pose_choice": (
-        "candidates_of",
-        "choose_poses",
-        "missing_pose",
-    ),
-    "character.pose_space_file": ("load_pose_space_model",),
-    "character.pose_space_model": ("PoseSpaceModel",),
-    "character.regions": ("local_regions",),
-    "character.rigs": (
-        "BendRig",
-        "BlackBoxRig",
-        "Blend",
-        "BlendShapeRig",
-        "LatticeRig",
-        "PoseRig",
-        "PoseSpaceDeformation",
-        "SkeletonRig",
-        "WireRig",
-    ),
-    "character.skeleton_regions": ("regions_from_skeleton",),
-    "character.volume": (
-        "Volume",
-        "character_volume",
-    ),
-    "io": (
-        "Scene",
-        "export_motion",
-        "load_scene",
-        "write_damping_page",
-        "write_surface",
-    ),
-    "io.enrich": (
-        "Enriched",
-        "enrich",
-    ),
-    "io.rigged_creature": ("write_rigged_creature",),
-}
-_HOMES = {name: module for module, names in _LATER.items() for name in names}
-
-
-def __getattr__(name: str) -> Any:
-    """Scenes, exports and characters come with heavy packages: load them when first used."""
-    if name in _HOMES:
-        return getattr(import_module(f".{_HOMES[name]}", __name__), name)
-    raise AttributeError(f"module 'supple' has no attribute {name!r}")
-
-
-__all__ = [
-    "ADMM",
-    "BDF2",
-    "RK4",
-    "TRBDF2",
-    "AnimatedMesh",
-    "AutomaticSolver",
-    "BackwardEuler",
-    "Basis",
-    "Bathe",
-    "BendRig",
-    "Bending",
-    "BlackBoxRig",
-    "Blend",
-    "BlendShapeRig",
-    "Body",
-    "Box",
-    "Capsule",
-    "Caughey",
-    "Character",
-    "Cholesky",
-    "Cloth",
-    "ClothDrag",
-    "ClothMaterial",
-    "ClothStrainRate",
-    "ConjugateGradients",
-    "Conserving",
-    "ConsistentMass",
-    "Corotational",
-    "CrowdSimulation",
-    "Cubature",
-    "CubatureWarning",
-    "Curve",
-    "Damping",
-    "DampingRatio",
-    "DenseNewton",
-    "DesignReport",
-    "Dissipation",
-    "Drag",
-    "Dressing",
-    "ElasticBody",
-    "Embedding",
-    "Enriched",
-    "Example",
-    "ExampleDamping",
-    "ExampleWarning",
-    "Experiment",
-    "Fit",
-    "FloatingSimulation",
-    "HalfLife",
-    "HeightField",
-    "HexMesh",
-    "HingeBending",
-    "InputError",
-    "Integrator",
-    "IsotropicCloth",
-    "Joining",
-    "KeptCholesky",
-    "LatticeRig",
-    "LumpedMass",
-    "MatchedStrainRate",
-    "Material",
-    "Measure",
-    "Mesh",
-    "MeshError",
-    "MeshObstacle",
-    "MeshWarning",
-    "MissingExtra",
-    "Modes",
-    "MomentumConserving",
-    "Motion",
-    "Multigrid",
-    "NeoHookean",
-    "Newmark",
-    "Newton",
-    "Obstacle",
-    "OrthotropicCloth",
-    "Plane",
-    "PoseCrowd",
-    "PoseRig",
-    "PoseSimulation",
-    "PoseSpaceDeformation",
-    "PoseSpaceModel",
-    "PowerLaw",
-    "PrincipalStrain",
-    "QuadraticBending",
-    "QuadraticTetMesh",
-    "Rails",
-    "Rayleigh",
-    "Recorder",
-    "ReducedModel",
-    "ReducedSimulation",
-    "RingDown",
-    "RingDownFit",
-    "RingDownWarning",
-    "Scene",
-    "SelfContact",
-    "ShareLeft",
-    "SheetMesh",
-    "Simulation",
-    "SkeletonRig",
-    "Sketch",
-    "Sphere",
-    "SplineDamping",
-    "SplineOver",
-    "SpringMesh",
-    "SpringNetwork",
-    "SpringStrainRate",
-    "StVK",
-    "StableNeoHookean",
-    "StepFailed",
-    "StiffnessAt",
-    "StrainLimit",
-    "StrainRate",
-    "SuppleError",
-    "Support",
-    "Surface",
-    "SymplecticEuler",
-    "TetMesh",
-    "Trapezoidal",
-    "Unloading",
-    "Viscous",
-    "Volume",
-    "VolumeMesh",
-    "Wind",
-    "WireRig",
-    "best_linear_damping",
-    "bones_of",
-    "candidates_of",
-    "character_volume",
-    "choose_poses",
-    "compare_ring_downs",
-    "design_damping",
-    "enrich",
-    "export_motion",
-    "fit_ring_down",
-    "joined_basis",
-    "load_damping",
-    "load_model",
-    "load_pose_space_model",
-    "load_scene",
-    "local_regions",
-    "mass_pca",
-    "missing_pose",
-    "modal_derivative_basis",
-    "modal_derivatives",
-    "motion_basis",
-    "painted",
-    "picked_basis",
-    "pose_space_model",
-    "read_character",
-    "read_mesh",
-    "read_motion",
-    "read_sheet",
-    "read_surface",
-    "read_vertex_list",
-    "reduce",
-    "regions_from_skeleton",
-    "save_damping",
-    "set_thread_count",
-    "shape_between",
-    "shape_of_frame",
-    "shape_within",
-    "sketch_basis",
-    "static_shape",
-    "stiffness_by_joint",
-    "thread_count",
-    "train_cubature",
-    "vibration_modes",
-    "wish",
-    "write_damping_page",
-    "write_mesh",
-    "write_rigged_creature",
-    "write_sheet",
-    "write_surface",
-]
+__getattr__, __dir__, __all__ = names_later(
+    __name__,
+    {
+        "body": "Body",
+        "character.bones": "bones_of",
+        "character.building": "pose_space_model",
+        "character.character": "Character Dressing",
+        "character.gltf": "read_character",
+        "character.live": "PoseSimulation",
+        "character.live_crowd": "PoseCrowd",
+        "character.live_forces": "Wind",
+        "character.painting": "painted stiffness_by_joint",
+        "character.pose_choice": "candidates_of choose_poses missing_pose",
+        "character.pose_space_file": "load_pose_space_model",
+        "character.pose_space_model": "PoseSpaceModel",
+        "character.regions": "local_regions",
+        "character.rigs": (
+            "BendRig BlackBoxRig Blend BlendShapeRig LatticeRig PoseRig PoseSpaceDeformation "
+            "SkeletonRig WireRig"
+        ),
+        "character.skeleton_regions": "regions_from_skeleton",
+        "character.volume": "Volume character_volume",
+        "cloth": (
+            "Bending Cloth ClothMaterial HingeBending IsotropicCloth OrthotropicCloth "
+            "QuadraticBending StrainLimit"
+        ),
+        "contact": (
+            "AnimatedMesh Box Capsule HeightField MeshObstacle Obstacle Plane Rails "
+            "SelfContact Sphere"
+        ),
+        "damping": (
+            "Caughey ClothDrag ClothStrainRate Conserving Curve Damping Drag Example "
+            "ExampleDamping Joining MatchedStrainRate Measure MomentumConserving PowerLaw "
+            "PrincipalStrain Rayleigh SplineDamping SplineOver SpringStrainRate StiffnessAt "
+            "StrainRate Viscous load_damping save_damping shape_between shape_of_frame "
+            "shape_within"
+        ),
+        "design": (
+            "DampingRatio DesignReport Experiment Fit HalfLife RingDown RingDownFit "
+            "RingDownWarning ShareLeft Unloading best_linear_damping compare_ring_downs "
+            "design_damping fit_ring_down wish"
+        ),
+        "elastic_body": "ElasticBody",
+        "errors": "InputError MeshError MissingExtra StepFailed SuppleError",
+        "integrators": (
+            "BDF2 BackwardEuler Bathe Integrator Newmark RK4 SymplecticEuler TRBDF2 Trapezoidal"
+        ),
+        "io": "Scene export_motion load_scene write_damping_page write_surface",
+        "io.enrich": "Enriched enrich",
+        "io.rigged_creature": "write_rigged_creature",
+        "mass": "ConsistentMass LumpedMass",
+        "materials": "Corotational Material NeoHookean StVK StableNeoHookean",
+        "mesh": (
+            "Embedding HexMesh Mesh MeshWarning QuadraticTetMesh SheetMesh SpringMesh Surface "
+            "TetMesh VolumeMesh read_mesh read_sheet read_surface read_vertex_list write_mesh "
+            "write_sheet"
+        ),
+        "motion": "Motion",
+        "recording": "Recorder read_motion",
+        "reduction.basis": (
+            "Basis joined_basis mass_pca modal_derivative_basis motion_basis picked_basis"
+        ),
+        "reduction.crowd": "CrowdSimulation",
+        "reduction.cubature": "Cubature CubatureWarning",
+        "reduction.cubature_training": "train_cubature",
+        "reduction.derivatives": "modal_derivatives",
+        "reduction.example_damping": "ExampleWarning",
+        "reduction.floating_simulation": "FloatingSimulation",
+        "reduction.model": "ReducedModel",
+        "reduction.model_file": "load_model",
+        "reduction.modes": "Modes vibration_modes",
+        "reduction.newton": "DenseNewton",
+        "reduction.reducing": "reduce",
+        "reduction.simulation": "ReducedSimulation",
+        "reduction.sketch": "Sketch sketch_basis",
+        "simulation": "Simulation",
+        "solvers": (
+            "ADMM AutomaticSolver Cholesky ConjugateGradients Dissipation KeptCholesky "
+            "Multigrid Newton"
+        ),
+        "springs": "SpringNetwork",
+        "statics": "static_shape",
+        "supports": "Support",
+        "threads": "set_thread_count thread_count",
+    },
+)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy.sparse as sparse
 from numpy.typing import ArrayLike
 
 from . import loads
@@ -18,6 +18,9 @@ from .mesh import Mesh
 from .sparse import BlockPattern
 from .supports import HeldComponents, Support
 from .types import Bools, Floats, Ints
+
+if TYPE_CHECKING:
+    import scipy.sparse as sparse
 
 
 class ElasticBody(ABC):

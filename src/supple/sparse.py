@@ -11,19 +11,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy.sparse as sparse
 
 from ._kernels import blocks
 from ._kernels.rubbing import add_at
 from .threads import run_all, thread_count
 from .types import Floats, Ints
 
+if TYPE_CHECKING:
+    import scipy.sparse as sparse
+
 _WORTH_A_THREAD = 100_000  # blocks
 _ROOM_KEPT = 1.5  # times the blocks that are needed, up to which room for others is kept
 
-Coarsening = Callable[[int], Sequence[sparse.csr_array]]
+Coarsening = Callable[[int], "Sequence[sparse.csr_array]"]
 """Gives interpolations to nodes from fewer nodes, level by level, until so many are left.
 
 Each is (nodes, coarser nodes), the same for all components of a node.
@@ -69,6 +72,8 @@ class BlockPattern:
         cls, kinds: Sequence[Ints], n_nodes: int
     ) -> tuple[BlockPattern, list[Ints]]:
         """The same for cells of several kinds together, each an array (cells, nodes)."""
+        import scipy.sparse as sparse  # slow to import
+
         graph = sparse.csr_array(sparse.eye_array(n_nodes, dtype=bool, format="csr"))
         for cells in kinds:  # pair by pair, which takes little memory
             for a, b in zip(*np.triu_indices(cells.shape[1], 1), strict=True):
@@ -108,11 +113,15 @@ class BlockPattern:
 
     def graph(self) -> sparse.csr_array:
         """Which nodes are coupled, upper triangle, (nodes, nodes)."""
+        import scipy.sparse as sparse  # slow to import
+
         ones = np.ones(self.n_blocks, dtype=np.int8)
         return sparse.csr_array((ones, self.cols, self.indptr), shape=(self.n_nodes,) * 2)
 
     def full(self, values: Floats) -> sparse.csr_array:
         """Both triangles as a SciPy matrix, (b·nodes, b·nodes)."""
+        import scipy.sparse as sparse  # slow to import
+
         size = values.shape[1]
         above = self.rows != self.cols
         rows = np.concatenate([self.rows, self.cols[above]])

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sparse
 from numpy.typing import ArrayLike
 
 from .assembly import Evaluation
@@ -184,6 +183,8 @@ class SpringNetwork(ElasticBody):
     @cached_property
     def _incidence(self) -> Any:
         """(n, springs): −1 at the first end of a spring and 1 at its second."""
+        import scipy.sparse as sparse  # slow to import
+
         m = self.n_cells
         signs = np.tile([-1.0, 1.0], m)
         columns = np.repeat(np.arange(m), 2)
@@ -193,6 +194,8 @@ class SpringNetwork(ElasticBody):
     @cached_property
     def _spreading(self) -> Any:
         """(blocks, springs): 1 for the two diagonal blocks of a spring, −1 for the one between."""
+        import scipy.sparse as sparse  # slow to import
+
         pattern, slots = self._pattern_and_slots
         m = self.n_cells
         rows = np.where(slots < 0, ~slots, slots).ravel()  # blocks of a spring are symmetric

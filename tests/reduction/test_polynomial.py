@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import supple as sp
-from supple.reduction import polynomial
+from supple.reduction import polynomial, strain_polynomials
 from supple.reduction.groups import lame
-from supple.reduction.polynomial import Quartic, coefficient_count, unit_polynomials
+from supple.reduction.polynomial import Quartic, coefficient_count
+from supple.reduction.strain_polynomials import unit_polynomials
 
 YOUNG, POISSON = 1e5, 0.4
 MESHES = {
@@ -118,7 +119,7 @@ def test_chunks_do_not_change_the_sums(monkeypatch: pytest.MonkeyPatch) -> None:
     mesh = MESHES["tetrahedra"]
     U = np.random.default_rng(0).normal(size=(5, len(mesh.vertices), 3))
     whole = unit_polynomials(mesh, U, np.arange(mesh.n_cells))
-    monkeypatch.setattr(polynomial, "_CHUNK_BYTES", 1.0)
+    monkeypatch.setattr(strain_polynomials, "_CHUNK_BYTES", 1.0)
     done: list[int] = []
     pieces = unit_polynomials(
         mesh, U, np.arange(mesh.n_cells), progress=lambda k, total, what: done.append(k)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from .compiling import kernel
+from .dense import find_eigenvectors
 
 _SMALLEST_PIVOT = 1e-13  # share of a diagonal entry below which a matrix counts as singular
 
@@ -78,7 +79,8 @@ def _couple_by_eigenvectors(G, gamma, symmetric, W):
     for i in range(k):
         for j in range(k):
             scaled[i, j] = G[i, j] / (size[i] * size[j])
-    values, vectors = np.linalg.eigh(scaled)
+    values, vectors = np.empty(k), np.empty((k, k))
+    find_eigenvectors(scaled, values, vectors)
     p = 0
     while p < k and values[p] <= _SMALLEST_PIVOT * k:
         p += 1
@@ -92,14 +94,25 @@ def _couple_by_eigenvectors(G, gamma, symmetric, W):
         for i in range(k):
             R[a - p, i] = root * vectors[i, a] * size[i]
             inverse[i, a - p] = vectors[i, a] / (root * size[i])
-    Pi = np.dot(R * gamma, inverse)
+    Pi = _product(R * gamma, inverse)
     symmetric_part = 0.5 * (Pi + Pi.T)
-    lam, v = np.linalg.eigh(symmetric_part)
     if symmetric:
-        Pi = symmetric_part
+        Pi = symmetric_part.copy()
+    lam, v = np.empty(k - p), np.empty((k - p, k - p))
+    find_eigenvectors(symmetric_part, lam, v)
     for i in range(len(lam)):
         if lam[i] < 0.0:
             Pi = Pi - lam[i] * np.outer(v[:, i], v[:, i])
     for i in range(len(lam)):
         Pi[i, i] -= 1.0
-    W[:] = np.dot(np.dot(inverse, Pi), np.ascontiguousarray(inverse.T))
+    W[:] = _product(_product(inverse, Pi), inverse.T)
+
+
+@kernel
+def _product(A, B):
+    C = np.zeros((A.shape[0], B.shape[1]))
+    for i in range(A.shape[0]):
+        for k in range(A.shape[1]):
+            for j in range(B.shape[1]):
+                C[i, j] += A[i, k] * B[k, j]
+    return C

@@ -3,7 +3,8 @@
 import numpy as np
 
 from .compiling import reordering_kernel
-from .polynomial import ONE, THREE, TWO
+from .dense import add_symmetric_product, multiply_nine, padded
+from .polynomial import FOUR, ONE, THREE, TWO
 from .pose_basis import NINE, ZERO
 
 BLOCK = 8  # cells whose product with the stress derivative stays in the innermost cache
@@ -45,7 +46,8 @@ def strain_cells(q, scale, groups, G, scaled, F):
 def assemble(P, A, volumes, scale, groups, G, T, S, gathered, gap, q, K, R):
     """R = Υ Σ_e v_e G_eᵀ P_e + D q and K = Υ Σ_e v_e G_eᵀ (∂P/∂F)_e G_e Υ + D.
 
-    ``volumes`` v hold the cubature weights, ``gap`` is D. Of K both triangles are filled.
+    ``volumes`` v hold the cubature weights, ``gap`` is D. Of K both triangles are filled. T and S
+    are room for rows that are ``padded``.
     """
     r = np.uint64(len(R))
     for i in range(r):
@@ -59,12 +61,10 @@ def assemble(P, A, volumes, scale, groups, G, T, S, gathered, gap, q, K, R):
     for g in range(len(groups.starts) - 1):
         first = groups.column_starts[g]
         s = np.uint64(groups.column_starts[g + 1] - first)
-        square = S[: s * s].reshape((s, s))
-        sums = S[s * s : TWO * s * s].reshape((s, s))
-        for i in range(s):
-            gathered[i] = 0.0
-            for j in range(s):
-                sums[i, j] = 0.0
+        wide = padded(s)
+        sums = S[: s * wide].reshape((s, wide))
+        gathered[:s] = 0.0
+        sums[:] = 0.0
         for start in range(groups.starts[g], groups.starts[g + 1], BLOCK):
             stop = min(start + BLOCK, groups.starts[g + 1])
             begin = at
@@ -79,28 +79,24 @@ def assemble(P, A, volumes, scale, groups, G, T, S, gathered, gap, q, K, R):
                                 D[3 * i + j, 3 * k + l] = d
                                 D[3 * k + l, 3 * i + j] = d
                         pair += 1
-                for i in range(NINE):  # T = v (∂P/∂F) G, one row at a time
-                    d0, d1, d2 = D[i, 0], D[i, 1], D[i, 2]
-                    d3, d4, d5 = D[i, 3], D[i, 4], D[i, 5]
-                    d6, d7, d8 = D[i, 6], D[i, 7], D[i, 8]
-                    p = volume * P[e, 0, i // THREE, i % THREE]
-                    row, o = at + i * s, at - begin + i * s
-                    for b in range(s):
-                        t = at + b
-                        T[o + b] = (
-                            (d0 * G[t] + d1 * G[t + s] + d2 * G[t + TWO * s])
-                            + (d3 * G[t + THREE * s] + d4 * G[t + np.uint64(4) * s])
-                            + (d5 * G[t + np.uint64(5) * s] + d6 * G[t + np.uint64(6) * s])
-                            + (d7 * G[t + np.uint64(7) * s] + d8 * G[t + np.uint64(8) * s])
-                        )
-                        gathered[b] += p * G[row + b]
+                to = (at - begin) // s * wide
+                multiply_nine(D, G, at, s, T, to, wide)  # T = v (∂P/∂F) G
+                p = P[e, 0]
+                p0, p1, p2 = volume * p[0, 0], volume * p[0, 1], volume * p[0, 2]
+                p3, p4, p5 = volume * p[1, 0], volume * p[1, 1], volume * p[1, 2]
+                p6, p7, p8 = volume * p[2, 0], volume * p[2, 1], volume * p[2, 2]
+                for b in range(s):
+                    t = at + b
+                    u = t + np.uint64(5) * s
+                    gathered[b] += (
+                        (p0 * G[t] + p1 * G[t + s] + p2 * G[t + TWO * s])
+                        + (p3 * G[t + THREE * s] + p4 * G[t + FOUR * s] + p5 * G[u])
+                        + (p6 * G[u + s] + p7 * G[u + TWO * s] + p8 * G[u + THREE * s])
+                    )
                 at += NINE * s
             rows = (at - begin) // s
             left = G[begin:at].reshape((rows, s))
-            np.dot(left.T, T[: at - begin].reshape((rows, s)), square)
-            for i in range(s):
-                for j in range(i + ONE):
-                    sums[i, j] += square[i, j]
+            add_symmetric_product(left, T[: rows * wide].reshape((rows, wide)), sums)
         for i in range(s):
             k = groups.columns[first + i]
             R[k] += scale[k] * gathered[i]

@@ -6,7 +6,7 @@ from .compiling import kernel, reordering_kernel
 
 
 @reordering_kernel
-def displace(q, w, groups, rows, frames, parts, u):
+def displace(q, w, groups, rows, frames, u):
     """u = F Σ_i w_i U_i q at the vertices of ``groups``; u (k, 3) takes them at ``rows``.
 
     The basis of a group is stored as a matrix (3 vertices, poses × columns). q is before Υ.
@@ -23,11 +23,14 @@ def displace(q, w, groups, rows, frames, parts, u):
                 z[i * s + b] = w[i] * q[groups.columns[first + b]]
         o = groups.basis_starts[g]
         matrix = groups.basis[o : o + 3 * count * m * s].reshape((3 * count, m * s))
-        part = parts[: 3 * count]
-        np.dot(matrix, z[: m * s], part)
         for k in range(count):
             n = rows[start + k]
-            d0, d1, d2 = part[3 * k], part[3 * k + 1], part[3 * k + 2]
+            d0, d1, d2 = 0.0, 0.0, 0.0
+            x, y, h = matrix[3 * k], matrix[3 * k + 1], matrix[3 * k + 2]
+            for b in range(np.uint64(m * s)):
+                d0 += x[b] * z[b]
+                d1 += y[b] * z[b]
+                d2 += h[b] * z[b]
             if turned:
                 for i in range(3):
                     u[n, i] = frames[n, i, 0] * d0 + frames[n, i, 1] * d1 + frames[n, i, 2] * d2
@@ -36,31 +39,32 @@ def displace(q, w, groups, rows, frames, parts, u):
 
 
 @reordering_kernel
-def gather(force, w, groups, rows, frames, parts, f):
+def gather(force, w, groups, rows, frames, f):
     """f = Σ_k Σ_i w_i U_i,kᵀ Fᵀ force_k (r,), before Υ: the transpose of ``displace``."""
     m = len(w)
     turned = len(frames) > 0
     f[:] = 0.0
-    z = np.empty(m * len(f), groups.basis.dtype)
+    z = np.empty(m * len(f))
     for g in range(len(groups.starts) - 1):
         first = groups.column_starts[g]
         s = groups.column_starts[g + 1] - first
         start, count = groups.starts[g], groups.starts[g + 1] - groups.starts[g]
-        part = parts[: 3 * count]
-        for k in range(count):
-            n = rows[start + k]
-            for i in range(3):
-                if turned:
-                    part[3 * k + i] = (
-                        frames[n, 0, i] * force[n, 0]
-                        + frames[n, 1, i] * force[n, 1]
-                        + frames[n, 2, i] * force[n, 2]
-                    )
-                else:
-                    part[3 * k + i] = force[n, i]
         o = groups.basis_starts[g]
         matrix = groups.basis[o : o + 3 * count * m * s].reshape((3 * count, m * s))
-        np.dot(matrix.T, part, z[: m * s])
+        z[:] = 0.0
+        for k in range(count):
+            n = rows[start + k]
+            d0, d1, d2 = force[n, 0], force[n, 1], force[n, 2]
+            if turned:
+                F = frames[n]
+                d0, d1, d2 = (
+                    F[0, 0] * d0 + F[1, 0] * d1 + F[2, 0] * d2,
+                    F[0, 1] * d0 + F[1, 1] * d1 + F[2, 1] * d2,
+                    F[0, 2] * d0 + F[1, 2] * d1 + F[2, 2] * d2,
+                )
+            x, y, h = matrix[3 * k], matrix[3 * k + 1], matrix[3 * k + 2]
+            for b in range(np.uint64(m * s)):
+                z[b] += d0 * x[b] + d1 * y[b] + d2 * h[b]
         for i in range(m):
             for b in range(s):
                 f[groups.columns[first + b]] += w[i] * z[i * s + b]

@@ -1,20 +1,14 @@
 """Rigged characters: joints, skins and clips, as colliders."""
 
-from .character import Character, Dressing
-from .clip import Between, Channel, Clip, Track
-from .gltf import read_character
-from .rig import Rig, RigPose
-from .skin import Skin
+from ..later import names_later
 
-__all__ = [
-    "Between",
-    "Channel",
-    "Character",
-    "Clip",
-    "Dressing",
-    "Rig",
-    "RigPose",
-    "Skin",
-    "Track",
-    "read_character",
-]
+__getattr__, __dir__, __all__ = names_later(
+    __name__,
+    {
+        "character": "Character Dressing",
+        "clip": "Between Channel Clip Track",
+        "gltf": "read_character",
+        "rig": "Rig RigPose",
+        "skin": "Skin",
+    },
+)

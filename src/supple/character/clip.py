@@ -8,12 +8,12 @@ from enum import Enum
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial.transform import Rotation, Slerp
 
+from supple.character.quaternions import turns_between
 from supple.character.rig import Rig, RigPose
 from supple.checks import number, numbers
 from supple.errors import InputError
-from supple.types import Floats
+from supple.types import Floats, Ints
 
 _ROUNDING = 1e-9  # of a round
 
@@ -80,8 +80,8 @@ class Track:
         if self.between is Between.CUBICSPLINE:
             return self._sound(along_cubics(keys, self.values, t))
         if self.channel is Channel.ROTATION:
-            turned: Floats = Slerp(keys, Rotation.from_quat(self.values))(t).as_quat()
-            return turned
+            k, s = _between_keys(keys, t)
+            return turns_between(self.values[k], self.values[k + 1], s)
         return np.stack([np.interp(t, keys, each) for each in self.values.T], axis=1)
 
     def _sound(self, values: Floats) -> Floats:
@@ -94,9 +94,8 @@ class Track:
 
 def along_cubics(keys: Floats, values: Floats, t: Floats) -> Floats:
     """Values (T, d) of (k, 3, d) at ``t`` (T,) within ``keys`` (k,) [s]; glTF 2.0, appendix C.5."""
-    k = np.clip(np.searchsorted(keys, t, side="right") - 1, 0, len(keys) - 2)
-    span = (keys[k + 1] - keys[k])[:, None]
-    s = (t - keys[k])[:, None] / span
+    k, share = _between_keys(keys, t)
+    span, s = (keys[k + 1] - keys[k])[:, None], share[:, None]
     v0, b0 = values[k, 1], values[k, 2]
     a1, v1 = values[k + 1, 0], values[k + 1, 1]
     found: Floats = (
@@ -106,6 +105,12 @@ def along_cubics(keys: Floats, values: Floats, t: Floats) -> Floats:
         + span * (s**3 - s**2) * a1
     )
     return found
+
+
+def _between_keys(keys: Floats, t: Floats) -> tuple[Ints, Floats]:
+    """The key before each time (T,), and the share of the way to the next."""
+    k = np.clip(np.searchsorted(keys, t, side="right") - 1, 0, len(keys) - 2)
+    return k, (t - keys[k]) / (keys[k + 1] - keys[k])
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from supple._kernels.dense import padded
 from supple._kernels.pose_basis import Groups, PoseArrays
 from supple._kernels.pose_forces import BLOCK
 from supple._kernels.pose_stage import Room
@@ -84,8 +85,8 @@ class StepArrays:
             "entries": arrays.rows.shape,
             "U": (12 * wide,),
             "G": (self.gradients,),
-            "T": (9 * BLOCK * wide,),
-            "S": (2 * wide * wide,),
+            "T": (9 * BLOCK * padded(wide),),
+            "S": (wide * padded(wide),),
             "columns": (wide,),
             "F": (c, 1, 3, 3),
             "P": (c, 1, 3, 3),

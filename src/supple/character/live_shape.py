@@ -23,7 +23,7 @@ class SkinShape:
         self._arrays = SkinArrays.of(model, dtype)
         self._follower = Follower(model.tet_rig, self._arrays.needed)
         count = len(self._arrays.needed)
-        self._u, self._parts = np.zeros((count, 3)), np.zeros(3 * count, dtype)
+        self._u = np.zeros((count, 3))
         self._turns = self._rig.frames(self._rig.neutral, np.zeros(1, dtype=np.int64)) is not None
         self._no_frames = np.empty((0, 3, 3))
 
@@ -31,7 +31,7 @@ class SkinShape:
         """The same for another thread."""
         other = copy(self)
         other._follower = self._follower.twin()
-        other._u, other._parts = np.zeros_like(self._u), np.zeros_like(self._parts)
+        other._u = np.zeros_like(self._u)
         return other
 
     def _frames(self, pose: Floats) -> Floats:
@@ -40,7 +40,7 @@ class SkinShape:
     def displacements(self, pose: Floats, q: Floats, w: Floats) -> Floats:
         """A F Σ_i w_i U_i q of the surface [m], (n, 3), for coordinates before Υ."""
         arrays = self._arrays
-        displace(q, w, arrays.groups, arrays.rows, self._frames(pose), self._parts, self._u)
+        displace(q, w, arrays.groups, arrays.rows, self._frames(pose), self._u)
         skin = np.zeros((len(arrays.shares), 3))
         carry(self._u, arrays.corners, arrays.shares, skin)
         return skin
@@ -51,7 +51,7 @@ class SkinShape:
         f = np.zeros(self._model.n_coordinates)
         u = np.zeros_like(self._u)
         carry_back(force, arrays.corners, arrays.shares, u)
-        gather(u, w, arrays.groups, arrays.rows, self._frames(pose), self._parts, f)
+        gather(u, w, arrays.groups, arrays.rows, self._frames(pose), f)
         return f
 
     def wind_force(self, wind: Wind, x: Floats, before: Floats, dt: float) -> Floats:

@@ -73,7 +73,7 @@ def load_pose_space_model(
 ) -> PoseSpaceModel:
     """The model in a file.
 
-    ``rig`` is needed where the file does not hold it, which it does for skinned characters only.
+    ``rig`` is needed where the file does not hold it: for black boxes, and classes of one's own.
     Raises InputError for a file that is damaged or is something else, and for a rig that is not
     the one that the model was made with.
     """

@@ -113,7 +113,8 @@ class PoseSpaceModel:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes a file that ``load_pose_space_model`` reads.
 
-        A skinned character's rig is kept in it; any other rig has to be given again.
+        The rig is kept in it, but for a black box or a class of your own: that has to be given
+        again.
         """
         from supple.character.pose_space_file import save_pose_space_model
 

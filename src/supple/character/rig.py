@@ -6,16 +6,19 @@ import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial.transform import Rotation
 
+from supple.character.quaternions import turn_matrices, turns_between
 from supple.checks import instance
 from supple.contact.turns import rotation_matrix
 from supple.errors import InputError
 from supple.types import Floats, Ints
+
+if TYPE_CHECKING:
+    from scipy.spatial.transform import Rotation
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,8 +38,7 @@ class RigPose:
     def matrices(self) -> Floats:
         """From the frame of each joint to that of its parent, (…, j, 4, 4)."""
         local = np.zeros((*self.translations.shape[:-1], 4, 4))
-        turns = Rotation.from_quat(self.rotations.reshape(-1, 4)).as_matrix()
-        local[..., :3, :3] = turns.reshape(*local.shape[:-2], 3, 3) * self.scales[..., None, :]
+        local[..., :3, :3] = turn_matrices(self.rotations) * self.scales[..., None, :]
         local[..., :3, 3] = self.translations
         local[..., 3, 3] = 1.0
         return local
@@ -47,17 +49,9 @@ class RigPose:
         Each joint turns about one axis, the short way round.
         """
         t = np.asarray(share, dtype=float)[..., None, None]
-        shape = np.broadcast_shapes(self.rotations.shape, other.rotations.shape, (*t.shape[:-1], 4))
-        start, end = (
-            Rotation.from_quat(np.broadcast_to(pose.rotations, shape).reshape(-1, 4))
-            for pose in (self, other)
-        )
-        way = (start.inv() * end).as_rotvec()
-        part = np.broadcast_to(t, (*shape[:-1], 1)).reshape(-1, 1)
-        turned = start * Rotation.from_rotvec(part * way)
         return RigPose(
             (1 - t) * self.translations + t * other.translations,
-            turned.as_quat().reshape(shape),
+            turns_between(self.rotations, other.rotations, t[..., 0]),
             (1 - t) * self.scales + t * other.scales,
             (1 - t[..., 0]) * self.weights + t[..., 0] * other.weights,
         )
@@ -115,6 +109,8 @@ class Rig:
         hangs on a joint turns with it; turns are taken in the order of the mapping. A pose at
         several times is turned at each.
         """
+        from scipy.spatial.transform import Rotation  # slow to import
+
         given = self.rest if pose is None else pose
         rotations = given.rotations.reshape(-1, *given.rotations.shape[-2:]).copy()
         for name, turn in turns.items():
@@ -126,6 +122,8 @@ class Rig:
         return replace(given, rotations=rotations.reshape(given.rotations.shape))
 
     def _world_rotations(self, rotations: Floats, joint: int) -> Rotation:
+        from scipy.spatial.transform import Rotation  # slow to import
+
         total = Rotation.from_quat(np.tile([0.0, 0.0, 0.0, 1.0], (len(rotations), 1)))
         while joint >= 0:
             total, joint = Rotation.from_quat(rotations[:, joint]) * total, int(self.parents[joint])

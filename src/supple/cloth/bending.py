@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sparse
 from numpy.typing import ArrayLike
 
 from .._kernels import hinges as kernels
@@ -153,6 +152,8 @@ class _BoundQuadratic(BoundBending):
     @cached_property
     def _folds(self) -> Any:
         """K, sparse (h, n)."""
+        import scipy.sparse as sparse  # slow to import
+
         rest = self.hinges.rest
         rows = np.repeat(np.arange(len(rest.folds)), 4)
         shape = len(rest.folds), self.hinges.pattern.n_nodes

@@ -6,9 +6,6 @@ import dataclasses
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
-from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import splu
 
 from ..checks import instance, vector, whole_number
 from ..errors import InputError
@@ -52,6 +49,9 @@ def front_and_back(
 
 def _faces(mesh: SheetMesh, ahead: Floats) -> Bools:
     """Which triangles are of the front, (m,)."""
+    from scipy import sparse  # slow to import
+    from scipy.sparse.csgraph import connected_components
+
     m, pairs = mesh.n_cells, mesh.hinges.cells
     sides = np.concatenate([pairs, pairs[:, ::-1]])
     links = sparse.coo_array((np.ones(len(sides)), sides.T), shape=(m, m)).tocsr()
@@ -73,6 +73,9 @@ def _faces(mesh: SheetMesh, ahead: Floats) -> Bools:
 
 def _flattened(mesh: SheetMesh, cells: Ints, axes: Floats, iterations: int) -> Floats:
     """Corners of a panel's triangles in the plane, (m, 3, 2), as near as can be to their shape."""
+    from scipy import sparse  # slow to import
+    from scipy.sparse.linalg import splu
+
     used, triangles = np.unique(mesh.cells[cells], return_inverse=True)
     triangles = triangles.reshape(-1, 3)
     flat = mesh.vertices[used] @ axes.T

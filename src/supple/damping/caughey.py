@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.linalg
-import scipy.sparse as sparse
 from numpy.polynomial import Polynomial
 from numpy.typing import ArrayLike
 
@@ -18,6 +16,9 @@ from ..errors import InputError
 from ..types import Floats
 from .base import BoundDamping, Damping
 from .viscous import BoundMatrix
+
+if TYPE_CHECKING:
+    import scipy.sparse as sparse
 
 _ROUNDING = 1e-12
 _MISSED = 1e-6  # how far, as a share, a ratio may be off before its system counts as unsolvable
@@ -97,6 +98,8 @@ class Caughey(Damping):
         return max((j for j, alpha in enumerate(self.coefficients) if alpha), default=0)
 
     def bind(self, body: ElasticBody) -> BoundDamping:
+        import scipy.sparse as sparse  # slow to import
+
         masses = body.mass_values
         diagonal = body.pattern.rows == body.pattern.cols
         if self.degree >= 2 and masses[~diagonal].any():
@@ -148,12 +151,13 @@ def lowest_point(a: Floats) -> float | None:
 
 def _highest_square(body: ElasticBody, K: sparse.csr_array) -> float:
     """An upper bound, by a thousandth, of ω² [1/s²] of the body's fastest vibration."""
+    from scipy.linalg import eigvalsh  # slow to import
+    from scipy.sparse.linalg import eigsh
+
     free = np.flatnonzero(body.free)
     stiffness, mass = (A[free][:, free].tocsc() for A in (K, body.mass))
     if len(free) <= _FEW:
-        return 1.001 * float(scipy.linalg.eigvalsh(stiffness.toarray(), mass.toarray())[-1])
-    from scipy.sparse.linalg import eigsh  # slow to import
-
+        return 1.001 * float(eigvalsh(stiffness.toarray(), mass.toarray())[-1])
     start = np.random.default_rng(0).normal(size=len(free))
     largest = eigsh(
         stiffness, k=1, M=mass, which="LA", tol=1e-4, return_eigenvectors=False, v0=start

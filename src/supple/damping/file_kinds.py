@@ -9,7 +9,6 @@ from itertools import count
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sparse
 
 from ..errors import InputError
 from .base import Damping
@@ -210,6 +209,8 @@ def _write_matrix(damping: Viscous, shapes: Table) -> Table:
 
 
 def _read_matrix(label: str, given: Table, shapes: Table) -> Viscous:
+    import scipy.sparse as sparse  # slow to import
+
     table = table_of(label, given, ("kind", *_MATRIX), needed=tuple(_MATRIX))
     entries, columns, rows = (array_of(name, table[name], shapes) for name in _MATRIX)
     kinds = [(array.ndim, array.dtype.kind) for array in (entries, columns, rows)]

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sparse
 from numpy.typing import ArrayLike
 
 from .._kernels.blocks import add_scaled
@@ -16,6 +15,9 @@ from ..shape import Shape
 from ..sparse import BlockPattern
 from ..types import Floats
 from .base import BoundDamping, BoundViscousDamping, Damping
+
+if TYPE_CHECKING:
+    import scipy.sparse as sparse
 
 _ASYMMETRY = 1e-10  # share of the largest entry that counts as rounding
 _NEGATIVE = 1e-9  # the same for negative eigenvalues, once the diagonal is scaled to 1
@@ -102,6 +104,8 @@ def _blocks(matrix: sparse.csr_array) -> tuple[BlockPattern, Floats]:
 
 def _checked(given: ArrayLike | sparse.sparray) -> sparse.csr_array:
     """``given`` as a symmetric sparse matrix without negative eigenvalues."""
+    import scipy.sparse as sparse  # slow to import
+
     raw: Any = given if sparse.issparse(given) else np.asarray(given)
     if raw.dtype.kind not in "biuf":
         raise InputError(f"the damping matrix has entries of type {raw.dtype}; give numbers")
@@ -141,7 +145,8 @@ def _is_non_negative(matrix: sparse.csr_array) -> bool:
     only. That always ends with a clear answer, at the cost of about one time step; an iteration for
     the least eigenvalue does not, since damping matrices often have many that are zero.
     """
-    from scipy.sparse.linalg import splu  # slow to import
+    import scipy.sparse as sparse  # slow to import
+    from scipy.sparse.linalg import splu
 
     diagonal = matrix.diagonal()
     damped = diagonal > 0

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 
 from supple.errors import InputError
 from supple.mesh import hex, quadratic
@@ -43,6 +42,8 @@ class Embedding:
     matrix: Any = field(init=False)
 
     def __post_init__(self) -> None:
+        from scipy import sparse  # slow to import
+
         if not isinstance(self.mesh, VolumeMesh) or not isinstance(self.surface, Surface):
             raise InputError(
                 f"Embedding(mesh, surface) needs a volume mesh and a Surface, not "

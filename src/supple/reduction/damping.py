@@ -16,6 +16,7 @@ from ..errors import InputError
 from ..types import Floats
 from .example_damping import ReducedExamples
 from .polynomial import Quartic
+from .vibrations import vibrations
 
 if TYPE_CHECKING:
     from .model import ReducedModel
@@ -98,9 +99,7 @@ def _of_rayleigh(damping: Rayleigh, model: ReducedModel) -> ReducedDamping:
 
 def _of_caughey(damping: Caughey, model: ReducedModel) -> Floats:
     """M̃ Σ_j α_j (M̃⁻¹K̃)^j with the stiffness at rest (example damping, Eq. 13)."""
-    from scipy.linalg import eigh  # slow to import
-
-    squares, modes = eigh(model.stiffness(np.zeros(model.size)), model.mass)
+    squares, modes = vibrations(model.stiffness(np.zeros(model.size)), model.mass)
     strengths = Polynomial(damping.coefficients)(squares)
     terms = Polynomial(np.abs(damping.coefficients))(np.abs(squares))
     if (strengths < -_ROUNDING * terms).any():

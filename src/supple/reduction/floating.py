@@ -21,7 +21,6 @@ from ..body import Body
 from ..checks import number, numbers
 from ..errors import InputError
 from ..types import Floats, Ints
-from .modes import mass_times
 
 _RIGID = 1e-8  # a shape that moves rigidly by less than this share of itself does not
 
@@ -102,7 +101,7 @@ class FloatingInertia:
         mass = float(weights.sum())
         centre = weights @ X / mass
         shapes = np.concatenate([(X - centre)[None], vectors])
-        momenta = mass_times(body, shapes)
+        momenta = np.array([body.mass_times(u) for u in shapes])
         # Σ m ψ_i,a ψ_j,b
         products = shapes.transpose(0, 2, 1).reshape(-1, len(X)) @ (
             momenta.transpose(1, 0, 2).reshape(len(X), -1)

@@ -19,6 +19,7 @@ from .cubature import Cubature
 from .floating import FloatingInertia
 from .groups import Group
 from .polynomial import Quartic
+from .vibrations import vibrations
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,9 +119,7 @@ class ReducedModel:
     @cached_property
     def frequencies(self) -> Floats:
         """Frequencies of small vibrations of the reduced model [Hz], (r,)."""
-        from scipy.linalg import eigh  # slow to import
-
-        squares = eigh(self.stiffness(np.zeros(self.size)), self.mass, eigvals_only=True)
+        squares, _ = vibrations(self.stiffness(np.zeros(self.size)), self.mass)
         hertz: Floats = np.sqrt(np.maximum(squares, 0.0)) / (2 * np.pi)
         return hertz
 

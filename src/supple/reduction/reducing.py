@@ -16,7 +16,7 @@ from .basis import Basis
 from .cubature import Cubature
 from .cubature_training import train_cubature
 from .floating import FloatingInertia
-from .groups import make_groups
+from .grouping import make_groups
 from .model import ReducedModel, is_definite
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 from enum import Enum
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial.transform import Rotation
 
 from supple._kernels import skinning
 from supple._kernels.linear_skin import skin_linear
@@ -41,17 +40,21 @@ class SkeletonRig(PoseRig):
     A pose (10 j + t,) has for each joint, in the order of the character's rig, how it lies in its
     parent: translation (3) [m], rotation (4), a quaternion x, y, z, w of any length, scale (3); and
     then the weights of the t morph targets. The neutral pose is the one at rest. ``pose_of`` and
-    ``rig_pose`` lead from a RigPose to such numbers and back.
+    ``rig_pose`` lead from a RigPose to such numbers and back. ``joint_pairs`` are those that share
+    flesh, if they are known.
     """
 
     character: Character
     blend: Blend = Blend.LINEAR
+    joint_pairs: InitVar[JointPairs | None] = None
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, joint_pairs: JointPairs | None) -> None:
         instance("character", self.character, Character, 'read_character("cow.glb")')
         instance("blend", self.blend, Blend, "Blend.DUAL_QUATERNION")
         object.__setattr__(self, "triangles", self.character.skin.triangles)
         object.__setattr__(self, "neutral", self.pose_of(self.character.rig.rest))
+        if joint_pairs is not None:
+            object.__setattr__(self, "pairs", joint_pairs)
 
     # -- poses -------------------------------------------------------------------------
 
@@ -161,7 +164,7 @@ class SkeletonRig(PoseRig):
 
     def compared(self, pose: Floats, turns: Floats, world: Floats) -> Floats:
         """The features (f,) of a pose whose joints are placed."""
-        pairs = self._pairs
+        pairs = self.pairs
         found = np.empty((len(pairs.joints), 12))
         skinning.compare_joints(
             turns, world, self._rest_turns, pairs.joints, pairs.places, pairs.length, found
@@ -176,6 +179,8 @@ class SkeletonRig(PoseRig):
 
         The millimetres are for a body of 2 m, and grow with it.
         """
+        from scipy.spatial.transform import Rotation  # slow to import
+
         p = np.array(pose, dtype=float)
         joints = p[: len(self._parents) * skinning.JOINT].reshape(-1, skinning.JOINT)
         moving = np.unique(self.character.skin.joints)
@@ -196,6 +201,13 @@ class SkeletonRig(PoseRig):
         start = np.asarray(one)[:count].reshape(-1, skinning.JOINT)[:, 3:7]
         turns[np.einsum("ji,ji->j", start, turns) < 0] *= -1.0  # the same turn, nearer
         return super().between(one, end, share)
+
+    @cached_property
+    def pairs(self) -> JointPairs:
+        """Joints that share flesh."""
+        from supple.character.rigs.pairing import joints_that_share_flesh  # not to run a model
+
+        return joints_that_share_flesh(self.character)
 
     # -- arrays ------------------------------------------------------------------------
 
@@ -248,7 +260,7 @@ class SkeletonRig(PoseRig):
         A = self.matrices(self.neutral)
         moved = np.einsum("nij,tnj->tni", A, np.asarray(self.character.skin.targets))
         farthest: Floats = np.linalg.norm(moved, axis=2).max(axis=1)
-        return farthest / self._pairs.length
+        return farthest / self.pairs.length
 
     def _no_rotation(self, joint: int) -> InputError:
         name = self.character.rig.names[joint]
@@ -275,14 +287,10 @@ class SkeletonRig(PoseRig):
         return np.asarray(np.linalg.pinv(self.matrices(self.neutral)), dtype=float)
 
     @cached_property
-    def _pairs(self) -> JointPairs:
-        return JointPairs.of(self.character)
-
-    @cached_property
     def _told(self) -> Ints:
         """Which of the numbers that are compared are features."""
-        kept = np.ones((len(self._pairs.joints), 12), dtype=bool)
-        kept[~self._pairs.slide, 9:] = False
+        kept = np.ones((len(self.pairs.joints), 12), dtype=bool)
+        kept[~self.pairs.slide, 9:] = False
         return np.flatnonzero(kept)
 
     @cached_property

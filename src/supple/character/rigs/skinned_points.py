@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy.sparse as sparse
 
 from supple._kernels.linear_skin import carry_points
 from supple.character.rigs.carried import Carried, CarriedPoints
@@ -35,10 +34,8 @@ class SkinnedPoints(CarriedPoints):
         parts = np.concatenate([back, places[..., None]], axis=3).reshape(-1, 12)
         parts = np.concatenate([parts, np.ones((len(parts), 1))], axis=1)
         pair = np.broadcast_to(np.arange(near.size).reshape(*near.shape, 1), weights.shape)
-        sums = sparse.csr_array(
-            (weights[used], (slot.ravel(), pair[used])), shape=(len(slots), len(parts))
-        )
-        self._spans = np.ascontiguousarray(sums @ parts)
+        self._spans = np.zeros((len(slots), parts.shape[1]))
+        np.add.at(self._spans, slot.ravel(), weights[used][:, None] * parts[pair[used]])
         self._bones = slots % width
         self._starts = np.searchsorted(slots // width, np.arange(count + 1))
 

@@ -1,0 +1,75 @@
+"""The coefficients of the reduced energy of StVK bodies (subspace StVK, §4 and App. B).
+
+All follow from one matrix of products of strain coefficients, summed over the quadrature points;
+since λ and μ enter linearly there is one polynomial for each, for λ = 1 and for μ = 1, and for each
+group of cells (§6.5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.linalg.blas import dsyrk
+
+from .._kernels.strain import fill_strains, gather_monomials
+from ..mesh import VolumeMesh
+from ..types import Floats, Ints, Progress
+from .polynomial import Quartic, coefficient_count, pair_count
+
+_CHUNK_BYTES = 32e6
+
+
+def unit_polynomials(
+    mesh: VolumeMesh,
+    vectors: Floats,
+    cells: Ints,
+    factors: tuple[Floats, Floats] | None = None,
+    progress: Progress | None = None,
+) -> tuple[Floats, Floats]:
+    """Coefficients of the λ-part and the μ-part of the energy of some cells (App. B).
+
+    For λ = μ = 1, or for ``factors`` λ and μ of each of the cells.
+    """
+    r = len(vectors)
+    columns = r + pair_count(r)
+    grams = [np.zeros((columns, columns), order="F") for _ in range(2)]
+    for gradients, weights, here, done in _point_chunks(mesh, vectors, cells, columns):
+        strains = np.empty((6 * len(weights), columns))
+        traces = np.empty((len(weights), columns))
+        fill_strains(gradients, weights, strains, traces)
+        # U = ∫ λ/2 tr(E)² + μ E:E
+        for gram, rows, factor, share in zip(
+            grams, (traces, strains), (0.5, 1.0), factors or (None, None), strict=True
+        ):
+            if share is not None:
+                points = np.repeat(share[here], len(weights) // (here.stop - here.start))
+                rows *= np.sqrt(np.repeat(points, len(rows) // len(points)))[:, None]
+            # the transposed view is column-major, as BLAS wants it
+            dsyrk(factor, rows.T, beta=1.0, c=gram, overwrite_c=1)
+        if progress is not None:
+            progress(done, len(cells), "cells")
+    coefficients = []
+    for gram in grams:
+        quartic = Quartic(r, np.zeros(coefficient_count(r)))
+        gather_monomials(gram, r, quartic.P, quartic.Q, quartic.S)
+        coefficients.append(quartic.coefficients)
+    return coefficients[0], coefficients[1]
+
+
+def _point_chunks(
+    mesh: VolumeMesh, vectors: Floats, cells: Ints, columns: int
+) -> Iterator[tuple[Floats, Floats, slice, int]]:
+    """Displacement gradients (points, 3, 3, r) and weights of a few cells at a time."""
+    rule = mesh.quadrature()
+    points = rule.weights.shape[1]
+    chunk = max(1, int(_CHUNK_BYTES / (7 * 8 * columns * points)))
+    for first in range(0, len(cells), chunk):
+        here = slice(first, min(first + chunk, len(cells)))
+        chosen = cells[here]
+        nodes = vectors[:, mesh.cells[chosen]]  # (r, cells, nodes, 3)
+        # H_kl = Σ_a u_a,k ∂N_a/∂X_l
+        gradients = np.einsum(
+            "ieak,epal->epkli", nodes, rule.gradients[chosen], optimize=True
+        ).reshape(-1, 3, 3, len(vectors))
+        yield np.ascontiguousarray(gradients), rule.weights[chosen].reshape(-1), here, here.stop
