@@ -69,7 +69,7 @@ def iterate(c_v, c_a, options, examples, model, room):
     size_before, share = -1.0, 1.0
     reason = DONE if most == 1 else NOT_CONVERGED
     for n in range(most):
-        find_forces(options, model, room)
+        find_forces(x, options, model, room)
         size = correct_stage(
             room.K, room.R, room.f, room.M, room.C, options.beta, examples, c_v, c_a,
             room.x_v, room.x_a, x, room.v, room.a, room.matrix, delta,

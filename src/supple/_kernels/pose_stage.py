@@ -9,7 +9,7 @@ import numpy as np
 
 from .compiling import inlined_kernel, inner_kernel, reordering_kernel
 from .material_call import evaluate_at
-from .pose_basis import add_inertia, interpolate_mass, shape_cells, weigh
+from .pose_basis import add_inertia, interpolate_gap, interpolate_mass, shape_cells, weigh
 from .pose_forces import assemble, strain_cells
 from .stepping import begin_stage, end_stage
 
@@ -48,8 +48,10 @@ class Room(NamedTuple):
     rig_history: np.ndarray  # (vectors, 3 s)
     w: np.ndarray  # (m,)
     distances: np.ndarray  # (m,)
+    gap_w: np.ndarray  # (g,)
+    gap_distances: np.ndarray  # (g,)
     scale: np.ndarray  # (r,) Υ
-    entries: np.ndarray  # of the mass
+    entries: np.ndarray  # of the mass, or of the stiffness
     U: np.ndarray  # basis of a cell
     G: np.ndarray  # gradients of all cells
     volumes: np.ndarray  # (c,)
@@ -64,6 +66,7 @@ class Room(NamedTuple):
     columns: np.ndarray  # force of a group
     M: np.ndarray  # (r, r)
     K: np.ndarray  # (r, r)
+    gap: np.ndarray  # (r, r) D
     C: np.ndarray  # (r, r) damping, but for the part with the stiffness now
     matrix: np.ndarray  # (r, r)
     R: np.ndarray  # (r,)
@@ -92,12 +95,12 @@ def strain(q, model, room):
 
 
 @inlined_kernel
-def find_forces(options, model, room):
-    """ψ, R and K (Eqs. 21–22) of the strained cells."""
+def find_forces(q, options, model, room):
+    """ψ of the cells, R and K (Eqs. 21–22) at q, for which they are strained."""
     evaluate_at(options.material, room.F, room.lam, room.mu, room.psi, room.P, room.A, 2)
     assemble(
         room.P, room.A, room.volumes, room.scale, model.cells, room.G,
-        room.T, room.S, room.columns, room.K, room.R,
+        room.T, room.S, room.columns, room.gap, q, room.K, room.R,
     )  # fmt: skip
 
 
@@ -113,13 +116,18 @@ def take_pose(x, frames, features, options, examples, model, room):
     """Everything that depends on the pose alone."""
     weigh(features, model.features, model.coefficients, model.rounding, room.distances, room.w)
     interpolate_mass(room.w, model, room.entries, room.M, room.scale)
+    weigh(
+        features, model.gap_features, model.gap_coefficients, model.gap_rounding,
+        room.gap_distances, room.gap_w,
+    )  # fmt: skip
+    interpolate_gap(room.gap_w, room.scale, model, room.entries, room.gap)
     shape_cells(x, frames, room.w, model, room.U, room.G, room.volumes, room.lam, room.mu)
     M, K, C, at_rest = room.M, room.K, room.C, room.delta
     if options.beta_at_rest != 0.0:
         for i in range(len(M)):
             at_rest[i] = 0.0
         strain(at_rest, model, room)
-        find_forces(options, model, room)
+        find_forces(at_rest, options, model, room)
     for i in range(len(M)):
         for j in range(len(M)):
             C[i, j] = options.alpha * M[i, j]
@@ -134,7 +142,7 @@ def model_pose(x, frames, features, q, kept):
     model, room, options, examples = kept.model, kept.room, kept.options, kept.examples
     take_pose(x, frames, features, options, examples, model, room)
     strain(q, model, room)
-    find_forces(options, model, room)
+    find_forces(q, options, model, room)
 
 
 @inlined_kernel

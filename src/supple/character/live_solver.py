@@ -83,8 +83,9 @@ class StepSolver:
         return 0.5 * float(v @ self.room.M @ v)
 
     def elastic(self) -> float:
-        self.forces(self.room.history[0])
-        return float(self.room.volumes @ self.room.psi[:, 0])
+        q = self.room.history[0]
+        self.forces(q)
+        return float(self.room.volumes @ self.room.psi[:, 0] + 0.5 * q @ self.room.gap @ q)
 
     # -- the model of a pose -------------------------------------------------------------
 

@@ -17,7 +17,12 @@ import numpy as np
 from ..types import Floats, Ints, Progress
 
 _LEAST_GAIN = 1e-3  # a batch that lowers the error by a smaller share is the last
-_THINNED = 0.1  # the share of the terms that is given up at a time
+_THINNED = 0.05  # the share of the terms that is given up at a time
+_EXCHANGED = 0.5  # the share that is chosen anew in a round, and given up again
+_ROUNDS = 8
+_LEAST_EXCHANGE = 5e-3  # a round that lowers the error by a smaller share is the last
+_KEPT = 1.5  # terms that are kept in memory, over those that are tried
+_DEPENDENT = 1e-12  # added to the diagonal of products of unit terms
 
 
 class Samples(Protocol):
@@ -90,22 +95,30 @@ def select(
 
     ``step`` terms are added at a time, until every error is at most ``tolerance``, there are
     ``most``, or more do not help. With a ``surplus`` above 1, so many times more are chosen first,
-    and those that count least are given up again: slower, and better.
+    those that are missed least are given up again, and then some are exchanged for better ones:
+    slower, and better.
     """
     search = _Search([_Lesson(samples) for samples in lessons])
     limit = int(surplus * most)
+
+    def tell(count: int, of: int) -> None:
+        if progress is not None:
+            progress(count, of, f"{what}, error {100 * search.error:.2g} %")
+
     while search.error > tolerance and len(search.chosen) < limit:
         before = search.total
-        tried = search.grown(min(step, limit - len(search.chosen)))
-        if not search.improved(tried):
+        if not search.improved(search.grown(min(step, limit - len(search.chosen)))):
             break
-        if progress is not None:
-            count = len(search.chosen)
-            progress(count, limit, f"{what}, error {100 * search.error:.2g} %")
+        tell(len(search.chosen), limit)
         if search.total > (1 - _LEAST_GAIN) * before:
             break
     if surplus > 1:
         search.thin(most, tolerance)
+        for k in range(_ROUNDS if search.error > tolerance else 0):
+            better = search.exchanged(most, step)
+            tell(k + 1, _ROUNDS)
+            if not better:
+                break
     return Selection(search.chosen, search.weights, search.errors)
 
 
@@ -129,8 +142,7 @@ class _Search:
 
     def __init__(self, lessons: list[_Lesson]) -> None:
         self._lessons = lessons
-        self._sizes = [np.sqrt(lesson.squares()) for lesson in lessons]
-        self._lengths = np.sqrt(sum(size**2 for size in self._sizes))
+        self._lengths = np.sqrt(sum(lesson.squares() for lesson in lessons))
         self._lengths[self._lengths == 0] = np.inf  # terms that are nothing in any sample
         self._residuals = [lesson.target for lesson in lessons]
         self.chosen: Ints = np.zeros(0, dtype=np.int64)
@@ -161,20 +173,38 @@ class _Search:
         self._take(tried, fits)
         return True
 
+    def exchanged(self, most: int, step: int) -> bool:
+        """Chooses more than ``most`` terms and gives up as many; whether that was worth it."""
+        kept = self.chosen, self.weights, self.errors, self._residuals
+        before = self.total
+        limit = int((1 + _EXCHANGED) * most)
+        while len(self.chosen) < limit:
+            if not self.improved(self.grown(min(step, limit - len(self.chosen)))):
+                break
+        self.thin(most, 0.0)
+        if self.total >= before:
+            self.chosen, self.weights, self.errors, self._residuals = kept
+        return self.total < (1 - _LEAST_EXCHANGE) * before
+
     def thin(self, most: int, tolerance: float) -> None:
         """Gives up terms until there are ``most``, and further while the errors allow it."""
         while len(self.chosen) > 1:
             excess = len(self.chosen) - most
+            if excess <= 0 and tolerance == 0:
+                return
             fewer = max(1, int(_THINNED * len(self.chosen)))
             fewer = min(fewer, excess) if excess > 0 else fewer
-            parts = zip(self.weights, self._sizes, strict=True)
-            parts_of_terms = np.array([w * size[self.chosen] for w, size in parts])
-            order = np.argsort(np.linalg.norm(parts_of_terms, axis=0), kind="stable")
+            order = np.argsort(self._missed(), kind="stable")
             tried = self.chosen[np.sort(order[fewer:])]
             fits = [lesson.fitted(tried) for lesson in self._lessons]
             if excess <= 0 and max(fit.error for fit in fits) > tolerance:
                 return
             self._take(tried, fits)
+
+    def _missed(self) -> Floats:
+        """By how much the squared errors grow if a term is given up and the rest fitted, (k,)."""
+        costs = (x.costs(self.chosen, w) for x, w in zip(self._lessons, self.weights, strict=True))
+        return np.asarray(sum(costs))
 
     def _take(self, tried: Ints, fits: list[_Fit]) -> None:
         given = np.stack([fit.weights for fit in fits])
@@ -185,7 +215,7 @@ class _Search:
 
 
 class _Lesson:
-    """Samples that share weights. Products of terms that were tried are kept."""
+    """Samples that share weights. Terms that were tried are kept, with their products."""
 
     def __init__(self, samples: Sequence[Samples]) -> None:
         self._samples = samples
@@ -208,33 +238,53 @@ class _Lesson:
         from scipy.linalg import qr, solve_triangular  # slow to import
         from scipy.optimize import nnls
 
-        self._look_at(tried)
-        A = self._columns
-        lengths = np.sqrt(np.diagonal(self._products))
+        rows = self._look_at(tried)
+        A, products = self._columns, self._products[np.ix_(rows, rows)]
+        lengths = np.sqrt(np.diagonal(products))
         lengths = np.where(lengths > 0, lengths, 1.0)
         try:
-            R = np.linalg.cholesky(self._products / np.outer(lengths, lengths)).T
-            goal = solve_triangular(R, (A @ self.target) / lengths, trans="T")
+            R = np.linalg.cholesky(products / np.outer(lengths, lengths)).T
+            goal = solve_triangular(R, (A @ self.target)[rows] / lengths, trans="T")
         except np.linalg.LinAlgError:  # terms that depend on each other
-            Q, R = qr(A.T / lengths, mode="economic")
+            Q, R = qr(A[rows].T / lengths, mode="economic")
             goal = Q.T @ self.target
         x, _ = nnls(R, goal, maxiter=30 * len(tried))
         x = x / lengths
-        left: Floats = self.target - x @ A
+        every = np.zeros(len(A))
+        every[rows] = x
+        left: Floats = self.target - every @ A
         return _Fit(x, float(np.linalg.norm(left) / np.sqrt(self._count)), left)
 
-    def _look_at(self, tried: Ints) -> None:
-        place = {int(term): k for k, term in enumerate(self._tried)}
-        old = np.array([place.get(int(term), -1) for term in tried], dtype=np.int64)
-        new = np.flatnonzero(old < 0)
-        known = np.flatnonzero(old >= 0)
-        columns = np.empty((len(tried), len(self.target)))
-        columns[known] = self._columns[old[known]]
+    def costs(self, chosen: Ints, weights: Floats) -> Floats:
+        """w_e² / (A Aᵀ)⁻¹_ee of terms with weights w: what least squares lose without them, (k,).
+
+        Those of weight zero cost nothing.
+        """
+        rows = self._look_at(chosen)
+        found = np.zeros(len(chosen))
+        used = np.flatnonzero(weights > 0)
+        products = self._products[np.ix_(rows[used], rows[used])]
+        lengths = np.sqrt(np.diagonal(products))
+        inverse = np.linalg.inv(
+            products / np.outer(lengths, lengths) + _DEPENDENT * np.eye(len(used))
+        )
+        found[used] = (weights[used] * lengths) ** 2 / np.diagonal(inverse)
+        return found
+
+    def _look_at(self, tried: Ints) -> Ints:
+        """Where terms are among those kept, (k,); those that are not yet are computed."""
+        new = tried[~np.isin(tried, self._tried)]
         if len(new):
-            found = [each.columns(tried[new]) for each in self._samples]
-            columns[new] = np.concatenate(found, axis=1)
-        products = np.empty((len(tried), len(tried)))
-        products[np.ix_(known, known)] = self._products[np.ix_(old[known], old[known])]
-        products[new] = columns[new] @ columns.T
-        products[:, new] = products[new].T
-        self._tried, self._columns, self._products = tried, columns, products
+            if len(self._tried) + len(new) > _KEPT * len(tried):
+                self._keep(np.flatnonzero(np.isin(self._tried, tried)))
+            found = np.concatenate([each.columns(new) for each in self._samples], axis=1)
+            beside = found @ self._columns.T
+            self._products = np.block([[self._products, beside.T], [beside, found @ found.T]])
+            self._columns = np.concatenate([self._columns, found])
+            self._tried = np.concatenate([self._tried, new])
+        order = np.argsort(self._tried)
+        return np.asarray(order[np.searchsorted(self._tried, tried, sorter=order)])
+
+    def _keep(self, rows: Ints) -> None:
+        self._tried, self._columns = self._tried[rows], self._columns[rows]
+        self._products = self._products[np.ix_(rows, rows)]
