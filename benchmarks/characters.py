@@ -144,7 +144,7 @@ def made(body: Size, r: int | None = None, finer: int = 1) -> PoseSpaceModel:
     gram = np.einsum("ika,jkb->ijab", flat, flat, optimize=True)
     squares = np.tile((2 * np.pi * np.linspace(3, 30, size)) ** 2, (m, 1))
     # the stiffness at rest is known between poses, too
-    ways = [rig.between(poses[0], p, share) for p in poses[1:] for share in (0.25, 0.5, 0.75)]
+    ways = [rig.between(poses[0], p, share) for p in poses[1:] for share in (0.2, 0.45, 0.7)]
     return PoseSpaceModel(
         tet_rig=tet_rig,
         poses=poses,
