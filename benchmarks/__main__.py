@@ -15,6 +15,7 @@ NAMES = [
     "examples",
     "reduced_examples",
     "characters",
+    "full_characters",
     "asked",
     "creature",
     "held_rate",

@@ -183,6 +183,12 @@ def shortest(call: Callable[[int], object], rounds: int = 300, calls: int = 4) -
     return best
 
 
+def poses_of(model: PoseSpaceModel, count: int) -> list[np.ndarray]:
+    """A motion among the poses of a model, so many frames of (d,)."""
+    neutral, far = model.poses[0], model.poses[1:] - model.poses[0]
+    return [neutral + far[-1] * np.sin(k / 25) + 0.1 * far[0] * np.sin(k / 7) for k in range(count)]
+
+
 def measured(body: Size, r: int | None = None, finer: int = 1, **options: Any) -> dict[str, float]:
     """Times of a body [s]: rig, step without and with it, the same converged, surface."""
     model = made(body, r, finer)
@@ -196,8 +202,7 @@ def measured(body: Size, r: int | None = None, finer: int = 1, **options: Any) -
     converged = PoseSimulation(
         model, damping=sp.Rayleigh(mass=0.5, stiffness=2e-3), dt=1 / 90, **options
     )
-    neutral, far = model.poses[0], model.poses[1:] - model.poses[0]
-    poses = [neutral + far[-1] * np.sin(k / 25) + 0.1 * far[0] * np.sin(k / 7) for k in range(1200)]
+    poses = poses_of(model, 1200)
     groups = StepArrays.of(model, np.float64).arrays.cells
     mean = np.diff(groups.column_starts) @ np.diff(groups.starts) / len(model.cells)
     rig, step = (

@@ -44,9 +44,12 @@ def plain(axes: object) -> None:
         axes.spines[side].set_color(INK)  # type: ignore[attr-defined]
 
 
-def side_view(axes: Any, mesh: sp.VolumeMesh, positions: NDArray[np.float64], color: str) -> None:
+def side_view(
+    axes: Any, mesh: sp.VolumeMesh | sp.Surface, positions: NDArray[np.float64], color: str
+) -> None:
     """A body with its vertices at ``positions`` (n, 3) [m], seen along y, facet by facet."""
-    corners = positions[mesh.boundary_facets()]  # (f, corners, 3)
+    facets = mesh.triangles if isinstance(mesh, sp.Surface) else mesh.boundary_facets()
+    corners = positions[facets]  # (f, corners, 3)
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     facing = normals[:, 1] < 0
     order = np.argsort(-corners[facing, :, 1].mean(axis=1))

@@ -10,9 +10,13 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 from drawing import COLORS, GRID, IMAGES, INK, plain, side_view
+from numpy.typing import NDArray
+
+import supple as sp
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 FRAMES = (36, 60, 72, 88, 112)
+SWUNG = 53  # the frame of the limb that is drawn
 
 
 def ran(name: str) -> dict[str, Any]:
@@ -62,21 +66,47 @@ def on_the_ground() -> None:
     figure.savefig(IMAGES / "pose_ground.png", dpi=110)
 
 
+def outline(skin: sp.Surface) -> NDArray[np.int64]:
+    """Vertices of a limb, a box along x, round its side at y = 0 but for the near end."""
+    x, y, z = (skin.vertices - skin.bounds[0]).T
+    _, _, high = skin.bounds[1] - skin.bounds[0]
+    front = np.flatnonzero(y < 1e-9)
+    low, top = (front[np.abs(z[front] - level) < 1e-9] for level in (0.0, high))
+    end = front[np.abs(x[front] - x.max()) < 1e-9]
+    parts = (low[np.argsort(x[low])], end[np.argsort(z[end])], top[np.argsort(-x[top])])
+    return np.concatenate(parts)
+
+
 def against_full() -> None:
-    """How far the surface is from the rig, frame by frame."""
+    """The limb once it has stopped, in each way, and how far its surface is from the rig."""
     made = ran("pose_against_full")
-    figure, axes = plt.subplots(figsize=(6.4, 2.8))
-    styles = {"full": (INK, "-"), "reduced": (COLORS[0], "--")}
-    for k, (name, motion) in enumerate(made["motions"].items()):
-        color, dash = styles.get(name, (COLORS[k % len(COLORS)], "-"))
+    motions, skin = made["motions"], made["skin"]
+    exact = motions.pop("to convergence")
+    figure = plt.figure(figsize=(8.4, 4.6))
+    rows = figure.add_gridspec(2, 4, height_ratios=(1.0, 1.25))
+    colors = dict(zip(motions, (INK, *COLORS), strict=False))
+    rest = made["rig"].vertices(made["bend"](SWUNG))
+    edge = outline(skin)
+    for k, (name, motion) in enumerate(motions.items()):
+        axes = figure.add_subplot(rows[0, k])
+        side_view(axes, skin, rest + motion[SWUNG - 1], colors[name] if k else GRID)
+        axes.plot(*(rest + exact[SWUNG - 1])[edge][:, [0, 2]].T, color=INK, linewidth=1.4)
+        axes.set(xlim=(0.45, 1.1), ylim=(-0.2, 0.36))
+        cost = made["seconds"][name] / made["seconds"]["reduced"]
+        off = f"{100 * made['errors'][name]:.1f} % off, cost {cost:.1f}"
+        axes.set_title(f"{name}\n{off}" if k else f"{name}\ncost {cost:.0f}", color=INK, fontsize=9)
+    axes = figure.add_subplot(rows[1, :])
+    for name, motion in motions.items():
         mean = np.sqrt((motion**2).sum(axis=2).mean(axis=1))
         times = made["DT"] * np.arange(1, len(mean) + 1)
-        took = f"{1e3 * made['seconds'][name]:.1f} ms"
-        axes.plot(times, 1e3 * mean, dash, color=color, label=f"{name}, {took} a step")
+        took = f"{1e3 * made['seconds'][name]:.2f} ms"
+        dash = "--" if name == "reduced" else "-"
+        axes.plot(times, 1e3 * mean, dash, color=colors[name], label=f"{name}, {took} a step")
+    axes.axvline(made["DT"] * SWUNG, color=GRID, linewidth=1.2)
     plain(axes)
     axes.set_xlabel("time [s]", color=INK)
     axes.set_ylabel("flesh from the rig [mm]", color=INK)
-    axes.set_ylim(0, 50)
+    axes.set_ylim(0, None)
     axes.legend(frameon=False, fontsize=8, labelcolor=INK, ncols=2, loc="upper left")
     figure.tight_layout()
     figure.savefig(IMAGES / "pose_against_full.png", dpi=110)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import supple as sp
+from supple import files
 from supple.character import Channel, Clip, Track
 from supple.character.building import pose_space_model
 from supple.character.pose_space_file import is_pose_space_file, load_pose_space_model
@@ -158,6 +159,10 @@ def test_progress_tells_of_every_part():
         ({"regions": 2}, "has no limbs"),
         ({"stiffness": np.zeros(MESH.n_cells)}, "above 0"),
         ({"material": 1e5}, "material is"),
+        ({"cells": 0}, "cells=0"),
+        ({"vertices": 0}, "vertices=0"),
+        ({"fixed": [0]}, "too little is fixed"),
+        ({"poses": [[0.8], [0.8]]}, "poses 1 and 2 are the same"),
     ],
 )
 def test_what_is_missing_is_asked_for(changes, message):
@@ -247,6 +252,23 @@ def _same(model: PoseSpaceModel, again: PoseSpaceModel, pose: np.ndarray) -> Non
     assert again.measured == model.measured
     q = np.random.default_rng(0).normal(size=model.n_coordinates)
     np.testing.assert_allclose(again.at(pose).skin(q), model.at(pose).skin(q), atol=1e-12)
+
+
+def test_a_file_of_the_first_version_is_read(tmp_path, monkeypatch):
+    """It knows nothing of gaps; its cells stand for all of the stiffness."""
+    model, path = beam_model(), tmp_path / "beam.supple"
+    pack = files.pack
+
+    def as_before(kind, header, arrays):
+        known = {name: array for name, array in arrays.items() if not name.startswith("gap")}
+        return pack(replace(kind, version=1), header, known)
+
+    monkeypatch.setattr(files, "pack", as_before)
+    model.save(path)
+    again = load_pose_space_model(path, rig=BeamRig())
+    _same(model, again, [0.3])
+    assert not again.gaps.values.any()
+    again.simulation().step([0.1])
 
 
 def test_a_damaged_file_is_refused(tmp_path):

@@ -105,6 +105,7 @@ def test_hard_skin_is_held(horned):
     assert not model.bases[:, model.fixed].any()
 
 
+@pytest.mark.usefixtures("same_tets")
 def test_softer_skin_has_softer_flesh(horned):
     rig = SkeletonRig(horned.character)
     skin = np.where(horned.character.surface().vertices[:, 2] > 0.5, 4.0, np.nan)

@@ -5,16 +5,21 @@ they are in. What belongs to a cell of a group with s columns is stored one cell
 (poses, 12, s) for the basis at its corners and (9, s) for the gradient of that.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
-from .compiling import inlined_kernel, reordering_kernel
+from .compiling import inlined_kernel, pointwise, reordering_kernel
 from .polynomial import ONE, THREE, TWO
+from .svd3 import svd3
 
 ZERO = np.uint64(0)
 FOUR = np.uint64(4)
 NINE = np.uint64(9)
+THIN = 0.1  # of the larger stretches: below this the smaller ones of a cell count as more
+CLEAR = 0.36 * THIN  # of |J|³: where det J is above, no stretch is that small
+SMALL = 0.2  # of its neutral size: a cell that the rig makes smaller counts as more
 
 
 class Groups(NamedTuple):
@@ -42,7 +47,7 @@ class PoseArrays(NamedTuple):
     columns: np.ndarray  # (entries,)
     cells: Groups
     corners: np.ndarray  # (c, 4) among the vertices that are needed
-    smallest: np.ndarray  # (c,) below this a volume is not let [m³]
+    back: np.ndarray  # (c, 3, 3) from edges of a cell in the neutral pose to the unit tet [1/m]
     cell_weights: np.ndarray  # (m, c)
     lame: np.ndarray  # (m, c, 2)
     vertices: Groups
@@ -131,16 +136,59 @@ def interpolate_rows(basis, start, size, w, U):
         i += TWO
 
 
+@pointwise
+def _thickened(stretch, least):
+    """The stretch where it is above ``least``; below, smoothly on to half of that."""
+    if stretch >= least:
+        return stretch
+    return 0.5 * least * (1.0 + math.exp(2.0 * (stretch / least - 1.0)))
+
+
+@pointwise
+def thicken(J, inverse):
+    """J⁻¹ and det J, where a rig stretches a cell by J; as if it were thicker where it is flat.
+
+    A cell that is pressed flat has no volume and resists without bounds, and one inside out is as
+    wrong as it is far from flat; one that shrinks to nothing resists nothing. So a cell that is too
+    small is made larger, and the smaller of its stretches σ₀ ≥ σ₁ ≥ |σ₂| are raised to a share of
+    the larger ones, while it turns as before: smoothly in J, and not at all where it is sound.
+    """
+    U, sigma, V = np.empty((3, 3)), np.empty(3), np.empty((3, 3))
+    svd3(J, U, sigma, V)
+    s0 = _thickened(sigma[0], SMALL)
+    one, two = 1.0, 1.0  # of the largest
+    if sigma[0] > 0.0:
+        one, two = sigma[1] / sigma[0], sigma[2] / sigma[0]
+    s1 = _thickened(s0 * one, THIN * s0)
+    s2 = _thickened(s0 * two, THIN * math.sqrt(s0 * s1))
+    for i in range(3):
+        for j in range(3):
+            inverse[i, j] = V[i, 0] * U[j, 0] / s0 + V[i, 1] * U[j, 1] / s1 + V[i, 2] * U[j, 2] / s2
+    return s0 * s1 * s2
+
+
+@pointwise
+def _row(b, A):
+    """bᵀ A."""
+    return (
+        b[0] * A[0, 0] + b[1] * A[1, 0] + b[2] * A[2, 0],
+        b[0] * A[0, 1] + b[1] * A[1, 1] + b[2] * A[2, 1],
+        b[0] * A[0, 2] + b[1] * A[1, 2] + b[2] * A[2, 2],
+    )
+
+
 @reordering_kernel
 def shape_cells(x, frames, w, model, U, G, volumes, lam, mu):
     """Gradients G = ∂u/∂X of the basis in each cubature cell, before Υ, for its rest shape at x.
 
     ``volumes`` are those of the rest shape times the weights of Eq. 20, λ and μ those of Eq. 36.
+    Cells that the rig flattens are thickened.
     """
-    groups, corners, smallest = model.cells, model.corners, model.smallest
+    groups, corners, back = model.cells, model.corners, model.back
     cell_weights, lame = model.cell_weights, model.lame
     basis, basis_starts = groups.basis, groups.basis_starts
     turned = len(frames) > 0
+    J, inverse = np.empty((3, 3)), np.empty((3, 3))
     at = ZERO
     for g in range(len(groups.starts) - 1):
         s = np.uint64(groups.column_starts[g + 1] - groups.column_starts[g])
@@ -166,12 +214,29 @@ def shape_cells(x, frames, w, model, U, G, volumes, lam, mu):
             g10, g11, g12 = b1 * c2 - b2 * c1, b2 * c0 - b0 * c2, b0 * c1 - b1 * c0
             g20, g21, g22 = c1 * a2 - c2 * a1, c2 * a0 - c0 * a2, c0 * a1 - c1 * a0
             g30, g31, g32 = a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0
-            volume = (a0 * g10 + a1 * g11 + a2 * g12) / 6.0
-            size = max(abs(volume), smallest[e])
-            inverse = (1.0 if volume >= 0.0 else -1.0) / (6.0 * size)
-            g10, g11, g12 = inverse * g10, inverse * g11, inverse * g12
-            g20, g21, g22 = inverse * g20, inverse * g21, inverse * g22
-            g30, g31, g32 = inverse * g30, inverse * g31, inverse * g32
+            six = a0 * g10 + a1 * g11 + a2 * g12  # volumes
+            B = back[e]
+            square = 0.0
+            for j in range(3):
+                J[0, j] = a0 * B[0, j] + b0 * B[1, j] + c0 * B[2, j]
+                J[1, j] = a1 * B[0, j] + b1 * B[1, j] + c1 * B[2, j]
+                J[2, j] = a2 * B[0, j] + b2 * B[1, j] + c2 * B[2, j]
+                square += J[0, j] * J[0, j] + J[1, j] * J[1, j] + J[2, j] * J[2, j]
+            unit = (
+                B[0, 0] * (B[1, 1] * B[2, 2] - B[1, 2] * B[2, 1])
+                - B[0, 1] * (B[1, 0] * B[2, 2] - B[1, 2] * B[2, 0])
+                + B[0, 2] * (B[1, 0] * B[2, 1] - B[1, 1] * B[2, 0])
+            )
+            if six * unit > CLEAR * square * np.sqrt(square) and square > 3.0 * SMALL * SMALL:
+                g10, g11, g12 = g10 / six, g11 / six, g12 / six
+                g20, g21, g22 = g20 / six, g21 / six, g22 / six
+                g30, g31, g32 = g30 / six, g31 / six, g32 / six
+            else:
+                six = thicken(J, inverse) / unit
+                g10, g11, g12 = _row(B[0], inverse)
+                g20, g21, g22 = _row(B[1], inverse)
+                g30, g31, g32 = _row(B[2], inverse)
+            size = six / 6.0
             for i in range(THREE):
                 o, t = i * s, at + THREE * i * s
                 for b in range(s):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike
 
 from supple.body import Body
 from supple.character.fitting import fitted
+from supple.character.kept_parts import kept_bases, kept_cubature, kept_fitting, told_by
+from supple.character.pose_adding import needed_poses, only
 from supple.character.pose_bases import PoseBases, pose_bases
 from supple.character.pose_choice import mean_angle
 from supple.character.pose_contact import PoseContact
@@ -24,6 +26,7 @@ from supple.character.regions import Regions
 from supple.character.rigs.base import PoseRig
 from supple.character.tet_rig import TetRig
 from supple.character.volume import Volume
+from supple.checkpoint import Checkpoint, digest
 from supple.checks import instance, number, numbers, whole_number
 from supple.errors import InputError
 from supple.materials import Material, StableNeoHookean
@@ -32,6 +35,7 @@ from supple.types import Floats, Progress
 
 _CELLS_A_COORDINATE, _LEAST_CELLS = 7, 60
 _VERTICES_A_COORDINATE, _LEAST_VERTICES = 4, 60
+_CANDIDATES = 12  # poses of the clips that are looked at where needed ones are added
 _FLESH = StableNeoHookean(young=1e4, poisson=0.45, density=1000.0)
 
 
@@ -43,6 +47,7 @@ def pose_space_model(
     material: Material | None = None,
     frequency: float = 4.0,
     poses: ArrayLike | int = 4,
+    max_angle: float | None = None,
     modes: int | Sequence[int] = 10,
     size: int | Sequence[int] = 30,
     regions: Regions | ArrayLike | int | None = None,
@@ -53,6 +58,7 @@ def pose_space_model(
     tolerance: float = 0.005,
     samples: int = 40,
     seed: int = 0,
+    checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> PoseSpaceModel:
     """Soft tissue for a rig, ready to run.
@@ -66,7 +72,10 @@ def pose_space_model(
     in each cell, (cells,), or in each cell and pose, (m, cells).
 
     ``poses`` (m, d) get a model each; the neutral one comes first, and is added if it is missing. A
-    number asks for so many from the clips of a skinned character.
+    number asks for so many from the clips of a skinned character. With ``max_angle`` [°], only
+    those get one that are needed: beginning with the neutral pose, that one is added whose
+    subspace is farthest from the interpolated one, until none is off by more, as a mean over the
+    subspace. A number is then the most that there may be, out of a dozen.
 
     ``regions``, such as ``local_regions`` gives, or functions (k, n) in [0, 1], are where flesh
     moves by itself; a number asks for so many limbs of a skinned character. ``modes`` and ``size``
@@ -76,48 +85,83 @@ def pose_space_model(
 
     ``cells`` and ``vertices`` are at most used for elastic and inertial forces, fewer where the
     training error is below ``tolerance``; ``samples`` deformations are tried in each pose.
+
+    ``checkpoint`` is a folder in which finished parts are kept. However the work ends, the same
+    call goes on from there, and what was made of something else is made again.
     """
     instance("rig", rig, PoseRig, "SkeletonRig(character)")
     number("frequency", frequency, above=0, unit="Hz")
+    if max_angle is not None:
+        number("max_angle", max_angle, above=0, below=90, unit="°")
     number("tolerance", tolerance, at_least=0.0, below=1.0)
     whole_number("samples", samples, at_least=10)
     whole_number("seed", seed, at_least=0)
-    clock = _Clock()
-    body, space = soft_volume(rig, volume, fixed, material or _FLESH, progress)
-    clock.done("volume")
-    known = chosen_poses(rig, poses)
-    follows = fitted(TetRig.of(rig, space.mesh), known, skin=space.skin, progress=progress)
-    clock.done("fitting")
-    young = _young(body, stiffness, len(known))
-    bases = pose_bases(
-        body,
-        follows,
-        known,
-        modes=modes,
-        size=size,
-        regions=region_functions_of(rig, space.mesh, regions),
-        contact=contact,
-        young=young,
-        progress=progress,
+    for name, most in (("cells", cells), ("vertices", vertices)):
+        if most is not None:
+            whole_number(name, most, at_least=1)
+    parts = Checkpoint(checkpoint)
+    body, space = soft_volume(rig, volume, fixed, material or _FLESH, parts, progress)
+    known = chosen_poses(rig, poses, among=_CANDIDATES if max_angle is not None else 0)
+    plain = TetRig.of(rig, space.mesh)
+    mesh, skin = space.mesh, space.skin
+    made_of = digest(told_by(rig, known), mesh.vertices, mesh.cells, skin.cells, skin.weights)
+    follows = kept_fitting(
+        parts, plain, made_of, lambda: fitted(plain, known, skin=skin, progress=progress)
     )
-    clock.done("bases")
+    young = _young(body, stiffness, len(known))
+    options: dict[str, Any] = {
+        "modes": modes,
+        "size": size,
+        "regions": region_functions_of(rig, mesh, regions),
+        "contact": contact,
+        "young": young,
+    }
+    made_of = digest(made_of, follows.corrections, body.material, space.fixed, options)
+    bases = kept_bases(
+        parts, made_of, lambda: pose_bases(body, follows, known, progress=progress, **options)
+    )
+    missing: list[float] = []
+    if max_angle is not None:
+        needed = needed_poses(
+            follows,
+            known,
+            bases,
+            max_angle=np.deg2rad(max_angle),
+            most=int(poses) if isinstance(poses, int | np.integer) else len(known),
+            progress=progress,
+        )
+        follows, bases = only(follows, known, bases, needed.which)
+        known, young = known[needed.which], young[needed.which]
+        missing = np.rad2deg(needed.angles).tolist()
     if material is None:
         softer = (2 * np.pi * frequency) ** 2 / bases.squares[0, 0]
         young, bases = softer * young, replace(bases, squares=softer * bases.squares)
     r = bases.bases.shape[-1]
-    most = max(_LEAST_CELLS, _CELLS_A_COORDINATE * r) if cells is None else cells
     training = PoseTraining(body, follows, known, bases, young, samples, seed, progress)
-    elastic, elastic_errors = training.elastic(most, tolerance)
-    clock.done("elastic cubature")
-    most = max(_LEAST_VERTICES, _VERTICES_A_COORDINATE * r) if vertices is None else vertices
-    inertial, inertial_errors = training.inertial(most, tolerance)
-    clock.done("inertial cubature")
+    made_of = digest(made_of, bases.bases, young, samples, seed, tolerance)
+    of_cells = max(_LEAST_CELLS, _CELLS_A_COORDINATE * r) if cells is None else cells
+    elastic, elastic_errors = kept_cubature(
+        parts,
+        "elastic cubature",
+        PoseCubature,
+        (made_of, of_cells),
+        lambda: training.elastic(of_cells, tolerance),
+    )
+    of_vertices = max(_LEAST_VERTICES, _VERTICES_A_COORDINATE * r) if vertices is None else vertices
+    inertial, inertial_errors = kept_cubature(
+        parts,
+        "inertial cubature",
+        InertialCubature,
+        (made_of, of_vertices),
+        lambda: training.inertial(of_vertices, tolerance),
+    )
     measured = {
         "elastic": elastic_errors,
         "inertial": inertial_errors,
         "angles": np.rad2deg(mean_angle(bases.alignment.angles)).tolist(),
+        "missing": missing,
         "notes": list(space.notes),
-        "seconds": clock.seconds,
+        "seconds": parts.seconds,
     }
     return _model(follows, known, bases, body, young, elastic, inertial, space, measured)
 
@@ -170,16 +214,3 @@ def _model(
         squares=bases.squares,
         measured=measured,
     )
-
-
-class _Clock:
-    """How long each part took [s]."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-        self._last = time.perf_counter()
-
-    def done(self, what: str) -> None:
-        now = time.perf_counter()
-        self.seconds[what] = now - self._last
-        self._last = now

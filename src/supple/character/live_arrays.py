@@ -12,10 +12,7 @@ from supple._kernels.pose_basis import Groups, PoseArrays
 from supple._kernels.pose_forces import BLOCK
 from supple._kernels.pose_stage import Room
 from supple.character.pose_space_model import PoseSpaceModel
-from supple.mesh.tet import tet_volumes
 from supple.types import Bools, Floats, Ints
-
-_FLATTEST = 1e-4  # of its neutral volume: as thin as a rig can press a cell
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +58,7 @@ class StepArrays:
             columns=columns,
             cells=_with_basis(cell_groups, model.bases, at_cells, parts, dtype),
             corners=np.ascontiguousarray(corners),
-            smallest=_FLATTEST * np.abs(tet_volumes(rest, at_cells)),
+            back=np.linalg.inv((rest[at_cells[:, 1:]] - rest[at_cells[:, :1]]).swapaxes(1, 2)),
             cell_weights=np.ascontiguousarray(model.cell_weights[:, order]),
             lame=np.ascontiguousarray(model.lame[:, order]),
             vertices=_with_basis(

@@ -100,7 +100,7 @@ def _model_of(
     return PoseSpaceModel(
         tet_rig=_tet_rig(mesh, arrays, _rig(header["rig"], _within(arrays, "rig "), rig)),
         weights=_weights(arrays, "pose weights"),
-        gaps=StiffnessGaps(_weights(arrays, "gap weights"), np.array(arrays["gaps"], dtype=float)),
+        gaps=_gaps(arrays),
         material=known[header["material"]],
         bases=_bases(mesh, plain, arrays),
         measured=dict(header["measured"]),
@@ -143,6 +143,13 @@ def _tet_rig(mesh: TetMesh, arrays: Mapping[str, NDArray[Any]], rig: PoseRig) ->
     if corrections.shape != (weights.count, n, 3):
         raise InputError("the corrections of its tets do not fit its mesh")
     return follows.corrected(weights, corrections)
+
+
+def _gaps(arrays: Mapping[str, NDArray[Any]]) -> StiffnessGaps:
+    """Files of version 1 have none: there the cells stand for all of the stiffness."""
+    if "gaps" not in arrays:
+        return StiffnessGaps.none(arrays["pose weights features"][0], len(arrays["regions"]))
+    return StiffnessGaps(_weights(arrays, "gap weights"), np.array(arrays["gaps"], dtype=float))
 
 
 def _bases(

@@ -7,12 +7,14 @@ from numpy.typing import ArrayLike
 
 from supple.body import Body
 from supple.character.bones import bones_of
+from supple.character.kept_parts import kept_volume
 from supple.character.pose_choice import candidates_of, choose_poses
 from supple.character.regions import Regions, local_regions
 from supple.character.rigs.base import PoseRig
 from supple.character.rigs.skeleton import SkeletonRig
 from supple.character.skeleton_regions import regions_from_skeleton
 from supple.character.volume import Volume, character_volume
+from supple.checkpoint import Checkpoint
 from supple.checks import instance, numbers, vertex_indices, whole_number
 from supple.errors import InputError
 from supple.mass import LumpedMass
@@ -28,6 +30,7 @@ def soft_volume(
     given: Volume | TetMesh | None,
     fixed: ArrayLike | None,
     material: Material,
+    parts: Checkpoint,
     progress: Progress | None,
 ) -> tuple[Body, Volume]:
     """The body in its neutral pose, held where it is fixed."""
@@ -38,7 +41,8 @@ def soft_volume(
                 f"a {type(rig).__name__} does not tell where its bones are; give "
                 "volume=character_volume(rig).held(segments), or a tet mesh and fixed="
             )
-        volume = character_volume(rig, progress=progress).held(bones_of(rig.character), fixed=fixed)
+        made = kept_volume(parts, rig, {}, lambda: character_volume(rig, progress=progress))
+        volume = made.held(bones_of(rig.character), fixed=fixed)
     elif isinstance(given, TetMesh):
         if fixed is None:
             raise InputError("a tet mesh needs fixed=, its vertices that follow the rig")
@@ -59,8 +63,11 @@ def _both(volume: Volume, fixed: ArrayLike) -> Bools:
     return held
 
 
-def chosen_poses(rig: PoseRig, given: ArrayLike | int) -> Floats:
-    """Poses (m, d), the neutral one first."""
+def chosen_poses(rig: PoseRig, given: ArrayLike | int, *, among: int = 0) -> Floats:
+    """Poses (m, d), the neutral one first.
+
+    Of clips there are as many as asked for, or ``among`` where that is more.
+    """
     if isinstance(given, int | np.integer):
         count = whole_number("poses", given, at_least=1)
         if not isinstance(rig, SkeletonRig) or not rig.character.clips:
@@ -68,7 +75,7 @@ def chosen_poses(rig: PoseRig, given: ArrayLike | int) -> Floats:
                 f"poses={given}: there are no clips to choose from; give poses (m, "
                 f"{len(rig.neutral)})"
             )
-        return choose_poses(rig, candidates_of(rig.character), count)
+        return choose_poses(rig, candidates_of(rig.character), max(count, among))
     poses = np.atleast_2d(numbers("poses", given))
     if poses.shape[1] != len(rig.neutral):
         raise InputError(f"poses have shape {poses.shape}; give (m, {len(rig.neutral)})")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,12 +13,14 @@ from supple.body import Body
 from supple.character.bones import bones_of
 from supple.character.building import pose_space_model
 from supple.character.character import Character
+from supple.character.kept_parts import kept_volume
 from supple.character.painting import painted
 from supple.character.pose_choice import candidates_of, choose_poses
 from supple.character.pose_space_model import PoseSpaceModel
 from supple.character.rigs.skeleton import SkeletonRig
 from supple.character.softness import Softness
 from supple.character.volume import Volume, character_volume
+from supple.checkpoint import Checkpoint
 from supple.checks import number
 from supple.damping import Rayleigh
 from supple.mass import LumpedMass
@@ -65,6 +68,7 @@ def soft_model(
     swing: float = 4.0,
     poses: Floats | None = None,
     seed: int = 0,
+    checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> PoseSpaceModel:
     """The pose-space model of a character that is soft by joint and by skin.
@@ -73,9 +77,15 @@ def soft_model(
     times a second [Hz]. Bones that are thin and straight let flesh twist about them far more
     easily than that; it is kept so stiff that no vibration is slower than half of it, where flesh
     has softness 1. ``poses`` (m, d) are those that get a model, chosen from the clips unless given.
+    ``checkpoint`` is the folder of ``pose_space_model``.
     """
     character = rig.character
-    volume = character_volume(rig, vertices=quality.vertices, progress=progress)
+    volume = kept_volume(
+        Checkpoint(checkpoint),
+        rig,
+        {"vertices": quality.vertices},
+        lambda: character_volume(rig, vertices=quality.vertices, progress=progress),
+    )
     rigid = _rigid(character, softness, volume.mesh.vertices)
     volume = volume.held(bones_of(character), fixed=np.flatnonzero(rigid))
     logs = _stiffness_logs(character, softness)
@@ -91,6 +101,7 @@ def soft_model(
         material=_FLESH,
         stiffness=stiffness,
         seed=seed,
+        checkpoint=checkpoint,
         progress=progress,
     )
     pushed, slowest = _pushed_square(volume), float(model.squares[0, 0])

@@ -76,7 +76,13 @@ class Volume:
                 "nothing of the volume is fixed: give bones=bones_of(character), segments "
                 "(k, 2, 3) or points (k, 3) inside it, or fixed=, its vertices that follow the rig"
             )
+        too_few = not found.all()
         found, notes = with_loose_pieces(self.mesh, found, crossed)
+        if found.all() and too_few and notes:
+            raise InputError(
+                "too little is fixed for the body to hang on: no piece of it has three fixed "
+                "vertices that are not in line; fix more of them, or give more bones"
+            )
         if found.all():
             raise InputError(
                 "everything is fixed, so that nothing could move; make a finer mesh, e.g. "

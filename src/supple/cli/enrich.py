@@ -12,6 +12,7 @@ from pathlib import Path
 import supple as sp
 from supple.character import read_character
 from supple.character.pose_space_file import load_pose_space_model
+from supple.character.pose_space_model import PoseSpaceModel
 from supple.character.soft_character import swing_of
 from supple.cli.enrich_list import tell_names
 from supple.cli.progress import Reporter, say
@@ -37,8 +38,11 @@ def command(given: argparse.Namespace) -> int:
         try:
             made = _enriched(target, given)
         except KeyboardInterrupt:
-            if given.model is not None and Path(given.model).exists():
-                print(f"{given.model} is kept; the same command goes on from it", file=sys.stderr)
+            kept = _checkpoint(target)
+            if kept.exists():
+                print(
+                    f"What is done is in {kept}; the same command goes on from it", file=sys.stderr
+                )
             raise
     for note in [*made.notes, *map(_warned, caught)]:
         print(f"note: {_in_options(note)}", file=sys.stderr)
@@ -114,8 +118,14 @@ def _enriched(target: Path, given: argparse.Namespace) -> Enriched:
             once=_matching(given.source, given.once) or (),
             seed=given.seed,
             model=given.model,
+            checkpoint=_checkpoint(target),
             progress=reporter,
         )
+
+
+def _checkpoint(target: Path) -> Path:
+    """The folder of what is finished, while the work goes on."""
+    return target.with_name(target.name + ".checkpoint")
 
 
 def _in_order(wishes: list[tuple[str, float]]) -> dict[str, float]:
@@ -145,6 +155,12 @@ def _matching(source: str, text: str | None) -> list[str] | None:
     return found
 
 
+def _apart(model: PoseSpaceModel) -> str:
+    """How different flesh is from pose to pose."""
+    angles = model.measured.get("angles", [])[1:]
+    return f" up to {max(angles):.0f}° apart" if angles else ""
+
+
 def facts(made: Enriched, source: str) -> list[tuple[str, str]]:
     """What to tell of the result."""
     character, model = made.rigged.character, made.model
@@ -168,7 +184,7 @@ def facts(made: Enriched, source: str) -> list[tuple[str, str]]:
             (
                 "flesh",
                 f"{mesh.n_cells:,} tets, {model.n_coordinates} coordinates, {model.n_poses} "
-                f"poses, {len(model.cells)} cubature cells",
+                f"poses{_apart(model)}, {len(model.cells)} cubature cells",
             ),
             ("swings", f"{swing_of(model):.3g} times a second when it is pushed"),
             ("settles", f"to a twentieth within {made.settle:.2g} s"),

@@ -16,7 +16,8 @@ def add_enrich(commands: Any) -> None:
         "Reads a rigged, animated character (.glb, .gltf) and writes it again with flesh that "
         "follows its motion, swings and settles. Skeleton, skin, materials, textures and other "
         "clips stay as they are; the flesh is a few morph targets that the clips move, and plays "
-        "in any viewer or engine. Loops still loop.",
+        "in any viewer or engine. Loops still loop. Stop it with Ctrl-C: the same command goes on "
+        "with what was done.",
         "example:\n"
         "  supple enrich cow.glb -o cow_soft.glb\n"
         "  supple enrich cow.glb --list\n"

@@ -6,12 +6,14 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from supple.character.gltf import RiggedFile
+from supple.character.kept_parts import kept_motion
 from supple.character.live import PoseSimulation
 from supple.character.pose_space_file import load_pose_space_model
 from supple.character.pose_space_model import PoseSpaceModel
@@ -26,6 +28,7 @@ from supple.character.soft_character import (
 )
 from supple.character.soft_motion import SoftMotion
 from supple.character.softness import Softness, softness_of
+from supple.checkpoint import Checkpoint, digest
 from supple.checks import number, whole_number
 from supple.errors import InputError
 from supple.integrators import TRBDF2
@@ -76,6 +79,7 @@ def enrich(
     once: Sequence[str] = (),
     seed: int = 0,
     model: str | os.PathLike[str] | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> Enriched:
     """Gives an animated character flesh that follows its motion, swings and settles.
@@ -101,6 +105,8 @@ def enrich(
         once: Clips that do not loop even where they could.
         seed: For what is tried at random.
         model: A file to keep the model of the flesh in, and to take it from where it is there.
+        checkpoint: A folder in which finished parts are kept until all is written: however the
+            work ends before that, the same call goes on from there.
         progress: Called as ``progress(done, total, what)``.
     """
     chosen = _quality(quality, targets)
@@ -111,7 +117,7 @@ def enrich(
         raise InputError(f"{source} would be replaced by its own result; give another name")
     number("swing", swing, above=0, unit="Hz")
     number("settle", settle, above=0, unit="s")
-    clock = _Clock()
+    clock, parts = _Clock(), Checkpoint(checkpoint)
     rigged, notes = read_to_enrich(source, length)
     character = rigged.character
     names = chosen_clips(character, clips)
@@ -133,7 +139,7 @@ def enrich(
         rig = SkeletonRig(only(character, with_skin, posing))
         softness = replace(softness, skin=softness.skin[with_skin])
         asked = {"soft": dict(wishes), "swing": swing, "length": length}
-        flesh = _model(rig, chosen, softness, asked, seed, model, progress)
+        flesh = _model(rig, chosen, softness, asked, seed, model, checkpoint, progress)
         clock.note("model of the flesh")
         damping, reached = settling(flesh, settle)
         if reached > 1.01 * settle:
@@ -150,15 +156,19 @@ def enrich(
             substeps=chosen.substeps,
         )
         motions = []
+        moving = digest(replace(flesh, measured={}), damping, chosen.substeps, sag)
         for name in names:
-            moved = secondary_motion(
-                simulation,
-                rig,
+            options: dict[str, Any] = {
+                "rate": frame_rate(character, name, rate, kind),
+                "loop": False if name in once else None,
+            }
+            moved = kept_motion(
+                parts,
                 name,
-                rate=frame_rate(character, name, rate, kind),
-                loop=False if name in once else None,
-                sag=sag,
-                progress=progress,
+                (moving, rig.character.clip(name), options),
+                partial(
+                    secondary_motion, simulation, rig, name, sag=sag, progress=progress, **options
+                ),
             )
             motions.append(spread(moved, with_skin))
         clock.note("motion of the flesh")
@@ -169,6 +179,7 @@ def enrich(
         ]
         notes.append("nothing is soft; the clips come back as they were")
     written = write_enriched(Path(source), Path(path), rigged, motions, chosen, size, progress)
+    parts.drop()
     clock.note("writing")
     files, count, error = written
     return Enriched(
@@ -194,6 +205,7 @@ def _model(
     asked: dict[str, Any],
     seed: int,
     file: str | os.PathLike[str] | None,
+    checkpoint: str | os.PathLike[str] | None,
     progress: Progress | None,
 ) -> PoseSpaceModel:
     if file is not None and Path(file).exists():
@@ -205,7 +217,13 @@ def _model(
             raise InputError(f"{file} is the model of another skin; give another name")
         return found
     made = soft_model(
-        rig, quality, softness=softness, swing=asked["swing"], seed=seed, progress=progress
+        rig,
+        quality,
+        softness=softness,
+        swing=asked["swing"],
+        seed=seed,
+        checkpoint=checkpoint,
+        progress=progress,
     )
     made = replace(made, measured={**made.measured, ASKED: asked})
     if file is not None:
