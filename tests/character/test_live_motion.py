@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
 import supple as sp
+from supple._kernels.pose_path import between
 from supple.character.live import PoseSimulation
 from supple.character.live_crowd import PoseCrowd
 from supple.character.live_forces import Wind
@@ -93,22 +95,27 @@ def test_a_path_is_smooth_and_exact_for_constant_acceleration() -> None:
     def sample(t: float) -> Sample:
         return Sample(np.array([[t * t, 3 * t, 1.0]]), np.empty((0, 3, 3)), np.array([t]))
 
-    path = Path(sample(0.0))
+    def place(path: Path, share: float) -> np.ndarray:
+        at = Sample(*(np.empty_like(each) for each in path.end))
+        between(path, share, *at)
+        return at.x
+
+    path = Path.standing(sample(0.0))
     times = [0.0, 0.1, 0.25, 0.3, 0.5]
     for before, now in pairwise(times):
-        path.add(sample(now), now - before)
+        path = path.on(sample(now), now - before)
     for share in (0.0, 0.3, 0.8, 1.0):
         t = 0.3 + share * 0.2
-        assert path.at(share).x == pytest.approx(sample(t).x, abs=1e-12)
+        assert place(path, share) == pytest.approx(sample(t).x, abs=1e-12)
     rng = np.random.default_rng(0)
-    wild = Path(sample(0.0))
+    wild = Path.standing(sample(0.0))
     slopes = []
     for _ in range(6):
-        wild.add(Sample(rng.standard_normal((1, 3)), np.empty((0, 3, 3)), np.zeros(1)), 0.1)
+        new = Sample(rng.standard_normal((1, 3)), np.empty((0, 3, 3)), np.zeros(1))
+        wild = wild.on(new, 0.1)
         e = 1e-6
-        slopes.append(
-            [(wild.at(e).x - wild.at(0.0).x) / e, (wild.at(1.0).x - wild.at(1 - e).x) / e]
-        )
+        first, last = (place(wild, s) - place(wild, s - e) for s in (e, 1.0))
+        slopes.append([first / e, last / e])
     for before, after in pairwise(slopes):
         assert after[0] == pytest.approx(before[1], abs=1e-4)
 
@@ -353,6 +360,44 @@ def test_bad_words_are_refused(model: PoseSpaceModel) -> None:
         PoseSimulation(model, integrator=sp.RK4())
     with pytest.raises(sp.InputError, match="give one such as simulation"):
         sim.step(np.zeros(4), force="up")
+
+
+class InPython(sp.StableNeoHookean):
+    """A material that nobody compiled."""
+
+    @staticmethod
+    def evaluate(F, lam, mu, psi, P, A, order):
+        sp.StableNeoHookean.evaluate(F, lam, mu, psi, P, A, order)
+        if np.abs(F).max() > 1e3:
+            raise ArithmeticError("too far")
+
+
+def test_a_material_in_plain_python_moves_a_character(model: PoseSpaceModel) -> None:
+    options = {"substeps": 2, "damping": sp.Rayleigh(stiffness=1e-3, at=sp.StiffnessAt.REST)}
+    own, compiled = (
+        PoseSimulation(replace(model, material=material), **options)
+        for material in (InPython, sp.StableNeoHookean)
+    )
+    for k in range(10):
+        for sim in (own, compiled):
+            sim.step([0.1 * k, 0, 0, 0])
+    assert (own.q == compiled.q).all()
+    own.q = np.full(6, 1e6)
+    with pytest.raises(ArithmeticError, match="too far"):
+        own.step(np.zeros(4))
+
+
+def test_a_pose_may_be_written_over(model: PoseSpaceModel) -> None:
+    """An array that a caller uses again for the next pose is not that of the last one."""
+    once, again = PoseSimulation(model, substeps=3), PoseSimulation(model, substeps=3)
+    pose = np.zeros(4)
+    for k in range(8):
+        pose[0] = 0.05 * k * k
+        once.step(pose)
+        again.step(pose.copy())
+    assert (once.q == again.q).all()
+    pose[0] = 1.0
+    assert (once.vertices() == again.vertices()).all()
 
 
 def test_forces_of_rounding_size_are_solved(model: PoseSpaceModel) -> None:

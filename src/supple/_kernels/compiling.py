@@ -20,6 +20,7 @@ _OPTIONS: Any = {
     "cache": True,
     "nogil": True,
     "error_model": "numpy",
+    "no_cfunc_wrapper": True,  # nobody calls them from C
     "fastmath": {"contract", "arcp"},  # fused multiply-add; keeps NaN, infinities and signed zeros
 }
 _REORDERING: Any = {**_OPTIONS, "fastmath": _OPTIONS["fastmath"] | {"reassoc", "nsz"}}
@@ -33,6 +34,14 @@ def kernel(function: Function) -> Function:
 def reordering_kernel(function: Function) -> Function:
     """The same for loops full of sums, whose terms may be added in any order, several at once."""
     return _cached(function, _REORDERING)
+
+
+def inner_kernel(function: Function) -> Function:
+    """The same for a part of other kernels that has no way in for Python, where it would crash.
+
+    Taking a hundred arrays out of tuples is most of what a small kernel has to compile.
+    """
+    return _cached(function, {**_REORDERING, "no_cpython_wrapper": True})
 
 
 def inlined_kernel(function: Function) -> Function:

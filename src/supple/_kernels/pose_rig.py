@@ -77,16 +77,3 @@ def finish_points(features, weights, corrections, x, frames):
     for n in range(len(x)):
         total += abs(x[n, 0]) + abs(x[n, 1]) + abs(x[n, 2])
     return total < np.inf
-
-
-@kernel
-def blend_frames(samples, shares, frames):
-    """The rotations nearest to Σ_s shares_s samples_s, for samples (s, n, 3, 3)."""
-    for n in range(len(frames)):
-        for i in range(3):
-            for j in range(3):
-                e = 0.0
-                for s in range(len(shares)):
-                    e += shares[s] * samples[s, n, i, j]
-                frames[n, i, j] = e
-    round_to_rotations(frames)

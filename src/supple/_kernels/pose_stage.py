@@ -1,17 +1,44 @@
-"""A stage of a step of a character, in two calls: up to the strains, and from the stresses on.
+"""A stage of a step of a character: the reduced model of the pose, and the forces from outside.
 
-Between them the material is evaluated. The rig's vertices go through the same rule as the
-coordinates, which gives their acceleration.
+The rig's vertices go through the same rule as the coordinates, which gives their acceleration.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from .compiling import LARGEST, reordering_kernel
+from .compiling import inlined_kernel, inner_kernel, reordering_kernel
+from .material_call import evaluate_at
 from .pose_basis import add_inertia, interpolate_gap, interpolate_mass, shape_cells, weigh
 from .pose_forces import assemble, strain_cells
-from .stepping import begin_stage, correct, end_stage
+from .stepping import begin_stage, end_stage
+
+
+class Stages(NamedTuple):
+    """The stages of a rule, as ``StageTable`` has them."""
+
+    c_v: np.ndarray
+    c_a: np.ndarray
+    w_v: np.ndarray
+    w_a: np.ndarray
+    w_guess: np.ndarray
+    times: np.ndarray  # [s] after the start of the step
+
+
+class Options(NamedTuple):
+    """How a character is moved."""
+
+    material: int  # its address
+    gravity: np.ndarray  # (3,) [m/s²]
+    alpha: float  # C = α M̃ + β K̃ + β₀ K̃(0)
+    beta: float
+    beta_at_rest: float
+    max_acceleration: float  # that a vertex of the rig is felt to have [m/s²]
+    cut_distance: float  # a frame that leaves the path by more is a cut [m]
+    thinnest: float  # det F that a step may leave in a cell; −∞ where any will do
+    max_iterations: int
+    tolerance: float
+    nothing: float  # corrections below this are rounding
 
 
 class Room(NamedTuple):
@@ -30,6 +57,7 @@ class Room(NamedTuple):
     volumes: np.ndarray  # (c,)
     lam: np.ndarray  # (c,)
     mu: np.ndarray  # (c,)
+    psi: np.ndarray  # (c, 1)
     F: np.ndarray  # (c, 1, 3, 3)
     P: np.ndarray  # (c, 1, 3, 3)
     A: np.ndarray  # (c, 1, 6, 3, 3)
@@ -53,11 +81,39 @@ class Room(NamedTuple):
     rig_v: np.ndarray  # (3 s,)
     rig_a: np.ndarray  # (3 s,)
     rig_rates: np.ndarray  # (2, 3 s)
+    way_x: np.ndarray  # (k, 3) the rig between two frames
+    way_frames: np.ndarray  # (k, 3, 3)
+    way_features: np.ndarray  # (f,)
+    saved: np.ndarray  # (vectors, r)
+    rig_saved: np.ndarray  # (vectors, 3 s)
 
 
-@reordering_kernel
-def take_pose(x, frames, features, alpha, model, room):
-    """Everything that depends on the pose alone; C = α M̃."""
+@inlined_kernel
+def strain(q, model, room):
+    """Strains all cells; returns the smallest det F."""
+    return strain_cells(q, room.scale, model.cells, room.G, room.columns, room.F)
+
+
+@inlined_kernel
+def find_forces(q, options, model, room):
+    """ψ of the cells, R and K (Eqs. 21–22) at q, for which they are strained."""
+    evaluate_at(options.material, room.F, room.lam, room.mu, room.psi, room.P, room.A, 2)
+    assemble(
+        room.P, room.A, room.volumes, room.scale, model.cells, room.G,
+        room.T, room.S, room.columns, room.gap, q, room.K, room.R,
+    )  # fmt: skip
+
+
+@inner_kernel
+def damp_examples(C, examples):
+    """What the base C of the damping is to the examples, if there are any."""
+    if examples is not None:
+        np.dot(examples.X, C, examples.C0X)
+
+
+@inlined_kernel
+def take_pose(x, frames, features, options, examples, model, room):
+    """Everything that depends on the pose alone."""
     weigh(features, model.features, model.coefficients, model.rounding, room.distances, room.w)
     interpolate_mass(room.w, model, room.entries, room.M, room.scale)
     weigh(
@@ -66,15 +122,33 @@ def take_pose(x, frames, features, alpha, model, room):
     )  # fmt: skip
     interpolate_gap(room.gap_w, room.scale, model, room.entries, room.gap)
     shape_cells(x, frames, room.w, model, room.U, room.G, room.volumes, room.lam, room.mu)
-    M, C = room.M, room.C
+    M, K, C, at_rest = room.M, room.K, room.C, room.delta
+    if options.beta_at_rest != 0.0:
+        for i in range(len(M)):
+            at_rest[i] = 0.0
+        strain(at_rest, model, room)
+        find_forces(at_rest, options, model, room)
     for i in range(len(M)):
         for j in range(len(M)):
-            C[i, j] = alpha * M[i, j]
+            C[i, j] = options.alpha * M[i, j]
+            if options.beta_at_rest != 0.0:
+                C[i, j] += options.beta_at_rest * K[i, j]
+    damp_examples(C, examples)
 
 
 @reordering_kernel
-def enter_stage(s, w_v, w_a, w_guess, c_a, x, frames, force, limit, gravity, model, room):
+def model_pose(x, frames, features, q, kept):
+    """The reduced model of a pose, with ψ, R and K at q."""
+    model, room, options, examples = kept.model, kept.room, kept.options, kept.examples
+    take_pose(x, frames, features, options, examples, model, room)
+    strain(q, model, room)
+    find_forces(q, options, model, room)
+
+
+@inlined_kernel
+def enter_stage(s, stages, x, frames, force, options, model, room):
     """q̂_v, q̂_a, the first guess and all forces from outside; returns the smallest det F there."""
+    w_v, w_a, w_guess = stages.w_v, stages.w_a, stages.w_guess
     begin_stage(s, w_v, w_a, w_guess, room.history, room.x_v, room.x_a, room.x)
     begin_stage(s, w_v, w_a, w_guess, room.rig_history, room.rig_v, room.rig_a, room.rig)
     rig, places, f = room.rig, model.places, room.f
@@ -83,20 +157,14 @@ def enter_stage(s, w_v, w_a, w_guess, c_a, x, frames, force, limit, gravity, mod
             rig[3 * k + i] = x[places[k], i]
     for i in range(len(f)):
         f[i] = force[i]
-    add_inertia(c_a, room.rig_a, rig, frames, limit, gravity, room.w, room.scale, model, room.U, f)
-    return strain_cells(room.x, room.scale, model.cells, room.G, room.columns, room.F)
+    add_inertia(
+        stages.c_a[s], room.rig_a, rig, frames, options.max_acceleration, options.gravity,
+        room.w, room.scale, model, room.U, f,
+    )  # fmt: skip
+    return strain(room.x, model, room)
 
 
-@reordering_kernel
-def open_stage(
-    s, w_v, w_a, w_guess, c_a, x, frames, features, alpha, force, limit, gravity, model, room
-):  # fmt: skip
-    """``take_pose`` and ``enter_stage`` in one call."""
-    take_pose(x, frames, features, alpha, model, room)
-    return enter_stage(s, w_v, w_a, w_guess, c_a, x, frames, force, limit, gravity, model, room)
-
-
-@reordering_kernel
+@inlined_kernel
 def leave_stage(s, c_v, c_a, room):
     """Keeps the state of stage s, and the rig's; returns whether it is finite."""
     row = np.uint64(6 + 3 * s)
@@ -105,48 +173,10 @@ def leave_stage(s, c_v, c_a, room):
     return end_stage(row, c_v, c_a, room.x_v, room.x_a, room.x, room.v, room.a, room.history)
 
 
-@reordering_kernel
-def correct_stage(beta, c_v, c_a, s, last, least, model, room):
-    """One Newton iteration on the force balance, as ``stepping.correct``, and whether it is done.
-
-    If it is the ``last`` one and leaves no det F below ``least``, −∞ where any will do, the state
-    of stage s is kept; infinity tells that it is not finite.
-    """
-    assemble(
-        room.P, room.A, room.volumes, room.scale, model.cells, room.G,
-        room.T, room.S, room.columns, room.gap, room.x, room.K, room.R,
-    )  # fmt: skip
-    size = correct(
-        room.K, room.R, room.f, False, room.M, room.C, beta, c_v, c_a,
-        room.x_v, room.x_a, room.x, room.v, room.a, room.matrix, room.delta,
-    )  # fmt: skip
-    if not last or size < 0.0:
-        return size, False
-    if least > -LARGEST:
-        smallest = strain_cells(room.x, room.scale, model.cells, room.G, room.columns, room.F)
-        if smallest < least:
-            return size, False
-    return (size if leave_stage(s, c_v, c_a, room) else np.inf), True
-
-
-@reordering_kernel
-def end_step(last, history, rig_history):
+@inner_kernel
+def end_step(last, rows):
     """The state of the last stage, from that row on, is that of now."""
-    for rows in (history, rig_history):
-        for k in range(3):
-            for i in range(rows.shape[1]):
-                rows[3 + k, i] = rows[k, i]
-                rows[k, i] = rows[last + k, i]
-
-
-@reordering_kernel
-def surprise(new, now, before, ratio, places, masses):
-    """How far vertices are from where they would be at the speed they had, RMS by mass [m]."""
-    total, mass = 0.0, 0.0
-    for k in range(len(places)):
-        n = places[k]
-        for i in range(3):
-            d = new[n, i] - now[n, i] - ratio * (now[n, i] - before[n, i])
-            total += masses[k] * d * d
-        mass += masses[k]
-    return np.sqrt(total / mass) if mass > 0.0 else 0.0
+    for k in range(3):
+        for i in range(rows.shape[1]):
+            rows[3 + k, i] = rows[k, i]
+            rows[k, i] = rows[last + k, i]

@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from supple._kernels import stepping
+from supple._kernels.pose_frame import ON_TIME
+from supple._kernels.pose_stage import Stages
 from supple.character.live_arrays import StepArrays
 from supple.character.live_forces import Pull, Wind
 from supple.character.live_rig import Follower, Path, Sample
 from supple.character.live_shape import SkinShape
-from supple.character.live_solver import StageSolver
+from supple.character.live_solver import StepSolver
 from supple.character.live_state import PoseState
 from supple.character.pose_space_model import PoseSpaceModel
 from supple.checks import instance, number, numbers, several, vector, whole_number
@@ -80,18 +82,19 @@ class PoseSimulation(PoseState):
         strongest = _REACH * size * slowest * max(slowest, 1 / self.dt) if slowest else np.inf
         self.max_acceleration = _or("max_acceleration", max_acceleration, strongest)
 
-        self._tables: dict[tuple[float, bool], StageTable] = {}
-        start = self._table(self.dt / self.substeps, start=True)
-        vectors = max(start.vectors, self._table(self.dt / self.substeps).vectors)
+        self._rules: dict[tuple[float, bool], Stages] = {}
+        rule = [self._stages(self.dt / self.substeps, start=start) for start in (True, False)]
+        vectors = max(stages.w_v.shape[1] for stages in rule)
         arrays = StepArrays.of(model, np.dtype(dtype))
-        self._solver = StageSolver(
+        self._solver = StepSolver(
             model, arrays, vectors, damping, newton, vector("gravity", gravity),
-            self.max_acceleration,
+            self.max_acceleration, self.cut_distance,
         )  # fmt: skip
         self._follower = Follower(model.tet_rig, arrays.needed)
         self._skin = SkinShape(model, np.dtype(dtype))
         self._unpushed: Floats = np.zeros(model.n_coordinates)
         self.reset(pose)
+        self._untold = Sample(*(np.empty((0, *each.shape)) for each in self._path.end))
 
     def twin(self) -> PoseSimulation:
         """Another character of the same model and with the same options, at rest in this pose."""
@@ -107,7 +110,7 @@ class PoseSimulation(PoseState):
         """At rest in a pose, the neutral one unless given."""
         rig = self.model.tet_rig.rig
         self._pose = self._checked(rig.neutral if pose is None else pose)
-        self._path = Path(self._follower.sample(self._pose))
+        self._path = Path.standing(self._follower.sample(self._pose))
         self._solver.room.history[:] = 0.0
         self._solver.stand(self._path.end)
         self._solver.take_pose(self._path.end)
@@ -123,12 +126,9 @@ class PoseSimulation(PoseState):
         The frame after it tells the speed of the rig.
         """
         self._pose = self._checked(pose)
-        self._jump(self._follower.sample(self._pose))
+        self._path = Path.jumped(self._follower.sample(self._pose))
+        self._solver.stand(self._path.end)
         self._solver.take_pose(self._path.end)
-
-    def _jump(self, to: Sample) -> None:
-        self._path.jump(to)
-        self._solver.stand(to)
         self._shown = None
         self._has_past = False
 
@@ -168,69 +168,56 @@ class PoseSimulation(PoseState):
         span = self.dt if dt is None else number("dt", dt, above=0, unit="s")
         end = self._checked(pose(self._time + span) if callable(pose) else pose)
         new = self._follower.sample(end)
+        if not self._settled:
+            self._solver.settle(self._pushed)
+            self._settled = True
         f = self._external(end, new, span, force, wind)
-        before = self._path.copy(), self._has_past, self._settled, self._last
-        saved = self._solver.saved()
-        for parts in _PARTS:
-            try:
-                self._advance(new, span, pose, f, parts * self.substeps)
-                break
-            except StepFailed:
-                kept, self._has_past, self._settled, self._last = before
-                self._path = kept.copy()
-                self._solver.restore(saved)
-                if parts == _PARTS[-1]:
-                    self._solver.take_pose(self._path.end)
-                    raise
+        self._advance(self._path.on(new, span), pose, f)
         self._pushed, self._pose = f, end
         self._time += span
 
-    def _advance(self, new: Sample, span: float, pose: Pose, f: Floats, count: int) -> None:
-        """On to the next frame of the rig in so many substeps."""
-        self._meet(new, span, span / count)
-        for k in range(count):
-            self._substep(k, count, span, pose, f)
+    def _advance(self, path: Path, pose: Pose, f: Floats) -> None:
+        """On to the end of the path."""
+        jumps = f is not self._pushed and bool((f != self._pushed).any())
+        span = path.spans[2]
+        for parts in _PARTS:
+            count = parts * self.substeps
+            h = span / count
+            rule = self._stages(h, start=True), self._stages(h)
+            # a force that jumps makes the past useless
+            has_past = self._has_past and not jumps and h == self._last
+            told = self._untold
+            if callable(pose):
+                told = self._told(pose, path, [rule[has_past], *[rule[1]] * (count - 1)])
+            reason, share, cut = self._solver.run(
+                path, self._path.moving, told, count, rule, has_past, jumps, f, self._pushed
+            )
+            if reason == stepping.DONE:
+                self._path, self._last, self._has_past = path, h, True
+                if cut:
+                    self._path, self._shown = Path.jumped(path.end), None
+                return
+        raise StepFailed(
+            _REASONS[reason],
+            time=self._time + share * span,
+            residual=float("nan"),
+            advice="Take more substeps, a material that survives more, such as "
+            "StableNeoHookean, or teleport(pose) where the character jumps.",
+        )
 
-    def _meet(self, new: Sample, span: float, h: float) -> None:
-        """The next frame of the rig: a motion, a cut, or the first one after a cut."""
-        path = self._path
-        if not path.moving:
-            self._solver.move(path.end, new, span, h)
-        elif self._solver.surprise(new, path.end, path.before, span / path.span) > (
-            self.cut_distance
-        ):
-            self._jump(new)
-            return
-        path.add(new, span)
-
-    def _substep(self, k: int, count: int, span: float, pose: Pose, f: Floats) -> None:
-        h = span / count
-        if not self._settled:
-            self._solver.find_acceleration(self._pushed)
-            self._settled = True
-        if k == 0 and f is not self._pushed and (f != self._pushed).any():
-            self._solver.jolt(f - self._pushed)
-            self._has_past = False  # a force that jumps makes the past useless
-        self._has_past = self._has_past and h == self._last
-        self._last = h
-        table = self._table(h, start=not self._has_past)
-        for s, after in enumerate(table.times):
-            share = (k + after / h) / count
-            if callable(pose) and share < 1 - 1e-9 and self._path.moving:
-                sample = self._follower.sample(self._checked(pose(self._time + share * span)))
-            else:
-                sample = self._path.at(share)
-            reason = self._solver.take_stage(s, table, sample, f)
-            if reason != stepping.DONE:
-                raise StepFailed(
-                    _REASONS[reason],
-                    time=self._time + share * span,
-                    residual=float("nan"),
-                    advice="Take more substeps, a material that survives more, such as "
-                    "StableNeoHookean, or teleport(pose) where the character jumps.",
-                )
-        self._solver.end_step(table)
-        self._has_past = True
+    def _told(
+        self, pose: Callable[[float], ArrayLike], path: Path, substeps: list[Stages]
+    ) -> Sample:
+        """The rig at every stage of every substep, one above the other."""
+        samples = []
+        span = path.spans[2]
+        for k, stages in enumerate(substeps):
+            for after in k * span / len(substeps) + stages.times:
+                sample = path.end
+                if after <= (1 - ON_TIME) * span:
+                    sample = self._follower.sample(self._checked(pose(self._time + after)))
+                samples.append(sample)
+        return Sample(*(np.array(each) for each in zip(*samples, strict=True)))
 
     def _external(
         self, pose: Floats, sample: Sample, span: float, force: Any, wind: Wind | None
@@ -261,15 +248,16 @@ class PoseSimulation(PoseState):
         f *= solver.room.scale
         return f if reduced is None else f + reduced
 
-    def _table(self, h: float, *, start: bool = False) -> StageTable:
+    def _stages(self, h: float, *, start: bool = False) -> Stages:
         key = h, start
-        if key not in self._tables:
-            self._tables[key] = StageTable.of(self.integrator, h, start=start)
-        return self._tables[key]
+        if key not in self._rules:
+            table = StageTable.of(self.integrator, h, start=start)
+            self._rules[key] = Stages(*(getattr(table, name) for name in Stages._fields))
+        return self._rules[key]
 
     def _checked(self, pose: Any) -> Floats:
         wanted = self.model.tet_rig.rig.neutral.shape
-        found = np.ascontiguousarray(pose, dtype=float)
+        found = np.array(pose, dtype=float)
         if found.shape != wanted or not np.isfinite(found).all():
             return numbers("pose", pose, (wanted,))
         return found

@@ -78,7 +78,7 @@ class StepArrays:
         """State and scratch of one character, with a history of so many vectors."""
         arrays, wide = self.arrays, self.widest
         m, _, r = arrays.sums.shape
-        c, s = len(arrays.corners), 3 * len(arrays.places)
+        c, s, k = len(arrays.corners), 3 * len(arrays.places), len(self.needed)
         shapes: dict[str, tuple[int, ...]] = {
             "history": (vectors, r),
             "rig_history": (vectors, s),
@@ -88,10 +88,16 @@ class StepArrays:
             "T": (9 * BLOCK * padded(wide),),
             "S": (wide * padded(wide),),
             "columns": (wide,),
+            "psi": (c, 1),
             "F": (c, 1, 3, 3),
             "P": (c, 1, 3, 3),
             "A": (c, 1, 6, 3, 3),
             "rig_rates": (2, s),
+            "way_x": (k, 3),
+            "way_frames": (k, 3, 3),
+            "way_features": arrays.features.shape[1:],
+            "saved": (vectors, r),
+            "rig_saved": (vectors, s),
         }
         shapes |= dict.fromkeys(("w", "distances"), (m,))
         shapes |= dict.fromkeys(("gap_w", "gap_distances"), (len(arrays.gaps),))

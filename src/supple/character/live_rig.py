@@ -8,12 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from supple._kernels.pose_basis import weigh
-from supple._kernels.pose_rig import blend_frames, finish_points
+from supple._kernels.pose_rig import finish_points
 from supple.character.tet_rig import TetRig
 from supple.errors import InputError
 from supple.types import Floats, Ints
-
-_ON_TIME = 1e-9  # of a frame
 
 
 class Sample(NamedTuple):
@@ -60,92 +58,37 @@ class Follower:
         return Sample(x, frames, features)
 
 
-class Path:
-    """The rig through the last four frames, and in between the last two.
+class Path(NamedTuple):
+    """The rig in its last four frames."""
 
-    Between frames it goes along cubics whose slopes at the frames are those of parabolas through
-    the frame and the two before it: smooth, exact for motion at constant acceleration, and it asks
-    for nothing that is still to come.
-    """
+    samples: tuple[Sample, Sample, Sample, Sample]
+    spans: tuple[float, float, float]
+    """The times between them [s]."""
+    moving: bool
+    """Whether its speed is known."""
 
-    def __init__(self, start: Sample) -> None:
-        self.stand(start)
+    @classmethod
+    def standing(cls, at: Sample) -> Path:
+        """At rest in a pose."""
+        return cls((at, at, at, at), (1.0, 1.0, 1.0), True)
 
-    def stand(self, at: Sample) -> None:
-        """From now on: at rest in a pose."""
-        self._samples, self._spans = [at] * 4, [1.0] * 3
-        self.moving = True  # whether the speed is known
-
-    def jump(self, to: Sample) -> None:
-        """From now on: in another pose, at a speed that the next frame will tell."""
-        self.stand(to)
-        self.moving = False
-
-    def copy(self) -> Path:
-        """A path that goes on by itself."""
-        other = Path(self.end)
-        other._samples, other._spans = list(self._samples), list(self._spans)
-        other.moving = self.moving
-        return other
+    @classmethod
+    def jumped(cls, to: Sample) -> Path:
+        """In another pose, at a speed that the next frame will tell."""
+        return cls.standing(to)._replace(moving=False)
 
     @property
     def end(self) -> Sample:
         """The last frame."""
-        return self._samples[-1]
+        return self.samples[3]
 
-    @property
-    def before(self) -> Sample:
-        """The frame before the last."""
-        return self._samples[-2]
-
-    @property
-    def span(self) -> float:
-        """The time between these two [s]."""
-        return self._spans[-1]
-
-    def add(self, new: Sample, span: float) -> None:
-        """The next frame, ``span`` [s] after the last."""
+    def on(self, new: Sample, span: float) -> Path:
+        """On to the next frame, ``span`` [s] after the last."""
+        _, one, two, now = self.samples
+        _, first, last = self.spans
         if not self.moving:  # it came as it goes on
-            now = self._samples[-1]
-            back = [
+            one, two = (
                 Sample(*(a + k * (a - b) for a, b in zip(now, new, strict=True))) for k in (2, 1)
-            ]
-            self._samples, self._spans = [now, *back, now], [span] * 3
-            self.moving = True
-        self._samples = [*self._samples[1:], new]
-        self._spans = [*self._spans[1:], span]
-
-    def at(self, share: float) -> Sample:
-        """At a share of the way from the last frame but one to the last."""
-        if share > 1 - _ON_TIME:
-            return self._samples[-1]
-        shares = self._shares(share)
-        x, frames, features = zip(*self._samples, strict=True)
-        turned = np.empty_like(frames[-1])
-        if len(turned):
-            blend_frames(np.array(frames), shares, turned)
-        return Sample(_sum(shares, x), turned, _sum(shares, features))
-
-    def _shares(self, s: float) -> Floats:
-        """How much each of the four frames counts at a share s of the last span."""
-        a, b, c = self._spans
-        # slopes, times c, at the last frame but one and at the last
-        start = np.array([*_backward(a, b), 0.0]) * c
-        end = np.array([0.0, *_backward(b, c)]) * c
-        value = np.zeros(4)
-        value[2], value[3] = 1 - (3 - 2 * s) * s * s, (3 - 2 * s) * s * s
-        shares: Floats = value + s * (1 - s) * ((1 - s) * start - s * end)
-        return shares
-
-
-def _backward(first: float, last: float) -> tuple[float, float, float]:
-    """Weights of the slope at the end of a parabola through three values, so far apart."""
-    both = first + last
-    return last / (first * both), -both / (first * last), (both + last) / (both * last)
-
-
-def _sum(shares: Floats, arrays: tuple[Floats, ...]) -> Floats:
-    total: Floats = shares[0] * arrays[0]
-    for share, array in zip(shares[1:], arrays[1:], strict=True):
-        total = total + share * array
-    return total
+            )
+            first = last = span
+        return Path((one, two, now, new), (first, last, span), True)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supple.character.live_shape import SkinShape
-from supple.character.live_solver import StageSolver
+from supple.character.live_solver import StepSolver
 from supple.character.pose_space_model import PoseSpaceModel
 from supple.checks import numbers
 from supple.types import Floats
@@ -16,7 +16,7 @@ class PoseState:
     """The state of one character."""
 
     model: PoseSpaceModel
-    _solver: StageSolver
+    _solver: StepSolver
     _skin: SkinShape
     _pose: Floats
     _has_past: bool
