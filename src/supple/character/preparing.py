@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supple.body import Body
-from supple.character.bones import bones_of
 from supple.character.pose_choice import candidates_of, choose_poses
 from supple.character.regions import Regions, local_regions
 from supple.character.rigs.base import PoseRig
 from supple.character.rigs.skeleton import SkeletonRig
 from supple.character.skeleton_regions import regions_from_skeleton
 from supple.character.volume import Volume, character_volume
+from supple.character.whole_skeleton import held_by_skeleton
 from supple.checks import instance, numbers, vertex_indices, whole_number
 from supple.errors import InputError
 from supple.mass import LumpedMass
@@ -38,7 +38,8 @@ def soft_volume(
                 f"a {type(rig).__name__} does not tell where its bones are; give "
                 "volume=character_volume(rig).held(segments), or a tet mesh and fixed="
             )
-        volume = character_volume(rig, progress=progress).held(bones_of(rig.character), fixed=fixed)
+        volume = character_volume(rig, progress=progress)
+        volume = held_by_skeleton(volume, rig.character, fixed=fixed)
     elif isinstance(given, TetMesh):
         if fixed is None:
             raise InputError("a tet mesh needs fixed=, its vertices that follow the rig")

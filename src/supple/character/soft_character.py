@@ -18,6 +18,7 @@ from supple.character.pose_space_model import PoseSpaceModel
 from supple.character.rigs.skeleton import SkeletonRig
 from supple.character.softness import Softness
 from supple.character.volume import Volume, character_volume
+from supple.character.whole_skeleton import held_by_skeleton
 from supple.checks import number
 from supple.damping import Rayleigh
 from supple.mass import LumpedMass
@@ -63,6 +64,7 @@ def soft_model(
     *,
     softness: Softness,
     swing: float = 4.0,
+    skull: bool = True,
     poses: Floats | None = None,
     seed: int = 0,
     progress: Progress | None = None,
@@ -72,12 +74,16 @@ def soft_model(
     Where that is 1, flesh that is pushed along the softest of three axes swings back ``swing``
     times a second [Hz]. Bones that are thin and straight let flesh twist about them far more
     easily than that; it is kept so stiff that no vibration is slower than half of it, where flesh
-    has softness 1. ``poses`` (m, d) are those that get a model, chosen from the clips unless given.
+    has softness 1. With ``skull``, heads, hands and backs are held by more than the bones that
+    joints tell of. ``poses`` (m, d) are those that get a model, chosen from the clips unless given.
     """
     character = rig.character
     volume = character_volume(rig, vertices=quality.vertices, progress=progress)
     rigid = _rigid(character, softness, volume.mesh.vertices)
-    volume = volume.held(bones_of(character), fixed=np.flatnonzero(rigid))
+    if skull:
+        volume = held_by_skeleton(volume, character, fixed=np.flatnonzero(rigid))
+    else:
+        volume = volume.held(bones_of(character), fixed=np.flatnonzero(rigid))
     logs = _stiffness_logs(character, softness)
     stiffness = np.exp(painted(volume.skin, logs)) if np.nan_to_num(logs).any() else None
     model = pose_space_model(
