@@ -24,6 +24,7 @@ from supple.character.pose_weights import PoseWeights
 from supple.character.rig import Rig, RigPose
 from supple.character.rigs import BendRig, PoseRig, SkeletonRig
 from supple.character.skin import Skin
+from supple.character.stiffness_gaps import StiffnessGaps
 from supple.character.tet_rig import TetRig
 
 from .timing import table
@@ -140,6 +141,10 @@ def made(body: Size, r: int | None = None, finer: int = 1) -> PoseSpaceModel:
     chosen = rng.permutation(np.flatnonzero(~fixed[mesh.cells].all(axis=1)))[: body.elastic]
     whole = len(mesh.cells) / body.elastic
     inertial = rng.permutation(np.flatnonzero(~fixed))[: body.inertial]
+    gram = np.einsum("ika,jkb->ijab", flat, flat, optimize=True)
+    squares = np.tile((2 * np.pi * np.linspace(3, 30, size)) ** 2, (m, 1))
+    # the stiffness at rest is known between poses, too
+    ways = [rig.between(poses[0], p, share) for p in poses[1:] for share in (0.25, 0.5, 0.75)]
     return PoseSpaceModel(
         tet_rig=tet_rig,
         poses=poses,
@@ -150,15 +155,19 @@ def made(body: Size, r: int | None = None, finer: int = 1) -> PoseSpaceModel:
         bases=bases,
         regions=regions,
         members=members,
-        gram=np.einsum("ika,jkb->ijab", flat, flat, optimize=True),
+        gram=gram,
         cells=np.sort(chosen),
         cell_weights=np.full((m, len(chosen)), whole),
+        gaps=StiffnessGaps(
+            PoseWeights.of([rig.features(p) for p in (*poses, *ways)]),
+            np.tile(0.1 * squares[0, 0] * gram[0, 0], (m + len(ways), 1, 1)),
+        ),
         lame=np.tile(np.stack(material.lame(chosen), axis=1), (m, 1, 1)),
         inertial_vertices=inertial,
         inertial_weights=np.full(len(inertial), n / len(inertial)),
         skin_cells=rng.integers(0, len(mesh.cells), body.surface),
         skin_weights=rng.dirichlet(np.ones(4), body.surface),
-        squares=np.tile((2 * np.pi * np.linspace(3, 30, size)) ** 2, (m, 1)),
+        squares=squares,
     )
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import supple as sp
 from supple.character.pose_bases import PoseBases
 from supple.character.pose_space_model import PoseSpaceModel
+from supple.character.stiffness_gaps import StiffnessGaps
 from supple.character.tet_rig import TetRig
 
 
@@ -49,6 +50,7 @@ def whole_model(
         gram=np.einsum("ika,jkb->ijab", heavy, heavy, optimize=True),
         cells=cells,
         cell_weights=np.ones((m, len(cells))),
+        gaps=StiffnessGaps.none(bases.weights.features[0], r),
         lame=np.tile(lame, (m, 1, 1)),
         inertial_vertices=free,
         inertial_weights=np.ones(len(free)),

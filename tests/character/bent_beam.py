@@ -7,8 +7,9 @@ from functools import lru_cache
 import numpy as np
 
 import supple as sp
-from supple.character.pose_samples import ColumnGroups, RestPose
+from supple.character.pose_samples import RestPose
 from supple.character.rigs import PoseRig
+from supple.character.sparse_samples import ColumnGroups
 from supple.character.tet_rig import TetRig
 from supple.mass import LumpedMass
 

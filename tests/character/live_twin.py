@@ -29,6 +29,7 @@ class Twin:
         self.G = np.einsum("cjk,ckir->cijr", inverse, moved)
         self.volumes = (w @ model.cell_weights) * np.abs(np.linalg.det(edges)) / 6
         self.lame = np.einsum("m,mck->kc", w, model.lame)
+        self.gap = model.gaps.at(rig.rig.features(pose), 1 / norms)
 
     def evaluate(self, q: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         """Energy, its gradient and its Hessian (Eqs. 21–22)."""
@@ -43,7 +44,8 @@ class Twin:
         f = np.einsum("c,cij,cijr->r", self.volumes, P[:, 0], self.G)
         weighted = self.volumes[:, None, None, None, None] * D
         K = np.einsum("cijr,cijkl,ckls->rs", self.G, weighted, self.G, optimize=True)
-        return float(self.volumes @ psi[:, 0]), f, K
+        energy = float(self.volumes @ psi[:, 0] + 0.5 * q @ self.gap @ q)
+        return energy, f + self.gap @ q, K + self.gap
 
     def inertia(self, a: np.ndarray) -> np.ndarray:
         """Of accelerations (n, 3) (Eq. 23)."""

@@ -11,6 +11,7 @@ import supple as sp
 from supple.character.pose_space_model import PoseSpaceModel
 from supple.character.pose_weights import PoseWeights
 from supple.character.rigs import BlackBoxRig, PoseRig
+from supple.character.stiffness_gaps import StiffnessGaps
 from supple.character.tet_rig import TetRig
 from supple.materials import Material
 from supple.mesh.tet import tet_volumes
@@ -168,6 +169,7 @@ def model_of(
         gram=gram,
         cells=cells,
         cell_weights=np.ones((m, len(cells))),
+        gaps=StiffnessGaps.none(weights.features[0], r),
         lame=np.tile(lame, (m, 1, 1)),
         inertial_vertices=np.flatnonzero(~fixed),
         inertial_weights=np.ones(int((~fixed).sum())),
@@ -182,11 +184,13 @@ def thinned(model: PoseSpaceModel, seed: int = 0) -> PoseSpaceModel:
     rng = np.random.default_rng(seed)
     cells = np.sort(rng.permutation(model.cells)[: len(model.cells) // 2])
     vertices = rng.permutation(model.inertial_vertices)[: len(model.inertial_vertices) // 2]
-    m, c = model.n_poses, len(cells)
+    m, c, r = model.n_poses, len(cells), model.n_coordinates
+    gaps = rng.standard_normal((m, r, r)) * np.sqrt(model.squares[:, :1, None])
     return replace(
         model,
         cells=cells,
         cell_weights=2 * rng.uniform(0.5, 1.5, (m, c)),
+        gaps=StiffnessGaps(model.weights, gaps @ gaps.swapaxes(1, 2) / r),
         lame=model.lame[:, cells] * rng.uniform(0.5, 2.0, (m, c, 1)),
         inertial_vertices=vertices,
         inertial_weights=2 * rng.uniform(0.5, 1.5, len(vertices)),

@@ -34,8 +34,12 @@ class PoseArrays(NamedTuple):
     coefficients: np.ndarray  # (m, m) of Eq. 2
     rounding: float
     gram: np.ndarray  # (m (m + 1) / 2, entries) lower triangle of U_iᵀ M U_j + U_jᵀ M U_i
-    gram_rows: np.ndarray  # (entries,)
-    gram_columns: np.ndarray  # (entries,)
+    gap_features: np.ndarray  # (g, f) of the poses in which D is known
+    gap_coefficients: np.ndarray  # (g, g)
+    gap_rounding: float
+    gaps: np.ndarray  # (g, entries) what the stiffness of the cells lacks at rest
+    rows: np.ndarray  # (entries,) those of the lower triangle that are not always zero
+    columns: np.ndarray  # (entries,)
     cells: Groups
     corners: np.ndarray  # (c, 4) among the vertices that are needed
     smallest: np.ndarray  # (c,) below this a volume is not let [m³]
@@ -74,7 +78,7 @@ def weigh(features, known, coefficients, rounding, distances, w):
 @reordering_kernel
 def interpolate_mass(w, model, entries, M, scale):
     """M̃ and Υ, the diagonal ``scale`` (r,) (Eqs. 15–16)."""
-    gram, rows, columns = model.gram, model.gram_rows, model.gram_columns
+    gram, rows, columns = model.gram, model.rows, model.columns
     count = np.uint64(len(rows))
     for k in range(count):
         entries[k] = 0.0
@@ -91,6 +95,21 @@ def interpolate_mass(w, model, entries, M, scale):
     for k in range(count):
         i, j = rows[k], columns[k]
         M[i, j] = M[j, i] = entries[k] * scale[i] * scale[j]
+
+
+@reordering_kernel
+def interpolate_gap(w, scale, model, entries, D):
+    """D = Υ Σ_i w_i D_i Υ for weights w (g,) of the poses in which it is known."""
+    gaps, rows, columns = model.gaps, model.rows, model.columns
+    count = np.uint64(len(rows))
+    for k in range(count):
+        entries[k] = 0.0
+    for i in range(np.uint64(len(w))):
+        for k in range(count):
+            entries[k] += w[i] * gaps[i, k]
+    for k in range(count):
+        i, j = rows[k], columns[k]
+        D[i, j] = D[j, i] = entries[k] * scale[i] * scale[j]
 
 
 @inlined_kernel

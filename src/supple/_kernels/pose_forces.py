@@ -42,16 +42,18 @@ def strain_cells(q, scale, groups, G, scaled, F):
 
 
 @reordering_kernel
-def assemble(P, A, volumes, scale, groups, G, T, S, gathered, K, R):
-    """R = Υ Σ_e v_e G_eᵀ P_e and K = Υ Σ_e v_e G_eᵀ (∂P/∂F)_e G_e Υ.
+def assemble(P, A, volumes, scale, groups, G, T, S, gathered, gap, q, K, R):
+    """R = Υ Σ_e v_e G_eᵀ P_e + D q and K = Υ Σ_e v_e G_eᵀ (∂P/∂F)_e G_e Υ + D.
 
-    ``volumes`` v hold the cubature weights. Of K both triangles are filled.
+    ``volumes`` v hold the cubature weights, ``gap`` is D. Of K both triangles are filled.
     """
     r = np.uint64(len(R))
     for i in range(r):
-        R[i] = 0.0
+        total = 0.0
         for j in range(r):
-            K[i, j] = 0.0
+            total += gap[i, j] * q[j]
+            K[i, j] = gap[i, j]
+        R[i] = total
     D = np.empty((9, 9))
     at = ZERO
     for g in range(len(groups.starts) - 1):

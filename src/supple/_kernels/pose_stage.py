@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .compiling import LARGEST, reordering_kernel
-from .pose_basis import add_inertia, interpolate_mass, shape_cells, weigh
+from .pose_basis import add_inertia, interpolate_gap, interpolate_mass, shape_cells, weigh
 from .pose_forces import assemble, strain_cells
 from .stepping import begin_stage, correct, end_stage
 
@@ -21,8 +21,10 @@ class Room(NamedTuple):
     rig_history: np.ndarray  # (vectors, 3 s)
     w: np.ndarray  # (m,)
     distances: np.ndarray  # (m,)
+    gap_w: np.ndarray  # (g,)
+    gap_distances: np.ndarray  # (g,)
     scale: np.ndarray  # (r,) Υ
-    entries: np.ndarray  # of the mass
+    entries: np.ndarray  # of the mass, or of the stiffness
     U: np.ndarray  # basis of a cell
     G: np.ndarray  # gradients of all cells
     volumes: np.ndarray  # (c,)
@@ -36,6 +38,7 @@ class Room(NamedTuple):
     columns: np.ndarray  # force of a group
     M: np.ndarray  # (r, r)
     K: np.ndarray  # (r, r)
+    gap: np.ndarray  # (r, r) D
     C: np.ndarray  # (r, r) damping, but for the part with the stiffness now
     matrix: np.ndarray  # (r, r)
     R: np.ndarray  # (r,)
@@ -57,6 +60,11 @@ def take_pose(x, frames, features, alpha, model, room):
     """Everything that depends on the pose alone; C = α M̃."""
     weigh(features, model.features, model.coefficients, model.rounding, room.distances, room.w)
     interpolate_mass(room.w, model, room.entries, room.M, room.scale)
+    weigh(
+        features, model.gap_features, model.gap_coefficients, model.gap_rounding,
+        room.gap_distances, room.gap_w,
+    )  # fmt: skip
+    interpolate_gap(room.gap_w, room.scale, model, room.entries, room.gap)
     shape_cells(x, frames, room.w, model, room.U, room.G, room.volumes, room.lam, room.mu)
     M, C = room.M, room.C
     for i in range(len(M)):
@@ -106,7 +114,7 @@ def correct_stage(beta, c_v, c_a, s, last, least, model, room):
     """
     assemble(
         room.P, room.A, room.volumes, room.scale, model.cells, room.G,
-        room.T, room.S, room.columns, room.K, room.R,
+        room.T, room.S, room.columns, room.gap, room.x, room.K, room.R,
     )  # fmt: skip
     size = correct(
         room.K, room.R, room.f, False, room.M, room.C, beta, c_v, c_a,

@@ -165,6 +165,7 @@ def _model(
         gram=bases.gram,
         cells=elastic.cells,
         cell_weights=elastic.weights,
+        gaps=elastic.gaps,
         lame=np.stack([np.stack(pair, axis=1) for pair in at]),
         inertial_vertices=inertial.vertices,
         inertial_weights=inertial.weights,

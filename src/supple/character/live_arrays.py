@@ -47,14 +47,18 @@ class StepArrays:
         )
         corners = place[: at_cells.size].reshape(at_cells.shape)
         rest = model.tet_rig.mesh.vertices
-        gram, rows, columns = _pairs(model.gram)
+        gram, gaps, rows, columns = _entries(model.gram, model.gaps.values)
         arrays = PoseArrays(
             features=np.ascontiguousarray(model.weights.features),
             coefficients=np.ascontiguousarray(model.weights.coefficients),
             rounding=model.weights.rounding,
             gram=gram,
-            gram_rows=rows,
-            gram_columns=columns,
+            gap_features=np.ascontiguousarray(model.gaps.weights.features),
+            gap_coefficients=np.ascontiguousarray(model.gaps.weights.coefficients),
+            gap_rounding=model.gaps.weights.rounding,
+            gaps=gaps,
+            rows=rows,
+            columns=columns,
             cells=_with_basis(cell_groups, model.bases, at_cells, parts, dtype),
             corners=np.ascontiguousarray(corners),
             smallest=_FLATTEST * np.abs(tet_volumes(rest, at_cells)),
@@ -80,7 +84,7 @@ class StepArrays:
         shapes: dict[str, tuple[int, ...]] = {
             "history": (vectors, r),
             "rig_history": (vectors, s),
-            "entries": arrays.gram_rows.shape,
+            "entries": arrays.rows.shape,
             "U": (12 * wide,),
             "G": (self.gradients,),
             "T": (9 * BLOCK * wide,),
@@ -92,8 +96,9 @@ class StepArrays:
             "rig_rates": (2, s),
         }
         shapes |= dict.fromkeys(("w", "distances"), (m,))
+        shapes |= dict.fromkeys(("gap_w", "gap_distances"), (len(arrays.gaps),))
         shapes |= dict.fromkeys(("volumes", "lam", "mu"), (c,))
-        shapes |= dict.fromkeys(("M", "K", "C", "matrix"), (r, r))
+        shapes |= dict.fromkeys(("M", "K", "gap", "C", "matrix"), (r, r))
         shapes |= dict.fromkeys(("rig", "rig_v", "rig_a"), (s,))
         return Room(**{name: np.zeros(shapes.get(name, (r,))) for name in Room._fields})
 
@@ -175,19 +180,22 @@ def _with_basis(
     return groups._replace(basis=basis, basis_starts=np.array(starts, dtype=np.int64))
 
 
-def _pairs(gram: Floats) -> tuple[Floats, Ints, Ints]:
-    """Σ_ij w_i w_j U_iᵀ M U_j as a sum over i ≥ j: entries of the lower triangle other than 0."""
-    m, r = len(gram), gram.shape[-1]
-    rows, columns = np.tril_indices(r)
+def _entries(gram: Floats, gaps: Floats) -> tuple[Floats, Floats, Ints, Ints]:
+    """Σ_ij w_i w_j U_iᵀ M U_j as a sum over i ≥ j, and D_i, in the same entries.
+
+    They are those of the lower triangle that are not always zero, and the diagonal.
+    """
+    rows, columns = np.tril_indices(gram.shape[-1])
     sums = []
-    for i in range(m):
+    for i in range(len(gram)):
         for j in range(i + 1):
             both = gram[i, i] if i == j else gram[i, j] + gram[j, i]
             sums.append(0.5 * (both + both.T)[rows, columns])
-    values = np.array(sums)
-    kept = (values != 0).any(axis=0) | (rows == columns)
+    mass, stiffness = np.array(sums), gaps[:, rows, columns]
+    kept = (mass != 0).any(axis=0) | (stiffness != 0).any(axis=0) | (rows == columns)
     return (
-        np.ascontiguousarray(values[:, kept]),
+        np.ascontiguousarray(mass[:, kept]),
+        np.ascontiguousarray(stiffness[:, kept]),
         np.ascontiguousarray(rows[kept]),
         np.ascontiguousarray(columns[kept]),
     )

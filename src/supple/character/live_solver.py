@@ -99,9 +99,10 @@ class StageSolver:
         return 0.5 * float(v @ self.room.M @ v)
 
     def elastic(self) -> float:
-        self._strain(self.room.history[0])
+        q = self.room.history[0]
+        self._strain(q)
         self._evaluate(0)
-        return float(self.room.volumes @ self._psi[:, 0])
+        return float(self.room.volumes @ self._psi[:, 0] + 0.5 * q @ self.room.gap @ q)
 
     # -- the model of a pose -------------------------------------------------------------
 
@@ -126,12 +127,15 @@ class StageSolver:
 
     def forces(self, q: Floats) -> None:
         """R and K (Eqs. 21–22) at q, in the pose that was taken."""
-        room = self.room
         self._strain(q)
         self._evaluate(2)
+        self._assemble(q)
+
+    def _assemble(self, q: Floats) -> None:
+        room = self.room
         pose_forces.assemble(
             room.P, room.A, room.volumes, room.scale, self._arrays.cells, room.G,
-            room.T, room.S, room.columns, room.K, room.R,
+            room.T, room.S, room.columns, room.gap, q, room.K, room.R,
         )  # fmt: skip
 
     def _strain(self, q: Floats) -> float:
@@ -215,10 +219,7 @@ class StageSolver:
                 self._beta, c_v, c_a, 0, False, self._least, self._arrays, room
             )
             return float(size)
-        pose_forces.assemble(
-            room.P, room.A, room.volumes, room.scale, self._arrays.cells, room.G,
-            room.T, room.S, room.columns, room.K, room.R,
-        )  # fmt: skip
+        self._assemble(room.x)
         C = room.C + self._beta * room.K
         np.dot(examples.X, C, out=examples.C0X)
         size = example_newton.correct_with_examples(

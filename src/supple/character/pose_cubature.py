@@ -7,25 +7,33 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from supple.character.pose_samples import RestPose, SparseSamples
+from supple.character.pose_samples import Between
+from supple.character.pose_weights import PoseWeights
+from supple.character.sparse_samples import SparseSamples
+from supple.character.stiffness_gaps import StiffnessGaps
 from supple.checks import number, whole_number
 from supple.reduction.cubature_selection import DenseSamples, select, weights_of
 from supple.types import Floats, Ints, Progress
 
 _POOL = 2**27  # numbers that describe the cells to choose from: 512 MB
 _BATCHES = 12  # cells are added in so many batches, or a few more
-_SURPLUS = 1.5  # cells that are chosen at first, some to be given up again
+_SURPLUS = 2.0  # cells that are chosen at first, some to be given up again
+_SAME = 1e-3  # of the largest distance between poses: nearer ones tell nothing new
 _SWEEPS = 6  # over the poses, whose weights meet in the poses between
 
 
 @dataclass(frozen=True, eq=False)
 class PoseCubature:
-    """Cells that stand for all, the same in every pose, and how much they count in each."""
+    """Cells that stand for all, the same in every pose, and how much they count in each.
+
+    They stand for what is not linear in the forces; the stiffness at rest is that of all cells.
+    """
 
     cells: Ints
     """(c,)"""
     weights: Floats
     """v_i ≥ 0 in each pose, (m, c)."""
+    gaps: StiffnessGaps
     training_errors: Floats
     """RMS over samples and regions of the relative error of f̃ in each pose, (m,)."""
 
@@ -33,13 +41,15 @@ class PoseCubature:
         """v(p) = Σ_i w_i(p) v_i in a pose with weights w (m,), (c,) (Eq. 20)."""
         return w @ self.weights
 
-    def error(
-        self, rest: RestPose, w: Floats, samples: int, rng: np.random.Generator, amplitude: float
-    ) -> float:
-        """RMS of the relative error of f̃ over new samples, in a pose with weights w (m,)."""
-        even = rest.balanced()
-        q = even.draw(samples, rng, amplitude)
-        return relative_error(even.cubature_forces(q, self.cells, self.at(w)), even.forces(q))
+    def forces(self, at: Between, q: Floats) -> Floats:
+        """f̃ in samples q (T, r) of a pose, (T, r)."""
+        gap = self.gaps.at(at.features, at.upsilon)
+        return at.rest.cubature_forces(q, self.cells, self.at(at.w)) + q @ gap
+
+    def error(self, at: Between, q: Floats) -> float:
+        """RMS over samples q (T, r) of the relative error of f̃, all modes equally stiff."""
+        balance = at.rest.balance.T
+        return relative_error(self.forces(at, q) @ balance, at.rest.forces(q) @ balance)
 
 
 def relative_error(found: Floats, exact: Floats, least: float = 0.0) -> float:
@@ -50,8 +60,9 @@ def relative_error(found: Floats, exact: Floats, least: float = 0.0) -> float:
 
 
 def train_pose_cubature(
-    poses: Sequence[RestPose],
-    between: Sequence[tuple[RestPose, Floats]] = (),
+    poses: Sequence[Between],
+    between: Sequence[Between] = (),
+    more: Sequence[Between] = (),
     *,
     size: int,
     tolerance: float = 0.0,
@@ -60,10 +71,10 @@ def train_pose_cubature(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> PoseCubature:
-    """Cells, and weights in each pose, for bases of the same regions.
+    """Cells, and weights in each of the ``poses``, for bases of the same regions.
 
-    ``between`` are interpolated poses, with the weights (m,) that they give to the others: the
-    cells are chosen for them too, and the weights such that interpolated ones fit there.
+    ``between`` are interpolated poses: the cells are chosen for them too, and the weights such that
+    interpolated ones fit there. ``more`` are used for the stiffness at rest alone.
 
     Up to ``size`` cells, until the error in every pose is at most ``tolerance``. ``samples`` are
     drawn in each pose; in the largest of them the gradient of displacements is ``amplitude``.
@@ -74,15 +85,16 @@ def train_pose_cubature(
     number("amplitude", amplitude, above=0.0)
     whole_number("samples", samples, at_least=10)
     rng = np.random.default_rng(whole_number("seed", seed, at_least=0))
-    every = [*poses, *(rest for rest, _ in between)]
-    pool = _pool(every, samples, rng)
-    lessons = []
-    for k, rest in enumerate(every):
-        even = rest.balanced()
-        lessons.append(even.samples(even.draw(samples, rng, amplitude), pool))
+    every = [*poses, *between]
+    pool = _pool(every, samples + (samples + 1) // 2, rng)
+    lessons, drawn = [], []
+    for k, at in enumerate(every):
+        even = at.rest.balanced()
+        drawn.append(even.draw(samples, rng, amplitude))
+        lessons.append(even.samples(drawn[-1], pool))
         if progress is not None:
             progress(k + 1, len(every), "poses, forces of cells")
-    found = select(  # Eq. 17, but with weights for each pose
+    selected = select(  # Eq. 17, but with weights for each pose
         [[lesson] for lesson in lessons],
         most=most,
         tolerance=tolerance,
@@ -90,20 +102,25 @@ def train_pose_cubature(
         surplus=_SURPLUS,
         progress=progress,
     )
-    chosen = np.sort(found.chosen)
-    w = np.array([*np.eye(len(poses)), *(each for _, each in between)])
+    chosen = np.sort(selected.chosen)
+    w = np.array([at.w for at in every])
     weights = _coupled([_some(lesson, chosen) for lesson in lessons], w)
     used = weights.any(axis=0)
     chosen, weights = chosen[used], np.ascontiguousarray(weights[:, used])
-    errors = [_error(_some(x, chosen), v) for x, v in zip(lessons, weights, strict=False)]
-    return PoseCubature(pool[chosen], weights, np.array(errors))
+    cells = pool[chosen]
+    gaps = _gaps([*every, *more], cells, weights)
+    found = PoseCubature(cells, weights, gaps, np.zeros(len(poses)))
+    for k, (at, z) in enumerate(zip(poses, drawn, strict=False)):
+        found.training_errors[k] = found.error(at, z @ at.rest.balance)
+    return found
 
 
-def _pool(poses: Sequence[RestPose], samples: int, rng: np.random.Generator) -> Ints:
+def _pool(poses: Sequence[Between], rows: int, rng: np.random.Generator) -> Ints:
     """Cells to choose from: all that feel a column, or as many as there is memory for, (c,)."""
-    felt = poses[0].groups.numbers(poses[0].body.mesh.n_cells)
+    first = poses[0].rest
+    felt = first.groups.numbers(first.body.mesh.n_cells)
     cells = rng.permutation(np.flatnonzero(felt))
-    needed = np.cumsum(felt[cells]) * samples * len(poses)
+    needed = np.cumsum(felt[cells]) * rows * len(poses)
     kept: Ints = np.sort(cells[: max(1, int(np.searchsorted(needed, _POOL)))])
     return kept
 
@@ -112,8 +129,14 @@ def _some(samples: SparseSamples, chosen: Ints) -> DenseSamples:
     return DenseSamples(samples.count, samples.columns(chosen), samples.whole)
 
 
-def _error(samples: DenseSamples, v: Floats) -> float:
-    return float(np.linalg.norm(v @ samples.of_terms - samples.whole) / np.sqrt(samples.count))
+def _gaps(poses: list[Between], cells: Ints, weights: Floats) -> StiffnessGaps:
+    """Of cells (c,) with weights (m, c), known in all of the poses that differ."""
+    features = np.array([at.features for at in poses])
+    apart = np.linalg.norm(features[:, None] - features, axis=2)
+    same = np.tril(apart <= _SAME * apart.max(), -1).any(axis=1)
+    kept = [at for at, again in zip(poses, same, strict=True) if not again]
+    found = [at.rest.gap(cells, at.w @ weights) / np.outer(at.upsilon, at.upsilon) for at in kept]
+    return StiffnessGaps(PoseWeights.of(features[~same]), np.array(found))
 
 
 def _coupled(lessons: list[DenseSamples], w: Floats) -> Floats:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from supple.character.pose_cubature import relative_error
-from supple.character.pose_samples import LEAST, ColumnGroups, RestPose, SparseSamples
+from supple.character.pose_samples import RestPose
+from supple.character.sparse_samples import LEAST, ColumnGroups, SparseSamples, sizes_of
 from supple.character.tet_rig import TetRig
 from supple.checks import number, whole_number
 from supple.reduction.cubature_selection import select
@@ -150,4 +151,6 @@ def _samples(
         forces = pushed.transpose(1, 0, 2) @ shapes.transpose(1, 2, 0)  # (c, T, k)
         parts.append((place, columns, forces.astype(np.float32)))
     whole = reduced_inertia(rest.shapes, rest.masses, a)
-    return SparseSamples.of(whole, parts, len(pool), rest.regions)
+    sizes = sizes_of(whole, rest.regions)
+    count = len(whole) * len(np.unique(rest.regions))
+    return SparseSamples.of(whole, parts, len(pool), sizes, count)

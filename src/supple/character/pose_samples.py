@@ -1,137 +1,27 @@
-"""A pose as a rest shape: what its cells answer to samples of deformation (pose space, §5.3).
-
-Columns of a basis are zero outside of their regions. Cells that the same columns move are treated
-together, with those columns alone.
-"""
+"""A pose as a rest shape: what its cells answer to samples of deformation (pose space, §5.3)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from supple import assembly
 from supple.body import Body
-from supple.errors import InputError
+from supple.character.sparse_samples import ColumnGroups, Part, SparseSamples, sizes_of
 from supple.reduction.cubature import gradients_of_basis
-from supple.reduction.cubature_poses import SCALES, energies_and_forces
-from supple.types import Bools, Floats, Ints
+from supple.reduction.cubature_poses import SCALES, energies_and_forces, linear_forces
+from supple.types import Floats, Ints
 
 _CHUNK = 2**20  # numbers in flight while cells are evaluated: 8 MB
 _MOST = 0.9  # of the energy: in cells whose gradient is below the amplitude of a sample
 _MARGIN = 1.25  # a sample this much larger must not yet turn a cell inside out
 _SHRINK = 0.8  # what a sample that does is multiplied by
-LEAST = 0.05  # of the usual force in a region: samples that drive it less count as this
-
-
-Part = tuple[Ints, Ints, NDArray[np.float32]]
-
-
-@dataclass(frozen=True, eq=False)
-class ColumnGroups:
-    """Terms, which are cells or vertices, by the columns of a basis that they feel."""
-
-    terms: tuple[Ints, ...]
-    columns: tuple[Ints, ...]
-
-    @classmethod
-    def of(cls, regions: Ints, touched: Bools) -> ColumnGroups:
-        """Column k is in region ``regions[k]``, which touches the terms ``touched`` (regions, t).
-
-        Terms that no region touches are left out.
-        """
-        kinds, kind = np.unique(touched, axis=1, return_inverse=True)
-        terms, columns = [], []
-        for k, within in enumerate(kinds.T):
-            felt = np.flatnonzero(within[regions])
-            if len(felt):
-                terms.append(np.flatnonzero(kind.reshape(-1) == k))
-                columns.append(felt)
-        return cls(tuple(terms), tuple(columns))
-
-    def of_terms(self, wanted: Ints) -> Iterator[tuple[Ints, Ints, Ints]]:
-        """Groups of wanted terms: their places in ``wanted``, the terms, the columns."""
-        for terms, columns in zip(self.terms, self.columns, strict=True):
-            place = np.flatnonzero(np.isin(wanted, terms))
-            if len(place):
-                yield place, wanted[place], columns
-
-    def numbers(self, count: int) -> Ints:
-        """How many columns each of ``count`` terms feels, (count,)."""
-        found = np.zeros(count, dtype=np.int64)
-        for terms, columns in zip(self.terms, self.columns, strict=True):
-            found[terms] = len(columns)
-        return found
-
-
-@dataclass(frozen=True, eq=False)
-class SparseSamples:
-    """Reduced forces of terms in T samples, each kept for the columns that it feels.
-
-    Every row is divided by the size of the whole force in its sample and region.
-    """
-
-    whole: Floats
-    """(T · r,)"""
-    parts: tuple[Part, ...]
-    """Places of terms (c,), their columns (k,), and their forces (c, T, k), in single precision."""
-    terms: int
-    count: int
-    """Number of pairs of a sample and a region."""
-    samples: int
-
-    @classmethod
-    def of(cls, whole: Floats, parts: list[Part], terms: int, regions: Ints) -> SparseSamples:
-        """Of forces that are not divided yet: ``whole`` (T, r), and those of the parts."""
-        sizes = _sizes(whole, regions)
-        for _, columns, forces in parts:
-            forces /= sizes[:, columns].astype(np.float32)
-        blocks = len(np.unique(regions))
-        scaled = (whole / sizes).reshape(-1)
-        return cls(scaled, tuple(parts), terms, len(whole) * blocks, len(whole))
-
-    def likeness(self, residual: Floats) -> Floats:
-        rows = residual.reshape(self.samples, -1).astype(np.float32)
-        found = np.zeros(self.terms)
-        for place, columns, forces in self.parts:
-            found[place] = forces.reshape(len(place), -1) @ rows[:, columns].reshape(-1)
-        return found
-
-    def squares(self) -> Floats:
-        found = np.zeros(self.terms)
-        for place, _, forces in self.parts:
-            found[place] = np.einsum("etk,etk->e", forces, forces, dtype=np.float64)
-        return found
-
-    def columns(self, which: Ints) -> Floats:
-        found = np.zeros((len(which), self.samples, len(self.whole) // self.samples))
-        row = np.full(self.terms, -1)
-        row[which] = np.arange(len(which))
-        for place, columns, forces in self.parts:
-            mine = np.flatnonzero(row[place] >= 0)
-            found[row[place[mine]][:, None, None], np.arange(self.samples)[:, None], columns] = (
-                forces[mine]
-            )
-        return found.reshape(len(which), -1)
-
-
-def _sizes(whole: Floats, regions: Ints) -> Floats:
-    """Size of the force in each sample and the region of each column, (T, r)."""
-    sizes = np.empty_like(whole)
-    for region in np.unique(regions):
-        block = regions == region
-        norms = np.linalg.norm(whole[:, block], axis=1)
-        usual = np.sqrt(np.mean(norms**2))
-        if not (np.isfinite(usual) and usual > 0):
-            raise InputError(
-                f"nothing drives region {region} in any sample, or without end; give the region "
-                "vertices that are not fixed, and poses that move it"
-            )
-        sizes[:, block] = np.maximum(norms, LEAST * usual)[:, None]
-    return sizes
+_LOWEST = -0.25  # of the stiffness of all cells: the most that cubature may have too much
+_LINEAR = 0.25  # how much the linear part of forces counts, which the stiffness of the body mends
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,19 +62,25 @@ class RestPose:
 
         return np.asarray(eigvalsh(self.stiffness, self.mass))
 
-    def balanced(self) -> RestPose:
-        """The same in coordinates in which the stiffness of each region at rest is the identity.
+    @cached_property
+    def balance(self) -> Floats:
+        """B, (r, r): where q = Bᵀ z, the stiffness of each region at rest is the identity.
 
         There an error in a soft mode counts like one of the same share in a stiff mode.
         """
         from scipy.linalg import eigh  # slow to import
 
-        shapes = np.empty_like(self.shapes)
+        B = np.zeros_like(self.mass)
         for region in np.unique(self.regions):
             block = np.flatnonzero(self.regions == region)
-            squares, modes = eigh(*(A[np.ix_(block, block)] for A in (self.stiffness, self.mass)))
-            shapes[block] = np.tensordot((modes / np.sqrt(squares)).T, self.shapes[block], axes=1)
-        return replace(self, shapes=shapes)
+            at = np.ix_(block, block)
+            squares, modes = eigh(self.stiffness[at], self.mass[at])
+            B[at] = (modes / np.sqrt(squares)).T
+        return B
+
+    def balanced(self) -> RestPose:
+        """The same in coordinates z."""
+        return replace(self, shapes=np.tensordot(self.balance, self.shapes, axes=1))
 
     # -- samples -----------------------------------------------------------------------
 
@@ -248,7 +144,11 @@ class RestPose:
 
     def forces(self, q: Floats) -> Floats:
         """f̃ of all cells in samples (T, r), (T, r)."""
-        return self._forces(q, np.zeros(self.body.mesh.n_cells, dtype=bool))[0]
+        total = np.zeros_like(q)
+        for cells, columns in self._chunks(len(q)):
+            found = energies_and_forces(self._part, cells, self.shapes[columns], q[:, columns], 1)
+            total[:, columns] += found[1].sum(axis=0)
+        return total
 
     def cubature_forces(self, q: Floats, cells: Ints, weights: Floats) -> Floats:
         """f̃ from cubature cells (c,) with weights (c,), (T, r) (Eq. 21)."""
@@ -258,26 +158,52 @@ class RestPose:
             total[:, columns] += np.einsum("e,etk->tk", weights[place], found)
         return total
 
-    def samples(self, q: Floats, pool: Ints) -> SparseSamples:
-        """What the cells of ``pool`` (c,) give in samples (T, r), and all cells together."""
-        wanted = np.zeros(self.body.mesh.n_cells, dtype=bool)
-        wanted[pool] = True
-        whole, parts = self._forces(q, wanted)
-        place = np.full(len(wanted), -1)
-        place[pool] = np.arange(len(pool))
-        placed = [(place[cells], columns, forces) for cells, columns, forces in parts]
-        return SparseSamples.of(whole, placed, len(pool), self.regions)
+    def linear_stiffness(self, cells: Ints, weights: Floats) -> Floats:
+        """K̃ of cubature cells (c,) with weights (c,) at rest, (r, r) (Eq. 22 at q = 0)."""
+        K = np.zeros_like(self.mass)
+        for place, some, columns in self.groups.of_terms(cells):
+            each = np.eye(len(columns))
+            found = linear_forces(self._part, some, self.shapes[columns], each)
+            K[np.ix_(columns, columns)] += np.einsum("e,etk->tk", weights[place], found)
+        return (K + K.T) / 2
 
-    def _forces(self, q: Floats, wanted: Bools) -> tuple[Floats, list[Part]]:
-        total = np.zeros_like(q)
-        kept: list[Part] = []
-        for cells, columns in self._chunks(len(q)):
-            found = energies_and_forces(self._part, cells, self.shapes[columns], q[:, columns], 1)
-            total[:, columns] += found[1].sum(axis=0)
-            mine = wanted[cells]
-            if mine.any():
-                kept.append((cells[mine], columns, found[1][mine].astype(np.float32)))
-        return total, kept
+    def gap(self, cells: Ints, weights: Floats) -> Floats:
+        """D, K̃ of all cells at rest less that of cubature cells with weights (c,), (r, r).
+
+        What those have too much is taken back by a negative spring. One nearly as strong as the
+        body would win where cells soften: its share is bounded.
+        """
+        from scipy.linalg import eigh  # slow to import
+
+        lacking = self.stiffness - self.linear_stiffness(cells, weights)
+        shares, modes = eigh(lacking, self.stiffness)
+        duals = self.stiffness @ modes
+        return np.asarray((np.maximum(shares, _LOWEST) * duals) @ duals.T)
+
+    def samples(self, q: Floats, pool: Ints) -> SparseSamples:
+        """What the cells of ``pool`` (c,) give in samples (T, r), and all cells together.
+
+        Rows are what is not linear in the force, and then, of every second sample, what is.
+        """
+        n = self.body.mesh.n_cells
+        place = np.full(n, -1)
+        place[pool] = np.arange(len(pool))
+        whole, linear = np.zeros_like(q), np.zeros_like(q)
+        parts: list[Part] = []
+        for cells, columns in self._chunks(2 * len(q)):
+            at = self._part, cells, self.shapes[columns], q[:, columns]
+            straight = linear_forces(*at)
+            bent = energies_and_forces(*at, 1)[1]
+            whole[:, columns] += bent.sum(axis=0)
+            linear[:, columns] += straight.sum(axis=0)
+            mine = np.flatnonzero(place[cells] >= 0)
+            if len(mine):
+                rows = _rows(bent[mine], straight[mine], axis=1).astype(np.float32)
+                parts.append((place[cells[mine]], columns, rows))
+        sizes = sizes_of(whole, self.regions)
+        sizes = np.concatenate([sizes, sizes[::2]])
+        count = len(q) * len(np.unique(self.regions))
+        return SparseSamples.of(_rows(whole, linear, axis=0), parts, len(pool), sizes, count)
 
     @property
     def _part(self) -> assembly.Part:
@@ -292,3 +218,21 @@ class RestPose:
             step = max(1, _CHUNK // (samples * (19 + len(columns)) + 9 * len(columns)))
             for a in range(0, len(cells), step):
                 yield cells[a : a + step], columns
+
+
+class Between(NamedTuple):
+    """A pose with its rest shape, and how it is made of the m that have a basis."""
+
+    rest: RestPose
+    features: Floats
+    """Of the pose, (f,)."""
+    w: Floats
+    """How much each of the m counts, (m,)."""
+    upsilon: Floats
+    """Diagonal of Υ, (r,)."""
+
+
+def _rows(forces: Floats, linear: Floats, axis: int) -> Floats:
+    """What cells are to add up to: forces but for their linear part, and some of that."""
+    some = linear[:, ::2] if axis == 1 else linear[::2]
+    return np.concatenate([forces - linear, _LINEAR * some], axis=axis)

@@ -14,6 +14,7 @@ from supple.character.pose_space_model import PoseSpaceModel
 from supple.character.pose_weights import PoseWeights
 from supple.character.rig_packing import describe_rig, rig_of
 from supple.character.rigs.base import PoseRig
+from supple.character.stiffness_gaps import StiffnessGaps
 from supple.character.tet_rig import TetRig
 from supple.errors import InputError
 from supple.materials import MATERIALS
@@ -21,7 +22,7 @@ from supple.mesh import TetMesh
 from supple.mesh.packing import describe_mesh, mesh_of
 from supple.types import Floats
 
-_MODEL = files.Kind(b"\x89SUPPOS\n", "pose-space model", 1)
+_MODEL = files.Kind(b"\x89SUPPOS\n", "pose-space model", 2)
 _SAME = 1e-6  # of the body's size: how far a rig that is given may be from the one of the file
 _PLAIN = (
     "poses",
@@ -50,6 +51,7 @@ def save_pose_space_model(model: PoseSpaceModel, path: str | os.PathLike[str]) -
     arrays |= {f"rig {name}": array for name, array in rig_arrays.items()}
     arrays |= {"near": follows.near, "shares": follows.shares, "offsets": follows.offsets}
     arrays |= _packed("pose weights", model.weights)
+    arrays |= _packed("gap weights", model.gaps.weights) | {"gaps": model.gaps.values}
     if follows.weights is not None and follows.corrections is not None:
         arrays |= _packed("correction weights", follows.weights)
         arrays["corrections"] = follows.corrections
@@ -98,6 +100,7 @@ def _model_of(
     return PoseSpaceModel(
         tet_rig=_tet_rig(mesh, arrays, _rig(header["rig"], _within(arrays, "rig "), rig)),
         weights=_weights(arrays, "pose weights"),
+        gaps=StiffnessGaps(_weights(arrays, "gap weights"), np.array(arrays["gaps"], dtype=float)),
         material=known[header["material"]],
         bases=_bases(mesh, plain, arrays),
         measured=dict(header["measured"]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +11,9 @@ from numpy.typing import ArrayLike
 
 from supple.character.pose_weights import PoseWeights
 from supple.character.posed_model import PosedModel
+from supple.character.stiffness_gaps import StiffnessGaps
 from supple.character.tet_rig import TetRig
+from supple.checks import number
 from supple.errors import InputError
 from supple.materials import Material
 from supple.types import Bools, Floats, Ints
@@ -50,6 +52,8 @@ class PoseSpaceModel:
     """Cubature cells of the tet mesh, (c,)."""
     cell_weights: Floats
     """ξ of each cubature cell in each pose, ≥ 0, (m, c)."""
+    gaps: StiffnessGaps
+    """What the stiffness of the cubature cells lacks at rest."""
     lame: Floats
     """Lamé's λ and μ of the cubature cells in each pose [Pa], (m, c, 2)."""
     inertial_vertices: Ints
@@ -92,6 +96,13 @@ class PoseSpaceModel:
     def at(self, pose: ArrayLike) -> PosedModel:
         """The model in a pose (d,)."""
         return PosedModel(self, pose)
+
+    def stiffened(self, factor: float) -> PoseSpaceModel:
+        """The same of flesh that is ``factor`` times as stiff."""
+        times = number("factor", factor, above=0)
+        return replace(
+            self, lame=times * self.lame, gaps=self.gaps.times(times), squares=times * self.squares
+        )
 
     def simulation(self, **options: Any) -> PoseSimulation:
         """The model in motion; options are those of PoseSimulation: ``damping``, ``dt``, …"""
@@ -166,6 +177,9 @@ def _check(model: PoseSpaceModel) -> None:
     for name in ("cell_weights", "inertial_weights"):
         if getattr(model, name).min() < 0:
             raise InputError(f"{name} of the model must not be negative")
+    gaps = model.gaps.values
+    if gaps.shape != (model.gaps.weights.count, r, r) or not np.isfinite(gaps).all():
+        raise InputError("the stiffness gaps of the model do not fit together, or are not finite")
     if model.masses.min() <= 0 or np.einsum("iikk->ik", model.gram).min() <= 0:
         raise InputError("masses of the model must be positive")
     if model.weights.count != m:

@@ -22,7 +22,8 @@ from supple.character.pose_inertia import (
     rigid_accelerations,
     train_inertial_cubature,
 )
-from supple.character.pose_samples import ColumnGroups, RestPose
+from supple.character.pose_samples import Between, RestPose
+from supple.character.sparse_samples import ColumnGroups
 from supple.character.tet_rig import TetRig
 from supple.mesh import TetMesh
 from supple.reduction.cubature import CubatureWarning
@@ -30,7 +31,8 @@ from supple.reduction.cubature_training import LARGEST_GOOD_ERROR
 from supple.types import Bools, Floats, Progress
 
 _TRAINED = (0.25, 0.75)  # of the way between two poses: where the training looks, too
-_TESTED = (0.1, 0.5)  # and where it does not
+_KNOWN = (0.5,)  # and where the stiffness at rest is known
+_TESTED = (0.125, 0.625)  # where nothing is
 _AMPLITUDE = 0.3  # largest gradient of displacements
 _FLATTEST = 0.1  # of its shape in the neutral pose: what a cell that counts always has
 _LOOKS = 8  # parts of the way between two poses at whose ends cells are looked at
@@ -84,6 +86,12 @@ class PoseTraining:
         """w(p), (m,)."""
         return self.bases.weights(self.follows.rig.features(pose))
 
+    def interpolated(self, pose: Floats, rest: RestPose | None = None) -> Between:
+        """A pose with its rest shape and how it is made of those that have a model."""
+        w = self.weights(pose)
+        features = self.follows.rig.features(pose)
+        return Between(rest or self.rest(pose), features, w, self.bases.at(w)[0])
+
     def between(self, share: float) -> list[Floats]:
         """Poses between each pose and the one that it was aligned to."""
         rig, parents = self.follows.rig, pose_tree(self.bases.weights.features)
@@ -131,11 +139,14 @@ class PoseTraining:
 
     def elastic(self, size: int, tolerance: float) -> tuple[PoseCubature, dict[str, Any]]:
         """Cells for elastic forces, and the errors that they leave."""
-        between = [(rest, self.weights(pose)) for pose, rest in self.at_between]
+        known = list(map(self.interpolated, self.poses, self.at_poses))
+        between = [self.interpolated(pose, rest) for pose, rest in self.at_between]
+        more = [self.interpolated(pose) for share in _KNOWN for pose in self.between(share)]
         cubature, seconds = _timed(
             lambda: train_pose_cubature(
-                self.at_poses,
+                known,
                 between,
+                more,
                 size=size,
                 tolerance=tolerance,
                 samples=self.samples,
@@ -147,10 +158,9 @@ class PoseTraining:
         rng = np.random.default_rng([self.seed, 1])
         count = max(10, self.samples // 2)
         m = len(self.poses)
-        tests = list(zip(np.eye(m), self.at_poses, strict=True))
-        for share in _TESTED:
-            tests += [(self.weights(pose), self.rest(pose)) for pose in self.between(share)]
-        errors = [cubature.error(x, w, count, rng, _AMPLITUDE) for w, x in tests]
+        tests = [*known]
+        tests += [self.interpolated(pose) for share in _TESTED for pose in self.between(share)]
+        errors = [cubature.error(at, at.rest.draw(count, rng, _AMPLITUDE)) for at in tests]
         found = {
             "training": cubature.training_errors.tolist(),
             "test": errors[:m],

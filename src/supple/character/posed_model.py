@@ -52,6 +52,11 @@ class PosedModel:
         return self.w @ self.model.cell_weights
 
     @property
+    def gap(self) -> Floats:
+        """K̃ of all cells at rest less that of the cubature cells, (r, r)."""
+        return self.model.gaps.at(self.model.tet_rig.rig.features(self.pose), self.upsilon)
+
+    @property
     def lame(self) -> Floats:
         """λ and μ of the cubature cells [Pa], (c, 2) (Eq. 36)."""
         return np.tensordot(self.w, self.model.lame, axes=1)

@@ -104,12 +104,8 @@ def soft_model(
     softest = float(np.exp(-np.nanmin(logs)))
     stiffer = max(wanted / pushed, _SLOWEST**2 * wanted / softest / slowest)
     reached = float(np.sqrt(stiffer * pushed) / (2 * np.pi))
-    return replace(
-        model,
-        lame=stiffer * model.lame,
-        squares=stiffer * model.squares,
-        measured={**model.measured, "swing": reached},
-    )
+    stiff = model.stiffened(stiffer)
+    return replace(stiff, measured={**model.measured, "swing": reached})
 
 
 def settling(model: PoseSpaceModel, settle: float) -> tuple[Rayleigh, float]:

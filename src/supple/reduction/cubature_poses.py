@@ -195,6 +195,20 @@ def energies_and_forces(
     return psi.reshape(c, n, points), P.reshape(c, n, 9 * points) @ rows
 
 
+def linear_forces(part: Part, at: Ints | slice, shapes: Floats, q: Floats) -> Floats:
+    """Forces (c, T, r) of cells that follow Hooke's law, as all materials do near rest."""
+    G = gradients_of_basis(part, at, shapes)
+    c, points = G.shape[:2]
+    n, r = q.shape
+    rows = G.reshape(c, 9 * points, r)
+    H = (q @ rows.transpose(0, 2, 1)).reshape(c, n, points, 3, 3)
+    lam, mu = (x[at][:, None, None, None] for x in part.lame)
+    P = mu[..., None] * (H + H.swapaxes(-1, -2))
+    P.reshape(c, n, points, 9)[..., ::4] += lam * np.einsum("etpii->etp", H)[..., None]
+    P *= part.weights[at][:, None, :, None, None]
+    return np.asarray(P.reshape(c, n, 9 * points) @ rows)
+
+
 def _rest(model: Cubature, load: Floats) -> Floats:
     """Where the energy less the work of the load is least, nearly; z (r,)."""
     from scipy.optimize import minimize  # slow to import

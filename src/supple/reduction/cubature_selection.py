@@ -17,7 +17,11 @@ import numpy as np
 from ..types import Floats, Ints, Progress
 
 _LEAST_GAIN = 1e-3  # a batch that lowers the error by a smaller share is the last
-_THINNED = 0.1  # the share of the terms that is given up at a time
+_THINNED = 0.05  # the share of the terms that is given up at a time
+_EXCHANGED = 0.5  # the share that is chosen anew in a round, and given up again
+_ROUNDS = 8
+_LEAST_EXCHANGE = 5e-3  # a round that lowers the error by a smaller share is the last
+_DEPENDENT = 1e-12  # added to the diagonal of products of unit terms
 
 
 class Samples(Protocol):
@@ -90,22 +94,30 @@ def select(
 
     ``step`` terms are added at a time, until every error is at most ``tolerance``, there are
     ``most``, or more do not help. With a ``surplus`` above 1, so many times more are chosen first,
-    and those that count least are given up again: slower, and better.
+    those that are missed least are given up again, and then some are exchanged for better ones:
+    slower, and better.
     """
     search = _Search([_Lesson(samples) for samples in lessons])
     limit = int(surplus * most)
+
+    def tell(count: int, of: int) -> None:
+        if progress is not None:
+            progress(count, of, f"{what}, error {100 * search.error:.2g} %")
+
     while search.error > tolerance and len(search.chosen) < limit:
         before = search.total
-        tried = search.grown(min(step, limit - len(search.chosen)))
-        if not search.improved(tried):
+        if not search.improved(search.grown(min(step, limit - len(search.chosen)))):
             break
-        if progress is not None:
-            count = len(search.chosen)
-            progress(count, limit, f"{what}, error {100 * search.error:.2g} %")
+        tell(len(search.chosen), limit)
         if search.total > (1 - _LEAST_GAIN) * before:
             break
     if surplus > 1:
         search.thin(most, tolerance)
+        for k in range(_ROUNDS if search.error > tolerance else 0):
+            better = search.exchanged(most, step)
+            tell(k + 1, _ROUNDS)
+            if not better:
+                break
     return Selection(search.chosen, search.weights, search.errors)
 
 
@@ -129,8 +141,7 @@ class _Search:
 
     def __init__(self, lessons: list[_Lesson]) -> None:
         self._lessons = lessons
-        self._sizes = [np.sqrt(lesson.squares()) for lesson in lessons]
-        self._lengths = np.sqrt(sum(size**2 for size in self._sizes))
+        self._lengths = np.sqrt(sum(lesson.squares() for lesson in lessons))
         self._lengths[self._lengths == 0] = np.inf  # terms that are nothing in any sample
         self._residuals = [lesson.target for lesson in lessons]
         self.chosen: Ints = np.zeros(0, dtype=np.int64)
@@ -161,20 +172,38 @@ class _Search:
         self._take(tried, fits)
         return True
 
+    def exchanged(self, most: int, step: int) -> bool:
+        """Chooses more than ``most`` terms and gives up as many; whether that was worth it."""
+        kept = self.chosen, self.weights, self.errors, self._residuals
+        before = self.total
+        limit = int((1 + _EXCHANGED) * most)
+        while len(self.chosen) < limit:
+            if not self.improved(self.grown(min(step, limit - len(self.chosen)))):
+                break
+        self.thin(most, 0.0)
+        if self.total >= before:
+            self.chosen, self.weights, self.errors, self._residuals = kept
+        return self.total < (1 - _LEAST_EXCHANGE) * before
+
     def thin(self, most: int, tolerance: float) -> None:
         """Gives up terms until there are ``most``, and further while the errors allow it."""
         while len(self.chosen) > 1:
             excess = len(self.chosen) - most
+            if excess <= 0 and tolerance == 0:
+                return
             fewer = max(1, int(_THINNED * len(self.chosen)))
             fewer = min(fewer, excess) if excess > 0 else fewer
-            parts = zip(self.weights, self._sizes, strict=True)
-            parts_of_terms = np.array([w * size[self.chosen] for w, size in parts])
-            order = np.argsort(np.linalg.norm(parts_of_terms, axis=0), kind="stable")
+            order = np.argsort(self._missed(), kind="stable")
             tried = self.chosen[np.sort(order[fewer:])]
             fits = [lesson.fitted(tried) for lesson in self._lessons]
             if excess <= 0 and max(fit.error for fit in fits) > tolerance:
                 return
             self._take(tried, fits)
+
+    def _missed(self) -> Floats:
+        """By how much the squared errors grow if a term is given up and the rest fitted, (k,)."""
+        costs = (x.costs(self.chosen, w) for x, w in zip(self._lessons, self.weights, strict=True))
+        return np.asarray(sum(costs))
 
     def _take(self, tried: Ints, fits: list[_Fit]) -> None:
         given = np.stack([fit.weights for fit in fits])
@@ -222,6 +251,22 @@ class _Lesson:
         x = x / lengths
         left: Floats = self.target - x @ A
         return _Fit(x, float(np.linalg.norm(left) / np.sqrt(self._count)), left)
+
+    def costs(self, chosen: Ints, weights: Floats) -> Floats:
+        """w_e² / (A Aᵀ)⁻¹_ee of terms with weights w: what least squares lose without them, (k,).
+
+        Those of weight zero cost nothing.
+        """
+        self._look_at(chosen)
+        found = np.zeros(len(chosen))
+        used = np.flatnonzero(weights > 0)
+        products = self._products[np.ix_(used, used)]
+        lengths = np.sqrt(np.diagonal(products))
+        inverse = np.linalg.inv(
+            products / np.outer(lengths, lengths) + _DEPENDENT * np.eye(len(used))
+        )
+        found[used] = (weights[used] * lengths) ** 2 / np.diagonal(inverse)
+        return found
 
     def _look_at(self, tried: Ints) -> None:
         place = {int(term): k for k, term in enumerate(self._tried)}
