@@ -10,6 +10,7 @@ from supple.errors import InputError
 from supple.types import Floats
 
 _FRAME = 1 / 24  # [s]
+_SAMPLES = 48  # of all clips together
 _MOST = 24  # accelerations that stand for all
 _GRAVITY = np.array([0.0, 0.0, -9.81])
 
@@ -22,14 +23,17 @@ def driving_accelerations(tet_rig: TetRig, masses: Floats) -> Floats:
     rig = tet_rig.rig
     if not isinstance(rig, SkeletonRig) or not rig.character.clips:
         raise InputError(f"a {type(rig).__name__} without clips drives nothing; leave driven out")
-    found = []
-    for clip in rig.character.clips.values():
-        times = np.arange(clip.start, clip.end + 0.5 * _FRAME, _FRAME)
-        poses = rig.pose_of(clip.poses(rig.character.rig, times))
-        x = np.stack([tet_rig.vertices(pose) for pose in poses])
-        felt = _GRAVITY - np.diff(x, n=2, axis=0) / _FRAME**2
-        for pose, acceleration in zip(poses[1:-1], felt, strict=True):
-            frames = tet_rig.frames(pose)
+    clips = list(rig.character.clips.values())
+    total, found = sum(clip.duration for clip in clips), []
+    for clip in clips:
+        room = clip.duration - 2 * _FRAME
+        count = max(1, round(_SAMPLES * clip.duration / total)) if room > 0 else 0
+        for time in clip.start + _FRAME + room * (np.arange(count) + 0.5) / max(count, 1):
+            times = time + _FRAME * np.array([-1.0, 0.0, 1.0])
+            before, now, after = rig.pose_of(clip.poses(rig.character.rig, times))
+            x = [tet_rig.vertices(pose) for pose in (before, now, after)]
+            acceleration = _GRAVITY - (x[0] - 2 * x[1] + x[2]) / _FRAME**2
+            frames = tet_rig.frames(now)
             assert frames is not None
             found.append(np.einsum("nji,nj->ni", frames, acceleration))
     if not found:
