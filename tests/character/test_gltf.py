@@ -261,3 +261,10 @@ def test_a_vertex_without_weights_follows_the_first_joint(tmp_path):
     made._data[start : start + 16] = bytes(16)
     skin = read_character(made.write(tmp_path / "bare.glb")).skin
     np.testing.assert_array_equal(skin.weights[0], [1.0, 0.0, 0.0, 0.0])
+
+
+def test_a_file_that_is_not_beside_its_character_is_named(tmp_path):
+    source = turned_quarter(bar()).write(tmp_path / "bar.gltf")
+    (tmp_path / "bar.bin").unlink()
+    with pytest.raises(sp.MeshError, match=r"there is no file bar\.bin, which"):
+        read_character(source)
