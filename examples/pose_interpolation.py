@@ -41,18 +41,16 @@ def trained(poses: np.ndarray) -> PoseTraining:
 
 
 def cubature(training: PoseTraining, *, between: bool = True) -> PoseCubature:
-    on_the_way = [(rest, training.weights(pose)) for pose, rest in training.at_between]
-    return train_pose_cubature(
-        training.at_poses, on_the_way if between else [], size=CELLS, samples=SAMPLES
-    )
+    ends = list(map(training.interpolated, training.poses, training.at_poses))
+    on_the_way = [training.interpolated(pose, rest) for pose, rest in training.at_between]
+    return train_pose_cubature(ends, on_the_way if between else [], size=CELLS, samples=SAMPLES)
 
 
 def error(training: PoseTraining, found: PoseCubature, angle: float) -> float:
     """RMS over new samples of ‖f̃ by cubature − f̃‖ / ‖f̃‖, in mass-orthonormal coordinates."""
-    pose = np.array([angle])
-    rest, w = training.rest(pose), training.weights(pose)
-    q = rest.draw(SAMPLES, np.random.default_rng(7), AMPLITUDE)
-    return relative_error(rest.cubature_forces(q, found.cells, found.at(w)), rest.forces(q))
+    at = training.interpolated(np.array([angle]))
+    q = at.rest.draw(SAMPLES, np.random.default_rng(7), AMPLITUDE)
+    return relative_error(found.forces(at, q), at.rest.forces(q))
 
 
 def agreement(found: np.ndarray, wanted: np.ndarray, masses: np.ndarray) -> float:

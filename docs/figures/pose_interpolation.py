@@ -47,7 +47,7 @@ def main() -> None:
     curves.axhline(1.5, color=INK, linestyle=":", linewidth=1)
     curves.annotate(
         "dotted: the paper, half-way",
-        (89, 0.15),
+        (89, 2.1),
         fontsize=8,
         color=INK,
         horizontalalignment="right",

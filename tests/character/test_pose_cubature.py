@@ -140,6 +140,18 @@ def test_cells_are_good_in_each_pose_and_between(material):
         assert found.error(between(rest, share), q) < 0.03
 
 
+def test_far_beyond_the_samples_the_force_still_leads_back():
+    """A linear force that takes back what cells have too much must not win over them."""
+    soft = sp.StableNeoHookean(young=1e5, poisson=0.4)
+    rest = rest_pose(soft, POSES[1])
+    found = train_pose_cubature([itself(rest)], size=25, samples=20, amplitude=0.3)
+    q = rest.draw(40, np.random.default_rng(2), 0.3)
+    for larger in (1.0, 3.0, 10.0):
+        work = np.einsum("tr,tr->t", found.forces(itself(rest), larger * q), q)
+        exact = np.einsum("tr,tr->t", rest.forces(larger * q), q)
+        assert (np.abs(work - exact) < 0.2 * exact).all()
+
+
 def test_training_between_poses_helps_where_bases_differ():
     """A column that turns from one shape into another is not known at either end."""
     many = local_shapes(1, 12)[0]

@@ -21,6 +21,7 @@ _THINNED = 0.05  # the share of the terms that is given up at a time
 _EXCHANGED = 0.5  # the share that is chosen anew in a round, and given up again
 _ROUNDS = 8
 _LEAST_EXCHANGE = 5e-3  # a round that lowers the error by a smaller share is the last
+_KEPT = 1.5  # terms that are kept in memory, over those that are tried
 _DEPENDENT = 1e-12  # added to the diagonal of products of unit terms
 
 
@@ -214,7 +215,7 @@ class _Search:
 
 
 class _Lesson:
-    """Samples that share weights. Products of terms that were tried are kept."""
+    """Samples that share weights. Terms that were tried are kept, with their products."""
 
     def __init__(self, samples: Sequence[Samples]) -> None:
         self._samples = samples
@@ -237,19 +238,21 @@ class _Lesson:
         from scipy.linalg import qr, solve_triangular  # slow to import
         from scipy.optimize import nnls
 
-        self._look_at(tried)
-        A = self._columns
-        lengths = np.sqrt(np.diagonal(self._products))
+        rows = self._look_at(tried)
+        A, products = self._columns, self._products[np.ix_(rows, rows)]
+        lengths = np.sqrt(np.diagonal(products))
         lengths = np.where(lengths > 0, lengths, 1.0)
         try:
-            R = np.linalg.cholesky(self._products / np.outer(lengths, lengths)).T
-            goal = solve_triangular(R, (A @ self.target) / lengths, trans="T")
+            R = np.linalg.cholesky(products / np.outer(lengths, lengths)).T
+            goal = solve_triangular(R, (A @ self.target)[rows] / lengths, trans="T")
         except np.linalg.LinAlgError:  # terms that depend on each other
-            Q, R = qr(A.T / lengths, mode="economic")
+            Q, R = qr(A[rows].T / lengths, mode="economic")
             goal = Q.T @ self.target
         x, _ = nnls(R, goal, maxiter=30 * len(tried))
         x = x / lengths
-        left: Floats = self.target - x @ A
+        every = np.zeros(len(A))
+        every[rows] = x
+        left: Floats = self.target - every @ A
         return _Fit(x, float(np.linalg.norm(left) / np.sqrt(self._count)), left)
 
     def costs(self, chosen: Ints, weights: Floats) -> Floats:
@@ -257,10 +260,10 @@ class _Lesson:
 
         Those of weight zero cost nothing.
         """
-        self._look_at(chosen)
+        rows = self._look_at(chosen)
         found = np.zeros(len(chosen))
         used = np.flatnonzero(weights > 0)
-        products = self._products[np.ix_(used, used)]
+        products = self._products[np.ix_(rows[used], rows[used])]
         lengths = np.sqrt(np.diagonal(products))
         inverse = np.linalg.inv(
             products / np.outer(lengths, lengths) + _DEPENDENT * np.eye(len(used))
@@ -268,18 +271,20 @@ class _Lesson:
         found[used] = (weights[used] * lengths) ** 2 / np.diagonal(inverse)
         return found
 
-    def _look_at(self, tried: Ints) -> None:
-        place = {int(term): k for k, term in enumerate(self._tried)}
-        old = np.array([place.get(int(term), -1) for term in tried], dtype=np.int64)
-        new = np.flatnonzero(old < 0)
-        known = np.flatnonzero(old >= 0)
-        columns = np.empty((len(tried), len(self.target)))
-        columns[known] = self._columns[old[known]]
+    def _look_at(self, tried: Ints) -> Ints:
+        """Where terms are among those kept, (k,); those that are not yet are computed."""
+        new = tried[~np.isin(tried, self._tried)]
         if len(new):
-            found = [each.columns(tried[new]) for each in self._samples]
-            columns[new] = np.concatenate(found, axis=1)
-        products = np.empty((len(tried), len(tried)))
-        products[np.ix_(known, known)] = self._products[np.ix_(old[known], old[known])]
-        products[new] = columns[new] @ columns.T
-        products[:, new] = products[new].T
-        self._tried, self._columns, self._products = tried, columns, products
+            if len(self._tried) + len(new) > _KEPT * len(tried):
+                self._keep(np.flatnonzero(np.isin(self._tried, tried)))
+            found = np.concatenate([each.columns(new) for each in self._samples], axis=1)
+            beside = found @ self._columns.T
+            self._products = np.block([[self._products, beside.T], [beside, found @ found.T]])
+            self._columns = np.concatenate([self._columns, found])
+            self._tried = np.concatenate([self._tried, new])
+        order = np.argsort(self._tried)
+        return np.asarray(order[np.searchsorted(self._tried, tried, sorter=order)])
+
+    def _keep(self, rows: Ints) -> None:
+        self._tried, self._columns = self._tried[rows], self._columns[rows]
+        self._products = self._products[np.ix_(rows, rows)]
