@@ -252,3 +252,19 @@ def test_parts_have_morph_targets_of_their_own(tmp_path):
     end = read.vertices_at(1.0, "swell")
     np.testing.assert_allclose(end[:15], BAR * [1.05, 1, 1.2], atol=1e-6)
     np.testing.assert_allclose(end[15:], np.eye(3) + 2, atol=1e-6)
+
+
+def test_a_vertex_without_weights_follows_the_first_joint(tmp_path):
+    made = bar()
+    held = made.document.accessors[made.document.meshes[0].primitives[0].attributes.WEIGHTS_0]
+    start = made.document.bufferViews[held.bufferView].byteOffset
+    made._data[start : start + 16] = bytes(16)
+    skin = read_character(made.write(tmp_path / "bare.glb")).skin
+    np.testing.assert_array_equal(skin.weights[0], [1.0, 0.0, 0.0, 0.0])
+
+
+def test_a_file_that_is_not_beside_its_character_is_named(tmp_path):
+    source = turned_quarter(bar()).write(tmp_path / "bar.gltf")
+    (tmp_path / "bar.bin").unlink()
+    with pytest.raises(sp.MeshError, match=r"there is no file bar\.bin, which"):
+        read_character(source)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from supple.character import Channel, Clip, Track
 from supple.character.clip_frames import Loop, frame_times
 from supple.character.rigs import SkeletonRig
 from supple.character.secondary_motion import secondary_motion
+from supple.character.travel import Travel
 from supple.errors import InputError, StepFailed
 
 from .arms import arm
@@ -92,6 +95,54 @@ def test_clip_that_ends_elsewhere_starts_from_rest():
     assert motion.largest > 0.01
     looped = secondary_motion(Springs(rig), rig, loop=True)
     assert looped.loops
+
+
+def walking(turn: float, **options: Any) -> tuple[SkeletonRig, Travel]:
+    """The shaken arm on a way of 1.4 m in each round, straight or along an arc."""
+    still = shaken(**options)
+    (track,) = still.character.clip().tracks
+    angle = Rotation.from_rotvec([0.0, 0.0, turn]).as_matrix()
+    way = Travel(angle, np.array([1.3, 0.4, 0.0]))
+    poses = still.pose_of(still.character.clip().poses(still.character.rig, track.times))
+    there = [way.times(t / PERIOD).posed(still, p) for t, p in zip(track.times, poses, strict=True)]
+    joints = still.rig_pose(np.stack(there))
+    places = Track(0, Channel.TRANSLATION, track.times, joints.translations[:, 0])
+    turns = Track(0, Channel.ROTATION, track.times, joints.rotations[:, 0])
+    clips = {"walk": Clip("walk", [places, turns])}
+    return SkeletonRig(replace(still.character, clips=clips)), way
+
+
+@pytest.mark.parametrize("turn", [0.0, 0.7])
+@pytest.mark.parametrize(("keys", "last"), [(97, True), (21, False)])
+def test_loop_that_walks_on_is_told(turn, keys, last):
+    rig, way = walking(turn, keys=keys, last=last)
+    loop = Loop.of(rig, rig.character.clip())
+    assert loop.closes
+    assert loop.period == pytest.approx(PERIOD)
+    np.testing.assert_allclose(loop.travel.turn, way.turn, atol=1e-9)
+    np.testing.assert_allclose(loop.travel.shift, way.shift, atol=1e-9)
+
+
+@pytest.mark.parametrize("turn", [0.0, 0.7])
+def test_flesh_of_a_loop_that_walks_on_is_that_on_the_spot(turn):
+    rig, way = walking(turn)
+    motion = secondary_motion(Springs(rig, ratio=0.3), rig, rate=480, tolerance=1e-6)
+    on_the_spot = shaken()
+    wanted = secondary_motion(
+        Springs(on_the_spot, ratio=0.3), on_the_spot, rate=480, tolerance=1e-6
+    )
+    assert motion.loops
+    u = motion.displacements
+    np.testing.assert_allclose(u[-1], u[0] @ way.turn.T, atol=1e-12)
+    np.testing.assert_allclose(u[:, :, 2], wanted.displacements[:, :, 2], atol=1e-5)
+    # On an arc of radius r at the rate w, which is far from their own, springs give by w² r / ω².
+    start = rig.vertices(rig.poses_of_clip(None, [0.0])[0])
+    rate, outward = turn / PERIOD, np.zeros(len(start))
+    if turn:
+        centre = np.linalg.solve((np.eye(3) - way.turn)[:2, :2], way.shift[:2])
+        outward = rate**2 * np.linalg.norm(start[:, :2] - centre, axis=1) / (2 * np.pi * 2.0) ** 2
+    level = np.linalg.norm(u[:, :, :2], axis=2)
+    np.testing.assert_allclose(level, np.tile(outward, (len(level), 1)), rtol=0.03, atol=1e-5)
 
 
 def test_speed_at_the_start_is_not_felt():

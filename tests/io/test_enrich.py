@@ -211,6 +211,12 @@ def test_files_that_cannot_be_taken(source, folder, tmp_path):
     plain.document.nodes[0].skin = None
     with pytest.raises(MeshError, match="no skin"):
         enrich(plain.write(tmp_path / "plain.glb"), tmp_path / "x.glb")
+    lines = bar()
+    lines.document.meshes[0].primitives[0].mode = 1
+    with pytest.raises(MeshError, match="no triangles"):
+        enrich(lines.write(tmp_path / "lines.glb"), tmp_path / "x.glb")
+    with pytest.raises(InputError, match="regions"):
+        enrich(source, tmp_path / "x.glb", regions=0)
     with pytest.raises(InputError, match="no clip 'Shake'; there is shake"):
         enrich(source, tmp_path / "x.glb", clips=["Shake"])
     with pytest.raises(InputError, match="quality"):
@@ -251,6 +257,20 @@ def test_softer_joint_has_softer_flesh(source):
     height = model.tet_rig.mesh.centroids[model.cells, 2]
     mu = model.lame[0, :, 1]
     assert mu[height.argmax()] < 0.5 * mu[height.argmin()]
+
+
+def test_a_contact_that_no_basis_keeps_is_left_out(source, monkeypatch):
+    def refuse(*_: object) -> None:
+        raise InputError("the rows of the contact depend on each other")
+
+    monkeypatch.setattr("supple.character.pose_bases.self_contact", refuse)
+    rig = SkeletonRig(read_rigged(source).character)
+    soft = Softness(np.ones(rig.character.rig.n_joints), np.full(rig.n_vertices, np.nan))
+    model = soft_model(rig, SMALL, softness=soft)
+    assert "without contact: pose 1: the rows" in model.measured["notes"][-1]
+    with_skull, without = model, soft_model(rig, SMALL, softness=soft, skull=False, contact=False)
+    upper = model.tet_rig.mesh.vertices[:, 2] > 0.6
+    assert with_skull.fixed[upper].sum() > without.fixed[upper].sum()
 
 
 def validator() -> Path | None:

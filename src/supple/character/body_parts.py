@@ -97,6 +97,11 @@ def joints_called(character: Character, name: str) -> list[int]:
     return sorted({joint for each in fitting for joint in parts[each]})
 
 
+def kind_of(name: str) -> str:
+    """What part a joint is by its name, without its side, such as "leg", or nothing."""
+    return _part(name).split(" ")[-1]
+
+
 def words_of(name: str) -> list[str]:
     """The words in a name such as ``b_LeftForeArm_010``, without capitals."""
     return [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)]

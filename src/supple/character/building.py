@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supple.body import Body
+from supple.character.driving import driving_accelerations
 from supple.character.fitting import fitted
 from supple.character.kept_parts import kept_bases, kept_cubature, kept_fitting, told_by
 from supple.character.pose_adding import needed_poses, only
@@ -52,6 +53,7 @@ def pose_space_model(
     size: int | Sequence[int] = 30,
     regions: Regions | ArrayLike | int | None = None,
     contact: bool | Sequence[PoseContact | None] = False,
+    driven: bool = False,
     stiffness: ArrayLike | None = None,
     cells: int | None = None,
     vertices: int | None = None,
@@ -81,7 +83,8 @@ def pose_space_model(
     moves by itself; a number asks for so many limbs of a skinned character. ``modes`` and ``size``
     are the number of linear modes and of coordinates in each region; a single ``size`` is shared
     out among them.
-    ``contact`` True keeps parts that touch in a pose from going deeper.
+    ``contact`` True keeps parts that touch in a pose from going deeper. With ``driven``, what the
+    clips of a skinned character do to its flesh counts beside the modes.
 
     ``cells`` and ``vertices`` are at most used for elastic and inertial forces, fewer where the
     training error is below ``tolerance``; ``samples`` deformations are tried in each pose.
@@ -115,6 +118,7 @@ def pose_space_model(
         "regions": region_functions_of(rig, mesh, regions),
         "contact": contact,
         "young": young,
+        "driven": driving_accelerations(follows, body.mass.diagonal()[::3]) if driven else None,
     }
     made_of = digest(made_of, follows.corrections, body.material, space.fixed, options)
     bases = kept_bases(

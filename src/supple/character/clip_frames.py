@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from supple.character.clip import Clip
 from supple.character.rigs.skeleton import SkeletonRig
+from supple.character.travel import Travel
 from supple.checks import number
 from supple.types import Floats
 
 _CLOSED = 0.25  # of the way of a frame: a last frame as close to the first one is the first one
 _NEAR = 1.1  # of the way of a frame: a last frame as close to the first one leads on to it
+_STILL = 1e-6  # of the body: a character that moves by less, but for its travel, is still
 _FASTEST = 60.0  # [1/s]: keys that are closer are thinned
 _SLOWEST = 24.0  # [1/s]: frames are put between keys that are further apart
 
@@ -43,10 +45,14 @@ def frame_times(clip: Clip, rate: float | None = None) -> Floats:
 
 @dataclass(frozen=True)
 class Loop:
-    """Whether a clip ``closes``, and how long a round takes, ``period`` [s]."""
+    """Whether a clip ``closes``, and how long a round takes, ``period`` [s].
+
+    ``travel`` is how far a round carries the character, which begins the next from there.
+    """
 
     closes: bool
     period: float
+    travel: Travel = field(default_factory=Travel)
 
     @classmethod
     def of(cls, rig: SkeletonRig, clip: Clip, closes: bool | None = None) -> Loop:
@@ -54,20 +60,35 @@ class Loop:
 
         It closes where its last frame is no further from the first than frames are from each other,
         unless it is said. A last frame that is not yet the first one again leaves the time of a
-        frame to go on to it.
+        frame to go on to it. Where it is the first one somewhere else, walked on or turned about
+        the vertical, the clip travels.
         """
         times = frame_times(clip)
         if len(times) < 2:
             return cls(False, clip.duration)
         poses = rig.pose_of(clip.poses(rig.character.rig, times))
         x = np.stack([rig.vertices(pose) for pose in poses])
-        gap = float(np.linalg.norm(x[-1] - x[0], axis=1).max())
-        step = float(np.linalg.norm(np.diff(x, axis=0), axis=2).max())
+        gap, step = _gap_and_step(x)
+        if closes or (closes is None and step > 0 and gap <= _NEAR * step):
+            return cls(True, _period(clip, times, gap, step))
         if closes is None:
-            closes = step > 0 and gap <= _NEAR * step
-        if not closes:
-            return cls(False, clip.duration)
-        if gap <= _CLOSED * step:
-            return cls(True, clip.period)
-        frame = float(np.median(np.diff(times)))
-        return cls(True, max(clip.period, clip.duration + frame))
+            travel = Travel.between(x[0], x[-1])
+            back = [travel.times(-share) for share in (times - times[0]) / (times[-1] - times[0])]
+            x = np.stack([part.moved(places) for part, places in zip(back, x, strict=True)])
+            gap, step = _gap_and_step(x)
+            if step > _STILL * np.ptp(x[0], axis=0).max() and gap <= _NEAR * step:
+                period = _period(clip, times, gap, step)
+                return cls(True, period, travel.times(period / clip.duration))
+        return cls(False, clip.duration)
+
+
+def _gap_and_step(x: Floats) -> tuple[float, float]:
+    """How far vertices (T, n, 3) are from the last frame to the first, and from frame to frame."""
+    gap = float(np.linalg.norm(x[-1] - x[0], axis=1).max())
+    return gap, float(np.linalg.norm(np.diff(x, axis=0), axis=2).max())
+
+
+def _period(clip: Clip, times: Floats, gap: float, step: float) -> float:
+    if gap <= _CLOSED * step:
+        return clip.period
+    return max(clip.period, clip.duration + float(np.median(np.diff(times))))

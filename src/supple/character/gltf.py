@@ -192,6 +192,8 @@ class _Reader:
                 count, paint = len(piece.vertices), self._material(primitive)
                 self.parts.append(Part(self._name(node), node, k, start, count, skinned, paint))
                 pieces.append(piece)
+        if not any(len(piece.triangles) for piece in pieces):
+            raise MeshError(f"{self._file} has no triangles; lines and points have no skin")
         widest = max(piece.bones.shape[1] for piece in pieces)
         starts = [part.first for part in self.parts]
         return Skin(
@@ -226,6 +228,7 @@ class _Reader:
                     sets.append((more[0], more[1]))
             bones = first + np.hstack([self._arrays(joints) for joints, _ in sets])
             weights = np.hstack([self._arrays(given) for _, given in sets])
+            weights[~weights.any(axis=1), 0] = 1.0  # without a joint: players take the first
         return _Piece(vertices, triangles, bones, weights)
 
     # -- clips -------------------------------------------------------------------------

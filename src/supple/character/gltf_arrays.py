@@ -83,8 +83,10 @@ class GltfArrays:
     def buffer(self, buffer: int) -> bytes:
         """All bytes of a buffer."""
         if buffer not in self._buffers:
-            data = self._document.get_data_from_buffer_uri(self._document.buffers[buffer].uri)
+            uri = self._document.buffers[buffer].uri
+            data = self._document.get_data_from_buffer_uri(uri)
             if data is None:
-                raise MeshError(f"buffer {buffer} of the file is missing")
+                named = f"there is no file {uri}, which the character needs beside it"
+                raise MeshError(named if uri else f"buffer {buffer} of the file is missing")
             self._buffers[buffer] = data
         return self._buffers[buffer]

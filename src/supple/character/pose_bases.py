@@ -87,6 +87,7 @@ def pose_bases(
     regions: ArrayLike | None = None,
     contact: bool | Sequence[PoseContact | None] = False,
     young: ArrayLike | None = None,
+    driven: Floats | None = None,
     progress: Progress | None = None,
 ) -> PoseBases:
     """A basis for each of the ``poses`` (m, d), the neutral one first, aligned to each other.
@@ -94,7 +95,8 @@ def pose_bases(
     ``body`` is the neutral one, with LumpedMass(). ``modes``, ``size`` and ``regions`` (d, n) are
     those of ``pose_basis``. ``contact`` True looks for self-contact in every pose but the neutral
     one; or it is given, pose by pose. ``young`` (m, cells) [Pa] is the stiffness in each pose,
-    where it is not that of the body.
+    where it is not that of the body. ``driven`` are accelerations in the neutral frames of the
+    vertices (k, n, 3) [m/s²], as ``pose_basis`` takes them.
     """
     instance("body", body, Body, "Body(mesh, material, fixed=bones, mass_model=LumpedMass())")
     if not isinstance(body.mesh, TetMesh) or not isinstance(body.mass_model, LumpedMass):
@@ -109,18 +111,23 @@ def pose_bases(
     if not isinstance(contact, bool) and len(contact) != len(p):
         raise InputError(f"contact has {len(contact)} entries for {len(p)} poses; give one each")
     places = np.stack([tet_rig.vertices(pose) for pose in p])
+    frames = [tet_rig.frames(pose) for pose in p]
     found: list[PoseBasis] = []
     for k, x in enumerate(places):
         touching = contact and k > 0 if isinstance(contact, bool) else contact[k]
         own = None if stiff is None else stiff[k]
         try:
-            found.append(_basis(body, x, own, touching, modes=modes, size=sizes, regions=regions))
+            found.append(
+                _basis(
+                    body, x, own, touching, modes=modes, size=sizes, regions=regions,
+                    driven=_turned(frames[k], driven),
+                )
+            )  # fmt: skip
         except InputError as error:
             raise InputError(f"pose {k}: {error}") from error
         if progress is not None:
             progress(k + 1, len(p), "bases of poses")
     features = np.stack([tet_rig.rig.features(pose) for pose in p])
-    frames = [tet_rig.frames(pose) for pose in p]
     masses = np.ascontiguousarray(body.mass.diagonal()[::3])
     alignment = aligned(
         np.stack([basis.vectors.transpose(1, 2, 0) for basis in found]),
@@ -139,6 +146,13 @@ def pose_bases(
         found[0].members,
         np.stack([basis.squares for basis in found]),
     )
+
+
+def _turned(frames: Floats | None, fields: Floats | None) -> Floats | None:
+    """Fields (k, n, 3) of the neutral frames in the world, where frames (n, 3, 3) are turned."""
+    if frames is None or fields is None:
+        return fields
+    return np.asarray(np.einsum("nij,knj->kni", frames, fields))
 
 
 def basis_in_pose(

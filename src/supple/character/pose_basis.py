@@ -49,6 +49,7 @@ def pose_basis(
     size: int | Sequence[int] = 30,
     regions: ArrayLike | None = None,
     contact: PoseContact | None = None,
+    driven: Floats | None = None,
     progress: Progress | None = None,
 ) -> PoseBasis:
     """The most important combinations of modes and derivatives in each region.
@@ -56,7 +57,9 @@ def pose_basis(
     ``regions`` (d, n) are weights in [0, 1], 1 where a region is free to move, 0 outside; without
     them there is one of all vertices. ``modes`` is how many linear modes each of them has.
     ``size`` is how many vectors, for each region (d,), or altogether: then they are shared out.
-    ``contact`` is kept by all vectors.
+    ``contact`` is kept by all vectors. ``driven`` are accelerations (k, n, 3) [m/s²], the
+    strongest of which counts as much as the slowest mode: what the body does under them is spanned
+    as well.
     """
     instance("body", body, Body, "posed_body(body, vertices)")
     weights = checked_regions(np.ones(body.n_vertices) if regions is None else regions, body)
@@ -64,7 +67,7 @@ def pose_basis(
     sizes = shared_sizes(body, size, weights)
     vectors = []
     for k, (region, count, share) in enumerate(zip(weights, counts, sizes, strict=True)):
-        vectors.append(_of_region(body, region, contact, count, share))
+        vectors.append(_of_region(body, region, contact, driven, count, share))
         if progress is not None:
             progress(k + 1, len(weights), "regions")
     U = np.concatenate(vectors)
@@ -98,7 +101,12 @@ def _one_each(name: str, given: int | Sequence[int], count: int) -> list[int]:
 
 
 def _of_region(
-    body: Body, region: Floats, contact: PoseContact | None, modes: int, size: int
+    body: Body,
+    region: Floats,
+    contact: PoseContact | None,
+    driven: Floats | None,
+    modes: int,
+    size: int,
 ) -> Floats:
     """Mass-orthonormal vectors (size, n, 3)."""
     rest = ConstrainedRest(body, region, contact)
@@ -113,20 +121,26 @@ def _of_region(
     scale = squares[0] ** 2 / (squares[i] * squares[j])
     if (i > j).any():
         scale[i != j] *= np.sqrt(0.5)
-    shapes = np.concatenate(
-        [
-            (squares[0] / squares)[:, None, None] * found.shapes,
-            (scale / norms)[:, None, None] * derivatives,
-        ]
-    )
-    return mass_pca(body, shapes, size).vectors
+    shapes = [
+        (squares[0] / squares)[:, None, None] * found.shapes,
+        (scale / norms)[:, None, None] * derivatives,
+    ]
+    if driven is not None:
+        answers = rest.answers(driven)
+        shapes.append(answers / np.sqrt(np.linalg.norm(_gram(body, answers), 2)))
+    return mass_pca(body, np.concatenate(shapes), size).vectors
+
+
+def _gram(body: Body, shapes: Floats) -> Floats:
+    """Products by mass of shapes (k, n, 3), (k, k)."""
+    return products(shapes, mass_times(body, shapes))
 
 
 def _squares(body: Body, U: Floats) -> Floats:
     """ω² (r,) of the body in the span of U (r, n, 3), ascending."""
     rest = body.evaluate(np.zeros_like(body.mesh.vertices), order=2).stiffness
     stiff = products(U, body.pattern.multiply_many(rest, U))
-    heavy = products(U, mass_times(body, U))
+    heavy = _gram(body, U)
     try:
         squares: Floats = scipy.linalg.eigh(stiff, heavy, eigvals_only=True)
     except np.linalg.LinAlgError as error:

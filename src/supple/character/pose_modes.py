@@ -14,7 +14,7 @@ from supple.character.pose_contact import PoseContact
 from supple.checks import numbers, whole_number
 from supple.errors import InputError, SuppleError
 from supple.reduction.derivatives import force_derivatives
-from supple.reduction.modes import Modes
+from supple.reduction.modes import Modes, mass_times
 from supple.solvers.cholesky import MatrixFactorization
 from supple.solvers.interface import NotPositiveDefinite
 from supple.types import Floats, Ints
@@ -180,6 +180,13 @@ class ConstrainedRest:
         # (𝒵ᵀK𝒵) z_ij = −𝒵ᵀ((H : φ_i) 𝒵 y_j), ψ_ij = W 𝒵 z_ij, Eq. 35
         z = self.solve(-(self._Zt @ forces[:, self._where].T))
         return self._weighted(self._spread(z))
+
+    def answers(self, accelerations: Floats) -> Floats:
+        """W 𝒵 y at which the body rests under accelerations (k, n, 3) [m/s²], (k, n, 3) [m]."""
+        forces = mass_times(self.body, accelerations).reshape(len(accelerations), -1)
+        # (𝒵ᵀK𝒵) y = 𝒵ᵀ W M a
+        y = self.solve(self._Zt @ (self._W * forces[:, self._where]).T)
+        return self._weighted(self._spread(y))
 
 
 def checked_regions(given: ArrayLike, body: Body) -> Floats:

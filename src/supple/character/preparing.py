@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supple.body import Body
-from supple.character.bones import bones_of
 from supple.character.kept_parts import kept_volume
 from supple.character.pose_choice import candidates_of, choose_poses
 from supple.character.regions import Regions, local_regions
@@ -14,6 +13,7 @@ from supple.character.rigs.base import PoseRig
 from supple.character.rigs.skeleton import SkeletonRig
 from supple.character.skeleton_regions import regions_from_skeleton
 from supple.character.volume import Volume, character_volume
+from supple.character.whole_skeleton import held_by_skeleton
 from supple.checkpoint import Checkpoint
 from supple.checks import instance, numbers, vertex_indices, whole_number
 from supple.errors import InputError
@@ -42,7 +42,7 @@ def soft_volume(
                 "volume=character_volume(rig).held(segments), or a tet mesh and fixed="
             )
         made = kept_volume(parts, rig, {}, lambda: character_volume(rig, progress=progress))
-        volume = made.held(bones_of(rig.character), fixed=fixed)
+        volume = held_by_skeleton(made, rig.character, fixed=fixed)
     elif isinstance(given, TetMesh):
         if fixed is None:
             raise InputError("a tet mesh needs fixed=, its vertices that follow the rig")

@@ -54,7 +54,7 @@ def secondary_motion(
 
     Flesh hangs at rest on the first pose as the clip begins, and goes along at the speed that the
     clip begins with. A clip that loops is played until two rounds agree, so that the last frame
-    leads on to the first.
+    leads on to the first; one that walks on in each round walks on.
 
     Args:
         flesh: Moves on ``rig``, by a step from frame to frame.
@@ -80,27 +80,26 @@ def secondary_motion(
         _settle(flesh, rig, rig.neutral, frame, _STILL * size, patience)
         hanging = flesh.surface_displacements()
 
-    since = times - played.start
+    since, way = times - played.start, closing.travel
+    poses = rig.pose_of(played.poses(rig.character.rig, times))
     if closing.closes and closing.period > since[-1]:
         since = np.append(since, closing.period)
-    poses = rig.pose_of(
-        played.looped(rig.character.rig, since, period=closing.period)
-        if closing.closes
-        else played.poses(rig.character.rig, times)
-    )
+        poses = np.concatenate([poses, way.posed(rig, poses[:1])])
     _settle(flesh, rig, poses[0], frame, _STILL * size, patience)
     flesh.teleport(poses[0])
     before: Floats | None = None
     gap, rounds = 0.0, 0
     while True:
+        gone = way.times(rounds)  # since the first round began
+        path = gone.posed(rig, poses)
         rounds += 1
         moved = [flesh.surface_displacements()]
         for k, dt in enumerate(np.diff(since)):
-            _step(flesh, rig, poses[k], poses[k + 1], round(float(dt), _DIGITS))
+            _step(flesh, rig, path[k], path[k + 1], round(float(dt), _DIGITS))
             moved.append(flesh.surface_displacements())
             if progress is not None:
                 progress(k + 1, len(since) - 1, f"frames of {played.name}, round {rounds}")
-        u = np.stack(moved)
+        u = np.stack(moved) @ gone.turn  # as in the first round
         if not closing.closes:
             break
         if before is not None:
@@ -109,7 +108,7 @@ def secondary_motion(
                 break
         before = u
     if closing.closes:  # what is left of the way round is spread over it
-        u -= (since / since[-1])[:, None, None] * (u[-1] - u[0])
+        u -= (since / since[-1])[:, None, None] * (u[-1] - u[0] @ way.turn.T)
     if hanging is not None:
         u -= np.stack([_turned(rig, pose, hanging) for pose in poses])
     return SoftMotion(played.name, times, u[: len(times)], closing.closes, rounds, gap)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy.sparse.linalg import splu
@@ -20,9 +21,11 @@ from supple.character.pose_space_model import PoseSpaceModel
 from supple.character.rigs.skeleton import SkeletonRig
 from supple.character.softness import Softness
 from supple.character.volume import Volume, character_volume
+from supple.character.whole_skeleton import held_by_skeleton
 from supple.checkpoint import Checkpoint
 from supple.checks import number
 from supple.damping import Rayleigh
+from supple.errors import SuppleError
 from supple.mass import LumpedMass
 from supple.materials import StableNeoHookean
 from supple.types import Bools, Floats, Progress
@@ -31,6 +34,7 @@ _LEFT = 0.05  # of an amplitude: what counts as settled
 _MASS_SHARE = 0.8  # of the decay of a swing; the rest is by stiffness, and damps what is faster
 _SLOWEST = 0.5  # of the swing: what the slowest vibration has at least
 _FLESH = StableNeoHookean(young=1e4, poisson=0.45, density=1000.0)
+_LEAST_MODES = 3  # of a region
 _RIGID = 0.5  # of a vertex: follows joints without softness so far that it is rigid
 
 
@@ -66,6 +70,9 @@ def soft_model(
     *,
     softness: Softness,
     swing: float = 4.0,
+    skull: bool = True,
+    contact: bool = True,
+    regions: int | None = None,
     poses: Floats | None = None,
     seed: int = 0,
     checkpoint: str | os.PathLike[str] | None = None,
@@ -76,7 +83,10 @@ def soft_model(
     Where that is 1, flesh that is pushed along the softest of three axes swings back ``swing``
     times a second [Hz]. Bones that are thin and straight let flesh twist about them far more
     easily than that; it is kept so stiff that no vibration is slower than half of it, where flesh
-    has softness 1. ``poses`` (m, d) are those that get a model, chosen from the clips unless given.
+    has softness 1. With ``skull``, heads, hands and backs are held by more than the bones that
+    joints tell of. ``contact`` keeps parts that touch in a pose from going deeper; where no basis
+    does so, it is left out, of which a note tells. ``regions`` are so many limbs with shapes of
+    their own. ``poses`` (m, d) are those that get a model, chosen from the clips unless given.
     ``checkpoint`` is the folder of ``pose_space_model``.
     """
     character = rig.character
@@ -87,23 +97,34 @@ def soft_model(
         lambda: character_volume(rig, vertices=quality.vertices, progress=progress),
     )
     rigid = _rigid(character, softness, volume.mesh.vertices)
-    volume = volume.held(bones_of(character), fixed=np.flatnonzero(rigid))
+    if skull:
+        volume = held_by_skeleton(volume, character, fixed=np.flatnonzero(rigid))
+    else:
+        volume = volume.held(bones_of(character), fixed=np.flatnonzero(rigid))
     logs = _stiffness_logs(character, softness)
     stiffness = np.exp(painted(volume.skin, logs)) if np.nan_to_num(logs).any() else None
-    model = pose_space_model(
+    if poses is None:
+        poses = choose_poses(rig, candidates_of(character), quality.poses)
+    make = partial(
+        pose_space_model,
         rig,
-        volume=volume,
-        poses=choose_poses(rig, candidates_of(character), quality.poses)
-        if poses is None
-        else poses,
-        modes=quality.modes,
+        poses=poses,
+        modes=quality.modes if regions is None else max(_LEAST_MODES, quality.modes // 2),
         size=quality.size,
+        regions=regions,
+        driven=True,
         material=_FLESH,
         stiffness=stiffness,
         seed=seed,
         checkpoint=checkpoint,
         progress=progress,
     )
+    try:
+        model = make(volume=volume, contact=contact)
+    except SuppleError as error:
+        if not contact:
+            raise
+        model = make(volume=replace(volume, notes=(*volume.notes, f"without contact: {error}")))
     pushed, slowest = _pushed_square(volume), float(model.squares[0, 0])
     wanted = (2 * np.pi * swing) ** 2
     softest = float(np.exp(-np.nanmin(logs)))

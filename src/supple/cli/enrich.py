@@ -92,9 +92,16 @@ def _check(target: Path, given: argparse.Namespace) -> None:
         raise InputError(f"--model {given.model}: the name of a model ends in .supple")
     if given.model is not None and Path(given.model).exists():
         made_with = load_pose_space_model(given.model).measured.get(ASKED, {})
-        changes = {"soft": _in_order(given.soft), "swing": given.swing, "length": given.length}
-        for option, value in changes.items():
-            if value and value != made_with.get(option):
+        changes = {
+            "soft": (_in_order(given.soft), made_with.get("soft")),
+            "swing": (given.swing, made_with.get("swing")),
+            "length": (given.length, made_with.get("length")),
+            "no-skull": (given.no_skull, not made_with.get("skull", True)),
+            "no-contact": (given.no_contact, not made_with.get("contact", True)),
+            "regions": (given.regions, made_with.get("regions")),
+        }
+        for option, (wish, had) in changes.items():
+            if wish and wish != had:
                 raise InputError(
                     f"--{option} changes the flesh, which {given.model} has made already; leave "
                     "--model out, or give another name"
@@ -115,6 +122,9 @@ def _enriched(target: Path, given: argparse.Namespace) -> Enriched:
             rate=given.rate,
             length=given.length,
             sag=given.sag,
+            skull=not given.no_skull,
+            contact=not given.no_contact,
+            regions=given.regions,
             once=_matching(given.source, given.once) or (),
             seed=given.seed,
             model=given.model,

@@ -102,6 +102,23 @@ def add_enrich(commands: Any) -> None:
         action="store_true",
         help="let flesh hang down from where it was modelled; by default it hangs there already",
     )
+    enrich.add_argument(
+        "--no-skull",
+        action="store_true",
+        help="hold flesh by the bones that joints tell of and by nothing else; heads wobble",
+    )
+    enrich.add_argument(
+        "--no-contact",
+        action="store_true",
+        help="let parts that touch go into each other",
+    )
+    enrich.add_argument(
+        "--regions",
+        type=count,
+        metavar="N",
+        help="shapes of their own for N limbs, for small motions beside large ones; wants "
+        "--quality best",
+    )
     enrich.add_argument("--seed", type=int, default=0, metavar="N", help="of random choices (0)")
     enrich.add_argument(
         "--model",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -27,7 +27,7 @@ from supple.character.soft_character import (
     swing_of,
 )
 from supple.character.soft_motion import SoftMotion
-from supple.character.softness import Softness, softness_of
+from supple.character.softness import softness_of
 from supple.checkpoint import Checkpoint, digest
 from supple.checks import number, whole_number
 from supple.errors import InputError
@@ -76,6 +76,9 @@ def enrich(
     rate: float | None = None,
     length: float | None = None,
     sag: bool = False,
+    skull: bool = True,
+    contact: bool = True,
+    regions: int | None = None,
     once: Sequence[str] = (),
     seed: int = 0,
     model: str | os.PathLike[str] | None = None,
@@ -102,6 +105,11 @@ def enrich(
         length: How long the longest side of the character is [m]; as the file has it unless given,
             but one of more than 30 m is taken to be in centimetres. It matters for gravity.
         sag: Keep what gravity does in the neutral pose.
+        skull: Heads, hands, feet and level backs are held by more than the bones that joints tell
+            of; without, heads wobble as a whole.
+        contact: Parts that touch in a pose do not go deeper into each other.
+        regions: So many limbs have shapes of their own. They share the coordinates, so that it
+            takes a better quality to be worth it.
         once: Clips that do not loop even where they could.
         seed: For what is tried at random.
         model: A file to keep the model of the flesh in, and to take it from where it is there.
@@ -117,6 +125,8 @@ def enrich(
         raise InputError(f"{source} would be replaced by its own result; give another name")
     number("swing", swing, above=0, unit="Hz")
     number("settle", settle, above=0, unit="s")
+    if regions is not None:
+        whole_number("regions", regions, at_least=1)
     clock, parts = _Clock(), Checkpoint(checkpoint)
     rigged, notes = read_to_enrich(source, length)
     character = rigged.character
@@ -138,8 +148,18 @@ def enrich(
         posing = names if model is None else list(character.clips)
         rig = SkeletonRig(only(character, with_skin, posing))
         softness = replace(softness, skin=softness.skin[with_skin])
-        asked = {"soft": dict(wishes), "swing": swing, "length": length}
-        flesh = _model(rig, chosen, softness, asked, seed, model, checkpoint, progress)
+        how: dict[str, Any] = {
+            "swing": swing,
+            "skull": skull,
+            "contact": contact,
+            "regions": regions,
+        }
+        asked = {"soft": dict(wishes), "length": length, **how}
+        make = partial(
+            soft_model, rig, chosen, softness=softness, seed=seed, checkpoint=checkpoint, **how
+        )
+        flesh = _model(rig, make, asked, model, progress)
+        notes += flesh.measured.get("notes", [])
         clock.note("model of the flesh")
         damping, reached = settling(flesh, settle)
         if reached > 1.01 * settle:
@@ -200,12 +220,9 @@ def _quality(given: str | Quality, targets: int | None) -> Quality:
 
 def _model(
     rig: SkeletonRig,
-    quality: Quality,
-    softness: Softness,
+    make: Callable[..., PoseSpaceModel],
     asked: dict[str, Any],
-    seed: int,
     file: str | os.PathLike[str] | None,
-    checkpoint: str | os.PathLike[str] | None,
     progress: Progress | None,
 ) -> PoseSpaceModel:
     if file is not None and Path(file).exists():
@@ -216,15 +233,7 @@ def _model(
         if len(found.skin_cells) != rig.n_vertices:
             raise InputError(f"{file} is the model of another skin; give another name")
         return found
-    made = soft_model(
-        rig,
-        quality,
-        softness=softness,
-        swing=asked["swing"],
-        seed=seed,
-        checkpoint=checkpoint,
-        progress=progress,
-    )
+    made = make(progress=progress)
     made = replace(made, measured={**made.measured, ASKED: asked})
     if file is not None:
         made.save(file)

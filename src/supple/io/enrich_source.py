@@ -34,8 +34,6 @@ def read_to_enrich(
         raise InputError(
             f"{source} has flesh already, from an earlier run; enrich the file that it was made of"
         )
-    if not len(rigged.character.skin.triangles):
-        raise InputError(f"{source} has no triangles; lines and points have no flesh")
     x = rigged.character.surface().vertices
     long, size = float(np.ptp(x, axis=0).max()), float(np.linalg.norm(np.ptp(x, axis=0)))
     if not size > 0:
