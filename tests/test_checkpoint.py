@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import Enum
-
 import numpy as np
 import pytest
 
 import supple as sp
-from supple.checkpoint import Checkpoint, digest
+from supple.checkpoint import Checkpoint
 from supple.errors import InputError
 
 
@@ -82,6 +79,20 @@ def test_another_version_makes_its_own(tmp_path, monkeypatch):
     assert work.made == 2
 
 
+def test_other_sources_make_their_own(tmp_path, monkeypatch):
+    work = Worker(tmp_path)
+    work(1)
+    monkeypatch.setattr("supple.checkpoint.sources_digest", lambda: "edited")
+    work(1)
+    assert work.made == 2
+
+
+def test_what_parts_are_made_of_is_asked_only_where_they_are_kept(tmp_path):
+    assert Checkpoint().sum_of(lambda: pytest.fail("was asked")) == ""
+    kept = Checkpoint(tmp_path)
+    assert kept.sum_of(lambda: 1) == kept.sum_of(lambda: 1) != kept.sum_of(lambda: 2)
+
+
 def test_what_fails_leaves_no_part(tmp_path):
     parts = Checkpoint(tmp_path / "parts")
 
@@ -96,15 +107,30 @@ def test_what_fails_leaves_no_part(tmp_path):
 def test_drop_takes_nothing_else(tmp_path):
     folder = tmp_path / "parts"
     Worker(folder)(1)
-    (folder / "mine.txt").write_text("mine")
+    mine = ["mine.part", "mine.supple-part", "mine.txt"]
+    for name in mine:
+        (folder / name).write_text("mine")
     Checkpoint(folder).drop()
-    assert [path.name for path in folder.iterdir()] == ["mine.txt"]
-    (folder / "mine.txt").unlink()
+    assert sorted(path.name for path in folder.iterdir()) == mine
+    for name in mine:
+        (folder / name).unlink()
     Worker(folder)(1)
     Checkpoint(folder).drop()
     assert not folder.exists()
     Checkpoint(folder).drop()
     Checkpoint().drop()
+
+
+@pytest.mark.parametrize("how", [lambda path: path.write_text("mine"), lambda path: path.mkdir()])
+def test_what_is_in_the_place_of_a_part_stays(tmp_path, how):
+    path = tmp_path / "sums.supple-part"
+    how(path)
+    work = Worker(tmp_path)
+    with pytest.raises(InputError, match="move it away, or give another folder"):
+        work(1)
+    assert work.made == 0
+    Checkpoint(tmp_path).drop()
+    assert path.exists()
 
 
 def test_a_folder_that_cannot_be_is_refused(tmp_path):
@@ -113,45 +139,3 @@ def test_a_folder_that_cannot_be_is_refused(tmp_path):
         Checkpoint(tmp_path / "file")
     with pytest.raises(InputError, match="there is no folder"):
         Checkpoint(tmp_path / "no" / "parts")
-
-
-# -- checksums -----------------------------------------------------------------------------
-
-
-class Colour(Enum):
-    RED = 1
-    BLUE = 2
-
-
-@dataclass
-class Pair:
-    one: object
-    two: object
-
-
-DIFFERENT = [
-    None, True, 1, 1.0, "1", b"1", "", [], [1], [[1]], [1, 1], {"a": 1}, {"b": 1}, ["12"],
-    ["1", "2"],
-    np.nextafter(1, 2), np.zeros(2), np.zeros((2, 1)), np.zeros(2, int), np.zeros(2, np.float32),
-    np.array([0.0, -0.0]), Colour.RED, Colour.BLUE, Pair(1, 2), Pair(2, 1), Pair(None, [1, 2]),
-    Pair, Colour, sp.StVK(young=1, poisson=0.3), sp.NeoHookean(young=1, poisson=0.3),
-]  # fmt: skip
-
-
-def test_things_that_differ_have_other_checksums():
-    assert len({digest(thing) for thing in DIFFERENT}) == len(DIFFERENT)
-    assert digest(1, 2) != digest([1, 2])
-
-
-def test_equal_things_have_one():
-    for thing in DIFFERENT:
-        assert digest(thing) == digest(thing)
-    x = np.arange(6.0).reshape(2, 3)
-    assert digest(x.T) == digest(np.ascontiguousarray(x.T))
-    assert digest((1, 2.5)) == digest([np.int64(1), np.float64(2.5)])
-    assert digest(sp.StVK(young=1, poisson=0.3)) == digest(sp.StVK(young=1.0, poisson=0.3))
-
-
-def test_functions_have_none():
-    with pytest.raises(TypeError, match="no checksum of a function"):
-        digest(lambda: 1)

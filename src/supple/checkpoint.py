@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
-from enum import Enum
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supple import files
+from supple.checksums import digest, sources_digest
 from supple.errors import InputError
 from supple.files import Arrays
 
@@ -23,14 +21,15 @@ Packed = tuple[Mapping[str, Any], Mapping[str, ArrayLike]]
 """A JSON-ready header and named arrays of numbers."""
 
 _PART = files.Kind(b"\x89SUPPRT\n", "finished part", 1)
-_ENDING = ".part"
+_ENDING = ".supple-part"
 
 
 class Checkpoint:
     """Parts of long work in a folder, each in a file that is whole or not there.
 
-    Every part carries a checksum of what it was made of. One that is there and was made of the
-    same is taken from there; any other is made, and kept. Without a folder nothing is kept.
+    Every part carries a checksum of what it was made of, and of the program. One that is there and
+    was made of the same is taken from there; any other is made, and kept. Without a folder nothing
+    is kept.
     """
 
     def __init__(self, folder: str | os.PathLike[str] | None = None) -> None:
@@ -43,6 +42,10 @@ class Checkpoint:
             raise InputError(f"checkpoint={folder}: it is a file; give the name of a folder")
         if not self._folder.parent.is_dir():
             raise InputError(f"checkpoint={folder}: there is no folder {self._folder.parent}")
+
+    def sum_of(self, made_of: Callable[[], object]) -> str:
+        """A checksum of what ``made_of`` gives, which is not asked where nothing is kept."""
+        return "" if self._folder is None else digest(made_of())
 
     def part(
         self,
@@ -58,7 +61,7 @@ class Checkpoint:
         """
         key, path = "", None
         if self._folder is not None:
-            key = digest(_version(), name, made_of)
+            key = digest(_version(), sources_digest(), name, made_of)
             path = self._folder / f"{_plain(name)}{_ENDING}"
             kept = _read(path, key)
             if kept is not None:
@@ -79,55 +82,21 @@ class Checkpoint:
         if self._folder is None or not self._folder.is_dir():
             return
         for path in self._folder.glob(f"*{_ENDING}"):
-            path.unlink()
+            if path.is_file() and files.begins_as(path, _PART):
+                path.unlink()
         if not any(self._folder.iterdir()):
             self._folder.rmdir()
 
 
-def digest(*things: object) -> str:
-    """A checksum of plain values, arrays, and dataclasses, sequences and mappings of those."""
-    found = hashlib.blake2b(digest_size=16)
-    for thing in things:
-        _feed(found.update, thing)
-    return found.hexdigest()
-
-
-def _feed(update: Callable[[bytes], None], thing: object) -> None:
-    """Every value goes with its kind and its length, so that no two things read the same."""
-    if thing is None or isinstance(thing, bool | int | float | str | np.generic):
-        if isinstance(thing, np.generic):
-            thing = thing.item()
-        text = repr(thing).encode()
-        update(f"{type(thing).__name__} {len(text)} ".encode() + text)
-    elif isinstance(thing, np.ndarray) and thing.dtype != object:
-        update(f"array {thing.dtype.str} {thing.shape} ".encode())
-        update(np.ascontiguousarray(thing).tobytes())
-    elif isinstance(thing, bytes):
-        update(f"bytes {len(thing)} ".encode() + thing)
-    elif isinstance(thing, Enum):
-        _feed(update, f"{type(thing).__name__}.{thing.name}")
-    elif isinstance(thing, type):
-        _feed(update, f"{thing.__module__}.{thing.__qualname__}")
-    elif is_dataclass(thing):
-        _feed(update, type(thing))
-        _feed(update, {each.name: getattr(thing, each.name) for each in fields(thing) if each.init})
-    elif isinstance(thing, Mapping):
-        update(f"mapping {len(thing)} ".encode())
-        for key, value in thing.items():
-            _feed(update, key)
-            _feed(update, value)
-    elif isinstance(thing, Sequence):
-        update(f"sequence {len(thing)} ".encode())
-        for value in thing:
-            _feed(update, value)
-    else:
-        raise TypeError(f"there is no checksum of a {type(thing).__name__}")
-
-
 def _read(path: Path, key: str) -> files.Block | None:
     """The part in a file, if it is whole and was made of the same."""
-    if not path.is_file():
+    if not path.exists():
         return None
+    if path.is_dir() or (path.stat().st_size and not files.begins_as(path, _PART)):
+        raise InputError(
+            f"{path} is in the place of a finished part and is none; move it away, or give another "
+            "folder as checkpoint"
+        )
     try:
         block = files.load(path, _PART, lambda block: block)
     except InputError:  # damaged: it is made again

@@ -17,6 +17,10 @@ class MeshError(InputError):
     """A mesh, or a file that should hold one, that cannot be used as it is."""
 
 
+class ContactNotKept(InputError):
+    """A contact that no basis, or none of the size asked for, can keep."""
+
+
 class MissingExtra(SuppleError, ImportError):
     """A feature whose optional dependency is not installed."""
 

@@ -346,6 +346,17 @@ def test_a_crowd_is_its_members_one_by_one(framed: PoseSpaceModel) -> None:
         crowd.step(np.zeros((2, 7)))
 
 
+def test_a_member_that_fails_is_named_and_the_others_move_on(framed: PoseSpaceModel) -> None:
+    crowd = PoseCrowd(framed, copies=3)
+    forces = np.ones((3, framed.n_coordinates))
+    forces[1] = 1e300
+    with pytest.raises(sp.StepFailed, match=r"members\[1\]: .*not finite.* substeps"):
+        crowd.step(np.zeros((3, 7)), forces=forces)
+    assert crowd.q.any(axis=1).tolist() == [True, False, True]
+    times = [each.time for each in crowd.members]
+    assert times[0] == times[2] > times[1] == 0
+
+
 def test_bad_words_are_refused(model: PoseSpaceModel) -> None:
     sim = PoseSimulation(model)
     with pytest.raises(sp.InputError, match="pose has shape"):

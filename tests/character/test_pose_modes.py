@@ -13,7 +13,10 @@ from supple.character.pose_basis import pose_basis, shared_sizes
 from supple.character.pose_contact import PoseContact
 from supple.character.pose_modes import ConstrainedRest, pose_modes
 from supple.character.posed_body import posed_body
+from supple.errors import ContactNotKept
 from supple.reduction.derivatives import derivative_pairs, force_derivatives, modal_derivatives
+from supple.solvers.cholesky import MatrixFactorization
+from supple.solvers.interface import NotPositiveDefinite
 
 from .poses import beam, bent, flat
 
@@ -211,6 +214,37 @@ def test_sizes_are_shared_out() -> None:
     assert basis.regions.tolist() == [0] * 7 + [1] * 3
     with pytest.raises(sp.InputError, match="carry no more than"):
         shared_sizes(BODY, 10, small[None])
+
+
+def only_whole(matrix: sparse.csr_array) -> MatrixFactorization:
+    """Takes all displacements for stiff, and some of them not."""
+    if matrix.shape[0] < BODY.free.sum():
+        raise NotPositiveDefinite
+    return MatrixFactorization(matrix)
+
+
+def test_a_contact_that_cannot_be_kept_is_told_from_other_failures(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    glued = PoseContact.of_vertices(range(N), (0, 1, 0), N, sticking=True)
+    with pytest.raises(ContactNotKept, match="held by the contact"):
+        pose_basis(BODY, contact=glued)
+    few = PoseContact.of_vertices(BODY.mesh.where(x=(0.0, 0.9)), (0, 1, 0), N, sticking=True)
+    with pytest.raises(ContactNotKept, match=r"leaves only \d+ displacements"):
+        pose_basis(BODY, size=ConstrainedRest(BODY, None, few).size + 1, contact=few)
+    loose = sp.Body(BODY.mesh, BODY.material)
+    floor = PoseContact.of_vertices([0], (0, 1, 0), N)
+    with pytest.raises(sp.InputError, match="a part of the body") as told:
+        pose_basis(loose, contact=floor)
+    assert not isinstance(told.value, ContactNotKept)
+    with monkeypatch.context() as patch:
+        patch.setattr("supple.character.pose_modes.MatrixFactorization", only_whole)
+        with pytest.raises(ContactNotKept, match="where the contact is kept; its rows are nearly"):
+            pose_modes(BODY, 5, contact=CONTACTS["pairs"])
+    monkeypatch.setattr("supple.character.nullspace._NEGLIGIBLE", 0.05)
+    monkeypatch.setattr("supple.character.pose_modes._EXACT", 0.0)
+    with pytest.raises(ContactNotKept, match="conjugate gradients found no"):
+        pose_modes(BODY, 5, contact=CONTACTS["pairs"])
 
 
 def test_what_cannot_be_used_is_refused() -> None:

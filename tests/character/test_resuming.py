@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from functools import partial
 
 import numpy as np
@@ -146,6 +146,46 @@ def test_another_rig_is_noticed(tmp_path):
         told = Told()
         pose_space_model(rig, progress=told, **options, **OPTIONS)
         assert not told.seen
+
+
+def beam_model(**options) -> Told:
+    """What making it told."""
+    told = Told()
+    pose_space_model(
+        BeamRig(), volume=MESH, fixed=FIXED, poses=[[0.8]], progress=told, **options, **OPTIONS
+    )
+    return told
+
+
+def stiffer_with(factor: float) -> type[sp.Material]:
+    """Materials of one name."""
+
+    def evaluate(F, lam, mu, psi, P, A, order):
+        sp.StVK.evaluate(F, factor * lam, factor * mu, psi, P, A, order)
+
+    @dataclass(frozen=True, eq=False, kw_only=True)
+    class Mine(sp.StVK):
+        name: object = "mine"
+
+    Mine.evaluate = staticmethod(evaluate)
+    return Mine
+
+
+def test_a_material_that_was_edited_is_noticed(tmp_path):
+    folder = tmp_path / "parts"
+    for factor in (1.0, 2.0):
+        flesh = stiffer_with(factor)(young=1e4, poisson=0.3)
+        told = beam_model(material=flesh, checkpoint=folder)
+        assert "bases of poses" in told.seen
+        assert not beam_model(material=flesh, checkpoint=folder).seen
+
+
+def test_without_a_folder_there_are_no_checksums(tmp_path, monkeypatch):
+    odd = stiffer_with(1.0)(young=1e4, poisson=0.3, name=object())
+    with pytest.raises(sp.InputError, match=r"of type object, .* leave checkpoint out"):
+        beam_model(material=odd, checkpoint=tmp_path / "parts")
+    monkeypatch.setattr("supple.character.building.told_by", None)
+    assert "bases of poses" in beam_model(material=odd).seen
 
 
 def test_warnings_of_the_training_are_said_again(tmp_path):

@@ -114,19 +114,40 @@ def walking(turn: float, **options: Any) -> tuple[SkeletonRig, Travel]:
 
 @pytest.mark.parametrize("turn", [0.0, 0.7])
 @pytest.mark.parametrize(("keys", "last"), [(97, True), (21, False)])
-def test_loop_that_walks_on_is_told(turn, keys, last):
+@pytest.mark.parametrize("said", [None, True])
+def test_loop_that_walks_on_is_told(turn, keys, last, said):
     rig, way = walking(turn, keys=keys, last=last)
-    loop = Loop.of(rig, rig.character.clip())
+    loop = Loop.of(rig, rig.character.clip(), said)
     assert loop.closes
     assert loop.period == pytest.approx(PERIOD)
     np.testing.assert_allclose(loop.travel.turn, way.turn, atol=1e-9)
     np.testing.assert_allclose(loop.travel.shift, way.shift, atol=1e-9)
 
 
+def test_clip_that_is_said_to_end_does_not_walk_on():
+    rig, _ = walking(0.0)
+    loop = Loop.of(rig, rig.character.clip(), False)
+    assert not loop.closes
+    assert not loop.travel.shift.any()
+
+
+def test_one_that_only_glides_along_walks_on_where_it_is_said():
+    still = SkeletonRig(arm())
+    way = np.array([[0.0, 0.0, 0.0], [0.5, 0.2, 0.0], [1.0, 0.4, 0.0]])
+    track = Track(0, Channel.TRANSLATION, np.array([0.0, 0.5, 1.0]), way)
+    clips = {"glide": Clip("glide", [track])}
+    rig = SkeletonRig(replace(still.character, clips=clips))
+    assert not Loop.of(rig, rig.character.clip()).closes
+    loop = Loop.of(rig, rig.character.clip(), True)
+    assert loop.period == pytest.approx(1.0)
+    np.testing.assert_allclose(loop.travel.shift, way[-1], atol=1e-9)
+
+
+@pytest.mark.parametrize("said", [None, True])
 @pytest.mark.parametrize("turn", [0.0, 0.7])
-def test_flesh_of_a_loop_that_walks_on_is_that_on_the_spot(turn):
+def test_flesh_of_a_loop_that_walks_on_is_that_on_the_spot(turn, said):
     rig, way = walking(turn)
-    motion = secondary_motion(Springs(rig, ratio=0.3), rig, rate=480, tolerance=1e-6)
+    motion = secondary_motion(Springs(rig, ratio=0.3), rig, rate=480, tolerance=1e-6, loop=said)
     on_the_spot = shaken()
     wanted = secondary_motion(
         Springs(on_the_spot, ratio=0.3), on_the_spot, rate=480, tolerance=1e-6

@@ -18,7 +18,7 @@ from supple.character.pose_space_file import load_pose_space_model
 from supple.character.rigs import SkeletonRig
 from supple.character.soft_character import Quality, settling, soft_model, swing_of
 from supple.character.softness import Softness, softness_of_joints
-from supple.errors import InputError, MeshError
+from supple.errors import ContactNotKept, InputError, MeshError
 from supple.integrators import TRBDF2
 from supple.io.enrich import enrich
 from supple.io.enrich_page import write_enrich_report
@@ -261,7 +261,7 @@ def test_softer_joint_has_softer_flesh(source):
 
 def test_a_contact_that_no_basis_keeps_is_left_out(source, monkeypatch):
     def refuse(*_: object) -> None:
-        raise InputError("the rows of the contact depend on each other")
+        raise ContactNotKept("the rows of the contact depend on each other")
 
     monkeypatch.setattr("supple.character.pose_bases.self_contact", refuse)
     rig = SkeletonRig(read_rigged(source).character)
@@ -271,6 +271,21 @@ def test_a_contact_that_no_basis_keeps_is_left_out(source, monkeypatch):
     with_skull, without = model, soft_model(rig, SMALL, softness=soft, skull=False, contact=False)
     upper = model.tet_rig.mesh.vertices[:, 2] > 0.6
     assert with_skull.fixed[upper].sum() > without.fixed[upper].sum()
+
+
+def test_what_fails_for_another_reason_is_not_tried_without_contact(source, monkeypatch):
+    tried = []
+
+    def refuse(*_: object, **options: object) -> None:
+        tried.append(options["contact"])
+        raise InputError("the clip is upside down")
+
+    monkeypatch.setattr("supple.character.building.pose_bases", refuse)
+    rig = SkeletonRig(read_rigged(source).character)
+    soft = Softness(np.ones(rig.character.rig.n_joints), np.full(rig.n_vertices, np.nan))
+    with pytest.raises(InputError, match="upside down"):
+        soft_model(rig, SMALL, softness=soft)
+    assert tried == [True]
 
 
 def validator() -> Path | None:

@@ -27,7 +27,7 @@ from supple.character.regions import Regions
 from supple.character.rigs.base import PoseRig
 from supple.character.tet_rig import TetRig
 from supple.character.volume import Volume
-from supple.checkpoint import Checkpoint, digest
+from supple.checkpoint import Checkpoint
 from supple.checks import instance, number, numbers, whole_number
 from supple.errors import InputError
 from supple.materials import Material, StableNeoHookean
@@ -107,7 +107,9 @@ def pose_space_model(
     known = chosen_poses(rig, poses, among=_CANDIDATES if max_angle is not None else 0)
     plain = TetRig.of(rig, space.mesh)
     mesh, skin = space.mesh, space.skin
-    made_of = digest(told_by(rig, known), mesh.vertices, mesh.cells, skin.cells, skin.weights)
+    made_of = parts.sum_of(
+        lambda: (told_by(rig, known), mesh.vertices, mesh.cells, skin.cells, skin.weights)
+    )
     follows = kept_fitting(
         parts, plain, made_of, lambda: fitted(plain, known, skin=skin, progress=progress)
     )
@@ -120,7 +122,9 @@ def pose_space_model(
         "young": young,
         "driven": driving_accelerations(follows, body.mass.diagonal()[::3]) if driven else None,
     }
-    made_of = digest(made_of, follows.corrections, body.material, space.fixed, options)
+    made_of = parts.sum_of(
+        lambda: (made_of, follows.corrections, body.material, space.fixed, options)
+    )
     bases = kept_bases(
         parts, made_of, lambda: pose_bases(body, follows, known, progress=progress, **options)
     )
@@ -142,7 +146,7 @@ def pose_space_model(
         young, bases = softer * young, replace(bases, squares=softer * bases.squares)
     r = bases.bases.shape[-1]
     training = PoseTraining(body, follows, known, bases, young, samples, seed, progress)
-    made_of = digest(made_of, bases.bases, young, samples, seed, tolerance)
+    made_of = parts.sum_of(lambda: (made_of, bases.bases, young, samples, seed, tolerance))
     of_cells = max(_LEAST_CELLS, _CELLS_A_COORDINATE * r) if cells is None else cells
     elastic, elastic_errors = kept_cubature(
         parts,

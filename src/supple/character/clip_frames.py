@@ -61,25 +61,26 @@ class Loop:
         It closes where its last frame is no further from the first than frames are from each other,
         unless it is said. A last frame that is not yet the first one again leaves the time of a
         frame to go on to it. Where it is the first one somewhere else, walked on or turned about
-        the vertical, the clip travels.
+        the vertical, the clip travels. One that only glides along does so if it is said to close.
         """
         times = frame_times(clip)
-        if len(times) < 2:
+        if closes is False or len(times) < 2:
             return cls(False, clip.duration)
         poses = rig.pose_of(clip.poses(rig.character.rig, times))
         x = np.stack([rig.vertices(pose) for pose in poses])
         gap, step = _gap_and_step(x)
-        if closes or (closes is None and step > 0 and gap <= _NEAR * step):
-            return cls(True, _period(clip, times, gap, step))
-        if closes is None:
-            travel = Travel.between(x[0], x[-1])
-            back = [travel.times(-share) for share in (times - times[0]) / (times[-1] - times[0])]
-            x = np.stack([part.moved(places) for part, places in zip(back, x, strict=True)])
-            gap, step = _gap_and_step(x)
-            if step > _STILL * np.ptp(x[0], axis=0).max() and gap <= _NEAR * step:
-                period = _period(clip, times, gap, step)
-                return cls(True, period, travel.times(period / clip.duration))
-        return cls(False, clip.duration)
+        here = cls(True, _period(clip, times, gap, step))
+        if gap <= _NEAR * step and (closes or step > 0):
+            return here
+        travel = Travel.between(x[0], x[-1])
+        back = [travel.times(-share) for share in (times - times[0]) / (times[-1] - times[0])]
+        x = np.stack([part.moved(places) for part, places in zip(back, x, strict=True)])
+        gap, step = _gap_and_step(x)
+        still = _STILL * np.ptp(x[0], axis=0).max()
+        if gap <= max(still, _NEAR * step) and (closes or step > still):
+            period = _period(clip, times, gap, max(still, step))
+            return cls(True, period, travel.times(period / clip.duration))
+        return here if closes else cls(False, clip.duration)
 
 
 def _gap_and_step(x: Floats) -> tuple[float, float]:

@@ -12,7 +12,7 @@ from supple.character.live import PoseSimulation
 from supple.character.live_forces import Wind
 from supple.character.pose_space_model import PoseSpaceModel
 from supple.checks import numbers, whole_number
-from supple.errors import InputError
+from supple.errors import InputError, StepFailed
 from supple.threads import run_all
 from supple.types import Floats
 
@@ -57,13 +57,28 @@ class PoseCrowd:
         forces: ArrayLike | None = None,
         wind: Wind | None = None,
     ) -> None:
-        """On to poses (k, d), ``dt`` [s] later; ``forces`` (k, r) are reduced ones."""
+        """On to poses (k, d), ``dt`` [s] later; ``forces`` (k, r) are reduced ones.
+
+        StepFailed names the member that could not follow. That one is where it was before; the
+        others have moved on, but for such as failed like it.
+        """
         given = self._each("poses", poses, len(self.model.tet_rig.rig.neutral))
         pushed: list[Floats | None] = [None] * self.copies
         if forces is not None:
             pushed = list(self._each("forces", forces, self.model.n_coordinates))
-        together = zip(self.members, given, pushed, strict=True)
-        run_all([partial(each.step, p, dt, force=f, wind=wind) for each, p, f in together])
+        together = enumerate(zip(given, pushed, strict=True))
+        run_all([partial(self._step, k, p, dt, force=f, wind=wind) for k, (p, f) in together])
+
+    def _step(self, k: int, pose: Floats, dt: float | None, **options: Any) -> None:
+        try:
+            self.members[k].step(pose, dt, **options)
+        except StepFailed as error:
+            raise StepFailed(
+                f"members[{k}]: {error.reason}",
+                time=error.time,
+                residual=error.residual,
+                advice=error.advice,
+            ) from error
 
     def reset(self, poses: ArrayLike) -> None:
         """Each at rest in its pose, (k, d)."""

@@ -124,7 +124,7 @@ def pose_bases(
                 )
             )  # fmt: skip
         except InputError as error:
-            raise InputError(f"pose {k}: {error}") from error
+            raise type(error)(f"pose {k}: {error}") from error
         if progress is not None:
             progress(k + 1, len(p), "bases of poses")
     features = np.stack([tet_rig.rig.features(pose) for pose in p])

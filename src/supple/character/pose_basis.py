@@ -13,7 +13,7 @@ from supple.body import Body
 from supple.character.pose_contact import PoseContact
 from supple.character.pose_modes import ConstrainedRest, checked_regions
 from supple.checks import instance, whole_number
-from supple.errors import InputError
+from supple.errors import ContactNotKept, InputError
 from supple.reduction.basis import mass_pca
 from supple.reduction.modes import mass_times, products
 from supple.types import Bools, Floats, Ints, Progress
@@ -110,6 +110,10 @@ def _of_region(
 ) -> Floats:
     """Mass-orthonormal vectors (size, n, 3)."""
     rest = ConstrainedRest(body, region, contact)
+    if rest.size < size <= rest.free:
+        raise ContactNotKept(
+            f"size={size}: the contact leaves only {rest.size} displacements; give at most that"
+        )
     found, fields = rest.modes(min(modes, rest.size))
     derivatives = rest.derivatives(found, fields)
     norms = np.sqrt(np.einsum("kna,kna->k", derivatives, mass_times(body, derivatives)))

@@ -12,7 +12,7 @@ from supple.body import Body
 from supple.character.nullspace import independent_rows, nullspace, thresholded
 from supple.character.pose_contact import PoseContact
 from supple.checks import numbers, whole_number
-from supple.errors import InputError, SuppleError
+from supple.errors import ContactNotKept, InputError
 from supple.reduction.derivatives import force_derivatives
 from supple.reduction.modes import Modes, mass_times
 from supple.solvers.cholesky import MatrixFactorization
@@ -26,6 +26,7 @@ _LOOSE = (
     "Fix some of its vertices; or it hangs on a single vertex or edge and turns on it like a "
     "hinge: join its cells by whole faces."
 )
+_DEPENDENT = "its rows are nearly dependent: leave out some of them, PoseContact.picked"
 _EXACT = 1e-13  # of a residual, where 𝒵 was cut and conjugate gradients mend what that left
 
 
@@ -58,13 +59,14 @@ class ConstrainedRest:
         weights = checked_regions(np.ones(body.n_vertices) if region is None else region, body)[0]
         self._where = np.flatnonzero(body.free & (weights > 0)[:, None])
         self._W = np.repeat(weights, 3)[self._where]
-        size = len(self._where)
+        self.free = len(self._where)
+        """Number of displacements that the contact leaves or takes."""
         K = body.stiffness(np.zeros_like(body.mesh.vertices))
         self._K = sparse.csr_array(K[self._where][:, self._where])
         M, W = body.mass[self._where][:, self._where], sparse.diags_array(self._W)
         self._WMW = sparse.csr_array(W @ M @ W)
         self._largest = (self._K.diagonal() / M.diagonal()).max(initial=0.0)  # ω², about
-        self._Z: sparse.csr_array = sparse.eye_array(size, format="csr")
+        self._Z: sparse.csr_array = sparse.eye_array(self.free, format="csr")
         if contact is not None:
             C = contact.rows(body.n_vertices)[:, self._where] @ W
             self._Z = nullspace(independent_rows(sparse.csr_array(C)))
@@ -73,12 +75,24 @@ class ConstrainedRest:
         """Number of independent displacements."""
         cut = thresholded(self._Z)
         self._cut = cut.nnz < self._Z.nnz
+        if not self.free:
+            raise InputError("nothing can move here: all is fixed; free some vertices")
         if not self.size:
-            raise InputError("nothing can move here: all is fixed, or held by the contact")
+            raise ContactNotKept("nothing can move here: all is held by the contact")
+        self._factors = self._factorized(cut)
+
+    def _factorized(self, cut: sparse.csr_array) -> MatrixFactorization:
+        """Of 𝒵ᵀK𝒵. Where that fails, K tells whether it is for the contact."""
         try:
-            self._factors = MatrixFactorization(sparse.csr_array(cut.T @ self._K @ cut))
+            return MatrixFactorization(sparse.csr_array(cut.T @ self._K @ cut))
         except NotPositiveDefinite as error:
-            raise InputError(_LOOSE) from error
+            try:
+                MatrixFactorization(self._K)
+            except NotPositiveDefinite:
+                raise InputError(_LOOSE) from error
+            raise ContactNotKept(
+                f"the stiffness is not positive definite where the contact is kept; {_DEPENDENT}"
+            ) from error
 
     # -- the two spaces ------------------------------------------------------------------
 
@@ -118,9 +132,9 @@ class ConstrainedRest:
                 exact, rhs[:, k], x0=found[:, k], rtol=_EXACT, M=inverse, maxiter=200
             )
             if failed:
-                raise SuppleError(
-                    "conjugate gradients found no displacement that keeps the contact; its rows "
-                    "are nearly dependent: leave out some of them, PoseContact.picked"
+                raise ContactNotKept(
+                    "conjugate gradients found no displacement that keeps the contact; "
+                    + _DEPENDENT
                 )
         return found
 

@@ -25,7 +25,7 @@ from supple.character.whole_skeleton import held_by_skeleton
 from supple.checkpoint import Checkpoint
 from supple.checks import number
 from supple.damping import Rayleigh
-from supple.errors import SuppleError
+from supple.errors import ContactNotKept
 from supple.mass import LumpedMass
 from supple.materials import StableNeoHookean
 from supple.types import Bools, Floats, Progress
@@ -121,9 +121,7 @@ def soft_model(
     )
     try:
         model = make(volume=volume, contact=contact)
-    except SuppleError as error:
-        if not contact:
-            raise
+    except ContactNotKept as error:
         model = make(volume=replace(volume, notes=(*volume.notes, f"without contact: {error}")))
     pushed, slowest = _pushed_square(volume), float(model.squares[0, 0])
     wanted = (2 * np.pi * swing) ** 2

@@ -28,7 +28,7 @@ from supple.character.soft_character import (
 )
 from supple.character.soft_motion import SoftMotion
 from supple.character.softness import softness_of
-from supple.checkpoint import Checkpoint, digest
+from supple.checkpoint import Checkpoint
 from supple.checks import number, whole_number
 from supple.errors import InputError
 from supple.integrators import TRBDF2
@@ -176,7 +176,7 @@ def enrich(
             substeps=chosen.substeps,
         )
         motions = []
-        moving = digest(replace(flesh, measured={}), damping, chosen.substeps, sag)
+        moving = parts.sum_of(lambda: (replace(flesh, measured={}), damping, chosen.substeps, sag))
         for name in names:
             options: dict[str, Any] = {
                 "rate": frame_rate(character, name, rate, kind),
