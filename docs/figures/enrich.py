@@ -23,7 +23,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "creature.glb", Path(folder) / "soft.glb"
         write_rigged_creature(source)
-        soft = {"hips": 2.0, "chest": 2.0}
+        soft = {"*ear": 2.5}
         made = enrich(source, target, clips=["hop"], soft=soft, settle=0.8, quality="draft")
     (motion,) = made.motions
     before = made.rigged.character.vertices_at(motion.times, "hop")

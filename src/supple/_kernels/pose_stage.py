@@ -9,8 +9,9 @@ import numpy as np
 
 from .compiling import inlined_kernel, inner_kernel, reordering_kernel
 from .material_call import evaluate_at
-from .pose_basis import add_inertia, interpolate_gap, interpolate_mass, shape_cells, weigh
+from .pose_basis import interpolate_gap, interpolate_mass, shape_cells, weigh
 from .pose_forces import assemble, strain_cells
+from .pose_inertia import add_inertia
 from .stepping import begin_stage, end_stage
 
 
@@ -108,7 +109,13 @@ def find_forces(q, options, model, room):
 def damp_examples(C, examples):
     """What the base C of the damping is to the examples, if there are any."""
     if examples is not None:
-        np.dot(examples.X, C, examples.C0X)
+        X, C0X = examples.X, examples.C0X
+        for m in range(len(X)):
+            for i in range(len(C)):
+                total = 0.0
+                for j in range(len(C)):
+                    total += X[m, j] * C[j, i]
+                C0X[m, i] = total
 
 
 @inlined_kernel

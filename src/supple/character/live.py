@@ -29,6 +29,7 @@ from supple.types import Floats
 
 _CUT = 0.2  # of the body's diagonal: a frame that leaves the path by more is a cut
 _PARTS = (1, 2, 4, 8)  # into which a step is cut that cannot be solved whole
+_RULES = 64  # tables of a rule that are kept, for as many lengths of a step
 _REACH = 0.5  # of the diagonal: as far as inertia may carry the slowest vibration
 
 Pose = ArrayLike | Callable[[float], ArrayLike]
@@ -69,7 +70,7 @@ class PoseSimulation(PoseState):
     ) -> None:
         instance("model", model, PoseSpaceModel, "a PoseSpaceModel")
         self.model = model
-        self.integrator = integrator if integrator is not None else BackwardEuler()
+        self._integrator = integrator if integrator is not None else BackwardEuler()
         self.dt = number("dt", dt, above=0, unit="s")
         self.substeps = whole_number("substeps", substeps, at_least=1)
         newton = solver if solver is not None else DenseNewton()
@@ -77,10 +78,10 @@ class PoseSimulation(PoseState):
         if dtype not in (np.float32, np.float64, "float32", "float64"):
             raise InputError(f"dtype={dtype!r}: give numpy.float32 or numpy.float64")
         size = float(np.linalg.norm(np.ptp(model.tet_rig.mesh.vertices, axis=0)))
-        self.cut_distance = _or("cut_distance", cut_distance, _CUT * size)
+        self._cut_distance = _or("cut_distance", cut_distance, _CUT * size)
         slowest = float(np.sqrt(max(model.squares[:, 0].min(), 0.0)))
         strongest = _REACH * size * slowest * max(slowest, 1 / self.dt) if slowest else np.inf
-        self.max_acceleration = _or("max_acceleration", max_acceleration, strongest)
+        self._max_acceleration = _or("max_acceleration", max_acceleration, strongest)
 
         self._rules: dict[tuple[float, bool], Stages] = {}
         rule = [self._stages(self.dt / self.substeps, start=start) for start in (True, False)]
@@ -88,7 +89,7 @@ class PoseSimulation(PoseState):
         arrays = StepArrays.of(model, np.dtype(dtype))
         self._solver = StepSolver(
             model, arrays, vectors, damping, newton, vector("gravity", gravity),
-            self.max_acceleration, self.cut_distance,
+            self._max_acceleration, self._cut_distance,
         )  # fmt: skip
         self._follower = Follower(model.tet_rig, arrays.needed)
         self._skin = SkinShape(model, np.dtype(dtype))
@@ -117,7 +118,8 @@ class PoseSimulation(PoseState):
         self._pushed = self._unpushed
         self._time = float(time)
         self._last = 0.0  # the length of the last substep
-        self._shown: Floats | None = None  # the surface at the start of the step, for the wind
+        # time and surface at the start of the last step, if it had wind
+        self._shown: tuple[float, Floats] | None = None
         self._has_past = self._settled = False
 
     def teleport(self, pose: ArrayLike) -> None:
@@ -133,6 +135,21 @@ class PoseSimulation(PoseState):
         self._has_past = False
 
     # -- stepping ------------------------------------------------------------------------
+
+    @property
+    def integrator(self) -> Integrator:
+        """The rule of the steps; another one needs another simulation."""
+        return self._integrator
+
+    @property
+    def cut_distance(self) -> float:
+        """[m]"""
+        return self._cut_distance
+
+    @property
+    def max_acceleration(self) -> float:
+        """[m/s²]"""
+        return self._max_acceleration
 
     @property
     def time(self) -> float:
@@ -171,13 +188,15 @@ class PoseSimulation(PoseState):
         if not self._settled:
             self._solver.settle(self._pushed)
             self._settled = True
-        f = self._external(end, new, span, force, wind)
-        self._advance(self._path.on(new, span), pose, f)
+        shown = None if wind is None else (self._time, self.vertices())
+        f = self._external(end, new, force, wind, shown)
+        cut = self._advance(self._path.on(new, span), pose, f)
+        self._shown = None if cut else shown
         self._pushed, self._pose = f, end
         self._time += span
 
-    def _advance(self, path: Path, pose: Pose, f: Floats) -> None:
-        """On to the end of the path."""
+    def _advance(self, path: Path, pose: Pose, f: Floats) -> bool:
+        """On to the end of the path; whether it is a cut."""
         jumps = f is not self._pushed and bool((f != self._pushed).any())
         span = path.spans[2]
         for parts in _PARTS:
@@ -193,10 +212,9 @@ class PoseSimulation(PoseState):
                 path, self._path.moving, told, count, rule, has_past, jumps, f, self._pushed
             )
             if reason == stepping.DONE:
-                self._path, self._last, self._has_past = path, h, True
-                if cut:
-                    self._path, self._shown = Path.jumped(path.end), None
-                return
+                self._path = Path.jumped(path.end) if cut else path
+                self._last, self._has_past = h, True
+                return cut
         raise StepFailed(
             _REASONS[reason],
             time=self._time + share * span,
@@ -220,9 +238,14 @@ class PoseSimulation(PoseState):
         return Sample(*(np.array(each) for each in zip(*samples, strict=True)))
 
     def _external(
-        self, pose: Floats, sample: Sample, span: float, force: Any, wind: Wind | None
+        self,
+        pose: Floats,
+        sample: Sample,
+        force: Any,
+        wind: Wind | None,
+        shown: tuple[float, Floats] | None,
     ) -> Floats:
-        """The reduced force from outside, (r,)."""
+        """The reduced force from outside, (r,); ``shown`` are time and surface now."""
         if force is None and wind is None:
             return self._unpushed
         solver = self._solver
@@ -234,12 +257,11 @@ class PoseSimulation(PoseState):
         elif force is not None:
             pulls = several("force", force, Pull, "simulation.pull(vertex, (0, 0, 1))")
         blown: Floats | None = None
-        if wind is not None:
+        if wind is not None and shown is not None:
             instance("wind", wind, Wind, "Wind(velocity=(5, 0, 0))")
-            now = self.vertices()
-            before = now if self._shown is None else self._shown
-            blown = self._skin.wind_force(wind, now, before, span)
-            self._shown = now
+            time, now = shown
+            before, x = (time - self.dt, now) if self._shown is None else self._shown
+            blown = self._skin.wind_force(wind, now, x, time - before)
         solver.weigh(sample)
         for pull in pulls:
             f += self._skin.pulled(pull, pose, solver.room.w)
@@ -251,7 +273,9 @@ class PoseSimulation(PoseState):
     def _stages(self, h: float, *, start: bool = False) -> Stages:
         key = h, start
         if key not in self._rules:
-            table = StageTable.of(self.integrator, h, start=start)
+            if len(self._rules) >= _RULES:
+                self._rules.clear()
+            table = StageTable.of(self._integrator, h, start=start)
             self._rules[key] = Stages(*(getattr(table, name) for name in Stages._fields))
         return self._rules[key]
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from supple._kernels import pose_frame, pose_path, pose_stage, stepping
 from supple._kernels.material_call import address_of
-from supple._kernels.pose_basis import add_inertia, interpolate_mass, weigh
+from supple._kernels.pose_basis import interpolate_mass, weigh
+from supple._kernels.pose_inertia import add_inertia
 from supple._kernels.pose_kept import keep
 from supple._kernels.pose_stage import Options, Stages
 from supple.character.live_arrays import StepArrays
@@ -65,6 +68,15 @@ class StepSolver:
     def twin(self) -> StepSolver:
         """The same with a state and room of its own."""
         return StepSolver(*self._made_of)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"made_of": self._made_of, "room": self.room, "taken": self._taken}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        StepSolver.__init__(self, *state["made_of"])
+        for array, kept in zip(self.room, state["room"], strict=True):
+            array[...] = kept
+        self._taken = state["taken"]
 
     # -- the state -----------------------------------------------------------------------
 
@@ -135,10 +147,16 @@ class StepSolver:
         force: Floats,
         pushed: Floats,
     ) -> tuple[int, float, bool]:
-        """``pose_frame.run_frame`` with this state."""
-        found: tuple[int, float, bool] = pose_frame.run_frame(
-            path, moving, told, count, *rule, has_past, jumps, force, pushed, self._kept
-        )
+        """``pose_frame.run_frame`` with this state, which is as it was where anything is raised."""
+        room = self.room
+        try:
+            found: tuple[int, float, bool] = pose_frame.run_frame(
+                path, moving, told, count, *rule, has_past, jumps, force, pushed, self._kept
+            )
+        except BaseException:  # of a material in Python, or an interruption
+            room.history[:], room.rig_history[:] = room.saved, room.rig_saved
+            self.weigh(self._taken)
+            raise
         if found[0] == stepping.DONE:
             self._taken = path.end
         else:

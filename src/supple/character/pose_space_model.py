@@ -183,6 +183,14 @@ def _check(model: PoseSpaceModel) -> None:
         raise InputError("the stiffness gaps of the model do not fit together, or are not finite")
     if model.masses.min() <= 0 or np.einsum("iikk->ik", model.gram).min() <= 0:
         raise InputError("masses of the model must be positive")
+    rig = model.tet_rig.rig
+    features = len(rig.features(rig.neutral))
+    for known in (model.weights, model.gaps.weights, model.tet_rig.weights):
+        if known is not None and known.features.shape[1] != features:
+            raise InputError(
+                f"the model was made with a rig whose poses have {known.features.shape[1]} "
+                f"features; those of this rig have {features}: give the rig with the same clips"
+            )
     if model.weights.count != m:
         raise InputError(f"weights of the model are for {model.weights.count} poses, not {m}")
     if len(model.tet_rig.rig.vertices(model.tet_rig.rig.neutral)) != skin:
