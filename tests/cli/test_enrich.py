@@ -9,6 +9,7 @@ import pytest
 
 from supple.character.soft_character import QUALITIES, Quality
 from supple.cli import main
+from supple.errors import ContactNotKept
 from supple.io.played_gltf import PlayedGltf
 
 from ..character.posts import post
@@ -64,6 +65,15 @@ def test_interrupted_after_the_model_it_goes_on_from_there(folder, capsys, monke
     written = (folder / "m.supple").stat().st_mtime_ns
     assert main(words) == 0
     assert (folder / "m.supple").stat().st_mtime_ns == written
+
+
+def test_a_contact_that_is_left_out_is_told(folder, capsys, monkeypatch):
+    def refuse(*_):
+        raise ContactNotKept("its rows depend on each other")
+
+    monkeypatch.setattr("supple.character.pose_bases.self_contact", refuse)
+    assert main(["enrich", "post.glb", "--quality", "draft", "--clips", "bend"]) == 0
+    assert "note: without contact: pose 1: its rows depend" in capsys.readouterr().err
 
 
 def test_without_softness_the_clips_come_back(folder, capsys):
