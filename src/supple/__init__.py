@@ -47,7 +47,7 @@ __getattr__, __dir__, __all__ = names_later(
             "design_damping fit_ring_down wish"
         ),
         "elastic_body": "ElasticBody",
-        "errors": "InputError MeshError MissingExtra StepFailed SuppleError",
+        "errors": "ContactNotKept InputError MeshError MissingExtra StepFailed SuppleError",
         "integrators": (
             "BDF2 BackwardEuler Bathe Integrator Newmark RK4 SymplecticEuler TRBDF2 Trapezoidal"
         ),

@@ -90,6 +90,7 @@ from .design import design_damping as design_damping
 from .design import fit_ring_down as fit_ring_down
 from .design import wish as wish
 from .elastic_body import ElasticBody as ElasticBody
+from .errors import ContactNotKept as ContactNotKept
 from .errors import InputError as InputError
 from .errors import MeshError as MeshError
 from .errors import MissingExtra as MissingExtra
