@@ -117,7 +117,7 @@ def select(
         for k in range(_ROUNDS if search.error > tolerance else 0):
             better = search.exchanged(most, step)
             tell(k + 1, _ROUNDS)
-            if not better:
+            if not better or search.error <= tolerance:
                 break
     return Selection(search.chosen, search.weights, search.errors)
 
