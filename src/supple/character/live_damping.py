@@ -42,7 +42,7 @@ class PoseDamping:
         at_rest = base.at is StiffnessAt.REST
         if not isinstance(damping, ExampleDamping):
             return cls(alpha, beta, at_rest)
-        neutral = _Neutral(model)
+        neutral = NeutralModel(model)
         C = alpha * neutral.mass + beta * np.diag(np.maximum(model.squares[0], 0.0))
         reduced = ReducedExamples.of(damping, cast(Any, neutral), C)
         return cls(alpha, beta, at_rest, reduced, reduced.compiled(np.zeros_like(C)))
@@ -59,7 +59,7 @@ def _single(name: str, value: Any) -> float:
     return float(cast(float, value))
 
 
-class _Neutral:
+class NeutralModel:
     """The reduced model of the neutral pose, as far as examples ask for it."""
 
     def __init__(self, model: PoseSpaceModel) -> None:
@@ -74,9 +74,13 @@ class _Neutral:
 
     def coordinates(self, shape: Floats) -> Floats:
         """The nearest coordinates (r,) to displacements (n, 3), by mass."""
-        weighted = np.einsum("n,ni,nir->r", self._masses, shape, self._basis)
-        q: Floats = np.linalg.solve(self.mass, self._scale * weighted)
+        q: Floats = np.linalg.solve(self.mass, self.gathered(self._masses[:, None] * shape))
         return q
+
+    def gathered(self, forces: Floats) -> Floats:
+        """The reduced force (r,) of forces (n, 3) [N]."""
+        f: Floats = self._scale * np.einsum("ni,nir->r", forces, self._basis)
+        return f
 
     def displacements(self, q: Floats) -> Floats:
         """(n, 3) for coordinates (r,)."""

@@ -63,6 +63,18 @@ class PoseState:
         """Elastic energy [J]."""
         return self._solver.elastic()
 
+    @property
+    def elastic_force(self) -> Floats:
+        """U(p)ᵀ f_int at q, by cubature (Eq. 21), (r,)."""
+        self._solver.forces(self._solver.room.history[0])
+        return np.array(self._solver.room.R)
+
+    @property
+    def stiffness(self) -> Floats:
+        """U(p)ᵀ K U(p) at q, by cubature (Eq. 22), (r, r)."""
+        self._solver.forces(self._solver.room.history[0])
+        return np.array(self._solver.room.K)
+
     def surface_displacements(self) -> Floats:
         """A U(p) q: how far the surface is from the rig's [m], (surface vertices, 3)."""
         return self._skin.displacements(

@@ -14,13 +14,15 @@ from supple.body import Body
 from supple.character.sparse_samples import ColumnGroups, Part, SparseSamples, sizes_of
 from supple.reduction.cubature import gradients_of_basis
 from supple.reduction.cubature_poses import SCALES, energies_and_forces, linear_forces
-from supple.types import Floats, Ints
+from supple.types import Bools, Floats, Ints
 
 _CHUNK = 2**20  # numbers in flight while cells are evaluated: 8 MB
 _MOST = 0.9  # of the energy: in cells whose gradient is below the amplitude of a sample
 _MARGIN = 1.25  # a sample this much larger must not yet turn a cell inside out
 _SHRINK = 0.8  # what a sample that does is multiplied by
 _LOWEST = -0.25  # of the stiffness of all cells: the most that cubature may have too much
+_ROUNDS = 50  # of bounding that, and of keeping regions apart
+_ROUNDING = 1e-9  # of such shares
 _LINEAR = 0.25  # how much the linear part of forces counts, which the stiffness of the body mends
 
 
@@ -53,7 +55,7 @@ class RestPose:
         rest = self.body.evaluate(still, order=2, cell_factors=counted).stiffness
         pushed = [self.body.pattern.multiply(rest, phi).reshape(-1) for phi in self.shapes]
         K = np.array(pushed) @ self.shapes.reshape(len(self.shapes), -1).T
-        return np.asarray((K + K.T) / 2)
+        return np.where(self._coupled, (K + K.T) / 2, 0.0)
 
     @cached_property
     def squares(self) -> Floats:
@@ -171,14 +173,29 @@ class RestPose:
         """D, K̃ of all cells at rest less that of cubature cells with weights (c,), (r, r).
 
         What those have too much is taken back by a negative spring. One nearly as strong as the
-        body would win where cells soften: its share is bounded.
+        body would win where cells soften: its share is bounded. What bounds it spreads over all
+        columns, also of regions that have no cell in common; these are kept apart, in turns.
         """
-        from scipy.linalg import eigh  # slow to import
+        from scipy.linalg import eigh, eigvalsh  # slow to import
 
-        lacking = self.stiffness - self.linear_stiffness(cells, weights)
-        shares, modes = eigh(lacking, self.stiffness)
-        duals = self.stiffness @ modes
-        return np.asarray((np.maximum(shares, _LOWEST) * duals) @ duals.T)
+        D = np.where(self._coupled, self.stiffness - self.linear_stiffness(cells, weights), 0.0)
+        for _ in range(_ROUNDS):
+            shares, modes = eigh(D, self.stiffness)
+            if shares[0] >= _LOWEST - _ROUNDING:
+                return D
+            duals = self.stiffness @ modes
+            raised = D + (np.maximum(_LOWEST - shares, 0.0) * duals) @ duals.T
+            D = np.where(self._coupled, raised, 0.0)
+        missing = max(_LOWEST - float(eigvalsh(D, self.stiffness)[0]), 0.0)
+        return np.asarray(D + missing * self.stiffness)
+
+    @cached_property
+    def _coupled(self) -> Bools:
+        """Columns that some cell feels both of, (r, r); regions apart have nothing to do with it."""
+        coupled = np.zeros(self.mass.shape, dtype=bool)
+        for columns in self.groups.columns:
+            coupled[np.ix_(columns, columns)] = True
+        return coupled
 
     def samples(self, q: Floats, pool: Ints) -> SparseSamples:
         """What the cells of ``pool`` (c,) give in samples (T, r), and all cells together.

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..body import Body
+from ..character.pose_space_model import PoseSpaceModel
 from ..checks import instance, number, whole_number
 from ..damping import Curve, ExampleDamping, Measure
 from ..errors import InputError, StepFailed
@@ -27,7 +28,7 @@ _FAINTEST = 1e-6  # share of a start that a motion can be told from nothing, or 
 
 
 def design_damping(
-    body: Body | ReducedModel,
+    body: Body | ReducedModel | PoseSpaceModel,
     damping: ExampleDamping,
     targets: Sequence[Unloading],
     *,

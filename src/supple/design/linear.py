@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..body import Body
+from ..character.pose_space_model import PoseSpaceModel
 from ..damping import ExampleDamping
 from ..reduction import ReducedModel
 from ..types import Progress
@@ -23,7 +24,7 @@ _ACCURACY = 0.01  # of log₁₀ γ
 
 
 def best_linear_damping(
-    body: Body | ReducedModel,
+    body: Body | ReducedModel | PoseSpaceModel,
     damping: ExampleDamping,
     targets: Sequence[Unloading],
     *,

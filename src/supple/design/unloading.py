@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..body import Body
+from ..character.pose_space_model import PoseSpaceModel
 from ..checks import vector
 from ..damping import Damping, ExampleDamping
 from ..damping.example import examples_on, excitation_duals
@@ -208,7 +209,7 @@ class FullTestbed(Testbed):
     def _imbalance(self, gravity: Floats) -> tuple[float, float]:
         elastic = self._body.force(self._about)[self._body.free]
         weight = self._body.weight(gravity)[self._body.free]
-        return _norm(elastic - weight), _norm(elastic) + _norm(weight)
+        return norm(elastic - weight), norm(elastic) + norm(weight)
 
     def _release(self, damping: Damping, example: int, start: float) -> None:
         self._simulation = Simulation(self._body, damping=damping, **self._options)
@@ -239,15 +240,12 @@ class ReducedTestbed(Testbed):
         self._simulation = model.simulation(damping=damping, **self._options)
 
     def _squares(self) -> Floats:
-        K, momenta = self._model.stiffness(self._about), self._X @ self._model.mass
-        answers = np.linalg.solve(K, momenta.T).T
-        squares: Floats = np.sum(self._X * momenta, axis=1)
-        squares /= np.sum(momenta * answers, axis=1)
-        return squares
+        K = self._model.stiffness(self._about)
+        return squares_in_coordinates(self._X, self._model.mass, K)
 
     def _imbalance(self, gravity: Floats) -> tuple[float, float]:
         elastic, weight = self._model.force(self._about), self._model.weight(gravity)
-        return _norm(elastic - weight), _norm(elastic) + _norm(weight)
+        return norm(elastic - weight), norm(elastic) + norm(weight)
 
     def _release(self, damping: Damping, example: int, start: float) -> None:
         self._simulation.damping = damping
@@ -261,12 +259,28 @@ class ReducedTestbed(Testbed):
         return (q[1:] - self._about) @ dual, v[1:] @ dual
 
 
-def _norm(forces: Floats) -> float:
+def squares_in_coordinates(X: Floats, M: Floats, K: Floats) -> Floats:
+    """ω² [1/s²] of examples X (k, r), of which ``Testbed._squares`` tells."""
+    momenta = X @ M
+    answers = np.linalg.solve(K, momenta.T).T
+    squares: Floats = np.sum(X * momenta, axis=1)
+    squares /= np.sum(momenta * answers, axis=1)
+    return squares
+
+
+def norm(forces: Floats) -> float:
+    """Euclid's, of all components."""
     return float(np.linalg.norm(forces))
 
 
-def make_testbed(body: Body | ReducedModel, damping: ExampleDamping, **options: Any) -> Testbed:
-    """Unloading tests of a body, or of its reduced model."""
+def make_testbed(
+    body: Body | ReducedModel | PoseSpaceModel, damping: ExampleDamping, **options: Any
+) -> Testbed:
+    """Unloading tests of a body, of its reduced model, or of a character."""
     if isinstance(body, ReducedModel):
         return ReducedTestbed(body, damping, **options)
+    if isinstance(body, PoseSpaceModel):
+        from .pose_unloading import PoseTestbed
+
+        return PoseTestbed(body, damping, **options)
     return FullTestbed(body, damping, **options)

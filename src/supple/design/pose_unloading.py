@@ -1,0 +1,51 @@
+"""Unloading tests of a character that stands in its neutral pose."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..character.live import PoseSimulation
+from ..character.live_damping import NeutralModel
+from ..character.pose_space_model import PoseSpaceModel
+from ..damping import Damping, ExampleDamping
+from ..damping.example import excitation_duals
+from ..types import Floats
+from .unloading import Testbed, norm, squares_in_coordinates
+
+
+class PoseTestbed(Testbed):
+    """Unloading tests with a pose-space model, whose rig stands still."""
+
+    def __init__(self, model: PoseSpaceModel, damping: ExampleDamping, **options: Any) -> None:
+        self._model, self._neutral = model, NeutralModel(model)
+        found = [self._neutral.coordinates(example.shape) for example in damping.examples]
+        self._X = np.reshape(found, (-1, model.n_coordinates))
+        self._duals = excitation_duals(self._X, self._X @ self._neutral.mass)
+        self._about = np.zeros(model.n_coordinates)
+        if damping.about is not None:
+            self._about = self._neutral.coordinates(damping.about)
+        self._simulation = PoseSimulation(model)
+        self._simulation.q = self._about
+        super().__init__(damping, **options)
+
+    def _squares(self) -> Floats:
+        return squares_in_coordinates(self._X, self._neutral.mass, self._simulation.stiffness)
+
+    def _imbalance(self, gravity: Floats) -> tuple[float, float]:
+        elastic = self._simulation.elastic_force
+        weight = self._neutral.gathered(self._model.masses[:, None] * gravity)
+        return norm(elastic - weight), norm(elastic) + norm(weight)
+
+    def _release(self, damping: Damping, example: int, start: float) -> None:
+        self._simulation = PoseSimulation(self._model, damping=damping, **self._options)
+        self._simulation.q = self._about + start * self._X[example]
+
+    def _follow(self, example: int, steps: int) -> tuple[Floats, Floats]:
+        simulation, dual = self._simulation, self._duals[example]
+        x, v = np.empty((2, steps))
+        for k in range(steps):
+            simulation.step(simulation.pose)
+            x[k], v[k] = dual @ (simulation.q - self._about), dual @ simulation.v
+        return x, v
