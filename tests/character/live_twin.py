@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from supple.character.pose_space_model import PoseSpaceModel
-from supple.integrators import ImplicitIntegrator, State
+from supple.integrators import ImplicitIntegrator, Newmark, State
 
 
 class Twin:
@@ -70,12 +70,16 @@ def stepped(
     weight = -twin.inertia(np.tile(gravity, (len(x), 1)))
     start = np.linalg.solve(twin.M, weight)
     flesh, bones = State(0.0, np.zeros(r), np.zeros(r), start), State(0.0, x, 0 * x, 0 * x)
-    found = []
+    path, found = [x] * 4, []
     for pose in poses[1:]:
         twin = Twin(model, pose)
         stage, rig_stage = (next(rule.stages(s, None, dt)) for s in (flesh, bones))
         x = rig.vertices(pose)
-        f = twin.inertia(rig_stage.acceleration(x) - gravity)
+        path = [*path[1:], x]
+        moved = rig_stage.acceleration(x)
+        if isinstance(rule, Newmark):  # the cubic through four frames, at the last of them
+            moved = np.tensordot([-1.0, 4.0, -5.0, 2.0], path, axes=1) / dt**2
+        f = twin.inertia(moved - gravity)
         q = flesh.u.copy()
         for _ in range(30):
             _, R, K = twin.evaluate(q)

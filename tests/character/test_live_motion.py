@@ -16,19 +16,13 @@ from supple.character.live_forces import Wind
 from supple.character.live_rig import Path, Sample
 from supple.character.pose_space_model import PoseSpaceModel
 
-from .pose_models import FramedBend, beam, bend_rig, model_of
+from .pose_models import FramedBend, beam, bend_rig, model_of, poses_at
 
 MESH = beam((5, 2, 2))
 SKIN = MESH.boundary()
 SIZE = float(np.linalg.norm([1.0, 0.3, 0.3]))
 EXACT = sp.DenseNewton(tolerance=1e-10)
 RULES = [sp.BackwardEuler(), sp.Newmark(), sp.Trapezoidal(), sp.BDF2(), sp.TRBDF2(), sp.Bathe()]
-
-
-def poses_at(curvatures: list[float], width: int) -> np.ndarray:
-    poses = np.zeros((len(curvatures), width))
-    poses[:, 0] = curvatures
-    return poses
 
 
 @pytest.fixture(scope="module")
@@ -148,25 +142,6 @@ def test_a_frame_that_turns_carries_the_flesh_along(framed: PoseSpaceModel) -> N
 # -- standing still, jumping -----------------------------------------------------------
 
 
-@pytest.mark.parametrize("material", [sp.StVK, sp.StableNeoHookean, sp.NeoHookean])
-@pytest.mark.parametrize("iterations", [1, 20])
-def test_energy_does_not_grow_while_the_pose_stands_still(
-    material: type[sp.Material], iterations: int
-) -> None:
-    made = model_of(
-        bend_rig(SKIN), MESH, poses_at([0.0, 1.5], 4), 6, material=material(young=2e4, poisson=0.4)
-    )
-    sim = PoseSimulation(made, solver=sp.DenseNewton(max_iterations=iterations))
-    sim.reset([0.8, 0, 0, 0])
-    sim.v = np.linspace(3.0, 1.0, 6)
-    energies = []
-    for _ in range(100):
-        sim.step([0.8, 0, 0, 0])
-        energies.append(sim.kinetic + sim.elastic)
-    assert np.diff(energies).max() < 1e-9 * energies[0]
-    assert energies[-1] < 0.5 * energies[0]
-
-
 def test_at_rest_it_stays_at_rest(framed: PoseSpaceModel) -> None:
     sim = PoseSimulation(framed, integrator=sp.BDF2())
     pose = np.array([0.7, 1.0, 2.0, 3.0, 0.1, 0.2, 0.3])
@@ -202,8 +177,7 @@ def test_a_cut_between_far_poses_stays_bounded(framed: PoseSpaceModel) -> None:
         for k in range(120):
             sim.step(framed.poses[1 + (k // 20) % 2])  # to and fro within one frame
             far.append(reach(sim))
-        assert max(far) < 0.7 * SIZE
-        assert far[-1] < 0.7 * SIZE
+        assert max(far) < 0.7 * SIZE  # a cut that counts as motion throws it 3 times its size away
 
 
 def test_a_failing_step_leaves_everything_as_it_was(

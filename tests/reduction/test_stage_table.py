@@ -48,3 +48,10 @@ class TestStageTable:
         start = StageTable.of(rule(), 0.1, start=True)
         assert start.w_guess[0, 0] == 1.0
         assert not start.w_guess[0, 1:].any()
+
+    @pytest.mark.parametrize("rule", IMPLICIT, ids=lambda rule: rule.__name__)
+    def test_only_trapezoids_keep_rates_that_displacements_do_not_bear_out(
+        self, rule: type[ImplicitIntegrator]
+    ) -> None:
+        table = StageTable.of(rule(), 0.1, start=False)
+        assert table.keeps_rates == (rule.__name__ in ("Newmark", "Trapezoidal"))

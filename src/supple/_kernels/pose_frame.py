@@ -3,9 +3,9 @@
 from .compiling import inner_kernel, reordering_kernel
 from .dense import solve_symmetric
 from .pose_newton import solve_stage
-from .pose_path import between, move, stand, surprise
+from .pose_path import between, catch_up, feel, leave_out, move, stand, surprise
 from .pose_stage import end_step
-from .stepping import DONE, NOT_DEFINITE
+from .stepping import DONE, NOT_DEFINITE, TOO_FAR
 
 ON_TIME = 1e-9  # of a frame
 
@@ -23,6 +23,15 @@ def solve_mass(M, A, b):
     """b = M⁻¹ b; returns whether that was possible. A is scratch."""
     copy(M, A)
     return solve_symmetric(A, b)
+
+
+@inner_kernel
+def norm_square(x):
+    """x·x"""
+    total = 0.0
+    for i in range(len(x)):
+        total += x[i] * x[i]
+    return total
 
 
 @reordering_kernel
@@ -45,12 +54,19 @@ def run_frame(
     copy(history, room.saved)
     copy(rig_history, room.rig_saved)
     cut = False
+    room.excess[:] = 0.0
     if not moving:
+        room.lag[:] = 0.0
         move(now.x, new.x, span, h, places, rig_history)
     else:
         apart = surprise(new.x, now.x, before.x, span / path.spans[1], places, model.masses)
         cut = apart > options.cut_distance
+        if not cut:
+            most = max(options.max_acceleration * span, options.max_jump)
+            leave_out(path, most, places, room.excess)
+            catch_up(room.excess, h, rig_history)
     if cut:
+        room.felt[:] = 0.0
         stand(new.x, places, rig_history)
         has_past = False
     reason, share = DONE, 0.0
@@ -75,16 +91,24 @@ def run_frame(
                     x, features = room.way_x, room.way_features
                     frames = room.way_frames[: len(new.frames)]
                     between(path, share, x, frames, features)
+            if not cut:
+                feel(path, share, options.by_path, places, room.excess, room.lag, room.felt)
             reason = solve_stage(
                 s, stages, x, frames, features, force, options, examples, model, room
             )
             stage += 1
         if reason != DONE:
-            copy(room.saved, history)
-            copy(room.rig_saved, rig_history)
             break
         last = 3 + 3 * len(stages.times)
         end_step(last, history)
         end_step(last, rig_history)
         has_past = True
+        if not norm_square(history[0]) <= options.farthest:
+            reason = TOO_FAR
+    if reason == DONE:
+        for i in range(len(room.lag)):
+            room.lag[i] = -path.spans[1] * room.excess[i]
+    else:
+        copy(room.saved, history)
+        copy(room.rig_saved, rig_history)
     return reason, share, cut

@@ -8,11 +8,11 @@ from .pose_basis import interpolate_rows
 
 
 @reordering_kernel
-def add_inertia(c_a, x_a, x, frames, limit, gravity, w, scale, model, U, f):
+def add_inertia(c_a, x_a, x, frames, gravity, w, scale, model, U, f):
     """f += −Σ_s v_s U_sᵀ m_s a_s (Eqs. 23–24) and the weight; x and x_a are (s, 3) flat.
 
-    The acceleration of the rig is the integrator's, a = c_a (x − x̂_a), cut to ``limit``. Where the
-    rig has frames, the weight is added up over the same vertices; without, it is exact.
+    The acceleration of the rig is the integrator's, a = c_a (x − x̂_a). Where the rig has frames, the
+    weight is added up over the same vertices; without, it is exact.
     """
     groups, places, masses, sums = model.vertices, model.places, model.masses, model.sums
     basis, basis_starts = groups.basis, groups.basis_starts
@@ -22,14 +22,12 @@ def add_inertia(c_a, x_a, x, frames, limit, gravity, w, scale, model, U, f):
         s = np.uint64(groups.column_starts[g + 1] - first)
         for v in range(groups.starts[g], groups.starts[g + 1]):
             o = 3 * v
-            a0, a1, a2 = (
-                c_a * (x[o] - x_a[o]),
-                c_a * (x[o + 1] - x_a[o + 1]),
-                c_a * (x[o + 2] - x_a[o + 2]),
+            share = -masses[v] * c_a
+            z0, z1, z2 = (
+                share * (x[o] - x_a[o]),
+                share * (x[o + 1] - x_a[o + 1]),
+                share * (x[o + 2] - x_a[o + 2]),
             )
-            size = np.sqrt(a0 * a0 + a1 * a1 + a2 * a2)
-            share = -masses[v] * (limit / size if size > limit else 1.0)
-            z0, z1, z2 = share * a0, share * a1, share * a2
             if turned:
                 z0 += masses[v] * gravity[0]
                 z1 += masses[v] * gravity[1]

@@ -40,6 +40,36 @@ def move(now, new, span, h, places, rig_history):
             rig_history[3, n] -= h * v
 
 
+@inner_kernel
+def leave_out(path, most, places, excess):
+    """How much faster each vertex gets at the last frame than by ``most`` [m/s], (3 s,)."""
+    _, b, c = path.spans
+    before, now, new = path.samples[1].x, path.samples[2].x, path.samples[3].x
+    for k in range(len(places)):
+        n = places[k]
+        square = 0.0
+        for i in range(3):
+            jump = (new[n, i] - now[n, i]) / c - (now[n, i] - before[n, i]) / b
+            excess[3 * k + i] = jump
+            square += jump * jump
+        size = np.sqrt(square)
+        share = 1.0 - most / size if size > most else 0.0
+        for i in range(3):
+            excess[3 * k + i] *= share
+
+
+@inner_kernel
+def catch_up(excess, h, rig_history):
+    """As if the rig had been so much faster all along: that part of its jump is not felt.
+
+    Every rule is exact for even motion, so that nothing else changes; ``h`` is that of the steps.
+    """
+    for i in range(len(excess)):
+        rig_history[1, i] += excess[i]
+        rig_history[4, i] += excess[i]
+        rig_history[3, i] -= h * excess[i]
+
+
 @inlined_kernel
 def slope(first, last):
     """Weights of the slope at the end of a parabola through three values, so far apart."""
@@ -47,22 +77,67 @@ def slope(first, last):
     return last / (first * both), -both / (first * last), (both + last) / (both * last)
 
 
-@kernel
-def between(path, s, x, frames, features):
-    """The rig at a share s of the way from the last frame but one to the last.
+@inlined_kernel
+def way(spans, s):
+    """Weights of the four frames at a share s of the way from the last but one to the last.
 
-    It goes along cubics whose slopes at the frames are those of parabolas through the frame and the
-    two before it: smooth, exact for motion at constant acceleration, and it asks for nothing that
+    They are of cubics whose slopes at the frames are those of parabolas through the frame and the
+    two before it: smooth, exact for motion at constant acceleration, and nothing is asked for that
     is still to come.
     """
-    a, b, c = path.spans
+    a, b, c = spans
     start, end = slope(a, b), slope(b, c)  # times c, at the last frame but one and at the last
     rising = (3.0 - 2.0 * s) * s * s
     at_start, at_end = s * (1.0 - s) * (1.0 - s) * c, s * (1.0 - s) * s * c
-    w0 = at_start * start[0]
-    w1 = at_start * start[1] - at_end * end[0]
-    w2 = 1.0 - rising + at_start * start[2] - at_end * end[1]
-    w3 = rising - at_end * end[2]
+    return (
+        at_start * start[0],
+        at_start * start[1] - at_end * end[0],
+        1.0 - rising + at_start * start[2] - at_end * end[1],
+        rising - at_end * end[2],
+    )
+
+
+@inlined_kernel
+def curvature(spans, s):
+    """Weights of the four frames in the acceleration of the cubic through all of them [1/s²]."""
+    a, b, c = spans
+    t = s * c
+    one, two, four = -a - b, -b, c  # the third is at 0
+    return (
+        2.0 * (3.0 * t - two - four) / ((one - two) * one * (one - four)),
+        2.0 * (3.0 * t - one - four) / ((two - one) * two * (two - four)),
+        2.0 * (3.0 * t - one - two - four) / (-one * two * four),
+        2.0 * (3.0 * t - one - two) / ((four - one) * (four - two) * four),
+    )
+
+
+@inner_kernel
+def feel(path, s, by_path, places, excess, lag, felt):
+    """What to change in how the rig goes on at a share s of the frame, (3 s,).
+
+    That is where its vertices are felt to be beside their places [m], as the two frames before have
+    caught up, the first of them by ``lag`` [m] already; or with ``by_path`` the acceleration of the
+    path, with them [m/s²].
+    """
+    a, b, _ = path.spans
+    w0, w1, w2, w3 = curvature(path.spans, s) if by_path else way(path.spans, s)
+    behind = w0 * (a + b) + w1 * b
+    one, two, three, four = path.samples
+    for k in range(len(places)):
+        n = places[k]
+        for i in range(3):
+            moved = w0 * lag[3 * k + i] - behind * excess[3 * k + i]
+            if by_path:
+                moved += (
+                    w0 * one.x[n, i] + w1 * two.x[n, i] + w2 * three.x[n, i] + w3 * four.x[n, i]
+                )
+            felt[3 * k + i] = moved
+
+
+@kernel
+def between(path, s, x, frames, features):
+    """The rig at a share s of the way from the last frame but one to the last."""
+    w0, w1, w2, w3 = way(path.spans, s)
     one, two, three, four = path.samples
     for n in range(len(x)):
         for i in range(3):

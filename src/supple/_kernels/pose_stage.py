@@ -35,11 +35,14 @@ class Options(NamedTuple):
     beta: float
     beta_at_rest: float
     max_acceleration: float  # that a vertex of the rig is felt to have [m/s²]
+    max_jump: float  # of its speed, that is felt at once however short a frame is [m/s]
+    by_path: bool  # the rig's acceleration is that of its path, not the integrator's
     cut_distance: float  # a frame that leaves the path by more is a cut [m]
     thinnest: float  # det F that a step may leave in a cell; −∞ where any will do
     max_iterations: int
     tolerance: float
     nothing: float  # corrections below this are rounding
+    farthest: float  # Σ q² of flesh that has left the body [kg m²]
 
 
 class Room(NamedTuple):
@@ -82,6 +85,9 @@ class Room(NamedTuple):
     rig_v: np.ndarray  # (3 s,)
     rig_a: np.ndarray  # (3 s,)
     rig_rates: np.ndarray  # (2, 3 s)
+    excess: np.ndarray  # (3 s,) of its speed, that is not felt [m/s]
+    lag: np.ndarray  # (3 s,) how far the frame before this was taken to catch up [m]
+    felt: np.ndarray  # (3 s,) what both change, or the acceleration of its path
     way_x: np.ndarray  # (k, 3) the rig between two frames
     way_frames: np.ndarray  # (k, 3, 3)
     way_features: np.ndarray  # (f,)
@@ -158,15 +164,20 @@ def enter_stage(s, stages, x, frames, force, options, model, room):
     w_v, w_a, w_guess = stages.w_v, stages.w_a, stages.w_guess
     begin_stage(s, w_v, w_a, w_guess, room.history, room.x_v, room.x_a, room.x)
     begin_stage(s, w_v, w_a, w_guess, room.rig_history, room.rig_v, room.rig_a, room.rig)
-    rig, places, f = room.rig, model.places, room.f
+    rig, felt, places, f = room.rig, room.felt, model.places, room.f
     for k in range(len(places)):
         for i in range(3):
-            rig[3 * k + i] = x[places[k], i]
+            n = 3 * k + i
+            rig[n] = x[places[k], i]
+            if options.by_path:
+                room.rig_a[n] = rig[n] - felt[n] / stages.c_a[s]
+            else:
+                rig[n] += felt[n]
     for i in range(len(f)):
         f[i] = force[i]
     add_inertia(
-        stages.c_a[s], room.rig_a, rig, frames, options.max_acceleration, options.gravity,
-        room.w, room.scale, model, room.U, f,
+        stages.c_a[s], room.rig_a, rig, frames, options.gravity, room.w, room.scale, model,
+        room.U, f,
     )  # fmt: skip
     return strain(room.x, model, room)
 

@@ -25,6 +25,7 @@ DONE = 0
 NOT_FINITE = 1
 NOT_CONVERGED = 2
 NOT_DEFINITE = 3
+TOO_FAR = 4
 
 
 @inlined_kernel

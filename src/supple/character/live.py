@@ -16,7 +16,7 @@ from supple.character.live_arrays import StepArrays
 from supple.character.live_forces import Pull, Wind
 from supple.character.live_rig import Follower, Path, Sample
 from supple.character.live_shape import SkinShape
-from supple.character.live_solver import StepSolver
+from supple.character.live_solver import Bounds, StepSolver
 from supple.character.live_state import PoseState
 from supple.character.pose_space_model import PoseSpaceModel
 from supple.checks import instance, number, numbers, several, vector, whole_number
@@ -45,9 +45,9 @@ class PoseSimulation(PoseState):
 
     Jumps are no motion. A frame that is further than ``cut_distance`` [m] from where the rig would
     be at the speed it had, root of the mean square by mass, is a cut: it exerts no force, and the
-    frame after it tells the speed. ``max_acceleration`` [m/s²] bounds what a vertex feels of any
-    other. Unless given, they are a fifth of the body's diagonal, and what throws the slowest
-    vibration half a diagonal away within one frame.
+    frame after it tells the speed. ``max_acceleration`` [m/s²], from frame to frame, bounds what a
+    vertex feels of any other. Unless given, they are a fifth of the body's diagonal, and what
+    throws the slowest vibration half a diagonal away, at once or by and by.
 
     ``dtype`` is that of the stored bases; numpy.float32 needs half the memory, and keeps seven
     digits.
@@ -78,18 +78,20 @@ class PoseSimulation(PoseState):
         if dtype not in (np.float32, np.float64, "float32", "float64"):
             raise InputError(f"dtype={dtype!r}: give numpy.float32 or numpy.float64")
         size = float(np.linalg.norm(np.ptp(model.tet_rig.mesh.vertices, axis=0)))
-        self._cut_distance = _or("cut_distance", cut_distance, _CUT * size)
         slowest = float(np.sqrt(max(model.squares[:, 0].min(), 0.0)))
-        strongest = _REACH * size * slowest * max(slowest, 1 / self.dt) if slowest else np.inf
-        self._max_acceleration = _or("max_acceleration", max_acceleration, strongest)
-
+        jump = _REACH * size * slowest if slowest else np.inf
+        self._bounds = Bounds(
+            _or("cut_distance", cut_distance, _CUT * size),
+            _or("max_acceleration", max_acceleration, slowest * jump if slowest else np.inf),
+            jump if max_acceleration is None else 0.0,
+        )
         self._rules: dict[tuple[float, bool], Stages] = {}
         rule = [self._stages(self.dt / self.substeps, start=start) for start in (True, False)]
         vectors = max(stages.w_v.shape[1] for stages in rule)
         arrays = StepArrays.of(model, np.dtype(dtype))
         self._solver = StepSolver(
-            model, arrays, vectors, damping, newton, vector("gravity", gravity),
-            self._max_acceleration, self._cut_distance,
+            model, arrays, vectors, damping, newton, vector("gravity", gravity), self._bounds,
+            self._table(self.dt, start=False).keeps_rates,
         )  # fmt: skip
         self._follower = Follower(model.tet_rig, arrays.needed)
         self._skin = SkinShape(model, np.dtype(dtype))
@@ -144,12 +146,12 @@ class PoseSimulation(PoseState):
     @property
     def cut_distance(self) -> float:
         """[m]"""
-        return self._cut_distance
+        return self._bounds.cut
 
     @property
     def max_acceleration(self) -> float:
         """[m/s²]"""
-        return self._max_acceleration
+        return max(self._bounds.acceleration, self._bounds.jump / self.dt)
 
     @property
     def time(self) -> float:
@@ -160,12 +162,13 @@ class PoseSimulation(PoseState):
         """A force (3,) [N] at a vertex of the surface, or of the tet mesh where ``inside``."""
         model = self.model
         count = len(model.tet_rig.mesh.vertices) if inside else len(model.skin_cells)
-        if not 0 <= int(vertex) < count:
+        at = whole_number("vertex", vertex, at_least=0)
+        if at >= count:
             raise InputError(f"vertex={vertex!r}: there are vertices 0 to {count - 1}")
         if inside:
-            return Pull(np.array([vertex]), np.ones(1), vector("force", force))
-        cell = model.tet_rig.mesh.cells[model.skin_cells[vertex]]
-        return Pull(cell, model.skin_weights[vertex], vector("force", force))
+            return Pull(np.array([at]), np.ones(1), vector("force", force))
+        cell = model.tet_rig.mesh.cells[model.skin_cells[at]]
+        return Pull(cell, model.skin_weights[at], vector("force", force))
 
     def step(
         self,
@@ -219,8 +222,9 @@ class PoseSimulation(PoseState):
             _REASONS[reason],
             time=self._time + share * span,
             residual=float("nan"),
-            advice="Take more substeps, a material that survives more, such as "
-            "StableNeoHookean, or teleport(pose) where the character jumps.",
+            advice="Take more substeps or iterations, a rule that settles, such as TRBDF2(), a "
+            "material that survives more, such as StableNeoHookean, or teleport(pose) where the "
+            "character jumps.",
         )
 
     def _told(
@@ -252,7 +256,7 @@ class PoseSimulation(PoseState):
         f: Floats = np.zeros(self.model.n_coordinates)
         reduced: Floats | None = None
         pulls: tuple[Pull, ...] = ()
-        if isinstance(force, np.ndarray):
+        if isinstance(force, np.ndarray) or _are_numbers(force):
             reduced = numbers("force", force, (f.shape,))
         elif force is not None:
             pulls = several("force", force, Pull, "simulation.pull(vertex, (0, 0, 1))")
@@ -275,23 +279,30 @@ class PoseSimulation(PoseState):
         if key not in self._rules:
             if len(self._rules) >= _RULES:
                 self._rules.clear()
-            table = StageTable.of(self._integrator, h, start=start)
+            table = self._table(h, start=start)
             self._rules[key] = Stages(*(getattr(table, name) for name in Stages._fields))
         return self._rules[key]
 
+    def _table(self, h: float, *, start: bool) -> StageTable:
+        return StageTable.of(self._integrator, h, start=start)
+
     def _checked(self, pose: Any) -> Floats:
         wanted = self.model.tet_rig.rig.neutral.shape
-        found = np.array(pose, dtype=float)
-        if found.shape != wanted or not np.isfinite(found).all():
-            return numbers("pose", pose, (wanted,))
-        return found
+        return numbers("pose", pose, (wanted,))
 
 
 _REASONS = {
     stepping.NOT_FINITE: "the forces are not finite",
     stepping.NOT_CONVERGED: "the Newton iteration did not converge",
     stepping.NOT_DEFINITE: "the matrix of the step is not positive definite",
+    stepping.TOO_FAR: "the flesh has left the body by more than ten times its size",
 }
+
+
+def _are_numbers(force: Any) -> bool:
+    """Whether it is a list of them."""
+    listed = isinstance(force, list | tuple) and len(force) > 0
+    return listed and all(isinstance(each, int | float) for each in force)
 
 
 def _or(name: str, given: float | None, otherwise: float) -> float:

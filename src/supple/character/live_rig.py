@@ -63,14 +63,14 @@ class Path(NamedTuple):
 
     samples: tuple[Sample, Sample, Sample, Sample]
     spans: tuple[float, float, float]
-    """The times between them [s]."""
+    """The times between them [s]; 0 where it stood for as long as one likes."""
     moving: bool
     """Whether its speed is known."""
 
     @classmethod
     def standing(cls, at: Sample) -> Path:
         """At rest in a pose."""
-        return cls((at, at, at, at), (1.0, 1.0, 1.0), True)
+        return cls((at, at, at, at), (0.0, 0.0, 0.0), True)
 
     @classmethod
     def jumped(cls, to: Sample) -> Path:
@@ -91,4 +91,4 @@ class Path(NamedTuple):
                 Sample(*(a + k * (a - b) for a, b in zip(now, new, strict=True))) for k in (2, 1)
             )
             first = last = span
-        return Path((one, two, now, new), (first, last, span), True)
+        return Path((one, two, now, new), (first or span, last or span, span), True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,19 @@ from supple.reduction.newton import DenseNewton
 from supple.types import Floats
 
 _THINNEST = 0.01  # det F that a step may leave in a cell that must not turn inside out
+_FARTHEST = 10.0  # times the body: flesh that is further away than this has run away
 _UNSEEN = 1e-13  # of the body's size: corrections below this are rounding
+
+
+class Bounds(NamedTuple):
+    """What of the rig's motion is felt."""
+
+    cut: float
+    """A frame that leaves the path by more is a cut [m]."""
+    acceleration: float
+    """[m/s²]"""
+    jump: float
+    """Of a speed: as much is felt at once, however short a frame is [m/s]."""
 
 
 class StepSolver:
@@ -29,7 +41,8 @@ class StepSolver:
 
     ``room.rig_history`` is to the vertices that stand for the rig's inertia what ``room.history``
     is to the coordinates: what the integrator makes of positions, it makes of theirs too, so that
-    the inertial force is as accurate as the rule.
+    the inertial force is as accurate as the rule. With ``by_path`` the acceleration is that of the
+    cubic through the last four frames, for rules in which rates would ring.
     """
 
     def __init__(
@@ -40,12 +53,10 @@ class StepSolver:
         damping: Damping | None,
         newton: DenseNewton,
         gravity: Floats,
-        max_acceleration: float,
-        cut_distance: float,
+        bounds: Bounds,
+        by_path: bool,
     ) -> None:
-        self._made_of = (
-            model, arrays, vectors, damping, newton, gravity, max_acceleration, cut_distance
-        )  # fmt: skip
+        self._made_of = (model, arrays, vectors, damping, newton, gravity, bounds, by_path)
         self._arrays = arrays.arrays
         self.room = arrays.room(vectors)
         self._damping = found = PoseDamping.of(damping, model)
@@ -56,12 +67,15 @@ class StepSolver:
             alpha=found.mass,
             beta=0.0 if found.at_rest else found.stiffness,
             beta_at_rest=found.stiffness if found.at_rest else 0.0,
-            max_acceleration=max_acceleration,
-            cut_distance=cut_distance,
+            max_acceleration=bounds.acceleration,
+            max_jump=bounds.jump,
+            by_path=by_path,
+            cut_distance=bounds.cut,
             thinnest=-np.inf if model.material.survives_inversion else _THINNEST,
             max_iterations=newton.max_iterations,
             tolerance=newton.tolerance,
             nothing=_UNSEEN * size * float(np.sqrt(model.masses.sum())),
+            farthest=(_FARTHEST * size) ** 2 * float(model.masses.sum()),
         )
         self._kept = keep(self._arrays, self.room, self._options, found.examples)
 
@@ -83,6 +97,7 @@ class StepSolver:
     def stand(self, at: Sample) -> None:
         """The rig is at rest in a pose."""
         pose_path.stand(at.x, self._arrays.places, self.room.rig_history)
+        self.room.lag[:] = 0.0
 
     def forget(self) -> None:
         """The state was set: what was before counts no more."""
@@ -128,8 +143,8 @@ class StepSolver:
         self.forces(q)
         f = force.copy()
         add_inertia(
-            0.0, room.rig, room.rig, self._taken.frames, options.max_acceleration, options.gravity,
-            room.w, room.scale, self._arrays, room.U, f,
+            0.0, room.rig, room.rig, self._taken.frames, options.gravity, room.w, room.scale,
+            self._arrays, room.U, f,
         )  # fmt: skip
         damping = self._damping.force(q, v, room.C + options.beta * room.K)
         room.history[2] = np.linalg.solve(room.M, f - room.R - damping)

@@ -16,6 +16,7 @@ from ..integrators import ImplicitIntegrator, Integrator, Stage, State
 from ..types import Floats
 
 _NOW, _BEFORE, _STAGES = 0, 3, 6
+_LASTING = 0.5  # of wrong rates: what is left of them after a step
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +50,27 @@ class StageTable:
     def a_of_guess(self) -> Floats:
         """Weights of the acceleration at the guess."""
         return self.c_a[:, None] * (self.w_guess - self.w_a)
+
+    @cached_property
+    def keeps_rates(self) -> bool:
+        """Whether rates that displacements do not bear out are kept for long.
+
+        Where displacements are given, a rule finds rates that fit. Some of what was wrong with the
+        rates before may be left in them, from step to step, as with Newmark's rule.
+        """
+        rates = [1, 2, 4, 5]  # velocity and acceleration now, and one step ago
+        kept = np.zeros((self.vectors, 4))
+        kept[rates] = np.eye(4)
+        for s in range(len(self.times)):
+            place = _STAGES + 3 * s
+            v = -self.c_v[s] * self.w_v[s] @ kept
+            a = -self.c_a[s] * self.w_a[s] @ kept
+            kept[place + 1], kept[place + 2] = v, a
+        h = self.times[-1]
+        units = np.diag([1.0, h, 1.0, h])  # all in the units of a velocity
+        after = np.stack([v, a, *np.eye(4)[:2]])
+        shares = np.linalg.eigvals(units @ after @ np.linalg.inv(units))
+        return bool(np.abs(shares).max() > _LASTING)
 
     @cached_property
     def w_curved_guess(self) -> Floats:
