@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 import pygltflib as gl
@@ -16,6 +21,14 @@ from .rigs import BAR, FIRST, HALF, GltfBuilder, bar, morphed, turned_quarter
 
 def read(made: GltfBuilder, folder, name: str = "bar.glb", **options) -> Character:
     return read_character(made.write(folder / name), **({"up": "y"} | options))
+
+
+def edited(file: Path, change: Callable[[dict[str, Any]], None]) -> Path:
+    """A .gltf file whose JSON is changed in place."""
+    text = json.loads(file.read_text())
+    change(text)
+    file.write_text(json.dumps(text))
+    return file
 
 
 def quarter() -> np.ndarray:
@@ -149,7 +162,7 @@ SHEAR = [1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]
     [
         (lambda file: file.nodes[0], "matrix", SHEAR, "shears"),
         (lambda file: file.nodes[1], "children", [2], "circle"),
-        (lambda file: file.accessors[0], "count", 10**6, "damaged"),
+        (lambda file: file.accessors[0], "count", 10**6, "view 0 ends at byte 12000000"),
         (lambda file: file.bufferViews[0], "extensions", {"EXT_meshopt": {}}, "EXT_meshopt"),
         (lambda file: file.meshes[0].primitives[0].attributes, "WEIGHTS_0", None, "no weights"),
         (lambda file: file.meshes[0].primitives[0], "extensions", DRACO, "Draco"),
@@ -225,9 +238,7 @@ def test_morph_targets_come_before_the_bones(tmp_path, cubic):
 
 def test_weights_of_a_node_come_before_those_of_its_mesh(tmp_path):
     file = morphed(bar()).write(tmp_path / "bar.gltf")
-    text = json.loads(file.read_text())
-    text["nodes"][0]["weights"] = [0.0, 0.5]
-    file.write_text(json.dumps(text))
+    edited(file, lambda text: text["nodes"][0].update(weights=[0.0, 0.5]))
     read = sp.read_character(file, up="y")
     np.testing.assert_allclose(read.surface().vertices, BAR * [1, 1, 1.1], atol=1e-6)
 
@@ -268,3 +279,77 @@ def test_a_file_that_is_not_beside_its_character_is_named(tmp_path):
     (tmp_path / "bar.bin").unlink()
     with pytest.raises(sp.MeshError, match=r"there is no file bar\.bin, which"):
         read_character(source)
+
+
+@pytest.mark.parametrize("name", ["my bar ü.bin", "my%20bar%20%C3%BC.bin"])
+def test_names_of_files_beside_are_decoded_unless_they_are_meant(tmp_path, name):
+    source = turned_quarter(bar()).write(tmp_path / "bar.gltf")
+    (tmp_path / "bar.bin").rename(tmp_path / name)
+    edited(source, lambda text: text["buffers"][0].update(uri="my%20bar%20%C3%BC.bin"))
+    np.testing.assert_allclose(
+        read_character(source, up="y").vertices_at(1.0), quarter(), atol=1e-6
+    )
+
+
+@pytest.mark.parametrize("encoded", [True, False])
+def test_arrays_within_the_text_are_read(tmp_path, encoded):
+    source = turned_quarter(bar()).write(tmp_path / "bar.gltf")
+    data = (tmp_path / "bar.bin").read_bytes()
+    held = f";base64,{b64encode(data).decode()}" if encoded else f",{quote(data)}"
+    edited(
+        source, lambda text: text["buffers"][0].update(uri=f"data:application/gltf-buffer{held}")
+    )
+    np.testing.assert_allclose(
+        read_character(source, up="y").vertices_at(1.0), quarter(), atol=1e-6
+    )
+
+
+@pytest.mark.parametrize("extras", ["words", [1, 2], 3, True, None, {"keys": 1}])
+def test_extras_may_be_anything(tmp_path, extras):
+    source = morphed(turned_quarter(bar())).write(tmp_path / "bar.gltf")
+
+    def change(text):
+        for held in ("nodes", "meshes", "skins", "animations", "accessors", "buffers"):
+            text[held][0]["extras"] = extras
+        text["asset"]["extras"] = text["extras"] = extras
+        text["meshes"][0]["primitives"][0]["extras"] = extras
+
+    assert read_character(edited(source, change)).skin.n_targets == 2
+
+
+def test_kind_of_a_file_is_that_of_its_content(tmp_path):
+    text = turned_quarter(bar()).write(tmp_path / "a.glb").rename(tmp_path / "b.gltf")
+    np.testing.assert_allclose(read_character(text, up="y").vertices_at(1.0), quarter(), atol=1e-6)
+    marked = turned_quarter(bar()).write(tmp_path / "bar.gltf")
+    (tmp_path / "c.glb").write_bytes(b"\xef\xbb\xbf" + marked.read_bytes())
+    found = read_character(tmp_path / "c.glb", up="y")
+    np.testing.assert_allclose(found.vertices_at(1.0), quarter(), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"hello\n", "begins neither with 'glTF'"),
+        (b"glTF\2\0\0\0", "cut off after 8 bytes"),
+        (b"glTF\1\0\0\0" + bytes(12), "holds glTF 1; export it as glTF 2.0"),
+        (b'{"asset": {', "its JSON cannot be read.*cut off"),
+        (b"[1]", "its JSON is a list"),
+        (b"{}", "has no skin, and so no character; it holds no mesh at all"),
+    ],
+)
+@pytest.mark.parametrize("name", ["a.glb", "a.gltf"])
+def test_files_that_hold_no_character_say_why(tmp_path, name, content, words):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(sp.MeshError, match=rf"{name}.*{words}"):
+        read_character(tmp_path / name)
+
+
+def test_arrays_that_are_cut_off_are_told(tmp_path):
+    source = turned_quarter(bar()).write(tmp_path / "bar.glb")
+    source.write_bytes(source.read_bytes()[:-8])
+    with pytest.raises(sp.MeshError, match=r"bar\.glb: of the \d+ bytes of buffer 0, it has only"):
+        read_character(source)
+    apart = turned_quarter(bar()).write(tmp_path / "bar.gltf")
+    (tmp_path / "bar.bin").write_bytes((tmp_path / "bar.bin").read_bytes()[:-8])
+    with pytest.raises(sp.MeshError, match=r"buffer 0, bar\.bin has only"):
+        read_character(apart)

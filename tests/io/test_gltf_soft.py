@@ -127,11 +127,12 @@ def test_unknown_entries_survive(tmp_path):
     source = made.write(tmp_path / "bar.gltf")
     document = json.loads(source.read_text())
     document["nodes"][0] |= {"extras": {"tag": [1, 2]}, "futureThing": 7}
+    document["nodes"][1]["extras"], document["skins"][0]["extras"] = "words", [1, None]
     document["extensionsUsed"] = ["EXT_unheard_of"]
     document["extensions"] = {"EXT_unheard_of": {"deep": {"er": None}}}
     document["materials"] = [{"name": "m", "extensions": {"EXT_unheard_of": {}}}]
-    document["images"] = [{"uri": "skin.png"}]
-    (tmp_path / "skin.png").write_bytes(b"not really a picture")
+    document["images"] = [{"uri": "my%20skin.png"}]
+    (tmp_path / "my skin.png").write_bytes(b"not really a picture")
     source.write_text(json.dumps(document))
     rigged = read_rigged(source, up="y")
     write_soft_gltf(
@@ -283,3 +284,17 @@ def test_wrong_motions_are_refused(tmp_path):
     with pytest.raises(InputError, match=r"\(2, n, 3\)"):
         SoftMotion("bend", [0.0, 1.0], np.zeros((3, 15, 3)))
     assert not (tmp_path / "soft.glb").exists()
+
+
+def test_pictures_that_are_cut_off_are_refused(tmp_path):
+    """New arrays would be written over the part that is missing."""
+    made = turned_quarter(bar())
+    made.document.images = [
+        gl.Image(mimeType="image/png", bufferView=len(made.document.bufferViews))
+    ]
+    made.add(np.arange(999))
+    source = made.write(tmp_path / "bar.glb")
+    source.write_bytes(source.read_bytes()[:-100])
+    for reading in (read_rigged, GltfDocument):
+        with pytest.raises(MeshError, match="has only"):
+            reading(source)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -15,11 +14,12 @@ from supple.character.character import Character
 from supple.character.clip import Between, Channel, Clip, Track
 from supple.character.gltf_arrays import GltfArrays
 from supple.character.gltf_morphs import GltfMorphs
+from supple.character.gltf_source import GltfSource
 from supple.character.rig import Rig, RigPose
 from supple.character.skin import Skin
 from supple.checks import number
 from supple.errors import InputError, MeshError
-from supple.mesh.files import existing, guarded, silenced
+from supple.mesh.files import existing, guarded
 from supple.types import Floats, Ints
 
 _SHEARED = 1e-4  # of the largest entry: what a matrix may have beside scale, turn and shift
@@ -78,9 +78,7 @@ def read_rigged(
         raise InputError(f"up={up!r} must be 'z' or 'y'")
     factor = number("scale", scale, above=0)
     with guarded(file):
-        with silenced():
-            document: Any = gl.GLTF2.load(str(file))
-        found = _Reader(file, document)
+        found = _Reader(GltfSource(file))
         character = found.character(factor, _TURNS[up])
         return RiggedFile(character, tuple(found.parts), found.animations)
 
@@ -96,11 +94,12 @@ class _Piece:
 
 
 class _Reader:
-    def __init__(self, file: Path, document: Any) -> None:
-        self._file, self._document = file, document
-        self._arrays = GltfArrays(document)
+    def __init__(self, source: GltfSource) -> None:
+        document: Any = source.document()
+        self._file, self._document = source.file, document
+        self._arrays = GltfArrays(source, document)
         self._order = self._parents_first()
-        self._morphs = GltfMorphs(file, document, self._arrays, self._order)
+        self._morphs = GltfMorphs(source, document, self._arrays, self._order)
         self._joint = {node: 1 + k for k, node in enumerate(self._order)}
         self.parts: list[Part] = []
         self.animations: dict[str, int] = {}
