@@ -15,6 +15,7 @@ import pytest
 
 import supple as sp
 from supple.character import Character, read_character
+from supple.character.gltf import read_rigged
 
 from .rigs import BAR, FIRST, FLAT, HALF, SHEAR, GltfBuilder, bar, morphed, turned_quarter
 
@@ -305,3 +306,20 @@ def test_joint_that_a_matrix_hides_is_a_point(tmp_path):
     made.document.nodes[1].matrix = [0.0] * 12 + [1.0, 2.0, 3.0, 1.0]
     x = read(made, tmp_path).surface().vertices
     np.testing.assert_allclose(x[-3:], np.tile([1.0, 2.0, 3.0], (3, 1)), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("given", "names"),
+    [
+        (["Walk", "Walk 2", "Walk"], ["Walk", "Walk 2", "Walk 3"]),
+        (["", None, "clip 0"], ["clip 0 0", "clip 1", "clip 0"]),
+        (["a", "a", "a"], ["a", "a 1", "a 2"]),
+    ],
+)
+def test_clips_of_one_name_are_told_apart(tmp_path, given, names):
+    made = bar()
+    for name in given:
+        turned_quarter(made).document.animations[-1].name = name
+    found = read_rigged(made.write(tmp_path / "bar.glb"))
+    assert found.animations == {name: k for k, name in enumerate(names)}
+    assert list(found.character.clips) == names

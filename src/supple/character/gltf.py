@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -208,10 +210,7 @@ class _Reader:
             ]
             if tracks:
                 moving[index] = animation.name, tracks
-        names: dict[int, str] = {}
-        for index, (name, _) in moving.items():
-            wanted = name or f"clip {index}"
-            names[index] = f"{wanted} {index}" if wanted in names.values() else wanted
+        names = _distinct({index: name for index, (name, _) in moving.items()})
         self.animations = {name: index for index, name in names.items()}
         return {names[index]: Clip(names[index], tracks) for index, (_, tracks) in moving.items()}
 
@@ -227,6 +226,18 @@ class _Reader:
         except ValueError as error:
             which = f"{target.path} of {self._nodes.name(target.node)!r}"
             raise MeshError(f"{told} has a faulty {which}: {error}; mend its keys") from error
+
+
+def _distinct(given: Mapping[int, str | None]) -> dict[int, str]:
+    """A name for each number, no two alike: the first of a name has it, others get a number."""
+    names: dict[int, str] = {}
+    for index, name in given.items():
+        base = name or f"clip {index}"
+        wanted = itertools.chain([base], (f"{base} {k}" for k in itertools.count(index)))
+        theirs = {other for other in given.values() if other != name}
+        used = theirs | set(names.values())
+        names[index] = next(each for each in wanted if each not in used)
+    return names
 
 
 def _within(what: str, numbers: Ints, count: int) -> None:
