@@ -56,6 +56,26 @@ def test_targets_that_were_there_still_play(tmp_path, between):
         )
 
 
+@pytest.mark.parametrize("between", ["LINEAR", "STEP", "CUBICSPLINE"])
+def test_weights_between_few_frames_go_as_they_went(tmp_path, between):
+    """Frames that are not at the keys; weights of soft motion go straight from frame to frame."""
+    times = np.array([0.0, 0.3, 0.7, 1.0])
+    source, _, _, report, played = soft(smiling(between), tmp_path, times=times)
+    dense = np.union1d(np.linspace(-0.1, 1.2, 400), [0.5 - 2e-5, 0.5])
+
+    def weights(file: PlayedGltf, at):
+        character = file.rigged.character
+        return character.clip("bend").poses(character.rig, at).weights
+
+    found = weights(played, dense)
+    assert found.shape == (len(dense), 1 + report.targets)
+    np.testing.assert_allclose(found[:, :1], weights(PlayedGltf(source), dense), atol=1e-6)
+    frames = weights(played, times)[:, 1:]
+    straight = np.stack([np.interp(dense, times, each) for each in frames.T], axis=1)
+    np.testing.assert_allclose(found[:, 1:], straight, atol=1e-6)
+    assert np.ptp(frames, axis=0).max() == pytest.approx(1.0)
+
+
 @pytest.mark.parametrize("skinned", [True, False])
 def test_node_without_flesh_keeps_the_mesh_that_it_shares(tmp_path, skinned):
     made = morphed(turned_quarter(bar()))

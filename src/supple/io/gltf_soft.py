@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from supple.character.clip import Between, along_cubics
+from supple.character.clip import Between, Channel, Track
 from supple.character.gltf import Part, RiggedFile
 from supple.character.soft_motion import SoftMotion
 from supple.errors import InputError
 from supple.files import replacing
 from supple.io.gltf_document import GltfDocument
+from supple.io.gltf_weights import joined, weight_track
 from supple.io.soft_shapes import SoftShapes, soft_shapes
 from supple.mesh.surface import vertex_normals
 from supple.types import Floats, Progress
@@ -205,18 +206,15 @@ class _Writer:
         entry = self._json["nodes"][node]
         if sampler is None:
             still = entry.get("weights") or self._json["meshes"][entry["mesh"]]["weights"]
-            own = np.tile(still[:before], (len(times), 1))
+            own = Track(0, Channel.WEIGHTS, times[:1], np.array([still[:before]]))
         else:
-            keys = self._document.array(sampler["input"])
             between = Between(sampler.get("interpolation", "LINEAR"))
-            output = self._document.array(sampler["output"])
-            wanted = np.union1d(times, keys)
-            own = _sampled(between, keys, output, before, wanted)
-            weights = np.stack([np.interp(wanted, times, each) for each in weights.T], axis=1)
-            times = wanted
-        clock = self._document.add_scalars(times, bounded=True)
-        values = self._document.add_scalars(np.hstack([own, weights]).ravel())
-        _set_channel(animation, node, clock, values, Between.LINEAR)
+            keys, output = (self._document.array(sampler[name]) for name in ("input", "output"))
+            own = weight_track(between, keys, output, before)
+        both = joined(own, times, weights)
+        clock = self._document.add_scalars(both.times, bounded=True)
+        values = self._document.add_scalars(both.values.ravel())
+        _set_channel(animation, node, clock, values, both.between)
 
 
 def _target_names(mesh: dict[str, Any]) -> list[Any]:
@@ -280,18 +278,3 @@ def _set_channel(
     animation["channels"].append({"sampler": len(animation["samplers"]), "target": target})
     sampler = {"input": times, "output": output, "interpolation": between.value}
     animation["samplers"].append(sampler)
-
-
-def _sampled(between: Between, keys: Floats, output: Any, count: int, times: Floats) -> Floats:
-    """Weights (T, count) of a sampler at ``times`` (T,) [s]."""
-    t = np.clip(times, keys[0], keys[-1])
-    values = np.asarray(output, dtype=float)
-    if between is Between.CUBICSPLINE:
-        cubics = values.reshape(-1, 3, count)
-        if len(keys) == 1:
-            return np.tile(cubics[0, 1], (len(t), 1))
-        return along_cubics(keys, cubics, t)
-    rows = values.reshape(-1, count)
-    if between is Between.STEP:
-        return np.asarray(rows[np.searchsorted(keys, t, side="right") - 1])
-    return np.stack([np.interp(t, keys, each) for each in rows.T], axis=1)
