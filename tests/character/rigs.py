@@ -16,6 +16,9 @@ BAR = np.array([(x, y, z) for x in (0.0, 0.5, 1.0, 1.5, 2.0) for y, z in ((0, 0)
 SIDES = np.array([(3 * k, 3 * k + 1, 3 * k + 3) for k in range(4)] + [(12, 13, 14), (0, 2, 1)])
 FIRST = np.repeat([1.0, 1.0, 0.5, 0.0, 0.0], 3)
 """How far each vertex follows the first of the two bones."""
+SHEAR = [1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]
+FLAT = [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]
+"""Matrices by columns that no joint can have."""
 
 
 class GltfBuilder:

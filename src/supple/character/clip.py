@@ -56,8 +56,14 @@ class Track:
 
     def __post_init__(self) -> None:
         times, values = numbers("times", self.times), numbers("values", self.values)
-        if times.ndim != 1 or not len(times) or not (np.diff(times) > 0).all():
-            raise InputError("times of a track must be one or more, each later than the one before")
+        if times.ndim != 1 or not len(times):
+            raise InputError(f"times of a track have shape {times.shape}; give one or more, (k,)")
+        if not (np.diff(times) > 0).all():
+            k = 1 + int(np.argmin(np.diff(times) > 0))
+            raise InputError(
+                f"key {k} is at {times[k]:g} s and the one before at {times[k - 1]:g} s; times of "
+                "a track must each be later than the one before"
+            )
         size = 4 if self.channel is Channel.ROTATION else 3
         if self.channel is Channel.WEIGHTS and values.ndim > 1:
             size = values.shape[-1]
@@ -65,6 +71,11 @@ class Track:
         wanted = (len(times), 3, size) if cubic else (len(times), size)
         if values.shape != wanted:
             raise InputError(f"values of a track have shape {values.shape}; give {wanted}")
+        if self.channel is Channel.ROTATION:
+            lengths = np.linalg.norm(values[:, 1] if cubic else values, axis=1)
+            if not lengths.all():
+                at = times[np.argmin(lengths)]
+                raise InputError(f"the key at {at:g} s is a quaternion of length 0; give a turn")
         object.__setattr__(self, "times", times)
         object.__setattr__(self, "values", values)
 

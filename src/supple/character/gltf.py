@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import pygltflib as gl
-from scipy.spatial.transform import Rotation
 
 from supple.character.character import Character
 from supple.character.clip import Between, Channel, Clip, Track
 from supple.character.gltf_arrays import GltfArrays
 from supple.character.gltf_morphs import GltfMorphs
-from supple.character.rig import Rig, RigPose
+from supple.character.gltf_nodes import GltfNodes
+from supple.character.gltf_source import GltfSource
 from supple.character.skin import Skin
 from supple.checks import number
 from supple.errors import InputError, MeshError
-from supple.mesh.files import existing, guarded, silenced
+from supple.mesh.files import existing, guarded
 from supple.types import Floats, Ints
 
-_SHEARED = 1e-4  # of the largest entry: what a matrix may have beside scale, turn and shift
-_SCENE = "scene"
+_CHANNELS = {each.value for each in Channel}
 _TURNS = {"z": (np.pi / 2, 0.0, 0.0), "y": (0.0, 0.0, 0.0)}  # glTF is y up
 
 
@@ -78,9 +78,7 @@ def read_rigged(
         raise InputError(f"up={up!r} must be 'z' or 'y'")
     factor = number("scale", scale, above=0)
     with guarded(file):
-        with silenced():
-            document: Any = gl.GLTF2.load(str(file))
-        found = _Reader(file, document)
+        found = _Reader(GltfSource(file))
         character = found.character(factor, _TURNS[up])
         return RiggedFile(character, tuple(found.parts), found.animations)
 
@@ -96,74 +94,27 @@ class _Piece:
 
 
 class _Reader:
-    def __init__(self, file: Path, document: Any) -> None:
-        self._file, self._document = file, document
-        self._arrays = GltfArrays(document)
-        self._order = self._parents_first()
-        self._morphs = GltfMorphs(file, document, self._arrays, self._order)
-        self._joint = {node: 1 + k for k, node in enumerate(self._order)}
+    def __init__(self, source: GltfSource) -> None:
+        document: Any = source.document()
+        self._file, self._document = source.file, document
+        self._arrays = GltfArrays(source, document)
+        self._nodes = GltfNodes(source.file, document)
+        self._morphs = GltfMorphs(source, document, self._arrays, self._nodes.order)
         self.parts: list[Part] = []
         self.animations: dict[str, int] = {}
 
     def character(self, scale: float, turn: tuple[float, float, float]) -> Character:
         skins = self._document.skins
-        meshes = [node for node in self._order if self._document.nodes[node].mesh is not None]
-        if not skins or not any(self._document.nodes[node].skin is not None for node in meshes):
-            held = ", ".join(self._name(node) for node in meshes) or "no mesh at all"
+        nodes = self._document.nodes
+        meshes = [node for node in self._nodes.order if nodes[node].mesh is not None]
+        if not skins or not any(nodes[node].skin is not None for node in meshes):
+            held = ", ".join(self._nodes.name(node) for node in meshes) or "no mesh at all"
             raise MeshError(
                 f"{self._file} has no skin, and so no character; it holds {held}. read_surface "
                 "reads meshes without one"
             )
         skin = replace(self._skin(meshes), targets=self._morphs.targets())
-        return Character(self._rig(scale, turn), skin, self._clips())
-
-    # -- joints ------------------------------------------------------------------------
-
-    def _parents_first(self) -> list[int]:
-        nodes = self._document.nodes
-        below = {child for node in nodes for child in node.children or ()}
-        order = [index for index in range(len(nodes)) if index not in below]
-        for index in order:
-            order += nodes[index].children or ()
-            if len(order) > len(nodes):
-                break
-        if sorted(order) != list(range(len(nodes))):
-            raise MeshError(f"{self._file}: its nodes hang on each other in a circle")
-        return order
-
-    def _rig(self, scale: float, turn: tuple[float, float, float]) -> Rig:
-        nodes = self._document.nodes
-        parents = np.zeros(1 + len(nodes), dtype=np.int64)
-        parents[0] = -1
-        for node in self._order:
-            for child in nodes[node].children or ():
-                parents[self._joint[child]] = self._joint[node]
-        placed = np.zeros(3), Rotation.from_rotvec(turn).as_quat(), np.full(3, scale)
-        local = [placed, *(self._local(nodes[node]) for node in self._order)]
-        names = (_SCENE, *(self._name(node) for node in self._order))
-        x, q, s = (np.array(each, dtype=float) for each in zip(*local, strict=True))
-        return Rig(names, parents, RigPose(x, q, s, self._morphs.weights))
-
-    def _name(self, node: int) -> str:
-        return self._document.nodes[node].name or f"node {node}"
-
-    def _local(self, node: Any) -> tuple[Floats, Floats, Floats]:
-        if node.matrix is None:
-            q = np.array(node.rotation or (0.0, 0.0, 0.0, 1.0), dtype=float)
-            return (
-                np.array(node.translation or (0.0, 0.0, 0.0), dtype=float),
-                q / np.linalg.norm(q),
-                np.array(node.scale or (1.0, 1.0, 1.0), dtype=float),
-            )
-        matrix = np.array(node.matrix, dtype=float).reshape(4, 4).T
-        A = matrix[:3, :3]
-        scale = np.linalg.norm(A, axis=0)
-        if np.linalg.det(A) < 0:
-            scale[0] = -scale[0]
-        turn = Rotation.from_matrix(A / scale)
-        if np.abs(turn.as_matrix() * scale - A).max() > _SHEARED * np.abs(A).max():
-            raise MeshError(f"{self._file}: the matrix of {node.name or 'a node'} shears")
-        return matrix[:3, 3], turn.as_quat(), scale
+        return Character(self._nodes.rig(scale, turn, self._morphs.weights), skin, self._clips())
 
     # -- skins -------------------------------------------------------------------------
 
@@ -175,22 +126,28 @@ class _Reader:
             found = self._document.nodes[node]
             first = len(joints)
             if found.skin is None:
-                joints.append(self._joint[node])
-                binds.append(np.eye(4)[None])
+                carrier, matrix = self._nodes.carrier(node)
+                joints.append(carrier)
+                binds.append(matrix[None])
             else:
                 skin = self._document.skins[found.skin]
-                joints += [self._joint[joint] for joint in skin.joints]
+                joints += [self._nodes.joint[joint] for joint in skin.joints]
                 given = skin.inverseBindMatrices
                 count = len(skin.joints)
                 binds.append(
                     np.tile(np.eye(4), (count, 1, 1)) if given is None else self._arrays(given)
                 )
             skinned = found.skin is not None
-            for k, primitive in enumerate(self._document.meshes[found.mesh].primitives):
-                piece = self._piece(primitive, first, skinned=skinned)
+            mesh = self._document.meshes[found.mesh]
+            where = f"{self._file}: the mesh {mesh.name or found.mesh!r}"
+            for k, primitive in enumerate(mesh.primitives):
+                piece = self._piece(primitive, where, len(joints) - first, skinned=skinned)
+                piece.bones += first
                 start = sum(part.count for part in self.parts)
                 count, paint = len(piece.vertices), self._material(primitive)
-                self.parts.append(Part(self._name(node), node, k, start, count, skinned, paint))
+                self.parts.append(
+                    Part(self._nodes.name(node), node, k, start, count, skinned, paint)
+                )
                 pieces.append(piece)
         if not any(len(piece.triangles) for piece in pieces):
             raise MeshError(f"{self._file} has no triangles; lines and points have no skin")
@@ -209,51 +166,87 @@ class _Reader:
         paint = primitive.material
         return "" if paint is None else self._document.materials[paint].name or ""
 
-    def _piece(self, primitive: Any, first: int, *, skinned: bool) -> _Piece:
+    def _piece(self, primitive: Any, where: str, bones: int, *, skinned: bool) -> _Piece:
         if primitive.extensions and "KHR_draco_mesh_compression" in primitive.extensions:
             raise MeshError(f"{self._file} is packed by Draco; export it without compression")
         attributes = primitive.attributes
         vertices = self._arrays(attributes.POSITION)
         n = len(vertices)
+        finite = np.isfinite(vertices).all(axis=1)
+        if not finite.all():
+            lost = int(np.argmin(finite))
+            raise MeshError(
+                f"{where} has vertex {lost} at {vertices[lost].tolist()}; every coordinate must be "
+                "finite: mend it and export anew"
+            )
         corners = np.arange(n) if primitive.indices is None else self._arrays(primitive.indices)
+        _within(f"{where} has a triangle with vertex", corners, n)
         triangles = _triangles(gl.TRIANGLES if primitive.mode is None else primitive.mode, corners)
-        bones, weights = np.full((n, 1), first), np.ones((n, 1))
-        if skinned:
-            if attributes.JOINTS_0 is None or attributes.WEIGHTS_0 is None:
-                raise MeshError(f"{self._file}: a mesh with a skin has no weights")
-            sets = [(attributes.JOINTS_0, attributes.WEIGHTS_0)]
-            for k in range(1, 8):
-                more = [getattr(attributes, f"{name}_{k}", None) for name in ("JOINTS", "WEIGHTS")]
-                if None not in more:
-                    sets.append((more[0], more[1]))
-            bones = first + np.hstack([self._arrays(joints) for joints, _ in sets])
-            weights = np.hstack([self._arrays(given) for _, given in sets])
-            weights[~weights.any(axis=1), 0] = 1.0  # without a joint: players take the first
-        return _Piece(vertices, triangles, bones, weights)
+        if not skinned:
+            return _Piece(vertices, triangles, np.zeros((n, 1), dtype=np.int64), np.ones((n, 1)))
+        if attributes.JOINTS_0 is None or attributes.WEIGHTS_0 is None:
+            raise MeshError(f"{where} has a skin but no weights; export it with both")
+        sets = [(attributes.JOINTS_0, attributes.WEIGHTS_0)]
+        for k in range(1, 8):
+            more = [getattr(attributes, f"{name}_{k}", None) for name in ("JOINTS", "WEIGHTS")]
+            if None not in more:
+                sets.append((more[0], more[1]))
+        joints = np.hstack([self._arrays(given) for given, _ in sets])
+        weights = np.hstack([self._arrays(given) for _, given in sets])
+        _within(f"{where} follows joint", joints, bones)
+        weights[~weights.any(axis=1), 0] = 1.0  # without a joint: players take the first
+        return _Piece(vertices, triangles, joints, weights)
 
     # -- clips -------------------------------------------------------------------------
 
     def _clips(self) -> dict[str, Clip]:
-        clips: dict[str, Clip] = {}
-        for number_, animation in enumerate(self._document.animations or ()):
-            name = animation.name or f"clip {number_}"
-            name = name if name not in clips else f"{name} {number_}"
-            tracks = []
-            for channel in animation.channels:
-                target, sampler = channel.target, animation.samplers[channel.sampler]
-                if target.node is None or target.path not in {each.value for each in Channel}:
-                    continue
-                between = Between(sampler.interpolation or "LINEAR")
-                times, values = self._arrays(sampler.input), self._arrays(sampler.output)
-                inner = (3,) if between is Between.CUBICSPLINE else ()
-                values = values.reshape(len(times), *inner, -1)
-                what = Channel(target.path)
-                weighs = what is Channel.WEIGHTS
-                of = self._morphs.first(target.node) if weighs else self._joint[target.node]
-                tracks.append(Track(of, what, times, values, between))
+        moving = {}
+        for index, animation in enumerate(self._document.animations or ()):
+            told = f"{self._file}: the clip {animation.name or index!r}"
+            tracks = [
+                self._track(told, channel.target, animation.samplers[channel.sampler])
+                for channel in animation.channels
+                if channel.target.node is not None and channel.target.path in _CHANNELS
+            ]
             if tracks:
-                clips[name], self.animations[name] = Clip(name, tracks), number_
-        return clips
+                moving[index] = animation.name, tracks
+        names = _distinct({index: name for index, (name, _) in moving.items()})
+        self.animations = {name: index for index, name in names.items()}
+        return {names[index]: Clip(names[index], tracks) for index, (_, tracks) in moving.items()}
+
+    def _track(self, told: str, target: Any, sampler: Any) -> Track:
+        what = Channel(target.path)
+        weighs = what is Channel.WEIGHTS
+        of = self._morphs.first(target.node) if weighs else self._nodes.joint[target.node]
+        times, values = self._arrays(sampler.input), self._arrays(sampler.output)
+        try:
+            between = Between(sampler.interpolation or "LINEAR")
+            inner = (3,) if between is Between.CUBICSPLINE else ()
+            return Track(of, what, times, values.reshape(len(times), *inner, -1), between)
+        except ValueError as error:
+            which = f"{target.path} of {self._nodes.name(target.node)!r}"
+            raise MeshError(f"{told} has a faulty {which}: {error}; mend its keys") from error
+
+
+def _distinct(given: Mapping[int, str | None]) -> dict[int, str]:
+    """A name for each number, no two alike: the first of a name has it, others get a number."""
+    names: dict[int, str] = {}
+    for index, name in given.items():
+        base = name or f"clip {index}"
+        wanted = itertools.chain([base], (f"{base} {k}" for k in itertools.count(index)))
+        theirs = {other for other in given.values() if other != name}
+        used = theirs | set(names.values())
+        names[index] = next(each for each in wanted if each not in used)
+    return names
+
+
+def _within(what: str, numbers: Ints, count: int) -> None:
+    """Stops where a number is not one of so many."""
+    if numbers.size and numbers.max() >= count:
+        raise MeshError(
+            f"{what} {numbers.max()}, but there are only {count}, counted from 0; is the file "
+            "damaged? Export it anew"
+        )
 
 
 def _triangles(mode: int, corners: Ints) -> Ints:

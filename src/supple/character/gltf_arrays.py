@@ -8,6 +8,7 @@ import numpy as np
 import pygltflib as gl
 from numpy.typing import NDArray
 
+from supple.character.gltf_source import GltfSource
 from supple.errors import MeshError
 
 _TYPES = {
@@ -28,10 +29,10 @@ _SHAPES: dict[str, tuple[int, ...]] = {
 
 
 class GltfArrays:
-    """Reads accessors of a document, each once."""
+    """Reads the accessors of a file, and each buffer once."""
 
-    def __init__(self, document: gl.GLTF2) -> None:
-        self._document = document
+    def __init__(self, source: GltfSource, document: gl.GLTF2) -> None:
+        self._source, self._document = source, document
         self._buffers: dict[int, bytes] = {}
 
     def __call__(self, index: int) -> NDArray[Any]:
@@ -68,25 +69,25 @@ class GltfArrays:
         shape: tuple[int, ...],
     ) -> NDArray[Any]:
         found = self._document.bufferViews[view]
+        file = self._source.file
         if found.extensions:
-            raise MeshError(f"its arrays are packed by {', '.join(found.extensions)}; unpack them")
+            raise MeshError(
+                f"{file}: its arrays are packed by {', '.join(found.extensions)}; unpack them"
+            )
         size = dtype.itemsize * int(np.prod(shape))
         inner = [dtype.itemsize * int(np.prod(shape[k + 1 :])) for k in range(len(shape))]
-        return np.ndarray(
-            (count, *shape),
-            dtype,
-            self.buffer(found.buffer),
-            (found.byteOffset or 0) + (offset or 0),
-            (found.byteStride or size, *inner),
-        )
+        start, stride = (found.byteOffset or 0) + (offset or 0), found.byteStride or size
+        data = self.buffer(found.buffer)
+        end = start + stride * (count - 1) + size
+        if count and end > len(data):
+            raise MeshError(
+                f"{file}: an array in buffer view {view} ends at byte {end}, but its buffer has "
+                f"{len(data)}; it is damaged or cut off: copy or export it anew"
+            )
+        return np.ndarray((count, *shape), dtype, data, start, (stride, *inner))
 
     def buffer(self, buffer: int) -> bytes:
         """All bytes of a buffer."""
         if buffer not in self._buffers:
-            uri = self._document.buffers[buffer].uri
-            data = self._document.get_data_from_buffer_uri(uri)
-            if data is None:
-                named = f"there is no file {uri}, which the character needs beside it"
-                raise MeshError(named if uri else f"buffer {buffer} of the file is missing")
-            self._buffers[buffer] = data
+            self._buffers[buffer] = self._source.buffer(buffer)
         return self._buffers[buffer]

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from supple.character.gltf_arrays import GltfArrays
+from supple.character.gltf_source import GltfSource
 from supple.types import Floats
 
 
 class GltfMorphs:
     """The morph targets of all nodes that hold a mesh, one after the other."""
 
-    def __init__(self, file: Path, document: Any, arrays: GltfArrays, order: list[int]) -> None:
+    def __init__(
+        self, source: GltfSource, document: Any, arrays: GltfArrays, order: list[int]
+    ) -> None:
         self._document, self._arrays = document, arrays
         self._first: dict[int, int] = {}
         weights: list[float] = []
-        of_nodes = _text(file)["nodes"]  # pygltflib passes over the weights of nodes
+        of_nodes = source.json.get("nodes", ())  # pygltflib passes over the weights of nodes
         self._nodes = [node for node in order if document.nodes[node].mesh is not None]
         for node in self._nodes:
             mesh = document.meshes[document.nodes[node].mesh]
@@ -47,14 +48,6 @@ class GltfMorphs:
                         moved[self._first[node] + k] = self._arrays(position)
                 pieces.append(moved)
         return np.concatenate(pieces, axis=1)
-
-
-def _text(file: Path) -> Any:
-    """What a .gltf or .glb file says of itself, as it stands there."""
-    data = file.read_bytes()
-    if data[:4] == b"glTF":  # twelve bytes, and then chunks: length, kind, text
-        data = data[20 : 20 + int.from_bytes(data[12:16], "little")]
-    return json.loads(data)
 
 
 def _position(target: Any) -> int | None:

@@ -5,20 +5,17 @@ from __future__ import annotations
 import json
 import os
 import struct
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pygltflib as gl
 from numpy.typing import NDArray
 
 from supple.character.gltf_arrays import GltfArrays
+from supple.character.gltf_source import BIN, JSON, MAGIC, VERSION, GltfSource
 from supple.errors import MeshError
-from supple.mesh.files import existing, guarded, silenced
+from supple.mesh.files import existing, guarded
 from supple.types import Floats
 
-_MAGIC, _VERSION = b"glTF", 2
-_JSON, _BIN = b"JSON", b"BIN\0"
 _IMAGES = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".webp": "image/webp"}
 _PACKED = ("EXT_meshopt_compression", "KHR_meshopt_compression", "KHR_draco_mesh_compression")
 
@@ -31,16 +28,17 @@ class GltfDocument:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         file = existing(path)
-        with guarded(file), silenced():
-            self._arrays = GltfArrays(gl.GLTF2.load(str(file)))
-            self.json, self._data, self._others = _read(file)
+        with guarded(file):
+            self._source = GltfSource(file)
+            self._arrays = GltfArrays(self._source, self._source.document())
+            self.json, self._data = self._source.json, bytearray(self._source.binary)
             for name in _PACKED:
                 if name in self.json.get("extensionsUsed", ()):
                     raise MeshError(
                         f"{file} is packed by {name}; export it without compression, or unpack it "
                         "first: npx @gltf-transform/cli copy packed.glb plain.glb"
                     )
-            self._bring_in(file)
+            self._bring_in()
 
     def array(self, accessor: int) -> NDArray[Any]:
         """The array of an accessor that the file came with."""
@@ -63,13 +61,13 @@ class GltfDocument:
         if self.json.get("buffers"):
             self.json["buffers"][0]["byteLength"] = len(data)
         text = json.dumps(self.json, separators=(",", ":"), ensure_ascii=False).encode()
-        chunks = [(_JSON, text + b" " * (-len(text) % 4))]
-        chunks += [(_BIN, data)] if data else []
+        chunks = [(JSON, text + b" " * (-len(text) % 4))]
+        chunks += [(BIN, data)] if data else []
         body = b"".join(
             struct.pack("<I4s", len(content), kind) + content
-            for kind, content in [*chunks, *self._others]
+            for kind, content in [*chunks, *self._source.others]
         )
-        return struct.pack("<4sII", _MAGIC, _VERSION, 12 + len(body)) + body
+        return struct.pack("<4sII", MAGIC, VERSION, 12 + len(body)) + body
 
     def _add(self, array: Floats, shape: str, *, target: int | None, bounded: bool) -> int:
         single = array.astype("<f4")
@@ -97,16 +95,17 @@ class GltfDocument:
         self._data += content
         return _appended(self.json, "bufferViews", view)
 
-    def _bring_in(self, file: Path) -> None:
+    def _bring_in(self) -> None:
         """Puts all buffers, and images that lie beside the file, into the one buffer."""
         buffers = self.json.get("buffers", [])
+        contents = [self._arrays.buffer(index) for index in range(len(buffers))]
         if len(buffers) > 1 or any("uri" in buffer for buffer in buffers):
             starts = []
             self._data = bytearray()
-            for index in range(len(buffers)):
+            for content in contents:
                 self._data += bytes(-len(self._data) % 4)
                 starts.append(len(self._data))
-                self._data += self._arrays.buffer(index)
+                self._data += content
             for view in self.json.get("bufferViews", ()):
                 view["byteOffset"] = view.get("byteOffset", 0) + starts[view["buffer"]]
                 view["buffer"] = 0
@@ -116,29 +115,10 @@ class GltfDocument:
             uri = image.get("uri", "data:")
             if uri.startswith("data:"):
                 continue
-            beside = existing(file.parent / uri)
+            beside = self._source.beside(uri)
             image["mimeType"] = _IMAGES.get(beside.suffix.lower(), "image/png")
             image["bufferView"] = self._view(beside.read_bytes())
             del image["uri"]
-
-
-def _read(file: Path) -> tuple[dict[str, Any], bytearray, list[tuple[bytes, bytes]]]:
-    """The JSON, the binary chunk and all other chunks of a file."""
-    content = file.read_bytes()
-    if content[:4] != _MAGIC:
-        return json.loads(content), bytearray(), []
-    parts = list(_chunks(content))
-    binary = next((part for kind, part in parts[1:2] if kind == _BIN), b"")
-    others = [part for part in parts[1:] if part[0] != _BIN]
-    return json.loads(parts[0][1]), bytearray(binary), others
-
-
-def _chunks(content: bytes) -> Iterator[tuple[bytes, bytes]]:
-    place = 12
-    while place + 8 <= len(content):
-        length, kind = struct.unpack_from("<I4s", content, place)
-        yield kind, content[place + 8 : place + 8 + length]
-        place += 8 + length
 
 
 def _appended(document: dict[str, Any], name: str, entry: dict[str, Any]) -> int:

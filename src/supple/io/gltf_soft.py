@@ -10,17 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from supple.character.clip import Between, along_cubics
+from supple.character.clip import Between, Channel, Track
 from supple.character.gltf import Part, RiggedFile
 from supple.character.soft_motion import SoftMotion
 from supple.errors import InputError
 from supple.files import replacing
 from supple.io.gltf_document import GltfDocument
+from supple.io.gltf_weights import joined, weight_track
 from supple.io.soft_shapes import SoftShapes, soft_shapes
 from supple.mesh.surface import vertex_normals
 from supple.types import Floats, Progress
-
-_NAME = "soft "  # and a number: a morph target that holds soft motion
 
 
 @dataclass(frozen=True)
@@ -74,12 +73,7 @@ def write_soft_gltf(
 
 def soft_target_count(source: str | os.PathLike[str]) -> int:
     """How many morph targets of a file hold soft motion, written as above."""
-    names = [
-        str(name)
-        for mesh in GltfDocument(source).json.get("meshes", ())
-        for name in (mesh.get("extras") or {}).get("targetNames", ())
-    ]
-    return sum(name.startswith(_NAME) for name in names)
+    return sum(_soft_targets(mesh) for mesh in GltfDocument(source).json.get("meshes", ()))
 
 
 class _Writer:
@@ -120,11 +114,13 @@ class _Writer:
     def _soft_nodes(self) -> list[int]:
         """Nodes with a skin that softness moves, each with a mesh of its own."""
         found: list[int] = []
-        meshes: set[int] = set()
         for part in self._rigged.parts:
             mine = self._shapes.shapes[:, part.first : part.first + part.count]
             if part.skinned and part.node not in found and mine.any():
                 found.append(part.node)
+        meshes = {
+            entry.get("mesh") for k, entry in enumerate(self._json["nodes"]) if k not in found
+        }
         for node in found:
             entry = self._json["nodes"][node]
             if entry["mesh"] in meshes:
@@ -145,12 +141,11 @@ class _Writer:
                 made = self._targets(primitive, part)
                 primitive["targets"] = [*primitive.get("targets", ()), *made]
         count = len(self._shapes.shapes)
-        mesh["weights"] = [*mesh.get("weights", [0.0] * before), *[0.0] * count]
-        if "weights" in entry:
+        still = (mesh.get("weights") or [])[:before]
+        mesh["weights"] = [*still, *[0.0] * (before - len(still) + count)]
+        if entry.get("weights"):
             entry["weights"] = [*entry["weights"], *[0.0] * count]
-        extras = mesh.setdefault("extras", {})
-        names = extras.get("targetNames", [f"target {k + 1}" for k in range(before)])
-        extras["targetNames"] = [*names, *(f"{_NAME}{k + 1}" for k in range(count))]
+        _name_targets(mesh, before, count)
         return before
 
     def _targets(self, primitive: dict[str, Any], part: Part) -> list[dict[str, int]]:
@@ -211,18 +206,42 @@ class _Writer:
         entry = self._json["nodes"][node]
         if sampler is None:
             still = entry.get("weights") or self._json["meshes"][entry["mesh"]]["weights"]
-            own = np.tile(still[:before], (len(times), 1))
+            own = Track(0, Channel.WEIGHTS, times[:1], np.array([still[:before]]))
         else:
-            keys = self._document.array(sampler["input"])
             between = Between(sampler.get("interpolation", "LINEAR"))
-            output = self._document.array(sampler["output"])
-            wanted = np.union1d(times, keys)
-            own = _sampled(between, keys, output, before, wanted)
-            weights = np.stack([np.interp(wanted, times, each) for each in weights.T], axis=1)
-            times = wanted
-        clock = self._document.add_scalars(times, bounded=True)
-        values = self._document.add_scalars(np.hstack([own, weights]).ravel())
-        _set_channel(animation, node, clock, values, Between.LINEAR)
+            keys, output = (self._document.array(sampler[name]) for name in ("input", "output"))
+            own = weight_track(between, keys, output, before)
+        both = joined(own, times, weights)
+        clock = self._document.add_scalars(both.times, bounded=True)
+        values = self._document.add_scalars(both.values.ravel())
+        _set_channel(animation, node, clock, values, both.between)
+
+
+def _target_names(mesh: dict[str, Any]) -> list[Any]:
+    """Names of the first morph targets of a mesh; extras may be anything."""
+    extras = mesh.get("extras")
+    names = extras.get("targetNames") if isinstance(extras, dict) else None
+    return names if isinstance(names, list) else []
+
+
+def _name_targets(mesh: dict[str, Any], before: int, count: int) -> None:
+    """Names so many targets for soft motion behind those that were there before."""
+    if mesh.get("extras") is None:
+        mesh["extras"] = {}
+    if isinstance(mesh["extras"], dict):  # other extras have no room for names
+        names = _target_names(mesh)[:before]
+        names += [f"target {k + 1}" for k in range(len(names), before)]
+        mesh["extras"]["targetNames"] = [*names, *_soft_names(count)]
+
+
+def _soft_names(count: int) -> list[str]:
+    return [f"soft {k + 1}" for k in range(count)]
+
+
+def _soft_targets(mesh: dict[str, Any]) -> int:
+    """How many targets of a mesh hold soft motion: the last ones, if named by number from 1 on."""
+    names = _target_names(mesh)[: len(mesh["primitives"][0].get("targets", ()))]
+    return next((k for k in range(len(names), 0, -1) if names[-k:] == _soft_names(k)), 0)
 
 
 def _drop_wrong_roots(json: dict[str, Any]) -> None:
@@ -259,18 +278,3 @@ def _set_channel(
     animation["channels"].append({"sampler": len(animation["samplers"]), "target": target})
     sampler = {"input": times, "output": output, "interpolation": between.value}
     animation["samplers"].append(sampler)
-
-
-def _sampled(between: Between, keys: Floats, output: Any, count: int, times: Floats) -> Floats:
-    """Weights (T, count) of a sampler at ``times`` (T,) [s]."""
-    t = np.clip(times, keys[0], keys[-1])
-    values = np.asarray(output, dtype=float)
-    if between is Between.CUBICSPLINE:
-        cubics = values.reshape(-1, 3, count)
-        if len(keys) == 1:
-            return np.tile(cubics[0, 1], (len(t), 1))
-        return along_cubics(keys, cubics, t)
-    rows = values.reshape(-1, count)
-    if between is Between.STEP:
-        return np.asarray(rows[np.searchsorted(keys, t, side="right") - 1])
-    return np.stack([np.interp(t, keys, each) for each in rows.T], axis=1)
