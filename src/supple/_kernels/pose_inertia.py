@@ -11,8 +11,8 @@ from .pose_basis import interpolate_rows
 def add_inertia(c_a, x_a, x, frames, gravity, w, scale, model, U, f):
     """f += −Σ_s v_s U_sᵀ m_s a_s (Eqs. 23–24) and the weight; x and x_a are (s, 3) flat.
 
-    The acceleration of the rig is the integrator's, a = c_a (x − x̂_a). Where the rig has frames, the
-    weight is added up over the same vertices; without, it is exact.
+    The acceleration of the rig is the integrator's, a = c_a (x − x̂_a). Where the rig has frames,
+    the weight is added up over the same vertices; without, it is exact.
     """
     groups, places, masses, sums = model.vertices, model.places, model.masses, model.sums
     basis, basis_starts = groups.basis, groups.basis_starts
