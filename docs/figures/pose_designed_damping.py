@@ -14,9 +14,10 @@ def main() -> None:
     figure, all_axes = plt.subplots(2, len(clips), figsize=(8.0, 4.2), sharex="col", sharey="row")
     for column, clip in zip(all_axes.T, clips, strict=True):
         for k, axes in enumerate(column):
-            for color, (name, (chi, stop)) in zip(COLORS[1::-1], shown[clip].items(), strict=True):
+            for color, (name, (chi, _)) in zip(COLORS[1::-1], shown[clip].items(), strict=True):
                 t = dt * np.arange(1, len(chi) + 1)
                 axes.plot(t, 20 * chi[:, k], color=color, linewidth=1.3, label=name)
+            stop = shown[clip]["plain"][1]
             axes.axvline(dt * stop, color=INK, linewidth=0.8, linestyle=":")
             plain(axes)
         column[0].set_title(clip, color=INK, fontsize=10)

@@ -10,9 +10,8 @@ import numpy as np
 
 import supple as sp
 from supple.builtin import creature
-from supple.character.live_damping import NeutralModel
+from supple.character.live_damping import PoseDamping
 from supple.character.pose_space_model import PoseSpaceModel
-from supple.damping.example import excitation_duals
 
 CLIPS = ("hop", "shake")
 DT = 1 / 120
@@ -60,13 +59,12 @@ def excitations(
     duration = rig.character.clip(clip).duration
     stop = round(duration / DT)
     poses = rig.poses_of_clip(clip, np.minimum(np.arange(1, stop + 1) * DT, duration))
-    neutral = NeutralModel(model)
-    X = np.array([neutral.coordinates(example.shape) for example in designed.examples])
-    duals = excitation_duals(X, X @ neutral.mass)
+    reduced = PoseDamping.of(designed, model).designed
+    assert reduced is not None
     live = sp.PoseSimulation(model, damping=damping, **rule)
     live.reset(rig.poses_of_clip(clip, np.zeros(1))[0])
     found = []
     for k in range(stop + round(STILL / DT)):
         live.step(poses[min(k, stop - 1)])
-        found.append(duals @ live.q)
+        found.append(reduced.excitations(live.q))
     return np.array(found), stop

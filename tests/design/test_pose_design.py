@@ -44,8 +44,8 @@ def test_wishes_are_met_where_the_character_moves(model: PoseSpaceModel, sway: s
     fit = sp.design_damping(model, sp.ExampleDamping(sp.Rayleigh(mass=0.5), [sway]), [wish], **RULE)
     assert fit.report.met
     live = sp.PoseSimulation(model, damping=fit.damping, **RULE)
-    start = np.linalg.lstsq(model.bases[0].reshape(-1, 6), sway.shape.ravel(), rcond=None)[0]
-    live.q = start * np.linalg.norm(model.at(live.pose).upsilon) ** 0
+    basis = model.at(live.pose).shapes().reshape(-1, 6)
+    live.q = np.linalg.lstsq(basis, sway.shape.ravel(), rcond=None)[0]
     way = live.q / np.linalg.norm(live.q)
     first = way @ live.q
     swings = []

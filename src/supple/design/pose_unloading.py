@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..character.live import PoseSimulation
-from ..character.live_damping import NeutralModel
+from ..character.live_damping import NeutralModel, PoseDamping
 from ..character.pose_space_model import PoseSpaceModel
 from ..damping import Damping, ExampleDamping
-from ..damping.example import excitation_duals
 from ..types import Floats
 from .unloading import Testbed, norm, squares_in_coordinates
 
@@ -20,12 +19,9 @@ class PoseTestbed(Testbed):
 
     def __init__(self, model: PoseSpaceModel, damping: ExampleDamping, **options: Any) -> None:
         self._model, self._neutral = model, NeutralModel(model)
-        found = [self._neutral.coordinates(example.shape) for example in damping.examples]
-        self._X = np.reshape(found, (-1, model.n_coordinates))
-        self._duals = excitation_duals(self._X, self._X @ self._neutral.mass)
-        self._about = np.zeros(model.n_coordinates)
-        if damping.about is not None:
-            self._about = self._neutral.coordinates(damping.about)
+        designed = PoseDamping.of(damping, model).designed
+        assert designed is not None  # as it is ExampleDamping
+        self._X, self._duals, self._about = designed.X, designed.D, designed.about
         self._simulation = PoseSimulation(model)
         self._simulation.q = self._about
         super().__init__(damping, **options)
