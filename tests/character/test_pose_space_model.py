@@ -128,7 +128,7 @@ def test_regions_have_their_own_columns():
 def test_few_cells_are_warned_about():
     with pytest.warns(CubatureWarning, match="miss the reduced elastic force"):
         pose_space_model(
-            BeamRig(), volume=MESH, fixed=FIXED, poses=BENT, size=8, modes=5, cells=4, samples=10
+            BeamRig(), volume=MESH, fixed=FIXED, poses=BENT, size=8, modes=5, cells=2, samples=10
         )
 
 
