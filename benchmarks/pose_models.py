@@ -28,8 +28,6 @@ BONES, LENGTH = 6, 2.0
 SIZES = (20, 20, 20, 20, 10, 10)
 TURNS = ((0.0, 0.15, 0.0), (0.0, -0.15, 0.05), (0.15, 0.0, 0.0))
 CELLS, VERTICES = 144, 200
-SAMPLES = 60  # of each pose; with 40, errors on others are farther from those in training
-CUT = 0.2  # of the weights of regions: a cell feels 32 columns, as in characters with limbs
 PARTS = ("fitting", "bases", "elastic cubature", "inertial cubature")
 MOST = 0.03  # of the forces: errors that are wanted are below
 
@@ -54,7 +52,7 @@ def trained_gorilla() -> PoseSpaceModel:
         contact=True,
         cells=CELLS,
         vertices=VERTICES,
-        samples=SAMPLES,
+        samples=40,
     )
 
 
@@ -97,7 +95,7 @@ def _regions(mesh: sp.TetMesh) -> Regions:
     """One around each bone."""
     axis = np.zeros((BONES, 2, 3))
     axis[:, :, 0] = _starts()[:, None] + [0.0, LENGTH / BONES]
-    return local_regions(mesh, list(axis[:, None]), threshold=CUT)
+    return local_regions(mesh, list(axis[:, None]))
 
 
 def _rig(mesh: sp.TetMesh) -> SkeletonRig:
