@@ -1,4 +1,7 @@
-"""Run the benchmarks named on the command line, or all: ``python -m benchmarks assembly step``."""
+"""Run the benchmarks named on the command line, or all: ``python -m benchmarks assembly step``.
+
+``python -m benchmarks enrich FOLDER`` needs a folder of characters, and is not one of all.
+"""
 
 from __future__ import annotations
 
@@ -31,10 +34,17 @@ NAMES = [
 
 
 def main() -> int:
+    if sys.argv[1:2] == ["enrich"]:
+        from .enrich import main as enrich
+
+        return enrich(sys.argv[2:])
     wanted = sys.argv[1:] or NAMES
     unknown = [name for name in wanted if name not in NAMES]
     if unknown:
-        print(f"no benchmark {unknown[0]!r}; there are {', '.join(NAMES)}", file=sys.stderr)
+        print(
+            f"no benchmark {unknown[0]!r}; there are {', '.join([*NAMES, 'enrich'])}",
+            file=sys.stderr,
+        )
         return 2
     for name in wanted:
         print(f"\n## {name}\n", flush=True)

@@ -1,10 +1,10 @@
 """Reduced against full, and against coarse full simulations: a limb on its bone (Fig. 15).
 
 A limb bends and stops. The reduced model of the fine mesh comes near its full simulation. A coarse
-mesh whose step costs as much, the best of those that do, has too few vertices, and hangs on the
-bone with many of them, as every tet that the bone goes through is fixed: its flesh is too stiff.
-One that is fine enough to come nearer costs several times as much. The skin follows the tets that
-it lies in. Every way but the first takes one Newton iteration a step.
+mesh whose step costs as much, the best of those of eight that do, has too few vertices, and hangs
+on the bone with many of them, as every tet that the bone goes through is fixed: its flesh is too
+stiff. One that is fine enough to come nearer costs several times as much. The skin follows the tets
+that it lies in. Every way but the first takes one Newton iteration a step.
 """
 
 import time
@@ -23,7 +23,12 @@ DT, FRAMES, ROUNDS = 1 / 90, 54, 1 if quick() else 5
 ALPHA, BETA = 1.0, 1e-3
 SIZE, BONE = (1.0, 0.3, 0.3), 0.749  # [m], and how far the bone goes
 FINE = (12, 5, 5) if quick() else (20, 8, 8)
-COARSE = {"coarse": (4, 4, 4), "less coarse": (8, 4, 4) if quick() else (12, 6, 6)}
+TRIED = [(4, 4, 4)]
+if not quick():
+    TRIED += [(6, 2, 2), (4, 3, 3), (6, 3, 3), (8, 3, 3), (5, 4, 4), (6, 4, 4), (5, 5, 5)]
+COARSE = {f"{a} × {b} × {c} bricks": (a, b, c) for a, b, c in TRIED}
+LESS_COARSE = (8, 4, 4) if quick() else (12, 6, 6)
+AFFORDABLE = 1.3  # times the reduced step: what costs as much
 material = sp.StableNeoHookean(young=3e4, poisson=0.45, density=1000.0)
 sp.set_thread_count(1)
 
@@ -67,7 +72,7 @@ ways = {
     ),
 }  # fmt: skip
 meshes = {"to convergence": (mesh, fixed), "full": (mesh, fixed)}
-for name, cells in COARSE.items():
+for name, cells in {**COARSE, "less coarse": LESS_COARSE}.items():
     meshes[name] = limb(cells)
     ways[name] = in_full(*meshes[name], TetRig.of(rig, meshes[name][0]), **once)
 shows = {name: sp.Embedding(its_mesh, skin) for name, (its_mesh, _) in meshes.items()}
@@ -75,43 +80,56 @@ shows = {name: sp.Embedding(its_mesh, skin) for name, (its_mesh, _) in meshes.it
 
 def moved(name: str) -> tuple[np.ndarray, list[float]]:
     """Displacements of the skin (frames, n, 3), and the time that each step took [s]."""
-    way, shapes, times = ways[name], [], []
+    way, frames, times = ways[name], [], []
     way.reset()
     for frame in range(1, FRAMES + 1):
         start = time.process_time()
         way.step(bend(frame))
         times.append(time.process_time() - start)
         if isinstance(way, PoseSimulation):
-            shapes.append(way.surface_displacements())
+            frames.append(way.surface_displacements())
         else:
-            shapes.append(shows[name].displace(way.displacements))
-    return np.array(shapes), times
+            frames.append(shows[name].displace(way.displacements))
+    return np.array(frames), times
 
 
-motions, spans = {}, {name: [] for name in ways}
+shapes, spans = {}, {name: [] for name in ways}
 for _ in range(ROUNDS):  # in turn, so that all of them share what slows the machine down
     for name in ways:
-        motions[name], times = moved(name)
+        shapes[name], times = moved(name)
         spans[name].append(times)
 seconds = {name: float(np.median(np.min(times, axis=0))) for name, times in spans.items()}
+exact = shapes["to convergence"]
+errors = {
+    name: float(np.linalg.norm(x - exact) / np.linalg.norm(exact)) for name, x in shapes.items()
+}
+cost = {name: seconds[name] / seconds["reduced"] for name in ways}
 
 print(
-    f"{'':15} {'tets':>6} {'free vertices':>14} {'of':>5} {'error':>8} {'a step':>10} {'cost':>6}"
+    f"{'':17} {'tets':>6} {'free vertices':>14} {'of':>5} {'error':>8} {'a step':>10} {'cost':>6}"
 )
-errors = {}
-for name, motion in motions.items():
-    exact = motions["to convergence"]
-    errors[name] = float(np.linalg.norm(motion - exact) / np.linalg.norm(exact))
+for name in ways:
     tets, free, of = len(model.cells), "", ""
     if name in meshes:
         its_mesh, its_fixed = meshes[name]
         tets, free, of = its_mesh.n_cells, (~its_fixed).sum(), its_mesh.n_vertices
     print(
-        f"{name:15} {tets:6d} {free:>14} {of:>5} {100 * errors[name]:6.1f} % "
-        f"{1e3 * seconds[name]:7.2f} ms {seconds[name] / seconds['reduced']:6.1f}"
+        f"{name:17} {tets:6d} {free:>14} {of:>5} {100 * errors[name]:6.1f} % "
+        f"{1e3 * seconds[name]:7.2f} ms {cost[name]:6.1f}"
     )
+
+# Where the mesh is a quick one, steps are too short to tell what they cost.
+affordable = [name for name in COARSE if quick() or cost[name] <= AFFORDABLE]
+assert affordable, f"all coarse meshes cost more than {AFFORDABLE} times the reduced step"
+coarse = min(affordable, key=errors.__getitem__)
+print(f"best of the coarse ones that cost as much: {coarse}")
+for of_way in (shapes, seconds, errors):
+    of_way["coarse"] = of_way[coarse]
+motions = {
+    name: shapes[name] for name in ("to convergence", "full", "reduced", "coarse", "less coarse")
+}
 assert errors["full"] < 0.01
 assert errors["reduced"] < 0.15
-assert errors["coarse"] > 2 * errors["reduced"]
+assert min(errors[name] for name in COARSE) > 2 * errors["reduced"]  # not even dearer ones
 assert errors["less coarse"] > errors["reduced"]
 assert seconds["reduced"] < seconds["full"] < seconds["to convergence"]

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-import tempfile
 from pathlib import Path
 
-from supple.io.played_gltf import PlayedGltf
-
-from . import blender, three, validator
-from .frames import frames_of
+from . import validator
+from .comparing import FOLDER, Difference, by_blender, by_three
 
 NEAR = 1e-4  # of the body's size: what may be between a player and us
-_CACHE = Path(tempfile.gettempdir()) / "supple_players"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -23,7 +19,7 @@ def main(arguments: list[str] | None = None) -> int:
         "--players", nargs="+", choices=PLAYERS, default=list(PLAYERS), metavar="NAME"
     )
     parser.add_argument(
-        "--folder", type=Path, default=_CACHE, help=f"where players are installed ({_CACHE})"
+        "--folder", type=Path, default=FOLDER, help=f"where players are installed ({FOLDER})"
     )
     given = parser.parse_args(arguments)
     fine = True
@@ -45,31 +41,20 @@ def _validator(folder: Path, file: Path) -> bool:
 
 
 def _three(folder: Path, file: Path) -> bool:
-    played = PlayedGltf(file)
-    return _told(
-        "three.js", played, three.compared(folder, played, frames_of(played, between=True))
-    )
+    return _told("three.js", by_three(folder, file))
 
 
 def _blender(folder: Path, file: Path) -> bool:
-    played = PlayedGltf(file)
-    return _told(
-        "Blender", played, blender.compared(folder, played, frames_of(played, between=False))
-    )
+    return _told("Blender", by_blender(folder, file))
 
 
-def _told(player: str, played: PlayedGltf, result: dict[str, object]) -> bool:
-    clips = result["clips"]
-    assert isinstance(clips, list)
-    worst = max(clips, key=lambda clip: clip["worst"])
-    share = worst["worst"] / played.size
-    frames = sum(clip["frames"] for clip in clips)
-    verdict = "agrees" if share <= NEAR else "DIFFERS"
+def _told(player: str, found: Difference) -> bool:
+    verdict = "agrees" if found.share <= NEAR else "DIFFERS"
     print(
-        f"  {player} {result['revision']}: {verdict}, {share:.1e} of the body's size at most, in "
-        f"{frames} frames of {len(clips)} clips (worst in {worst['name']})"
+        f"  {player} {found.revision}: {verdict}, {found.share:.1e} of the body's size at most, in "
+        f"{found.frames} frames of {found.clips} clips (worst in {found.worst})"
     )
-    return bool(share <= NEAR)
+    return found.share <= NEAR
 
 
 PLAYERS = {"validator": _validator, "three": _three, "blender": _blender}

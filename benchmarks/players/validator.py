@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import shutil
 import subprocess
@@ -19,10 +20,12 @@ def installed(folder: Path, *packages: str) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     if not (folder / "package.json").exists():
         (folder / "package.json").write_text('{"private": true}')
-    missing = [name for name in packages if not (folder / "node_modules" / name).is_dir()]
-    if missing:
-        quiet = ["--no-audit", "--no-fund", "--loglevel=error"]
-        subprocess.run([npm, "install", *quiet, *missing], cwd=folder, check=True, timeout=300)
+    with open(folder / ".lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # another process must not find half of a package
+        missing = [name for name in packages if not (folder / "node_modules" / name).is_dir()]
+        if missing:
+            quiet = ["--no-audit", "--no-fund", "--loglevel=error"]
+            subprocess.run([npm, "install", *quiet, *missing], cwd=folder, check=True, timeout=300)
     return folder
 
 

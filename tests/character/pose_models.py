@@ -43,13 +43,6 @@ def bend_rig(skin: sp.Surface) -> BlackBoxRig:
     )
 
 
-def poses_at(curvatures: list[float], width: int) -> np.ndarray:
-    """Bends and nothing else, (m, width)."""
-    poses = np.zeros((len(curvatures), width))
-    poses[:, 0] = curvatures
-    return poses
-
-
 class FramedBend(PoseRig):
     """The same bend, turned as a whole by a rotation vector p[4:]; it knows its frames."""
 

@@ -12,7 +12,8 @@ from supple.character.live import PoseSimulation
 from supple.character.pose_space_model import PoseSpaceModel
 from supple.integrators import ImplicitIntegrator
 
-from .pose_models import beam, bend_rig, model_of, poses_at
+from .live_bars import poses_at
+from .pose_models import beam, bend_rig, model_of
 
 MESH = beam()
 SKIN = MESH.boundary()

@@ -9,7 +9,8 @@ import supple as sp
 from supple.character.live import PoseSimulation
 from supple.character.pose_space_model import PoseSpaceModel
 
-from .pose_models import FramedBend, beam, model_of, poses_at
+from .live_bars import poses_at
+from .pose_models import FramedBend, beam, model_of
 
 MESH = beam()
 SKIN = MESH.boundary()

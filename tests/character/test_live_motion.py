@@ -1,4 +1,4 @@
-"""Characters in motion: accuracy in time, jumps, forces from outside, damping, crowds."""
+"""Characters in motion: accuracy in time, jumps, forces from outside."""
 
 from __future__ import annotations
 
@@ -11,15 +11,12 @@ import pytest
 import supple as sp
 from supple._kernels.pose_path import between
 from supple.character.live import PoseSimulation
-from supple.character.live_crowd import PoseCrowd
 from supple.character.live_forces import Wind
 from supple.character.live_rig import Path, Sample
 from supple.character.pose_space_model import PoseSpaceModel
 
-from .pose_models import FramedBend, beam, bend_rig, model_of, poses_at
+from .live_bars import MESH, SKIN, bending_bar, framed_bar
 
-MESH = beam((5, 2, 2))
-SKIN = MESH.boundary()
 SIZE = float(np.linalg.norm([1.0, 0.3, 0.3]))
 EXACT = sp.DenseNewton(tolerance=1e-10)
 RULES = [sp.BackwardEuler(), sp.Newmark(), sp.Trapezoidal(), sp.BDF2(), sp.TRBDF2(), sp.Bathe()]
@@ -27,12 +24,12 @@ RULES = [sp.BackwardEuler(), sp.Newmark(), sp.Trapezoidal(), sp.BDF2(), sp.TRBDF
 
 @pytest.fixture(scope="module")
 def model() -> PoseSpaceModel:
-    return model_of(bend_rig(SKIN), MESH, poses_at([0.0, 1.5, -1.5], 4), 6)
+    return bending_bar()
 
 
 @pytest.fixture(scope="module")
 def framed() -> PoseSpaceModel:
-    return model_of(FramedBend(SKIN), MESH, poses_at([0.0, 1.2, -1.2], 7), 6, regions=2)
+    return framed_bar()
 
 
 def reach(sim: PoseSimulation) -> float:
@@ -257,78 +254,7 @@ def test_wind_pushes_downwind_and_slows_down(model: PoseSpaceModel) -> None:
     assert braked.kinetic + braked.elastic < 0.9 * (free.kinetic + free.elastic)
 
 
-# -- damping ---------------------------------------------------------------------------
-
-
-def test_damping_by_the_stiffness_at_rest_is_that_of_the_pose(model: PoseSpaceModel) -> None:
-    """For small motion both kinds of stiffness are one."""
-    ends = []
-    for at in sp.StiffnessAt:
-        sim = PoseSimulation(model, damping=sp.Rayleigh(stiffness=0.01, at=at), solver=EXACT)
-        sim.reset([1.0, 0, 0, 0])
-        sim.v = 1e-5 * np.ones(6)
-        for _ in range(30):
-            sim.step([1.0, 0, 0, 0])
-        ends.append(sim.q)
-    assert ends[0] == pytest.approx(ends[1], abs=1e-4 * np.abs(ends[0]).max())
-
-
-def test_examples_designed_in_the_neutral_pose_damp_in_all(model: PoseSpaceModel) -> None:
-    """Motion along the example settles as if all were damped so much, any other as before."""
-    shape = np.moveaxis(model.bases[0], 2, 0)[0]
-    base = sp.Rayleigh(mass=1.5)
-    designed = sp.ExampleDamping(base, [sp.Example(shape, curve=8.0)])
-    pose = np.array([0.9, 0.0, 0.0, 0.0])
-
-    def left(damping: sp.Damping, mode: int) -> float:
-        sim = PoseSimulation(model, damping=damping, integrator=sp.TRBDF2(), dt=5e-3, solver=EXACT)
-        sim.reset(pose)
-        M = sim._solver.room.M
-        sim.v = 1e-3 * np.linalg.solve(M, np.eye(6)[mode])
-        start = sim.kinetic
-        for _ in range(10):
-            sim.step(pose)
-        return (sim.kinetic + sim.elastic) / start
-
-    assert left(designed, 0) == pytest.approx(left(sp.Rayleigh(mass=12.0), 0), rel=0.05)
-    assert left(designed, 4) == pytest.approx(left(base, 4), rel=0.05)
-
-
-def test_other_dampings_are_refused(model: PoseSpaceModel) -> None:
-    with pytest.raises(sp.InputError, match="a character takes Rayleigh"):
-        PoseSimulation(model, damping=sp.PowerLaw(exponent=1.0, strength=1.0))
-    with pytest.raises(sp.InputError, match="a character takes one number"):
-        PoseSimulation(model, damping=sp.Rayleigh(mass=np.ones(MESH.n_cells)))
-
-
-# -- crowds ----------------------------------------------------------------------------
-
-
-def test_a_crowd_is_its_members_one_by_one(framed: PoseSpaceModel) -> None:
-    options = {"damping": sp.Rayleigh(stiffness=1e-3), "integrator": sp.TRBDF2()}
-    crowd = PoseCrowd(framed, copies=3, **options)
-    singles = [PoseSimulation(framed, **options) for _ in range(3)]
-    for k in range(15):
-        poses = np.zeros((3, 7))
-        poses[:, 0] = np.sin(0.2 * k * np.arange(3))
-        crowd.step(poses)
-        for single, pose in zip(singles, poses, strict=True):
-            single.step(pose)
-    assert crowd.q == pytest.approx(np.array([s.q for s in singles]), abs=1e-13)
-    assert crowd.vertices() == pytest.approx(np.array([s.vertices() for s in singles]), abs=1e-13)
-    with pytest.raises(sp.InputError, match="3 copies need"):
-        crowd.step(np.zeros((2, 7)))
-
-
-def test_a_member_that_fails_is_named_and_the_others_move_on(framed: PoseSpaceModel) -> None:
-    crowd = PoseCrowd(framed, copies=3)
-    forces = np.ones((3, framed.n_coordinates))
-    forces[1] = 1e300
-    with pytest.raises(sp.StepFailed, match=r"members\[1\]: .*not finite.* substeps"):
-        crowd.step(np.zeros((3, 7)), forces=forces)
-    assert crowd.q.any(axis=1).tolist() == [True, False, True]
-    times = [each.time for each in crowd.members]
-    assert times[0] == times[2] > times[1] == 0
+# -- inputs ----------------------------------------------------------------------------
 
 
 def test_bad_words_are_refused(model: PoseSpaceModel) -> None:

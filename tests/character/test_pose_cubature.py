@@ -124,7 +124,7 @@ def test_samples_have_the_amplitude_that_was_asked_for():
 
 @every_material
 def test_cells_are_good_in_each_pose_and_between(material):
-    """Under 3 % where it was not trained, also at poses between; the issue's bound."""
+    """Forces within 3 % where it was not trained, also at poses between."""
     soft = material(young=1e5, poisson=0.4)
     poses = [between(rest_pose(soft, pose), k) for k, pose in enumerate(POSES)]
     middle = between(rest_pose(soft, POSES.mean(axis=0)), 0.5)

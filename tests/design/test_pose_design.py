@@ -9,7 +9,8 @@ import supple as sp
 from supple.character.pose_space_model import PoseSpaceModel
 from supple.design.unloading import make_testbed
 
-from ..character.pose_models import FramedBend, beam, model_of, poses_at
+from ..character.live_bars import poses_at
+from ..character.pose_models import FramedBend, beam, model_of
 
 MESH = beam()
 RULE = {"integrator": sp.TRBDF2(), "dt": 1 / 60}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import struct
 
 import numpy as np
 import pygltflib as gl
@@ -18,27 +17,8 @@ from supple.io.gltf_soft import write_soft_gltf
 from supple.io.played_gltf import PlayedGltf
 
 from ..character.rigs import BAR, SIDES, GltfBuilder, bar, turned_quarter
+from .kept import plain, untouched
 from .soft_bars import TIMES, soft, wave
-
-
-def untouched(source, target, *also: str) -> None:
-    """All that was in the file is in the other one, but for what ``also`` names."""
-    old, new = GltfDocument(source).json, GltfDocument(target).json
-    for name, entry in old.items():
-        if name in ("buffers", *also):
-            continue
-        assert new[name][: len(entry)] == entry if isinstance(entry, list) else new[name] == entry
-
-
-def plain(source, target) -> None:
-    """The bytes of the old buffer are the first of the new one."""
-
-    def binary(path):
-        content = path.read_bytes()
-        length = struct.unpack_from("<I", content, 12)[0]
-        return content[20 + length + 8 :]
-
-    assert binary(target).startswith(binary(source).rstrip(b"\0"))
 
 
 def test_players_put_vertices_where_the_flesh_is(tmp_path):
