@@ -20,6 +20,7 @@ from supple.character.pose_choice import mean_angle
 from supple.character.pose_contact import PoseContact
 from supple.character.pose_cubature import PoseCubature
 from supple.character.pose_inertia import InertialCubature
+from supple.character.pose_matching import matched
 from supple.character.pose_space_model import PoseSpaceModel
 from supple.character.pose_training import PoseTraining
 from supple.character.preparing import chosen_poses, region_functions_of, soft_volume
@@ -146,6 +147,10 @@ def pose_space_model(
         young, bases = softer * young, replace(bases, squares=softer * bases.squares)
     r = bases.bases.shape[-1]
     training = PoseTraining(body, follows, known, bases, young, samples, seed, progress)
+    if len(known) > 1:
+        made_of = parts.sum_of(lambda: (made_of, bases.bases, young))
+        bases = kept_bases(parts, made_of, lambda: matched(training), name="matched bases")
+        training = replace(training, bases=bases)
     made_of = parts.sum_of(lambda: (made_of, bases.bases, young, samples, seed, tolerance))
     of_cells = max(_LEAST_CELLS, _CELLS_A_COORDINATE * r) if cells is None else cells
     elastic, elastic_errors = kept_cubature(

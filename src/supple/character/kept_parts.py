@@ -78,10 +78,12 @@ def kept_fitting(
     return parts.part("fitting", made_of, make, pack, unpack)
 
 
-def kept_bases(parts: Checkpoint, made_of: object, make: Callable[[], PoseBases]) -> PoseBases:
+def kept_bases(
+    parts: Checkpoint, made_of: object, make: Callable[[], PoseBases], *, name: str = "bases"
+) -> PoseBases:
     """Bases of all poses."""
     return parts.part(
-        "bases",
+        name,
         made_of,
         make,
         lambda bases: ({}, _of(bases)),

@@ -59,23 +59,24 @@ class PoseTraining:
 
     def rest(self, pose: Floats) -> RestPose:
         """The body at rest in a pose with its interpolated basis."""
-        w = self.weights(pose)
-        young = np.clip(w @ self.young, self.young.min(axis=0), self.young.max(axis=0))  # Eq. 36
-        U = self.bases.shapes(w)
-        frames = self.follows.frames(pose)
-        if frames is not None:
-            U = frames @ U
         return RestPose(
-            self._body_at(self.follows.vertices(pose), young),
-            np.ascontiguousarray(U.transpose(2, 0, 1)),
+            self.body_at(pose),
+            self.in_the_world(self.bases.shapes(self.weights(pose)), pose),
             self.bases.masses,
             self.bases.regions,
             self._cell_groups,
         )
 
-    def _body_at(self, x: Floats, young: Floats) -> Body:
-        """The body at rest with its vertices there; cells that are inside out, which do not count,
-        are turned round."""
+    def in_the_world(self, U: Floats, pose: Floats) -> Floats:
+        """Columns (n, 3, r) of the neutral frames as shapes in a pose, (r, n, 3)."""
+        frames = self.follows.frames(pose)
+        return np.ascontiguousarray((U if frames is None else frames @ U).transpose(2, 0, 1))
+
+    def body_at(self, pose: Floats) -> Body:
+        """The body at rest in a pose; cells that are inside out, which do not count, are turned
+        round."""
+        x, w = self.follows.vertices(pose), self.weights(pose)
+        young = np.clip(w @ self.young, self.young.min(axis=0), self.young.max(axis=0))  # Eq. 36
         cells = self.body.mesh.cells
         inverted = TetMesh.inverted(x, cells)
         mesh = TetMesh(x, np.where(inverted[:, None], cells[:, [0, 2, 1, 3]], cells))
