@@ -2,61 +2,28 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 import pytest
-from scipy.linalg import eigvalsh, subspace_angles
+from scipy.linalg import subspace_angles
 
-import supple as sp
-from supple.character.fitting import fitted
-from supple.character.pose_bases import PoseBases, pose_bases
 from supple.character.pose_matching import Mixed, _compliance, matched, softest_turn
-from supple.character.pose_modes import pose_modes
-from supple.character.pose_training import PoseTraining
-from supple.character.posed_body import posed_body
-from supple.character.tet_rig import TetRig
 from supple.types import Floats
 
-MESH = sp.TetMesh.box((1.0, 0.16, 0.16), (16, 3, 3), (0.0, -0.08, -0.08))
-FLESH = sp.StVK(young=1e5, poisson=0.4)
-BODY = sp.Body(MESH, FLESH, fixed=MESH.where(x=0), mass_model=sp.LumpedMass())
-RIG = sp.BendRig(MESH.boundary(), origin=(0.0, 0.0, 0.0), bounds=(0.35, 0.65))
-POSES = np.array([[0.0], [np.pi / 2]])
-ENDS = np.stack([np.clip(1.5 - 2 * MESH.vertices[:, 0], 0, 1), MESH.vertices[:, 0]])
-
-
-@cache
-def training(*, local: bool = False) -> PoseTraining:
-    """A beam that is straight, and bent by 90°."""
-    follows = fitted(TetRig.of(RIG, MESH), POSES)
-    bases = pose_bases(BODY, follows, POSES, modes=6, size=12, regions=ENDS if local else None)
-    young = np.full((2, MESH.n_cells), 1e5)
-    return PoseTraining(BODY, follows, POSES, bases, young, samples=10, seed=0)
-
-
-def too_fast(of: PoseTraining, bases: PoseBases, share: float) -> float:
-    """By what share the first four frequencies of the mixed model are above those of the body."""
-    pose = share * POSES[1]
-    U = of.in_the_world(bases.shapes(of.weights(pose)), pose).reshape(12, -1).T
-    body = posed_body(BODY, of.follows.vertices(pose))
-    K = U.T @ (body.stiffness(np.zeros_like(MESH.vertices)) @ U)
-    mass = U.T @ (np.repeat(bases.masses, 3)[:, None] * U)
-    mixed, own = eigvalsh(K, mass)[:4], pose_modes(body, 4).squares
-    return float((np.sqrt(mixed / own) - 1).max())
+from .guide_beam import MESH, RIGHT, too_fast, training
 
 
 def test_matched_bases_do_not_lock_between_poses() -> None:
-    plain, turned = training().bases, matched(training())
+    plain, turned = training(RIGHT).bases, matched(training(RIGHT))
     for share in (0.25, 0.5, 0.75):
-        before, after = (too_fast(training(), bases, share) for bases in (plain, turned))
+        bend = share * RIGHT
+        before, after = (too_fast(training(RIGHT), bases, bend) for bases in (plain, turned))
         assert before > 0.19  # what Procrustes alone leaves
         assert after < 0.08
 
 
 @pytest.mark.parametrize("local", [False, True])
 def test_matched_bases_span_what_they_did_in_every_pose(local: bool) -> None:
-    plain, turned = training(local=local).bases, matched(training(local=local))
+    plain, turned = training(RIGHT, local=local).bases, matched(training(RIGHT, local=local))
     root = np.sqrt(plain.masses)[:, None, None]
     for one, two in zip(plain.bases, turned.bases, strict=True):
         for region in np.unique(plain.regions):

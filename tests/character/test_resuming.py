@@ -32,6 +32,7 @@ STAGES = (
     "fitting",
     "bases",
     "matched bases",
+    "between poses",
     "elastic cubature",
     "inertial cubature",
 )

@@ -13,12 +13,19 @@ from numpy.typing import ArrayLike
 from supple.body import Body
 from supple.character.driving import driving_accelerations
 from supple.character.fitting import fitted
-from supple.character.kept_parts import kept_bases, kept_cubature, kept_fitting, told_by
+from supple.character.kept_parts import (
+    kept_bases,
+    kept_cubature,
+    kept_fitting,
+    kept_numbers,
+    told_by,
+)
 from supple.character.pose_adding import needed_poses, only
 from supple.character.pose_bases import PoseBases, pose_bases
 from supple.character.pose_choice import mean_angle
 from supple.character.pose_contact import PoseContact
 from supple.character.pose_cubature import PoseCubature
+from supple.character.pose_halfway import halfway_excess, warn_of
 from supple.character.pose_inertia import InertialCubature
 from supple.character.pose_matching import matched
 from supple.character.pose_space_model import PoseSpaceModel
@@ -141,6 +148,7 @@ def pose_space_model(
         )
         follows, bases = only(follows, known, bases, needed.which)
         known, young = known[needed.which], young[needed.which]
+        contact = contact if isinstance(contact, bool) else [contact[k] for k in needed.which]
         missing = np.rad2deg(needed.angles).tolist()
     if material is None:
         softer = (2 * np.pi * frequency) ** 2 / bases.squares[0, 0]
@@ -151,6 +159,13 @@ def pose_space_model(
         made_of = parts.sum_of(lambda: (made_of, bases.bases, young))
         bases = kept_bases(parts, made_of, lambda: matched(training), name="matched bases")
         training = replace(training, bases=bases)
+    excess = kept_numbers(
+        parts,
+        "between poses",
+        (made_of, bases.bases),
+        lambda: halfway_excess(training, options["regions"], contact),
+    )
+    warn_of(excess, bases.alignment.parents.tolist())
     made_of = parts.sum_of(lambda: (made_of, bases.bases, young, samples, seed, tolerance))
     of_cells = max(_LEAST_CELLS, _CELLS_A_COORDINATE * r) if cells is None else cells
     elastic, elastic_errors = kept_cubature(
@@ -171,6 +186,7 @@ def pose_space_model(
     measured = {
         "elastic": elastic_errors,
         "inertial": inertial_errors,
+        "between": {"frequencies": excess},
         "angles": np.rad2deg(mean_angle(bases.alignment.angles)).tolist(),
         "missing": missing,
         "notes": list(space.notes),

@@ -16,7 +16,6 @@ import numpy as np
 from supple.character.pose_alignment import from_the_root
 from supple.character.pose_bases import PoseBases
 from supple.character.pose_training import PoseTraining
-from supple.reduction.modes import products
 from supple.types import Floats
 
 _SHARES = (1 / 3, 2 / 3)  # of the way between two poses: where models are mixed
@@ -58,14 +57,9 @@ def _on_the_way(
     """With bases of both poses (2, n, 3, r)."""
     poses = training.poses
     pose = training.follows.rig.between(poses[parent], poses[child], share)
-    body = training.body_at(pose)
     shapes = training.in_the_world(np.concatenate(list(pair), axis=-1), pose)
-    still = np.zeros_like(shapes[0])
-    rest = body.evaluate(still, order=2, cell_factors=np.where(training.flat, 0.0, 1.0)).stiffness
-    heavy = training.bases.masses[:, None] * shapes
-    pushed = body.pattern.multiply_many(rest, shapes)
     first, second = training.weights(pose)[[parent, child]]
-    return Mixed((first, second), products(shapes, pushed), products(shapes, heavy))
+    return Mixed((first, second), *training.reduced(training.body_at(pose), shapes))
 
 
 def softest_turn(ways: Sequence[Mixed]) -> Floats:
@@ -104,7 +98,7 @@ def _cayley(numbers: Floats, r: int) -> tuple[Floats, Floats]:
     A = np.zeros((r, r))
     A[np.triu_indices(r, 1)] = numbers
     A -= A.T
-    half: Floats = np.linalg.inv(np.eye(r) - A / 2)
+    half: Floats = np.linalg.inv(np.eye(r) - A / 2).astype(float, copy=False)
     return half, half @ (np.eye(r) + A / 2)
 
 

@@ -28,6 +28,7 @@ from supple.character.tet_rig import TetRig
 from supple.mesh import TetMesh
 from supple.reduction.cubature import CubatureWarning
 from supple.reduction.cubature_training import LARGEST_GOOD_ERROR
+from supple.reduction.modes import products
 from supple.types import Bools, Floats, Progress
 
 _TRAINED = (0.25, 0.75)  # of the way between two poses: where the training looks, too
@@ -82,6 +83,13 @@ class PoseTraining:
         mesh = TetMesh(x, np.where(inverted[:, None], cells[:, [0, 2, 1, 3]], cells))
         material = replace(self.body.parts[0].material, young=young)
         return replace(self.body, mesh=mesh, material=material)
+
+    def reduced(self, body: Body, shapes: Floats) -> tuple[Floats, Floats]:
+        """K̃ at rest, of all cells that count, and M̃, (k, k), for shapes (k, n, 3)."""
+        counted = np.where(self.flat, 0.0, 1.0)
+        rest = body.evaluate(np.zeros_like(shapes[0]), order=2, cell_factors=counted).stiffness
+        pushed = body.pattern.multiply_many(rest, shapes)
+        return products(shapes, pushed), products(shapes, self.bases.masses[:, None] * shapes)
 
     def weights(self, pose: Floats) -> Floats:
         """w(p), (m,)."""
