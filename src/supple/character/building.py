@@ -30,7 +30,12 @@ from supple.character.pose_inertia import InertialCubature
 from supple.character.pose_matching import matched
 from supple.character.pose_space_model import PoseSpaceModel
 from supple.character.pose_training import PoseTraining
-from supple.character.preparing import chosen_poses, region_functions_of, soft_volume
+from supple.character.preparing import (
+    check_that_poses_differ,
+    chosen_poses,
+    region_functions_of,
+    soft_volume,
+)
 from supple.character.regions import Regions
 from supple.character.rigs.base import PoseRig
 from supple.character.tet_rig import TetRig
@@ -113,6 +118,8 @@ def pose_space_model(
     parts = Checkpoint(checkpoint)
     body, space = soft_volume(rig, volume, fixed, material or _FLESH, parts, progress)
     known = chosen_poses(rig, poses, among=_CANDIDATES if max_angle is not None else 0)
+    if stiffness is None or np.ndim(stiffness) < 2:  # poses may also differ in stiffness alone
+        check_that_poses_differ(rig, known)
     plain = TetRig.of(rig, space.mesh)
     mesh, skin = space.mesh, space.skin
     made_of = parts.sum_of(

@@ -86,6 +86,17 @@ def chosen_poses(rig: PoseRig, given: ArrayLike | int, *, among: int = 0) -> Flo
     return np.concatenate([rig.neutral[None], poses[apart > _SAME]])
 
 
+def check_that_poses_differ(rig: PoseRig, poses: Floats) -> None:
+    """Stops where a rig has one shape in all of the poses (m, d)."""
+    first = rig.vertices(poses[0])
+    close = _SAME * np.ptp(first, axis=0).max()
+    if len(poses) > 1 and all(np.abs(rig.vertices(p) - first).max() <= close for p in poses[1:]):
+        raise InputError(
+            f"the rig has the same shape in all of the {len(poses)} poses; let it follow its pose, "
+            "or give poses=[rig.neutral] for a model of that alone"
+        )
+
+
 def region_functions_of(
     rig: PoseRig, mesh: TetMesh, given: Regions | ArrayLike | int | None
 ) -> Floats | None:
