@@ -17,6 +17,7 @@ __getattr__, __dir__, __all__ = names_later(
         "character.live_forces": "Wind",
         "character.painting": "painted stiffness_by_joint",
         "character.pose_choice": "candidates_of choose_poses missing_pose",
+        "character.pose_halfway": "BetweenPosesWarning",
         "character.pose_space_file": "load_pose_space_model",
         "character.pose_space_model": "PoseSpaceModel",
         "character.regions": "local_regions",

@@ -14,6 +14,7 @@ from .character.painting import stiffness_by_joint as stiffness_by_joint
 from .character.pose_choice import candidates_of as candidates_of
 from .character.pose_choice import choose_poses as choose_poses
 from .character.pose_choice import missing_pose as missing_pose
+from .character.pose_halfway import BetweenPosesWarning as BetweenPosesWarning
 from .character.pose_space_file import load_pose_space_model as load_pose_space_model
 from .character.pose_space_model import PoseSpaceModel as PoseSpaceModel
 from .character.regions import local_regions as local_regions

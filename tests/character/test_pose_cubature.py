@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.linalg import eigvalsh
@@ -16,6 +18,7 @@ from supple.character.pose_inertia import (
     train_inertial_cubature,
 )
 from supple.character.pose_samples import Between, RestPose
+from supple.character.sparse_samples import ColumnGroups
 from supple.materials import MATERIALS
 
 from .bent_beam import MESH, POSES, follows, local_shapes, masses, rest_pose, vertex_groups
@@ -105,6 +108,24 @@ def test_the_stiffness_at_rest_is_that_of_all_cells():
     gap = rest.gap(found.cells, 2 * found.weights[0])
     shares = eigvalsh(gap, rest.stiffness)
     assert shares.min() == pytest.approx(-0.25)
+
+
+def test_gaps_of_regions_that_share_no_cell_are_zero():
+    """Also where the share of cells that have far too much is bounded, which mixes all columns."""
+    usual = rest_pose(SOFT, POSES[1], 2)
+    x = MESH.vertices[:, 0]
+    apart = np.stack([x < 0.45, x > 0.55])
+    shapes = usual.shapes * apart[usual.regions][:, :, None]
+    groups = ColumnGroups.of(usual.regions, apart[:, MESH.cells].any(axis=2))
+    rest = replace(usual, shapes=shapes, groups=groups)
+    both = apart[:, MESH.cells].any(axis=2).all(axis=0)
+    assert not both.any()
+    other = usual.regions[:, None] != usual.regions
+    cells = np.flatnonzero(apart[:, MESH.cells].any(axis=2).any(axis=0))[::7]
+    for weight in (1.0, 30.0):
+        gap = rest.gap(cells, np.full(len(cells), weight))
+        assert not gap[other].any()
+        assert eigvalsh(gap, rest.stiffness)[0] > -0.26
 
 
 def test_samples_have_the_amplitude_that_was_asked_for():

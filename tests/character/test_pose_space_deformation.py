@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import supple as sp
+from supple.character import Channel, Clip, Track
 from supple.character.pose_weights import PoseWeights
+from supple.character.preparing import chosen_poses
 from supple.character.rigs import BendRig, BlackBoxRig, PoseSpaceDeformation, SkeletonRig
 
 from .arms import BAR, arm, some_pose
@@ -71,6 +75,18 @@ def test_a_correction_of_the_neutral_pose_is_kept() -> None:
     corrected = PoseSpaceDeformation(rig, [[0.0], [1.0]], corrections)
     assert len(corrected.poses) == 2
     assert corrected.vertices(rig.neutral) == pytest.approx(BAR.vertices + 0.01)
+
+
+def test_poses_are_chosen_from_the_clips_of_a_corrected_skeleton() -> None:
+    bend = Track(1, Channel.ROTATION, (0.0, 1.0), [(0, 0, 0, 1), (0, 0.6, 0, 0.8)])
+    rig = SkeletonRig(replace(arm(), clips={"wave": Clip("wave", [bend])}))
+    pose = rig.poses_of_clip("wave", [1.0])
+    corrected = PoseSpaceDeformation.from_shapes(rig, pose, sculpted(rig, pose))
+    twice = PoseSpaceDeformation.from_shapes(corrected, pose, sculpted(corrected, pose))
+    for each in (corrected, twice):
+        assert np.array_equal(chosen_poses(each, 2), chosen_poses(rig, 2))
+        half = each.between(rig.neutral, -pose[0], 0.5)  # the short way round, as the skeleton does
+        assert np.array_equal(half, rig.between(rig.neutral, -pose[0], 0.5))
 
 
 def test_bad_corrections_are_refused() -> None:

@@ -15,6 +15,7 @@ from supple.character import Channel, Clip, Track
 from supple.character.building import pose_space_model
 from supple.character.pose_space_file import is_pose_space_file, load_pose_space_model
 from supple.character.pose_space_model import PoseSpaceModel
+from supple.character.posed_body import posed_body
 from supple.character.rigs import BlackBoxRig, SkeletonRig
 from supple.materials import MATERIALS
 from supple.reduction.cubature import CubatureWarning
@@ -169,6 +170,21 @@ def test_what_is_missing_is_asked_for(changes, message):
         pose_space_model(BeamRig(), **given)
 
 
+def still(pose: np.ndarray) -> np.ndarray:
+    return SKIN.vertices
+
+
+def test_a_rig_that_ignores_its_pose_is_refused():
+    rig = BlackBoxRig(still, SKIN.triangles, np.zeros(1))
+    options = {"volume": MESH, "fixed": FIXED, "poses": BENT, "size": 4, "modes": 3, "samples": 10}
+    with pytest.raises(sp.InputError, match="same shape in all of the 2 poses"):
+        pose_space_model(rig, **options)
+    tensed = np.ones((2, MESH.n_cells))
+    tensed[1] = 2.0  # poses that differ in nothing else
+    model = pose_space_model(rig, **options, stiffness=tensed)
+    assert model.squares[1, 0] == pytest.approx(2 * model.squares[0, 0])
+
+
 # -- the model in a pose ---------------------------------------------------------------
 
 
@@ -181,6 +197,28 @@ def test_bases_are_reproduced_in_their_poses():
         np.testing.assert_allclose(posed.shapes(), frames @ model.bases[k], atol=1e-12)
         np.testing.assert_allclose(posed.mass, model.gram[k, k], atol=1e-12)
         np.testing.assert_allclose(posed.cell_weights, model.cell_weights[k], atol=1e-10)
+
+
+@every_material
+def test_stiffness_is_reproduced_in_the_poses(material):
+    """At rest in a pose it is that of all cells in the pose's own basis, cubature or not."""
+    model = beam_model(material)
+    soft = material(young=1e5, poisson=0.4)
+    body = sp.Body(MESH, soft, fixed=FIXED, mass_model=sp.LumpedMass())
+    for k, pose in enumerate(model.poses):
+        posed = model.at(pose)
+        U = posed.shapes().reshape(3 * MESH.n_vertices, -1)
+        K = U.T @ (posed_body(body, posed.rest).stiffness(np.zeros_like(posed.rest)) @ U)
+        live = model.simulation(pose=pose)
+        found = live._solver.room.K
+        np.testing.assert_allclose(found, K, atol=1e-9 * np.abs(K).max())
+        np.testing.assert_allclose(posed.lame, model.lame[k], rtol=1e-10)
+        features = model.tet_rig.rig.features(pose)
+        known = np.flatnonzero((model.gaps.weights.features == features).all(axis=1))
+        assert len(known) == 1
+        gap = model.gaps.values[known[0]]
+        scale = np.outer(posed.upsilon, posed.upsilon)
+        np.testing.assert_allclose(posed.gap, scale * gap, atol=1e-9 * np.abs(K).max())
 
 
 def test_mass_is_that_of_the_interpolated_basis():
@@ -231,6 +269,17 @@ def test_a_file_of_a_black_box_needs_its_rig(tmp_path):
     _same(model, again, [0.3])
 
 
+def test_a_file_is_not_read_with_a_rig_that_moves_otherwise(tmp_path):
+    """Its neutral shape is the same, its bend is not."""
+    model, path = beam_model(), tmp_path / "beam.supple"
+    model.save(path)
+    other = BlackBoxRig(lambda pose: bent(SKIN.vertices, 1.01 * pose[0]), SKIN.triangles, [0.0])
+    with pytest.raises(sp.InputError, match=r"another shape in pose 1, \[0.8\]"):
+        load_pose_space_model(path, rig=other)
+    same = BlackBoxRig(lambda pose: bent(SKIN.vertices, pose[0]), SKIN.triangles, [0.0])
+    assert load_pose_space_model(path, rig=same).n_poses == 2
+
+
 def test_a_file_of_a_character_holds_its_rig(tmp_path):
     model, path = arm_model(), tmp_path / "arm.supple"
     model.save(path)
@@ -253,12 +302,13 @@ def _same(model: PoseSpaceModel, again: PoseSpaceModel, pose: np.ndarray) -> Non
 
 
 def test_a_file_of_the_first_version_is_read(tmp_path, monkeypatch):
-    """It knows nothing of gaps; its cells stand for all of the stiffness."""
+    """It knows nothing of gaps, its cells stand for all of the stiffness, nor of rigs in poses."""
     model, path = beam_model(), tmp_path / "beam.supple"
     pack = files.pack
 
     def as_before(kind, header, arrays):
-        known = {name: array for name, array in arrays.items() if not name.startswith("gap")}
+        later = [name for name in arrays if name.startswith(("gap", "seen"))]
+        known = {name: array for name, array in arrays.items() if name not in later}
         return pack(replace(kind, version=1), header, known)
 
     monkeypatch.setattr(files, "pack", as_before)

@@ -27,7 +27,15 @@ pytestmark = [
 
 SMALL = Quality(120, 2, 3, 5, 4, 8, 0.02, False)
 OPTIONS = {"size": 6, "modes": 4, "samples": 10, "tolerance": 0.02}
-STAGES = ("volume", "fitting", "bases", "elastic cubature", "inertial cubature")
+STAGES = (
+    "volume",
+    "fitting",
+    "bases",
+    "matched bases",
+    "between poses",
+    "elastic cubature",
+    "inertial cubature",
+)
 
 
 class Told:

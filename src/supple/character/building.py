@@ -13,16 +13,29 @@ from numpy.typing import ArrayLike
 from supple.body import Body
 from supple.character.driving import driving_accelerations
 from supple.character.fitting import fitted
-from supple.character.kept_parts import kept_bases, kept_cubature, kept_fitting, told_by
+from supple.character.kept_parts import (
+    kept_bases,
+    kept_cubature,
+    kept_fitting,
+    kept_numbers,
+    told_by,
+)
 from supple.character.pose_adding import needed_poses, only
 from supple.character.pose_bases import PoseBases, pose_bases
 from supple.character.pose_choice import mean_angle
 from supple.character.pose_contact import PoseContact
 from supple.character.pose_cubature import PoseCubature
+from supple.character.pose_halfway import halfway_excess, warn_of
 from supple.character.pose_inertia import InertialCubature
+from supple.character.pose_matching import matched
 from supple.character.pose_space_model import PoseSpaceModel
 from supple.character.pose_training import PoseTraining
-from supple.character.preparing import chosen_poses, region_functions_of, soft_volume
+from supple.character.preparing import (
+    check_that_poses_differ,
+    chosen_poses,
+    region_functions_of,
+    soft_volume,
+)
 from supple.character.regions import Regions
 from supple.character.rigs.base import PoseRig
 from supple.character.tet_rig import TetRig
@@ -105,6 +118,8 @@ def pose_space_model(
     parts = Checkpoint(checkpoint)
     body, space = soft_volume(rig, volume, fixed, material or _FLESH, parts, progress)
     known = chosen_poses(rig, poses, among=_CANDIDATES if max_angle is not None else 0)
+    if stiffness is None or np.ndim(stiffness) < 2:  # poses may also differ in stiffness alone
+        check_that_poses_differ(rig, known)
     plain = TetRig.of(rig, space.mesh)
     mesh, skin = space.mesh, space.skin
     made_of = parts.sum_of(
@@ -140,12 +155,24 @@ def pose_space_model(
         )
         follows, bases = only(follows, known, bases, needed.which)
         known, young = known[needed.which], young[needed.which]
+        contact = contact if isinstance(contact, bool) else [contact[k] for k in needed.which]
         missing = np.rad2deg(needed.angles).tolist()
     if material is None:
         softer = (2 * np.pi * frequency) ** 2 / bases.squares[0, 0]
         young, bases = softer * young, replace(bases, squares=softer * bases.squares)
     r = bases.bases.shape[-1]
     training = PoseTraining(body, follows, known, bases, young, samples, seed, progress)
+    if len(known) > 1:
+        made_of = parts.sum_of(lambda: (made_of, bases.bases, young))
+        bases = kept_bases(parts, made_of, lambda: matched(training), name="matched bases")
+        training = replace(training, bases=bases)
+    excess = kept_numbers(
+        parts,
+        "between poses",
+        (made_of, bases.bases),
+        lambda: halfway_excess(training, options["regions"], contact),
+    )
+    warn_of(excess, bases.alignment.parents.tolist())
     made_of = parts.sum_of(lambda: (made_of, bases.bases, young, samples, seed, tolerance))
     of_cells = max(_LEAST_CELLS, _CELLS_A_COORDINATE * r) if cells is None else cells
     elastic, elastic_errors = kept_cubature(
@@ -166,6 +193,7 @@ def pose_space_model(
     measured = {
         "elastic": elastic_errors,
         "inertial": inertial_errors,
+        "between": {"frequencies": excess},
         "angles": np.rad2deg(mean_angle(bases.alignment.angles)).tolist(),
         "missing": missing,
         "notes": list(space.notes),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from supple.character.rigs.skeleton import SkeletonRig
+from supple.character.rigs.pose_space_deformation import skeleton_within
 from supple.character.tet_rig import TetRig
 from supple.errors import InputError
 from supple.types import Floats
@@ -20,9 +20,10 @@ def driving_accelerations(tet_rig: TetRig, masses: Floats) -> Floats:
 
     They are principal ones, of ``masses`` (n,) [kg]: the first few are most of what happens.
     """
-    rig = tet_rig.rig
-    if not isinstance(rig, SkeletonRig) or not rig.character.clips:
-        raise InputError(f"a {type(rig).__name__} without clips drives nothing; leave driven out")
+    rig = skeleton_within(tet_rig.rig)
+    if rig is None or not rig.character.clips:
+        kind = type(tet_rig.rig).__name__
+        raise InputError(f"a {kind} without clips drives nothing; leave driven out")
     clips = list(rig.character.clips.values())
     total, found = sum(clip.duration for clip in clips), []
     for clip in clips:

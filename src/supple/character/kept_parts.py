@@ -78,14 +78,29 @@ def kept_fitting(
     return parts.part("fitting", made_of, make, pack, unpack)
 
 
-def kept_bases(parts: Checkpoint, made_of: object, make: Callable[[], PoseBases]) -> PoseBases:
+def kept_bases(
+    parts: Checkpoint, made_of: object, make: Callable[[], PoseBases], *, name: str = "bases"
+) -> PoseBases:
     """Bases of all poses."""
     return parts.part(
-        "bases",
+        name,
         made_of,
         make,
         lambda bases: ({}, _of(bases)),
         lambda _, arrays: _made(PoseBases, arrays),
+    )
+
+
+def kept_numbers(
+    parts: Checkpoint, name: str, made_of: object, make: Callable[[], list[float | None]]
+) -> list[float | None]:
+    """Numbers, or None where there is none."""
+    return parts.part(
+        name,
+        made_of,
+        make,
+        lambda numbers: ({"numbers": numbers}, {}),
+        lambda about, _: list(about["numbers"]),
     )
 
 

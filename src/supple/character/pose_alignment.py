@@ -86,7 +86,7 @@ def aligned(
     """
     turned = bases.copy() if frames is None else np.einsum("mnji,mnjr->mnir", frames, bases)
     parents, angles = pose_tree(features), np.zeros((len(bases), bases.shape[-1]))
-    for child in _from_the_root(parents):
+    for child in from_the_root(parents):
         parent = parents[child]
         R = vertex_rotations(cells, places[parent], places[child])
         if frames is not None:  # what the frames do not know
@@ -99,7 +99,7 @@ def aligned(
     return Alignment(turned, parents, angles)
 
 
-def _from_the_root(parents: Ints) -> list[int]:
+def from_the_root(parents: Ints) -> list[int]:
     """Poses but the first, each after its parent."""
     order, known = [], {0}
     while len(known) < len(parents):

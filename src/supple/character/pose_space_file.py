@@ -20,10 +20,11 @@ from supple.errors import InputError
 from supple.materials import MATERIALS
 from supple.mesh import TetMesh
 from supple.mesh.packing import describe_mesh, mesh_of
-from supple.types import Floats
+from supple.types import Floats, Ints
 
 _MODEL = files.Kind(b"\x89SUPPOS\n", "pose-space model", 2)
 _SAME = 1e-6  # of the body's size: how far a rig that is given may be from the one of the file
+_LOOKED_AT = 64  # vertices of the surface, at most, by which rigs are compared in every pose
 _PLAIN = (
     "poses",
     "masses",
@@ -49,6 +50,8 @@ def save_pose_space_model(model: PoseSpaceModel, path: str | os.PathLike[str]) -
     rig_header, rig_arrays = describe_rig(follows.rig)
     arrays: dict[str, Any] = {f"tet mesh {name}": array for name, array in meshed.items()}
     arrays |= {f"rig {name}": array for name, array in rig_arrays.items()}
+    which = _spread(follows.rig.n_vertices)
+    arrays |= {"seen vertices": which, "seen": _seen(follows.rig, model.poses, which)}
     arrays |= {"near": follows.near, "shares": follows.shares, "offsets": follows.offsets}
     arrays |= _packed("pose weights", model.weights)
     arrays |= _packed("gap weights", model.gaps.weights) | {"gaps": model.gaps.values}
@@ -97,8 +100,11 @@ def _model_of(
             f"its material is {header['material']!r}, which is not known here: {', '.join(known)}"
         )
     plain = {name: arrays[name] for name in _PLAIN}
+    known_rig = _rig(header["rig"], _within(arrays, "rig "), rig)
+    if rig is not None:
+        _check_in_poses(rig, header["rig"]["kind"], arrays)
     return PoseSpaceModel(
-        tet_rig=_tet_rig(mesh, arrays, _rig(header["rig"], _within(arrays, "rig "), rig)),
+        tet_rig=_tet_rig(mesh, arrays, known_rig),
         weights=_weights(arrays, "pose weights"),
         gaps=_gaps(arrays),
         material=known[header["material"]],
@@ -124,6 +130,30 @@ def _rig(
             f"vertices and poses of {len(pose)} numbers: give that one"
         )
     return given
+
+
+def _check_in_poses(given: PoseRig, kind: str, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Rigs of one neutral shape may still move it otherwise; files of old do not tell."""
+    if "seen" not in arrays:
+        return
+    x, poses = arrays["seen"], arrays["poses"]
+    apart = np.abs(_seen(given, poses, arrays["seen vertices"]) - x).max(axis=(1, 2))
+    worst = int(apart.argmax())
+    if apart[worst] > _SAME * np.ptp(arrays["rig surface"], axis=0).max():
+        raise InputError(
+            f"the rig given has another shape in pose {worst}, {poses[worst].tolist()}, by "
+            f"{apart[worst]:.3g} m; the model was made with a {kind}: give that one"
+        )
+
+
+def _spread(count: int) -> Ints:
+    """Some of so many vertices, all over."""
+    return np.unique(np.linspace(0, count - 1, _LOOKED_AT).round().astype(np.int64))
+
+
+def _seen(rig: PoseRig, poses: Floats, which: Ints) -> Floats:
+    """Where vertices (k,) of a rig are in poses (m, d) [m], (m, k, 3)."""
+    return np.stack([rig.vertices(pose, which) for pose in poses])
 
 
 def _tet_rig(mesh: TetMesh, arrays: Mapping[str, NDArray[Any]], rig: PoseRig) -> TetRig:

@@ -28,6 +28,7 @@ from supple.character.tet_rig import TetRig
 from supple.mesh import TetMesh
 from supple.reduction.cubature import CubatureWarning
 from supple.reduction.cubature_training import LARGEST_GOOD_ERROR
+from supple.reduction.modes import products
 from supple.types import Bools, Floats, Progress
 
 _TRAINED = (0.25, 0.75)  # of the way between two poses: where the training looks, too
@@ -59,28 +60,36 @@ class PoseTraining:
 
     def rest(self, pose: Floats) -> RestPose:
         """The body at rest in a pose with its interpolated basis."""
-        w = self.weights(pose)
-        young = np.clip(w @ self.young, self.young.min(axis=0), self.young.max(axis=0))  # Eq. 36
-        U = self.bases.shapes(w)
-        frames = self.follows.frames(pose)
-        if frames is not None:
-            U = frames @ U
         return RestPose(
-            self._body_at(self.follows.vertices(pose), young),
-            np.ascontiguousarray(U.transpose(2, 0, 1)),
+            self.body_at(pose),
+            self.in_the_world(self.bases.shapes(self.weights(pose)), pose),
             self.bases.masses,
             self.bases.regions,
             self._cell_groups,
         )
 
-    def _body_at(self, x: Floats, young: Floats) -> Body:
-        """The body at rest with its vertices there; cells that are inside out, which do not count,
-        are turned round."""
+    def in_the_world(self, U: Floats, pose: Floats) -> Floats:
+        """Columns (n, 3, r) of the neutral frames as shapes in a pose, (r, n, 3)."""
+        frames = self.follows.frames(pose)
+        return np.ascontiguousarray((U if frames is None else frames @ U).transpose(2, 0, 1))
+
+    def body_at(self, pose: Floats) -> Body:
+        """The body at rest in a pose; cells that are inside out, which do not count, are turned
+        round."""
+        x, w = self.follows.vertices(pose), self.weights(pose)
+        young = np.clip(w @ self.young, self.young.min(axis=0), self.young.max(axis=0))  # Eq. 36
         cells = self.body.mesh.cells
         inverted = TetMesh.inverted(x, cells)
         mesh = TetMesh(x, np.where(inverted[:, None], cells[:, [0, 2, 1, 3]], cells))
         material = replace(self.body.parts[0].material, young=young)
         return replace(self.body, mesh=mesh, material=material)
+
+    def reduced(self, body: Body, shapes: Floats) -> tuple[Floats, Floats]:
+        """K̃ at rest, of all cells that count, and M̃, (k, k), for shapes (k, n, 3)."""
+        counted = np.where(self.flat, 0.0, 1.0)
+        rest = body.evaluate(np.zeros_like(shapes[0]), order=2, cell_factors=counted).stiffness
+        pushed = body.pattern.multiply_many(rest, shapes)
+        return products(shapes, pushed), products(shapes, self.bases.masses[:, None] * shapes)
 
     def weights(self, pose: Floats) -> Floats:
         """w(p), (m,)."""

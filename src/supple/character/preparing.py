@@ -10,7 +10,7 @@ from supple.character.kept_parts import kept_volume
 from supple.character.pose_choice import candidates_of, choose_poses
 from supple.character.regions import Regions, local_regions
 from supple.character.rigs.base import PoseRig
-from supple.character.rigs.skeleton import SkeletonRig
+from supple.character.rigs.pose_space_deformation import skeleton_within
 from supple.character.skeleton_regions import regions_from_skeleton
 from supple.character.volume import Volume, character_volume
 from supple.character.whole_skeleton import held_by_skeleton
@@ -36,13 +36,14 @@ def soft_volume(
     """The body in its neutral pose, held where it is fixed."""
     instance("material", material, Material, "StableNeoHookean(young=1e4, poisson=0.45)")
     if given is None:
-        if not isinstance(rig, SkeletonRig):
+        skeleton = skeleton_within(rig)
+        if skeleton is None:
             raise InputError(
                 f"a {type(rig).__name__} does not tell where its bones are; give "
                 "volume=character_volume(rig).held(segments), or a tet mesh and fixed="
             )
         made = kept_volume(parts, rig, {}, lambda: character_volume(rig, progress=progress))
-        volume = held_by_skeleton(made, rig.character, fixed=fixed)
+        volume = held_by_skeleton(made, skeleton.character, fixed=fixed)
     elif isinstance(given, TetMesh):
         if fixed is None:
             raise InputError("a tet mesh needs fixed=, its vertices that follow the rig")
@@ -70,18 +71,30 @@ def chosen_poses(rig: PoseRig, given: ArrayLike | int, *, among: int = 0) -> Flo
     """
     if isinstance(given, int | np.integer):
         count = whole_number("poses", given, at_least=1)
-        if not isinstance(rig, SkeletonRig) or not rig.character.clips:
+        skeleton = skeleton_within(rig)
+        if skeleton is None or not skeleton.character.clips:
             raise InputError(
                 f"poses={given}: there are no clips to choose from; give poses (m, "
                 f"{len(rig.neutral)})"
             )
-        return choose_poses(rig, candidates_of(rig.character), max(count, among))
+        return choose_poses(rig, candidates_of(skeleton.character), max(count, among))
     poses = np.atleast_2d(numbers("poses", given))
     if poses.shape[1] != len(rig.neutral):
         raise InputError(f"poses have shape {poses.shape}; give (m, {len(rig.neutral)})")
     neutral = rig.features(rig.neutral)
     apart = np.array([np.linalg.norm(rig.features(pose) - neutral) for pose in poses])
     return np.concatenate([rig.neutral[None], poses[apart > _SAME]])
+
+
+def check_that_poses_differ(rig: PoseRig, poses: Floats) -> None:
+    """Stops where a rig has one shape in all of the poses (m, d)."""
+    first = rig.vertices(poses[0])
+    close = _SAME * np.ptp(first, axis=0).max()
+    if len(poses) > 1 and all(np.abs(rig.vertices(p) - first).max() <= close for p in poses[1:]):
+        raise InputError(
+            f"the rig has the same shape in all of the {len(poses)} poses; let it follow its pose, "
+            "or give poses=[rig.neutral] for a model of that alone"
+        )
 
 
 def region_functions_of(
@@ -94,8 +107,9 @@ def region_functions_of(
         return given.functions
     if not isinstance(given, int | np.integer):
         return np.atleast_2d(numbers("regions", given))
-    if not isinstance(rig, SkeletonRig):
+    skeleton = skeleton_within(rig)
+    if skeleton is None:
         raise InputError(
             f"regions={given}: a {type(rig).__name__} has no limbs; give local_regions"
         )
-    return local_regions(mesh, regions_from_skeleton(rig.character, int(given))).functions
+    return local_regions(mesh, regions_from_skeleton(skeleton.character, int(given))).functions

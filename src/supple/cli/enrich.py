@@ -11,6 +11,7 @@ from pathlib import Path
 
 import supple as sp
 from supple.character import read_character
+from supple.character.pose_halfway import BetweenPosesWarning
 from supple.character.pose_space_file import load_pose_space_model
 from supple.character.pose_space_model import PoseSpaceModel
 from supple.character.soft_character import swing_of
@@ -61,9 +62,10 @@ def command(given: argparse.Namespace) -> int:
 
 
 def _warned(caught: warnings.WarningMessage) -> str:
-    """What a warning says; how to choose cells is nothing that the command lets one say."""
+    """What a warning says; how to choose cells or poses is nothing that the command asks for."""
     text = str(caught.message)
-    return text.split(";")[0] if isinstance(caught.message, CubatureWarning) else text
+    short = isinstance(caught.message, CubatureWarning | BetweenPosesWarning)
+    return text.split(";")[0] if short else text
 
 
 def _in_options(note: str) -> str:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from supple.character.pose_weights import PoseWeights
 from supple.character.rigs.base import PoseRig
 from supple.character.rigs.blend_shapes import vertices_of
+from supple.character.rigs.skeleton import SkeletonRig
 from supple.checks import instance, numbers
 from supple.errors import InputError
 from supple.mesh.surface import Surface
@@ -94,3 +95,13 @@ class PoseSpaceDeformation(PoseRig):
 
     def perturbed(self, pose: Floats, rng: np.random.Generator, size: float = 1.0) -> Floats:
         return self.rig.perturbed(pose, rng, size)
+
+    def between(self, one: Floats, two: Floats, share: float) -> Floats:
+        return self.rig.between(one, two, share)
+
+
+def skeleton_within(rig: PoseRig) -> SkeletonRig | None:
+    """The skeleton that moves a rig, also where that is corrected; None where there is none."""
+    while isinstance(rig, PoseSpaceDeformation):
+        rig = rig.rig
+    return rig if isinstance(rig, SkeletonRig) else None
