@@ -6,7 +6,6 @@ import shutil
 import struct
 import subprocess
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +25,7 @@ from supple.io.played_gltf import PlayedGltf
 from supple.io.rigged_creature import write_rigged_creature
 from supple.io.vertex_cache import write_vertex_cache
 
-from ..character.posts import post
+from ..character.posts import built_post, post, with_floor
 from ..character.rigs import bar
 from .pages import Checker
 
@@ -193,9 +192,53 @@ def test_page(made, folder, monkeypatch):
 def test_lengths(source, folder):
     long = enrich(source, folder / "long.glb", soft=0.0, length=2.0)
     assert np.ptp(long.rigged.character.surface().vertices[:, 2]) == pytest.approx(2.0)
-    rigged = read_rigged(source, scale=100.0)
-    large = replace(rigged.character)
-    assert np.ptp(large.surface().vertices[:, 2]) == pytest.approx(100.0)
+    assert long.size == pytest.approx(2.0 * np.sqrt(1.08))  # 0.2 x 0.2 x 1, twice as long
+
+
+@pytest.mark.parametrize(
+    ("unit", "tall", "words"),
+    [
+        (29.0, 29.0, ""),
+        (31.0, 0.31, "31 long, which is taken for centimetres"),
+        (180.0, 1.8, "180 long, which is taken for centimetres"),
+        (0.051, 0.051, ""),
+        (0.0124, 1.24, "0.0124 long, which is taken for 1.24 m"),
+        (0.00124, 1.24, "0.00124 long, which is taken for 1.24 m"),
+    ],
+)
+def test_units_are_told_by_the_longest_side(tmp_path, unit, tall, words):
+    file = built_post(unit=unit).write(tmp_path / "post.glb")
+    made = enrich(file, tmp_path / "x.glb", soft=0.0)
+    assert np.ptp(made.rigged.character.surface().vertices[:, 2]) == pytest.approx(tall)
+    assert (words in made.notes[0]) if words else ("taken for" not in "".join(made.notes))
+
+
+@pytest.mark.parametrize("length", [None, 2.0])
+def test_scenery_and_strays_are_no_part_of_the_body(source, tmp_path, length):
+    file = with_floor(built_post(strays=2)).write(tmp_path / "scene.glb")
+    plain = enrich(source, tmp_path / "x.glb", soft=0.0, length=length)
+    scene = enrich(file, tmp_path / "y.glb", soft=0.0, length=length)
+    assert scene.size == pytest.approx(plain.size)
+    assert scene.notes == plain.notes
+
+
+def test_flesh_of_a_scene_is_that_of_the_character_alone(made, tmp_path):
+    file = with_floor(built_post(strays=2)).write(tmp_path / "scene.glb")
+    scene = enrich(file, tmp_path / "y.glb", quality=SMALL, swing=2.0, clips=["shake"])
+    alone, moved = made.motions[0].displacements, scene.motions[0].displacements
+    n = alone.shape[1]
+    assert scene.motions[0].largest == pytest.approx(made.motions[0].largest, rel=0.2)
+    assert not moved[:, n:].any()  # neither strays nor the floor
+
+
+def test_flesh_that_moves_too_far_is_told(source, tmp_path):
+    wild = enrich(source, tmp_path / "x.glb", quality=SMALL, swing=0.25, clips=["bend"])
+    assert wild.motions[0].largest > 0.15 * wild.size
+    assert "% of the body in bend, which is much" in wild.notes[-1]
+    for option in ("swing=", "soft=", "length="):
+        assert option in wild.notes[-1]
+    calm = enrich(source, tmp_path / "x.glb", quality=SMALL, swing=20.0, clips=["bend"])
+    assert not any("which is much" in note for note in calm.notes)
 
 
 def test_files_that_cannot_be_taken(source, folder, tmp_path):

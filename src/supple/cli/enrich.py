@@ -68,7 +68,7 @@ def _warned(caught: warnings.WarningMessage) -> str:
 
 def _in_options(note: str) -> str:
     """A note of the library in words of the command: length= is --length."""
-    return re.sub(r"\b(length|soft|swing|rate|targets)=", r"--\1", note)
+    return re.sub(r"\b(length|soft|swing|settle|rate|targets)=", r"--\1", note)
 
 
 def _check(target: Path, given: argparse.Namespace) -> None:

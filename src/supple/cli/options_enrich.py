@@ -94,8 +94,8 @@ def add_enrich(commands: Any) -> None:
         "--length",
         type=positive,
         metavar="M",
-        help="longest side of the character [m], for gravity; by default that of the file, or "
-        "centimetres where that is over 30 m",
+        help="longest side of the skin [m], for gravity; by default that of the file, but over "
+        "30 m are taken for centimetres, and less than 5 cm for another unit",
     )
     enrich.add_argument(
         "--sag",

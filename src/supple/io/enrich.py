@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from supple.character.body_size import body_sides, body_vertices
 from supple.character.gltf import RiggedFile
 from supple.character.kept_parts import kept_motion
 from supple.character.live import PoseSimulation
@@ -33,7 +34,8 @@ from supple.checks import number, whole_number
 from supple.errors import InputError
 from supple.integrators import TRBDF2
 from supple.io.enrich_files import ENRICHED, frame_rate, write_enriched
-from supple.io.enrich_source import chosen_clips, only, read_to_enrich, skinned, spread, unmoved
+from supple.io.enrich_notes import far_notes
+from supple.io.enrich_source import chosen_clips, only, read_to_enrich, spread, unmoved
 from supple.types import Progress
 
 ASKED = "asked"
@@ -102,8 +104,10 @@ def enrich(
         targets: Most morph targets to use, instead of what the quality says. Many game engines
             take 8 well.
         rate: Frames a second; those of the clips' own keys unless given.
-        length: How long the longest side of the character is [m]; as the file has it unless given,
-            but one of more than 30 m is taken to be in centimetres. It matters for gravity.
+        length: How long the longest side of the skin at rest is [m]; as the file has it unless
+            given, but one of more than 30 m is taken to be in centimetres, and one of less than
+            5 cm to be larger by that power of ten with which it has 0.5 m to 5 m. It matters for
+            gravity.
         sag: Keep what gravity does in the neutral pose.
         skull: Heads, hands, feet and level backs are held by more than the bones that joints tell
             of; without, heads wobble as a whole.
@@ -134,20 +138,20 @@ def enrich(
     if not names:
         raise InputError(f"clips={clips!r} names none; there is {', '.join(character.clips)}")
     chosen_clips(character, once)
-    size = float(np.linalg.norm(np.ptp(character.surface().vertices, axis=0)))
+    size = float(np.linalg.norm(body_sides(rigged)))
     wishes = soft if isinstance(soft, Mapping) else {"*": number("soft", soft, at_least=0)}
     softness = softness_of(rigged, wishes)
     clock.note("reading")
 
-    with_skin = skinned(rigged)
+    body = body_vertices(rigged)
     if softness.any(character.skin):
         made_before = model is not None and Path(model).exists()
         if softness.hard and not made_before:
             notes.append(f"taken for hard, unless soft= names them: {', '.join(softness.hard)}")
         # A model that is kept may be used for other clips later, and has poses of all.
         posing = names if model is None else list(character.clips)
-        rig = SkeletonRig(only(character, with_skin, posing))
-        softness = replace(softness, skin=softness.skin[with_skin])
+        rig = SkeletonRig(only(character, body, posing))
+        softness = replace(softness, skin=softness.skin[body])
         how: dict[str, Any] = {
             "swing": swing,
             "skull": skull,
@@ -190,7 +194,7 @@ def enrich(
                     secondary_motion, simulation, rig, name, sag=sag, progress=progress, **options
                 ),
             )
-            motions.append(spread(moved, with_skin))
+            motions.append(spread(moved, body))
         clock.note("motion of the flesh")
     else:
         flesh, reached = None, settle
@@ -198,6 +202,7 @@ def enrich(
             unmoved(character, name, frame_rate(character, name, rate, kind)) for name in names
         ]
         notes.append("nothing is soft; the clips come back as they were")
+    notes += far_notes(motions, size)
     written = write_enriched(Path(source), Path(path), rigged, motions, chosen, size, progress)
     parts.drop()
     clock.note("writing")

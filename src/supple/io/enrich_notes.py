@@ -1,0 +1,22 @@
+"""What to tell of flesh that does not move as one would expect."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from supple.character.soft_motion import SoftMotion
+
+_FAR = 0.15  # of the body: flesh that goes further looks torn off
+
+
+def far_notes(motions: Sequence[SoftMotion], size: float) -> list[str]:
+    """Of the clip in which flesh moves too far for a body of that ``size`` [m], if one does."""
+    far = max(motions, key=lambda motion: motion.largest)
+    share = far.largest / size
+    if share <= _FAR:
+        return []
+    return [
+        f"flesh moves by {100 * share:.0f} % of the body in {far.clip}, which is much; make it "
+        "stiffer by a higher swing= or less soft by soft=, or say how long the character is by "
+        "length="
+    ]
