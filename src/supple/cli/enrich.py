@@ -171,6 +171,11 @@ def _apart(model: PoseSpaceModel) -> str:
     return f" up to {max(angles):.0f}° apart" if angles else ""
 
 
+def _until(made: Enriched) -> str:
+    lost = [motion.clip for motion in made.motions if not motion.agrees]
+    return f", in which {', '.join(lost)} did not" if lost else " until they did"
+
+
 def facts(made: Enriched, source: str) -> list[tuple[str, str]]:
     """What to tell of the result."""
     character, model = made.rigged.character, made.model
@@ -185,7 +190,7 @@ def facts(made: Enriched, source: str) -> list[tuple[str, str]]:
         (
             "clips",
             f"{len(made.motions)}, of which {loops} loop"
-            + (f"; repeated for up to {rounds} rounds until they did" if loops else ""),
+            + (f"; repeated for up to {rounds} rounds{_until(made)}" if loops else ""),
         ),
     ]
     if model is not None:

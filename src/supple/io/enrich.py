@@ -34,7 +34,7 @@ from supple.checks import number, whole_number
 from supple.errors import InputError
 from supple.integrators import TRBDF2
 from supple.io.enrich_files import ENRICHED, frame_rate, write_enriched
-from supple.io.enrich_notes import far_notes
+from supple.io.enrich_notes import far_notes, loop_notes
 from supple.io.enrich_source import chosen_clips, only, read_to_enrich, spread, unmoved
 from supple.types import Progress
 
@@ -202,7 +202,7 @@ def enrich(
             unmoved(character, name, frame_rate(character, name, rate, kind)) for name in names
         ]
         notes.append("nothing is soft; the clips come back as they were")
-    notes += far_notes(motions, size)
+    notes += [*loop_notes(motions), *far_notes(motions, size)]
     written = write_enriched(Path(source), Path(path), rigged, motions, chosen, size, progress)
     parts.drop()
     clock.note("writing")

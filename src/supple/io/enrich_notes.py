@@ -20,3 +20,14 @@ def far_notes(motions: Sequence[SoftMotion], size: float) -> list[str]:
         "stiffer by a higher swing= or less soft by soft=, or say how long the character is by "
         "length="
     ]
+
+
+def loop_notes(motions: Sequence[SoftMotion]) -> list[str]:
+    """Of loops whose flesh is not yet the same from round to round."""
+    return [
+        f"the flesh of {motion.clip} does not repeat itself: after {motion.rounds} rounds two in a "
+        f"row are {1e3 * motion.gap:.2g} mm apart, which is spread over the loop; let it settle "
+        "sooner by settle=, or play it once"
+        for motion in motions
+        if not motion.agrees
+    ]

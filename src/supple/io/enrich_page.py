@@ -107,6 +107,11 @@ def _table(made: Enriched) -> str:
         plays = "once, from rest"
         if motion.loops:
             plays = f"in a loop, which repeats itself after {motion.rounds} rounds"
+        if not motion.agrees:
+            plays = (
+                f"in a loop, which does not repeat itself: {length(motion.gap)} apart after "
+                f"{motion.rounds} rounds"
+            )
         moved = f"{length(motion.largest)}, {100 * motion.largest / made.size:.2g} % of the body"
         cells = (str(len(motion.times)), f"{lasting:.2f} s", plays, moved)
         values = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
