@@ -21,16 +21,26 @@ def post(folder: Path, *, clips: bool = True, name: str = "post.glb") -> Path:
     return built_post(clips=clips).write(folder / name)
 
 
-def built_post(*, clips: bool = True, unit: float = 1.0, strays: int = 0) -> GltfBuilder:
+def built_post(
+    *,
+    clips: bool = True,
+    unit: float = 1.0,
+    strays: int = 0,
+    wide: float = 1.0,
+    blend: float = 0.2,
+    middle: float = 0.5,
+) -> GltfBuilder:
     """Node 0 holds the mesh, 1 and 2 are joints at its foot and at half its height.
 
-    ``unit`` is how long it is [m]; ``strays`` are vertices far off that no triangle uses.
+    ``unit`` is how long it is [m]; ``strays`` are vertices far off that no triangle uses. ``wide``,
+    ``blend`` and ``middle`` are of its shape, of its weights and of its upper joint.
 
     "shake" moves all of it to and fro, again and again; "bend" turns the upper half and stops.
     """
     made = GltfBuilder()
-    X = np.vstack([POST.vertices - np.array([0.1, 0.0, 0.1]), np.full((strays, 3), 500.0)])
-    upper = np.clip((X[:, 1] - 0.4) / 0.2, 0.0, 1.0)
+    X = (POST.vertices - np.array([0.1, 0.0, 0.1])) * np.array([wide, 1.0, wide])
+    X = np.vstack([X, np.full((strays, 3), 500.0)])
+    upper = np.clip((X[:, 1] - 0.5) / blend + 0.5, 0.0, 1.0)
     shares = np.zeros((len(X), 4))
     shares[:, 0], shares[:, 1] = 1 - upper, upper
     primitive = gl.Primitive(
@@ -44,7 +54,7 @@ def built_post(*, clips: bool = True, unit: float = 1.0, strays: int = 0) -> Glt
     accessor = made.document.accessors[primitive.attributes.POSITION]
     accessor.min, accessor.max = (unit * X).min(axis=0).tolist(), (unit * X).max(axis=0).tolist()
     binds = np.tile(np.eye(4), (2, 1, 1))
-    binds[1, 1, 3] = -0.5 * unit
+    binds[1, 1, 3] = -middle * unit
     made.document.asset = gl.Asset(version="2.0")
     made.document.meshes = [gl.Mesh(name="post", primitives=[primitive])]
     made.document.skins = [gl.Skin(joints=[1, 2], inverseBindMatrices=made.add(binds))]
@@ -52,7 +62,7 @@ def built_post(*, clips: bool = True, unit: float = 1.0, strays: int = 0) -> Glt
     made.document.nodes = [
         gl.Node(name="holder", mesh=0, skin=0),
         gl.Node(name="lower", children=[2]),
-        gl.Node(name="upper", translation=[0.0, 0.5 * unit, 0.0]),
+        gl.Node(name="upper", translation=[0.0, middle * unit, 0.0]),
     ]
     if clips:
         t = np.linspace(0.0, PERIOD, 13)

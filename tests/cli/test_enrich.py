@@ -48,7 +48,11 @@ def test_whole_command(folder, capsys):
     assert main([*again, "--quality", "draft", "-q"]) == 0
     assert main([*again, "--soft", "upper=2", "-q", "--quality", "draft"]) == 0  # the same as then
     assert main([*again, "--soft", "2"]) == 1
-    assert "--soft changes the flesh" in capsys.readouterr().err
+    assert "--soft changes the flesh, which post.supple has made already" in capsys.readouterr().err
+    assert main([*again, "--no-skull", "--seed", "3"]) == 1
+    assert "--no-skull and --seed change the flesh" in capsys.readouterr().err
+    assert main([*again, "--quality", "good"]) == 1
+    assert "--quality changes the flesh" in capsys.readouterr().err
 
 
 def test_interrupted_after_the_model_it_goes_on_from_there(folder, capsys, monkeypatch):
@@ -127,12 +131,16 @@ def test_what_it_cannot_take(folder, capsys, words, message):
         (["--soft", "tail=very"], "tail=2 is twice as soft, tail=0 rigid"),
         (["--settle", "fast"], "'fast' is not a time above 0; write 0.4s or 400ms"),
         (["--settle", "0s"], "'0s' is not a time above 0"),
+        (["--settle", "-1s"], "'-1s' is not a time above 0; write 0.4s or 400ms"),
+        (["--settle", "-.5s"], "'-.5s' is not a time above 0"),
+        (["--seed", "-1"], "'-1' is not a whole number of 0 or more"),
         (["--quality", "x"], "choose from"),
     ],
 )
 def test_wrong_words(folder, capsys, words, message):
     assert main(["enrich", "post.glb", *words]) == 2
     assert message in capsys.readouterr().err
+    assert not (folder / "post_soft.glb.checkpoint").exists()
 
 
 def test_info_and_convert_know_characters_and_their_flesh(folder, capsys):

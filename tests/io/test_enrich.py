@@ -6,6 +6,7 @@ import shutil
 import struct
 import subprocess
 import tempfile
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -89,9 +90,86 @@ def test_model_is_taken_from_its_file(made, source, folder):
     np.testing.assert_allclose(
         again.motions[0].displacements, made.motions[0].displacements, atol=1e-9
     )
+    assert again.model.measured == made.model.measured
     write_rigged_creature(folder / "creature.glb", resolution=16)
-    with pytest.raises(InputError, match="another character"):
+    with pytest.raises(InputError, match="another skeleton"):
         enrich(folder / "creature.glb", folder / "x.glb", model=folder / "post.supple")
+
+
+def test_what_is_not_said_is_as_in_the_model(made, source, folder):
+    again = enrich(source, folder / "again.glb", clips=["shake"], model=folder / "post.supple")
+    np.testing.assert_allclose(
+        again.motions[0].displacements, made.motions[0].displacements, atol=1e-9
+    )
+    assert again.targets <= SMALL.targets
+
+
+@pytest.mark.parametrize(
+    ("wish", "named"),
+    [
+        ({"soft": 2.0}, "soft="),
+        ({"soft": {"upper": 1.0}}, "soft="),
+        ({"swing": 4.0}, "swing="),
+        ({"quality": "draft"}, "quality="),
+        ({"length": 2.0}, "length="),
+        ({"skull": False}, "skull="),
+        ({"contact": False}, "contact="),
+        ({"regions": 2}, "regions="),
+        ({"seed": 1, "swing": 3.0}, "swing= and seed="),
+    ],
+)
+def test_a_model_of_other_flesh_is_refused(made, source, folder, wish, named):
+    with pytest.raises(InputError, match=f"^{named} changes? the flesh, which .*post.supple has"):
+        enrich(source, folder / "other.glb", model=folder / "post.supple", **wish)
+
+
+def test_wishes_that_the_model_was_made_with_are_taken(made, source, folder):
+    said = {"soft": 1, "swing": 2.0, "skull": True, "contact": True, "seed": 0}
+    other = replace(SMALL, targets=3, substeps=2)  # nothing of this is about the flesh
+    model = folder / "post.supple"
+    again = enrich(source, folder / "x.glb", model=model, quality=other, clips=["bend"], **said)
+    assert again.targets <= 3
+
+
+@pytest.mark.parametrize("edit", ["wider", "weights", "longer joint"])
+def test_a_model_of_an_edited_character_is_refused(made, folder, tmp_path, edit):
+    edited = built_post(
+        wide=1.2 if edit == "wider" else 1.0,
+        blend=0.4 if edit == "weights" else 0.2,
+        middle=0.55 if edit == "longer joint" else 0.5,
+    ).write(tmp_path / "post.glb")
+    words = "another skeleton" if edit == "longer joint" else "another shape or other weights"
+    with pytest.raises(InputError, match=words):
+        enrich(edited, tmp_path / "x.glb", model=folder / "post.supple")
+
+
+def test_clips_that_leave_the_skin_alone_get_no_flesh(source, folder, made, tmp_path):
+    more = built_post()
+    more.clip("rest")
+    more.track(2, "rotation", [0.0, 1.0], [(0, 0, 0, 1), (0, 0, 0, 1)])
+    file = more.write(tmp_path / "more.glb")
+    model = folder / "post.supple"
+    found = enrich(file, tmp_path / "x.glb", model=model)
+    assert [motion.clip for motion in found.motions] == ["shake", "bend"]
+    assert "rest leaves the skin as it is at rest, and had no need of flesh" in found.notes
+    before, after = PlayedGltf(file), PlayedGltf(tmp_path / "x.glb")
+    np.testing.assert_array_equal(after.positions("rest", [0, 1]), before.positions("rest", [0, 1]))
+    with pytest.raises(InputError, match="rest: no clip moves the skin"):
+        enrich(file, tmp_path / "y.glb", model=model, clips=["rest"])
+    caches = enrich(file, tmp_path / "x.npz", model=model, clips=["bend", "rest"])
+    assert [each.name for each in caches.files] == ["x_bend.npz", "x_rest.npz"]
+    sagging = enrich(file, tmp_path / "y.glb", model=model, clips=["rest"], sag=True)
+    assert sagging.motions[0].largest > 1e-4
+
+
+def test_a_clip_of_too_many_frames_is_named_before_the_work(tmp_path):
+    stray = built_post()
+    stray.clip("stray")
+    stray.track(2, "rotation", [0.0, 3600.0], [(0, 0, 0, 1), (0, 0, 0, 1)])
+    file = stray.write(tmp_path / "stray.glb")
+    with pytest.raises(InputError, match="'stray' lasts 3600 s"):
+        enrich(file, tmp_path / "x.glb", checkpoint=tmp_path / "parts")
+    assert not (tmp_path / "parts").exists()
 
 
 def test_no_softness_gives_the_clips_back(source, folder):
@@ -281,6 +359,8 @@ def test_files_that_cannot_be_taken(source, folder, tmp_path):
         enrich(source, tmp_path / "x.glb", regions=0)
     with pytest.raises(InputError, match="no clip 'Shake'; there is shake"):
         enrich(source, tmp_path / "x.glb", clips=["Shake"])
+    with pytest.raises(InputError, match="seed=-1"):
+        enrich(source, tmp_path / "x.glb", seed=-1)
     with pytest.raises(InputError, match="quality"):
         enrich(source, tmp_path / "x.glb", quality="superb")
     (tmp_path / "cut.glb").write_bytes(source.read_bytes()[:500])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from supple.cli.values import add_common, command, count, number, positive
+from supple.cli.values import add_common, command, count, number, positive, whole
 
 
 def add_enrich(commands: Any) -> None:
@@ -119,12 +119,13 @@ def add_enrich(commands: Any) -> None:
         help="shapes of their own for N limbs, for small motions beside large ones; wants "
         "--quality best",
     )
-    enrich.add_argument("--seed", type=int, default=0, metavar="N", help="of random choices (0)")
+    enrich.add_argument("--seed", type=whole, metavar="N", help="of random choices (0)")
     enrich.add_argument(
         "--model",
         metavar="FILE",
         help="keep the model of the flesh in this file, *.supple, and take it from there where it "
-        "exists: other clips, times to settle and outputs then take seconds",
+        "exists: other clips, times to settle and outputs then take seconds. What of the flesh is "
+        "not said is then as in the file, and what is said must be",
     )
     enrich.add_argument("--report", metavar="FILE", help="also write a page with pictures, *.html")
     add_common(enrich)

@@ -5,8 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from supple.character.soft_motion import SoftMotion
+from supple.errors import InputError
 
 _FAR = 0.15  # of the body: flesh that goes further looks torn off
+
+
+def still_notes(still: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Of clips that leave the skin as it is at rest; at least one of ``names`` must move it."""
+    if len(still) == len(names):
+        raise InputError(
+            f"{', '.join(names)}: no clip moves the skin from where it is at rest; flesh follows "
+            "motion, so name others by clips=, or export the character with an animation"
+        )
+    if not still:
+        return []
+    verb = "leaves" if len(still) == 1 else "leave"
+    return [f"{', '.join(still)} {verb} the skin as it is at rest, and had no need of flesh"]
 
 
 def far_notes(motions: Sequence[SoftMotion], size: float) -> list[str]:

@@ -13,6 +13,7 @@ from supple.character import Character
 from supple.character.body_size import body_sides
 from supple.character.clip_frames import frame_times
 from supple.character.gltf import RiggedFile, read_rigged
+from supple.character.rigs.skeleton import SkeletonRig
 from supple.character.soft_motion import SoftMotion
 from supple.checks import number
 from supple.errors import InputError
@@ -22,6 +23,7 @@ from supple.types import Bools
 _CENTIMETRES = 30.0  # [m]: a character with a longer side is taken to be in centimetres
 _TINY = 0.05  # [m]: one whose longest side is shorter is taken to be in an unknown unit,
 _LEAST = 0.5  # [m]: that power of ten with which its longest side has 0.5 m to 5 m
+_STILL = 1e-6  # of the body: what moves by less does not
 
 
 def read_to_enrich(
@@ -84,6 +86,14 @@ def only(character: Character, kept: Bools, clips: Sequence[str]) -> Character:
         targets=None if skin.targets is None else skin.targets[:, kept],
     )
     return replace(character, skin=skin, clips={name: character.clips[name] for name in clips})
+
+
+def is_still(rig: SkeletonRig, name: str) -> bool:
+    """Whether a clip leaves the skin where it is at rest all the time."""
+    clip, x = rig.character.clip(name), rig.vertices(rig.neutral)
+    poses = rig.pose_of(clip.poses(rig.character.rig, frame_times(clip)))
+    near = _STILL * float(np.ptp(x, axis=0).max())
+    return all(np.abs(rig.vertices(pose) - x).max() <= near for pose in poses)
 
 
 def spread(motion: SoftMotion, kept: Bools) -> SoftMotion:
