@@ -24,8 +24,8 @@ from supple.character.soft_character import (
     QUALITIES,
     Quality,
     settling,
+    slowest_of,
     soft_model,
-    swing_of,
 )
 from supple.character.soft_motion import SoftMotion
 from supple.character.softness import softness_of
@@ -178,9 +178,9 @@ def enrich(
         damping, reached = settling(flesh, settle)
         if reached > 1.01 * settle:
             notes.append(
-                f"flesh that swings {swing_of(flesh):.3g} times a second settles within "
-                f"{reached:.2g} s at the soonest, not {settle:g} s; make it stiffer by a higher "
-                "swing, or less soft"
+                f"flesh that swings {slowest_of(flesh) / (2 * np.pi):.3g} times a second, as the "
+                f"slowest does, settles within {reached:.2g} s, not {settle:g} s; make it stiffer "
+                "by a higher swing= or less soft by soft="
             )
         simulation = PoseSimulation(
             flesh,
