@@ -318,6 +318,12 @@ def _at(motion: Any, times: np.ndarray) -> np.ndarray:
     return found.reshape(len(times), -1, 3)
 
 
+def test_a_value_that_is_keyed_often_and_stays_jumps_when_it_changes():
+    t = np.linspace(0.0, 1.0, 13)
+    rig = stepped(t, np.where((t > 0.4) & (t < 0.7), 0.3, 0.0))
+    np.testing.assert_allclose(jump_times(rig.character.clip()), [5 / 12, 9 / 12])
+
+
 def test_values_that_are_sampled_often_do_not_jump():
     t = np.linspace(0.0, PERIOD, 25)
     heights = AMPLITUDE * np.sin(2 * np.pi * t / PERIOD)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
 
+from supple.character.pose_space_file import load_pose_space_model
 from supple.character.soft_character import QUALITIES, Quality
 from supple.cli import main
 from supple.errors import ContactNotKept
@@ -33,12 +35,20 @@ def test_help(capsys):
 
 
 def test_whole_command(folder, capsys):
-    words = ["--quality", "draft", "--settle", "300ms", "--soft", "upper=2", "--report", "p.html"]
+    words = ["--quality", "draft", "--settle", "600ms", "--soft", "upper=2", "--report", "p.html"]
     assert main(["enrich", "post.glb", *words, "--model", "post.supple"]) == 0
     told = capsys.readouterr().out
-    for part in ("post_soft.glb", "2, of which 1 loop", "settles", "0.3 s", "morph targets"):
+    for part in ("post_soft.glb", "2, of which 1 loop", "settles", "0.6 s", "morph targets"):
         assert part in told
-    assert "as it came" in (folder / "p.html").read_text()
+    (errors,) = re.findall(r"^  cubature +(elastic forces off .*)$", told, re.MULTILINE)
+    assert re.fullmatch(
+        r"elastic forces off by up to \S+ % in training, \S+ % between poses; "
+        r"inertial forces off by up to \S+ % in training, \S+ % between poses",
+        errors,
+    )
+    page = (folder / "p.html").read_text()
+    assert "as it came" in page
+    assert errors in page
     assert (folder / "post.supple").stat().st_size > 1000
     t = np.linspace(0, 0.5, 13)
     before, after = PlayedGltf("post.glb"), PlayedGltf("post_soft.glb")
@@ -154,8 +164,13 @@ def test_info_and_convert_know_characters_and_their_flesh(folder, capsys):
     assert "shake (0.50 s), bend (0.60 s)" in told["soft.glb"]
     assert "morph targets that clips move" in told["soft.glb"]
     assert "supple enrich CHARACTER --model post.supple" in told["post.supple"]
+    assert "elastic forces off by up to" in told["post.supple"]
     assert main(["info", "post.supple", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["kind"] == "pose-space model"
+    told = json.loads(capsys.readouterr().out)
+    assert told["kind"] == "pose-space model"
+    measured = load_pose_space_model("post.supple").measured
+    for force in ("elastic", "inertial"):
+        assert told["cubature errors"][force]["between"] == max(measured[force]["between"]) > 0
     assert main(["convert", "soft.glb", "post.obj"]) == 0
     assert "its joints, clips and flesh stay behind" in capsys.readouterr().err
     for command in (["convert", "post.supple", "x.usd"], ["play", "post.supple"]):

@@ -58,7 +58,8 @@ def jump_times(clip: Clip) -> Floats:
     for track in clip.tracks:
         if track.between is Between.STEP:
             other = (np.diff(track.values, axis=0) != 0).any(axis=1)
-            found.append(track.times[1:][other & (np.diff(track.times) >= _HOLD)])
+            times = track.times[1:][other]
+            found.append(times[np.diff(times, prepend=track.times[0]) >= _HOLD])
     return np.unique(np.concatenate(found))
 
 

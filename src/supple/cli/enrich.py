@@ -14,6 +14,7 @@ from supple.character import read_character
 from supple.character.pose_space_model import PoseSpaceModel
 from supple.character.soft_character import swing_of
 from supple.cli.enrich_list import tell_names
+from supple.cli.info_character import cubature_errors, errors_text
 from supple.cli.progress import Reporter, say
 from supple.errors import InputError
 from supple.io.enrich import Enriched, enrich
@@ -195,6 +196,7 @@ def facts(made: Enriched, source: str) -> list[tuple[str, str]]:
                 f"{mesh.n_cells:,} tets, {model.n_coordinates} coordinates, {model.n_poses} "
                 f"poses{_apart(model)}, {len(model.cells)} cubature cells",
             ),
+            ("cubature", errors_text(cubature_errors(model))),
             ("swings", f"{swing_of(model):.3g} times a second when it is pushed"),
             ("settles", f"to a twentieth within {made.settle:.2g} s"),
         ]
