@@ -74,8 +74,8 @@ class NeutralModel:
 
     def coordinates(self, shape: Floats) -> Floats:
         """The nearest coordinates (r,) to displacements (n, 3), by mass."""
-        q: Floats = np.linalg.solve(self.mass, self.gathered(self._masses[:, None] * shape))
-        return q
+        pushed = self.gathered(self._masses[:, None] * shape)
+        return np.asarray(np.linalg.solve(self.mass, pushed), dtype=float)
 
     def gathered(self, forces: Floats) -> Floats:
         """The reduced force (r,) of forces (n, 3) [N]."""

@@ -191,7 +191,7 @@ class RestPose:
 
     @cached_property
     def _coupled(self) -> Bools:
-        """Columns that some cell feels both of, (r, r); regions apart have nothing to do with it."""
+        """Columns that some cell feels both of, (r, r); those of regions apart are not coupled."""
         coupled = np.zeros(self.mass.shape, dtype=bool)
         for columns in self.groups.columns:
             coupled[np.ix_(columns, columns)] = True
