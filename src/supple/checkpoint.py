@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supple import files
-from supple.checksums import digest, sources_digest
+from supple.checksums import digest, plain_name, sources_digest
 from supple.errors import InputError
 from supple.files import Arrays
 
@@ -62,7 +62,7 @@ class Checkpoint:
         key, path = "", None
         if self._folder is not None:
             key = digest(_version(), sources_digest(), name, made_of)
-            path = self._folder / f"{_plain(name)}{_ENDING}"
+            path = self._folder / f"{plain_name(name)}{_ENDING}"
             kept = _read(path, key)
             if kept is not None:
                 self.seconds[name] = float(kept.header["seconds"])
@@ -113,9 +113,3 @@ def _version() -> str:
     from supple import __version__
 
     return __version__
-
-
-def _plain(name: str) -> str:
-    """A name that every file system takes, another one for every part."""
-    plain = "".join(letter if letter.isalnum() or letter in "-_ " else "_" for letter in name)
-    return plain if plain == name else f"{plain}-{digest(name)[:8]}"

@@ -135,3 +135,12 @@ def _feed_code(update: _Update, code: CodeType) -> set[str]:
 
 def _of_supple(module: str | None) -> bool:
     return (module or "").partition(".")[0] == "supple"
+
+
+def plain_name(name: str, *, always: bool = False) -> str:
+    """A name that every file system takes, another one for every name.
+
+    One that has to be changed ends in a part of a checksum, and so do all with ``always``.
+    """
+    plain = "".join(letter if letter.isalnum() or letter in "-_ " else "_" for letter in name)
+    return plain if plain == name and not always else f"{plain}-{digest(name)[:8]}"

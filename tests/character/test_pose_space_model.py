@@ -56,7 +56,7 @@ def test_errors_are_below_three_per_cent(material):
     for name in ("training", "test", "between"):
         assert max(elastic[name]) < 0.03
     assert inertial["training"] < 0.03
-    for name in ("trembling", "moving", "turning"):
+    for name in ("trembling", "moving", "turning", "between"):
         assert max(inertial[name]) < 0.03
     assert model.material is material
     assert len(model.cells) <= 60

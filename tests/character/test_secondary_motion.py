@@ -10,7 +10,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from supple.character import Channel, Clip, Track
-from supple.character.clip_frames import Loop, frame_times
+from supple.character.clip import Between
+from supple.character.clip_frames import Loop, at_jumps, frame_length, frame_times, jump_times
 from supple.character.rigs import SkeletonRig
 from supple.character.secondary_motion import secondary_motion
 from supple.character.travel import Travel
@@ -21,6 +22,7 @@ from .flesh import Springs
 
 PERIOD = 0.8
 AMPLITUDE = 0.1
+NOD = Rotation.from_rotvec([(0, 0, 0), (0, 0.5, 0), (0, 0, 0), (0, 0, 0)]).as_quat()
 
 
 def shaken(*, keys: int = 97, last: bool = True, start: float = 0.0) -> SkeletonRig:
@@ -62,6 +64,15 @@ def test_well_damped_loop_takes_few_rounds():
     assert quick.rounds < slow.rounds
     assert quick.rounds <= 4
     assert quick.gap < 2e-4 * 1.3
+
+
+def test_loop_that_is_given_up_says_so():
+    rig = shaken()
+    lost = secondary_motion(Springs(rig, ratio=0.01), rig, most_rounds=3)
+    assert lost.rounds == 3
+    assert lost.gap > 2e-4 * 1.3
+    assert not lost.agrees
+    assert secondary_motion(Springs(rig, ratio=0.7), rig).agrees
 
 
 def test_loop_that_lacks_its_last_frame_goes_on_for_one_more():
@@ -238,6 +249,99 @@ def test_frames():
     assert even[-1] == PERIOD
     with pytest.raises(InputError, match="rate"):
         frame_times(clip, 0)
+
+
+def stepped(times: Any, places: Any, **more: Any) -> SkeletonRig:
+    """An arm whose root jumps to heights [m] at ``times`` [s]; ``more`` are further tracks."""
+    character = arm()
+    where = np.tile(character.rig.rest.translations[0], (len(times), 1))
+    where[:, 2] += np.asarray(places)
+    jump = Track(0, Channel.TRANSLATION, times, where, Between.STEP)
+    clips = {"jump": Clip("jump", [jump, *more.values()])}
+    return SkeletonRig(replace(character, clips=clips))
+
+
+@pytest.mark.parametrize("start", [0.0, 2000.0])
+def test_a_frame_just_before_each_jump_holds_the_old_pose(start):
+    rig = stepped(start + np.array([0.0, 0.25, 0.5, 1.0]), (0.0, 0.2, 0.2, 0.1))
+    clip = rig.character.clip()
+    times = frame_times(clip)
+    jumps = start + np.array([0.25, 1.0])  # nothing changes at 0.5 s
+    np.testing.assert_allclose(jump_times(clip), jumps)
+    assert (np.diff(times.astype(np.float32)) > 0).all()
+    for jump in jumps:
+        k = int(np.searchsorted(times, jump - 1e-6))
+        assert times[k] == pytest.approx(jump, abs=1e-6)
+        assert 0 < times[k] - times[k - 1] < 2e-3
+        before, after = (
+            rig.vertices(rig.poses_of_clip(None, [t - start])[0]) for t in times[k - 1 : k + 1]
+        )
+        assert np.abs(after - before).max() > 0.09
+    assert at_jumps(clip, times).sum() == 2
+    assert frame_length(times) == pytest.approx(1 / 24, rel=0.05)
+    even = frame_times(clip, 30)
+    assert np.ptp(np.diff(even)[:-1]) < 1e-9
+    assert not at_jumps(clip, even).any()
+
+
+def test_flesh_does_not_move_before_a_jump_and_feels_nothing_of_it():
+    rig = stepped((0.0, 0.5, 1.0), (0.0, 0.4, 0.4))
+    motion = secondary_motion(Springs(rig, ratio=0.3), rig)
+    assert not motion.loops  # it ends where it jumped to
+    assert motion.largest == 0.0
+
+
+def test_jumps_that_lead_back_loop():
+    rig = stepped((0.0, 0.3, 0.6, 1.0), (0.0, 0.4, -0.2, 0.0))
+    assert Loop.of(rig, rig.character.clip()).closes
+
+
+def test_what_swings_goes_on_swinging_over_a_jump():
+    nod = Track(1, Channel.ROTATION, (0.0, 0.2, 0.4, 1.0), NOD)
+    still, jumping = (
+        stepped((0.0, 0.5, 1.0), (0.0, height, height), nod=nod) for height in (0.0, 0.4)
+    )
+    a = secondary_motion(Springs(still, ratio=0.1), still, loop=False)
+    b = secondary_motion(Springs(jumping, ratio=0.1), jumping, loop=False)
+    early, late = b.times < 0.5, b.times >= 0.5
+    assert a.largest > 1e-3
+    np.testing.assert_allclose(
+        b.displacements[early], _at(a, b.times[early]), atol=1e-2 * a.largest
+    )
+    np.testing.assert_allclose(b.displacements[late], _at(a, b.times[late]), atol=0.05 * a.largest)
+
+
+def _at(motion: Any, times: np.ndarray) -> np.ndarray:
+    """Displacements at other times, straight from frame to frame."""
+    flat = motion.displacements.reshape(len(motion.times), -1)
+    found = np.stack([np.interp(times, motion.times, each) for each in flat.T], axis=1)
+    return found.reshape(len(times), -1, 3)
+
+
+def test_a_value_that_is_keyed_often_and_stays_jumps_when_it_changes():
+    t = np.linspace(0.0, 1.0, 13)
+    rig = stepped(t, np.where((t > 0.4) & (t < 0.7), 0.3, 0.0))
+    np.testing.assert_allclose(jump_times(rig.character.clip()), [5 / 12, 9 / 12])
+
+
+def test_values_that_are_sampled_often_do_not_jump():
+    t = np.linspace(0.0, PERIOD, 25)
+    heights = AMPLITUDE * np.sin(2 * np.pi * t / PERIOD)
+    sampled = stepped(t, heights)
+    assert not len(jump_times(sampled.character.clip()))
+    motion = secondary_motion(Springs(sampled), sampled)
+    assert (
+        motion.largest > 0.5 * secondary_motion(Springs(shaken(keys=25)), shaken(keys=25)).largest
+    )
+
+
+def test_a_stray_key_is_named():
+    rig = stepped((0.0, 1.0, 3600.0), (0.0, 0.1, 0.1))
+    with pytest.raises(InputError, match=r"'jump' lasts 3600 s.*86,400 frames.*clips="):
+        frame_times(rig.character.clip())
+    with pytest.raises(InputError, match="stray key"):
+        frame_times(rig.character.clip(), 30)
+    assert len(frame_times(rig.character.clip(), 1)) == 3601
 
 
 def test_progress_tells_the_round():

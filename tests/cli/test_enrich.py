@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
 
+from supple.character.pose_space_file import load_pose_space_model
 from supple.character.soft_character import QUALITIES, Quality
 from supple.cli import main
 from supple.errors import ContactNotKept
@@ -33,12 +35,20 @@ def test_help(capsys):
 
 
 def test_whole_command(folder, capsys):
-    words = ["--quality", "draft", "--settle", "300ms", "--soft", "upper=2", "--report", "p.html"]
+    words = ["--quality", "draft", "--settle", "600ms", "--soft", "upper=2", "--report", "p.html"]
     assert main(["enrich", "post.glb", *words, "--model", "post.supple"]) == 0
     told = capsys.readouterr().out
-    for part in ("post_soft.glb", "2, of which 1 loop", "settles", "0.3 s", "morph targets"):
+    for part in ("post_soft.glb", "2, of which 1 loop", "settles", "0.6 s", "morph targets"):
         assert part in told
-    assert "as it came" in (folder / "p.html").read_text()
+    (errors,) = re.findall(r"^  cubature +(elastic forces off .*)$", told, re.MULTILINE)
+    assert re.fullmatch(
+        r"elastic forces off by up to \S+ % in training, \S+ % between poses; "
+        r"inertial forces off by up to \S+ % in training, \S+ % between poses",
+        errors,
+    )
+    page = (folder / "p.html").read_text()
+    assert "as it came" in page
+    assert errors in page
     assert (folder / "post.supple").stat().st_size > 1000
     t = np.linspace(0, 0.5, 13)
     before, after = PlayedGltf("post.glb"), PlayedGltf("post_soft.glb")
@@ -48,7 +58,11 @@ def test_whole_command(folder, capsys):
     assert main([*again, "--quality", "draft", "-q"]) == 0
     assert main([*again, "--soft", "upper=2", "-q", "--quality", "draft"]) == 0  # the same as then
     assert main([*again, "--soft", "2"]) == 1
-    assert "--soft changes the flesh" in capsys.readouterr().err
+    assert "--soft changes the flesh, which post.supple has made already" in capsys.readouterr().err
+    assert main([*again, "--no-skull", "--seed", "3"]) == 1
+    assert "--no-skull and --seed change the flesh" in capsys.readouterr().err
+    assert main([*again, "--quality", "good"]) == 1
+    assert "--quality changes the flesh" in capsys.readouterr().err
 
 
 def test_interrupted_after_the_model_it_goes_on_from_there(folder, capsys, monkeypatch):
@@ -127,12 +141,16 @@ def test_what_it_cannot_take(folder, capsys, words, message):
         (["--soft", "tail=very"], "tail=2 is twice as soft, tail=0 rigid"),
         (["--settle", "fast"], "'fast' is not a time above 0; write 0.4s or 400ms"),
         (["--settle", "0s"], "'0s' is not a time above 0"),
+        (["--settle", "-1s"], "'-1s' is not a time above 0; write 0.4s or 400ms"),
+        (["--settle", "-.5s"], "'-.5s' is not a time above 0"),
+        (["--seed", "-1"], "'-1' is not a whole number of 0 or more"),
         (["--quality", "x"], "choose from"),
     ],
 )
 def test_wrong_words(folder, capsys, words, message):
     assert main(["enrich", "post.glb", *words]) == 2
     assert message in capsys.readouterr().err
+    assert not (folder / "post_soft.glb.checkpoint").exists()
 
 
 def test_info_and_convert_know_characters_and_their_flesh(folder, capsys):
@@ -146,8 +164,13 @@ def test_info_and_convert_know_characters_and_their_flesh(folder, capsys):
     assert "shake (0.50 s), bend (0.60 s)" in told["soft.glb"]
     assert "morph targets that clips move" in told["soft.glb"]
     assert "supple enrich CHARACTER --model post.supple" in told["post.supple"]
+    assert "elastic forces off by up to" in told["post.supple"]
     assert main(["info", "post.supple", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["kind"] == "pose-space model"
+    told = json.loads(capsys.readouterr().out)
+    assert told["kind"] == "pose-space model"
+    measured = load_pose_space_model("post.supple").measured
+    for force in ("elastic", "inertial"):
+        assert told["cubature errors"][force]["between"] == max(measured[force]["between"]) > 0
     assert main(["convert", "soft.glb", "post.obj"]) == 0
     assert "its joints, clips and flesh stay behind" in capsys.readouterr().err
     for command in (["convert", "post.supple", "x.usd"], ["play", "post.supple"]):

@@ -16,6 +16,7 @@ from supple.io.gltf_document import GltfDocument
 from supple.io.gltf_soft import write_soft_gltf
 from supple.io.played_gltf import PlayedGltf
 
+from ..character.posts import post
 from ..character.rigs import BAR, SIDES, GltfBuilder, bar, turned_quarter
 from .kept import plain, untouched
 from .soft_bars import TIMES, soft, wave
@@ -60,6 +61,37 @@ def test_number_of_targets_is_bounded_and_the_error_told(tmp_path):
     assert report.max_error > 1e-3
     *_, one, _ = soft(turned_quarter(bar()), tmp_path, targets=1)
     assert one.targets == 1
+
+
+def test_a_quiet_clip_is_kept_beside_a_wild_one(tmp_path):
+    """Within a share of its own motion, not of that of the wild one."""
+    source = post(tmp_path)
+    rigged = read_rigged(source)
+    height = rigged.character.surface().vertices[:, 2]
+    wild, quiet = (
+        SoftMotion(
+            clip,
+            times := np.linspace(0.0, 0.5, 13),
+            far
+            * np.sin(waves * height[None, :, None] + 9 * times[:, None, None])
+            * np.array([1.0, 0.3, 0.0]),
+        )
+        for clip, far, waves in (("shake", 0.1, 2.0), ("bend", 1e-3, 7.0))
+    )
+    near = [0.04 * motion.largest for motion in (wild, quiet)]
+    report = write_soft_gltf(
+        source, tmp_path / "soft.glb", rigged, [wild, quiet], tolerance=near, targets=12
+    )
+    before, after = PlayedGltf(source), PlayedGltf(tmp_path / "soft.glb")
+    turned = np.array([[1, 0, 0], [0, 0, 1], [0, -1, 0]])  # z up to y up
+    for motion, most in zip((wild, quiet), near, strict=True):
+        moved = after.positions(motion.clip, motion.times) - before.positions(
+            motion.clip, motion.times
+        )
+        off = np.linalg.norm(moved - motion.displacements @ turned.T, axis=2).max()
+        assert off <= 1.05 * most
+    assert report.max_error <= 1.05 * near[0]
+    assert report.targets < 12
 
 
 def test_no_softness_gives_the_file_back(tmp_path):

@@ -145,7 +145,7 @@ def kept_motion(
     """The flesh in a clip."""
 
     def pack(motion: SoftMotion) -> Packed:
-        about = {"loops": motion.loops, "rounds": motion.rounds, "gap": motion.gap}
+        about = {name: getattr(motion, name) for name in ("loops", "rounds", "gap", "agrees")}
         return about, {"times": motion.times, "displacements": motion.displacements}
 
     def unpack(about: Mapping[str, Any], arrays: Arrays) -> SoftMotion:

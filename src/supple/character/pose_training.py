@@ -121,6 +121,11 @@ class PoseTraining:
         return [(pose, self.rest(pose)) for share in _TRAINED for pose in self.between(share)]
 
     @cached_property
+    def at_tested(self) -> list[tuple[Floats, RestPose]]:
+        """Those on the way from pose to pose where the training does not look."""
+        return [(pose, self.rest(pose)) for share in _TESTED for pose in self.between(share)]
+
+    @cached_property
     def _cell_groups(self) -> ColumnGroups:
         cells = self.body.mesh.cells
         moved = self.bases.members[:, cells].any(axis=2) & self._free[cells].any(axis=1)
@@ -168,7 +173,7 @@ class PoseTraining:
         count = max(10, self.samples // 2)
         m = len(self.poses)
         tests = [*known]
-        tests += [self.interpolated(pose) for share in _TESTED for pose in self.between(share)]
+        tests += [self.interpolated(pose, rest) for pose, rest in self.at_tested]
         errors = [cubature.error(at, at.rest.draw(count, rng, _AMPLITUDE)) for at in tests]
         found = {
             "training": cubature.training_errors.tolist(),
@@ -198,18 +203,25 @@ class PoseTraining:
         rng = np.random.default_rng([self.seed, 2])
         errors: dict[str, list[float]] = {"trembling": [], "moving": [], "turning": []}
         for pose, rest in at[: len(self.poses)]:
-            rigid = rigid_accelerations(rest.body.mesh.vertices, rest.masses)
-            fields = {
-                "trembling": perturbed_accelerations(self.follows, pose, 10, rng),
-                "moving": rigid[:3],
-                "turning": np.einsum("tk,knj->tnj", rng.normal(size=(10, 9)), rigid[3:]),
-            }
-            for name, error in cubature.errors(rest, fields).items():
+            for name, error in cubature.errors(rest, self._shaken(pose, rest, rng)).items():
                 errors[name].append(error)
+        errors["between"] = [
+            max(cubature.errors(rest, self._shaken(pose, rest, rng)).values())
+            for pose, rest in self.at_tested
+        ]
         found = {"training": cubature.training_error, **errors, "seconds": seconds}
-        every = [cubature.training_error, *(max(each) for each in errors.values())]
+        every = [cubature.training_error, *(error for each in errors.values() for error in each)]
         _warn("inertial force", len(cubature.vertices), "vertices", every)
         return cubature, found
+
+    def _shaken(self, pose: Floats, rest: RestPose, rng: np.random.Generator) -> dict[str, Floats]:
+        """Accelerations (T, n, 3) of vertices in a pose, by kind."""
+        rigid = rigid_accelerations(rest.body.mesh.vertices, rest.masses)
+        return {
+            "trembling": perturbed_accelerations(self.follows, pose, 10, rng),
+            "moving": rigid[:3],
+            "turning": np.einsum("tk,knj->tnj", rng.normal(size=(10, 9)), rigid[3:]),
+        }
 
 
 def _timed(task: Callable[[], _Found]) -> tuple[_Found, float]:

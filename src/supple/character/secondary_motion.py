@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from supple.character.clip_frames import Loop, frame_times
+from supple.character.clip_frames import Loop, at_jumps, frame_length, frame_times
 from supple.character.rigs.skeleton import SkeletonRig
 from supple.character.soft_motion import SoftMotion
 from supple.checks import whole_number
@@ -16,7 +16,6 @@ from supple.types import Floats, Progress
 
 _STILL = 1e-5  # of the body's size: flesh that moves less in a tenth of a second is at rest
 _LOOK = 0.1  # [s]: how often it is looked whether it is
-_FRAME = 1 / 24  # [s], of a clip that has but one
 _DIGITS = 7  # of the length of a frame [s]: times of a file are in single precision
 _HALVINGS = 4  # of a step that fails
 
@@ -54,7 +53,8 @@ def secondary_motion(
 
     Flesh hangs at rest on the first pose as the clip begins, and goes along at the speed that the
     clip begins with. A clip that loops is played until two rounds agree, so that the last frame
-    leads on to the first; one that walks on in each round walks on.
+    leads on to the first; one that walks on in each round walks on. Of a value that jumps from key
+    to key nothing is felt: flesh is moved along, and goes on as it did.
 
     Args:
         flesh: Moves on ``rig``, by a step from frame to frame.
@@ -65,7 +65,7 @@ def secondary_motion(
         sag: Keep what gravity does in the neutral pose. Without, the character hangs there as it
             was modelled, and gravity shows where it turns away from that.
         tolerance: How far two rounds may be apart, as a share of the body's size.
-        most_rounds: When to give up on that.
+        most_rounds: When to give up on that; the motion then does not agree.
         patience: For how long to wait for rest, at most [s].
         progress: Called as ``progress(done, total, what)``.
     """
@@ -74,28 +74,32 @@ def secondary_motion(
     closing = Loop.of(rig, played, loop)
     times = frame_times(played, rate)
     size = float(np.linalg.norm(np.ptp(rig.vertices(rig.neutral), axis=0)))
-    frame = float(np.median(np.diff(times))) if len(times) > 1 else _FRAME
+    frame = frame_length(times)
     hanging: Floats | None = None
     if not sag:
         _settle(flesh, rig, rig.neutral, frame, _STILL * size, patience)
         hanging = flesh.surface_displacements()
 
-    since, way = times - played.start, closing.travel
+    since, way, jumps = times - played.start, closing.travel, at_jumps(played, times)
     poses = rig.pose_of(played.poses(rig.character.rig, times))
     if closing.closes and closing.period > since[-1]:
         since = np.append(since, closing.period)
         poses = np.concatenate([poses, way.posed(rig, poses[:1])])
+        jumps = np.append(jumps, False)
     _settle(flesh, rig, poses[0], frame, _STILL * size, patience)
     flesh.teleport(poses[0])
     before: Floats | None = None
-    gap, rounds = 0.0, 0
+    gap, rounds, agrees = 0.0, 0, True
     while True:
         gone = way.times(rounds)  # since the first round began
         path = gone.posed(rig, poses)
         rounds += 1
         moved = [flesh.surface_displacements()]
         for k, dt in enumerate(np.diff(since)):
-            _step(flesh, rig, path[k], path[k + 1], round(float(dt), _DIGITS))
+            if jumps[k]:
+                flesh.teleport(path[k + 1])
+            else:
+                _step(flesh, rig, path[k], path[k + 1], round(float(dt), _DIGITS))
             moved.append(flesh.surface_displacements())
             if progress is not None:
                 progress(k + 1, len(since) - 1, f"frames of {played.name}, round {rounds}")
@@ -104,14 +108,15 @@ def secondary_motion(
             break
         if before is not None:
             gap = float(np.sqrt(((u - before) ** 2).sum(axis=2).max()))
-            if gap <= tolerance * size or rounds >= most_rounds:
+            agrees = gap <= tolerance * size
+            if agrees or rounds >= most_rounds:
                 break
         before = u
     if closing.closes:  # what is left of the way round is spread over it
         u -= (since / since[-1])[:, None, None] * (u[-1] - u[0] @ way.turn.T)
     if hanging is not None:
         u -= np.stack([_turned(rig, pose, hanging) for pose in poses])
-    return SoftMotion(played.name, times, u[: len(times)], closing.closes, rounds, gap)
+    return SoftMotion(played.name, times, u[: len(times)], closing.closes, rounds, gap, agrees)
 
 
 def _settle(

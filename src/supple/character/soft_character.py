@@ -135,21 +135,30 @@ def soft_model(
 def settling(model: PoseSpaceModel, settle: float) -> tuple[Rayleigh, float]:
     """Damping with which a swing of the flesh falls to 5 % within ``settle`` [s].
 
-    Faster vibrations settle sooner. It cannot be sooner than without any swing; the time that is
-    reached [s] comes with the damping.
+    The slowest vibration of the neutral pose does, and faster ones settle sooner. It cannot be
+    sooner than without any swing; the time that is reached [s] comes with the damping.
     """
     omega = 2 * np.pi * swing_of(model)
-    # x ~ exp(−ζ ω t), with ζ = ½ (α/ω + β ω): α/2 + β ω²/2 is the rate of decay.
-    decay = min(-np.log(_LEFT) / number("settle", settle, above=0, unit="s"), omega)
-    alpha = 2 * _MASS_SHARE * decay
+    slowest = min(slowest_of(model), omega)
+    # x ~ exp(−ζ ω t), with ζ = ½ (α/ω + β ω): α/2 + β ω²/2 is the rate of decay. Parts that were
+    # made so soft that they swing far slower than the rest creep back, and do not hold it up.
+    soonest = max(slowest, _SLOWEST * omega)
+    wanted = -np.log(_LEFT) / number("settle", settle, above=0, unit="s")
+    decay = min(wanted, soonest)
     beta = 2 * (1 - _MASS_SHARE) * decay / omega**2
-    return Rayleigh(mass=alpha, stiffness=beta), -float(np.log(_LEFT)) / decay
+    alpha = 2 * decay - beta * slowest**2
+    creeping = decay - np.sqrt(max(decay**2 - slowest**2, 0.0))  # the slower root of such a part
+    return Rayleigh(mass=alpha, stiffness=beta), -float(np.log(_LEFT) / creeping)
+
+
+def slowest_of(model: PoseSpaceModel) -> float:
+    """Angular frequency of the slowest vibration of the neutral pose [1/s]."""
+    return float(np.sqrt(model.squares[0, 0]))
 
 
 def swing_of(model: PoseSpaceModel) -> float:
     """How often flesh that is pushed swings back in a second [Hz]."""
-    slowest = float(np.sqrt(model.squares[0, 0]) / (2 * np.pi))
-    return float(model.measured.get("swing", slowest))
+    return float(model.measured.get("swing", slowest_of(model) / (2 * np.pi)))
 
 
 def _pushed_square(volume: Volume) -> float:

@@ -16,8 +16,8 @@ class SoftMotion:
     """How far each vertex of a skin is from where its clip puts it.
 
     ``times`` (T,) [s] are those of the clip, ``displacements`` (T, n, 3) [m] of the world. A clip
-    that ``loops`` was played for ``rounds`` until it repeated itself; ``gap`` [m] is how far two
-    rounds in a row were apart at most.
+    that ``loops`` was played for ``rounds`` until it repeated itself; ``gap`` [m] is how far the
+    last two rounds were apart at most, and ``agrees`` whether that was near enough.
     """
 
     clip: str
@@ -26,6 +26,7 @@ class SoftMotion:
     loops: bool = False
     rounds: int = 1
     gap: float = 0.0
+    agrees: bool = True
 
     def __post_init__(self) -> None:
         times, moved = numbers("times", self.times), numbers("displacements", self.displacements)

@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 import numpy as np
 
 from supple.character.body_parts import body_parts, joints_called, words_of
+from supple.character.body_size import body_vertices
 from supple.character.character import Character
 from supple.character.gltf import RiggedFile
 from supple.character.skin import Skin
@@ -98,7 +99,7 @@ def skin_by_name(rigged: RiggedFile) -> dict[str, Bools]:
                 mine = found.setdefault(name, np.zeros(n, dtype=bool))
                 mine[part.first : part.first + part.count] = True
     found = {name: mine for name, mine in found.items() if not mine.all()}
-    soles = _soles(rigged.character)
+    soles = _soles(rigged)
     return {**found, _SOLES: soles} if soles.any() else found
 
 
@@ -112,8 +113,9 @@ def is_hard(name: str) -> bool:
     return any(word in _HARD or word.removesuffix("s") in _HARD for word in words_of(name))
 
 
-def _soles(character: Character) -> Bools:
+def _soles(rigged: RiggedFile) -> Bools:
     """Which vertices are of a limb and near the ground in the pose at rest, where z is up."""
+    character, body = rigged.character, body_vertices(rigged)
     limbs = [
         joint
         for part, joints in body_parts(character).items()
@@ -123,5 +125,6 @@ def _soles(character: Character) -> Bools:
     skin = character.skin
     strongest = np.take_along_axis(skin.bones, skin.weights.argmax(axis=1)[:, None], axis=1)[:, 0]
     height = character.surface().vertices[:, 2]
-    low: Bools = height - height.min() < _STANDING * np.ptp(height)
+    ground, top = height.min(where=body, initial=np.inf), height.max(where=body, initial=-np.inf)
+    low: Bools = body & (height - ground < _STANDING * (top - ground))
     return low & np.isin(skin.joints[strongest], limbs)

@@ -16,7 +16,7 @@ from importlib import import_module
 from pathlib import Path
 
 from supple.cli.options import parser
-from supple.cli.values import default_folder
+from supple.cli.values import default_folder, joined
 
 __all__ = ["main"]
 
@@ -26,7 +26,7 @@ _READ = ("scene", "file", "source", "skin", "mesh", "model", "basis")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and returns the exit code."""
     try:
-        given = parser().parse_args(arguments)
+        given = parser().parse_args(joined(sys.argv[1:] if arguments is None else arguments))
     except SystemExit as stop:  # argparse has said what is wrong, or has shown the help
         return int(stop.code or 0)
     try:

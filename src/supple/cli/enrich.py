@@ -12,13 +12,13 @@ from pathlib import Path
 import supple as sp
 from supple.character import read_character
 from supple.character.pose_halfway import BetweenPosesWarning
-from supple.character.pose_space_file import load_pose_space_model
 from supple.character.pose_space_model import PoseSpaceModel
 from supple.character.soft_character import swing_of
 from supple.cli.enrich_list import tell_names
+from supple.cli.info_character import cubature_errors, errors_text
 from supple.cli.progress import Reporter, say
 from supple.errors import InputError
-from supple.io.enrich import ASKED, Enriched, enrich
+from supple.io.enrich import Enriched, enrich
 from supple.io.enrich_files import ENRICHED
 from supple.io.enrich_page import length, write_enrich_report
 from supple.reduction.cubature import CubatureWarning
@@ -45,6 +45,9 @@ def command(given: argparse.Namespace) -> int:
                     f"What is done is in {kept}; the same command goes on from it", file=sys.stderr
                 )
             raise
+        except InputError as error:
+            error.args = (_in_options(str(error)),)
+            raise
     for note in [*made.notes, *map(_warned, caught)]:
         print(f"note: {_in_options(note)}", file=sys.stderr)
     rows = facts(made, given.source)
@@ -68,9 +71,17 @@ def _warned(caught: warnings.WarningMessage) -> str:
     return text.split(";")[0] if short else text
 
 
-def _in_options(note: str) -> str:
-    """A note of the library in words of the command: length= is --length."""
-    return re.sub(r"\b(length|soft|swing|rate|targets)=", r"--\1", note)
+def _in_options(text: str) -> str:
+    """Words of the library in those of the command: length= is --length, skull= --no-skull."""
+    text = re.sub(r"\b(skull|contact)=", r"no-\1=", text)
+    names = "no-skull|no-contact|clips|length|model|quality|rate|regions|seed|settle|soft|swing"
+    return re.sub(rf"\b({names}|targets)=(?=(\S?))", _option, text)
+
+
+def _option(found: re.Match[str]) -> str:
+    """``swing=`` as ``--swing``, and ``swing=4`` as ``--swing 4``."""
+    name, after = found.groups()
+    return f"--{name} " if after and after not in ",;.:)" else f"--{name}"
 
 
 def _check(target: Path, given: argparse.Namespace) -> None:
@@ -92,22 +103,6 @@ def _check(target: Path, given: argparse.Namespace) -> None:
         raise InputError(f"--report {given.report}: the name of a page ends in .html")
     if given.model is not None and Path(given.model).suffix.lower() != ".supple":
         raise InputError(f"--model {given.model}: the name of a model ends in .supple")
-    if given.model is not None and Path(given.model).exists():
-        made_with = load_pose_space_model(given.model).measured.get(ASKED, {})
-        changes = {
-            "soft": (_in_order(given.soft), made_with.get("soft")),
-            "swing": (given.swing, made_with.get("swing")),
-            "length": (given.length, made_with.get("length")),
-            "no-skull": (given.no_skull, not made_with.get("skull", True)),
-            "no-contact": (given.no_contact, not made_with.get("contact", True)),
-            "regions": (given.regions, made_with.get("regions")),
-        }
-        for option, (wish, had) in changes.items():
-            if wish and wish != had:
-                raise InputError(
-                    f"--{option} changes the flesh, which {given.model} has made already; leave "
-                    "--model out, or give another name"
-                )
 
 
 def _enriched(target: Path, given: argparse.Namespace) -> Enriched:
@@ -116,16 +111,16 @@ def _enriched(target: Path, given: argparse.Namespace) -> Enriched:
             given.source,
             target,
             clips=_matching(given.source, given.clips),
-            soft=_in_order(given.soft) or 1.0,
-            swing=given.swing or 4.0,
+            soft=_in_order(given.soft) or None,
+            swing=given.swing,
             settle=given.settle,
-            quality=given.quality or "good",
+            quality=given.quality,
             targets=given.targets,
             rate=given.rate,
             length=given.length,
             sag=given.sag,
-            skull=not given.no_skull,
-            contact=not given.no_contact,
+            skull=False if given.no_skull else None,
+            contact=False if given.no_contact else None,
             regions=given.regions,
             once=_matching(given.source, given.once) or (),
             seed=given.seed,
@@ -173,6 +168,11 @@ def _apart(model: PoseSpaceModel) -> str:
     return f" up to {max(angles):.0f}° apart" if angles else ""
 
 
+def _until(made: Enriched) -> str:
+    lost = [motion.clip for motion in made.motions if not motion.agrees]
+    return f", in which {', '.join(lost)} did not" if lost else " until they did"
+
+
 def facts(made: Enriched, source: str) -> list[tuple[str, str]]:
     """What to tell of the result."""
     character, model = made.rigged.character, made.model
@@ -187,7 +187,7 @@ def facts(made: Enriched, source: str) -> list[tuple[str, str]]:
         (
             "clips",
             f"{len(made.motions)}, of which {loops} loop"
-            + (f"; repeated for up to {rounds} rounds until they did" if loops else ""),
+            + (f"; repeated for up to {rounds} rounds{_until(made)}" if loops else ""),
         ),
     ]
     if model is not None:
@@ -198,6 +198,7 @@ def facts(made: Enriched, source: str) -> list[tuple[str, str]]:
                 f"{mesh.n_cells:,} tets, {model.n_coordinates} coordinates, {model.n_poses} "
                 f"poses{_apart(model)}, {len(model.cells)} cubature cells",
             ),
+            ("cubature", errors_text(cubature_errors(model))),
             ("swings", f"{swing_of(model):.3g} times a second when it is pushed"),
             ("settles", f"to a twentieth within {made.settle:.2g} s"),
         ]

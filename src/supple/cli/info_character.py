@@ -5,10 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from supple import MeshError
 from supple.character.body_parts import body_parts
 from supple.character.gltf import read_rigged
 from supple.character.pose_space_file import load_pose_space_model
+from supple.character.pose_space_model import PoseSpaceModel
 from supple.character.rigs.skeleton import SkeletonRig
 from supple.character.soft_character import swing_of
 from supple.io.gltf_soft import soft_target_count
@@ -43,6 +46,32 @@ def character_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
+def cubature_errors(model: PoseSpaceModel) -> dict[str, dict[str, float]]:
+    """Largest relative errors of reduced forces, by kind of force and where they were looked at."""
+    found: dict[str, dict[str, float]] = {}
+    for force in ("elastic", "inertial"):
+        measured = model.measured.get(force, {})
+        places = {
+            place: np.max(measured[place])
+            for place in ("training", "between")
+            if np.size(measured.get(place, ()))
+        }
+        if places:
+            found[force] = {place: float(error) for place, error in places.items()}
+    return found
+
+
+def errors_text(errors: dict[str, dict[str, float]]) -> str:
+    """The same in words; a model with one pose has none between poses."""
+    where = {"training": "in training", "between": "between poses"}
+    told = [
+        f"{force} forces off by up to "
+        + ", ".join(f"{100 * error:.2g} % {where[place]}" for place, error in places.items())
+        for force, places in errors.items()
+    ]
+    return "; ".join(told) or "errors not measured"
+
+
 def flesh_facts(path: Path) -> dict[str, Any]:
     """What is in a model of a character's flesh."""
     model = load_pose_space_model(path)
@@ -56,6 +85,7 @@ def flesh_facts(path: Path) -> dict[str, Any]:
         "coordinates": model.n_coordinates,
         "poses": model.n_poses,
         "cubature cells": len(model.cells),
+        "cubature errors": cubature_errors(model),
         "swing": swing_of(model),
         "bytes": path.stat().st_size,
     }
@@ -67,7 +97,7 @@ def flesh_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     return [
         ("character", f"{found['rig']}{joints}, {found['skin vertices']:,} vertices"),
         ("coordinates", f"{found['coordinates']}, in each of {found['poses']} poses"),
-        ("cubature", f"{found['cubature cells']:,} cells"),
+        ("cubature", f"{found['cubature cells']:,} cells; {errors_text(found['cubature errors'])}"),
         ("swings", f"{found['swing']:.3g} times a second when it is pushed"),
         ("size", f"{found['bytes'] / 1e6:,.1f} MB"),
         ("use", "supple enrich CHARACTER --model " + found["file"]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from supple.cli.values import add_common, command, count, number, positive
+from supple.cli.values import add_common, command, count, number, positive, whole
 
 
 def add_enrich(commands: Any) -> None:
@@ -94,8 +94,8 @@ def add_enrich(commands: Any) -> None:
         "--length",
         type=positive,
         metavar="M",
-        help="longest side of the character [m], for gravity; by default that of the file, or "
-        "centimetres where that is over 30 m",
+        help="longest side of the skin [m], for gravity; by default that of the file, but over "
+        "30 m are taken for centimetres, and less than 5 cm for another unit",
     )
     enrich.add_argument(
         "--sag",
@@ -119,12 +119,13 @@ def add_enrich(commands: Any) -> None:
         help="shapes of their own for N limbs, for small motions beside large ones; wants "
         "--quality best",
     )
-    enrich.add_argument("--seed", type=int, default=0, metavar="N", help="of random choices (0)")
+    enrich.add_argument("--seed", type=whole, metavar="N", help="of random choices (0)")
     enrich.add_argument(
         "--model",
         metavar="FILE",
         help="keep the model of the flesh in this file, *.supple, and take it from there where it "
-        "exists: other clips, times to settle and outputs then take seconds",
+        "exists: other clips, times to settle and outputs then take seconds. What of the flesh is "
+        "not said is then as in the file, and what is said must be",
     )
     enrich.add_argument("--report", metavar="FILE", help="also write a page with pictures, *.html")
     add_common(enrich)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ EXIT_CODES = (
     "Exit codes: 0 all went well, 1 it could not be done and the message says why, 2 wrong usage, "
     "130 interrupted."
 )
+_NEGATIVE = re.compile(r"-\.?\d(?!(\d|\.|[eE][+-]?\d)*$)")  # plain numbers are known as such
 
 
 def command(
@@ -93,3 +96,20 @@ def count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 1 or more")
     return int(text)
+
+
+def whole(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 0 or more")
+    return int(text)
+
+
+def joined(arguments: Sequence[str]) -> list[str]:
+    """Options and values such as -1s, which argparse takes for further options, as one word."""
+    found: list[str] = []
+    for text in arguments:
+        if found and re.fullmatch(r"--[a-z-]+", found[-1]) and _NEGATIVE.match(text):
+            found[-1] += f"={text}"
+        else:
+            found.append(text)
+    return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from supple.character.body_size import body_sides, body_vertices
+from supple.character.clip_frames import frame_times
 from supple.character.gltf import RiggedFile
 from supple.character.kept_parts import kept_motion
 from supple.character.live import PoseSimulation
-from supple.character.pose_space_file import load_pose_space_model
 from supple.character.pose_space_model import PoseSpaceModel
 from supple.character.rigs.skeleton import SkeletonRig
 from supple.character.secondary_motion import secondary_motion
@@ -23,8 +24,8 @@ from supple.character.soft_character import (
     QUALITIES,
     Quality,
     settling,
+    slowest_of,
     soft_model,
-    swing_of,
 )
 from supple.character.soft_motion import SoftMotion
 from supple.character.softness import softness_of
@@ -33,11 +34,11 @@ from supple.checks import number, whole_number
 from supple.errors import InputError
 from supple.integrators import TRBDF2
 from supple.io.enrich_files import ENRICHED, frame_rate, write_enriched
-from supple.io.enrich_source import chosen_clips, only, read_to_enrich, skinned, spread, unmoved
+from supple.io.enrich_model import Wishes, check_character, kept_flesh
+from supple.io.enrich_notes import far_notes, loop_notes, still_notes
+from supple.io.enrich_source import chosen_clips, is_still, only, read_to_enrich, spread, unmoved
 from supple.types import Progress
 
-ASKED = "asked"
-"""Where a model keeps what was wished of its flesh."""
 _GRAVITY = (0.0, 0.0, -9.81)
 
 
@@ -68,19 +69,19 @@ def enrich(
     path: str | os.PathLike[str],
     *,
     clips: Sequence[str] | None = None,
-    soft: float | Mapping[str, float] = 1.0,
-    swing: float = 4.0,
+    soft: float | Mapping[str, float] | None = None,
+    swing: float | None = None,
     settle: float = 0.5,
-    quality: str | Quality = "good",
+    quality: str | Quality | None = None,
     targets: int | None = None,
     rate: float | None = None,
     length: float | None = None,
     sag: bool = False,
-    skull: bool = True,
-    contact: bool = True,
+    skull: bool | None = None,
+    contact: bool | None = None,
     regions: int | None = None,
     once: Sequence[str] = (),
-    seed: int = 0,
+    seed: int | None = None,
     model: str | os.PathLike[str] | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
@@ -96,77 +97,90 @@ def enrich(
         soft: How soft flesh is: 1 as by default, 2 twice as soft, 0 rigid. By parts of the body,
             joints or materials, with wildcards, ``{"left arm": 2, "Tail*": 2, "Skirt": 3}``, where
             others have 1. Hooves, horns, shoes and the like, and soles, are hard unless named.
-        swing: How often flesh of softness 1 that is pushed swings to and fro [1/s].
+        swing: How often flesh of softness 1 that is pushed swings to and fro [1/s]; 4 unless given.
         settle: Time in which a swing falls to 5 % [s].
-        quality: "draft", "good" or "best".
+        quality: "draft", "good", as it is unless given, or "best".
         targets: Most morph targets to use, instead of what the quality says. Many game engines
             take 8 well.
         rate: Frames a second; those of the clips' own keys unless given.
-        length: How long the longest side of the character is [m]; as the file has it unless given,
-            but one of more than 30 m is taken to be in centimetres. It matters for gravity.
+        length: How long the longest side of the skin at rest is [m]; as the file has it unless
+            given, but one of more than 30 m is taken to be in centimetres, and one of less than
+            5 cm to be larger by that power of ten with which it has 0.5 m to 5 m. It matters for
+            gravity.
         sag: Keep what gravity does in the neutral pose.
         skull: Heads, hands, feet and level backs are held by more than the bones that joints tell
-            of; without, heads wobble as a whole.
-        contact: Parts that touch in a pose do not go deeper into each other.
+            of, unless it is False; heads then wobble as a whole.
+        contact: Parts that touch in a pose do not go deeper into each other, unless it is False.
         regions: So many limbs have shapes of their own. They share the coordinates, so that it
             takes a better quality to be worth it.
         once: Clips that do not loop even where they could.
-        seed: For what is tried at random.
+        seed: For what is tried at random, 0 unless given. The tets come out otherwise in every
+            run, whatever it is; ``model`` keeps them.
         model: A file to keep the model of the flesh in, and to take it from where it is there.
+            Options of the flesh that are not given are then as in the file, and those that are
+            given must be.
         checkpoint: A folder in which finished parts are kept until all is written: however the
             work ends before that, the same call goes on from there.
         progress: Called as ``progress(done, total, what)``.
     """
-    chosen = _quality(quality, targets)
     kind = Path(path).suffix.lower()
     if kind not in ENRICHED:
         raise InputError(f"cannot write {path}: the name must end in {', '.join(ENRICHED)}")
     if Path(path).exists() and Path(source).exists() and Path(path).samefile(source):
         raise InputError(f"{source} would be replaced by its own result; give another name")
-    number("swing", swing, above=0, unit="Hz")
     number("settle", settle, above=0, unit="s")
-    if regions is not None:
-        whole_number("regions", regions, at_least=1)
+    wishes = Wishes(soft, swing, _quality(quality), length, skull, contact, regions, seed)
+    flesh, wishes = kept_flesh(model, wishes)
+    chosen = _with_targets(wishes.quality or QUALITIES["good"], targets)
     clock, parts = _Clock(), Checkpoint(checkpoint)
-    rigged, notes = read_to_enrich(source, length)
+    rigged, notes = read_to_enrich(source, wishes.length)
     character = rigged.character
     names = chosen_clips(character, clips)
     if not names:
         raise InputError(f"clips={clips!r} names none; there is {', '.join(character.clips)}")
     chosen_clips(character, once)
-    size = float(np.linalg.norm(np.ptp(character.surface().vertices, axis=0)))
-    wishes = soft if isinstance(soft, Mapping) else {"*": number("soft", soft, at_least=0)}
-    softness = softness_of(rigged, wishes)
+    rates = {name: frame_rate(character, name, rate, kind) for name in names}
+    for name in names:
+        frame_times(character.clip(name), rates[name])  # too many are refused before the work
+    size = float(np.linalg.norm(body_sides(rigged)))
+    softness = softness_of(rigged, wishes.by_name)
     clock.note("reading")
 
-    with_skin = skinned(rigged)
     if softness.any(character.skin):
-        made_before = model is not None and Path(model).exists()
-        if softness.hard and not made_before:
-            notes.append(f"taken for hard, unless soft= names them: {', '.join(softness.hard)}")
+        body = body_vertices(rigged)
         # A model that is kept may be used for other clips later, and has poses of all.
         posing = names if model is None else list(character.clips)
-        rig = SkeletonRig(only(character, with_skin, posing))
-        softness = replace(softness, skin=softness.skin[with_skin])
-        how: dict[str, Any] = {
-            "swing": swing,
-            "skull": skull,
-            "contact": contact,
-            "regions": regions,
-        }
-        asked = {"soft": dict(wishes), "length": length, **how}
-        make = partial(
-            soft_model, rig, chosen, softness=softness, seed=seed, checkpoint=checkpoint, **how
-        )
-        flesh = _model(rig, make, asked, model, progress)
+        rig = SkeletonRig(only(character, body, posing))
+        still = [] if sag else [name for name in names if is_still(rig, name)]
+        notes += still_notes(still, names)
+        if flesh is None:
+            if softness.hard:
+                notes.append(f"taken for hard, unless soft= names them: {', '.join(softness.hard)}")
+            made = soft_model(
+                rig,
+                chosen,
+                softness=replace(softness, skin=softness.skin[body]),
+                swing=wishes.swing or 4.0,
+                skull=wishes.skull is not False,
+                contact=wishes.contact is not False,
+                regions=wishes.regions,
+                seed=wishes.seed or 0,
+                checkpoint=checkpoint,
+                progress=progress,
+            )
+            flesh = wishes.kept_with(made)
+            if model is not None:
+                flesh.save(model)
+        else:
+            check_character(flesh, rig, model)
         notes += flesh.measured.get("notes", [])
         clock.note("model of the flesh")
         damping, reached = settling(flesh, settle)
         if reached > 1.01 * settle:
             notes.append(
-                f"flesh that swings {swing_of(flesh):.3g} times a second settles within "
-                f"{reached:.2g} s at the soonest, not {settle:g} s; make it stiffer by a higher "
-                "swing, or less soft"
+                f"flesh that swings {slowest_of(flesh) / (2 * np.pi):.3g} times a second, as the "
+                f"slowest does, settles within {reached:.2g} s, not {settle:g} s; make it stiffer "
+                "by a higher swing= or less soft by soft="
             )
         simulation = PoseSimulation(
             flesh,
@@ -176,10 +190,15 @@ def enrich(
             substeps=chosen.substeps,
         )
         motions = []
-        moving = parts.sum_of(lambda: (replace(flesh, measured={}), damping, chosen.substeps, sag))
+        of_flesh = replace(flesh, measured={})
+        moving = parts.sum_of(lambda: (of_flesh, damping, chosen.substeps, sag))
         for name in names:
+            if name in still:
+                if kind != ".glb":  # which has the clip already
+                    motions.append(unmoved(character, name, rates[name]))
+                continue
             options: dict[str, Any] = {
-                "rate": frame_rate(character, name, rate, kind),
+                "rate": rates[name],
                 "loop": False if name in once else None,
             }
             moved = kept_motion(
@@ -190,14 +209,13 @@ def enrich(
                     secondary_motion, simulation, rig, name, sag=sag, progress=progress, **options
                 ),
             )
-            motions.append(spread(moved, with_skin))
+            motions.append(spread(moved, body))
         clock.note("motion of the flesh")
     else:
         flesh, reached = None, settle
-        motions = [
-            unmoved(character, name, frame_rate(character, name, rate, kind)) for name in names
-        ]
+        motions = [unmoved(character, name, rates[name]) for name in names]
         notes.append("nothing is soft; the clips come back as they were")
+    notes += [*loop_notes(motions), *far_notes(motions, size)]
     written = write_enriched(Path(source), Path(path), rigged, motions, chosen, size, progress)
     parts.drop()
     clock.note("writing")
@@ -208,36 +226,18 @@ def enrich(
     )  # fmt: skip
 
 
-def _quality(given: str | Quality, targets: int | None) -> Quality:
-    if isinstance(given, str):
-        if given not in QUALITIES:
-            raise InputError(f"quality={given!r} must be one of {', '.join(QUALITIES)}")
-        given = QUALITIES[given]
+def _quality(given: str | Quality | None) -> Quality | None:
+    if not isinstance(given, str):
+        return given
+    if given not in QUALITIES:
+        raise InputError(f"quality={given!r} must be one of {', '.join(QUALITIES)}")
+    return QUALITIES[given]
+
+
+def _with_targets(given: Quality, targets: int | None) -> Quality:
     if targets is None:
         return given
     return replace(given, targets=whole_number("targets", targets, at_least=1))
-
-
-def _model(
-    rig: SkeletonRig,
-    make: Callable[..., PoseSpaceModel],
-    asked: dict[str, Any],
-    file: str | os.PathLike[str] | None,
-    progress: Progress | None,
-) -> PoseSpaceModel:
-    if file is not None and Path(file).exists():
-        found = load_pose_space_model(file)
-        kept = found.tet_rig.rig
-        if not isinstance(kept, SkeletonRig) or kept.neutral.shape != rig.neutral.shape:
-            raise InputError(f"{file} is the model of another character; give another name")
-        if len(found.skin_cells) != rig.n_vertices:
-            raise InputError(f"{file} is the model of another skin; give another name")
-        return found
-    made = make(progress=progress)
-    made = replace(made, measured={**made.measured, ASKED: asked})
-    if file is not None:
-        made.save(file)
-    return made
 
 
 class _Clock:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,12 +10,13 @@ from supple.character import Character
 from supple.character.gltf import RiggedFile
 from supple.character.soft_character import Quality
 from supple.character.soft_motion import SoftMotion
+from supple.checksums import plain_name
 from supple.io.gltf_soft import write_soft_gltf
 from supple.io.usd_character import write_usd_character
 from supple.io.vertex_cache import CACHES, write_vertex_cache
 from supple.types import Progress
 
-_SMALLEST = 1e-5  # of the body: what nobody sees
+_SMALLEST = 1e-4  # of the body: what nobody sees
 _EVEN = 30.0  # [1/s] frames where they must be evenly spaced
 USD = (".usd", ".usda", ".usdc")
 ENRICHED = (".glb", *USD, *CACHES)
@@ -45,27 +47,29 @@ def write_enriched(
             path,
             rigged,
             motions,
-            tolerance=max(
-                quality.tolerance * max(motion.largest for motion in motions), _SMALLEST * size
-            ),
+            tolerance=[
+                max(quality.tolerance * motion.largest, _SMALLEST * size) for motion in motions
+            ],
             targets=quality.targets,
             normals=quality.normals,
             progress=progress,
         )
         return (path,), made.targets, made.max_error
-    files = []
-    for motion in motions:
-        name = path if len(motions) == 1 else path.with_stem(f"{path.stem}_{_plain(motion.clip)}")
+    files = _names(path, [motion.clip for motion in motions])
+    for motion, name in zip(motions, files, strict=True):
         positions = rigged.character.vertices_at(motion.times, motion.clip) + motion.displacements
         if path.suffix.lower() in USD:
             write_usd_character(name, rigged, motion.times, positions, progress=progress)
         else:
             triangles = rigged.character.skin.triangles
             write_vertex_cache(name, motion.times, positions, triangles)
-        files.append(name)
     return tuple(files), 0, 0.0
 
 
-def _plain(name: str) -> str:
-    """A name that every file system takes."""
-    return "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in name)
+def _names(path: Path, clips: Sequence[str]) -> list[Path]:
+    """A file for each clip; names that differ in capitals alone are one to some file systems."""
+    if len(clips) == 1:
+        return [path]
+    folded = Counter(clip.casefold() for clip in clips)
+    plain = [plain_name(clip, always=folded[clip.casefold()] > 1) for clip in clips]
+    return [path.with_stem(f"{path.stem}_{name}") for name in plain]

@@ -9,6 +9,7 @@ from html import escape
 
 import numpy as np
 
+from supple.character.body_size import body_vertices
 from supple.character.soft_motion import SoftMotion
 from supple.files import replacing
 from supple.io.enrich import Enriched
@@ -71,7 +72,8 @@ def _look(before: Floats, motion: SoftMotion, made: Enriched) -> Look:
     shading = Shading.cut(before[0], triangles, CREASE)
     source = shading.source
     positions = [before[:, source], (before + motion.displacements)[:, source]]
-    some = positions[1][:: max(1, len(before) // 60)]
+    body = body_vertices(made.rigged)[source]  # scenery may be far larger
+    some = positions[1][:: max(1, len(before) // 60), body]
     camera = Camera.framing(some, aspect=_STILL_SIZE[0] / _STILL_SIZE[1])
     colors = np.tile(PAINT, (len(source), 1))
     return Look(positions, shading.triangles, colors, camera, _STILL_SIZE)
@@ -105,6 +107,11 @@ def _table(made: Enriched) -> str:
         plays = "once, from rest"
         if motion.loops:
             plays = f"in a loop, which repeats itself after {motion.rounds} rounds"
+        if not motion.agrees:
+            plays = (
+                f"in a loop, which does not repeat itself: {length(motion.gap)} apart after "
+                f"{motion.rounds} rounds"
+            )
         moved = f"{length(motion.largest)}, {100 * motion.largest / made.size:.2g} % of the body"
         cells = (str(len(motion.times)), f"{lasting:.2f} s", plays, moved)
         values = "".join(f"<td>{escape(cell)}</td>" for cell in cells)

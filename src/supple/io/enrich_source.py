@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,15 +10,20 @@ from dataclasses import replace
 import numpy as np
 
 from supple.character import Character
+from supple.character.body_size import body_sides
 from supple.character.clip_frames import frame_times
 from supple.character.gltf import RiggedFile, read_rigged
+from supple.character.rigs.skeleton import SkeletonRig
 from supple.character.soft_motion import SoftMotion
 from supple.checks import number
 from supple.errors import InputError
 from supple.io.gltf_soft import soft_target_count
 from supple.types import Bools
 
-_CENTIMETRES = 30.0  # [m]: a character that is larger is taken to be in centimetres
+_CENTIMETRES = 30.0  # [m]: a character with a longer side is taken to be in centimetres
+_TINY = 0.05  # [m]: one whose longest side is shorter is taken to be in an unknown unit,
+_LEAST = 0.5  # [m]: that power of ten with which its longest side has 0.5 m to 5 m
+_STILL = 1e-6  # of the body: what moves by less does not
 
 
 def read_to_enrich(
@@ -34,16 +40,29 @@ def read_to_enrich(
         raise InputError(
             f"{source} has flesh already, from an earlier run; enrich the file that it was made of"
         )
-    x = rigged.character.surface().vertices
-    long, size = float(np.ptp(x, axis=0).max()), float(np.linalg.norm(np.ptp(x, axis=0)))
-    if not size > 0:
-        raise InputError(f"{source}: all vertices are at one place")
+    long = float(body_sides(rigged).max())
+    if not long > 0:
+        raise InputError(f"{source}: all vertices of the skin are at one place")
     if length is not None:
         return read_rigged(source, scale=number("length", length, above=0, unit="m") / long), []
-    if size <= _CENTIMETRES:
+    scale, taken = _unit(long)
+    if scale == 1:
         return rigged, []
-    note = f"the character is {long:.3g} long, which is taken for centimetres; length= sets it"
-    return read_rigged(source, scale=0.01), [note]
+    note = f"the character is {long:.3g} long, which is taken for {taken}; length= sets it"
+    return read_rigged(source, scale=scale), [note]
+
+
+def _unit(long: float) -> tuple[float, str]:
+    """What a character so long [m] is to be scaled by, and how long that makes it.
+
+    Smaller ones would be thrown about by gravity: at 4 swings a second flesh sags by centimetres.
+    """
+    if long > _CENTIMETRES:
+        return 0.01, "centimetres"
+    if long < _TINY:
+        scale = 10.0 ** math.ceil(math.log10(_LEAST / long))
+        return scale, f"{scale * long:.3g} m"
+    return 1.0, ""
 
 
 def chosen_clips(character: Character, wanted: Sequence[str] | None) -> list[str]:
@@ -51,11 +70,6 @@ def chosen_clips(character: Character, wanted: Sequence[str] | None) -> list[str
     if wanted is None:
         return list(character.clips)
     return [character.clip(name).name for name in dict.fromkeys(wanted)]
-
-
-def skinned(rigged: RiggedFile) -> Bools:
-    """Which vertices have a skin, (n,)."""
-    return np.concatenate([np.full(part.count, part.skinned) for part in rigged.parts])
 
 
 def only(character: Character, kept: Bools, clips: Sequence[str]) -> Character:
@@ -72,6 +86,14 @@ def only(character: Character, kept: Bools, clips: Sequence[str]) -> Character:
         targets=None if skin.targets is None else skin.targets[:, kept],
     )
     return replace(character, skin=skin, clips={name: character.clips[name] for name in clips})
+
+
+def is_still(rig: SkeletonRig, name: str) -> bool:
+    """Whether a clip leaves the skin where it is at rest all the time."""
+    clip, x = rig.character.clip(name), rig.vertices(rig.neutral)
+    poses = rig.pose_of(clip.poses(rig.character.rig, frame_times(clip)))
+    near = _STILL * float(np.ptp(x, axis=0).max())
+    return all(np.abs(rig.vertices(pose) - x).max() <= near for pose in poses)
 
 
 def spread(motion: SoftMotion, kept: Bools) -> SoftMotion:

@@ -40,7 +40,7 @@ def write_soft_gltf(
     rigged: RiggedFile,
     motions: Sequence[SoftMotion],
     *,
-    tolerance: float,
+    tolerance: float | Sequence[float],
     targets: int,
     normals: bool = True,
     progress: Progress | None = None,
@@ -53,7 +53,7 @@ def write_soft_gltf(
         rigged: What ``read_rigged`` found in it.
         motions: One for each clip that becomes soft, of all vertices of the skin. Vertices of
             meshes without a skin stay where they are.
-        tolerance: How far a vertex may be off [m].
+        tolerance: How far a vertex may be off [m], in all motions or in each.
         targets: Most morph targets to use.
         normals: Let normals turn along, where the file has them.
         progress: Called as ``progress(done, total, what)``.

@@ -41,11 +41,14 @@ def soft_shapes(
     character: Character,
     motions: Sequence[SoftMotion],
     *,
-    tolerance: float,
+    tolerance: float | Sequence[float],
     targets: int,
     progress: Progress | None = None,
 ) -> SoftShapes:
-    """The fewest shapes that keep every vertex within ``tolerance`` [m], at most ``targets``."""
+    """The fewest shapes that keep every vertex within ``tolerance`` [m], at most ``targets``.
+
+    It is that of all motions, or of each: so that a quiet one is kept beside a wild one.
+    """
     rig = SkeletonRig(character)
     n = rig.n_vertices
     for motion in motions:
@@ -71,32 +74,37 @@ def soft_shapes(
         before[1 + k] = scale * rig.before_skin(pose, None, u)
         if progress is not None:
             progress(k + 1, len(frames), "frames before the skin")
-    shapes, weights = _compressed(before, tolerance, targets)
+    counts = [len(motion.times) for motion in motions]
+    near = np.repeat(np.broadcast_to(np.asarray(tolerance, dtype=float), len(motions)), counts)
+    shapes, weights = _compressed(before, near, targets)
     shapes /= scale
     error = 0.0
     for k, (pose, u) in enumerate(frames):
         kept = np.tensordot(weights[k], shapes, 1)
         off = np.einsum("nij,nj->ni", rig.matrices(pose), kept) - u
         error = max(error, float(np.sqrt((off**2).sum(axis=1).max())))
-    parts = np.split(weights, np.cumsum([len(motion.times) for motion in motions])[:-1])
+    parts = np.split(weights, np.cumsum(counts)[:-1])
     return SoftShapes(shapes, tuple(parts), error)
 
 
-def _compressed(frames: Floats, tolerance: float, targets: int) -> tuple[Floats, Floats]:
+def _compressed(frames: Floats, near: Floats, targets: int) -> tuple[Floats, Floats]:
     """Shapes (K, n, 3) and weights (T, K) of all frames (1 + T, n, 3) but the first, which is 0.
 
-    It is overwritten.
+    They are ``near`` (T,) [m] where K allows it; the frames are overwritten.
     """
     count, n = len(frames) - 1, frames.shape[1]
-    if np.einsum("tni,tni->tn", frames, frames).max(initial=0.0) <= tolerance**2:
+    far = np.sqrt(np.einsum("tni,tni->tn", frames[1:], frames[1:]).max(axis=1, initial=0.0))
+    if (far <= near).all():
         return np.zeros((0, n, 3)), np.zeros((count, 0))
-    frames[0] = frames[1:].mean(axis=0)
+    mean = frames[1:].mean(axis=0)
     if targets > 1:
-        morph = compress(frames, tolerance=tolerance, targets=targets - 1)
-        moving, weights = morph.shapes, morph.weights[1:]
+        # Divided by what is near enough, the same error is near enough in every frame.
+        frames[1:] = (frames[1:] - mean) / near[:, None, None]
+        morph = compress(frames, tolerance=1.0, targets=targets - 1)
+        moving, weights = morph.shapes, near[:, None] * morph.weights[1:]
     else:
         moving, weights = np.zeros((0, n, 3)), np.zeros((count, 0))
     least, most = weights.min(axis=0), weights.max(axis=0)
-    still = frames[0] + np.einsum("k,kni->ni", least, moving)
+    still = mean + np.einsum("k,kni->ni", least, moving)
     shapes = np.concatenate([still[None], (most - least)[:, None, None] * moving])
     return shapes, np.hstack([np.ones((count, 1)), (weights - least) / (most - least)])
