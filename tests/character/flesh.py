@@ -21,6 +21,10 @@ class Springs:
     def teleport(self, pose):
         self.x, self.w = self.rig.vertices(pose), None
 
+    def ease(self, pose):
+        self.teleport(pose)
+        self.u, self.v = 0.5 * self.u, np.zeros_like(self.v)
+
     def step(self, pose, dt):
         x = self.rig.vertices(pose)
         w = (x - self.x) / dt

@@ -235,6 +235,28 @@ def test_steps_that_fail_are_taken_in_halves():
         secondary_motion(Hopeless(rig), rig)
 
 
+def test_a_frame_that_flesh_cannot_follow_is_passed_and_told():
+    rig = shaken(keys=41)
+
+    class Stumbling(Springs):
+        stumbles = 0
+
+        def step(self, pose, dt):
+            high = self.rig.vertices(pose)[0, 2] - self.rig.vertices(self.rig.neutral)[0, 2]
+            if high > 0.99 * AMPLITUDE:
+                self.stumbles += 1
+                raise StepFailed("too high", time=0.0, residual=1.0, advice="lower")
+            super().step(pose, dt)
+
+    flesh = Stumbling(rig, ratio=0.3)
+    with pytest.warns(UserWarning, match="could not follow shake at"):
+        motion = secondary_motion(flesh, rig, loop=False)
+    assert flesh.stumbles > 0
+    plain = secondary_motion(Springs(rig, ratio=0.3), rig, loop=False)
+    assert motion.displacements.shape == plain.displacements.shape
+    assert motion.largest < 2 * plain.largest
+
+
 def test_frames():
     rig = shaken(keys=9)  # ten keys a second: too few to be frames
     clip = rig.character.clip()

@@ -136,6 +136,14 @@ class PoseSimulation(PoseState):
         self._shown = None
         self._has_past = False
 
+    def ease(self, pose: ArrayLike) -> None:
+        """To another pose at once, at half of its way from the rig, and at rest.
+
+        For a frame that flesh cannot follow, whatever is tried.
+        """
+        self.teleport(pose)
+        self.q, self.v = 0.5 * self.q, np.zeros(self.model.n_coordinates)
+
     # -- stepping ------------------------------------------------------------------------
 
     @property

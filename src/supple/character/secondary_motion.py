@@ -18,6 +18,9 @@ _STILL = 1e-5  # of the body's size: flesh that moves less in a tenth of a secon
 _LOOK = 0.1  # [s]: how often it is looked whether it is
 _DIGITS = 7  # of the length of a frame [s]: times of a file are in single precision
 _HALVINGS = 4  # of a step that fails
+_EASED = (
+    0.1  # of the frames of a round: where more steps fail whatever is tried, so does the motion
+)
 
 
 class Flesh(Protocol):
@@ -28,6 +31,9 @@ class Flesh(Protocol):
 
     def teleport(self, pose: Floats) -> None:
         """To a pose (d,) at once, at a speed that the next one tells: nothing is felt of that."""
+
+    def ease(self, pose: Floats) -> None:
+        """The same, at half of its way from the rig, and at rest."""
 
     def step(self, pose: Floats, dt: float) -> None:
         """On to a pose (d,), ``dt`` [s] later."""
@@ -89,7 +95,7 @@ def secondary_motion(
     _settle(flesh, rig, poses[0], frame, _STILL * size, patience)
     flesh.teleport(poses[0])
     before: Floats | None = None
-    gap, rounds, agrees = 0.0, 0, True
+    gap, rounds, agrees, eased = 0.0, 0, True, 0
     while True:
         gone = way.times(rounds)  # since the first round began
         path = gone.posed(rig, poses)
@@ -99,7 +105,13 @@ def secondary_motion(
             if jumps[k]:
                 flesh.teleport(path[k + 1])
             else:
-                _step(flesh, rig, path[k], path[k + 1], round(float(dt), _DIGITS))
+                try:
+                    _step(flesh, rig, path[k], path[k + 1], round(float(dt), _DIGITS))
+                except StepFailed:
+                    eased += 1
+                    if eased > _EASED * rounds * len(since):
+                        raise
+                    flesh.ease(path[k + 1])
             moved.append(flesh.surface_displacements())
             if progress is not None:
                 progress(k + 1, len(since) - 1, f"frames of {played.name}, round {rounds}")
@@ -112,6 +124,12 @@ def secondary_motion(
             if agrees or rounds >= most_rounds:
                 break
         before = u
+    if eased:
+        warnings.warn(
+            f"flesh could not follow {played.name} at {eased} of {rounds * (len(since) - 1)} frames; "
+            "there it was brought nearer to the skin",
+            stacklevel=2,
+        )
     if closing.closes:  # what is left of the way round is spread over it
         u -= (since / since[-1])[:, None, None] * (u[-1] - u[0] @ way.turn.T)
     if hanging is not None:
