@@ -18,9 +18,7 @@ _STILL = 1e-5  # of the body's size: flesh that moves less in a tenth of a secon
 _LOOK = 0.1  # [s]: how often it is looked whether it is
 _DIGITS = 7  # of the length of a frame [s]: times of a file are in single precision
 _HALVINGS = 4  # of a step that fails
-_EASED = (
-    0.1  # of the frames of a round: where more steps fail whatever is tried, so does the motion
-)
+_EASED = 0.1  # of the frames: where more steps fail whatever is tried, so does the motion
 
 
 class Flesh(Protocol):
@@ -126,8 +124,8 @@ def secondary_motion(
         before = u
     if eased:
         warnings.warn(
-            f"flesh could not follow {played.name} at {eased} of {rounds * (len(since) - 1)} frames; "
-            "there it was brought nearer to the skin",
+            f"flesh could not follow {played.name} at {eased} of {rounds * (len(since) - 1)} "
+            "frames; there it was brought nearer to the skin",
             stacklevel=2,
         )
     if closing.closes:  # what is left of the way round is spread over it
