@@ -92,7 +92,7 @@ def test_riders_are_extrapolated_with_the_iterates():
         image = A @ s + b
         found = laden.next(s, np.concatenate([image, C @ s]))
         s = alone.next(s, image)
-        # rows of another length are summed in another order; near the end that is amplified
+        # in single precision, in which rows of another length may be summed in another order
         np.testing.assert_allclose(found[:6], s, rtol=1e-6)
     np.testing.assert_allclose(found[6:], C @ np.linalg.solve(np.eye(6) - A, b), rtol=1e-4)
 
