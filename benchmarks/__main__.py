@@ -35,7 +35,7 @@ NAMES = [
 
 def main() -> int:
     if sys.argv[1:2] == ["enrich"]:
-        from .enrich import main as enrich
+        from benchmarks.enrich import main as enrich
 
         return enrich(sys.argv[2:])
     wanted = sys.argv[1:] or NAMES

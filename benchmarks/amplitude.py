@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 import supple as sp
+from benchmarks.cantilever import beam, first_bending_mode
+from benchmarks.timing import table
 from supple.integrators import INTEGRATORS, ExplicitIntegrator
-
-from .cantilever import beam, first_bending_mode
-from .timing import table
 
 TIP = 0.02  # [m]
 SUBSTEPS = {sp.SymplecticEuler: 60, sp.RK4: 60}  # explicit rules are unstable at 1/60 s

@@ -11,10 +11,9 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 import supple as sp
-from supple.types import Floats
-
-from .cantilever import beam
-from .timing import table
+from benchmarks.cantilever import beam
+from benchmarks.timing import table
+from supple.core.types import Floats
 
 DT = 1 / 60
 BASE = sp.Rayleigh(mass=0.1)

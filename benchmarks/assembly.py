@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 import supple as sp
+from benchmarks.cantilever import beam
+from benchmarks.timing import median_seconds, table
+from supple.core.threads import available_cores
 from supple.materials import MATERIALS
-from supple.threads import available_cores
-
-from .cantilever import beam
-from .timing import median_seconds, table
 
 
 def milliseconds(body: sp.Body, order: int) -> float:

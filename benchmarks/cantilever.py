@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import supple as sp
-from supple.types import Floats
+from supple.core.types import Floats
 
 YOUNG, POISSON, DENSITY = 1e6, 0.4, 1000.0
 

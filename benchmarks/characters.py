@@ -20,19 +20,18 @@ from typing import Any
 import numpy as np
 
 import supple as sp
-from supple.character.character import Character
-from supple.character.live import PoseSimulation
-from supple.character.live_arrays import StepArrays
-from supple.character.pose_space_model import PoseSpaceModel
-from supple.character.pose_weights import PoseWeights
-from supple.character.rig import Rig, RigPose
+from benchmarks.pose_models import trained_gorilla
+from benchmarks.timing import table
+from supple.character.model.pose_space_model import PoseSpaceModel
+from supple.character.model.weights import PoseWeights
 from supple.character.rigs import BendRig, PoseRig, SkeletonRig
-from supple.character.skin import Skin
-from supple.character.stiffness_gaps import StiffnessGaps
-from supple.character.tet_rig import TetRig
-
-from .pose_models import trained_gorilla
-from .timing import table
+from supple.character.runtime.arrays import StepArrays
+from supple.character.runtime.simulation import PoseSimulation
+from supple.character.skeleton.character import Character
+from supple.character.skeleton.rig import Rig, RigPose
+from supple.character.skeleton.skin import Skin
+from supple.character.tissue.tet_rig import TetRig
+from supple.character.training.stiffness_gaps import StiffnessGaps
 
 HEADERS = [
     "body",

@@ -12,8 +12,7 @@ from statistics import median
 import numpy as np
 
 import supple as sp
-
-from .timing import table
+from benchmarks.timing import table
 
 STEPS, WARM = 40, 10
 DAMPINGS: dict[str, sp.Damping] = {

@@ -8,10 +8,9 @@ from collections.abc import Callable
 import numpy as np
 
 import supple as sp
-from supple.character.pose_contact import PoseContact
-from supple.character.pose_modes import pose_modes
-
-from .timing import table
+from benchmarks.timing import table
+from supple.character.training.contact import PoseContact
+from supple.character.training.modes import pose_modes
 
 # name, bricks, contacts, modes, seconds in the paper: unconstrained, thresholded, exact by CG
 CASES = [

@@ -14,7 +14,7 @@ import numpy as np
 
 import supple as sp
 from benchmarks.timing import table
-from supple.types import Floats
+from supple.core.types import Floats
 
 RUNS = 25
 GRAVITY = (0.0, 0.0, -9.81)

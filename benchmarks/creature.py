@@ -10,11 +10,10 @@ import tempfile
 from pathlib import Path
 
 import supple as sp
+from benchmarks.timing import table
 from supple.cli import demo
 from supple.cli.designing import reduced_model
-from supple.io.scene import load_scene
-
-from .timing import table
+from supple.io.scene.scene import load_scene
 
 
 def main() -> None:

@@ -10,12 +10,11 @@ import time
 import numpy as np
 
 import supple as sp
+from benchmarks.cantilever import beam
+from benchmarks.timing import median_seconds, table
 from supple.reduction.basis import modal_derivative_basis
-from supple.reduction.cubature import Cubature
-from supple.reduction.cubature_training import train_cubature
-
-from .cantilever import beam
-from .timing import median_seconds, table
+from supple.reduction.cubature.cubature import Cubature
+from supple.reduction.cubature.training import train_cubature
 
 HEADERS = [
     "material",

@@ -21,11 +21,10 @@ from pathlib import Path
 
 import numpy as np
 
-from supple.io.played_gltf import PlayedGltf
-
-from .players import validator
-from .players.comparing import FOLDER, Difference, by_blender, by_three
-from .timing import table
+from benchmarks.players import validator
+from benchmarks.players.comparing import FOLDER, Difference, by_blender, by_three
+from benchmarks.timing import table
+from supple.io.gltf.played import PlayedGltf
 
 HEADERS = [
     "character",

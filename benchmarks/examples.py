@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 import supple as sp
-
-from .cantilever import beam
-from .timing import table
+from benchmarks.cantilever import beam
+from benchmarks.timing import table
 
 COUNTS = (0, 1, 2, 4, 8, 10)
 STEPS = 20

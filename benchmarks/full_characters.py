@@ -13,11 +13,10 @@ import time
 import numpy as np
 
 import supple as sp
-from supple.character.full_pose import FullPoseSimulation
-from supple.character.live import PoseSimulation
-
-from .characters import ARM, BEAR, GORILLA, Size, X, made, poses_of
-from .timing import table
+from benchmarks.characters import ARM, BEAR, GORILLA, Size, X, made, poses_of
+from benchmarks.timing import table
+from supple.character.runtime.simulation import PoseSimulation
+from supple.character.tissue.full_pose import FullPoseSimulation
 
 HEADERS = [
     "body",

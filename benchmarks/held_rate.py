@@ -20,11 +20,10 @@ from typing import Any
 import numpy as np
 
 import supple as sp
-from supple._kernels import projection, stepping
+from benchmarks.timing import table
+from supple._kernels.reduction import projection, stepping
 from supple.builtin import bridge
-from supple.types import Floats
-
-from .timing import table
+from supple.core.types import Floats
 
 RATE, FRAMES, DURATION, SIZE = 1000, 60, 60.0, 15
 

@@ -16,8 +16,8 @@ import numpy as np
 
 import supple as sp
 from benchmarks.timing import table
+from supple.core.types import Floats
 from supple.solvers.admm import BoundADMM
-from supple.types import Floats
 
 DT = 0.04
 TOLERANCES = 1e-2, 1e-3

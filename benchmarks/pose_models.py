@@ -16,13 +16,12 @@ import time
 import numpy as np
 
 import supple as sp
+from benchmarks.timing import table
 from supple.character import Character, Rig, RigPose, Skin
-from supple.character.building import pose_space_model
-from supple.character.pose_space_model import PoseSpaceModel
-from supple.character.regions import Regions, local_regions
+from supple.character.model.pose_space_model import PoseSpaceModel
 from supple.character.rigs import SkeletonRig
-
-from .timing import table
+from supple.character.tissue.regions import Regions, local_regions
+from supple.character.training.building import pose_space_model
 
 BONES, LENGTH = 6, 2.0
 SIZES = (20, 20, 20, 20, 10, 10)

@@ -17,11 +17,10 @@ from statistics import median
 import numpy as np
 
 import supple as sp
+from benchmarks.cantilever import beam
+from benchmarks.timing import spans, table
 from supple._kernels.compiling import reordering_kernel
 from supple.reduction.polynomial import pair_count, quadruple_count, triple_count
-
-from .cantilever import beam
-from .timing import spans, table
 
 VEGA_STEP = {4: 0.74, 12: 3.1, 15: 5.2, 20: 13.5, 30: 56.0, 60: 2530.0}  # [µs]
 VEGA_PRECOMPUTATION = {30: 62.0, 60: 1800.0}  # [s]

@@ -14,11 +14,10 @@ import time
 import numpy as np
 
 import supple as sp
+from benchmarks.timing import table
 from supple.builtin import creature
+from supple.core.types import Floats
 from supple.damping import Curve, Example, ExampleDamping
-from supple.types import Floats
-
-from .timing import table
 
 SIZES = (15, 30, 74)
 PAPER = 110.0  # [steps/s] at 74 coordinates

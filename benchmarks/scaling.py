@@ -12,9 +12,8 @@ import time
 import numpy as np
 
 import supple as sp
-
-from .cantilever import beam
-from .timing import table
+from benchmarks.cantilever import beam
+from benchmarks.timing import table
 
 BRICKS = [(38, 7, 7), (53, 10, 10), (80, 15, 15), (116, 21, 21)]
 SOLVERS: dict[str, sp.Newton] = {

@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 
-from .timing import table
+from benchmarks.timing import table
 
 SIMULATION = "import supple as sp; sp.TetMesh, sp.Body, sp.StVK, sp.Rayleigh, sp.Simulation"
 PLAYER = "import supple as sp; sp.load_pose_space_model, sp.PoseSimulation"

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import supple as sp
-from supple.solvers.cholesky import Factorization
-from supple.threads import available_cores
-
-from .cantilever import beam, first_bending_mode
-from .timing import median_seconds, table
+from benchmarks.cantilever import beam, first_bending_mode
+from benchmarks.timing import median_seconds, table
+from supple.core.threads import available_cores
+from supple.solvers.linear.cholesky import Factorization
 
 
 def measure(threads: int) -> list[float]:

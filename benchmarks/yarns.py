@@ -14,9 +14,8 @@ from statistics import median
 
 import numpy as np
 
-from supple.cloth.yarns import WovenCloth, Yarn, YarnDamping, YarnNet, YarnSimulation
-
-from .timing import table
+from benchmarks.timing import table
+from supple.yarns import WovenCloth, Yarn, YarnDamping, YarnNet, YarnSimulation
 
 # Warps × wefts; the last three are about the paper's 20,402, 136,741 and 1,053,175 crossings.
 SIZES = ((20, 40), (45, 67), (101, 202), (307, 445), (1025, 1027))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import supple as sp
-from supple.design.ringdown import RingDown
+from supple.design.ringdown.ringdown import RingDown
 
 LENGTH, SIDE, YOUNG, DENSITY = 1.0, 0.1, 1e6, 1000.0
 ZETA = 0.02  # damping ratio of the slowest vibrations, by default

@@ -11,7 +11,7 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import minimize_scalar
 
 import supple as sp
-from supple.design.ringdown import RingDown, compare_ring_downs
+from supple.design.ringdown.ringdown import RingDown, compare_ring_downs
 
 ZETA, REACH = 0.02, 0.02  # damping ratio by default; how far the tip is at excitation 1 [m]
 CYCLES, STEPS = 8, 32  # how long it swings, and steps a cycle

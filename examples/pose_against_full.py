@@ -13,11 +13,11 @@ import numpy as np
 from shared.measuring import quick
 
 import supple as sp
-from supple.character.building import pose_space_model
-from supple.character.full_pose import FullPoseSimulation
-from supple.character.live import PoseSimulation
 from supple.character.rigs import BendRig
-from supple.character.tet_rig import TetRig
+from supple.character.runtime.simulation import PoseSimulation
+from supple.character.tissue.full_pose import FullPoseSimulation
+from supple.character.tissue.tet_rig import TetRig
+from supple.character.training.building import pose_space_model
 
 DT, FRAMES, ROUNDS = 1 / 90, 54, 1 if quick() else 5
 ALPHA, BETA = 1.0, 1e-3

@@ -12,10 +12,10 @@ from shared.measuring import quick
 from shared.soft_x import x_mesh
 
 import supple as sp
-from supple.character.building import pose_space_model
-from supple.character.full_pose import FullPoseSimulation
-from supple.character.live import PoseSimulation
 from supple.character.rigs import BendRig
+from supple.character.runtime.simulation import PoseSimulation
+from supple.character.tissue.full_pose import FullPoseSimulation
+from supple.character.training.building import pose_space_model
 
 DT, FRAMES = 1 / 90, 130
 ALPHA, BETA = 1.0, 2e-3  # Rayleigh damping [1/s], [s]

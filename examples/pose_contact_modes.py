@@ -8,9 +8,9 @@ without contact let it into the other half. As many modes with contact keep it o
 import numpy as np
 
 import supple as sp
-from supple.character.pose_basis import pose_basis
-from supple.character.pose_self_contact import self_contact
-from supple.character.posed_body import posed_body
+from supple.character.tissue.posed_body import posed_body
+from supple.character.training.basis import pose_basis
+from supple.character.training.self_contact import self_contact
 
 SIDE = 0.16  # [m]
 RADIUS, TURN, BACK, PRESSED = 0.2, 0.6, 0.48, 0.3  # of the elbow [m], [rad], [m], [m]

@@ -11,11 +11,11 @@ the training also looks at places on the way, though not half-way.
 import numpy as np
 
 import supple as sp
-from supple.character.pose_bases import pose_bases
-from supple.character.pose_cubature import PoseCubature, relative_error, train_pose_cubature
-from supple.character.pose_training import PoseTraining
+from supple.character.model.bases import pose_bases
 from supple.character.rigs import BendRig
-from supple.character.tet_rig import TetRig
+from supple.character.tissue.tet_rig import TetRig
+from supple.character.training.cubature import PoseCubature, relative_error, train_pose_cubature
+from supple.character.training.training import PoseTraining
 
 BENT = np.pi / 2
 SIZE, CELLS, SAMPLES = 20, 120, 120

@@ -11,7 +11,7 @@ import numpy as np
 from shared.subspaces import error, static_in
 
 import supple as sp
-from supple.character.pose_basis import pose_basis
+from supple.character.training.basis import pose_basis
 
 Block = tuple[tuple[int, int, int], tuple[int, int, int]]
 EDGE = 0.05  # [m]

@@ -8,7 +8,7 @@ the amplitude a obeys a' = −k a₀ (a/a₀)ᵖ, which has a closed form for ev
 import numpy as np
 
 import supple as sp
-from supple.shape import Shape
+from supple.bodies.shape import Shape
 
 EXPONENTS = (0.0, 0.5, 1.0, 2.0)
 SWING = 0.05  # how far the tip goes at first [m]

@@ -16,9 +16,9 @@ from pathlib import Path
 import numpy as np
 
 import supple as sp
-from supple.design.ringdown import RingDown
-from supple.design.ringdown_fit import RingDownFit, fit_ring_down
-from supple.design.ringdown_trial import Experiment
+from supple.design.ringdown.fit import RingDownFit, fit_ring_down
+from supple.design.ringdown.ringdown import RingDown
+from supple.design.ringdown.trial import Experiment
 
 G, DENSITY, YOUNG, POISSON = 9.80709, 1070.0, 263824.0, 0.499  # as published with the data
 HUNG = {"gravity": 0.0, "load52": 0.51012, "load101": 1.00062}  # weight at the tip [N]

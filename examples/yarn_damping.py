@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from supple.cloth.yarns import WovenCloth, Yarn, YarnDamping, YarnMotion, YarnNet, YarnSimulation
+from supple.yarns import WovenCloth, Yarn, YarnDamping, YarnMotion, YarnNet, YarnSimulation
 
 STRETCH, BENDING = (3e-4, 0.03), (0.016, 0.16)  # β_s and β_b, low and medium [s]
 G = 9.81

@@ -14,8 +14,8 @@ import numpy as np
 import shirt
 
 import supple as sp
-from supple.cloth import front_and_back
-from supple.cloth.yarns import WovenCloth, Yarn, YarnDamping, YarnMotion, YarnNet, YarnSimulation
+from supple.bodies.cloth import front_and_back
+from supple.yarns import WovenCloth, Yarn, YarnDamping, YarnMotion, YarnNet, YarnSimulation
 
 SPACING = 0.015  # [m]
 DT, DURATION = 2e-3, 0.8  # [s]

@@ -7,7 +7,7 @@ thickness of the yarns.
 import numpy as np
 
 import supple as sp
-from supple.cloth.yarns import WovenCloth, Yarn, YarnDamping, YarnMotion, YarnNet, YarnSimulation
+from supple.yarns import WovenCloth, Yarn, YarnDamping, YarnMotion, YarnNet, YarnSimulation
 
 RADIUS, SPACING, COUNT = 0.05, 0.01, 15  # [m], [m], warps and wefts
 DT, DURATION = 4e-3, 0.48  # [s]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from supple.errors import MeshError
+from supple.core.errors import MeshError
 
 _ASSETS = Path(__file__).resolve().parents[1].parent / "shared" / "assets"
 
@@ -27,7 +27,7 @@ def _voxels() -> Iterator[None]:
         raise MeshError("this test needs the same tets in every run")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("supple.character.volume._wild", refuse)
+        patch.setattr("supple.character.tissue.volume._wild", refuse)
         yield
 
 

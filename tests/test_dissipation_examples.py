@@ -5,10 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.optimize import brentq
+from tests.test_damping_examples import load
 
 import supple as sp
-
-from .test_damping_examples import load
 
 # -- power laws (Fig. 3) ---------------------------------------------------------------------
 

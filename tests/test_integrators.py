@@ -7,11 +7,10 @@ from functools import lru_cache
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from tests.helpers import EPS, simulate, soft
 
 import supple as sp
 from supple.integrators import INTEGRATORS, ExplicitIntegrator, ImplicitIntegrator, State
-
-from .helpers import EPS, simulate, soft
 
 RULES = [rule() for rule in INTEGRATORS]
 RULES += [sp.Newmark(beta=0.3025, gamma=0.6), sp.TRBDF2(gamma=0.7)]

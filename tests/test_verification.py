@@ -12,12 +12,11 @@ import pytest
 from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 from scipy.optimize import brentq
+from tests.helpers import simulate
 
 import supple as sp
 from supple.integrators import INTEGRATORS, ExplicitIntegrator
 from supple.materials import MATERIALS
-
-from .helpers import simulate
 
 YOUNG, DENSITY, LENGTH, SIDE = 1e6, 1000.0, 1.0, 0.1
 AREA, INERTIA = SIDE**2, SIDE**4 / 12

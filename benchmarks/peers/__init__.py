@@ -3,6 +3,6 @@
 
 def main() -> None:
     """All engines that this interpreter has."""
-    from .__main__ import main as run
+    from benchmarks.peers.__main__ import main as run
 
     run([])

@@ -17,9 +17,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from .cantilever import LENGTH, TIP, WIDTH, make_problem
-from .problem import Problem
-from .report import Row, summarize, table
+from benchmarks.peers.cantilever import LENGTH, TIP, WIDTH, make_problem
+from benchmarks.peers.problem import Problem
+from benchmarks.peers.report import Row, summarize, table
 
 RESULTS = Path(__file__).with_name("results.json")
 ROOT = Path(__file__).parents[2]

@@ -11,8 +11,7 @@ from scipy.optimize import brentq
 from scipy.sparse.linalg import eigsh
 
 import supple as sp
-
-from .problem import Problem
+from benchmarks.peers.problem import Problem
 
 LENGTH, WIDTH = 1.0, 0.2  # [m]
 YOUNG, POISSON, DENSITY = 1e6, 0.4, 1000.0  # [Pa], -, [kg/m³]

@@ -16,7 +16,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .problem import Problem
+from benchmarks.peers.problem import Problem
 
 CYCLES = 5
 """Cycles after which the amplitude is measured."""

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .measuring import CYCLES
-from .problem import Problem
+from benchmarks.peers.measuring import CYCLES
+from benchmarks.peers.problem import Problem
 
 
 @dataclass(frozen=True)

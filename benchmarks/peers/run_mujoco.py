@@ -16,8 +16,8 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from .measuring import arguments, measure
-from .problem import Problem
+from benchmarks.peers.measuring import arguments, measure
+from benchmarks.peers.problem import Problem
 
 MODEL = """
 <mujoco>

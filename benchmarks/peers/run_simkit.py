@@ -14,8 +14,8 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
-from .measuring import arguments, measure
-from .problem import Problem
+from benchmarks.peers.measuring import arguments, measure
+from benchmarks.peers.problem import Problem
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # names the extras that are not installed; none is needed here

@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import supple as sp
-
-from .measuring import arguments, measure
-from .problem import Problem
+from benchmarks.peers.measuring import arguments, measure
+from benchmarks.peers.problem import Problem
 
 MATERIALS = {material.__name__: material for material in (sp.StVK, sp.NeoHookean)}
 

@@ -6,8 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from . import validator
-from .comparing import FOLDER, Difference, by_blender, by_three
+from benchmarks.players import validator
+from benchmarks.players.comparing import FOLDER, Difference, by_blender, by_three
 
 NEAR = 1e-4  # of the body's size: what may be between a player and us
 

@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from supple.io.gltf_document import GltfDocument
-from supple.io.played_gltf import PlayedGltf
-
-from .frames import Frames, skinned_parts
+from benchmarks.players.frames import Frames, skinned_parts
+from supple.io.gltf.document import GltfDocument
+from supple.io.gltf.played import PlayedGltf
 
 VERSION = "4.5.*"  # the line with long support whose wheel runs on Python 3.11
 _RATE = 24  # frames a second that Blender counts in

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from supple.io.played_gltf import PlayedGltf
-
-from . import blender, three
-from .frames import frames_of
+from benchmarks.players import blender, three
+from benchmarks.players.frames import frames_of
+from supple.io.gltf.played import PlayedGltf
 
 FOLDER = Path(tempfile.gettempdir()) / "supple_players"
 """Where players are installed unless told otherwise."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from supple.io.played_gltf import PlayedGltf
+from supple.io.gltf.played import PlayedGltf
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from supple.io.played_gltf import PlayedGltf
-
-from .frames import Frames, skinned_parts
-from .validator import installed
+from benchmarks.players.frames import Frames, skinned_parts
+from benchmarks.players.validator import installed
+from supple.io.gltf.played import PlayedGltf
 
 _PAGE = Path(__file__).with_name("three.html")
 _FLAGS = "--headless=new --no-sandbox --use-gl=angle --use-angle=swiftshader"

@@ -8,9 +8,9 @@ from matplotlib.colors import to_rgb
 from numpy.typing import NDArray
 
 from supple.builtin import creature
-from supple.character.regions import local_regions
 from supple.character.rigs import BlackBoxRig
-from supple.character.volume import Volume, character_volume
+from supple.character.tissue.regions import local_regions
+from supple.character.tissue.volume import Volume, character_volume
 from supple.io.pictures import Camera, render
 
 Array = NDArray[np.float64]

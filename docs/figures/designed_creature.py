@@ -13,7 +13,7 @@ import supple as sp
 from supple.cli import demo
 from supple.cli.designing import reduced_model
 from supple.io.pictures import Camera, render
-from supple.io.scene import Scene, load_scene
+from supple.io.scene.scene import Scene, load_scene
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

@@ -10,9 +10,9 @@ from drawing import write_png
 from scipy.spatial import cKDTree
 
 from supple.builtin import creature
-from supple.io.enrich import enrich
+from supple.io.gltf.rigged_creature import write_rigged_creature
 from supple.io.pictures import Camera, render
-from supple.io.rigged_creature import write_rigged_creature
+from supple.workflows.enrich.enrich import enrich
 
 AZIMUTH, ELEVATION, SIZE = -72.0, 10.0, (900, 480)
 FRAMES = (0, 4, 8, 12, 15)

@@ -12,8 +12,8 @@ from matplotlib import colormaps
 from numpy.typing import NDArray
 
 import supple as sp
-from supple.character.pose_alignment import procrustes
-from supple.character.pose_modes import pose_modes as pose_modes_of
+from supple.character.training.alignment import procrustes
+from supple.character.training.modes import pose_modes as pose_modes_of
 from supple.io.pictures import Camera, render
 
 ROOT = Path(__file__).resolve().parents[2]

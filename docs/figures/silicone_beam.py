@@ -17,7 +17,7 @@ sys.path.insert(0, str(ROOT / "examples"))
 
 import silicone_beam as example  # noqa: E402
 
-from supple.design.ringdown_fit import fit_ring_down  # noqa: E402
+from supple.design.ringdown.fit import fit_ring_down  # noqa: E402
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from drawing import write_png
 
-from supple.cloth.yarns import Weave, WovenCloth, Yarn, YarnDamping, YarnNet, YarnSimulation
 from supple.io.pictures import Camera, render
 from supple.io.yarn_surfaces import YarnTubes
+from supple.yarns import Weave, WovenCloth, Yarn, YarnDamping, YarnNet, YarnSimulation
 
 COUNT, SPACING, RADIUS = 26, 1e-3, 3.2e-4  # yarns each way, [m], [m]
 WIDE, CLOSE = (340, 220), (340, 320)

@@ -15,9 +15,9 @@ sys.path.insert(0, str(ROOT / "examples"))
 
 import yarn_damping  # noqa: E402
 
-from supple.cloth.yarns import WovenCloth, Yarn, YarnDamping, YarnNet, YarnSimulation  # noqa: E402
 from supple.io.pictures import Camera, render  # noqa: E402
 from supple.io.yarn_surfaces import YarnTubes  # noqa: E402
+from supple.yarns import WovenCloth, Yarn, YarnDamping, YarnNet, YarnSimulation  # noqa: E402
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402

@@ -10,8 +10,8 @@ import numpy as np
 
 import supple as sp
 from supple.builtin import creature
-from supple.character.live_damping import PoseDamping
-from supple.character.pose_space_model import PoseSpaceModel
+from supple.character.model.pose_space_model import PoseSpaceModel
+from supple.character.runtime.damping import PoseDamping
 
 CLIPS = ("hop", "shake")
 DT = 1 / 120

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 import supple as sp
-from supple.character.pose_bases import PoseBases
-from supple.character.pose_space_model import PoseSpaceModel
-from supple.character.stiffness_gaps import StiffnessGaps
-from supple.character.tet_rig import TetRig
+from supple.character.model.bases import PoseBases
+from supple.character.model.pose_space_model import PoseSpaceModel
+from supple.character.tissue.tet_rig import TetRig
+from supple.character.training.stiffness_gaps import StiffnessGaps
 
 
 def x_mesh(cells: int = 10, height: float = 1.0, thickness: float = 0.2) -> sp.TetMesh:

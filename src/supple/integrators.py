@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import ClassVar
 
-from .checks import number
-from .types import Floats
+from supple.core.checks import number
+from supple.core.types import Floats
 
 
 @dataclass(frozen=True, eq=False)

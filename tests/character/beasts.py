@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from tests.character.bodies import character_of, rig_of
 
 import supple as sp
 from supple.character import Character
-
-from .bodies import character_of, rig_of
 
 # joint, lowest corner and size [m] of what it carries; x is forward and z up
 _BOXES = (

@@ -7,11 +7,11 @@ from functools import lru_cache
 import numpy as np
 
 import supple as sp
-from supple.character.pose_samples import RestPose
+from supple.bodies.mass import LumpedMass
 from supple.character.rigs import PoseRig
-from supple.character.sparse_samples import ColumnGroups
-from supple.character.tet_rig import TetRig
-from supple.mass import LumpedMass
+from supple.character.tissue.tet_rig import TetRig
+from supple.character.training.samples import RestPose
+from supple.character.training.sparse_samples import ColumnGroups
 
 MESH = sp.TetMesh.box(size=(1.0, 0.2, 0.2), cells=(12, 2, 2))
 SKIN = MESH.boundary()

@@ -8,12 +8,12 @@ import numpy as np
 from scipy.linalg import eigvalsh
 
 import supple as sp
-from supple.character.fitting import fitted
-from supple.character.pose_bases import PoseBases, pose_bases
-from supple.character.pose_modes import pose_modes
-from supple.character.pose_training import PoseTraining
-from supple.character.posed_body import posed_body
-from supple.character.tet_rig import TetRig
+from supple.character.model.bases import PoseBases, pose_bases
+from supple.character.tissue.fitting import fitted
+from supple.character.tissue.posed_body import posed_body
+from supple.character.tissue.tet_rig import TetRig
+from supple.character.training.modes import pose_modes
+from supple.character.training.training import PoseTraining
 
 MESH = sp.TetMesh.box((1.0, 0.16, 0.16), (16, 3, 3), (0.0, -0.08, -0.08))
 FLESH = sp.StVK(young=1e5, poisson=0.4)

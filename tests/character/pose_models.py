@@ -8,11 +8,11 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 import supple as sp
-from supple.character.pose_space_model import PoseSpaceModel
-from supple.character.pose_weights import PoseWeights
+from supple.character.model.pose_space_model import PoseSpaceModel
+from supple.character.model.weights import PoseWeights
 from supple.character.rigs import BlackBoxRig, PoseRig
-from supple.character.stiffness_gaps import StiffnessGaps
-from supple.character.tet_rig import TetRig
+from supple.character.tissue.tet_rig import TetRig
+from supple.character.training.stiffness_gaps import StiffnessGaps
 from supple.materials import Material
 from supple.mesh.tet import tet_volumes
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import supple as sp
-from supple.mass import LumpedMass
+from supple.bodies.mass import LumpedMass
 
 
 def bent(x: np.ndarray, angle: float, *, length: float = 1.0, around: float = 0.0) -> np.ndarray:

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pygltflib as gl
+from tests.character.sample_rigs import HALF, GltfBuilder
 
 import supple as sp
-
-from .rigs import HALF, GltfBuilder
 
 POST = sp.HexMesh.box((0.2, 1.0, 0.2), (2, 8, 2)).tetrahedra().boundary()
 """Along y, which is up in a file."""

@@ -1,15 +1,14 @@
 """A folder to work in, with a scene or a mesh, and pictures small enough for tests."""
 
 import pytest
+from tests.cli.helpers import SCENE
 
 import supple as sp
-
-from .helpers import SCENE
 
 
 @pytest.fixture(autouse=True)
 def small_pictures(monkeypatch):
-    monkeypatch.setattr("supple.io.report._STILL_SIZE", (58, 69))
+    monkeypatch.setattr("supple.io.report.run_report._STILL_SIZE", (58, 69))
 
 
 @pytest.fixture

@@ -5,11 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.cli.helpers import SCENE
 
 from supple.cli import main
-from supple.recording import read_metadata, read_motion
-
-from .helpers import SCENE
+from supple.dynamics.recording import read_metadata, read_motion
 
 FREE = SCENE.replace("[[supports]]\nx = 0\n", "") + "[output]\nreport = false\nformats = []\n"
 

@@ -8,7 +8,7 @@ from supple.cli import main
 from supple.cli.facts import facts
 from supple.cli.words import damping_text
 from supple.damping import load_damping, save_damping
-from supple.io.scene import load_scene
+from supple.io.scene.scene import load_scene
 
 BODY = """
 title = "Bar"
@@ -35,8 +35,8 @@ QUICK = "[design]\nsize = 8\nmodes = 5\ncompare_linear = false\n"
 @pytest.fixture(autouse=True)
 def small(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("supple.io.design_report._STILL_SIZE", (58, 69))
-    monkeypatch.setattr("supple.io.design_report._EXAMPLE_SIZE", (40, 40))
+    monkeypatch.setattr("supple.io.report.design_report._STILL_SIZE", (58, 69))
+    monkeypatch.setattr("supple.io.report.design_report._EXAMPLE_SIZE", (40, 40))
 
 
 @pytest.fixture

@@ -7,14 +7,13 @@ import re
 
 import numpy as np
 import pytest
+from tests.character.posts import post
 
-from supple.character.pose_space_file import load_pose_space_model
-from supple.character.soft_character import QUALITIES, Quality
+from supple.character.model.file import load_pose_space_model
 from supple.cli import main
-from supple.errors import ContactNotKept
-from supple.io.played_gltf import PlayedGltf
-
-from ..character.posts import post
+from supple.core.errors import ContactNotKept
+from supple.io.gltf.played import PlayedGltf
+from supple.workflows.enrich.soft_character import QUALITIES, Quality
 
 
 @pytest.fixture
@@ -22,7 +21,7 @@ def folder(tmp_path, monkeypatch):
     """A folder with a character, and a quality that takes a second."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(QUALITIES, "draft", Quality(120, 2, 3, 5, 4, 8, 0.02, False))
-    monkeypatch.setattr("supple.io.enrich_page._STILL_SIZE", (58, 58))
+    monkeypatch.setattr("supple.workflows.enrich.page._STILL_SIZE", (58, 58))
     post(tmp_path)
     return tmp_path
 
@@ -72,7 +71,7 @@ def test_interrupted_after_the_model_it_goes_on_from_there(folder, capsys, monke
         def interrupted(*_, **__):
             raise KeyboardInterrupt
 
-        patch.setattr("supple.io.enrich.secondary_motion", interrupted)
+        patch.setattr("supple.workflows.enrich.enrich.secondary_motion", interrupted)
         assert main(words) == 130
     assert "the same command goes on from it" in capsys.readouterr().err
     assert not (folder / "post_soft.glb").exists()
@@ -85,7 +84,7 @@ def test_a_contact_that_is_left_out_is_told(folder, capsys, monkeypatch):
     def refuse(*_):
         raise ContactNotKept("its rows depend on each other")
 
-    monkeypatch.setattr("supple.character.pose_bases.self_contact", refuse)
+    monkeypatch.setattr("supple.character.model.bases.self_contact", refuse)
     assert main(["enrich", "post.glb", "--quality", "draft", "--clips", "bend"]) == 0
     assert "note: without contact: pose 1: its rows depend" in capsys.readouterr().err
 

@@ -8,11 +8,10 @@ import time
 
 import numpy as np
 import pytest
+from tests.cli.helpers import SCENE, run
 
 import supple as sp
 from supple.cli import main
-
-from .helpers import SCENE, run
 
 
 def test_run_writes_motion_export_and_report(scene, capsys):

@@ -7,7 +7,7 @@ import pytest
 
 import supple as sp
 from supple.cli import main
-from supple.cloth.yarns import YarnMotion
+from supple.yarns import YarnMotion
 
 WOVEN = """
 title = "Patch"

@@ -8,11 +8,10 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
+from tests.cli.helpers import SCENE
 
 import supple as sp
 from supple.cli import main
-
-from .helpers import SCENE
 
 
 def _stop_after(monkeypatch, frames, error):

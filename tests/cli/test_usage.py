@@ -55,7 +55,7 @@ def test_wrong_usage_is_2(arguments, capsys):
 def test_help_does_not_import_what_it_does_not_need():
     code = (
         "import sys; before = set(sys.modules); import supple.cli.options as o; o.parser();"
-        "print([m for m in ('supple.io.scene', 'tqdm', 'pxr') if m in sys.modules])"
+        "print([m for m in ('supple.io.scene.scene', 'tqdm', 'pxr') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "tqdm" not in done.stdout

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.contact.blocks import DAMPING, G, block, depth, edge
 
 import supple as sp
 from supple.solvers import newton
-
-from .blocks import DAMPING, G, block, depth, edge
 
 FLOOR = sp.Plane(friction=0.4)
 

@@ -6,13 +6,12 @@ import dataclasses
 
 import numpy as np
 import pytest
+from tests.contact.blocks import SOLVERS, G, block, depth, edge, run, simulation
+from tests.contact.obstacles import samples
 
 import supple as sp
 from supple.contact.contacts import Contacts
 from supple.integrators import BackwardEuler, State
-
-from . import samples
-from .blocks import SOLVERS, G, block, depth, edge, run, simulation
 
 both = pytest.mark.parametrize("solver", SOLVERS)
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.contact.blocks import SOLVERS, G, block, on_slope, run, simulation
 
 import supple as sp
-
-from .blocks import SOLVERS, G, block, on_slope, run, simulation
 
 MU = 0.5
 LIMIT = np.arctan(MU)

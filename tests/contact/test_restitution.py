@@ -6,10 +6,9 @@ import dataclasses
 
 import numpy as np
 import pytest
+from tests.contact.blocks import SOLVERS, G, block, run, simulation
 
 import supple as sp
-
-from .blocks import SOLVERS, G, block, run, simulation
 
 both = pytest.mark.parametrize("solver", SOLVERS)
 

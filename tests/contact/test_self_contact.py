@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.contact.layers import crossings, meeting, never_crosses, stacked
 
 import supple as sp
 from supple.integrators import INTEGRATORS, ImplicitIntegrator
-
-from .layers import crossings, meeting, never_crosses, stacked
 
 DISSIPATIVE = [sp.BackwardEuler(), sp.BDF2(), sp.TRBDF2(), sp.Bathe()]
 

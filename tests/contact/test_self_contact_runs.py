@@ -7,11 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.contact.layers import FILM, crossings, meeting, never_crosses, stacked
 
 import supple as sp
 from supple.contact import self_contact_forces
-
-from .layers import FILM, crossings, meeting, never_crosses, stacked
 
 
 def strip(cells: tuple[int, int] = (3, 12)) -> sp.SheetMesh:

@@ -6,10 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from tests.helpers import large_deformation, shaken, soft
 
 import supple as sp
-
-from ..helpers import large_deformation, shaken, soft
 
 GROWING = sp.Curve.monotone([(0.5, 0.3), (1.0, 1.0), (1.6, 4.0)])
 FASTER = sp.Curve.bezier([(0.0, 0.3), (1.0, 1.0), (8.0, 6.0)])

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from tests.helpers import affine, evaluate, rotation, soft
 
 import supple as sp
-from supple.shape import Shape
-
-from ..helpers import affine, evaluate, rotation, soft
+from supple.bodies.shape import Shape
 
 TET = sp.TetMesh(
     np.array([[0.1, 0, 0], [1.2, 0.1, 0], [0, 0.9, 0.2], [0.1, 0.2, 1.0]]), [[0, 1, 2, 3]]

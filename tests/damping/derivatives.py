@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from tests.helpers import EPS, large_deformation, small_mesh, soft
 
 import supple as sp
+from supple.bodies.shape import Shape
 from supple.damping.base import BoundDamping
 from supple.damping.cells import BoundCellDamping
-from supple.shape import Shape
-
-from ..helpers import EPS, large_deformation, small_mesh, soft
 
 STEPS = np.array([2e-2, 1e-2, 5e-3, 2.5e-3])
 

@@ -7,12 +7,11 @@ import pytest
 import scipy.linalg
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.helpers import EXACT, soft
 
 import supple as sp
+from supple.bodies.shape import Shape
 from supple.damping.caughey import Caughey, lowest_point
-from supple.shape import Shape
-
-from ..helpers import EXACT, soft
 
 MESH = sp.TetMesh.box((0.4, 0.2, 0.2), (2, 1, 1))
 N = MESH.n_vertices

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.bodies.cloth.sheets import ISOTROPIC, crumpled, shaken_grid
+from tests.damping.derivatives import assert_semidefinite, assert_velocity_derivatives, matrix_of
+from tests.helpers import EPS, rotation, simulate
 
 import supple as sp
-from supple.shape import Shape
-
-from ..cloth.sheets import ISOTROPIC, crumpled, shaken_grid
-from ..helpers import EPS, rotation, simulate
-from .derivatives import assert_semidefinite, assert_velocity_derivatives, matrix_of
+from supple.bodies.shape import Shape
 
 WIND = (1.0, -2.0, 0.5)
 MODELS = {

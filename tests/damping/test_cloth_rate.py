@@ -6,14 +6,13 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
+from tests.bodies.cloth.sheets import ISOTROPIC, WOVEN, bowl, crumpled, shaken_grid
+from tests.damping.derivatives import assembled, assert_series_ends
+from tests.helpers import EPS, remainder_slopes, rotation, simulate
 
 import supple as sp
+from supple.bodies.shape import Shape
 from supple.integrators import INTEGRATORS
-from supple.shape import Shape
-
-from ..cloth.sheets import ISOTROPIC, WOVEN, bowl, crumpled, shaken_grid
-from ..helpers import EPS, remainder_slopes, rotation, simulate
-from .derivatives import assembled, assert_series_ends
 
 every_rule = pytest.mark.parametrize("rule", [r() for r in INTEGRATORS], ids=repr)
 NAMES = tuple(each.name for each in fields(sp.ClothStrainRate))

@@ -5,13 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sparse
-
-import supple as sp
-from supple.damping.conserving_body import rigid_motions
-from supple.shape import Shape
-
-from ..helpers import EPS, MESH_NAMES, affine, deformation_gradients, rotation, soft
-from .derivatives import (
+from tests.damping.derivatives import (
     assert_no_net_force_or_torque,
     assert_semidefinite,
     assert_shape_derivative,
@@ -20,6 +14,11 @@ from .derivatives import (
     rigid_velocity,
     setting,
 )
+from tests.helpers import EPS, MESH_NAMES, affine, deformation_gradients, rotation, soft
+
+import supple as sp
+from supple.bodies.shape import Shape
+from supple.damping.conserving_body import rigid_motions
 
 VELOCITY_GRADIENT, CELLS, BODY = sp.Conserving
 every_way = pytest.mark.parametrize("by", sp.Conserving, ids=lambda by: by.name.lower())

@@ -11,12 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.interpolate import CubicHermiteSpline, PchipInterpolator
+from tests.helpers import EPS
 
 import supple as sp
 from supple import Curve, Joining
-from supple.damping.text_format import as_toml
-
-from ..helpers import EPS
+from supple.damping.files.text_format import as_toml
 
 POINTS = ((0.0, 0.3), (0.4, 5.0), (0.5, 2.0), (1.3, 2.5), (2.0, 0.01))
 every_joining = pytest.mark.parametrize("joining", Joining, ids=lambda j: j.value)

@@ -6,13 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.damping.cases import CASES, held, matrix_times, the_body, the_state
+from tests.helpers import EPS, deformation_gradients, remainder_slopes, rotation, soft
 
 import supple as sp
+from supple.bodies.shape import Shape
 from supple.damping import DAMPINGS
-from supple.shape import Shape
-
-from ..helpers import EPS, deformation_gradients, remainder_slopes, rotation, soft
-from .cases import CASES, held, matrix_times, the_body, the_state
 
 every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 

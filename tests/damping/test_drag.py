@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.damping.derivatives import (
+    assert_semidefinite,
+    assert_velocity_derivatives,
+    matrix_of,
+    setting,
+)
+from tests.helpers import EPS, MESH_NAMES, simulate, soft
 
 import supple as sp
-from supple.shape import Shape
-
-from ..helpers import EPS, MESH_NAMES, simulate, soft
-from .derivatives import assert_semidefinite, assert_velocity_derivatives, matrix_of, setting
+from supple.bodies.shape import Shape
 
 every_mesh = pytest.mark.parametrize("mesh_name", MESH_NAMES)
 every_exponent = pytest.mark.parametrize("p", [1.0, 1.5, 2.0, 3.0])

@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.helpers import large_deformation, small_mesh, soft
 
 import supple as sp
-from supple.shape import Shape
-from supple.solvers.cholesky import Factorization
-from supple.solvers.woodbury import Woodbury
-from supple.sparse import LowRank
-
-from ..helpers import large_deformation, small_mesh, soft
+from supple.bodies.shape import Shape
+from supple.core.sparse import LowRank
+from supple.solvers.linear.cholesky import Factorization
+from supple.solvers.linear.woodbury import Woodbury
 
 REST, CURRENT = sp.StiffnessAt.REST, sp.StiffnessAt.CURRENT
 BASES = {

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.damping.cell_points import TET, body_of, density, elasticity, rates, stretched
+from tests.helpers import EPS, affine, remainder_slopes, small_mesh, soft
 
 import supple as sp
+from supple.bodies.shape import Shape
 from supple.damping.cells import Points
 from supple.materials import MATERIALS
-from supple.shape import Shape
-
-from ..helpers import EPS, affine, remainder_slopes, small_mesh, soft
-from .cell_points import TET, body_of, density, elasticity, rates, stretched
 
 BETA = 0.1
 MATCHED = sp.MatchedStrainRate(stiffness=BETA)

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-import supple as sp
-from supple.damping.power_law import BoundStretchPower
-from supple.shape import Shape
-
-from ..helpers import EPS, MESH_NAMES, affine, deformation_gradients, rotation, small_mesh, soft
-from .derivatives import (
+from tests.damping.derivatives import (
     assert_no_net_force_or_torque,
     assert_semidefinite,
     assert_shape_derivative,
@@ -19,6 +13,11 @@ from .derivatives import (
     rigid_velocity,
     setting,
 )
+from tests.helpers import EPS, MESH_NAMES, affine, deformation_gradients, rotation, small_mesh, soft
+
+import supple as sp
+from supple.bodies.shape import Shape
+from supple.damping.power_law import BoundStretchPower
 
 EXPONENTS = (0.0, 0.5, 1.0, 2.0, 3.0)
 every_exponent = pytest.mark.parametrize("p", EXPONENTS)

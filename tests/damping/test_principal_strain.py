@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.damping.cell_points import TET, body_of, density, elasticity, rates, stretched
+from tests.helpers import affine, remainder_slopes, rotation
 
 import supple as sp
+from supple.bodies.shape import Shape
 from supple.materials import MATERIALS
-from supple.shape import Shape
-
-from ..helpers import affine, remainder_slopes, rotation
-from .cell_points import TET, body_of, density, elasticity, rates, stretched
 
 BETA, WIDTH = 0.1, 1e-3
 DAMPING = sp.PrincipalStrain(stiffness=BETA, axis_width=WIDTH)

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-import supple as sp
-from supple.materials import MATERIALS
-from supple.shape import Shape
-
-from ..helpers import (
+from tests.damping.derivatives import assert_semidefinite, assert_shape_derivative, matrix_of
+from tests.helpers import (
     EPS,
     MESH_NAMES,
     affine,
@@ -19,7 +15,10 @@ from ..helpers import (
     small_mesh,
     soft,
 )
-from .derivatives import assert_semidefinite, assert_shape_derivative, matrix_of
+
+import supple as sp
+from supple.bodies.shape import Shape
+from supple.materials import MATERIALS
 
 every_material = pytest.mark.parametrize("material", MATERIALS, ids=lambda m: m.__name__)
 every_mesh = pytest.mark.parametrize("mesh_name", MESH_NAMES)

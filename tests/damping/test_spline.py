@@ -6,12 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.damping.cell_points import TET, body_of, density, elasticity, rates, stretched
+from tests.helpers import affine
 
 import supple as sp
-from supple.shape import Shape
-
-from ..helpers import affine
-from .cell_points import TET, body_of, density, elasticity, rates, stretched
+from supple.bodies.shape import Shape
 
 BETA = 0.1
 GROWING = sp.Curve.monotone([(0.5, 0.3), (1.0, 1.0), (1.6, 4.0)])

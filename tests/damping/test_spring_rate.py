@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.bodies.test_springs import bent, tangle
+from tests.damping.derivatives import assembled, assert_series_ends
+from tests.helpers import EPS, remainder_slopes, rotation, simulate
 
 import supple as sp
+from supple.bodies.shape import Shape
 from supple.integrators import INTEGRATORS
-from supple.shape import Shape
-
-from ..helpers import EPS, remainder_slopes, rotation, simulate
-from ..test_springs import bent, tangle
-from .derivatives import assembled, assert_series_ends
 
 every_rule = pytest.mark.parametrize("rule", [r() for r in INTEGRATORS], ids=repr)
 MODELS = {

@@ -7,12 +7,11 @@ import pytest
 import scipy.sparse as sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.helpers import EPS, simulate, small_mesh, soft
 
 import supple as sp
+from supple.bodies.shape import Shape
 from supple.damping.viscous import Viscous
-from supple.shape import Shape
-
-from ..helpers import EPS, simulate, small_mesh, soft
 
 MESH = sp.TetMesh.box((0.4, 0.2, 0.2), (2, 1, 1))
 N = MESH.n_vertices

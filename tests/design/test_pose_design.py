@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.character.pose_models import FramedBend, beam, model_of
+from tests.character.runtime.bars import poses_at
 
 import supple as sp
-from supple.character.pose_space_model import PoseSpaceModel
+from supple.character.model.pose_space_model import PoseSpaceModel
 from supple.design.unloading import make_testbed
-
-from ..character.live_bars import poses_at
-from ..character.pose_models import FramedBend, beam, model_of
 
 MESH = beam()
 RULE = {"integrator": sp.TRBDF2(), "dt": 1 / 60}

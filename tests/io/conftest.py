@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import supple as sp
+from supple.dynamics.motion import Motion
 from supple.io import load_scene
 from supple.mesh import TetMesh
-from supple.motion import Motion
 
 
 def make_wobble(mesh, count=31, dt=1 / 30, start=0.0):

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 import trimesh
 
-from supple.errors import InputError
+from supple.core.errors import InputError
 from supple.io import export_motion, write_surface
 from supple.mesh import Embedding, Surface, TetMesh
 

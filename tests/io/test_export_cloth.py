@@ -2,13 +2,12 @@
 
 import numpy as np
 import pytest
+from tests.io.conftest import make_wobble
+from tests.io.gltf.test_motion import WIDTHS, Glb
 
 import supple as sp
 from supple.io import export_motion
 from supple.io.pictures import Camera, render
-
-from .conftest import make_wobble
-from .test_gltf import WIDTHS, Glb
 
 FLAT = sp.SheetMesh.grid(size=(1.0, 0.5), cells=(4, 2))
 

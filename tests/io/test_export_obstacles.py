@@ -9,7 +9,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from supple.contact import AnimatedMesh, Box, Plane, Rails
-from supple.errors import InputError
+from supple.core.errors import InputError
 from supple.io import export_motion
 from supple.io.obstacle_surfaces import drawn_obstacles, floor_of
 

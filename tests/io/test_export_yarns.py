@@ -6,13 +6,12 @@ import meshio
 import numpy as np
 import pytest
 import trimesh
+from tests.io.gltf.test_motion import Glb
 
 import supple as sp
-from supple.cloth.yarns import Weave, WovenCloth, Yarn, YarnCurves, YarnMotion, YarnNet
 from supple.io import export_motion
 from supple.io.surfaces import moving_surface
-
-from .test_gltf import Glb
+from supple.yarns import Weave, WovenCloth, Yarn, YarnCurves, YarnMotion, YarnNet
 
 RADII = (2e-4, 1.5e-4)
 FRAMES = 5
@@ -104,7 +103,7 @@ def test_glb_has_lines_where_tubes_are_too_much(woven, tmp_path, monkeypatch):
 
     document = pygltflib.GLTF2().load(str(tmp_path / "lines.glb"))
     assert [mesh.primitives[0].mode for mesh in document.meshes] == [pygltflib.LINES] * 2
-    monkeypatch.setattr("supple.io.gltf_parts._HEAVY", 1000)
+    monkeypatch.setattr("supple.io.gltf.parts._HEAVY", 1000)
     assert export_motion(woven, tmp_path / "lines.glb").bytes == lines.bytes
 
 
@@ -141,7 +140,7 @@ def test_very_many_yarns_are_drawn_as_a_sheet(woven, monkeypatch):
 
 
 def test_a_report_draws_tubes(woven, tmp_path):
-    from supple.io.report import Run, write_report
+    from supple.io.report.run_report import Run, write_report
 
     write_report(tmp_path / "report.html", [Run("waving", woven)], title="Waving")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")

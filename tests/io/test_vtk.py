@@ -4,7 +4,7 @@ import meshio
 import numpy as np
 import pytest
 
-from supple.errors import InputError
+from supple.core.errors import InputError
 from supple.io import export_motion
 from supple.mesh import HexMesh, QuadraticTetMesh, TetMesh
 

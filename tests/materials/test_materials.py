@@ -8,11 +8,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.spatial.transform import Rotation
+from tests.helpers import EPS, entries, evaluate, remainder_slopes, rotation
 
 import supple as sp
 from supple.materials import MATERIALS
-
-from ..helpers import EPS, entries, evaluate, remainder_slopes, rotation
 
 LAM, MU = 1.7, 0.9  # [Pa]
 MODULUS = LAM + 2 * MU

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from tests.helpers import EPS, rotation, unpacked
 
 from supple.materials import MATERIALS
-
-from ..helpers import EPS, rotation, unpacked
 
 LAM, MU = 1.7, 0.9  # [Pa]
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from supple.errors import InputError, MeshError
+from supple.core.errors import InputError, MeshError
 from supple.mesh import HexMesh, QuadraticTetMesh, Surface, TetMesh
 
 KINDS = [TetMesh, QuadraticTetMesh, HexMesh]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from supple.errors import InputError
+from supple.core.errors import InputError
 from supple.mesh import Embedding, HexMesh, MeshWarning, QuadraticTetMesh, Surface, TetMesh
 
 

@@ -9,7 +9,7 @@ import pickle
 import numpy as np
 import pytest
 
-from supple.errors import InputError
+from supple.core.errors import InputError
 from supple.mesh import HexMesh, QuadraticTetMesh, TetMesh, VolumeMesh
 
 

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from supple.errors import InputError, MeshError, MissingExtra
+from supple.core.errors import InputError, MeshError, MissingExtra
 from supple.mesh import HexMesh, MeshWarning, Surface, TetMesh, read_surface
 
 

@@ -8,7 +8,7 @@ import supple as sp
 from supple.damping import Curve, Example, ExampleDamping, Measure
 from supple.damping.caughey import Caughey
 from supple.reduction.damping import reduced_damping
-from supple.reduction.simulation import ReducedSimulation
+from supple.reduction.runtime.simulation import ReducedSimulation
 
 TIGHT = sp.DenseNewton(tolerance=1e-13, max_iterations=60)
 BASE = sp.Rayleigh(mass=0.4, stiffness=2e-3)

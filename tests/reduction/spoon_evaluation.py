@@ -11,7 +11,7 @@ from scipy.signal import lsim
 
 import supple as sp
 from supple.builtin import Solid, spoon
-from supple.types import Floats, Progress
+from supple.core.types import Floats, Progress
 
 LENGTH = 0.25  # [m] of the spoon
 PUSHED = 0.1  # [s] how long the tip is pushed

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 from scipy.spatial.transform import Rotation
+from tests.helpers import MESH_NAMES, affine, small_mesh, soft
 
 import supple as sp
 from supple.reduction.basis import (
@@ -18,8 +19,6 @@ from supple.reduction.basis import (
 )
 from supple.reduction.derivatives import derivative_pairs, modal_derivatives
 from supple.reduction.modes import rigid_motions
-
-from ..helpers import MESH_NAMES, affine, small_mesh, soft
 
 every_mesh = pytest.mark.parametrize("mesh_name", MESH_NAMES)
 RNG = np.random.default_rng

@@ -7,14 +7,13 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import scipy.linalg
+from tests.helpers import MESH_NAMES, remainder_slopes, small_mesh, soft
 
 import supple as sp
 from supple.materials import MATERIALS
 from supple.reduction import derivatives as module
 from supple.reduction.derivatives import derivative_pairs, force_derivatives, modal_derivatives
 from supple.reduction.modes import Modes
-
-from ..helpers import MESH_NAMES, remainder_slopes, small_mesh, soft
 
 every_mesh = pytest.mark.parametrize("mesh_name", MESH_NAMES)
 every_material = pytest.mark.parametrize("material", MATERIALS, ids=lambda m: m.__name__)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.reduction import spoon_evaluation as ev
 
 import supple as sp
-
-from . import spoon_evaluation as ev
 
 SIZE = 12
 

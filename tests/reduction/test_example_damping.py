@@ -6,16 +6,8 @@ import warnings
 
 import numpy as np
 import pytest
-
-import supple as sp
-from supple.damping import Curve, Example, ExampleDamping, Measure
-from supple.damping.caughey import Caughey
-from supple.damping.viscous import Viscous
-from supple.reduction.damping import ReducedDamping, reduced_damping
-from supple.reduction.example_damping import ExampleWarning
-
-from .conftest import two_part_beam
-from .example_dampings import (
+from tests.reduction.conftest import two_part_beam
+from tests.reduction.example_dampings import (
     BASE,
     BASES,
     FALLING,
@@ -28,6 +20,13 @@ from .example_dampings import (
     relative,
     shapes_of,
 )
+
+import supple as sp
+from supple.damping import Curve, Example, ExampleDamping, Measure
+from supple.damping.caughey import Caughey
+from supple.damping.viscous import Viscous
+from supple.reduction.damping import ReducedDamping, reduced_damping
+from supple.reduction.example_damping import ExampleWarning
 
 
 class TestTheMatrix:

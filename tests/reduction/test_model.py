@@ -6,10 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.reduction.conftest import complete_basis, two_part_beam
 
 import supple as sp
-
-from .conftest import complete_basis, two_part_beam
 
 
 def relative(one: np.ndarray, other: np.ndarray) -> float:

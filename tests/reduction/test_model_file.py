@@ -8,12 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.reduction.conftest import two_part_beam
 
 import supple as sp
-from supple import files
+from supple.core import files
 from supple.reduction.model_file import is_model_file
-
-from .conftest import two_part_beam
 
 
 @pytest.fixture

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.linalg
+from tests.helpers import EPS, MESH_NAMES, rotation, small_mesh, soft
 
 import supple as sp
 from supple.reduction.modes import rigid_motions
-
-from ..helpers import EPS, MESH_NAMES, rotation, small_mesh, soft
 
 every_mesh = pytest.mark.parametrize("mesh_name", MESH_NAMES)
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.helpers import soft
 
 import supple as sp
 from supple.reduction import sketch as module
 from supple.reduction.sketch import Sketch, SketchShapes, sketch_basis, sketch_shapes
-
-from ..helpers import soft
 
 MESH = sp.HexMesh.box((1, 0.2, 0.2), (5, 1, 1))
 TIP = int(np.argmax(MESH.vertices.sum(axis=1)))

@@ -8,16 +8,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.character.arms import arm
+from tests.character.bodies import character_of, rig_of
+from tests.character.pose_models import beam, model_of
+from tests.reduction.conftest import two_part_beam
+from tests.reduction.runtime.floating_bodies import small
+from tests.runtime import light
 
 import supple as sp
 from supple.character.rigs import LatticeBasis, PoseRig
-
-from ..character.arms import arm
-from ..character.bodies import character_of, rig_of
-from ..character.pose_models import beam, model_of
-from ..reduction.conftest import two_part_beam
-from ..reduction.floating_bodies import small
-from . import light
 
 MESH = beam((4, 1, 1))
 SKIN = MESH.boundary()

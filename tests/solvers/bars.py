@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from tests.helpers import shaken, soft
 
 import supple as sp
-
-from ..helpers import shaken, soft
 
 CLOSE = sp.ADMM(tolerance=1e-8, max_iterations=3000)
 BAR = shaken(sp.TetMesh.box((1.0, 0.4, 0.3), (3, 1, 1)), size=0.03)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.damping.cases import CASES
+from tests.helpers import EXACT, MESH_NAMES, small_mesh, soft
+from tests.solvers.bars import AT_WALL, BAR, CLOSE, DT, bar, kicked, unbalanced
 
 import supple as sp
 from supple.integrators import INTEGRATORS, ImplicitIntegrator
 from supple.materials import MATERIALS
-
-from ..damping.cases import CASES
-from ..helpers import EXACT, MESH_NAMES, small_mesh, soft
-from .bars import AT_WALL, BAR, CLOSE, DT, bar, kicked, unbalanced
 
 IMPLICIT = [rule for rule in INTEGRATORS if issubclass(rule, ImplicitIntegrator)]
 

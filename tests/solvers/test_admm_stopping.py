@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.helpers import EXACT, soft
+from tests.solvers.bars import BAR, CLOSE, DT, bar, kicked, unbalanced
 
 import supple as sp
 from supple.materials import MATERIALS
-
-from ..helpers import EXACT, soft
-from .bars import BAR, CLOSE, DT, bar, kicked, unbalanced
 
 
 @pytest.mark.parametrize("count", [1, 7])

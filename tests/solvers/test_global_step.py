@@ -6,16 +6,15 @@ import dataclasses
 
 import numpy as np
 import pytest
+from tests.helpers import small_mesh, soft
 
 import supple as sp
-from supple.dynamics import Dynamics
+from supple.core.sparse import LowRank
+from supple.dynamics.problem import Dynamics
 from supple.integrators import BackwardEuler, Stage, State
-from supple.solvers.cholesky import Factorization
 from supple.solvers.global_step import GlobalStep
+from supple.solvers.linear.cholesky import Factorization
 from supple.solvers.splitting import Dissipation, SplitOptions, Splitting
-from supple.sparse import LowRank
-
-from ..helpers import small_mesh, soft
 
 N = small_mesh("tet").n_vertices
 

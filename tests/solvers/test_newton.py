@@ -6,13 +6,12 @@ import pickle
 
 import numpy as np
 import pytest
+from tests.helpers import deformation_gradients, small_mesh, soft
 
 import supple as sp
 from supple.materials import MATERIALS
-from supple.solvers import pardiso
 from supple.solvers.interface import NotPositiveDefinite
-
-from ..helpers import deformation_gradients, small_mesh, soft
+from supple.solvers.linear import pardiso
 
 LINEAR = [sp.Cholesky(), sp.KeptCholesky(), sp.ConjugateGradients(), sp.AutomaticSolver()]
 BEAM = sp.TetMesh.box((1, 0.2, 0.2), (6, 2, 2))

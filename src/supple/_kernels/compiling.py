@@ -70,5 +70,5 @@ def pointwise(function: Function) -> Function:
 def sources_stamp() -> str:
     """A hash of every file that holds compiled code."""
     package = Path(__file__).parents[1]
-    files = sorted([*package.glob("_kernels/*.py"), *package.glob("materials/*.py")])
+    files = sorted([*package.glob("_kernels/**/*.py"), *package.glob("materials/*.py")])
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .beam import beam
-from .bridge import bridge
-from .creature import creature
-from .heart import heart
-from .solid import Solid
-from .spoon import spoon
-from .tower import tower
+from supple.builtin.beam import beam
+from supple.builtin.bridge import bridge
+from supple.builtin.creature import creature
+from supple.builtin.heart import heart
+from supple.builtin.solid import Solid
+from supple.builtin.spoon import spoon
+from supple.builtin.tower import tower
 
 BUILTINS: dict[str, Callable[..., Solid]] = {
     "beam": beam,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from supple.builtin.solid import Solid, checked_resolution
 from supple.mesh import TetMesh
-
-from .solid import Solid, checked_resolution
 
 
 def beam(*, resolution: int = 20) -> Solid:

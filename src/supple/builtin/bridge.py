@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from supple.builtin.shapes import joined
+from supple.builtin.solid import Solid, checked_resolution, with_regions
+from supple.builtin.sweeps import bar, block, rod
+from supple.core.types import Floats
 from supple.materials import StVK
 from supple.mesh import Embedding, HexMesh, Surface
-from supple.types import Floats
-
-from .shapes import joined
-from .solid import Solid, checked_resolution, with_regions
-from .sweeps import bar, block, rod
 
 # Lengths [m]. The bridge spans along x; its road is level with z = 0 at the ends. By default a
 # brick is 0.01 m, and cables, hangers and pylons are placed so that they fill rows of bricks.

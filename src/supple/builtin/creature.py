@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from supple.builtin.shapes import Ellipsoid, icosphere, joined, melted, net_surface
+from supple.builtin.solid import Solid, checked_resolution, with_regions
+from supple.core.types import Bools, Floats
 from supple.mesh import Embedding, HexMesh
-from supple.types import Bools, Floats
-
-from .shapes import Ellipsoid, icosphere, joined, melted, net_surface
-from .solid import Solid, checked_resolution, with_regions
 
 _SKIN_EDGE = 0.0075  # [m] grid on which the creature's skin is drawn
 _BLEND = 0.022  # [m] how softly two of its ellipsoids run into one another

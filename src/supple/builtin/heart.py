@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from supple.builtin.shapes import Ellipsoid, joined, melted, net_surface
+from supple.builtin.solid import Solid, checked_resolution, with_regions
+from supple.builtin.sweeps import rod
+from supple.builtin.vessels import Vessel
+from supple.core.types import Floats
 from supple.materials import StVK
 from supple.mesh import Embedding, HexMesh, Surface
-from supple.types import Floats
-
-from .shapes import Ellipsoid, joined, melted, net_surface
-from .solid import Solid, checked_resolution, with_regions
-from .sweeps import rod
-from .vessels import Vessel
 
 _SKIN_EDGE = 0.0022  # [m] grid on which its skin is drawn
 _BLEND = 0.012  # [m] how softly its parts run into one another

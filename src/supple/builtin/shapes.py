@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from supple.core.types import Floats, Ints
 from supple.mesh import Surface
-from supple.types import Floats, Ints
 
 
 @dataclass(frozen=True)

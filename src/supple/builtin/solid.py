@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from supple.checks import whole_number
-from supple.errors import InputError
+from supple.core.checks import whole_number
+from supple.core.errors import InputError
+from supple.core.types import Bools, Floats, Ints
 from supple.materials import Material
 from supple.mesh import Embedding, HexMesh, VolumeMesh
-from supple.types import Bools, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)

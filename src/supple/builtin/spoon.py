@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from supple.builtin.solid import Solid, checked_resolution, with_regions
+from supple.builtin.sweeps import loft
+from supple.core.types import Floats
 from supple.materials import StVK
 from supple.mesh import Embedding, HexMesh, Surface
-from supple.types import Floats
-
-from .solid import Solid, checked_resolution, with_regions
-from .sweeps import loft
 
 _LENGTH = 0.25  # [m]
 _BOWL = 0.078  # [m] from the tip to where the neck begins

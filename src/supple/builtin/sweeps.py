@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from supple.core.types import Floats, Ints
 from supple.mesh import Surface
-from supple.types import Floats, Ints
 
 _CHAMFER = 0.14  # of half the width of a bar: how much its corners are cut
 

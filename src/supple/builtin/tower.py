@@ -8,13 +8,12 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike
 
+from supple.builtin.shapes import joined
+from supple.builtin.solid import Solid, checked_resolution, with_regions
+from supple.builtin.sweeps import bar, block, rod
+from supple.core.types import Floats
 from supple.materials import StVK
 from supple.mesh import Embedding, HexMesh, Surface
-from supple.types import Floats
-
-from .shapes import joined
-from .solid import Solid, checked_resolution, with_regions
-from .sweeps import bar, block, rod
 
 # Drawn in metres of the real tower, 330 m tall, and scaled to 1 m.
 _TALL = 330.0

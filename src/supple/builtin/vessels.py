@@ -8,10 +8,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from supple.builtin.sweeps import loft
+from supple.core.types import Floats
 from supple.mesh import Surface
-from supple.types import Floats
-
-from .sweeps import loft
 
 _FAR = 0.02  # [m] farther away than this only that it is far is told
 _INSIDE = 0.45  # how much darker the inside of an open end is

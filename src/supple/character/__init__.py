@@ -1,14 +1,13 @@
 """Rigged characters: joints, skins and clips, as colliders."""
 
-from ..later import names_later
+from supple.core.lazy import names_later
 
 __getattr__, __dir__, __all__ = names_later(
     __name__,
     {
-        "character": "Character Dressing",
-        "clip": "Between Channel Clip Track",
-        "gltf": "read_character",
-        "rig": "Rig RigPose",
-        "skin": "Skin",
+        "skeleton.character": "Character Dressing",
+        "skeleton.clip": "Between Channel Clip Track",
+        "skeleton.rig": "Rig RigPose",
+        "skeleton.skin": "Skin",
     },
 )

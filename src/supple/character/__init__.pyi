@@ -1,12 +1,11 @@
 """Rigged characters: joints, skins and clips, as colliders."""
 
-from .character import Character as Character
-from .character import Dressing as Dressing
-from .clip import Between as Between
-from .clip import Channel as Channel
-from .clip import Clip as Clip
-from .clip import Track as Track
-from .gltf import read_character as read_character
-from .rig import Rig as Rig
-from .rig import RigPose as RigPose
-from .skin import Skin as Skin
+from supple.character.skeleton.character import Character as Character
+from supple.character.skeleton.character import Dressing as Dressing
+from supple.character.skeleton.clip import Between as Between
+from supple.character.skeleton.clip import Channel as Channel
+from supple.character.skeleton.clip import Clip as Clip
+from supple.character.skeleton.clip import Track as Track
+from supple.character.skeleton.rig import Rig as Rig
+from supple.character.skeleton.rig import RigPose as RigPose
+from supple.character.skeleton.skin import Skin as Skin

@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(given: argparse.Namespace) -> int:
-    from supple.errors import SuppleError
+    from supple.core.errors import SuppleError
 
     command = import_module(f"supple.cli.{given.command}").command
     try:

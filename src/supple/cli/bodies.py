@@ -23,8 +23,8 @@ from supple import (
 )
 from supple.builtin import BUILTINS, Solid
 from supple.cli.info import load
+from supple.core.types import Ints
 from supple.materials import MATERIALS, Material
-from supple.types import Ints
 
 _VOXELS = 40  # along a surface, where nothing is said
 _Y_UP = (".veg", ".obj", ".glb", ".gltf")

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from supple import InputError
-from supple.io.scene import schema_of, up_axis
-from supple.io.scene_schema import Problems, Table
+from supple.io.scene.scene import schema_of, up_axis
+from supple.io.scene.schema import Problems, Table
 
 _BARE = re.compile(r"=\s*(?!(?:true|false|inf|nan)\b)([A-Za-z][\w-]*)")
 

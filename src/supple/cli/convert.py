@@ -24,10 +24,10 @@ from supple import (
 from supple.cli.info import is_motion, load, refuse_models, unfinished
 from supple.cli.info_character import character_facts
 from supple.cli.progress import Reporter, say
+from supple.dynamics.recording import read_metadata
 from supple.io.export import MOTION_FORMATS
-from supple.io.scene import up_axis
+from supple.io.scene.scene import up_axis
 from supple.mesh import WRITTEN_MESHES, WRITTEN_SURFACES, VolumeMesh
-from supple.recording import read_metadata
 
 
 def command(given: argparse.Namespace) -> int:

@@ -14,8 +14,8 @@ from supple.cli.design_job import Design
 from supple.cli.designing import body_at_rest, table
 from supple.cli.progress import Reporter, say
 from supple.cli.simulate import make_folder
-from supple.io.scene import Scene, load_scene
-from supple.types import Floats
+from supple.core.types import Floats
+from supple.io.scene.scene import Scene, load_scene
 
 _SCENE = """\
 # A soft creature on its bones: belly and ears swing. How they come to rest is designed.

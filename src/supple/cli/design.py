@@ -15,7 +15,7 @@ from supple.cli.simulate import make_folder
 from supple.cli.values import default_folder
 from supple.damping import save_damping
 from supple.design import DesignReport
-from supple.io.scene import Scene, load_scene
+from supple.io.scene.scene import Scene, load_scene
 
 _DAMPING = """\
 [damping]

@@ -25,11 +25,11 @@ from supple.cli.designing import (
 )
 from supple.cli.facts import facts
 from supple.cli.progress import Reporter, say
+from supple.core.types import Floats
 from supple.design import Fit, UnloadingTest, best_linear_damping, design_damping
-from supple.io.design_report import write_design_report
-from supple.io.report import Run, floor_under
-from supple.io.scene import Scene
-from supple.types import Floats
+from supple.io.report.design_report import write_design_report
+from supple.io.report.run_report import Run, floor_under
+from supple.io.scene.scene import Scene
 
 _OFF = 0.02  # share by which full space may differ from the model before it is worth a word
 

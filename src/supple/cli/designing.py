@@ -24,11 +24,11 @@ from supple import (
     reduce,
 )
 from supple.cli.progress import Reporter
+from supple.core.types import Floats, Progress
 from supple.design import DesignReport, Unloading, UnloadingTest
 from supple.design.unloading import make_testbed
-from supple.io.scene import Scene
-from supple.io.scene_design import DesignOptions
-from supple.types import Floats, Progress
+from supple.io.scene.design import DesignOptions
+from supple.io.scene.scene import Scene
 
 _MODES, _SIZE = 20, 30
 _STEPS = 4  # that a cycle must take at least

@@ -10,18 +10,18 @@ import warnings
 from pathlib import Path
 
 import supple as sp
-from supple.character import read_character
-from supple.character.pose_halfway import BetweenPosesWarning
-from supple.character.pose_space_model import PoseSpaceModel
-from supple.character.soft_character import swing_of
+from supple.character.model.pose_space_model import PoseSpaceModel
+from supple.character.training.halfway import BetweenPosesWarning
 from supple.cli.enrich_list import tell_names
 from supple.cli.info_character import cubature_errors, errors_text
 from supple.cli.progress import Reporter, say
-from supple.errors import InputError
-from supple.io.enrich import Enriched, enrich
-from supple.io.enrich_files import ENRICHED
-from supple.io.enrich_page import length, write_enrich_report
-from supple.reduction.cubature import CubatureWarning
+from supple.core.errors import InputError
+from supple.io.gltf.character import read_character
+from supple.reduction.cubature.cubature import CubatureWarning
+from supple.workflows.enrich.enrich import Enriched, enrich
+from supple.workflows.enrich.files import ENRICHED
+from supple.workflows.enrich.page import length, write_enrich_report
+from supple.workflows.enrich.soft_character import swing_of
 
 _MANY = 8  # morph targets: more than these are too many for some engines
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from supple.character.body_parts import body_parts
-from supple.character.gltf import read_rigged
-from supple.character.softness import hard_names, skin_by_name
+from supple.character.skeleton.body_parts import body_parts
 from supple.cli.progress import say
+from supple.io.gltf.character import read_rigged
+from supple.workflows.enrich.softness import hard_names, skin_by_name
 
 
 def tell_names(source: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from supple.body import Body
+from supple.bodies.solid import Body
 from supple.cli.words import (
     cloth_text,
     damping_text,
@@ -16,7 +16,7 @@ from supple.cli.words import (
     spread,
     yarn_text,
 )
-from supple.io.scene import Scene, YarnScene
+from supple.io.scene.scene import Scene, YarnScene
 
 Facts = list[tuple[str, str]]
 

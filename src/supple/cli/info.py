@@ -11,28 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from supple import (
-    InputError,
-    MeshError,
-    Surface,
-    VolumeMesh,
-    read_mesh,
-    read_motion,
-    read_surface,
-)
-from supple.character.pose_space_file import is_pose_space_file
-from supple.cli.info_character import (
-    character_facts,
-    character_rows,
-    flesh_facts,
-    flesh_rows,
-)
+from supple import InputError, MeshError, Surface, VolumeMesh, read_mesh, read_motion, read_surface
+from supple.character.model.file import is_pose_space_file
+from supple.cli.info_character import character_facts, character_rows, flesh_facts, flesh_rows
 from supple.cli.info_damping import damping_facts, damping_rows
 from supple.cli.info_model import model_facts, model_rows
 from supple.cli.progress import say
-from supple.damping.damping_file import is_damping_file
+from supple.damping.files.damping_file import is_damping_file
+from supple.dynamics.recording import is_motion_file, read_metadata
 from supple.mesh import MESH_FORMATS, SURFACE_FORMATS
-from supple.recording import is_motion_file, read_metadata
 from supple.reduction.model_file import is_model_file
 
 
@@ -195,7 +182,7 @@ def _motion(path: Path) -> dict[str, Any]:
 
 def _scene(path: Path) -> dict[str, Any]:
     from supple.cli.facts import facts
-    from supple.io.scene import load_scene
+    from supple.io.scene.scene import load_scene
 
     scene = load_scene(path)
     return {"kind": "scene", "title": scene.title, "facts": dict(facts(scene))}

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from supple import MeshError
-from supple.character.body_parts import body_parts
-from supple.character.gltf import read_rigged
-from supple.character.pose_space_file import load_pose_space_model
-from supple.character.pose_space_model import PoseSpaceModel
+from supple.character.model.file import load_pose_space_model
+from supple.character.model.pose_space_model import PoseSpaceModel
 from supple.character.rigs.skeleton import SkeletonRig
-from supple.character.soft_character import swing_of
-from supple.io.gltf_soft import soft_target_count
-from supple.mesh.formats import GLTF
+from supple.character.skeleton.body_parts import body_parts
+from supple.io.gltf.character import read_rigged
+from supple.io.gltf.soft import soft_target_count
+from supple.mesh.files.formats import GLTF
+from supple.workflows.enrich.soft_character import swing_of
 
 
 def character_facts(path: Path) -> dict[str, Any] | None:

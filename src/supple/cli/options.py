@@ -9,7 +9,7 @@ from typing import Any
 from supple.cli.options_enrich import add_enrich
 from supple.cli.options_reduced import add_play, add_reduce
 from supple.cli.values import EXIT_CODES, add_common, command, count, number, positive
-from supple.mesh.formats import WRITTEN_MESHES, WRITTEN_SURFACES
+from supple.mesh.files.formats import WRITTEN_MESHES, WRITTEN_SURFACES
 
 
 def parser() -> argparse.ArgumentParser:

@@ -12,12 +12,12 @@ from typing import Any, Literal
 import numpy as np
 
 import supple as sp
-from supple.character.pose_space_file import is_pose_space_file
+from supple.character.model.file import is_pose_space_file
 from supple.cli.progress import Reporter, say
+from supple.core.types import Floats
 from supple.io.export import MOTION_FORMATS
-from supple.io.play_page import Play, Record, held_vertices, runs_in_page, write_play_page
+from supple.io.play.page import Play, Record, held_vertices, runs_in_page, write_play_page
 from supple.reduction.model_file import is_model_file
-from supple.types import Floats
 
 _FPS = 60.0
 _STEP = 1e-3  # [s]

@@ -14,7 +14,7 @@ import numpy as np
 import supple as sp
 from supple.cli.bodies import held_vertices, load_solid, make_body, up_axis
 from supple.cli.progress import Reporter, say
-from supple.types import Floats, Progress
+from supple.core.types import Floats, Progress
 
 _SIZE = 30
 _SLOW = 3  # vibrations that a model should have right

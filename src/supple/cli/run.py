@@ -16,12 +16,12 @@ from supple.cli.facts import facts
 from supple.cli.progress import Reporter, say
 from supple.cli.simulate import export, make_folder, record
 from supple.cli.values import default_folder
+from supple.core.types import Floats
+from supple.dynamics.recording import read_mesh_of, read_metadata
 from supple.io.obstacle_surfaces import floor_of
-from supple.io.report import Run, write_report
-from supple.io.scene import Scene, YarnScene, load_scene
+from supple.io.report.run_report import Run, write_report
+from supple.io.scene.scene import Scene, YarnScene, load_scene
 from supple.mesh import VolumeMesh
-from supple.recording import read_mesh_of, read_metadata
-from supple.types import Floats
 
 _IN_SCENE_WORDS = (
     "In the scene, that is: [time] substeps = 4 (with fps; or a smaller dt), or [integrator] "

@@ -12,8 +12,8 @@ import numpy as np
 
 from supple import InputError, Motion, Recorder, export_motion
 from supple.cli.progress import Reporter
-from supple.io.scene import Scene, YarnScene
-from supple.types import Floats
+from supple.core.types import Floats
+from supple.io.scene.scene import Scene, YarnScene
 
 
 @dataclass

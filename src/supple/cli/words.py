@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from supple.cloth import Bending, Cloth, ClothMaterial
-from supple.cloth.yarns import Yarn, YarnDamping, YarnRayleigh
+from supple.bodies.cloth import Bending, Cloth, ClothMaterial
 from supple.contact import Box, Capsule, HeightField, Obstacle, Plane, Sphere
 from supple.damping import (
     Caughey,
@@ -21,6 +20,7 @@ from supple.damping import (
     Rayleigh,
 )
 from supple.solvers.interface import StageSolver
+from supple.yarns import Yarn, YarnDamping, YarnRayleigh
 
 _UNITS = {
     "shear": "Pa s",

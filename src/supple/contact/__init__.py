@@ -1,15 +1,15 @@
 """Obstacles: what bodies cannot enter, standing still, moving on rails or changing shape."""
 
-from .animated_mesh import AnimatedMesh
-from .base import Obstacle, Touch
-from .box import Box
-from .capsule import Capsule
-from .height_field import HeightField
-from .mesh_obstacle import MeshObstacle
-from .plane import Plane
-from .rails import Pose, Rails
-from .self_contact import SelfContact
-from .sphere import Sphere
+from supple.contact.obstacles.animated_mesh import AnimatedMesh
+from supple.contact.obstacles.base import Obstacle, Touch
+from supple.contact.obstacles.box import Box
+from supple.contact.obstacles.capsule import Capsule
+from supple.contact.obstacles.height_field import HeightField
+from supple.contact.obstacles.mesh_obstacle import MeshObstacle
+from supple.contact.obstacles.plane import Plane
+from supple.contact.obstacles.rails import Pose, Rails
+from supple.contact.obstacles.sphere import Sphere
+from supple.contact.self_contact import SelfContact
 
 OBSTACLES: tuple[type[Obstacle], ...] = (Plane, Sphere, Box, Capsule, HeightField, MeshObstacle)
 """Every kind of obstacle that keeps its shape."""

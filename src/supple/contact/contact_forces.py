@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from .._kernels.contact import SLIDING
-from ..elastic_body import ElasticBody
-from ..integrators import Stage
-from ..types import Floats, Ints
-from .base import Obstacle
-from .contacts import Contacts
+from supple._kernels.contact.vertices import SLIDING
+from supple.bodies.elastic_body import ElasticBody
+from supple.contact.contacts import Contacts
+from supple.contact.obstacles.base import Obstacle
+from supple.core.types import Floats, Ints
+from supple.integrators import Stage
 
 _WEIGHT = 5.0  # times what a vertex has on the diagonal of the stage's matrix
 _MOSTLY_DAMPED = 10.0  # times the rest of the diagonal that counts of damping, at most

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
-from .._kernels.contact import contact_energy, hold_out
-from ..integrators import Stage, State
-from ..types import Bools, Floats, Ints
-from .base import Obstacle
+from supple._kernels.contact.vertices import contact_energy, hold_out
+from supple.contact.obstacles.base import Obstacle
+from supple.core.types import Bools, Floats, Ints
+from supple.integrators import Stage, State
 
 _REACH = 2.0  # times the way that vertices are about to go: where obstacles are looked for
 _MARGIN = 0.25  # edges, in addition

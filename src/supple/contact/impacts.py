@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..integrators import State
-from ..types import Floats
-from .contacts import Contacts
+from supple.contact.contacts import Contacts
+from supple.core.types import Floats
+from supple.integrators import State
 
 _AT_REST = 2.0  # times the speed that a step of free fall gives: slower vertices just come to rest
 _LATEST = 0.99  # of a step: when an impact may begin

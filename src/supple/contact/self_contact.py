@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..checks import number
+from supple.core.checks import number
 
 if TYPE_CHECKING:
-    from ..elastic_body import ElasticBody
-    from .self_contact_forces import SelfContactForces
+    from supple.bodies.elastic_body import ElasticBody
+    from supple.contact.self_contact_forces import SelfContactForces
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +39,6 @@ class SelfContact:
 
     def bind(self, body: ElasticBody) -> SelfContactForces:
         """Self-contact at work on one body."""
-        from .self_contact_forces import SelfContactForces
+        from supple.contact.self_contact_forces import SelfContactForces
 
         return SelfContactForces(body, self)

@@ -20,14 +20,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sparse
 
-from ..elastic_body import ElasticBody
-from ..errors import InputError, MissingExtra
-from ..mesh import SheetMesh, VolumeMesh
-from ..mesh.surface import Surface
-from ..threads import thread_count
-from ..types import Floats, Ints
-from .rubbing import Rubbing
-from .self_contact import SelfContact
+from supple.bodies.elastic_body import ElasticBody
+from supple.contact.pair_friction import Rubbing
+from supple.contact.self_contact import SelfContact
+from supple.core.errors import InputError, MissingExtra
+from supple.core.threads import thread_count
+from supple.core.types import Floats, Ints
+from supple.mesh import SheetMesh, VolumeMesh
+from supple.mesh.surface import Surface
 
 _DISTANCE = 0.2  # mean edges, where no distance is given,
 _OF_LEAST = 0.5  # but no more than this share of the least distance in the mesh

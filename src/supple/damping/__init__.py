@@ -1,23 +1,22 @@
 """Damping models: one file each, all dissipation functions R(x, v)."""
 
-from .base import BoundDamping, BoundViscousDamping, Damping
-from .caughey import Caughey
-from .cloth_drag import ClothDrag
-from .cloth_rate import ClothStrainRate
-from .conserving import Conserving, MomentumConserving
-from .curve import Curve, Joining
-from .damping_file import load_damping, save_damping
-from .deformations import shape_between, shape_of_frame, shape_within
-from .drag import Drag
-from .example import Example, ExampleDamping, Measure
-from .matched import MatchedStrainRate
-from .power_law import PowerLaw
-from .principal_strain import PrincipalStrain
-from .rayleigh import Rayleigh, StiffnessAt
-from .spline import SplineDamping, SplineOver
-from .spring_rate import SpringStrainRate
-from .strain_rate import StrainRate
-from .viscous import Viscous
+from supple.damping.base import BoundDamping, BoundViscousDamping, Damping
+from supple.damping.caughey import Caughey
+from supple.damping.cloth_drag import ClothDrag
+from supple.damping.cloth_rate import ClothStrainRate
+from supple.damping.conserving import Conserving, MomentumConserving
+from supple.damping.curve import Curve, Joining
+from supple.damping.drag import Drag
+from supple.damping.example import Example, ExampleDamping, Measure
+from supple.damping.files.damping_file import load_damping, save_damping
+from supple.damping.matched import MatchedStrainRate
+from supple.damping.power_law import PowerLaw
+from supple.damping.principal_strain import PrincipalStrain
+from supple.damping.rayleigh import Rayleigh, StiffnessAt
+from supple.damping.spline import SplineDamping, SplineOver
+from supple.damping.spring_rate import SpringStrainRate
+from supple.damping.strain_rate import StrainRate
+from supple.damping.viscous import Viscous
 
 DAMPINGS: tuple[type[Damping], ...] = (
     Rayleigh,
@@ -65,7 +64,4 @@ __all__ = [
     "Viscous",
     "load_damping",
     "save_damping",
-    "shape_between",
-    "shape_of_frame",
-    "shape_within",
 ]

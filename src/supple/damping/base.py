@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from ..elastic_body import ElasticBody
-from ..errors import InputError
-from ..shape import Shape
-from ..sparse import BlockPattern, LowRank
-from ..types import Floats
+from supple.bodies.elastic_body import ElasticBody
+from supple.bodies.shape import Shape
+from supple.core.errors import InputError
+from supple.core.sparse import BlockPattern, LowRank
+from supple.core.types import Floats
 
 if TYPE_CHECKING:
-    from .cells import BoundCellDamping
+    from supple.damping.cells import BoundCellDamping
 
 
 class BoundDamping(ABC):

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.polynomial import Polynomial
 from numpy.typing import ArrayLike
 
-from ..checks import numbers
-from ..elastic_body import ElasticBody
-from ..errors import InputError
-from ..types import Floats
-from .base import BoundDamping, Damping
-from .viscous import BoundMatrix
+from supple.bodies.elastic_body import ElasticBody
+from supple.core.checks import numbers
+from supple.core.errors import InputError
+from supple.core.types import Floats
+from supple.damping.base import BoundDamping, Damping
+from supple.damping.viscous import BoundMatrix
 
 if TYPE_CHECKING:
     import scipy.sparse as sparse

@@ -12,12 +12,19 @@ from dataclasses import KW_ONLY, dataclass, field
 
 import numpy as np
 
-from .._kernels.blocks import add_scaled
-from ..assembly import Part, PointModel, add_up, elastic_points, gradients_at, point_array
-from ..body import Body
-from ..shape import Shape
-from ..types import Floats, Ints
-from .base import BoundDamping
+from supple._kernels.linear_algebra.blocks import add_scaled
+from supple.bodies.assembly import (
+    Part,
+    PointModel,
+    add_up,
+    elastic_points,
+    gradients_at,
+    point_array,
+)
+from supple.bodies.shape import Shape
+from supple.bodies.solid import Body
+from supple.core.types import Floats, Ints
+from supple.damping.base import BoundDamping
 
 NO_STRESS, NO_DERIVATIVE = np.empty((0, 0, 3, 3)), np.empty((0, 0, 6, 3, 3))
 """What stands in place of arrays that are not asked for."""

@@ -8,14 +8,14 @@ from functools import cached_property
 
 import numpy as np
 
-from .._kernels import hinges, membrane
-from ..cloth import Cloth
-from ..elastic_body import ElasticBody
-from ..errors import InputError
-from ..shape import Shape
-from ..types import Floats, Ints
-from .base import BoundDamping, BoundViscousDamping, Damping, body_for
-from .coefficients import Coefficient, coefficient_of_cells, kept_coefficient
+from supple._kernels.elasticity import hinges, membrane
+from supple.bodies.cloth import Cloth
+from supple.bodies.elastic_body import ElasticBody
+from supple.bodies.shape import Shape
+from supple.core.errors import InputError
+from supple.core.types import Floats, Ints
+from supple.damping.base import BoundDamping, BoundViscousDamping, Damping, body_for
+from supple.damping.coefficients import Coefficient, coefficient_of_cells, kept_coefficient
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import numbers
-from ..elastic_body import ElasticBody
-from ..errors import InputError
-from ..types import Floats
+from supple.bodies.elastic_body import ElasticBody
+from supple.core.checks import numbers
+from supple.core.errors import InputError
+from supple.core.types import Floats
 
 Coefficient = float | ArrayLike | Mapping[str, float]
 

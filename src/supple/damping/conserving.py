@@ -10,18 +10,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from .._kernels.nonrigid import add_nonrigid, add_nonrigid_by_shape, nonrigid_rates
-from ..assembly import point_array
-from ..body import Body
-from ..checks import instance
-from ..elastic_body import ElasticBody
-from ..errors import InputError
-from ..types import Floats
-from .base import BoundDamping, Damping
-from .cells import BoundCellDamping, Points, PointSums
-from .conserving_body import BoundBodyConserving
-from .nesting import one_deeper
-from .sums import bound_sum, cell_sum
+from supple._kernels.damping.nonrigid import add_nonrigid, add_nonrigid_by_shape, nonrigid_rates
+from supple.bodies.assembly import point_array
+from supple.bodies.elastic_body import ElasticBody
+from supple.bodies.solid import Body
+from supple.core.checks import instance
+from supple.core.errors import InputError
+from supple.core.types import Floats
+from supple.damping.base import BoundDamping, Damping
+from supple.damping.cells import BoundCellDamping, Points, PointSums
+from supple.damping.conserving_body import BoundBodyConserving
+from supple.damping.nesting import one_deeper
+from supple.damping.sums import bound_sum, cell_sum
 
 
 class Conserving(Enum):

@@ -9,11 +9,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..elastic_body import ElasticBody
-from ..shape import Shape
-from ..sparse import BlockPattern, LowRank, joined
-from ..types import Floats
-from .base import BoundDamping, BoundViscousDamping
+from supple.bodies.elastic_body import ElasticBody
+from supple.bodies.shape import Shape
+from supple.core.sparse import BlockPattern, LowRank, joined
+from supple.core.types import Floats
+from supple.damping.base import BoundDamping, BoundViscousDamping
 
 _DEPENDENT = 1e-12  # share of the largest singular value that counts as none
 _RIGID = "rigid motions"

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import instance, number, numbers
-from ..errors import InputError
-from ..types import Floats
+from supple.core.checks import instance, number, numbers
+from supple.core.errors import InputError
+from supple.core.types import Floats
 
 _LOG_10 = float(np.log(10.0))
 _LOG_OF_ZERO = -400.0  # 10**−400 is zero in double precision

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import loads
-from ..body import Body
-from ..checks import number, vector
-from ..cloth import Cloth
-from ..elastic_body import ElasticBody
-from ..shape import Shape
-from ..types import Floats
-from .base import BoundDamping, Damping, body_for
+from supple.bodies import loads
+from supple.bodies.cloth import Cloth
+from supple.bodies.elastic_body import ElasticBody
+from supple.bodies.shape import Shape
+from supple.bodies.solid import Body
+from supple.core.checks import number, vector
+from supple.core.types import Floats
+from supple.damping.base import BoundDamping, Damping, body_for
 
 
 @dataclass(frozen=True, kw_only=True)

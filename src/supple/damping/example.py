@@ -20,15 +20,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._kernels.examples import couple
-from ..checks import instance, number, numbers
-from ..elastic_body import ElasticBody
-from ..errors import InputError
-from ..shape import Shape
-from ..sparse import BlockPattern, LowRank, interleaved
-from ..types import Floats
-from .base import BoundDamping, BoundViscousDamping, Damping
-from .curve import Curve
+from supple._kernels.damping.examples import couple
+from supple.bodies.elastic_body import ElasticBody
+from supple.bodies.shape import Shape
+from supple.core.checks import instance, number, numbers
+from supple.core.errors import InputError
+from supple.core.sparse import BlockPattern, LowRank, interleaved
+from supple.core.types import Floats
+from supple.damping.base import BoundDamping, BoundViscousDamping, Damping
+from supple.damping.curve import Curve
 
 _ALIKE = 1e-10  # examples this close to a combination of the others cannot be told apart
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .._kernels.principal import add_clamped_stress
-from ..assembly import elastic_points
-from ..types import Floats
-from .cells import BoundCellDamping, Points, PointSums
+from supple._kernels.damping.principal import add_clamped_stress
+from supple.bodies.assembly import elastic_points
+from supple.core.types import Floats
+from supple.damping.cells import BoundCellDamping, Points, PointSums
 
 _STEP = 1e-5  # of stretches, in differences of fourth order
 _SPREAD = 1e-6  # how far apart stretches are put that coincide

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._kernels.matched import add_matched
-from ..body import Body
-from ..elastic_body import ElasticBody
-from .base import BoundDamping, Damping, body_for
-from .cells import Points, PointSums
-from .coefficients import Coefficient, coefficient_of_cells, kept_coefficient
-from .isotropic import BoundIsotropicDamping
+from supple._kernels.damping.matched import add_matched
+from supple.bodies.elastic_body import ElasticBody
+from supple.bodies.solid import Body
+from supple.damping.base import BoundDamping, Damping, body_for
+from supple.damping.cells import Points, PointSums
+from supple.damping.coefficients import Coefficient, coefficient_of_cells, kept_coefficient
+from supple.damping.isotropic import BoundIsotropicDamping
 
 
 @dataclass(frozen=True, kw_only=True)

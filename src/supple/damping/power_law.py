@@ -12,18 +12,22 @@ from typing import Self
 
 import numpy as np
 
-from .._kernels.stretch_rate import add_power_law, add_power_law_by_shape, lead_directions
-from ..assembly import Part, add_up, gradients_at
-from ..body import Body
-from ..checks import instance, number
-from ..elastic_body import ElasticBody
-from ..errors import InputError
-from ..shape import Shape
-from ..types import Floats
-from .base import BoundDamping, Damping, body_for
-from .cells import NO_DERIVATIVE, NO_STRESS, BoundCellDamping, Points, PointSums
-from .coefficients import Coefficient, coefficient_of_cells, kept_coefficient
-from .nesting import one_deeper
+from supple._kernels.damping.stretch_rate import (
+    add_power_law,
+    add_power_law_by_shape,
+    lead_directions,
+)
+from supple.bodies.assembly import Part, add_up, gradients_at
+from supple.bodies.elastic_body import ElasticBody
+from supple.bodies.shape import Shape
+from supple.bodies.solid import Body
+from supple.core.checks import instance, number
+from supple.core.errors import InputError
+from supple.core.types import Floats
+from supple.damping.base import BoundDamping, Damping, body_for
+from supple.damping.cells import NO_DERIVATIVE, NO_STRESS, BoundCellDamping, Points, PointSums
+from supple.damping.coefficients import Coefficient, coefficient_of_cells, kept_coefficient
+from supple.damping.nesting import one_deeper
 
 _BEND = 0.9
 """Share of the softening along the motion, where p < 1, that Newton's method is told of.

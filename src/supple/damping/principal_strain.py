@@ -10,16 +10,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._kernels.principal_strain import FIXED, add_principal_strain
-from ..body import Body
-from ..checks import number
-from ..elastic_body import ElasticBody
-from ..types import Floats
-from .base import BoundDamping, Damping, body_for
-from .cells import Points, PointSums
-from .coefficients import Coefficient, coefficient_of_cells, kept_coefficient
-from .curve import Curve
-from .isotropic import BoundIsotropicDamping
+from supple._kernels.damping.principal_strain import FIXED, add_principal_strain
+from supple.bodies.elastic_body import ElasticBody
+from supple.bodies.solid import Body
+from supple.core.checks import number
+from supple.core.types import Floats
+from supple.damping.base import BoundDamping, Damping, body_for
+from supple.damping.cells import Points, PointSums
+from supple.damping.coefficients import Coefficient, coefficient_of_cells, kept_coefficient
+from supple.damping.curve import Curve
+from supple.damping.isotropic import BoundIsotropicDamping
 
 AXIS_WIDTH = 0.02
 """How near two stretches must be to count as alike, unless told otherwise."""

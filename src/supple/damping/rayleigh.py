@@ -11,17 +11,17 @@ from functools import cached_property
 
 import numpy as np
 
-from .._kernels.blocks import add_scaled, add_scaled_identity_blocks
-from ..body import Body
-from ..checks import instance, numbers
-from ..elastic_body import ElasticBody
-from ..errors import InputError
-from ..shape import Shape
-from ..types import Floats
-from .base import BoundDamping, BoundViscousDamping, Damping
-from .cells import BoundCellDamping
-from .coefficients import Coefficient, coefficient_of_cells, kept_coefficient
-from .rayleigh_cells import BoundRayleighCells
+from supple._kernels.linear_algebra.blocks import add_scaled, add_scaled_identity_blocks
+from supple.bodies.elastic_body import ElasticBody
+from supple.bodies.shape import Shape
+from supple.bodies.solid import Body
+from supple.core.checks import instance, numbers
+from supple.core.errors import InputError
+from supple.core.types import Floats
+from supple.damping.base import BoundDamping, BoundViscousDamping, Damping
+from supple.damping.cells import BoundCellDamping
+from supple.damping.coefficients import Coefficient, coefficient_of_cells, kept_coefficient
+from supple.damping.rayleigh_cells import BoundRayleighCells
 
 _SHIFT = 1e-3  # of an edge: how far K is looked at ahead
 

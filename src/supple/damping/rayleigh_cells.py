@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._kernels.elements import apply_derivative
-from ..assembly import point_array
-from ..body import Body
-from ..types import Floats
-from .cells import BoundCellDamping, Points, PointSums
+from supple._kernels.elasticity.elements import apply_derivative
+from supple.bodies.assembly import point_array
+from supple.bodies.solid import Body
+from supple.core.types import Floats
+from supple.damping.cells import BoundCellDamping, Points, PointSums
 
 _SHIFT = float(np.finfo(float).eps) ** (1 / 3)  # of F, to either side: central differences
 

@@ -12,18 +12,18 @@ from typing import Any
 import numpy as np
 from numpy.polynomial import Polynomial
 
-from .._kernels.principal_strain import BY_RATE, BY_STRETCH
-from .._kernels.spline import factors_by_rate, factors_by_stretch
-from ..body import Body
-from ..checks import instance
-from ..elastic_body import ElasticBody
-from ..errors import InputError
-from ..types import Floats
-from .base import BoundDamping, Damping, body_for
-from .cells import NO_DERIVATIVE, BoundCellDamping, Points, PointSums
-from .curve import Curve
-from .isotropic import add_shape_derivative
-from .principal_strain import (
+from supple._kernels.damping.principal_strain import BY_RATE, BY_STRETCH
+from supple._kernels.damping.spline import factors_by_rate, factors_by_stretch
+from supple.bodies.elastic_body import ElasticBody
+from supple.bodies.solid import Body
+from supple.core.checks import instance
+from supple.core.errors import InputError
+from supple.core.types import Floats
+from supple.damping.base import BoundDamping, Damping, body_for
+from supple.damping.cells import NO_DERIVATIVE, BoundCellDamping, Points, PointSums
+from supple.damping.curve import Curve
+from supple.damping.isotropic import add_shape_derivative
+from supple.damping.principal_strain import (
     AXIS_WIDTH,
     BoundPrincipalStrain,
     PrincipalStrain,

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._kernels.blocks import add_scaled
-from ..elastic_body import ElasticBody
-from ..shape import Shape
-from ..springs import SpringNetwork, Stretch
-from ..types import Floats
-from .base import BoundDamping, BoundViscousDamping, Damping, body_for
-from .coefficients import Coefficient, coefficient_of_cells, kept_coefficient
+from supple._kernels.linear_algebra.blocks import add_scaled
+from supple.bodies.elastic_body import ElasticBody
+from supple.bodies.shape import Shape
+from supple.bodies.springs import SpringNetwork, Stretch
+from supple.core.types import Floats
+from supple.damping.base import BoundDamping, BoundViscousDamping, Damping, body_for
+from supple.damping.coefficients import Coefficient, coefficient_of_cells, kept_coefficient
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,15 +12,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._kernels.strain_rate import add_strain_rate, add_strain_rate_by_shape
-from ..body import Body
-from ..checks import numbers
-from ..elastic_body import ElasticBody
-from ..errors import InputError
-from ..types import Floats
-from .base import BoundDamping, Damping, body_for
-from .cells import BoundCellDamping, Points, PointSums
-from .coefficients import Coefficient, coefficient_of_cells, kept_coefficient
+from supple._kernels.damping.strain_rate import add_strain_rate, add_strain_rate_by_shape
+from supple.bodies.elastic_body import ElasticBody
+from supple.bodies.solid import Body
+from supple.core.checks import numbers
+from supple.core.errors import InputError
+from supple.core.types import Floats
+from supple.damping.base import BoundDamping, Damping, body_for
+from supple.damping.cells import BoundCellDamping, Points, PointSums
+from supple.damping.coefficients import Coefficient, coefficient_of_cells, kept_coefficient
 
 
 @dataclass(frozen=True, kw_only=True)

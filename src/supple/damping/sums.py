@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..body import Body
-from ..elastic_body import ElasticBody
-from ..shape import Shape
-from ..sparse import BlockPattern, LowRank, joined
-from ..types import Floats, Ints
-from .base import BoundDamping
-from .cells import BoundCellDamping, Points, PointSums
+from supple.bodies.elastic_body import ElasticBody
+from supple.bodies.shape import Shape
+from supple.bodies.solid import Body
+from supple.core.sparse import BlockPattern, LowRank, joined
+from supple.core.types import Floats, Ints
+from supple.damping.base import BoundDamping
+from supple.damping.cells import BoundCellDamping, Points, PointSums
 
 
 class CellSum(BoundCellDamping):

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._kernels.blocks import add_scaled
-from ..elastic_body import ElasticBody
-from ..errors import InputError
-from ..shape import Shape
-from ..sparse import BlockPattern
-from ..types import Floats
-from .base import BoundDamping, BoundViscousDamping, Damping
+from supple._kernels.linear_algebra.blocks import add_scaled
+from supple.bodies.elastic_body import ElasticBody
+from supple.bodies.shape import Shape
+from supple.core.errors import InputError
+from supple.core.sparse import BlockPattern
+from supple.core.types import Floats
+from supple.damping.base import BoundDamping, BoundViscousDamping, Damping
 
 if TYPE_CHECKING:
     import scipy.sparse as sparse

@@ -1,14 +1,15 @@
 """Designing damping: by wish, by unloading tests, and from measured motion."""
 
-from .inverse import design_damping
-from .linear import best_linear_damping
-from .report import DesignReport, Fit, TargetResult
-from .ringdown import RingDown, RingDownMatch, compare_ring_downs
-from .ringdown_fit import RingDownFit, fit_ring_down
-from .ringdown_trial import Experiment
-from .ringdown_turns import RingDownWarning
-from .targets import DampingRatio, HalfLife, ShareLeft, Unloading, Wish, wish
-from .unloading import UnloadingTest
+from supple.design.deformations import shape_between, shape_of_frame, shape_within
+from supple.design.inverse import design_damping
+from supple.design.linear import best_linear_damping
+from supple.design.report import DesignReport, Fit, TargetResult
+from supple.design.ringdown.fit import RingDownFit, fit_ring_down
+from supple.design.ringdown.ringdown import RingDown, RingDownMatch, compare_ring_downs
+from supple.design.ringdown.trial import Experiment
+from supple.design.ringdown.turns import RingDownWarning
+from supple.design.targets import DampingRatio, HalfLife, ShareLeft, Unloading, Wish, wish
+from supple.design.unloading import UnloadingTest
 
 __all__ = [
     "DampingRatio",
@@ -29,5 +30,8 @@ __all__ = [
     "compare_ring_downs",
     "design_damping",
     "fit_ring_down",
+    "shape_between",
+    "shape_of_frame",
+    "shape_within",
     "wish",
 ]

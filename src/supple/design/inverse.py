@@ -10,18 +10,18 @@ from math import inf, log
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..body import Body
-from ..character.pose_space_model import PoseSpaceModel
-from ..checks import instance, number, whole_number
-from ..damping import Curve, ExampleDamping, Measure
-from ..errors import InputError, StepFailed
-from ..integrators import Integrator
-from ..reduction import ReducedModel
-from ..types import Progress
-from .report import DesignReport, Fit, TargetResult
-from .search import HIGHEST, LOWEST, Search
-from .targets import Unloading
-from .unloading import Testbed, UnloadingTest, make_testbed
+from supple.bodies.solid import Body
+from supple.character.model.pose_space_model import PoseSpaceModel
+from supple.core.checks import instance, number, whole_number
+from supple.core.errors import InputError, StepFailed
+from supple.core.types import Progress
+from supple.damping import Curve, ExampleDamping, Measure
+from supple.design.report import DesignReport, Fit, TargetResult
+from supple.design.search import HIGHEST, LOWEST, Search
+from supple.design.targets import Unloading
+from supple.design.unloading import Testbed, UnloadingTest, make_testbed
+from supple.integrators import Integrator
+from supple.reduction import ReducedModel
 
 _CLOSE_BY = (1.0, 1.04, 0.96, 1.12)  # times a γ: where to try again after a step that failed
 _FAINTEST = 1e-6  # share of a start that a motion can be told from nothing, or from all of it

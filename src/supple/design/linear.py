@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from ..body import Body
-from ..character.pose_space_model import PoseSpaceModel
-from ..damping import ExampleDamping
-from ..reduction import ReducedModel
-from ..types import Progress
-from .inverse import ordered_targets, wanted_residual
-from .report import DesignReport, Fit, TargetResult
-from .search import HIGHEST, LOWEST
-from .targets import Unloading
-from .unloading import make_testbed
+from supple.bodies.solid import Body
+from supple.character.model.pose_space_model import PoseSpaceModel
+from supple.core.types import Progress
+from supple.damping import ExampleDamping
+from supple.design.inverse import ordered_targets, wanted_residual
+from supple.design.report import DesignReport, Fit, TargetResult
+from supple.design.search import HIGHEST, LOWEST
+from supple.design.targets import Unloading
+from supple.design.unloading import make_testbed
+from supple.reduction import ReducedModel
 
 _ACCURACY = 0.01  # of log₁₀ γ
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ..character.live import PoseSimulation
-from ..character.live_damping import NeutralModel, PoseDamping
-from ..character.pose_space_model import PoseSpaceModel
-from ..damping import Damping, ExampleDamping
-from ..types import Floats
-from .unloading import Testbed, norm, squares_in_coordinates
+from supple.character.model.pose_space_model import PoseSpaceModel
+from supple.character.runtime.damping import NeutralModel, PoseDamping
+from supple.character.runtime.simulation import PoseSimulation
+from supple.core.types import Floats
+from supple.damping import Damping, ExampleDamping
+from supple.design.unloading import Testbed, norm, squares_in_coordinates
 
 
 class PoseTestbed(Testbed):

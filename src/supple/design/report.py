@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..damping import ExampleDamping
-from .targets import Unloading
-from .unloading import UnloadingTest
+from supple.damping import ExampleDamping
+from supple.design.targets import Unloading
+from supple.design.unloading import UnloadingTest
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,8 +7,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from math import exp, pi, sqrt
 
-from ..checks import number
-from ..errors import InputError
+from supple.core.checks import number
+from supple.core.errors import InputError
 
 
 class Wish(ABC):

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..body import Body
-from ..character.pose_space_model import PoseSpaceModel
-from ..checks import vector
-from ..damping import Damping, ExampleDamping
-from ..damping.example import examples_on, excitation_duals
-from ..errors import InputError, StepFailed
-from ..integrators import Bathe, Integrator
-from ..reduction import ReducedModel
-from ..reduction.modes import Linearization, mass_times
-from ..simulation import Simulation
-from ..types import Floats
+from supple.bodies.solid import Body
+from supple.character.model.pose_space_model import PoseSpaceModel
+from supple.core.checks import vector
+from supple.core.errors import InputError, StepFailed
+from supple.core.types import Floats
+from supple.damping import Damping, ExampleDamping
+from supple.damping.example import examples_on, excitation_duals
+from supple.dynamics.simulation import Simulation
+from supple.integrators import Bathe, Integrator
+from supple.reduction import ReducedModel
+from supple.reduction.modes import Linearization, mass_times
 
 _BALANCED = 0.05  # share of the forces at play that may be out of balance
 _LONGEST = 12.0  # periods of the linear body that a cycle may take
@@ -280,7 +280,7 @@ def make_testbed(
     if isinstance(body, ReducedModel):
         return ReducedTestbed(body, damping, **options)
     if isinstance(body, PoseSpaceModel):
-        from .pose_unloading import PoseTestbed
+        from supple.design.pose_unloading import PoseTestbed
 
         return PoseTestbed(body, damping, **options)
     return FullTestbed(body, damping, **options)

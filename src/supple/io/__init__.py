@@ -1,10 +1,10 @@
 """Motions and surfaces for other programs."""
 
-from supple.io.damping_page import write_damping_page
 from supple.io.export import export_motion
-from supple.io.gltf import GltfReport
-from supple.io.report import Run, write_report
-from supple.io.scene import Scene, load_scene
+from supple.io.gltf.motion import GltfReport
+from supple.io.report.damping_page import write_damping_page
+from supple.io.report.run_report import Run, write_report
+from supple.io.scene.scene import Scene, load_scene
 from supple.io.surfaces import write_surface
 
 __all__ = [

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from supple.contact import Obstacle
-from supple.errors import InputError
-from supple.io.gltf import GltfReport, write_gltf
-from supple.io.usd import write_usd
+from supple.core.errors import InputError
+from supple.core.types import Progress
+from supple.dynamics.motion import Motion
+from supple.io.gltf.motion import GltfReport, write_gltf
+from supple.io.usd.motion import write_usd
 from supple.io.vtk import write_pvd
 from supple.mesh import Embedding
-from supple.motion import Motion
-from supple.types import Progress
 
 MOTION_FORMATS: dict[str, Callable[..., Any]] = {
     ".glb": write_gltf,

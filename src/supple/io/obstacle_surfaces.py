@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from supple.contact import Obstacle, Plane
-from supple.motion import Motion
-from supple.types import Floats, Ints
+from supple.core.types import Floats, Ints
+from supple.dynamics.motion import Motion
 
 GREY = (0.60, 0.58, 0.55)
 """Red, green and blue that obstacles are drawn with."""

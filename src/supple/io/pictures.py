@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
-from supple.errors import InputError
+from supple.core.errors import InputError
+from supple.core.types import Floats, Ints
 from supple.mesh.surface import vertex_normals
-from supple.types import Floats, Ints
 
 _CHUNK = 2_000_000  # pairs of triangle and pixel at once
 _OVERSAMPLING = 2  # in x and y; the mean of the samples smooths the outline

@@ -13,13 +13,13 @@ import numpy as np
 from scipy.sparse import coo_matrix, csr_matrix
 from scipy.sparse.csgraph import connected_components
 
-from supple.errors import InputError
-from supple.files import replacing
+from supple.core.errors import InputError
+from supple.core.files import replacing
+from supple.core.types import Floats, Ints
+from supple.dynamics.motion import Motion
 from supple.io.yarn_surfaces import YarnTubes, sheet_paint, sheet_triangles
 from supple.mesh import WRITTEN_SURFACES, Embedding, SheetMesh, Surface, VolumeMesh, YarnMesh
 from supple.mesh.surface import area_vectors
-from supple.motion import Motion
-from supple.types import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)

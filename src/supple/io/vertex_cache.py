@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from supple.errors import InputError
-from supple.files import replacing
-from supple.types import Floats, Ints
+from supple.core.errors import InputError
+from supple.core.files import replacing
+from supple.core.types import Floats, Ints
 
 CACHES = (".npz", ".pc2", ".mdd")
 

@@ -12,16 +12,16 @@ from xml.sax.saxutils import quoteattr
 
 import meshio
 
-from supple.cloth.yarns import YarnCurves
 from supple.contact import Obstacle
-from supple.errors import InputError
-from supple.files import replacing
+from supple.core.errors import InputError
+from supple.core.files import replacing
+from supple.core.types import Floats, Ints, Progress
+from supple.dynamics.motion import Motion
 from supple.io.obstacle_surfaces import DrawnObstacle, drawn_obstacles
 from supple.io.surfaces import moving_surface
 from supple.mesh import Embedding, YarnMesh
-from supple.mesh.formats import CELL_NAMES
-from supple.motion import Motion
-from supple.types import Floats, Ints, Progress
+from supple.mesh.files.formats import CELL_NAMES
+from supple.yarns import YarnCurves
 
 _CELL_NAMES = {2: "line", 3: "triangle", **CELL_NAMES}
 _FRAME = re.compile(r"(frame|obstacle_\d+)_\d{5,}\.vtu")

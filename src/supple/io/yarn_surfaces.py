@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from supple.cloth.yarns import YarnCurves
+from supple.core.types import Floats, Ints
 from supple.mesh import YarnMesh
 from supple.mesh.yarns import WARP, WEFT
-from supple.types import Floats, Ints
+from supple.yarns import YarnCurves
 
 WARP_PAINT, WEFT_PAINT = (0.31, 0.42, 0.56), (0.83, 0.79, 0.72)
 """Red, green and blue that yarns are drawn with."""

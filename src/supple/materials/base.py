@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import cell_numbers, require_all
-from ..errors import InputError
-from ..types import Floats, Ints
-from .projection import project_isotropic
+from supple.core.checks import cell_numbers, require_all
+from supple.core.errors import InputError
+from supple.core.types import Floats, Ints
+from supple.materials.projection import project_isotropic
 
 if TYPE_CHECKING:
-    from ..mesh import VolumeMesh
+    from supple.mesh import VolumeMesh
 
 Self = TypeVar("Self", bound="Material")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._kernels.compiling import pointwise
+from supple._kernels.compiling import pointwise
 
 
 @pointwise

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._kernels.compiling import kernel, pointwise
-from .._kernels.svd3 import svd3
-from .base import Material
+from supple._kernels.compiling import kernel, pointwise
+from supple._kernels.linear_algebra.svd3 import svd3
+from supple.materials.base import Material
 
 
 @pointwise

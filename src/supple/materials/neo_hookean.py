@@ -12,9 +12,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from .._kernels.compiling import kernel, pointwise
-from .base import Material
-from .cofactor import cofactor
+from supple._kernels.compiling import kernel, pointwise
+from supple.materials.base import Material
+from supple.materials.cofactor import cofactor
 
 
 @pointwise

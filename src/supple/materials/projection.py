@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._kernels.compiling import kernel
-from .._kernels.svd3 import eigh3, svd3
-from .._kernels.tensors import add_outer, contract
+from supple._kernels.compiling import kernel
+from supple._kernels.linear_algebra.svd3 import eigh3, svd3
+from supple._kernels.linear_algebra.tensors import add_outer, contract
 
 
 @kernel

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._kernels.compiling import kernel, pointwise
-from .base import Material
-from .cofactor import cofactor
+from supple._kernels.compiling import kernel, pointwise
+from supple.materials.base import Material
+from supple.materials.cofactor import cofactor
 
 
 @pointwise

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._kernels.compiling import kernel, pointwise
-from .base import Material
+from supple._kernels.compiling import kernel, pointwise
+from supple.materials.base import Material
 
 
 @pointwise

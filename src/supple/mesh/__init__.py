@@ -3,7 +3,7 @@
 from supple.mesh.base import Mesh
 from supple.mesh.checks import MeshWarning
 from supple.mesh.embedding import Embedding
-from supple.mesh.formats import (
+from supple.mesh.files.formats import (
     MESH_FORMATS,
     SURFACE_FORMATS,
     WRITTEN_MESHES,
@@ -11,17 +11,17 @@ from supple.mesh.formats import (
     MeshFormat,
     SurfaceFormat,
 )
+from supple.mesh.files.reading import read_mesh
+from supple.mesh.files.sheets import read_sheet, write_sheet
+from supple.mesh.files.surfaces import read_surface, read_vertex_list
+from supple.mesh.files.writing import write_mesh
 from supple.mesh.hex import HexMesh
 from supple.mesh.quadratic import QuadraticTetMesh
-from supple.mesh.reading import read_mesh
 from supple.mesh.sheet import SheetMesh
-from supple.mesh.sheet_files import read_sheet, write_sheet
-from supple.mesh.skins import read_surface, read_vertex_list
 from supple.mesh.springs import SpringMesh
 from supple.mesh.surface import Surface
 from supple.mesh.tet import TetMesh
 from supple.mesh.volume import Quadrature, VolumeMesh
-from supple.mesh.writing import write_mesh
 from supple.mesh.yarns import YarnMesh
 
 __all__ = [

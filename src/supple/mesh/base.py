@@ -12,9 +12,9 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple.errors import InputError
+from supple.core.errors import InputError
+from supple.core.types import Floats, Ints
 from supple.mesh import checks
-from supple.types import Floats, Ints
 
 Span = float | tuple[float | None, float | None]
 """A coordinate [m], or (low, high) with None for an open end."""

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from supple.errors import InputError, MeshError
-from supple.types import Bools, Floats, Ints
+from supple.core.errors import InputError, MeshError
+from supple.core.types import Bools, Floats, Ints
 
 FLAT = 1e-10
 """A cell whose volume is below this times its longest edge cubed counts as flat."""

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple.errors import InputError
+from supple.core.errors import InputError
+from supple.core.types import Bools, Floats, Ints
 from supple.mesh import hex, quadratic
 from supple.mesh.checks import MeshWarning
 from supple.mesh.hex import HexMesh
@@ -17,7 +18,6 @@ from supple.mesh.quadratic import QuadraticTetMesh
 from supple.mesh.surface import Surface
 from supple.mesh.tet import barycentric_gradients
 from supple.mesh.volume import VolumeMesh
-from supple.types import Bools, Floats, Ints
 
 _INSIDE = 1e-9  # how far outside, as a part of a cell, still counts as inside
 _FAR = 3.0  # cells; farther from the solid than this deserves a warning

@@ -11,11 +11,11 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from supple.core.types import Floats, Ints
 from supple.mesh.checks import MeshWarning
 from supple.mesh.surface import Surface
 from supple.mesh.tet import TetMesh
 from supple.mesh.volume import Quadrature, VolumeMesh, grid
-from supple.types import Floats, Ints
 
 CORNERS = np.array(
     [(x, y, z) for z in (-1.0, 1.0) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))]

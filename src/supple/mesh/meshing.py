@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
-from supple.errors import InputError, MeshError, MissingExtra
-from supple.mesh.skins import read_surface
+from supple.core.errors import InputError, MeshError, MissingExtra
+from supple.core.types import Floats, Ints
+from supple.mesh.files.surfaces import read_surface
 from supple.mesh.surface import Surface
-from supple.types import Floats, Ints
 
 
 def as_surface(surface: Surface | str | os.PathLike[str]) -> Surface:

@@ -7,15 +7,15 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from ..errors import InputError
-from .base import Mesh
-from .hex import HexMesh
-from .quadratic import QuadraticTetMesh
-from .sheet import SheetMesh
-from .springs import SpringMesh
-from .tet import TetMesh
-from .volume import VolumeMesh
-from .yarns import YarnMesh
+from supple.core.errors import InputError
+from supple.mesh.base import Mesh
+from supple.mesh.hex import HexMesh
+from supple.mesh.quadratic import QuadraticTetMesh
+from supple.mesh.sheet import SheetMesh
+from supple.mesh.springs import SpringMesh
+from supple.mesh.tet import TetMesh
+from supple.mesh.volume import VolumeMesh
+from supple.mesh.yarns import YarnMesh
 
 _SOLIDS: dict[str, type[VolumeMesh]] = {
     cls.__name__: cls for cls in (TetMesh, QuadraticTetMesh, HexMesh)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from supple.types import Bools, Floats, Ints
+from supple.core.types import Bools, Floats, Ints
 
 
 def fan(vertices: Floats, counts: Ints, corners: Ints) -> Ints:

@@ -9,10 +9,10 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple.errors import MeshError
+from supple.core.errors import MeshError
+from supple.core.types import Floats, Ints
 from supple.mesh.tet import EDGES, TetMesh, barycentric_gradients, mean_ratio, tet_volumes
 from supple.mesh.volume import Quadrature, VolumeMesh
-from supple.types import Floats, Ints
 
 STRAIGHT = 1e-6
 """How far a middle node may be from the middle of its edge, as a part of the edge."""

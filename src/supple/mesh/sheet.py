@@ -11,12 +11,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple.checks import numbers, whole_number
-from supple.errors import InputError, MeshError
+from supple.core.checks import numbers, whole_number
+from supple.core.errors import InputError, MeshError
+from supple.core.types import Floats, Ints
 from supple.mesh import checks
 from supple.mesh.base import Mesh
 from supple.mesh.surface import Surface, area_vectors
-from supple.types import Floats, Ints
 
 _THIN = 1e-10  # of its longest edge squared: a triangle of less area has no directions
 

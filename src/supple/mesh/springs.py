@@ -10,12 +10,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple.checks import numbers, vector, whole_number
-from supple.errors import InputError, MeshError
+from supple.core.checks import numbers, vector, whole_number
+from supple.core.errors import InputError, MeshError
+from supple.core.types import Floats, Ints
 from supple.mesh import checks
 from supple.mesh.base import Mesh
 from supple.mesh.surface import Surface
-from supple.types import Floats, Ints
 
 _SAME_PLACE = 1e-12  # a spring shorter than this share of the network has no direction
 

@@ -8,9 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
-from supple.errors import MeshError
+from supple.core.errors import MeshError
+from supple.core.types import Floats, Ints
 from supple.mesh import checks
-from supple.types import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False, repr=False)

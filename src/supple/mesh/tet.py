@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from supple.core.types import Floats, Ints
 from supple.mesh.surface import Surface
 from supple.mesh.volume import Quadrature, VolumeMesh, grid
-from supple.types import Floats, Ints
 
 if TYPE_CHECKING:
     from supple.mesh.quadratic import QuadraticTetMesh

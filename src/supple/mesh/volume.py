@@ -12,11 +12,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple.errors import InputError
+from supple.core.errors import InputError
+from supple.core.types import Bools, Floats, Ints
 from supple.mesh import checks
 from supple.mesh.base import Mesh
 from supple.mesh.surface import Surface
-from supple.types import Bools, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)

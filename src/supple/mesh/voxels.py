@@ -8,9 +8,9 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from supple.errors import InputError, MeshError
+from supple.core.errors import InputError, MeshError
+from supple.core.types import Bools, Floats, Ints
 from supple.mesh.surface import Surface
-from supple.types import Bools, Floats, Ints
 
 _MOST = 100_000_000  # cells of the grid
 _CHUNK = 1_000_000  # pairs of triangle and brick tested at once

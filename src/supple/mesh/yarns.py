@@ -10,11 +10,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from supple.checks import numbers
-from supple.errors import MeshError
+from supple.core.checks import numbers
+from supple.core.errors import MeshError
+from supple.core.types import Bools, Floats, Ints
 from supple.mesh import checks
 from supple.mesh.base import Mesh
-from supple.types import Bools, Floats, Ints
 
 WARP, WEFT = 0, 1
 

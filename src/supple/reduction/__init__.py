@@ -1,23 +1,23 @@
 """Reduced models: large deformations in a few coordinates, and what they are built from."""
 
-from ..later import names_later
+from supple.core.lazy import names_later
 
 __getattr__, __dir__, __all__ = names_later(
     __name__,
     {
         "basis": "Basis joined_basis mass_pca modal_derivative_basis motion_basis picked_basis",
-        "crowd": "CrowdSimulation",
-        "cubature": "Cubature CubatureWarning",
-        "cubature_training": "train_cubature",
+        "runtime.crowd": "CrowdSimulation",
+        "cubature.cubature": "Cubature CubatureWarning",
+        "cubature.training": "train_cubature",
         "derivatives": "modal_derivatives",
         "example_damping": "ExampleWarning",
-        "floating_simulation": "FloatingSimulation",
+        "runtime.floating_simulation": "FloatingSimulation",
         "model": "ReducedModel",
         "model_file": "load_model",
         "modes": "Modes vibration_modes",
-        "newton": "DenseNewton",
+        "runtime.newton": "DenseNewton",
         "reducing": "reduce",
-        "simulation": "ReducedSimulation",
+        "runtime.simulation": "ReducedSimulation",
         "sketch": "Sketch sketch_basis",
     },
 )

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..body import Body
-from ..checks import instance, numbers, whole_number
-from ..errors import InputError
-from ..motion import Motion
-from ..recording import read_motion
-from ..types import Floats, Progress
-from .derivatives import checked_modes, derivative_pairs, derivatives_of, reach
-from .modes import (
+from supple.bodies.solid import Body
+from supple.core.checks import instance, numbers, whole_number
+from supple.core.errors import InputError
+from supple.core.types import Floats, Progress
+from supple.dynamics.motion import Motion
+from supple.dynamics.recording import read_motion
+from supple.reduction.derivatives import checked_modes, derivative_pairs, derivatives_of, reach
+from supple.reduction.modes import (
     Linearization,
     Modes,
     combined,

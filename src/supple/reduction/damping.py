@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.polynomial import Polynomial
 
-from ..damping import Damping, ExampleDamping, Rayleigh, StiffnessAt
-from ..damping.caughey import Caughey
-from ..damping.viscous import Viscous
-from ..errors import InputError
-from ..types import Floats
-from .example_damping import ReducedExamples
-from .polynomial import Quartic
-from .vibrations import vibrations
+from supple.core.errors import InputError
+from supple.core.types import Floats
+from supple.damping import Damping, ExampleDamping, Rayleigh, StiffnessAt
+from supple.damping.caughey import Caughey
+from supple.damping.viscous import Viscous
+from supple.reduction.example_damping import ReducedExamples
+from supple.reduction.polynomial import Quartic
+from supple.reduction.vibrations import vibrations
 
 if TYPE_CHECKING:
-    from .model import ReducedModel
+    from supple.reduction.model import ReducedModel
 
 _ROUNDING = 1e-12
 

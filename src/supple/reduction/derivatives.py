@@ -8,13 +8,13 @@ import numpy as np
 import scipy.sparse as sparse
 from scipy.sparse.linalg import LinearOperator, cg
 
-from ..assembly import Part
-from ..body import Body
-from ..checks import instance
-from ..errors import InputError, SuppleError
-from ..materials import Material, StVK
-from ..types import Floats, Ints, Progress
-from .modes import Linearization, Modes, combined, mass_times, products, without
+from supple.bodies.assembly import Part
+from supple.bodies.solid import Body
+from supple.core.checks import instance
+from supple.core.errors import InputError, SuppleError
+from supple.core.types import Floats, Ints, Progress
+from supple.materials import Material, StVK
+from supple.reduction.modes import Linearization, Modes, combined, mass_times, products, without
 
 _CHUNK_BYTES = 2**21  # forces of cells in flight: they stay in the cache
 _STEP = 4e-4  # of F, in differences of ∂P/∂F: errors of truncation and rounding balance

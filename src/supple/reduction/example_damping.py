@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._kernels.example_newton import Examples
-from .._kernels.examples import couple
-from ..damping.curve import Curve
-from ..damping.example import ExampleDamping, Measure, check_base_damps, excitation_duals
-from ..errors import InputError
-from ..types import Bools, Floats, Ints
+from supple._kernels.damping.examples import couple
+from supple._kernels.reduction.example_newton import Examples
+from supple.core.errors import InputError
+from supple.core.types import Bools, Floats, Ints
+from supple.damping.curve import Curve
+from supple.damping.example import ExampleDamping, Measure, check_base_damps, excitation_duals
 
 if TYPE_CHECKING:
-    from .model import ReducedModel
+    from supple.reduction.model import ReducedModel
 
 _TOO_LITTLE = 0.5  # share of an example, in the plain norm, that the basis must be able to show
 _ENOUGH = 0.95

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..body import Body
-from ..types import Floats, Ints, Progress
-from .groups import Group, Share
-from .strain_polynomials import unit_polynomials
+from supple.bodies.solid import Body
+from supple.core.types import Floats, Ints, Progress
+from supple.reduction.groups import Group, Share
+from supple.reduction.strain_polynomials import unit_polynomials
 
 
 def make_groups(

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..checks import number
-from ..errors import InputError
-from ..types import Floats, Ints
-from .polynomial import Quartic
+from supple.core.checks import number
+from supple.core.errors import InputError
+from supple.core.types import Floats, Ints
+from supple.reduction.polynomial import Quartic
 
 
 @dataclass(frozen=True, eq=False)

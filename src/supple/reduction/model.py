@@ -10,16 +10,16 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._kernels.projection import project_point
-from ..checks import instance, numbers, vector, whole_number
-from ..errors import InputError
-from ..mesh import Embedding, Surface, VolumeMesh
-from ..types import Floats, Ints
-from .cubature import Cubature
-from .floating import FloatingInertia
-from .groups import Group
-from .polynomial import Quartic
-from .vibrations import vibrations
+from supple._kernels.reduction.projection import project_point
+from supple.core.checks import instance, numbers, vector, whole_number
+from supple.core.errors import InputError
+from supple.core.types import Floats, Ints
+from supple.mesh import Embedding, Surface, VolumeMesh
+from supple.reduction.cubature.cubature import Cubature
+from supple.reduction.groups import Group
+from supple.reduction.polynomial import Quartic
+from supple.reduction.runtime.floating import FloatingInertia
+from supple.reduction.vibrations import vibrations
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,9 +266,9 @@ class ReducedModel:
 
         A body without supports gets a FloatingSimulation. The options are those of these classes.
         """
-        from .crowd import CrowdSimulation  # these three know the model
-        from .floating_simulation import FloatingSimulation
-        from .simulation import ReducedSimulation
+        from supple.reduction.runtime.crowd import CrowdSimulation  # these three know the model
+        from supple.reduction.runtime.floating_simulation import FloatingSimulation
+        from supple.reduction.runtime.simulation import ReducedSimulation
 
         if copies is not None:
             return CrowdSimulation(self, copies=copies, **options)
@@ -278,7 +278,7 @@ class ReducedModel:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file for ``load_model``, in one piece or not at all."""
-        from .model_file import save_model
+        from supple.reduction.model_file import save_model
 
         save_model(self, path)
 

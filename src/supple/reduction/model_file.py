@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import files
-from ..checks import number
-from ..errors import InputError
-from ..mesh import VolumeMesh
-from ..mesh.packing import describe_mesh, mesh_of
-from ..types import Floats, Ints
-from .cubature import Cubature
-from .floating import FloatingInertia
-from .groups import Group, Share
-from .model import ReducedModel, Skin, is_definite
-from .polynomial import coefficient_count
+from supple.core import files
+from supple.core.checks import number
+from supple.core.errors import InputError
+from supple.core.types import Floats, Ints
+from supple.mesh import VolumeMesh
+from supple.mesh.packing import describe_mesh, mesh_of
+from supple.reduction.cubature.cubature import Cubature
+from supple.reduction.groups import Group, Share
+from supple.reduction.model import ReducedModel, Skin, is_definite
+from supple.reduction.polynomial import coefficient_count
+from supple.reduction.runtime.floating import FloatingInertia
 
 _MODEL = files.Kind(b"\x89SUPRED\n", "reduced model", 1)
 _SHARES = ("mass", "weight", "place", "turning", "energy")

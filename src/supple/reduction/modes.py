@@ -10,13 +10,13 @@ import scipy.linalg
 from numpy.typing import ArrayLike
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from .._kernels.blocks import add_scaled_identity_blocks
-from ..body import Body
-from ..checks import numbers, whole_number
-from ..errors import InputError
-from ..solvers.cholesky import Factorization
-from ..solvers.interface import NotPositiveDefinite
-from ..types import Bools, Floats
+from supple._kernels.linear_algebra.blocks import add_scaled_identity_blocks
+from supple.bodies.solid import Body
+from supple.core.checks import numbers, whole_number
+from supple.core.errors import InputError
+from supple.core.types import Bools, Floats
+from supple.solvers.interface import NotPositiveDefinite
+from supple.solvers.linear.cholesky import Factorization
 
 _SLIPPERY = 1e-6  # a support that holds a motion by less than this share does not hold it
 

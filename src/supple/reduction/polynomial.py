@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from .._kernels.polynomial import evaluate_nested, evaluate_paired, mirror
-from ..types import Floats, Ints
+from supple._kernels.reduction.polynomial import evaluate_nested, evaluate_paired, mirror
+from supple.core.types import Floats, Ints
 
 PADDING = 8  # numbers; blocks of coefficients are filled up to a multiple of this
 PAIRED_SIZE = 30

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..body import Body
-from ..checks import instance
-from ..errors import InputError
-from ..materials import StVK
-from ..mesh import Embedding
-from ..types import Floats, Progress
-from .basis import Basis
-from .cubature import Cubature
-from .cubature_training import train_cubature
-from .floating import FloatingInertia
-from .grouping import make_groups
-from .model import ReducedModel, is_definite
+from supple.bodies.solid import Body
+from supple.core.checks import instance
+from supple.core.errors import InputError
+from supple.core.types import Floats, Progress
+from supple.materials import StVK
+from supple.mesh import Embedding
+from supple.reduction.basis import Basis
+from supple.reduction.cubature.cubature import Cubature
+from supple.reduction.cubature.training import train_cubature
+from supple.reduction.grouping import make_groups
+from supple.reduction.model import ReducedModel, is_definite
+from supple.reduction.runtime.floating import FloatingInertia
 
 
 def reduce(

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..body import Body
-from ..checks import number, numbers, vector, vertex_indices
-from ..errors import InputError, StepFailed
-from ..statics import static_shape
-from ..types import Floats, Progress
-from .basis import Basis, mass_pca
-from .modes import Modes, vibration_modes
+from supple.bodies.solid import Body
+from supple.core.checks import number, numbers, vector, vertex_indices
+from supple.core.errors import InputError, StepFailed
+from supple.core.types import Floats, Progress
+from supple.dynamics.statics import static_shape
+from supple.reduction.basis import Basis, mass_pca
+from supple.reduction.modes import Modes, vibration_modes
 
 _SEPARATION = 0.02  # of forces and of shapes, as a share of the largest, where none is given
 

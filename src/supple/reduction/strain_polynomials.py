@@ -12,10 +12,10 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.linalg.blas import dsyrk
 
-from .._kernels.strain import fill_strains, gather_monomials
-from ..mesh import VolumeMesh
-from ..types import Floats, Ints, Progress
-from .polynomial import Quartic, coefficient_count, pair_count
+from supple._kernels.reduction.strain import fill_strains, gather_monomials
+from supple.core.types import Floats, Ints, Progress
+from supple.mesh import VolumeMesh
+from supple.reduction.polynomial import Quartic, coefficient_count, pair_count
 
 _CHUNK_BYTES = 32e6
 

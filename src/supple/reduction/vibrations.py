@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..types import Floats
+from supple.core.types import Floats
 
 
 def vibrations(stiffness: Floats, mass: Floats) -> tuple[Floats, Floats]:

@@ -1,14 +1,14 @@
 """Solvers of a stage (Newton) and of linear systems."""
 
-from .admm import ADMM
-from .choice import AutomaticSolver
-from .cholesky import Cholesky
-from .conjugate_gradients import ConjugateGradients
-from .interface import LinearSolver
-from .kept_cholesky import KeptCholesky
-from .multigrid import Multigrid
-from .newton import Newton
-from .splitting import Dissipation
+from supple.solvers.admm import ADMM
+from supple.solvers.interface import LinearSolver
+from supple.solvers.linear.choice import AutomaticSolver
+from supple.solvers.linear.cholesky import Cholesky
+from supple.solvers.linear.conjugate_gradients import ConjugateGradients
+from supple.solvers.linear.lagged_cholesky import KeptCholesky
+from supple.solvers.linear.multigrid import Multigrid
+from supple.solvers.newton import Newton
+from supple.solvers.splitting import Dissipation
 
 __all__ = [
     "ADMM",

@@ -7,14 +7,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..checks import instance, number, whole_number
-from ..errors import InputError, StepFailed
-from ..integrators import Stage
-from ..types import Floats
-from .anderson import Anderson
-from .global_step import GlobalStep
-from .interface import BoundStageSolver, Problem, StageSolver
-from .splitting import Dissipation, SplitOptions, SplitProblem, Splitting, total_size, views
+from supple.core.checks import instance, number, whole_number
+from supple.core.errors import InputError, StepFailed
+from supple.core.types import Floats
+from supple.integrators import Stage
+from supple.solvers.anderson import Anderson
+from supple.solvers.global_step import GlobalStep
+from supple.solvers.interface import BoundStageSolver, Problem, StageSolver
+from supple.solvers.splitting import (
+    Dissipation,
+    SplitOptions,
+    SplitProblem,
+    Splitting,
+    total_size,
+    views,
+)
 
 _PATIENCE = 50  # iterations after which
 _ENOUGH = 0.8  # of the residual may be left, or else

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..types import Floats
+from supple.core.types import Floats
 
 _WILD = 1e6  # share of a past difference that is no extrapolation any more
 _ILL_CONDITIONED = 1e-7  # share of the largest eigenvalue below which a direction is dropped

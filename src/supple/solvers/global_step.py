@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..sparse import BlockPattern
-from ..types import Bools, Floats
-from .cholesky import Factorization
-from .splitting import Splitting
-from .woodbury import Woodbury
+from supple.core.sparse import BlockPattern
+from supple.core.types import Bools, Floats
+from supple.solvers.linear.cholesky import Factorization
+from supple.solvers.linear.woodbury import Woodbury
+from supple.solvers.splitting import Splitting
 
 _WORTH_THREADS = 50_000  # nodes: below, threads take longer to meet than to solve
 

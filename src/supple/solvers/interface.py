@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..integrators import Stage
-from ..sparse import BlockPattern, LowRank
-from ..types import Bools, Floats
+from supple.core.sparse import BlockPattern, LowRank
+from supple.core.types import Bools, Floats
+from supple.integrators import Stage
 
 Frames = Callable[[], Floats | None]
 """Gives how the surroundings of each node have turned since rest, rotations (n, 3, 3), or None."""

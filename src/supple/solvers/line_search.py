@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..integrators import Stage
-from ..types import Floats
-from .interface import Balance, Problem
+from supple.core.types import Floats
+from supple.integrators import Stage
+from supple.solvers.interface import Balance, Problem
 
 _SHORTEST_STEP = 2.0**-14
 _LONGEST_STEP = 2.0**10

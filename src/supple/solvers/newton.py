@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..checks import instance, number, whole_number
-from ..errors import StepFailed
-from ..integrators import Stage
-from ..sparse import LowRank
-from ..types import Floats
-from .choice import AutomaticSolver
-from .interface import (
+from supple.core.checks import instance, number, whole_number
+from supple.core.errors import StepFailed
+from supple.core.sparse import LowRank
+from supple.core.types import Floats
+from supple.integrators import Stage
+from supple.solvers.interface import (
     Balance,
     BoundSolver,
     BoundStageSolver,
@@ -23,8 +22,9 @@ from .interface import (
     Problem,
     StageSolver,
 )
-from .line_search import LineSearch, finite
-from .truncated import as_far_as_definite
+from supple.solvers.line_search import LineSearch, finite
+from supple.solvers.linear.choice import AutomaticSolver
+from supple.solvers.linear.truncated_cg import as_far_as_definite
 
 _WELL_SOLVED = 1e-3  # relative residual of a solve that leads to a start
 _NEAR_BALANCE = 0.3  # of the forces at play: where a start is good enough not to try the next

@@ -16,10 +16,10 @@ from enum import Enum
 
 import numpy as np
 
-from ..integrators import Stage
-from ..sparse import LowRank
-from ..types import Floats, Ints
-from .interface import Problem
+from supple.core.sparse import LowRank
+from supple.core.types import Floats, Ints
+from supple.integrators import Stage
+from supple.solvers.interface import Problem
 
 
 class Dissipation(Enum):

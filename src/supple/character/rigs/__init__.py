@@ -1,11 +1,11 @@
 """Rigs: whatever gives vertices for a pose."""
 
-from .base import BlackBoxRig, PoseRig
-from .bend import BendRig
-from .blend_shapes import BlendShapeRig
-from .dragged import LatticeBasis, LatticeRig, WireRig
-from .pose_space_deformation import PoseSpaceDeformation
-from .skeleton import Blend, SkeletonRig
+from supple.character.rigs.base import BlackBoxRig, PoseRig
+from supple.character.rigs.bend import BendRig
+from supple.character.rigs.blend_shapes import BlendShapeRig
+from supple.character.rigs.dragged import LatticeBasis, LatticeRig, WireRig
+from supple.character.rigs.pose_space_deformation import PoseSpaceDeformation
+from supple.character.rigs.skeleton import Blend, SkeletonRig
 
 __all__ = [
     "BendRig",

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supple.character.rigs.carried import CarriedPoints
-from supple.checks import number, numbers
-from supple.errors import InputError
+from supple.core.checks import number, numbers
+from supple.core.errors import InputError
+from supple.core.types import Floats, Ints
 from supple.mesh.surface import Surface
-from supple.types import Floats, Ints
 
 _DEGREE = float(np.deg2rad(1.0))
 

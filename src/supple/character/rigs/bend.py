@@ -8,13 +8,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple._kernels.bending import bend
+from supple._kernels.character.bending import bend
 from supple.character.rigs.base import PoseRig
 from supple.character.rigs.poses import one_pose
-from supple.checks import instance, numbers, vector
-from supple.errors import InputError
+from supple.core.checks import instance, numbers, vector
+from supple.core.errors import InputError
+from supple.core.types import Floats, Ints
 from supple.mesh.surface import Surface
-from supple.types import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)

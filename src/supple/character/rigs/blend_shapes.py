@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike
 
 from supple.character.rigs.base import PoseRig
 from supple.character.rigs.poses import one_pose
-from supple.checks import instance, number, numbers
-from supple.errors import InputError
+from supple.core.checks import instance, number, numbers
+from supple.core.errors import InputError
+from supple.core.types import Floats, Ints
 from supple.mesh.surface import Surface
-from supple.types import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)

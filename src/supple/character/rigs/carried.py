@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from supple._kernels.pose_rig import average
-from supple.types import Floats, Ints
+from supple._kernels.character.rig import average
+from supple.core.types import Floats, Ints
 
 if TYPE_CHECKING:
     from supple.character.rigs.base import PoseRig

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from supple.types import Floats, Ints
+from supple.core.types import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike
 from supple.character.rigs.base import PoseRig
 from supple.character.rigs.drag import Drag
 from supple.character.rigs.poses import one_pose
-from supple.checks import instance, number, numbers, vector, whole_number
-from supple.errors import InputError
+from supple.core.checks import instance, number, numbers, vector, whole_number
+from supple.core.errors import InputError
+from supple.core.types import Floats, Ints
 from supple.mesh.surface import Surface
-from supple.types import Floats, Ints
 
 _HUMAN = 2.0  # [m]
 

@@ -7,8 +7,8 @@ from scipy.interpolate import BSpline
 from scipy.spatial import cKDTree
 
 from supple.character.rigs.drag import Drag
-from supple.errors import InputError
-from supple.types import Floats
+from supple.core.errors import InputError
+from supple.core.types import Floats
 
 _ON_CURVE = 50  # places per control point where vertices look for the nearest
 

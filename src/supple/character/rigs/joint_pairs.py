@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from supple.types import Bools, Floats, Ints
+from supple.core.types import Bools, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sparse
 
-from supple.character.character import Character
 from supple.character.rigs.joint_pairs import JointPairs
-from supple.types import Floats, Ints
+from supple.character.skeleton.character import Character
+from supple.core.types import Floats, Ints
 
 _SAME_PLACE = 1e-5  # of the size of the body
 _SLIDES = 0.005  # of the size of the body: joints that clips move apart by more

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple.character.pose_weights import PoseWeights
+from supple.character.model.weights import PoseWeights
 from supple.character.rigs.base import PoseRig
 from supple.character.rigs.blend_shapes import vertices_of
 from supple.character.rigs.skeleton import SkeletonRig
-from supple.checks import instance, numbers
-from supple.errors import InputError
+from supple.core.checks import instance, numbers
+from supple.core.errors import InputError
+from supple.core.types import Floats, Ints
 from supple.mesh.surface import Surface
-from supple.types import Floats, Ints
 
 _SAME = 1e-9
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from supple.errors import InputError
-from supple.types import Floats
+from supple.core.errors import InputError
+from supple.core.types import Floats
 
 
 def one_pose(pose: Any, size: int) -> Floats:

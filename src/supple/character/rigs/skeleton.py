@@ -9,17 +9,17 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple._kernels import skinning
-from supple._kernels.linear_skin import skin_linear
-from supple.character.character import Character
-from supple.character.rig import RigPose
+from supple._kernels.character import skinning
+from supple._kernels.character.linear_skin import skin_linear
 from supple.character.rigs.base import PoseRig
 from supple.character.rigs.carried import CarriedPoints
 from supple.character.rigs.joint_pairs import JointPairs
 from supple.character.rigs.skinned_points import SkinnedPoints
-from supple.checks import instance, numbers, vertex_indices
-from supple.errors import InputError
-from supple.types import Floats, Ints
+from supple.character.skeleton.character import Character
+from supple.character.skeleton.rig import RigPose
+from supple.core.checks import instance, numbers, vertex_indices
+from supple.core.errors import InputError
+from supple.core.types import Floats, Ints
 
 _HUMAN = 2.0  # [m], the body on which the root moves by millimetres where joints turn by degrees
 

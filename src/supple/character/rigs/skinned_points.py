@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from supple._kernels.linear_skin import carry_points
+from supple._kernels.character.linear_skin import carry_points
 from supple.character.rigs.carried import Carried, CarriedPoints
-from supple.types import Floats, Ints
+from supple.core.types import Floats, Ints
 
 if TYPE_CHECKING:
     from supple.character.rigs.skeleton import SkeletonRig

@@ -1,0 +1,1 @@
+"""Rigs, skins and the steps of a character."""

@@ -1,0 +1,108 @@
+"""Reduced elastic forces and stiffness of a pose from cubature cells (pose space, Eqs. 21–22)."""
+
+import numpy as np
+
+from supple._kernels.character.basis import NINE, ZERO
+from supple._kernels.compiling import reordering_kernel
+from supple._kernels.linear_algebra.dense import add_symmetric_product, multiply_nine, padded
+from supple._kernels.reduction.polynomial import FOUR, ONE, THREE, TWO
+
+BLOCK = 8  # cells whose product with the stress derivative stays in the innermost cache
+
+
+@reordering_kernel
+def strain_cells(q, scale, groups, G, scaled, F):
+    """F = I + Σ_k Υ_k q_k ∂U_k/∂X in each cell; returns the smallest determinant."""
+    at = ZERO
+    smallest = np.inf
+    for g in range(len(groups.starts) - 1):
+        first = groups.column_starts[g]
+        s = np.uint64(groups.column_starts[g + 1] - first)
+        for b in range(s):
+            k = groups.columns[first + b]
+            scaled[b] = scale[k] * q[k]
+        for e in range(groups.starts[g], groups.starts[g + 1]):
+            H = F[e, 0]
+            for i in range(THREE):
+                h0, h1, h2 = 0.0, 0.0, 0.0
+                for b in range(s):
+                    z = scaled[b]
+                    h0 += G[at + b] * z
+                    h1 += G[at + s + b] * z
+                    h2 += G[at + TWO * s + b] * z
+                H[i, ZERO], H[i, ONE], H[i, TWO] = h0, h1, h2
+                H[i, i] += 1.0
+                at += THREE * s
+            det = (
+                H[0, 0] * (H[1, 1] * H[2, 2] - H[1, 2] * H[2, 1])
+                - H[0, 1] * (H[1, 0] * H[2, 2] - H[1, 2] * H[2, 0])
+                + H[0, 2] * (H[1, 0] * H[2, 1] - H[1, 1] * H[2, 0])
+            )
+            smallest = min(smallest, det)
+    return smallest
+
+
+@reordering_kernel
+def assemble(P, A, volumes, scale, groups, G, T, S, gathered, gap, q, K, R):
+    """R = Υ Σ_e v_e G_eᵀ P_e + D q and K = Υ Σ_e v_e G_eᵀ (∂P/∂F)_e G_e Υ + D.
+
+    ``volumes`` v hold the cubature weights, ``gap`` is D. Of K both triangles are filled. T and S
+    are room for rows that are ``padded``.
+    """
+    r = np.uint64(len(R))
+    for i in range(r):
+        total = 0.0
+        for j in range(r):
+            total += gap[i, j] * q[j]
+            K[i, j] = gap[i, j]
+        R[i] = total
+    D = np.empty((9, 9))
+    at = ZERO
+    for g in range(len(groups.starts) - 1):
+        first = groups.column_starts[g]
+        s = np.uint64(groups.column_starts[g + 1] - first)
+        wide = padded(s)
+        sums = S[: s * wide].reshape((s, wide))
+        gathered[:s] = 0.0
+        sums[:] = 0.0
+        for start in range(groups.starts[g], groups.starts[g + 1], BLOCK):
+            stop = min(start + BLOCK, groups.starts[g + 1])
+            begin = at
+            for e in range(start, stop):
+                volume = volumes[e]
+                pair = 0
+                for j in range(3):
+                    for l in range(j, 3):
+                        for i in range(3):
+                            for k in range(3):
+                                d = volume * A[e, 0, pair, i, k]
+                                D[3 * i + j, 3 * k + l] = d
+                                D[3 * k + l, 3 * i + j] = d
+                        pair += 1
+                to = (at - begin) // s * wide
+                multiply_nine(D, G, at, s, T, to, wide)  # T = v (∂P/∂F) G
+                p = P[e, 0]
+                p0, p1, p2 = volume * p[0, 0], volume * p[0, 1], volume * p[0, 2]
+                p3, p4, p5 = volume * p[1, 0], volume * p[1, 1], volume * p[1, 2]
+                p6, p7, p8 = volume * p[2, 0], volume * p[2, 1], volume * p[2, 2]
+                for b in range(s):
+                    t = at + b
+                    u = t + np.uint64(5) * s
+                    gathered[b] += (
+                        (p0 * G[t] + p1 * G[t + s] + p2 * G[t + TWO * s])
+                        + (p3 * G[t + THREE * s] + p4 * G[t + FOUR * s] + p5 * G[u])
+                        + (p6 * G[u + s] + p7 * G[u + TWO * s] + p8 * G[u + THREE * s])
+                    )
+                at += NINE * s
+            rows = (at - begin) // s
+            left = G[begin:at].reshape((rows, s))
+            add_symmetric_product(left, T[: rows * wide].reshape((rows, wide)), sums)
+        for i in range(s):
+            k = groups.columns[first + i]
+            R[k] += scale[k] * gathered[i]
+            for j in range(i + ONE):
+                l = groups.columns[first + j]
+                K[k, l] += scale[k] * scale[l] * sums[i, j]
+    for i in range(r):
+        for j in range(i):
+            K[j, i] = K[i, j]

@@ -1,0 +1,114 @@
+"""A character on to the next frame of its rig, in one call: all substeps and all their stages."""
+
+from supple._kernels.character.newton import solve_stage
+from supple._kernels.character.path import between, catch_up, feel, leave_out, move, stand, surprise
+from supple._kernels.character.stage import end_step
+from supple._kernels.compiling import inner_kernel, reordering_kernel
+from supple._kernels.linear_algebra.dense import solve_symmetric
+from supple._kernels.reduction.stepping import DONE, NOT_DEFINITE, TOO_FAR
+
+ON_TIME = 1e-9  # of a frame
+
+
+@inner_kernel
+def copy(rows, to):
+    """Of a matrix."""
+    for k in range(len(rows)):
+        for i in range(rows.shape[1]):
+            to[k, i] = rows[k, i]
+
+
+@inner_kernel
+def solve_mass(M, A, b):
+    """b = M⁻¹ b; returns whether that was possible. A is scratch."""
+    copy(M, A)
+    return solve_symmetric(A, b)
+
+
+@inner_kernel
+def norm_square(x):
+    """x·x"""
+    total = 0.0
+    for i in range(len(x)):
+        total += x[i] * x[i]
+    return total
+
+
+@reordering_kernel
+def run_frame(
+    path, moving, told, count, start, later, has_past, jumps, force, pushed, kept
+):  # fmt: skip
+    """On to the last frame of the path in ``count`` substeps.
+
+    ``moving`` says whether the speed before this frame is known; ``told`` holds the rig at every
+    stage, if it is not to be taken from the path. ``start`` are the stages of a substep without a
+    past and ``later`` those of one that has it. The force was ``pushed`` before, and ``jumps`` if
+    it is another. Returns how it went, at which share of the frame that was, and whether the frame
+    is a cut. If it fails, the state is as it was.
+    """
+    model, room, options, examples = kept.model, kept.room, kept.options, kept.examples
+    history, rig_history, places = room.history, room.rig_history, model.places
+    before, now, new = path.samples[1], path.samples[2], path.samples[3]
+    span = path.spans[2]
+    h = span / count
+    copy(history, room.saved)
+    copy(rig_history, room.rig_saved)
+    cut = False
+    room.excess[:] = 0.0
+    if not moving:
+        room.lag[:] = 0.0
+        move(now.x, new.x, span, h, places, rig_history)
+    else:
+        apart = surprise(new.x, now.x, before.x, span / path.spans[1], places, model.masses)
+        cut = apart > options.cut_distance
+        if not cut:
+            most = max(options.max_acceleration * span, options.max_jump)
+            leave_out(path, most, places, room.excess)
+            catch_up(room.excess, h, rig_history)
+    if cut:
+        room.felt[:] = 0.0
+        stand(new.x, places, rig_history)
+        has_past = False
+    reason, share = DONE, 0.0
+    if jumps:  # the acceleration jumps with the force
+        for i in range(len(force)):
+            room.delta[i] = force[i] - pushed[i]
+        reason = DONE if solve_mass(room.M, room.matrix, room.delta) else NOT_DEFINITE
+        for i in range(len(force)):
+            history[2, i] += room.delta[i]
+    stage = 0
+    for k in range(count):
+        stages = later if has_past else start
+        for s in range(len(stages.times)):
+            if reason != DONE:
+                break
+            share = (k + stages.times[s] / h) / count
+            x, frames, features = new.x, new.frames, new.features
+            if not cut and share <= 1.0 - ON_TIME:
+                if len(told.x) > 0:
+                    x, frames, features = told.x[stage], told.frames[stage], told.features[stage]
+                else:
+                    x, features = room.way_x, room.way_features
+                    frames = room.way_frames[: len(new.frames)]
+                    between(path, share, x, frames, features)
+            if not cut:
+                feel(path, share, options.by_path, places, room.excess, room.lag, room.felt)
+            reason = solve_stage(
+                s, stages, x, frames, features, force, options, examples, model, room
+            )
+            stage += 1
+        if reason != DONE:
+            break
+        last = 3 + 3 * len(stages.times)
+        end_step(last, history)
+        end_step(last, rig_history)
+        has_past = True
+        if not norm_square(history[0]) <= options.farthest:
+            reason = TOO_FAR
+    if reason == DONE:
+        for i in range(len(room.lag)):
+            room.lag[i] = -path.spans[1] * room.excess[i]
+    else:
+        copy(room.saved, history)
+        copy(room.rig_saved, rig_history)
+    return reason, share, cut

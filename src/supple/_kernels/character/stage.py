@@ -1,0 +1,200 @@
+"""A stage of a step of a character: the reduced model of the pose, and the forces from outside.
+
+The rig's vertices go through the same rule as the coordinates, which gives their acceleration.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from supple._kernels.character.basis import interpolate_gap, interpolate_mass, shape_cells, weigh
+from supple._kernels.character.forces import assemble, strain_cells
+from supple._kernels.character.inertia import add_inertia
+from supple._kernels.compiling import inlined_kernel, inner_kernel, reordering_kernel
+from supple._kernels.elasticity.material_call import evaluate_at
+from supple._kernels.reduction.stepping import begin_stage, end_stage
+
+
+class Stages(NamedTuple):
+    """The stages of a rule, as ``StageTable`` has them."""
+
+    c_v: np.ndarray
+    c_a: np.ndarray
+    w_v: np.ndarray
+    w_a: np.ndarray
+    w_guess: np.ndarray
+    times: np.ndarray  # [s] after the start of the step
+
+
+class Options(NamedTuple):
+    """How a character is moved."""
+
+    material: int  # its address
+    gravity: np.ndarray  # (3,) [m/s²]
+    alpha: float  # C = α M̃ + β K̃ + β₀ K̃(0)
+    beta: float
+    beta_at_rest: float
+    max_acceleration: float  # that a vertex of the rig is felt to have [m/s²]
+    max_jump: float  # of its speed, that is felt at once however short a frame is [m/s]
+    by_path: bool  # the rig's acceleration is that of its path, not the integrator's
+    cut_distance: float  # a frame that leaves the path by more is a cut [m]
+    thinnest: float  # det F that a step may leave in a cell; −∞ where any will do
+    max_iterations: int
+    tolerance: float
+    nothing: float  # corrections below this are rounding
+    farthest: float  # Σ q² of flesh that has left the body [kg m²]
+
+
+class Room(NamedTuple):
+    """State and scratch of one character with r coordinates, m poses and c cubature cells."""
+
+    history: np.ndarray  # (vectors, r)
+    rig_history: np.ndarray  # (vectors, 3 s)
+    w: np.ndarray  # (m,)
+    distances: np.ndarray  # (m,)
+    gap_w: np.ndarray  # (g,)
+    gap_distances: np.ndarray  # (g,)
+    scale: np.ndarray  # (r,) Υ
+    entries: np.ndarray  # of the mass, or of the stiffness
+    U: np.ndarray  # basis of a cell
+    G: np.ndarray  # gradients of all cells
+    volumes: np.ndarray  # (c,)
+    lam: np.ndarray  # (c,)
+    mu: np.ndarray  # (c,)
+    psi: np.ndarray  # (c, 1)
+    F: np.ndarray  # (c, 1, 3, 3)
+    P: np.ndarray  # (c, 1, 3, 3)
+    A: np.ndarray  # (c, 1, 6, 3, 3)
+    T: np.ndarray  # products of a few cells
+    S: np.ndarray  # stiffness of a group
+    columns: np.ndarray  # force of a group
+    M: np.ndarray  # (r, r)
+    K: np.ndarray  # (r, r)
+    gap: np.ndarray  # (r, r) D
+    C: np.ndarray  # (r, r) damping, but for the part with the stiffness now
+    matrix: np.ndarray  # (r, r)
+    R: np.ndarray  # (r,)
+    f: np.ndarray  # (r,)
+    x: np.ndarray  # (r,)
+    x_v: np.ndarray  # (r,)
+    x_a: np.ndarray  # (r,)
+    v: np.ndarray  # (r,)
+    a: np.ndarray  # (r,)
+    delta: np.ndarray  # (r,)
+    rig: np.ndarray  # (3 s,) where the inertial vertices are
+    rig_v: np.ndarray  # (3 s,)
+    rig_a: np.ndarray  # (3 s,)
+    rig_rates: np.ndarray  # (2, 3 s)
+    excess: np.ndarray  # (3 s,) of its speed, that is not felt [m/s]
+    lag: np.ndarray  # (3 s,) how far the frame before this was taken to catch up [m]
+    felt: np.ndarray  # (3 s,) what both change, or the acceleration of its path
+    way_x: np.ndarray  # (k, 3) the rig between two frames
+    way_frames: np.ndarray  # (k, 3, 3)
+    way_features: np.ndarray  # (f,)
+    saved: np.ndarray  # (vectors, r)
+    rig_saved: np.ndarray  # (vectors, 3 s)
+
+
+@inlined_kernel
+def strain(q, model, room):
+    """Strains all cells; returns the smallest det F."""
+    return strain_cells(q, room.scale, model.cells, room.G, room.columns, room.F)
+
+
+@inlined_kernel
+def find_forces(q, options, model, room):
+    """ψ of the cells, R and K (Eqs. 21–22) at q, for which they are strained."""
+    evaluate_at(options.material, room.F, room.lam, room.mu, room.psi, room.P, room.A, 2)
+    assemble(
+        room.P, room.A, room.volumes, room.scale, model.cells, room.G,
+        room.T, room.S, room.columns, room.gap, q, room.K, room.R,
+    )  # fmt: skip
+
+
+@inner_kernel
+def damp_examples(C, examples):
+    """What the base C of the damping is to the examples, if there are any."""
+    if examples is not None:
+        X, C0X = examples.X, examples.C0X
+        for m in range(len(X)):
+            for i in range(len(C)):
+                total = 0.0
+                for j in range(len(C)):
+                    total += X[m, j] * C[j, i]
+                C0X[m, i] = total
+
+
+@inlined_kernel
+def take_pose(x, frames, features, options, examples, model, room):
+    """Everything that depends on the pose alone."""
+    weigh(features, model.features, model.coefficients, model.rounding, room.distances, room.w)
+    interpolate_mass(room.w, model, room.entries, room.M, room.scale)
+    weigh(
+        features, model.gap_features, model.gap_coefficients, model.gap_rounding,
+        room.gap_distances, room.gap_w,
+    )  # fmt: skip
+    interpolate_gap(room.gap_w, room.scale, model, room.entries, room.gap)
+    shape_cells(x, frames, room.w, model, room.U, room.G, room.volumes, room.lam, room.mu)
+    M, K, C, at_rest = room.M, room.K, room.C, room.delta
+    if options.beta_at_rest != 0.0:
+        for i in range(len(M)):
+            at_rest[i] = 0.0
+        strain(at_rest, model, room)
+        find_forces(at_rest, options, model, room)
+    for i in range(len(M)):
+        for j in range(len(M)):
+            C[i, j] = options.alpha * M[i, j]
+            if options.beta_at_rest != 0.0:
+                C[i, j] += options.beta_at_rest * K[i, j]
+    damp_examples(C, examples)
+
+
+@reordering_kernel
+def model_pose(x, frames, features, q, kept):
+    """The reduced model of a pose, with ψ, R and K at q."""
+    model, room, options, examples = kept.model, kept.room, kept.options, kept.examples
+    take_pose(x, frames, features, options, examples, model, room)
+    strain(q, model, room)
+    find_forces(q, options, model, room)
+
+
+@inlined_kernel
+def enter_stage(s, stages, x, frames, force, options, model, room):
+    """q̂_v, q̂_a, the first guess and all forces from outside; returns the smallest det F there."""
+    w_v, w_a, w_guess = stages.w_v, stages.w_a, stages.w_guess
+    begin_stage(s, w_v, w_a, w_guess, room.history, room.x_v, room.x_a, room.x)
+    begin_stage(s, w_v, w_a, w_guess, room.rig_history, room.rig_v, room.rig_a, room.rig)
+    rig, felt, places, f = room.rig, room.felt, model.places, room.f
+    for k in range(len(places)):
+        for i in range(3):
+            n = 3 * k + i
+            rig[n] = x[places[k], i]
+            if options.by_path:
+                room.rig_a[n] = rig[n] - felt[n] / stages.c_a[s]
+            else:
+                rig[n] += felt[n]
+    for i in range(len(f)):
+        f[i] = force[i]
+    add_inertia(
+        stages.c_a[s], room.rig_a, rig, frames, options.gravity, room.w, room.scale, model,
+        room.U, f,
+    )  # fmt: skip
+    return strain(room.x, model, room)
+
+
+@inlined_kernel
+def leave_stage(s, c_v, c_a, room):
+    """Keeps the state of stage s, and the rig's; returns whether it is finite."""
+    row = np.uint64(6 + 3 * s)
+    rates = room.rig_rates
+    end_stage(row, c_v, c_a, room.rig_v, room.rig_a, room.rig, rates[0], rates[1], room.rig_history)
+    return end_stage(row, c_v, c_a, room.x_v, room.x_a, room.x, room.v, room.a, room.history)
+
+
+@inner_kernel
+def end_step(last, rows):
+    """The state of the last stage, from that row on, is that of now."""
+    for k in range(3):
+        for i in range(rows.shape[1]):
+            rows[3 + k, i] = rows[k, i]
+            rows[k, i] = rows[last + k, i]

@@ -1,0 +1,1 @@
+"""Distances to obstacles, and contact of vertices and of pairs."""

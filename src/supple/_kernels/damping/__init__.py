@@ -1,0 +1,1 @@
+"""Dissipation at quadrature points, and the coupling of examples."""

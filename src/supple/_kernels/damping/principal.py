@@ -1,0 +1,167 @@
+"""Dissipation in the frame of the principal axes, F = U diag(σ) Vᵀ.
+
+Ḟ has six components there that a rigid motion does not have: the rates of the stretches
+σ̇_a = u_a·Ḟv_a, and for each pair of axes a < b the rate of shear
+
+    e_ab = (σ_a u_a·Ḟv_b + σ_b u_b·Ḟv_a) / √(2 (σ_a² + σ_b²)),
+
+in the order (0,1) (0,2) (1,2). An isotropic density is r = ½ σ̇ᵀH σ̇ + ½ Σ k_ab e_ab².
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from supple._kernels.compiling import kernel, pointwise
+from supple._kernels.linear_algebra.svd3 import eigh3, keep_positive, svd3
+from supple._kernels.linear_algebra.tensors import add_isotropic, add_outer, turn_symmetric
+
+FLAT = 5e-6
+"""Stretch below which P_a/σ_a is rounding rather than stress."""
+
+_ROOT_HALF = math.sqrt(0.5)
+
+
+@pointwise
+def cosines(sigma, a, b):
+    """σ_a and σ_b over √(σ_a² + σ_b²)."""
+    length = math.sqrt(sigma[a] * sigma[a] + sigma[b] * sigma[b])
+    if not length > 0.0:
+        return _ROOT_HALF, _ROOT_HALF
+    return sigma[a] / length, sigma[b] / length
+
+
+@pointwise
+def component(U, V, D, a, b):
+    """u_a·D v_b."""
+    total = 0.0
+    for i in range(3):
+        total += U[i, a] * (D[i, 0] * V[0, b] + D[i, 1] * V[1, b] + D[i, 2] * V[2, b])
+    return total
+
+
+@pointwise
+def rates_in_frame(F, D, U, sigma, V, d, e):
+    """Fills the frame of F, the rates d of the stretches and e of the shears."""
+    svd3(F, U, sigma, V)
+    p = 0
+    for a in range(3):
+        d[a] = component(U, V, D, a, a)
+        for b in range(a + 1, 3):
+            c, s = cosines(sigma, a, b)
+            e[p] = _ROOT_HALF * (c * component(U, V, D, a, b) + s * component(U, V, D, b, a))
+            p += 1
+
+
+@pointwise
+def add_from_frame(U, sigma, V, y, z, factor, T):
+    """T += factor (Σ y_a ∂σ̇_a/∂Ḟ + Σ z_ab ∂e_ab/∂Ḟ)."""
+    p = 0
+    for a in range(3):
+        for i in range(3):
+            for j in range(3):
+                T[i, j] += factor * y[a] * U[i, a] * V[j, a]
+        for b in range(a + 1, 3):
+            c, s = cosines(sigma, a, b)
+            c *= factor * _ROOT_HALF * z[p]
+            s *= factor * _ROOT_HALF * z[p]
+            for i in range(3):
+                for j in range(3):
+                    T[i, j] += c * U[i, a] * V[j, b] + s * U[i, b] * V[j, a]
+            p += 1
+
+
+@pointwise
+def add_second_derivative(U, sigma, V, H, k, factor, L, R, A):
+    """A += factor ∂²r/∂Ḟ²; L and R are scratch."""
+    p = 0
+    for a in range(3):
+        for i in range(3):
+            for j in range(3):
+                L[i, j] = U[i, a] * V[j, a]
+                R[i, j] = (
+                    H[a, 0] * U[i, 0] * V[j, 0]
+                    + H[a, 1] * U[i, 1] * V[j, 1]
+                    + H[a, 2] * U[i, 2] * V[j, 2]
+                )
+        add_outer(A, factor, L, R)
+        for b in range(a + 1, 3):
+            if k[p] != 0.0:
+                c, s = cosines(sigma, a, b)
+                for i in range(3):
+                    for j in range(3):
+                        L[i, j] = c * U[i, a] * V[j, b] + s * U[i, b] * V[j, a]
+                add_outer(A, 0.5 * factor * k[p], L, L)
+            p += 1
+
+
+@pointwise
+def turn_derivative(A, U, half, T):
+    """T[s, a, c] = u_a·A[s] u_c; ``half`` (3, 3) is scratch."""
+    for s in range(6):
+        for i in range(3):
+            for c in range(3):
+                half[i, c] = A[s, i, 0] * U[0, c] + A[s, i, 1] * U[1, c] + A[s, i, 2] * U[2, c]
+        for a in range(3):
+            for c in range(3):
+                T[s, a, c] = U[0, a] * half[0, c] + U[1, a] * half[1, c] + U[2, a] * half[2, c]
+
+
+@pointwise
+def derivative_in_frame(T, V, a, b, c, d):
+    """A(u_a v_bᵀ, u_c v_dᵀ), how P changes along one of the two with F along the other."""
+    return (
+        V[0, b] * (V[0, d] * T[0, a, c] + V[1, d] * T[1, a, c] + V[2, d] * T[2, a, c])
+        + V[1, b] * (V[0, d] * T[1, c, a] + V[1, d] * T[3, a, c] + V[2, d] * T[4, a, c])
+        + V[2, b] * (V[0, d] * T[2, c, a] + V[1, d] * T[4, c, a] + V[2, d] * T[5, a, c])
+    )
+
+
+@pointwise
+def stretch_hessian(T, V, H):
+    """H_ab = ∂²ψ/∂σ_a∂σ_b, from ∂P/∂F as ``turn_derivative`` gives it."""
+    for a in range(3):
+        for b in range(a, 3):
+            H[a, b] = H[b, a] = derivative_in_frame(T, V, a, a, b, b)
+
+
+@pointwise
+def make_definite(H, values, vectors):
+    """Replaces H by its nearest positive semidefinite matrix; returns its smallest eigenvalue."""
+    for i in range(3):
+        for j in range(3):
+            values[i, j] = H[i, j]
+    eigh3(values, vectors)
+    smallest = min(values[0, 0], values[1, 1], values[2, 2])
+    if smallest >= 0.0:
+        return smallest
+    for i in range(3):
+        for j in range(3):
+            h = 0.0
+            for m in range(3):
+                h += max(values[m, m], 0.0) * vectors[i, m] * vectors[j, m]
+            H[i, j] = h
+    return 0.0
+
+
+@kernel
+def add_clamped_stress(F, T, A):
+    """Adds δ_ik S⁺_jl, S⁺ the positive semidefinite part of S = F⁻¹T, T Fᵀ symmetric."""
+    U, sigma, V, S, W = (np.empty((3, 3)), np.empty(3), np.empty((3, 3)), np.empty((3, 3)),
+                         np.empty((3, 3)))  # fmt: skip
+    X = np.empty((3, 3))
+    for n in range(len(F)):
+        for q in range(F.shape[1]):
+            svd3(F[n, q], U, sigma, V)
+            for a in range(3):
+                for b in range(a, 3):
+                    square = sigma[a] * sigma[a] + sigma[b] * sigma[b] + 2.0 * FLAT * FLAT
+                    S[a, b] = S[b, a] = (
+                        sigma[a] * component(U, V, T[n, q], a, b)
+                        + sigma[b] * component(U, V, T[n, q], b, a)
+                    ) / square
+            turn_symmetric(S, V, W)
+            keep_positive(W, X)
+            add_isotropic(W, A[n, q])

@@ -1,0 +1,1 @@
+"""Loops over cells, triangles and hinges: energies, forces, stiffness."""

@@ -1,0 +1,79 @@
+"""Fourth-order tensors stored as six blocks, as ``elements`` says: ``A[s, i, k] = ∂P_ij/∂F_kl``."""
+
+from __future__ import annotations
+
+from supple._kernels.compiling import pointwise
+
+
+@pointwise
+def contract(A, L, R):
+    """L_ij (∂P_ij/∂F_kl) R_kl."""
+    total = 0.0
+    s = 0
+    for j in range(3):
+        for l in range(j, 3):
+            for i in range(3):
+                for k in range(3):
+                    total += A[s, i, k] * L[i, j] * R[k, l]
+                    if l > j:
+                        total += A[s, k, i] * L[i, l] * R[k, j]
+            s += 1
+    return total
+
+
+@pointwise
+def add_outer(A, factor, L, R):
+    """∂P_ij/∂F_kl += factor L_ij R_kl; all such terms together must be symmetric."""
+    s = 0
+    for j in range(3):
+        for l in range(j, 3):
+            for i in range(3):
+                for k in range(3):
+                    A[s, i, k] += factor * L[i, j] * R[k, l]
+            s += 1
+
+
+@pointwise
+def add_outers(A, L, R, G):
+    """∂P_ij/∂F_kl += Σ L_ij R_kl over pairs, L and R (pairs, 9) with F_ij as entry 3i + j.
+
+    G (9, 9) is scratch.
+    """
+    for a in range(9):
+        for b in range(9):
+            G[a, b] = 0.0
+        for m in range(len(L)):
+            for b in range(9):
+                G[a, b] += L[m, a] * R[m, b]
+    s = 0
+    for j in range(3):
+        for l in range(j, 3):
+            for i in range(3):
+                for k in range(3):
+                    A[s, i, k] += G[3 * i + j, 3 * k + l]
+            s += 1
+
+
+@pointwise
+def add_isotropic(S, A):
+    """∂P_ij/∂F_kl += δ_ik S_jl."""
+    s = 0
+    for j in range(3):
+        for l in range(j, 3):
+            for i in range(3):
+                A[s, i, i] += S[j, l]
+            s += 1
+
+
+@pointwise
+def turn_symmetric(S, V, out):
+    """out = V S Vᵀ for a symmetric S, which is used up."""
+    for i in range(3):
+        for b in range(3):
+            out[i, b] = V[i, 0] * S[0, b] + V[i, 1] * S[1, b] + V[i, 2] * S[2, b]
+    for i in range(3):
+        for j in range(i, 3):
+            S[i, j] = out[i, 0] * V[j, 0] + out[i, 1] * V[j, 1] + out[i, 2] * V[j, 2]
+    for i in range(3):
+        for j in range(i, 3):
+            out[i, j] = out[j, i] = S[i, j]

@@ -1,0 +1,1 @@
+"""The local steps of ADMM, many small problems side by side."""

@@ -1,0 +1,1 @@
+"""Energies in a few coordinates, and the steps of reduced models."""

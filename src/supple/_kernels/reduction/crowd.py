@@ -1,0 +1,138 @@
+"""Steps of many copies of a reduced model at once: the last axis of every array is the copy."""
+
+import numpy as np
+
+from supple._kernels.compiling import LARGEST, reordering_kernel
+from supple._kernels.reduction.polynomial import ONE, ZERO
+
+
+@reordering_kernel
+def fill_pairs(x, qq):
+    """The products x_c x_d, c ≥ d, of every copy."""
+    n = np.uint64(x.shape[1])
+    t = ZERO
+    for c in range(np.uint64(len(x))):
+        for d in range(c + ONE):
+            for l in range(n):
+                qq[t, l] = x[c, l] * x[d, l]
+            t += ONE
+
+
+@reordering_kernel
+def fill_system(P, K2, K3, f, M, C0, beta, c_v, c_a, x, v, a, A, b):
+    """Matrix and right-hand side of a Newton iteration, for every copy.
+
+    A = c_a M + c_v C + K in the upper triangle and b = f − R − C v − M a, with C = C₀ + β K. K2 and
+    K3 (pairs, copies) are the parts of the stiffness that are linear and quadratic in q.
+    """
+    r = np.uint64(len(x))
+    n = np.uint64(x.shape[1])
+    one = x.dtype.type(1.0)
+    half = x.dtype.type(0.5)
+    third = one / x.dtype.type(3.0)
+    k_factor = one + c_v * beta
+    for i in range(r):
+        for l in range(n):
+            b[i, l] = f[i, l]
+    t = ZERO
+    for i in range(r):
+        for j in range(i + ONE):
+            k1 = P[t]
+            mass, damping = M[i, j], C0[i, j]
+            constant = c_a * mass + c_v * damping
+            # each homogeneous part of the force is its Jacobian times q over its degree
+            if i == j:
+                k1 = k1 + k1
+                for l in range(n):
+                    k = k1 + K2[t, l] + K3[t, l]
+                    w = k1 + half * K2[t, l] + third * K3[t, l]
+                    A[i, j, l] = constant + k_factor * k
+                    b[i, l] -= w * x[i, l] + (damping + beta * k) * v[i, l] + mass * a[i, l]
+            else:
+                for l in range(n):
+                    k = k1 + K2[t, l] + K3[t, l]
+                    w = k1 + half * K2[t, l] + third * K3[t, l]
+                    c = damping + beta * k
+                    A[j, i, l] = constant + k_factor * k
+                    b[i, l] -= w * x[j, l] + c * v[j, l] + mass * a[j, l]
+                    b[j, l] -= w * x[i, l] + c * v[i, l] + mass * a[i, l]
+            t += ONE
+
+
+@reordering_kernel
+def fill_general_system(K, R, f, M, C0, beta, c_v, c_a, x, v, a, A, b):
+    """The same from forces R (copies, r) and stiffnesses K (copies, r, r), however found."""
+    r = np.uint64(len(x))
+    n = np.uint64(x.shape[1])
+    for i in range(r):
+        for l in range(n):
+            b[i, l] = f[i, l] - R[l, i]
+        for j in range(r):
+            mass, damping = M[i, j], C0[i, j]
+            for l in range(n):
+                c = damping + beta * K[l, i, j]
+                A[i, j, l] = c_a * mass + c_v * c + K[l, i, j]
+                b[i, l] -= c * v[j, l] + mass * a[j, l]
+
+
+@reordering_kernel
+def solve(A, b, inverse):
+    """b = A⁻¹ b for every copy, from upper triangles A (r, r, copies); ``inverse`` is scratch.
+
+    A negative pivot is taken as positive, which turns that copy's step downhill.
+    """
+    one = b.dtype.type(1.0)
+    r = np.uint64(len(b))
+    n = np.uint64(b.shape[1])
+    for k in range(r):
+        for l in range(n):
+            inverse[l] = one / abs(A[k, k, l])
+            A[k, k, l] = inverse[l]
+        for i in range(k + ONE, r):
+            for l in range(n):
+                A[i, k, l] = A[k, i, l] * inverse[l]
+                b[i, l] -= A[i, k, l] * b[k, l]
+            for m in range(i, r):
+                for l in range(n):
+                    A[i, m, l] -= A[i, k, l] * A[k, m, l]
+    for back in range(r):
+        j = r - ONE - back
+        for l in range(n):
+            b[j, l] *= A[j, j, l]
+        for i in range(j + ONE, r):
+            for l in range(n):
+                b[j, l] -= A[i, j, l] * b[i, l]
+
+
+@reordering_kernel
+def add_correction(delta, c_v, c_a, x, v, a, now, at_rest, error, total):
+    """x += δ, v += c_v δ, a += c_a δ for every copy.
+
+    ``error`` is filled with the largest |δ| over the largest coordinate, or way since ``now``, of
+    each copy, with zero where it is below ``at_rest``, and with infinity where δ is not finite;
+    ``total`` is scratch.
+    """
+    n = np.uint64(x.shape[1])
+    nothing = x.dtype.type(0.0)
+    for l in range(n):
+        error[l] = nothing
+        total[l] = nothing
+    for i in range(np.uint64(len(x))):
+        for l in range(n):
+            d = delta[i, l]
+            x[i, l] += d
+            v[i, l] += c_v * d
+            a[i, l] += c_a * d
+            error[l] = max(error[l], abs(d))
+            total[l] += a[i, l]
+            delta[i, l] = max(abs(x[i, l]), abs(x[i, l] - now[i, l]))
+    for i in range(ONE, np.uint64(len(x))):
+        for l in range(n):
+            delta[ZERO, l] = max(delta[ZERO, l], delta[i, l])
+    for l in range(n):
+        if not abs(total[l]) <= LARGEST:
+            error[l] = np.inf
+        elif error[l] <= at_rest:
+            error[l] = nothing
+        else:
+            error[l] /= delta[ZERO, l]

@@ -1,0 +1,311 @@
+"""One Newton iteration of a reduced model whose damping is designed by example.
+
+The motion obeys M a + Ĉ v + R(q) = f with (example damping, Eqs. 9 and 17)
+
+    Ĉ = g (C + F W Fᵀ)        C = C₀ + β K(q)        F = C X
+
+where X are k examples, W their coupling and g scales all of it. Ĉ is taken as constant, but for the
+stiffness in C, and the k factors F are dealt with by the Woodbury identity.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from supple._kernels.compiling import LARGEST, inlined_kernel, reordering_kernel
+from supple._kernels.damping.examples import couple
+from supple._kernels.linear_algebra.dense import (
+    factorize_symmetric,
+    solve_factorized,
+    solve_general,
+)
+from supple._kernels.reduction.polynomial import ONE
+from supple._kernels.reduction.stepping import NOW
+
+LOG_10 = np.log(10.0)
+
+
+class Examples(NamedTuple):
+    """The examples, and room for what changes with the state."""
+
+    X: np.ndarray  # (k, r) the examples
+    D: np.ndarray  # (k, r) their duals: excitations are D (q − about)
+    about: np.ndarray  # (r,)
+    by_rate: np.ndarray  # (k,) whether a curve is one of the rate
+    symmetric: bool
+    scaled: bool  # whether there is a curve for all damping, the last one
+    total_mass: float
+    breaks: np.ndarray  # (k + 1, m + 1) curves, as Curve.cubics gives them
+    pieces: np.ndarray  # (k + 1, m, 4)
+    counts: np.ndarray  # (k + 1,) how many pieces each curve has
+    C0X: np.ndarray  # (k, r)
+    F: np.ndarray  # (k, r)
+    solved: np.ndarray  # (k + 1, r) A⁻¹ times the force and times F
+    gamma: np.ndarray  # (k,)
+    share: np.ndarray  # (k,)
+    K_before: np.ndarray  # (r, r) stiffness at the stage before this one
+    is_known: np.ndarray  # (1,) whether it is
+    G: np.ndarray  # (k, k) XᵀCX
+    W: np.ndarray  # (k, k) of the force
+    V: np.ndarray  # (k, k) of its derivative by the velocity
+    S: np.ndarray  # (k, k) scratch
+    T: np.ndarray  # (k, k) scratch
+
+
+@inlined_kernel
+def curve_at(row, x, breaks, pieces, counts):
+    """γ at |x|."""
+    last = counts[row]
+    size = min(max(abs(x), breaks[row, 0]), breaks[row, last])
+    k = 0
+    while k + 1 < last and size >= breaks[row, k + 1]:
+        k += 1
+    s = size - breaks[row, k]
+    log = pieces[row, k, 2] + s * pieces[row, k, 3]
+    return np.exp(LOG_10 * (pieces[row, k, 0] + s * (pieces[row, k, 1] + s * log)))
+
+
+@inlined_kernel
+def slope_at(row, x, breaks, pieces, counts):
+    """The derivative of log γ by |x|, at |x|."""
+    last = counts[row]
+    size = abs(x)
+    slope = 0.0
+    if size > breaks[row, 0] and size < breaks[row, last]:
+        k = 0
+        while k + 1 < last and size >= breaks[row, k + 1]:
+            k += 1
+        s = size - breaks[row, k]
+        slope = pieces[row, k, 1] + s * (2.0 * pieces[row, k, 2] + s * 3.0 * pieces[row, k, 3])
+    return LOG_10 * slope
+
+
+@inlined_kernel
+def overall_scale(x, diagonal, M, ex):
+    """g, from the root of the mean square of the displacement (Eq. 17)."""
+    g = 1.0
+    if ex.scaled:
+        about = ex.about
+        total = 0.0
+        for i in range(np.uint64(len(x))):
+            xi = x[i] - about[i]
+            if diagonal:
+                total += xi * M[i, i] * xi
+            else:
+                for j in range(np.uint64(len(x))):
+                    total += xi * M[i, j] * (x[j] - about[j])
+        size = np.sqrt(max(total, 0.0) / ex.total_mass)
+        g = curve_at(len(ex.X), size, ex.breaks, ex.pieces, ex.counts)
+    return g
+
+
+@inlined_kernel
+def weigh_examples(K, beta, x, v, ex, F, W, V):
+    """F = C X and the couplings at the state, from the lower triangle of K.
+
+    W is that of the force and V, about, that of its derivative: along an example with a curve of
+    the rate, γ(|χ̇|) χ̇ has the derivative γ + γ' |χ̇|.
+    """
+    r = np.uint64(len(x))
+    k = np.uint64(len(F))
+    X, D, C0X, about, gamma = ex.X, ex.D, ex.C0X, ex.about, ex.gamma
+    by_rate, breaks, pieces, counts, G = ex.by_rate, ex.breaks, ex.pieces, ex.counts, ex.G
+    total = 0.0
+    for m in range(k):
+        for i in range(r):
+            F[m, i] = C0X[m, i]
+        if beta != 0.0:
+            for i in range(r):
+                xi = beta * X[m, i]
+                e = 0.0
+                for j in range(i):
+                    e += K[i, j] * X[m, j]
+                    F[m, j] += K[i, j] * xi
+                F[m, i] += beta * e + K[i, i] * xi
+        chi = 0.0
+        if by_rate[m]:
+            for i in range(r):
+                chi += D[m, i] * v[i]
+        else:
+            for i in range(r):
+                chi += D[m, i] * (x[i] - about[i])
+        gamma[m] = curve_at(m, chi, breaks, pieces, counts)
+        total += gamma[m]
+    for m in range(k):
+        for n in range(m + ONE):
+            e = 0.0
+            for i in range(r):
+                e += X[n, i] * F[m, i] + X[m, i] * F[n, i]
+            G[m, n] = G[n, m] = 0.5 * e
+            W[m, n] = W[n, m] = 0.0
+            total += e
+    if abs(total) <= LARGEST:  # else the forces are not finite either
+        couple(G, gamma, ex.symmetric, W, ex.S, ex.T)
+    steeper = False
+    for m in range(k):
+        if by_rate[m]:
+            chi = 0.0
+            for i in range(r):
+                chi += D[m, i] * v[i]
+            factor = 1.0 + abs(chi) * slope_at(m, chi, breaks, pieces, counts)
+            gamma[m] *= max(factor, 0.1)  # a drag that falls is kept definite
+            steeper = steeper or factor != 1.0
+    if steeper and abs(total) <= LARGEST:
+        couple(G, gamma, ex.symmetric, V, ex.S, ex.T)
+    else:
+        for m in range(k):
+            for n in range(k):
+                V[m, n] = W[m, n]
+
+
+@inlined_kernel
+def drag(v, ex, F, W):
+    """By how much the examples scale the damping along v: that part of v + X W Fᵀ v."""
+    r = np.uint64(len(v))
+    k = np.uint64(len(F))
+    X, Xv, Fv = ex.X, ex.gamma, ex.share
+    square = 0.0
+    for i in range(r):
+        square += v[i] * v[i]
+    for m in range(k):
+        e, d = 0.0, 0.0
+        for i in range(r):
+            e += X[m, i] * v[i]
+            d += F[m, i] * v[i]
+        Xv[m], Fv[m] = e, d
+    more = 0.0
+    for m in range(k):
+        for n in range(k):
+            more += Xv[m] * W[m, n] * Fv[n]
+    return 1.0 + more / square if square > 0.0 else 1.0
+
+
+@inlined_kernel
+def find_force(K, R, f, diagonal, M, C0, beta, g, v, a, F, W, share, force):
+    """``force`` = f − R − Ĉ v − M a."""
+    r = np.uint64(len(v))
+    k = np.uint64(len(F))
+    for i in range(r):
+        vi = beta * v[i]
+        e = 0.0
+        for j in range(i):
+            e += K[i, j] * v[j]
+            force[j] -= g * (K[i, j] * vi)
+        inertia, damping = 0.0, beta * e + K[i, i] * vi
+        if diagonal:
+            inertia += M[i, i] * a[i]
+            damping += C0[i, i] * v[i]
+        else:
+            for j in range(r):
+                inertia += M[i, j] * a[j]
+                damping += C0[i, j] * v[j]
+        force[i] = f[i] - R[i] - inertia - g * damping
+    for m in range(k):
+        e = 0.0
+        for i in range(r):
+            e += F[m, i] * v[i]
+        share[m] = e
+    for m in range(k):
+        e = 0.0
+        for n in range(k):
+            e += W[m, n] * share[n]
+        e *= g
+        for i in range(r):
+            force[i] -= e * F[m, i]
+
+
+@inlined_kernel
+def add_examples(c, F, W, S, T, b, share, solved, delta):
+    """δ = (A + c F W Fᵀ)⁻¹ b from A⁻¹ b and A⁻¹ F, the rows of ``solved`` (Eq. 26)."""
+    r = np.uint64(len(delta))
+    k = np.uint64(len(F))
+    for m in range(k):
+        for n in range(k):
+            e = 0.0
+            for i in range(r):
+                e += F[m, i] * solved[n + ONE, i]
+            T[m, n] = e
+        e = 0.0
+        for i in range(r):
+            e += F[m, i] * solved[NOW, i]
+        b[m] = e
+    for m in range(k):  # (I + c W Fᵀ A⁻¹ F) share = c W Fᵀ A⁻¹ b
+        e = 0.0
+        for n in range(k):
+            e += W[m, n] * b[n]
+        share[m] = c * e
+        for n in range(k):
+            e = 0.0
+            for p in range(k):
+                e += W[m, p] * T[p, n]
+            S[m, n] = c * e
+        S[m, m] += 1.0
+    solve_general(S, share)
+    for i in range(r):
+        delta[i] = solved[NOW, i]
+    for m in range(k):
+        e = share[m]
+        for i in range(r):
+            delta[i] -= e * solved[m + ONE, i]
+
+
+@reordering_kernel
+def correct_with_examples(
+    K, R, f, diagonal, M, C0, beta, ex, past, c_v, c_a, x_v, x_a, x, v, a, A, delta
+):  # fmt: skip
+    """One Newton iteration, as ``stepping.correct``.
+
+    ``past`` [s] is how long ago K was ``ex.K_before``: β (K v)' has a part β K' v, for which the
+    change of K since then stands in.
+    """
+    r = np.uint64(len(x))
+    F, W, V, solved, share, K_before = ex.F, ex.W, ex.V, ex.solved, ex.share, ex.K_before
+    for i in range(r):
+        v[i] = c_v * (x[i] - x_v[i])
+        a[i] = c_a * (x[i] - x_a[i])
+    g = overall_scale(x, diagonal, M, ex)
+    weigh_examples(K, beta, x, v, ex, F, W, V)
+    c = c_v * g
+    change = g * beta / past * drag(v, ex, F, W)
+    shift = 0.0
+    size = -1.0
+    for _ in range(12):
+        find_force(K, R, f, diagonal, M, C0, beta, g, v, a, F, W, share, solved[NOW])
+        total = 0.0
+        for i in range(r):
+            total += solved[NOW, i]
+        if not abs(total) <= LARGEST:
+            size = np.inf
+            break
+        # A = c_a M + c C + K; the rest is added by Woodbury
+        largest = 0.0
+        k_factor = 1.0 + c * beta + change
+        for i in range(r):
+            for j in range(i + ONE):
+                A[i, j] = k_factor * K[i, j] - change * K_before[i, j]
+            if diagonal:
+                A[i, i] += c_a * M[i, i] + c * C0[i, i]
+            else:
+                for j in range(i + ONE):
+                    A[i, j] += c_a * M[i, j] + c * C0[i, j]
+            largest = max(largest, abs(A[i, i]))
+            A[i, i] += shift
+        if factorize_symmetric(A):
+            for m in range(np.uint64(len(F))):
+                for i in range(r):
+                    solved[m + ONE, i] = F[m, i]
+            solve_factorized(A, solved)
+            add_examples(c, F, V, ex.S, ex.T, ex.gamma, share, solved, delta)
+            size = total = 0.0
+            for i in range(r):
+                x[i] += delta[i]
+                size = max(size, abs(delta[i]))
+                total += delta[i]
+            if not abs(total) <= LARGEST:
+                size = np.inf
+            break
+        if change != 0.0:
+            change = 0.0
+        else:
+            shift = max(10.0 * shift, 1e-3 * largest)
+    return size

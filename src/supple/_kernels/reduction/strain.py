@@ -1,0 +1,99 @@
+"""Coefficients of the reduced StVK energy: strains as polynomials, and their products gathered."""
+
+import numpy as np
+
+from supple._kernels.compiling import kernel, reordering_kernel
+from supple._kernels.reduction.polynomial import ONE
+
+ROOT = np.sqrt(0.5)
+
+
+@reordering_kernel
+def fill_strains(H, weights, strains, traces):
+    """The Green strain at some points as a polynomial of q, E = Σ e_i q_i + Σ f_ij q_i q_j.
+
+    H (points, 3, 3, r) are the displacement gradients of the basis vectors. Columns i < r hold e_i
+    and columns r + (i, j), i ≥ j, hold f_ij; the rows are the six components of each point, the
+    shears times √2 so that E:E is a sum of squares. ``traces`` has one row a point. All of it is
+    multiplied by the root of the point's weight.
+    """
+    r = np.uint64(H.shape[3])
+    for p in range(np.uint64(len(H))):
+        w = np.sqrt(weights[p])
+        row = np.uint64(6) * p
+        for k in range(3):
+            for i in range(r):
+                strains[row + np.uint64(k), i] = w * H[p, k, k, i]
+        s = np.uint64(3)
+        for k in range(3):
+            for l in range(k + 1, 3):
+                for i in range(r):
+                    strains[row + s, i] = w * ROOT * (H[p, k, l, i] + H[p, l, k, i])
+                s += ONE
+        column = r
+        for i in range(r):
+            s = np.uint64(3)
+            for k in range(3):
+                x, y, z = w * H[p, 0, k, i], w * H[p, 1, k, i], w * H[p, 2, k, i]
+                out = row + np.uint64(k)
+                for j in range(i):
+                    strains[out, column + j] = (
+                        x * H[p, 0, k, j] + y * H[p, 1, k, j] + z * H[p, 2, k, j]
+                    )
+                strains[out, column + i] = 0.5 * (
+                    x * H[p, 0, k, i] + y * H[p, 1, k, i] + z * H[p, 2, k, i]
+                )
+                for l in range(k + 1, 3):
+                    c = w * ROOT
+                    x0, y0, z0 = c * H[p, 0, k, i], c * H[p, 1, k, i], c * H[p, 2, k, i]
+                    x1, y1, z1 = c * H[p, 0, l, i], c * H[p, 1, l, i], c * H[p, 2, l, i]
+                    for j in range(i):
+                        strains[row + s, column + j] = (
+                            x0 * H[p, 0, l, j] + y0 * H[p, 1, l, j] + z0 * H[p, 2, l, j]
+                            + x1 * H[p, 0, k, j] + y1 * H[p, 1, k, j] + z1 * H[p, 2, k, j]
+                        )  # fmt: skip
+                    strains[row + s, column + i] = (
+                        x0 * H[p, 0, l, i] + y0 * H[p, 1, l, i] + z0 * H[p, 2, l, i]
+                    )
+                    s += ONE
+            column += i + ONE
+        for i in range(column):
+            traces[p, i] = strains[row, i] + strains[row + ONE, i] + strains[row + ONE + ONE, i]
+
+
+@kernel
+def gather_monomials(gram, r, P, Q, S):
+    """Adds the polynomial pᵀ G p, with p = (q, all q_c q_d), to coefficients that have one each.
+
+    P, Q and S are numbered as P_ab, Q_abc and S_abcd with a ≥ b ≥ c ≥ d, without padding. Only the
+    upper triangle of ``gram`` is read.
+    """
+    for i in range(r):
+        for j in range(i + 1):
+            P[i * (i + 1) // 2 + j] += gram[j, i] if i == j else 2.0 * gram[j, i]
+    column = r
+    for c in range(r):
+        for d in range(c + 1):
+            for i in range(r):
+                high, low = max(i, c), min(i, c)
+                middle, low = max(low, d), min(low, d)
+                Q[high * (high + 1) * (high + 2) // 6 + middle * (middle + 1) // 2 + low] += (
+                    2.0 * gram[i, column]
+                )
+            row = r
+            for a in range(c + 1):
+                for b in range(a + 1):
+                    if row > column:
+                        break
+                    # two ordered pairs with a ≤ c, merged
+                    high, low = max(a, d), min(a, d)
+                    third, fourth = max(low, b), min(low, b)
+                    g = gram[row, column]
+                    S[
+                        c * (c + 1) * (c + 2) * (c + 3) // 24
+                        + high * (high + 1) * (high + 2) // 6
+                        + third * (third + 1) // 2
+                        + fourth
+                    ] += g if row == column else 2.0 * g
+                    row += 1
+            column += 1

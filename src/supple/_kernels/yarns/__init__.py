@@ -1,0 +1,1 @@
+"""Loops over the segments and crossings of woven cloth."""

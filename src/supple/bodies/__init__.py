@@ -1,0 +1,1 @@
+"""Bodies: solids, cloth and springs, with mass, energy, force and stiffness."""

@@ -1,0 +1,250 @@
+"""Adding up the energy of cells, its gradient and its Hessian.
+
+Cells go through the pipeline deformation gradients → material → nodal forces and stiffness in
+chunks that stay in the cache, and threads take turns at different parts of the body.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+
+from supple._kernels.elasticity import elements
+from supple._kernels.linear_algebra.blocks import add_scaled
+from supple.core.sparse import BlockPattern
+from supple.core.threads import run_all, scratch, thread_count
+from supple.core.types import Floats, Ints
+from supple.materials import Material
+from supple.mesh import VolumeMesh
+
+_CHUNK = 2048  # quadrature points that a thread has in flight: a megabyte, its cache
+_MOST_SHARES = 8  # each has a stiffness of its own, to be summed at the end
+_SMALLEST_SHARE = 1500  # points that are worth a thread of their own
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """The cells of a body that share one material model, with what their loops need."""
+
+    material: Material
+    cells: Ints
+    """Which cells of the mesh, (c,)."""
+    nodes: Ints
+    """(c, k)"""
+    gradients: Floats
+    """∇N [1/m], (c, points, k, 3)."""
+    weights: Floats
+    """Volume of each quadrature point [m³], (c, points)."""
+    slots: Ints
+    """Blocks of the stiffness for the node pairs, (c, pairs)."""
+    lame: tuple[Floats, Floats]
+    """λ and μ [Pa], each (c,)."""
+
+    @classmethod
+    def of_cells(
+        cls, mesh: VolumeMesh, slots: Ints, material: Material, cells: Ints | None
+    ) -> Part:
+        """The part of ``mesh`` made of ``cells``; None stands for all of them, without a copy."""
+        rule = mesh.quadrature()
+        index = np.arange(len(mesh.cells)) if cells is None else cells
+        pick = slice(None) if cells is None else cells
+        return cls(
+            material,
+            index,
+            mesh.cells[pick],
+            rule.gradients[pick],
+            rule.weights[pick],
+            slots[pick],
+            material.lame(index),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """The energy at one shape with its derivatives, as deep as was asked for."""
+
+    energy: float
+    """U [J]; infinite where a material that does not survive inversion was turned inside out."""
+    gradient: Floats
+    """∇U [N], (n, 3)."""
+    product: Floats
+    """∇²U times the direction asked for, (n, 3)."""
+    stiffness: Floats
+    """∇²U [N/m] as blocks on the body's pattern, (blocks, 3, 3)."""
+
+
+Chunk = tuple[Part, slice]
+
+
+PointModel = Callable[[Part, slice, int], tuple[Floats, Floats, Floats]]
+"""Gives density, stress and its derivative at the quadrature points of some cells of a part.
+
+Called with the part, a slice of its cells and an order; the stress (cells, points, 3, 3) is filled
+if order ≥ 1, its derivative (cells, points, 6, 3, 3) if order ≥ 2.
+"""
+
+
+class _Share:
+    """What one thread adds up over its chunks of cells."""
+
+    def __init__(self, order: int, gradient: Floats, product: Floats, stiffness: Floats) -> None:
+        self.order = order
+        self.energy = 0.0
+        self.gradient, self.product, self.stiffness = gradient, product, stiffness
+
+    def add(
+        self,
+        chunks: list[Chunk],
+        model: PointModel,
+        direction: Floats | None,
+        factors: Floats | None,
+    ) -> None:
+        self.gradient[:] = 0.0
+        self.product[:] = 0.0
+        self.stiffness[:] = 0.0
+        depth = self.order if direction is None else 2
+        for part, cut in chunks:
+            nodes, gradients = part.nodes[cut], part.gradients[cut]
+            weights = part.weights[cut]
+            if factors is not None:
+                weights = weights * factors[part.cells[cut], None]
+            psi, P, A = model(part, cut, depth)
+            self.energy += float(np.vdot(weights, psi))
+            if self.order >= 1:
+                elements.add_nodal_forces(nodes, gradients, weights, P, self.gradient)
+            if self.order >= 2:
+                elements.add_stiffness(gradients, weights, A, part.slots[cut], self.stiffness)
+            if direction is not None:
+                along = gradients_at(part, cut, direction, 0.0, "along")
+                elements.apply_derivative(A, along, P)
+                elements.add_nodal_forces(nodes, gradients, weights, P, self.product)
+
+
+def point_array(
+    name: str, part: Part, cut: slice | Ints, *shape: int, wanted: bool = True
+) -> Floats:
+    """Scratch of this thread with ``shape`` at every quadrature point; no points if not wanted."""
+    cells, points = part.weights[cut].shape
+    full = (cells if wanted else 0, points, *shape)
+    return scratch(name, math.prod(full)).reshape(full)
+
+
+def gradients_at(part: Part, cut: slice, field: Floats, identity: float, name: str) -> Floats:
+    """identity · I + ∇field at the points of some cells, in the scratch ``name``."""
+    F = point_array(name, part, cut, 3, 3)
+    elements.gradients_of(field, part.nodes[cut], part.gradients[cut], identity, F)
+    return F
+
+
+def elastic_points(
+    part: Part, cut: slice | Ints, F: Floats, order: int
+) -> tuple[Floats, Floats, Floats]:
+    """ψ, P and A of the part's material at deformation gradients F, in scratch of their own."""
+    psi = point_array("psi", part, cut)
+    P = point_array("P", part, cut, 3, 3, wanted=order >= 1)
+    A = point_array("A", part, cut, 6, 3, 3, wanted=order >= 2)
+    lam, mu = part.lame
+    part.material.evaluate(F, lam[cut], mu[cut], psi, P, A, order)
+    return psi, P, A
+
+
+def elastic_stretches(part: Part, cut: slice, sigma: Floats) -> tuple[Floats, Floats, Floats]:
+    """ψ, ∂ψ/∂σ and ∂²ψ/∂σ² of the part's material at singular values, in scratch of their own."""
+    psi = point_array("psi", part, cut)
+    p, H = point_array("p", part, cut, 3), point_array("H", part, cut, 6)
+    lam, mu = part.lame
+    part.material.evaluate_stretches(sigma, lam[cut], mu[cut], psi, p, H)
+    return psi, p, H
+
+
+def chunks_by_thread(parts: tuple[Part, ...]) -> list[list[Chunk]]:
+    """The cells of all parts in chunks, dealt out to as many threads as are worth it."""
+    chunks: list[Chunk] = []
+    total = 0
+    for part in parts:
+        cells, points = part.weights.shape
+        step = max(1, _CHUNK // points)
+        chunks += [(part, slice(a, min(a + step, cells))) for a in range(0, cells, step)]
+        total += cells * points
+    threads = max(1, min(thread_count(), _MOST_SHARES, len(chunks), total // _SMALLEST_SHARE))
+    edges = [len(chunks) * t // threads for t in range(threads + 1)]
+    return [chunks[a:b] for a, b in pairwise(edges)]
+
+
+def assemble(
+    parts: tuple[Part, ...],
+    pattern: BlockPattern,
+    u: Floats,
+    order: int,
+    *,
+    direction: Floats | None = None,
+    definite: bool = False,
+    cell_factors: Floats | None = None,
+    stiffness: Floats | None = None,
+) -> Evaluation:
+    """U, and ∇U if order ≥ 1, and ∇²U if order ≥ 2, at displacements ``u`` (n, 3).
+
+    ``direction`` (n, 3) asks for ∇²U times it, which needs no matrix; ``definite`` makes each
+    cell's Hessian positive semidefinite; ``cell_factors`` (cells,) multiplies each cell's share;
+    ``stiffness`` (blocks, 3, 3) is filled instead of a new array.
+    """
+
+    def elasticity(part: Part, cut: slice, depth: int) -> tuple[Floats, Floats, Floats]:
+        F = gradients_at(part, cut, u, 1.0, "F")
+        psi, P, A = elastic_points(part, cut, F, depth)
+        if definite:
+            part.material.make_definite(F, A)
+        return psi, P, A
+
+    return add_up(
+        parts,
+        pattern,
+        elasticity,
+        order,
+        direction=direction,
+        cell_factors=cell_factors,
+        stiffness=stiffness,
+    )
+
+
+def add_up(
+    parts: tuple[Part, ...],
+    pattern: BlockPattern,
+    model: PointModel,
+    order: int,
+    *,
+    direction: Floats | None = None,
+    cell_factors: Floats | None = None,
+    stiffness: Floats | None = None,
+) -> Evaluation:
+    """Integrate what ``model`` says of every quadrature point, as ``assemble`` does for energy."""
+    n = pattern.n_nodes
+    shapes = [
+        (n if order >= 1 else 0, 3),
+        (n if direction is not None else 0, 3),
+        (pattern.n_blocks if order >= 2 else 0, 3, 3),
+    ]
+    if stiffness is None or order < 2:
+        stiffness = np.empty(shapes[2])
+    work = chunks_by_thread(parts)
+    first = _Share(order, np.empty(shapes[0]), np.empty(shapes[1]), stiffness)
+    others = [
+        _Share(order, *(scratch(f"{t} {k}", math.prod(s)).reshape(s) for k, s in enumerate(shapes)))
+        for t in range(1, len(work))
+    ]
+    run_all(
+        [
+            partial(share.add, chunks, model, direction, cell_factors)
+            for share, chunks in zip([first, *others], work, strict=True)
+        ]
+    )
+    for other in others:
+        first.energy += other.energy
+        for name in ("gradient", "product", "stiffness"):
+            add_scaled(getattr(other, name).reshape(-1), 1.0, getattr(first, name).reshape(-1))
+    return Evaluation(first.energy, first.gradient, first.product, first.stiffness)

@@ -1,0 +1,213 @@
+"""What bodies of all kinds share: supports, mass, energy and its derivatives, loads."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from supple.bodies import loads
+from supple.bodies.assembly import Evaluation
+from supple.bodies.supports import HeldComponents, Support
+from supple.core.checks import instance, numbers, vector
+from supple.core.errors import InputError
+from supple.core.sparse import BlockPattern
+from supple.core.types import Bools, Floats, Ints
+from supple.mesh import Mesh
+
+if TYPE_CHECKING:
+    import scipy.sparse as sparse
+
+
+class ElasticBody(ABC):
+    """A mesh with mass, supports and a stored energy: all that a simulation needs to know.
+
+    ``Body`` is a solid, ``SpringNetwork`` a network of springs, ``Cloth`` a thin sheet. A new kind
+    gives the abstract members below; everything else follows from them.
+    """
+
+    mesh: Mesh
+    fixed: ArrayLike | None
+    """What is held still: indices (k,), a mask (n,), or a mask of components (n, 3)."""
+    supports: Sequence[Support]
+    """What moves vertices along a prescribed path."""
+
+    def __repr__(self) -> str:
+        free = int(self.free.sum())
+        return f"{type(self).__name__}({self.mesh!r}, {free} free components)"
+
+    @cached_property
+    def contact_vertices(self) -> Ints:
+        """The vertices that obstacles can touch, (k,)."""
+        return np.arange(self.n_vertices)
+
+    # -- what each kind of body defines ------------------------------------------------
+
+    @property
+    @abstractmethod
+    def mass_values(self) -> Floats:
+        """Mass [kg] on the pattern, (blocks,); each stands for that multiple of the identity."""
+
+    @abstractmethod
+    def scaled_mass(self, cell_factors: Floats) -> Floats:
+        """The mass with each cell's share multiplied by its factor (cells,), (blocks,)."""
+
+    @property
+    @abstractmethod
+    def total_mass(self) -> float:
+        """Mass of the whole body [kg]."""
+
+    @abstractmethod
+    def evaluate(
+        self,
+        u: Floats,
+        *,
+        order: int,
+        direction: Floats | None = None,
+        definite: bool = False,
+        cell_factors: Floats | None = None,
+        stiffness: Floats | None = None,
+    ) -> Evaluation:
+        """U, and ∇U if order ≥ 1, and ∇²U if order ≥ 2. Not checked; ``u`` is (n, 3) C-order.
+
+        ``direction`` (n, 3) asks for ∇²U times it, which needs no matrix; ``definite`` makes each
+        cell's part of ∇²U positive semidefinite; ``cell_factors`` (cells,) multiplies each cell's
+        share; ``stiffness`` (blocks, 3, 3) is filled instead of a new array.
+        """
+
+    @abstractmethod
+    def rounding_force(self, u: Floats) -> float:
+        """Norm of the elastic force [N] that rounding alone may leave at displacements u (n, 3)."""
+
+    # -- the mesh ----------------------------------------------------------------------
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices n."""
+        return len(self.mesh.vertices)
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells, of whatever kind the mesh has."""
+        return self.mesh.n_cells
+
+    @property
+    def regions(self) -> Mapping[str, Ints]:
+        """Named sets of cells."""
+        return self.mesh.regions
+
+    @cached_property
+    def _pattern_and_slots(self) -> tuple[BlockPattern, Ints]:
+        return BlockPattern.of_cells(self.mesh.cells, self.n_vertices)
+
+    @property
+    def pattern(self) -> BlockPattern:
+        """Which vertices share a cell: the sparsity of mass and stiffness, built once."""
+        return self._pattern_and_slots[0]
+
+    # -- supports ----------------------------------------------------------------------
+
+    def _check_supports(self) -> None:
+        """Stop where ``fixed`` or ``supports`` cannot be used."""
+        if isinstance(self.supports, Support):
+            raise InputError("supports is one Support; give a sequence of them, e.g. [support]")
+        if not isinstance(self.supports, Iterable):
+            raise InputError(f"supports={self.supports!r}: give a sequence of Support objects")
+        for support in self.supports:
+            instance(
+                "a support", support, Support, "Support.oscillating(vertices, (0, 0, 0.1), 2.0)"
+            )
+        _ = self.held
+
+    @cached_property
+    def held(self) -> HeldComponents:
+        """What the supports hold, and how it moves."""
+        return HeldComponents.of(self.fixed, tuple(self.supports), self.n_vertices)
+
+    @property
+    def free(self) -> Bools:
+        """Which components may move by themselves, (n, 3)."""
+        return self.held.free
+
+    @cached_property
+    def free_rigid_motions(self) -> int:
+        """In how many independent ways the body, or a loose piece of it, can move rigidly."""
+        from scipy.sparse.csgraph import connected_components  # slow to import
+
+        pieces, label = connected_components(self.pattern.graph(), directed=False)
+        held = ~self.free
+        return sum(_loose_motions(self.mesh.vertices, held, label == k) for k in range(pieces))
+
+    def require_supports(self, what: str) -> None:
+        """Stop where the body could drift or spin away as a rigid whole."""
+        if self.free_rigid_motions:
+            raise InputError(
+                f"{what} needs a body that is held in place, but its supports leave "
+                f"{self.free_rigid_motions} rigid motions free; fix at least three vertices that "
+                f"are not in line, e.g. {type(self).__name__}(mesh, ..., fixed=mesh.where(x=0))"
+            )
+
+    # -- mass --------------------------------------------------------------------------
+
+    @cached_property
+    def mass(self) -> sparse.csr_array:
+        """Mass matrix M [kg], sparse (3n, 3n)."""
+        return self.pattern.full(self.mass_values[:, None, None] * np.eye(3))
+
+    def mass_times(self, a: Floats) -> Floats:
+        """M a for a of shape (n, 3)."""
+        return self.pattern.multiply(self.mass_values, a)
+
+    # -- energy ------------------------------------------------------------------------
+
+    def energy(self, u: ArrayLike) -> float:
+        """Elastic energy U [J] at displacements u (n, 3) [m]."""
+        return self.evaluate(self.checked("u", u), order=0).energy
+
+    def force(self, u: ArrayLike) -> Floats:
+        """Elastic force ∇U(u) [N], (n, 3): the external force that would hold this shape."""
+        return self.evaluate(self.checked("u", u), order=1).gradient
+
+    def stiffness(self, u: ArrayLike, *, definite: bool = False) -> sparse.csr_array:
+        """Stiffness ∇²U(u) [N/m], sparse (3n, 3n).
+
+        ``definite`` replaces every cell's part by its nearest positive semidefinite matrix.
+        """
+        values = self.evaluate(self.checked("u", u), order=2, definite=definite).stiffness
+        return self.pattern.full(values)
+
+    def checked(self, name: str, values: ArrayLike) -> Floats:
+        """``values`` as a finite C-order float64 array (n, 3)."""
+        return np.ascontiguousarray(numbers(name, values, ((self.n_vertices, 3),)))
+
+    # -- loads -------------------------------------------------------------------------
+
+    def weight(self, gravity: ArrayLike) -> Floats:
+        """Force of gravity [N] for an acceleration (3,) [m/s²], (n, 3)."""
+        g = vector("gravity", gravity)
+        return self.mass_times(np.broadcast_to(g, (self.n_vertices, 3)).copy())
+
+    def point_force(self, vertices: ArrayLike, force: ArrayLike) -> Floats:
+        """``force`` [N], (3,) or (k, 3), on each of k vertices; (n, 3)."""
+        return loads.point_force(self.mesh, vertices, force)
+
+
+def _loose_motions(X: Floats, held: Bools, piece: Bools) -> int:
+    """How many of the rigid motions of a piece, six unless it is a straight line, none holds."""
+    arm = X[piece] - X[piece].mean(axis=0)
+    arm /= np.abs(arm).max()
+    turns = [np.cross(axis, arm) for axis in np.eye(3)]
+    shifts = [np.broadcast_to(axis, arm.shape) for axis in np.eye(3)]
+    motions = np.stack(shifts + turns)
+    return _rank(motions.reshape(6, -1)) - _rank(motions[:, held[piece]])
+
+
+def _rank(motions: Floats) -> int:
+    """Rank of (6, components)."""
+    if not motions.size:
+        return 0
+    return int(np.linalg.matrix_rank(motions, tol=1e-6 * np.sqrt(motions.shape[1])))

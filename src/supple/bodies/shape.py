@@ -1,0 +1,70 @@
+"""A body at one displacement, its energy and derivatives worked out when first asked for."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from supple.bodies.assembly import Evaluation
+from supple.bodies.elastic_body import ElasticBody
+from supple.core.types import Floats
+
+
+class Shape:
+    """Elastic energy and derivatives of ``body`` at ``u``, shared by all who need them.
+
+    ``order`` says how deep the first evaluation goes: 1 for forces, 2 for the stiffness too. With
+    ``direction`` (n, 3) the product of the stiffness with it comes along. ``buffer`` (blocks, 3, 3)
+    takes the stiffness, for owners of one shape at a time.
+    """
+
+    def __init__(
+        self,
+        body: ElasticBody,
+        u: Floats,
+        *,
+        order: int = 1,
+        direction: Floats | None = None,
+        buffer: Floats | None = None,
+    ) -> None:
+        self.body, self.u = body, u
+        self.known: dict[object, Any] = {}
+        """What others have worked out for this shape, each under its own key."""
+        self._order, self._buffer = order, buffer
+        self._direction = direction if order < 2 else None
+        self._evaluation: Evaluation = body.evaluate(
+            u, order=order, direction=self._direction, stiffness=buffer
+        )
+
+    @property
+    def energy(self) -> float:
+        """U [J]."""
+        return self._evaluation.energy
+
+    @property
+    def gradient(self) -> Floats:
+        """∇U [N], (n, 3)."""
+        return self._evaluation.gradient
+
+    @property
+    def stiffness(self) -> Floats:
+        """∇²U [N/m], (blocks, 3, 3). Shared: copy before changing it."""
+        if self._order < 2:
+            self._order = 2
+            self._evaluation = self.body.evaluate(self.u, order=2, stiffness=self._buffer)
+        return self._evaluation.stiffness
+
+    def stiffness_times(self, v: Floats) -> Floats:
+        """∇²U v (n, 3), by the matrix where it is known and without it elsewhere."""
+        if self._order >= 2:
+            return self.body.pattern.multiply(self.stiffness, v)
+        if self._direction is not None and np.array_equal(self._direction, v):
+            return self._evaluation.product
+        return self.body.evaluate(self.u, order=0, direction=v).product
+
+    @cached_property
+    def definite_stiffness(self) -> Floats:
+        """∇²U with every cell's part made positive semidefinite, (blocks, 3, 3)."""
+        return self.body.evaluate(self.u, order=2, definite=True).stiffness

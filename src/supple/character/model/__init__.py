@@ -1,0 +1,1 @@
+"""Pose-space models: what the runtime needs, and its file."""

@@ -1,0 +1,73 @@
+"""How much each of some known poses counts in another one (pose space paper, Eq. 2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from supple.core.checks import numbers
+from supple.core.errors import InputError
+from supple.core.types import Floats
+
+_SAME = 1e-9  # of the largest distance: poses so close are one
+_ROUND = 0.1  # of the smallest distance: so near a pose, weights turn from one slope to another
+
+
+@dataclass(frozen=True, eq=False)
+class PoseWeights:
+    """w_i(p) = Σ_j ŵ_ij ρ(p − p_j), divided by their sum: 1 at pose i, 0 at the others.
+
+    ρ = √(‖p − p_j‖² + ε²) is the distance, rounded at its tip: at distance itself weights have a
+    kink at every pose, and what they blend would change its speed there at once.
+    """
+
+    features: Floats
+    """Of the known poses, (m, f)."""
+    coefficients: Floats
+    """ŵ, (m, m)."""
+
+    @classmethod
+    def of(cls, features: ArrayLike) -> PoseWeights:
+        """For poses with these features (m, f)."""
+        known = numbers("features", features)
+        if known.ndim != 2 or not len(known):
+            raise InputError(f"features have shape {known.shape}; give (m, f), one row for a pose")
+        if len(known) == 1:
+            return cls(known, np.ones((1, 1)))
+        distances = _distances(known)
+        apart = distances + np.where(np.eye(len(known)), np.inf, 0.0)
+        if apart.min() <= _SAME * distances.max():
+            one, two = np.unravel_index(np.argmin(apart), apart.shape)
+            raise InputError(f"poses {one} and {two} are the same; leave one of them out")
+        return cls(known, np.linalg.inv(np.hypot(distances, _ROUND * apart.min())))
+
+    @property
+    def count(self) -> int:
+        """Number of poses, m."""
+        return len(self.features)
+
+    @cached_property
+    def rounding(self) -> float:
+        """ε, a share of the smallest distance between poses."""
+        if self.count == 1:
+            return 0.0
+        distances = _distances(self.features)
+        return float(_ROUND * distances[np.triu_indices(self.count, 1)].min())
+
+    def __call__(self, features: Floats) -> Floats:
+        """Weights (m,) that add up to 1, in a pose with these features (f,)."""
+        if self.count == 1:
+            return np.ones(1)
+        distances = np.linalg.norm(self.features - features, axis=1)
+        w = self.coefficients @ np.hypot(distances, self.rounding)
+        normalised: Floats = w / w.sum()
+        return normalised
+
+
+def _distances(features: Floats) -> Floats:
+    """Between all poses, (m, m)."""
+    found: Floats = np.linalg.norm(features[:, None] - features[None], axis=2)
+    return found

@@ -1,0 +1,205 @@
+"""A pose-space model, laid out for compiled loops: only what a step reads, group by group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple._kernels.character.basis import Groups, PoseArrays
+from supple._kernels.character.forces import BLOCK
+from supple._kernels.character.stage import Room
+from supple._kernels.linear_algebra.dense import padded
+from supple.character.model.pose_space_model import PoseSpaceModel
+from supple.core.types import Bools, Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class StepArrays:
+    """What a step needs of a model, and where."""
+
+    needed: Ints
+    """Vertices of the tet mesh whose place in a pose is needed, (k,)."""
+    arrays: PoseArrays
+    widest: int
+    """Columns of the cell, or vertex, that has most."""
+    gradients: int
+    """How many numbers the gradients of all cells are."""
+
+    @classmethod
+    def of(cls, model: PoseSpaceModel, dtype: Any) -> StepArrays:
+        """For bases stored as ``dtype``."""
+        mesh_cells = model.tet_rig.mesh.cells[model.cells]
+        regions = np.asarray(model.members[:, mesh_cells].any(axis=2)).T  # (c, regions)
+        order, cell_groups, parts = _grouped(regions, model.regions)
+        at_cells = mesh_cells[order]
+        which = model.inertial_vertices
+        vertex_order, vertex_groups, vertex_parts = _grouped(
+            model.members[:, which].T, model.regions
+        )
+        at_vertices = which[vertex_order]
+        needed, place = np.unique(
+            np.concatenate([at_cells.ravel(), at_vertices]), return_inverse=True
+        )
+        corners = place[: at_cells.size].reshape(at_cells.shape)
+        rest = model.tet_rig.mesh.vertices
+        gram, gaps, rows, columns = _entries(model.gram, model.gaps.values)
+        arrays = PoseArrays(
+            features=np.ascontiguousarray(model.weights.features),
+            coefficients=np.ascontiguousarray(model.weights.coefficients),
+            rounding=model.weights.rounding,
+            gram=gram,
+            gap_features=np.ascontiguousarray(model.gaps.weights.features),
+            gap_coefficients=np.ascontiguousarray(model.gaps.weights.coefficients),
+            gap_rounding=model.gaps.weights.rounding,
+            gaps=gaps,
+            rows=rows,
+            columns=columns,
+            cells=_with_basis(cell_groups, model.bases, at_cells, parts, dtype),
+            corners=np.ascontiguousarray(corners),
+            back=np.linalg.inv((rest[at_cells[:, 1:]] - rest[at_cells[:, :1]]).swapaxes(1, 2)),
+            cell_weights=np.ascontiguousarray(model.cell_weights[:, order]),
+            lame=np.ascontiguousarray(model.lame[:, order]),
+            vertices=_with_basis(
+                vertex_groups, model.bases, at_vertices[:, None], vertex_parts, dtype
+            ),
+            places=np.ascontiguousarray(place[at_cells.size :]),
+            masses=model.inertial_weights[vertex_order] * model.masses[at_vertices],
+            sums=np.einsum("n,mnir->mir", model.masses, model.bases),
+        )
+        counts = np.diff(arrays.cells.column_starts)
+        widths = [*counts, *np.diff(arrays.vertices.column_starts), 1]
+        gradients = int(9 * (counts * np.diff(arrays.cells.starts)).sum())
+        return cls(needed, arrays, int(max(widths)), gradients)
+
+    def room(self, vectors: int) -> Room:
+        """State and scratch of one character, with a history of so many vectors."""
+        arrays, wide = self.arrays, self.widest
+        m, _, r = arrays.sums.shape
+        c, s, k = len(arrays.corners), 3 * len(arrays.places), len(self.needed)
+        shapes: dict[str, tuple[int, ...]] = {
+            "history": (vectors, r),
+            "rig_history": (vectors, s),
+            "entries": arrays.rows.shape,
+            "U": (12 * wide,),
+            "G": (self.gradients,),
+            "T": (9 * BLOCK * padded(wide),),
+            "S": (wide * padded(wide),),
+            "columns": (wide,),
+            "psi": (c, 1),
+            "F": (c, 1, 3, 3),
+            "P": (c, 1, 3, 3),
+            "A": (c, 1, 6, 3, 3),
+            "rig_rates": (2, s),
+            "way_x": (k, 3),
+            "way_frames": (k, 3, 3),
+            "way_features": arrays.features.shape[1:],
+            "saved": (vectors, r),
+            "rig_saved": (vectors, s),
+        }
+        shapes |= dict.fromkeys(("w", "distances"), (m,))
+        shapes |= dict.fromkeys(("gap_w", "gap_distances"), (len(arrays.gaps),))
+        shapes |= dict.fromkeys(("volumes", "lam", "mu"), (c,))
+        shapes |= dict.fromkeys(("M", "K", "gap", "C", "matrix"), (r, r))
+        shapes |= dict.fromkeys(("rig", "rig_v", "rig_a", "excess", "lag", "felt"), (s,))
+        return Room(**{name: np.zeros(shapes.get(name, (r,))) for name in Room._fields})
+
+
+@dataclass(frozen=True, eq=False)
+class SkinArrays:
+    """What it takes to show the surface: the bases at the tets that carry it."""
+
+    needed: Ints
+    """Vertices of the tet mesh that carry surface vertices, (k,)."""
+    corners: Ints
+    """Those of each surface vertex, among these, (surface vertices, 4)."""
+    shares: Floats
+    """(surface vertices, 4)"""
+    groups: Groups
+    rows: Ints
+    """The place among ``needed`` of each vertex of the groups."""
+
+    @classmethod
+    def of(cls, model: PoseSpaceModel, dtype: Any) -> SkinArrays:
+        carriers = model.tet_rig.mesh.cells[model.skin_cells]
+        needed, corners = np.unique(carriers, return_inverse=True)
+        order, groups, parts = _grouped(model.members[:, needed].T, model.regions)
+        m = len(model.bases)
+        blocks, starts, start = [], [], 0
+        for columns, members in parts:
+            block = model.bases[:, needed[members]][..., columns]  # (m, count, 3, s)
+            matrix = block.transpose(1, 2, 0, 3).reshape(3 * len(members), m * len(columns))
+            blocks.append(matrix.ravel())
+            starts.append(start)
+            start += matrix.size
+        basis: NDArray[Any] = np.concatenate([*blocks, np.empty(0)]).astype(dtype)
+        return cls(
+            needed=needed,
+            corners=np.ascontiguousarray(corners.reshape(carriers.shape)),
+            shares=np.ascontiguousarray(model.skin_weights),
+            groups=groups._replace(basis=basis, basis_starts=np.array(starts, dtype=np.int64)),
+            rows=order,
+        )
+
+
+def _grouped(regions: Bools, of_columns: Ints) -> tuple[Ints, Groups, list[tuple[Ints, Ints]]]:
+    """Things in ``regions`` (k, regions), ordered so that those in the same ones stand together.
+
+    Things in no region are left out. Also the columns and the members of each group.
+    """
+    kinds, which = np.unique(regions, axis=0, return_inverse=True)
+    parts: list[tuple[Ints, Ints]] = []
+    for number, kind in enumerate(kinds):
+        columns = np.flatnonzero(kind[of_columns])
+        members = np.flatnonzero(which.ravel() == number)
+        if len(columns) and len(members):
+            parts.append((columns, members))
+    none = np.empty(0, dtype=np.int64)
+    groups = Groups(
+        columns=np.concatenate([none, *(columns for columns, _ in parts)]),
+        column_starts=np.cumsum([0, *(len(columns) for columns, _ in parts)]),
+        starts=np.cumsum([0, *(len(members) for _, members in parts)]),
+        basis=np.empty(0),
+        basis_starts=none,
+    )
+    return np.concatenate([none, *(members for _, members in parts)]), groups, parts
+
+
+def _with_basis(
+    groups: Groups, bases: Floats, at: Ints, parts: list[tuple[Ints, Ints]], dtype: Any
+) -> Groups:
+    """The groups with the basis at vertices ``at`` (k, corners) of each member, in their order."""
+    blocks, starts, start = [], [], 0
+    first = 0
+    for columns, members in parts:
+        for corners in at[first : first + len(members)]:
+            block = bases[:, corners][..., columns]  # (m, corners, 3, s)
+            blocks.append(block.ravel())
+            starts.append(start)
+            start += block.size
+        first += len(members)
+    basis: NDArray[Any] = np.concatenate([*blocks, np.empty(0)]).astype(dtype)
+    return groups._replace(basis=basis, basis_starts=np.array(starts, dtype=np.int64))
+
+
+def _entries(gram: Floats, gaps: Floats) -> tuple[Floats, Floats, Ints, Ints]:
+    """Σ_ij w_i w_j U_iᵀ M U_j as a sum over i ≥ j, and D_i, in the same entries.
+
+    They are those of the lower triangle that are not always zero, and the diagonal.
+    """
+    rows, columns = np.tril_indices(gram.shape[-1])
+    sums = []
+    for i in range(len(gram)):
+        for j in range(i + 1):
+            both = gram[i, i] if i == j else gram[i, j] + gram[j, i]
+            sums.append(0.5 * (both + both.T)[rows, columns])
+    mass, stiffness = np.array(sums), gaps[:, rows, columns]
+    kept = (mass != 0).any(axis=0) | (stiffness != 0).any(axis=0) | (rows == columns)
+    return (
+        np.ascontiguousarray(mass[:, kept]),
+        np.ascontiguousarray(stiffness[:, kept]),
+        np.ascontiguousarray(rows[kept]),
+        np.ascontiguousarray(columns[kept]),
+    )

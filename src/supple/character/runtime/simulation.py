@@ -1,0 +1,317 @@
+"""A rigged character whose flesh moves: reduced dynamics along a path of poses (pose space, §5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from copy import copy
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
+
+from supple._kernels.character.frame import ON_TIME
+from supple._kernels.character.stage import Stages
+from supple._kernels.reduction import stepping
+from supple.character.model.pose_space_model import PoseSpaceModel
+from supple.character.runtime.arrays import StepArrays
+from supple.character.runtime.forces import Pull, Wind
+from supple.character.runtime.rig import Follower, Path, Sample
+from supple.character.runtime.shape import SkinShape
+from supple.character.runtime.solver import Bounds, StepSolver
+from supple.character.runtime.state import PoseState
+from supple.core.checks import instance, number, numbers, several, vector, whole_number
+from supple.core.errors import InputError, StepFailed
+from supple.core.types import Floats
+from supple.damping import Damping
+from supple.integrators import BackwardEuler, Integrator
+from supple.reduction.runtime.newton import DenseNewton
+from supple.reduction.runtime.stage_table import StageTable
+
+_CUT = 0.2  # of the body's diagonal: a frame that leaves the path by more is a cut
+_PARTS = (1, 2, 4, 8)  # into which a step is cut that cannot be solved whole
+_RULES = 64  # tables of a rule that are kept, for as many lengths of a step
+_REACH = 0.5  # of the diagonal: as far as inertia may carry the slowest vibration
+
+Pose = ArrayLike | Callable[[float], ArrayLike]
+
+
+class PoseSimulation(PoseState):
+    """Flesh on a rig, in steps of ``dt`` [s].
+
+    ``q`` (r,) are the coordinates of the displacement from the rig's shape and ``v`` their rates.
+    Each frame is cut into ``substeps``; in between the rig is taken along smooth cubics through the
+    frames. ``gravity`` is an acceleration (3,) [m/s²]. A step of
+    ``solver=DenseNewton(max_iterations=1)`` is one Newton iteration, as in the paper: the fastest.
+
+    Jumps are no motion. A frame that is further than ``cut_distance`` [m] from where the rig would
+    be at the speed it had, root of the mean square by mass, is a cut: it exerts no force, and the
+    frame after it tells the speed. ``max_acceleration`` [m/s²], from frame to frame, bounds what a
+    vertex feels of any other. Unless given, they are a fifth of the body's diagonal, and what
+    throws the slowest vibration half a diagonal away, at once or by and by.
+
+    ``dtype`` is that of the stored bases; numpy.float32 needs half the memory, and keeps seven
+    digits.
+    """
+
+    def __init__(
+        self,
+        model: PoseSpaceModel,
+        *,
+        pose: ArrayLike | None = None,
+        damping: Damping | None = None,
+        integrator: Integrator | None = None,
+        dt: float = 1 / 60,
+        substeps: int = 1,
+        gravity: ArrayLike = (0.0, 0.0, 0.0),
+        solver: DenseNewton | None = None,
+        cut_distance: float | None = None,
+        max_acceleration: float | None = None,
+        dtype: DTypeLike = np.float64,
+    ) -> None:
+        instance("model", model, PoseSpaceModel, "a PoseSpaceModel")
+        self.model = model
+        self._integrator = integrator if integrator is not None else BackwardEuler()
+        self.dt = number("dt", dt, above=0, unit="s")
+        self.substeps = whole_number("substeps", substeps, at_least=1)
+        newton = solver if solver is not None else DenseNewton()
+        instance("solver", newton, DenseNewton, "DenseNewton(max_iterations=1)")
+        if dtype not in (np.float32, np.float64, "float32", "float64"):
+            raise InputError(f"dtype={dtype!r}: give numpy.float32 or numpy.float64")
+        size = float(np.linalg.norm(np.ptp(model.tet_rig.mesh.vertices, axis=0)))
+        slowest = float(np.sqrt(max(model.squares[:, 0].min(), 0.0)))
+        jump = _REACH * size * slowest if slowest else np.inf
+        self._bounds = Bounds(
+            _or("cut_distance", cut_distance, _CUT * size),
+            _or("max_acceleration", max_acceleration, slowest * jump if slowest else np.inf),
+            jump if max_acceleration is None else 0.0,
+        )
+        self._rules: dict[tuple[float, bool], Stages] = {}
+        rule = [self._stages(self.dt / self.substeps, start=start) for start in (True, False)]
+        vectors = max(stages.w_v.shape[1] for stages in rule)
+        arrays = StepArrays.of(model, np.dtype(dtype))
+        self._solver = StepSolver(
+            model, arrays, vectors, damping, newton, vector("gravity", gravity), self._bounds,
+            self._table(self.dt, start=False).keeps_rates,
+        )  # fmt: skip
+        self._follower = Follower(model.tet_rig, arrays.needed)
+        self._skin = SkinShape(model, np.dtype(dtype))
+        self._unpushed: Floats = np.zeros(model.n_coordinates)
+        self.reset(pose)
+        self._untold = Sample(*(np.empty((0, *each.shape)) for each in self._path.end))
+
+    def twin(self) -> PoseSimulation:
+        """Another character of the same model and with the same options, at rest in this pose."""
+        other = copy(self)
+        other._solver = self._solver.twin()
+        other._follower, other._skin = self._follower.twin(), self._skin.twin()
+        other.reset(self._pose)
+        return other
+
+    # -- jumping -------------------------------------------------------------------------
+
+    def reset(self, pose: ArrayLike | None = None, *, time: float = 0.0) -> None:
+        """At rest in a pose, the neutral one unless given."""
+        rig = self.model.tet_rig.rig
+        self._pose = self._checked(rig.neutral if pose is None else pose)
+        self._path = Path.standing(self._follower.sample(self._pose))
+        self._solver.room.history[:] = 0.0
+        self._solver.stand(self._path.end)
+        self._solver.take_pose(self._path.end)
+        self._pushed = self._unpushed
+        self._time = float(time)
+        self._last = 0.0  # the length of the last substep
+        # time and surface at the start of the last step, if it had wind
+        self._shown: tuple[float, Floats] | None = None
+        self._has_past = self._settled = False
+
+    def teleport(self, pose: ArrayLike) -> None:
+        """To another pose at once: nothing is felt, what swings goes on swinging.
+
+        The frame after it tells the speed of the rig.
+        """
+        self._pose = self._checked(pose)
+        self._path = Path.jumped(self._follower.sample(self._pose))
+        self._solver.stand(self._path.end)
+        self._solver.take_pose(self._path.end)
+        self._shown = None
+        self._has_past = False
+
+    def ease(self, pose: ArrayLike) -> None:
+        """To another pose at once, at half of its way from the rig, and at rest.
+
+        For a frame that flesh cannot follow, whatever is tried.
+        """
+        self.teleport(pose)
+        self.q, self.v = 0.5 * self.q, np.zeros(self.model.n_coordinates)
+
+    # -- stepping ------------------------------------------------------------------------
+
+    @property
+    def integrator(self) -> Integrator:
+        """The rule of the steps; another one needs another simulation."""
+        return self._integrator
+
+    @property
+    def cut_distance(self) -> float:
+        """[m]"""
+        return self._bounds.cut
+
+    @property
+    def max_acceleration(self) -> float:
+        """[m/s²]"""
+        return max(self._bounds.acceleration, self._bounds.jump / self.dt)
+
+    @property
+    def time(self) -> float:
+        """[s]"""
+        return self._time
+
+    def pull(self, vertex: int, force: ArrayLike, *, inside: bool = False) -> Pull:
+        """A force (3,) [N] at a vertex of the surface, or of the tet mesh where ``inside``."""
+        model = self.model
+        count = len(model.tet_rig.mesh.vertices) if inside else len(model.skin_cells)
+        at = whole_number("vertex", vertex, at_least=0)
+        if at >= count:
+            raise InputError(f"vertex={vertex!r}: there are vertices 0 to {count - 1}")
+        if inside:
+            return Pull(np.array([at]), np.ones(1), vector("force", force))
+        cell = model.tet_rig.mesh.cells[model.skin_cells[at]]
+        return Pull(cell, model.skin_weights[at], vector("force", force))
+
+    def step(
+        self,
+        pose: Pose,
+        dt: float | None = None,
+        *,
+        force: ArrayLike | Pull | Sequence[Pull] | None = None,
+        wind: Wind | None = None,
+    ) -> None:
+        """On to a pose (d,), ``dt`` [s] later.
+
+        A function of time [s] as ``pose`` gives the poses in between too, where a rule has several
+        stages or a step several substeps. ``force`` are pulls, or a reduced force (r,).
+        A step that cannot be solved is tried again in 2, 4 and 8 parts; StepFailed is raised where
+        that fails too, and the state is then as it was.
+        """
+        span = self.dt if dt is None else number("dt", dt, above=0, unit="s")
+        end = self._checked(pose(self._time + span) if callable(pose) else pose)
+        new = self._follower.sample(end)
+        if not self._settled:
+            self._solver.settle(self._pushed)
+            self._settled = True
+        shown = None if wind is None else (self._time, self.vertices())
+        f = self._external(end, new, force, wind, shown)
+        cut = self._advance(self._path.on(new, span), pose, f)
+        self._shown = None if cut else shown
+        self._pushed, self._pose = f, end
+        self._time += span
+
+    def _advance(self, path: Path, pose: Pose, f: Floats) -> bool:
+        """On to the end of the path; whether it is a cut."""
+        jumps = f is not self._pushed and bool((f != self._pushed).any())
+        span = path.spans[2]
+        for parts in _PARTS:
+            count = parts * self.substeps
+            h = span / count
+            rule = self._stages(h, start=True), self._stages(h)
+            # a force that jumps makes the past useless
+            has_past = self._has_past and not jumps and h == self._last
+            told = self._untold
+            if callable(pose):
+                told = self._told(pose, path, [rule[has_past], *[rule[1]] * (count - 1)])
+            reason, share, cut = self._solver.run(
+                path, self._path.moving, told, count, rule, has_past, jumps, f, self._pushed
+            )
+            if reason == stepping.DONE:
+                self._path = Path.jumped(path.end) if cut else path
+                self._last, self._has_past = h, True
+                return cut
+        raise StepFailed(
+            _REASONS[reason],
+            time=self._time + share * span,
+            residual=float("nan"),
+            advice="Take more substeps or iterations, a rule that settles, such as TRBDF2(), a "
+            "material that survives more, such as StableNeoHookean, or teleport(pose) where the "
+            "character jumps.",
+        )
+
+    def _told(
+        self, pose: Callable[[float], ArrayLike], path: Path, substeps: list[Stages]
+    ) -> Sample:
+        """The rig at every stage of every substep, one above the other."""
+        samples = []
+        span = path.spans[2]
+        for k, stages in enumerate(substeps):
+            for after in k * span / len(substeps) + stages.times:
+                sample = path.end
+                if after <= (1 - ON_TIME) * span:
+                    sample = self._follower.sample(self._checked(pose(self._time + after)))
+                samples.append(sample)
+        return Sample(*(np.array(each) for each in zip(*samples, strict=True)))
+
+    def _external(
+        self,
+        pose: Floats,
+        sample: Sample,
+        force: Any,
+        wind: Wind | None,
+        shown: tuple[float, Floats] | None,
+    ) -> Floats:
+        """The reduced force from outside, (r,); ``shown`` are time and surface now."""
+        if force is None and wind is None:
+            return self._unpushed
+        solver = self._solver
+        f: Floats = np.zeros(self.model.n_coordinates)
+        reduced: Floats | None = None
+        pulls: tuple[Pull, ...] = ()
+        if isinstance(force, np.ndarray) or _are_numbers(force):
+            reduced = numbers("force", force, (f.shape,))
+        elif force is not None:
+            pulls = several("force", force, Pull, "simulation.pull(vertex, (0, 0, 1))")
+        blown: Floats | None = None
+        if wind is not None and shown is not None:
+            instance("wind", wind, Wind, "Wind(velocity=(5, 0, 0))")
+            time, now = shown
+            before, x = (time - self.dt, now) if self._shown is None else self._shown
+            blown = self._skin.wind_force(wind, now, x, time - before)
+        solver.weigh(sample)
+        for pull in pulls:
+            f += self._skin.pulled(pull, pose, solver.room.w)
+        if blown is not None:
+            f += self._skin.gathered(blown, pose, solver.room.w)
+        f *= solver.room.scale
+        return f if reduced is None else f + reduced
+
+    def _stages(self, h: float, *, start: bool = False) -> Stages:
+        key = h, start
+        if key not in self._rules:
+            if len(self._rules) >= _RULES:
+                self._rules.clear()
+            table = self._table(h, start=start)
+            self._rules[key] = Stages(*(getattr(table, name) for name in Stages._fields))
+        return self._rules[key]
+
+    def _table(self, h: float, *, start: bool) -> StageTable:
+        return StageTable.of(self._integrator, h, start=start)
+
+    def _checked(self, pose: Any) -> Floats:
+        wanted = self.model.tet_rig.rig.neutral.shape
+        return numbers("pose", pose, (wanted,))
+
+
+_REASONS = {
+    stepping.NOT_FINITE: "the forces are not finite",
+    stepping.NOT_CONVERGED: "the Newton iteration did not converge",
+    stepping.NOT_DEFINITE: "the matrix of the step is not positive definite",
+    stepping.TOO_FAR: "the flesh has left the body by more than ten times its size",
+}
+
+
+def _are_numbers(force: Any) -> bool:
+    """Whether it is a list of them."""
+    listed = isinstance(force, list | tuple) and len(force) > 0
+    return listed and all(isinstance(each, int | float) for each in force)
+
+
+def _or(name: str, given: float | None, otherwise: float) -> float:
+    return otherwise if given is None else number(name, given, above=0)

@@ -1,0 +1,1 @@
+"""Joints, clips and skins: what an animated file tells of a character."""

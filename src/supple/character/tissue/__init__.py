@@ -1,0 +1,1 @@
+"""The soft tissue of a character: its volume, and what holds it."""

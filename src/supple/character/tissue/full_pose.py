@@ -1,0 +1,212 @@
+"""Flesh on a rig in full: what reduced models are measured against (pose space, Eq. 4)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from supple._kernels.character.full_pose import balance
+from supple._kernels.linear_algebra.turning import follow
+from supple.bodies.solid import Body
+from supple.character.runtime.rig import Follower
+from supple.character.tissue.posed_cells import PosedCells
+from supple.character.tissue.tet_rig import TetRig
+from supple.core.checks import instance, number, numbers, vector
+from supple.core.errors import InputError, StepFailed
+from supple.core.types import Bools, Floats
+from supple.integrators import BackwardEuler, ImplicitIntegrator, Stage, State
+from supple.mesh import TetMesh
+from supple.solvers import AutomaticSolver, Cholesky, Newton
+from supple.solvers.interface import LinearSolver, NotPositiveDefinite
+
+_FEW = 300  # free vertices whose matrix is factorized sooner than iterated with
+_CLOSE = 1e-3  # relative residual of the linear solves where their number is fixed
+_HALVINGS = 12  # of a correction that turns cells inside out
+
+
+class FullPoseSimulation:
+    """M ü + D u̇ + f_int(Φ(p), u) = f_ext − M ẍ(p): every vertex of the tet mesh is free to move.
+
+    Each step takes the pose as a new rest shape. ``body`` is the neutral one, its mass lumped;
+    ``mass`` and ``stiffness`` are those of Rayleigh damping. ``held`` (n, 3) are components that
+    follow the rig beside those that the body fixes; cells ``without`` (cells,), such as those that
+    the rig presses flat, weigh but exert no force. The integrator is one with a single stage. With
+    ``solver=Newton(iterations=1)`` a step is one Newton iteration: the fastest.
+    """
+
+    def __init__(
+        self,
+        body: Body,
+        tet_rig: TetRig,
+        *,
+        mass: float = 0.0,
+        stiffness: float = 0.0,
+        integrator: ImplicitIntegrator | None = None,
+        dt: float = 1 / 60,
+        gravity: ArrayLike = (0.0, 0.0, 0.0),
+        held: Bools | None = None,
+        without: Bools | None = None,
+        pose: ArrayLike | None = None,
+        solver: Newton | None = None,
+    ) -> None:
+        _check(body, tet_rig)
+        self.body, self.tet_rig = body, tet_rig
+        self.integrator = integrator if integrator is not None else BackwardEuler()
+        self.dt = number("dt", dt, above=0, unit="s")
+        self._damping = number("mass", mass, at_least=0), number("stiffness", stiffness, at_least=0)
+        self._newton = solver if solver is not None else Newton(tolerance=1e-8, max_iterations=30)
+        instance("solver", self._newton, Newton, "Newton(iterations=1)")
+        free: Bools = np.asarray(body.free, dtype=bool)
+        if held is not None:
+            free = free & ~_mask("held", held, free.shape)
+        left_out = None if without is None else _mask("without", without, (body.n_cells,))
+        self._cells = PosedCells(body, free, left_out)
+        self._vertices = self._cells.vertices
+        n, k = body.n_vertices, len(self._vertices)
+        self._masses = body.mass_times(np.ones((n, 3)))[self._vertices, 0].copy()
+        self._weight = self._masses[:, None] * vector("gravity", gravity)
+        self._follower = Follower(tet_rig, self._vertices)
+        self._linear = _chosen(self._newton.linear, self._cells.free).bind(
+            self._cells.pattern, self._cells.free
+        )
+        self._guards = not all(part.material.survives_inversion for part in body.parts)
+        self._rest_shape = np.ascontiguousarray(body.mesh.vertices[self._vertices])
+        self._turns = np.tile(np.eye(3), (k, 1, 1))
+        self._v, self._product, self._rest = np.empty((3, k, 3))
+        self.reset(pose)
+
+    def reset(self, pose: ArrayLike | None = None) -> None:
+        """At rest in a pose, the neutral one unless given."""
+        given = self.tet_rig.rig.neutral if pose is None else pose
+        self.pose = numbers("pose", given, (self.tet_rig.rig.neutral.shape,))
+        x = self._follower.sample(self.pose).x
+        still = np.zeros_like(x)
+        self._flesh = State(0.0, still, still, still)
+        self._bones = State(0.0, x, still, still)
+        self._before = still
+
+    @property
+    def displacements(self) -> Floats:
+        """From the rig's shape [m], (n, 3)."""
+        u = np.zeros((self.body.n_vertices, 3))
+        u[self._vertices] = self._flesh.u
+        return u
+
+    def step(self, pose: ArrayLike, *, force: ArrayLike | None = None) -> None:
+        """On to a pose (d,), ``dt`` [s] later; ``force`` (n, 3) [N] at the vertices.
+
+        Where it raises, the state is as before.
+        """
+        p = numbers("pose", pose, (self.pose.shape,))
+        x = self._follower.sample(p).x
+        self._cells.take_pose(x)
+        flesh, bones = self._stage(self._flesh), self._stage(self._bones)
+        f = self._weight - self._masses[:, None] * bones.acceleration(x)
+        if force is not None:
+            f = f + numbers("force", force, ((self.body.n_vertices, 3),))[self._vertices]
+        u = self._solved(flesh, x, f)
+        if not np.isfinite(u).all():
+            raise _failed("the displacements are not finite", flesh, np.inf)
+        self._before = self._flesh.u
+        self._flesh, self._bones, self.pose = flesh.state(u), bones.state(x), p
+
+    def _solved(self, stage: Stage, x: Floats, f: Floats) -> Floats:
+        """The displacements at which forces balance, or so many Newton iterations towards them."""
+        newton, fixed = self._newton, self._newton.iterations
+        u = 2 * self._flesh.u - self._before  # on as in the last step
+        if self._inside_out(u):
+            u = self._flesh.u.copy()
+        size = np.inf
+        for _ in range(fixed or newton.max_iterations):
+            size, largest = self._balance(stage, u, f)
+            if not size < np.inf:
+                raise _failed("the forces are not finite", stage, size)
+            target = newton.tolerance * largest
+            if not fixed and size <= target:
+                return u
+            accuracy = _CLOSE if fixed else min(0.1, max(1e-3, 0.3 * target / size))
+            step = self._correction(stage, u, x, f, accuracy)
+            u += step
+            for _ in range(_HALVINGS):
+                if not self._inside_out(u):
+                    break
+                step *= 0.5
+                u -= step
+        if fixed:
+            return u
+        raise _failed("the Newton iteration did not converge", stage, size)
+
+    def _inside_out(self, u: Floats) -> bool:
+        """Whether a cell is inside out that its material does not let be so."""
+        return self._guards and not np.isfinite(self._cells.energy(u))
+
+    def _balance(
+        self, stage: Stage, u: Floats, f: Floats, *, definite: bool = False
+    ) -> tuple[float, float]:
+        """The rest of the forces and the matrix at u; how large that is, and what it is made of."""
+        here, pattern = self._cells.evaluate(u, definite=definite), self._cells.pattern
+        size, largest = balance(
+            u, stage.u_v, stage.u_a, stage.c_v, stage.c_a, *self._damping, self._masses, f,
+            here.gradient, pattern.indptr, pattern.cols, here.stiffness, self._cells.free,
+            self._v, self._product, self._rest,
+        )  # fmt: skip
+        self._matrix = here.stiffness
+        return float(size), float(largest)
+
+    def _correction(self, stage: Stage, u: Floats, x: Floats, f: Floats, accuracy: float) -> Floats:
+        """One Newton correction, with a definite stand-in where the matrix is not."""
+
+        def frames() -> Floats:
+            pattern = self._cells.pattern
+            follow(pattern.indptr, pattern.cols, self._rest_shape, x + u, self._turns)
+            return self._turns
+
+        rest = self._rest.copy()
+        for definite in (False, True):
+            if definite:
+                self._balance(stage, u, f, definite=True)
+            try:
+                self._linear.take(self._matrix, None, frames)
+                return self._linear.solve(rest, accuracy)
+            except NotPositiveDefinite:
+                continue
+        size = float(np.abs(rest).max())
+        raise _failed("the matrix of the step is not positive definite", stage, size)
+
+    def _stage(self, state: State) -> Stage:
+        stage = next(self.integrator.stages(state, None, self.dt))
+        if abs(stage.time - state.time - self.dt) > 1e-9 * self.dt:
+            raise InputError(
+                f"integrator={self.integrator!r} has several stages; give BackwardEuler() or "
+                "Newmark()"
+            )
+        return stage
+
+
+def _check(body: Body, tet_rig: TetRig) -> None:
+    """Stop where the body is not one that the rig moves."""
+    instance("body", body, Body, "Body(mesh, material, fixed=bones)")
+    if type(body.mesh) is not TetMesh:
+        raise InputError(f"body has a {type(body.mesh).__name__}; a rig moves a TetMesh")
+    instance("tet_rig", tet_rig, TetRig, "TetRig.of(rig, mesh)")
+    if body.n_vertices != len(tet_rig.near):
+        raise InputError(
+            f"body has {body.n_vertices} vertices and tet_rig {len(tet_rig.near)}; make both of "
+            "one mesh"
+        )
+
+
+def _mask(name: str, given: Bools, shape: tuple[int, ...]) -> Bools:
+    if np.shape(given) != shape or np.asarray(given).dtype != bool:
+        raise InputError(f"{name} has shape {np.shape(given)}; give a mask {shape} of booleans")
+    return np.asarray(given)
+
+
+def _chosen(linear: LinearSolver, free: Bools) -> LinearSolver:
+    """A factorization of every matrix instead of the automatic choice where there is little."""
+    few = int(free.any(axis=1).sum()) <= _FEW
+    return Cholesky() if few and isinstance(linear, AutomaticSolver) else linear
+
+
+def _failed(reason: str, stage: Stage, residual: float) -> StepFailed:
+    return StepFailed(reason, time=stage.time, residual=residual, advice="Take shorter steps.")

@@ -1,0 +1,252 @@
+"""From a rig to a pose-space model: the preparations of the pose space paper, Fig. 3."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from supple.bodies.solid import Body
+from supple.character.model.bases import PoseBases, pose_bases
+from supple.character.model.pose_space_model import PoseSpaceModel
+from supple.character.rigs.base import PoseRig
+from supple.character.tissue.fitting import fitted
+from supple.character.tissue.regions import Regions
+from supple.character.tissue.tet_rig import TetRig
+from supple.character.tissue.volume import Volume
+from supple.character.training.contact import PoseContact
+from supple.character.training.cubature import PoseCubature
+from supple.character.training.driving import driving_accelerations
+from supple.character.training.finished_parts import (
+    kept_bases,
+    kept_cubature,
+    kept_fitting,
+    kept_numbers,
+    told_by,
+)
+from supple.character.training.halfway import halfway_excess, warn_of
+from supple.character.training.inertia import InertialCubature
+from supple.character.training.matching import matched
+from supple.character.training.pose_adding import needed_poses, only
+from supple.character.training.pose_choice import mean_angle
+from supple.character.training.preparing import (
+    check_that_poses_differ,
+    chosen_poses,
+    region_functions_of,
+    soft_volume,
+)
+from supple.character.training.training import PoseTraining
+from supple.core.checkpoint import Checkpoint
+from supple.core.checks import instance, number, numbers, whole_number
+from supple.core.errors import InputError
+from supple.core.types import Floats, Progress
+from supple.materials import Material, StableNeoHookean
+from supple.mesh import TetMesh
+
+_CELLS_A_COORDINATE, _LEAST_CELLS = 7, 60
+_VERTICES_A_COORDINATE, _LEAST_VERTICES = 4, 60
+_CANDIDATES = 12  # poses of the clips that are looked at where needed ones are added
+_FLESH = StableNeoHookean(young=1e4, poisson=0.45, density=1000.0)
+
+
+def pose_space_model(
+    rig: PoseRig,
+    *,
+    volume: Volume | TetMesh | None = None,
+    fixed: ArrayLike | None = None,
+    material: Material | None = None,
+    frequency: float = 4.0,
+    poses: ArrayLike | int = 4,
+    max_angle: float | None = None,
+    modes: int | Sequence[int] = 10,
+    size: int | Sequence[int] = 30,
+    regions: Regions | ArrayLike | int | None = None,
+    contact: bool | Sequence[PoseContact | None] = False,
+    driven: bool = False,
+    stiffness: ArrayLike | None = None,
+    cells: int | None = None,
+    vertices: int | None = None,
+    tolerance: float = 0.005,
+    samples: int = 40,
+    seed: int = 0,
+    checkpoint: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+) -> PoseSpaceModel:
+    """Soft tissue for a rig, ready to run.
+
+    ``volume`` is what ``character_volume(rig).held(...)`` gives, or a tet mesh around the neutral
+    surface with the vertices ``fixed`` that follow the rig. A skinned character needs neither: its
+    volume is made, and held by its bones.
+
+    ``material`` is of any kind. Without one the flesh is neo-Hookean, and so soft that it swings
+    ``frequency`` times a second [Hz] where it is softest. ``stiffness`` multiplies Young's modulus
+    in each cell, (cells,), or in each cell and pose, (m, cells).
+
+    ``poses`` (m, d) get a model each; the neutral one comes first, and is added if it is missing. A
+    number asks for so many from the clips of a skinned character. With ``max_angle`` [°], only
+    those get one that are needed: beginning with the neutral pose, that one is added whose
+    subspace is farthest from the interpolated one, until none is off by more, as a mean over the
+    subspace. A number is then the most that there may be, out of a dozen.
+
+    ``regions``, such as ``local_regions`` gives, or functions (k, n) in [0, 1], are where flesh
+    moves by itself; a number asks for so many limbs of a skinned character. ``modes`` and ``size``
+    are the number of linear modes and of coordinates in each region; a single ``size`` is shared
+    out among them.
+    ``contact`` True keeps parts that touch in a pose from going deeper. With ``driven``, what the
+    clips of a skinned character do to its flesh counts beside the modes.
+
+    ``cells`` and ``vertices`` are at most used for elastic and inertial forces, fewer where the
+    training error is below ``tolerance``; ``samples`` deformations are tried in each pose.
+
+    ``checkpoint`` is a folder in which finished parts are kept. However the work ends, the same
+    call goes on from there, and what was made of something else is made again.
+    """
+    instance("rig", rig, PoseRig, "SkeletonRig(character)")
+    number("frequency", frequency, above=0, unit="Hz")
+    if max_angle is not None:
+        number("max_angle", max_angle, above=0, below=90, unit="°")
+    number("tolerance", tolerance, at_least=0.0, below=1.0)
+    whole_number("samples", samples, at_least=10)
+    whole_number("seed", seed, at_least=0)
+    for name, most in (("cells", cells), ("vertices", vertices)):
+        if most is not None:
+            whole_number(name, most, at_least=1)
+    parts = Checkpoint(checkpoint)
+    body, space = soft_volume(rig, volume, fixed, material or _FLESH, parts, progress)
+    known = chosen_poses(rig, poses, among=_CANDIDATES if max_angle is not None else 0)
+    if stiffness is None or np.ndim(stiffness) < 2:  # poses may also differ in stiffness alone
+        check_that_poses_differ(rig, known)
+    plain = TetRig.of(rig, space.mesh)
+    mesh, skin = space.mesh, space.skin
+    made_of = parts.sum_of(
+        lambda: (told_by(rig, known), mesh.vertices, mesh.cells, skin.cells, skin.weights)
+    )
+    follows = kept_fitting(
+        parts, plain, made_of, lambda: fitted(plain, known, skin=skin, progress=progress)
+    )
+    young = _young(body, stiffness, len(known))
+    options: dict[str, Any] = {
+        "modes": modes,
+        "size": size,
+        "regions": region_functions_of(rig, mesh, regions),
+        "contact": contact,
+        "young": young,
+        "driven": driving_accelerations(follows, body.mass.diagonal()[::3]) if driven else None,
+    }
+    made_of = parts.sum_of(
+        lambda: (made_of, follows.corrections, body.material, space.fixed, options)
+    )
+    bases = kept_bases(
+        parts, made_of, lambda: pose_bases(body, follows, known, progress=progress, **options)
+    )
+    missing: list[float] = []
+    if max_angle is not None:
+        needed = needed_poses(
+            follows,
+            known,
+            bases,
+            max_angle=np.deg2rad(max_angle),
+            most=int(poses) if isinstance(poses, int | np.integer) else len(known),
+            progress=progress,
+        )
+        follows, bases = only(follows, known, bases, needed.which)
+        known, young = known[needed.which], young[needed.which]
+        contact = contact if isinstance(contact, bool) else [contact[k] for k in needed.which]
+        missing = np.rad2deg(needed.angles).tolist()
+    if material is None:
+        softer = (2 * np.pi * frequency) ** 2 / bases.squares[0, 0]
+        young, bases = softer * young, replace(bases, squares=softer * bases.squares)
+    r = bases.bases.shape[-1]
+    training = PoseTraining(body, follows, known, bases, young, samples, seed, progress)
+    if len(known) > 1:
+        made_of = parts.sum_of(lambda: (made_of, bases.bases, young))
+        bases = kept_bases(parts, made_of, lambda: matched(training), name="matched bases")
+        training = replace(training, bases=bases)
+    excess = kept_numbers(
+        parts,
+        "between poses",
+        (made_of, bases.bases),
+        lambda: halfway_excess(training, options["regions"], contact),
+    )
+    warn_of(excess, bases.alignment.parents.tolist())
+    made_of = parts.sum_of(lambda: (made_of, bases.bases, young, samples, seed, tolerance))
+    of_cells = max(_LEAST_CELLS, _CELLS_A_COORDINATE * r) if cells is None else cells
+    elastic, elastic_errors = kept_cubature(
+        parts,
+        "elastic cubature",
+        PoseCubature,
+        (made_of, of_cells),
+        lambda: training.elastic(of_cells, tolerance),
+    )
+    of_vertices = max(_LEAST_VERTICES, _VERTICES_A_COORDINATE * r) if vertices is None else vertices
+    inertial, inertial_errors = kept_cubature(
+        parts,
+        "inertial cubature",
+        InertialCubature,
+        (made_of, of_vertices),
+        lambda: training.inertial(of_vertices, tolerance),
+    )
+    measured = {
+        "elastic": elastic_errors,
+        "inertial": inertial_errors,
+        "between": {"frequencies": excess},
+        "angles": np.rad2deg(mean_angle(bases.alignment.angles)).tolist(),
+        "missing": missing,
+        "notes": list(space.notes),
+        "seconds": parts.seconds,
+    }
+    return _model(follows, known, bases, body, young, elastic, inertial, space, measured)
+
+
+def _young(body: Body, stiffness: ArrayLike | None, poses: int) -> Floats:
+    """Young's modulus of every cell in each pose [Pa], (m, cells)."""
+    count = body.mesh.n_cells
+    part = body.parts[0]
+    plain = np.tile(part.material.per_cell("young", part.cells), (poses, 1))
+    if stiffness is None:
+        return plain
+    factors = numbers("stiffness", stiffness, ((count,), (poses, count)))
+    if factors.min() <= 0:
+        raise InputError("stiffness must be above 0 in every cell; hold what is rigid by fixed=")
+    return np.asarray(plain * factors)
+
+
+def _model(
+    follows: TetRig,
+    poses: Floats,
+    bases: PoseBases,
+    body: Body,
+    young: Floats,
+    elastic: PoseCubature,
+    inertial: InertialCubature,
+    space: Volume,
+    measured: dict[str, Any],
+) -> PoseSpaceModel:
+    material = body.parts[0].material
+    at = [replace(material, young=each).lame(elastic.cells) for each in young]
+    return PoseSpaceModel(
+        tet_rig=follows,
+        poses=poses,
+        weights=bases.weights,
+        material=type(material),
+        masses=bases.masses,
+        fixed=space.fixed,
+        bases=bases.bases,
+        regions=bases.regions,
+        members=bases.members,
+        gram=bases.gram,
+        cells=elastic.cells,
+        cell_weights=elastic.weights,
+        gaps=elastic.gaps,
+        lame=np.stack([np.stack(pair, axis=1) for pair in at]),
+        inertial_vertices=inertial.vertices,
+        inertial_weights=inertial.weights,
+        skin_cells=space.skin.cells,
+        skin_weights=space.skin_weights,
+        squares=bases.squares,
+        measured=measured,
+    )

@@ -1,0 +1,175 @@
+"""What is kept of a model in the making: each finished part as a header and arrays."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any, TypeVar, get_type_hints
+
+import numpy as np
+
+from supple.character.model.bases import PoseBases
+from supple.character.model.weights import PoseWeights
+from supple.character.rigs.base import PoseRig
+from supple.character.runtime.soft_motion import SoftMotion
+from supple.character.tissue.tet_rig import TetRig
+from supple.character.tissue.volume import Volume
+from supple.core.checkpoint import Checkpoint, Packed
+from supple.core.errors import InputError
+from supple.core.files import Arrays
+from supple.core.types import Floats
+from supple.mesh import Embedding, TetMesh
+from supple.mesh.checks import MeshWarning
+from supple.mesh.packing import describe_mesh, mesh_of
+from supple.reduction.cubature.cubature import CubatureWarning
+
+_TRIED = 5.0  # [°], by which joints are turned to tell one rig from another
+_Kept = TypeVar("_Kept")
+
+
+def told_by(rig: PoseRig, poses: Floats) -> list[object]:
+    """What tells a rig from another: what it does in poses (m, d), near them and on the way."""
+    rng = np.random.default_rng(0)
+    tried = [*poses, *(rig.perturbed(pose, rng, _TRIED) for pose in poses)]
+    tried += [rig.between(rig.neutral, pose, 0.5) for pose in poses]
+    told = [(*rig.posed(pose), rig.features(pose)) for pose in tried]
+    return [type(rig), rig.neutral, rig.triangles, poses, told]
+
+
+def kept_volume(
+    parts: Checkpoint, rig: PoseRig, wishes: Mapping[str, Any], make: Callable[[], Volume]
+) -> Volume:
+    """The volume of a rig, with nothing fixed yet."""
+    surface = rig.surface()
+
+    def pack(volume: Volume) -> Packed:
+        header, arrays = describe_mesh(volume.mesh)
+        return {"mesh": header, "notes": list(volume.notes)}, arrays
+
+    def unpack(about: Mapping[str, Any], arrays: Arrays) -> Volume:
+        mesh = mesh_of(about["mesh"], arrays)
+        if not isinstance(mesh, TetMesh):
+            raise InputError(f"a {type(mesh).__name__} is kept where tets should be")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", MeshWarning)  # the notes tell
+            skin = Embedding(mesh, surface)
+        return Volume(mesh, skin, np.zeros(mesh.n_vertices, dtype=bool), tuple(about["notes"]))
+
+    made_of = (surface.vertices, surface.triangles, wishes)
+    return parts.part("volume", made_of, make, pack, unpack)
+
+
+def kept_fitting(
+    parts: Checkpoint, plain: TetRig, made_of: object, make: Callable[[], TetRig]
+) -> TetRig:
+    """The tet rig with its corrections; without them it is ``plain``."""
+
+    def pack(follows: TetRig) -> Packed:
+        if follows.weights is None or follows.corrections is None:
+            return {}, {}
+        return {}, {**_of(follows.weights), "corrections": follows.corrections}
+
+    def unpack(_: Mapping[str, Any], arrays: Arrays) -> TetRig:
+        if not arrays:
+            return plain
+        return plain.corrected(_made(PoseWeights, arrays), arrays["corrections"])
+
+    return parts.part("fitting", made_of, make, pack, unpack)
+
+
+def kept_bases(
+    parts: Checkpoint, made_of: object, make: Callable[[], PoseBases], *, name: str = "bases"
+) -> PoseBases:
+    """Bases of all poses."""
+    return parts.part(
+        name,
+        made_of,
+        make,
+        lambda bases: ({}, _of(bases)),
+        lambda _, arrays: _made(PoseBases, arrays),
+    )
+
+
+def kept_numbers(
+    parts: Checkpoint, name: str, made_of: object, make: Callable[[], list[float | None]]
+) -> list[float | None]:
+    """Numbers, or None where there is none."""
+    return parts.part(
+        name,
+        made_of,
+        make,
+        lambda numbers: ({"numbers": numbers}, {}),
+        lambda about, _: list(about["numbers"]),
+    )
+
+
+def kept_cubature(
+    parts: Checkpoint,
+    name: str,
+    kind: type[_Kept],
+    made_of: object,
+    make: Callable[[], tuple[_Kept, dict[str, Any]]],
+) -> tuple[_Kept, dict[str, Any]]:
+    """Cells, or vertices, that stand for all, and the errors that they leave.
+
+    What the training warned of is said again where they are taken from an earlier run.
+    """
+    found: tuple[_Kept, dict[str, Any], list[str]]
+
+    def listening() -> tuple[_Kept, dict[str, Any], list[str]]:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            cubature, errors = make()
+        mine = [str(each.message) for each in caught if each.category is CubatureWarning]
+        for each in caught:
+            if each.category is not CubatureWarning:
+                warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+        return cubature, errors, mine
+
+    found = parts.part(
+        name,
+        made_of,
+        listening,
+        lambda trained: ({"errors": trained[1], "warned": trained[2]}, _of(trained[0])),
+        lambda about, arrays: (_made(kind, arrays), about["errors"], about["warned"]),
+    )
+    for text in found[2]:
+        warnings.warn(text, CubatureWarning, stacklevel=3)
+    return found[:2]
+
+
+def kept_motion(
+    parts: Checkpoint, clip: str, made_of: object, make: Callable[[], SoftMotion]
+) -> SoftMotion:
+    """The flesh in a clip."""
+
+    def pack(motion: SoftMotion) -> Packed:
+        about = {name: getattr(motion, name) for name in ("loops", "rounds", "gap", "agrees")}
+        return about, {"times": motion.times, "displacements": motion.displacements}
+
+    def unpack(about: Mapping[str, Any], arrays: Arrays) -> SoftMotion:
+        return SoftMotion(clip, arrays["times"], arrays["displacements"], **about)
+
+    return parts.part(f"motion {clip}", made_of, make, pack, unpack)
+
+
+def _of(found: Any, within: str = "") -> dict[str, Any]:
+    """The fields of a dataclass of arrays, numbers and other such dataclasses."""
+    arrays: dict[str, Any] = {}
+    for each in fields(found):
+        value, name = getattr(found, each.name), within + each.name
+        arrays |= _of(value, f"{name} ") if is_dataclass(value) else {name: value}
+    return arrays
+
+
+def _made(kind: type[_Kept], arrays: Arrays, within: str = "") -> _Kept:
+    """The dataclass of which ``_of`` gave the fields."""
+    values: dict[str, Any] = {}
+    for name, of in get_type_hints(kind).items():
+        if isinstance(of, type) and is_dataclass(of):
+            values[name] = _made(of, arrays, f"{within}{name} ")
+        else:
+            array = arrays[within + name]
+            values[name] = array if array.ndim else array.item()
+    return kind(**values)

@@ -1,0 +1,115 @@
+"""What a pose-space model is made of where it is not given: volume, bones, poses."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from supple.bodies.mass import LumpedMass
+from supple.bodies.solid import Body
+from supple.character.rigs.base import PoseRig
+from supple.character.rigs.pose_space_deformation import skeleton_within
+from supple.character.skeleton.whole_skeleton import held_by_skeleton
+from supple.character.tissue.regions import Regions, local_regions
+from supple.character.tissue.skeleton_regions import regions_from_skeleton
+from supple.character.tissue.volume import Volume, character_volume
+from supple.character.training.finished_parts import kept_volume
+from supple.character.training.pose_choice import candidates_of, choose_poses
+from supple.core.checkpoint import Checkpoint
+from supple.core.checks import instance, numbers, vertex_indices, whole_number
+from supple.core.errors import InputError
+from supple.core.types import Bools, Floats, Progress
+from supple.materials import Material
+from supple.mesh import Embedding, TetMesh
+
+_SAME = 1e-6  # of the features: a pose so close to the neutral one is that pose
+
+
+def soft_volume(
+    rig: PoseRig,
+    given: Volume | TetMesh | None,
+    fixed: ArrayLike | None,
+    material: Material,
+    parts: Checkpoint,
+    progress: Progress | None,
+) -> tuple[Body, Volume]:
+    """The body in its neutral pose, held where it is fixed."""
+    instance("material", material, Material, "StableNeoHookean(young=1e4, poisson=0.45)")
+    if given is None:
+        skeleton = skeleton_within(rig)
+        if skeleton is None:
+            raise InputError(
+                f"a {type(rig).__name__} does not tell where its bones are; give "
+                "volume=character_volume(rig).held(segments), or a tet mesh and fixed="
+            )
+        made = kept_volume(parts, rig, {}, lambda: character_volume(rig, progress=progress))
+        volume = held_by_skeleton(made, skeleton.character, fixed=fixed)
+    elif isinstance(given, TetMesh):
+        if fixed is None:
+            raise InputError("a tet mesh needs fixed=, its vertices that follow the rig")
+        volume = Volume(given, Embedding(given, rig.surface()), np.zeros(given.n_vertices, bool))
+        volume = volume.held(fixed=fixed)
+    else:
+        instance("volume", given, Volume, "character_volume(rig).held(bones_of(character))")
+        volume = given if fixed is None else given.held(fixed=_both(given, fixed))
+        if not volume.fixed.any():
+            raise InputError("nothing of the volume is fixed; use volume.held(bones) first")
+    body = Body(volume.mesh, material, fixed=volume.fixed, mass_model=LumpedMass())
+    return body, volume
+
+
+def _both(volume: Volume, fixed: ArrayLike) -> Bools:
+    held = volume.fixed.copy()
+    held[vertex_indices("fixed", fixed, len(held))] = True
+    return held
+
+
+def chosen_poses(rig: PoseRig, given: ArrayLike | int, *, among: int = 0) -> Floats:
+    """Poses (m, d), the neutral one first.
+
+    Of clips there are as many as asked for, or ``among`` where that is more.
+    """
+    if isinstance(given, int | np.integer):
+        count = whole_number("poses", given, at_least=1)
+        skeleton = skeleton_within(rig)
+        if skeleton is None or not skeleton.character.clips:
+            raise InputError(
+                f"poses={given}: there are no clips to choose from; give poses (m, "
+                f"{len(rig.neutral)})"
+            )
+        return choose_poses(rig, candidates_of(skeleton.character), max(count, among))
+    poses = np.atleast_2d(numbers("poses", given))
+    if poses.shape[1] != len(rig.neutral):
+        raise InputError(f"poses have shape {poses.shape}; give (m, {len(rig.neutral)})")
+    neutral = rig.features(rig.neutral)
+    apart = np.array([np.linalg.norm(rig.features(pose) - neutral) for pose in poses])
+    return np.concatenate([rig.neutral[None], poses[apart > _SAME]])
+
+
+def check_that_poses_differ(rig: PoseRig, poses: Floats) -> None:
+    """Stops where a rig has one shape in all of the poses (m, d)."""
+    first = rig.vertices(poses[0])
+    close = _SAME * np.ptp(first, axis=0).max()
+    if len(poses) > 1 and all(np.abs(rig.vertices(p) - first).max() <= close for p in poses[1:]):
+        raise InputError(
+            f"the rig has the same shape in all of the {len(poses)} poses; let it follow its pose, "
+            "or give poses=[rig.neutral] for a model of that alone"
+        )
+
+
+def region_functions_of(
+    rig: PoseRig, mesh: TetMesh, given: Regions | ArrayLike | int | None
+) -> Floats | None:
+    """Functions (k, n) of regions, or None for one of all."""
+    if given is None:
+        return None
+    if isinstance(given, Regions):
+        return given.functions
+    if not isinstance(given, int | np.integer):
+        return np.atleast_2d(numbers("regions", given))
+    skeleton = skeleton_within(rig)
+    if skeleton is None:
+        raise InputError(
+            f"regions={given}: a {type(rig).__name__} has no limbs; give local_regions"
+        )
+    return local_regions(mesh, regions_from_skeleton(skeleton.character, int(given))).functions

@@ -1,0 +1,1 @@
+"""Obstacles: one file a shape, and how they move."""

@@ -1,0 +1,127 @@
+"""What every obstacle promises: a signed distance, its gradient, and how fast its surface moves."""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from supple.contact.obstacles.rails import Rails
+from supple.core.checks import instance, number, vector
+from supple.core.errors import InputError
+from supple.core.types import Floats
+from supple.mesh.surface import Surface
+
+ANYWHERE = float("inf")
+"""No cutoff: distances are right however far a point is."""
+
+
+@dataclass(frozen=True, eq=False)
+class Touch:
+    """Where points are against an obstacle at one time.
+
+    ``distance`` (k,) [m], negative inside; ``normal`` (k, 3), the unit gradient of the distance;
+    ``velocity`` (k, 3) [m/s] of the obstacle's material at the nearest place on its surface.
+    """
+
+    distance: Floats
+    normal: Floats
+    velocity: Floats
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Obstacle(ABC):
+    """Something rigid that bodies cannot enter, standing still or moving on rails.
+
+    ``friction`` is Coulomb's μ; ``restitution`` the share of the approaching speed that a bounce
+    gives back, 0 to 1, where None leaves the bounce to the integrator; ``motion`` moves the
+    obstacle from where it is described, None leaves it there.
+    """
+
+    friction: float = 0.0
+    restitution: float | None = None
+    motion: Rails | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "friction", number("friction", self.friction, at_least=0))
+        if self.restitution is not None:
+            bounce = number("restitution", self.restitution, at_least=0)
+            if bounce > 1:
+                raise InputError(
+                    f"restitution={self.restitution!r}: a bounce gives back a share of the speed; "
+                    "give 0 to 1, or None to leave it to the integrator"
+                )
+            object.__setattr__(self, "restitution", bounce)
+        if self.motion is not None:
+            instance(
+                "motion", self.motion, Rails, "Rails.turning(centre=(0, 0, 0), rate=(0, 0, 1))"
+            )
+
+    @property
+    def moves(self) -> bool:
+        """Whether it is not always in one place."""
+        return self.motion is not None
+
+    def signed_distance(
+        self, points: ArrayLike, *, within: float = ANYWHERE
+    ) -> tuple[Floats, Floats]:
+        """Distance (k,) [m] of ``points`` (k, 3) [m], negative inside, and its gradient (k, 3).
+
+        Both are of the obstacle as described, before it moves. A point farther outside than
+        ``within`` [m] may get any distance from ``within`` up and any unit normal, which is
+        cheaper. Not-a-number in, not-a-number out.
+        """
+        return self._distance(points_of(points), within)
+
+    def at(self, points: ArrayLike, time: float, *, within: float = ANYWHERE) -> Touch:
+        """The same for ``points`` (k, 3) [m] in the world at ``time`` [s], and the velocity there.
+
+        The nearest place on the surface is the point minus distance times normal.
+        """
+        x = points_of(points)
+        if self.motion is None:
+            return Touch(*self._distance(x, within), np.zeros_like(x))
+        pose = self.motion.pose(time)
+        distance, local = self._distance(pose.to_rest(x), within)
+        normal = local @ pose.rotation.T
+        return Touch(distance, normal, pose.velocity_at(x - distance[:, None] * normal))
+
+    def surface(
+        self, time: float = 0.0, extent: float = 2.0, *, about: ArrayLike = (0.0, 0.0, 0.0)
+    ) -> Surface:
+        """Triangles to draw, where the obstacle is at ``time`` [s].
+
+        What has no end is drawn as a square sheet with sides of ``extent`` [m] around the place
+        nearest to ``about`` (3,) [m], a point in the obstacle's own frame.
+        """
+        drawn = self._drawn(number("extent", extent, above=0, unit="m"), vector("about", about))
+        if self.motion is None:
+            return drawn
+        return dataclasses.replace(drawn, vertices=self.motion.pose(time).to_world(drawn.vertices))
+
+    @abstractmethod
+    def _distance(self, points: Floats, within: float) -> tuple[Floats, Floats]:
+        """``signed_distance`` of points that are (k, 3) float64 in C order."""
+
+    @abstractmethod
+    def _drawn(self, extent: float, about: Floats) -> Surface:
+        """``surface`` before the obstacle moves."""
+
+
+def unit(vectors: Floats, length: Floats, fallback: Floats) -> Floats:
+    """Vectors (k, 3) over their length (k,); those without one become ``fallback`` (3,)."""
+    none = length == 0
+    directions: Floats = vectors / np.where(none, 1.0, length)[:, None]
+    directions[none] = fallback
+    return directions
+
+
+def points_of(given: ArrayLike) -> Floats:
+    """``given`` as (k, 3) float64 in C order."""
+    points = np.ascontiguousarray(given, dtype=np.float64)
+    if points.ndim != 2 or points.shape[1] != 3:
+        raise InputError(f"points have shape {points.shape}; give (k, 3)")
+    return points

@@ -1,0 +1,1 @@
+"""What every package builds on: types, checks, errors, files, threads, sparse matrices."""

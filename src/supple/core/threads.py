@@ -1,0 +1,92 @@
+"""Sharing the work of kernels among threads.
+
+Kernels are compiled without the GIL, so a plain thread pool can run them on slices of the arrays.
+That costs some tens of microseconds a call, needs no threading layer and compiles three times
+faster than Numba's own parallel mode.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import Any
+
+import numpy as np
+
+from supple.core.checks import whole_number
+from supple.core.errors import InputError
+from supple.core.types import Floats
+
+_pool: ThreadPoolExecutor | None = None
+_lock = threading.Lock()
+_count = 0
+
+
+def available_cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def thread_count() -> int:
+    """Threads that compiled loops and factorizations use: every core, unless set otherwise."""
+    return _count or _count_from_environment() or available_cores()
+
+
+def _count_from_environment() -> int:
+    given = os.environ.get("SUPPLE_THREADS", "0")
+    if not given.isdecimal():
+        raise InputError(f"SUPPLE_THREADS={given!r}: give a whole number of threads")
+    return int(given)
+
+
+def set_thread_count(count: int) -> None:
+    """Use ``count`` threads from now on; 0 goes back to every core."""
+    global _count, _pool
+    _count = whole_number("count", count, at_least=0)
+    with _lock:
+        _pool = None  # the next call makes one of the right size; running tasks finish in the old
+
+
+def _forget_pool() -> None:
+    """A forked child has the pool's bookkeeping but not its threads."""
+    global _pool, _lock
+    _pool, _lock = None, threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_pool)
+
+
+def run_all(tasks: list[Callable[[], Any]]) -> None:
+    """Run the tasks together, the last one on this thread."""
+    global _pool
+    if len(tasks) == 1:
+        tasks[0]()
+        return
+    with _lock:
+        if _pool is None:
+            _pool = ThreadPoolExecutor(max(1, thread_count() - 1), thread_name_prefix="supple")
+        others = [_pool.submit(task) for task in tasks[:-1]]
+    try:
+        tasks[-1]()
+    finally:  # also when one of them fails: the others still write to shared arrays
+        wait(others)
+    for other in others:
+        other.result()
+
+
+_kept = threading.local()
+
+
+def scratch(name: str, size: int) -> Floats:
+    """A flat array of this thread's own, its memory kept between calls, its contents arbitrary.
+
+    Fresh memory comes page by page from the system, which costs more than a cell's arithmetic.
+    """
+    array: Floats | None = getattr(_kept, name, None)
+    if array is None or len(array) < size:
+        array = np.empty(size)
+        setattr(_kept, name, array)
+    return array[:size]

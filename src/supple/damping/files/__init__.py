@@ -1,0 +1,1 @@
+"""Damping models in files."""

@@ -1,0 +1,1 @@
+"""From recordings of a body that was let go to its stiffness and damping."""

@@ -1,0 +1,1 @@
+"""Bodies in motion: the problem of a stage, steps, simulations, statics and recordings."""

@@ -1,0 +1,198 @@
+"""Cells of a solid as local terms: elasticity and dissipation of one quadrature point together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from supple._kernels.local_steps.newton import advance
+from supple._kernels.local_steps.spectral import (
+    add_principal_damping,
+    add_singular_values,
+    advance_stretches,
+    from_stretches,
+    to_stretches,
+)
+from supple.bodies.assembly import Part, elastic_points, elastic_stretches, point_array
+from supple.core.types import Floats, Ints
+from supple.damping.cells import BoundCellDamping, Points, PointSums
+from supple.damping.principal_strain import BoundPrincipalStrain
+from supple.dynamics.splitting.gradients import GradientTerms
+from supple.integrators import Stage
+from supple.solvers.splitting import Dissipation
+
+_MOST_TRIALS = 8
+_WORTH_ALL = 0.6  # share of points not done, below which those are picked out
+
+
+class CellTerms(GradientTerms):
+    """Φ(F) = ψ(F) + r(F, Ḟ)/c_v by volume, with Ḟ = c_v (F − F̂), for the cells of one part.
+
+    The weight of a cell is the least curvature that Φ has over all strains of the rest shape: for
+    an elastic solid 2μ, more with viscosity. Larger ones make near-incompressible bodies crawl.
+    """
+
+    def __init__(
+        self,
+        part: Part,
+        dampings: Sequence[BoundCellDamping],
+        *,
+        c_v: float,
+        dissipation: Dissipation,
+    ) -> None:
+        super().__init__(part, least_stiffness(part, dampings, c_v))
+        self._dampings, self._c_v, self._dissipation = dampings, c_v, dissipation
+        self._before = np.zeros(self.by_point)
+        self._start_rate = np.zeros(self.by_point)
+        self._elasticity = any(model.needs_elasticity for model in dampings)
+        self._principal = _principal_alone(dampings, dissipation)
+        self._axes = np.zeros(self.by_point)  # V of the last local minima, to start from
+        self._axes[:] = np.eye(3)
+        self._stretches_before = np.zeros(self.by_point[:3])
+
+    def begin(self, stage: Stage, u_v: Floats, start_velocity: Floats) -> None:
+        if self._dampings:
+            self.gradients(u_v, 1.0, self._before)
+        if self._dissipation is Dissipation.SECOND_ORDER:
+            self.gradients(start_velocity, 0.0, self._start_rate)
+        if self._principal is not None:
+            self._stretches_before[:] = 0.0
+            for past in self.past(stage):
+                self._add_singular_values(*past)
+
+    def _add_singular_values(self, p: float, q: float, F: Floats, rate: Floats) -> None:
+        self.share(
+            lambda cut: add_singular_values(F[cut], rate[cut], p, q, self._stretches_before[cut])
+        )
+
+    def warm(self, z: Floats, s: Floats) -> None:
+        Z, S = z.reshape(self.by_point), s.reshape(self.by_point)
+
+        def some(cut: slice) -> None:
+            P, _ = self.forces(cut, Z[cut], 1)
+            forbidden = ~np.isfinite(P).all(axis=(2, 3))  # a support has jumped, say
+            if forbidden.any():
+                Z[cut][forbidden], P[forbidden] = np.eye(3), 0.0
+            S[cut] = Z[cut] + P / self.stiffness[cut, None, None, None]
+
+        self.share(some)
+
+    def minimise(self, s: Floats, z: Floats) -> None:
+        S, Z = s.reshape(self.by_point), z.reshape(self.by_point)
+        isotropic = not self._dampings or self._principal is not None
+        one = self._minimise_stretches if isotropic else self._minimise
+        self.share(lambda cut: one(cut, S[cut], Z[cut]))
+
+    def _minimise(self, cut: slice, s: Floats, z: Floats) -> None:
+        part = self.part
+        cells = np.arange(len(part.cells))[cut]
+        trial, step = z.copy(), np.empty_like(z)
+        norm, length = np.full(z.shape[:2], np.inf), np.ones(z.shape[:2])
+        found = z
+        for _ in range(_MOST_TRIALS):
+            P, A = self.forces(cells, trial, 2)
+            w = self.stiffness[cells]
+            left = advance(found, trial, s, w, P, A, norm, step, length, self.accuracy)
+            if not left:
+                break
+            if left < _WORTH_ALL * length.size:  # go on with the cells that are not done
+                go = np.flatnonzero(length.any(axis=1))
+                z[cells - cut.start] = found
+                cells, s, found = cells[go], s[go], found[go]
+                trial, step, norm, length = trial[go], step[go], norm[go], length[go]
+        z[cells - cut.start] = found
+
+    def _minimise_stretches(self, cut: slice, s: Floats, z: Floats) -> None:
+        """The same for energies of singular values alone, with three unknowns."""
+        part = self.part
+        U, V = point_array("U", part, cut, 3, 3), self._axes[cut]
+        names = ("sigma", "x", "trial", "step")
+        sigma, x, trial, step = (point_array(name, part, cut, 3) for name in names)
+        merit, norm, length = (point_array(name, part, cut) for name in ("merit", "norm", "length"))
+        to_stretches(s, z, U, sigma, V, x, trial, merit, length, self.accuracy)
+        w = self.stiffness[cut]
+        for _ in range(_MOST_TRIALS):
+            psi, p, H = elastic_stretches(part, cut, trial)
+            if self._principal is not None:
+                factors = self._c_v * self._principal[part.cells[cut]]
+                add_principal_damping(trial, self._stretches_before[cut], factors, p, H)
+            places = x, trial, sigma, w, psi, p, H, merit, norm, step, length
+            if not advance_stretches(*places, self.accuracy, self._principal is None):
+                break
+        from_stretches(s, U, sigma, x, V, z)
+
+    def forces(self, cut: slice | Ints, F: Floats, order: int) -> tuple[Floats, Floats]:
+        """∂Φ/∂F [Pa] at F (c, q, 3, 3) of some cells, and its derivative if order ≥ 2."""
+        part, c_v = self.part, self._c_v
+        psi, P, A = elastic_points(part, cut, F, 2 if self._elasticity else order)
+        if not self._dampings:
+            return P, A
+        elastic_P, elastic_A = P, A  # scratch that models may use too
+        P = point_array("local P", part, cut, 3, 3)
+        A = point_array("local A", part, cut, 6, 3, 3, wanted=order >= 2)
+        P[:], A[:] = elastic_P, elastic_A[: len(A)]
+        if self._elasticity:
+            kept = point_array("elastic P", part, cut, 3, 3)
+            kept_A = point_array("elastic A", part, cut, 6, 3, 3)
+            kept[:], kept_A[:] = elastic_P, elastic_A
+            elastic_P, elastic_A = kept, kept_A
+        rate = point_array("rate", part, cut, 3, 3)
+        np.subtract(F, self._before[cut], out=rate)
+        rate *= c_v
+        points = Points(part, cut, F, rate, elastic_P, elastic_A)
+        for model in self._dampings:
+            add = model.add_tangent_points if order >= 2 else model.add_points
+            add(points, PointSums(psi, P, A, order=order, factor=c_v))
+            if self._dissipation is not Dissipation.BALANCE:
+                model.add_shape_gradient_points(points, P, 1 / c_v)
+            if self._dissipation is Dissipation.SECOND_ORDER:
+                start = Points(part, cut, F, self._start_rate[cut], elastic_P, elastic_A)
+                model.add_shape_gradient_points(start, P, -1 / c_v)
+        return P, A
+
+
+def _principal_alone(
+    dampings: Sequence[BoundCellDamping], dissipation: Dissipation
+) -> Floats | None:
+    """β of principal strain damping (cells,) where it is all there is, in the form of Eq. 53."""
+    if len(dampings) != 1 or dissipation is Dissipation.BALANCE:
+        return None
+    model = dampings[0]
+    return model.beta if isinstance(model, BoundPrincipalStrain) and model.is_plain else None
+
+
+def least_stiffness(part: Part, dampings: Sequence[BoundCellDamping], c_v: float) -> Floats:
+    """The least second derivative of Φ [Pa] over all strains of the rest shape, (cells,)."""
+    whole = slice(0, len(part.cells))
+    F = np.zeros((*part.weights.shape, 3, 3))
+    F[:] = np.eye(3)
+    A = np.zeros((*F.shape[:2], 6, 3, 3))
+    psi, P = np.zeros(F.shape[:2]), np.zeros_like(F)
+    lam, mu = part.lame
+    part.material.evaluate(F, lam, mu, psi, P, A, 2)
+    rest = Points(part, whole, F, np.zeros_like(F), P, A.copy())
+    for model in dampings:
+        model.add_points(rest, PointSums(psi, P, A, order=2, factor=c_v))
+    least = np.linalg.eigvalsh(_in_strains(A[:, 0]))[:, 0]
+    return np.asarray(np.maximum(least, 1e-3 * mu), dtype=float)
+
+
+def _in_strains(A: Floats) -> Floats:
+    """The symmetric part of a stress derivative (c, 6, 3, 3) in an orthonormal basis, (c, 6, 6)."""
+    full = np.empty((len(A), 3, 3, 3, 3))  # ∂P_ij/∂F_kl
+    s = 0
+    for j in range(3):
+        for l in range(j, 3):
+            full[:, :, j, :, l] = A[:, s]
+            full[:, :, l, :, j] = A[:, s].transpose(0, 2, 1)
+            s += 1
+    basis = []
+    for i in range(3):
+        for j in range(i, 3):
+            e = np.zeros((3, 3))
+            e[i, j] = e[j, i] = 1.0 if i == j else np.sqrt(0.5)
+            basis.append(e)
+    B = np.array(basis)
+    moduli: Floats = np.einsum("aij,cijkl,bkl->cab", B, full, B, optimize=True)
+    return moduli

@@ -1,0 +1,193 @@
+"""Takes the force balance of a body apart into local terms and what is outside of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from supple.bodies.cloth import Cloth
+from supple.bodies.elastic_body import ElasticBody
+from supple.bodies.shape import Shape
+from supple.bodies.solid import Body
+from supple.bodies.springs import SpringNetwork
+from supple.contact.contact_forces import ContactForces
+from supple.contact.contacts import Contacts
+from supple.core.errors import InputError
+from supple.core.sparse import BlockPattern, LowRank, joined
+from supple.core.types import Floats, Ints
+from supple.damping import BoundDamping
+from supple.damping.cloth_rate import BoundClothStrainRate
+from supple.damping.power_law import BoundStretchPower
+from supple.damping.spring_rate import BoundSpringStrainRate
+from supple.dynamics.splitting.body_terms import BodyTerms
+from supple.dynamics.splitting.cells import CellTerms
+from supple.dynamics.splitting.cloth import ClothTerms
+from supple.dynamics.splitting.contact import ContactTerms
+from supple.dynamics.splitting.springs import SpringTerms
+from supple.dynamics.splitting.stretches import StretchTerms
+from supple.integrators import Stage
+from supple.solvers.splitting import Dissipation, LocalTerms, SplitOptions, Splitting
+
+_CONTACT_WEIGHT = 1.0  # times the matrix's diagonal at the vertex, by experiment
+_DRY_WEIGHT = 10.0  # times the weight of the cell's elasticity, likewise
+
+
+class Splitter:
+    """Local terms for the cells; damping that is not a sum over cells stays outside."""
+
+    def __init__(
+        self,
+        body: ElasticBody,
+        damping: Sequence[BoundDamping],
+        pattern: BlockPattern,
+        places: Sequence[Ints],
+        contact: ContactForces | None,
+    ) -> None:
+        self._contact = contact
+        self._body, self._pattern, self._places = body, pattern, places
+        found = [model.in_cells() for model in damping]
+        there = [model for model in found if model is not None]
+        self._dry = [
+            model for model in there if isinstance(model, BoundStretchPower) and model.is_dry
+        ]
+        self._in_cells = [model for model in there if model not in self._dry]
+        self._of_springs: list[BoundSpringStrainRate] = []
+        self._of_cloth: list[BoundClothStrainRate] = []
+        self._bending = body.bound_bending if isinstance(body, Cloth) else None
+        wide = iter(places[1:])
+        self._outside: list[tuple[BoundDamping, Ints]] = []
+        for model in damping:
+            where = places[0] if model.pattern is None else next(wide)
+            rest = model.outside_cells()
+            if isinstance(rest, BoundClothStrainRate):
+                self._of_cloth.append(rest)
+                rest = rest.of_hinges_alone()
+            if isinstance(rest, BoundSpringStrainRate):
+                self._of_springs.append(rest)
+            elif rest is not None:
+                self._outside.append((rest, where))
+        self._matrices = 0
+        self._kept: tuple[tuple[float, ...], Floats, LowRank | None] | None = None
+        self._terms: tuple[tuple[object, ...], list[BodyTerms]] | None = None
+
+    def split(
+        self,
+        stage: Stage,
+        starts: Sequence[Floats],
+        options: SplitOptions,
+        *,
+        u_v: Floats,
+        start_velocity: Floats,
+    ) -> Splitting:
+        """The stage as a sum; local variables start where the last stage ended, with its stress.
+
+        Rates are counted from ``u_v`` (n, 3), that of the stage but for held components.
+        """
+        latest = starts[-1]
+        terms: list[LocalTerms] = []
+        for term in self._body_terms(stage, options):
+            term.begin(stage, u_v, start_velocity)
+            term.set_weight(options.weight)
+            terms.append(term)
+        near = b""
+        if self._contact is not None and self._contact.contacts.pairs.count:
+            terms.append(self._contact_terms(stage, self._contact.contacts, terms))
+            near = self._contact.contacts.pairs.vertex.tobytes()
+        start = []
+        for local in terms:
+            place = np.empty(local.shape)
+            local.gather(starts[0] if isinstance(local, ContactTerms) else latest, place)
+            start.append(place)
+        scalars = stage.c_a * self._body.mass_values
+        if self._bending is not None:
+            scalars += self._bending.blocks
+        blocks: Floats | None = None
+        low_rank: LowRank | None = None
+        if self._outside:
+            blocks, low_rank = self._outside_matrix(stage, latest)
+            multiples = blocks[:, 0, 0]
+            if (blocks == multiples[:, None, None] * np.eye(3)).all():  # damping of the mass alone
+                scalars, blocks = scalars + multiples[self._places[0]], None
+        return Splitting(
+            terms=terms,
+            matrix_key=(*_rounded(stage.c_v, stage.c_a), options.weight, self._matrices, near),
+            scalars=scalars,
+            places=self._places[0],
+            blocks=blocks,
+            low_rank=low_rank,
+            start=start,
+        )
+
+    def _contact_terms(
+        self, stage: Stage, contacts: Contacts, others: Sequence[LocalTerms]
+    ) -> ContactTerms:
+        """Weighed like what holds a vertex otherwise."""
+        values = stage.c_a * self._body.mass_values
+        for term in others:
+            term.add_matrix(values)
+        diagonal = self._body.pattern.indptr[:-1]
+        weights = _CONTACT_WEIGHT * values[diagonal[contacts.pairs.vertex]]
+        return ContactTerms(contacts, weights, stage, diagonal)
+
+    def _body_terms(self, stage: Stage, options: SplitOptions) -> list[BodyTerms]:
+        key = (_rounded(stage.c_v), options.dissipation)
+        if self._terms is None or self._terms[0] != key:
+            self._terms = key, self._new_body_terms(stage.c_v, options.dissipation)
+        return self._terms[1]
+
+    def _new_body_terms(self, c_v: float, dissipation: Dissipation) -> list[BodyTerms]:
+        body = self._body
+        if isinstance(body, SpringNetwork):
+            viscosity = sum((m.viscosity for m in self._of_springs), np.zeros(body.n_cells))
+            return [SpringTerms(body, viscosity, c_v=c_v)]
+        if isinstance(body, Cloth):
+            viscosity = sum((m.viscosity for m in self._of_cloth), np.zeros((body.n_cells, 3, 3)))
+            return [ClothTerms(body, viscosity, c_v=c_v)]
+        if not isinstance(body, Body):
+            raise InputError(f"ADMM cannot take a {type(body).__name__} apart; use Newton()")
+        terms: list[BodyTerms] = []
+        for part in body.parts:
+            cells = CellTerms(part, self._in_cells, c_v=c_v, dissipation=dissipation)
+            firm = _DRY_WEIGHT * cells.stiffness
+            terms += [cells, *(StretchTerms(part, dry, firm, c_v=c_v) for dry in self._dry)]
+        return terms
+
+    def outside_elasticity(self, u: Floats) -> Floats:
+        """∇U [N] of the bending of cloth, which is in no term, (n, 3)."""
+        force = np.zeros_like(u)
+        if self._bending is not None:
+            self._bending.add(self._body.mesh.vertices + u, factors=None, gradient=force)
+        return force
+
+    def outside_damping(self, u: Floats, v: Floats) -> Floats:
+        """∇₂R [N] of the damping outside the cells, (n, 3)."""
+        total = np.zeros_like(u)
+        if self._outside:
+            shape = Shape(self._body, u, order=1)
+            for model, _ in self._outside:
+                total += model.evaluate(shape, v)[1]
+        return total
+
+    def _outside_matrix(self, stage: Stage, u: Floats) -> tuple[Floats, LowRank | None]:
+        """c_v ∂∇₂R/∂v of that damping where the stage starts, on the whole pattern."""
+        if self._kept is not None and self._kept[0] == _rounded(stage.c_v):
+            return self._kept[1:]
+        shape, v = Shape(self._body, u, order=2), stage.velocity(u)
+        blocks = np.zeros((self._pattern.n_blocks, 3, 3))
+        factors = []
+        for model, places in self._outside:
+            share = np.zeros((len(places), 3, 3))
+            model.add_matrix(shape, v, stage.c_v, share, definite=True)
+            blocks[places] += share
+            factors.append(model.low_rank(shape, v))
+        low_rank = joined(factors, stage.c_v)
+        constant = all(m.is_linear and not m.depends_on_shape for m, _ in self._outside)
+        self._kept = (_rounded(stage.c_v), blocks, low_rank) if constant else None
+        self._matrices += 1
+        return blocks, low_rank
+
+
+def _rounded(*numbers: float) -> tuple[float, ...]:
+    """Numbers as keys: the stages of TR-BDF2 agree to rounding only."""
+    return tuple(float(f"{number:.12e}") for number in numbers)

@@ -1,0 +1,130 @@
+"""One step: the stages of a rule, solved one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+
+from supple.contact.impacts import Impact
+from supple.core.errors import StepFailed
+from supple.core.types import Floats
+from supple.dynamics.problem import Dynamics
+from supple.integrators import BackwardEuler, ExplicitIntegrator, ImplicitIntegrator, State
+from supple.solvers.interface import BoundSolver, BoundStageSolver, NotPositiveDefinite, StageSolver
+from supple.solvers.linear.conjugate_gradients import ConjugateGradients
+
+External = Callable[[float], Floats]
+"""External force [N] on every vertex, (n, 3), as a function of time [s]."""
+
+
+class Stepper:
+    """Takes a body with its dynamics from one state to the next."""
+
+    def __init__(self, dynamics: Dynamics, solver: StageSolver) -> None:
+        self._dynamics, self._options, self._body = dynamics, solver, dynamics.body
+
+    @cached_property
+    def solver(self) -> BoundStageSolver:
+        """Bound when an implicit step first needs it: that may analyse a large matrix."""
+        return self._options.bind(self._dynamics)
+
+    @cached_property
+    def _mass_solver(self) -> BoundSolver:
+        solver = ConjugateGradients().bind(self._body.pattern, self._body.free)
+        solver.take(self._body.mass_values)
+        return solver
+
+    def implicit(
+        self,
+        rule: ImplicitIntegrator,
+        now: State,
+        before: State | None,
+        dt: float,
+        external: External,
+    ) -> State:
+        """The state ``dt`` after ``now``; ``before`` is the one a step earlier, if it counts."""
+        held = self._body.held
+        stages = rule.stages(now, before, dt)
+        stage = next(stages)
+        latest = now.u
+        while True:
+            self._dynamics.begin(stage, external(stage.time), now, latest)
+            starts = [np.where(self._body.free, u, latest) for u in (stage.guess, latest)]
+            for start in starts:
+                held.place(start, stage.time)
+            solution = stage.state(self.solver.solve(stage, starts))
+            held.set_velocity(solution.v, stage.time)
+            held.set_acceleration(solution.acceleration, stage.time)
+            latest = solution.u
+            self._dynamics.note_contacts(solution.u)
+            try:
+                stage = stages.send(solution)
+            except StopIteration:
+                return solution
+
+    def through(
+        self,
+        impact: Impact,
+        rule: ImplicitIntegrator,
+        now: State,
+        before: State | None,
+        dt: float,
+        external: External,
+    ) -> State:
+        """A step with an impact: up to it by the rule, then on by BackwardEuler.
+
+        Rules of second order throw back what they meet (dissipative optimization, §8);
+        BackwardEuler does not, and a bounce that is wanted can be asked of it.
+        """
+        if impact.delay > 0:
+            now = self.implicit(rule, now, before, impact.delay, external)
+        try:
+            self._dynamics.set_bounces(impact.speeds)
+            after = self.implicit(BackwardEuler(), now, None, dt - impact.delay, external)
+            after = self._dynamics.end_step(after)
+        finally:
+            self._dynamics.set_bounces({})
+        return replace(after, a=None)  # the impact is over: the next step finds out anew
+
+    def explicit(
+        self, rule: ExplicitIntegrator, now: State, dt: float, external: External
+    ) -> State:
+        """The same by a rule that needs accelerations alone."""
+        unstable = StepFailed(
+            "the explicit integrator is unstable",
+            time=now.time + dt,
+            residual=float("inf"),
+            advice="Try a much smaller dt, or an implicit integrator such as TRBDF2().",
+        )
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                after = rule.advance(now, dt, lambda t, u, v: self.acceleration(t, u, v, external))
+        except NotPositiveDefinite as error:  # forces so large that the mass solve overflows
+            raise unstable from error
+        except StepFailed as error:
+            if self._dynamics.shape_at(now.u).energy < np.inf:  # sound at the start of the step
+                raise unstable from error
+            raise
+        if not (np.isfinite(after.u).all() and np.isfinite(after.v).all()):
+            raise unstable
+        self._body.held.place(after.u, after.time)
+        self._body.held.set_velocity(after.v, after.time)
+        return after
+
+    def acceleration(self, time: float, u: Floats, v: Floats, external: External) -> Floats:
+        """a with M a = f − ∇₂R − ∇U, held components following their supports."""
+        dynamics = self._dynamics
+        force = external(time) - dynamics.conservative_force(u) - dynamics.damping_force(u, v)
+        if not np.isfinite(force).all():
+            raise StepFailed(
+                "the forces are not finite at the start of the step",
+                time=time,
+                residual=float("inf"),
+                advice="A cell may be inside out; check the initial displacements.",
+            )
+        held = np.zeros_like(u)
+        self._body.held.set_acceleration(held, time)
+        return held + self._mass_solver.solve(force - self._body.mass_times(held))

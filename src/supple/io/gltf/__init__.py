@@ -1,0 +1,1 @@
+"""glTF: motions and characters, in and out."""

@@ -1,0 +1,157 @@
+"""The parts of a glTF file: arrays in one buffer, and obstacles as nodes of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pygltflib as gl
+from numpy.typing import NDArray
+
+from supple.core.types import Floats
+from supple.io.obstacle_surfaces import GREY, DrawnObstacle
+from supple.io.surfaces import Shading
+
+_OBSTACLE = "obstacle"
+
+
+class GltfFile:
+    """Collects arrays as accessors, each in a buffer view of its own."""
+
+    def __init__(self) -> None:
+        self._accessors: list[gl.Accessor] = []
+        self._views: list[gl.BufferView] = []
+        self._data = bytearray()
+
+    def vectors(self, array: Floats, *, drawn: bool = True) -> int:
+        target = gl.ARRAY_BUFFER if drawn else None
+        return self._add(array.astype("<f4"), gl.FLOAT, gl.VEC3, target, bounded=drawn)
+
+    def pairs(self, array: Floats) -> int:
+        return self._add(array.astype("<f4"), gl.FLOAT, gl.VEC2, gl.ARRAY_BUFFER)
+
+    def quaternions(self, array: Floats, *, drawn: bool = False) -> int:
+        target = gl.ARRAY_BUFFER if drawn else None
+        return self._add(array.astype("<f4"), gl.FLOAT, gl.VEC4, target)
+
+    def bones(self, array: NDArray[np.int64]) -> int:
+        return self._add(array.astype("<u2"), gl.UNSIGNED_SHORT, gl.VEC4, gl.ARRAY_BUFFER)
+
+    def matrices(self, array: Floats) -> int:
+        return self._add(array.swapaxes(1, 2).astype("<f4"), gl.FLOAT, gl.MAT4, None)
+
+    def scalars(self, array: NDArray[np.floating[Any]], *, bounded: bool = False) -> int:
+        return self._add(array.astype("<f4"), gl.FLOAT, gl.SCALAR, None, bounded=bounded)
+
+    def indices(self, triangles: NDArray[np.int64]) -> int:
+        # The largest value of a type is kept for restarting strips.
+        small = triangles.max() < 65535
+        dtype, kind = ("<u2", gl.UNSIGNED_SHORT) if small else ("<u4", gl.UNSIGNED_INT)
+        flat = triangles.ravel().astype(dtype)
+        return self._add(flat, kind, gl.SCALAR, gl.ELEMENT_ARRAY_BUFFER)
+
+    def _add(
+        self, array: NDArray[Any], kind: int, shape: str, target: int | None, bounded: bool = False
+    ) -> int:
+        self._data += bytes(-len(self._data) % 4)
+        data = array.tobytes()
+        view = gl.BufferView(
+            buffer=0, byteOffset=len(self._data), byteLength=len(data), target=target
+        )
+        accessor = gl.Accessor(
+            bufferView=len(self._views), componentType=kind, count=len(array), type=shape
+        )
+        if bounded:
+            rows = array.reshape(len(array), -1)
+            accessor.min, accessor.max = rows.min(axis=0).tolist(), rows.max(axis=0).tolist()
+        self._data += data
+        self._views.append(view)
+        self._accessors.append(accessor)
+        return len(self._accessors) - 1
+
+    def bytes(self, document: gl.GLTF2) -> bytes:
+        self._data += bytes(-len(self._data) % 4)
+        document.accessors, document.bufferViews = self._accessors, self._views
+        document.buffers = [gl.Buffer(byteLength=len(self._data))]
+        document.set_binary_blob(bytes(self._data))
+        return b"".join(document.save_to_bytes())
+
+
+def plain_material(name: str, color: tuple[float, float, float]) -> gl.Material:
+    """A matt material of one colour, linear, 0…1."""
+    return gl.Material(
+        name=name,
+        doubleSided=True,
+        alphaCutoff=None,
+        pbrMetallicRoughness=gl.PbrMetallicRoughness(
+            baseColorFactor=[*map(float, color), 1.0],
+            metallicFactor=0.0,
+            roughnessFactor=0.6,
+        ),
+    )
+
+
+def add_obstacle(
+    document: gl.GLTF2, file: GltfFile, obstacle: DrawnObstacle, crease: float, times: int
+) -> None:
+    """Adds an obstacle as a child of the first node; ``times`` is the accessor of the frames."""
+    shading = Shading.cut(obstacle.vertices, obstacle.triangles, crease)
+    primitive = gl.Primitive(
+        attributes=gl.Attributes(
+            POSITION=file.vectors(obstacle.vertices[shading.source]),
+            NORMAL=file.vectors(shading.normals(obstacle.vertices)),
+        ),
+        indices=file.indices(shading.triangles),
+        material=obstacle_material(document),
+    )
+    index = add_obstacle_mesh(document, obstacle.name, primitive)
+    if obstacle.rotations is None or obstacle.translations is None:
+        return
+    turns, node = _quaternions(obstacle.rotations), document.nodes[index]
+    node.rotation, node.translation = turns[0].tolist(), obstacle.translations[0].tolist()
+    add_channel(document, index, "rotation", times, file.quaternions(turns))
+    shifts = file.vectors(obstacle.translations, drawn=False)
+    add_channel(document, index, "translation", times, shifts)
+
+
+def obstacle_material(document: gl.GLTF2) -> int:
+    """The index of the material of all obstacles."""
+    names = [material.name for material in document.materials]
+    if _OBSTACLE not in names:
+        linear = tuple(channel**2.2 for channel in GREY)
+        document.materials.append(plain_material(_OBSTACLE, linear))
+        return len(names)
+    return names.index(_OBSTACLE)
+
+
+def add_obstacle_mesh(
+    document: gl.GLTF2, name: str, primitive: gl.Primitive, targets: int = 0
+) -> int:
+    """Adds triangles of an obstacle, with so many morph targets; the index of their node."""
+    node = len(document.nodes)
+    document.nodes.append(gl.Node(name=name, mesh=len(document.meshes)))
+    document.meshes.append(gl.Mesh(name=name, primitives=[primitive], weights=[0.0] * targets))
+    document.nodes[0].children.append(node)
+    return node
+
+
+def add_channel(document: gl.GLTF2, node: int, path: str, times: int, output: int) -> None:
+    """Adds that ``path`` of a node goes through an accessor's values at those of ``times``."""
+    if not document.animations:
+        document.animations = [gl.Animation(name="motion", samplers=[], channels=[])]
+    animation = document.animations[0]
+    target = gl.AnimationChannelTarget(node=node, path=path)
+    animation.channels.append(gl.AnimationChannel(sampler=len(animation.samplers), target=target))
+    animation.samplers.append(
+        gl.AnimationSampler(input=times, output=output, interpolation=gl.ANIM_LINEAR)
+    )
+
+
+def _quaternions(rotations: Floats) -> Floats:
+    """Quaternions (T, 4), x, y, z, w, each on the side of the one before."""
+    from scipy.spatial.transform import Rotation  # slow to import
+
+    turns: Floats = Rotation.from_matrix(rotations).as_quat()
+    flips = np.where(np.einsum("ti,ti->t", turns[1:], turns[:-1]) < 0, -1.0, 1.0)
+    turns[1:] *= np.cumprod(flips)[:, None]
+    return turns

@@ -1,0 +1,150 @@
+"""glTF: a motion as a surface with morph targets, which plays in any viewer.
+
+The positions of a motion mostly lie close to a few directions, found by principal components:
+
+    x(t) ≈ x(0) + Σ w_k(t) d_k
+
+The d_k become morph targets and the w_k(t) the animation, so a file holds a few shapes instead of
+every frame.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pygltflib as gl
+
+from supple.contact import Obstacle
+from supple.core.errors import InputError
+from supple.core.files import replacing
+from supple.core.types import Floats, Progress
+from supple.dynamics.motion import Motion
+from supple.io.gltf.file import (
+    GltfFile,
+    add_channel,
+    add_obstacle,
+    add_obstacle_mesh,
+    obstacle_material,
+)
+from supple.io.gltf.morph import Morph, compress, morphing_lines, morphing_triangles
+from supple.io.gltf.parts import Part, add_part, yarn_parts
+from supple.io.obstacle_surfaces import drawn_obstacles
+from supple.io.surfaces import moving_surface
+from supple.io.yarn_surfaces import SAMPLES
+from supple.mesh import Embedding, SpringMesh, YarnMesh
+
+_HALF = float(np.sqrt(0.5))
+# glTF is y-up: a z-up scene is turned by −90° about x (quaternion x, y, z, w).
+_TURNS: dict[str, list[float] | None] = {"z": [-_HALF, 0.0, 0.0, _HALF], "y": None}
+
+
+@dataclass(frozen=True)
+class GltfReport:
+    """What a glTF export reached.
+
+    Attributes: ``targets``, number of morph targets, of the part that has most; ``max_error`` [m],
+    how far a vertex of the file is from the motion at most, over all frames; ``bytes``, size of the
+    file.
+    """
+
+    targets: int
+    max_error: float
+    bytes: int
+
+
+def write_gltf(
+    motion: Motion,
+    path: str | os.PathLike[str],
+    *,
+    skin: Embedding | None = None,
+    tolerance: float = 1e-3,
+    targets: int = 24,
+    crease: float = 40.0,
+    color: tuple[float, float, float] = (0.72, 0.74, 0.78),
+    up: Literal["z", "y"] = "z",
+    name: str = "body",
+    sides: int | None = None,
+    samples: int = SAMPLES,
+    obstacles: Sequence[Obstacle] = (),
+    progress: Progress | None = None,
+) -> GltfReport:
+    """Writes a motion as a ``.glb`` file, its boundary, a skin embedded in it, springs or yarns.
+
+    Args:
+        motion: What to show; its first frame becomes the time 0 of the file.
+        path: The file, ``*.glb``.
+        skin: A surface embedded in the motion's mesh, to be shown instead of its boundary.
+        tolerance: How far vertices may be off, as a share of the bounding box's diagonal.
+        targets: Most morph targets to use; some game engines stop at 8, browsers do not. If this
+            is too few for ``tolerance``, the report says how far vertices are off.
+        crease: Edges that bend by more than this at rest look sharp [degrees].
+        color: Red, green and blue of the material, linear, 0…1; yarns have their own.
+        up: The axis of the motion that points up; glTF has y.
+        name: Of the body in the file.
+        sides: Of the tubes that yarns are drawn as, 6 unless given; with 0 they are lines, in a far
+            smaller file, and so they are by default where tubes had more than 200,000 vertices.
+        samples: Pieces of a yarn from crossing to crossing.
+        obstacles: What the body met, each a node of its own, moving or not.
+        progress: Called as ``progress(done, total, what)``.
+    """
+    if not tolerance > 0:
+        raise InputError(f"tolerance={tolerance} must be more than 0, e.g. 1e-3")
+    if targets < 1:
+        raise InputError(f"targets={targets} must be at least 1, e.g. 24")
+    if up not in _TURNS:
+        raise InputError(f"up={up!r} must be 'z' or 'y'")
+    if len(color) != 3 or not all(0 <= channel <= 1 for channel in color):
+        raise InputError(f"color={color} must be three numbers between 0 and 1")
+    times = (motion.times - motion.times[0]).astype(np.float32)
+    if not (np.diff(times) > 0).all():
+        raise InputError("frames are too close in time for glTF's single precision; leave some out")
+
+    def compressed(positions: Floats) -> Morph:
+        diagonal = float(np.linalg.norm(np.ptp(positions[0], axis=0)))
+        return compress(positions, tolerance=tolerance * diagonal, targets=targets)
+
+    file = GltfFile()
+    if isinstance(motion.mesh, SpringMesh) and skin is None:
+        morph = compressed(motion.positions)
+        parts = [Part(name, morphing_lines(file, morph, motion.mesh.edges), morph, color)]
+    elif isinstance(motion.mesh, YarnMesh) and skin is None:
+        parts = yarn_parts(file, motion, compressed, samples, sides, progress)
+    else:
+        surface = moving_surface(motion, skin)
+        shown = surface.rest, surface.triangles, surface.positions
+        triangles, morph = morphing_triangles(
+            file, *shown, compressed, crease, textures=surface.textures, progress=progress
+        )
+        parts = [Part(name, triangles, morph, color)]
+    document = gl.GLTF2(
+        asset=gl.Asset(version="2.0", generator="Supple"),
+        scene=0,
+        scenes=[gl.Scene(name="scene", nodes=[0])],
+        nodes=[gl.Node(name=f"{name} ({up} up)", rotation=_TURNS[up], children=[])],
+    )
+    drawn = drawn_obstacles(obstacles, motion)
+    moves = any(len(part.morph.shapes) for part in parts)
+    moves = moves or any(obstacle.frames > 1 for obstacle in drawn)
+    clock = file.scalars(times, bounded=True) if moves else -1
+    for part in parts:
+        add_part(document, file, part, clock)
+    for obstacle in drawn:
+        if obstacle.positions is None:
+            add_obstacle(document, file, obstacle, crease, clock)
+            continue
+        shown = obstacle.vertices, obstacle.triangles, obstacle.positions
+        material = obstacle_material(document)
+        triangles, changes = morphing_triangles(file, *shown, compressed, crease, material=material)
+        node = add_obstacle_mesh(document, obstacle.name, triangles, len(changes.shapes))
+        if len(changes.shapes):
+            add_channel(document, node, "weights", clock, file.scalars(changes.weights.ravel()))
+    data = file.bytes(document)
+    with replacing(path) as temporary:
+        temporary.write_bytes(data)
+    count = max(len(part.morph.shapes) for part in parts)
+    error = max(part.morph.max_error for part in parts)
+    return GltfReport(targets=count, max_error=error, bytes=len(data))

@@ -1,0 +1,1 @@
+"""A page in which a reduced model lives."""

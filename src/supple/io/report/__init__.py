@@ -1,0 +1,1 @@
+"""Pages that tell of runs, designs and characters."""

@@ -1,0 +1,244 @@
+"""A designed damping as one page: what was asked, what came of it, and how that looks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from html import escape
+from math import ceil
+from typing import Literal
+
+from supple.core.errors import InputError
+from supple.core.files import replacing
+from supple.core.types import Floats
+from supple.damping import ExampleDamping
+from supple.design import Fit, TargetResult
+from supple.io.report.design_pictures import ExamplePictures
+from supple.io.report.design_plots import curve_plots, decay_plots, name_of, run_colors, wish_of
+from supple.io.report.design_style import STYLE
+from supple.io.report.example_cards import CURVES_NOTE, example_cards, figures
+from supple.io.report.look import Look, Run, player, player_scripts
+from supple.io.report.page import page
+from supple.io.report.tracked import Tracked, moving_plots
+from supple.mesh import Embedding, VolumeMesh
+
+_STILL_SIZE = (174, 207)
+_EXAMPLE_SIZE = (240, 240)
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+def write_design_report(
+    path: str | os.PathLike[str],
+    *,
+    title: str,
+    summary: str = "",
+    mesh: VolumeMesh,
+    before: ExampleDamping,
+    fit: Fit,
+    linear: Fit | None = None,
+    skin: Embedding | None = None,
+    colors: Floats | None = None,
+    floor: float | None = None,
+    up: Literal["z", "y"] = "z",
+    facts: Sequence[tuple[str, str]] = (),
+    timings: Sequence[tuple[str, str]] = (),
+    runs: Sequence[Run] = (),
+    source: str = "",
+) -> None:
+    """Writes a page about a designed damping, which needs no other file and no network.
+
+    Args:
+        path: The file, ``*.html``; it appears whole or not at all.
+        title: Of the page.
+        summary: A sentence under the title.
+        mesh: Of the body, which its examples deform.
+        before: The damping that the design began with.
+        fit: What the design found.
+        linear: The best that constant strengths can do for the same targets, to compare with.
+        skin: A surface embedded in the mesh, to be drawn instead of its boundary.
+        colors: Red, green and blue of the skin's vertices in 0…1, (s, 3).
+        floor: Level [m] along ``up`` that shadows fall on, None for no shadow.
+        up: The axis that points up.
+        facts: Names and values that say what was designed.
+        timings: Names and values that say how long it took; the design's own time comes first.
+        runs: Motions of the mesh to play side by side, from before the design to after it.
+        source: Text to append, e.g. the scene file.
+    """
+    if up not in ("z", "y"):
+        raise InputError(f"up={up!r} must be 'z' or 'y'")
+    _check(mesh, before, fit, linear)
+    parts = [f"<header><h1>{escape(title)}</h1>"]
+    parts.append(f"<p>{escape(summary)}</p></header>" if summary else "</header>")
+    parts.append(_verdict(fit, linear))
+    scripts = ""
+    if runs:
+        stage, data = player(runs, Look.of(runs, skin, colors, floor, up, size=_STILL_SIZE))
+        parts.append(
+            stage + figures(moving_plots(runs, Tracked.of(runs[0].motion), run_colors(len(runs))))
+        )
+        scripts = player_scripts(data)
+    pictures = ExamplePictures.of(
+        mesh, before, skin=skin, colors=colors, floor=floor, up=up, size=_EXAMPLE_SIZE
+    )
+    frequencies = [_frequency(i, fit) for i in range(len(fit.damping.examples))]
+    parts.append("<h2>The examples</h2>" + example_cards(fit.damping, pictures, frequencies))
+    scripts += pictures.scripts
+    for heading, note, plots in (
+        ("How strongly each is damped", CURVES_NOTE, curve_plots(before, fit, linear)),
+        ("How each dies away", _DECAYS_NOTE, decay_plots(fit, linear)),
+    ):
+        parts.append(f'<h2>{heading}</h2><p class="note">{note}</p>{figures(plots)}')
+    parts.append("<h2>Asked and got</h2>" + _results(fit, linear))
+    parts.append("<h2>How long it took</h2>" + _pairs([_own_timing(fit), *timings]))
+    if facts:
+        parts.append("<h2>What was designed</h2>" + _pairs(facts))
+    if source:
+        parts.append(f"<details><summary>Scene file</summary><pre>{escape(source)}</pre></details>")
+    parts.append(f"<footer>Written by Supple {_version()}.</footer>")
+    with replacing(path) as temporary:
+        text = page(escape(title), "\n".join(parts), scripts, STYLE)
+        temporary.write_text(text, encoding="utf-8")
+
+
+_DECAYS_NOTE = (
+    "The body is let go from an example and followed for one cycle: through zero, to the other "
+    "side, and back. The ring marks what should be left then, the dotted line a steady way there."
+)
+
+
+def _check(mesh: VolumeMesh, before: ExampleDamping, fit: Fit, linear: Fit | None) -> None:
+    count = len(fit.damping.examples)
+    for name, damping in (
+        ("before", before),
+        ("linear", None if linear is None else linear.damping),
+    ):
+        if damping is not None and len(damping.examples) != count:
+            raise InputError(
+                f"{name} has {len(damping.examples)} examples, the fit {count}; give the damping "
+                "for the same examples"
+            )
+    if linear is not None and len(linear.report.results) != len(fit.report.results):
+        raise InputError(
+            f"linear has {len(linear.report.results)} targets, the fit "
+            f"{len(fit.report.results)}; fit it to the same targets"
+        )
+    for example in before.examples:
+        if example.shape.shape != mesh.vertices.shape:
+            raise InputError(
+                f"an example has shape {example.shape.shape}, the mesh {mesh.vertices.shape}; "
+                "give the mesh that the examples deform"
+            )
+
+
+def _verdict(fit: Fit, linear: Fit | None) -> str:
+    results = fit.report.results
+    met, count = [r for r in results if r.met], len(results)
+    wishes = "wish" if count == 1 else "wishes"
+    headline = f"{len(met)} of {count} {wishes} met"
+    if met:
+        worst = max(abs(r.error) for r in met)
+        headline += f", within {max(ceil(1000 * worst - 1e-9), 1) / 10:g} %"
+    says = []
+    if missed := count - len(met):
+        farthest = max(abs(r.error) for r in results if not r.met)
+        word = _NUMBERS[missed].capitalize() if missed < len(_NUMBERS) else str(missed)
+        if missed == 1:
+            says.append(f"{word} misses by {_percent(farthest)}; the table below says why.")
+        else:
+            says.append(f"{word} miss by up to {_percent(farthest)}; the table below says why.")
+    if linear is not None:
+        known = [abs(r.error) for r in linear.report.results if not r.after.is_failed]
+        off = max(known, default=1.0)
+        says.append(f"The best that linear damping can do misses by up to {_percent(off)}.")
+    style = "met" if not missed else "missed"
+    more = f"<p>{escape(' '.join(says))}</p>" if says else ""
+    return f'<section class="verdict {style}"><strong>{escape(headline)}</strong>{more}</section>'
+
+
+def _frequency(example: int, fit: Fit) -> str:
+    """How often the body swings along an example, as its gentlest test showed."""
+    mine = sorted(
+        (r for r in fit.report.results if r.example == example), key=lambda r: r.target.start
+    )
+    for result in mine:
+        for test in (result.before, result.after):
+            if test.oscillates:
+                return f"{1 / test.period:.3g} Hz"
+    return ""
+
+
+def _results(fit: Fit, linear: Fit | None) -> str:
+    head = [
+        "Example",
+        "Asked",
+        "Wanted",
+        "Before",
+        "Best linear",
+        "Reached",
+        "Error",
+        "Simulations",
+    ]
+    if linear is None:
+        head.remove("Best linear")
+    rows = []
+    for k, result in enumerate(fit.report.results):
+        other = None if linear is None else linear.report.results[k]
+        cells = _cells(result, other)
+        name = escape(name_of(fit.damping, result.example))
+        values = "".join(
+            f'<td data-name="{column}">{value}</td>'
+            for column, value in zip(head[1:], cells, strict=True)
+        )
+        style = "" if result.met else ' class="missed"'
+        rows.append(f"<tr{style}><th>{name}</th>{values}</tr>")
+        if not result.met:
+            reason = f"Not met: {result.reason}." if result.reason else "Not met."
+            wide = len(head) - 1
+            rows.append(
+                f'<tr class="reason"><td></td><td colspan="{wide}">{escape(reason)}</td></tr>'
+            )
+    top = "".join(f"<th>{column}</th>" for column in head)
+    return (
+        f'<div class="scroll"><table class="compare results"><thead><tr>{top}</tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def _cells(result: TargetResult, linear: TargetResult | None) -> list[str]:
+    target, before = result.target, result.before.residual
+    words = f"from {target.start:g}: {wish_of(target)}"
+    cells = [escape(words), f"{result.wanted:.4g}", f"{before:.4g}"]
+    if linear is not None:
+        cells.append(f"{linear.reached:.4g} <small>({_signed(linear.error)})</small>")
+    mark = "✓" if result.met else "✗"
+    cells.append(f"<b>{result.reached:.4g}</b> <i>{mark}</i>")
+    return [*cells, _signed(result.error), str(result.simulations)]
+
+
+def _own_timing(fit: Fit) -> tuple[str, str]:
+    report = fit.report
+    rounds = "one round" if report.rounds == 1 else f"{report.rounds} rounds"
+    return (
+        "Design",
+        f"{report.seconds:.2g} s: {report.simulations} simulations of one cycle, in {rounds} over "
+        "the targets",
+    )
+
+
+def _pairs(pairs: Sequence[tuple[str, str]]) -> str:
+    rows = "".join(f"<tr><th>{escape(k)}</th><td>{escape(v)}</td></tr>" for k, v in pairs)
+    return f"<table><tbody>{rows}</tbody></table>"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2g} %" if share < 0.995 else f"{100 * share:.0f} %"
+
+
+def _signed(error: float) -> str:
+    return f"{100 * error:+.2f} %".replace("-", "−")
+
+
+def _version() -> str:
+    from supple import __version__
+
+    return __version__

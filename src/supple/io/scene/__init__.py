@@ -1,0 +1,1 @@
+"""Scene files: what they may hold, and the objects that they describe."""

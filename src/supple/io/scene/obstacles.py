@@ -1,0 +1,252 @@
+"""The obstacles of a scene file: their shapes, and how they move."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from supple.contact import (
+    Box,
+    Capsule,
+    HeightField,
+    MeshObstacle,
+    Plane,
+    Rails,
+    SelfContact,
+    Sphere,
+)
+from supple.core.errors import InputError
+from supple.core.types import Floats
+from supple.io.scene.animated import animated_mesh, character
+from supple.io.scene.kinds import POSITIVE, VECTOR, construct
+from supple.io.scene.schema import (
+    MISSING,
+    Choice,
+    Either,
+    File,
+    Flag,
+    Kind,
+    Number,
+    Problems,
+    Row,
+    Table,
+    Text,
+    Whole,
+    listed,
+)
+from supple.mesh import read_surface
+
+_LENGTH = Number(unit="m")
+_SIZE = Number(0.0, above=True, unit="m")
+_MARGIN = Number(0.0, unit="m")
+_DURATION = Number(0.0, unit="s")
+
+MOVES = Table(
+    {
+        "velocity": VECTOR,
+        "turning": VECTOR,
+        "oscillation": Table(
+            {"amplitude": VECTOR, "frequency": POSITIVE}, required=("amplitude", "frequency")
+        ),
+        "times": Row(Number(unit="s"), least=2),
+        "positions": Row(VECTOR, least=2),
+        "rotations": Row(VECTOR, least=2),
+        "centre": VECTOR,
+    },
+    needs={
+        "centre": ("turning", "rotations"),
+        "times": ("positions",),
+        "positions": ("times",),
+        "rotations": ("times",),
+    },
+)
+"""How an obstacle moves."""
+
+
+def moving(given: Mapping[str, Any]) -> Rails:
+    """The rails of an obstacle whose table is this. Raises InputError."""
+    ways = [name for name in ("velocity", "oscillation", "times") if name in given]
+    if "turning" in given and "times" in given:
+        ways = ["turning", "times"]
+    if len(ways) > 1:
+        raise InputError(
+            f"got {' and '.join(ways)}; give velocity or oscillation, with turning or without, or "
+            "times and positions"
+        )
+    centre = given.get("centre", (0.0, 0.0, 0.0))
+    if "times" in given:
+        return Rails.keyframes(
+            given["times"], given["positions"], given.get("rotations"), centre=centre
+        )
+    made = Rails(centre=centre)
+    if "turning" in given:
+        made = Rails.turning(centre=centre, rate=given["turning"])
+    if "velocity" in given:
+        v = np.array(given["velocity"])
+        made = replace(made, position=lambda t: v * t, velocity=lambda t: v)
+    elif "oscillation" in given:
+        swing = given["oscillation"]
+        a, w = np.array(swing["amplitude"]), 2 * np.pi * swing["frequency"]
+        made = replace(
+            made,
+            position=lambda t: a * np.sin(w * t),
+            velocity=lambda t: w * a * np.cos(w * t),
+        )
+    elif "turning" not in given:
+        raise InputError(f"it is empty; give {listed(MOVES.fields)}")
+    return made
+
+
+def _height_field(*, file: Path | None = None, heights: Any = None, **options: Any) -> HeightField:
+    return HeightField(heights if file is None else _numbers(file), **options)
+
+
+def _mesh(*, file: Path, scale: float = 1.0, **options: Any) -> MeshObstacle:
+    position = np.array(options.pop("position", (0.0, 0.0, 0.0)))
+    surface = read_surface(file).scaled(scale)
+    return MeshObstacle(replace(surface, vertices=surface.vertices + position), **options)
+
+
+def _numbers(file: Path) -> Floats:
+    """A table of numbers: NumPy's .npy, or text with spaces or commas between them."""
+    try:
+        if file.suffix.lower() == ".npy":
+            loaded: Floats = np.load(file, allow_pickle=False)
+            return loaded
+        text = file.read_text(encoding="utf-8").replace(",", " ")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of no rows; HeightField tells
+            return np.loadtxt(text.splitlines(), ndmin=2)
+    except (ValueError, OSError) as error:
+        raise InputError(
+            f"file={file}: no table of numbers: {error}; give rows of heights along y, one for "
+            "each x, as text or .npy"
+        ) from error
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """The fields of a shape, and what makes an obstacle of them."""
+
+    fields: Mapping[str, Kind]
+    required: tuple[str, ...]
+    make: Callable[..., Any]
+    one_of: tuple[str, ...] = ()
+
+
+SHAPES: dict[str, _Shape] = {
+    "plane": _Shape({"normal": VECTOR, "offset": _LENGTH}, (), Plane),
+    "sphere": _Shape({"centre": VECTOR, "radius": _SIZE, "hollow": Flag()}, ("radius",), Sphere),
+    "box": _Shape({"centre": VECTOR, "size": Row(_SIZE, 3), "rotation": VECTOR}, ("size",), Box),
+    "capsule": _Shape(
+        {"start": VECTOR, "end": VECTOR, "radius": _SIZE}, ("start", "end", "radius"), Capsule
+    ),
+    "height_field": _Shape(
+        {
+            "file": File(),
+            "heights": Row(Row(_LENGTH, least=2), least=2),
+            "origin": VECTOR,
+            "spacing": Either((_SIZE, Row(_SIZE, 2)), "a length above 0 [m], or two for x and y"),
+        },
+        (),
+        _height_field,
+        ("file", "heights"),
+    ),
+    "mesh": _Shape(
+        {"file": File(), "scale": POSITIVE, "position": VECTOR, "hollow": Flag()},
+        ("file",),
+        _mesh,
+    ),
+    "animated_mesh": _Shape(
+        {
+            "file": File(),
+            "scale": POSITIVE,
+            "position": VECTOR,
+            "delay": Number(unit="s"),
+            "margin": _MARGIN,
+        },
+        ("file",),
+        animated_mesh,
+    ),
+    "character": _Shape(
+        {
+            "file": File(),
+            "scale": POSITIVE,
+            "up": Choice(("z", "y")),
+            "clip": Text(),
+            "repeat": Whole(),
+            "speed": POSITIVE,
+            "rate": POSITIVE,
+            "velocity": VECTOR,
+            "dressing": Table(
+                {
+                    "easing": _DURATION,
+                    "slim": Number(0.0, 1.0),
+                    "growing": _DURATION,
+                    "settling": _DURATION,
+                }
+            ),
+            "margin": _MARGIN,
+        },
+        ("file",),
+        character,
+    ),
+}
+"""Every shape that a scene may name."""
+
+_COMMON: dict[str, Kind] = {
+    "shape": Choice(tuple(SHAPES)),
+    "friction": Number(0.0),
+    "restitution": Number(0.0, 1.0),
+    "moves": MOVES,
+}
+
+
+@dataclass(frozen=True)
+class SelfContactOf(Kind):
+    """Contact of a body with itself: a table, or ``true`` for all that it has by default."""
+
+    def read(self, value: Any, path: str, problems: Problems) -> Any:
+        if isinstance(value, bool):
+            return SelfContact() if value else None
+        fields = {
+            "distance": _SIZE,
+            "friction": Number(0.0),
+            "stiffness": Number(0.0, above=True, unit="Pa"),
+            "sticking_speed": Number(0.0, above=True, unit="m/s"),
+        }
+        if not isinstance(value, dict):
+            return problems.got(path, value, f"true, or a table with {listed(fields)}")
+        read = Table(fields).read(value, path, problems)
+        return MISSING if read is MISSING else SelfContact(**read)
+
+
+@dataclass(frozen=True)
+class ObstacleOf(Kind):
+    """One obstacle by its ``shape``, with the fields of that beside it."""
+
+    def read(self, value: Any, path: str, problems: Problems) -> Any:
+        if not isinstance(value, dict):
+            return problems.got(path, value, 'a table such as { shape = "plane", friction = 0.4 }')
+        if "shape" not in value:
+            return problems.add(f"{path}.shape", f"is missing; give one of {listed(SHAPES)}")
+        name = _COMMON["shape"].read(value["shape"], f"{path}.shape", problems)
+        if name is MISSING:
+            return MISSING
+        shape = SHAPES[name]
+        table = Table({**_COMMON, **shape.fields}, shape.required, shape.one_of)
+        read = table.read(value, path, problems)
+        if read is MISSING:
+            return MISSING
+        options = {key: value for key, value in read.items() if key not in ("shape", "moves")}
+        if "moves" in read:
+            try:
+                options["motion"] = moving(read["moves"])
+            except InputError as error:
+                return problems.add(f"{path}.moves", str(error))
+        return construct(shape.make, options, path, problems)

@@ -1,0 +1,298 @@
+"""Scene files: a body, what holds and moves it, and for how long, as TOML."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from supple.bodies.cloth import Cloth
+from supple.bodies.solid import Body
+from supple.contact import SelfContact
+from supple.core.errors import InputError
+from supple.core.types import Floats, Progress
+from supple.damping import Damping, ExampleDamping
+from supple.damping.example import known_examples
+from supple.design import Unloading
+from supple.dynamics.simulation import Simulation
+from supple.dynamics.statics import static_shape
+from supple.integrators import TRBDF2, ExplicitIntegrator, Integrator
+from supple.io.report.run_report import floor_under
+from supple.io.scene import build as build
+from supple.io.scene.base import AnyScene, common_fields, up_axis
+from supple.io.scene.cloth import build_cloth, build_sheet
+from supple.io.scene.cloth_fields import CLOTH_SCENE, WOVEN_SCENE
+from supple.io.scene.damping import build_damping, example_names
+from supple.io.scene.design import DesignOptions, build_targets
+from supple.io.scene.fields import SCENE, SHEETS
+from supple.io.scene.initial import Initial, build_initial
+from supple.io.scene.schema import MISSING, Problems, Table
+from supple.io.scene.yarns import YarnScene, build_yarn_scene
+from supple.mesh import Mesh, VolumeMesh
+from supple.reduction import vibration_modes
+from supple.solvers import Newton
+from supple.solvers.interface import StageSolver
+
+__all__ = ["Initial", "Scene", "YarnScene", "load_scene", "schema_of", "up_axis"]
+
+_LARGEST = 1_000_000  # bytes of a scene file
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Scene(AnyScene):
+    """A scene of a solid, or of a sheet of cloth.
+
+    ``targets`` are what is asked of the damping, and ``design`` how to find one that does it.
+    """
+
+    body: Body | Cloth
+    loads: tuple[build.Load, ...]
+    initial: Initial
+    damping: Damping | tuple[Damping, ...] | None
+    integrator: Integrator
+    solver: StageSolver
+    self_contact: SelfContact | None = None
+    targets: tuple[Unloading, ...] = ()
+    design: DesignOptions = field(default_factory=DesignOptions)
+
+    @property
+    def mesh(self) -> Mesh:
+        return self.body.mesh
+
+    @property
+    def is_free(self) -> bool:
+        return bool(self.body.free.all())
+
+    @property
+    def floor(self) -> float | None:
+        return floor_under(self.body, up=self.up)
+
+    @property
+    def solid(self) -> Body:
+        """The body, where it is a solid. Raises InputError where it is cloth."""
+        if not isinstance(self.body, Body):
+            raise InputError(f"{self.path} is a scene of cloth, and this needs a solid")
+        return self.body
+
+    @property
+    def dampings(self) -> tuple[Damping, ...]:
+        """The damping, as any number of them that add up."""
+        if self.damping is None:
+            return ()
+        return self.damping if isinstance(self.damping, tuple) else (self.damping,)
+
+    @property
+    def by_example(self) -> ExampleDamping | None:
+        """The one damping that has examples."""
+        found = (d for d in self.dampings if isinstance(d, ExampleDamping) and d.examples)
+        return next(found, None)
+
+    def force(self, time: float) -> Floats:
+        """All loads that act at ``time`` [s], (n, 3) [N]."""
+        total = np.zeros_like(self.body.mesh.vertices)
+        for load in self.loads:
+            if load.start <= time < load.end:
+                total += load.force
+        return total
+
+    def simulation(self, *, at_start: bool = True, progress: Progress | None = None) -> Simulation:
+        made = Simulation(
+            self.body,
+            damping=self.damping,
+            integrator=self.integrator,
+            solver=self.solver,
+            dt=self.dt,
+            gravity=self.gravity,
+            force=self.force if self.loads else None,
+            obstacles=self.obstacles,
+            self_contact=self.self_contact,
+        )
+        if at_start:
+            u, v = self._start(progress)
+            made.state.u, made.state.v = u, v
+        return made
+
+    def _start(self, progress: Progress | None) -> tuple[Floats, Floats]:
+        X, given = self.body.mesh.vertices, self.initial
+        u = np.zeros_like(X)
+        if given.equilibrium:
+            u = static_shape(self.body, self.force(0.0), gravity=self.gravity, progress=progress)
+        if given.mode is not None:
+            modes = vibration_modes(self.solid, given.mode, at=u if given.equilibrium else None)
+            shape = modes.shapes[given.mode - 1]
+            u = u + given.amplitude / np.linalg.norm(shape, axis=1).max() * shape
+        if given.example is not None:
+            damping = self.by_example
+            if damping is None:
+                raise InputError(f"there is no example {given.example!r} to start from")
+            u = u if given.equilibrium or damping.about is None else damping.about
+            shape = damping.examples[damping.index(given.example)].shape
+            u = np.where(self.body.free, u + given.excitation * shape, u)
+        x = X + u
+        share = self.body.mass_times(np.ones_like(X))
+        centre = (share * x).sum(axis=0) / share.sum(axis=0)
+        v = np.array(given.velocity) + np.cross(given.rotation, x - centre)
+        return u, np.where(self.body.free, v, 0.0)
+
+
+def load_scene(
+    path: str | os.PathLike[str],
+    *,
+    recorded: VolumeMesh | None = None,
+    changes: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+) -> Scene | YarnScene:
+    """Reads a scene file and builds what it describes.
+
+    ``recorded``: the mesh of an earlier run of this scene, taken where the scene fills a surface
+    with tets, for no two fillings are the same. ``changes`` are tables to take instead of those of
+    the file, such as {"solver": {"method": "admm"}}; an empty one leaves a table out, and
+    "obstacles" are added to those of the file. ``progress`` hears of the search for the shapes of
+    examples.
+
+    Raises InputError that names the file and, at once, every field that cannot be used, with what
+    was got and what is allowed.
+    """
+    file = Path(path)
+    text = _text(file)
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{file} is not TOML: {error}") from error
+    except RecursionError as error:
+        raise InputError(f"{file} is not a scene: its arrays are nested too deeply") from error
+    table = _changed(table, changes or {})
+    problems = Problems(file.parent)
+    try:
+        plan = schema_of(table).read(table, "", problems)
+    except RecursionError as error:
+        raise InputError(f"{file} is not a scene: its tables are nested too deeply") from error
+    if plan is MISSING:
+        raise _refused(file, problems)
+    if "woven" in plan:
+        scene = build_yarn_scene(file, text, plan, problems)
+        if scene is None:
+            raise _refused(file, problems)
+        return scene
+    return _built(file, text, plan, problems, recorded, progress)
+
+
+def schema_of(table: Mapping[str, Any]) -> Table:
+    """What a scene file with these tables may hold."""
+    if "woven" in table:
+        return WOVEN_SCENE
+    mesh = table.get("mesh")
+    return CLOTH_SCENE if isinstance(mesh, dict) and set(SHEETS) & set(mesh) else SCENE
+
+
+def _changed(table: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    made = {key: value for key, value in table.items() if key not in changes or changes[key]}
+    made |= {key: value for key, value in changes.items() if value}
+    before = table.get("obstacles", [])
+    if "obstacles" in changes and isinstance(before, list):
+        made["obstacles"] = [*before, *changes["obstacles"]]
+    return made
+
+
+def _built(
+    file: Path,
+    text: str,
+    plan: dict[str, Any],
+    problems: Problems,
+    recorded: VolumeMesh | None,
+    progress: Progress | None,
+) -> Scene:
+    try:
+        of_cloth = bool(set(SHEETS) & set(plan["mesh"]))
+        solid = (
+            build_sheet(plan["mesh"], problems)
+            if of_cloth
+            else build.build_solid(plan["mesh"], problems, recorded)
+        )
+    except InputError as error:
+        problems.add("mesh", str(error))
+        raise _refused(file, problems) from error
+    body: Body | Cloth | None
+    if isinstance(solid, build.Sheet):
+        body = build_cloth(plan, solid, problems)
+    else:
+        body = build.build_body(plan, solid, problems)
+    if body is None:
+        raise _refused(file, problems)
+    loads = build.build_loads(plan.get("loads", ()), body, solid, problems)
+    tables, damping = plan.get("damping", ()), None
+    in_file = any("file" in table for table in tables)
+    names: list[str] | None = example_names(
+        [each for table in tables for each in table.get("examples", ())]
+    )
+    if in_file:
+        damping = build_damping(plan, body, solid, problems, progress)
+        several = damping if isinstance(damping, tuple) else (damping,)
+        names = [e.name for each in several for e in known_examples(each)]
+        names = names if damping is not None else None
+    initial = build_initial(plan.get("initial", {}), body, names, problems)
+    targets = build_targets(plan.get("targets", ()), names, problems)
+    if not in_file:  # last, for it may take a while
+        damping = build_damping(plan, body, solid, problems, progress)
+    integrator: Integrator = plan.get("integrator") or TRBDF2()
+    obstacles = tuple(plan.get("obstacles", ()))
+    if obstacles and isinstance(integrator, ExplicitIntegrator):
+        name = type(integrator).__name__
+        problems.add(
+            "integrator",
+            f"{name} is explicit and cannot hold a body out of obstacles; give an implicit one "
+            'such as "TRBDF2"',
+        )
+    solver = plan.get("solver") or Newton()
+    self_contact = plan.get("self_contact")
+    with build.noting(problems, "self_contact"):
+        if self_contact is not None and not isinstance(solver, Newton):
+            raise InputError("ADMM knows none; take Newton's method, or leave it out")
+        if self_contact is not None and isinstance(integrator, ExplicitIntegrator):
+            raise InputError("it needs an implicit integrator, such as TRBDF2")
+        if self_contact is not None:
+            self_contact.bind(body)  # tells where layers pass through each other already
+    if problems.found:
+        raise _refused(file, problems)
+    drawn: dict[str, Any] = {}
+    if not isinstance(solid, build.Sheet):
+        drawn = {"skin": solid.skin, "colors": solid.colors}
+    return Scene(
+        **common_fields(file, text, plan),
+        **drawn,
+        body=body,
+        loads=loads,
+        initial=initial,
+        damping=damping,
+        integrator=integrator,
+        solver=solver,
+        self_contact=self_contact,
+        targets=targets,
+        design=DesignOptions(**plan.get("design", {})),
+        obstacles=obstacles,
+    )
+
+
+def _text(file: Path) -> str:
+    if not file.is_file():
+        raise InputError(f"there is no scene file {file}")
+    if file.stat().st_size > _LARGEST:
+        raise InputError(f"{file} is too large for a scene file; is it a mesh?")
+    try:
+        return file.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file} is not text, as a scene file must be") from error
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror}") from error
+
+
+def _refused(file: Path, problems: Problems) -> InputError:
+    if len(problems.found) == 1:
+        return InputError(f"{file}: {problems.found[0]}")
+    lines = "".join(f"\n  {problem}" for problem in problems.found)
+    return InputError(f"{file} has {len(problems.found)} problems:{lines}")

@@ -1,0 +1,165 @@
+"""Scenes of woven cloth, yarn by yarn."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from supple.bodies.cloth import front_and_back
+from supple.bodies.supports import Support
+from supple.core.errors import InputError
+from supple.core.types import Bools, Progress
+from supple.io.scene.base import AnyScene, common_fields
+from supple.io.scene.build import Fields, Sheet, build_supports, noting
+from supple.io.scene.cloth import placed
+from supple.io.scene.schema import Problems
+from supple.mesh import YarnMesh, read_sheet
+from supple.solvers import LinearSolver
+from supple.yarns import Weave, WovenCloth, Yarn, YarnDamping, YarnNet, YarnRayleigh, YarnSimulation
+
+_WEAVES = {
+    "plain": ((), Weave.plain),
+    "twill": (("over", "under"), Weave.twill),
+    "satin": (("period", "shift"), Weave.satin),
+}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class YarnScene(AnyScene):
+    """A scene of woven cloth. ``fixed`` (n, 3) are the components that are held still.
+
+    ``velocity`` [m/s] of the whole cloth and ``rotation`` [rad/s] about its middle are those it
+    starts with; ``solver`` holds options of ``YarnSimulation``.
+    """
+
+    cloth: WovenCloth
+    fixed: Bools
+    supports: tuple[Support, ...] = ()
+    damping: YarnDamping | YarnRayleigh | None = None
+    velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    rotation: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    tolerance: float = 1e-6
+    max_iterations: int = 50
+    linear: LinearSolver | None = None
+
+    @property
+    def mesh(self) -> YarnMesh:
+        return self.cloth.mesh
+
+    @property
+    def is_free(self) -> bool:
+        return not (self.fixed.any() or self.supports)
+
+    @property
+    def floor(self) -> float | None:
+        return None
+
+    def simulation(
+        self, *, at_start: bool = True, progress: Progress | None = None
+    ) -> YarnSimulation:
+        made = YarnSimulation(
+            self.cloth,
+            damping=self.damping,
+            gravity=self.gravity,
+            fixed=self.fixed,
+            supports=self.supports,
+            obstacles=self.obstacles,
+            dt=self.dt,
+            tolerance=self.tolerance,
+            max_iterations=self.max_iterations,
+            linear=self.linear,
+        )
+        if at_start and (any(self.velocity) or any(self.rotation)):
+            x = self.mesh.vertices
+            v = np.zeros((len(x), 5))
+            v[:, :3] = np.array(self.velocity) + np.cross(self.rotation, x - x.mean(axis=0))
+            made.set_state(v=v)
+        return made
+
+
+def build_yarn_scene(file: Path, text: str, plan: Fields, problems: Problems) -> YarnScene | None:
+    """The scene of checked tables; None after noting what is wrong."""
+    cloth = _cloth(plan["woven"], problems)
+    if cloth is None:
+        return None
+    fixed, supports = build_supports(plan, Sheet(cloth.mesh), problems)
+    obstacles = tuple(plan.get("obstacles", ()))
+    for i, obstacle in enumerate(obstacles):
+        if obstacle.restitution:
+            problems.add(f"obstacles[{i}].restitution", "cloth does not bounce; leave it out")
+    if problems.found or fixed is None:
+        return None
+    initial: dict[str, Any] = {name: tuple(v) for name, v in plan.get("initial", {}).items()}
+    return YarnScene(
+        **common_fields(file, text, plan),
+        cloth=cloth,
+        fixed=fixed,
+        supports=supports,
+        obstacles=obstacles,
+        damping=plan.get("damping"),
+        **initial,
+        **plan.get("solver", {}),
+    )
+
+
+def _cloth(given: Fields, problems: Problems) -> WovenCloth | None:
+    before = len(problems.found)
+    weave = None
+    with noting(problems, "woven"):
+        weave = _weave(given)
+    yarns: dict[str, Any] = {}
+    for name in ("warp", "weft"):
+        with noting(problems, f"woven.{name}"):
+            if name in given:
+                yarns[name] = _yarn(given[name])
+    if len(problems.found) > before:
+        return None
+    names = ("shear", "friction", "slip_speed", "contact_stiffness")
+    options: dict[str, Any] = {name: given[name] for name in names if name in given}
+    with noting(problems, "woven"):
+        net = _net(given, weave)
+        net = dataclasses.replace(net, positions=placed(net.positions, given))
+        return WovenCloth(net, **yarns, **options)
+    return None
+
+
+def _net(given: Fields, weave: Weave | None) -> YarnNet:
+    spacing = given["spacing"]
+    if "warps" in given:
+        return YarnNet.patch(given["warps"], given["wefts"], spacing=spacing, weave=weave)
+    cut = given.get("pattern", "uv") == "uv"
+    mesh = read_sheet(given["garment"], pattern=cut)
+    if mesh.pattern is not None:
+        flat = given.get("uv_scale", 1.0) * mesh.pattern
+        mesh = dataclasses.replace(mesh, pattern=flat)
+    mesh = mesh.scaled(given.get("scale", 1.0))
+    return YarnNet.from_garment(mesh if cut else front_and_back(mesh), spacing=spacing, weave=weave)
+
+
+def _weave(given: Fields) -> Weave:
+    if "table" in given and "weave" in given:
+        raise InputError("give one of weave, table; got both")
+    if "table" in given:
+        rows = given["table"]
+        if len({len(row) for row in rows}) > 1 or {v for row in rows for v in row} - {0, 1}:
+            raise InputError(
+                "table: give rows of equal length, 1 where the warp is on top and 0 where the weft"
+            )
+        return Weave(np.array(rows, dtype=bool))
+    name = given.get("weave", "plain")
+    options, make = _WEAVES[name]
+    for other, (strays, _) in _WEAVES.items():
+        for stray in strays:
+            if stray in given and stray not in options:
+                raise InputError(f'{stray} goes with weave = "{other}", and this is "{name}"')
+    return make(**{option: given[option] for option in options if option in given})
+
+
+def _yarn(given: Fields) -> Yarn:
+    if "young" in given:
+        return Yarn.of_moduli(**given)
+    return Yarn(**{"bending": 0.0, **given})

@@ -1,0 +1,1 @@
+"""USD stages: motions, characters and yarns."""

@@ -1,0 +1,221 @@
+"""USD: a motion as a mesh with points for each frame, its tetrahedra if wanted, or curves."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from supple.contact import Obstacle
+from supple.core.errors import InputError, MissingExtra
+from supple.core.files import replacing
+from supple.core.types import Floats, Ints, Progress
+from supple.dynamics.motion import Motion
+from supple.io.obstacle_surfaces import GREY, DrawnObstacle, drawn_obstacles
+from supple.io.surfaces import MovingSurface, moving_surface
+from supple.io.usd.yarns import Moving, add_yarn_curves, add_yarn_tubes
+from supple.io.yarn_surfaces import SAMPLES
+from supple.mesh import Embedding, TetMesh, YarnMesh
+
+_STILL_RATE = 24.0  # [1/s] time codes of a motion with a single frame
+
+
+def write_usd(
+    motion: Motion,
+    path: str | os.PathLike[str],
+    *,
+    skin: Embedding | None = None,
+    volume: bool = False,
+    up: Literal["z", "y"] = "z",
+    name: str = "body",
+    sides: int = 0,
+    samples: int = SAMPLES,
+    obstacles: Sequence[Obstacle] = (),
+    progress: Progress | None = None,
+) -> None:
+    """Writes a motion as ``.usd``, ``.usda`` or ``.usdc``: in metres, exact in time.
+
+    Args:
+        motion: What to write; its first frame becomes the time code 0, and what is
+            seen without a time.
+        path: The file.
+        skin: A surface embedded in the motion's mesh, to be written instead of its boundary.
+        volume: Also write the solid, as a ``TetMesh`` with purpose "proxy"; needs a TetMesh.
+        up: The axis of the motion that points up; the stage says so.
+        name: Of the prim, /World/<name>.
+        sides: Of the tubes that yarns are written as; with 0 they are curves with a width.
+        samples: Pieces of a tube from crossing to crossing.
+        obstacles: What the body met, as meshes under /World/obstacles, moving or not.
+        progress: Called as ``progress(done, total, what)``.
+    """
+    try:
+        from pxr import Sdf, Tf
+    except ImportError as error:
+        raise MissingExtra("USD export", "usd") from error
+    if not Sdf.Path.IsValidIdentifier(name):
+        raise InputError(f"name={name!r} must be letters, digits and _, not starting with a digit")
+    if up not in ("z", "y"):
+        raise InputError(f"up={up!r} must be 'z' or 'y'")
+    solid = motion.mesh if volume else None
+    if solid is not None and not isinstance(solid, TetMesh):
+        raise InputError(
+            f"volume=True writes tetrahedra, but the motion has a {type(solid).__name__}"
+        )
+    woven = isinstance(motion.mesh, YarnMesh) and skin is None
+    surface = None if woven else moving_surface(motion, skin)
+    drawn = drawn_obstacles(obstacles, motion)
+    with replacing(path) as temporary:
+        # The stage ends with the function: Windows moves no file that is still open.
+        try:
+            tubes = samples, sides
+            _write_stage(motion, temporary, surface, solid, up, name, tubes, drawn, progress)
+        except Tf.ErrorException:
+            failed = True  # the error speaks of the temporary name, and holds the stage
+        else:
+            failed = False
+        if failed:
+            raise InputError(
+                f"cannot write {path}: may files be written in its folder, and has the disk space?"
+            )
+
+
+def _write_stage(
+    motion: Motion,
+    file: Path,
+    surface: MovingSurface | None,
+    solid: TetMesh | None,
+    up: Literal["z", "y"],
+    name: str,
+    tubes: tuple[int, int],
+    obstacles: Sequence[DrawnObstacle],
+    progress: Progress | None,
+) -> None:
+    from pxr import UsdGeom, Vt
+
+    rate = motion.frame_rate if len(motion) > 1 else _STILL_RATE
+    stage, codes = new_stage(file, motion.times, rate, up)
+    for obstacle in obstacles:
+        _add_obstacle(stage, obstacle, codes)
+    samples, sides = tubes
+    path = f"/World/{name}"
+    if surface is not None:
+        mesh = add_mesh(stage, path, surface.triangles, (0.72, 0.74, 0.78))
+        if surface.textures is not None:
+            _add_textures(mesh, surface.textures)
+        moving: list[Moving] = [
+            (mesh.CreatePointsAttr(), mesh.CreateExtentAttr(), surface.frame, 0.0)
+        ]
+    elif sides:
+        moving = add_yarn_tubes(stage, path, motion, samples, sides, add_mesh)
+    else:
+        moving = add_yarn_curves(stage, path, motion)
+    if solid is not None:
+        tets = UsdGeom.TetMesh.Define(stage, f"/World/{name}_volume")
+        tets.CreatePurposeAttr(UsdGeom.Tokens.proxy)
+        tets.CreateTetVertexIndicesAttr(Vt.Vec4iArray.FromNumpy(solid.cells.astype(np.int32)))
+        tets.CreateSurfaceFaceVertexIndicesAttr(
+            Vt.Vec3iArray.FromNumpy(solid.boundary_facets().astype(np.int32))
+        )
+
+        def inside(i: int) -> Floats:
+            positions: Floats = motion.mesh.vertices + motion.displacements[i]
+            return positions
+
+        moving.append((tets.CreatePointsAttr(), tets.CreateExtentAttr(), inside, 0.0))
+    set_frames(codes, moving, progress)
+    stage.Save()
+
+
+def set_frames(codes: Floats, moving: Sequence[Moving], progress: Progress | None) -> None:
+    """Points and extents of what moves, at every time code (T,)."""
+    for i, code in enumerate(codes.tolist()):
+        for points, extent, positions, reach in moving:
+            here = positions(i)
+            bounds = np.stack([here.min(axis=0) - reach, here.max(axis=0) + reach])
+            if i == 0:  # for those who ask for no time
+                points.Set(vectors(here))
+                extent.Set(vectors(bounds))
+            points.Set(vectors(here), code)
+            extent.Set(vectors(bounds), code)
+        if progress is not None:
+            progress(i + 1, len(codes), "frames")
+
+
+def new_stage(file: Path, times: Floats, rate: float, up: Literal["z", "y"]) -> tuple[Any, Floats]:
+    """A stage with /World in it, and the time codes (T,) of ``times`` (T,) [s]."""
+    from pxr import Usd, UsdGeom
+
+    codes = (times - times[0]) * rate
+    nearest = np.round(codes)  # evenly spaced frames fall on whole time codes but for rounding
+    codes = np.where(np.abs(codes - nearest) < 1e-6, nearest, codes)
+    stage = Usd.Stage.CreateNew(os.fspath(file))
+    UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.y if up == "y" else UsdGeom.Tokens.z)
+    UsdGeom.SetStageMetersPerUnit(stage, 1.0)
+    stage.SetTimeCodesPerSecond(rate)
+    stage.SetFramesPerSecond(rate)
+    stage.SetStartTimeCode(float(codes[0]))
+    stage.SetEndTimeCode(float(codes[-1]))
+    world = UsdGeom.Xform.Define(stage, "/World")
+    stage.SetDefaultPrim(world.GetPrim())
+    return stage, codes
+
+
+def add_mesh(stage: Any, path: str, triangles: Ints, color: tuple[float, float, float]) -> Any:
+    """A mesh of triangles that has no points yet."""
+    from pxr import Gf, UsdGeom, Vt
+
+    def whole(numbers: Any) -> Any:
+        return Vt.IntArray.FromNumpy(np.ascontiguousarray(numbers, dtype=np.int32).ravel())
+
+    mesh = UsdGeom.Mesh.Define(stage, path)
+    mesh.CreateSubdivisionSchemeAttr(UsdGeom.Tokens.none)
+    mesh.CreateFaceVertexCountsAttr(whole(np.full(len(triangles), 3)))
+    mesh.CreateFaceVertexIndicesAttr(whole(triangles))
+    mesh.CreateDoubleSidedAttr(True)
+    mesh.CreateDisplayColorAttr([Gf.Vec3f(*color)])
+    return mesh
+
+
+def _add_textures(mesh: Any, textures: Floats) -> None:
+    """Adds texture coordinates of corners, (t, 3, 2)."""
+    from pxr import Sdf, UsdGeom, Vt
+
+    values = np.ascontiguousarray(textures.reshape(-1, 2), dtype=np.float32)
+    kind, token = Sdf.ValueTypeNames.TexCoord2fArray, UsdGeom.Tokens.faceVarying
+    st = UsdGeom.PrimvarsAPI(mesh).CreatePrimvar("st", kind, token)
+    st.Set(Vt.Vec2fArray.FromNumpy(values))
+
+
+def _add_obstacle(stage: Any, obstacle: DrawnObstacle, codes: Floats) -> None:
+    from pxr import Gf
+
+    mesh = add_mesh(stage, f"/World/obstacles/{obstacle.name}", obstacle.triangles, GREY)
+    points = obstacle.vertices
+    place, extent = mesh.CreatePointsAttr(vectors(points)), mesh.CreateExtentAttr(extent_of(points))
+    if obstacle.positions is not None:
+        for code, points in zip(codes.tolist(), obstacle.positions, strict=True):
+            place.Set(vectors(points), code)
+            extent.Set(extent_of(points), code)
+    if obstacle.rotations is None or obstacle.translations is None:
+        return
+    transform = mesh.AddTransformOp()
+    for code, R, c in zip(codes.tolist(), obstacle.rotations, obstacle.translations, strict=True):
+        # USD multiplies rows from the left.
+        matrix = np.eye(4)
+        matrix[:3, :3], matrix[3, :3] = R.T, c
+        transform.Set(Gf.Matrix4d(matrix), code)
+
+
+def extent_of(points: Floats) -> Any:
+    """The bounding box of points (n, 3)."""
+    return vectors(np.stack([points.min(axis=0), points.max(axis=0)]))
+
+
+def vectors(points: Floats) -> Any:
+    """Points (n, 3) as USD keeps them."""
+    from pxr import Vt
+
+    return Vt.Vec3fArray.FromNumpy(np.ascontiguousarray(points, dtype=np.float32))

@@ -1,0 +1,1 @@
+"""Mesh files: the formats, reading, writing."""

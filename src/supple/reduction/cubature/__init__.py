@@ -1,0 +1,1 @@
+"""Elastic forces from a few cells, chosen and weighted by training."""

@@ -1,0 +1,290 @@
+"""Choosing a few of many terms that, weighted, add up to what all of them add up to.
+
+Terms are cells of a body, or vertices, with the reduced forces that they give in some samples. They
+are added in batches, those first that look most like what is missing, and after each batch
+non-negative least squares gives all weights anew and drops terms
+[An, Kim, James 2008; von Tycowicz et al. 2013].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from supple.core.types import Floats, Ints, Progress
+
+_LEAST_GAIN = 1e-3  # a batch that lowers the error by a smaller share is the last
+_THINNED = 0.05  # the share of the terms that is given up at a time
+_EXCHANGED = 0.5  # the share that is chosen anew in a round, and given up again
+_ROUNDS = 8
+_LEAST_EXCHANGE = 5e-3  # a round that lowers the error by a smaller share is the last
+_KEPT = 1.5  # terms that are kept in memory, over those that are tried
+_DEPENDENT = 1e-12  # added to the diagonal of products of unit terms
+
+
+class Samples(Protocol):
+    """What some terms should add up to, in one or more samples of unit size."""
+
+    @property
+    def count(self) -> int:
+        """Number of samples."""
+
+    @property
+    def whole(self) -> Floats:
+        """The sum of all terms there are, (rows,)."""
+
+    def likeness(self, residual: Floats) -> Floats:
+        """Product of each of c terms with a residual (rows,), (c,)."""
+
+    def squares(self) -> Floats:
+        """Product of each of c terms with itself, (c,)."""
+
+    def columns(self, which: Ints) -> Floats:
+        """Some terms, (k, rows)."""
+
+
+@dataclass(frozen=True, eq=False)
+class DenseSamples:
+    """Samples whose terms are kept with all of their rows, ``of_terms`` (c, rows)."""
+
+    count: int
+    of_terms: Floats
+    whole: Floats
+
+    def likeness(self, residual: Floats) -> Floats:
+        return self.of_terms @ residual
+
+    def squares(self) -> Floats:
+        return np.asarray(np.einsum("em,em->e", self.of_terms, self.of_terms))
+
+    def columns(self, which: Ints) -> Floats:
+        return self.of_terms[which]
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """Which of the terms to take, and how much they count in each lesson."""
+
+    chosen: Ints
+    """(k,)"""
+    weights: Floats
+    """≥ 0, (lessons, k); each term counts in one lesson or more."""
+    errors: Floats
+    """RMS over the samples of each lesson of the relative error that is left, (lessons,)."""
+
+    @property
+    def error(self) -> float:
+        """The largest of the errors."""
+        return float(self.errors.max())
+
+
+def select(
+    lessons: Sequence[Sequence[Samples]],
+    *,
+    most: int,
+    tolerance: float,
+    step: int,
+    surplus: float = 1.0,
+    what: str = "cells",
+    progress: Progress | None = None,
+) -> Selection:
+    """Terms for one or more lessons; each has weights of its own for the terms that all share.
+
+    ``step`` terms are added at a time, until every error is at most ``tolerance``, there are
+    ``most``, or more do not help. With a ``surplus`` above 1, so many times more are chosen first,
+    those that are missed least are given up again, and then some are exchanged for better ones:
+    slower, and better.
+    """
+    search = _Search([_Lesson(samples) for samples in lessons])
+    limit = int(surplus * most)
+
+    def tell(count: int, of: int) -> None:
+        if progress is not None:
+            progress(count, of, f"{what}, error {100 * search.error:.2g} %")
+
+    while search.error > tolerance and len(search.chosen) < limit:
+        before = search.total
+        if not search.improved(search.grown(min(step, limit - len(search.chosen)))):
+            break
+        tell(len(search.chosen), limit)
+        if search.total > (1 - _LEAST_GAIN) * before:
+            break
+    if surplus > 1:
+        search.thin(most, tolerance)
+        for k in range(_ROUNDS if search.error > tolerance else 0):
+            better = search.exchanged(most, step)
+            tell(k + 1, _ROUNDS)
+            if not better or search.error <= tolerance:
+                break
+    return Selection(search.chosen, search.weights, search.errors)
+
+
+def weights_of(samples: Sequence[Samples], which: Ints) -> tuple[Floats, float]:
+    """The best weights ≥ 0 of given terms, (k,), and the relative error that is left."""
+    fit = _Lesson(samples).fitted(which)
+    return fit.weights, fit.error
+
+
+@dataclass(frozen=True, eq=False)
+class _Fit:
+    """Weights (k,) of terms in a lesson, the relative error with them, what is missing (rows,)."""
+
+    weights: Floats
+    error: float
+    residual: Floats
+
+
+class _Search:
+    """Terms chosen so far, and how well they do."""
+
+    def __init__(self, lessons: list[_Lesson]) -> None:
+        self._lessons = lessons
+        self._lengths = np.sqrt(sum(lesson.squares() for lesson in lessons))
+        self._lengths[self._lengths == 0] = np.inf  # terms that are nothing in any sample
+        self._residuals = [lesson.target for lesson in lessons]
+        self.chosen: Ints = np.zeros(0, dtype=np.int64)
+        self.weights: Floats = np.zeros((len(lessons), 0))
+        self.errors: Floats = np.ones(len(lessons))
+
+    @property
+    def error(self) -> float:
+        return float(self.errors.max())
+
+    @property
+    def total(self) -> float:
+        return float(np.linalg.norm(self.errors))
+
+    def grown(self, step: int) -> Ints:
+        """Those chosen, and the best of the others."""
+        parts = zip(self._lessons, self._residuals, strict=True)
+        likeness = sum(lesson.likeness(left) for lesson, left in parts) / self._lengths
+        likeness[self.chosen] = 0.0
+        best = np.argsort(-likeness, kind="stable")[:step]
+        return np.concatenate([self.chosen, best[likeness[best] > 0]])
+
+    def improved(self, tried: Ints) -> bool:
+        """Takes these terms if they do better than those so far."""
+        fits = [lesson.fitted(tried) for lesson in self._lessons]
+        if np.linalg.norm([fit.error for fit in fits]) >= self.total:
+            return False
+        self._take(tried, fits)
+        return True
+
+    def exchanged(self, most: int, step: int) -> bool:
+        """Chooses more than ``most`` terms and gives up as many; whether that was worth it."""
+        kept = self.chosen, self.weights, self.errors, self._residuals
+        before = self.total
+        limit = int((1 + _EXCHANGED) * most)
+        while len(self.chosen) < limit:
+            if not self.improved(self.grown(min(step, limit - len(self.chosen)))):
+                break
+        self.thin(most, 0.0)
+        if self.total >= before:
+            self.chosen, self.weights, self.errors, self._residuals = kept
+        return self.total < (1 - _LEAST_EXCHANGE) * before
+
+    def thin(self, most: int, tolerance: float) -> None:
+        """Gives up terms until there are ``most``, and further while the errors allow it."""
+        while len(self.chosen) > 1:
+            excess = len(self.chosen) - most
+            if excess <= 0 and tolerance == 0:
+                return
+            fewer = max(1, int(_THINNED * len(self.chosen)))
+            fewer = min(fewer, excess) if excess > 0 else fewer
+            order = np.argsort(self._missed(), kind="stable")
+            tried = self.chosen[np.sort(order[fewer:])]
+            fits = [lesson.fitted(tried) for lesson in self._lessons]
+            if excess <= 0 and max(fit.error for fit in fits) > tolerance:
+                return
+            self._take(tried, fits)
+
+    def _missed(self) -> Floats:
+        """By how much the squared errors grow if a term is given up and the rest fitted, (k,)."""
+        costs = (x.costs(self.chosen, w) for x, w in zip(self._lessons, self.weights, strict=True))
+        return np.asarray(sum(costs))
+
+    def _take(self, tried: Ints, fits: list[_Fit]) -> None:
+        given = np.stack([fit.weights for fit in fits])
+        used = (given > 0).any(axis=0)
+        self.chosen, self.weights = tried[used], given[:, used]
+        self.errors = np.array([fit.error for fit in fits])
+        self._residuals = [fit.residual for fit in fits]
+
+
+class _Lesson:
+    """Samples that share weights. Terms that were tried are kept, with their products."""
+
+    def __init__(self, samples: Sequence[Samples]) -> None:
+        self._samples = samples
+        self.target = np.concatenate([each.whole for each in samples])
+        self._edges = np.cumsum([len(each.whole) for each in samples])[:-1]
+        self._count = sum(each.count for each in samples)
+        self._tried: Ints = np.zeros(0, dtype=np.int64)
+        self._columns: Floats = np.zeros((0, len(self.target)))
+        self._products: Floats = np.zeros((0, 0))
+
+    def squares(self) -> Floats:
+        return np.asarray(sum(each.squares() for each in self._samples))
+
+    def likeness(self, residual: Floats) -> Floats:
+        parts = zip(self._samples, np.split(residual, self._edges), strict=True)
+        return np.asarray(sum(each.likeness(part) for each, part in parts))
+
+    def fitted(self, tried: Ints) -> _Fit:
+        """The best weights ≥ 0 of some terms."""
+        from scipy.linalg import qr, solve_triangular  # slow to import
+        from scipy.optimize import nnls
+
+        rows = self._look_at(tried)
+        A, products = self._columns, self._products[np.ix_(rows, rows)]
+        lengths = np.sqrt(np.diagonal(products))
+        lengths = np.where(lengths > 0, lengths, 1.0)
+        try:
+            R = np.linalg.cholesky(products / np.outer(lengths, lengths)).T
+            goal = solve_triangular(R, (A @ self.target)[rows] / lengths, trans="T")
+        except np.linalg.LinAlgError:  # terms that depend on each other
+            Q, R = qr(A[rows].T / lengths, mode="economic")
+            goal = Q.T @ self.target
+        x, _ = nnls(R, goal, maxiter=30 * len(tried))
+        x = x / lengths
+        every = np.zeros(len(A))
+        every[rows] = x
+        left: Floats = self.target - every @ A
+        return _Fit(x, float(np.linalg.norm(left) / np.sqrt(self._count)), left)
+
+    def costs(self, chosen: Ints, weights: Floats) -> Floats:
+        """w_e² / (A Aᵀ)⁻¹_ee of terms with weights w: what least squares lose without them, (k,).
+
+        Those of weight zero cost nothing.
+        """
+        rows = self._look_at(chosen)
+        found = np.zeros(len(chosen))
+        used = np.flatnonzero(weights > 0)
+        products = self._products[np.ix_(rows[used], rows[used])]
+        lengths = np.sqrt(np.diagonal(products))
+        inverse = np.linalg.inv(
+            products / np.outer(lengths, lengths) + _DEPENDENT * np.eye(len(used))
+        )
+        found[used] = (weights[used] * lengths) ** 2 / np.diagonal(inverse)
+        return found
+
+    def _look_at(self, tried: Ints) -> Ints:
+        """Where terms are among those kept, (k,); those that are not yet are computed."""
+        new = tried[~np.isin(tried, self._tried)]
+        if len(new):
+            if len(self._tried) + len(new) > _KEPT * len(tried):
+                self._keep(np.flatnonzero(np.isin(self._tried, tried)))
+            found = np.concatenate([each.columns(new) for each in self._samples], axis=1)
+            beside = found @ self._columns.T
+            self._products = np.block([[self._products, beside.T], [beside, found @ found.T]])
+            self._columns = np.concatenate([self._columns, found])
+            self._tried = np.concatenate([self._tried, new])
+        order = np.argsort(self._tried)
+        return np.asarray(order[np.searchsorted(self._tried, tried, sorter=order)])
+
+    def _keep(self, rows: Ints) -> None:
+        self._tried, self._columns = self._tried[rows], self._columns[rows]
+        self._products = self._products[np.ix_(rows, rows)]

@@ -1,0 +1,166 @@
+"""Training a cubature: poses, the forces of cells in them, and the cells that stand for all."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from supple.bodies.solid import Body
+from supple.core.checks import number, numbers, whole_number
+from supple.core.errors import InputError
+from supple.core.types import Floats, Ints, Progress
+from supple.reduction.cubature.cubature import Cubature, CubatureWarning, checked_vectors
+from supple.reduction.cubature.poses import SCALES, EnergyCoordinates, PoseSampler
+from supple.reduction.cubature.selection import DenseSamples, Selection, select
+
+LARGEST_GOOD_ERROR = 0.03
+_TOLERANCE = 0.01
+_CELLS_A_COORDINATE = 10  # 3 to 6 are needed for 1 %, as a rule
+_POOL = 2**25  # numbers that describe the cells to choose from: 256 MB
+
+
+def train_cubature(
+    body: Body,
+    vectors: ArrayLike,
+    *,
+    poses: int | ArrayLike = 200,
+    size: int | None = None,
+    tolerance: float | None = None,
+    amplitude: float = 0.3,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Cubature:
+    """A cubature for the basis ``vectors`` (r, n, 3), whatever the body's materials.
+
+    ``poses`` is how many training poses to draw, or coordinates (N, r) of poses to use, of which
+    every fifth is kept for the test. Half of those drawn are random, half at rest under random
+    loads. They have five scales; at the largest the vertex that moves most moves by ``amplitude``
+    times the longest side of the body's bounding box. Where a material does not survive inversion,
+    poses that come near it are made smaller.
+
+    Cells are added until the relative error of the force over the training poses is at most
+    ``tolerance``, 1 % by default, or there are ``size`` cells, by default 10 r. If only ``size`` is
+    given, that many cells are used as far as they help. A CubatureWarning tells of an error above
+    3 %.
+    """
+    basis = checked_vectors(body, vectors)
+    if size is None:
+        most = _CELLS_A_COORDINATE * len(basis)
+    else:
+        most = whole_number("size", size, at_least=1)
+    if tolerance is None:
+        target = _TOLERANCE if size is None else 0.0
+    else:
+        target = number("tolerance", tolerance, at_least=0.0, below=1.0)
+    number("amplitude", amplitude, above=0.0, below=10.0)
+    rng = np.random.default_rng(whole_number("seed", seed, at_least=0))
+    coordinates = EnergyCoordinates.of(body, basis)
+    sampler = PoseSampler(body, coordinates, amplitude, progress)
+    if isinstance(poses, int | np.integer):
+        whole_number("poses", poses, at_least=2 * len(SCALES))
+        lesson = _drawn_lesson(sampler, int(poses), rng)
+    else:
+        lesson = _given_lesson(sampler, poses, rng)
+    selected = _select(lesson.batches, most, target, progress)
+    error = selected.error
+    found = Cubature.of_cells(body, basis, lesson.pool[selected.chosen], selected.weights[0])
+    exact = sampler.total_force(lesson.test)
+    B = coordinates.B
+    missed = found.evaluate_many(lesson.test @ B.T, order=1)[1] @ B - exact
+    test_error = float(np.sqrt(np.mean(np.sum((missed / _lengths(exact)) ** 2, axis=1))))
+    if max(error, test_error) > LARGEST_GOOD_ERROR:
+        warnings.warn(
+            f"this cubature of {found.size} cells misses the reduced force by {100 * error:.3g} % "
+            f"in its training poses and by {100 * test_error:.3g} % in others; allow more cells "
+            "(size=), train with more poses (poses=), or with smaller ones (amplitude=)",
+            CubatureWarning,
+            stacklevel=2,
+        )
+    return replace(
+        found,
+        training_error=error,
+        test_error=test_error,
+        poses=sum(batch.count for batch in lesson.batches),
+        shrunk_poses=lesson.shrunk,
+    )
+
+
+def _samples(sampler: PoseSampler, z: Floats, pool: Ints) -> DenseSamples:
+    """What cells should add up to in poses z: forces over the norm of the whole force."""
+    of_cells = np.empty((len(pool), *z.shape))
+    whole = sampler.forces(z, pool, of_cells)
+    lengths = _lengths(whole)
+    of_cells /= lengths
+    return DenseSamples(len(z), of_cells.reshape(len(pool), -1), (whole / lengths).reshape(-1))
+
+
+@dataclass(frozen=True, eq=False)
+class _Lesson:
+    """All that a training learns from: cells to choose from, and poses z."""
+
+    pool: Ints
+    batches: list[DenseSamples]
+    test: Floats
+    shrunk: int
+
+
+def _drawn_lesson(sampler: PoseSampler, count: int, rng: np.random.Generator) -> _Lesson:
+    """Poses at random, and poses at rest found with a coarse cubature for the former."""
+    r = len(sampler.coordinates.omega)
+    pool = _pool(sampler.body, count * r, rng)
+    moving = sampler.draw(count - count // 2, rng)
+    shrunk = sampler.shrink_inverted(moving)
+    first = _samples(sampler, moving, pool)
+    few = _select([first], _CELLS_A_COORDINATE * r, LARGEST_GOOD_ERROR, None)
+    shapes = sampler.coordinates.shapes
+    coarse = Cubature.of_cells(sampler.body, shapes, pool[few.chosen], few.weights[0])
+    resting = sampler.draw_resting(count // 2, rng, coarse)
+    some = max(len(SCALES), count // 4)
+    test = np.concatenate([sampler.draw(some, rng), sampler.draw_resting(some, rng, coarse)])
+    shrunk += sampler.shrink_inverted(resting) + sampler.shrink_inverted(test)
+    return _Lesson(pool, [first, _samples(sampler, resting, pool)], test, shrunk)
+
+
+def _given_lesson(sampler: PoseSampler, given: ArrayLike, rng: np.random.Generator) -> _Lesson:
+    r = len(sampler.coordinates.omega)
+    q = numbers("poses", given)
+    if q.ndim != 2 or q.shape[1] != r or len(q) < 5 or not np.abs(q).max(axis=1).all():
+        raise InputError(
+            f"poses has shape {q.shape}; give how many to draw, or coordinates (N, {r}) of at "
+            "least five poses, none of them the rest shape"
+        )
+    z = np.ascontiguousarray(np.linalg.solve(sampler.coordinates.B, q.T).T)
+    shrunk = sampler.shrink_inverted(z)
+    kept = np.arange(len(z)) % 5 == 4
+    pool = _pool(sampler.body, z.size, rng)
+    return _Lesson(pool, [_samples(sampler, z[~kept], pool)], z[kept], shrunk)
+
+
+def _pool(body: Body, numbers_a_cell: int, rng: np.random.Generator) -> Ints:
+    """Cells to choose from: all, or else a sample with equally many of each part."""
+    place = np.empty(body.mesh.n_cells)
+    for part in body.parts:
+        place[part.cells] = rng.permutation(len(part.cells))
+    most = max(1, _POOL // numbers_a_cell)
+    cells: Ints = np.sort(np.argsort(place, kind="stable")[:most])
+    return cells
+
+
+def _lengths(forces: Floats) -> Floats:
+    """Norm of the force in each pose, (T, 1)."""
+    lengths: Floats = np.linalg.norm(forces, axis=1, keepdims=True)
+    if not (np.isfinite(lengths).all() and lengths.min() > 0):
+        raise InputError("a pose has no force, or none that is finite; change amplitude= or poses=")
+    return lengths
+
+
+def _select(
+    batches: list[DenseSamples], most: int, tolerance: float, progress: Progress | None
+) -> Selection:
+    """Which cells of the pool to take, with one weight for all poses."""
+    r = len(batches[0].whole) // batches[0].count
+    step = max(1, r // 2)
+    return select([batches], most=most, tolerance=tolerance, step=step, progress=progress)

@@ -1,0 +1,1 @@
+"""Reduced models in motion: alone, in crowds, floating."""

@@ -1,0 +1,254 @@
+"""A free reduced body in motion: thrown, tumbling and wobbling (subspace StVK, App. D)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from supple._kernels.reduction import floating as kernels
+from supple._kernels.reduction.floating_newton import correct_floating, move
+from supple._kernels.reduction.frame import L, begin_rigid
+from supple._kernels.reduction.stepping import (
+    DONE,
+    NOT_CONVERGED,
+    NOT_DEFINITE,
+    NOT_FINITE,
+    begin_stage,
+    is_small,
+)
+from supple.core.checks import instance, whole_number
+from supple.core.errors import InputError, StepFailed
+from supple.core.types import Floats
+from supple.damping import Damping, Rayleigh
+from supple.reduction.damping import reduced_damping
+from supple.reduction.model import ReducedModel
+from supple.reduction.runtime.floating import FloatingLoad
+from supple.reduction.runtime.floating_state import FloatingState
+from supple.reduction.runtime.stage_table import StageTable
+
+_REASONS = {
+    NOT_FINITE: "the forces are not finite",
+    NOT_CONVERGED: "the Newton iteration did not converge",
+    NOT_DEFINITE: "the matrix of the step is not positive definite",
+}
+
+
+class FloatingSimulation(FloatingState):
+    """A reduced model of a body without supports, in steps of ``dt`` [s].
+
+    The body deforms in a frame that moves with it; its turns may be of any size. Momentum changes
+    by forces alone, and by the α of Rayleigh damping, which is a drag on all motion as in full
+    space. Damping by stiffness acts on the deformation and leaves rigid motion alone, which that of
+    the full space does not quite.
+
+    Assign ``q``, ``v``, ``position``, ``rotation``, ``velocity`` and ``spin`` for initial
+    conditions; each leaves the others as they are. The options are those of ReducedSimulation.
+    """
+
+    def __init__(self, model: ReducedModel, **options: Any) -> None:
+        super().__init__(model, **options)
+        for table in (self._start_table, self._table):
+            if np.abs(table.w_a[:, ::3] - table.w_v[:, ::3]).max() > 1e-12:
+                raise InputError(
+                    f"integrator={self.integrator!r} makes velocities from displacements as well, "
+                    "in which momentum drifts; use one such as Newmark(), TRBDF2() or BDF2()"
+                )
+        self._load = self._no_load = FloatingLoad(np.zeros(3), np.zeros((model.size + 1, 3, 3)))
+        self._push: Floats = np.zeros(3)  # force per mass, with gravity
+        self._make_scratch()
+        self._use(model)
+
+    def _use(self, model: ReducedModel) -> None:
+        assert model.floating is not None
+        if self.damping is not None and not isinstance(self.damping, Rayleigh):
+            raise InputError(
+                f"damping={self.damping!r}: a free reduced body takes Rayleigh(mass=..., "
+                "stiffness=...) or none; hold the body, or use sp.Simulation(body, ...)"
+            )
+        self._alpha = _mass_coefficient(self.damping)
+        self._rigid[0, L] *= model.floating.mass / self._inertia.mass  # the spin stays
+        inertia = self._inertia = model.floating
+        self._moments = inertia.rest_moments, inertia.mixed_moments, inertia.shape_moments
+        damping = self.damping
+        if isinstance(damping, Rayleigh):
+            damping = replace(damping, mass=0.0)
+        self._damping = reduced_damping(damping, model)
+        self._scratch = () if model.quartic is None else model.quartic.compiled.scratch()
+        self._has_past = False
+
+    def _make_scratch(self) -> None:
+        r = self.model.size
+        self._X: Floats = np.zeros((3, r))  # q, q̇ and q̈ of the stage at hand
+        self._x_v, self._x_a, self._delta = np.zeros((3, r))
+        self._K, self._A, self._R = np.zeros((r, r)), np.zeros((r, r)), np.zeros(r)
+        self._Z, self._H, self._W = np.zeros((3, 9, r)), np.zeros((3, 3, r)), np.zeros((3, 3, r))
+        self._hats, self._small = np.zeros((2, 3)), np.zeros((4, 3))
+
+    # -- stepping --------------------------------------------------------------------------
+
+    def step(self, *, force: FloatingLoad | None = None) -> None:
+        """One step, with the forces of the world that ``model.pull`` or ``project`` give.
+
+        They act in full from the start of the step to its end. Raises StepFailed where the step
+        cannot be solved; the state is then as it was.
+        """
+        self.run_steps(1, force=force)
+
+    def run_steps(self, steps: int, *, force: FloatingLoad | None = None) -> None:
+        """Many steps in one compiled loop, with the same forces on the same vertices."""
+        load = self._no_load if force is None else force
+        instance("force", load, FloatingLoad, "model.pull(vertex, (0, 0, 1))")
+        if load.moments.shape != self._no_load.moments.shape:
+            raise InputError(
+                f"this load is of a model with {len(load.moments) - 1} coordinates, not "
+                f"{self.model.size}; make it with pull or project of this model"
+            )
+        if not whole_number("steps", steps, at_least=0):
+            return
+        before = self._settled, self._has_past, self._load, self._push
+        accelerations = self._history[2].copy(), self._rigid[0].copy()
+        done = self._steps
+        try:
+            self._settle(load)
+            if self._looks_back and not self._has_past:
+                self._take(1, self._start_table)
+                steps -= 1
+            if steps:
+                self._take(steps, self._table)
+        except StepFailed:
+            if self._steps == done:  # leave no trace of a load that was at fault
+                self._settled, self._has_past, self._load, self._push = before
+                self._history[2], self._rigid[0] = accelerations
+            raise
+
+    @property
+    def damping_power(self) -> float:
+        """Power that damping takes from the motion [W]; α is a drag on all of it."""
+        q, v, damping = self._history[0], self._history[1], self._damping
+        C = self._damping_matrix(q)
+        if damping.factor:
+            C = C + damping.factor * self.model.evaluate(q)[2]
+        return float(v @ C @ v) + 2 * self._alpha * self.kinetic
+
+    def _settle(self, load: FloatingLoad) -> None:
+        """Accelerations that belong to the state and the load; one that jumps ends the past."""
+        push = load.force / self._inertia.mass + self._gravity
+        steady = np.array_equal(push, self._push) and (
+            load is self._load or np.array_equal(load.moments, self._load.moments)
+        )
+        if self._settled and steady:
+            return
+        scratch = self._history, self._rigid, self._frame, self._Z, self._H
+        q, v, inner = self._history[0], self._history[1], self._R
+        if self._settled:
+            kernels.find_inner_force(
+                self._load.moments, self._alpha, *self._moments, *scratch, inner
+            )
+        else:
+            self._history[3] = q - self.dt * v  # Coriolis forces want a guess that moves
+            _, R, K = self.model.evaluate(q)
+            inner[:] = R + (self._damping_matrix(q) + self._damping.factor * K) @ v
+        self._load, self._push, self._has_past = load, push, False
+        self._settled = kernels.find_accelerations(
+            inner, load.moments, self._push, self._alpha, *self._moments, *scratch,
+            self._small, self._A, self._delta,
+        )  # fmt: skip
+        if not self._settled:
+            raise StepFailed(
+                "the forces are not finite at the start of the step",
+                time=self.time,
+                residual=float("inf"),
+                advice="Check the coordinates that were set; they may be far too large.",
+            )
+
+    def _damping_matrix(self, q: Floats) -> Floats:
+        """What of the damping is not a multiple of the current stiffness, (r, r)."""
+        by_region = self._damping.by_region
+        if by_region is None:
+            return self._damping.constant
+        return self._damping.constant + by_region.compiled.evaluate(q)[1]
+
+    def _take(self, steps: int, table: StageTable) -> None:
+        exact = self.model.quartic is not None and self._damping.by_region is None
+        done, reason = (self._run_compiled if exact else self._run_interpreted)(steps, table)
+        self._steps += done
+        self._has_past |= done > 0
+        if reason != DONE:
+            raise StepFailed(
+                _REASONS[reason],
+                time=self.time + self.dt,
+                residual=float("nan"),
+                advice="Try a smaller dt, TRBDF2() or more damping.",
+            )
+
+    def _run_compiled(self, steps: int, table: StageTable) -> tuple[int, int]:
+        assert self.model.quartic is not None
+        quartic = self.model.quartic.compiled
+        done, reason = kernels.run_floating_steps(
+            steps, self._load.moments, self._push,
+            table.c_v, table.c_a, table.w_v, table.w_a, table.w_guess,
+            *self._moments, self._damping.constant, self._damping.factor, self._alpha,
+            quartic.P, quartic.Q, quartic.S, quartic.starts, quartic.rows,
+            self.solver.max_iterations, self.solver.tolerance,
+            self._history[: table.vectors], self._rigid, self._frame,
+            *self._scratch, self._K, self._R, self._A,
+            self._X, self._x_v, self._x_a, self._delta,
+            self._hats, self._Z, self._H, self._small, self._W,
+        )  # fmt: skip
+        return int(done), int(reason)
+
+    def _run_interpreted(self, steps: int, table: StageTable) -> tuple[int, int]:
+        """The same loop, for energies and damping that are not one polynomial."""
+        x, history, rigid = self._X[0], self._history[: table.vectors], self._rigid
+        load, alpha, push = self._load.moments, self._alpha, self._push
+        scratch = self._frame, self._Z, self._H, self._small
+        for step in range(steps):
+            for s, (c_v, c_a) in enumerate(zip(table.c_v, table.c_a, strict=True)):
+                begin_stage(
+                    s, table.w_v, table.w_a, table.w_guess, history, self._x_v, self._x_a, x
+                )  # fmt: skip
+                begin_rigid(
+                    s, table.c_v, table.c_a, table.w_v, table.w_a, push, alpha, rigid, self._hats
+                )
+                converged, iteration = False, 0
+                while True:
+                    if not move(
+                        self._X, self._x_v, self._x_a, load, alpha, c_v, c_a, *self._moments,
+                        self._hats, rigid[s + 2], *scratch,
+                    ):  # fmt: skip
+                        return step, NOT_CONVERGED
+                    if converged:
+                        break
+                    if iteration == self.solver.max_iterations:
+                        return step, NOT_CONVERGED
+                    iteration += 1
+                    _, R, K = self.model.evaluate(x)
+                    size = correct_floating(
+                        K, R, self._damping_matrix(x), self._damping.factor, alpha, c_v, c_a, load,
+                        self._moments[2], self._X, rigid[s + 2], *scratch,
+                        self._W, self._A, self._delta,
+                    )  # fmt: skip
+                    if size < 0:
+                        return step, NOT_DEFINITE
+                    if not np.isfinite(size):
+                        return step, NOT_FINITE
+                    one = self.solver.max_iterations == 1
+                    converged = one or is_small(size, self.solver.tolerance, x, history)
+                if not kernels.end_stage(s, self._X, history, rigid):
+                    return step, NOT_FINITE
+            kernels.end_step(s, history, rigid, self._frame)
+        return steps, DONE
+
+
+def _mass_coefficient(damping: Damping | None) -> float:
+    """α [1/s], one for the whole body."""
+    if not isinstance(damping, Rayleigh):
+        return 0.0
+    if isinstance(damping.mass, Mapping) or np.ndim(damping.mass):
+        raise InputError(
+            f"mass={damping.mass!r}: a free reduced body takes one number, e.g. Rayleigh(mass=0.1)"
+        )
+    return float(damping.mass)  # type: ignore[arg-type]

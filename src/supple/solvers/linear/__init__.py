@@ -1,0 +1,1 @@
+"""Linear systems: one interface, several factorizations and preconditioners."""

@@ -1,0 +1,38 @@
+"""The solver that a plain install uses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from supple.core.sparse import BlockPattern
+from supple.core.types import Bools
+from supple.solvers.interface import BoundSolver, LinearSolver
+from supple.solvers.linear import pardiso
+from supple.solvers.linear.conjugate_gradients import ConjugateGradients
+from supple.solvers.linear.lagged_cholesky import KeptCholesky
+from supple.solvers.linear.multigrid import Multigrid
+
+_COARSEST_WITHOUT_MKL = 1000  # nodes that are soon factorized
+
+
+@dataclass(frozen=True)
+class AutomaticSolver(LinearSolver):
+    """A kept Cholesky factor where MKL is installed, conjugate gradients elsewhere.
+
+    Beyond ``direct_limit`` vertices a factor takes too much memory, and ``Multigrid`` takes over on
+    any machine. For woven cloth it is as fast as a factor from ``multigrid_from`` crossings on.
+    """
+
+    direct_limit: int = 150_000
+    multigrid_from: int = 50_000
+
+    def bind(self, pattern: BlockPattern, free: Bools) -> BoundSolver:
+        n = pattern.n_nodes
+        fast = pardiso.library() is not None
+        large = n > self.direct_limit
+        chosen: LinearSolver
+        if large or (pattern.coarsening is not None and (n >= self.multigrid_from or not fast)):
+            chosen = Multigrid() if fast else Multigrid(coarsest=_COARSEST_WITHOUT_MKL)
+        else:
+            chosen = KeptCholesky() if fast else ConjugateGradients()
+        return chosen.bind(pattern, free)

@@ -1,0 +1,111 @@
+"""Iterative solution by preconditioned conjugate gradients."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator, bicgstab, cg
+
+from supple._kernels.linear_algebra import blocks
+from supple.core.checks import whole_number
+from supple.core.sparse import BlockPattern, LowRank
+from supple.core.types import Bools, Floats
+from supple.solvers.interface import BoundSolver, Frames, LinearSolver, NotPositiveDefinite
+
+_TIGHTEST = 1e-12  # relative residual that double precision reaches on any sane matrix
+
+
+@dataclass(frozen=True)
+class ConjugateGradients(LinearSolver):
+    """Conjugate gradients with the inverse of the diagonal blocks as preconditioner.
+
+    Needs little memory; the choice for large bodies in motion.
+    """
+
+    max_iterations: int = 2000
+
+    def __post_init__(self) -> None:
+        whole_number("max_iterations", self.max_iterations, at_least=1)
+
+    def bind(self, pattern: BlockPattern, free: Bools) -> BoundSolver:
+        return _BlockJacobi(pattern, free, self.max_iterations)
+
+
+class Iterative(BoundSolver):
+    """The masked operator of a block matrix, and conjugate gradients on it."""
+
+    def __init__(self, pattern: BlockPattern, free: Bools) -> None:
+        self._pattern, self._free = pattern, free
+        self._size = free.size
+        self._held = np.flatnonzero(~free)
+        self._values = np.zeros((0, 1, 1))
+        self._low_rank: LowRank | None = None
+        self.iterations = 0
+        """Iterations of the last solve."""
+
+    def _multiply(self, x: Floats) -> Floats:
+        field = np.ascontiguousarray(x).reshape(self._free.shape)
+        y = self._pattern.multiply(self._values, field)
+        if self._low_rank is not None:
+            y += self._low_rank.multiply(field)
+        flat = y.reshape(-1)
+        flat[self._held] = 0.0
+        if not float(np.vdot(x, flat)) > 0.0:  # x is a search direction
+            raise NotPositiveDefinite("conjugate gradients met negative curvature")
+        return flat
+
+    def _precondition(self, x: Floats) -> Floats:
+        raise TypeError("a preconditioner is set by the subclass")
+
+    def _iterate(self, rhs: Floats, tolerance: float, limit: int) -> tuple[Floats, bool]:
+        """The solution so far, and whether it is good enough."""
+        b = rhs.reshape(-1).copy()
+        b[self._held] = 0.0
+        shape = (self._size, self._size)
+        operator = LinearOperator(shape, matvec=self._multiply, dtype=float)
+        inverse = LinearOperator(shape, matvec=self._precondition, dtype=float)
+        self.iterations = 0
+
+        def count(_: Floats) -> None:
+            self.iterations += 1
+
+        # A low-rank part that is not symmetric is a small disturbance, but beyond what cg bears.
+        symmetric = self._low_rank is None or self._low_rank.is_symmetric
+        x, failed = (cg if symmetric else bicgstab)(
+            operator, b, rtol=max(tolerance, _TIGHTEST), atol=0.0, maxiter=limit, M=inverse,
+            callback=count,
+        )  # fmt: skip
+        if not np.isfinite(x).all():
+            raise NotPositiveDefinite("conjugate gradients broke down")
+        return x.reshape(rhs.shape), failed == 0
+
+
+class _BlockJacobi(Iterative):
+    def __init__(self, pattern: BlockPattern, free: Bools, limit: int) -> None:
+        super().__init__(pattern, free)
+        self._limit = limit
+
+    def take(
+        self, values: Floats, low_rank: LowRank | None = None, frames: Frames | None = None
+    ) -> None:
+        self._values, self._low_rank = values, low_rank
+        if values.ndim == 1:  # multiples of the identity
+            scalars = values[self._pattern.indptr[:-1]]
+            self._inverses = np.eye(self._free.shape[1]) / scalars[:, None, None]
+            return
+        diagonal = np.empty((*self._free.shape, self._free.shape[1]))
+        blocks.diagonal_blocks(self._pattern.indptr, values, self._free, diagonal)
+        try:
+            np.linalg.cholesky(diagonal)
+        except np.linalg.LinAlgError as error:
+            raise NotPositiveDefinite("a diagonal block is not positive definite") from error
+        self._inverses = np.linalg.inv(diagonal)
+
+    def _precondition(self, x: Floats) -> Floats:
+        y = np.empty(self._free.shape)
+        blocks.apply_diagonal_blocks(self._inverses, x.reshape(self._free.shape), y)
+        return y.reshape(-1)
+
+    def solve(self, rhs: Floats, tolerance: float = 0.0) -> Floats:
+        return self._iterate(rhs, tolerance, self._limit)[0]

@@ -1,0 +1,111 @@
+"""What is enriched: the file that is read, and which of its vertices, clips and frames."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from supple.character import Character
+from supple.character.rigs.skeleton import SkeletonRig
+from supple.character.runtime.soft_motion import SoftMotion
+from supple.character.skeleton.clip_frames import frame_times
+from supple.core.checks import number
+from supple.core.errors import InputError
+from supple.core.types import Bools
+from supple.io.gltf.character import RiggedFile, read_rigged
+from supple.io.gltf.soft import soft_target_count
+from supple.workflows.enrich.body_size import body_sides
+
+_CENTIMETRES = 30.0  # [m]: a character with a longer side is taken to be in centimetres
+_TINY = 0.05  # [m]: one whose longest side is shorter is taken to be in an unknown unit,
+_LEAST = 0.5  # [m]: that power of ten with which its longest side has 0.5 m to 5 m
+_STILL = 1e-6  # of the body: what moves by less does not
+
+
+def read_to_enrich(
+    source: str | os.PathLike[str], length: float | None
+) -> tuple[RiggedFile, list[str]]:
+    """The file, in metres, and what to say of it."""
+    rigged = read_rigged(source)
+    if not rigged.character.clips:
+        raise InputError(
+            f"{source} has a skin but no clip that moves its joints; flesh follows motion, so "
+            "export the character with an animation"
+        )
+    if soft_target_count(source):
+        raise InputError(
+            f"{source} has flesh already, from an earlier run; enrich the file that it was made of"
+        )
+    long = float(body_sides(rigged).max())
+    if not long > 0:
+        raise InputError(f"{source}: all vertices of the skin are at one place")
+    if length is not None:
+        return read_rigged(source, scale=number("length", length, above=0, unit="m") / long), []
+    scale, taken = _unit(long)
+    if scale == 1:
+        return rigged, []
+    note = f"the character is {long:.3g} long, which is taken for {taken}; length= sets it"
+    return read_rigged(source, scale=scale), [note]
+
+
+def _unit(long: float) -> tuple[float, str]:
+    """What a character so long [m] is to be scaled by, and how long that makes it.
+
+    Smaller ones would be thrown about by gravity: at 4 swings a second flesh sags by centimetres.
+    """
+    if long > _CENTIMETRES:
+        return 0.01, "centimetres"
+    if long < _TINY:
+        scale = 10.0 ** math.ceil(math.log10(_LEAST / long))
+        return scale, f"{scale * long:.3g} m"
+    return 1.0, ""
+
+
+def chosen_clips(character: Character, wanted: Sequence[str] | None) -> list[str]:
+    """Names of clips, all unless some are wanted."""
+    if wanted is None:
+        return list(character.clips)
+    return [character.clip(name).name for name in dict.fromkeys(wanted)]
+
+
+def only(character: Character, kept: Bools, clips: Sequence[str]) -> Character:
+    """The character of the vertices that are kept, with some of its clips."""
+    skin = character.skin
+    number_ = np.cumsum(kept) - 1
+    mine = kept[skin.triangles].all(axis=1)
+    skin = replace(
+        skin,
+        vertices=skin.vertices[kept],
+        triangles=number_[skin.triangles[mine]],
+        bones=skin.bones[kept],
+        weights=skin.weights[kept],
+        targets=None if skin.targets is None else skin.targets[:, kept],
+    )
+    return replace(character, skin=skin, clips={name: character.clips[name] for name in clips})
+
+
+def is_still(rig: SkeletonRig, name: str) -> bool:
+    """Whether a clip leaves the skin where it is at rest all the time."""
+    clip, x = rig.character.clip(name), rig.vertices(rig.neutral)
+    poses = rig.pose_of(clip.poses(rig.character.rig, frame_times(clip)))
+    near = _STILL * float(np.ptp(x, axis=0).max())
+    return all(np.abs(rig.vertices(pose) - x).max() <= near for pose in poses)
+
+
+def spread(motion: SoftMotion, kept: Bools) -> SoftMotion:
+    """The motion of the vertices that are kept as one of all."""
+    if kept.all():
+        return motion
+    wide = np.zeros((len(motion.times), len(kept), 3))
+    wide[:, kept] = motion.displacements
+    return replace(motion, displacements=wide)
+
+
+def unmoved(character: Character, name: str, rate: float | None) -> SoftMotion:
+    """A clip without flesh that moves."""
+    times = frame_times(character.clip(name), rate)
+    return SoftMotion(name, times, np.zeros((len(times), len(character.skin.vertices), 3)))

@@ -1,0 +1,53 @@
+"""What a yarn is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import pi
+
+from supple.core.checks import number
+
+
+@dataclass(frozen=True, kw_only=True)
+class Yarn:
+    """A round yarn that stretches and bends; twist is not resisted.
+
+    A yarn is a bundle of fibres that slide past each other, so its bending stiffness is far below
+    that of a solid rod with the same stretch stiffness.
+    """
+
+    radius: float
+    """[m]."""
+    linear_density: float
+    """Mass of a metre [kg/m]."""
+    stretch: float
+    """Tension at a strain of one, EA [N]."""
+    bending: float
+    """Moment at a curvature of one, EI [N m²]."""
+
+    def __post_init__(self) -> None:
+        number("radius", self.radius, above=0, unit="m")
+        number("linear_density", self.linear_density, above=0, unit="kg/m")
+        number("stretch", self.stretch, above=0, unit="N")
+        number("bending", self.bending, at_least=0, unit="N m²")
+
+    @classmethod
+    def of_moduli(
+        cls, *, radius: float, density: float, young: float, bending_young: float | None = None
+    ) -> Yarn:
+        """A yarn by its volume density [kg/m³] and Young's moduli [Pa] for stretch and bending.
+
+        Without a modulus of its own for bending, the yarn bends like a solid rod.
+        """
+        number("radius", radius, above=0, unit="m")
+        number("density", density, above=0, unit="kg/m³")
+        number("young", young, above=0, unit="Pa")
+        bends = young if bending_young is None else bending_young
+        number("bending_young", bends, at_least=0, unit="Pa")
+        area = pi * radius**2
+        return cls(
+            radius=radius,
+            linear_density=density * area,
+            stretch=young * area,
+            bending=bends * pi * radius**4 / 4,
+        )

@@ -1,0 +1,348 @@
+"""Cloth: energy, force and stiffness, closed forms, materials."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.bodies.cloth.sheets import (
+    FILM,
+    ISOTROPIC,
+    MATERIALS,
+    WOVEN,
+    bowl,
+    cloths,
+    crumpled,
+    shaken_grid,
+)
+from tests.helpers import EPS, remainder_slopes, rotation
+
+import supple as sp
+from supple.integrators import INTEGRATORS
+
+CLOTHS = cloths()
+every_cloth = pytest.mark.parametrize("body", CLOTHS.values(), ids=CLOTHS.keys())
+every_rule = pytest.mark.parametrize("rule", [r() for r in INTEGRATORS], ids=repr)
+
+
+# -- energy and its derivatives ---------------------------------------------------------------
+
+
+@every_cloth
+def test_derivatives_taylor_slopes(body):
+    u = crumpled(body.mesh)
+    U, f, K = body.energy(u), body.force(u), body.stiffness(u)
+    ways = np.random.default_rng(2).normal(size=(4, *u.shape))
+    Kd = np.array([(K @ d.ravel()).reshape(d.shape) for d in ways])
+    steps = 1e-3 * 0.5 ** np.arange(5)
+
+    def energy_left(h: float) -> float:
+        series = [
+            U + h * np.vdot(f, d) + 0.5 * h * h * np.vdot(d, k)
+            for d, k in zip(ways, Kd, strict=True)
+        ]
+        return float(np.linalg.norm([body.energy(u + h * d) for d in ways] - np.array(series)))
+
+    def force_left(h: float) -> float:
+        return float(np.linalg.norm([body.force(u + h * d) for d in ways] - f - h * Kd))
+
+    assert remainder_slopes(energy_left, steps)[-1] == pytest.approx(3, abs=0.1)
+    assert remainder_slopes(force_left, steps)[-1] == pytest.approx(2, abs=0.1)
+
+
+@every_cloth
+def test_every_way_to_the_stiffness_agrees(body):
+    u = crumpled(body.mesh)
+    d = np.random.default_rng(3).normal(size=u.shape)
+    K = body.stiffness(u)
+    size = np.abs(K.toarray()).max() * np.abs(d).sum()
+    product = body.evaluate(u, order=0, direction=d).product
+    assert np.abs(product - (K @ d.ravel()).reshape(d.shape)).max() <= 10 * EPS * size
+    buffer = np.full((body.pattern.n_blocks, 3, 3), np.nan)
+    assert body.evaluate(u, order=2, stiffness=buffer).stiffness is buffer
+    assert np.array_equal(body.pattern.full(buffer).toarray(), K.toarray())
+    assert np.abs(K.toarray() - K.toarray().T).max() <= 10 * EPS * np.abs(K.toarray()).max()
+
+
+@every_cloth
+def test_triangles_one_by_one_add_up(body):
+    u = crumpled(body.mesh)
+    alone = [body.evaluate(u, order=2, cell_factors=row) for row in np.eye(body.n_cells)]
+    whole = body.evaluate(u, order=2)
+    assert sum(each.energy for each in alone) == pytest.approx(whole.energy, rel=1e-12)
+    for name in ("gradient", "stiffness"):
+        total = np.sum([getattr(each, name) for each in alone], axis=0)
+        expected = getattr(whole, name)
+        assert np.abs(total - expected).max() <= 1e-12 * np.abs(expected).max()
+
+
+@every_cloth
+def test_definite_stiffness_of_each_triangle(body):
+    u = crumpled(body.mesh)
+    assert np.linalg.eigvalsh(body.stiffness(u).toarray())[0] < -1.0
+    for factors in (np.ones(body.n_cells), *np.eye(body.n_cells)[:6]):
+        values = body.evaluate(u, order=2, definite=True, cell_factors=factors).stiffness
+        eigenvalues = np.linalg.eigvalsh(body.pattern.full(values).toarray())
+        assert eigenvalues[0] >= -50 * EPS * eigenvalues[-1]
+
+
+def test_definite_stiffness_is_exact_under_tension():
+    body = sp.Cloth(shaken_grid(), ISOTROPIC)
+    u = 0.2 * body.mesh.vertices  # every triangle pulled both ways, nothing bent
+    exact, definite = (body.stiffness(u, definite=d).toarray() for d in (False, True))
+    assert np.array_equal(exact, definite)
+
+
+@every_cloth
+def test_rigid_motion_changes_nothing(body):
+    u, X = crumpled(body.mesh), body.mesh.vertices
+    Q, shift = rotation(3), np.array([1.0, -2.0, 0.5])
+    turned = (X + u) @ Q.T + shift - X
+    assert body.energy(turned) == pytest.approx(body.energy(u), rel=1e-11)
+    f = body.force(u)
+    assert np.abs(body.force(turned) - f @ Q.T).max() <= 1e-11 * np.abs(f).max()
+    assert np.abs(f.sum(axis=0)).max() <= 1e-12 * np.abs(f).max()
+    assert np.abs(np.cross(X + u, f).sum(axis=0)).max() <= 1e-12 * np.abs(f).max()
+
+
+def test_nothing_pulls_at_rest():
+    for mesh in (shaken_grid(), bowl()):
+        body = sp.Cloth(mesh, ISOTROPIC)
+        rest = np.zeros_like(mesh.vertices)
+        turned = mesh.vertices @ rotation(1).T - mesh.vertices
+        assert np.abs(body.force(rest)).max() <= body.rounding_force(rest)
+        assert np.abs(body.force(turned)).max() <= 10 * body.rounding_force(turned)
+
+
+def test_folded_flat_and_collapsed_triangles_have_finite_forces():
+    body = sp.Cloth(sp.SheetMesh.grid((1, 1), (2, 2)), ISOTROPIC, bending=sp.HingeBending())
+    folded = body.mesh.vertices * [-1, 0, 0] * (body.mesh.vertices[:, :1] > 0.6)
+    for u in (folded, -body.mesh.vertices):
+        found = body.evaluate(u, order=2)
+        assert np.isfinite(found.energy)
+        assert np.isfinite(found.gradient).all()
+        assert np.isfinite(found.stiffness).all()
+
+
+# -- the plane: patch tests -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", MATERIALS)
+def test_uniform_strain_has_the_stress_of_the_formula(name):
+    """F = diag(1 + a, 1 + b) in warp and weft: S = C:E on every triangle, whatever the mesh."""
+    body = sp.Cloth(shaken_grid(), MATERIALS[name])
+    warp = np.array([1.0, 0.5]) / np.hypot(1.0, 0.5) if name == "woven" else np.array([1.0, 0.0])
+    axes = np.stack([warp, [-warp[1], warp[0]]])
+    stretch = axes.T @ np.array([(1.1, 0.05), (0.05, 0.95)]) @ axes
+    flat = body.mesh.pattern @ stretch.T
+    u = np.column_stack([flat, np.zeros(len(flat))]) - body.mesh.vertices
+    F = np.array([(1.1, 0.05), (0.05, 0.95)])
+    E = 0.5 * (F.T @ F - np.eye(2))
+    strain = np.array([E[0, 0], E[1, 1], 2 * E[0, 1]])
+    t = 1e-3
+    if name == "woven":
+        E0, E1, nu, G = 4e5, 1e5, 0.4, 3e4
+        S0, S1 = np.linalg.solve([(1 / E0, -nu / E0), (-nu / E0, 1 / E1)], strain[:2])
+    else:
+        E0, nu = 2e5, 0.3
+        G = E0 / (2 * (1 + nu))
+        S0, S1 = np.linalg.solve(np.array([(1, -nu), (-nu, 1)]) / E0, strain[:2])
+    density = 0.5 * t * (S0 * strain[0] + S1 * strain[1] + G * strain[2] ** 2)
+    assert body.energy(u) == pytest.approx(density * body.mesh.area, rel=1e-12)
+    inner = np.setdiff1d(np.arange(body.n_vertices), body.mesh.boundary_edges)
+    f = body.force(u)
+    assert np.abs(f[inner]).max() <= 1e-12 * np.abs(f).max()
+
+
+def test_pulled_strip_has_youngs_modulus_and_poissons_ratio():
+    """Pulled gently, it lengthens by F/(E t w) and narrows by ν times that."""
+    E, nu, t, size = 1e6, 0.35, 1e-3, (2.0, 0.5)
+    mesh = sp.SheetMesh.grid(size, (8, 2))
+    held = np.zeros((mesh.n_vertices, 3), dtype=bool)
+    held[:, 2] = True
+    held[mesh.where(x=0), 0] = True
+    held[0] = True
+    body = sp.Cloth(
+        mesh,
+        sp.IsotropicCloth(young=E, poisson=nu, thickness=t, areal_density=0.2),
+        fixed=held,
+    )
+    force, end = 1e-3, mesh.where(x=2.0)
+    share = np.array([0.25, 0.5, 0.25])[:, None] * [force, 0, 0]
+    u = sp.static_shape(body, body.point_force(end, share))
+    strain = force / (E * t * size[1])
+    assert np.allclose(u[:, 0], strain * mesh.vertices[:, 0], atol=1e-4 * strain)
+    assert np.allclose(u[:, 1], -nu * strain * mesh.vertices[:, 1], atol=1e-4 * strain)
+
+
+def test_weave_is_stiff_along_its_threads():
+    mesh = sp.SheetMesh.grid((1, 1), (2, 2))
+    weave = replace(WOVEN, warp=(0, 1), poisson=0.0)
+    body = sp.Cloth(mesh, weave)
+    energies = [body.energy(0.01 * mesh.vertices * axis) for axis in np.eye(3)]
+    assert energies[1] == pytest.approx(4 * energies[0], rel=1e-12)
+
+
+def test_warp_in_space_where_there_is_no_pattern():
+    mesh = sp.SheetMesh.grid((1, 1), (2, 2))
+    Q = rotation(5)
+    turned = sp.SheetMesh(mesh.vertices @ Q.T, mesh.cells)
+    u = crumpled(mesh)
+    flat = sp.Cloth(mesh, replace(WOVEN, warp=(0.6, 0.8)))
+    there = sp.Cloth(turned, replace(WOVEN, warp=Q @ [0.6, 0.8, 0.0]))
+    assert there.energy(u @ Q.T) == pytest.approx(flat.energy(u), rel=1e-12)
+
+
+def test_pattern_is_the_rest_shape():
+    """A sheet that lies rolled up has no strain, one on a smaller pattern is tight."""
+    flat = sp.SheetMesh.grid((1, 1), (6, 6))
+    angle = flat.vertices[:, 0]
+    rolled = np.column_stack([np.sin(angle), flat.vertices[:, 1], 1 - np.cos(angle)])
+    limp = sp.IsotropicCloth(young=2e5, bending_stiffness=0.0, **FILM)
+    rest = np.zeros_like(rolled)
+    body = sp.Cloth(sp.SheetMesh(rolled, flat.cells, pattern=flat.pattern), limp)
+    chord = (2 * np.sin(1 / 12) / (1 / 6)) ** 2 - 1  # triangles are chords of the roll
+    assert body.energy(rest) == pytest.approx(0.125 * 2e5 * 1e-3 / (1 - 0.09) * chord**2, rel=1e-9)
+    tight = sp.Cloth(sp.SheetMesh.grid((1, 1), (2, 2), pattern=0.5 * sp.SheetMesh.grid(
+        (1, 1), (2, 2)).pattern), limp)  # fmt: skip
+    assert tight.mesh.area == pytest.approx(0.25)
+    assert tight.total_mass == pytest.approx(0.25 * 0.2)
+    strain = 0.5 * (4 - 1)
+    tension = 2e5 * 1e-3 / (1 - 0.3) * strain
+    zeros = np.zeros((9, 3))
+    assert tight.energy(zeros) == pytest.approx(tension * strain * 0.25, rel=1e-12)
+
+
+def test_pattern_by_corner_with_a_seam():
+    """Pieces that lie elsewhere and turned in the pattern are the same cloth."""
+    mesh = sp.SheetMesh.grid((1, 1), (2, 2))
+    corners = mesh.pattern[mesh.cells].copy()
+    right = mesh.centroids[:, 0] > 0.5
+    corners[right] = corners[right] @ np.array([(0.6, -0.8), (0.8, 0.6)]).T + [5.0, 2.0]
+    cut = sp.SheetMesh(mesh.vertices, mesh.cells, pattern=corners)
+    u = crumpled(mesh)
+    for bending in (sp.QuadraticBending(), sp.HingeBending()):
+        whole, sewn = (sp.Cloth(m, ISOTROPIC, bending=bending) for m in (mesh, cut))
+        assert sewn.energy(u) == pytest.approx(whole.energy(u), rel=1e-10)
+
+
+# -- strain limits ----------------------------------------------------------------------------
+
+
+def test_limited_cloth_stiffens_past_its_limit_only():
+    """Pulled along x by a share: tension as before up to the limit, then 1 + firmness times."""
+    mesh = sp.SheetMesh.grid((1, 1), (2, 2))
+    film = sp.IsotropicCloth(young=1e5, poisson=0.0, bending_stiffness=0.0, **FILM)
+    limit = sp.StrainLimit(stretch=0.1, firmness=50.0)
+    free, limited = (sp.Cloth(mesh, film, strain_limit=x) for x in (None, limit))
+    pull = mesh.vertices * [1, 0, 0]
+    for share in (-0.3, 0.05, 0.0999):
+        assert limited.energy(share * pull) == free.energy(share * pull)
+    E, at = 0.5 * (1.2**2 - 1), 0.5 * (1.1**2 - 1)
+    expected = 0.5 * 100.0 * (E**2 + 50.0 * (E - at) ** 2)
+    assert limited.energy(0.2 * pull) == pytest.approx(expected, rel=1e-12)
+    both = mesh.vertices * [0.2, 0.2, 0.0]
+    assert limited.energy(both) == pytest.approx(2 * expected, rel=1e-12)
+
+
+def test_limited_cloth_hardly_gets_longer():
+    """A soft sheet that hangs by its edge stretches without end, or to its limit."""
+    mesh = sp.SheetMesh.grid((1, 0.5), (8, 4))
+    soft = sp.IsotropicCloth(young=4e3, poisson=0.0, bending_stiffness=1e-4, **FILM)
+    ends = []
+    for limit in (None, sp.StrainLimit(stretch=0.05, firmness=100.0)):
+        body = sp.Cloth(mesh, soft, fixed=mesh.where(x=(0, 0.13)), strain_limit=limit)
+        u = sp.static_shape(body, body.weight((9.81, 0, 0)))
+        ends.append(body.deformation(u))
+    longest = [np.linalg.norm(F, axis=1).max() for F in ends]
+    assert longest[0] > 1.2
+    assert longest[1] < 1.06
+
+
+# -- mass and materials -----------------------------------------------------------------------
+
+
+def test_mass():
+    mesh = sp.SheetMesh.grid((2, 1), (4, 3))
+    body = sp.Cloth(mesh, ISOTROPIC)
+    assert body.total_mass == pytest.approx(0.4)
+    assert body.mass.sum() == pytest.approx(3 * 0.4)
+    x = mesh.vertices[:, 0]  # ∫ ρ x² over the rectangle, exact for linear fields
+    field = np.column_stack([x, 0 * x, 0 * x])
+    assert np.vdot(field, body.mass_times(field)) == pytest.approx(0.2 * 8 / 3, rel=1e-12)
+    lumped = replace(body, mass_model=sp.LumpedMass())
+    assert np.count_nonzero(lumped.mass_values) == body.n_vertices
+    assert lumped.mass.sum() == pytest.approx(3 * 0.4)
+    factors = np.random.default_rng(0).uniform(size=body.n_cells)
+    assert body.scaled_mass(factors).sum() <= body.mass_values.sum()
+
+
+def test_materials_by_region_and_by_triangle():
+    mesh = shaken_grid().with_region("a", np.arange(10)).with_region("b", np.arange(10, 24))
+    stiff = replace(ISOTROPIC, young=1e6, areal_density=0.5, bending_stiffness=1e-2)
+    by_region = sp.Cloth(mesh, {"a": ISOTROPIC, "b": stiff})
+    inside = np.arange(24) < 10
+    values = {
+        name: np.where(inside, getattr(ISOTROPIC, name), getattr(stiff, name))
+        for name in ("young", "areal_density", "bending_stiffness")
+    }
+    by_triangle = sp.Cloth(mesh, replace(ISOTROPIC, **values))
+    u = crumpled(mesh)
+    assert by_region.energy(u) == by_triangle.energy(u)
+    assert by_region.total_mass == by_triangle.total_mass
+    assert np.array_equal(by_region.force(u), by_triangle.force(u))
+    assert by_region.energy(u) > sp.Cloth(mesh, ISOTROPIC).energy(u)
+
+
+def cloth(**changes: object) -> sp.Cloth:
+    given = {"mesh": shaken_grid(), "material": ISOTROPIC} | changes
+    return sp.Cloth(**given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: sp.IsotropicCloth(young=-1, **FILM), "young=-1: stiffness must be positive"),
+        (lambda: sp.IsotropicCloth(young=1, poisson=1.0, **FILM), "poisson=1: a stable sheet"),
+        (lambda: sp.IsotropicCloth(young=1, bending_stiffness=-1, **FILM), "zero or more"),
+        (lambda: sp.IsotropicCloth(young=1, thickness=0, areal_density=1), "thickness=0"),
+        (lambda: sp.IsotropicCloth(young=1, thickness=1, areal_density=0), "areal_density=0"),
+        (lambda: sp.IsotropicCloth(young="much", **FILM), "young='much'"),
+        (lambda: replace(WOVEN, poisson=2.0), "poisson=2: a stable weave"),
+        (lambda: replace(WOVEN, shear=0.0), "shear=0"),
+        (lambda: replace(WOVEN, warp=(0, 0)), "warp has no length"),
+        (lambda: replace(WOVEN, warp=1.0), "warp has shape"),
+        (lambda: replace(WOVEN, bending_weft=-1.0), "bending_weft"),
+        (lambda: cloth(material=replace(WOVEN, warp=(1, 0, 0))), "three components"),
+        (lambda: cloth(material=replace(WOVEN, warp=np.eye(2))), "2 directions for 24"),
+        (lambda: cloth(mesh=bowl(), material=WOVEN), "two components, but the mesh has no pat"),
+        (lambda: upright(), "right angles to triangle 0"),
+        (lambda: cloth(material=sp.StVK(young=1, poisson=0)), "material is a StVK"),
+        (lambda: cloth(material=replace(ISOTROPIC, young=[1.0, 2.0])), "2 values for 24 triang"),
+        (lambda: cloth(material={"no": ISOTROPIC}), "no region 'no'"),
+        (lambda: cloth(mesh=shaken_grid().with_region("a", [0]), material={"a": WOVEN}), "cover"),
+        (lambda: cloth(mesh=sp.TetMesh.box((1, 1, 1), (1, 1, 1))), "give a SheetMesh"),
+        (lambda: cloth(bending=3), "bending is 3"),
+        (lambda: cloth(mesh=bowl(), bending=sp.QuadraticBending()), "flat at rest, and this mesh"),
+        (lambda: cloth(bending=sp.HingeBending([1.0, 2.0])), "rest_angles has shape"),
+        (lambda: cloth(mass_model=3), "mass_model"),
+        (lambda: cloth(strain_limit=0.1), r"strain_limit is 0.1; give .* StrainLimit\(stretch"),
+        (lambda: sp.StrainLimit(stretch=-0.1), "stretch=-0.1"),
+        (lambda: sp.StrainLimit(stretch=0.1, firmness=0), "firmness=0"),
+        (lambda: cloth(fixed=[99]), "vertex 99"),
+        (lambda: sp.static_shape(cloth(fixed=[0])), "leave 3 rigid motions free"),
+        (lambda: sp.Body(shaken_grid(), sp.StVK(young=1, poisson=0)), "mesh is a SheetMesh"),
+    ],
+)
+def test_bad_input_is_refused(make, words):
+    with pytest.raises(sp.InputError, match=words):
+        make()
+
+
+def upright() -> sp.Cloth:
+    """A sheet at right angles to x, along which the warp is by default."""
+    flat = shaken_grid()
+    return sp.Cloth(
+        sp.SheetMesh(flat.vertices[:, [2, 0, 1]], flat.cells), replace(WOVEN, warp=None)
+    )

@@ -1,0 +1,332 @@
+"""Networks of springs: energy, force and stiffness, closed forms, simulation, files."""
+
+from __future__ import annotations
+
+import pickle
+
+import meshio
+import numpy as np
+import pygltflib
+import pytest
+from tests.helpers import EPS, remainder_slopes, simulate
+
+import supple as sp
+from supple.integrators import INTEGRATORS
+from supple.io import export_motion
+
+every_rule = pytest.mark.parametrize("rule", [r() for r in INTEGRATORS], ids=repr)
+
+
+STVK = sp.StVK(young=1e6, poisson=0.3)
+
+
+def tangle(seed: int = 0) -> sp.SpringNetwork:
+    """Springs of many lengths and strengths between vertices in general position, free to fly."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, (7, 3))
+    pairs = np.array([(i, j) for i in range(7) for j in range(i) if (i + 2 * j) % 5])
+    L = np.linalg.norm(X[pairs[:, 0]] - X[pairs[:, 1]], axis=1) * rng.uniform(0.8, 1.2, len(pairs))
+    mesh = sp.SpringMesh(X, pairs, rest_lengths=L)
+    k = rng.uniform(50, 200, len(pairs))
+    return sp.SpringNetwork(mesh, stiffness=k, mass=rng.uniform(0.5, 2.0, 7))
+
+
+def bent(body: sp.SpringNetwork, seed: int = 1) -> np.ndarray:
+    """Displacements with springs both far longer and far shorter than at rest."""
+    u = 0.5 * np.random.default_rng(seed).normal(size=body.mesh.vertices.shape)
+    strain = body.stretched(u).lengths / body.mesh.rest_lengths - 1
+    assert strain.min() < -0.3
+    assert strain.max() > 0.5
+    return u
+
+
+# -- energy and its derivatives ---------------------------------------------------------------
+
+
+def test_derivatives_taylor_slopes():
+    body = tangle()
+    u = bent(body)
+    d = np.random.default_rng(2).normal(size=u.shape)
+    U, f = body.energy(u), body.force(u)
+    Kd = (body.stiffness(u) @ d.ravel()).reshape(d.shape)
+    steps = 1e-2 * 0.5 ** np.arange(5)
+
+    def energy_left(h: float) -> float:
+        return abs(body.energy(u + h * d) - U - h * np.vdot(f, d) - 0.5 * h * h * np.vdot(d, Kd))
+
+    def force_left(h: float) -> float:
+        return float(np.linalg.norm(body.force(u + h * d) - f - h * Kd))
+
+    assert remainder_slopes(energy_left, steps)[-1] == pytest.approx(3, abs=0.1)
+    assert remainder_slopes(force_left, steps)[-1] == pytest.approx(2, abs=0.1)
+
+
+def test_every_way_to_the_stiffness_agrees():
+    body = tangle()
+    u = bent(body)
+    d = np.random.default_rng(3).normal(size=u.shape)
+    K = body.stiffness(u)
+    size = np.abs(K.toarray()).max() * np.abs(d).sum()
+    product = body.evaluate(u, order=0, direction=d).product
+    assert np.abs(product - (K @ d.ravel()).reshape(d.shape)).max() <= 10 * EPS * size
+    buffer = np.full((body.pattern.n_blocks, 3, 3), np.nan)
+    assert body.evaluate(u, order=2, stiffness=buffer).stiffness is buffer
+    assert np.array_equal(body.pattern.full(buffer).toarray(), K.toarray())
+    assert np.array_equal(K.toarray(), K.toarray().T)
+    # Springs one by one add up to the network.
+    alone = [body.evaluate(u, order=1, cell_factors=row) for row in np.eye(body.n_cells)]
+    assert sum(each.energy for each in alone) == pytest.approx(body.energy(u), rel=1e-13)
+    total = np.sum([each.gradient for each in alone], axis=0)
+    assert np.abs(total - body.force(u)).max() <= 1e-12 * np.abs(total).max()
+
+
+def test_definite_stiffness_clamps_pushing_springs_only():
+    body = tangle()
+    u = bent(body)
+    exact, definite = (body.stiffness(u, definite=d).toarray() for d in (False, True))
+    values = np.linalg.eigvalsh(definite)
+    assert np.linalg.eigvalsh(exact)[0] < -1.0
+    assert values[0] >= -20 * EPS * values[-1]
+    pulling = 3.0 * body.mesh.vertices  # every spring much longer than at rest
+    exact, definite = (body.stiffness(pulling, definite=d).toarray() for d in (False, True))
+    assert np.array_equal(exact, definite)
+
+
+def test_energy_of_one_spring():
+    L, k = 2.0, 100.0
+    body = sp.SpringNetwork(sp.SpringMesh.chain((0, 0, 0), (L, 0, 0), 1), stiffness=k, mass=1.0)
+    u = np.array([(0.0, 0.0, 0.0), (1.0, 4.0, 0.0)])  # 5 m long: ε = 1.5
+    assert body.energy(u) == pytest.approx(0.5 * L * k * 1.5**2, rel=1e-14)
+    assert np.allclose(body.force(u)[1], k * 1.5 * np.array([0.6, 0.8, 0.0]), rtol=1e-14)
+    assert np.allclose(body.force(u).sum(axis=0), 0.0, atol=1e-13)
+
+
+def test_stiffness_does_not_depend_on_how_a_line_is_cut():
+    pulls = []
+    for count in (1, 4):
+        mesh = sp.SpringMesh.chain((0, 0, 0), (2, 0, 0), count)
+        body = sp.SpringNetwork(mesh, stiffness=100.0, mass=1.0)
+        pulls.append(body.force(0.25 * mesh.vertices)[-1])
+    assert np.allclose(pulls, [(25.0, 0.0, 0.0)] * 2, rtol=1e-13)
+
+
+def test_collapsed_spring_has_finite_forces_and_opens_again():
+    body = sp.SpringNetwork(
+        sp.SpringMesh.chain((0, 0, 0), (1, 0, 0), 1), stiffness=10.0, mass=1.0, fixed=[0]
+    )
+    u = np.array([(0.0, 0.0, 0.0), (-1.0, 0.0, 0.0)])
+    found = body.evaluate(u, order=2, definite=True)
+    assert found.energy == pytest.approx(5.0)
+    assert not found.gradient.any()  # no direction is better than another
+    assert np.isfinite(body.evaluate(u, order=2).stiffness).all()
+    assert (found.stiffness == 0).all()
+    sim = sp.Simulation(body, dt=1e-2)
+    sim.state.u, sim.state.v = u, [(0, 0, 0), (0, 0.1, 0)]
+    motion = sim.run(0.5)
+    assert motion.displacements[-1, 1, 1] > 0.2  # pushed out the way it was going
+
+
+# -- closed forms in motion and at rest -------------------------------------------------------
+
+
+def test_frequency_along_a_spring():
+    """A mass on a spring: ω² = k/(L m)."""
+    L, k, m = 2.0, 100.0, 0.5
+    mesh = sp.SpringMesh.chain((0, 0, 0), (0, 0, L), 1)
+    body = sp.SpringNetwork(mesh, stiffness=k, mass=m, fixed=[0])
+    omega = np.sqrt(k / (L * m))
+    sim = sp.Simulation(body, integrator=sp.Trapezoidal(), dt=2 * np.pi / omega / 200)
+    sim.state.u = [(0, 0, 0), (0, 0, 0.1)]
+    motion = sim.run(2 * np.pi / omega)
+    assert np.abs(motion.displacements[:, 1, 2] - 0.1 * np.cos(omega * motion.times)).max() < 1e-4
+
+
+def test_tight_string_with_a_load_in_the_middle():
+    """Two springs of strain ε hold F = 2 k ε sin θ; statics finds the sag."""
+    L, k, sag = 0.8, 500.0, 0.3
+    mesh = sp.SpringMesh([(-1, 0, 0), (0, 0, 0), (1, 0, 0)], [(0, 1), (1, 2)], rest_lengths=L)
+    body = sp.SpringNetwork(mesh, stiffness=k, mass=1.0, fixed=[0, 2])
+    length = np.hypot(1.0, sag)
+    F = 2 * k * (length / L - 1) * sag / length
+    u = sp.static_shape(body, body.point_force([1], (0, 0, -F)))
+    assert np.allclose(u[1], (0, 0, -sag), atol=1e-7)
+
+
+def test_vibrations_of_a_tight_string():
+    """Beads on a string of tension T, across it: ω_j = 2 √(T/(m l)) sin(j π / 2(N + 1))."""
+    k, m, L, count = 50.0, 0.1, 0.08, 10
+    mesh = sp.SpringMesh.chain((0, 0, 0), (1, 0, 0), count)
+    tight = sp.SpringMesh(mesh.vertices, mesh.cells, rest_lengths=L)
+    body = sp.SpringNetwork(tight, stiffness=k, mass=m, fixed=[0, count])
+    T, l = k * (0.1 / L - 1), 0.1
+    w = 2 * np.sqrt(T / (m * l)) * np.sin(np.array([1, 1, 2, 2]) * np.pi / (2 * count))
+    assert np.allclose(sp.vibration_modes(body, 4).frequencies, w / (2 * np.pi), rtol=1e-9)
+
+
+def test_straight_chain_has_five_rigid_motions():
+    mesh = sp.SpringMesh.chain((0, 0, 0), (1, 1, 0), 3)
+    count = [
+        sp.SpringNetwork(mesh, stiffness=1.0, mass=1.0, fixed=fixed).free_rigid_motions
+        for fixed in (None, [0], [0, 3])
+    ]
+    assert count == [5, 2, 0]
+
+
+@every_rule
+def test_free_flight_keeps_momentum(rule):
+    body = tangle()
+    rng = np.random.default_rng(4)
+    u, v = 0.1 * rng.normal(size=(2, 7, 3))
+    steps = np.full(20, 5e-3)
+    start = simulate(body, rule, steps[:0], u=u, v=v).frame()
+    end = simulate(body, rule, steps, u=u, v=v).frame()
+    assert np.abs(end.linear_momentum - start.linear_momentum).max() <= 1e-12
+    if isinstance(rule, sp.SymplecticEuler):
+        assert np.abs(end.angular_momentum - start.angular_momentum).max() <= 1e-12
+
+
+def test_every_damping_takes_energy():
+    """Damping that knows nothing of springs works on them."""
+    body = tangle()
+    named = sp.SpringNetwork(body.mesh.with_region("some", [0, 2, 3]), stiffness=80.0, mass=1.0)
+    bend = np.random.default_rng(5).normal(size=(7, 3))
+    matrix = 0.3 * named.mass.toarray()
+    stiff = sp.Rayleigh(mass=0.1, stiffness=1e-3)
+    dampings = [
+        sp.Rayleigh(mass={"some": 0.5}),
+        sp.Rayleigh(stiffness={"some": 0.01}),
+        sp.Rayleigh(mass=np.linspace(0.1, 1.0, body.n_cells), stiffness=0.01),
+        sp.Caughey((0.3,)),
+        sp.Viscous(matrix),
+        sp.ExampleDamping(stiff, [sp.Example(bend, 3.0)]),
+        sp.ExampleDamping(sp.SpringStrainRate(matched=0.01), [sp.Example(bend, 3.0)]),
+    ]
+    for damping in dampings:
+        sim = sp.Simulation(named, damping=damping, dt=2e-3)
+        sim.state.v = bend
+        motion = sim.run(0.02)
+        lost = motion.total_energy[0] - motion.total_energy[-1]
+        assert lost > 0, damping
+        assert motion.dissipated[-1] == pytest.approx(lost, rel=0.05), damping
+
+
+def test_mass_damping_by_spring_is_the_mean_at_a_vertex():
+    mesh = sp.SpringMesh.chain((0, 0, 0), (2, 0, 0), 2)
+    body = sp.SpringNetwork(mesh, stiffness=1.0, mass=[1.0, 2.0, 4.0])
+    diagonal = body.scaled_mass(np.array([1.0, 3.0]))[body.pattern.indptr[:-1]]
+    assert diagonal.tolist() == [1.0, 4.0, 12.0]
+    assert body.total_mass == 7.0
+    assert np.allclose(body.weight((0, 0, -2)).sum(axis=0), (0, 0, -14))
+
+
+# -- meshes ----------------------------------------------------------------------------------
+
+
+def test_meshes_of_springs():
+    chain = sp.SpringMesh.chain((0, 0, 0), (0, 0, 3), 3)
+    assert chain.edges.tolist() == [[0, 1], [1, 2], [2, 3]]
+    assert chain.where(z=3).tolist() == [3]
+    assert chain.cells_where(z=(1, 2)).tolist() == [1]
+    named = chain.with_region("top", [2])
+    assert named.region("top").tolist() == [2]
+    big = sp.SpringMesh.chain((0, 0, 0), (0, 0, 3), 3).scaled(2.0)
+    assert np.array_equal(big.rest_lengths, [2.0, 2.0, 2.0])
+    again = pickle.loads(pickle.dumps(named))
+    assert np.array_equal(again.rest_lengths, named.rest_lengths)
+    assert again.regions.keys() == named.regions.keys()
+
+
+def test_mesh_from_a_surface_has_each_edge_once():
+    corners = [(5, 5, 5), (0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)]  # the first is of no triangle
+    mesh = sp.SpringMesh.from_surface(sp.Surface(corners, [(1, 2, 3), (1, 3, 4)]))
+    assert mesh.n_vertices == 4
+    assert mesh.edges.tolist() == [[0, 1], [0, 2], [0, 3], [1, 2], [2, 3]]
+    assert np.allclose(mesh.rest_lengths, [1, np.sqrt(2), 1, 1, 1])
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: sp.SpringMesh([(0, 0, 0), (0, 0, 0)], [(0, 1)]), "spring 0 joins .* same place"),
+        (lambda: sp.SpringMesh(np.eye(3), [(0, 0), (1, 2)]), "spring 0 joins vertices 0 and 0"),
+        (lambda: sp.SpringMesh(np.eye(3), [(0, 1)]), "vertex 2 belongs to no spring"),
+        (lambda: sp.SpringMesh(np.eye(3), [(0, 1), (1, 3)]), "numbered 0 to 2"),
+        (lambda: sp.SpringMesh(np.eye(2, 3), [(0, 1)], rest_lengths=0.0), "above zero"),
+        (lambda: sp.SpringMesh(np.eye(2, 3), [(0, 1)], rest_lengths=[1, 2]), "shape"),
+        (lambda: sp.SpringMesh.chain((0, 0, 0), (1, 0, 0), 0), "count=0"),
+        (lambda: sp.SpringMesh.from_surface(7), "give a Surface"),
+        (lambda: network(stiffness=0), "stiffness=0: give a number above zero"),
+        (lambda: network(stiffness=[1, 2, 3]), "or 2 of them"),
+        (lambda: network(mass=[1, -1, 1]), "mass="),
+        (lambda: network(fixed=[5]), "vertex 5"),
+        (lambda: network(supports=3), "supports=3"),
+        (lambda: sp.SpringNetwork(sp.TetMesh.box((1, 1, 1), (1, 1, 1)), stiffness=1, mass=1), "Sp"),
+        (lambda: sp.Body(sp.SpringMesh.chain((0, 0, 0), (1, 0, 0), 1), STVK), "Tet"),
+        (lambda: sp.write_mesh(network().mesh, "a.vtk"), "writes solids"),
+        (lambda: sp.static_shape(network(fixed=[0])), "leave 2 rigid motions free"),
+    ],
+)
+def test_bad_input_is_refused(make, words):
+    with pytest.raises(sp.InputError, match=words):
+        make()
+
+
+def network(**changes: object) -> sp.SpringNetwork:
+    mesh = sp.SpringMesh.chain((0, 0, 0), (2, 0, 0), 2)
+    return sp.SpringNetwork(mesh, **({"stiffness": 10.0, "mass": 0.1} | changes))  # type: ignore[arg-type]
+
+
+# -- files -----------------------------------------------------------------------------------
+
+
+def swinging(rule: sp.Integrator | None = None) -> sp.Simulation:
+    sim = sp.Simulation(
+        network(fixed=[0]),
+        damping=sp.SpringStrainRate(matched=0.02),
+        integrator=rule,
+        gravity=(0, 0, -9.81),
+        dt=0.01,
+    )
+    sim.state.v = [(0, 0, 0), (0, 1, 0), (0, 2, 0)]
+    return sim
+
+
+def test_recorded_motion_returns_with_its_mesh(tmp_path):
+    motion = swinging().run(0.1, record=tmp_path / "a.motion")
+    assert isinstance(motion.mesh, sp.SpringMesh)
+    assert np.array_equal(motion.mesh.rest_lengths, [1.0, 1.0])
+    assert np.array_equal(motion.displacements, swinging().run(0.1).displacements)
+    motion.save(tmp_path / "b.motion")
+    assert len(sp.Motion.load(tmp_path / "b.motion")[:5].joined(motion[5:])) == len(motion)
+
+
+def test_stopped_run_resumes_as_if_it_had_not(tmp_path):
+    def stop(done: int, total: int, what: str) -> None:
+        if done == 7:
+            raise KeyboardInterrupt
+
+    path, rule = tmp_path / "a.motion", sp.BDF2()
+    with pytest.raises(KeyboardInterrupt):
+        swinging(rule).run(0.2, record=path, progress=stop)
+    resumed = swinging(rule).run(0.2, record=path, resume=True)
+    whole = swinging(rule).run(0.2)
+    assert len(resumed) == len(whole) == 21
+    # The linear solver starts afresh on resuming: equal within Newton's tolerance.
+    assert np.abs(resumed.displacements - whole.displacements).max() < 1e-7
+
+
+def test_exports_are_lines(tmp_path):
+    motion = swinging().run(0.1)
+    export_motion(motion, tmp_path / "a.pvd")
+    last = meshio.read(tmp_path / "a_frames" / "frame_00010.vtu")
+    assert last.cells[0].type == "line"
+    assert last.cells[0].data.tolist() == [[0, 1], [1, 2]]
+    assert np.allclose(last.points, motion.positions[-1])
+    report = export_motion(motion, tmp_path / "a.glb", tolerance=1e-5)
+    assert report.max_error < 1e-4
+    (primitive,) = pygltflib.GLTF2().load(str(tmp_path / "a.glb")).meshes[0].primitives
+    assert primitive.mode == pygltflib.LINES
+    assert len(primitive.targets) == report.targets
+    pytest.importorskip("pxr")
+    with pytest.raises(sp.InputError, match=r"SpringMesh does not have; .* writes \.pvd and \.glb"):
+        export_motion(motion, tmp_path / "a.usd")

@@ -1,0 +1,188 @@
+"""Bends, wires, lattices and blend shapes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+from tests.character.arms import BAR
+
+import supple as sp
+from supple.character.rigs import BendRig, BlendShapeRig, LatticeBasis, LatticeRig, PoseRig, WireRig
+
+LINE = np.array([(0.0, 0.1, 0.1), (0.4, 0.1, 0.1), (0.7, 0.1, 0.1), (1.0, 0.1, 0.1)])
+SOME = np.array([17, 3, 40, 3])
+
+
+def smile() -> np.ndarray:
+    """Two shapes: longer, and with the ends lifted."""
+    longer, lifted = np.zeros((2, BAR.n_vertices, 3))
+    longer[:, 0] = BAR.vertices[:, 0]
+    lifted[:, 2] = (BAR.vertices[:, 0] - 0.5) ** 2
+    return np.stack([longer, lifted])
+
+
+RIGS: dict[str, PoseRig] = {
+    "bend": BendRig(BAR),
+    "bend of a part": BendRig(BAR, about=(0, 1, 1), origin=(0.1, 0, 0), bounds=(0.2, 0.6)),
+    "wire": WireRig(BAR, LINE, radius=0.3),
+    "lattice": LatticeRig(BAR),
+    "trilinear lattice": LatticeRig(BAR, (4, 2, 2), LatticeBasis.TRILINEAR),
+    "blend shapes": BlendShapeRig(BAR, smile()),
+}
+ALL = pytest.mark.parametrize("name", list(RIGS))
+
+
+def at_random(rig: PoseRig, seed: int = 0, size: float = 0.1) -> np.ndarray:
+    return size * np.random.default_rng(seed).standard_normal(len(rig.neutral))
+
+
+def elsewhere(rig: PoseRig, surface: sp.Surface) -> PoseRig:
+    """The same deformer on another surface that it was not fitted to."""
+    if isinstance(rig, BendRig):
+        return BendRig(surface, rig.along, rig.about, rig.origin, rig.bounds)
+    assert isinstance(rig, LatticeRig)
+    return LatticeRig(surface, rig.counts, rig.basis, rig.low, rig.high)
+
+
+@ALL
+def test_the_neutral_pose_is_the_surface(name: str) -> None:
+    rig = RIGS[name]
+    assert rig.vertices(rig.neutral) == pytest.approx(BAR.vertices, abs=1e-15)
+    frames = rig.frames(rig.neutral)
+    if frames is not None:
+        assert frames == pytest.approx(np.tile(np.eye(3), (BAR.n_vertices, 1, 1)), abs=1e-12)
+    assert (rig.triangles == BAR.triangles).all()
+
+
+@ALL
+def test_some_vertices_are_those_of_all(name: str) -> None:
+    rig = RIGS[name]
+    pose = at_random(rig)
+    assert rig.vertices(pose, SOME) == pytest.approx(rig.vertices(pose)[SOME], abs=1e-15)
+    frames = rig.frames(pose)
+    if frames is not None:
+        assert rig.frames(pose, SOME) == pytest.approx(frames[SOME], abs=1e-12)
+
+
+@ALL
+def test_perturbed_poses_are_near(name: str) -> None:
+    rig = RIGS[name]
+    pose, rng = at_random(rig), np.random.default_rng(0)
+    near = np.array([rig.perturbed(pose, rng, 2.0) for _ in range(50)]) - pose
+    nearer = np.array([rig.perturbed(pose, rng, 1.0) for _ in range(50)]) - pose
+    assert np.abs(near).max() == pytest.approx(2 * np.abs(nearer).max(), rel=0.1)
+    assert (np.abs(near).max(axis=0) > 0).all()
+
+
+@ALL
+def test_poses_of_another_size_are_refused(name: str) -> None:
+    rig = RIGS[name]
+    with pytest.raises(sp.InputError, match="this rig takes"):
+        rig.vertices(np.zeros(len(rig.neutral) + 1))
+
+
+@pytest.mark.parametrize("name", ["bend", "bend of a part", "lattice"])
+def test_frames_are_the_rotations_nearest_to_finite_differences(name: str) -> None:
+    rng, h = np.random.default_rng(2), 1e-6
+    box = BAR.bounds
+    places = rng.uniform(box[0] + 0.01, box[1] - 0.01, (40, 3))
+    triangles = np.arange(39).reshape(-1, 3)
+    pose = at_random(RIGS[name], 1, 2.0 if "bend" in name else 0.1)
+
+    def moved(shift: np.ndarray) -> np.ndarray:
+        return elsewhere(RIGS[name], sp.Surface(places + shift, triangles)).vertices(pose)
+
+    F = np.stack([(moved(h * e) - moved(-h * e)) / (2 * h) for e in np.eye(3)], axis=2)
+    U, _, Vt = np.linalg.svd(F)
+    assert np.linalg.det(U @ Vt) == pytest.approx(1.0)
+    frames = elsewhere(RIGS[name], sp.Surface(places, triangles)).frames(pose)
+    assert frames == pytest.approx(U @ Vt, abs=1e-7)
+
+
+def test_a_bent_bar_is_part_of_a_ring() -> None:
+    """A quarter of a ring about y whose middle line keeps its length."""
+    bar = sp.Surface(BAR.vertices - [0.0, 0.1, 0.1], BAR.triangles)
+    rig = BendRig(bar, along=(1, 0, 0), about=(0, -1, 0), origin=(0, 0, 0))
+    x = rig.vertices(np.array([np.pi / 2]))
+    radius = 2 / np.pi
+    far = np.hypot(x[:, 0], x[:, 2] - radius)
+    assert far == pytest.approx(radius - bar.vertices[:, 2], abs=1e-12)
+    assert x[:, 1] == pytest.approx(bar.vertices[:, 1], abs=1e-15)
+    end = np.argmax(bar.vertices[:, 0])
+    turn = Rotation.from_rotvec([0, -np.pi / 2, 0]).as_matrix()
+    assert rig.frames(np.array([np.pi / 2]), np.array([end]))[0] == pytest.approx(turn, abs=1e-12)
+
+
+def test_beyond_its_bounds_a_bar_stays_straight() -> None:
+    rig = BendRig(BAR, about=(0, -1, 0), origin=(0, 0.1, 0.1), bounds=(0.3, 0.6))
+    x = rig.vertices(np.array([1.0]))
+    near, far = BAR.vertices[:, 0] < 0.29, BAR.vertices[:, 0] > 0.61
+    assert x[near] == pytest.approx(BAR.vertices[near], abs=1e-14)
+    turn = Rotation.from_rotvec([0, -1.0, 0]).as_matrix()
+    moved = BAR.vertices[far] @ turn.T
+    assert np.ptp(x[far] - moved, axis=0) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_a_wire_drags_what_is_on_it_and_leaves_what_is_far() -> None:
+    plane = sp.Surface([(0.5, 0, 0), (0.5, 0.1, 0), (0.5, 0.4, 0)], [[0, 1, 2]])
+    line = np.array([(x, 0.0, 0.0) for x in np.linspace(0, 1, 5)])
+    rig = WireRig(plane, line, radius=0.2)
+    lifted = np.tile([0.0, 0, 0.3], 5)
+    assert rig.vertices(lifted)[:, 2] == pytest.approx([0.3, 0.3 * 0.75**2, 0.0], abs=1e-4)
+    with pytest.raises(sp.InputError, match=r"reaches no vertex; the nearest is 0\.8 m away"):
+        WireRig(BAR, LINE + np.array([0, 0, 0.9]), radius=0.1)
+
+
+@pytest.mark.parametrize("basis", list(LatticeBasis))
+def test_affine_moves_of_a_lattice_are_those_of_the_body(basis: LatticeBasis) -> None:
+    rig = LatticeRig(BAR, (4, 3, 2), basis, low=(-0.1, 0, 0), high=(1.0, 0.2, 0.5))
+    points = rig.control_points()
+    assert points.shape == (24, 3)
+    turn = Rotation.from_rotvec([0.4, -1.0, 2.0]).as_matrix()
+    A, t = turn @ np.diag([1.2, 0.9, 1.0]), np.array([0.1, -0.3, 0.2])
+    pose = (points @ A.T + t - points).ravel()
+    assert rig.vertices(pose) == pytest.approx(BAR.vertices @ A.T + t, abs=1e-12)
+    assert rig.frames(pose) == pytest.approx(np.tile(turn, (BAR.n_vertices, 1, 1)), abs=1e-12)
+
+
+def test_trilinear_lattices_are_local_and_bernstein_ones_are_not() -> None:
+    corner = np.zeros((5 * 2 * 2, 3))
+    corner[0] = 0.1
+    moved = [
+        np.abs(LatticeRig(BAR, (5, 2, 2), basis).vertices(corner.ravel()) - BAR.vertices)
+        .max(axis=1)[BAR.vertices[:, 0] > 0.26]
+        .max()
+        for basis in LatticeBasis
+    ]
+    assert moved[0] > 1e-3
+    assert moved[1] == 0
+
+
+def test_blend_shapes_come_back() -> None:
+    shapes = [sp.Surface(BAR.vertices + offset, BAR.triangles) for offset in smile()]
+    rig = BlendShapeRig.from_shapes(BAR, shapes)
+    assert rig.vertices(np.array([1.0, 0.0])) == pytest.approx(shapes[0].vertices, abs=1e-15)
+    half = BAR.vertices + 0.5 * smile()[1]
+    assert rig.vertices(np.array([0.0, 0.5])) == pytest.approx(half, abs=1e-15)
+
+
+def test_bad_deformers_are_refused() -> None:
+    with pytest.raises(sp.InputError, match="at right angles"):
+        BendRig(BAR, about=(1, 1, 0))
+    with pytest.raises(sp.InputError, match="has none"):
+        BendRig(BAR, about=(0, 0, 0))
+    with pytest.raises(sp.InputError, match="in order"):
+        BendRig(BAR, bounds=(0.2, 0.1))
+    with pytest.raises(sp.InputError, match="two or more"):
+        WireRig(BAR, LINE[:1], radius=0.1)
+    with pytest.raises(sp.InputError, match="is not within the lattice"):
+        LatticeRig(BAR, low=(0.1, 0, 0))
+    with pytest.raises(sp.InputError, match="counts=1"):
+        LatticeRig(BAR, (3, 1, 3))
+    with pytest.raises(sp.InputError, match=r"give \(shapes, \d+, 3\)"):
+        BlendShapeRig(BAR, np.zeros((2, 3, 3)))
+    with pytest.raises(sp.InputError, match=r"shapes\[1\] has vertices of shape \(3, 3\)"):
+        BlendShapeRig.from_shapes(BAR, [BAR, np.eye(3)])
+    with pytest.raises(sp.InputError, match="give an object such as"):
+        BendRig(BAR.vertices)  # type: ignore[arg-type]

@@ -1,0 +1,187 @@
+"""Characters in motion: the runtime against plain twins of itself and against full space."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.character.pose_models import FramedBend, beam, bend_rig, model_of, rests, thinned
+from tests.character.runtime.twin import Twin, stepped
+
+import supple as sp
+from supple.character.model.pose_space_model import PoseSpaceModel
+from supple.character.runtime.simulation import PoseSimulation
+from supple.character.tissue.full_pose import FullPoseSimulation
+from supple.materials import MATERIALS
+
+MESH = beam()
+SKIN = MESH.boundary()
+GRAVITY = np.array([0.0, 0.0, -9.81])
+
+
+def bend_poses(width: int) -> np.ndarray:
+    poses = np.zeros((3, width))
+    poses[1:, 0] = 1.5, -1.5
+    return poses
+
+
+@pytest.fixture(scope="module")
+def plain() -> PoseSpaceModel:
+    return model_of(bend_rig(SKIN), MESH, bend_poses(4))
+
+
+@pytest.fixture(scope="module")
+def framed() -> PoseSpaceModel:
+    made = model_of(FramedBend(SKIN), MESH, bend_poses(7), regions=3, corrections=2e-3)
+    return thinned(made)
+
+
+def wave(model: PoseSpaceModel, steps: int, dt: float) -> list[np.ndarray]:
+    t = dt * np.arange(steps + 1)
+    poses = np.zeros((steps + 1, len(model.tet_rig.rig.neutral)))
+    ease = np.clip(t / 0.1, 0, 1) ** 2
+    poses[:, 0] = ease * 1.2 * np.sin(9 * t)
+    poses[:, 3] = ease * 0.05 * np.sin(20 * t)
+    if poses.shape[1] == 7:
+        poses[:, 5] = ease * np.sin(4 * t)
+    return list(poses)
+
+
+def forces(sim: PoseSimulation, pose: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    sim.teleport(pose)
+    solver = sim._solver
+    solver.forces(q)
+    return solver.room.R.copy(), solver.room.K.copy()
+
+
+def somewhere(model: PoseSpaceModel) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(5)
+    pose = 0.4 * rng.standard_normal(len(model.tet_rig.rig.neutral))
+    return pose, 0.02 * rng.standard_normal(model.n_coordinates)
+
+
+@pytest.mark.parametrize("kind", ["plain", "framed"])
+def test_forces_are_those_of_a_plain_twin(kind: str, request: pytest.FixtureRequest) -> None:
+    model = request.getfixturevalue(kind)
+    pose, q = somewhere(model)
+    R, K = forces(PoseSimulation(model), pose, q)
+    twin = Twin(model, pose)
+    _, f, H = twin.evaluate(q)
+    assert pytest.approx(f, abs=1e-11 * np.abs(f).max()) == R
+    assert pytest.approx(H, abs=1e-11 * np.abs(H).max()) == K
+
+
+@pytest.mark.parametrize("material", MATERIALS, ids=lambda m: m.__name__)
+def test_stiffness_is_the_derivative_of_the_force(material: type[sp.Material]) -> None:
+    model = model_of(
+        FramedBend(SKIN), MESH, bend_poses(7), 5, material=material(young=2e4, poisson=0.4)
+    )
+    sim = PoseSimulation(model)
+    pose, q = somewhere(model)
+    rng = np.random.default_rng(1)
+    way = rng.standard_normal(len(q))
+    errors = []
+    for h in (1e-3, 5e-4):
+        R, K = forces(sim, pose, q)
+        ahead, _ = forces(sim, pose, q + h * way)
+        errors.append(np.linalg.norm(ahead - R - h * K @ way))
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
+    sim.teleport(pose)
+    sim.q = q
+    low = sim.elastic
+    sim.q = q + 1e-6 * way
+    assert (sim.elastic - low) / 1e-6 == pytest.approx(forces(sim, pose, q)[0] @ way, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    "rule", [sp.BackwardEuler(), sp.Newmark(), sp.Newmark(0.3025, 0.6)], ids=str
+)
+@pytest.mark.parametrize("kind", ["plain", "framed"])
+def test_steps_are_those_of_a_plain_twin(
+    kind: str, rule: sp.Integrator, request: pytest.FixtureRequest
+) -> None:
+    model = request.getfixturevalue(kind)
+    dt = 1 / 90
+    poses = wave(model, 12, dt)
+    sim = PoseSimulation(
+        model,
+        damping=sp.Rayleigh(mass=0.3, stiffness=2e-3),
+        integrator=rule,
+        dt=dt,
+        gravity=GRAVITY,
+        solver=sp.DenseNewton(tolerance=1e-10),
+        max_acceleration=1e6,
+    )
+    found = []
+    for pose in poses[1:]:
+        sim.step(pose)
+        found.append(sim.q)
+    wanted = stepped(model, rule, poses, dt, (0.3, 2e-3), GRAVITY)
+    assert np.array(found) == pytest.approx(wanted, abs=1e-8 * np.abs(wanted).max())
+
+
+def test_a_complete_basis_is_a_full_simulation_with_a_moving_rest_shape() -> None:
+    mesh = beam((3, 1, 1))
+    model = model_of(bend_rig(mesh.boundary()), mesh, bend_poses(4), None)
+    material = sp.StVK(young=2e4, poisson=0.4, density=1000.0)
+    dt = 1 / 60
+    poses = wave(model, 10, dt)
+    sim = PoseSimulation(model, damping=sp.Rayleigh(mass=0.2, stiffness=1e-3), dt=dt,
+                         solver=sp.DenseNewton(tolerance=1e-11), max_acceleration=1e6)  # fmt: skip
+    neutral = sp.Body(mesh, material, fixed=model.fixed, mass_model=sp.LumpedMass())
+    full = FullPoseSimulation(neutral, model.tet_rig, mass=0.2, stiffness=1e-3, dt=dt)
+    free = np.repeat(~model.fixed, 3)
+    masses = np.repeat(model.masses, 3)[free]
+    u, v = np.zeros((2, int(free.sum())))
+    x = [model.tet_rig.vertices(poses[0]).ravel()[free]] * 2
+    for pose in poses[1:]:
+        sim.step(pose)
+        body = rests(model, material, pose)
+        x = [*x[-2:], model.tet_rig.vertices(pose).ravel()[free]]
+        inertia = -masses * (x[2] - 2 * x[1] + x[0]) / dt**2
+        new = u.copy()
+        for _ in range(20):
+            whole = np.zeros(len(free))
+            whole[free] = new
+            shape = whole.reshape(-1, 3)
+            K = body.stiffness(shape).toarray()[np.ix_(free, free)]
+            R = body.force(shape).ravel()[free]
+            C = 0.2 * np.diag(masses) + 1e-3 * K
+            rest = inertia - R - C @ ((new - u) / dt) - masses * ((new - u) / dt - v) / dt
+            new = new + np.linalg.solve(np.diag(masses) / dt**2 + C / dt + K, rest)
+        u, v = new, (new - u) / dt
+        assert sim.displacements().ravel()[free] == pytest.approx(u, abs=1e-9 * np.abs(u).max())
+        full.step(pose)
+        assert full.displacements.ravel()[free] == pytest.approx(u, abs=1e-6 * np.abs(u).max())
+
+
+def test_a_pose_of_the_model_gives_its_own_basis(plain: PoseSpaceModel) -> None:
+    sim = PoseSimulation(plain)
+    for k, pose in enumerate(plain.poses):
+        sim.teleport(pose)
+        sim.q = np.arange(plain.n_coordinates) / 100
+        assert sim.displacements() == pytest.approx(plain.bases[k] @ sim.q, abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["plain", "framed"])
+def test_the_surface_is_the_rig_plus_what_its_tets_do(
+    kind: str, request: pytest.FixtureRequest
+) -> None:
+    model = request.getfixturevalue(kind)
+    sim = PoseSimulation(model)
+    pose, q = somewhere(model)
+    sim.teleport(pose)
+    sim.q = q
+    u = Twin(model, pose).U @ q
+    assert sim.displacements() == pytest.approx(u, abs=1e-13)
+    corners = model.tet_rig.mesh.cells[model.skin_cells]
+    carried = np.einsum("sk,ski->si", model.skin_weights, u[corners])
+    assert sim.surface_displacements() == pytest.approx(carried, abs=1e-13)
+    assert sim.vertices() == pytest.approx(model.tet_rig.rig.vertices(pose) + carried, abs=1e-13)
+
+
+def test_bases_in_single_precision_keep_seven_digits(framed: PoseSpaceModel) -> None:
+    both = [PoseSimulation(framed, dtype=dtype) for dtype in (np.float64, np.float32)]
+    for pose in wave(framed, 20, 1 / 60)[1:]:
+        for sim in both:
+            sim.step(pose)
+    assert both[1].vertices() == pytest.approx(both[0].vertices(), abs=1e-6)

@@ -1,0 +1,110 @@
+"""Stiffness painted on the surface, or given by joint (pose space paper, Eq. 37)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.character.bodies import ROD, rod
+
+import supple as sp
+from supple.character.tissue.painting import flesh_of_joints, painted, stiffness_by_joint
+
+MESH = sp.HexMesh.voxelize(ROD, 12).tetrahedra()
+SKIN = sp.Embedding(MESH, ROD)
+
+
+def test_one_colour_is_one_stiffness():
+    assert painted(SKIN, np.full(ROD.n_vertices, 3e4)) == pytest.approx(np.full(MESH.n_cells, 3e4))
+
+
+def test_paint_goes_on_smoothly_within_its_range():
+    x = ROD.vertices[:, 0]
+    soft = painted(SKIN, np.where(x < 1.0, 1.0, 9.0), smoothness=0.5)
+    assert soft.min() >= 1 - 1e-9
+    assert soft.max() <= 9 + 1e-9
+    along = MESH.centroids[:, 0]
+    assert soft[along < 0.6].mean() < 1.5
+    assert soft[along > 1.4].mean() > 8.5
+    smoother = painted(SKIN, np.where(x < 1.0, 1.0, 9.0), smoothness=50.0)
+    assert np.ptp(smoother) < np.ptp(soft)
+
+
+def test_the_least_squares_of_eq_37_are_met():
+    rng = np.random.default_rng(0)
+    values, zeta = rng.uniform(1, 2, ROD.n_vertices), 0.7
+    E = painted(SKIN, values, smoothness=zeta)
+    sums = np.bincount(SKIN.cells, weights=values, minlength=MESH.n_cells)
+    marks = np.bincount(SKIN.cells, minlength=MESH.n_cells)
+    has = marks > 0
+    faces = {}
+    for cell, nodes in enumerate(MESH.cells):
+        for out in range(4):
+            faces.setdefault(tuple(sorted(np.delete(nodes, out))), []).append(cell)
+    slope = np.zeros(MESH.n_cells)
+    slope[has] = 2 * (E[has] - sums[has] / marks[has])
+    for pair in faces.values():
+        if len(pair) == 2:
+            a, b = pair
+            w = 0.5 * (MESH.volumes[a] + MESH.volumes[b]) / MESH.volumes.mean()
+            slope[a] += zeta * w * (E[a] - E[b])
+            slope[b] -= zeta * w * (E[a] - E[b])
+    assert np.abs(slope).max() < 1e-9
+
+
+def test_what_is_not_painted_takes_after_its_surroundings():
+    values = np.full(ROD.n_vertices, np.nan)
+    values[ROD.vertices[:, 0] < 0.1] = 2.0
+    assert painted(SKIN, values) == pytest.approx(np.full(MESH.n_cells, 2.0))
+    with pytest.raises(sp.InputError, match="nothing is painted"):
+        painted(SKIN, np.full(ROD.n_vertices, np.nan))
+    with pytest.raises(sp.InputError, match="finite or NaN"):
+        painted(SKIN, values[:5])
+
+
+def test_pieces_without_paint_take_the_nearest():
+    away = sp.TetMesh.box((0.2, 0.2, 0.2), (1, 1, 1), origin=(1.9, 0.0, 1.0))
+    both = sp.TetMesh(
+        np.concatenate([MESH.vertices, away.vertices]),
+        np.concatenate([MESH.cells, away.cells + MESH.n_vertices]),
+    )
+    found = painted(sp.Embedding(both, ROD), np.where(ROD.vertices[:, 0] < 1.0, 1.0, 9.0))
+    assert found[MESH.n_cells :] == pytest.approx(np.full(away.n_cells, 9.0))
+
+
+def test_each_pose_may_have_its_own_paint():
+    one, two = np.full(ROD.n_vertices, 2.0), ROD.vertices[:, 0]
+    both = painted(SKIN, np.stack([one, two]))
+    assert both.shape == (2, MESH.n_cells)
+    assert both[0] == pytest.approx(painted(SKIN, one))
+    assert both[1] == pytest.approx(painted(SKIN, two))
+
+
+def test_joints_say_how_stiff_their_flesh_is():
+    factors = stiffness_by_joint(rod(), SKIN, {"lo*": 0.25}, smoothness=0.1)
+    along = MESH.centroids[:, 0]
+    assert factors[along < 0.5] == pytest.approx(np.ones(np.count_nonzero(along < 0.5)), rel=0.05)
+    assert factors[along > 1.6].mean() == pytest.approx(0.25, rel=0.05)
+    middle = factors[np.abs(along - 1.0) < 0.1].mean()
+    assert middle == pytest.approx(0.5, rel=0.15)  # the geometric mean of 1 and 1/4
+    later = stiffness_by_joint(rod(), SKIN, {"*": 3.0, "lower": 1.0, "upper": 1.0})
+    assert later == pytest.approx(np.ones(MESH.n_cells))
+    with pytest.raises(sp.InputError, match="there is lower"):
+        stiffness_by_joint(rod(), SKIN, {"lowr": 2.0})
+    with pytest.raises(sp.InputError, match="above 0"):
+        stiffness_by_joint(rod(), SKIN, {"lower": 0.0})
+
+
+def test_flesh_follows_joints_by_a_share():
+    share = flesh_of_joints(rod(), SKIN, ["lower"])
+    x = MESH.vertices[:, 0]
+    assert share.shape == (MESH.n_vertices,)
+    assert share[x < 0.5].max() < 0.1
+    assert share[x > 1.6].min() > 0.9
+    assert share + flesh_of_joints(rod(), SKIN, ["upper", "root"]) == pytest.approx(
+        np.ones(MESH.n_vertices)
+    )
+    with pytest.raises(sp.InputError, match="there is upper"):
+        flesh_of_joints(rod(), SKIN, ["uper"])
+    other = sp.Embedding(MESH, MESH.boundary())
+    with pytest.raises(sp.InputError, match="the character's own surface"):
+        flesh_of_joints(rod(), other, ["upper"])

@@ -1,0 +1,106 @@
+"""Weights of poses, and tet meshes that follow a rig."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import supple as sp
+from supple.character.model.weights import PoseWeights
+from supple.character.rigs import BlackBoxRig, PoseRig
+from supple.character.tissue.tet_rig import TetRig
+
+MESH = sp.HexMesh.box(size=(1.0, 0.3, 0.3), cells=(6, 2, 2)).tetrahedra()
+SKIN = MESH.boundary()
+
+
+def sheared(pose: np.ndarray) -> np.ndarray:
+    x = SKIN.vertices.copy()
+    x[:, 2] += pose[0] * x[:, 0]
+    return x
+
+
+class TurningRig(PoseRig):
+    """Turns as a whole, and knows it."""
+
+    triangles, neutral = SKIN.triangles, np.zeros(3)
+
+    def vertices(self, pose: np.ndarray, which: np.ndarray | None = None) -> np.ndarray:
+        x = SKIN.vertices @ Rotation.from_rotvec(pose).as_matrix().T
+        return x if which is None else x[which]
+
+    def frames(self, pose: np.ndarray, which: np.ndarray | None = None) -> np.ndarray:
+        count = len(SKIN.vertices) if which is None else len(which)
+        return np.tile(Rotation.from_rotvec(pose).as_matrix(), (count, 1, 1))
+
+    def perturbed(
+        self, pose: np.ndarray, rng: np.random.Generator, size: float = 1.0
+    ) -> np.ndarray:
+        return pose + np.deg2rad(size) * rng.uniform(-1, 1, 3)
+
+
+def test_weights_are_one_at_their_pose_and_add_up_to_one() -> None:
+    rng = np.random.default_rng(0)
+    features = rng.standard_normal((5, 3))
+    weights = PoseWeights.of(features)
+    for k, known in enumerate(features):
+        assert weights(known) == pytest.approx(np.eye(5)[k], abs=1e-12)
+    for other in rng.standard_normal((20, 3)):
+        assert weights(other).sum() == pytest.approx(1.0, abs=1e-12)
+    assert PoseWeights.of(features[:1])(features[3]) == pytest.approx([1.0])
+
+
+def test_far_from_all_poses_weights_become_constant() -> None:
+    weights = PoseWeights.of([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    one, two = weights(np.array([1e6, 0.0])), weights(np.array([0.0, -1e6]))
+    assert one == pytest.approx(two, abs=1e-5)
+    assert (one > 0).all()
+
+
+def test_a_pose_given_twice_is_refused() -> None:
+    with pytest.raises(sp.InputError, match="poses 0 and 2 are the same"):
+        PoseWeights.of([[0.0], [1.0], [0.0]])
+
+
+def test_a_tet_mesh_follows_a_black_box() -> None:
+    rig = BlackBoxRig(sheared, SKIN.triangles, np.zeros(1))
+    follows = TetRig.of(rig, MESH)
+    assert follows.vertices(np.zeros(1)) == pytest.approx(MESH.vertices, abs=1e-12)
+    x = follows.vertices(np.array([0.2]))
+    on_surface = np.unique(MESH.boundary_facets())
+    wanted = MESH.vertices + 0.2 * MESH.vertices[:, :1] * [0, 0, 1]
+    assert x[on_surface] == pytest.approx(wanted[on_surface], abs=1e-6)
+    assert follows.frames(np.array([0.2])) is None
+    some = np.array([5, 2, 30])
+    assert follows.vertices(np.array([0.2]), some) == pytest.approx(x[some], abs=1e-14)
+
+
+def test_frames_turn_the_inside_along() -> None:
+    follows = TetRig.of(TurningRig(), MESH)
+    pose = np.array([0.5, 2.0, -1.0])
+    turn = Rotation.from_rotvec(pose).as_matrix()
+    assert follows.vertices(pose) == pytest.approx(MESH.vertices @ turn.T, abs=1e-12)
+    frames = follows.frames(pose)
+    assert frames is not None
+    assert frames == pytest.approx(np.tile(turn, (len(MESH.vertices), 1, 1)), abs=1e-12)
+
+
+def test_corrections_are_met_at_their_poses() -> None:
+    rng = np.random.default_rng(1)
+    poses = np.array([[0.0, 0, 0], [0.0, 0, 2.0]])
+    corrections = 0.01 * rng.standard_normal((2, len(MESH.vertices), 3))
+    plain = TetRig.of(TurningRig(), MESH)
+    follows = plain.corrected(PoseWeights.of(poses), corrections)
+    for pose, given in zip(poses, corrections, strict=True):
+        moved = follows.vertices(pose) - plain.vertices(pose)
+        turn = Rotation.from_rotvec(pose).as_matrix()
+        assert moved == pytest.approx(given @ turn.T, abs=1e-12)
+
+
+def test_a_rig_that_gives_nonsense_is_refused() -> None:
+    with pytest.raises(sp.InputError, match="must give finite vertices"):
+        BlackBoxRig(lambda pose: np.full((4, 3), np.nan), SKIN.triangles, np.zeros(1))
+    rig = BlackBoxRig(sheared, SKIN.triangles, np.zeros(1))
+    with pytest.raises(sp.InputError, match="this rig takes"):
+        rig.vertices(np.zeros(2))

@@ -1,0 +1,152 @@
+"""The parts of a splitting: D, its transpose and DᵀWD agree; nothing is lost or counted twice."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import eye_array, kron
+from tests.damping.cases import CASES
+from tests.helpers import MESH_NAMES, small_mesh, soft
+
+import supple as sp
+from supple.contact.contact_forces import ContactForces
+from supple.dynamics.problem import Dynamics
+from supple.integrators import BackwardEuler, Stage, State
+from supple.solvers.splitting import Dissipation, LocalTerms, SplitOptions, Splitting
+
+DT = 0.02
+PLAIN = SplitOptions(1.0, Dissipation.BALANCE)
+
+
+def stage_of(u: np.ndarray, v: np.ndarray) -> Stage:
+    return next(BackwardEuler().stages(State(0.0, u, v, np.zeros_like(u)), None, DT))
+
+
+def split_body(
+    name: str = "tet", damping: sp.Damping | None = None, **options: object
+) -> tuple[Dynamics, Stage, np.ndarray, Splitting]:
+    """A body in general motion, split; held at x = 0."""
+    mesh = small_mesh(name)
+    lowest = np.argsort(mesh.vertices[:, 0])[:4]
+    body = sp.Body(mesh, soft(sp.StVK), fixed=lowest, mass_model=sp.LumpedMass())
+    dynamics = Dynamics(body, [] if damping is None else [damping], **options)
+    u, v = 0.02 * np.random.default_rng(3).normal(size=(2, body.n_vertices, 3))
+    u[lowest], v[lowest] = 0, 0
+    stage = stage_of(u, v)
+    dynamics.begin(stage, body.weight(np.array([0, 0, -9.81])), State(0.0, u, v, None), u)
+    later = u + DT * v
+    return dynamics, stage, later, dynamics.split(stage, [later, u], PLAIN)
+
+
+def touching_floor(mesh: sp.VolumeMesh) -> sp.Plane:
+    return sp.Plane(offset=float(mesh.vertices[:, 2].min()), friction=0.5)
+
+
+def linear_part(term: LocalTerms, u: np.ndarray) -> np.ndarray:
+    """D u without what D adds at rest."""
+    there, rest = np.empty(term.shape), np.empty(term.shape)
+    term.gather(u, there)
+    term.gather(np.zeros_like(u), rest)
+    return there - rest
+
+
+@pytest.mark.parametrize("name", MESH_NAMES)
+def test_gather_scatter_and_matrix_agree(name):
+    """y·W D x = x·(DᵀW y), and DᵀWD is the matrix that the global step is given."""
+    dry = sp.PowerLaw(exponent=0, strength=40.0)
+    dynamics, _, _, split = split_body(name, dry, obstacles=[touching_floor(small_mesh(name))])
+    assert {type(term).__name__ for term in split.terms} == {
+        "CellTerms",
+        "StretchTerms",
+        "ContactTerms",
+    }
+    rng = np.random.default_rng(0)
+    for term in split.terms:
+        x = 0.1 * rng.normal(size=dynamics.free.shape)
+        y, force = rng.normal(size=term.shape), np.zeros(dynamics.free.shape)
+        term.scatter(y, force)
+        there = linear_part(term, x)
+        weighted = term.weights[:, None, None] * y
+        assert np.vdot(weighted, there) == pytest.approx(np.vdot(force, x), rel=1e-11)
+        values, product = np.zeros(dynamics.body.pattern.n_blocks), np.zeros_like(x)
+        term.add_matrix(values)
+        term.scatter(there, product)
+        np.testing.assert_allclose(
+            dynamics.body.pattern.multiply(values, x), product, atol=1e-11 * np.abs(product).max()
+        )
+
+
+@pytest.mark.parametrize("name", [n for n in CASES if n not in ("PowerLaw, dry",)])
+def test_local_and_outside_forces_are_the_balance(name):
+    """∇Φ at D u through Dᵀ, and what is outside, make up the residual that Newton sees."""
+    mesh = small_mesh("tet")
+    model = CASES[name].make(sp.Body(mesh, soft(sp.StVK)), 1.0)
+    dynamics, stage, u, split = split_body(damping=model)
+    total = dynamics.outside(stage, u).residual
+    for term in split.terms:
+        there, warmed = np.empty(term.shape), np.empty(term.shape)
+        term.gather(u, there)
+        term.warm(there, warmed)
+        term.scatter(warmed - there, total)  # w (s − z) = ∇Φ(z)
+    expected = dynamics.balance(stage, u)
+    free = dynamics.free
+    np.testing.assert_allclose(
+        total[free], expected.residual[free], atol=1e-11 * expected.scale, rtol=0
+    )
+
+
+def test_matrix_key_says_when_the_matrix_changes():
+    dynamics, stage, u, split = split_body(damping=sp.Rayleigh(mass=0.3))
+    again = dynamics.split(stage, [u, u], PLAIN)
+    assert again.matrix_key == split.matrix_key
+    heavier = dynamics.split(stage, [u, u], SplitOptions(2.0, Dissipation.BALANCE))
+    assert heavier.matrix_key != split.matrix_key
+    other = stage_of(u, 0 * u)
+    other = Stage(other.time, 2 * other.c_v, u, 4 * other.c_a, u, u)
+    assert dynamics.split(other, [u, u], PLAIN).matrix_key != split.matrix_key
+
+
+def test_weight_multiplies_every_term():
+    dry = sp.PowerLaw(exponent=0, strength=40.0)
+    dynamics, stage, u, split = split_body(damping=dry)
+    once = [term.weights.copy() for term in split.terms]
+    twice = dynamics.split(stage, [u, u], SplitOptions(2.0, Dissipation.BALANCE))
+    for before, term in zip(once, twice.terms, strict=True):
+        np.testing.assert_allclose(term.weights, 2 * before, rtol=1e-15)
+
+
+def test_mass_damping_stays_in_scalars():
+    """Damping of the mass is a multiple of the identity: n × n still serves all coordinates."""
+    _, stage, _, split = split_body(damping=sp.Rayleigh(mass=0.3))
+    bare = split_body()[3]
+    assert split.blocks is None
+    assert split.low_rank is None
+    np.testing.assert_allclose(
+        split.scalars, bare.scalars * (1 + 0.3 * stage.c_v / stage.c_a), rtol=1e-13
+    )
+
+
+def test_wide_damping_goes_outside_with_its_blocks():
+    mesh = small_mesh("tet")
+    a = np.zeros(3 * mesh.n_vertices)
+    a[1], a[-2] = 1.0, -1.0
+    dynamics, stage, _, split = split_body(damping=sp.Viscous(np.outer(a, a)))
+    assert split.blocks is not None
+    full = dynamics.pattern.full(split.blocks)
+    np.testing.assert_allclose(full.toarray(), stage.c_v * np.outer(a, a), atol=1e-9)
+
+
+def test_contact_terms_know_their_vertices():
+    mesh = small_mesh("tet")
+    dynamics, _stage, u, split = split_body(obstacles=[touching_floor(mesh)])
+    contact = dynamics.contact
+    assert isinstance(contact, ContactForces)
+    term = split.terms[-1]
+    near = contact.contacts.pairs.vertex
+    assert 0 < len(near) < mesh.n_vertices
+    selector = np.zeros((len(near), mesh.n_vertices))
+    selector[np.arange(len(near)), near] = 1
+    wide = kron(selector, eye_array(3)) @ u.ravel()
+    there = np.empty(term.shape)
+    term.gather(u, there)
+    np.testing.assert_array_equal(there.ravel(), wide)

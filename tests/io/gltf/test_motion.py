@@ -1,0 +1,208 @@
+from dataclasses import replace
+
+import numpy as np
+import pygltflib
+import pytest
+
+from supple.core.errors import InputError
+from supple.io import export_motion
+from supple.io.gltf.morph import compress
+from supple.mesh import Embedding, HexMesh, Surface
+
+DTYPES = {5123: "<u2", 5125: "<u4", 5126: "<f4"}
+WIDTHS = {"SCALAR": 1, "VEC3": 3}
+
+
+class Glb:
+    """A GLB file as a viewer sees it."""
+
+    def __init__(self, path):
+        self.document = pygltflib.GLTF2().load(str(path))
+        self.mesh = self.document.meshes[0]
+        self.primitive = self.mesh.primitives[0]
+        self.base = self.array(self.primitive.attributes.POSITION)
+        self.normal = self.array(self.primitive.attributes.NORMAL)
+        self.triangles = self.array(self.primitive.indices).reshape(-1, 3)
+        targets = [t if isinstance(t, dict) else vars(t) for t in self.primitive.targets or []]
+        self.shapes = np.array([self.array(t["POSITION"]) for t in targets])
+        self.turns = np.array([self.array(t["NORMAL"]) for t in targets])
+        if self.document.animations:
+            sampler = self.document.animations[0].samplers[0]
+            self.times = self.array(sampler.input).ravel()
+            self.weights = self.array(sampler.output).reshape(len(self.times), -1)
+
+    def array(self, index):
+        accessor = self.document.accessors[index]
+        view = self.document.bufferViews[accessor.bufferView]
+        width = WIDTHS[accessor.type]
+        values = np.frombuffer(
+            self.document.binary_blob(),
+            dtype=DTYPES[accessor.componentType],
+            count=accessor.count * width,
+            offset=view.byteOffset,
+        ).reshape(-1, width)
+        if accessor.min:
+            np.testing.assert_array_equal(values.min(axis=0), accessor.min)
+            np.testing.assert_array_equal(values.max(axis=0), accessor.max)
+        return values.astype(float) if values.dtype.kind == "f" else values
+
+    def positions(self, weights):
+        return self.base + np.tensordot(weights, self.shapes, 1)
+
+    def normals(self, weights):
+        summed = self.normal + np.tensordot(weights, self.turns, 1)
+        return summed / np.linalg.norm(summed, axis=1, keepdims=True)
+
+
+def corners(positions, triangles):
+    return positions[triangles].reshape(-1, 3)
+
+
+@pytest.mark.parametrize("tolerance", [1e-2, 1e-3, 1e-5])
+def test_every_frame_returns_within_the_tolerance(motion, tmp_path, tolerance):
+    report = export_motion(motion, tmp_path / "bar.glb", tolerance=tolerance)
+    glb = Glb(tmp_path / "bar.glb")
+    surface = motion.mesh.boundary()
+    np.testing.assert_allclose(glb.times, motion.times, atol=1e-6)
+    assert len(glb.triangles) == len(surface.triangles)
+    worst = 0.0
+    for weights, x in zip(glb.weights, motion.positions, strict=True):
+        wanted = corners(x[surface.vertex_ids], surface.triangles)
+        off = corners(glb.positions(weights), glb.triangles) - wanted
+        worst = max(worst, np.linalg.norm(off, axis=1).max())
+    diagonal = np.linalg.norm(np.ptp(motion.positions[0, surface.vertex_ids], axis=0))
+    assert worst == pytest.approx(report.max_error, rel=1e-6, abs=1e-12)
+    assert worst <= tolerance * diagonal
+    assert report.targets == len(glb.shapes) == glb.weights.shape[1]
+    assert report.bytes == (tmp_path / "bar.glb").stat().st_size
+
+
+def test_looser_tolerance_needs_fewer_targets_and_the_limit_holds(motion, tmp_path):
+    loose = export_motion(motion, tmp_path / "a.glb", tolerance=1e-2)
+    tight = export_motion(motion, tmp_path / "b.glb", tolerance=1e-5)
+    capped = export_motion(motion, tmp_path / "c.glb", tolerance=1e-5, targets=3)
+    assert loose.targets < tight.targets
+    assert capped.targets == 3
+    assert capped.max_error > tight.max_error
+
+
+def test_normals_follow_the_motion(motion, tmp_path):
+    export_motion(motion, tmp_path / "bar.glb", tolerance=1e-4)
+    glb = Glb(tmp_path / "bar.glb")
+    np.testing.assert_allclose(np.linalg.norm(glb.normal, axis=1), 1.0, atol=1e-6)
+    for weights in glb.weights[::5]:
+        x = glb.positions(weights)[glb.triangles]
+        faces = np.cross(x[:, 1] - x[:, 0], x[:, 2] - x[:, 0])
+        faces /= np.linalg.norm(faces, axis=1, keepdims=True)
+        cosine = np.einsum("tki,ti->tk", glb.normals(weights)[glb.triangles], faces)
+        assert cosine.min() > np.cos(np.radians(15))
+
+
+def test_sharp_edges_are_cut_and_smooth_ones_are_not(motion, tmp_path):
+    s = len(motion.mesh.boundary().vertices)
+    export_motion(motion, tmp_path / "smooth.glb", crease=180)
+    export_motion(motion, tmp_path / "sharp.glb", crease=40)
+    export_motion(motion, tmp_path / "flat.glb", crease=0)
+    assert len(Glb(tmp_path / "smooth.glb").base) == s
+    # Six faces of a box of 10 × 2 × 2 bricks, each with vertices of its own.
+    assert len(Glb(tmp_path / "sharp.glb").base) == 2 * (3 * 3) + 4 * (11 * 3)
+    assert len(Glb(tmp_path / "flat.glb").base) == 2 * (3 * 3) + 4 * (11 * 3)
+
+
+def test_first_frame_shows_without_animation_and_up_is_turned(motion, tmp_path):
+    export_motion(motion, tmp_path / "bar.glb")
+    glb = Glb(tmp_path / "bar.glb")
+    assert glb.mesh.weights == [0.0] * len(glb.shapes)
+    np.testing.assert_array_equal(glb.weights[0], 0.0)
+    assert np.abs(glb.weights).max() == pytest.approx(1.0)
+    x, y, z, w = glb.document.nodes[0].rotation
+    turned = [2 * (x * z + y * w), 2 * (y * z - x * w), 1 - 2 * (x * x + y * y)]
+    np.testing.assert_allclose(turned, [0, 1, 0], atol=1e-15)  # where z goes
+    export_motion(motion, tmp_path / "y.glb", up="y")
+    assert Glb(tmp_path / "y.glb").document.nodes[0].rotation is None
+    assert glb.document.asset.generator == "Supple"
+    channel = glb.document.animations[0].channels[0]
+    assert (channel.target.node, channel.target.path) == (1, "weights")
+
+
+def test_time_starts_at_zero(bar, wobble, tmp_path):
+    export_motion(wobble(bar, start=1e4), tmp_path / "late.glb")
+    glb = Glb(tmp_path / "late.glb")
+    assert glb.times[0] == 0.0
+    np.testing.assert_allclose(glb.times, np.arange(31) / 30, atol=1e-6)
+
+
+def test_many_vertices_have_wide_indices(wobble, tmp_path):
+    big = wobble(HexMesh.box(size=(1.0, 0.2, 0.2), cells=(2, 150, 150)), count=2)
+    export_motion(big, tmp_path / "few.glb", crease=180)
+    assert Glb(tmp_path / "few.glb").triangles.dtype == np.uint16
+    bigger = wobble(HexMesh.box(size=(1.0, 0.2, 0.2), cells=(2, 190, 190)), count=2)
+    export_motion(bigger, tmp_path / "many.glb")
+    glb = Glb(tmp_path / "many.glb")
+    assert glb.triangles.dtype == np.uint32
+    assert glb.triangles.max() == len(glb.base) - 1
+
+
+def test_still_motion_is_a_still_model(motion, tmp_path):
+    for name, still in (
+        ("one", motion[:1]),
+        ("same", replace(motion, displacements=0 * motion.displacements)),
+    ):
+        report = export_motion(still, tmp_path / f"{name}.glb")
+        glb = Glb(tmp_path / f"{name}.glb")
+        assert report.targets == 0
+        assert not glb.document.animations
+        assert report.max_error < 1e-7
+
+
+def test_progress_counts_to_the_end(motion, tmp_path):
+    calls = []
+    export_motion(motion, tmp_path / "bar.glb", progress=lambda *call: calls.append(call))
+    assert calls[-1] == (len(motion), len(motion), "normals")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"tolerance": 0}, "tolerance=0"),
+        ({"targets": 0}, "targets=0"),
+        ({"up": "x"}, "up='x'"),
+        ({"crease": 200}, "crease=200"),
+        ({"color": (2, 0, 0)}, "color="),
+    ],
+)
+def test_bad_options_are_named(motion, tmp_path, options, message):
+    with pytest.raises(InputError, match=message):
+        export_motion(motion, tmp_path / "bar.glb", **options)
+    assert not list(tmp_path.iterdir())
+
+
+def test_frames_that_single_precision_cannot_tell_apart_are_refused(motion, tmp_path):
+    close = replace(motion, times=np.concatenate([[0.0], 1e5 + 1e-4 * np.arange(30)]))
+    with pytest.raises(InputError, match="single precision"):
+        export_motion(close, tmp_path / "bar.glb")
+
+
+@pytest.mark.parametrize("shape", [(40, 5), (5, 40)])
+def test_compression_finds_the_true_rank(shape):
+    frames, vertices = shape
+    rng = np.random.default_rng(1)
+    weights = rng.standard_normal((frames, 2))
+    positions = np.tensordot(weights, rng.standard_normal((2, vertices, 3)), 1) + 3.0
+    morph = compress(positions, tolerance=1e-5, targets=10)
+    assert len(morph.shapes) == 2
+    assert morph.max_error < 1e-5
+    assert np.abs(morph.weights).max() <= 1.0
+
+
+def test_skin_is_shown_instead_of_the_boundary(motion, tmp_path):
+    # The last vertex is not part of any triangle, so no viewer needs it.
+    vertices = np.array([(0.1, 0.1, 0.1), (0.9, 0.1, 0.1), (0.5, 0.15, 0.1), (0.5, 0.1, 0.15)])
+    skin = Embedding(motion.mesh, Surface(vertices, np.array([(0, 1, 2)])))
+    report = export_motion(motion, tmp_path / "skin.glb", skin=skin, tolerance=1e-4)
+    glb = Glb(tmp_path / "skin.glb")
+    wanted = skin.deform(motion.displacements)[:, :3]
+    for weights, x in zip(glb.weights, wanted, strict=True):
+        off = corners(glb.positions(weights), glb.triangles) - x
+        assert np.linalg.norm(off, axis=1).max() <= report.max_error + 1e-12
+    assert report.max_error <= 1e-4

@@ -1,0 +1,257 @@
+"""Soft motion in rigged files: positions that players compute, and all the rest as it was."""
+
+from __future__ import annotations
+
+import copy
+import json
+
+import numpy as np
+import pygltflib as gl
+import pytest
+from tests.character.posts import post
+from tests.character.sample_rigs import BAR, SIDES, GltfBuilder, bar, turned_quarter
+from tests.io.gltf.soft_bars import TIMES, soft, wave
+from tests.workflows.enrich.kept import plain, untouched
+
+from supple.character.runtime.soft_motion import SoftMotion
+from supple.core.errors import InputError, MeshError
+from supple.io.gltf.character import read_rigged
+from supple.io.gltf.document import GltfDocument
+from supple.io.gltf.played import PlayedGltf
+from supple.io.gltf.soft import write_soft_gltf
+
+
+def test_players_put_vertices_where_the_flesh_is(tmp_path):
+    source, rigged, (motion,), report, played = soft(turned_quarter(bar()), tmp_path)
+    wanted = rigged.character.vertices_at(TIMES, "bend") + motion.displacements
+    off = np.abs(played.positions("bend", TIMES) - wanted).max()
+    assert off < 1e-5
+    assert report.max_error < 1e-5
+    assert report.bytes == (tmp_path / "soft.glb").stat().st_size
+    untouched(source, tmp_path / "soft.glb", "meshes", "animations")
+    plain(source, tmp_path / "soft.glb")
+
+
+def test_weights_are_within_0_and_1(tmp_path):
+    *_, report, played = soft(turned_quarter(bar()), tmp_path)
+    document = played.document.json
+    (channel,) = [
+        each
+        for each in document["animations"][0]["channels"]
+        if each["target"]["path"] == "weights"
+    ]
+    sampler = document["animations"][0]["samplers"][channel["sampler"]]
+    weights = played.document.array(sampler["output"]).reshape(len(TIMES), report.targets)
+    assert weights.min() == 0.0
+    assert weights.max() == 1.0
+    assert sampler["interpolation"] == "LINEAR"
+    np.testing.assert_allclose(played.document.array(sampler["input"]), TIMES, atol=1e-7)
+    mesh = document["meshes"][0]
+    assert mesh["weights"] == [0.0] * report.targets
+    assert mesh["extras"]["targetNames"][0] == "soft 1"
+
+
+def test_number_of_targets_is_bounded_and_the_error_told(tmp_path):
+    _, rigged, (motion,), report, played = soft(turned_quarter(bar()), tmp_path, targets=2)
+    assert report.targets == 2
+    wanted = rigged.character.vertices_at(TIMES, "bend") + motion.displacements
+    off = np.linalg.norm(played.positions("bend", TIMES) - wanted, axis=2).max()
+    assert report.max_error == pytest.approx(off, rel=1e-3)
+    assert report.max_error > 1e-3
+    *_, one, _ = soft(turned_quarter(bar()), tmp_path, targets=1)
+    assert one.targets == 1
+
+
+def test_a_quiet_clip_is_kept_beside_a_wild_one(tmp_path):
+    """Within a share of its own motion, not of that of the wild one."""
+    source = post(tmp_path)
+    rigged = read_rigged(source)
+    height = rigged.character.surface().vertices[:, 2]
+    wild, quiet = (
+        SoftMotion(
+            clip,
+            times := np.linspace(0.0, 0.5, 13),
+            far
+            * np.sin(waves * height[None, :, None] + 9 * times[:, None, None])
+            * np.array([1.0, 0.3, 0.0]),
+        )
+        for clip, far, waves in (("shake", 0.1, 2.0), ("bend", 1e-3, 7.0))
+    )
+    near = [0.04 * motion.largest for motion in (wild, quiet)]
+    report = write_soft_gltf(
+        source, tmp_path / "soft.glb", rigged, [wild, quiet], tolerance=near, targets=12
+    )
+    before, after = PlayedGltf(source), PlayedGltf(tmp_path / "soft.glb")
+    turned = np.array([[1, 0, 0], [0, 0, 1], [0, -1, 0]])  # z up to y up
+    for motion, most in zip((wild, quiet), near, strict=True):
+        moved = after.positions(motion.clip, motion.times) - before.positions(
+            motion.clip, motion.times
+        )
+        off = np.linalg.norm(moved - motion.displacements @ turned.T, axis=2).max()
+        assert off <= 1.05 * most
+    assert report.max_error <= 1.05 * near[0]
+    assert report.targets < 12
+
+
+def test_no_softness_gives_the_file_back(tmp_path):
+    source, rigged, _, report, played = soft(turned_quarter(bar()), tmp_path, height=0.0)
+    assert report.targets == 0
+    assert report.max_error == 0.0
+    untouched(source, tmp_path / "soft.glb")
+    was = rigged.character.vertices_at(TIMES, "bend")
+    np.testing.assert_array_equal(played.positions("bend", TIMES), was)
+
+
+def test_scaled_joints_and_file_units(tmp_path):
+    """A file in which lengths before the skin are not those of the world."""
+    made = turned_quarter(bar(scale=(50.0, 50.0, 50.0)))
+    _, rigged, (motion,), _, played = soft(made, tmp_path)
+    wanted = rigged.character.vertices_at(TIMES, "bend") + motion.displacements
+    assert np.abs(played.positions("bend", TIMES) - wanted).max() < 1e-4
+
+
+def test_unknown_entries_survive(tmp_path):
+    made = turned_quarter(bar())
+    source = made.write(tmp_path / "bar.gltf")
+    document = json.loads(source.read_text())
+    document["nodes"][0] |= {"extras": {"tag": [1, 2]}, "futureThing": 7}
+    document["nodes"][1]["extras"], document["skins"][0]["extras"] = "words", [1, None]
+    document["extensionsUsed"] = ["EXT_unheard_of"]
+    document["extensions"] = {"EXT_unheard_of": {"deep": {"er": None}}}
+    document["materials"] = [{"name": "m", "extensions": {"EXT_unheard_of": {}}}]
+    document["images"] = [{"uri": "my%20skin.png"}]
+    (tmp_path / "my skin.png").write_bytes(b"not really a picture")
+    source.write_text(json.dumps(document))
+    rigged = read_rigged(source, up="y")
+    write_soft_gltf(
+        source, tmp_path / "soft.glb", rigged, [wave(rigged)], tolerance=1e-6, targets=9
+    )
+    untouched(source, tmp_path / "soft.glb", "meshes", "animations")
+    found = GltfDocument(tmp_path / "soft.glb")
+    image = found.json["images"][0]
+    view = found.json["bufferViews"][image["bufferView"]]
+    held = found._data[view["byteOffset"] : view["byteOffset"] + view["byteLength"]]
+    assert held == b"not really a picture"
+    assert image["mimeType"] == "image/png"
+
+
+def with_sword(made: GltfBuilder) -> GltfBuilder:
+    """The bar holds a triangle that has no skin, on its outer bone."""
+    blade = gl.Primitive(attributes=gl.Attributes(POSITION=made.add(np.eye(3))))
+    made.document.meshes.append(gl.Mesh(name="sword", primitives=[blade]))
+    made.document.nodes.append(gl.Node(name="sword", mesh=1))
+    made.document.nodes[1].children = [3]
+    return made
+
+
+def test_mesh_without_a_skin_is_left_alone(tmp_path):
+    source, rigged, (motion,), _, played = soft(with_sword(turned_quarter(bar())), tmp_path)
+    assert played.document.json["meshes"][1] == GltfDocument(source).json["meshes"][1]
+    wanted = rigged.character.vertices_at(TIMES, "bend") + motion.displacements
+    np.testing.assert_allclose(played.positions("bend", TIMES), wanted, atol=1e-5)
+    assert (~played.skinned).sum() == 3
+
+
+def test_mesh_in_two_nodes_becomes_two(tmp_path):
+    made = turned_quarter(bar())
+    made.document.nodes.append(gl.Node(name="twin", mesh=0, skin=0))
+    source, rigged, _, _, _ = soft(made, tmp_path)
+    motion = wave(rigged)
+    motion.displacements[:, 15:] *= -1.0
+    write_soft_gltf(source, tmp_path / "two.glb", rigged, [motion], tolerance=1e-6, targets=9)
+    played = PlayedGltf(tmp_path / "two.glb")
+    assert [played.document.json["nodes"][k]["mesh"] for k in (0, 3)] == [0, 1]
+    wanted = rigged.character.vertices_at(TIMES, "bend") + motion.displacements
+    np.testing.assert_allclose(played.positions("bend", TIMES), wanted, atol=1e-5)
+
+
+def test_primitives_that_share_vertices_share_targets(tmp_path):
+    made = turned_quarter(bar())
+    (primitive,) = made.document.meshes[0].primitives
+    other = copy.deepcopy(primitive)
+    primitive.indices, other.indices = (
+        made.add(part.ravel(), "u2") for part in (SIDES[:3], SIDES[3:])
+    )
+    made.document.meshes[0].primitives.append(other)
+    *_, played = soft(made, tmp_path)
+    first, second = played.document.json["meshes"][0]["primitives"]
+    assert first["targets"] == second["targets"]
+
+
+def test_sparse_and_quantized_vertices(tmp_path):
+    made = turned_quarter(bar())
+    primitive = made.document.meshes[0].primitives[0]
+    primitive.attributes.POSITION = made.add(np.round(1000 * BAR), "i2")
+    made.document.extensionsUsed = ["KHR_mesh_quantization"]
+    made.document.extensionsRequired = ["KHR_mesh_quantization"]
+    binds = np.tile(np.diag([1e-3, 1e-3, 1e-3, 1.0]), (2, 1, 1))
+    binds[1, 0, 3] = -1.0
+    made.document.skins[0].inverseBindMatrices = made.add(binds)
+    _, rigged, (motion,), _, played = soft(made, tmp_path)
+    wanted = rigged.character.vertices_at(TIMES, "bend") + motion.displacements
+    np.testing.assert_allclose(played.positions("bend", TIMES), wanted, atol=1e-5)
+
+
+def test_normals_turn_along(tmp_path):
+    made = turned_quarter(bar())
+    attributes = made.document.meshes[0].primitives[0].attributes
+    attributes.NORMAL = made.add(np.tile([0.0, 0.0, 1.0], (15, 1)))
+    *_, played = soft(made, tmp_path)
+    targets = played.document.json["meshes"][0]["primitives"][0]["targets"]
+    assert all(set(target) == {"POSITION", "NORMAL"} for target in targets)
+    changes = np.stack([played.document.array(target["NORMAL"]) for target in targets])
+    assert np.abs(changes).max() > 0.01
+    *_, without = soft(made, tmp_path, normals=False)
+    (primitive,) = without.document.json["meshes"][0]["primitives"]
+    assert all(set(target) == {"POSITION"} for target in primitive["targets"])
+
+
+def test_root_that_is_none_is_left_out(tmp_path):
+    made = turned_quarter(bar())
+    made.document.skins[0].skeleton = 1  # the inner joint does not hang on it
+    *_, played = soft(made, tmp_path)
+    assert "skeleton" not in played.document.json["skins"][0]
+    made = turned_quarter(bar())
+    made.document.skins[0].skeleton = 0
+    *_, played = soft(made, tmp_path)
+    assert played.document.json["skins"][0]["skeleton"] == 0
+
+
+def test_packed_files_are_refused(tmp_path):
+    made = turned_quarter(bar())
+    made.document.extensionsUsed = ["EXT_meshopt_compression"]
+    with pytest.raises(MeshError, match=r"packed by EXT_meshopt_compression.*without compression"):
+        GltfDocument(made.write(tmp_path / "bar.glb"))
+    (tmp_path / "cut.glb").write_bytes((tmp_path / "bar.glb").read_bytes()[:60])
+    with pytest.raises(MeshError, match="cut off"):
+        GltfDocument(tmp_path / "cut.glb")
+
+
+def test_wrong_motions_are_refused(tmp_path):
+    source = turned_quarter(bar()).write(tmp_path / "bar.glb")
+    rigged = read_rigged(source)
+    few = SoftMotion("bend", TIMES, np.zeros((11, 3, 3)))
+    with pytest.raises(InputError, match="3 vertices; the character has 15"):
+        write_soft_gltf(source, tmp_path / "soft.glb", rigged, [few], tolerance=1, targets=3)
+    close = SoftMotion("bend", [0.5, 0.5 + 1e-9], np.ones((2, 15, 3)))
+    with pytest.raises(InputError, match="too close"):
+        write_soft_gltf(source, tmp_path / "soft.glb", rigged, [close], tolerance=1e-9, targets=3)
+    with pytest.raises(InputError, match="each later"):
+        SoftMotion("bend", [1.0, 0.0], np.zeros((2, 15, 3)))
+    with pytest.raises(InputError, match=r"\(2, n, 3\)"):
+        SoftMotion("bend", [0.0, 1.0], np.zeros((3, 15, 3)))
+    assert not (tmp_path / "soft.glb").exists()
+
+
+def test_pictures_that_are_cut_off_are_refused(tmp_path):
+    """New arrays would be written over the part that is missing."""
+    made = turned_quarter(bar())
+    made.document.images = [
+        gl.Image(mimeType="image/png", bufferView=len(made.document.bufferViews))
+    ]
+    made.add(np.arange(999))
+    source = made.write(tmp_path / "bar.glb")
+    source.write_bytes(source.read_bytes()[:-100])
+    for reading in (read_rigged, GltfDocument):
+        with pytest.raises(MeshError, match="has only"):
+            reading(source)

@@ -1,0 +1,285 @@
+"""Pages that run a reduced model, and the stepper in them."""
+
+import base64
+import json
+import re
+import shutil
+import subprocess
+from functools import cache
+
+import numpy as np
+import pytest
+from tests.io.pages import Checker
+
+import supple as sp
+from supple.io.play import page as pages
+from supple.io.play.page import Play, Record, play_page, write_play_page
+from supple.io.play.script import SCRIPT
+from supple.io.play.stepper import STEPPER
+from supple.io.play.view import VIEW
+
+NODE = shutil.which("node")
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+needs_node = pytest.mark.skipif(NODE is None, reason="needs node, to run the script of the page")
+
+
+@cache
+def bar(size=7, fixed=True, material=sp.StVK, regions=("left",)):
+    """A reduced bar of two parts; an odd size leaves a row over in the blocks of the stepper."""
+    mesh = sp.TetMesh.box((1.0, 0.2, 0.2), (4, 1, 1))
+    mesh = mesh.with_region("left", mesh.cells_where(x=(None, 0.5)))
+    body = sp.Body(
+        mesh,
+        material(young=1e5, poisson=0.3, density=1000),
+        fixed=mesh.where(x=0) if fixed else None,
+    )
+    basis = sp.modal_derivative_basis(body, modes=3, size=size)
+    return sp.reduce(body, basis, regions=regions)
+
+
+def start(model, **options):
+    defaults = {"title": "A <bar> & more", "poke": np.zeros(model.size), "compliance": 1e-3}
+    return Play(**(defaults | options))
+
+
+def data_of(text):
+    found = re.search(r'<script type="application/json" id="model">(.*?)</script>', text, re.S)
+    return json.loads(found.group(1))
+
+
+def in_node(code, given):
+    """The JSON that ``code`` prints; ``given`` is there as d, and ``s`` is a stepper of it."""
+    whole = (
+        STEPPER
+        + """
+const d = JSON.parse(require("fs").readFileSync(0, "utf8")), array = x => Float64Array.from(x);
+const s = makeStepper({size: d.size, mass: array(d.mass), groups: d.groups.map(array)});
+const show = x => console.log(JSON.stringify(x));
+"""
+        + code
+    )
+    done = subprocess.run(
+        [NODE, "-e", whole],
+        input=json.dumps(given),
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    return json.loads(done.stdout)
+
+
+def described(model, **more):
+    energies = [group.energy.at(*group.lame).tolist() for group in model.groups]
+    return {"size": model.size, "mass": model.mass.ravel().tolist(), "groups": energies, **more}
+
+
+# -- the stepper ---------------------------------------------------------------------------------
+
+
+@needs_node
+@pytest.mark.parametrize("size", [1, 6, 7])
+def test_stepper_has_the_force_and_stiffness_of_the_model(size):
+    model = bar(size)
+    q = 0.3 * np.random.default_rng(1).normal(size=size)
+    found = in_node("s.evaluate(array(d.q)); show([[...s.R], [...s.K]]);",
+                    described(model, q=q.tolist()))  # fmt: skip
+    R, K = model.force(q), model.stiffness(q)
+    np.testing.assert_allclose(found[0], R, atol=1e-12 * np.abs(R).max())
+    np.testing.assert_allclose(np.reshape(found[1], K.shape), K, atol=1e-12 * np.abs(K).max())
+
+
+@needs_node
+@pytest.mark.parametrize("iterations", [1, 20])
+def test_stepper_moves_like_the_compiled_one(iterations):
+    model = bar()
+    force = model.pull(model.mesh.n_vertices - 1, (1.0, 20.0, -60.0))
+    simulation = sp.ReducedSimulation(
+        model,
+        damping=sp.Rayleigh(mass=0.2, stiffness=0.004),
+        dt=2e-3,
+        solver=sp.DenseNewton(max_iterations=iterations),
+    )
+    simulation.run_steps(200, force=force)
+    tip = np.abs(simulation.displacements()).max()
+    assert tip > 0.1  # far beyond what is linear
+    found = in_node(
+        "s.alpha = .2; s.beta = .004; s.iterations = d.iterations; let done = 0;"
+        "for (let i = 0; i < 200; i++) done += s.step(2e-3, array(d.force));"
+        "show([done, [...s.q], [...s.v]]);",
+        described(model, force=force.tolist(), iterations=iterations),
+    )
+    assert found[0] == 200
+    np.testing.assert_allclose(found[1], simulation.q, atol=1e-9 * np.abs(simulation.q).max())
+    np.testing.assert_allclose(found[2], simulation.v, atol=1e-9 * np.abs(simulation.v).max())
+
+
+@needs_node
+def test_stiffness_of_a_region_is_the_edit_of_the_model():
+    model = bar()
+    factors = [1.5 * (3.0 if "left" in group.regions else 1.0) for group in model.groups]
+    edited = model.edited(young=1.5e5).edited("left", young=4.5e5)
+    q = np.linspace(-0.2, 0.3, model.size)
+    found = in_node(
+        "s.stiffen(d.factors); s.evaluate(array(d.q)); show([...s.R]);",
+        described(model, q=q.tolist(), factors=factors),
+    )
+    np.testing.assert_allclose(found, edited.force(q), rtol=1e-11)
+
+
+@needs_node
+def test_spring_settles_where_it_balances_the_body():
+    model = bar()
+    vertex = model.mesh.n_vertices - 1
+    phi, rest = model.vectors[:, vertex].T, model.mesh.vertices[vertex]
+    target = rest + np.array([0.0, 0.05, -0.2])
+    found = in_node(
+        "const g = {phi: array(d.phi), rest: d.rest, target: d.target, k: 300, c: 5};"
+        "s.alpha = 5; s.beta = .02; const none = new Float64Array(d.size);"
+        "for (let i = 0; i < 1500; i++) s.step(5e-3, none, g); show([...s.q]);",
+        described(model, phi=phi.ravel().tolist(), rest=rest.tolist(), target=target.tolist()),
+    )
+    q = np.array(found)
+    pull = 300 * (target - rest - phi @ q)
+    np.testing.assert_allclose(model.force(q), pull @ phi, atol=1e-6 * np.abs(pull @ phi).max())
+    assert np.linalg.norm(phi @ q) > 0.05
+
+
+@needs_node
+def test_step_that_cannot_be_solved_leaves_the_state():
+    found = in_node(
+        "s.set(array(d.q), array(d.q)); const f = new Float64Array(d.size).fill(NaN);"
+        "show([s.step(1e-3, f), [...s.q], [...s.v]]);",
+        described(bar(), q=[0.01] * 7),
+    )
+    assert found == [False, [0.01] * 7, [0.01] * 7]
+
+
+# -- the page ------------------------------------------------------------------------------------
+
+
+def test_page_is_whole_html_that_needs_no_other_file(tmp_path):
+    path = tmp_path / "play.html"
+    write_play_page(path, bar(), start(bar()))
+    text = path.read_text(encoding="utf-8")
+    page = Checker()
+    page.feed(text)
+    assert page.open == []
+    assert "A <bar> & more" in page.text
+    assert not re.findall(r"https?://|\bsrc=|\bhref=", text)
+    ids = {given["id"] for _, given in page.seen if "id" in given}
+    assert {"stage", "poke", "release", "reset", "pause", "stats", "keep"} <= ids
+    sliders = [given for tag, given in page.seen if given.get("type") == "range"]
+    assert [given["data-name"] for given in sliders] == [
+        "stiffness", "region", "damping", "gravity", "time",
+    ]  # fmt: skip
+    assert [p.name for p in tmp_path.iterdir()] == ["play.html"]
+
+
+@needs_node
+def test_scripts_can_be_read():
+    for script in (STEPPER, VIEW, SCRIPT):
+        subprocess.run([NODE, "--check", "-"], input=script, text=True, check=True, timeout=60)
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="needs chromium, to open the page")
+def test_page_lives_in_a_browser(tmp_path):
+    model = bar()
+    write_play_page(tmp_path / "play.html", model, start(model, poke=np.full(model.size, 0.01)))
+    flags = "--headless=new --no-sandbox --use-gl=angle --use-angle=swiftshader"
+    more = "--enable-unsafe-swiftshader --virtual-time-budget=5000 --dump-dom"
+    done = subprocess.run(
+        [CHROMIUM, *flags.split(), *more.split(), f"--user-data-dir={tmp_path / 'profile'}",
+         (tmp_path / "play.html").as_uri()],
+        capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    if 'data-why="no WebGL"' in done.stdout:
+        pytest.skip("this chromium draws no WebGL")
+    assert "data-why" not in done.stdout
+    stats = re.search(r'id="stats">([^<]*)<', done.stdout).group(1)
+    assert re.fullmatch(
+        r"7 coordinates · [\d.]+ µs a step · \d+ steps a frame · \d+ frames a second", stats
+    )
+
+
+def test_basis_in_the_page_is_that_of_the_boundary():
+    model = bar()
+    data = data_of(play_page(model, start(model)))
+
+    def read(name, kind):
+        return np.frombuffer(base64.b64decode(data[name]), dtype=kind)
+
+    surface = model.mesh.boundary()
+    vectors = read("vectors", "<i2").reshape(model.size, -1, 3)
+    vectors = vectors * np.array(data["scales"])[:, None, None]
+    wanted = model.vectors[:, surface.vertex_ids]
+    assert np.abs(vectors - wanted).max() <= 2e-5 * np.abs(wanted).max()
+    np.testing.assert_allclose(read("rest", "<f4").reshape(-1, 3), surface.vertices, atol=1e-7)
+    np.testing.assert_array_equal(read("down", "<f8"), model.weight((0, 0, -1)))
+
+
+def test_y_up_is_turned_upright():
+    model = bar()
+    data = data_of(play_page(model, start(model, up="y")))
+    rest = np.frombuffer(base64.b64decode(data["rest"]), dtype="<f4").reshape(-1, 3)
+    x, y, z = model.mesh.boundary().vertices.T
+    np.testing.assert_allclose(rest, np.stack([x, -z, y], axis=1), atol=1e-7)
+    down = np.frombuffer(base64.b64decode(data["down"]), dtype="<f8")
+    np.testing.assert_array_equal(down, model.weight((0, -1, 0)))
+
+
+def test_names_of_regions_cannot_break_the_page():
+    mesh = sp.TetMesh.box((1.0, 0.2, 0.2), (2, 1, 1))
+    name = "</script><b>'\""
+    mesh = mesh.with_region(name, mesh.cells_where(x=(None, 0.5)))
+    body = sp.Body(mesh, sp.StVK(young=1e5, poisson=0.3), fixed=mesh.where(x=0))
+    model = sp.reduce(body, sp.modal_derivative_basis(body, modes=2, size=3), regions=[name])
+    text = play_page(model, start(model))
+    page = Checker()
+    page.feed(text)
+    assert page.open == []
+    assert text.count("</script>") == 2
+    assert data_of(text)["regions"] == [name]
+    assert "b" not in [tag for tag, _ in page.seen]
+
+
+def test_too_large_a_page_is_refused_with_advice(tmp_path, monkeypatch):
+    monkeypatch.setattr(pages, "MOST_BYTES", 1e4)
+    with pytest.raises(sp.InputError, match=r"--size.*skin"):
+        write_play_page(tmp_path / "a.html", bar(), start(bar()))
+    assert not list(tmp_path.iterdir())
+
+
+def test_too_large_a_skin_gives_way_to_the_boundary(tmp_path, monkeypatch):
+    model = bar()
+    fine = sp.TetMesh.box((1.0, 0.2, 0.2), (20, 8, 8)).boundary()
+    skinned = model.with_skin(sp.Embedding(model.mesh, fine))
+    assert write_play_page(tmp_path / "a.html", skinned, start(model))
+    whole = (tmp_path / "a.html").stat().st_size
+    monkeypatch.setattr(pages, "MOST_BYTES", 0.9 * whole)
+    assert not write_play_page(tmp_path / "a.html", skinned, start(model))
+    text = (tmp_path / "a.html").read_text(encoding="utf-8")
+    assert data_of(text)["rest"] == data_of(play_page(model, start(model)))["rest"]
+
+
+def test_model_that_a_page_cannot_run_needs_a_record(tmp_path):
+    model = bar(material=sp.StableNeoHookean, regions=())
+    with pytest.raises(sp.InputError, match="record"):
+        write_play_page(tmp_path / "a.html", model, start(model))
+    record = Record(1 / 60, np.zeros((5, model.size)))
+    text = play_page(model, start(model, record=record))
+    assert "recorded run" in text
+    assert "groups" not in data_of(text)
+
+
+def test_record_of_a_free_body_keeps_its_frame():
+    model = bar(fixed=False)
+    rotations = np.tile(np.eye(3), (4, 1, 1))
+    positions = np.arange(12.0).reshape(4, 3)
+    record = Record(1 / 60, np.zeros((4, model.size)), rotations, positions)
+    data = data_of(play_page(model, start(model, record=record)))
+    poses = np.frombuffer(base64.b64decode(data["record"]["poses"]), dtype="<f4").reshape(4, 12)
+    np.testing.assert_array_equal(poses[:, :9], np.tile(np.eye(3).ravel(), (4, 1)))
+    np.testing.assert_array_equal(poses[:, 9:], positions)
+    rest = np.frombuffer(base64.b64decode(data["rest"]), dtype="<f4").reshape(-1, 3)
+    assert np.abs(rest.mean(axis=0)).max() < 0.05  # seen from the centre of mass

@@ -1,0 +1,202 @@
+"""Reports and the pictures in them."""
+
+import base64
+import json
+import re
+import struct
+import zlib
+
+import numpy as np
+import pytest
+from tests.io.pages import assert_needs_no_other_file, read
+
+import supple as sp
+from supple.io.pictures import Camera, png, render
+from supple.io.report.player import player_data
+from supple.io.report.plots import Curve, Plot, ticks
+from supple.io.report.run_report import Run, floor_under, write_report
+
+_TO_Y_UP = np.array([(1, 0, 0), (0, 0, -1), (0, 1, 0)])  # (x, y, z) to (x, z, −y)
+
+
+@pytest.fixture
+def report(motion, tmp_path, monkeypatch):
+    monkeypatch.setattr("supple.io.report.run_report._STILL_SIZE", (58, 69))
+
+    def make(runs=None, **options):
+        path = tmp_path / "report.html"
+        write_report(path, runs or [Run("run", motion)], title="A <wobble> & more", **options)
+        return path
+
+    return make
+
+
+def test_report_is_whole_html_with_plots_pictures_and_player(report):
+    page = read(report(facts=[("Mesh", "10 <cells>")], source='title = "x"'))
+    assert page.count("svg") >= 2
+    assert page.count("canvas") == 1
+    assert page.count("img") >= 6
+    assert "A <wobble> & more" in page.text
+    assert "10 <cells>" in page.text
+    assert 'title = "x"' in page.text
+
+
+def test_report_needs_no_other_file(report):
+    assert_needs_no_other_file(report())
+
+
+def test_report_survives_any_name(report, motion):
+    name = "</script><script>alert(1)</script>"
+    text = report([Run(name, motion), Run("b", motion)], facts=[(name, name)]).read_text()
+    assert "<script>alert" not in text
+
+
+def test_report_compares_runs(report, motion, bar, wobble):
+    other = wobble(bar, count=20)
+    runs = [Run("first", motion, [("Mass", "1")]), Run("second", other, [("Mass", "2")])]
+    page = read(report(runs))
+    assert "Side by side" in page.text
+    assert "Energies · second" in page.text
+
+
+def test_report_shows_momenta_of_free_bodies_and_step_times(report, motion):
+    steps = np.stack([motion.times[1:], np.full(len(motion) - 1, 0.02)], axis=1)
+    page = read(report([Run("run", motion, steps=steps)], free=True))
+    assert "Angular momentum" in page.text
+    assert "Computing time" in page.text
+    assert "Linear momentum" not in read(report()).text
+
+
+def test_report_of_a_single_frame(report, motion):
+    assert read(report([Run("one", motion[:1])])).count("svg") >= 1
+
+
+def test_report_refuses_what_it_cannot_draw(report, motion, tmp_path):
+    with pytest.raises(sp.InputError, match="colors have shape"):
+        report(colors=np.ones((3, 3)))
+    with pytest.raises(sp.InputError, match="at least one run"):
+        write_report(tmp_path / "none.html", [], title="none")
+    assert not list(tmp_path.iterdir())
+
+
+def test_y_up_is_turned_upright(bar, motion, tmp_path):
+    def target(name, **options):
+        write_report(tmp_path / name, [Run("bar", motion)], title="Bar", **options)
+        text = (tmp_path / name).read_text(encoding="utf-8")
+        found = re.search(r'"target":(\[[^]]*\])', text)
+        return json.loads(found[1])
+
+    turned = sp.Motion(
+        sp.TetMesh(bar.vertices @ _TO_Y_UP, bar.cells),
+        **{
+            name: getattr(motion, name)
+            for name in ("times", "kinetic", "elastic", "gravitational", "dissipated")
+        },
+        displacements=motion.displacements @ _TO_Y_UP,
+        linear_momentum=motion.linear_momentum,
+        angular_momentum=motion.angular_momentum,
+    )
+    upright = target("z.html")
+    motion = turned
+    assert target("y.html", up="y") == pytest.approx(upright)
+    material = sp.StVK(young=1e5, poisson=0.3)
+    mesh = turned.mesh
+    assert floor_under(sp.Body(mesh, material, fixed=mesh.where(y=0)), up="y") == 0.0
+    with pytest.raises(sp.InputError, match="up='x'"):
+        target("x.html", up="x")
+
+
+def test_floor_is_under_bodies_that_stand(bar):
+    material = sp.StVK(young=1e5, poisson=0.3)
+    assert floor_under(sp.Body(bar, material, fixed=bar.where(z=0))) == 0.0
+    assert floor_under(sp.Body(bar, material, fixed=bar.where(x=0))) is None
+    assert floor_under(sp.Body(bar, material)) is None
+
+
+# -- plots -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 1), (-3e-5, 2e-5), (1e7, 1.1e7), (-0.4, 123)])
+def test_ticks_are_round_and_inside(low, high):
+    made = ticks(low, high, 5)
+    assert 2 <= len(made) <= 8
+    assert low <= made[0] <= made[-1] <= high
+    assert np.allclose(np.diff(made), made[1] - made[0])
+
+
+@pytest.mark.parametrize("values", [np.zeros(5), np.full(5, 3.0), 1e-12 * np.arange(5.0)])
+def test_plot_of_flat_or_tiny_values_is_finite(values):
+    svg = Plot("title", "J", np.arange(5.0), [Curve("a", values)]).html()
+    assert "nan" not in svg
+    assert "inf" not in svg
+
+
+def test_long_curves_keep_their_extremes():
+    values = np.zeros(100_000)
+    values[54_321] = 7.0
+    svg = Plot("spike", "J", np.arange(100_000.0), [Curve("a", values)]).html()
+    assert len(svg) < 40_000
+    heights = [float(y) for y in re.findall(r"[ML][\d.]+ ([\d.]+)", svg.split('class="line')[1])]
+    assert min(heights) < 40 < max(heights)
+
+
+# -- pictures ----------------------------------------------------------------------------
+
+
+def test_picture_shows_the_nearer_surface():
+    square = np.array([[0, -1, -1], [0, 1, -1], [0, 1, 1], [0, -1, 1]], dtype=float)
+    positions = np.concatenate([square, square + np.array([0.5, 0, 0])])
+    triangles = np.array([(0, 1, 2), (0, 2, 3), (4, 5, 6), (4, 6, 7)])
+    colors = np.repeat([[1.0, 0, 0], [0, 1.0, 0]], 4, axis=0)
+    for order in (triangles, triangles[::-1]):
+        camera = Camera((0, 0, 0), 3.0, azimuth=0, elevation=0)
+        image = render(positions, order, camera, size=(30, 30), colors=colors)
+        red, green, _, opaque = image[15, 15].astype(int)
+        assert green > 2 * red
+        assert opaque == 255
+        assert image[0, 0, 3] == 0
+        covered = (image[..., 3] > 127).mean()
+        assert covered == pytest.approx(4 / 9, abs=0.01)
+
+
+def test_camera_frames_the_whole_body(bar):
+    surface = bar.boundary()
+    camera = Camera.framing(surface.vertices, aspect=2.0)
+    image = render(surface.vertices, surface.triangles, camera, size=(120, 60))
+    edge = np.concatenate([image[0], image[-1], image[:, 0], image[:, -1]])
+    assert (edge[:, 3] == 0).all()
+    assert (image[..., 3] > 0).mean() > 0.1
+
+
+def test_png_holds_the_image():
+    image = np.arange(5 * 4 * 4, dtype=np.uint8).reshape(5, 4, 4)
+    data = png(image)
+    assert struct.unpack(">II", data[16:24]) == (4, 5)
+    start = data.index(b"IDAT") + 4
+    (length,) = struct.unpack(">I", data[start - 8 : start - 4])
+    rows = np.frombuffer(zlib.decompress(data[start : start + length]), np.uint8).reshape(5, 17)
+    assert np.array_equal(rows[:, 1:].reshape(5, 4, 4), image)
+
+
+def test_bodies_too_large_for_a_page_have_no_player(motion):
+    from supple.io.report.player import Track
+
+    huge = Track("huge", np.arange(2.0), np.zeros((2, 100_000, 3)))
+    camera = Camera((0, 0, 0), 1.0)
+    assert player_data([huge], np.zeros((1, 3), int), np.zeros((100_000, 3)), camera, 1.0) is None
+    small = Track("small", motion.times, motion.positions)
+    colors = np.ones(motion.mesh.vertices.shape)
+    triangles = motion.mesh.boundary().triangles
+    data = player_data([small], triangles, colors, camera, 1.0)
+    assert len(data) < 200_000
+    (track,) = json.loads(data)["tracks"]
+
+    def decoded(name, dtype):
+        return np.frombuffer(base64.b64decode(track[name]), dtype).astype(float)
+
+    count = len(track["scales"])
+    shapes = decoded("shapes", "<i2").reshape(count, -1) * np.array(track["scales"])[:, None]
+    weights = decoded("weights", "<f4").reshape(-1, count)
+    shown = (decoded("base", "<f4") + weights @ shapes).reshape(motion.positions.shape)
+    off = np.linalg.norm(shown - motion.positions, axis=2).max()
+    assert off < 2e-3 * motion.mesh.diagonal

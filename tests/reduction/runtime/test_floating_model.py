@@ -1,0 +1,307 @@
+"""Free reduced bodies: other materials, what models keep, setting states, bad input."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.helpers import rotation
+from tests.reduction.runtime.floating_bodies import (
+    EXACT,
+    SPIN,
+    STATE,
+    bar,
+    momenta,
+    small,
+    thrown,
+    wobble,
+)
+
+import supple as sp
+from supple.integrators import ImplicitIntegrator, Stage
+from supple.reduction.basis import Basis, modal_derivative_basis
+from supple.reduction.reducing import reduce
+from supple.reduction.runtime.floating import FloatingInertia
+from supple.reduction.runtime.floating_simulation import FloatingSimulation
+from supple.reduction.runtime.newton import DenseNewton
+
+# -- the interpreted loop, other materials ------------------------------------------------------
+
+
+@pytest.mark.parametrize("integrator", [sp.Newmark(), sp.BDF2()], ids=repr)
+def test_compiled_and_interpreted_steps_agree(integrator, monkeypatch):
+    options = {"damping": sp.Rayleigh(mass=0.3, stiffness=1e-3), "integrator": integrator}
+    compiled = thrown(small(), **options)
+    compiled.run_steps(50)
+    monkeypatch.setattr(FloatingSimulation, "_run_compiled", FloatingSimulation._run_interpreted)
+    other = thrown(small(), **options)
+    other.run_steps(50)
+    for name in STATE:
+        np.testing.assert_allclose(getattr(other, name), getattr(compiled, name), atol=1e-10)
+
+
+def test_other_materials_float_too():
+    mesh = small().mesh
+    body = sp.Body(mesh, sp.StableNeoHookean(young=2e5, poisson=0.3, density=1000))
+    basis = Basis(small().vectors[:4], np.ones(4))
+    model = reduce(body, basis)
+    assert model.cubature is not None
+    sim = thrown(model)
+    before = momenta(body, sim)
+    sim.run_steps(100)
+    for old, new in zip(before, momenta(body, sim), strict=True):
+        assert np.abs(new - old).max() < 1e-12 * np.linalg.norm(old)
+
+
+# -- the pieces ------------------------------------------------------------------------------
+
+
+def test_stiffness_of_rest_and_of_now_agree_for_small_wobbles():
+    left = []
+    for at in sp.StiffnessAt:
+        sim = thrown(small(), strength=1e-5, damping=sp.Rayleigh(stiffness=2e-3, at=at))
+        sim.spin = np.zeros(3)
+        start = sim.q
+        sim.run_steps(100)
+        left.append(sim.q / np.linalg.norm(start))
+    np.testing.assert_allclose(left[0], left[1], atol=1e-4)
+    assert np.linalg.norm(left[0]) < 0.9
+
+
+def test_damping_by_region_acts_as_one_number_where_all_have_it():
+    mesh = small().mesh
+    near = np.flatnonzero(mesh.vertices[mesh.cells].mean(axis=1)[:, 0] < 0.5)
+    far = np.setdiff1d(np.arange(mesh.n_cells), near)
+    mesh = replace(mesh, regions={"near": near, "far": far})
+    body = sp.Body(mesh, sp.StVK(young=2e5, poisson=0.3, density=1000))
+    model = reduce(body, Basis(small().vectors[:4], np.ones(4)), regions=["near", "far"])
+    beta = 2e-3
+    flights = []
+    for given in (beta, {"near": beta, "far": beta * (1 + 1e-12)}, {"near": beta, "far": 0.0}):
+        sim = thrown(model, damping=sp.Rayleigh(stiffness=given))
+        sim.run_steps(100)
+        flights.append(sim.q)
+    np.testing.assert_allclose(flights[0], flights[1], atol=1e-8)
+    assert np.abs(flights[0] - flights[2]).max() > 1e-3
+
+
+def test_truncated_inertia_is_that_of_the_truncated_basis():
+    model = small()
+    body = sp.Body(model.mesh, sp.StVK(young=2e5, poisson=0.3, density=1000))
+    fewer = model.truncated(3)
+    made = FloatingInertia.of(body, model.vectors[:3])
+    for name, array in made.arrays().items():
+        np.testing.assert_allclose(fewer.floating.arrays()[name], array, atol=1e-12)
+    thrown(fewer).run_steps(10)
+
+
+def test_inertia_goes_through_arrays_unchanged():
+    inertia = small().floating
+    again = FloatingInertia.from_arrays(inertia.arrays())
+    for name, array in inertia.arrays().items():
+        np.testing.assert_array_equal(again.arrays()[name], array)
+    one, other = thrown(small()), thrown(replace(small(), floating=again))
+    one.run_steps(20)
+    other.run_steps(20)
+    np.testing.assert_array_equal(one.displacements(), other.displacements())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"moments": np.zeros((3, 2, 3, 3))},
+        {"moments": np.zeros(5)},
+        {"centre": np.full(3, np.nan)},
+        {"mass": np.array(-1.0)},
+        {"mass": np.zeros(3)},
+        {"arms": np.zeros((4, 2))},
+        {"arms": None},
+    ],
+)
+def test_damaged_arrays_are_refused(change):
+    arrays = small().floating.arrays() | change
+    with pytest.raises(sp.InputError, match="make the model anew"):
+        FloatingInertia.from_arrays({k: v for k, v in arrays.items() if v is not None})
+
+
+def test_a_loaded_model_flies_bit_for_bit(tmp_path):
+    model = small()
+    model.save(tmp_path / "free.supple")
+    ends = []
+    for each in (model, sp.load_model(tmp_path / "free.supple")):
+        flying = thrown(each)
+        flying.run_steps(50)
+        ends.append(np.concatenate([flying.q, flying.v, flying.spin, flying.position]))
+    assert np.array_equal(*ends)
+
+
+def test_an_edit_in_flight_is_a_model_made_anew():
+    model = small()
+    flying, anew = thrown(model), thrown(model.edited(young=3e5, poisson=0.2))
+    flying.run_steps(20)
+    for name in STATE:
+        setattr(anew, name, getattr(flying, name))
+    flying.edit(young=3e5, poisson=0.2)
+    for simulation in (flying, anew):
+        simulation.run_steps(50)
+    assert np.allclose(flying.q, anew.q, rtol=1e-10, atol=1e-12)
+    assert np.allclose(flying.spin, anew.spin, rtol=1e-10)
+
+
+def test_the_density_of_all_can_be_edited_in_flight():
+    body = bar()
+    light = sp.Body(body.mesh, replace(body.material, density=250.0))
+    basis = modal_derivative_basis(body, modes=4, size=6)
+    flying, anew = thrown(reduce(body, basis)), thrown(reduce(light, basis))
+    flying.run_steps(20)
+    for name in (*STATE, "velocity"):
+        setattr(anew, name, getattr(flying, name))
+    spin = flying.spin
+    flying.edit(density=250.0)
+    assert np.allclose(flying.spin, spin, rtol=1e-12)
+    for simulation in (flying, anew):
+        simulation.run_steps(50, force=flying.model.pull(0, (0.0, 5.0, 0.0)))
+    for name in STATE:
+        assert np.allclose(getattr(flying, name), getattr(anew, name), rtol=1e-8, atol=1e-10)
+
+
+def test_the_density_of_a_part_of_a_free_body_stays():
+    body = bar()
+    half = body.mesh.with_region("half", body.mesh.cells_where(x=(0.0, 0.5)))
+    free = sp.Body(half, body.material)
+    model = reduce(free, modal_derivative_basis(free, modes=4, size=6), regions=["half"])
+    with pytest.raises(sp.InputError, match="as a whole only"):
+        model.edited("half", density=500.0)
+
+
+@pytest.mark.parametrize("strength", [1e12, 1e200])
+def test_a_load_that_fails_leaves_no_trace(strength):
+    model = small()
+    tried, calm = thrown(model), thrown(model)
+    for simulation in (tried, calm):
+        simulation.run_steps(5)
+    with pytest.raises(sp.StepFailed):
+        tried.step(force=model.pull(0, (0.0, 0.0, strength)))
+    for simulation in (tried, calm):
+        simulation.run_steps(20, force=model.pull(0, (0.0, 1.0, 0.0)))
+    for name in STATE:
+        assert np.array_equal(getattr(tried, name), getattr(calm, name))
+
+
+def test_a_skin_moves_with_the_body():
+    mesh = small().mesh
+    surface = mesh.boundary()
+    model = small().with_skin(sp.Embedding(mesh, surface))
+    sim = thrown(model)
+    sim.run_steps(50)
+    out = np.empty_like(surface.vertices)
+    skin = sim.skin_vertices(out=out)
+    assert skin is out
+    np.testing.assert_allclose(
+        skin, sp.Embedding(mesh, surface).deform(sim.displacements()), atol=1e-12
+    )
+    into = np.empty_like(mesh.vertices)
+    assert sim.displacements(out=into) is into
+    np.testing.assert_array_equal(into, sim.displacements())
+
+
+def test_a_state_that_is_set_leaves_the_rest_as_it_is():
+    sim = FloatingSimulation(small())
+    np.testing.assert_allclose(sim.position, [0.5, 0.15, 0.1], atol=1e-12)
+    assert np.abs(sim.displacements()).max() < 1e-15
+    sim.spin = SPIN
+    sim.q, sim.v = wobble(sim.model)
+    sim.rotation = rotation(2)
+    np.testing.assert_allclose(sim.spin, SPIN, atol=1e-12)
+    sim.time = 3.0
+    sim.run_steps(4)
+    assert sim.time == pytest.approx(3.004)
+    with pytest.raises(ValueError, match="read-only"):
+        sim.q[0] = 1.0
+
+
+# -- bad input and failed steps --------------------------------------------------------------
+
+
+def test_a_failed_step_leaves_the_state():
+    sim = thrown(small())
+    sim.run_steps(3)
+    before = {name: getattr(sim, name) for name in STATE}
+    sim.solver = DenseNewton(max_iterations=2, tolerance=1e-15)
+    with pytest.raises(sp.StepFailed, match="did not converge") as failure:
+        sim.run_steps(10)
+    assert failure.value.time == pytest.approx(0.004)
+    for name, value in before.items():
+        np.testing.assert_array_equal(getattr(sim, name), value)
+    sim.solver = EXACT
+    sim.step()
+    far = thrown(small())
+    far.q = np.full(8, 1e150)
+    with pytest.raises(sp.StepFailed, match="not finite"):
+        far.step()
+
+
+class Drifting(ImplicitIntegrator):
+    """A rule in which velocities depend on displacements by more than their differences."""
+
+    @property
+    def order(self) -> int:
+        return 1
+
+    def stages(self, now, before, dt):
+        yield Stage(now.time + dt, 1 / dt, now.u, 1 / dt**2, 0.9 * now.u + dt * now.v, now.u)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"dt": 0.0}, "dt=0.0"),
+        ({"gravity": (0, 0)}, "gravity"),
+        ({"damping": sp.Rayleigh(mass={"all": 1.0})}, "one number"),
+        ({"damping": sp.Rayleigh(mass=[1.0, 2.0])}, "one number"),
+        ({"damping": 3.0}, "Rayleigh"),
+        ({"integrator": sp.RK4()}, "implicit"),
+        ({"integrator": Drifting()}, "momentum drifts"),
+        ({"solver": sp.Newton()}, "DenseNewton"),
+        ({"model": "model"}, "reduce"),
+    ],
+)
+def test_bad_options_are_refused(options, message):
+    with pytest.raises(sp.InputError, match=message):
+        FloatingSimulation(**({"model": small()} | options))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("q", np.zeros(3)),
+        ("v", np.full(8, np.nan)),
+        ("position", (0, 0)),
+        ("velocity", (0, 0, np.inf)),
+        ("spin", 3.0),
+        ("rotation", 2 * np.eye(3)),
+        ("rotation", np.diag([1.0, 1.0, -1.0])),
+        ("time", "now"),
+    ],
+)
+def test_bad_states_are_refused(name, value):
+    sim = FloatingSimulation(small())
+    with pytest.raises(sp.InputError, match=name):
+        setattr(sim, name, value)
+
+
+def test_bad_forces_and_models_are_refused():
+    sim = FloatingSimulation(small())
+    with pytest.raises(sp.InputError, match="pull"):
+        sim.step(force=np.zeros(8))
+    with pytest.raises(sp.InputError, match="3 coordinates"):
+        sim.step(force=small().truncated(3).pull(0, (1, 0, 0)))
+    with pytest.raises(sp.InputError, match="steps"):
+        sim.run_steps(-1)
+    with pytest.raises(sp.InputError, match="no skin"):
+        sim.skin_vertices()
+    held = sp.Body(bar().mesh, bar().material, fixed=bar().mesh.where(x=0))
+    with pytest.raises(sp.InputError, match="is held"):
+        FloatingSimulation(reduce(held, modal_derivative_basis(held, modes=2, size=3)))
+    rigid = np.ones((1, bar().n_vertices, 3))
+    with pytest.raises(sp.InputError, match="moves the body rigidly"):
+        FloatingInertia.of(bar(), rigid)
