@@ -31,7 +31,7 @@ from supple.character.skeleton.character import Character
 from supple.character.skeleton.rig import Rig, RigPose
 from supple.character.skeleton.skin import Skin
 from supple.character.tissue.tet_rig import TetRig
-from supple.character.training.stiffness_gaps import StiffnessGaps
+from supple.character.training.stiffness_corrections import StiffnessCorrections
 
 HEADERS = [
     "body",
@@ -162,7 +162,7 @@ def made(body: Size, r: int | None = None, finer: int = 1) -> PoseSpaceModel:
         gram=gram,
         cells=np.sort(chosen),
         cell_weights=np.full((m, len(chosen)), whole),
-        gaps=StiffnessGaps(
+        gaps=StiffnessCorrections(
             PoseWeights.of([rig.features(p) for p in (*poses, *ways)]),
             np.tile(0.1 * squares[0, 0] * gram[0, 0], (m + len(ways), 1, 1)),
         ),

@@ -24,7 +24,7 @@ WAY = (0.5, 0.0, 1.0, 0.1, 0.2, 0.35, 0.65, 0.8, 0.9)  # how far bent: half-way,
 
 mesh = sp.TetMesh.box((1.0, 0.16, 0.16), (24, 4, 4), (0.0, -0.08, -0.08))
 rig = BendRig(mesh.boundary(), origin=(0.0, 0.0, 0.0), bounds=(0.35, 0.65))
-follows = TetRig.of(rig, mesh)
+tet_rig = TetRig.of(rig, mesh)
 arm = sp.Body(
     mesh,
     sp.StVK(young=1e5, poisson=0.4, density=1000.0),
@@ -35,9 +35,9 @@ arm = sp.Body(
 
 def trained(poses: np.ndarray) -> PoseTraining:
     """Aligned bases of some poses (m, 1), ready for the training of a cubature."""
-    bases = pose_bases(arm, follows, poses, modes=10, size=SIZE)
+    bases = pose_bases(arm, tet_rig, poses, modes=10, size=SIZE)
     young = np.full((len(poses), mesh.n_cells), 1e5)
-    return PoseTraining(arm, follows, poses, bases, young, SAMPLES, seed=0)
+    return PoseTraining(arm, tet_rig, poses, bases, young, SAMPLES, seed=0)
 
 
 def cubature(training: PoseTraining, *, between: bool = True) -> PoseCubature:

@@ -8,7 +8,7 @@ import supple as sp
 from supple.character.model.bases import PoseBases
 from supple.character.model.pose_space_model import PoseSpaceModel
 from supple.character.tissue.tet_rig import TetRig
-from supple.character.training.stiffness_gaps import StiffnessGaps
+from supple.character.training.stiffness_corrections import StiffnessCorrections
 
 
 def x_mesh(cells: int = 10, height: float = 1.0, thickness: float = 0.2) -> sp.TetMesh:
@@ -50,7 +50,7 @@ def whole_model(
         gram=np.einsum("ika,jkb->ijab", heavy, heavy, optimize=True),
         cells=cells,
         cell_weights=np.ones((m, len(cells))),
-        gaps=StiffnessGaps.none(bases.weights.features[0], r),
+        gaps=StiffnessCorrections.none(bases.weights.features[0], r),
         lame=np.tile(lame, (m, 1, 1)),
         inertial_vertices=free,
         inertial_weights=np.ones(len(free)),

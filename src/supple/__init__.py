@@ -1,10 +1,10 @@
 """Soft bodies whose motion settles the way you want it to."""
 
-from supple.core.lazy import names_later
+from supple.core.lazy import lazy_exports
 
 __version__ = "0.1.0"
 
-__getattr__, __dir__, __all__ = names_later(
+__getattr__, __dir__, __all__ = lazy_exports(
     __name__,
     {
         "bodies.solid": "Body",
@@ -81,7 +81,7 @@ __getattr__, __dir__, __all__ = names_later(
         "reduction.sketch": "Sketch sketch_basis",
         "dynamics.simulation": "Simulation",
         "solvers": (
-            "ADMM AutomaticSolver Cholesky ConjugateGradients Dissipation KeptCholesky "
+            "ADMM AutomaticSolver Cholesky ConjugateGradients Dissipation LaggedCholesky "
             "Multigrid Newton"
         ),
         "bodies.springs": "SpringNetwork",
@@ -89,4 +89,5 @@ __getattr__, __dir__, __all__ = names_later(
         "bodies.supports": "Support",
         "core.threads": "set_thread_count thread_count",
     },
+    renamed={"KeptCholesky": "LaggedCholesky"},
 )

@@ -38,7 +38,7 @@ from supple.character.tissue.skeleton_regions import regions_from_skeleton as re
 from supple.character.tissue.volume import Volume as Volume
 from supple.character.tissue.volume import character_volume as character_volume
 from supple.character.training.building import pose_space_model as pose_space_model
-from supple.character.training.halfway import BetweenPosesWarning as BetweenPosesWarning
+from supple.character.training.midpoint import BetweenPosesWarning as BetweenPosesWarning
 from supple.character.training.pose_choice import candidates_of as candidates_of
 from supple.character.training.pose_choice import choose_poses as choose_poses
 from supple.character.training.pose_choice import missing_pose as missing_pose
@@ -171,7 +171,7 @@ from supple.solvers import AutomaticSolver as AutomaticSolver
 from supple.solvers import Cholesky as Cholesky
 from supple.solvers import ConjugateGradients as ConjugateGradients
 from supple.solvers import Dissipation as Dissipation
-from supple.solvers import KeptCholesky as KeptCholesky
+from supple.solvers import LaggedCholesky as LaggedCholesky
 from supple.solvers import Multigrid as Multigrid
 from supple.solvers import Newton as Newton
 from supple.workflows.enrich.enrich import Enriched as Enriched

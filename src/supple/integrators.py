@@ -82,7 +82,7 @@ class Integrator(ABC):
 class ImplicitIntegrator(Integrator):
     """A rule whose stages a solver solves."""
 
-    looks_back: ClassVar[bool] = False
+    is_multistep: ClassVar[bool] = False
     """Whether the state one step earlier counts."""
 
     @abstractmethod
@@ -184,7 +184,7 @@ class BDF2(ImplicitIntegrator):
     The first step is taken with TR-BDF2, which keeps the order.
     """
 
-    looks_back: ClassVar[bool] = True
+    is_multistep: ClassVar[bool] = True
 
     @property
     def order(self) -> int:

@@ -55,12 +55,12 @@ def turns(x: np.ndarray, angle: float) -> np.ndarray:
 
 
 @lru_cache
-def follows() -> TetRig:
+def tet_rig() -> TetRig:
     return TetRig.of(BeamRig(), MESH)
 
 
 def body(material: sp.Material, pose: np.ndarray) -> sp.Body:
-    mesh = sp.TetMesh(follows().vertices(pose), MESH.cells)
+    mesh = sp.TetMesh(tet_rig().vertices(pose), MESH.cells)
     return sp.Body(mesh, material, fixed=FIXED, mass_model=LumpedMass())
 
 
@@ -93,7 +93,7 @@ def rest_pose(
     usual, of_columns, members = local_shapes(regions)
     shapes = usual if shapes is None else shapes
     touched = members[:, MESH.cells].any(axis=2)
-    frames = follows().frames(pose)
+    frames = tet_rig().frames(pose)
     assert frames is not None
     world = np.ascontiguousarray(np.einsum("nij,rnj->rni", frames, shapes))
     groups = ColumnGroups.of(of_columns, touched)

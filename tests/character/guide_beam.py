@@ -27,17 +27,17 @@ ENDS = np.stack([np.clip(1.5 - 2 * MESH.vertices[:, 0], 0, 1), MESH.vertices[:, 
 def training(*bends: float, local: bool = False) -> PoseTraining:
     """Straight, and bent by these angles [rad]."""
     poses = np.array([[0.0], *([bend] for bend in bends)])
-    follows = fitted(TetRig.of(RIG, MESH), poses)
-    bases = pose_bases(BODY, follows, poses, modes=6, size=12, regions=ENDS if local else None)
+    tet_rig = fitted(TetRig.of(RIG, MESH), poses)
+    bases = pose_bases(BODY, tet_rig, poses, modes=6, size=12, regions=ENDS if local else None)
     young = np.full((len(poses), MESH.n_cells), 1e5)
-    return PoseTraining(BODY, follows, poses, bases, young, samples=10, seed=0)
+    return PoseTraining(BODY, tet_rig, poses, bases, young, samples=10, seed=0)
 
 
 def too_fast(of: PoseTraining, bases: PoseBases, bend: float, count: int = 4) -> float:
     """By what share the first frequencies of the mixed model are above those of the body."""
     pose = np.array([bend])
     U = of.in_the_world(bases.shapes(of.weights(pose)), pose).reshape(12, -1).T
-    body = posed_body(BODY, of.follows.vertices(pose))
+    body = posed_body(BODY, of.tet_rig.vertices(pose))
     K = U.T @ (body.stiffness(np.zeros_like(MESH.vertices)) @ U)
     mass = U.T @ (np.repeat(bases.masses, 3)[:, None] * U)
     mixed, own = eigvalsh(K, mass)[:count], pose_modes(body, count).squares

@@ -12,7 +12,7 @@ from supple.character.model.pose_space_model import PoseSpaceModel
 from supple.character.model.weights import PoseWeights
 from supple.character.rigs import BlackBoxRig, PoseRig
 from supple.character.tissue.tet_rig import TetRig
-from supple.character.training.stiffness_gaps import StiffnessGaps
+from supple.character.training.stiffness_corrections import StiffnessCorrections
 from supple.materials import Material
 from supple.mesh.tet import tet_volumes
 
@@ -169,7 +169,7 @@ def model_of(
         gram=gram,
         cells=cells,
         cell_weights=np.ones((m, len(cells))),
-        gaps=StiffnessGaps.none(weights.features[0], r),
+        gaps=StiffnessCorrections.none(weights.features[0], r),
         lame=np.tile(lame, (m, 1, 1)),
         inertial_vertices=np.flatnonzero(~fixed),
         inertial_weights=np.ones(int((~fixed).sum())),
@@ -190,7 +190,7 @@ def thinned(model: PoseSpaceModel, seed: int = 0) -> PoseSpaceModel:
         model,
         cells=cells,
         cell_weights=2 * rng.uniform(0.5, 1.5, (m, c)),
-        gaps=StiffnessGaps(model.weights, gaps @ gaps.swapaxes(1, 2) / r),
+        gaps=StiffnessCorrections(model.weights, gaps @ gaps.swapaxes(1, 2) / r),
         lame=model.lame[:, cells] * rng.uniform(0.5, 2.0, (m, c, 1)),
         inertial_vertices=vertices,
         inertial_weights=2 * rng.uniform(0.5, 1.5, len(vertices)),

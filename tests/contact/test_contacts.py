@@ -175,11 +175,11 @@ def test_contacts_keep_their_state():
     np.testing.assert_allclose(found.pairs.offset, 0, atol=1e-15)
     forces = np.zeros((found.pairs.count, 3))
     forces[0], forces[2] = (0, 0, 3.0), (1.0, 0, 2.0)
-    found.remember(forces)
+    found.store_forces(forces)
     np.testing.assert_array_equal(found.on_vertices().sum(axis=0), (1, 0, 5))
     assert found.touching == {(int(found.pairs.vertex[k]), 0) for k in (0, 2)}
     again = Contacts([sp.Plane()], body.mesh.vertices, body.free, body.contact_vertices, 0.1)
     saved = found.state()
     again.restore(saved["pairs"], saved["forces"])
     again.begin(stage, still, still, 0.0)
-    np.testing.assert_array_equal(again.recalled(), forces)
+    np.testing.assert_array_equal(again.warm_start_forces(), forces)

@@ -68,7 +68,7 @@ def test_residual_is_the_gradient_of_the_potential():
     way = 1e-6 * np.random.default_rng(5).normal(size=u.shape)
     here = dynamics.balance(stage, u)
     ahead, behind = dynamics.balance(stage, u + way), dynamics.balance(stage, u - way)
-    rise = (ahead.own_potential - behind.own_potential) / 2
+    rise = (ahead.current_potential - behind.current_potential) / 2
     assert rise == pytest.approx(float(np.vdot(here.residual, way)), rel=1e-4)
 
 
@@ -94,8 +94,8 @@ def test_cautious_matrix_is_above_the_exact_one():
     layers.begin(u)
     v = 2e-3 * np.random.default_rng(7).normal(size=u.shape)
     full = []
-    for cautious in (True, False):
-        keys, blocks = layers.matrix(u, v, 1.0, cautious=cautious)
+    for majorized in (True, False):
+        keys, blocks = layers.matrix(u, v, 1.0, majorized=majorized)
         pattern, values = assembled(sim, keys, blocks)
         full.append(pattern.full(values).toarray())
     difference = np.linalg.eigvalsh(full[0] - full[1])

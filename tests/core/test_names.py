@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import supple
+
 PACKAGES = ("supple", "supple.reduction", "supple.character")
 each = pytest.mark.parametrize("package", PACKAGES)
 
@@ -41,6 +43,11 @@ def test_type_checkers_are_told_the_same(package: str) -> None:
 def test_a_name_that_is_not_there(package: str) -> None:
     with pytest.raises(AttributeError, match=f"module '{package}' has no attribute 'Bdy'"):
         import_module(package).Bdy  # noqa: B018
+
+
+def test_a_renamed_name_is_found_with_a_warning() -> None:
+    with pytest.warns(DeprecationWarning, match="KeptCholesky is called LaggedCholesky now"):
+        assert supple.KeptCholesky is supple.LaggedCholesky
 
 
 def test_importing_loads_nothing_else() -> None:

@@ -217,7 +217,7 @@ def test_potential_has_the_force_as_gradient(body, symmetric):
 
 LINEAR = {
     "Cholesky": sp.Cholesky(),
-    "KeptCholesky": sp.KeptCholesky(),
+    "LaggedCholesky": sp.LaggedCholesky(),
     "ConjugateGradients": sp.ConjugateGradients(),
 }
 

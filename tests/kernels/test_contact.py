@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from supple._kernels.contact.vertices import FREE, SLIDING, STICKING, contact_energy, hold_out
+from supple._kernels.contact.vertices import (
+    FREE,
+    SLIDING,
+    STICKING,
+    contact_energy,
+    project_contacts,
+)
 
 
 def random_pairs(count: int = 60, seed: int = 0):
@@ -21,10 +27,10 @@ def random_pairs(count: int = 60, seed: int = 0):
     return s, normal, offset, origin, friction
 
 
-def held_out(s, normal, offset, origin, friction, limits, *, cautious=False):
+def projected(s, normal, offset, origin, friction, limits, *, majorized=False):
     z, kind = np.empty_like(s), np.empty(len(s), dtype=np.int64)
     blocks = np.empty((len(s), 3, 3))
-    hold_out(s, normal, offset, origin, friction, limits, z, kind, blocks, cautious)
+    project_contacts(s, normal, offset, origin, friction, limits, z, kind, blocks, majorized)
     return z, kind, blocks
 
 
@@ -51,7 +57,7 @@ def test_held_out_as_scipy_finds(given):
     s, normal, offset, origin, friction = random_pairs()
     depth = np.maximum(offset - np.einsum("ki,ki->k", normal, s), 0)
     limits = np.random.default_rng(1).uniform(0, 2, len(s)) if given else friction * depth
-    z, kind, _ = held_out(s, normal, offset, origin, friction, limits if given else np.zeros(0))
+    z, kind, _ = projected(s, normal, offset, origin, friction, limits if given else np.zeros(0))
     assert {FREE, SLIDING, STICKING} - set(kind.tolist()) <= ({FREE} if given else set())
     for k in range(len(s)):
         n, o = normal[k], origin[k]
@@ -66,7 +72,7 @@ def test_held_out_as_scipy_finds(given):
 
 def test_friction_does_not_exceed_its_limit_and_opposes_slip():
     s, normal, offset, origin, friction = random_pairs(seed=4)
-    z, kind, _ = held_out(s, normal, offset, origin, friction, np.zeros(0))
+    z, kind, _ = projected(s, normal, offset, origin, friction, np.zeros(0))
     force = z - s
     f_n = np.einsum("ki,ki->k", force, normal)
     f_t = force - f_n[:, None] * normal
@@ -89,7 +95,7 @@ def test_sticks_up_to_the_limit():
     mu, depth = np.array([0.5]), 0.5
     for slip, expected in ((0.25, STICKING), (np.nextafter(0.25, 1), SLIDING)):
         s = np.array([[slip, 0.0, -depth]])
-        z, kind, _ = held_out(s, n, np.zeros(1), o, mu, np.zeros(0))
+        z, kind, _ = projected(s, n, np.zeros(1), o, mu, np.zeros(0))
         assert kind[0] == expected
         assert z[0, 2] == 0
         assert z[0, 0] == (0 if expected == STICKING else pytest.approx(0, abs=1e-16))
@@ -100,11 +106,11 @@ def test_blocks_are_the_derivative():
     s, normal, offset, origin, friction = random_pairs(seed=2)
     limits = np.random.default_rng(3).uniform(0, 2, len(s))
     pairs = normal, offset, origin, friction, limits
-    _, kind, blocks = held_out(s, *pairs)
+    _, kind, blocks = projected(s, *pairs)
     h, slope = 1e-6, np.empty((len(s), 3, 3))
     smooth = np.ones(len(s), dtype=bool)
     for j in range(3):
-        ahead, behind = (held_out(s + sign * h * np.eye(3)[j], *pairs) for sign in (1, -1))
+        ahead, behind = (projected(s + sign * h * np.eye(3)[j], *pairs) for sign in (1, -1))
         slope[:, :, j] = (ahead[0] - behind[0]) / (2 * h)
         smooth &= (ahead[1] == kind) & (behind[1] == kind)
         depth = [offset - np.einsum("ki,ki->k", normal, s + g * np.eye(3)[j]) for g in (h, -h)]
@@ -119,8 +125,8 @@ def test_blocks_are_the_derivative():
 def test_cautious_blocks_are_those_of_a_larger_pull():
     """The same places, and blocks that differ by something positive semidefinite."""
     s, normal, offset, origin, friction = random_pairs(seed=2)
-    z, kind, blocks = held_out(s, normal, offset, origin, friction, np.zeros(0))
-    same, _, larger = held_out(s, normal, offset, origin, friction, np.zeros(0), cautious=True)
+    z, kind, blocks = projected(s, normal, offset, origin, friction, np.zeros(0))
+    same, _, larger = projected(s, normal, offset, origin, friction, np.zeros(0), majorized=True)
     np.testing.assert_array_equal(same, z)
     assert np.linalg.eigvalsh(larger - blocks).min() >= -1e-14
     differ = np.abs(larger - blocks).max(axis=(1, 2)) > 1e-9
@@ -132,7 +138,7 @@ def test_force_is_the_gradient_of_the_energy():
     s, normal, offset, origin, friction = random_pairs(seed=5)
     rng = np.random.default_rng(6)
     limits, weights = rng.uniform(0, 2, len(s)), rng.uniform(1, 50, len(s))
-    z, _, _ = held_out(s, normal, offset, origin, friction, limits)
+    z, _, _ = projected(s, normal, offset, origin, friction, limits)
     h, slope = 1e-5, np.empty_like(s)
     for k in range(len(s)):
         for i in range(3):
@@ -155,7 +161,7 @@ def test_force_is_the_gradient_of_the_energy():
 def test_nothing_in_the_way_is_left_alone():
     s, normal, offset, origin, friction = random_pairs(seed=7)
     offset = np.einsum("ki,ki->k", normal, s) - 1e-9  # clear of every plane, barely
-    z, kind, blocks = held_out(s, normal, offset, origin, friction, np.zeros(0))
+    z, kind, blocks = projected(s, normal, offset, origin, friction, np.zeros(0))
     assert (z == s).all()
     assert (kind == FREE).all()
     assert (blocks == 0).all()

@@ -86,7 +86,7 @@ def test_riders_are_extrapolated_with_the_iterates():
     """A linear function of s, from iterate to iterate: at the end, it is that of the solution."""
     A, b = contraction(6, 0.99, seed=5)
     C = np.random.default_rng(6).normal(size=(2, 6))
-    alone, laden = Anderson(6, 6), Anderson(6, 6, riders=2)
+    alone, laden = Anderson(6, 6), Anderson(6, 6, auxiliary=2)
     s = np.zeros(6)
     for _ in range(8):
         image = A @ s + b
@@ -98,8 +98,8 @@ def test_riders_are_extrapolated_with_the_iterates():
 
 
 def test_falls_back_where_the_residual_grows():
-    """Past ``patience`` the last image is taken after all, and nothing is remembered."""
-    anderson = Anderson(3, 2, patience=2.0)
+    """Past ``growth_limit`` the last image is taken after all, and nothing is remembered."""
+    anderson = Anderson(3, 2, growth_limit=2.0)
     s = np.zeros(2)
     first = np.array([1.0, 0.0])
     assert (anderson.next(s, first) == first).all()

@@ -13,7 +13,7 @@ from supple.materials import MATERIALS
 from supple.solvers.interface import NotPositiveDefinite
 from supple.solvers.linear import pardiso
 
-LINEAR = [sp.Cholesky(), sp.KeptCholesky(), sp.ConjugateGradients(), sp.AutomaticSolver()]
+LINEAR = [sp.Cholesky(), sp.LaggedCholesky(), sp.ConjugateGradients(), sp.AutomaticSolver()]
 BEAM = sp.TetMesh.box((1, 0.2, 0.2), (6, 2, 2))
 
 

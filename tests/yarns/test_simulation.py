@@ -7,7 +7,7 @@ import pytest
 from tests.yarns.cases import SPACING, bent, rates, turning
 
 import supple as sp
-from supple.solvers import Cholesky, ConjugateGradients, KeptCholesky, Multigrid
+from supple.solvers import Cholesky, ConjugateGradients, LaggedCholesky, Multigrid
 from supple.yarns import WovenCloth, Yarn, YarnDamping, YarnNet, YarnRayleigh, YarnSimulation
 
 YARN = Yarn(radius=1e-4, linear_density=5e-5, stretch=0.02, bending=1e-9)
@@ -149,7 +149,7 @@ def test_rayleigh_damping_of_pressed_yarns_has_no_definite_matrix_and_says_so():
         sim.step()
 
 
-SOLVERS = [Cholesky(), KeptCholesky(), ConjugateGradients(), Multigrid(coarsest=10)]
+SOLVERS = [Cholesky(), LaggedCholesky(), ConjugateGradients(), Multigrid(coarsest=10)]
 
 
 @pytest.mark.parametrize("linear", SOLVERS, ids=repr)

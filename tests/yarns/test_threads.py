@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from tests.yarns.cases import bent, cloth, rates
 
-from supple.yarns import YarnDamping, sharing
-from supple.yarns.sharing import Shares
+from supple.yarns import YarnDamping
+from supple.yarns import coloring as sharing
+from supple.yarns.coloring import ColoredCells
 from supple.yarns.step import StepPotential, YarnState
 
 
@@ -16,7 +17,7 @@ def test_shares_have_no_node_in_common(threads, monkeypatch):
     monkeypatch.setattr(sharing, "thread_count", lambda: threads)
     monkeypatch.setattr(sharing, "_WORTH_A_THREAD", 5)
     corners = cloth(9, 8).net.corners
-    shares = Shares(corners, 72)
+    shares = ColoredCells(corners, 72)
     (ordered,) = shares.sort(corners)
     assert sorted(ordered.tolist()) == sorted(corners.tolist())
     seen: list[tuple[int, set[int]]] = []

@@ -17,7 +17,7 @@ import numpy as np
 from supple._kernels.elasticity import elements
 from supple._kernels.linear_algebra.blocks import add_scaled
 from supple.core.sparse import BlockPattern
-from supple.core.threads import run_all, scratch, thread_count
+from supple.core.threads import run_all, thread_count, workspace
 from supple.core.types import Floats, Ints
 from supple.materials import Material
 from supple.mesh import VolumeMesh
@@ -89,7 +89,7 @@ if order ≥ 1, its derivative (cells, points, 6, 3, 3) if order ≥ 2.
 """
 
 
-class _Share:
+class _ThreadSum:
     """What one thread adds up over its chunks of cells."""
 
     def __init__(self, order: int, gradient: Floats, product: Floats, stiffness: Floats) -> None:
@@ -131,7 +131,7 @@ def point_array(
     """Scratch of this thread with ``shape`` at every quadrature point; no points if not wanted."""
     cells, points = part.weights[cut].shape
     full = (cells if wanted else 0, points, *shape)
-    return scratch(name, math.prod(full)).reshape(full)
+    return workspace(name, math.prod(full)).reshape(full)
 
 
 def gradients_at(part: Part, cut: slice, field: Floats, identity: float, name: str) -> Floats:
@@ -232,9 +232,11 @@ def add_up(
     if stiffness is None or order < 2:
         stiffness = np.empty(shapes[2])
     work = chunks_by_thread(parts)
-    first = _Share(order, np.empty(shapes[0]), np.empty(shapes[1]), stiffness)
+    first = _ThreadSum(order, np.empty(shapes[0]), np.empty(shapes[1]), stiffness)
     others = [
-        _Share(order, *(scratch(f"{t} {k}", math.prod(s)).reshape(s) for k, s in enumerate(shapes)))
+        _ThreadSum(
+            order, *(workspace(f"{t} {k}", math.prod(s)).reshape(s) for k, s in enumerate(shapes))
+        )
         for t in range(1, len(work))
     ]
     run_all(

@@ -1,13 +1,14 @@
 """Rigged characters: joints, skins and clips, as colliders."""
 
-from supple.core.lazy import names_later
+from supple.core.lazy import lazy_exports
 
-__getattr__, __dir__, __all__ = names_later(
+__getattr__, __dir__, __all__ = lazy_exports(
     __name__,
     {
         "skeleton.character": "Character Dressing",
-        "skeleton.clip": "Between Channel Clip Track",
+        "skeleton.clip": "Interpolation Channel Clip Track",
         "skeleton.rig": "Rig RigPose",
         "skeleton.skin": "Skin",
     },
+    renamed={"Between": "Interpolation"},
 )

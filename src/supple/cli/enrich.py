@@ -11,7 +11,7 @@ from pathlib import Path
 
 import supple as sp
 from supple.character.model.pose_space_model import PoseSpaceModel
-from supple.character.training.halfway import BetweenPosesWarning
+from supple.character.training.midpoint import BetweenPosesWarning
 from supple.cli.enrich_list import tell_names
 from supple.cli.info_character import cubature_errors, errors_text
 from supple.cli.progress import Reporter, say
@@ -21,7 +21,7 @@ from supple.reduction.cubature.cubature import CubatureWarning
 from supple.workflows.enrich.enrich import Enriched, enrich
 from supple.workflows.enrich.files import ENRICHED
 from supple.workflows.enrich.page import length, write_enrich_report
-from supple.workflows.enrich.soft_character import swing_of
+from supple.workflows.enrich.soft_character import flesh_frequency
 
 _MANY = 8  # morph targets: more than these are too many for some engines
 
@@ -135,10 +135,10 @@ def _checkpoint(target: Path) -> Path:
     return target.with_name(target.name + ".checkpoint")
 
 
-def _in_order(wishes: list[tuple[str, float]]) -> dict[str, float]:
+def _in_order(softness_factors: list[tuple[str, float]]) -> dict[str, float]:
     """Wishes by name, of which one that is repeated counts where it comes last."""
     found: dict[str, float] = {}
-    for name, value in wishes:
+    for name, value in softness_factors:
         found.pop(name, None)
         found[name] = value
     return found
@@ -199,7 +199,7 @@ def facts(made: Enriched, source: str) -> list[tuple[str, str]]:
                 f"poses{_apart(model)}, {len(model.cells)} cubature cells",
             ),
             ("cubature", errors_text(cubature_errors(model))),
-            ("swings", f"{swing_of(model):.3g} times a second when it is pushed"),
+            ("swings", f"{flesh_frequency(model):.3g} times a second when it is pushed"),
             ("settles", f"to a twentieth within {made.settle:.2g} s"),
         ]
     far = max(made.motions, key=lambda motion: motion.largest)

@@ -15,7 +15,7 @@ from supple.character.skeleton.body_parts import body_parts
 from supple.io.gltf.character import read_rigged
 from supple.io.gltf.soft import soft_target_count
 from supple.mesh.files.formats import GLTF
-from supple.workflows.enrich.soft_character import swing_of
+from supple.workflows.enrich.soft_character import flesh_frequency
 
 
 def character_facts(path: Path) -> dict[str, Any] | None:
@@ -86,7 +86,7 @@ def flesh_facts(path: Path) -> dict[str, Any]:
         "poses": model.n_poses,
         "cubature cells": len(model.cells),
         "cubature errors": cubature_errors(model),
-        "swing": swing_of(model),
+        "swing": flesh_frequency(model),
         "bytes": path.stat().st_size,
     }
 

@@ -56,7 +56,7 @@ class ContactForces:
         stiffness = np.einsum("bii->b", rest[diagonal]) / 3
         return cls(contacts, diagonal, stiffness, body.mass_values[diagonal])
 
-    def note_damping(self, values: Floats) -> None:
+    def add_damping_diagonal(self, values: Floats) -> None:
         """Know of damping by its matrix at rest [N s/m], blocks on the body's pattern."""
         self._viscosity += np.einsum("bii->b", values[self.diagonal]) / 3
 
@@ -73,8 +73,8 @@ class ContactForces:
         contacts = self.contacts
         contacts.begin(stage, start, guess, began)
         self._set_weights()
-        pairs, forces = contacts.pairs, contacts.recalled()
-        pairs.lift = -forces / self.weights[:, None]
+        pairs, forces = contacts.pairs, contacts.warm_start_forces()
+        pairs.scaled_multiplier = -forces / self.weights[:, None]
         normal = np.einsum("ki,ki->k", forces, pairs.normal)
         pairs.limits = pairs.friction * np.maximum(normal, 0.0) / self.weights
 
@@ -85,7 +85,7 @@ class ContactForces:
 
     def push(self, u: Floats) -> Floats:
         """What the contacts add to the residual at u, w (s − z) [N], (n, 3)."""
-        s, z, self._blocks = self.contacts.settle(u)
+        s, z, self._blocks = self.contacts.projection(u)
         self._u, self._pull = u, s - z
         total = np.zeros_like(u)
         np.add.at(total, self.contacts.pairs.vertex, self.weights[:, None] * (s - z))
@@ -95,10 +95,10 @@ class ContactForces:
         """The contacts' part of the incremental potential [J]."""
         return self.contacts.energy(u, self.weights)
 
-    def add_matrix(self, values: Floats, *, cautious: bool) -> None:
+    def add_matrix(self, values: Floats, *, majorized: bool) -> None:
         """Add the derivative of the last ``push`` to blocks on the body's pattern."""
         where = self.diagonal[self.contacts.pairs.vertex]
-        blocks = self.contacts.cautious_blocks(self._u) if cautious else self._blocks
+        blocks = self.contacts.majorized_blocks(self._u) if majorized else self._blocks
         self._promised = self._pull, blocks, self.contacts.pairs.kind.copy()
         np.add.at(values, where, self.weights[:, None, None] * blocks)
 
@@ -112,16 +112,18 @@ class ContactForces:
         contacts, pairs = self.contacts, self.contacts.pairs
         pull, blocks, kind = self._promised
         promised = pull + np.einsum("kij,kj->ki", blocks, step[pairs.vertex])
-        lift = pairs.lift + length * (promised - pairs.lift)
-        limits = pairs.friction * np.maximum(-np.einsum("ki,ki->k", pairs.normal, lift), 0.0)
+        scaled_multiplier = pairs.scaled_multiplier + length * (promised - pairs.scaled_multiplier)
+        limits = pairs.friction * np.maximum(
+            -np.einsum("ki,ki->k", pairs.normal, scaled_multiplier), 0.0
+        )
         slip = contacts.slips(u + length * step)
         # What slides back has passed the place where it sticks; else it goes to and fro for ever.
         back = (kind == SLIDING) & (pairs.limits > 0) & (np.einsum("ki,ki->k", pull, slip) < 0)
         limits[back] = np.inf
-        new = np.column_stack([lift - pairs.lift, limits - pairs.limits])
-        pairs.lift, pairs.limits = lift, limits
-        contacts.remember(-self.weights[:, None] * lift)
-        contacts.face(stage, u + length * step)
+        new = np.column_stack([scaled_multiplier - pairs.scaled_multiplier, limits - pairs.limits])
+        pairs.scaled_multiplier, pairs.limits = scaled_multiplier, limits
+        contacts.store_forces(-self.weights[:, None] * scaled_multiplier)
+        contacts.update_planes(stage, u + length * step)
         return float(np.linalg.norm(self.weights[:, None] * new))
 
     def keep_place(self) -> Callable[[], None]:
@@ -139,8 +141,8 @@ class ContactForces:
         Returns whether that changed forces by more than ``enough`` [N], or turned planes.
         """
         contacts, pairs = self.contacts, self.contacts.pairs
-        s, z, _ = contacts.settle(u)
-        contacts.remember(self.weights[:, None] * (z - s))
+        s, z, _ = contacts.projection(u)
+        contacts.store_forces(self.weights[:, None] * (z - s))
         apart = u[pairs.vertex] - z
         off = float(np.abs(apart).max(initial=0.0))
         inside = float(np.abs(np.einsum("ki,ki->k", apart, pairs.normal)).max(initial=0.0))
@@ -152,17 +154,19 @@ class ContactForces:
         new = np.column_stack([apart, limits - pairs.limits])
         much = float(np.linalg.norm(self.weights[:, None] * new)) > enough
         facing = pairs.normal.copy()
-        pairs.lift, pairs.limits = s - z, limits
+        pairs.scaled_multiplier, pairs.limits = s - z, limits
         if inside > max(_CLOSER * self._off, contacts.exact):  # the body resists with more
             self._boost *= _MORE
             self.weights *= _MORE
-            pairs.lift, pairs.limits = pairs.lift / _MORE, limits / _MORE
+            pairs.scaled_multiplier, pairs.limits = pairs.scaled_multiplier / _MORE, limits / _MORE
         self._off = inside
         if self._rounds <= _TURNING:
-            contacts.face(stage, u)
+            contacts.update_planes(stage, u)
         turned = np.abs(pairs.normal - facing).max(axis=1, initial=0.0)
-        moved = (turned * (pairs.lift != 0).any(axis=1)).max(initial=0.0) * contacts.edge
-        if contacts.missed(stage, u):
+        moved = (turned * (pairs.scaled_multiplier != 0).any(axis=1)).max(
+            initial=0.0
+        ) * contacts.edge
+        if contacts.add_penetrating(stage, u):
             self._set_weights()
             return True
         changed = much and (off > contacts.exact or grown.any())

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
-from supple._kernels.contact.vertices import contact_energy, hold_out
+from supple._kernels.contact.vertices import contact_energy, project_contacts
 from supple.contact.obstacles.base import Obstacle
 from supple.core.types import Bools, Floats, Ints
 from supple.integrators import Stage, State
@@ -27,7 +27,7 @@ _FLAT = 1e-4  # and, an edge away, its plane
 
 
 @dataclass(eq=False)
-class Pairs:
+class ContactPairs:
     """k vertices, each with the plane of an obstacle near it."""
 
     vertex: Ints
@@ -42,9 +42,9 @@ class Pairs:
     """μ, (k,)"""
     limits: Floats
     """The most slip that friction can take back [m], (k,): μ f_n over the weight."""
-    lift: Floats
+    scaled_multiplier: Floats
     """The force of each contact over its weight [m], (k, 3), negative: w (z − s) = −w lift."""
-    drift: Floats
+    obstacle_velocity: Floats
     """Velocity of the obstacle there [m/s], (k, 3)."""
     kind: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
@@ -52,7 +52,7 @@ class Pairs:
     def count(self) -> int:
         return len(self.vertex)
 
-    def copy(self) -> Pairs:
+    def copy(self) -> ContactPairs:
         """The same pairs, with arrays of their own."""
         return replace(
             self, **{each.name: getattr(self, each.name).copy() for each in fields(self)}
@@ -69,9 +69,9 @@ class Contacts:
         free: Bools,
         vertices: Ints,
         edge: float,
-        looseness: float = 1.0,
+        tolerance_scale: float = 1.0,
     ) -> None:
-        self._free, self._looseness = free, looseness
+        self._free, self._tolerance_scale = free, tolerance_scale
         self.obstacles = tuple(obstacles)
         self._X, self._vertices, self.edge = positions, vertices, edge
         self._forces: dict[tuple[int, int], Floats] = {}
@@ -79,20 +79,20 @@ class Contacts:
         """At which pairs are to part that bounce in the stage at hand [m/s]."""
         self.pairs = self._no_pairs()
 
-    def _no_pairs(self) -> Pairs:
+    def _no_pairs(self) -> ContactPairs:
         none = np.zeros(0, dtype=np.int64)
         rows, empty = np.zeros((0, 3)), np.zeros(0)
-        return Pairs(none, none, rows, empty, rows, empty, empty, rows, rows)
+        return ContactPairs(none, none, rows, empty, rows, empty, empty, rows, rows)
 
     @property
     def exact(self) -> float:
         """How far [m] a converged contact may be off."""
-        return _EXACT * self._looseness * self.edge
+        return _EXACT * self._tolerance_scale * self.edge
 
     @property
     def flat(self) -> float:
         """How far [m] the plane of a converged contact may still turn, an edge away."""
-        return _FLAT * self._looseness * self.edge
+        return _FLAT * self._tolerance_scale * self.edge
 
     # -- finding them --------------------------------------------------------------------
 
@@ -129,10 +129,13 @@ class Contacts:
         pairs.friction = friction[pairs.obstacle] if len(friction) else np.zeros(0)
         pairs.kind = np.zeros(pairs.count, dtype=np.int64)
         pairs.normal, pairs.offset = np.concatenate(normal), np.concatenate(offset)
-        pairs.drift, pairs.lift = np.zeros((pairs.count, 3)), np.zeros((pairs.count, 3))
-        self.face(stage, u)
+        pairs.obstacle_velocity, pairs.scaled_multiplier = (
+            np.zeros((pairs.count, 3)),
+            np.zeros((pairs.count, 3)),
+        )
+        self.update_planes(stage, u)
 
-    def missed(self, stage: Stage, u: Floats) -> bool:
+    def add_penetrating(self, stage: Stage, u: Floats) -> bool:
         """Whether a vertex is inside an obstacle without being in a pair; if so, it is in one now.
 
         What the pairs know stays.
@@ -151,7 +154,7 @@ class Contacts:
         old = self.pairs
         added = np.array(missing, dtype=np.int64).reshape(-1, 2)
         k = len(added)
-        self.pairs = Pairs(
+        self.pairs = ContactPairs(
             np.concatenate([old.vertex, added[:, 0]]),
             np.concatenate([old.obstacle, added[:, 1]]),
             np.concatenate([old.normal, np.zeros((k, 3))]),
@@ -161,14 +164,14 @@ class Contacts:
                 [old.friction, [self.obstacles[number].friction for number in added[:, 1]]]
             ),
             np.concatenate([old.limits, np.zeros(k)]),
-            np.concatenate([old.lift, np.zeros((k, 3))]),
-            np.concatenate([old.drift, np.zeros((k, 3))]),
+            np.concatenate([old.scaled_multiplier, np.zeros((k, 3))]),
+            np.concatenate([old.obstacle_velocity, np.zeros((k, 3))]),
             np.concatenate([old.kind, np.zeros(k, dtype=np.int64)]),
         )
-        self.face(stage, u)
+        self.update_planes(stage, u)
         return True
 
-    def face(self, stage: Stage, u: Floats) -> None:
+    def update_planes(self, stage: Stage, u: Floats) -> None:
         """Turn every pair's plane to where its vertex is now, at u (n, 3).
 
         A plane that would turn over stays: the vertex has gone through a thin obstacle, or past an
@@ -181,7 +184,7 @@ class Contacts:
                 continue
             where = pairs.vertex[mine]
             touch = each.at(self._X[where] + u[where], stage.time)
-            pairs.drift[mine] = touch.velocity
+            pairs.obstacle_velocity[mine] = touch.velocity
             turn = np.einsum("ki,ki->k", touch.normal, pairs.normal[mine])
             same = (turn > _SAME_SIDE) | ~pairs.normal[mine].any(axis=1)
             kept = mine[same]
@@ -190,7 +193,7 @@ class Contacts:
             pairs.offset[kept] = along - touch.distance[same]
         pairs.origin = stage.u_v[pairs.vertex].copy()
         if stage.c_v:
-            pairs.origin += pairs.drift / stage.c_v
+            pairs.origin += pairs.obstacle_velocity / stage.c_v
         if self.speeds:  # n·v ≥ speed, with v = c_v (u − o) to the obstacle
             for row, key in enumerate(self._keys()):
                 if key in self.speeds:
@@ -198,11 +201,12 @@ class Contacts:
                     apart = along + self.speeds[key] / stage.c_v
                     pairs.offset[row] = max(pairs.offset[row], apart)
 
-    def brought_out(self, stage: Stage, u: Floats) -> Floats:
+    def projected_out(self, stage: Stage, u: Floats) -> Floats:
         """u (n, 3) with vertices that are inside an obstacle moved to its surface.
 
-        First along the planes that the last ``face`` has turned to u, which know the side that a
-        vertex belongs to, then by what is nearest, since in a crease one plane leads to the next.
+        First along the planes that the last ``update_planes`` has turned to u, which know the side
+        that a vertex belongs to, then by what is nearest, since in a crease one plane leads to the
+        next.
         """
         pairs, out = self.pairs, u.copy()
         along = np.einsum("ki,ki->k", pairs.normal, u[pairs.vertex])
@@ -221,10 +225,10 @@ class Contacts:
 
     # -- the forces ----------------------------------------------------------------------
 
-    def settle(self, u: Floats) -> tuple[Floats, Floats, Floats]:
+    def projection(self, u: Floats) -> tuple[Floats, Floats, Floats]:
         """Where the pairs would have their vertices, sought at s = u + lift: s, z and I − ∂z/∂s."""
-        s = u[self.pairs.vertex] + self.pairs.lift
-        return s, *self.held_out(s)
+        s = u[self.pairs.vertex] + self.pairs.scaled_multiplier
+        return s, *self.projected(s)
 
     def slips(self, u: Floats) -> Floats:
         """How far each pair's vertex is, at u, from where it sticks, along the plane (k, 3)."""
@@ -233,16 +237,18 @@ class Contacts:
         along: Floats = away - np.einsum("ki,ki->k", away, pairs.normal)[:, None] * pairs.normal
         return along
 
-    def cautious_blocks(self, u: Floats) -> Floats:
+    def majorized_blocks(self, u: Floats) -> Floats:
         """A stand-in for I − ∂z/∂s that does not overshoot where friction starts to hold."""
-        return self.held_out(u[self.pairs.vertex] + self.pairs.lift, cautious=True)[1]
+        return self.projected(u[self.pairs.vertex] + self.pairs.scaled_multiplier, majorized=True)[
+            1
+        ]
 
-    def held_out(self, s: Floats, *, cautious: bool = False) -> tuple[Floats, Floats]:
+    def projected(self, s: Floats, *, majorized: bool = False) -> tuple[Floats, Floats]:
         """The places z (k, 3) of vertices sought at s (k, 3), and I − ∂z/∂s (k, 3, 3)."""
         pairs = self.pairs
         z, blocks = np.empty_like(s), np.empty((pairs.count, 3, 3))
         planes = pairs.normal, pairs.offset, pairs.origin
-        hold_out(s, *planes, pairs.friction, pairs.limits, z, pairs.kind, blocks, cautious)
+        project_contacts(s, *planes, pairs.friction, pairs.limits, z, pairs.kind, blocks, majorized)
         return z, blocks
 
     def pressed(self, s: Floats) -> Floats:
@@ -254,19 +260,19 @@ class Contacts:
     def energy(self, u: Floats, weights: Floats) -> float:
         """What a line search sees of the contacts [J]; its gradient is their force."""
         pairs = self.pairs
-        s = u[pairs.vertex] + pairs.lift
+        s = u[pairs.vertex] + pairs.scaled_multiplier
         return float(
             contact_energy(s, pairs.normal, pairs.offset, pairs.origin, pairs.limits, weights)
         )
 
-    def remember(self, forces: Floats) -> None:
+    def store_forces(self, forces: Floats) -> None:
         """Keep the force of each pair (k, 3) [N] for the next stage."""
         pressed = (forces != 0).any(axis=1)
         self._forces = {
             key: force for key, force, on in zip(self._keys(), forces, pressed, strict=True) if on
         }
 
-    def recalled(self) -> Floats:
+    def warm_start_forces(self) -> Floats:
         """The forces kept of the last stage, for the pairs of this one, (k, 3) [N]."""
         found = np.zeros((self.pairs.count, 3))
         if self._forces:
@@ -296,11 +302,11 @@ class Contacts:
         for row, key in enumerate(self._keys()):
             if key in self._forces:
                 n = pairs.normal[row]
-                relative = v[key[0]] - pairs.drift[row]
+                relative = v[key[0]] - pairs.obstacle_velocity[row]
                 found.append((self._forces[key], relative - np.dot(relative, n) * n))
         return found
 
-    def rested(self, after: State) -> State:
+    def with_resting_contacts(self, after: State) -> State:
         """``after`` a step, with vertices that press on an obstacle at rest along its normal.
 
         That is for obstacles with a restitution: without it, the next step of a rule that looks at
@@ -312,7 +318,7 @@ class Contacts:
                 if key in self.speeds:
                     continue
                 i, n = key[0], pairs.normal[row]
-                v[i] -= np.dot(v[i] - pairs.drift[row], n) * n
+                v[i] -= np.dot(v[i] - pairs.obstacle_velocity[row], n) * n
                 a[i] -= np.dot(a[i], n) * n
         return State(after.time, after.u, v, a)
 

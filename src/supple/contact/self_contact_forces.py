@@ -21,8 +21,8 @@ import numpy as np
 import scipy.sparse as sparse
 
 from supple.bodies.elastic_body import ElasticBody
-from supple.contact.pair_friction import Rubbing
 from supple.contact.self_contact import SelfContact
+from supple.contact.self_contact_friction import SelfContactFriction
 from supple.core.errors import InputError, MissingExtra
 from supple.core.threads import thread_count
 from supple.core.types import Floats, Ints
@@ -64,7 +64,7 @@ class SelfContactForces:
         self._mu, self._friction = options.friction, ipc.FrictionPotential(options.sticking_speed)
         self._pairs, self._pairs_at = self._no_pairs(), np.zeros((0, 3))
         self._pressed, self._pressed_at = ipc.TangentialCollisions(), np.zeros((0, 3))
-        self._rubbing: Rubbing | None = None
+        self._lagged_friction: SelfContactFriction | None = None
         self.sound: Floats | None = None
         """A shape (n, 3) that is known not to pass through itself."""
         self._rounds, self._near_at_start = 0, False
@@ -128,7 +128,7 @@ class SelfContactForces:
         return self._pairs, x
 
     @property
-    def rubs(self) -> bool:
+    def has_smoothed_friction(self) -> bool:
         """Whether layers may press on each other with friction in the stage at hand."""
         return bool(self._mu and self._near_at_start)
 
@@ -152,7 +152,7 @@ class SelfContactForces:
         if self._mu:
             pairs, x = self._near(u)
             self._pressed.build(self._mesh, x, pairs, self._barrier, self._mu)
-            self._pressed_at, self._rubbing = x, None
+            self._pressed_at, self._lagged_friction = x, None
 
     def improve(self, u: Floats, v: Floats, enough: float) -> bool:
         """Bring friction up to date at u; whether that changed forces by more than ``enough``."""
@@ -165,7 +165,7 @@ class SelfContactForces:
         change = float(np.linalg.norm(after - before))
         return change > max(enough, _SAME_FRICTION * float(np.linalg.norm(after)))
 
-    def free_share(self, u: Floats, step: Floats) -> float:
+    def collision_free_step(self, u: Floats, step: Floats) -> float:
         """The share of a step from u, up to 1, that can be gone without passing through itself."""
         x, y = self._places(u), self._places(u + step)
         if not np.isfinite(y).all():
@@ -181,10 +181,10 @@ class SelfContactForces:
         all the way or not at all.
         """
         placed = ends[-1]
-        if self.free_share(start, placed - start) < 1.0:
-            return [end for end in ends[:-1] if self.free_share(start, end - start) == 1.0]
+        if self.collision_free_step(start, placed - start) < 1.0:
+            return [end for end in ends[:-1] if self.collision_free_step(start, end - start) == 1.0]
         ways = [end - placed for end in ends[:-1]]
-        return [*(placed + self.free_share(placed, way) * way for way in ways), placed]
+        return [*(placed + self.collision_free_step(placed, way) * way for way in ways), placed]
 
     # -- energy, force and matrix --------------------------------------------------------
 
@@ -222,11 +222,11 @@ class SelfContactForces:
         return np.asfortranarray(v[self._ids])
 
     def matrix(
-        self, u: Floats, v: Floats, c_v: float, *, definite: bool = False, cautious: bool = False
+        self, u: Floats, v: Floats, c_v: float, *, definite: bool = False, majorized: bool = False
     ) -> tuple[Ints, Floats]:
         """∇²B + c_v ∇²R as blocks (k, 3, 3) of pairs of vertices, with the keys of these (k,).
 
-        ``definite`` makes each pair's part of ∇²B positive semidefinite, ``cautious`` asks for a
+        ``definite`` makes each pair's part of ∇²B positive semidefinite, ``majorized`` asks for a
         stand-in for ∇²R that keeps steps from overshooting. A key may be there more than once.
         """
         pairs, x = self._near(u)
@@ -235,10 +235,12 @@ class SelfContactForces:
         if not self._pressed:
             return barrier
         y = self._velocities(v)
-        if cautious:
-            if self._rubbing is None:
-                self._rubbing = Rubbing.of(self._pressed, self._mesh, self._pressed_at, self._mu)
-            rows, cols, blocks = self._rubbing.matrix(y, self._friction.eps_v)
+        if majorized:
+            if self._lagged_friction is None:
+                self._lagged_friction = SelfContactFriction.of(
+                    self._pressed, self._mesh, self._pressed_at, self._mu
+                )
+            rows, cols, blocks = self._lagged_friction.matrix(y, self._friction.eps_v)
             low, high = np.minimum(rows, cols), np.maximum(rows, cols)
             keys = self._ids[low] * np.int64(self._n) + self._ids[high]
         else:

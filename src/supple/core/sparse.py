@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from supple._kernels.contact.pair_friction import add_at
+from supple._kernels.contact.friction import add_at
 from supple._kernels.linear_algebra import blocks
 from supple.core.threads import run_all, thread_count
 from supple.core.types import Floats, Ints
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import scipy.sparse as sparse
 
 _WORTH_A_THREAD = 100_000  # blocks
-_ROOM_KEPT = 1.5  # times the blocks that are needed, up to which room for others is kept
+_RESERVE = 1.5  # times the blocks that are needed, up to which room for others is kept
 
 Coarsening = Callable[[int], "Sequence[sparse.csr_array]"]
 """Gives interpolations to nodes from fewer nodes, level by level, until so many are left.
@@ -176,18 +176,20 @@ class GrowingPattern:
         self._own = self.pattern = own
         self._places = np.arange(own.n_blocks)
 
-    def sum(self, values: Floats, keys: Ints, blocks: Floats, room: Callable[[], Ints]) -> Floats:
+    def sum(
+        self, values: Floats, keys: Ints, blocks: Floats, reserve: Callable[[], Ints]
+    ) -> Floats:
         """Values on the blocks that are always there, and ``blocks`` (k, b, b) at their keys (k,).
 
         Where there is no room for one of these, room is made for all of them and for the keys that
-        ``room()`` gives.
+        ``reserve()`` gives.
         """
         places = np.searchsorted(self.pattern.keys, keys)
         there = self.pattern.keys[np.minimum(places, self.pattern.n_blocks - 1)] == keys
         if not there.all():
-            before, self.pattern = self.pattern, self._own.with_keys(np.union1d(keys, room()))
+            before, self.pattern = self.pattern, self._own.with_keys(np.union1d(keys, reserve()))
             both = self.pattern.with_keys(before.keys)
-            if both.n_blocks <= _ROOM_KEPT * self.pattern.n_blocks:
+            if both.n_blocks <= _RESERVE * self.pattern.n_blocks:
                 self.pattern = both
             self._places = np.searchsorted(self.pattern.keys, self._own.keys)
             places = np.searchsorted(self.pattern.keys, keys)

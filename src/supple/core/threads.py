@@ -77,16 +77,16 @@ def run_all(tasks: list[Callable[[], Any]]) -> None:
         other.result()
 
 
-_kept = threading.local()
+_cache = threading.local()
 
 
-def scratch(name: str, size: int) -> Floats:
+def workspace(name: str, size: int) -> Floats:
     """A flat array of this thread's own, its memory kept between calls, its contents arbitrary.
 
     Fresh memory comes page by page from the system, which costs more than a cell's arithmetic.
     """
-    array: Floats | None = getattr(_kept, name, None)
+    array: Floats | None = getattr(_cache, name, None)
     if array is None or len(array) < size:
         array = np.empty(size)
-        setattr(_kept, name, array)
+        setattr(_cache, name, array)
     return array[:size]

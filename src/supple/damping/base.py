@@ -38,7 +38,7 @@ class BoundDamping(ABC):
         return True
 
     @property
-    def curved_as_matrix(self) -> bool:
+    def matrix_is_hessian(self) -> bool:
         """Whether ``potential`` has ∂∇₂R/∂v as its curvature; then line searches trust it."""
         return self.is_linear
 

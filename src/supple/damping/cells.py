@@ -105,7 +105,7 @@ class BoundCellDamping(BoundDamping):
         self.body = body
 
     @property
-    def curved_as_matrix(self) -> bool:
+    def matrix_is_hessian(self) -> bool:
         return True  # the matrix is that of R, which is a function
 
     @property

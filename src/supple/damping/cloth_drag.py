@@ -85,11 +85,11 @@ class _BoundClothDrag(BoundDamping):
     def evaluate(self, shape: Shape, v: Floats) -> tuple[float, Floats]:
         at = self._flow(shape, v)
         facing = self._normal * np.abs(at.across)
-        rubbing = self._tangential * at.slip
-        pull = (facing * at.across)[:, None] * at.n + rubbing[:, None] * at.along
+        skin_friction = self._tangential * at.slip
+        pull = (facing * at.across)[:, None] * at.n + skin_friction[:, None] * at.along
         force = np.zeros_like(v)
         np.add.at(force, self._cells, (at.weights[:, None] * pull / 3)[:, None])
-        R = float(at.weights @ (facing * at.across**2 + rubbing * at.slip**2)) / 3
+        R = float(at.weights @ (facing * at.across**2 + skin_friction * at.slip**2)) / 3
         return R, force
 
     def add_matrix(

@@ -15,7 +15,7 @@ from supple.bodies.shape import Shape
 from supple.core.errors import InputError
 from supple.core.types import Floats, Ints
 from supple.damping.base import BoundDamping, BoundViscousDamping, Damping, body_for
-from supple.damping.coefficients import Coefficient, coefficient_of_cells, kept_coefficient
+from supple.damping.coefficients import Coefficient, checked_coefficient, coefficient_of_cells
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +47,7 @@ class ClothStrainRate(Damping):
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            value = kept_coefficient(field.name, getattr(self, field.name))
+            value = checked_coefficient(field.name, getattr(self, field.name))
             object.__setattr__(self, field.name, value)
 
     def bind(self, body: ElasticBody) -> BoundDamping:

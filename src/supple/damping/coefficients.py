@@ -16,7 +16,7 @@ from supple.core.types import Floats
 Coefficient = float | ArrayLike | Mapping[str, float]
 
 
-def kept_coefficient(name: str, given: Coefficient) -> Any:
+def checked_coefficient(name: str, given: Coefficient) -> Any:
     """``given``, zero or more everywhere, in a form that can be compared and not be changed."""
     if isinstance(given, Mapping):
         for value in given.values():

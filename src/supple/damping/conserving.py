@@ -20,7 +20,7 @@ from supple.core.types import Floats
 from supple.damping.base import BoundDamping, Damping
 from supple.damping.cells import BoundCellDamping, Points, PointSums
 from supple.damping.conserving_body import BoundBodyConserving
-from supple.damping.nesting import one_deeper
+from supple.damping.nesting import nested_call
 from supple.damping.sums import bound_sum, cell_sum
 
 
@@ -106,7 +106,7 @@ class BoundCellConserving(BoundCellDamping):
         return self._inner.needs_elasticity
 
     def add_points(self, points: Points, to: PointSums) -> None:
-        with one_deeper() as depth:
+        with nested_call() as depth:
             inside = self._nonrigid(points, depth)
             own = PointSums.zeros(f"nonrigid {depth}", points, order=to.order)
             self._inner.add_points(inside, replace(to, P=own.P, A=own.A))
@@ -114,11 +114,11 @@ class BoundCellConserving(BoundCellDamping):
                 add_nonrigid(points.F, own.P, own.A, self._by_gradient, to.P, to.A, to.order)
 
     def add_stress_points(self, points: Points, A: Floats) -> None:
-        with one_deeper() as depth:
+        with nested_call() as depth:
             self._inner.add_stress_points(self._nonrigid(points, depth), A)
 
     def add_shape_gradient_points(self, points: Points, G: Floats, factor: float) -> None:
-        with one_deeper() as depth:
+        with nested_call() as depth:
             inside = self._nonrigid(points, depth)
             # Eq. 69: ∇₁R : δF + ∇₂R : δḞⁿʳ
             self._inner.add_shape_gradient_points(inside, G, factor)

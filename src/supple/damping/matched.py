@@ -14,7 +14,7 @@ from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.solid import Body
 from supple.damping.base import BoundDamping, Damping, body_for
 from supple.damping.cells import Points, PointSums
-from supple.damping.coefficients import Coefficient, coefficient_of_cells, kept_coefficient
+from supple.damping.coefficients import Coefficient, checked_coefficient, coefficient_of_cells
 from supple.damping.isotropic import BoundIsotropicDamping
 
 
@@ -35,7 +35,7 @@ class MatchedStrainRate(Damping):
     """β [s], a scalar, one number a cell, or by region name."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "stiffness", kept_coefficient("stiffness", self.stiffness))
+        object.__setattr__(self, "stiffness", checked_coefficient("stiffness", self.stiffness))
 
     def bind(self, body: ElasticBody) -> BoundDamping:
         solid = body_for(self, Body, body)

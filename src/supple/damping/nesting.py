@@ -10,7 +10,7 @@ _calls = threading.local()
 
 
 @contextmanager
-def one_deeper() -> Iterator[int]:
+def nested_call() -> Iterator[int]:
     """How many callers of this kind a thread is in, to tell their scratch arrays apart."""
     depth: int = getattr(_calls, "depth", 0) + 1
     _calls.depth = depth

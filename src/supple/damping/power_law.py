@@ -26,8 +26,8 @@ from supple.core.errors import InputError
 from supple.core.types import Floats
 from supple.damping.base import BoundDamping, Damping, body_for
 from supple.damping.cells import NO_DERIVATIVE, NO_STRESS, BoundCellDamping, Points, PointSums
-from supple.damping.coefficients import Coefficient, coefficient_of_cells, kept_coefficient
-from supple.damping.nesting import one_deeper
+from supple.damping.coefficients import Coefficient, checked_coefficient, coefficient_of_cells
+from supple.damping.nesting import nested_call
 
 _BEND = 0.9
 """Share of the softening along the motion, where p < 1, that Newton's method is told of.
@@ -74,7 +74,7 @@ class PowerLaw(Damping):
                 raise InputError("a power law needs its strength=, e.g. 40, or a damping of=")
             if self.scale is not None:
                 raise InputError("scale= goes with of=; without it give strength= alone")
-            strength = kept_coefficient("strength", self.strength)
+            strength = checked_coefficient("strength", self.strength)
             object.__setattr__(self, "strength", strength)
             return
         instance("of", self.of, Damping, "StrainRate(shear=5)")
@@ -141,7 +141,7 @@ class BoundStretchPower(BoundPowerLaw):
         self._directions: list[Floats] = []  # as they are to be used
 
     @property
-    def is_dry(self) -> bool:
+    def is_rate_independent(self) -> bool:
         """Whether the force has a corner at rest, which a proximal step can meet exactly."""
         return self.exponent < 1
 
@@ -219,7 +219,7 @@ class _BoundPowerOf(BoundPowerLaw):
     def add_points(self, points: Points, to: PointSums) -> None:
         q, e = self._q, self._e
         w = self._factor(points)[:, None]
-        with one_deeper() as depth:
+        with nested_call() as depth:
             base = PointSums.zeros(f"power {depth}", points, order=to.order, definite=to.definite)
             self._base.add_points(points, base)
         rho, stress, derivative = base.arrays
@@ -241,7 +241,7 @@ class _BoundPowerOf(BoundPowerLaw):
                 A[:, :, s] += first[..., :, None] * stress[..., None, :, l]
 
     def add_stress_points(self, points: Points, A: Floats) -> None:
-        with one_deeper() as depth:
+        with nested_call() as depth:
             base = PointSums.zeros(f"power {depth}", points, order=2)
             self._base.add_points(points, PointSums(base.r, order=0))
             self._base.add_stress_points(points, base.A)
@@ -250,7 +250,7 @@ class _BoundPowerOf(BoundPowerLaw):
         A += share
 
     def add_shape_gradient_points(self, points: Points, G: Floats, factor: float) -> None:
-        with one_deeper() as depth:
+        with nested_call() as depth:
             base = PointSums.zeros(f"power {depth}", points, order=1)
             self._base.add_points(points, PointSums(base.r, order=0))
             self._base.add_shape_gradient_points(points, base.P, factor)

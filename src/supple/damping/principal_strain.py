@@ -17,7 +17,7 @@ from supple.core.checks import number
 from supple.core.types import Floats
 from supple.damping.base import BoundDamping, Damping, body_for
 from supple.damping.cells import Points, PointSums
-from supple.damping.coefficients import Coefficient, coefficient_of_cells, kept_coefficient
+from supple.damping.coefficients import Coefficient, checked_coefficient, coefficient_of_cells
 from supple.damping.curve import Curve
 from supple.damping.isotropic import BoundIsotropicDamping
 
@@ -47,7 +47,7 @@ class PrincipalStrain(Damping):
     """
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "stiffness", kept_coefficient("stiffness", self.stiffness))
+        object.__setattr__(self, "stiffness", checked_coefficient("stiffness", self.stiffness))
         object.__setattr__(self, "axis_width", check_axis_width(self.axis_width))
 
     def bind(self, body: ElasticBody) -> BoundDamping:

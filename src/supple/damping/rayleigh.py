@@ -20,7 +20,7 @@ from supple.core.errors import InputError
 from supple.core.types import Floats
 from supple.damping.base import BoundDamping, BoundViscousDamping, Damping
 from supple.damping.cells import BoundCellDamping
-from supple.damping.coefficients import Coefficient, coefficient_of_cells, kept_coefficient
+from supple.damping.coefficients import Coefficient, checked_coefficient, coefficient_of_cells
 from supple.damping.rayleigh_cells import BoundRayleighCells
 
 _SHIFT = 1e-3  # of an edge: how far K is looked at ahead
@@ -51,7 +51,7 @@ class Rayleigh(Damping):
 
     def __post_init__(self) -> None:
         for name in ("mass", "stiffness"):
-            object.__setattr__(self, name, kept_coefficient(name, getattr(self, name)))
+            object.__setattr__(self, name, checked_coefficient(name, getattr(self, name)))
         instance("at", self.at, StiffnessAt, "StiffnessAt.REST")
 
     @classmethod

@@ -12,7 +12,7 @@ from supple.bodies.shape import Shape
 from supple.bodies.springs import SpringNetwork, Stretch
 from supple.core.types import Floats
 from supple.damping.base import BoundDamping, BoundViscousDamping, Damping, body_for
-from supple.damping.coefficients import Coefficient, coefficient_of_cells, kept_coefficient
+from supple.damping.coefficients import Coefficient, checked_coefficient, coefficient_of_cells
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +31,7 @@ class SpringStrainRate(Damping):
 
     def __post_init__(self) -> None:
         for name in ("viscosity", "matched"):
-            object.__setattr__(self, name, kept_coefficient(name, getattr(self, name)))
+            object.__setattr__(self, name, checked_coefficient(name, getattr(self, name)))
 
     def bind(self, body: ElasticBody) -> BoundDamping:
         return BoundSpringStrainRate(self, body_for(self, SpringNetwork, body))

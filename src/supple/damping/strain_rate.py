@@ -20,7 +20,7 @@ from supple.core.errors import InputError
 from supple.core.types import Floats
 from supple.damping.base import BoundDamping, Damping, body_for
 from supple.damping.cells import BoundCellDamping, Points, PointSums
-from supple.damping.coefficients import Coefficient, coefficient_of_cells, kept_coefficient
+from supple.damping.coefficients import Coefficient, checked_coefficient, coefficient_of_cells
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +43,7 @@ class StrainRate(Damping):
 
     def __post_init__(self) -> None:
         for name in ("shear", "bulk", "fibre"):
-            object.__setattr__(self, name, kept_coefficient(name, getattr(self, name)))
+            object.__setattr__(self, name, checked_coefficient(name, getattr(self, name)))
         if self.direction is None:
             if any(np.any(value) for value in _values(self.fibre)):
                 raise InputError("fibre= needs the direction= of the fibres, e.g. (1, 0, 0)")

@@ -4,10 +4,10 @@ from supple.design.deformations import shape_between, shape_of_frame, shape_with
 from supple.design.inverse import design_damping
 from supple.design.linear import best_linear_damping
 from supple.design.report import DesignReport, Fit, TargetResult
+from supple.design.ringdown.extrema import RingDownWarning
 from supple.design.ringdown.fit import RingDownFit, fit_ring_down
 from supple.design.ringdown.ringdown import RingDown, RingDownMatch, compare_ring_downs
 from supple.design.ringdown.trial import Experiment
-from supple.design.ringdown.turns import RingDownWarning
 from supple.design.targets import DampingRatio, HalfLife, ShareLeft, Unloading, Wish, wish
 from supple.design.unloading import UnloadingTest
 

@@ -38,7 +38,7 @@ class PoseTestbed(Testbed):
         self._simulation = PoseSimulation(self._model, damping=damping, **self._options)
         self._simulation.q = self._about + start * self._X[example]
 
-    def _follow(self, example: int, steps: int) -> tuple[Floats, Floats]:
+    def _trajectory(self, example: int, steps: int) -> tuple[Floats, Floats]:
         simulation, dual = self._simulation, self._duals[example]
         x, v = np.empty((2, steps))
         for k in range(steps):

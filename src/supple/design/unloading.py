@@ -121,7 +121,7 @@ class Testbed(ABC):
         """Set the body to ``start`` times an example, at rest."""
 
     @abstractmethod
-    def _follow(self, example: int, steps: int) -> tuple[Floats, Floats]:
+    def _trajectory(self, example: int, steps: int) -> tuple[Floats, Floats]:
         """χ and χ̇ of an example after each of so many steps more, (steps,) each."""
 
     def try_unloading(self, damping: Damping, example: int, start: float) -> UnloadingTest:
@@ -145,7 +145,7 @@ class Testbed(ABC):
         while end is None and len(x) <= longest:
             if len(x) > creeping and (x > 0).all() and x[-1] < _NOTHING * start:
                 break
-            more_x, more_v = self._follow(example, chunk)
+            more_x, more_v = self._trajectory(example, chunk)
             x, v = np.concatenate([x, more_x]), np.concatenate([v, more_v])
             end = cycle_end(x, v, self.dt)
             chunk = max(4, chunk // 4)
@@ -215,7 +215,7 @@ class FullTestbed(Testbed):
         self._simulation = Simulation(self._body, damping=damping, **self._options)
         self._simulation.state.u = self._about + start * self._X[example]
 
-    def _follow(self, example: int, steps: int) -> tuple[Floats, Floats]:
+    def _trajectory(self, example: int, steps: int) -> tuple[Floats, Floats]:
         assert self._simulation is not None
         state, dual = self._simulation.state, self._duals[example]
         x, v = np.empty((2, steps))
@@ -253,7 +253,7 @@ class ReducedTestbed(Testbed):
         self._simulation.v = np.zeros(self._model.size)
         self._simulation.time = 0.0
 
-    def _follow(self, example: int, steps: int) -> tuple[Floats, Floats]:
+    def _trajectory(self, example: int, steps: int) -> tuple[Floats, Floats]:
         q, v = self._simulation.trace(steps)
         dual = self._duals[example]
         return (q[1:] - self._about) @ dual, v[1:] @ dual

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from supple._kernels.linear_algebra import turning
+from supple._kernels.linear_algebra import node_rotations as turning
 from supple._kernels.linear_algebra.blocks import add_scaled_identity_blocks
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.shape import Shape
@@ -24,8 +24,8 @@ from supple.solvers.interface import Balance
 from supple.solvers.splitting import Outside, SplitOptions, SplitProblem, Splitting
 
 _EPSILON = float(np.finfo(float).eps)
-_LED_IN_PIECES = (1, 2, 4, 8)  # ways to lead a body along by supports that go far in a step
-_LED_MASS = 1e-6  # share of its inertia that a body so led has: enough for a soft hold on it
+_SUPPORT_INCREMENTS = (1, 2, 4, 8)  # ways to lead a body along by supports that go far in a step
+_SUPPORT_INERTIA = 1e-6  # share of its inertia that a body so led has: enough for a soft hold on it
 _ROUNDINGS = 100.0  # in a potential, which adds up over all cells
 
 
@@ -55,7 +55,7 @@ class Dynamics(SplitProblem):
                 self._places = [mine[places] for places in self._places] + [theirs]
         self._own_pattern, self._wide_pattern = own, GrowingPattern(own)
         if self.contact is not None:
-            self._show_damping(self.contact)
+            self._add_damping_diagonal(self.contact)
         n = body.n_vertices
         self.external = np.zeros((n, 3))
         """Force of the stage at hand [N], (n, 3)."""
@@ -75,7 +75,7 @@ class Dynamics(SplitProblem):
         self._buffer, self._spare = (np.empty((body.pattern.n_blocks, 3, 3)) for _ in range(2))
         self._matrix = np.empty((body.pattern.n_blocks, 3, 3))
         self._order = 2 if any(model.uses_stiffness_matrix for model in self.damping) else 1
-        self.curved_as_matrix = all(model.curved_as_matrix for model in self.damping)
+        self.matrix_is_hessian = all(model.matrix_is_hessian for model in self.damping)
         self.has_potential = not any(model.depends_on_shape for model in self.damping)
         if not self.has_potential:
             self.advice = (
@@ -83,7 +83,7 @@ class Dynamics(SplitProblem):
                 "Rayleigh try at=StiffnessAt.REST, with cloth Newton(iterations=3)."
             )
 
-    def _show_damping(self, contact: ContactForces) -> None:
+    def _add_damping_diagonal(self, contact: ContactForces) -> None:
         """Let contacts know how damping adds to the matrix of a stage."""
         still = np.zeros_like(self.body.mesh.vertices)
         rest = Shape(self.body, still, order=2)
@@ -91,19 +91,19 @@ class Dynamics(SplitProblem):
             if model.pattern is None:
                 values = np.zeros((self.body.pattern.n_blocks, 3, 3))
                 model.add_tangent(rest, still, 1.0, values, definite=True, closer=False)
-                contact.note_damping(values)
+                contact.add_damping_diagonal(values)
 
     @property
     def pattern(self) -> BlockPattern:  # type: ignore[override]
         return self._wide_pattern.pattern
 
     @property
-    def has_corners(self) -> bool:
+    def nonsmooth(self) -> bool:
         return self.contact is not None and self.contact.contacts.pairs.count > 0
 
     @property
-    def rubs(self) -> bool:
-        return self.layers is not None and self.layers.rubs
+    def has_smoothed_friction(self) -> bool:
+        return self.layers is not None and self.layers.has_smoothed_friction
 
     def begin(
         self,
@@ -159,7 +159,7 @@ class Dynamics(SplitProblem):
             scale=sum(float(np.linalg.norm(part)) for part in parts),
             floor=floor,
             from_anchor=lambda: potential + per_velocity * self._anchored_dissipation(shape, v),
-            own_potential=potential + per_velocity * own,
+            current_potential=potential + per_velocity * own,
             potential_rounding=_ROUNDINGS * (_EPSILON * size + floor * self._edge),
         )
 
@@ -195,8 +195,8 @@ class Dynamics(SplitProblem):
     def follow(self, stage: Stage, u: Floats, step: Floats, length: float) -> float:
         return 0.0 if self.contact is None else self.contact.follow(stage, u, step, length)
 
-    def brought_out(self, stage: Stage, u: Floats) -> Floats:
-        return u if self.contact is None else self.contact.contacts.brought_out(stage, u)
+    def projected_out(self, stage: Stage, u: Floats) -> Floats:
+        return u if self.contact is None else self.contact.contacts.projected_out(stage, u)
 
     def keep_place(self) -> Callable[[], None]:
         return super().keep_place() if self.contact is None else self.contact.keep_place()
@@ -208,8 +208,8 @@ class Dynamics(SplitProblem):
             changed |= self.layers.improve(u, v, enough)
         return changed
 
-    def free_share(self, u: Floats, step: Floats) -> float:
-        return 1.0 if self.layers is None else self.layers.free_share(u, step)
+    def collision_free_step(self, u: Floats, step: Floats) -> float:
+        return 1.0 if self.layers is None else self.layers.collision_free_step(u, step)
 
     def reachable(self, starts: Sequence[Floats]) -> Sequence[Floats]:
         if self.layers is None or self._latest is None:
@@ -234,7 +234,7 @@ class Dynamics(SplitProblem):
         return field
 
     def matrix(
-        self, stage: Stage, *, definite: bool, closer: bool = False, cautious: bool = False
+        self, stage: Stage, *, definite: bool, closer: bool = False, majorized: bool = False
     ) -> Floats:
         shape = self._shape
         if shape is None:
@@ -244,7 +244,7 @@ class Dynamics(SplitProblem):
         values[:] = shape.definite_stiffness if definite else shape.stiffness
         add_scaled_identity_blocks(values, self.body.mass_values, stage.c_a)
         if self.contact is not None:
-            self.contact.add_matrix(values, cautious=definite)
+            self.contact.add_matrix(values, majorized=definite)
         wide = []
         for model in self.damping:
             target = values
@@ -257,7 +257,7 @@ class Dynamics(SplitProblem):
         if layers is None:
             return total
         keys, blocks = layers.matrix(
-            shape.u, self._v, stage.c_v, definite=definite, cautious=definite or cautious
+            shape.u, self._v, stage.c_v, definite=definite, majorized=definite or majorized
         )
         return self._wide_pattern.sum(total, keys, blocks, lambda: layers.nearby_keys(shape.u))
 
@@ -265,7 +265,9 @@ class Dynamics(SplitProblem):
         if self._shape is not None:
             x = self.body.mesh.vertices + self._shape.u
             pattern = self.body.pattern
-            turning.follow(pattern.indptr, pattern.cols, self.body.mesh.vertices, x, self._frames)
+            turning.update_rotations(
+                pattern.indptr, pattern.cols, self.body.mesh.vertices, x, self._frames
+            )
         return self._frames
 
     def _on_own_pattern(self, shares: Sequence[Floats]) -> Floats:
@@ -282,7 +284,7 @@ class Dynamics(SplitProblem):
     ) -> Floats | None:
         if self._latest is None or np.array_equal(self._latest[~self.free], start[~self.free]):
             return None
-        for pieces in _LED_IN_PIECES:
+        for pieces in _SUPPORT_INCREMENTS:
             u = self._latest
             for left in range(pieces, 0, -1):
                 led = np.where(self.free, 0.0, (start - u) / left)
@@ -290,11 +292,13 @@ class Dynamics(SplitProblem):
                 if not np.isfinite(shape.energy):
                     break
                 values = shape.definite_stiffness.copy()
-                add_scaled_identity_blocks(values, self.body.mass_values, _LED_MASS * stage.c_a)
+                add_scaled_identity_blocks(
+                    values, self.body.mass_values, _SUPPORT_INERTIA * stage.c_a
+                )
                 force = -self.body.pattern.multiply(values, led)
                 wide = self._wide_pattern.widened(self._on_own_pattern([values]))
                 led = led + solve(wide, force)
-                if self.free_share(u, led) < 1.0:
+                if self.collision_free_step(u, led) < 1.0:
                     break
                 u = u + led
             else:
@@ -338,7 +342,7 @@ class Dynamics(SplitProblem):
 
     # -- contact -----------------------------------------------------------------------------
 
-    def note_contacts(self, u: Floats) -> None:
+    def record_contacts(self, u: Floats) -> None:
         """Remember what the stage just solved, at u, has touched, until ``end_step``."""
         if self.layers is not None:
             self.layers.sound = u
@@ -360,7 +364,7 @@ class Dynamics(SplitProblem):
             fall,
         )
 
-    def set_bounces(self, speeds: dict[tuple[int, int], float]) -> None:
+    def set_restitution_speeds(self, speeds: dict[tuple[int, int], float]) -> None:
         """Let pairs part at these speeds [m/s] in the stages to come."""
         if self.contact is not None:
             self.contact.contacts.speeds = speeds
@@ -370,7 +374,7 @@ class Dynamics(SplitProblem):
         if self.contact is None:
             return after
         self._touching, self._pressed = self.contact.contacts.touching, set()
-        return self.contact.contacts.rested(after)
+        return self.contact.contacts.with_resting_contacts(after)
 
     def contact_forces(self) -> Floats:
         """Force of the obstacles on every vertex in the last stage [N], (n, 3)."""
@@ -417,7 +421,7 @@ class Dynamics(SplitProblem):
         )
 
     def overlooked(self, stage: Stage, u: Floats) -> bool:
-        return self.contact is not None and self.contact.contacts.missed(stage, u)
+        return self.contact is not None and self.contact.contacts.add_penetrating(stage, u)
 
     def outside(self, stage: Stage, u: Floats) -> Outside:
         v = self._following(stage.velocity(u), self._held_velocity)

@@ -206,7 +206,7 @@ class Simulation:
             impact = self._dynamics.impact(now, h)
             self._just_hit = impact is not None
             if impact is not None:
-                after = self._stepper.through(impact, rule, now, before, h, external)
+                after = self._stepper.step_through_impact(impact, rule, now, before, h, external)
             else:
                 after = self._dynamics.end_step(after)
         touches = self.obstacles or self.self_contact is not None
@@ -372,8 +372,10 @@ class Simulation:
         saved: dict[str, Any] = {"steps": self._steps_done, "start": self._run_start}
         saved |= {"dissipated": self.dissipated, "power": self._power}
         saved |= {"just hit": self._just_hit, "elastic": self._elastic}
-        looks_back = isinstance(self.integrator, ImplicitIntegrator) and self.integrator.looks_back
-        for prefix, state in (("now", now), ("before", self._before if looks_back else None)):
+        is_multistep = (
+            isinstance(self.integrator, ImplicitIntegrator) and self.integrator.is_multistep
+        )
+        for prefix, state in (("now", now), ("before", self._before if is_multistep else None)):
             if state is not None:
                 saved[f"{prefix}.time"] = state.time
                 for name in "uva":

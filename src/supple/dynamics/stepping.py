@@ -59,13 +59,13 @@ class Stepper:
             held.set_velocity(solution.v, stage.time)
             held.set_acceleration(solution.acceleration, stage.time)
             latest = solution.u
-            self._dynamics.note_contacts(solution.u)
+            self._dynamics.record_contacts(solution.u)
             try:
                 stage = stages.send(solution)
             except StopIteration:
                 return solution
 
-    def through(
+    def step_through_impact(
         self,
         impact: Impact,
         rule: ImplicitIntegrator,
@@ -82,11 +82,11 @@ class Stepper:
         if impact.delay > 0:
             now = self.implicit(rule, now, before, impact.delay, external)
         try:
-            self._dynamics.set_bounces(impact.speeds)
+            self._dynamics.set_restitution_speeds(impact.speeds)
             after = self.implicit(BackwardEuler(), now, None, dt - impact.delay, external)
             after = self._dynamics.end_step(after)
         finally:
-            self._dynamics.set_bounces({})
+            self._dynamics.set_restitution_speeds({})
         return replace(after, a=None)  # the impact is over: the next step finds out anew
 
     def explicit(

@@ -1,8 +1,8 @@
 """Reduced models: large deformations in a few coordinates, and what they are built from."""
 
-from supple.core.lazy import names_later
+from supple.core.lazy import lazy_exports
 
-__getattr__, __dir__, __all__ = names_later(
+__getattr__, __dir__, __all__ = lazy_exports(
     __name__,
     {
         "basis": "Basis joined_basis mass_pca modal_derivative_basis motion_basis picked_basis",

@@ -87,8 +87,8 @@ class ReducedExamples:
         sizes = np.where(self._by_rate, self.D @ v, self.excitations(q))
         gamma = np.array([c(x) for c, x in zip(self.damping.curves, sizes, strict=True)])
         W: Floats = np.empty(G.shape)
-        scratch = np.empty((2, *G.shape))
-        couple(0.5 * (G + G.T), gamma, self.damping.symmetric, W, *scratch)
+        workspace = np.empty((2, *G.shape))
+        couple(0.5 * (G + G.T), gamma, self.damping.symmetric, W, *workspace)
         return W
 
     @property

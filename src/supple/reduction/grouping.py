@@ -8,7 +8,7 @@ import numpy as np
 
 from supple.bodies.solid import Body
 from supple.core.types import Floats, Ints, Progress
-from supple.reduction.groups import Group, Share
+from supple.reduction.groups import Contribution, Group
 from supple.reduction.strain_polynomials import unit_polynomials
 
 
@@ -48,7 +48,7 @@ def make_groups(
                     lam[part.cells], mu[part.cells] = part.lame
                 shares = unit_polynomials(mesh, vectors, cells, (lam[cells], mu[cells]))
                 built = shares[0] + shares[1]
-            energy = Share(np.array(units), built)
+            energy = Contribution(np.array(units), built)
         density = _parameter(body, "density", cells)
         of_density = _mass_shares(body, vectors, cells, built=density is None)
         masses = (body.density * mesh.volumes)[cells]
@@ -69,7 +69,7 @@ def _parameter(body: Body, name: str, cells: Ints) -> float | None:
 
 def _mass_shares(
     body: Body, vectors: Floats, cells: Ints, *, built: bool
-) -> tuple[Share, Share, Share, Share]:
+) -> tuple[Contribution, Contribution, Contribution, Contribution]:
     """What is linear in the density: mass, weight, place and turning."""
     inside = np.zeros(body.mesh.n_cells)
     inside[cells] = 1.0
@@ -88,6 +88,7 @@ def _mass_shares(
         mass = np.einsum("ijkk->ij", A[1:])
         sums.append((mass, weight, place, turning))
     a, b, c, d = (
-        Share(unit[None], whole if built else None) for unit, whole in zip(*sums, strict=True)
+        Contribution(unit[None], whole if built else None)
+        for unit, whole in zip(*sums, strict=True)
     )
     return a, b, c, d

@@ -13,7 +13,7 @@ from supple.reduction.polynomial import Quartic
 
 
 @dataclass(frozen=True, eq=False)
-class Share:
+class Contribution:
     """What a group adds to a quantity that is linear in its parameters.
 
     ``units`` (parameters, …) is the share for each parameter at one; ``built`` is the share with
@@ -46,15 +46,15 @@ class Group:
     young: float | None
     poisson: float | None
     density: float | None
-    mass: Share
+    mass: Contribution
     """(1, r, r) for a density of one."""
-    weight: Share
+    weight: Contribution
     """Uᵀ M applied to the three unit accelerations, (1, r, 3)."""
-    place: Share
+    place: Contribution
     """Mass times position at rest, summed, (1, 3)."""
-    turning: Share
+    turning: Contribution
     """Angular momentum of each rate about the origin, at rest and by q_i, (1, r + 1, r, 3)."""
-    energy: Share | None
+    energy: Contribution | None
     """Coefficients for λ = 1 and for μ = 1, (2, …); None where the model has a cubature."""
     built_mass: float | None = None
     """Mass of the cells [kg] as the body had them, where their densities differ."""
@@ -96,9 +96,9 @@ class Group:
     def truncated(self, size: int) -> Group:
         """The group's shares in a model with the first ``size`` basis vectors only."""
 
-        def cut(share: Share, index: tuple[slice, ...]) -> Share:
+        def cut(share: Contribution, index: tuple[slice, ...]) -> Contribution:
             built = None if share.built is None else share.built[index].copy()
-            return Share(share.units[(slice(None), *index)].copy(), built)
+            return Contribution(share.units[(slice(None), *index)].copy(), built)
 
         first = slice(size)
         return replace(
@@ -110,14 +110,14 @@ class Group:
         )
 
 
-def _truncated_energy(energy: Share, group: Group, size: int) -> Share:
+def _truncated_energy(energy: Contribution, group: Group, size: int) -> Contribution:
     full = group.mass.units.shape[1]
 
     def cut(coefficients: Floats) -> Floats:
         return Quartic(full, coefficients).truncated(size).coefficients
 
     built = None if energy.built is None else cut(energy.built)
-    return Share(np.array([cut(unit) for unit in energy.units]), built)
+    return Contribution(np.array([cut(unit) for unit in energy.units]), built)
 
 
 def lame(young: float, poisson: float) -> tuple[float, float]:

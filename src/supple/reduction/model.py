@@ -159,7 +159,7 @@ class ReducedModel:
         f = vector("force", force)
         if self.floating is not None:
             return self.floating.load(self.vectors, np.array([vertex]), f[None])
-        result = np.empty(self.size) if out is None else room("out", out, (self.size,))
+        result = np.empty(self.size) if out is None else output_array("out", out, (self.size,))
         project_point(self.vectors, vertex, f, result)
         return result
 
@@ -327,11 +327,11 @@ def expand(q: Floats, vectors: Floats, out: Floats | None = None) -> Floats:
     flat = vectors.reshape(len(vectors), -1)
     if out is None:
         return (q @ flat).reshape(vectors.shape[1:])
-    np.dot(q, flat, out=room("out", out, vectors.shape[1:]).reshape(-1))
+    np.dot(q, flat, out=output_array("out", out, vectors.shape[1:]).reshape(-1))
     return out
 
 
-def room(name: str, out: Floats, shape: tuple[int, ...]) -> Floats:
+def output_array(name: str, out: Floats, shape: tuple[int, ...]) -> Floats:
     """``out`` itself, if it is an array that can be filled in place."""
     fits = isinstance(out, np.ndarray) and out.shape == shape and out.dtype == np.float64
     if not (fits and out.flags.c_contiguous and out.flags.writeable):

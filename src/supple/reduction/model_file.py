@@ -16,7 +16,7 @@ from supple.core.types import Floats, Ints
 from supple.mesh import VolumeMesh
 from supple.mesh.packing import describe_mesh, mesh_of
 from supple.reduction.cubature.cubature import Cubature
-from supple.reduction.groups import Group, Share
+from supple.reduction.groups import Contribution, Group
 from supple.reduction.model import ReducedModel, Skin, is_definite
 from supple.reduction.polynomial import coefficient_count
 from supple.reduction.runtime.floating import FloatingInertia
@@ -46,7 +46,7 @@ def save_model(model: ReducedModel, path: str | os.PathLike[str]) -> None:
     for k, group in enumerate(model.groups):
         arrays[f"group {k} cells"] = group.cells
         for name in _SHARES:
-            share: Share | None = getattr(group, name)
+            share: Contribution | None = getattr(group, name)
             if share is not None:
                 arrays[f"group {k} {name}"] = share.units
                 if share.built is not None:
@@ -135,13 +135,13 @@ def _group_of(
         "turning": (1, r + 1, r, 3),
         "energy": (2, coefficient_count(r)),
     }
-    shares: dict[str, Share | None] = {}
+    shares: dict[str, Contribution | None] = {}
     for name in _SHARES:
         if f"{key} {name}" not in arrays:
             shares[name] = None
             continue
         built = f"{key} {name} built"
-        shares[name] = Share(
+        shares[name] = Contribution(
             _shaped(arrays, f"{key} {name}", shapes[name]),
             _shaped(arrays, built, shapes[name][1:]) if built in arrays else None,
         )

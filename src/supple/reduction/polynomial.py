@@ -102,7 +102,7 @@ class CompiledQuartic:
             self.Q = _aligned(_in_padded_blocks(quartic.Q, np.arange(r)))
             self.S = _aligned(_in_padded_blocks(quartic.S, np.tril_indices(r)[1]))
 
-    def scratch(self) -> tuple[Floats, Floats, Floats, Floats]:
+    def workspace(self) -> tuple[Floats, Floats, Floats, Floats]:
         """Arrays for the kernels to work in, qq, F, G2 and G3; one set for each thread.
 
         They are zero where padding is: zero times what stands there must not be NaN.
@@ -115,7 +115,7 @@ class CompiledQuartic:
     def evaluate(self, q: Floats) -> tuple[Floats, Floats]:
         """R (r,) and K (r, r) at q."""
         R, K = np.empty(self.size), np.empty((self.size, self.size))
-        qq, F, G2, G3 = self.scratch()
+        qq, F, G2, G3 = self.workspace()
         if len(self.rows):
             evaluate_paired(q, self.P, self.rows, qq, G2, G3, K, R)
         else:

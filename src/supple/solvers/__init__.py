@@ -5,7 +5,7 @@ from supple.solvers.interface import LinearSolver
 from supple.solvers.linear.choice import AutomaticSolver
 from supple.solvers.linear.cholesky import Cholesky
 from supple.solvers.linear.conjugate_gradients import ConjugateGradients
-from supple.solvers.linear.lagged_cholesky import KeptCholesky
+from supple.solvers.linear.lagged_cholesky import LaggedCholesky
 from supple.solvers.linear.multigrid import Multigrid
 from supple.solvers.newton import Newton
 from supple.solvers.splitting import Dissipation
@@ -16,7 +16,7 @@ __all__ = [
     "Cholesky",
     "ConjugateGradients",
     "Dissipation",
-    "KeptCholesky",
+    "LaggedCholesky",
     "LinearSolver",
     "Multigrid",
     "Newton",

@@ -30,7 +30,7 @@ _MOST_BOOST = 16.0  # times at most,
 _EASY = 20  # until so many stages have gone without trouble
 _ROUNDINGS = 10.0  # what rounding leaves in a force, times as much in a residual
 _MOST_ROUNDS = 5  # with contacts that were overlooked before
-_ASTRAY = 1e3  # times the best residual so far: where the iteration starts anew
+_DIVERGED = 1e3  # times the best residual so far: where the iteration starts anew
 _FINEST = 1e-13  # that rounding lets local variables be found to
 _LOCAL_ACCURACY = 0.1  # of the distance between local variables and the body
 
@@ -118,7 +118,7 @@ class BoundADMM(BoundStageSolver):
         image = np.empty(size + u.size)  # of s, and u
         root = np.sqrt(_weights(split))
         window = options.acceleration
-        anderson = Anderson(window, size, riders=u.size) if window else None
+        anderson = Anderson(window, size, auxiliary=u.size) if window else None
         self._gather(split, u, there)
         at_u, at_previous = self._scatter(split, there), self._scatter(split, z)
         milestone = best = np.inf
@@ -153,7 +153,7 @@ class BoundADMM(BoundStageSolver):
             for term in terms:
                 term.accuracy = max(_LOCAL_ACCURACY * apart, _FINEST)
             best = min(best, residual)
-            astray = not residual <= _ASTRAY * best
+            astray = not residual <= _DIVERGED * best
             if iteration % _PATIENCE == 0 or astray:
                 if (residual > _ENOUGH * milestone or astray) and self._boost < _MOST_BOOST:
                     # too little weight, for a term that buckles perhaps
@@ -188,7 +188,7 @@ class BoundADMM(BoundStageSolver):
         places = zip(split.terms, views(s, split.terms), views(z, split.terms), strict=True)
         for (term, sought, place), begin in zip(places, split.start, strict=True):
             place[:] = begin
-            term.warm(place, sought)
+            term.warm_start(place, sought)
 
     def _gather(self, split: Splitting, u: Floats, out: Floats) -> None:
         for term, place in zip(split.terms, views(out, split.terms), strict=True):

@@ -6,7 +6,7 @@ import numpy as np
 
 from supple.core.types import Floats
 
-_WILD = 1e6  # share of a past difference that is no extrapolation any more
+_DIVERGING = 1e6  # share of a past difference that is no extrapolation any more
 _ILL_CONDITIONED = 1e-7  # share of the largest eigenvalue below which a direction is dropped
 
 
@@ -14,19 +14,21 @@ class Anderson:
     """Extrapolates from the last few iterates, in the norm ‖root · s‖.
 
     With residuals f = g(s) − s, the next iterate is g − ΔG θ where θ minimises ‖f − ΔF θ‖ over the
-    differences of the iterates kept (type II). Where the residual grows by more than ``patience``,
-    the plain iterate is taken after all and the memory is cleared. ``riders`` are numbers that
-    follow from s, such as a solution: they are extrapolated with it.
+    differences of the iterates kept (type II). Where the residual grows by more than
+    ``growth_limit``, the plain iterate is taken after all and the memory is cleared. ``auxiliary``
+    are numbers that follow from s, such as a solution: they are extrapolated with it.
     """
 
-    def __init__(self, window: int, size: int, patience: float = 2.0, *, riders: int = 0) -> None:
-        self._window, self._patience = window, patience
+    def __init__(
+        self, window: int, size: int, growth_limit: float = 2.0, *, auxiliary: int = 0
+    ) -> None:
+        self._window, self._patience = window, growth_limit
         # differences, which single precision keeps as well as they are known
         self._residuals = np.empty((window, size), dtype=np.float32)
-        self._images = np.empty((window, size + riders), dtype=np.float32)
+        self._images = np.empty((window, size + auxiliary), dtype=np.float32)
         self._gram = np.zeros((window, window))
         self._last_residual = np.empty(size)
-        self._last_image = np.empty(size + riders)
+        self._last_image = np.empty(size + auxiliary)
         self.reset()
 
     def reset(self) -> None:
@@ -53,7 +55,7 @@ class Anderson:
             return image
         along = self._residuals[:k] @ residual.astype(np.float32)
         theta = _solve(self._gram[:k, :k], along.astype(float))
-        if not np.abs(theta).max() < _WILD:  # the last iterates differ by rounding alone
+        if not np.abs(theta).max() < _DIVERGING:  # the last iterates differ by rounding alone
             return image
         found: Floats = image - theta.astype(np.float32) @ self._images[:k]
         return found

@@ -66,7 +66,7 @@ class Balance:
     """Norm of the residual [N] that rounding alone may leave."""
     from_anchor: Callable[[], float]
     """Gives the potential below; good until the next balance."""
-    own_potential: float
+    current_potential: float
     """The same with damping as it is here; its gradient here is the residual."""
     potential_rounding: float
     """Change of the potential [J] that rounding alone may make."""
@@ -84,13 +84,13 @@ class Problem(ABC):
     free: Bools
     has_potential: bool = True
     """Whether one potential has the residual as its gradient everywhere in a stage."""
-    curved_as_matrix: bool = True
+    matrix_is_hessian: bool = True
     """Whether the matrix is the curvature of the potential, so that a step it gives may be long."""
     advice: str = ""
     """What a person may try, in this problem, where a stage cannot be solved."""
 
     @property
-    def has_corners(self) -> bool:
+    def nonsmooth(self) -> bool:
         """Whether forces bend sharply in the stage at hand, as contacts do.
 
         Then the residual may lead round in circles.
@@ -98,7 +98,7 @@ class Problem(ABC):
         return False
 
     @property
-    def rubs(self) -> bool:
+    def has_smoothed_friction(self) -> bool:
         """Whether forces turn round within tiny ways, as smoothed friction does.
 
         Then full steps alone go to and fro.
@@ -119,13 +119,13 @@ class Problem(ABC):
 
     @abstractmethod
     def matrix(
-        self, stage: Stage, *, definite: bool, closer: bool = False, cautious: bool = False
+        self, stage: Stage, *, definite: bool, closer: bool = False, majorized: bool = False
     ) -> Floats:
         """c_a M + c_v C + K where the last balance was taken, (blocks, b, b).
 
         ``closer`` asks for more of the derivative of the residual, at a price: how C follows the
-        shape. ``cautious`` asks for steps that do not turn friction round, where no search follows.
-        """
+        shape. ``majorized`` asks for steps that do not turn friction round, where no search
+        follows."""
 
     def low_rank(self, stage: Stage) -> LowRank | None:
         """What the matrix has beside its blocks there."""
@@ -151,7 +151,7 @@ class Problem(ABC):
         """
         return starts
 
-    def free_share(self, u: Floats, step: Floats) -> float:
+    def collision_free_step(self, u: Floats, step: Floats) -> float:
         """The share of a step from u, up to 1, on which nothing stands in the way."""
         return 1.0
 
@@ -166,7 +166,7 @@ class Problem(ABC):
         """
         return 0.0
 
-    def brought_out(self, stage: Stage, u: Floats) -> Floats:
+    def projected_out(self, stage: Stage, u: Floats) -> Floats:
         """u (n, b), or near it a place that is sound, where too few iterations have led astray."""
         return u
 

@@ -40,7 +40,7 @@ class LineSearch:
 
     def finite_length(self, stage: Stage, u: Floats, step: Floats) -> float:
         """The share of a step, halved and halved again, that leads to finite forces."""
-        length = self._problem.free_share(u, step)
+        length = self._problem.collision_free_step(u, step)
         while length > _SHORTEST_STEP:
             if finite(self._problem.balance(stage, u + length * step, with_matrix=True)):
                 break
@@ -57,22 +57,22 @@ class LineSearch:
         """
         self._problem.anchor()
         norm, slope = self.norm(here), self._slope(here, step)
-        length = self._problem.free_share(u, step)
+        length = self._problem.collision_free_step(u, step)
         shortest = _SHORTEST_STEP * length
         while length >= shortest > 0.0:
             trial = u + length * step
             there = self._problem.balance(stage, trial)
             if finite(there):
                 enough = max(self.target(there), (1 - _CLEARLY_CLOSER * length) * norm)
-                fall = here.own_potential - there.potential if self._problem.has_corners else 0.0
+                fall = here.current_potential - there.potential if self._problem.nonsmooth else 0.0
                 if self.norm(there) <= enough and fall >= -here.potential_rounding:
                     return trial, there
-                fall = here.own_potential - there.potential
+                fall = here.current_potential - there.potential
                 lower = slope < 0 and fall >= -_SUFFICIENT * length * slope
-                if strictly or not self._problem.curved_as_matrix:  # the potential may mislead
+                if strictly or not self._problem.matrix_is_hessian:  # the potential may mislead
                     lower = lower and self.norm(there) < norm
                 timid = lower and self._slope(there, step) < _STILL_STEEP * slope
-                if timid and length == 1.0 and self._problem.curved_as_matrix:
+                if timid and length == 1.0 and self._problem.matrix_is_hessian:
                     return self._farther(stage, u, step, trial, there)
                 if lower and self._slope(there, step) > -_TOO_FAR * slope:
                     return self._nearer(stage, u, step, length, slope, trial, there)
@@ -114,7 +114,7 @@ class LineSearch:
         length, slope = 2.0, self._slope(there, step)
         while slope < 0.0 and length <= _LONGEST_STEP:
             beyond = u + length * step
-            if self._problem.free_share(u, beyond - u) < 1.0:
+            if self._problem.collision_free_step(u, beyond - u) < 1.0:
                 break
             found = self._problem.balance(stage, beyond)
             if not finite(found) or found.potential >= there.potential:
@@ -128,4 +128,4 @@ class LineSearch:
 
 def finite(balance: Balance) -> bool:
     """Whether forces and potential are finite."""
-    return bool(np.isfinite(balance.own_potential) and np.isfinite(balance.residual).all())
+    return bool(np.isfinite(balance.current_potential) and np.isfinite(balance.residual).all())

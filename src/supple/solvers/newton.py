@@ -24,7 +24,7 @@ from supple.solvers.interface import (
 )
 from supple.solvers.line_search import LineSearch, finite
 from supple.solvers.linear.choice import AutomaticSolver
-from supple.solvers.linear.truncated_cg import as_far_as_definite
+from supple.solvers.linear.truncated_cg import truncated_cg
 
 _WELL_SOLVED = 1e-3  # relative residual of a solve that leads to a start
 _NEAR_BALANCE = 0.3  # of the forces at play: where a start is good enough not to try the next
@@ -34,11 +34,11 @@ _MOST_TRIES = 4  # to get past corners by full steps alone,
 _FEW_FULL_STEPS = 12  # so many of them,
 _MOST_FULL_STEPS = 25  # and more while they bring forces closer to balance
 _ROUGHLY = 0.05  # of the forces at play: a residual so small is near to balance
-_IN_CIRCLES = (
-    25  # iterations after which, for as many, forces have to get closer to balance at each
+_CYCLING = 25  # iterations after which, for as many, forces have to get closer to balance at each
+_ASSUME_INDEFINITE = (
+    4  # iterations for which a matrix that was not definite is not factorized again
 )
-_WARY = 4  # iterations for which a matrix that was not definite is not factorized again
-_MOST_ROUNDS = 50  # of Newton's method, each with contacts brought up to date
+_MAX_OUTER_ITERATIONS = 50  # of Newton's method, each with contacts brought up to date
 _MOST_CUT_SHORT = 8  # times as many steps, where a fixed number of full ones is asked for
 _CLOSER_BY_ROUND = 0.1  # share of the residual that a round may leave where others follow
 
@@ -79,7 +79,7 @@ class BoundNewton(BoundStageSolver):
         self._pattern = problem.pattern
         self._linear: BoundSolver = options.linear.bind(problem.pattern, problem.free)
         self._line = LineSearch(problem, options.tolerance)
-        self._stood_in = False  # whether the last direction is that of a stand-in
+        self._used_definite = False  # whether the last direction is that of a stand-in
         self.iterations = 0
         """Iterations that the last stage took."""
 
@@ -94,16 +94,16 @@ class BoundNewton(BoundStageSolver):
             return u
         if self._options.iterations is not None:
             return self._fixed_count(stage, u, here, self._options.iterations)
-        full = self._problem.has_corners and not self._problem.rubs
+        full = self._problem.nonsmooth and not self._problem.has_smoothed_friction
         spent, tries = 0, _MOST_TRIES if full else 0
-        for _ in range(_MOST_ROUNDS):
+        for _ in range(_MAX_OUTER_ITERATIONS):
             done, roughly = False, 0.0
             if tries:
                 u, here, done = self._full_steps(stage, u, here)
                 spent += self.iterations
             if not done:
                 roughly = _ROUGHLY if tries > 1 and not self._is_near(here) else 0.0
-                if self._problem.has_corners and not tries:
+                if self._problem.nonsmooth and not tries:
                     roughly = self._still_open(here)
                 tries = max(tries - 1, 0)
                 u, here = self._converge(stage, u, here, roughly)
@@ -151,15 +151,15 @@ class BoundNewton(BoundStageSolver):
                 here = self._problem.balance(stage, u, with_matrix=True)
             if not finite(here):
                 raise self._failed("the forces are not finite", stage, np.inf)
-            step = self._direction(stage, here, 1e-4, cautious=True)
-            length = self._problem.free_share(u, step)
+            step = self._direction(stage, here, 1e-4, majorized=True)
+            length = self._problem.collision_free_step(u, step)
             self._problem.remember(stage, step, length)
             self._problem.follow(stage, u, step, length)
             u = u + length * step
             left -= length
             self.iterations += 1
-        out = self._problem.brought_out(stage, u) - u
-        u = u + self._problem.free_share(u, out) * out if out.any() else u
+        out = self._problem.projected_out(stage, u) - u
+        u = u + self._problem.collision_free_step(u, out) * out if out.any() else u
         if not np.isfinite(u).all():
             raise self._failed("the displacements are not finite", stage, np.inf)
         return u
@@ -209,7 +209,7 @@ class BoundNewton(BoundStageSolver):
         self, stage: Stage, u: Floats, here: Balance, roughly: float = 0.0
     ) -> tuple[Floats, Balance]:
         """Steps with line search, until forces balance or only ``roughly`` so, of those at play."""
-        previous, wary = 0.0, 0
+        previous, assume_indefinite = 0.0, 0
         for iteration in range(self._options.max_iterations):
             self.iterations = iteration
             norm = self._line.norm(here)
@@ -221,11 +221,20 @@ class BoundNewton(BoundStageSolver):
             enough = norm * norm <= previous * target  # as good an iteration again will do
             closer = iteration >= _SLOW
             step = self._direction(
-                stage, here, accuracy, same_matrix=enough, wary=wary > 0, closer=closer
+                stage,
+                here,
+                accuracy,
+                same_matrix=enough,
+                assume_indefinite=assume_indefinite > 0,
+                closer=closer,
             )
-            wary = max(wary - 1, 0) if wary or not self._stood_in else _WARY
+            assume_indefinite = (
+                max(assume_indefinite - 1, 0)
+                if assume_indefinite or not self._used_definite
+                else _ASSUME_INDEFINITE
+            )
             previous = norm
-            strictly = iteration // _IN_CIRCLES % 2 == 1 and not self._problem.has_potential
+            strictly = iteration // _CYCLING % 2 == 1 and not self._problem.has_potential
             found = self._line.along(stage, u, here, step, strictly=strictly)
             if found is None:
                 self._problem.balance(stage, u)
@@ -254,32 +263,32 @@ class BoundNewton(BoundStageSolver):
         accuracy: float,
         *,
         same_matrix: bool = False,
-        wary: bool = False,
+        assume_indefinite: bool = False,
         definite: bool = False,
         closer: bool = False,
-        cautious: bool = False,
+        majorized: bool = False,
     ) -> Floats:
         """Solve with the tangent matrix, or with a stand-in where it is not definite.
 
         The stand-in is definite, and stiffer. Conjugate gradients go from its solution towards that
         of the tangent matrix, as far as they meet positive curvature; ``definite`` keeps to the
-        stand-in itself. ``wary`` supposes that the tangent matrix is not definite, and
+        stand-in itself. ``assume_indefinite`` supposes that the tangent matrix is not definite, and
         ``same_matrix`` solves with the last one again.
         """
         rhs = -here.residual
-        self._stood_in = False
+        self._used_definite = False
         tries = (True, False) if closer else (False,)
-        for more in () if definite or wary else tries:
+        for more in () if definite or assume_indefinite else tries:
             try:
                 if not same_matrix:
-                    self._take_matrix(stage, definite=False, closer=more, cautious=cautious)
+                    self._take_matrix(stage, definite=False, closer=more, majorized=majorized)
                 return self._linear.solve(rhs, accuracy)
             except NotPositiveDefinite:
                 same_matrix = False
-        self._stood_in = True
+        self._used_definite = True
         problem = self._problem
         tangent = None
-        if not (definite or cautious or problem.low_rank(stage) is not None):
+        if not (definite or majorized or problem.low_rank(stage) is not None):
             tangent = problem.matrix(stage, definite=False).copy()
         pattern = problem.pattern
         try:
@@ -291,15 +300,13 @@ class BoundNewton(BoundStageSolver):
             ) from error
         if tangent is None or problem.pattern is not pattern:
             return first
-        return as_far_as_definite(
-            pattern, problem.free, tangent, self._linear, rhs, first, accuracy
-        )
+        return truncated_cg(pattern, problem.free, tangent, self._linear, rhs, first, accuracy)
 
     def _take_matrix(
-        self, stage: Stage, *, definite: bool, closer: bool = False, cautious: bool = False
+        self, stage: Stage, *, definite: bool, closer: bool = False, majorized: bool = False
     ) -> None:
         problem = self._problem
-        values = problem.matrix(stage, definite=definite, closer=closer, cautious=cautious)
+        values = problem.matrix(stage, definite=definite, closer=closer, majorized=majorized)
         self._take(values, problem.low_rank(stage), problem.frames)
 
     def _take(

@@ -62,7 +62,7 @@ class LocalTerms(ABC):
         """Add DᵀWD to ``values`` (blocks,), multiples of the identity on the body's pattern."""
 
     @abstractmethod
-    def warm(self, z: Floats, s: Floats) -> None:
+    def warm_start(self, z: Floats, s: Floats) -> None:
         """s ← z + ∇Φ(z)/w, or what comes close: the place whose local minimum is z.
 
         Where it is not quite, z moves there.

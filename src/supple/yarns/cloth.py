@@ -18,12 +18,12 @@ from supple.core.sparse import BlockPattern
 from supple.core.types import Floats, Ints
 from supple.mesh import YarnMesh
 from supple.yarns.coarsening import interpolations
+from supple.yarns.coloring import ColoredCells
 from supple.yarns.damping import YarnDamping
 from supple.yarns.energies import YarnEnergies
 from supple.yarns.material import Yarn
 from supple.yarns.net import YarnNet
 from supple.yarns.seams import Seams
-from supple.yarns.sharing import Shares
 from supple.yarns.strains import Before
 
 NO_GRADIENT = np.zeros((0, 5))
@@ -76,8 +76,11 @@ class WovenCloth:
         # Along a warp yarn the neighbours are wefts, and the other way round.
         self._distance = 2 * self._radius[::-1].copy()
         n = net.n_nodes
-        self._by_segment, self._by_triple = Shares(net.segments[0], n), Shares(net.triples[0], n)
-        self._by_corner = Shares(net.corners, n)
+        self._by_segment, self._by_triple = (
+            ColoredCells(net.segments[0], n),
+            ColoredCells(net.triples[0], n),
+        )
+        self._by_corner = ColoredCells(net.corners, n)
         self._segments, self._segment_family = self._by_segment.sort(*net.segments)
         self._triples, self._triple_family = self._by_triple.sort(*net.triples)
         (self._corners,) = self._by_corner.sort(net.corners)
@@ -314,13 +317,13 @@ class WovenCloth:
         gradient: Floats = NO_GRADIENT,
         values: Floats = NO_VALUES,
         *,
-        careful: bool = False,
+        majorized: bool = False,
     ) -> float:
         """h times the dissipation function of friction [J] in a step of h from ``start`` to q."""
         limit = self.friction * pressure
         diagonal: Ints = self.pattern.indptr[:-1]
         return float(
             yarn_contact.friction(
-                q, start, slope, limit, self.slip_speed, h, diagonal, careful, gradient, values
+                q, start, slope, limit, self.slip_speed, h, diagonal, majorized, gradient, values
             )
         )

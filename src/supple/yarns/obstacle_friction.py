@@ -32,11 +32,13 @@ class ObstacleFriction:
     def begin(self, x: Floats, h: float) -> None:
         """Start a step of h [s] that is bound for positions x (n, 3)."""
         self._h, self._rounds = h, 0
-        self._follow(x)
+        self._update_viscosity(x)
 
-    def _follow(self, x: Floats) -> None:
+    def _update_viscosity(self, x: Floats) -> None:
         pairs = self._contact.contacts.pairs
-        pressed = -self._contact.weights * np.einsum("ki,ki->k", pairs.lift, pairs.normal)
+        pressed = -self._contact.weights * np.einsum(
+            "ki,ki->k", pairs.scaled_multiplier, pairs.normal
+        )
         slip = np.linalg.norm(self._slips(x), axis=1)
         limits = self._friction[pairs.obstacle] * np.maximum(pressed, 0.0)
         self._viscosity = limits / np.hypot(slip, self._speed)
@@ -73,7 +75,7 @@ class ObstacleFriction:
             return False
         self._rounds += 1
         before = self.forces(x)
-        self._follow(x)
+        self._update_viscosity(x)
         after = self.forces(x)
         much = max(enough, _SAME * float(np.linalg.norm(after)))
         return bool(np.linalg.norm(after - before) > much)

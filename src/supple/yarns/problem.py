@@ -106,7 +106,7 @@ class YarnProblem(Problem):
             pairs, forces = (np.array(saved[f"contact.{name}"]) for name in ("pairs", "forces"))
             self.contact.contacts.restore(pairs, forces)
 
-    def rubbed(self, q: Floats) -> float:
+    def friction_work(self, q: Floats) -> float:
         """What friction on obstacles takes in the step that ends at q (n, 5) [J]."""
         return 0.0 if self.contact is None else 2 * self._friction.potential(q[:, :3])
 
@@ -134,7 +134,7 @@ class YarnProblem(Problem):
             scale=scale,
             floor=self._floor,
             from_anchor=lambda: potential,
-            own_potential=potential,
+            current_potential=potential,
             potential_rounding=_ROUNDINGS * (_EPSILON * abs(potential) + self._floor * self._edge),
         )
 
@@ -142,14 +142,14 @@ class YarnProblem(Problem):
         return  # the potential is the same everywhere
 
     def matrix(
-        self, stage: Stage, *, definite: bool, closer: bool = False, cautious: bool = False
+        self, stage: Stage, *, definite: bool, closer: bool = False, majorized: bool = False
     ) -> Floats:
         self._step.evaluate(self._q, np.empty_like(self._q), self._matrix, definite=definite)
         diagonal = np.einsum("nii->ni", self._matrix[self._diagonal])
         self._floor = 2 * _EPSILON * float(np.linalg.norm((diagonal * self._q)[self.free]))
         if self.contact is not None:
             in_space = self._matrix[:, :3, :3]
-            self.contact.add_matrix(in_space, cautious=definite)
+            self.contact.add_matrix(in_space, majorized=definite)
             self._friction.add_matrix(in_space)
         return self._matrix
 
@@ -158,10 +158,10 @@ class YarnProblem(Problem):
             return 0.0
         return self.contact.follow(self._stage, u[:, :3], step[:, :3], length)
 
-    def brought_out(self, stage: Stage, u: Floats) -> Floats:
+    def projected_out(self, stage: Stage, u: Floats) -> Floats:
         if self.contact is None:
             return u
-        out = self.contact.contacts.brought_out(self._stage, u[:, :3])
+        out = self.contact.contacts.projected_out(self._stage, u[:, :3])
         return np.column_stack([out, u[:, 3:]])
 
     def keep_place(self) -> Callable[[], None]:

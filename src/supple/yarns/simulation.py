@@ -195,8 +195,8 @@ class YarnSimulation:
         with self._problem.step(potential, stage, now.time):
             q = self._solver.solve(stage, starts)
         after = potential.finish(q, end)
-        rubbed = self._problem.rubbed(q)
-        self._state = replace(after, dissipated=after.dissipated + rubbed)
+        friction_work = self._problem.friction_work(q)
+        self._state = replace(after, dissipated=after.dissipated + friction_work)
         return self._solver.iterations
 
     @property

@@ -93,7 +93,7 @@ class StepPotential:
         total += self._cloth.gravity_potential(q, self._gravity, gradient)
         if self._pressure is not None:
             total += self._cloth.friction_potential(
-                q, self._q, self._slope, self._pressure, h, gradient, values, careful=definite
+                q, self._q, self._slope, self._pressure, h, gradient, values, majorized=definite
             )
         total += 0.5 * float(np.vdot(v, Mv)) - float(np.vdot(v, self._momentum))
         if self._rayleigh is not None:

@@ -8,7 +8,7 @@ from tests.character.arms import BAR, arm
 from tests.character.rigs.test_deformers import RIGS, at_random
 
 import supple as sp
-from supple.character.model.rig_packing import describe_rig, is_held, rig_of
+from supple.character.model.rig_packing import describe_rig, is_serializable, rig_of
 from supple.character.rigs import BlackBoxRig, PoseRig
 
 
@@ -33,7 +33,7 @@ HELD: dict[str, PoseRig] = RIGS | {
 @pytest.mark.parametrize("name", list(HELD))
 def test_a_rig_comes_back(name: str) -> None:
     rig = HELD[name]
-    assert is_held(rig)
+    assert is_serializable(rig)
     back = rig_of(*describe_rig(rig))
     assert type(back) is type(rig)
     pose = rig.neutral + 0.1 * at_random(rig)
@@ -54,7 +54,7 @@ def black_box() -> BlackBoxRig:
 
 @pytest.mark.parametrize("rig", [black_box(), corrected(black_box())], ids=["itself", "within"])
 def test_black_boxes_have_to_be_given_again(rig: PoseRig) -> None:
-    assert not is_held(rig)
+    assert not is_serializable(rig)
     with pytest.raises(sp.InputError, match=f"{type(rig).__name__}, which the file does not hold"):
         rig_of(*describe_rig(rig))
 

@@ -13,7 +13,7 @@ from supple.character import Character
 from supple.character.model.weights import PoseWeights
 from supple.character.rigs import BendRig, BlackBoxRig, Blend, LatticeRig, PoseRig, SkeletonRig
 from supple.character.rigs.carried import CarriedPoints
-from supple.character.runtime.rig import Follower
+from supple.character.runtime.rig import RigSampler
 from supple.character.tissue.tet_rig import TetRig
 
 
@@ -113,7 +113,7 @@ def test_a_follower_gives_what_the_tet_rig_gives(name: str) -> None:
     which = rng.permutation(len(mesh.vertices))[:20]
     plain = TetRig.of(rig, mesh)
     for tet_rig in (plain, plain.corrected(PoseWeights.of(known), corrections)):
-        follower = Follower(tet_rig, which)
+        follower = RigSampler(tet_rig, which)
         pose = another(rig, 5)
         x, frames, features = follower.sample(pose)
         assert x == pytest.approx(tet_rig.vertices(pose, which), abs=1e-11)
@@ -128,6 +128,6 @@ def test_a_follower_gives_what_the_tet_rig_gives(name: str) -> None:
 
 def test_numbers_that_are_not_finite_are_refused() -> None:
     rig = RIGS["bend"]
-    follower = Follower(TetRig.of(rig, inside(rig)), np.arange(5))
+    follower = RigSampler(TetRig.of(rig, inside(rig)), np.arange(5))
     with pytest.raises(sp.InputError, match="not finite"):
         follower.sample(np.array([np.nan]))

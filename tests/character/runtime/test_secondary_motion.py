@@ -14,7 +14,7 @@ from tests.character.flesh import Springs
 from supple.character import Channel, Clip, Track
 from supple.character.rigs import SkeletonRig
 from supple.character.runtime.secondary_motion import secondary_motion
-from supple.character.skeleton.clip import Between
+from supple.character.skeleton.clip import Interpolation
 from supple.character.skeleton.clip_frames import (
     Loop,
     at_jumps,
@@ -22,7 +22,7 @@ from supple.character.skeleton.clip_frames import (
     frame_times,
     jump_times,
 )
-from supple.character.skeleton.travel import Travel
+from supple.character.skeleton.root_motion import RootMotion
 from supple.core.errors import InputError, StepFailed
 
 PERIOD = 0.8
@@ -113,12 +113,12 @@ def test_clip_that_ends_elsewhere_starts_from_rest():
     assert looped.loops
 
 
-def walking(turn: float, **options: Any) -> tuple[SkeletonRig, Travel]:
+def walking(turn: float, **options: Any) -> tuple[SkeletonRig, RootMotion]:
     """The shaken arm on a way of 1.4 m in each round, straight or along an arc."""
     still = shaken(**options)
     (track,) = still.character.clip().tracks
     angle = Rotation.from_rotvec([0.0, 0.0, turn]).as_matrix()
-    way = Travel(angle, np.array([1.3, 0.4, 0.0]))
+    way = RootMotion(angle, np.array([1.3, 0.4, 0.0]))
     poses = still.pose_of(still.character.clip().poses(still.character.rig, track.times))
     there = [way.times(t / PERIOD).posed(still, p) for t, p in zip(track.times, poses, strict=True)]
     joints = still.rig_pose(np.stack(there))
@@ -136,15 +136,15 @@ def test_loop_that_walks_on_is_told(turn, keys, last, said):
     loop = Loop.of(rig, rig.character.clip(), said)
     assert loop.closes
     assert loop.period == pytest.approx(PERIOD)
-    np.testing.assert_allclose(loop.travel.turn, way.turn, atol=1e-9)
-    np.testing.assert_allclose(loop.travel.shift, way.shift, atol=1e-9)
+    np.testing.assert_allclose(loop.root_motion.turn, way.turn, atol=1e-9)
+    np.testing.assert_allclose(loop.root_motion.shift, way.shift, atol=1e-9)
 
 
 def test_clip_that_is_said_to_end_does_not_walk_on():
     rig, _ = walking(0.0)
     loop = Loop.of(rig, rig.character.clip(), False)
     assert not loop.closes
-    assert not loop.travel.shift.any()
+    assert not loop.root_motion.shift.any()
 
 
 def test_one_that_only_glides_along_walks_on_where_it_is_said():
@@ -156,7 +156,7 @@ def test_one_that_only_glides_along_walks_on_where_it_is_said():
     assert not Loop.of(rig, rig.character.clip()).closes
     loop = Loop.of(rig, rig.character.clip(), True)
     assert loop.period == pytest.approx(1.0)
-    np.testing.assert_allclose(loop.travel.shift, way[-1], atol=1e-9)
+    np.testing.assert_allclose(loop.root_motion.shift, way[-1], atol=1e-9)
 
 
 @pytest.mark.parametrize("said", [None, True])
@@ -283,7 +283,7 @@ def stepped(times: Any, places: Any, **more: Any) -> SkeletonRig:
     character = arm()
     where = np.tile(character.rig.rest.translations[0], (len(times), 1))
     where[:, 2] += np.asarray(places)
-    jump = Track(0, Channel.TRANSLATION, times, where, Between.STEP)
+    jump = Track(0, Channel.TRANSLATION, times, where, Interpolation.STEP)
     clips = {"jump": Clip("jump", [jump, *more.values()])}
     return SkeletonRig(replace(character, clips=clips))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.character.pose_models import FramedBend, beam, bend_rig, model_of, rests, thinned
-from tests.character.runtime.twin import Twin, stepped
+from tests.character.runtime.reference import Twin, stepped
 
 import supple as sp
 from supple.character.model.pose_space_model import PoseSpaceModel
@@ -50,7 +50,7 @@ def forces(sim: PoseSimulation, pose: np.ndarray, q: np.ndarray) -> tuple[np.nda
     sim.teleport(pose)
     solver = sim._solver
     solver.forces(q)
-    return solver.room.R.copy(), solver.room.K.copy()
+    return solver.workspace.R.copy(), solver.workspace.K.copy()
 
 
 def somewhere(model: PoseSpaceModel) -> tuple[np.ndarray, np.ndarray]:

@@ -14,7 +14,7 @@ import supple as sp
 from supple.character.model.pose_space_model import PoseSpaceModel
 from supple.character.runtime.forces import Wind
 from supple.character.runtime.simulation import PoseSimulation
-from supple.character.training.stiffness_gaps import StiffnessGaps
+from supple.character.training.stiffness_corrections import StiffnessCorrections
 
 MESH = beam()
 POSES = np.zeros((3, 7))
@@ -120,6 +120,6 @@ def test_wind_sees_the_speed_of_the_last_step_whatever_its_length(model):
 
 
 def test_a_model_needs_a_rig_with_the_same_features(model):
-    gaps = StiffnessGaps.none(np.zeros(3), model.n_coordinates)
+    gaps = StiffnessCorrections.none(np.zeros(3), model.n_coordinates)
     with pytest.raises(sp.InputError, match="features"):
         replace(model, gaps=gaps)

@@ -8,7 +8,7 @@ from scipy.interpolate import CubicHermiteSpline
 from scipy.spatial.transform import Rotation
 
 import supple as sp
-from supple.character import Between, Channel, Clip, Rig, RigPose, Track
+from supple.character import Channel, Clip, Interpolation, Rig, RigPose, Track
 
 KEYS = np.array([0.5, 1.0, 2.0])
 TIMES = np.linspace(0.0, 2.5, 41)
@@ -27,7 +27,7 @@ def places(seed: int = 0) -> np.ndarray:
 
 
 def test_steps_stay_until_the_next_key():
-    track = Track(0, Channel.TRANSLATION, KEYS, places(), Between.STEP)
+    track = Track(0, Channel.TRANSLATION, KEYS, places(), Interpolation.STEP)
     found = track.at([0.0, 0.5, 0.99, 1.0, 1.99, 2.0, 9.0])
     np.testing.assert_array_equal(found, places()[[0, 0, 0, 1, 1, 2, 2]])
 
@@ -43,7 +43,7 @@ def test_cubics_have_the_slopes_given():
     """With one slope at each key they are Hermite's, as SciPy has them."""
     slopes = places(1)
     values = np.stack([slopes, places(), slopes], axis=1)
-    track = Track(0, Channel.TRANSLATION, KEYS, values, Between.CUBICSPLINE)
+    track = Track(0, Channel.TRANSLATION, KEYS, values, Interpolation.CUBICSPLINE)
     expected = CubicHermiteSpline(KEYS, places(), slopes)(np.clip(TIMES, 0.5, 2.0))
     np.testing.assert_allclose(track.at(TIMES), expected, atol=1e-12)
 
@@ -51,7 +51,7 @@ def test_cubics_have_the_slopes_given():
 def test_cubics_may_have_a_corner_at_a_key():
     values = np.zeros((3, 3, 3))
     values[1, 0, 0], values[1, 2, 0] = 3.0, -2.0
-    track = Track(0, Channel.TRANSLATION, KEYS, values, Between.CUBICSPLINE)
+    track = Track(0, Channel.TRANSLATION, KEYS, values, Interpolation.CUBICSPLINE)
     before, at, after = track.at([1 - 1e-6, 1.0, 1 + 1e-6])[:, 0]
     assert (at - before) / 1e-6 == pytest.approx(3.0, rel=1e-4)
     assert (after - at) / 1e-6 == pytest.approx(-2.0, rel=1e-4)
@@ -69,14 +69,14 @@ def test_rotations_turn_evenly_the_short_way():
 def test_cubic_rotations_are_of_length_one():
     turns = Rotation.from_rotvec([[0, 0, 0], [0.5, 0, 1.0], [0, 1.0, 2.0]]).as_quat()
     values = np.stack([0.3 * turns, turns, 0.3 * turns], axis=1)
-    track = Track(0, Channel.ROTATION, KEYS, values, Between.CUBICSPLINE)
+    track = Track(0, Channel.ROTATION, KEYS, values, Interpolation.CUBICSPLINE)
     np.testing.assert_allclose(np.linalg.norm(track.at(TIMES), axis=1), 1.0)
 
 
-@pytest.mark.parametrize("between", list(Between))
+@pytest.mark.parametrize("between", list(Interpolation))
 def test_a_single_key_stays(between):
     values = np.array([[1.0, 2.0, 3.0]])
-    if between is Between.CUBICSPLINE:
+    if between is Interpolation.CUBICSPLINE:
         values = np.stack([np.ones((1, 3)), values, np.ones((1, 3))], axis=1)
     track = Track(0, Channel.SCALE, [1.0], values, between)
     np.testing.assert_array_equal(track.at([0.0, 5.0]), [[1, 2, 3]] * 2)
@@ -106,7 +106,7 @@ def test_rounds_end_at_their_last_key():
         ({"times": [1.0, 1.0]}, "later"),
         ({"times": []}, "one or more"),
         ({"values": np.zeros((2, 4))}, r"give \(2, 3\)"),
-        ({"between": Between.CUBICSPLINE}, r"give \(2, 3, 3\)"),
+        ({"between": Interpolation.CUBICSPLINE}, r"give \(2, 3, 3\)"),
     ],
 )
 def test_bad_tracks(given, words):

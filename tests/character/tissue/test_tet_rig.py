@@ -65,23 +65,23 @@ def test_a_pose_given_twice_is_refused() -> None:
 
 def test_a_tet_mesh_follows_a_black_box() -> None:
     rig = BlackBoxRig(sheared, SKIN.triangles, np.zeros(1))
-    follows = TetRig.of(rig, MESH)
-    assert follows.vertices(np.zeros(1)) == pytest.approx(MESH.vertices, abs=1e-12)
-    x = follows.vertices(np.array([0.2]))
+    tet_rig = TetRig.of(rig, MESH)
+    assert tet_rig.vertices(np.zeros(1)) == pytest.approx(MESH.vertices, abs=1e-12)
+    x = tet_rig.vertices(np.array([0.2]))
     on_surface = np.unique(MESH.boundary_facets())
     wanted = MESH.vertices + 0.2 * MESH.vertices[:, :1] * [0, 0, 1]
     assert x[on_surface] == pytest.approx(wanted[on_surface], abs=1e-6)
-    assert follows.frames(np.array([0.2])) is None
+    assert tet_rig.frames(np.array([0.2])) is None
     some = np.array([5, 2, 30])
-    assert follows.vertices(np.array([0.2]), some) == pytest.approx(x[some], abs=1e-14)
+    assert tet_rig.vertices(np.array([0.2]), some) == pytest.approx(x[some], abs=1e-14)
 
 
 def test_frames_turn_the_inside_along() -> None:
-    follows = TetRig.of(TurningRig(), MESH)
+    tet_rig = TetRig.of(TurningRig(), MESH)
     pose = np.array([0.5, 2.0, -1.0])
     turn = Rotation.from_rotvec(pose).as_matrix()
-    assert follows.vertices(pose) == pytest.approx(MESH.vertices @ turn.T, abs=1e-12)
-    frames = follows.frames(pose)
+    assert tet_rig.vertices(pose) == pytest.approx(MESH.vertices @ turn.T, abs=1e-12)
+    frames = tet_rig.frames(pose)
     assert frames is not None
     assert frames == pytest.approx(np.tile(turn, (len(MESH.vertices), 1, 1)), abs=1e-12)
 
@@ -91,9 +91,9 @@ def test_corrections_are_met_at_their_poses() -> None:
     poses = np.array([[0.0, 0, 0], [0.0, 0, 2.0]])
     corrections = 0.01 * rng.standard_normal((2, len(MESH.vertices), 3))
     plain = TetRig.of(TurningRig(), MESH)
-    follows = plain.corrected(PoseWeights.of(poses), corrections)
+    tet_rig = plain.corrected(PoseWeights.of(poses), corrections)
     for pose, given in zip(poses, corrections, strict=True):
-        moved = follows.vertices(pose) - plain.vertices(pose)
+        moved = tet_rig.vertices(pose) - plain.vertices(pose)
         turn = Rotation.from_rotvec(pose).as_matrix()
         assert moved == pytest.approx(given @ turn.T, abs=1e-12)
 

@@ -11,8 +11,8 @@ from tests.character.bodies import LENGTH, ROD, WIDTH, BendingRod, character_of,
 import supple as sp
 from supple.builtin.shapes import Ellipsoid, icosphere
 from supple.character.skeleton.bones import bones_of, crossed_cells, segment_distances
-from supple.character.tissue.holding import on_bones
-from supple.character.tissue.pieces import facing_cells, pieces
+from supple.character.tissue.bone_supports import on_bones
+from supple.character.tissue.components import adjacent_cells, pieces
 from supple.character.tissue.volume import character_volume
 
 METHODS = ["voxels"]
@@ -183,7 +183,7 @@ def test_what_hangs_by_an_edge_alone_is_another_piece():
     whole = two.tetrahedra()
     assert pieces(whole).max() == 0
     boundary = len(whole.boundary_facets())
-    assert 2 * len(facing_cells(whole)) + boundary == 4 * whole.n_cells
+    assert 2 * len(adjacent_cells(whole)) + boundary == 4 * whole.n_cells
 
 
 def test_a_held_volume_cannot_move_as_a_whole():

@@ -121,21 +121,21 @@ def test_alignment_before_procrustes_finds_the_turned_basis() -> None:
 
 def test_frames_are_taken_off() -> None:
     """A rig that turns as a whole and knows it has the same basis in all poses."""
-    follows = TetRig.of(TurningRig(), MESH)
+    tet_rig = TetRig.of(TurningRig(), MESH)
     poses = np.array([[0.0, 0.0], [1e-9, 2.5]])
-    found = pose_bases(BODY, follows, poses, modes=4, size=6)
+    found = pose_bases(BODY, tet_rig, poses, modes=4, size=6)
     assert found.bases[1] == pytest.approx(found.bases[0], abs=1e-5)
     assert mean_angle(found.alignment.angles).max() < 1e-6
 
 
 def test_frames_and_black_box_span_the_same() -> None:
-    follows = TetRig.of(TurningRig(), MESH)
+    tet_rig = TetRig.of(TurningRig(), MESH)
     pose = np.array([1.2, 0.8])
-    framed = pose_bases(BODY, follows, np.stack([np.zeros(2), pose]), modes=4, size=6)
-    frames = follows.frames(pose)
+    framed = pose_bases(BODY, tet_rig, np.stack([np.zeros(2), pose]), modes=4, size=6)
+    frames = tet_rig.frames(pose)
     assert frames is not None
     world = np.einsum("nij,njr->nir", frames, framed.bases[1])
-    direct = pose_basis(posed_body(BODY, follows.vertices(pose)), modes=4, size=6).vectors
+    direct = pose_basis(posed_body(BODY, tet_rig.vertices(pose)), modes=4, size=6).vectors
     cosines = flat(direct).T @ (np.repeat(MASSES, 3)[:, None] * world.reshape(3 * N, 6))
     assert np.linalg.svd(cosines, compute_uv=False) == pytest.approx(1.0, abs=1e-9)
 
@@ -192,16 +192,16 @@ def test_aligned_bases_keep_their_norm_half_way() -> None:
 
 def test_a_pose_is_missed_most_far_from_the_known_ones() -> None:
     """The test of §5.1 with own bases at poses between and beyond: the farthest is the worst."""
-    follows = TetRig.of(TurningRig(), MESH)
+    tet_rig = TetRig.of(TurningRig(), MESH)
     known = np.array([[0.0, 0.0], [1.5, 1.0]])
-    bases = pose_bases(BODY, follows, known, modes=5, size=8)
+    bases = pose_bases(BODY, tet_rig, known, modes=5, size=8)
     tried = np.array([[0.0, 0.3], [0.75, 0.5], [3.0, 0.5], [1.5, -1.0]])
     found = missing_pose(
-        follows.rig,
+        tet_rig.rig,
         known,
         bases.bases,
         tried,
-        lambda pose: basis_in_pose(BODY, follows, pose, modes=5, size=8),
+        lambda pose: basis_in_pose(BODY, tet_rig, pose, modes=5, size=8),
         bases.masses,
     )
     assert found.index == 2
@@ -211,12 +211,12 @@ def test_a_pose_is_missed_most_far_from_the_known_ones() -> None:
 
 def test_contact_of_a_pose_is_kept_by_its_basis() -> None:
     """A beam bent to a ring: its free end slides on the fixed one, found or given."""
-    follows = TetRig.of(BlackBoxRig(bending, SKIN.triangles, np.zeros(1)), MESH)
+    tet_rig = TetRig.of(BlackBoxRig(bending, SKIN.triangles, np.zeros(1)), MESH)
     poses = np.array([[0.0], [2 * np.pi - 0.05]])
-    touching = self_contact(sp.TetMesh(follows.vertices(poses[1]), MESH.cells), MESH)
+    touching = self_contact(sp.TetMesh(tet_rig.vertices(poses[1]), MESH.cells), MESH)
     assert set(touching.vertices) in (set(MESH.where(x=0)), set(MESH.where(x=1)))
-    found = pose_bases(BODY, follows, poses, modes=5, size=8, contact=True)
-    given = pose_bases(BODY, follows, poses, modes=5, size=8, contact=[None, touching])
+    found = pose_bases(BODY, tet_rig, poses, modes=5, size=8, contact=True)
+    given = pose_bases(BODY, tet_rig, poses, modes=5, size=8, contact=[None, touching])
     assert found.bases == pytest.approx(given.bases, abs=1e-12)
     U = found.bases.reshape(2, 3 * N, 8)
     straight, ring = (np.abs(touching.rows(N) @ u).max() for u in U)
@@ -225,22 +225,22 @@ def test_contact_of_a_pose_is_kept_by_its_basis() -> None:
 
 
 def test_stiffness_may_change_with_the_pose() -> None:
-    follows = TetRig.of(BlackBoxRig(bending, SKIN.triangles, np.zeros(1)), MESH)
+    tet_rig = TetRig.of(BlackBoxRig(bending, SKIN.triangles, np.zeros(1)), MESH)
     young = np.outer([1e5, 3e5], np.ones(BODY.n_cells))
-    plain = pose_bases(BODY, follows, ANGLES[:2], modes=4, size=6)
-    stiffer = pose_bases(BODY, follows, ANGLES[:2], modes=4, size=6, young=young)
+    plain = pose_bases(BODY, tet_rig, ANGLES[:2], modes=4, size=6)
+    stiffer = pose_bases(BODY, tet_rig, ANGLES[:2], modes=4, size=6, young=young)
     assert stiffer.squares == pytest.approx(plain.squares * [[1.0], [3.0]], rel=1e-6)
 
 
 def test_what_cannot_be_used_is_refused() -> None:
-    follows = TetRig.of(BlackBoxRig(bending, SKIN.triangles, np.zeros(1)), MESH)
+    tet_rig = TetRig.of(BlackBoxRig(bending, SKIN.triangles, np.zeros(1)), MESH)
     heavy = sp.Body(MESH, BODY.material, fixed=BODY.fixed)
     with pytest.raises(sp.InputError, match="lumped mass"):
-        pose_bases(heavy, follows, ANGLES)
+        pose_bases(heavy, tet_rig, ANGLES)
     with pytest.raises(sp.InputError, match="contact has 1 entries for 3 poses"):
-        pose_bases(BODY, follows, ANGLES, contact=[None])
+        pose_bases(BODY, tet_rig, ANGLES, contact=[None])
     with pytest.raises(sp.InputError, match=r"pose 1: \d+ cells are inside out"):
-        pose_bases(BODY, follows, [[0.0], [12.0]], modes=3, size=4)
+        pose_bases(BODY, tet_rig, [[0.0], [12.0]], modes=3, size=4)
     bricks = sp.HexMesh.box(size=(1, 1, 1), cells=(2, 2, 2))
     with pytest.raises(sp.InputError, match="a body of tets"):
-        pose_bases(sp.Body(bricks, BODY.material, mass_model=LumpedMass()), follows, ANGLES)
+        pose_bases(sp.Body(bricks, BODY.material, mass_model=LumpedMass()), tet_rig, ANGLES)

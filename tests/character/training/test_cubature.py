@@ -10,10 +10,10 @@ from scipy.linalg import eigvalsh
 from tests.character.bent_beam import (
     MESH,
     POSES,
-    follows,
     local_shapes,
     masses,
     rest_pose,
+    tet_rig,
     vertex_groups,
 )
 
@@ -27,7 +27,7 @@ from supple.character.training.inertia import (
     rigid_accelerations,
     train_inertial_cubature,
 )
-from supple.character.training.samples import Between, RestPose
+from supple.character.training.samples import InterpolatedPose, RestPose
 from supple.character.training.sparse_samples import ColumnGroups
 from supple.materials import MATERIALS
 
@@ -35,14 +35,16 @@ every_material = pytest.mark.parametrize("material", MATERIALS, ids=lambda m: m.
 SOFT = sp.StVK(young=1e5, poisson=0.4)
 
 
-def between(rest: RestPose, share: float) -> Between:
+def between(rest: RestPose, share: float) -> InterpolatedPose:
     """So far on the way between two poses."""
-    return Between(rest, np.array([share]), np.array([1 - share, share]), np.ones(len(rest.shapes)))
+    return InterpolatedPose(
+        rest, np.array([share]), np.array([1 - share, share]), np.ones(len(rest.shapes))
+    )
 
 
-def itself(rest: RestPose) -> Between:
+def itself(rest: RestPose) -> InterpolatedPose:
     """The only pose."""
-    return Between(rest, np.zeros(1), np.ones(1), np.ones(len(rest.shapes)))
+    return InterpolatedPose(rest, np.zeros(1), np.ones(1), np.ones(len(rest.shapes)))
 
 
 def projected(rest, q: np.ndarray) -> np.ndarray:
@@ -74,9 +76,9 @@ def test_samples_of_regions_are_kept_without_their_zeros():
     samples = rest.samples(q, pool)
     columns = samples.columns(np.arange(len(pool)))
     residual = np.random.default_rng(1).normal(size=len(samples.whole))
-    likeness = columns @ residual
-    error = np.abs(samples.likeness(residual) - likeness).max()
-    assert error < 1e-5 * np.abs(likeness).max()  # they are kept in single precision
+    correlations = columns @ residual
+    error = np.abs(samples.correlations(residual) - correlations).max()
+    assert error < 1e-5 * np.abs(correlations).max()  # they are kept in single precision
     np.testing.assert_allclose(samples.squares(), (columns**2).sum(axis=1), rtol=1e-12)
     every = rest.samples(q, np.arange(MESH.n_cells))
     total = every.columns(np.arange(MESH.n_cells)).sum(axis=0)
@@ -234,7 +236,7 @@ def test_few_vertices_stand_for_all_where_the_rig_moves(regions):
     """A walk, a jump, a turn and a trembling rig: each within 3 %, and in poses between."""
     poses = [(pose, rest_pose(SOFT, pose, regions)) for pose in POSES]
     size = 40 * regions
-    found = train_inertial_cubature(follows(), poses, vertex_groups(regions), size=size)
+    found = train_inertial_cubature(tet_rig(), poses, vertex_groups(regions), size=size)
     assert len(found.vertices) <= size < len(MESH.vertices)
     assert (found.weights > 0).all()
     assert found.training_error < 0.02
@@ -246,7 +248,7 @@ def test_few_vertices_stand_for_all_where_the_rig_moves(regions):
         kinds = {
             "moving": moving[:3],
             "turning": np.einsum("tk,knj->tnj", rng.normal(size=(10, 9)), moving[3:]),
-            "trembling": perturbed_accelerations(follows(), pose, 10, rng),
+            "trembling": perturbed_accelerations(tet_rig(), pose, 10, rng),
         }
         assert max(found.errors(rest, kinds).values()) < 0.03
 

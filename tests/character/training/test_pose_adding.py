@@ -27,15 +27,15 @@ OPTIONS = {"modes": 4, "size": 8}
 
 @pytest.fixture(scope="module", params=list(RIGS))
 def all_poses(request):
-    follows = fitted(TetRig.of(RIGS[request.param], MESH), BENDS)
-    return follows, pose_bases(BODY, follows, BENDS, **OPTIONS)
+    tet_rig = fitted(TetRig.of(RIGS[request.param], MESH), BENDS)
+    return tet_rig, pose_bases(BODY, tet_rig, BENDS, **OPTIONS)
 
 
 def test_some_of_the_poses_are_as_if_there_were_no_others(all_poses):
-    follows, bases = all_poses
+    tet_rig, bases = all_poses
     which = np.array([0, 4, 2])
-    some, narrow = only(follows, BENDS, bases, which)
-    alone = fitted(TetRig.of(follows.rig, MESH), BENDS[which])
+    some, narrow = only(tet_rig, BENDS, bases, which)
+    alone = fitted(TetRig.of(tet_rig.rig, MESH), BENDS[which])
     direct = pose_bases(BODY, alone, BENDS[which], **OPTIONS)
     for pose in ([0.3], [1.6], [2.0]):
         np.testing.assert_allclose(
@@ -50,33 +50,33 @@ def test_some_of_the_poses_are_as_if_there_were_no_others(all_poses):
 
 
 def test_poses_are_added_until_none_is_off_by_more(all_poses):
-    follows, bases = all_poses
+    tet_rig, bases = all_poses
     options = {"max_angle": np.deg2rad(12.0), "most": 6}
-    found = needed_poses(follows, BENDS, bases, **options)
+    found = needed_poses(tet_rig, BENDS, bases, **options)
     assert found.which[0] == 0
     assert 1 < len(found.which) < 6
     assert len(found.angles) == len(found.which)
     assert found.angles[-1] <= np.deg2rad(12.0) < found.angles[-2]
     # said independently, with bases that the other poses have by themselves
-    some, narrow = only(follows, BENDS, bases, found.which)
+    some, narrow = only(tet_rig, BENDS, bases, found.which)
     left = np.setdiff1d(np.arange(6), found.which)
 
     def own(pose):
-        return basis_in_pose(BODY, follows, pose, modes=4, size=[8])
+        return basis_in_pose(BODY, tet_rig, pose, modes=4, size=[8])
 
     asked = missing_pose(some.rig, BENDS[found.which], narrow.bases, BENDS[left], own, bases.masses)
     assert asked.angle == pytest.approx(found.angles[-1], abs=1e-6)
 
 
 def test_no_more_than_asked_for_and_all_at_most(all_poses):
-    follows, bases = all_poses
-    few = needed_poses(follows, BENDS, bases, max_angle=1e-9, most=3)
+    tet_rig, bases = all_poses
+    few = needed_poses(tet_rig, BENDS, bases, max_angle=1e-9, most=3)
     assert len(few.which) == 3
     assert few.angles[-1] > 0
-    every = needed_poses(follows, BENDS, bases, max_angle=1e-9, most=99)
+    every = needed_poses(tet_rig, BENDS, bases, max_angle=1e-9, most=99)
     assert sorted(every.which) == list(range(6))
     assert every.angles[-1] == 0.0
-    assert needed_poses(follows, BENDS, bases, max_angle=1.5, most=9).which.tolist() == [0]
+    assert needed_poses(tet_rig, BENDS, bases, max_angle=1.5, most=9).which.tolist() == [0]
 
 
 def test_model_with_the_poses_that_it_needs():

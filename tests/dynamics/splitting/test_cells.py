@@ -72,7 +72,7 @@ def test_minimum_of_where_it_was_warmed_from(material, poisson, spread):
     terms = terms_of(sp.Body(small_mesh("tet"), soft(material, poisson=poisson)))
     known = stretched(terms.shape[0], SPREAD[spread])
     s, z = np.empty(terms.shape), known.copy()
-    terms.warm(known, s)
+    terms.warm_start(known, s)
     _, curvature = judged(terms, known, s)
     terms.minimise(s, z)
     convex = curvature > 0.05
@@ -131,7 +131,7 @@ def test_balance_with_damping(material, name):
     rng = np.random.default_rng(2)
     known = np.eye(3) + 0.05 * rng.normal(size=terms.shape)
     s, z = np.empty(terms.shape), known.copy()
-    terms.warm(known, s)
+    terms.warm_start(known, s)
     terms.minimise(s, z)
     assert np.abs(z - known).max() < 1e-12  # it stays where forces balance
     nearby = s + 0.02 * rng.normal(size=s.shape)

@@ -93,7 +93,7 @@ def test_warm_start_leads_back(material, damping):
     terms = terms_of(body, damping)
     z = places(body.n_cells, 0.1)
     s, found = np.empty_like(z), z + 0.01
-    terms.warm(z, s)
+    terms.warm_start(z, s)
     terms.minimise(s, found)
     assert np.abs(found - z).max() < 1e-9
 

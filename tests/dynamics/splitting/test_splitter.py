@@ -86,7 +86,7 @@ def test_local_and_outside_forces_are_the_balance(name):
     for term in split.terms:
         there, warmed = np.empty(term.shape), np.empty(term.shape)
         term.gather(u, there)
-        term.warm(there, warmed)
+        term.warm_start(there, warmed)
         term.scatter(warmed - there, total)  # w (s − z) = ∇Φ(z)
     expected = dynamics.balance(stage, u)
     free = dynamics.free

@@ -16,8 +16,8 @@ from supple.solvers.linear.cholesky import Factorization
 
 SOLVERS = [
     sp.Cholesky(),
-    sp.KeptCholesky(),
-    sp.KeptCholesky(single=False),
+    sp.LaggedCholesky(),
+    sp.LaggedCholesky(single=False),
     sp.ConjugateGradients(),
     sp.AutomaticSolver(),
     sp.AutomaticSolver(direct_limit=1),
@@ -203,7 +203,7 @@ def test_solver_badly_conditioned(solver, case, backend):
     ("make", "named"),
     [
         (lambda: sp.ConjugateGradients(max_iterations=0), "max_iterations"),
-        (lambda: sp.KeptCholesky(max_iterations=0), "max_iterations"),
+        (lambda: sp.LaggedCholesky(max_iterations=0), "max_iterations"),
     ],
     ids=["gradients", "kept"],
 )

@@ -7,7 +7,7 @@ import pytest
 
 import supple as sp
 from supple.core.sparse import BlockPattern
-from supple.solvers.linear.truncated_cg import as_far_as_definite
+from supple.solvers.linear.truncated_cg import truncated_cg
 
 N = 12
 PATTERN, SLOTS = BlockPattern.of_cells(np.array([(i, i + 1) for i in range(N - 1)]), N)
@@ -28,10 +28,10 @@ def matrices(curvature: float) -> tuple[np.ndarray, np.ndarray]:
 
 def direction(curvature: float, rhs: np.ndarray, free: np.ndarray, tolerance: float = 1e-10):
     A, D = matrices(curvature)
-    stand_in = sp.Cholesky().bind(PATTERN, free)
-    stand_in.take(D)
-    first = stand_in.solve(rhs)
-    return A, first, as_far_as_definite(PATTERN, free, A, stand_in, rhs, first, tolerance)
+    definite_solver = sp.Cholesky().bind(PATTERN, free)
+    definite_solver.take(D)
+    first = definite_solver.solve(rhs)
+    return A, first, truncated_cg(PATTERN, free, A, definite_solver, rhs, first, tolerance)
 
 
 def setting(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -23,7 +23,12 @@ from supple.io.gltf.played import PlayedGltf
 from supple.io.gltf.rigged_creature import write_rigged_creature
 from supple.workflows.enrich.enrich import enrich
 from supple.workflows.enrich.page import write_enrich_report
-from supple.workflows.enrich.soft_character import Quality, settling, soft_model, swing_of
+from supple.workflows.enrich.soft_character import (
+    Quality,
+    damping_for_settling_time,
+    flesh_frequency,
+    soft_model,
+)
 from supple.workflows.enrich.softness import Softness, softness_of_joints
 
 SMALL = Quality(120, 2, 3, 5, 4, 8, 0.02, False)
@@ -183,7 +188,7 @@ def test_soft_flesh_moves_more(made, source, folder):
 
 def test_settle_is_when_a_twentieth_is_left(folder, made):
     model = load_pose_space_model(folder / "post.supple")
-    damping, reached = settling(model, 0.8)
+    damping, reached = damping_for_settling_time(model, 0.8)
     assert reached == pytest.approx(0.8)
     simulation = PoseSimulation(model, damping=damping, integrator=TRBDF2(), dt=1 / 400)
     rig = model.tet_rig.rig
@@ -203,20 +208,22 @@ def test_settle_is_when_a_twentieth_is_left(folder, made):
 def test_the_slowest_vibration_settles_as_told(folder, made, slower):
     """x″ + (α + β ω²) x′ + ω² x = 0 falls to a twentieth by then, or its slow part does."""
     model = load_pose_space_model(folder / "post.supple")
-    swing = 2 * np.pi * swing_of(model)
+    swing = 2 * np.pi * flesh_frequency(model)
     squares = np.array(model.squares)
     squares[0] = np.maximum(squares[0], (slower * swing) ** 2)
     squares[0, 0] = (slower * swing) ** 2
     model = replace(model, squares=squares)
     for settle in (2.0, 0.5, 1e-3):
-        damping, reached = settling(model, settle)
+        damping, reached = damping_for_settling_time(model, settle)
         assert reached >= 0.999 * settle
         for omega in (slower * swing, swing):
             roots = np.roots([1.0, damping.mass + damping.stiffness * omega**2, omega**2])
             assert np.exp(roots.real.max() * reached) <= 0.0501
     if slower >= 0.5:  # no part is so soft that it holds up the rest
-        assert settling(model, 2.0)[1] == pytest.approx(2.0)
-        assert settling(model, 1e-3)[1] == pytest.approx(np.log(20) / (slower * swing))
+        assert damping_for_settling_time(model, 2.0)[1] == pytest.approx(2.0)
+        assert damping_for_settling_time(model, 1e-3)[1] == pytest.approx(
+            np.log(20) / (slower * swing)
+        )
 
 
 def test_other_kinds_of_files(source, folder, made):

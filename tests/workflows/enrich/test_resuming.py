@@ -191,7 +191,7 @@ def test_without_a_folder_there_are_no_checksums(tmp_path, monkeypatch):
     odd = stiffer_with(1.0)(young=1e4, poisson=0.3, name=object())
     with pytest.raises(sp.InputError, match=r"of type object, .* leave checkpoint out"):
         beam_model(material=odd, checkpoint=tmp_path / "parts")
-    monkeypatch.setattr("supple.character.training.building.told_by", None)
+    monkeypatch.setattr("supple.character.training.building.fingerprint", None)
     assert "bases of poses" in beam_model(material=odd).seen
 
 

@@ -57,7 +57,7 @@ class PoseArrays(NamedTuple):
 
 
 @reordering_kernel
-def weigh(features, known, coefficients, rounding, distances, w):
+def interpolation_weights(features, known, coefficients, rounding, distances, w):
     """w_i(p), of poses with the features ``known`` (m, f), that add up to one (Eq. 2)."""
     m = len(known)
     if m == 1:

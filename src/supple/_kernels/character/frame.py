@@ -1,7 +1,15 @@
 """A character on to the next frame of its rig, in one call: all substeps and all their stages."""
 
 from supple._kernels.character.newton import solve_stage
-from supple._kernels.character.path import between, catch_up, feel, leave_out, move, stand, surprise
+from supple._kernels.character.rig_path import (
+    absorb_velocity_jump,
+    between,
+    effective_motion,
+    excess_velocity,
+    move,
+    prediction_error,
+    rest_rig,
+)
 from supple._kernels.character.stage import end_step
 from supple._kernels.compiling import inner_kernel, reordering_kernel
 from supple._kernels.linear_algebra.dense import solve_symmetric
@@ -36,46 +44,53 @@ def norm_square(x):
 
 @reordering_kernel
 def run_frame(
-    path, moving, told, count, start, later, has_past, jumps, force, pushed, kept
+    path, moving, stage_samples, count, start, later, has_past, jumps, force, pushed, context
 ):  # fmt: skip
     """On to the last frame of the path in ``count`` substeps.
 
-    ``moving`` says whether the speed before this frame is known; ``told`` holds the rig at every
-    stage, if it is not to be taken from the path. ``start`` are the stages of a substep without a
-    past and ``later`` those of one that has it. The force was ``pushed`` before, and ``jumps`` if
-    it is another. Returns how it went, at which share of the frame that was, and whether the frame
-    is a cut. If it fails, the state is as it was.
+    ``moving`` says whether the speed before this frame is known; ``stage_samples`` holds the rig at
+    every stage, if it is not to be taken from the path. ``start`` are the stages of a substep
+    without a past and ``later`` those of one that has it. The force was ``pushed`` before, and
+    ``jumps`` if it is another. Returns how it went, at which share of the frame that was, and
+    whether the frame is a cut. If it fails, the state is as it was.
     """
-    model, room, options, examples = kept.model, kept.room, kept.options, kept.examples
-    history, rig_history, places = room.history, room.rig_history, model.places
+    model, workspace, options, examples = (
+        context.model,
+        context.workspace,
+        context.options,
+        context.examples,
+    )
+    history, rig_history, places = workspace.history, workspace.rig_history, model.places
     before, now, new = path.samples[1], path.samples[2], path.samples[3]
     span = path.spans[2]
     h = span / count
-    copy(history, room.saved)
-    copy(rig_history, room.rig_saved)
+    copy(history, workspace.saved)
+    copy(rig_history, workspace.rig_saved)
     cut = False
-    room.excess[:] = 0.0
+    workspace.excess[:] = 0.0
     if not moving:
-        room.lag[:] = 0.0
+        workspace.lag[:] = 0.0
         move(now.x, new.x, span, h, places, rig_history)
     else:
-        apart = surprise(new.x, now.x, before.x, span / path.spans[1], places, model.masses)
+        apart = prediction_error(new.x, now.x, before.x, span / path.spans[1], places, model.masses)
         cut = apart > options.cut_distance
         if not cut:
             most = max(options.max_acceleration * span, options.max_jump)
-            leave_out(path, most, places, room.excess)
-            catch_up(room.excess, h, rig_history)
+            excess_velocity(path, most, places, workspace.excess)
+            absorb_velocity_jump(workspace.excess, h, rig_history)
     if cut:
-        room.felt[:] = 0.0
-        stand(new.x, places, rig_history)
+        workspace.effective[:] = 0.0
+        rest_rig(new.x, places, rig_history)
         has_past = False
     reason, share = DONE, 0.0
     if jumps:  # the acceleration jumps with the force
         for i in range(len(force)):
-            room.delta[i] = force[i] - pushed[i]
-        reason = DONE if solve_mass(room.M, room.matrix, room.delta) else NOT_DEFINITE
+            workspace.delta[i] = force[i] - pushed[i]
+        reason = (
+            DONE if solve_mass(workspace.M, workspace.matrix, workspace.delta) else NOT_DEFINITE
+        )
         for i in range(len(force)):
-            history[2, i] += room.delta[i]
+            history[2, i] += workspace.delta[i]
     stage = 0
     for k in range(count):
         stages = later if has_past else start
@@ -85,16 +100,28 @@ def run_frame(
             share = (k + stages.times[s] / h) / count
             x, frames, features = new.x, new.frames, new.features
             if not cut and share <= 1.0 - ON_TIME:
-                if len(told.x) > 0:
-                    x, frames, features = told.x[stage], told.frames[stage], told.features[stage]
+                if len(stage_samples.x) > 0:
+                    x, frames, features = (
+                        stage_samples.x[stage],
+                        stage_samples.frames[stage],
+                        stage_samples.features[stage],
+                    )
                 else:
-                    x, features = room.way_x, room.way_features
-                    frames = room.way_frames[: len(new.frames)]
+                    x, features = workspace.interpolated_x, workspace.interpolated_features
+                    frames = workspace.interpolated_frames[: len(new.frames)]
                     between(path, share, x, frames, features)
             if not cut:
-                feel(path, share, options.by_path, places, room.excess, room.lag, room.felt)
+                effective_motion(
+                    path,
+                    share,
+                    options.path_acceleration,
+                    places,
+                    workspace.excess,
+                    workspace.lag,
+                    workspace.effective,
+                )
             reason = solve_stage(
-                s, stages, x, frames, features, force, options, examples, model, room
+                s, stages, x, frames, features, force, options, examples, model, workspace
             )
             stage += 1
         if reason != DONE:
@@ -103,12 +130,12 @@ def run_frame(
         end_step(last, history)
         end_step(last, rig_history)
         has_past = True
-        if not norm_square(history[0]) <= options.farthest:
+        if not norm_square(history[0]) <= options.max_norm_square:
             reason = TOO_FAR
     if reason == DONE:
-        for i in range(len(room.lag)):
-            room.lag[i] = -path.spans[1] * room.excess[i]
+        for i in range(len(workspace.lag)):
+            workspace.lag[i] = -path.spans[1] * workspace.excess[i]
     else:
-        copy(room.saved, history)
-        copy(room.rig_saved, rig_history)
+        copy(workspace.saved, history)
+        copy(workspace.rig_saved, rig_history)
     return reason, share, cut

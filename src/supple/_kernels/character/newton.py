@@ -12,38 +12,38 @@ from supple._kernels.reduction.stepping import (
     NOT_FINITE,
     correct,
     is_small,
+    remaining_error,
     shorten,
-    still_to_come,
 )
 
 HALVINGS = 12
 
 
 @inlined_kernel
-def take_back(share, options, model, room):
+def take_back(share, options, model, workspace):
     """Halves the last correction until no cell is about to turn inside out."""
-    x, delta = room.x, room.delta
+    x, delta = workspace.x, workspace.delta
     part = share
     for _ in range(HALVINGS):
         part *= 0.5
         for i in range(len(x)):
             x[i] -= part * delta[i]
-        if strain(x, model, room) >= options.thinnest:
+        if strain(x, model, workspace) >= options.min_det_F:
             break
 
 
 @inlined_kernel
-def withdraw(options, model, room):
+def withdraw(options, model, workspace):
     """From a guess with cells inside out to the start of the step, or part of the way to rest.
 
     At q = 0 no cell is strained.
     """
-    x = room.x
+    x = workspace.x
     part = 1.0
     for _ in range(HALVINGS):
         for i in range(len(x)):
-            x[i] = part * room.history[0, i]
-        if strain(x, model, room) >= options.thinnest:
+            x[i] = part * workspace.history[0, i]
+        if strain(x, model, workspace) >= options.min_det_F:
             break
         part *= 0.5
 
@@ -62,17 +62,18 @@ def correct_stage(K, R, f, M, C, beta, examples, c_v, c_a, x_v, x_a, x, v, a, A,
 
 
 @inlined_kernel
-def iterate(c_v, c_a, options, examples, model, room):
+def iterate(c_v, c_a, options, examples, model, workspace):
     """Newton's method, from strained cells on; says how it went."""
-    most, guards = options.max_iterations, options.thinnest > -LARGEST
-    x, history, delta = room.x, room.history, room.delta
+    most, guards = options.max_iterations, options.min_det_F > -LARGEST
+    x, history, delta = workspace.x, workspace.history, workspace.delta
     size_before, share = -1.0, 1.0
     reason = DONE if most == 1 else NOT_CONVERGED
     for n in range(most):
-        find_forces(x, options, model, room)
+        find_forces(x, options, model, workspace)
         size = correct_stage(
-            room.K, room.R, room.f, room.M, room.C, options.beta, examples, c_v, c_a,
-            room.x_v, room.x_a, x, room.v, room.a, room.matrix, delta,
+            workspace.K, workspace.R, workspace.f, workspace.M, workspace.C, options.beta, examples,
+            c_v, c_a, workspace.x_v, workspace.x_a, x, workspace.v, workspace.a, workspace.matrix,
+            delta,
         )  # fmt: skip
         if size < 0.0:
             reason = NOT_DEFINITE
@@ -81,30 +82,30 @@ def iterate(c_v, c_a, options, examples, model, room):
             reason = NOT_FINITE
             break
         if most > 1:
-            left = still_to_come(size, size_before, share)
-            if left <= options.nothing or is_small(left, options.tolerance, x, history):
+            left = remaining_error(size, size_before, share)
+            if left <= options.rounding or is_small(left, options.tolerance, x, history):
                 reason = DONE
                 break
             share = shorten(size, size_before, share, delta, x)
             size_before = size
         if guards or n + 1 < most:
-            smallest = strain(x, model, room)
-            if smallest < options.thinnest:
-                take_back(share, options, model, room)
+            smallest = strain(x, model, workspace)
+            if smallest < options.min_det_F:
+                take_back(share, options, model, workspace)
     return reason
 
 
 @inlined_kernel
-def solve_stage(s, stages, x, frames, features, force, options, examples, model, room):
+def solve_stage(s, stages, x, frames, features, force, options, examples, model, workspace):
     """Stage s with the rig at x (k, 3); says how it went."""
-    take_pose(x, frames, features, options, examples, model, room)
-    smallest = enter_stage(s, stages, x, frames, force, options, model, room)
-    if smallest < options.thinnest:
-        withdraw(options, model, room)
+    take_pose(x, frames, features, options, examples, model, workspace)
+    smallest = enter_stage(s, stages, x, frames, force, options, model, workspace)
+    if smallest < options.min_det_F:
+        withdraw(options, model, workspace)
     c_v, c_a = stages.c_v[s], stages.c_a[s]
-    reason = iterate(c_v, c_a, options, examples, model, room)
+    reason = iterate(c_v, c_a, options, examples, model, workspace)
     if reason == DONE:
-        finite = leave_stage(s, c_v, c_a, room)
+        finite = leave_stage(s, c_v, c_a, workspace)
         if not finite:
             reason = NOT_FINITE
     return reason

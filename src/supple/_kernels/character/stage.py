@@ -7,7 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from supple._kernels.character.basis import interpolate_gap, interpolate_mass, shape_cells, weigh
+from supple._kernels.character.basis import (
+    interpolate_gap,
+    interpolate_mass,
+    interpolation_weights,
+    shape_cells,
+)
 from supple._kernels.character.forces import assemble, strain_cells
 from supple._kernels.character.inertia import add_inertia
 from supple._kernels.compiling import inlined_kernel, inner_kernel, reordering_kernel
@@ -36,16 +41,16 @@ class Options(NamedTuple):
     beta_at_rest: float
     max_acceleration: float  # that a vertex of the rig is felt to have [m/s²]
     max_jump: float  # of its speed, that is felt at once however short a frame is [m/s]
-    by_path: bool  # the rig's acceleration is that of its path, not the integrator's
+    path_acceleration: bool  # the rig's acceleration is that of its path, not the integrator's
     cut_distance: float  # a frame that leaves the path by more is a cut [m]
-    thinnest: float  # det F that a step may leave in a cell; −∞ where any will do
+    min_det_F: float  # det F that a step may leave in a cell; −∞ where any will do
     max_iterations: int
     tolerance: float
-    nothing: float  # corrections below this are rounding
-    farthest: float  # Σ q² of flesh that has left the body [kg m²]
+    rounding: float  # corrections below this are rounding
+    max_norm_square: float  # Σ q² of flesh that has left the body [kg m²]
 
 
-class Room(NamedTuple):
+class Workspace(NamedTuple):
     """State and scratch of one character with r coordinates, m poses and c cubature cells."""
 
     history: np.ndarray  # (vectors, r)
@@ -87,27 +92,38 @@ class Room(NamedTuple):
     rig_rates: np.ndarray  # (2, 3 s)
     excess: np.ndarray  # (3 s,) of its speed, that is not felt [m/s]
     lag: np.ndarray  # (3 s,) how far the frame before this was taken to catch up [m]
-    felt: np.ndarray  # (3 s,) what both change, or the acceleration of its path
-    way_x: np.ndarray  # (k, 3) the rig between two frames
-    way_frames: np.ndarray  # (k, 3, 3)
-    way_features: np.ndarray  # (f,)
+    effective: np.ndarray  # (3 s,) what both change, or the acceleration of its path
+    interpolated_x: np.ndarray  # (k, 3) the rig between two frames
+    interpolated_frames: np.ndarray  # (k, 3, 3)
+    interpolated_features: np.ndarray  # (f,)
     saved: np.ndarray  # (vectors, r)
     rig_saved: np.ndarray  # (vectors, 3 s)
 
 
 @inlined_kernel
-def strain(q, model, room):
+def strain(q, model, workspace):
     """Strains all cells; returns the smallest det F."""
-    return strain_cells(q, room.scale, model.cells, room.G, room.columns, room.F)
+    return strain_cells(
+        q, workspace.scale, model.cells, workspace.G, workspace.columns, workspace.F
+    )
 
 
 @inlined_kernel
-def find_forces(q, options, model, room):
+def find_forces(q, options, model, workspace):
     """ψ of the cells, R and K (Eqs. 21–22) at q, for which they are strained."""
-    evaluate_at(options.material, room.F, room.lam, room.mu, room.psi, room.P, room.A, 2)
+    evaluate_at(
+        options.material,
+        workspace.F,
+        workspace.lam,
+        workspace.mu,
+        workspace.psi,
+        workspace.P,
+        workspace.A,
+        2,
+    )
     assemble(
-        room.P, room.A, room.volumes, room.scale, model.cells, room.G,
-        room.T, room.S, room.columns, room.gap, q, room.K, room.R,
+        workspace.P, workspace.A, workspace.volumes, workspace.scale, model.cells, workspace.G,
+        workspace.T, workspace.S, workspace.columns, workspace.gap, q, workspace.K, workspace.R,
     )  # fmt: skip
 
 
@@ -125,22 +141,39 @@ def damp_examples(C, examples):
 
 
 @inlined_kernel
-def take_pose(x, frames, features, options, examples, model, room):
+def take_pose(x, frames, features, options, examples, model, workspace):
     """Everything that depends on the pose alone."""
-    weigh(features, model.features, model.coefficients, model.rounding, room.distances, room.w)
-    interpolate_mass(room.w, model, room.entries, room.M, room.scale)
-    weigh(
+    interpolation_weights(
+        features,
+        model.features,
+        model.coefficients,
+        model.rounding,
+        workspace.distances,
+        workspace.w,
+    )
+    interpolate_mass(workspace.w, model, workspace.entries, workspace.M, workspace.scale)
+    interpolation_weights(
         features, model.gap_features, model.gap_coefficients, model.gap_rounding,
-        room.gap_distances, room.gap_w,
+        workspace.gap_distances, workspace.gap_w,
     )  # fmt: skip
-    interpolate_gap(room.gap_w, room.scale, model, room.entries, room.gap)
-    shape_cells(x, frames, room.w, model, room.U, room.G, room.volumes, room.lam, room.mu)
-    M, K, C, at_rest = room.M, room.K, room.C, room.delta
+    interpolate_gap(workspace.gap_w, workspace.scale, model, workspace.entries, workspace.gap)
+    shape_cells(
+        x,
+        frames,
+        workspace.w,
+        model,
+        workspace.U,
+        workspace.G,
+        workspace.volumes,
+        workspace.lam,
+        workspace.mu,
+    )
+    M, K, C, at_rest = workspace.M, workspace.K, workspace.C, workspace.delta
     if options.beta_at_rest != 0.0:
         for i in range(len(M)):
             at_rest[i] = 0.0
-        strain(at_rest, model, room)
-        find_forces(at_rest, options, model, room)
+        strain(at_rest, model, workspace)
+        find_forces(at_rest, options, model, workspace)
     for i in range(len(M)):
         for j in range(len(M)):
             C[i, j] = options.alpha * M[i, j]
@@ -150,45 +183,72 @@ def take_pose(x, frames, features, options, examples, model, room):
 
 
 @reordering_kernel
-def model_pose(x, frames, features, q, kept):
+def model_pose(x, frames, features, q, context):
     """The reduced model of a pose, with ψ, R and K at q."""
-    model, room, options, examples = kept.model, kept.room, kept.options, kept.examples
-    take_pose(x, frames, features, options, examples, model, room)
-    strain(q, model, room)
-    find_forces(q, options, model, room)
+    model, workspace, options, examples = (
+        context.model,
+        context.workspace,
+        context.options,
+        context.examples,
+    )
+    take_pose(x, frames, features, options, examples, model, workspace)
+    strain(q, model, workspace)
+    find_forces(q, options, model, workspace)
 
 
 @inlined_kernel
-def enter_stage(s, stages, x, frames, force, options, model, room):
+def enter_stage(s, stages, x, frames, force, options, model, workspace):
     """q̂_v, q̂_a, the first guess and all forces from outside; returns the smallest det F there."""
     w_v, w_a, w_guess = stages.w_v, stages.w_a, stages.w_guess
-    begin_stage(s, w_v, w_a, w_guess, room.history, room.x_v, room.x_a, room.x)
-    begin_stage(s, w_v, w_a, w_guess, room.rig_history, room.rig_v, room.rig_a, room.rig)
-    rig, felt, places, f = room.rig, room.felt, model.places, room.f
+    begin_stage(s, w_v, w_a, w_guess, workspace.history, workspace.x_v, workspace.x_a, workspace.x)
+    begin_stage(
+        s, w_v, w_a, w_guess, workspace.rig_history, workspace.rig_v, workspace.rig_a, workspace.rig
+    )
+    rig, effective, places, f = workspace.rig, workspace.effective, model.places, workspace.f
     for k in range(len(places)):
         for i in range(3):
             n = 3 * k + i
             rig[n] = x[places[k], i]
-            if options.by_path:
-                room.rig_a[n] = rig[n] - felt[n] / stages.c_a[s]
+            if options.path_acceleration:
+                workspace.rig_a[n] = rig[n] - effective[n] / stages.c_a[s]
             else:
-                rig[n] += felt[n]
+                rig[n] += effective[n]
     for i in range(len(f)):
         f[i] = force[i]
     add_inertia(
-        stages.c_a[s], room.rig_a, rig, frames, options.gravity, room.w, room.scale, model,
-        room.U, f,
+        stages.c_a[s], workspace.rig_a, rig, frames, options.gravity, workspace.w, workspace.scale,
+        model, workspace.U, f,
     )  # fmt: skip
-    return strain(room.x, model, room)
+    return strain(workspace.x, model, workspace)
 
 
 @inlined_kernel
-def leave_stage(s, c_v, c_a, room):
+def leave_stage(s, c_v, c_a, workspace):
     """Keeps the state of stage s, and the rig's; returns whether it is finite."""
     row = np.uint64(6 + 3 * s)
-    rates = room.rig_rates
-    end_stage(row, c_v, c_a, room.rig_v, room.rig_a, room.rig, rates[0], rates[1], room.rig_history)
-    return end_stage(row, c_v, c_a, room.x_v, room.x_a, room.x, room.v, room.a, room.history)
+    rates = workspace.rig_rates
+    end_stage(
+        row,
+        c_v,
+        c_a,
+        workspace.rig_v,
+        workspace.rig_a,
+        workspace.rig,
+        rates[0],
+        rates[1],
+        workspace.rig_history,
+    )
+    return end_stage(
+        row,
+        c_v,
+        c_a,
+        workspace.x_v,
+        workspace.x_a,
+        workspace.x,
+        workspace.v,
+        workspace.a,
+        workspace.history,
+    )
 
 
 @inner_kernel

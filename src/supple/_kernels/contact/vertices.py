@@ -18,12 +18,12 @@ FREE, SLIDING, STICKING = 0, 1, 2
 
 
 @kernel
-def hold_out(s, normal, offset, origin, friction, limits, z, kind, blocks, cautious):
+def project_contacts(s, normal, offset, origin, friction, limits, z, kind, blocks, majorized):
     """Fills z (k, 3), what each contact does (k,), and I − ∂z/∂s as ``blocks`` (k, 3, 3).
 
     The most that friction can take back is ``limits`` (k,) [m], or without any, μ times the depth;
     how it grows with depth is left out of the blocks, so that they are symmetric and positive
-    semidefinite. ``cautious`` blocks have the whole of friction's pull back along the slip too,
+    semidefinite. ``majorized`` blocks have the whole of friction's pull back along the slip too,
     as a sticking contact has: steps made with them never overshoot the place where it sticks.
     """
     for c in range(len(s)):
@@ -44,7 +44,7 @@ def hold_out(s, normal, offset, origin, friction, limits, z, kind, blocks, cauti
         else:
             kind[c] = SLIDING
             back = limit / slip  # share of the slip that friction takes back
-            across = 0.0 if cautious else back / (slip * slip)
+            across = 0.0 if majorized else back / (slip * slip)
         for i in range(3):
             n_i = normal[c, i]
             t_i = t0 if i == 0 else (t1 if i == 1 else t2)

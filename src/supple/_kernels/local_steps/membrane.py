@@ -106,7 +106,7 @@ def _solve(H, g):
 
 
 @kernel
-def warm(z, before, C, viscosity, c_v, limit, k, w, s):
+def warm_start(z, before, C, viscosity, c_v, limit, k, w, s):
     """s = z + F S/w: the place whose local minimum is z."""
     S, T = np.empty(3), np.empty((3, 3))
     for e in range(z.shape[0]):

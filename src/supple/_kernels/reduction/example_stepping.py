@@ -18,8 +18,8 @@ from supple._kernels.reduction.stepping import (
     end_step,
     force_at,
     is_small,
+    remaining_error,
     shorten,
-    still_to_come,
     undo_step,
 )
 
@@ -72,7 +72,7 @@ def run_steps_with_examples(
                     reason = NOT_FINITE
                     break
                 if max_iterations > 1:
-                    left = still_to_come(size, size_before, share)
+                    left = remaining_error(size, size_before, share)
                     if is_small(left, tolerance, x, history):
                         reason = DONE
                         break

@@ -46,7 +46,7 @@ from supple._kernels.reduction.frame import (
     along,
     begin_rigid,
     find_spin_rate,
-    straighten,
+    orthonormalize,
     torque_of,
     turn,
 )
@@ -92,7 +92,7 @@ def end_step(last, history, rigid, frame):
         rigid[0, THETA, a] = 0.0
         for b in range(3):
             frame[R_NOW, a, b] = frame[R_STAGE, a, b]
-    straighten(frame[R_NOW], frame[SCRATCH])
+    orthonormalize(frame[R_NOW], frame[SCRATCH])
 
 
 @reordering_kernel

@@ -55,7 +55,7 @@ def turn(R, theta, S):
 
 
 @reordering_kernel
-def straighten(R, g):
+def orthonormalize(R, g):
     """R made orthonormal, which it is already but for rounding: R (3 I − RᵀR)/2."""
     for a in range(3):
         for b in range(3):

@@ -116,7 +116,7 @@ def is_small(size, tolerance, x, now):
 
 
 @inlined_kernel
-def still_to_come(size, size_before, share):
+def remaining_error(size, size_before, share):
     """How large the corrections after this one will be, from the last two, on the safe side.
 
     Where each is less than a tenth of the one before, the ratio shrinks further or stays.
@@ -248,7 +248,7 @@ def run_steps(
                     reason = NOT_FINITE
                     break
                 if max_iterations > 1:
-                    left = still_to_come(size, size_before, share)
+                    left = remaining_error(size, size_before, share)
                     if is_small(left, tolerance, x, history):
                         reason = DONE
                         break

@@ -102,7 +102,7 @@ def pressure(q, along, slope, on_top, heights, stretch, bending, normal, angles,
 
 
 @kernel
-def friction(q, before, slope, limit, speed, h, diagonal, careful, gradient, values):
+def friction(q, before, slope, limit, speed, h, diagonal, majorized, gradient, values):
     """h Σ μN (√(|c|² + ε²) − ε) with c the slip velocity x′_v v̇ − x′_u u̇ of weft against warp.
 
     ``limit`` is μN, ``speed`` is ε, both of the start of the step; rates are (q − before)/h.
@@ -128,7 +128,7 @@ def friction(q, before, slope, limit, speed, h, diagonal, careful, gradient, val
         if len(values) > 0:
             s = diagonal[i]
             scale = limit[i] / (h * root)
-            fall = 0.0 if careful else 1.0 / (root * root)
+            fall = 0.0 if majorized else 1.0 / (root * root)
             values[s, 3, 3] += scale * (uu - fall * gu * gu)
             values[s, 3, 4] += scale * (uv - fall * gu * gv)
             values[s, 4, 3] += scale * (uv - fall * gu * gv)

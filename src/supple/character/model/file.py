@@ -14,7 +14,7 @@ from supple.character.model.rig_packing import describe_rig, rig_of
 from supple.character.model.weights import PoseWeights
 from supple.character.rigs.base import PoseRig
 from supple.character.tissue.tet_rig import TetRig
-from supple.character.training.stiffness_gaps import StiffnessGaps
+from supple.character.training.stiffness_corrections import StiffnessCorrections
 from supple.core import files
 from supple.core.errors import InputError
 from supple.core.types import Floats, Ints
@@ -45,19 +45,19 @@ _PLAIN = (
 
 def save_pose_space_model(model: PoseSpaceModel, path: str | os.PathLike[str]) -> None:
     """Writes ``model`` to ``path``; what stands there stays until the new file is whole."""
-    follows = model.tet_rig
-    header, meshed = describe_mesh(follows.mesh)
-    rig_header, rig_arrays = describe_rig(follows.rig)
+    tet_rig = model.tet_rig
+    header, meshed = describe_mesh(tet_rig.mesh)
+    rig_header, rig_arrays = describe_rig(tet_rig.rig)
     arrays: dict[str, Any] = {f"tet mesh {name}": array for name, array in meshed.items()}
     arrays |= {f"rig {name}": array for name, array in rig_arrays.items()}
-    which = _spread(follows.rig.n_vertices)
-    arrays |= {"seen vertices": which, "seen": _seen(follows.rig, model.poses, which)}
-    arrays |= {"near": follows.near, "shares": follows.shares, "offsets": follows.offsets}
+    which = _spread(tet_rig.rig.n_vertices)
+    arrays |= {"seen vertices": which, "seen": _seen(tet_rig.rig, model.poses, which)}
+    arrays |= {"near": tet_rig.near, "shares": tet_rig.shares, "offsets": tet_rig.offsets}
     arrays |= _packed("pose weights", model.weights)
     arrays |= _packed("gap weights", model.gaps.weights) | {"gaps": model.gaps.values}
-    if follows.weights is not None and follows.corrections is not None:
-        arrays |= _packed("correction weights", follows.weights)
-        arrays["corrections"] = follows.corrections
+    if tet_rig.weights is not None and tet_rig.corrections is not None:
+        arrays |= _packed("correction weights", tet_rig.weights)
+        arrays["corrections"] = tet_rig.corrections
     arrays |= {name: getattr(model, name) for name in _PLAIN}
     for region, vertices in enumerate(model.members):  # other entries are zero
         arrays[f"basis {region}"] = model.bases[:, vertices][..., model.regions == region]
@@ -165,21 +165,23 @@ def _tet_rig(mesh: TetMesh, arrays: Mapping[str, NDArray[Any]], rig: PoseRig) ->
         raise InputError("what its tets follow does not fit its mesh")
     if near.min() < 0 or near.max() >= len(rig.vertices(rig.neutral)):
         raise InputError("its tets follow vertices that its surface does not have")
-    follows = TetRig(rig, mesh, near, shares, offsets)
+    tet_rig = TetRig(rig, mesh, near, shares, offsets)
     if "corrections" not in arrays:
-        return follows
+        return tet_rig
     weights = _weights(arrays, "correction weights")
     corrections = np.array(arrays["corrections"], dtype=float)
     if corrections.shape != (weights.count, n, 3):
         raise InputError("the corrections of its tets do not fit its mesh")
-    return follows.corrected(weights, corrections)
+    return tet_rig.corrected(weights, corrections)
 
 
-def _gaps(arrays: Mapping[str, NDArray[Any]]) -> StiffnessGaps:
+def _gaps(arrays: Mapping[str, NDArray[Any]]) -> StiffnessCorrections:
     """Files of version 1 have none: there the cells stand for all of the stiffness."""
     if "gaps" not in arrays:
-        return StiffnessGaps.none(arrays["pose weights features"][0], len(arrays["regions"]))
-    return StiffnessGaps(_weights(arrays, "gap weights"), np.array(arrays["gaps"], dtype=float))
+        return StiffnessCorrections.none(arrays["pose weights features"][0], len(arrays["regions"]))
+    return StiffnessCorrections(
+        _weights(arrays, "gap weights"), np.array(arrays["gaps"], dtype=float)
+    )
 
 
 def _bases(

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from supple.character.model.posed_model import PosedModel
 from supple.character.model.weights import PoseWeights
 from supple.character.tissue.tet_rig import TetRig
-from supple.character.training.stiffness_gaps import StiffnessGaps
+from supple.character.training.stiffness_corrections import StiffnessCorrections
 from supple.core.checks import number
 from supple.core.errors import InputError
 from supple.core.types import Bools, Floats, Ints
@@ -52,7 +52,7 @@ class PoseSpaceModel:
     """Cubature cells of the tet mesh, (c,)."""
     cell_weights: Floats
     """ξ of each cubature cell in each pose, ≥ 0, (m, c)."""
-    gaps: StiffnessGaps
+    gaps: StiffnessCorrections
     """What the stiffness of the cubature cells lacks at rest."""
     lame: Floats
     """Lamé's λ and μ of the cubature cells in each pose [Pa], (m, c, 2)."""

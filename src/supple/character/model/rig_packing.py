@@ -27,7 +27,7 @@ _DRAG = ("points", "shares", "slopes")
 
 def describe_rig(rig: PoseRig) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """What ``rig_of`` makes the same rig of, or what tells whether a rig is the same."""
-    header: dict[str, Any] = {"kind": type(rig).__name__, "held": is_held(rig)}
+    header: dict[str, Any] = {"kind": type(rig).__name__, "held": is_serializable(rig)}
     arrays = {"neutral": rig.neutral, "surface": rig.vertices(rig.neutral)}
     if header["held"]:
         more, further = _KINDS[type(rig)].describe(rig)
@@ -36,9 +36,9 @@ def describe_rig(rig: PoseRig) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]
     return header, arrays
 
 
-def is_held(rig: PoseRig) -> bool:
+def is_serializable(rig: PoseRig) -> bool:
     """Whether a file can hold this rig."""
-    within = not isinstance(rig, PoseSpaceDeformation) or is_held(rig.rig)
+    within = not isinstance(rig, PoseSpaceDeformation) or is_serializable(rig.rig)
     return type(rig) in _KINDS and within
 
 

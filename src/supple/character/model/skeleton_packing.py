@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from supple.character.rigs.joint_pairs import JointPairs
 from supple.character.rigs.skeleton import Blend, SkeletonRig
 from supple.character.skeleton.character import Character
-from supple.character.skeleton.clip import Between, Channel, Clip, Track
+from supple.character.skeleton.clip import Channel, Clip, Interpolation, Track
 from supple.character.skeleton.rig import Rig, RigPose
 from supple.character.skeleton.skin import Skin
 from supple.core.errors import InputError
@@ -62,7 +62,7 @@ def skeleton_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -
                     Channel[track["channel"]],
                     arrays[f"clip {k} {j} times"],
                     arrays[f"clip {k} {j} values"],
-                    Between[track["between"]],
+                    Interpolation[track["between"]],
                 )
                 for j, track in enumerate(clip["tracks"])
             ],

@@ -13,7 +13,7 @@ _SAME_PLACE = 1e-5  # of the size of the body
 _SLIDES = 0.005  # of the size of the body: joints that clips move apart by more
 
 
-def joints_that_share_flesh(character: Character) -> JointPairs:
+def coupled_joints(character: Character) -> JointPairs:
     """Those of a character; its clips tell which joints slide."""
     rig, skin = character.rig, character.skin
     world = rig.world(rig.rest)

@@ -205,9 +205,9 @@ class SkeletonRig(PoseRig):
     @cached_property
     def pairs(self) -> JointPairs:
         """Joints that share flesh."""
-        from supple.character.rigs.pairing import joints_that_share_flesh  # not to run a model
+        from supple.character.rigs.pairing import coupled_joints  # not to run a model
 
-        return joints_that_share_flesh(self.character)
+        return coupled_joints(self.character)
 
     # -- arrays ------------------------------------------------------------------------
 

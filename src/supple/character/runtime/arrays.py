@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from supple._kernels.character.basis import Groups, PoseArrays
 from supple._kernels.character.forces import BLOCK
-from supple._kernels.character.stage import Room
+from supple._kernels.character.stage import Workspace
 from supple._kernels.linear_algebra.dense import padded
 from supple.character.model.pose_space_model import PoseSpaceModel
 from supple.core.types import Bools, Floats, Ints
@@ -74,7 +74,7 @@ class StepArrays:
         gradients = int(9 * (counts * np.diff(arrays.cells.starts)).sum())
         return cls(needed, arrays, int(max(widths)), gradients)
 
-    def room(self, vectors: int) -> Room:
+    def workspace(self, vectors: int) -> Workspace:
         """State and scratch of one character, with a history of so many vectors."""
         arrays, wide = self.arrays, self.widest
         m, _, r = arrays.sums.shape
@@ -93,9 +93,9 @@ class StepArrays:
             "P": (c, 1, 3, 3),
             "A": (c, 1, 6, 3, 3),
             "rig_rates": (2, s),
-            "way_x": (k, 3),
-            "way_frames": (k, 3, 3),
-            "way_features": arrays.features.shape[1:],
+            "interpolated_x": (k, 3),
+            "interpolated_frames": (k, 3, 3),
+            "interpolated_features": arrays.features.shape[1:],
             "saved": (vectors, r),
             "rig_saved": (vectors, s),
         }
@@ -104,7 +104,7 @@ class StepArrays:
         shapes |= dict.fromkeys(("volumes", "lam", "mu"), (c,))
         shapes |= dict.fromkeys(("M", "K", "gap", "C", "matrix"), (r, r))
         shapes |= dict.fromkeys(("rig", "rig_v", "rig_a", "excess", "lag", "felt"), (s,))
-        return Room(**{name: np.zeros(shapes.get(name, (r,))) for name in Room._fields})
+        return Workspace(**{name: np.zeros(shapes.get(name, (r,))) for name in Workspace._fields})
 
 
 @dataclass(frozen=True, eq=False)

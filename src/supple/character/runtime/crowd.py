@@ -30,7 +30,7 @@ class PoseCrowd:
         self.model = model
         self.members: tuple[PoseSimulation, ...] = (
             first,
-            *(first.twin() for _ in range(count - 1)),
+            *(first.copy() for _ in range(count - 1)),
         )
         """The characters, one by one."""
 

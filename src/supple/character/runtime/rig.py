@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from supple._kernels.character.basis import weigh
+from supple._kernels.character.basis import interpolation_weights
 from supple._kernels.character.rig import finish_points
 from supple.character.tissue.tet_rig import TetRig
 from supple.core.errors import InputError
@@ -25,7 +25,7 @@ class Sample(NamedTuple):
     """(f,)"""
 
 
-class Follower:
+class RigSampler:
     """Some vertices of a tet rig; the same numbers as ``TetRig`` gives, faster."""
 
     def __init__(self, tet_rig: TetRig, which: Ints) -> None:
@@ -38,7 +38,7 @@ class Follower:
             self._corrections = np.ascontiguousarray(tet_rig.corrections[:, which])
         self._w, self._distances = np.zeros((2, max(1, len(self._corrections))))
 
-    def twin(self) -> Follower:
+    def copy(self) -> RigSampler:
         """The same for another thread."""
         other = copy(self)
         other._w, other._distances = np.zeros_like([self._w, self._distances])
@@ -49,7 +49,7 @@ class Follower:
         x, frames, features = self._points(pose)
         if len(self._corrections):
             assert self._weights is not None
-            weigh(
+            interpolation_weights(
                 features, self._weights.features, self._weights.coefficients,
                 self._weights.rounding, self._distances, self._w,
             )  # fmt: skip

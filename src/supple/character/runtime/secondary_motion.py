@@ -21,7 +21,7 @@ _HALVINGS = 4  # of a step that fails
 _EASED = 0.1  # of the frames: where more steps fail whatever is tried, so does the motion
 
 
-class Flesh(Protocol):
+class SoftTissue(Protocol):
     """What moves on a rig, such as a PoseSimulation."""
 
     def reset(self, pose: Floats) -> None:
@@ -41,7 +41,7 @@ class Flesh(Protocol):
 
 
 def secondary_motion(
-    flesh: Flesh,
+    flesh: SoftTissue,
     rig: SkeletonRig,
     clip: str | None = None,
     *,
@@ -84,7 +84,7 @@ def secondary_motion(
         _settle(flesh, rig, rig.neutral, frame, _STILL * size, patience)
         hanging = flesh.surface_displacements()
 
-    since, way, jumps = times - played.start, closing.travel, at_jumps(played, times)
+    since, way, jumps = times - played.start, closing.root_motion, at_jumps(played, times)
     poses = rig.pose_of(played.poses(rig.character.rig, times))
     if closing.closes and closing.period > since[-1]:
         since = np.append(since, closing.period)
@@ -136,7 +136,7 @@ def secondary_motion(
 
 
 def _settle(
-    flesh: Flesh, rig: SkeletonRig, pose: Floats, frame: float, still: float, patience: float
+    flesh: SoftTissue, rig: SkeletonRig, pose: Floats, frame: float, still: float, patience: float
 ) -> None:
     """Comes to rest in a pose."""
     flesh.reset(pose)
@@ -152,7 +152,12 @@ def _settle(
 
 
 def _step(
-    flesh: Flesh, rig: SkeletonRig, start: Floats, end: Floats, dt: float, left: int = _HALVINGS
+    flesh: SoftTissue,
+    rig: SkeletonRig,
+    start: Floats,
+    end: Floats,
+    dt: float,
+    left: int = _HALVINGS,
 ) -> None:
     """A step from pose to pose (d,), or where it fails two half as long."""
     try:

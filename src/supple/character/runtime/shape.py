@@ -11,7 +11,7 @@ from supple._kernels.character.skin import blow, carry, carry_back, displace, ga
 from supple.character.model.pose_space_model import PoseSpaceModel
 from supple.character.runtime.arrays import SkinArrays
 from supple.character.runtime.forces import Pull, Wind
-from supple.character.runtime.rig import Follower
+from supple.character.runtime.rig import RigSampler
 from supple.core.types import Floats
 
 
@@ -21,16 +21,16 @@ class SkinShape:
     def __init__(self, model: PoseSpaceModel, dtype: Any) -> None:
         self._model, self._rig = model, model.tet_rig.rig
         self._arrays = SkinArrays.of(model, dtype)
-        self._follower = Follower(model.tet_rig, self._arrays.needed)
+        self._follower = RigSampler(model.tet_rig, self._arrays.needed)
         count = len(self._arrays.needed)
         self._u = np.zeros((count, 3))
         self._turns = self._rig.frames(self._rig.neutral, np.zeros(1, dtype=np.int64)) is not None
         self._no_frames = np.empty((0, 3, 3))
 
-    def twin(self) -> SkinShape:
+    def copy(self) -> SkinShape:
         """The same for another thread."""
         other = copy(self)
-        other._follower = self._follower.twin()
+        other._follower = self._follower.copy()
         other._u = np.zeros_like(self._u)
         return other
 

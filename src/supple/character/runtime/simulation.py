@@ -15,7 +15,7 @@ from supple._kernels.reduction import stepping
 from supple.character.model.pose_space_model import PoseSpaceModel
 from supple.character.runtime.arrays import StepArrays
 from supple.character.runtime.forces import Pull, Wind
-from supple.character.runtime.rig import Follower, Path, Sample
+from supple.character.runtime.rig import Path, RigSampler, Sample
 from supple.character.runtime.shape import SkinShape
 from supple.character.runtime.solver import Bounds, StepSolver
 from supple.character.runtime.state import PoseState
@@ -93,17 +93,17 @@ class PoseSimulation(PoseState):
             model, arrays, vectors, damping, newton, vector("gravity", gravity), self._bounds,
             self._table(self.dt, start=False).keeps_rates,
         )  # fmt: skip
-        self._follower = Follower(model.tet_rig, arrays.needed)
+        self._follower = RigSampler(model.tet_rig, arrays.needed)
         self._skin = SkinShape(model, np.dtype(dtype))
         self._unpushed: Floats = np.zeros(model.n_coordinates)
         self.reset(pose)
         self._untold = Sample(*(np.empty((0, *each.shape)) for each in self._path.end))
 
-    def twin(self) -> PoseSimulation:
+    def copy(self) -> PoseSimulation:
         """Another character of the same model and with the same options, at rest in this pose."""
         other = copy(self)
-        other._solver = self._solver.twin()
-        other._follower, other._skin = self._follower.twin(), self._skin.twin()
+        other._solver = self._solver.copy()
+        other._follower, other._skin = self._follower.copy(), self._skin.copy()
         other.reset(self._pose)
         return other
 
@@ -114,8 +114,8 @@ class PoseSimulation(PoseState):
         rig = self.model.tet_rig.rig
         self._pose = self._checked(rig.neutral if pose is None else pose)
         self._path = Path.standing(self._follower.sample(self._pose))
-        self._solver.room.history[:] = 0.0
-        self._solver.stand(self._path.end)
+        self._solver.workspace.history[:] = 0.0
+        self._solver.rest_rig(self._path.end)
         self._solver.take_pose(self._path.end)
         self._pushed = self._unpushed
         self._time = float(time)
@@ -131,7 +131,7 @@ class PoseSimulation(PoseState):
         """
         self._pose = self._checked(pose)
         self._path = Path.jumped(self._follower.sample(self._pose))
-        self._solver.stand(self._path.end)
+        self._solver.rest_rig(self._path.end)
         self._solver.take_pose(self._path.end)
         self._shown = None
         self._has_past = False
@@ -197,7 +197,7 @@ class PoseSimulation(PoseState):
         end = self._checked(pose(self._time + span) if callable(pose) else pose)
         new = self._follower.sample(end)
         if not self._settled:
-            self._solver.settle(self._pushed)
+            self._solver.find_acceleration(self._pushed)
             self._settled = True
         shown = None if wind is None else (self._time, self.vertices())
         f = self._external(end, new, force, wind, shown)
@@ -216,11 +216,19 @@ class PoseSimulation(PoseState):
             rule = self._stages(h, start=True), self._stages(h)
             # a force that jumps makes the past useless
             has_past = self._has_past and not jumps and h == self._last
-            told = self._untold
+            stage_samples = self._untold
             if callable(pose):
-                told = self._told(pose, path, [rule[has_past], *[rule[1]] * (count - 1)])
+                stage_samples = self._told(pose, path, [rule[has_past], *[rule[1]] * (count - 1)])
             reason, share, cut = self._solver.run(
-                path, self._path.moving, told, count, rule, has_past, jumps, f, self._pushed
+                path,
+                self._path.moving,
+                stage_samples,
+                count,
+                rule,
+                has_past,
+                jumps,
+                f,
+                self._pushed,
             )
             if reason == stepping.DONE:
                 self._path = Path.jumped(path.end) if cut else path
@@ -274,12 +282,12 @@ class PoseSimulation(PoseState):
             time, now = shown
             before, x = (time - self.dt, now) if self._shown is None else self._shown
             blown = self._skin.wind_force(wind, now, x, time - before)
-        solver.weigh(sample)
+        solver.interpolation_weights(sample)
         for pull in pulls:
-            f += self._skin.pulled(pull, pose, solver.room.w)
+            f += self._skin.pulled(pull, pose, solver.workspace.w)
         if blown is not None:
-            f += self._skin.gathered(blown, pose, solver.room.w)
-        f *= solver.room.scale
+            f += self._skin.gathered(blown, pose, solver.workspace.w)
+        f *= solver.workspace.scale
         return f if reduced is None else f + reduced
 
     def _stages(self, h: float, *, start: bool = False) -> Stages:

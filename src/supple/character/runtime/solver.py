@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from supple._kernels.character import frame as pose_frame
-from supple._kernels.character import path as pose_path
+from supple._kernels.character import rig_path as pose_path
 from supple._kernels.character import stage as pose_stage
-from supple._kernels.character.basis import interpolate_mass, weigh
+from supple._kernels.character.basis import interpolate_mass, interpolation_weights
+from supple._kernels.character.context import step_context
 from supple._kernels.character.inertia import add_inertia
 from supple._kernels.character.stage import Options, Stages
-from supple._kernels.character.state import keep
 from supple._kernels.elasticity.material_call import address_of
 from supple._kernels.reduction import stepping
 from supple.character.model.pose_space_model import PoseSpaceModel
@@ -23,7 +23,7 @@ from supple.core.types import Floats
 from supple.damping import Damping
 from supple.reduction.runtime.newton import DenseNewton
 
-_THINNEST = 0.01  # det F that a step may leave in a cell that must not turn inside out
+_MIN_DET_F = 0.01  # det F that a step may leave in a cell that must not turn inside out
 _FARTHEST = 10.0  # times the body: flesh that is further away than this has run away
 _UNSEEN = 1e-13  # of the body's size: corrections below this are rounding
 
@@ -42,10 +42,11 @@ class Bounds(NamedTuple):
 class StepSolver:
     """The state of a character and room for everything on the way.
 
-    ``room.rig_history`` is to the vertices that stand for the rig's inertia what ``room.history``
-    is to the coordinates: what the integrator makes of positions, it makes of theirs too, so that
-    the inertial force is as accurate as the rule. With ``by_path`` the acceleration is that of the
-    cubic through the last four frames, for rules in which rates would ring.
+    ``workspace.rig_history`` is to the vertices that stand for the rig's inertia what
+    ``workspace.history`` is to the coordinates: what the integrator makes of positions, it makes of
+    theirs too, so that the inertial force is as accurate as the rule. With ``path_acceleration``
+    the acceleration is that of the cubic through the last four frames, for rules in which rates
+    would ring.
     """
 
     def __init__(
@@ -57,11 +58,20 @@ class StepSolver:
         newton: DenseNewton,
         gravity: Floats,
         bounds: Bounds,
-        by_path: bool,
+        path_acceleration: bool,
     ) -> None:
-        self._made_of = (model, arrays, vectors, damping, newton, gravity, bounds, by_path)
+        self._made_of = (
+            model,
+            arrays,
+            vectors,
+            damping,
+            newton,
+            gravity,
+            bounds,
+            path_acceleration,
+        )
         self._arrays = arrays.arrays
-        self.room = arrays.room(vectors)
+        self.workspace = arrays.workspace(vectors)
         self._damping = found = PoseDamping.of(damping, model)
         size = float(np.linalg.norm(np.ptp(model.tet_rig.mesh.vertices, axis=0)))
         self._options = Options(
@@ -72,92 +82,94 @@ class StepSolver:
             beta_at_rest=found.stiffness if found.at_rest else 0.0,
             max_acceleration=bounds.acceleration,
             max_jump=bounds.jump,
-            by_path=by_path,
+            path_acceleration=path_acceleration,
             cut_distance=bounds.cut,
-            thinnest=-np.inf if model.material.survives_inversion else _THINNEST,
+            min_det_F=-np.inf if model.material.survives_inversion else _MIN_DET_F,
             max_iterations=newton.max_iterations,
             tolerance=newton.tolerance,
-            nothing=_UNSEEN * size * float(np.sqrt(model.masses.sum())),
-            farthest=(_FARTHEST * size) ** 2 * float(model.masses.sum()),
+            rounding=_UNSEEN * size * float(np.sqrt(model.masses.sum())),
+            max_norm_square=(_FARTHEST * size) ** 2 * float(model.masses.sum()),
         )
-        self._kept = keep(self._arrays, self.room, self._options, found.examples)
+        self._context = step_context(self._arrays, self.workspace, self._options, found.examples)
 
-    def twin(self) -> StepSolver:
+    def copy(self) -> StepSolver:
         """The same with a state and room of its own."""
         return StepSolver(*self._made_of)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"made_of": self._made_of, "room": self.room, "taken": self._taken}
+        return {"made_of": self._made_of, "room": self.workspace, "taken": self._taken}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         StepSolver.__init__(self, *state["made_of"])
-        for array, kept in zip(self.room, state["room"], strict=True):
+        for array, kept in zip(self.workspace, state["room"], strict=True):
             array[...] = kept
         self._taken = state["taken"]
 
     # -- the state -----------------------------------------------------------------------
 
-    def stand(self, at: Sample) -> None:
+    def rest_rig(self, at: Sample) -> None:
         """The rig is at rest in a pose."""
-        pose_path.stand(at.x, self._arrays.places, self.room.rig_history)
-        self.room.lag[:] = 0.0
+        pose_path.rest_rig(at.x, self._arrays.places, self.workspace.rig_history)
+        self.workspace.lag[:] = 0.0
 
-    def forget(self) -> None:
+    def drop_history(self) -> None:
         """The state was set: what was before counts no more."""
-        history = self.room.history
+        history = self.workspace.history
         history[2:] = 0.0
         history[3] = history[6] = history[0]
 
     def kinetic(self) -> float:
-        v = self.room.history[1]
-        return 0.5 * float(v @ self.room.M @ v)
+        v = self.workspace.history[1]
+        return 0.5 * float(v @ self.workspace.M @ v)
 
     def elastic(self) -> float:
-        q = self.room.history[0]
+        q = self.workspace.history[0]
         self.forces(q)
-        return float(self.room.volumes @ self.room.psi[:, 0] + 0.5 * q @ self.room.gap @ q)
+        return float(
+            self.workspace.volumes @ self.workspace.psi[:, 0] + 0.5 * q @ self.workspace.gap @ q
+        )
 
     # -- the model of a pose -------------------------------------------------------------
 
-    def weigh(self, sample: Sample) -> None:
+    def interpolation_weights(self, sample: Sample) -> None:
         """Weights of the poses (Eq. 2), M̃ and Υ (Eqs. 15–16)."""
-        model, room = self._arrays, self.room
-        weigh(
+        model, workspace = self._arrays, self.workspace
+        interpolation_weights(
             sample.features, model.features, model.coefficients, model.rounding,
-            room.distances, room.w,
+            workspace.distances, workspace.w,
         )  # fmt: skip
-        interpolate_mass(room.w, model, room.entries, room.M, room.scale)
+        interpolate_mass(workspace.w, model, workspace.entries, workspace.M, workspace.scale)
 
     def take_pose(self, sample: Sample) -> None:
         """Everything that depends on the pose alone."""
         self._taken = sample
-        self.forces(self.room.history[0])
+        self.forces(self.workspace.history[0])
 
     def forces(self, q: Floats) -> None:
         """R and K (Eqs. 21–22) at q, in the pose that was taken."""
-        pose_stage.model_pose(*self._taken, q, self._kept)
+        pose_stage.model_pose(*self._taken, q, self._context)
 
     # -- steps ---------------------------------------------------------------------------
 
-    def settle(self, force: Floats) -> None:
+    def find_acceleration(self, force: Floats) -> None:
         """a from M̃ a = f − C̃ v − R at the state as it is, in the pose that was taken."""
-        room, options = self.room, self._options
-        q, v = room.history[0], room.history[1]
+        workspace, options = self.workspace, self._options
+        q, v = workspace.history[0], workspace.history[1]
         self.forces(q)
         f = force.copy()
         add_inertia(
-            0.0, room.rig, room.rig, self._taken.frames, options.gravity, room.w, room.scale,
-            self._arrays, room.U, f,
+            0.0, workspace.rig, workspace.rig, self._taken.frames, options.gravity, workspace.w,
+            workspace.scale, self._arrays, workspace.U, f,
         )  # fmt: skip
-        damping = self._damping.force(q, v, room.C + options.beta * room.K)
-        room.history[2] = np.linalg.solve(room.M, f - room.R - damping)
-        room.history[3] = room.history[6] = q
+        damping = self._damping.force(q, v, workspace.C + options.beta * workspace.K)
+        workspace.history[2] = np.linalg.solve(workspace.M, f - workspace.R - damping)
+        workspace.history[3] = workspace.history[6] = q
 
     def run(
         self,
         path: Path,
         moving: bool,
-        told: Sample,
+        stage_samples: Sample,
         count: int,
         rule: tuple[Stages, Stages],
         has_past: bool,
@@ -166,14 +178,23 @@ class StepSolver:
         pushed: Floats,
     ) -> tuple[int, float, bool]:
         """``pose_frame.run_frame`` with this state, which is as it was where anything is raised."""
-        room = self.room
+        workspace = self.workspace
         try:
             found: tuple[int, float, bool] = pose_frame.run_frame(
-                path, moving, told, count, *rule, has_past, jumps, force, pushed, self._kept
+                path,
+                moving,
+                stage_samples,
+                count,
+                *rule,
+                has_past,
+                jumps,
+                force,
+                pushed,
+                self._context,
             )
         except BaseException:  # of a material in Python, or an interruption
-            room.history[:], room.rig_history[:] = room.saved, room.rig_saved
-            self.weigh(self._taken)
+            workspace.history[:], workspace.rig_history[:] = workspace.saved, workspace.rig_saved
+            self.interpolation_weights(self._taken)
             raise
         if found[0] == stepping.DONE:
             self._taken = path.end

@@ -27,7 +27,7 @@ class PoseState:
     @property
     def q(self) -> Floats:
         """Coordinates, (r,); assign them for initial conditions."""
-        return np.array(self._solver.room.history[0])
+        return np.array(self._solver.workspace.history[0])
 
     @q.setter
     def q(self, value: ArrayLike) -> None:
@@ -36,16 +36,16 @@ class PoseState:
     @property
     def v(self) -> Floats:
         """Their rates, (r,)."""
-        return np.array(self._solver.room.history[1])
+        return np.array(self._solver.workspace.history[1])
 
     @v.setter
     def v(self, value: ArrayLike) -> None:
         self._set(1, "v", value)
 
     def _set(self, row: int, name: str, value: ArrayLike) -> None:
-        history = self._solver.room.history
+        history = self._solver.workspace.history
         history[row] = numbers(name, value, (history[0].shape,))
-        self._solver.forget()
+        self._solver.drop_history()
         self._has_past = self._settled = False
 
     @property
@@ -66,19 +66,21 @@ class PoseState:
     @property
     def elastic_force(self) -> Floats:
         """U(p)ᵀ f_int at q, by cubature (Eq. 21), (r,)."""
-        self._solver.forces(self._solver.room.history[0])
-        return np.array(self._solver.room.R)
+        self._solver.forces(self._solver.workspace.history[0])
+        return np.array(self._solver.workspace.R)
 
     @property
     def stiffness(self) -> Floats:
         """U(p)ᵀ K U(p) at q, by cubature (Eq. 22), (r, r)."""
-        self._solver.forces(self._solver.room.history[0])
-        return np.array(self._solver.room.K)
+        self._solver.forces(self._solver.workspace.history[0])
+        return np.array(self._solver.workspace.K)
 
     def surface_displacements(self) -> Floats:
         """A U(p) q: how far the surface is from the rig's [m], (surface vertices, 3)."""
         return self._skin.displacements(
-            self._pose, self._solver.room.scale * self._solver.room.history[0], self._solver.room.w
+            self._pose,
+            self._solver.workspace.scale * self._solver.workspace.history[0],
+            self._solver.workspace.w,
         )
 
     def vertices(self) -> Floats:
@@ -87,8 +89,8 @@ class PoseState:
 
     def displacements(self) -> Floats:
         """U(p) q at all vertices of the tet mesh [m], (n, 3)."""
-        room = self._solver.room
-        scaled = np.multiply.outer(room.w, room.scale * room.history[0])
+        workspace = self._solver.workspace
+        scaled = np.multiply.outer(workspace.w, workspace.scale * workspace.history[0])
         u: Floats = np.einsum("mnir,mr->ni", self.model.bases, scaled)
         frames = self.model.tet_rig.frames(self._pose)
         return u if frames is None else np.asarray(np.einsum("nij,nj->ni", frames, u))

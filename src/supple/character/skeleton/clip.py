@@ -9,7 +9,7 @@ from enum import Enum
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple.character.skeleton.quaternions import turns_between
+from supple.character.skeleton.quaternions import slerp
 from supple.character.skeleton.rig import Rig, RigPose
 from supple.core.checks import number, numbers
 from supple.core.errors import InputError
@@ -28,7 +28,7 @@ class Channel(Enum):
     """Those of morph targets."""
 
 
-class Between(Enum):
+class Interpolation(Enum):
     """How a value goes from key to key."""
 
     STEP = "STEP"
@@ -52,7 +52,7 @@ class Track:
     channel: Channel
     times: Floats
     values: Floats
-    between: Between = Between.LINEAR
+    between: Interpolation = Interpolation.LINEAR
 
     def __post_init__(self) -> None:
         times, values = numbers("times", self.times), numbers("values", self.values)
@@ -67,7 +67,7 @@ class Track:
         size = 4 if self.channel is Channel.ROTATION else 3
         if self.channel is Channel.WEIGHTS and values.ndim > 1:
             size = values.shape[-1]
-        cubic = self.between is Between.CUBICSPLINE
+        cubic = self.between is Interpolation.CUBICSPLINE
         wanted = (len(times), 3, size) if cubic else (len(times), size)
         if values.shape != wanted:
             raise InputError(f"values of a track have shape {values.shape}; give {wanted}")
@@ -84,15 +84,17 @@ class Track:
         keys = self.times
         t = np.clip(np.asarray(times, dtype=float), keys[0], keys[-1])
         if len(keys) == 1:
-            only = self.values[0, 1] if self.between is Between.CUBICSPLINE else self.values[0]
+            only = (
+                self.values[0, 1] if self.between is Interpolation.CUBICSPLINE else self.values[0]
+            )
             return self._sound(np.tile(only, (len(t), 1)))
-        if self.between is Between.STEP:
+        if self.between is Interpolation.STEP:
             return self._sound(self.values[np.searchsorted(keys, t, side="right") - 1])
-        if self.between is Between.CUBICSPLINE:
+        if self.between is Interpolation.CUBICSPLINE:
             return self._sound(along_cubics(keys, self.values, t))
         if self.channel is Channel.ROTATION:
             k, s = _between_keys(keys, t)
-            return turns_between(self.values[k], self.values[k + 1], s)
+            return slerp(self.values[k], self.values[k + 1], s)
         return np.stack([np.interp(t, keys, each) for each in self.values.T], axis=1)
 
     def _sound(self, values: Floats) -> Floats:

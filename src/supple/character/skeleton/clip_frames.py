@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from supple.character.rigs.skeleton import SkeletonRig
-from supple.character.skeleton.clip import Between, Clip
-from supple.character.skeleton.travel import Travel
+from supple.character.skeleton.clip import Clip, Interpolation
+from supple.character.skeleton.root_motion import RootMotion
 from supple.core.checks import number
 from supple.core.errors import InputError
 from supple.core.types import Bools, Floats
@@ -56,7 +56,7 @@ def jump_times(clip: Clip) -> Floats:
     """When values that stay from key to key become others, (J,) [s], after they stayed for long."""
     found = [np.empty(0)]
     for track in clip.tracks:
-        if track.between is Between.STEP:
+        if track.between is Interpolation.STEP:
             other = (np.diff(track.values, axis=0) != 0).any(axis=1)
             times = track.times[1:][other]
             found.append(times[np.diff(times, prepend=track.times[0]) >= _HOLD])
@@ -89,12 +89,12 @@ def _few_enough(clip: Clip, frames: float) -> float:
 class Loop:
     """Whether a clip ``closes``, and how long a round takes, ``period`` [s].
 
-    ``travel`` is how far a round carries the character, which begins the next from there.
+    ``root_motion`` is how far a round carries the character, which begins the next from there.
     """
 
     closes: bool
     period: float
-    travel: Travel = field(default_factory=Travel)
+    root_motion: RootMotion = field(default_factory=RootMotion)
 
     @classmethod
     def of(cls, rig: SkeletonRig, clip: Clip, closes: bool | None = None) -> Loop:
@@ -115,14 +115,14 @@ class Loop:
         here = cls(True, _period(clip, times, gap, step))
         if gap <= _NEAR * step and (closes or moved > 0):
             return here
-        travel = Travel.between(x[0], x[-1])
-        back = [travel.times(-share) for share in (times - times[0]) / (times[-1] - times[0])]
+        root_motion = RootMotion.between(x[0], x[-1])
+        back = [root_motion.times(-share) for share in (times - times[0]) / (times[-1] - times[0])]
         x = np.stack([part.moved(places) for part, places in zip(back, x, strict=True)])
         gap, step, moved = _gap_and_steps(x, jumps)
         still = _STILL * np.ptp(x[0], axis=0).max()
         if gap <= max(still, _NEAR * step) and (closes or moved > still):
             period = _period(clip, times, gap, max(still, step))
-            return cls(True, period, travel.times(period / clip.duration))
+            return cls(True, period, root_motion.times(period / clip.duration))
         return here if closes else cls(False, clip.duration)
 
 

@@ -9,7 +9,7 @@ from supple.core.types import Floats
 _ALIKE = 1e-12  # 1 − cos of half the angle: turns so near that a straight line is as good
 
 
-def turn_matrices(turns: Floats) -> Floats:
+def quaternion_matrices(turns: Floats) -> Floats:
     """Matrices (…, 3, 3) of turns (…, 4) of any length."""
     unit = turns / np.linalg.norm(turns, axis=-1, keepdims=True)
     x, y, z, w = np.moveaxis(unit, -1, 0)
@@ -21,7 +21,7 @@ def turn_matrices(turns: Floats) -> Floats:
     return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
 
 
-def turns_between(start: Floats, end: Floats, share: Floats) -> Floats:
+def slerp(start: Floats, end: Floats, share: Floats) -> Floats:
     """On the way from a turn to another, (…, 4): about one axis, the short way round.
 
     ``start`` and ``end`` are (…, 4), of any length; ``share`` (…,) is 0 at the first and 1 at the

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple.character.skeleton.quaternions import turn_matrices, turns_between
-from supple.contact.obstacles.turns import rotation_matrix
+from supple.character.skeleton.quaternions import quaternion_matrices, slerp
+from supple.contact.obstacles.rotations import rotation_matrix
 from supple.core.checks import instance
 from supple.core.errors import InputError
 from supple.core.types import Floats, Ints
@@ -38,7 +38,7 @@ class RigPose:
     def matrices(self) -> Floats:
         """From the frame of each joint to that of its parent, (…, j, 4, 4)."""
         local = np.zeros((*self.translations.shape[:-1], 4, 4))
-        local[..., :3, :3] = turn_matrices(self.rotations) * self.scales[..., None, :]
+        local[..., :3, :3] = quaternion_matrices(self.rotations) * self.scales[..., None, :]
         local[..., :3, 3] = self.translations
         local[..., 3, 3] = 1.0
         return local
@@ -51,7 +51,7 @@ class RigPose:
         t = np.asarray(share, dtype=float)[..., None, None]
         return RigPose(
             (1 - t) * self.translations + t * other.translations,
-            turns_between(self.rotations, other.rotations, t[..., 0]),
+            slerp(self.rotations, other.rotations, t[..., 0]),
             (1 - t) * self.scales + t * other.scales,
             (1 - t[..., 0]) * self.weights + t[..., 0] * other.weights,
         )

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supple._kernels.character.full_pose import balance
-from supple._kernels.linear_algebra.turning import follow
+from supple._kernels.linear_algebra.node_rotations import update_rotations
 from supple.bodies.solid import Body
-from supple.character.runtime.rig import Follower
+from supple.character.runtime.rig import RigSampler
 from supple.character.tissue.posed_cells import PosedCells
 from supple.character.tissue.tet_rig import TetRig
 from supple.core.checks import instance, number, numbers, vector
@@ -65,7 +65,7 @@ class FullPoseSimulation:
         n, k = body.n_vertices, len(self._vertices)
         self._masses = body.mass_times(np.ones((n, 3)))[self._vertices, 0].copy()
         self._weight = self._masses[:, None] * vector("gravity", gravity)
-        self._follower = Follower(tet_rig, self._vertices)
+        self._follower = RigSampler(tet_rig, self._vertices)
         self._linear = _chosen(self._newton.linear, self._cells.free).bind(
             self._cells.pattern, self._cells.free
         )
@@ -158,7 +158,7 @@ class FullPoseSimulation:
 
         def frames() -> Floats:
             pattern = self._cells.pattern
-            follow(pattern.indptr, pattern.cols, self._rest_shape, x + u, self._turns)
+            update_rotations(pattern.indptr, pattern.cols, self._rest_shape, x + u, self._turns)
             return self._turns
 
         rest = self._rest.copy()

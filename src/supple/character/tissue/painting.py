@@ -13,7 +13,7 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from supple.character.skeleton.character import Character
-from supple.character.tissue.pieces import facing_cells, pieces
+from supple.character.tissue.components import adjacent_cells, pieces
 from supple.core.checks import number
 from supple.core.errors import InputError
 from supple.core.types import Floats, Ints
@@ -128,7 +128,7 @@ def _laplacian(mesh: TetMesh) -> Any:
     """L with Eᵀ L E = Σ (E_a − E_b)² (V_a + V_b) / 2V̄ over the faces between cells a and b."""
     from scipy.sparse import csgraph  # slow to import
 
-    a, b = facing_cells(mesh).T
+    a, b = adjacent_cells(mesh).T
     weights = 0.5 * (mesh.volumes[a] + mesh.volumes[b]) / mesh.volumes.mean()
     graph = sparse.coo_array((weights, (a, b)), shape=(mesh.n_cells,) * 2)
     return csgraph.laplacian((graph + graph.T).tocsr())

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from supple.character.rigs.base import PoseRig
 from supple.character.skeleton.bones import Bones, as_segments
-from supple.character.tissue.holding import on_bones, with_loose_pieces
+from supple.character.tissue.bone_supports import on_bones, with_loose_components
 from supple.contact.obstacles.triangle_tree import TriangleTree
 from supple.core.checks import instance, number, vertex_indices, whole_number
 from supple.core.errors import InputError, MeshError, MissingExtra
@@ -77,7 +77,7 @@ class Volume:
                 "(k, 2, 3) or points (k, 3) inside it, or fixed=, its vertices that follow the rig"
             )
         too_few = not found.all()
-        found, notes = with_loose_pieces(self.mesh, found, crossed)
+        found, notes = with_loose_components(self.mesh, found, crossed)
         if found.all() and too_few and notes:
             raise InputError(
                 "too little is fixed for the body to hang on: no piece of it has three fixed "

@@ -130,8 +130,8 @@ def _of_region(
         (scale / norms)[:, None, None] * derivatives,
     ]
     if driven is not None:
-        answers = rest.answers(driven)
-        shapes.append(answers / np.sqrt(np.linalg.norm(_gram(body, answers), 2)))
+        static_responses = rest.static_responses(driven)
+        shapes.append(static_responses / np.sqrt(np.linalg.norm(_gram(body, static_responses), 2)))
     return mass_pca(body, np.concatenate(shapes), size).vectors
 
 

@@ -18,19 +18,19 @@ from supple.character.tissue.fitting import fitted
 from supple.character.tissue.regions import Regions
 from supple.character.tissue.tet_rig import TetRig
 from supple.character.tissue.volume import Volume
+from supple.character.training.cached_parts import (
+    cached_bases,
+    cached_cubature,
+    cached_fitting,
+    cached_numbers,
+    fingerprint,
+)
+from supple.character.training.clip_accelerations import clip_accelerations
+from supple.character.training.compliance_alignment import compliance_aligned
 from supple.character.training.contact import PoseContact
 from supple.character.training.cubature import PoseCubature
-from supple.character.training.driving import driving_accelerations
-from supple.character.training.finished_parts import (
-    kept_bases,
-    kept_cubature,
-    kept_fitting,
-    kept_numbers,
-    told_by,
-)
-from supple.character.training.halfway import halfway_excess, warn_of
 from supple.character.training.inertia import InertialCubature
-from supple.character.training.matching import matched
+from supple.character.training.midpoint import midpoint_frequency_error, warn_of
 from supple.character.training.pose_adding import needed_poses, only
 from supple.character.training.pose_choice import mean_angle
 from supple.character.training.preparing import (
@@ -123,9 +123,9 @@ def pose_space_model(
     plain = TetRig.of(rig, space.mesh)
     mesh, skin = space.mesh, space.skin
     made_of = parts.sum_of(
-        lambda: (told_by(rig, known), mesh.vertices, mesh.cells, skin.cells, skin.weights)
+        lambda: (fingerprint(rig, known), mesh.vertices, mesh.cells, skin.cells, skin.weights)
     )
-    follows = kept_fitting(
+    tet_rig = cached_fitting(
         parts, plain, made_of, lambda: fitted(plain, known, skin=skin, progress=progress)
     )
     young = _young(body, stiffness, len(known))
@@ -135,25 +135,25 @@ def pose_space_model(
         "regions": region_functions_of(rig, mesh, regions),
         "contact": contact,
         "young": young,
-        "driven": driving_accelerations(follows, body.mass.diagonal()[::3]) if driven else None,
+        "driven": clip_accelerations(tet_rig, body.mass.diagonal()[::3]) if driven else None,
     }
     made_of = parts.sum_of(
-        lambda: (made_of, follows.corrections, body.material, space.fixed, options)
+        lambda: (made_of, tet_rig.corrections, body.material, space.fixed, options)
     )
-    bases = kept_bases(
-        parts, made_of, lambda: pose_bases(body, follows, known, progress=progress, **options)
+    bases = cached_bases(
+        parts, made_of, lambda: pose_bases(body, tet_rig, known, progress=progress, **options)
     )
     missing: list[float] = []
     if max_angle is not None:
         needed = needed_poses(
-            follows,
+            tet_rig,
             known,
             bases,
             max_angle=np.deg2rad(max_angle),
             most=int(poses) if isinstance(poses, int | np.integer) else len(known),
             progress=progress,
         )
-        follows, bases = only(follows, known, bases, needed.which)
+        tet_rig, bases = only(tet_rig, known, bases, needed.which)
         known, young = known[needed.which], young[needed.which]
         contact = contact if isinstance(contact, bool) else [contact[k] for k in needed.which]
         missing = np.rad2deg(needed.angles).tolist()
@@ -161,21 +161,23 @@ def pose_space_model(
         softer = (2 * np.pi * frequency) ** 2 / bases.squares[0, 0]
         young, bases = softer * young, replace(bases, squares=softer * bases.squares)
     r = bases.bases.shape[-1]
-    training = PoseTraining(body, follows, known, bases, young, samples, seed, progress)
+    training = PoseTraining(body, tet_rig, known, bases, young, samples, seed, progress)
     if len(known) > 1:
         made_of = parts.sum_of(lambda: (made_of, bases.bases, young))
-        bases = kept_bases(parts, made_of, lambda: matched(training), name="matched bases")
+        bases = cached_bases(
+            parts, made_of, lambda: compliance_aligned(training), name="matched bases"
+        )
         training = replace(training, bases=bases)
-    excess = kept_numbers(
+    excess = cached_numbers(
         parts,
         "between poses",
         (made_of, bases.bases),
-        lambda: halfway_excess(training, options["regions"], contact),
+        lambda: midpoint_frequency_error(training, options["regions"], contact),
     )
     warn_of(excess, bases.alignment.parents.tolist())
     made_of = parts.sum_of(lambda: (made_of, bases.bases, young, samples, seed, tolerance))
     of_cells = max(_LEAST_CELLS, _CELLS_A_COORDINATE * r) if cells is None else cells
-    elastic, elastic_errors = kept_cubature(
+    elastic, elastic_errors = cached_cubature(
         parts,
         "elastic cubature",
         PoseCubature,
@@ -183,7 +185,7 @@ def pose_space_model(
         lambda: training.elastic(of_cells, tolerance),
     )
     of_vertices = max(_LEAST_VERTICES, _VERTICES_A_COORDINATE * r) if vertices is None else vertices
-    inertial, inertial_errors = kept_cubature(
+    inertial, inertial_errors = cached_cubature(
         parts,
         "inertial cubature",
         InertialCubature,
@@ -199,7 +201,7 @@ def pose_space_model(
         "notes": list(space.notes),
         "seconds": parts.seconds,
     }
-    return _model(follows, known, bases, body, young, elastic, inertial, space, measured)
+    return _model(tet_rig, known, bases, body, young, elastic, inertial, space, measured)
 
 
 def _young(body: Body, stiffness: ArrayLike | None, poses: int) -> Floats:
@@ -216,7 +218,7 @@ def _young(body: Body, stiffness: ArrayLike | None, poses: int) -> Floats:
 
 
 def _model(
-    follows: TetRig,
+    tet_rig: TetRig,
     poses: Floats,
     bases: PoseBases,
     body: Body,
@@ -229,7 +231,7 @@ def _model(
     material = body.parts[0].material
     at = [replace(material, young=each).lame(elastic.cells) for each in young]
     return PoseSpaceModel(
-        tet_rig=follows,
+        tet_rig=tet_rig,
         poses=poses,
         weights=bases.weights,
         material=type(material),

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from supple.character.model.weights import PoseWeights
-from supple.character.training.samples import Between
+from supple.character.training.samples import InterpolatedPose
 from supple.character.training.sparse_samples import SparseSamples
-from supple.character.training.stiffness_gaps import StiffnessGaps
+from supple.character.training.stiffness_corrections import StiffnessCorrections
 from supple.core.checks import number, whole_number
 from supple.core.types import Floats, Ints, Progress
 from supple.reduction.cubature.selection import DenseSamples, select, weights_of
@@ -33,7 +33,7 @@ class PoseCubature:
     """(c,)"""
     weights: Floats
     """v_i ≥ 0 in each pose, (m, c)."""
-    gaps: StiffnessGaps
+    gaps: StiffnessCorrections
     training_errors: Floats
     """RMS over samples and regions of the relative error of f̃ in each pose, (m,)."""
 
@@ -41,12 +41,12 @@ class PoseCubature:
         """v(p) = Σ_i w_i(p) v_i in a pose with weights w (m,), (c,) (Eq. 20)."""
         return w @ self.weights
 
-    def forces(self, at: Between, q: Floats) -> Floats:
+    def forces(self, at: InterpolatedPose, q: Floats) -> Floats:
         """f̃ in samples q (T, r) of a pose, (T, r)."""
         gap = self.gaps.at(at.features, at.upsilon)
         return at.rest.cubature_forces(q, self.cells, self.at(at.w)) + q @ gap
 
-    def error(self, at: Between, q: Floats) -> float:
+    def error(self, at: InterpolatedPose, q: Floats) -> float:
         """RMS over samples q (T, r) of the relative error of f̃, all modes equally stiff."""
         balance = at.rest.balance.T
         return relative_error(self.forces(at, q) @ balance, at.rest.forces(q) @ balance)
@@ -60,9 +60,9 @@ def relative_error(found: Floats, exact: Floats, least: float = 0.0) -> float:
 
 
 def train_pose_cubature(
-    poses: Sequence[Between],
-    between: Sequence[Between] = (),
-    more: Sequence[Between] = (),
+    poses: Sequence[InterpolatedPose],
+    between: Sequence[InterpolatedPose] = (),
+    more: Sequence[InterpolatedPose] = (),
     *,
     size: int,
     tolerance: float = 0.0,
@@ -87,15 +87,15 @@ def train_pose_cubature(
     rng = np.random.default_rng(whole_number("seed", seed, at_least=0))
     every = [*poses, *between]
     pool = _pool(every, samples + (samples + 1) // 2, rng)
-    lessons, drawn = [], []
+    training_sets, drawn = [], []
     for k, at in enumerate(every):
         even = at.rest.balanced()
         drawn.append(even.draw(samples, rng, amplitude))
-        lessons.append(even.samples(drawn[-1], pool))
+        training_sets.append(even.samples(drawn[-1], pool))
         if progress is not None:
             progress(k + 1, len(every), "poses, forces of cells")
     selected = select(  # Eq. 17, but with weights for each pose
-        [[lesson] for lesson in lessons],
+        [[training_set] for training_set in training_sets],
         most=most,
         tolerance=tolerance,
         step=max(1, most // _BATCHES),
@@ -104,7 +104,7 @@ def train_pose_cubature(
     )
     chosen = np.sort(selected.chosen)
     w = np.array([at.w for at in every])
-    weights = _coupled([_some(lesson, chosen) for lesson in lessons], w)
+    weights = _coupled([_some(training_set, chosen) for training_set in training_sets], w)
     used = weights.any(axis=0)
     chosen, weights = chosen[used], np.ascontiguousarray(weights[:, used])
     cells = pool[chosen]
@@ -115,7 +115,7 @@ def train_pose_cubature(
     return found
 
 
-def _pool(poses: Sequence[Between], rows: int, rng: np.random.Generator) -> Ints:
+def _pool(poses: Sequence[InterpolatedPose], rows: int, rng: np.random.Generator) -> Ints:
     """Cells to choose from: all that feel a column, or as many as there is memory for, (c,)."""
     first = poses[0].rest
     felt = first.groups.numbers(first.body.mesh.n_cells)
@@ -129,30 +129,30 @@ def _some(samples: SparseSamples, chosen: Ints) -> DenseSamples:
     return DenseSamples(samples.count, samples.columns(chosen), samples.whole)
 
 
-def _gaps(poses: list[Between], cells: Ints, weights: Floats) -> StiffnessGaps:
+def _gaps(poses: list[InterpolatedPose], cells: Ints, weights: Floats) -> StiffnessCorrections:
     """Of cells (c,) with weights (m, c), known in all of the poses that differ."""
     features = np.array([at.features for at in poses])
     apart = np.linalg.norm(features[:, None] - features, axis=2)
     same = np.tril(apart <= _SAME * apart.max(), -1).any(axis=1)
     kept = [at for at, again in zip(poses, same, strict=True) if not again]
     found = [at.rest.gap(cells, at.w @ weights) / np.outer(at.upsilon, at.upsilon) for at in kept]
-    return StiffnessGaps(PoseWeights.of(features[~same]), np.array(found))
+    return StiffnessCorrections(PoseWeights.of(features[~same]), np.array(found))
 
 
-def _coupled(lessons: list[DenseSamples], w: Floats) -> Floats:
+def _coupled(training_sets: list[DenseSamples], w: Floats) -> Floats:
     """v_i ≥ 0 (m, c) that fit best where lesson k has the weights Σ_i w_ki v_i (Eqs. 19, 20).
 
     Pose after pose is fitted while the others stay, until all agree.
     """
     m = w.shape[1]
-    every = np.arange(len(lessons[0].of_terms))
-    v = np.array([weights_of([lesson], every)[0] for lesson in lessons[:m]])
-    for _ in range(_SWEEPS if len(lessons) > m else 0):
+    every = np.arange(len(training_sets[0].of_terms))
+    v = np.array([weights_of([training_set], every)[0] for training_set in training_sets[:m]])
+    for _ in range(_SWEEPS if len(training_sets) > m else 0):
         for i in range(m):
             v[i] = 0.0
             parts = [
                 DenseSamples(x.count, share[i] * x.of_terms, x.whole - (share @ v) @ x.of_terms)
-                for x, share in zip(lessons, w, strict=True)
+                for x, share in zip(training_sets, w, strict=True)
                 if share[i] != 0
             ]
             v[i] = weights_of(parts, every)[0]

@@ -72,20 +72,20 @@ def rigid_accelerations(x: Floats, masses: Floats) -> Floats:
 
 
 def perturbed_accelerations(
-    follows: TetRig, pose: Floats, count: int, rng: np.random.Generator
+    tet_rig: TetRig, pose: Floats, count: int, rng: np.random.Generator
 ) -> Floats:
     """Second differences (count, n, 3) [m] of a rig that trembles around a pose."""
     fields = []
     for size, some in zip(_SIZES, np.array_split(np.arange(count), len(_SIZES)), strict=True):
         if len(some):
-            frames = [follows.rig.perturbed(pose, rng, size) for _ in range(len(some) + 2)]
-            x = np.array([follows.vertices(frame) for frame in frames])
+            frames = [tet_rig.rig.perturbed(pose, rng, size) for _ in range(len(some) + 2)]
+            x = np.array([tet_rig.vertices(frame) for frame in frames])
             fields.append(x[:-2] - 2 * x[1:-1] + x[2:])
     return np.concatenate(fields)
 
 
 def train_inertial_cubature(
-    follows: TetRig,
+    tet_rig: TetRig,
     poses: Sequence[tuple[Floats, RestPose]],
     groups: ColumnGroups,
     *,
@@ -105,21 +105,21 @@ def train_inertial_cubature(
     number("tolerance", tolerance, at_least=0.0, below=1.0)
     whole_number("samples", samples, at_least=1)
     rng = np.random.default_rng(whole_number("seed", seed, at_least=0))
-    felt = groups.numbers(len(follows.mesh.vertices))
+    felt = groups.numbers(len(tet_rig.mesh.vertices))
     pool = rng.permutation(np.flatnonzero(felt))
     needed = np.cumsum(felt[pool]) * (2 * samples + 12) * len(poses)
     pool = np.sort(pool[: max(1, int(np.searchsorted(needed, _POOL)))])
-    lessons = []
+    training_sets = []
     for k, (pose, rest) in enumerate(poses):
-        trembling = perturbed_accelerations(follows, pose, samples, rng)
+        trembling = perturbed_accelerations(tet_rig, pose, samples, rng)
         moving = rigid_accelerations(rest.body.mesh.vertices, rest.masses)
         turning = np.tensordot(rng.normal(size=(samples, 9)), moving[3:], axes=1)
         every = np.concatenate([moving, turning, trembling])
-        lessons.append(_samples(rest.balanced(), groups, pool, every))
+        training_sets.append(_samples(rest.balanced(), groups, pool, every))
         if progress is not None:
             progress(k + 1, len(poses), "poses, inertial forces")
     found = select(
-        [lessons],
+        [training_sets],
         most=most,
         tolerance=tolerance,
         step=max(1, most // _BATCHES),

@@ -195,7 +195,7 @@ class ConstrainedRest:
         z = self.solve(-(self._Zt @ forces[:, self._where].T))
         return self._weighted(self._spread(z))
 
-    def answers(self, accelerations: Floats) -> Floats:
+    def static_responses(self, accelerations: Floats) -> Floats:
         """W 𝒵 y at which the body rests under accelerations (k, n, 3) [m/s²], (k, n, 3) [m]."""
         forces = mass_times(self.body, accelerations).reshape(len(accelerations), -1)
         # (𝒵ᵀK𝒵) y = 𝒵ᵀ W M a

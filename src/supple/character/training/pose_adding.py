@@ -26,7 +26,7 @@ class NeededPoses:
 
 
 def needed_poses(
-    follows: TetRig,
+    tet_rig: TetRig,
     poses: Floats,
     bases: PoseBases,
     *,
@@ -48,9 +48,9 @@ def needed_poses(
             break
         known = np.array(chosen)
         missing = missing_pose(
-            follows.rig,
+            tet_rig.rig,
             poses[known],
-            only(follows, poses, bases, known)[1].bases,
+            only(tet_rig, poses, bases, known)[1].bases,
             poses[others],
             lambda pose: own[pose.tobytes()],
             bases.masses,
@@ -63,20 +63,20 @@ def needed_poses(
     return NeededPoses(np.array(chosen), np.array(angles))
 
 
-def only(follows: TetRig, poses: Floats, bases: PoseBases, which: Ints) -> tuple[TetRig, PoseBases]:
+def only(tet_rig: TetRig, poses: Floats, bases: PoseBases, which: Ints) -> tuple[TetRig, PoseBases]:
     """The tet rig and the bases of some of the poses (m, d), as if there were no others."""
-    rig = follows.rig
+    rig = tet_rig.rig
     features = np.array([rig.features(poses[k]) for k in which])
     weights = PoseWeights.of(features)
-    places = np.array([follows.vertices(poses[k]) for k in which])
-    found = [follows.frames(poses[k]) for k in which]
+    places = np.array([tet_rig.vertices(poses[k]) for k in which])
+    found = [tet_rig.frames(poses[k]) for k in which]
     frames = None if found[0] is None else np.array(found)
     world = bases.bases[which] if frames is None else frames @ bases.bases[which]
     alignment = aligned(
-        world, places, follows.mesh.cells, bases.masses, features, bases.regions, frames
+        world, places, tet_rig.mesh.cells, bases.masses, features, bases.regions, frames
     )
-    if follows.corrections is not None:
-        follows = follows.corrected(weights, follows.corrections[which])
-    return follows, replace(
+    if tet_rig.corrections is not None:
+        tet_rig = tet_rig.corrected(weights, tet_rig.corrections[which])
+    return tet_rig, replace(
         bases, weights=weights, alignment=alignment, squares=bases.squares[which]
     )

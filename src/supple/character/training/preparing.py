@@ -13,7 +13,7 @@ from supple.character.skeleton.whole_skeleton import held_by_skeleton
 from supple.character.tissue.regions import Regions, local_regions
 from supple.character.tissue.skeleton_regions import regions_from_skeleton
 from supple.character.tissue.volume import Volume, character_volume
-from supple.character.training.finished_parts import kept_volume
+from supple.character.training.cached_parts import cached_volume
 from supple.character.training.pose_choice import candidates_of, choose_poses
 from supple.core.checkpoint import Checkpoint
 from supple.core.checks import instance, numbers, vertex_indices, whole_number
@@ -42,7 +42,7 @@ def soft_volume(
                 f"a {type(rig).__name__} does not tell where its bones are; give "
                 "volume=character_volume(rig).held(segments), or a tet mesh and fixed="
             )
-        made = kept_volume(parts, rig, {}, lambda: character_volume(rig, progress=progress))
+        made = cached_volume(parts, rig, {}, lambda: character_volume(rig, progress=progress))
         volume = held_by_skeleton(made, skeleton.character, fixed=fixed)
     elif isinstance(given, TetMesh):
         if fixed is None:

@@ -237,7 +237,7 @@ class RestPose:
                 yield cells[a : a + step], columns
 
 
-class Between(NamedTuple):
+class InterpolatedPose(NamedTuple):
     """A pose with its rest shape, and how it is made of the m that have a basis."""
 
     rest: RestPose

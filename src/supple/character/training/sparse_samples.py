@@ -83,7 +83,7 @@ class SparseSamples:
             forces /= sizes[:, columns].astype(np.float32)
         return cls((whole / sizes).reshape(-1), tuple(parts), terms, count, len(whole))
 
-    def likeness(self, residual: Floats) -> Floats:
+    def correlations(self, residual: Floats) -> Floats:
         rows = residual.reshape(self.samples, -1).astype(np.float32)
         found = np.zeros(self.terms)
         for place, columns, forces in self.parts:

@@ -23,7 +23,7 @@ from supple.character.training.inertia import (
     rigid_accelerations,
     train_inertial_cubature,
 )
-from supple.character.training.samples import Between, RestPose
+from supple.character.training.samples import InterpolatedPose, RestPose
 from supple.character.training.sparse_samples import ColumnGroups
 from supple.core.types import Bools, Floats, Progress
 from supple.mesh import TetMesh
@@ -46,7 +46,7 @@ class PoseTraining:
 
     body: Body
     """In the neutral pose, with one material."""
-    follows: TetRig
+    tet_rig: TetRig
     poses: Floats
     """(m, d)"""
     bases: PoseBases
@@ -70,13 +70,13 @@ class PoseTraining:
 
     def in_the_world(self, U: Floats, pose: Floats) -> Floats:
         """Columns (n, 3, r) of the neutral frames as shapes in a pose, (r, n, 3)."""
-        frames = self.follows.frames(pose)
+        frames = self.tet_rig.frames(pose)
         return np.ascontiguousarray((U if frames is None else frames @ U).transpose(2, 0, 1))
 
     def body_at(self, pose: Floats) -> Body:
         """The body at rest in a pose; cells that are inside out, which do not count, are turned
         round."""
-        x, w = self.follows.vertices(pose), self.weights(pose)
+        x, w = self.tet_rig.vertices(pose), self.weights(pose)
         young = np.clip(w @ self.young, self.young.min(axis=0), self.young.max(axis=0))  # Eq. 36
         cells = self.body.mesh.cells
         inverted = TetMesh.inverted(x, cells)
@@ -93,17 +93,17 @@ class PoseTraining:
 
     def weights(self, pose: Floats) -> Floats:
         """w(p), (m,)."""
-        return self.bases.weights(self.follows.rig.features(pose))
+        return self.bases.weights(self.tet_rig.rig.features(pose))
 
-    def interpolated(self, pose: Floats, rest: RestPose | None = None) -> Between:
+    def interpolated(self, pose: Floats, rest: RestPose | None = None) -> InterpolatedPose:
         """A pose with its rest shape and how it is made of those that have a model."""
         w = self.weights(pose)
-        features = self.follows.rig.features(pose)
-        return Between(rest or self.rest(pose), features, w, self.bases.at(w)[0])
+        features = self.tet_rig.rig.features(pose)
+        return InterpolatedPose(rest or self.rest(pose), features, w, self.bases.at(w)[0])
 
     def between(self, share: float) -> list[Floats]:
         """Poses between each pose and the one that it was aligned to."""
-        rig, parents = self.follows.rig, pose_tree(self.bases.weights.features)
+        rig, parents = self.tet_rig.rig, pose_tree(self.bases.weights.features)
         return [
             rig.between(self.poses[parent], pose, share)
             for pose, parent in zip(self.poses, parents, strict=True)
@@ -138,7 +138,7 @@ class PoseTraining:
         Their forces have no meaning there; they do not count in any pose.
         """
         ways = [pose for k in range(1, _LOOKS) for pose in self.between(k / _LOOKS)]
-        return ~sound_cells(self.follows, np.array([*self.poses, *ways]), least=_FLATTEST)
+        return ~sound_cells(self.tet_rig, np.array([*self.poses, *ways]), least=_FLATTEST)
 
     @cached_property
     def vertex_groups(self) -> ColumnGroups:
@@ -191,7 +191,7 @@ class PoseTraining:
         at = [*zip(self.poses, self.at_poses, strict=True), *self.at_between]
         cubature, seconds = _timed(
             lambda: train_inertial_cubature(
-                self.follows,
+                self.tet_rig,
                 at,
                 self.vertex_groups,
                 size=size,
@@ -218,7 +218,7 @@ class PoseTraining:
         """Accelerations (T, n, 3) of vertices in a pose, by kind."""
         rigid = rigid_accelerations(rest.body.mesh.vertices, rest.masses)
         return {
-            "trembling": perturbed_accelerations(self.follows, pose, 10, rng),
+            "trembling": perturbed_accelerations(self.tet_rig, pose, 10, rng),
             "moving": rigid[:3],
             "turning": np.einsum("tk,knj->tnj", rng.normal(size=(10, 9)), rigid[3:]),
         }

@@ -43,7 +43,7 @@ class AnimatedMesh(Obstacle):
     positions: ArrayLike
     margin: float = 0.0
     _surface: Surface = field(init=False, repr=False)
-    _kept: Ints = field(init=False, repr=False)
+    _kept_vertices: Ints = field(init=False, repr=False)
     _arrangement: tuple[Ints, Ints] = field(init=False, repr=False)
     _closed: bool = field(init=False, repr=False)
     _rates: Floats = field(init=False, repr=False)
@@ -70,7 +70,7 @@ class AnimatedMesh(Obstacle):
             "times": times,
             "positions": positions,
             "_surface": joined,
-            "_kept": kept,
+            "_kept_vertices": kept,
             "_arrangement": halved(joined),
             "_closed": whole.is_closed,
             "_rates": np.gradient(positions, times, axis=0),
@@ -118,12 +118,12 @@ class AnimatedMesh(Obstacle):
         distance, normal, nearest = self._moment(float(time)).tree.nearest(x, ANYWHERE)
         triangles = self._surface.triangles[self._arrangement[0][nearest]]
         place = x - distance[:, None] * normal
-        corners = self.vertices_at(time)[0][self._kept][triangles]
+        corners = self.vertices_at(time)[0][self._kept_vertices][triangles]
         shares = _shares(corners, place)
         off = np.einsum("kai,ki->ka", _frames(corners), x - place)
 
         def at(now: float) -> Floats:
-            there = self.vertices_at(now)[0][self._kept][triangles]
+            there = self.vertices_at(now)[0][self._kept_vertices][triangles]
             tied = shares[..., None] * there + off[..., None] * _frames(there)
             total: Floats = tied.sum(axis=1)
             return total
@@ -139,7 +139,7 @@ class AnimatedMesh(Obstacle):
         found = self._moments.get(time)
         if found is None:
             order, starts = self._arrangement
-            x, v = (field[self._kept] for field in self.vertices_at(time))
+            x, v = (field[self._kept_vertices] for field in self.vertices_at(time))
             surface = Surface(x, self._surface.triangles)
             tree = TriangleTree.arranged(surface, order, starts, closed=self._closed)
             found = _Moment(tree, v[self._surface.triangles[order]])

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supple.contact.obstacles.base import Obstacle, unit
-from supple.contact.obstacles.turns import rotation_matrix
+from supple.contact.obstacles.rotations import rotation_matrix
 from supple.core.checks import vector
 from supple.core.errors import InputError
 from supple.core.types import Floats

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from supple._kernels.contact.obstacles import field_distances, field_heights
 from supple.contact.obstacles.base import Obstacle
 from supple.contact.obstacles.plane import sheet_triangles
-from supple.contact.obstacles.sharing import in_parts
+from supple.contact.obstacles.threading import in_parts
 from supple.core.checks import numbers, vector
 from supple.core.errors import InputError
 from supple.core.types import Floats

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple.contact.obstacles.turns import rotation_matrices, rotation_matrix
+from supple.contact.obstacles.rotations import rotation_matrices, rotation_matrix
 from supple.core.checks import number, numbers, vector
 from supple.core.errors import InputError
 from supple.core.types import Floats

@@ -23,7 +23,7 @@ from supple.design.ringdown.ringdown import (
     RingDown,
     RingDownMatch,
     compare_ring_downs,
-    first_swings,
+    first_cycles,
 )
 from supple.design.ringdown.trial import Experiment, Trial
 
@@ -139,7 +139,7 @@ class _Search:
         rings = [each.measured for each in experiments]
         self._t = np.linspace(0.0, seconds, _SAMPLES)
         self._wanted = np.array([ring.envelope(ring.start + self._t) for ring in rings])
-        starts = [first_swings(ring, seconds) for ring in rings]
+        starts = [first_cycles(ring, seconds) for ring in rings]
         w = np.array([2 * np.pi * ring.frequency for ring in starts])
         zeta = np.array([ring.ratio for ring in starts])
         # the damping is 2 ζ ω = level (1 − share) + level share (ω / ω₀)²

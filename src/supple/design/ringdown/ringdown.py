@@ -18,7 +18,7 @@ from supple.core.errors import InputError
 from supple.core.types import Floats
 from supple.design.ringdown.csv import read_columns
 from supple.design.ringdown.decay import Decay, decay_of
-from supple.design.ringdown.turns import turning_points
+from supple.design.ringdown.extrema import turning_points
 from supple.dynamics.motion import Motion
 
 
@@ -242,13 +242,13 @@ def compare_ring_downs(
     t = np.linspace(0.0, number("seconds", seconds, above=0, unit="s"), 301)
     ours, theirs = (ring.envelope(ring.start + t) for ring in (simulated, measured))
     return RingDownMatch(
-        first_swings(simulated, seconds).frequency / first_swings(measured, seconds).frequency - 1,
+        first_cycles(simulated, seconds).frequency / first_cycles(measured, seconds).frequency - 1,
         float(np.sqrt(np.mean((ours - theirs) ** 2) / np.mean(theirs**2))),
         float(np.sqrt(np.mean((ours / theirs - 1) ** 2))),
     )
 
 
-def first_swings(ring: RingDown, seconds: float) -> RingDown:
+def first_cycles(ring: RingDown, seconds: float) -> RingDown:
     """``ring.first(seconds)``, if that is long enough to be read."""
     turns = ring.turns[0]
     count = int(np.sum(turns <= ring.start + seconds - 0.1 / ring.frequency))

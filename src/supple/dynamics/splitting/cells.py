@@ -66,7 +66,7 @@ class CellTerms(GradientTerms):
             lambda cut: add_singular_values(F[cut], rate[cut], p, q, self._stretches_before[cut])
         )
 
-    def warm(self, z: Floats, s: Floats) -> None:
+    def warm_start(self, z: Floats, s: Floats) -> None:
         Z, S = z.reshape(self.by_point), s.reshape(self.by_point)
 
         def some(cut: slice) -> None:

@@ -51,8 +51,8 @@ class ClothTerms(BodyTerms):
         products = np.einsum("e,epi,epi->ep", self.weights, g[:, a], g[:, b])
         np.add.at(values, np.where(slots < 0, ~slots, slots), products)
 
-    def warm(self, z: Floats, s: Floats) -> None:
-        local_membrane.warm(z, *self._model(), self._stiffness, s)
+    def warm_start(self, z: Floats, s: Floats) -> None:
+        local_membrane.warm_start(z, *self._model(), self._stiffness, s)
 
     def minimise(self, s: Floats, z: Floats) -> None:
         local_membrane.minimise(s, *self._model(), self._stiffness, self.accuracy, z)

@@ -25,7 +25,7 @@ class ContactTerms(LocalTerms):
         contacts.pairs.limits = np.zeros(0)
 
     def gather(self, u: Floats, out: Floats) -> None:
-        self._contacts.face(self._stage, u)
+        self._contacts.update_planes(self._stage, u)
         out[:, :, 0] = u[self._contacts.pairs.vertex]
 
     def scatter(self, y: Floats, out: Floats) -> None:
@@ -34,12 +34,12 @@ class ContactTerms(LocalTerms):
     def add_matrix(self, values: Floats) -> None:
         np.add.at(values, self._diagonal, self.weights)
 
-    def warm(self, z: Floats, s: Floats) -> None:
-        s[:, :, 0] = z[:, :, 0] - self._contacts.recalled() / self.weights[:, None]
+    def warm_start(self, z: Floats, s: Floats) -> None:
+        s[:, :, 0] = z[:, :, 0] - self._contacts.warm_start_forces() / self.weights[:, None]
         self.minimise(s, z)
 
     def minimise(self, s: Floats, z: Floats) -> None:
-        z[:, :, 0] = self._contacts.held_out(np.ascontiguousarray(s[:, :, 0]))[0]
+        z[:, :, 0] = self._contacts.projected(np.ascontiguousarray(s[:, :, 0]))[0]
 
     def finish(self, s: Floats, z: Floats) -> None:
-        self._contacts.remember(self.weights[:, None] * (z - s)[:, :, 0])
+        self._contacts.store_forces(self.weights[:, None] * (z - s)[:, :, 0])

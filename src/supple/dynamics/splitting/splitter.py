@@ -49,7 +49,9 @@ class Splitter:
         found = [model.in_cells() for model in damping]
         there = [model for model in found if model is not None]
         self._dry = [
-            model for model in there if isinstance(model, BoundStretchPower) and model.is_dry
+            model
+            for model in there
+            if isinstance(model, BoundStretchPower) and model.is_rate_independent
         ]
         self._in_cells = [model for model in there if model not in self._dry]
         self._of_springs: list[BoundSpringStrainRate] = []
@@ -68,7 +70,7 @@ class Splitter:
             elif rest is not None:
                 self._outside.append((rest, where))
         self._matrices = 0
-        self._kept: tuple[tuple[float, ...], Floats, LowRank | None] | None = None
+        self._cache: tuple[tuple[float, ...], Floats, LowRank | None] | None = None
         self._terms: tuple[tuple[object, ...], list[BodyTerms]] | None = None
 
     def split(
@@ -171,8 +173,8 @@ class Splitter:
 
     def _outside_matrix(self, stage: Stage, u: Floats) -> tuple[Floats, LowRank | None]:
         """c_v ∂∇₂R/∂v of that damping where the stage starts, on the whole pattern."""
-        if self._kept is not None and self._kept[0] == _rounded(stage.c_v):
-            return self._kept[1:]
+        if self._cache is not None and self._cache[0] == _rounded(stage.c_v):
+            return self._cache[1:]
         shape, v = Shape(self._body, u, order=2), stage.velocity(u)
         blocks = np.zeros((self._pattern.n_blocks, 3, 3))
         factors = []
@@ -183,7 +185,7 @@ class Splitter:
             factors.append(model.low_rank(shape, v))
         low_rank = joined(factors, stage.c_v)
         constant = all(m.is_linear and not m.depends_on_shape for m, _ in self._outside)
-        self._kept = (_rounded(stage.c_v), blocks, low_rank) if constant else None
+        self._cache = (_rounded(stage.c_v), blocks, low_rank) if constant else None
         self._matrices += 1
         return blocks, low_rank
 

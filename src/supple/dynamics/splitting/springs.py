@@ -46,7 +46,7 @@ class SpringTerms(BodyTerms):
         rest = self._body.stretched(np.zeros_like(self._body.mesh.vertices))
         values += self._body.blocks(rest, self.weights, self.weights)[:, 0, 0]
 
-    def warm(self, z: Floats, s: Floats) -> None:
+    def warm_start(self, z: Floats, s: Floats) -> None:
         n, length = self._directions(z[:, :, 0])
         s[:, :, 0] = z[:, :, 0] + (self._pull(n, length) / self.weights)[:, None] * n
         self.minimise(s, z)

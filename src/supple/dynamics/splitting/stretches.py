@@ -36,7 +36,7 @@ class StretchTerms(GradientTerms):
     def _add(self, p: float, q: float, F: Floats, rate: Floats) -> None:
         self.share(lambda cut: add_stretches(F[cut], rate[cut], p, q, self._before[cut]))
 
-    def warm(self, z: Floats, s: Floats) -> None:
+    def warm_start(self, z: Floats, s: Floats) -> None:
         ratio = self._tension / self.stiffness[:, None, None, None]
         s[:] = z + ratio.reshape(self.shape)
         self.minimise(s, z)

@@ -12,7 +12,7 @@ import numpy as np
 import pygltflib as gl
 
 from supple.character.skeleton.character import Character
-from supple.character.skeleton.clip import Between, Channel, Clip, Track
+from supple.character.skeleton.clip import Channel, Clip, Interpolation, Track
 from supple.character.skeleton.skin import Skin
 from supple.core.checks import number
 from supple.core.errors import InputError, MeshError
@@ -220,8 +220,8 @@ class _Reader:
         of = self._morphs.first(target.node) if weighs else self._nodes.joint[target.node]
         times, values = self._arrays(sampler.input), self._arrays(sampler.output)
         try:
-            between = Between(sampler.interpolation or "LINEAR")
-            inner = (3,) if between is Between.CUBICSPLINE else ()
+            between = Interpolation(sampler.interpolation or "LINEAR")
+            inner = (3,) if between is Interpolation.CUBICSPLINE else ()
             return Track(of, what, times, values.reshape(len(times), *inner, -1), between)
         except ValueError as error:
             which = f"{target.path} of {self._nodes.name(target.node)!r}"

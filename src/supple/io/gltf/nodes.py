@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from supple.character.skeleton.quaternions import turn_matrices
+from supple.character.skeleton.quaternions import quaternion_matrices
 from supple.character.skeleton.rig import Rig, RigPose
 from supple.core.errors import MeshError
 from supple.core.types import Floats
@@ -90,7 +90,7 @@ class GltfNodes:
             return _by_rows(given)
         x, q, s = self._local[node]
         matrix = np.eye(4)
-        matrix[:3, :3], matrix[:3, 3] = turn_matrices(q) * s, x
+        matrix[:3, :3], matrix[:3, 3] = quaternion_matrices(q) * s, x
         return matrix
 
     def _parents_first(self) -> list[int]:

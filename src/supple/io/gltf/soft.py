@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from supple.character.runtime.soft_motion import SoftMotion
-from supple.character.skeleton.clip import Between, Channel, Track
+from supple.character.skeleton.clip import Channel, Interpolation, Track
 from supple.core.errors import InputError
 from supple.core.files import replacing
 from supple.core.types import Floats, Progress
@@ -107,7 +107,7 @@ class _Writer:
                     continue
                 if output is None:
                     output = self._document.add_scalars(self._shapes.weights[k].ravel())
-                _set_channel(animation, node, clock, output, Between.LINEAR)
+                _set_channel(animation, node, clock, output, Interpolation.LINEAR)
 
     # -- targets -----------------------------------------------------------------------
 
@@ -195,7 +195,7 @@ class _Writer:
         values = self._document.array(sampler["output"]).reshape(-1, before)
         wide = np.pad(values, ((0, 0), (0, count)))
         output = self._document.add_scalars(wide.ravel())
-        between = Between(sampler.get("interpolation", "LINEAR"))
+        between = Interpolation(sampler.get("interpolation", "LINEAR"))
         _set_channel(animation, node, sampler["input"], output, between)
 
     def _join(
@@ -208,7 +208,7 @@ class _Writer:
             still = entry.get("weights") or self._json["meshes"][entry["mesh"]]["weights"]
             own = Track(0, Channel.WEIGHTS, times[:1], np.array([still[:before]]))
         else:
-            between = Between(sampler.get("interpolation", "LINEAR"))
+            between = Interpolation(sampler.get("interpolation", "LINEAR"))
             keys, output = (self._document.array(sampler[name]) for name in ("input", "output"))
             own = weight_track(between, keys, output, before)
         both = joined(own, times, weights)
@@ -266,7 +266,7 @@ def _sampler(animation: dict[str, Any], node: int) -> dict[str, Any] | None:
 
 
 def _set_channel(
-    animation: dict[str, Any], node: int, times: int, output: int, between: Between
+    animation: dict[str, Any], node: int, times: int, output: int, between: Interpolation
 ) -> None:
     """Lets the weights of a node go through an accessor's values, instead of what was there."""
     target = {"node": node, "path": "weights"}

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from supple.character.skeleton.clip import Between, Channel, Track
+from supple.character.skeleton.clip import Channel, Interpolation, Track
 from supple.core.types import Floats
 
 _JUMP = 1e-5  # [s]: a jump takes as long; closer keys are one and the same to some programs
 
 
-def weight_track(between: Between, keys: Floats, output: Floats, count: int) -> Track:
+def weight_track(between: Interpolation, keys: Floats, output: Floats, count: int) -> Track:
     """The track of ``count`` weights that a sampler of a file has."""
-    inner = (3,) if between is Between.CUBICSPLINE else ()
+    inner = (3,) if between is Interpolation.CUBICSPLINE else ()
     values = np.asarray(output, dtype=float).reshape(len(keys), *inner, count)
     return Track(0, Channel.WEIGHTS, keys, values, between)
 
@@ -24,17 +24,17 @@ def joined(track: Track, times: Floats, weights: Floats) -> Track:
     motion goes straight from frame to frame, and a step has a key just before each jump.
     """
     keys = np.union1d(times, track.times)
-    if track.between is Between.STEP:
+    if track.between is Interpolation.STEP:
         keys = np.union1d(keys, _just_before(track.times[1:][np.diff(track.values, axis=0).any(1)]))
     soft = np.stack([np.interp(keys, times, each) for each in weights.T], axis=1)
     values = np.hstack([track.at(keys), soft])
-    if track.between is not Between.CUBICSPLINE or len(track.times) == 1:
+    if track.between is not Interpolation.CUBICSPLINE or len(track.times) == 1:
         return Track(0, Channel.WEIGHTS, keys, values)
     straight = np.diff(soft, axis=0) / np.diff(keys)[:, None]
     begins, ends = (np.hstack([slopes, straight]) for slopes in _slopes(track, keys))
     cubics = np.stack([np.zeros_like(values), values, np.zeros_like(values)], axis=1)
     cubics[:-1, 2], cubics[1:, 0] = begins, ends
-    return Track(0, Channel.WEIGHTS, keys, cubics, Between.CUBICSPLINE)
+    return Track(0, Channel.WEIGHTS, keys, cubics, Interpolation.CUBICSPLINE)
 
 
 def _just_before(times: Floats) -> Floats:

@@ -27,7 +27,7 @@ def run_colors(count: int) -> list[int]:
     return [_BEFORE, *(between[i % 3] for i in range(count - 2)), _NOW] if count > 1 else [_NOW]
 
 
-def wish_of(target: Unloading) -> str:
+def target_text(target: Unloading) -> str:
     """What a target asks for, in words."""
     if isinstance(target.residual, Wish):
         return str(target.residual)
@@ -134,7 +134,7 @@ def _decay(name: str, result: TargetResult, linear: TargetResult | None) -> Plot
         times = np.linspace(0, last, 240)
         return Curve(name, smooth(times), color, dashed, thin, places=times)
 
-    curves, says = [], f"Asked: {wish_of(result.target)}. Before, "
+    curves, says = [], f"Asked: {target_text(result.target)}. Before, "
     if result.before.is_failed:
         says += "the motion could not be computed"
     else:

@@ -14,7 +14,7 @@ from supple.core.types import Floats
 from supple.damping import ExampleDamping
 from supple.design import Fit, TargetResult
 from supple.io.report.design_pictures import ExamplePictures
-from supple.io.report.design_plots import curve_plots, decay_plots, name_of, run_colors, wish_of
+from supple.io.report.design_plots import curve_plots, decay_plots, name_of, run_colors, target_text
 from supple.io.report.design_style import STYLE
 from supple.io.report.example_cards import CURVES_NOTE, example_cards, figures
 from supple.io.report.look import Look, Run, player, player_scripts
@@ -206,7 +206,7 @@ def _results(fit: Fit, linear: Fit | None) -> str:
 
 def _cells(result: TargetResult, linear: TargetResult | None) -> list[str]:
     target, before = result.target, result.before.residual
-    words = f"from {target.start:g}: {wish_of(target)}"
+    words = f"from {target.start:g}: {target_text(target)}"
     cells = [escape(words), f"{result.wanted:.4g}", f"{before:.4g}"]
     if linear is not None:
         cells.append(f"{linear.reached:.4g} <small>({_signed(linear.error)})</small>")

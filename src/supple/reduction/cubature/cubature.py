@@ -19,7 +19,7 @@ from supple.bodies.assembly import Part
 from supple.bodies.solid import Body
 from supple.core.checks import numbers
 from supple.core.errors import InputError
-from supple.core.threads import scratch
+from supple.core.threads import workspace
 from supple.core.types import Floats, Ints
 from supple.materials import MATERIALS, Material
 
@@ -240,7 +240,7 @@ class _Group:
 
 
 def _numbers(name: str, rows: int, columns: int) -> Floats:
-    return scratch(f"cubature {name}", rows * columns).reshape(rows, columns)
+    return workspace(f"cubature {name}", rows * columns).reshape(rows, columns)
 
 
 def gradients_of_basis(part: Part, at: Ints | slice, basis: Floats) -> Floats:

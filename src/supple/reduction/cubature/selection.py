@@ -17,7 +17,7 @@ import numpy as np
 from supple.core.types import Floats, Ints, Progress
 
 _LEAST_GAIN = 1e-3  # a batch that lowers the error by a smaller share is the last
-_THINNED = 0.05  # the share of the terms that is given up at a time
+_PRUNED = 0.05  # the share of the terms that is given up at a time
 _EXCHANGED = 0.5  # the share that is chosen anew in a round, and given up again
 _ROUNDS = 8
 _LEAST_EXCHANGE = 5e-3  # a round that lowers the error by a smaller share is the last
@@ -36,7 +36,7 @@ class Samples(Protocol):
     def whole(self) -> Floats:
         """The sum of all terms there are, (rows,)."""
 
-    def likeness(self, residual: Floats) -> Floats:
+    def correlations(self, residual: Floats) -> Floats:
         """Product of each of c terms with a residual (rows,), (c,)."""
 
     def squares(self) -> Floats:
@@ -54,7 +54,7 @@ class DenseSamples:
     of_terms: Floats
     whole: Floats
 
-    def likeness(self, residual: Floats) -> Floats:
+    def correlations(self, residual: Floats) -> Floats:
         return self.of_terms @ residual
 
     def squares(self) -> Floats:
@@ -82,7 +82,7 @@ class Selection:
 
 
 def select(
-    lessons: Sequence[Sequence[Samples]],
+    training_sets: Sequence[Sequence[Samples]],
     *,
     most: int,
     tolerance: float,
@@ -98,7 +98,7 @@ def select(
     those that are missed least are given up again, and then some are exchanged for better ones:
     slower, and better.
     """
-    search = _Search([_Lesson(samples) for samples in lessons])
+    search = _Search([_TrainingSet(samples) for samples in training_sets])
     limit = int(surplus * most)
 
     def tell(count: int, of: int) -> None:
@@ -113,7 +113,7 @@ def select(
         if search.total > (1 - _LEAST_GAIN) * before:
             break
     if surplus > 1:
-        search.thin(most, tolerance)
+        search.prune(most, tolerance)
         for k in range(_ROUNDS if search.error > tolerance else 0):
             better = search.exchanged(most, step)
             tell(k + 1, _ROUNDS)
@@ -124,7 +124,7 @@ def select(
 
 def weights_of(samples: Sequence[Samples], which: Ints) -> tuple[Floats, float]:
     """The best weights ≥ 0 of given terms, (k,), and the relative error that is left."""
-    fit = _Lesson(samples).fitted(which)
+    fit = _TrainingSet(samples).fitted(which)
     return fit.weights, fit.error
 
 
@@ -140,14 +140,14 @@ class _Fit:
 class _Search:
     """Terms chosen so far, and how well they do."""
 
-    def __init__(self, lessons: list[_Lesson]) -> None:
-        self._lessons = lessons
-        self._lengths = np.sqrt(sum(lesson.squares() for lesson in lessons))
+    def __init__(self, training_sets: list[_TrainingSet]) -> None:
+        self._training_sets = training_sets
+        self._lengths = np.sqrt(sum(training_set.squares() for training_set in training_sets))
         self._lengths[self._lengths == 0] = np.inf  # terms that are nothing in any sample
-        self._residuals = [lesson.target for lesson in lessons]
+        self._residuals = [training_set.target for training_set in training_sets]
         self.chosen: Ints = np.zeros(0, dtype=np.int64)
-        self.weights: Floats = np.zeros((len(lessons), 0))
-        self.errors: Floats = np.ones(len(lessons))
+        self.weights: Floats = np.zeros((len(training_sets), 0))
+        self.errors: Floats = np.ones(len(training_sets))
 
     @property
     def error(self) -> float:
@@ -159,15 +159,17 @@ class _Search:
 
     def grown(self, step: int) -> Ints:
         """Those chosen, and the best of the others."""
-        parts = zip(self._lessons, self._residuals, strict=True)
-        likeness = sum(lesson.likeness(left) for lesson, left in parts) / self._lengths
-        likeness[self.chosen] = 0.0
-        best = np.argsort(-likeness, kind="stable")[:step]
-        return np.concatenate([self.chosen, best[likeness[best] > 0]])
+        parts = zip(self._training_sets, self._residuals, strict=True)
+        correlations = (
+            sum(training_set.correlations(left) for training_set, left in parts) / self._lengths
+        )
+        correlations[self.chosen] = 0.0
+        best = np.argsort(-correlations, kind="stable")[:step]
+        return np.concatenate([self.chosen, best[correlations[best] > 0]])
 
     def improved(self, tried: Ints) -> bool:
         """Takes these terms if they do better than those so far."""
-        fits = [lesson.fitted(tried) for lesson in self._lessons]
+        fits = [training_set.fitted(tried) for training_set in self._training_sets]
         if np.linalg.norm([fit.error for fit in fits]) >= self.total:
             return False
         self._take(tried, fits)
@@ -181,29 +183,31 @@ class _Search:
         while len(self.chosen) < limit:
             if not self.improved(self.grown(min(step, limit - len(self.chosen)))):
                 break
-        self.thin(most, 0.0)
+        self.prune(most, 0.0)
         if self.total >= before:
             self.chosen, self.weights, self.errors, self._residuals = kept
         return self.total < (1 - _LEAST_EXCHANGE) * before
 
-    def thin(self, most: int, tolerance: float) -> None:
+    def prune(self, most: int, tolerance: float) -> None:
         """Gives up terms until there are ``most``, and further while the errors allow it."""
         while len(self.chosen) > 1:
             excess = len(self.chosen) - most
             if excess <= 0 and tolerance == 0:
                 return
-            fewer = max(1, int(_THINNED * len(self.chosen)))
+            fewer = max(1, int(_PRUNED * len(self.chosen)))
             fewer = min(fewer, excess) if excess > 0 else fewer
             order = np.argsort(self._missed(), kind="stable")
             tried = self.chosen[np.sort(order[fewer:])]
-            fits = [lesson.fitted(tried) for lesson in self._lessons]
+            fits = [training_set.fitted(tried) for training_set in self._training_sets]
             if excess <= 0 and max(fit.error for fit in fits) > tolerance:
                 return
             self._take(tried, fits)
 
     def _missed(self) -> Floats:
         """By how much the squared errors grow if a term is given up and the rest fitted, (k,)."""
-        costs = (x.costs(self.chosen, w) for x, w in zip(self._lessons, self.weights, strict=True))
+        costs = (
+            x.costs(self.chosen, w) for x, w in zip(self._training_sets, self.weights, strict=True)
+        )
         return np.asarray(sum(costs))
 
     def _take(self, tried: Ints, fits: list[_Fit]) -> None:
@@ -214,7 +218,7 @@ class _Search:
         self._residuals = [fit.residual for fit in fits]
 
 
-class _Lesson:
+class _TrainingSet:
     """Samples that share weights. Terms that were tried are kept, with their products."""
 
     def __init__(self, samples: Sequence[Samples]) -> None:
@@ -229,9 +233,9 @@ class _Lesson:
     def squares(self) -> Floats:
         return np.asarray(sum(each.squares() for each in self._samples))
 
-    def likeness(self, residual: Floats) -> Floats:
+    def correlations(self, residual: Floats) -> Floats:
         parts = zip(self._samples, np.split(residual, self._edges), strict=True)
-        return np.asarray(sum(each.likeness(part) for each, part in parts))
+        return np.asarray(sum(each.correlations(part) for each, part in parts))
 
     def fitted(self, tried: Ints) -> _Fit:
         """The best weights ≥ 0 of some terms."""

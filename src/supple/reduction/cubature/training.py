@@ -61,15 +61,15 @@ def train_cubature(
     sampler = PoseSampler(body, coordinates, amplitude, progress)
     if isinstance(poses, int | np.integer):
         whole_number("poses", poses, at_least=2 * len(SCALES))
-        lesson = _drawn_lesson(sampler, int(poses), rng)
+        training_set = _drawn_training_set(sampler, int(poses), rng)
     else:
-        lesson = _given_lesson(sampler, poses, rng)
-    selected = _select(lesson.batches, most, target, progress)
+        training_set = _given_training_set(sampler, poses, rng)
+    selected = _select(training_set.batches, most, target, progress)
     error = selected.error
-    found = Cubature.of_cells(body, basis, lesson.pool[selected.chosen], selected.weights[0])
-    exact = sampler.total_force(lesson.test)
+    found = Cubature.of_cells(body, basis, training_set.pool[selected.chosen], selected.weights[0])
+    exact = sampler.total_force(training_set.test)
     B = coordinates.B
-    missed = found.evaluate_many(lesson.test @ B.T, order=1)[1] @ B - exact
+    missed = found.evaluate_many(training_set.test @ B.T, order=1)[1] @ B - exact
     test_error = float(np.sqrt(np.mean(np.sum((missed / _lengths(exact)) ** 2, axis=1))))
     if max(error, test_error) > LARGEST_GOOD_ERROR:
         warnings.warn(
@@ -83,8 +83,8 @@ def train_cubature(
         found,
         training_error=error,
         test_error=test_error,
-        poses=sum(batch.count for batch in lesson.batches),
-        shrunk_poses=lesson.shrunk,
+        poses=sum(batch.count for batch in training_set.batches),
+        shrunk_poses=training_set.shrunk,
     )
 
 
@@ -98,7 +98,7 @@ def _samples(sampler: PoseSampler, z: Floats, pool: Ints) -> DenseSamples:
 
 
 @dataclass(frozen=True, eq=False)
-class _Lesson:
+class _TrainingSet:
     """All that a training learns from: cells to choose from, and poses z."""
 
     pool: Ints
@@ -107,7 +107,7 @@ class _Lesson:
     shrunk: int
 
 
-def _drawn_lesson(sampler: PoseSampler, count: int, rng: np.random.Generator) -> _Lesson:
+def _drawn_training_set(sampler: PoseSampler, count: int, rng: np.random.Generator) -> _TrainingSet:
     """Poses at random, and poses at rest found with a coarse cubature for the former."""
     r = len(sampler.coordinates.omega)
     pool = _pool(sampler.body, count * r, rng)
@@ -121,10 +121,12 @@ def _drawn_lesson(sampler: PoseSampler, count: int, rng: np.random.Generator) ->
     some = max(len(SCALES), count // 4)
     test = np.concatenate([sampler.draw(some, rng), sampler.draw_resting(some, rng, coarse)])
     shrunk += sampler.shrink_inverted(resting) + sampler.shrink_inverted(test)
-    return _Lesson(pool, [first, _samples(sampler, resting, pool)], test, shrunk)
+    return _TrainingSet(pool, [first, _samples(sampler, resting, pool)], test, shrunk)
 
 
-def _given_lesson(sampler: PoseSampler, given: ArrayLike, rng: np.random.Generator) -> _Lesson:
+def _given_training_set(
+    sampler: PoseSampler, given: ArrayLike, rng: np.random.Generator
+) -> _TrainingSet:
     r = len(sampler.coordinates.omega)
     q = numbers("poses", given)
     if q.ndim != 2 or q.shape[1] != r or len(q) < 5 or not np.abs(q).max(axis=1).all():
@@ -136,7 +138,7 @@ def _given_lesson(sampler: PoseSampler, given: ArrayLike, rng: np.random.Generat
     shrunk = sampler.shrink_inverted(z)
     kept = np.arange(len(z)) % 5 == 4
     pool = _pool(sampler.body, z.size, rng)
-    return _Lesson(pool, [_samples(sampler, z[~kept], pool)], z[kept], shrunk)
+    return _TrainingSet(pool, [_samples(sampler, z[~kept], pool)], z[kept], shrunk)
 
 
 def _pool(body: Body, numbers_a_cell: int, rng: np.random.Generator) -> Ints:

@@ -143,7 +143,7 @@ class CrowdSimulation(Stepper):
             self._find_accelerations()
         for step in range(steps):
             for block in self._blocks:
-                self._has_past &= not block.jump(self._physics)
+                self._has_past &= not block.apply_force_jump(self._physics)
             table = self._table if self._has_past or not self._looks_back else self._start_table
             failed = self._take(table)
             if failed:
@@ -206,7 +206,7 @@ class _Block:
         self._delta = np.zeros((r, copies), dtype)
         self._qq, self._K2, self._K3 = (np.zeros((pairs, copies), dtype) for _ in range(3))
         self._A = np.zeros((r, r, copies), dtype)
-        self._error, self._scratch = np.zeros(copies, dtype), np.zeros(copies, dtype)
+        self._error, self._workspace = np.zeros(copies, dtype), np.zeros(copies, dtype)
 
     def take(self, table: StageTable, physics: _Physics, solver: DenseNewton) -> None:
         """One step, not yet accepted; ``failed`` says which copies could not take it."""
@@ -223,7 +223,7 @@ class _Block:
             c_v, c_a = kind.type(table.c_v[s]), kind.type(table.c_a[s])
             for _ in range(solver.max_iterations):
                 self._fill_system(physics, here, c_v, c_a)
-                crowd.solve(self._A, self._delta, self._scratch)
+                crowd.solve(self._A, self._delta, self._workspace)
                 crowd.add_correction(
                     self._delta,
                     c_v,
@@ -232,7 +232,7 @@ class _Block:
                     self.history[0],
                     at_rest,
                     self._error,
-                    self._scratch,
+                    self._workspace,
                 )
                 if self._error.max() <= tolerance:
                     break
@@ -258,7 +258,7 @@ class _Block:
             np.dot(weights[s, :width].astype(past.dtype), flat, out=row.reshape(-1))
         here[0] += self.history[0]
 
-    def jump(self, physics: _Physics) -> bool:
+    def apply_force_jump(self, physics: _Physics) -> bool:
         """Let the force act in full from now on; says whether it is another than before."""
         self._acceleration[...] = self.history[2]
         change = self.force - self._pushed

@@ -58,7 +58,7 @@ class FloatingSimulation(FloatingState):
                 )
         self._load = self._no_load = FloatingLoad(np.zeros(3), np.zeros((model.size + 1, 3, 3)))
         self._push: Floats = np.zeros(3)  # force per mass, with gravity
-        self._make_scratch()
+        self._make_workspace()
         self._use(model)
 
     def _use(self, model: ReducedModel) -> None:
@@ -76,10 +76,10 @@ class FloatingSimulation(FloatingState):
         if isinstance(damping, Rayleigh):
             damping = replace(damping, mass=0.0)
         self._damping = reduced_damping(damping, model)
-        self._scratch = () if model.quartic is None else model.quartic.compiled.scratch()
+        self._workspace = () if model.quartic is None else model.quartic.compiled.workspace()
         self._has_past = False
 
-    def _make_scratch(self) -> None:
+    def _make_workspace(self) -> None:
         r = self.model.size
         self._X: Floats = np.zeros((3, r))  # q, q̇ and q̈ of the stage at hand
         self._x_v, self._x_a, self._delta = np.zeros((3, r))
@@ -112,7 +112,7 @@ class FloatingSimulation(FloatingState):
         accelerations = self._history[2].copy(), self._rigid[0].copy()
         done = self._steps
         try:
-            self._settle(load)
+            self._find_acceleration(load)
             if self._looks_back and not self._has_past:
                 self._take(1, self._start_table)
                 steps -= 1
@@ -133,7 +133,7 @@ class FloatingSimulation(FloatingState):
             C = C + damping.factor * self.model.evaluate(q)[2]
         return float(v @ C @ v) + 2 * self._alpha * self.kinetic
 
-    def _settle(self, load: FloatingLoad) -> None:
+    def _find_acceleration(self, load: FloatingLoad) -> None:
         """Accelerations that belong to the state and the load; one that jumps ends the past."""
         push = load.force / self._inertia.mass + self._gravity
         steady = np.array_equal(push, self._push) and (
@@ -141,11 +141,11 @@ class FloatingSimulation(FloatingState):
         )
         if self._settled and steady:
             return
-        scratch = self._history, self._rigid, self._frame, self._Z, self._H
+        workspace = self._history, self._rigid, self._frame, self._Z, self._H
         q, v, inner = self._history[0], self._history[1], self._R
         if self._settled:
             kernels.find_inner_force(
-                self._load.moments, self._alpha, *self._moments, *scratch, inner
+                self._load.moments, self._alpha, *self._moments, *workspace, inner
             )
         else:
             self._history[3] = q - self.dt * v  # Coriolis forces want a guess that moves
@@ -153,7 +153,7 @@ class FloatingSimulation(FloatingState):
             inner[:] = R + (self._damping_matrix(q) + self._damping.factor * K) @ v
         self._load, self._push, self._has_past = load, push, False
         self._settled = kernels.find_accelerations(
-            inner, load.moments, self._push, self._alpha, *self._moments, *scratch,
+            inner, load.moments, self._push, self._alpha, *self._moments, *workspace,
             self._small, self._A, self._delta,
         )  # fmt: skip
         if not self._settled:
@@ -194,7 +194,7 @@ class FloatingSimulation(FloatingState):
             quartic.P, quartic.Q, quartic.S, quartic.starts, quartic.rows,
             self.solver.max_iterations, self.solver.tolerance,
             self._history[: table.vectors], self._rigid, self._frame,
-            *self._scratch, self._K, self._R, self._A,
+            *self._workspace, self._K, self._R, self._A,
             self._X, self._x_v, self._x_a, self._delta,
             self._hats, self._Z, self._H, self._small, self._W,
         )  # fmt: skip
@@ -204,7 +204,7 @@ class FloatingSimulation(FloatingState):
         """The same loop, for energies and damping that are not one polynomial."""
         x, history, rigid = self._X[0], self._history[: table.vectors], self._rigid
         load, alpha, push = self._load.moments, self._alpha, self._push
-        scratch = self._frame, self._Z, self._H, self._small
+        workspace = self._frame, self._Z, self._H, self._small
         for step in range(steps):
             for s, (c_v, c_a) in enumerate(zip(table.c_v, table.c_a, strict=True)):
                 begin_stage(
@@ -217,7 +217,7 @@ class FloatingSimulation(FloatingState):
                 while True:
                     if not move(
                         self._X, self._x_v, self._x_a, load, alpha, c_v, c_a, *self._moments,
-                        self._hats, rigid[s + 2], *scratch,
+                        self._hats, rigid[s + 2], *workspace,
                     ):  # fmt: skip
                         return step, NOT_CONVERGED
                     if converged:
@@ -228,7 +228,7 @@ class FloatingSimulation(FloatingState):
                     _, R, K = self.model.evaluate(x)
                     size = correct_floating(
                         K, R, self._damping_matrix(x), self._damping.factor, alpha, c_v, c_a, load,
-                        self._moments[2], self._X, rigid[s + 2], *scratch,
+                        self._moments[2], self._X, rigid[s + 2], *workspace,
                         self._W, self._A, self._delta,
                     )  # fmt: skip
                     if size < 0:

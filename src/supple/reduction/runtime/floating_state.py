@@ -12,7 +12,7 @@ from supple.core.checks import numbers, vector
 from supple.core.errors import InputError
 from supple.core.types import Floats
 from supple.dynamics.motion import Frame
-from supple.reduction.model import ReducedModel, expand, room
+from supple.reduction.model import ReducedModel, expand, output_array
 from supple.reduction.runtime.recorded import RecordedStepper
 from supple.reduction.runtime.stepper import skin_shape, still
 
@@ -151,7 +151,7 @@ class FloatingState(RecordedStepper):
 
     def _placed(self, arms: Floats, shift: Floats, out: Floats | None) -> Floats:
         if out is not None:
-            room("out", out, arms.shape)
+            output_array("out", out, arms.shape)
         result = np.matmul(arms, self._frame[R_NOW].T, out=out)
         result += shift
         return result

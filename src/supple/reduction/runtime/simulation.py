@@ -53,7 +53,7 @@ class ReducedSimulation(ReducedState):
         self._diagonal = _is_diagonal(self._mass) and _is_diagonal(self._damping.constant)
         quartic = model.quartic
         self._quartic = None if quartic is None else quartic.compiled
-        self._scratch = () if self._quartic is None else self._quartic.scratch()
+        self._workspace = () if self._quartic is None else self._quartic.workspace()
 
     # -- stepping --------------------------------------------------------------------------
 
@@ -168,7 +168,7 @@ class ReducedSimulation(ReducedState):
             self._diagonal, self._mass, self._inverse_mass, damping.constant, damping.factor,
             quartic.P, quartic.Q, quartic.S, quartic.starts, quartic.rows,
             solver.max_iterations, solver.tolerance,
-            self._history, *self._scratch, self._K, self._R, self._A,
+            self._history, *self._workspace, self._K, self._R, self._A,
             self._x, self._x_v, self._x_a, self._v, self._a, self._delta, self._jump, self._f,
             record, *examples,
         )  # fmt: skip
@@ -218,7 +218,7 @@ class ReducedSimulation(ReducedState):
                     return stepping.NOT_DEFINITE
                 if not np.isfinite(size):
                     return stepping.NOT_FINITE
-                left = stepping.still_to_come(size, size_before, share)
+                left = stepping.remaining_error(size, size_before, share)
                 if stepping.is_small(left, self.solver.tolerance, x, history):
                     converged = True
                     break

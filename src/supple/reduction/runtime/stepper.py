@@ -43,7 +43,7 @@ class Stepper(ABC):
         self._start_table = StageTable.of(self._integrator, self._dt, start=True)
         self._table = StageTable.of(self._integrator, self._dt, start=False)
         assert isinstance(self._integrator, ImplicitIntegrator)  # or there would be no table
-        self._looks_back = self._integrator.looks_back
+        self._looks_back = self._integrator.is_multistep
         self._settled = False  # whether the accelerations belong to the state
         self._has_past = False  # whether the state one step ago is known
         self._steps, self._start_time = 0, 0.0

@@ -9,7 +9,7 @@ from supple.core.types import Bools
 from supple.solvers.interface import BoundSolver, LinearSolver
 from supple.solvers.linear import pardiso
 from supple.solvers.linear.conjugate_gradients import ConjugateGradients
-from supple.solvers.linear.lagged_cholesky import KeptCholesky
+from supple.solvers.linear.lagged_cholesky import LaggedCholesky
 from supple.solvers.linear.multigrid import Multigrid
 
 _COARSEST_WITHOUT_MKL = 1000  # nodes that are soon factorized
@@ -17,7 +17,7 @@ _COARSEST_WITHOUT_MKL = 1000  # nodes that are soon factorized
 
 @dataclass(frozen=True)
 class AutomaticSolver(LinearSolver):
-    """A kept Cholesky factor where MKL is installed, conjugate gradients elsewhere.
+    """A lagged Cholesky factorization where MKL is installed, conjugate gradients elsewhere.
 
     Beyond ``direct_limit`` vertices a factor takes too much memory, and ``Multigrid`` takes over on
     any machine. For woven cloth it is as fast as a factor from ``multigrid_from`` crossings on.
@@ -34,5 +34,5 @@ class AutomaticSolver(LinearSolver):
         if large or (pattern.coarsening is not None and (n >= self.multigrid_from or not fast)):
             chosen = Multigrid() if fast else Multigrid(coarsest=_COARSEST_WITHOUT_MKL)
         else:
-            chosen = KeptCholesky() if fast else ConjugateGradients()
+            chosen = LaggedCholesky() if fast else ConjugateGradients()
         return chosen.bind(pattern, free)

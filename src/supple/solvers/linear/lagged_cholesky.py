@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from supple._kernels.linear_algebra import blocks, turning
+from supple._kernels.linear_algebra import blocks
+from supple._kernels.linear_algebra import node_rotations as turning
 from supple.core.checks import whole_number
 from supple.core.sparse import BlockPattern, LowRank
 from supple.core.types import Bools, Floats
@@ -19,7 +20,7 @@ _RENEWALS = 4  # after a factorization was of no use for the very next matrix
 
 
 @dataclass(frozen=True)
-class KeptCholesky(LinearSolver):
+class LaggedCholesky(LinearSolver):
     """Conjugate gradients preconditioned by the Cholesky factor of an earlier matrix.
 
     While the body changes little from step to step, or merely turns, a few iterations do instead
@@ -35,20 +36,20 @@ class KeptCholesky(LinearSolver):
         whole_number("max_iterations", self.max_iterations, at_least=1)
 
     def bind(self, pattern: BlockPattern, free: Bools) -> BoundSolver:
-        return _Kept(pattern, free, self.single, self.max_iterations)
+        return _BoundLaggedCholesky(pattern, free, self.single, self.max_iterations)
 
 
-class _Kept(Iterative):
+class _BoundLaggedCholesky(Iterative):
     def __init__(self, pattern: BlockPattern, free: Bools, single: bool, limit: int) -> None:
         super().__init__(pattern, free)
         self._single, self._limit = single, limit
         self._start_factorization()
-        self._kept_factors: tuple[LowRank, Floats] | None = None
+        self._lagged_factors: tuple[LowRank, Floats] | None = None
         self._woodbury: Woodbury | None = None
         self._stale = True
         self._whole = free.all(axis=1)  # nodes that may be turned
         self._frames: Floats | None = None
-        self._kept_frames: Floats | None = None
+        self._lagged_frames: Floats | None = None
         self._turns: tuple[Floats, Floats] | None = None
         self._solves, self._cost = 0, 0.0
         self._renewals = 0  # matrices that get a factorization of their own without a try
@@ -58,30 +59,30 @@ class _Kept(Iterative):
     ) -> None:
         self._values, self._low_rank = values, low_rank
         self._frames = None if frames is None or low_rank is not None else frames()
-        if self._renewals or self._stale or (low_rank is None) != (self._kept_factors is None):
+        if self._renewals or self._stale or (low_rank is None) != (self._lagged_factors is None):
             self._renewals = max(self._renewals - 1, 0)
             self._factorize()
         else:
-            self._turn_along()
+            self._rotate_factor()
             if low_rank is not None:
                 self._prepare_woodbury(low_rank)
 
-    def _turn_along(self) -> None:
+    def _rotate_factor(self) -> None:
         """Precondition in frames that were turned along with each node since the factorization.
 
         Elastic forces of a part that merely turns do so too: with Q the turns, the matrix is near
         Qᵀ A Q of the matrix A that was factorized.
         """
         self._turns = None
-        if self._frames is not None and self._kept_frames is not None:
+        if self._frames is not None and self._lagged_frames is not None:
             back = np.empty_like(self._frames)
-            turning.back(self._kept_frames, self._frames, self._whole, back)
+            turning.back(self._lagged_frames, self._frames, self._whole, back)
             self._turns = back, back.transpose(0, 2, 1).copy()
 
     def _prepare_woodbury(self, low_rank: LowRank) -> None:
         """Precondition by the kept factorization and the kept factors, coupled as they are now."""
-        assert self._kept_factors is not None
-        kept, solved = self._kept_factors
+        assert self._lagged_factors is not None
+        kept, solved = self._lagged_factors
         self._woodbury = Woodbury(replace(kept, coupling=low_rank.coupling), solved)
 
     def _start_factorization(self) -> None:
@@ -101,12 +102,12 @@ class _Kept(Iterative):
             self._use_double()
             self._factorization.factorize(self._values)
         self._stale = False
-        self._kept_frames = None if self._frames is None else self._frames.copy()
+        self._lagged_frames = None if self._frames is None else self._frames.copy()
         self._turns = None
-        self._kept_factors = self._woodbury = None
+        self._lagged_factors = self._woodbury = None
         if self._low_rank is not None:
             solved = self._factorization.solve(self._low_rank.factors)
-            self._kept_factors = self._low_rank, solved
+            self._lagged_factors = self._low_rank, solved
             self._prepare_woodbury(self._low_rank)
         self._solves, self._cost = 0, self._factorization.solves_per_factorization
 

@@ -21,19 +21,19 @@ _CLOSE = 0.1  # relative residual, below which the next step of Newton's method 
 _WELL_SOLVED = 1e-3  # relative residual that the stand-in may leave: nearly the same each time
 
 
-def as_far_as_definite(
+def truncated_cg(
     pattern: BlockPattern,
     free: Bools,
     values: Floats,
-    stand_in: BoundSolver,
+    definite_solver: BoundSolver,
     rhs: Floats,
     first: Floats,
     tolerance: float,
 ) -> Floats:
     """x with A x ≈ rhs (n, b) for the blocks of A, as far as curvature along the way is positive.
 
-    ``stand_in`` solves with a definite matrix near A; ``first`` is its answer to ``rhs``, and is
-    returned where curvature is negative from the start.
+    ``definite_solver`` solves with a definite matrix near A; ``first`` is its answer to ``rhs``,
+    and is returned where curvature is negative from the start.
     """
     found, asked = first, False
 
@@ -49,7 +49,7 @@ def as_far_as_definite(
         if not asked:
             asked = True
             return first.reshape(-1)
-        return stand_in.solve(x.reshape(free.shape), _WELL_SOLVED).reshape(-1)
+        return definite_solver.solve(x.reshape(free.shape), _WELL_SOLVED).reshape(-1)
 
     def keep(x: Floats) -> None:
         nonlocal found

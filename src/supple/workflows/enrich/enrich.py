@@ -18,7 +18,7 @@ from supple.character.runtime.secondary_motion import secondary_motion
 from supple.character.runtime.simulation import PoseSimulation
 from supple.character.runtime.soft_motion import SoftMotion
 from supple.character.skeleton.clip_frames import frame_times
-from supple.character.training.finished_parts import kept_motion
+from supple.character.training.cached_parts import cached_motion
 from supple.core.checkpoint import Checkpoint
 from supple.core.checks import number, whole_number
 from supple.core.errors import InputError
@@ -27,13 +27,13 @@ from supple.integrators import TRBDF2
 from supple.io.gltf.character import RiggedFile
 from supple.workflows.enrich.body_size import body_sides, body_vertices
 from supple.workflows.enrich.files import ENRICHED, frame_rate, write_enriched
-from supple.workflows.enrich.model import Wishes, check_character, kept_flesh
+from supple.workflows.enrich.model import FleshOptions, cached_model, check_character
 from supple.workflows.enrich.notes import far_notes, loop_notes, still_notes
 from supple.workflows.enrich.soft_character import (
     QUALITIES,
     Quality,
-    settling,
-    slowest_of,
+    damping_for_settling_time,
+    lowest_angular_frequency,
     soft_model,
 )
 from supple.workflows.enrich.softness import softness_of
@@ -136,11 +136,13 @@ def enrich(
     if Path(path).exists() and Path(source).exists() and Path(path).samefile(source):
         raise InputError(f"{source} would be replaced by its own result; give another name")
     number("settle", settle, above=0, unit="s")
-    wishes = Wishes(soft, swing, _quality(quality), length, skull, contact, regions, seed)
-    flesh, wishes = kept_flesh(model, wishes)
-    chosen = _with_targets(wishes.quality or QUALITIES["good"], targets)
+    flesh_options = FleshOptions(
+        soft, swing, _quality(quality), length, skull, contact, regions, seed
+    )
+    flesh, flesh_options = cached_model(model, flesh_options)
+    chosen = _with_targets(flesh_options.quality or QUALITIES["good"], targets)
     clock, parts = _Clock(), Checkpoint(checkpoint)
-    rigged, notes = read_to_enrich(source, wishes.length)
+    rigged, notes = read_to_enrich(source, flesh_options.length)
     character = rigged.character
     names = chosen_clips(character, clips)
     if not names:
@@ -150,7 +152,7 @@ def enrich(
     for name in names:
         frame_times(character.clip(name), rates[name])  # too many are refused before the work
     size = float(np.linalg.norm(body_sides(rigged)))
-    softness = softness_of(rigged, wishes.by_name)
+    softness = softness_of(rigged, flesh_options.by_name)
     clock.note("reading")
 
     if softness.any(character.skin):
@@ -167,27 +169,28 @@ def enrich(
                 rig,
                 chosen,
                 softness=replace(softness, skin=softness.skin[body]),
-                swing=wishes.swing or 4.0,
-                skull=wishes.skull is not False,
-                contact=wishes.contact is not False,
-                regions=wishes.regions,
-                seed=wishes.seed or 0,
+                swing=flesh_options.swing or 4.0,
+                skull=flesh_options.skull is not False,
+                contact=flesh_options.contact is not False,
+                regions=flesh_options.regions,
+                seed=flesh_options.seed or 0,
                 checkpoint=checkpoint,
                 progress=progress,
             )
-            flesh = wishes.kept_with(made)
+            flesh = flesh_options.recorded_in(made)
             if model is not None:
                 flesh.save(model)
         else:
             check_character(flesh, rig, model)
         notes += flesh.measured.get("notes", [])
         clock.note("model of the flesh")
-        damping, reached = settling(flesh, settle)
+        damping, reached = damping_for_settling_time(flesh, settle)
         if reached > 1.01 * settle:
+            slowest = lowest_angular_frequency(flesh) / (2 * np.pi)
             notes.append(
-                f"flesh that swings {slowest_of(flesh) / (2 * np.pi):.3g} times a second, as the "
-                f"slowest does, settles within {reached:.2g} s, not {settle:g} s; make it stiffer "
-                "by a higher swing= or less soft by soft="
+                f"flesh that swings {slowest:.3g} times a second, as the slowest does, settles "
+                f"within {reached:.2g} s, not {settle:g} s; make it stiffer by a higher swing= or "
+                "less soft by soft="
             )
         simulation = PoseSimulation(
             flesh,
@@ -208,7 +211,7 @@ def enrich(
                 "rate": rates[name],
                 "loop": False if name in once else None,
             }
-            moved = kept_motion(
+            moved = cached_motion(
                 parts,
                 name,
                 (moving, rig.character.clip(name), options),

@@ -18,14 +18,14 @@ from supple.core.errors import InputError
 from supple.core.types import Floats
 from supple.workflows.enrich.soft_character import QUALITIES, Quality
 
-_ASKED = "asked"  # where a model keeps what was wished of its flesh
+_OPTIONS_KEY = "asked"  # where a model keeps what was wished of its flesh
 _SAME = 1e-5  # of the body's size: how far skins of one character may be apart
 _TRIED = 20.0  # [°], by which joints are turned to tell one skeleton from another
 _OF_FLESH = ("vertices", "poses", "modes", "size")  # of a quality: the rest is about files
 
 
 @dataclass(frozen=True)
-class Wishes:
+class FleshOptions:
     """What flesh is made by, as ``enrich`` takes it; None where nothing was said."""
 
     soft: float | Mapping[str, float] | None = None
@@ -54,7 +54,7 @@ class Wishes:
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
 
-    def over(self, others: Wishes) -> Wishes:
+    def over(self, others: FleshOptions) -> FleshOptions:
         """These, and what others say where these say nothing."""
         said = {each.name: getattr(self, each.name) for each in fields(self)}
         return replace(others, **{name: wish for name, wish in said.items() if wish is not None})
@@ -64,7 +64,7 @@ class Wishes:
         """How soft, by what is named."""
         return dict(self.soft) if isinstance(self.soft, Mapping) else {"*": 1.0}
 
-    def differences(self, others: Wishes) -> list[str]:
+    def differences(self, others: FleshOptions) -> list[str]:
         """What these say that others do not."""
         mine, theirs = self._compared(), others._compared()
         return [name for name, wish in mine.items() if wish is not None and wish != theirs[name]]
@@ -77,33 +77,33 @@ class Wishes:
             found["quality"] = [getattr(self.quality, name) for name in _OF_FLESH]
         return found
 
-    def kept_with(self, model: PoseSpaceModel) -> PoseSpaceModel:
+    def recorded_in(self, model: PoseSpaceModel) -> PoseSpaceModel:
         """The model with these wishes in it."""
-        return replace(model, measured={**model.measured, _ASKED: asdict(self)})
+        return replace(model, measured={**model.measured, _OPTIONS_KEY: asdict(self)})
 
 
-USUAL = Wishes(
+DEFAULTS = FleshOptions(
     soft=1.0, swing=4.0, quality=QUALITIES["good"], skull=True, contact=True, regions=None, seed=0
 )
 """What is taken where nothing is said."""
 
 
-def kept_flesh(
-    file: str | os.PathLike[str] | None, wishes: Wishes
-) -> tuple[PoseSpaceModel | None, Wishes]:
+def cached_model(
+    file: str | os.PathLike[str] | None, flesh_options: FleshOptions
+) -> tuple[PoseSpaceModel | None, FleshOptions]:
     """The model in a file, if it is there, and all that flesh is made by.
 
     What is not said is as in the file; what is said must be so there.
     """
     if file is None or not Path(file).exists():
-        return None, wishes.over(USUAL)
+        return None, flesh_options.over(DEFAULTS)
     found = load_pose_space_model(file)
-    asked = dict(found.measured.get(_ASKED, {}))
+    asked = dict(found.measured.get(_OPTIONS_KEY, {}))
     if isinstance(asked.get("quality"), dict):
         asked["quality"] = Quality(**asked["quality"])
-    known = {each.name for each in fields(Wishes)}
-    made_by = Wishes(**{name: wish for name, wish in asked.items() if name in known})
-    others = wishes.differences(made_by)
+    known = {each.name for each in fields(FleshOptions)}
+    made_by = FleshOptions(**{name: wish for name, wish in asked.items() if name in known})
+    others = flesh_options.differences(made_by)
     if others:
         options = " and ".join(f"{name}=" for name in others)
         verb = "changes" if len(others) == 1 else "change"
@@ -111,7 +111,7 @@ def kept_flesh(
             f"{options} {verb} the flesh, which {file} has made already; leave that out to take it "
             "as it is, or give another name as model="
         )
-    return found, wishes.over(made_by.over(USUAL))
+    return found, flesh_options.over(made_by.over(DEFAULTS))
 
 
 def check_character(

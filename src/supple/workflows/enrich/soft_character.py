@@ -20,7 +20,7 @@ from supple.character.skeleton.whole_skeleton import held_by_skeleton
 from supple.character.tissue.painting import painted
 from supple.character.tissue.volume import Volume, character_volume
 from supple.character.training.building import pose_space_model
-from supple.character.training.finished_parts import kept_volume
+from supple.character.training.cached_parts import cached_volume
 from supple.character.training.pose_choice import candidates_of, choose_poses
 from supple.core.checkpoint import Checkpoint
 from supple.core.checks import number
@@ -90,7 +90,7 @@ def soft_model(
     ``checkpoint`` is the folder of ``pose_space_model``.
     """
     character = rig.character
-    volume = kept_volume(
+    volume = cached_volume(
         Checkpoint(checkpoint),
         rig,
         {"vertices": quality.vertices},
@@ -132,14 +132,14 @@ def soft_model(
     return replace(stiff, measured={**model.measured, "swing": reached})
 
 
-def settling(model: PoseSpaceModel, settle: float) -> tuple[Rayleigh, float]:
+def damping_for_settling_time(model: PoseSpaceModel, settle: float) -> tuple[Rayleigh, float]:
     """Damping with which a swing of the flesh falls to 5 % within ``settle`` [s].
 
     The slowest vibration of the neutral pose does, and faster ones settle sooner. It cannot be
     sooner than without any swing; the time that is reached [s] comes with the damping.
     """
-    omega = 2 * np.pi * swing_of(model)
-    slowest = min(slowest_of(model), omega)
+    omega = 2 * np.pi * flesh_frequency(model)
+    slowest = min(lowest_angular_frequency(model), omega)
     # x ~ exp(−ζ ω t), with ζ = ½ (α/ω + β ω): α/2 + β ω²/2 is the rate of decay. Parts that were
     # made so soft that they swing far slower than the rest creep back, and do not hold it up.
     soonest = max(slowest, _SLOWEST * omega)
@@ -151,14 +151,14 @@ def settling(model: PoseSpaceModel, settle: float) -> tuple[Rayleigh, float]:
     return Rayleigh(mass=alpha, stiffness=beta), -float(np.log(_LEFT) / creeping)
 
 
-def slowest_of(model: PoseSpaceModel) -> float:
+def lowest_angular_frequency(model: PoseSpaceModel) -> float:
     """Angular frequency of the slowest vibration of the neutral pose [1/s]."""
     return float(np.sqrt(model.squares[0, 0]))
 
 
-def swing_of(model: PoseSpaceModel) -> float:
+def flesh_frequency(model: PoseSpaceModel) -> float:
     """How often flesh that is pushed swings back in a second [Hz]."""
-    return float(model.measured.get("swing", slowest_of(model) / (2 * np.pi)))
+    return float(model.measured.get("swing", lowest_angular_frequency(model) / (2 * np.pi)))
 
 
 def _pushed_square(volume: Volume) -> float:

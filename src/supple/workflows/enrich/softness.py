@@ -45,13 +45,13 @@ class Softness:
         return bool(np.where(np.isnan(self.skin), of_joints, self.skin).any())
 
 
-def softness_of(rigged: RiggedFile, wishes: Mapping[str, float]) -> Softness:
+def softness_of(rigged: RiggedFile, softness_factors: Mapping[str, float]) -> Softness:
     """How soft a character is.
 
-    ``wishes`` by joint or part of the body, as ``joints_called`` takes them, by material, by mesh,
-    or ``soles``; the last that fits counts, and 1 where none does. Horns, hooves, shoes and the
-    like, by the names of joints, meshes and materials, and the soles of the feet are rigid unless
-    they are named.
+    ``softness_factors`` by joint or part of the body, as ``joints_called`` takes them, by material,
+    by mesh, or ``soles``; the last that fits counts, and 1 where none does. Horns, hooves, shoes
+    and the like, by the names of joints, meshes and materials, and the soles of the feet are rigid
+    unless they are named.
     """
     character = rigged.character
     joints = softness_of_joints(character, {})
@@ -62,7 +62,7 @@ def softness_of(rigged: RiggedFile, wishes: Mapping[str, float]) -> Softness:
     for name in hard:
         skin[things[name]] = 0.0
     unasked = skin.copy()
-    for name, value in wishes.items():
+    for name, value in softness_factors.items():
         soft = number(f"softness of {name}", value, at_least=0)
         if name == _ALL:
             joints[~hard_joints], skin[:] = soft, unasked
@@ -80,10 +80,10 @@ def softness_of(rigged: RiggedFile, wishes: Mapping[str, float]) -> Softness:
     return Softness(joints, skin, tuple(told))
 
 
-def softness_of_joints(character: Character, wishes: Mapping[str, float]) -> Floats:
+def softness_of_joints(character: Character, softness_factors: Mapping[str, float]) -> Floats:
     """How soft each joint's flesh is, (j,), by joint or part of the body alone."""
     found = np.array([0.0 if is_hard(name) else 1.0 for name in character.rig.names])
-    for name, value in wishes.items():
+    for name, value in softness_factors.items():
         softness = number(f"softness of {name}", value, at_least=0)
         found[joints_called(character, name)] = softness
     return found

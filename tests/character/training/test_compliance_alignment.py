@@ -7,12 +7,17 @@ import pytest
 from scipy.linalg import subspace_angles
 from tests.character.guide_beam import MESH, RIGHT, too_fast, training
 
-from supple.character.training.matching import Mixed, _compliance, matched, softest_turn
+from supple.character.training.compliance_alignment import (
+    InterpolatedPair,
+    _compliance,
+    compliance_aligned,
+    max_compliance_rotation,
+)
 from supple.core.types import Floats
 
 
 def test_matched_bases_do_not_lock_between_poses() -> None:
-    plain, turned = training(RIGHT).bases, matched(training(RIGHT))
+    plain, turned = training(RIGHT).bases, compliance_aligned(training(RIGHT))
     for share in (0.25, 0.5, 0.75):
         bend = share * RIGHT
         before, after = (too_fast(training(RIGHT), bases, bend) for bases in (plain, turned))
@@ -22,7 +27,10 @@ def test_matched_bases_do_not_lock_between_poses() -> None:
 
 @pytest.mark.parametrize("local", [False, True])
 def test_matched_bases_span_what_they_did_in_every_pose(local: bool) -> None:
-    plain, turned = training(RIGHT, local=local).bases, matched(training(RIGHT, local=local))
+    plain, turned = (
+        training(RIGHT, local=local).bases,
+        compliance_aligned(training(RIGHT, local=local)),
+    )
     root = np.sqrt(plain.masses)[:, None, None]
     for one, two in zip(plain.bases, turned.bases, strict=True):
         for region in np.unique(plain.regions):
@@ -34,14 +42,14 @@ def test_matched_bases_span_what_they_did_in_every_pose(local: bool) -> None:
     assert not np.allclose(turned.bases[1], plain.bases[1], atol=1e-3)
 
 
-def random_ways(r: int) -> list[Mixed]:
+def random_ways(r: int) -> list[InterpolatedPair]:
     rng = np.random.default_rng(3)
 
     def definite() -> Floats:
         A = rng.normal(size=(2 * r, 2 * r))
         return np.asarray(A @ A.T + np.eye(2 * r))
 
-    return [Mixed(w, definite(), definite()) for w in ((0.7, 0.3), (0.4, 0.6))]
+    return [InterpolatedPair(w, definite(), definite()) for w in ((0.7, 0.3), (0.4, 0.6))]
 
 
 def test_compliance_has_the_derivative_that_it_tells() -> None:
@@ -55,7 +63,7 @@ def test_compliance_has_the_derivative_that_it_tells() -> None:
 
 def test_turn_is_a_rotation_to_softer_models() -> None:
     ways = random_ways(5)
-    Q = softest_turn(ways)
+    Q = max_compliance_rotation(ways)
     assert np.abs(Q @ Q.T - np.eye(5)).max() < 1e-12
     assert _compliance(ways, Q)[0] > 1.1 * _compliance(ways, np.eye(5))[0]
 
@@ -64,5 +72,7 @@ def test_turn_stays_where_nothing_is_gained() -> None:
     """Both poses have the same basis: however it is turned, mixed ones span the same."""
     K = np.diag([1.0, 3.0, 8.0])
     twice = np.concatenate([np.eye(3), np.eye(3)], axis=1)
-    Q = softest_turn([Mixed((0.5, 0.5), twice.T @ K @ twice, twice.T @ twice)])
+    Q = max_compliance_rotation(
+        [InterpolatedPair((0.5, 0.5), twice.T @ K @ twice, twice.T @ twice)]
+    )
     assert np.abs(Q - np.eye(3)).max() < 1e-6

@@ -16,7 +16,7 @@ from supple.core.types import Floats
 
 
 @dataclass(frozen=True, eq=False)
-class StiffnessGaps:
+class StiffnessCorrections:
     """D in some poses, and between them."""
 
     weights: PoseWeights
@@ -25,7 +25,7 @@ class StiffnessGaps:
     """Υ⁻¹ D Υ⁻¹ in each of them, (k, r, r)."""
 
     @classmethod
-    def none(cls, features: Floats, r: int) -> StiffnessGaps:
+    def none(cls, features: Floats, r: int) -> StiffnessCorrections:
         """For a cubature of all cells; ``features`` (f,) are of any pose."""
         return cls(PoseWeights.of(features[None]), np.zeros((1, r, r)))
 
@@ -34,6 +34,6 @@ class StiffnessGaps:
         mixed = np.tensordot(self.weights(features), self.values, axes=1)
         return np.asarray(upsilon[:, None] * mixed * upsilon)
 
-    def times(self, factor: float) -> StiffnessGaps:
+    def times(self, factor: float) -> StiffnessCorrections:
         """Those of a body that is so many times as stiff."""
-        return StiffnessGaps(self.weights, factor * self.values)
+        return StiffnessCorrections(self.weights, factor * self.values)

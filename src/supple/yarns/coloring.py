@@ -14,7 +14,7 @@ from supple.core.types import Ints
 _WORTH_A_THREAD = 2000  # nodes
 
 
-class Shares:
+class ColoredCells:
     """Groups of cells (m, k) that have no node in common, so that each can have a thread.
 
     Nodes are shared out in ranges. A cell goes with the range that has all of its nodes; those with

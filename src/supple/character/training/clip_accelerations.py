@@ -15,7 +15,7 @@ _MOST = 24  # accelerations that stand for all
 _GRAVITY = np.array([0.0, 0.0, -9.81])
 
 
-def driving_accelerations(tet_rig: TetRig, masses: Floats) -> Floats:
+def clip_accelerations(tet_rig: TetRig, masses: Floats) -> Floats:
     """g − ẍ(p) along the clips, in the neutral frames of the vertices [m/s²], (k, n, 3).
 
     They are principal ones, of ``masses`` (n,) [kg]: the first few are most of what happens.

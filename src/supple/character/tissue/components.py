@@ -11,7 +11,7 @@ from supple.mesh import TetMesh
 _FACES = np.array([(1, 2, 3), (0, 2, 3), (0, 1, 3), (0, 1, 2)])
 
 
-def facing_cells(mesh: TetMesh) -> Ints:
+def adjacent_cells(mesh: TetMesh) -> Ints:
     """Pairs of cells that share a face, (f, 2)."""
     faces = np.sort(mesh.cells[:, _FACES].reshape(-1, 3), axis=1)
     order = np.lexsort(faces.T)
@@ -27,7 +27,7 @@ def pieces(mesh: TetMesh) -> Ints:
     """
     from scipy.sparse import csgraph  # slow to import
 
-    a, b = facing_cells(mesh).T
+    a, b = adjacent_cells(mesh).T
     graph = sparse.coo_array((np.ones(len(a), np.int8), (a, b)), shape=(mesh.n_cells,) * 2)
     labels: Ints = csgraph.connected_components(graph, directed=False)[1].astype(np.int64)
     return labels

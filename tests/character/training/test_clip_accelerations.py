@@ -15,8 +15,8 @@ from supple.character.model.bases import pose_bases
 from supple.character.rigs import SkeletonRig
 from supple.character.tissue.tet_rig import TetRig
 from supple.character.training.basis import pose_basis
+from supple.character.training.clip_accelerations import clip_accelerations
 from supple.character.training.contact import PoseContact
-from supple.character.training.driving import driving_accelerations
 from supple.character.training.modes import ConstrainedRest
 from supple.core.errors import InputError
 
@@ -33,20 +33,20 @@ def missed(vectors: np.ndarray, shape: np.ndarray) -> float:
 
 
 def test_answers_are_where_the_body_rests():
-    u = ConstrainedRest(BODY).answers(PUSHES)
+    u = ConstrainedRest(BODY).static_responses(PUSHES)
     free = BODY.free.ravel()
     K = BODY.stiffness(np.zeros((N, 3)))
     for acceleration, shape in zip(PUSHES, u, strict=True):
         left = (K @ shape.ravel() - BODY.mass @ acceleration.ravel())[free]
         assert np.abs(left).max() <= 1e-9 * np.abs(BODY.mass @ acceleration.ravel()).max()
     floor = PoseContact.of_vertices(BODY.mesh.where(y=0), (0.1, 1.0, 0.2), N)
-    kept = ConstrainedRest(BODY, None, floor).answers(PUSHES)
+    kept = ConstrainedRest(BODY, None, floor).static_responses(PUSHES)
     assert np.abs(floor.rows(N) @ flat(kept)).max() <= 1e-9 * np.abs(kept).max()
 
 
 def test_a_basis_spans_what_drives_it():
     """Pushed along, which no slow mode of a beam is."""
-    (along,) = ConstrainedRest(BODY).answers(PUSHES[:1])
+    (along,) = ConstrainedRest(BODY).static_responses(PUSHES[:1])
     plain = pose_basis(BODY, modes=4, size=8)
     driven = pose_basis(BODY, modes=4, size=8, driven=PUSHES[:1])
     assert missed(plain.vectors, along) > 0.15
@@ -70,7 +70,7 @@ def shaken() -> TetRig:
 
 def test_clips_drive_in_the_frames_of_the_vertices(shaken):
     masses = np.random.default_rng(0).uniform(1.0, 2.0, shaken.mesh.n_vertices)
-    found = driving_accelerations(shaken, masses)
+    found = clip_accelerations(shaken, masses)
     t = 1 / 24 + (np.arange(48) + 0.5) / 48 * 22 / 24
     keys = np.arange(1, 24) / 24  # between which the clip goes straight on
     at_keys = 0.1 * (2 - 2 * np.cos(2 * np.pi / 24)) * 24**2 * np.sin(2 * np.pi * keys)
@@ -90,7 +90,7 @@ def test_each_pose_is_driven_in_its_own_frames(shaken):
     push = np.tile([1.0, 0.0, 0.0], (1, body.n_vertices, 1))
     made = pose_bases(body, shaken, poses, modes=2, size=4, driven=push)
     masses = made.masses[:, None]
-    along = ConstrainedRest(body).answers(push)[0]
+    along = ConstrainedRest(body).static_responses(push)[0]
     along /= np.sqrt((masses * along**2).sum())
     # In the neutral frames a turn of all changes nothing.
     neutral, turned = np.linalg.norm(np.einsum("mnir,ni->mr", made.bases, masses * along), axis=1)
@@ -100,6 +100,6 @@ def test_each_pose_is_driven_in_its_own_frames(shaken):
 
 def test_nothing_drives_a_rig_without_clips(shaken):
     with pytest.raises(InputError, match="without clips drives nothing"):
-        driving_accelerations(
+        clip_accelerations(
             TetRig.of(still(rod().surface()), shaken.mesh), np.ones(shaken.mesh.n_vertices)
         )

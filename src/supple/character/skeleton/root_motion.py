@@ -13,14 +13,14 @@ from supple.core.types import Floats
 
 
 @dataclass(frozen=True, eq=False)
-class Travel:
+class RootMotion:
     """A place x (3,) goes to turn x + shift [m], both along the ground: z stays as it is."""
 
     turn: Floats = field(default_factory=lambda: np.eye(3))
     shift: Floats = field(default_factory=lambda: np.zeros(3))
 
     @classmethod
-    def between(cls, start: Floats, end: Floats) -> Travel:
+    def between(cls, start: Floats, end: Floats) -> RootMotion:
         """The one that takes places (n, 3) nearest to others (n, 3), by least squares."""
         x, y = start - start.mean(axis=0), end - end.mean(axis=0)
         angle = np.arctan2((x[:, 0] * y[:, 1] - x[:, 1] * y[:, 0]).sum(), (x * y)[:, :2].sum())
@@ -28,12 +28,12 @@ class Travel:
         shift = end.mean(axis=0) - turn @ start.mean(axis=0)
         return cls(turn, shift * np.array([1.0, 1.0, 0.0]))
 
-    def times(self, share: float) -> Travel:
+    def times(self, share: float) -> RootMotion:
         """The same over so many rounds, or over a part of one: along a screw."""
         whole = np.eye(4)
         whole[:3, :3], whole[:3, 3] = self.turn, self.shift
         part = np.real(expm(share * logm(whole)))
-        return Travel(part[:3, :3], part[:3, 3])
+        return RootMotion(part[:3, :3], part[:3, 3])
 
     def moved(self, places: Floats) -> Floats:
         """Places (n, 3) after it."""

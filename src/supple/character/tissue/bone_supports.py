@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from supple.character.skeleton.bones import crossed_cells, segment_distances
-from supple.character.tissue.pieces import pieces
+from supple.character.tissue.components import pieces
 from supple.contact.obstacles.triangle_tree import TriangleTree
 from supple.core.types import Bools, Floats
 from supple.mesh import TetMesh
@@ -35,7 +35,9 @@ def on_bones(mesh: TetMesh, segments: Floats, share: float | None) -> Bools:
     return fixed
 
 
-def with_loose_pieces(mesh: TetMesh, fixed: Bools, crossed: Bools) -> tuple[Bools, tuple[str, ...]]:
+def with_loose_components(
+    mesh: TetMesh, fixed: Bools, crossed: Bools
+) -> tuple[Bools, tuple[str, ...]]:
     """``fixed`` (n,) and what else of each piece has to be so that it cannot turn or drift.
 
     A piece with too little is held by its vertices of cells that bones cross, ``crossed`` (n,);

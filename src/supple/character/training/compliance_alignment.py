@@ -24,7 +24,7 @@ _MOST = 60  # steps; more change what can hardly be seen
 _ENOUGH = 1e-6  # of the compliance: what a step must gain
 
 
-class Mixed(NamedTuple):
+class InterpolatedPair(NamedTuple):
     """A body on the way between two poses, in the span of both of their bases."""
 
     weights: tuple[float, float]
@@ -35,7 +35,7 @@ class Mixed(NamedTuple):
     """(2 r, 2 r)"""
 
 
-def matched(training: PoseTraining) -> PoseBases:
+def compliance_aligned(training: PoseTraining) -> PoseBases:
     """The bases of a training, each turned within its span, region by region."""
     bases = training.bases
     turned, regions, parents = bases.bases.copy(), bases.regions, bases.alignment.parents
@@ -46,23 +46,25 @@ def matched(training: PoseTraining) -> PoseBases:
             own = np.flatnonzero(regions == region)
             both = np.concatenate([own, len(regions) + own])
             at = np.ix_(both, both)
-            Q = softest_turn([Mixed(way.weights, way.stiffness[at], way.mass[at]) for way in ways])
+            Q = max_compliance_rotation(
+                [InterpolatedPair(way.weights, way.stiffness[at], way.mass[at]) for way in ways]
+            )
             turned[child][..., own] = turned[child][..., own] @ Q
     return replace(bases, alignment=replace(bases.alignment, bases=turned))
 
 
 def _on_the_way(
     training: PoseTraining, pair: Floats, parent: int, child: int, share: float
-) -> Mixed:
+) -> InterpolatedPair:
     """With bases of both poses (2, n, 3, r)."""
     poses = training.poses
-    pose = training.follows.rig.between(poses[parent], poses[child], share)
+    pose = training.tet_rig.rig.between(poses[parent], poses[child], share)
     shapes = training.in_the_world(np.concatenate(list(pair), axis=-1), pose)
     first, second = training.weights(pose)[[parent, child]]
-    return Mixed((first, second), *training.reduced(training.body_at(pose), shapes))
+    return InterpolatedPair((first, second), *training.reduced(training.body_at(pose), shapes))
 
 
-def softest_turn(ways: Sequence[Mixed]) -> Floats:
+def max_compliance_rotation(ways: Sequence[InterpolatedPair]) -> Floats:
     """Q (r, r), orthogonal: U_i and U_j Q mix to models whose Σ 1/ω² is the largest.
 
     That sum is how far all shapes go under loads of their own, so that soft modes count most. Where
@@ -102,7 +104,7 @@ def _cayley(numbers: Floats, r: int) -> tuple[Floats, Floats]:
     return half, half @ (np.eye(r) + A / 2)
 
 
-def _compliance(ways: Sequence[Mixed], Q: Floats) -> tuple[float, Floats]:
+def _compliance(ways: Sequence[InterpolatedPair], Q: Floats) -> tuple[float, Floats]:
     """Σ 1/ω² = tr(K̃⁻¹ M̃) over all ways [s²], and its derivative by Q (r, r)."""
     r = len(Q)
     total, slope = 0.0, np.zeros((r, r))

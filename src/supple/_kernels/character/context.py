@@ -13,20 +13,20 @@ from supple._kernels.compiling import kernel
 
 
 @structref.register
-class KeptType(types.StructRef):
+class StepContextType(types.StructRef):
     """For Numba."""
 
 
-class Kept(structref.StructRefProxy):
-    """PoseArrays, Room, Options, and Examples or None."""
+class StepContext(structref.StructRefProxy):
+    """PoseArrays, Workspace, Options, and Examples or None."""
 
 
 _define: Any = structref.define_proxy
-_make: Any = Kept
-_define(Kept, KeptType, ["model", "room", "options", "examples"])
+_make: Any = StepContext
+_define(StepContext, StepContextType, ["model", "room", "options", "examples"])
 
 
 @kernel
-def keep(model, room, options, examples):
+def step_context(model, workspace, options, examples):
     """All four behind one pointer."""
-    return _make(model, room, options, examples)
+    return _make(model, workspace, options, examples)

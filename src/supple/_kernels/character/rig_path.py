@@ -7,7 +7,7 @@ from supple._kernels.linear_algebra.rotations import round_to_rotations
 
 
 @inner_kernel
-def surprise(new, now, before, ratio, places, masses):
+def prediction_error(new, now, before, ratio, places, masses):
     """How far vertices are from where they would be at the speed they had, RMS by mass [m]."""
     total, mass = 0.0, 0.0
     for k in range(len(places)):
@@ -20,7 +20,7 @@ def surprise(new, now, before, ratio, places, masses):
 
 
 @kernel
-def stand(x, places, rig_history):
+def rest_rig(x, places, rig_history):
     """The rig is at rest."""
     for row in range(len(rig_history)):
         for k in range(len(places)):
@@ -31,7 +31,7 @@ def stand(x, places, rig_history):
 @inner_kernel
 def move(now, new, span, h, places, rig_history):
     """The rig has been moving, evenly, from before ``now`` to ``new``, ``span`` [s] later."""
-    stand(now, places, rig_history)
+    rest_rig(now, places, rig_history)
     for k in range(len(places)):
         for i in range(3):
             n = 3 * k + i
@@ -41,7 +41,7 @@ def move(now, new, span, h, places, rig_history):
 
 
 @inner_kernel
-def leave_out(path, most, places, excess):
+def excess_velocity(path, most, places, excess):
     """How much faster each vertex gets at the last frame than by ``most`` [m/s], (3 s,)."""
     _, b, c = path.spans
     before, now, new = path.samples[1].x, path.samples[2].x, path.samples[3].x
@@ -59,7 +59,7 @@ def leave_out(path, most, places, excess):
 
 
 @inner_kernel
-def catch_up(excess, h, rig_history):
+def absorb_velocity_jump(excess, h, rig_history):
     """As if the rig had been so much faster all along: that part of its jump is not felt.
 
     Every rule is exact for even motion, so that nothing else changes; ``h`` is that of the steps.
@@ -78,7 +78,7 @@ def slope(first, last):
 
 
 @inlined_kernel
-def way(spans, s):
+def hermite_weights(spans, s):
     """Weights of the four frames at a share s of the way from the last but one to the last.
 
     They are of cubics whose slopes at the frames are those of parabolas through the frame and the
@@ -112,32 +112,34 @@ def curvature(spans, s):
 
 
 @inner_kernel
-def feel(path, s, by_path, places, excess, lag, felt):
+def effective_motion(path, s, path_acceleration, places, excess, lag, effective):
     """What to change in how the rig goes on at a share s of the frame, (3 s,).
 
     That is where its vertices are felt to be beside their places [m], as the two frames before have
-    caught up, the first of them by ``lag`` [m] already; or with ``by_path`` the acceleration of the
-    path, with them [m/s²].
+    caught up, the first of them by ``lag`` [m] already; or with ``path_acceleration`` the
+    acceleration of the path, with them [m/s²].
     """
     a, b, _ = path.spans
-    w0, w1, w2, w3 = curvature(path.spans, s) if by_path else way(path.spans, s)
+    w0, w1, w2, w3 = (
+        curvature(path.spans, s) if path_acceleration else hermite_weights(path.spans, s)
+    )
     behind = w0 * (a + b) + w1 * b
     one, two, three, four = path.samples
     for k in range(len(places)):
         n = places[k]
         for i in range(3):
             moved = w0 * lag[3 * k + i] - behind * excess[3 * k + i]
-            if by_path:
+            if path_acceleration:
                 moved += (
                     w0 * one.x[n, i] + w1 * two.x[n, i] + w2 * three.x[n, i] + w3 * four.x[n, i]
                 )
-            felt[3 * k + i] = moved
+            effective[3 * k + i] = moved
 
 
 @kernel
 def between(path, s, x, frames, features):
     """The rig at a share s of the way from the last frame but one to the last."""
-    w0, w1, w2, w3 = way(path.spans, s)
+    w0, w1, w2, w3 = hermite_weights(path.spans, s)
     one, two, three, four = path.samples
     for n in range(len(x)):
         for i in range(3):

@@ -8,15 +8,19 @@ from dataclasses import replace
 import pytest
 from tests.character.guide_beam import ENDS, MESH, RIGHT, too_fast, training
 
+from supple.character.training.compliance_alignment import compliance_aligned
 from supple.character.training.contact import PoseContact
-from supple.character.training.halfway import BetweenPosesWarning, halfway_excess, warn_of
-from supple.character.training.matching import matched
+from supple.character.training.midpoint import (
+    BetweenPosesWarning,
+    midpoint_frequency_error,
+    warn_of,
+)
 from supple.character.training.training import PoseTraining
 from supple.contact import Plane
 
 
 def excess(of: PoseTraining) -> list[float | None]:
-    return halfway_excess(of, None, False)
+    return midpoint_frequency_error(of, None, False)
 
 
 def test_excess_is_that_of_the_slowest_frequencies() -> None:
@@ -24,14 +28,16 @@ def test_excess_is_that_of_the_slowest_frequencies() -> None:
     of = training(RIGHT)
     assert excess(of) == pytest.approx([too_fast(of, of.bases, RIGHT / 2, 2)], rel=1e-6)
     assert excess(of)[0] > 0.2
-    better = replace(of, bases=matched(of))
+    better = replace(of, bases=compliance_aligned(of))
     assert excess(better) == pytest.approx([too_fast(better, better.bases, RIGHT / 2, 2)], rel=1e-6)
     assert excess(better)[0] < 0.06
 
 
 def test_excess_falls_with_a_pose_between() -> None:
     far = [3.0]
-    one, two = (replace(of, bases=matched(of)) for of in (training(*far), training(1.5, *far)))
+    one, two = (
+        replace(of, bases=compliance_aligned(of)) for of in (training(*far), training(1.5, *far))
+    )
     assert excess(one)[0] > 0.5
     assert len(excess(two)) == 2
     assert max(excess(two)) < 0.2
@@ -41,13 +47,13 @@ def test_excess_vanishes_where_poses_hardly_differ() -> None:
     """Regions are compared with modes of their own, not with those of the whole body."""
     for regions in (None, ENDS):
         of = training(0.02, local=regions is not None)
-        assert abs(halfway_excess(of, regions, False)[0]) < 0.01
+        assert abs(midpoint_frequency_error(of, regions, False)[0]) < 0.01
 
 
 def test_excess_is_not_told_where_contact_was_given() -> None:
     touching = PoseContact.with_obstacle(MESH, Plane(normal=(0, 0, 1), offset=-0.08))
-    assert halfway_excess(training(RIGHT), None, [None, touching]) == [None]
-    assert halfway_excess(training(RIGHT), None, [None, None]) == excess(training(RIGHT))
+    assert midpoint_frequency_error(training(RIGHT), None, [None, touching]) == [None]
+    assert midpoint_frequency_error(training(RIGHT), None, [None, None]) == excess(training(RIGHT))
 
 
 def test_warning_names_the_worst_pair_of_poses() -> None:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import supple as sp
+from supple.design.ringdown.extrema import RingDownWarning
 from supple.design.ringdown.ringdown import RingDown
-from supple.design.ringdown.turns import RingDownWarning
 
 F, ZETA = 2.0, 0.02
 W = 2 * np.pi * F

@@ -13,7 +13,7 @@ import numpy as np
 
 from supple._kernels.compiling import kernel, pointwise
 
-_MOST_TURNS = 20
+_MAX_ITERATIONS = 20
 _SMALL = 1e-3  # [rad]: a turn after which the error is its square
 _LARGE = 1.0  # [rad]: more is not turned at once
 _FLAT = 1e-9  # of the size of a determinant that is no different from 0
@@ -61,7 +61,7 @@ def _turn(A, R):
 
 
 @kernel
-def follow(indptr, cols, X, x, R):
+def update_rotations(indptr, cols, X, x, R):
     """Turn R (n, 3, 3) along from where it was to the body at x (n, 3); X (n, 3) is its rest."""
     n = len(X)
     spans = np.zeros((n, 3, 3))
@@ -80,7 +80,7 @@ def follow(indptr, cols, X, x, R):
                 spans[j, k, 1] += d * b
                 spans[j, k, 2] += d * c
     for i in range(n):
-        for _ in range(_MOST_TURNS):
+        for _ in range(_MAX_ITERATIONS):
             angle = _turn(spans[i], R[i])
             if not angle > _SMALL:
                 break

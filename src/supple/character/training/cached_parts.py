@@ -25,20 +25,20 @@ from supple.mesh.packing import describe_mesh, mesh_of
 from supple.reduction.cubature.cubature import CubatureWarning
 
 _TRIED = 5.0  # [°], by which joints are turned to tell one rig from another
-_Kept = TypeVar("_Kept")
+_Cached = TypeVar("_Cached")
 
 
-def told_by(rig: PoseRig, poses: Floats) -> list[object]:
+def fingerprint(rig: PoseRig, poses: Floats) -> list[object]:
     """What tells a rig from another: what it does in poses (m, d), near them and on the way."""
     rng = np.random.default_rng(0)
     tried = [*poses, *(rig.perturbed(pose, rng, _TRIED) for pose in poses)]
     tried += [rig.between(rig.neutral, pose, 0.5) for pose in poses]
-    told = [(*rig.posed(pose), rig.features(pose)) for pose in tried]
-    return [type(rig), rig.neutral, rig.triangles, poses, told]
+    posed = [(*rig.posed(pose), rig.features(pose)) for pose in tried]
+    return [type(rig), rig.neutral, rig.triangles, poses, posed]
 
 
-def kept_volume(
-    parts: Checkpoint, rig: PoseRig, wishes: Mapping[str, Any], make: Callable[[], Volume]
+def cached_volume(
+    parts: Checkpoint, rig: PoseRig, settings: Mapping[str, Any], make: Callable[[], Volume]
 ) -> Volume:
     """The volume of a rig, with nothing fixed yet."""
     surface = rig.surface()
@@ -56,19 +56,19 @@ def kept_volume(
             skin = Embedding(mesh, surface)
         return Volume(mesh, skin, np.zeros(mesh.n_vertices, dtype=bool), tuple(about["notes"]))
 
-    made_of = (surface.vertices, surface.triangles, wishes)
+    made_of = (surface.vertices, surface.triangles, settings)
     return parts.part("volume", made_of, make, pack, unpack)
 
 
-def kept_fitting(
+def cached_fitting(
     parts: Checkpoint, plain: TetRig, made_of: object, make: Callable[[], TetRig]
 ) -> TetRig:
     """The tet rig with its corrections; without them it is ``plain``."""
 
-    def pack(follows: TetRig) -> Packed:
-        if follows.weights is None or follows.corrections is None:
+    def pack(tet_rig: TetRig) -> Packed:
+        if tet_rig.weights is None or tet_rig.corrections is None:
             return {}, {}
-        return {}, {**_of(follows.weights), "corrections": follows.corrections}
+        return {}, {**_of(tet_rig.weights), "corrections": tet_rig.corrections}
 
     def unpack(_: Mapping[str, Any], arrays: Arrays) -> TetRig:
         if not arrays:
@@ -78,7 +78,7 @@ def kept_fitting(
     return parts.part("fitting", made_of, make, pack, unpack)
 
 
-def kept_bases(
+def cached_bases(
     parts: Checkpoint, made_of: object, make: Callable[[], PoseBases], *, name: str = "bases"
 ) -> PoseBases:
     """Bases of all poses."""
@@ -91,7 +91,7 @@ def kept_bases(
     )
 
 
-def kept_numbers(
+def cached_numbers(
     parts: Checkpoint, name: str, made_of: object, make: Callable[[], list[float | None]]
 ) -> list[float | None]:
     """Numbers, or None where there is none."""
@@ -104,20 +104,20 @@ def kept_numbers(
     )
 
 
-def kept_cubature(
+def cached_cubature(
     parts: Checkpoint,
     name: str,
-    kind: type[_Kept],
+    kind: type[_Cached],
     made_of: object,
-    make: Callable[[], tuple[_Kept, dict[str, Any]]],
-) -> tuple[_Kept, dict[str, Any]]:
+    make: Callable[[], tuple[_Cached, dict[str, Any]]],
+) -> tuple[_Cached, dict[str, Any]]:
     """Cells, or vertices, that stand for all, and the errors that they leave.
 
     What the training warned of is said again where they are taken from an earlier run.
     """
-    found: tuple[_Kept, dict[str, Any], list[str]]
+    found: tuple[_Cached, dict[str, Any], list[str]]
 
-    def listening() -> tuple[_Kept, dict[str, Any], list[str]]:
+    def listening() -> tuple[_Cached, dict[str, Any], list[str]]:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             cubature, errors = make()
@@ -139,7 +139,7 @@ def kept_cubature(
     return found[:2]
 
 
-def kept_motion(
+def cached_motion(
     parts: Checkpoint, clip: str, made_of: object, make: Callable[[], SoftMotion]
 ) -> SoftMotion:
     """The flesh in a clip."""
@@ -163,7 +163,7 @@ def _of(found: Any, within: str = "") -> dict[str, Any]:
     return arrays
 
 
-def _made(kind: type[_Kept], arrays: Arrays, within: str = "") -> _Kept:
+def _made(kind: type[_Cached], arrays: Arrays, within: str = "") -> _Cached:
     """The dataclass of which ``_of`` gave the fields."""
     values: dict[str, Any] = {}
     for name, of in get_type_hints(kind).items():

@@ -25,7 +25,7 @@ class BetweenPosesWarning(UserWarning):
     """Poses that are so far apart that the model is much too stiff half-way."""
 
 
-def halfway_excess(
+def midpoint_frequency_error(
     training: PoseTraining, regions: Floats | None, contact: _Contact
 ) -> list[float | None]:
     """By what share the slowest vibrations are too fast, half-way from each pose to its parent.
@@ -66,7 +66,7 @@ def _excess(
     training: PoseTraining, regions: Floats | None, contact: _Contact, parent: int, child: int
 ) -> float:
     poses, bases = training.poses, training.bases
-    pose = training.follows.rig.between(poses[parent], poses[child], 0.5)
+    pose = training.tet_rig.rig.between(poses[parent], poses[child], 0.5)
     body = _as_heavy(training.body_at(pose), training.body)
     touching = _contact(contact, (parent, child), body, training.body)
     mixed = training.in_the_world(bases.shapes(training.weights(pose)), pose)

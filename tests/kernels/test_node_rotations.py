@@ -9,9 +9,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import supple as sp
-from supple._kernels.linear_algebra import turning
+from supple._kernels.linear_algebra import node_rotations as turning
 from supple.bodies.shape import Shape
-from supple.solvers.linear.lagged_cholesky import KeptCholesky
+from supple.solvers.linear.lagged_cholesky import LaggedCholesky
 
 MESHES = [
     sp.HexMesh.box(size=(1.0, 0.3, 0.3), cells=(6, 2, 2)).tetrahedra(),
@@ -30,7 +30,7 @@ def body_of(mesh: sp.Mesh, fixed: np.ndarray | None = None) -> sp.ElasticBody:
 
 def followed(body: sp.ElasticBody, x: np.ndarray, start: np.ndarray | None = None) -> np.ndarray:
     R = np.tile(np.eye(3), (len(x), 1, 1)) if start is None else start.copy()
-    turning.follow(body.pattern.indptr, body.pattern.cols, body.mesh.vertices, x, R)
+    turning.update_rotations(body.pattern.indptr, body.pattern.cols, body.mesh.vertices, x, R)
     return R
 
 
@@ -77,7 +77,7 @@ def test_a_factor_stays_good_while_the_body_turns(
     rhs = np.random.default_rng(0).standard_normal(mesh.vertices.shape)
     spent = {}
     for along in (True, False):
-        solver = KeptCholesky(single=False).bind(body.pattern, body.free)
+        solver = LaggedCholesky(single=False).bind(body.pattern, body.free)
         made = Counted(solver._factorize)
         monkeypatch.setattr(solver, "_factorize", made)
         for x in (mesh.vertices, turned):
@@ -105,7 +105,7 @@ def test_nodes_held_in_part_are_not_turned() -> None:
     fixed[mesh.where(x=0)] = True
     fixed[mesh.where(x=1), 2] = True
     body = body_of(mesh, fixed)
-    solver = KeptCholesky().bind(body.pattern, body.free)
+    solver = LaggedCholesky().bind(body.pattern, body.free)
     rng = np.random.default_rng(1)
     rhs = rng.standard_normal(mesh.vertices.shape)
     x = mesh.vertices + 0.1 * mesh.vertices[:, [1, 0, 2]] * [1, -1, 0]

@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from supple._kernels.contact.pair_friction import friction_blocks
+from supple._kernels.contact.friction import friction_blocks
 from supple.core.types import Floats, Ints
 
 _FIRST, _SECOND = np.triu_indices(4)
 
 
 @dataclass(frozen=True, eq=False)
-class Rubbing:
+class SelfContactFriction:
     """k pairs, of two points, point and edge, two edges, or point and triangle."""
 
     vertices: Ints
@@ -34,7 +34,7 @@ class Rubbing:
     """L [N], (k,)."""
 
     @classmethod
-    def of(cls, pressed: Any, mesh: Any, x: Floats, friction: float) -> Rubbing:
+    def of(cls, pressed: Any, mesh: Any, x: Floats, friction: float) -> SelfContactFriction:
         """From the toolkit's pairs with friction on a surface at x (m, 3)."""
         parts = [
             part
