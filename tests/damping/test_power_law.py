@@ -314,7 +314,7 @@ def test_law_of_a_linear_law_is_that_law():
 # -- how Newton's method sees dry damping ------------------------------------------------------
 
 
-def test_directions_of_flow_are_led_along():
+def test_directions_of_flow_are_updated():
     """To first order they are Ṡ/√(‖Ṡ‖² + ε²) at the end of a step, from where they were that."""
     body, u, v = setting()
     step = 0.1 * np.random.default_rng(5).normal(size=v.shape)
