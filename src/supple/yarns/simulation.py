@@ -145,6 +145,12 @@ class YarnSimulation:
             q[:, :3] = self.cloth.net.positions + away
 
     @property
+    def linear_momentum(self) -> Floats:
+        """Of the crossings, as the last step left it [kg m/s], (3,)."""
+        total: Floats = self._state.momentum[:, :3].sum(axis=0)
+        return total
+
+    @property
     def kinetic_energy(self) -> float:
         """[J]."""
         return self.cloth.kinetic(self._state.q, self._state.v)[0]
