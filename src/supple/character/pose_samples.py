@@ -13,7 +13,12 @@ from supple import assembly
 from supple.body import Body
 from supple.character.sparse_samples import ColumnGroups, Part, SparseSamples, sizes_of
 from supple.reduction.cubature import gradients_of_basis
-from supple.reduction.cubature_poses import SCALES, energies_and_forces, linear_forces
+from supple.reduction.cubature_poses import (
+    SCALES,
+    energies_and_forces,
+    frame_of,
+    linear_forces,
+)
 from supple.types import Bools, Floats, Ints
 
 _CHUNK = 2**20  # numbers in flight while cells are evaluated: 8 MB
@@ -102,9 +107,8 @@ class RestPose:
             block = np.flatnonzero(self.regions == region)
             at = np.ix_(block, block)
             squares, modes = eigh(self.stiffness[at], self.mass[at])
-            drawn = (rng.normal(size=(count, len(block))) / (squares / squares[0]) ** power) @ (
-                modes.T
-            )
+            normal = rng.normal(size=(count, len(block))) @ frame_of(self.shapes[block], modes).T
+            drawn = (normal / (squares / squares[0]) ** power) @ modes.T
             q[:, block] = drawn * (scales / self._reach(drawn, block))[:, None]
         self._shrink_inverted(q)
         return q

@@ -8,7 +8,7 @@ non-negative least squares gives all weights anew and drops terms
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -23,6 +23,12 @@ _ROUNDS = 8
 _LEAST_EXCHANGE = 5e-3  # a round that lowers the error by a smaller share is the last
 _KEPT = 1.5  # terms that are kept in memory, over those that are tried
 _DEPENDENT = 1e-12  # added to the diagonal of products of unit terms
+_ROUNDED = 1e-5  # a unit term nearer to the span of others drowns in the rounding of products
+_SPARE = 1.25  # terms of which those that are missed least are given up, over those that do
+
+
+Good = Callable[[Ints, Floats], bool]
+"""Whether terms (k,) with weights (lessons, k) do."""
 
 
 class Samples(Protocol):
@@ -88,6 +94,7 @@ def select(
     tolerance: float,
     step: int,
     surplus: float = 1.0,
+    good: Good | None = None,
     what: str = "cells",
     progress: Progress | None = None,
 ) -> Selection:
@@ -97,23 +104,38 @@ def select(
     ``most``, or more do not help. With a ``surplus`` above 1, so many times more are chosen first,
     those that are missed least are given up again, and then some are exchanged for better ones:
     slower, and better.
+
+    ``good`` tells whether terms (k,) with weights (lessons, k) do, beyond the errors. Which terms
+    the last batch brings is chance; with it a few more are taken, and as many as are not needed for
+    it given up again.
     """
     search = _Search([_Lesson(samples) for samples in lessons])
     limit = int(surplus * most)
+
+    def do(chosen: Ints, weights: Floats) -> bool:
+        return good is None or good(chosen, weights)
 
     def tell(count: int, of: int) -> None:
         if progress is not None:
             progress(count, of, f"{what}, error {100 * search.error:.2g} %")
 
-    while search.error > tolerance and len(search.chosen) < limit:
+    while len(search.chosen) < limit:
+        if search.error <= tolerance and do(search.chosen, search.weights):
+            break
         before = search.total
         if not search.improved(search.grown(min(step, limit - len(search.chosen)))):
             break
         tell(len(search.chosen), limit)
         if search.total > (1 - _LEAST_GAIN) * before:
             break
+    if good is not None and search.error <= tolerance and do(search.chosen, search.weights):
+        spare = min(most, int(_SPARE * len(search.chosen)))
+        while len(search.chosen) < spare:
+            if not search.improved(search.grown(min(step, spare - len(search.chosen)))):
+                break
+        search.thin(most, tolerance, do)
     if surplus > 1:
-        search.thin(most, tolerance)
+        search.thin(most, tolerance, do)
         for k in range(_ROUNDS if search.error > tolerance else 0):
             better = search.exchanged(most, step)
             tell(k + 1, _ROUNDS)
@@ -186,7 +208,7 @@ class _Search:
             self.chosen, self.weights, self.errors, self._residuals = kept
         return self.total < (1 - _LEAST_EXCHANGE) * before
 
-    def thin(self, most: int, tolerance: float) -> None:
+    def thin(self, most: int, tolerance: float, good: Good | None = None) -> None:
         """Gives up terms until there are ``most``, and further while the errors allow it."""
         while len(self.chosen) > 1:
             excess = len(self.chosen) - most
@@ -199,6 +221,8 @@ class _Search:
             fits = [lesson.fitted(tried) for lesson in self._lessons]
             if excess <= 0 and max(fit.error for fit in fits) > tolerance:
                 return
+            if excess <= 0 and good is not None and not good(*_used(tried, fits)):
+                return
             self._take(tried, fits)
 
     def _missed(self) -> Floats:
@@ -207,11 +231,16 @@ class _Search:
         return np.asarray(sum(costs))
 
     def _take(self, tried: Ints, fits: list[_Fit]) -> None:
-        given = np.stack([fit.weights for fit in fits])
-        used = (given > 0).any(axis=0)
-        self.chosen, self.weights = tried[used], given[:, used]
+        self.chosen, self.weights = _used(tried, fits)
         self.errors = np.array([fit.error for fit in fits])
         self._residuals = [fit.residual for fit in fits]
+
+
+def _used(tried: Ints, fits: list[_Fit]) -> tuple[Ints, Floats]:
+    """The terms that have a weight in some lesson (k,), and their weights (lessons, k)."""
+    given = np.stack([fit.weights for fit in fits])
+    used = (given > 0).any(axis=0)
+    return tried[used], given[:, used]
 
 
 class _Lesson:
@@ -244,6 +273,8 @@ class _Lesson:
         lengths = np.where(lengths > 0, lengths, 1.0)
         try:
             R = np.linalg.cholesky(products / np.outer(lengths, lengths)).T
+            if np.diagonal(R).min() < _ROUNDED:
+                raise np.linalg.LinAlgError("terms that nearly depend on each other")
             goal = solve_triangular(R, (A @ self.target)[rows] / lengths, trans="T")
         except np.linalg.LinAlgError:  # terms that depend on each other
             Q, R = qr(A[rows].T / lengths, mode="economic")
