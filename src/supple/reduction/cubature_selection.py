@@ -24,6 +24,7 @@ _LEAST_EXCHANGE = 5e-3  # a round that lowers the error by a smaller share is th
 _KEPT = 1.5  # terms that are kept in memory, over those that are tried
 _DEPENDENT = 1e-12  # added to the diagonal of products of unit terms
 _ROUNDED = 1e-5  # a unit term nearer to the span of others drowns in the rounding of products
+_DIGITS = 10  # decimals of shares that tell what is missed, or is like what is missing, apart
 _SPARE = 1.25  # terms of which those that are missed least are given up, over those that do
 
 
@@ -184,7 +185,7 @@ class _Search:
         parts = zip(self._lessons, self._residuals, strict=True)
         likeness = sum(lesson.likeness(left) for lesson, left in parts) / self._lengths
         likeness[self.chosen] = 0.0
-        best = np.argsort(-likeness, kind="stable")[:step]
+        best = _ascending(-likeness)[:step]
         return np.concatenate([self.chosen, best[likeness[best] > 0]])
 
     def improved(self, tried: Ints) -> bool:
@@ -216,7 +217,7 @@ class _Search:
                 return
             fewer = max(1, int(_THINNED * len(self.chosen)))
             fewer = min(fewer, excess) if excess > 0 else fewer
-            order = np.argsort(self._missed(), kind="stable")
+            order = _ascending(self._missed())
             tried = self.chosen[np.sort(order[fewer:])]
             fits = [lesson.fitted(tried) for lesson in self._lessons]
             if excess <= 0 and max(fit.error for fit in fits) > tolerance:
@@ -234,6 +235,12 @@ class _Search:
         self.chosen, self.weights = _used(tried, fits)
         self.errors = np.array([fit.error for fit in fits])
         self._residuals = [fit.residual for fit in fits]
+
+
+def _ascending(values: Floats) -> Ints:
+    """The order of values (k,); those that are equal but for rounding as they come."""
+    largest = float(np.abs(values).max(initial=0.0)) or 1.0
+    return np.argsort(np.round(values / largest, _DIGITS), kind="stable")
 
 
 def _used(tried: Ints, fits: list[_Fit]) -> tuple[Ints, Floats]:
