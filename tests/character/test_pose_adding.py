@@ -16,6 +16,8 @@ from supple.character.tet_rig import TetRig
 
 from .arms import arm
 
+pytestmark = pytest.mark.processors
+
 MESH = sp.TetMesh.box((1.0, 0.24, 0.16), (10, 3, 2), (0.0, -0.12, -0.08))  # no vibrations alike
 SKIN, FIXED = MESH.boundary(), MESH.where(x=0)
 BEND = BendRig(SKIN, origin=(0.0, 0.0, 0.0))

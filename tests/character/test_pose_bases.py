@@ -19,6 +19,8 @@ from supple.mass import LumpedMass
 
 from .poses import beam, bent, flat
 
+pytestmark = pytest.mark.processors
+
 BODY = beam()
 MESH = BODY.mesh
 X = MESH.vertices

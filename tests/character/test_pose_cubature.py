@@ -23,6 +23,8 @@ from supple.materials import MATERIALS
 
 from .bent_beam import MESH, POSES, follows, local_shapes, masses, rest_pose, vertex_groups
 
+pytestmark = pytest.mark.processors
+
 every_material = pytest.mark.parametrize("material", MATERIALS, ids=lambda m: m.__name__)
 SOFT = sp.StVK(young=1e5, poisson=0.4)
 

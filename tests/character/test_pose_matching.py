@@ -11,6 +11,8 @@ from supple.types import Floats
 
 from .guide_beam import MESH, RIGHT, too_fast, training
 
+pytestmark = pytest.mark.processors
+
 
 def test_matched_bases_do_not_lock_between_poses() -> None:
     plain, turned = training(RIGHT).bases, matched(training(RIGHT))

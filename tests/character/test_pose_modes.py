@@ -20,6 +20,8 @@ from supple.solvers.interface import NotPositiveDefinite
 
 from .poses import beam, bent, flat
 
+pytestmark = pytest.mark.processors
+
 BODY = beam()
 X = BODY.mesh.vertices
 N = len(X)

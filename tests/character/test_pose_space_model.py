@@ -23,6 +23,8 @@ from supple.reduction.cubature import CubatureWarning
 from .bent_beam import FIXED, MESH, SKIN, BeamRig, bent
 from .bodies import LENGTH, WIDTH, rod
 
+pytestmark = pytest.mark.processors
+
 BENT = np.array([[0.8]])
 every_material = pytest.mark.parametrize("material", MATERIALS, ids=lambda m: m.__name__)
 

@@ -10,6 +10,8 @@ from supple.solvers import newton
 
 from .blocks import DAMPING, G, block, depth, edge
 
+pytestmark = pytest.mark.processors
+
 FLOOR = sp.Plane(friction=0.4)
 
 

@@ -14,6 +14,8 @@ from supple.integrators import BackwardEuler, State
 from . import samples
 from .blocks import SOLVERS, G, block, depth, edge, run, simulation
 
+pytestmark = pytest.mark.processors
+
 both = pytest.mark.parametrize("solver", SOLVERS)
 
 

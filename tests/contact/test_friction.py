@@ -9,6 +9,8 @@ import supple as sp
 
 from .blocks import SOLVERS, G, block, on_slope, run, simulation
 
+pytestmark = pytest.mark.processors
+
 MU = 0.5
 LIMIT = np.arctan(MU)
 both = pytest.mark.parametrize("solver", SOLVERS)

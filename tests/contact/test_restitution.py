@@ -11,6 +11,8 @@ import supple as sp
 
 from .blocks import SOLVERS, G, block, run, simulation
 
+pytestmark = pytest.mark.processors
+
 both = pytest.mark.parametrize("solver", SOLVERS)
 
 

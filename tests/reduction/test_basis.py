@@ -21,6 +21,8 @@ from supple.reduction.modes import rigid_motions
 
 from ..helpers import MESH_NAMES, affine, small_mesh, soft
 
+pytestmark = pytest.mark.processors
+
 every_mesh = pytest.mark.parametrize("mesh_name", MESH_NAMES)
 RNG = np.random.default_rng
 

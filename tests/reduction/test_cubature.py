@@ -17,6 +17,8 @@ from supple.reduction.cubature_training import train_cubature
 from ..helpers import MESH_NAMES, remainder_slopes
 from .cubature_bodies import block, mixed_body, partial, plank, projected, trained
 
+pytestmark = pytest.mark.processors
+
 every_material = pytest.mark.parametrize("material", MATERIALS, ids=lambda m: m.__name__)
 every_mesh = pytest.mark.parametrize("mesh_name", MESH_NAMES)
 

@@ -19,6 +19,8 @@ from supple.reduction.cubature_training import train_cubature
 from ..helpers import MESH_NAMES, shaken, soft
 from .cubature_bodies import mixed_body, plank, projected, trained
 
+pytestmark = pytest.mark.processors
+
 every_material = pytest.mark.parametrize("material", MATERIALS, ids=lambda m: m.__name__)
 every_mesh = pytest.mark.parametrize("mesh_name", MESH_NAMES)
 

@@ -16,6 +16,8 @@ from supple.reduction.modes import Modes
 
 from ..helpers import MESH_NAMES, remainder_slopes, small_mesh, soft
 
+pytestmark = pytest.mark.processors
+
 every_mesh = pytest.mark.parametrize("mesh_name", MESH_NAMES)
 every_material = pytest.mark.parametrize("material", MATERIALS, ids=lambda m: m.__name__)
 

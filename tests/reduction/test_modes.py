@@ -12,6 +12,8 @@ from supple.reduction.modes import rigid_motions
 
 from ..helpers import EPS, MESH_NAMES, rotation, small_mesh, soft
 
+pytestmark = pytest.mark.processors
+
 every_mesh = pytest.mark.parametrize("mesh_name", MESH_NAMES)
 
 

@@ -11,6 +11,8 @@ from supple.reduction.sketch import Sketch, SketchShapes, sketch_basis, sketch_s
 
 from ..helpers import soft
 
+pytestmark = pytest.mark.processors
+
 MESH = sp.HexMesh.box((1, 0.2, 0.2), (5, 1, 1))
 TIP = int(np.argmax(MESH.vertices.sum(axis=1)))
 

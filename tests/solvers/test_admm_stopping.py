@@ -11,6 +11,8 @@ from supple.materials import MATERIALS
 from ..helpers import EXACT, soft
 from .bars import BAR, CLOSE, DT, bar, kicked, unbalanced
 
+pytestmark = pytest.mark.processors
+
 
 @pytest.mark.parametrize("count", [1, 7])
 def test_so_many_iterations_and_no_more(count):
