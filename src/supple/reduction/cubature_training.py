@@ -105,8 +105,8 @@ class _Lesson:
 
     pool: Ints
     batches: list[DenseSamples]
-    watched: Floats
-    """Poses in which forces are to be right: those of the batches, and others."""
+    others: Floats
+    """Poses in which forces are to be right too, but which no weights are fitted to."""
     test: Floats
     shrunk: int
 
@@ -120,14 +120,23 @@ class _Watch:
 
     def __init__(self, sampler: PoseSampler, lesson: _Lesson, tolerance: float) -> None:
         self._body, self._shapes = sampler.body, sampler.coordinates.shapes
-        self._pool, self._z = lesson.pool, lesson.watched
-        self._exact = sampler.total_force(lesson.watched)
-        self._most = tolerance * _lengths(self._exact)[:, 0]
+        self._lesson, self._tolerance = lesson, tolerance
+        if len(lesson.others):
+            self._exact = sampler.total_force(lesson.others)
+            self._sizes = _lengths(self._exact)[:, 0]
 
     def good(self, chosen: Ints, weights: Floats) -> bool:
-        cubature = Cubature.of_cells(self._body, self._shapes, self._pool[chosen], weights[0])
-        missed = cubature.evaluate_many(self._z, order=1)[1] - self._exact
-        fine = np.linalg.norm(missed, axis=1) <= self._most
+        lesson = self._lesson
+        errors = []
+        for batch in lesson.batches:
+            left = batch.whole - weights[0] @ batch.columns(chosen)
+            errors.append(np.linalg.norm(left.reshape(batch.count, -1), axis=1))
+        if len(lesson.others):
+            cells = lesson.pool[chosen]
+            cubature = Cubature.of_cells(self._body, self._shapes, cells, weights[0])
+            missed = cubature.evaluate_many(lesson.others, order=1)[1] - self._exact
+            errors.append(np.linalg.norm(missed, axis=1) / self._sizes)
+        fine = np.concatenate(errors) <= self._tolerance
         return bool(fine.mean() >= _MOST_POSES)
 
 
@@ -148,8 +157,7 @@ def _drawn_lesson(sampler: PoseSampler, count: int, rng: np.random.Generator) ->
         for _ in range(2)
     )
     shrunk += sum(sampler.shrink_inverted(z) for z in (resting, others, test))
-    watched = np.concatenate([moving, resting, others])
-    return _Lesson(pool, [first, _samples(sampler, resting, pool)], watched, test, shrunk)
+    return _Lesson(pool, [first, _samples(sampler, resting, pool)], others, test, shrunk)
 
 
 def _given_lesson(sampler: PoseSampler, given: ArrayLike, rng: np.random.Generator) -> _Lesson:
@@ -164,7 +172,7 @@ def _given_lesson(sampler: PoseSampler, given: ArrayLike, rng: np.random.Generat
     shrunk = sampler.shrink_inverted(z)
     kept = np.arange(len(z)) % 5 == 4
     pool = _pool(sampler.body, z.size, rng)
-    return _Lesson(pool, [_samples(sampler, z[~kept], pool)], z[~kept], z[kept], shrunk)
+    return _Lesson(pool, [_samples(sampler, z[~kept], pool)], z[:0], z[kept], shrunk)
 
 
 def _pool(body: Body, numbers_a_cell: int, rng: np.random.Generator) -> Ints:
