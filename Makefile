@@ -4,13 +4,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test lint types docs bench clean
+.PHONY: demo test test-processors lint types docs bench clean
 
 demo: $(INSTALLED)
 	$(BIN)/supple demo --output demo
 
 test: lint types $(INSTALLED)
 	OPENBLAS_NUM_THREADS=1 SUPPLE_THREADS=1 $(BIN)/pytest -n auto --dist worksteal
+
+test-processors: $(INSTALLED)
+	$(BIN)/python tests/processors.py
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .

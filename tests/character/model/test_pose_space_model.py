@@ -22,6 +22,8 @@ from supple.core import files
 from supple.materials import MATERIALS
 from supple.reduction.cubature.cubature import CubatureWarning
 
+pytestmark = pytest.mark.processors
+
 BENT = np.array([[0.8]])
 every_material = pytest.mark.parametrize("material", MATERIALS, ids=lambda m: m.__name__)
 
