@@ -17,7 +17,6 @@ import numpy as np
 import supple as sp
 from benchmarks.timing import table
 from supple.core.types import Floats
-from supple.solvers.admm import BoundADMM
 
 DT = 0.04
 TOLERANCES = 1e-2, 1e-3
@@ -143,8 +142,7 @@ def left_by_plain_admm(scene: Scene) -> Callable[[sp.Simulation], float]:
             plain.step()
         except sp.StepFailed:
             return np.inf
-        assert isinstance(plain._solver, BoundADMM)
-        return max(plain._solver.residuals)
+        return max(plain.stats.residuals)
 
     return left
 

@@ -7,7 +7,7 @@ import pytest
 from tests.helpers import EPS, small_mesh, soft
 
 import supple as sp
-from supple.dynamics.problem import Dynamics
+from supple.dynamics.problem import BodyProblem
 
 MESH = small_mesh("tet")
 N = MESH.n_vertices
@@ -160,6 +160,6 @@ def test_supports_may_jump_past_cells():
 
 
 def test_without_being_led_they_may_not(monkeypatch):
-    monkeypatch.setattr(Dynamics, "led_along", lambda *given: None)
+    monkeypatch.setattr(BodyProblem, "start_from_supports", lambda *given: None)
     with pytest.raises(sp.StepFailed, match="inside out"):
         shaken().step()

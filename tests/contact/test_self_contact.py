@@ -7,6 +7,9 @@ import pytest
 from tests.contact.layers import crossings, meeting, never_crosses, stacked
 
 import supple as sp
+from supple.contact.self_contact_forces import SelfContactForces
+from supple.dynamics.problem import BodyProblem
+from supple.dynamics.terms import StageStart, terms_of
 from supple.integrators import INTEGRATORS, ImplicitIntegrator
 
 DISSIPATIVE = [sp.BackwardEuler(), sp.BDF2(), sp.TRBDF2(), sp.Bathe()]
@@ -18,6 +21,12 @@ def pressed(friction: float = 0.4) -> tuple[sp.Simulation, np.ndarray]:
     u = 0.004 * np.random.default_rng(3).normal(size=sim.state.u.shape)
     u[len(u) // 2 :, 2] -= 0.07
     return sim, u
+
+
+def surface_of(sim: sp.Simulation) -> SelfContactForces:
+    """The surface of its body, as a simulation has it."""
+    assert sim.self_contact is not None
+    return sim.self_contact.bind(sim.body)
 
 
 def assembled(sim: sp.Simulation, keys: np.ndarray, blocks: np.ndarray):
@@ -34,7 +43,7 @@ def assembled(sim: sp.Simulation, keys: np.ndarray, blocks: np.ndarray):
 @pytest.mark.parametrize("what", ["barrier", "friction"])
 def test_force_and_matrix_are_derivatives(what):
     sim, u = pressed()
-    layers, n = sim._dynamics.layers, len(u)
+    layers, n = surface_of(sim), len(u)
     layers.begin(u)
     rng = np.random.default_rng(4)
     v, way = 2e-3 * rng.normal(size=(2, n, 3))
@@ -60,21 +69,21 @@ def test_force_and_matrix_are_derivatives(what):
 
 def test_residual_is_the_gradient_of_the_potential():
     sim, u = pressed()
-    dynamics = sim._dynamics
+    problem = BodyProblem(sim.body, terms_of(sim.body, self_contact=sim.self_contact))
     rule = sp.BackwardEuler()
     now = sp.integrators.State(0.0, u, np.zeros_like(u), np.zeros_like(u))
     stage = next(rule.stages(now, None, 0.01))
-    dynamics.begin(stage, np.zeros_like(u), now, u)
+    problem.begin(StageStart(stage, np.zeros_like(u), now, u))
     way = 1e-6 * np.random.default_rng(5).normal(size=u.shape)
-    here = dynamics.balance(stage, u)
-    ahead, behind = dynamics.balance(stage, u + way), dynamics.balance(stage, u - way)
-    rise = (ahead.current_potential - behind.current_potential) / 2
+    here = problem.linearize(stage, u)
+    ahead, behind = problem.linearize(stage, u + way), problem.linearize(stage, u - way)
+    rise = (ahead.potential - behind.potential) / 2
     assert rise == pytest.approx(float(np.vdot(here.residual, way)), rel=1e-4)
 
 
 def test_no_force_from_afar_and_none_together():
     sim, u = pressed()
-    layers = sim._dynamics.layers
+    layers = surface_of(sim)
     assert not layers.force(np.zeros_like(u)).any()
     layers.begin(u)
     v = np.random.default_rng(6).normal(size=u.shape)
@@ -87,10 +96,10 @@ def test_no_force_from_afar_and_none_together():
     assert np.abs(layers.friction(np.ones_like(u))).max() <= 1e-12  # moved as a whole
 
 
-def test_cautious_matrix_is_above_the_exact_one():
+def test_majorized_matrix_is_above_the_exact_one():
     """So that a step with it does not overshoot."""
     sim, u = pressed()
-    layers = sim._dynamics.layers
+    layers = surface_of(sim)
     layers.begin(u)
     v = 2e-3 * np.random.default_rng(7).normal(size=u.shape)
     full = []
@@ -112,7 +121,7 @@ def test_fast_layers_keep_apart_and_keep_momentum(rule):
     sim = meeting(speed=20.0, integrator=rule)
     start = sim.frame()
     sim.step()
-    assert sim._dynamics.layers.energy(sim.state.u) > 0
+    assert sim.self_contact_forces.any()
     for _ in range(4):
         assert crossings(sim.body.mesh, sim.body.mesh.vertices + sim.state.u) == 0
         end = sim.frame()

@@ -53,7 +53,7 @@ def test_room_in_the_matrix_is_seldom_made(monkeypatch):
     sim, spent = crumpling(friction=0.0), 0
     for _ in range(70):
         sim.step()
-        spent += sim._stepper.solver.iterations
+        spent += sim.stats.iterations
     assert 0 < len(made) < 0.2 * spent
 
 
@@ -184,8 +184,9 @@ def test_distance_and_stiffness_fit_the_mesh():
     sim = meeting(speed=0.0, gap=0.5)
     ends = sim.body.mesh.vertices[sim.body.mesh.edges]
     edge = np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1).mean()
-    assert sim._dynamics.layers.distance == pytest.approx(0.2 * edge)
-    close = meeting(speed=0.0, gap=0.01)._dynamics.layers
+    fitting = sp.SelfContact()
+    assert fitting.bind(sim.body).distance == pytest.approx(0.2 * edge)
+    close = fitting.bind(meeting(speed=0.0, gap=0.01).body)
     assert close.distance == pytest.approx(0.005)
     softer = sp.SelfContact(distance=0.004, stiffness=12.0).bind(meeting(speed=0.0).body)
     assert (softer.distance, softer.stiffness) == (0.004, 12.0)

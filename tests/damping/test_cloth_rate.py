@@ -134,7 +134,7 @@ def test_matched_is_rayleigh_at_rest(mesh):
 
 def tangent(body, bound, shape, v, c_v=0.0) -> np.ndarray:
     values = np.zeros((body.pattern.n_blocks, 3, 3))
-    bound.add_tangent(shape, v, c_v, values, definite=True, closer=False)
+    bound.add_tangent(shape, v, c_v, values, definite=True, consistent=False)
     return body.pattern.full(values).toarray()
 
 

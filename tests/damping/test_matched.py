@@ -50,7 +50,7 @@ def test_stvk_has_the_tangent_of_strain_rate(sigma):
     C = np.zeros((2, body.pattern.n_blocks, 3, 3))
     known = sp.StrainRate(shear=BETA * mu, bulk=BETA * lam)
     for model, values in zip((known, MATCHED), C, strict=True):
-        model.bind(body).add_tangent(shape, v, 3.0, values, definite=False, closer=True)
+        model.bind(body).add_tangent(shape, v, 3.0, values, definite=False, consistent=True)
     np.testing.assert_allclose(C[1], C[0], atol=1e-9 * np.abs(C[0]).max())
 
 

@@ -14,7 +14,7 @@ from supple.materials import MATERIALS
 @pytest.mark.parametrize("count", [1, 7])
 def test_so_many_iterations_and_no_more(count):
     sim = kicked(bar(), sp.ADMM(iterations=count), steps=1)
-    assert sim._solver.iterations == count
+    assert sim.stats.iterations == count
     assert np.isfinite(sim.state.u).all()
 
 
@@ -31,8 +31,8 @@ def test_more_iterations_come_closer():
 def test_tolerance_is_met_and_no_more():
     loose, tight = (kicked(bar(), sp.ADMM(tolerance=t), steps=1) for t in (1e-2, 1e-7))
     for sim, t in ((loose, 1e-2), (tight, 1e-7)):
-        assert max(sim._solver.residuals) <= t
-    assert loose._solver.iterations < tight._solver.iterations
+        assert max(sim.stats.residuals) <= t
+    assert loose.stats.iterations < tight.stats.iterations
 
 
 @pytest.mark.parametrize("poisson", [0.3, 0.49])
@@ -52,7 +52,7 @@ def test_plain_iteration_gets_there_too():
     plain = kicked(bar(), sp.ADMM(tolerance=1e-8, acceleration=0, max_iterations=5000), steps=1)
     faster = kicked(bar(), CLOSE, steps=1)
     assert np.abs(plain.state.u - exact).max() < 1e-6 * np.abs(exact).max()
-    assert faster._solver.iterations < 0.7 * plain._solver.iterations
+    assert faster.stats.iterations < 0.7 * plain.stats.iterations
 
 
 @pytest.mark.parametrize("weight", [0.3, 10.0])
@@ -89,11 +89,11 @@ def test_starts_from_what_it_knows():
     sim.integrator = sp.BackwardEuler()
     sim.step()
     sim.step()
-    still = sim._solver.iterations
+    still = sim.stats.iterations
     sim.state.v = np.where(body.free, np.random.default_rng(0).normal(size=(body.n_vertices, 3)), 0)
     sim.step()
     assert still <= 2
-    assert sim._solver.iterations > 5 * still
+    assert sim.stats.iterations > 5 * still
 
 
 @pytest.mark.parametrize("young", [1e4, 1e8])

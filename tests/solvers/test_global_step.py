@@ -10,7 +10,8 @@ from tests.helpers import small_mesh, soft
 
 import supple as sp
 from supple.core.sparse import LowRank
-from supple.dynamics.problem import Dynamics
+from supple.dynamics.problem import BodyProblem
+from supple.dynamics.terms import StageStart, terms_of
 from supple.integrators import BackwardEuler, Stage, State
 from supple.solvers.global_step import GlobalStep
 from supple.solvers.linear.cholesky import Factorization
@@ -38,13 +39,13 @@ HELD = {
 @dataclasses.dataclass
 class Setting:
     body: sp.Body
-    dynamics: Dynamics
+    problem: BodyProblem
     stage: Stage
     split: Splitting
 
     def dense(self) -> np.ndarray:
         """c_a M + Σ w DᵀD and the rest of the matrix, (3n, 3n)."""
-        pattern = self.dynamics.pattern
+        pattern = self.problem.pattern
         own = self.split.scalars.copy()
         for term in self.split.terms:
             term.add_matrix(own)
@@ -60,7 +61,7 @@ class Setting:
         return matrix
 
     def expected(self, rhs: np.ndarray) -> np.ndarray:
-        free = self.dynamics.free.ravel()
+        free = self.problem.free.ravel()
         x = np.zeros(free.size)
         x[free] = np.linalg.solve(self.dense()[np.ix_(free, free)], rhs.ravel()[free])
         return x.reshape(rhs.shape)
@@ -69,15 +70,15 @@ class Setting:
 def setting(fixed: np.ndarray | None = None, damping: sp.Damping | None = None) -> Setting:
     mesh = small_mesh("tet")
     body = sp.Body(mesh, soft(sp.StVK), fixed=fixed)
-    dynamics = Dynamics(body, [] if damping is None else [damping])
+    problem = BodyProblem(body, terms_of(body, [] if damping is None else [damping]))
     u = np.zeros_like(mesh.vertices)
     stage = next(BackwardEuler().stages(State(0.0, u, u, u), None, 0.02))
-    dynamics.begin(stage, u, State(0.0, u, u, None), u)
+    problem.begin(StageStart(stage, u, State(0.0, u, u, None), u))
     return Setting(
         body,
-        dynamics,
+        problem,
         stage,
-        dynamics.split(stage, [u, u], SplitOptions(1.0, Dissipation.BALANCE)),
+        problem.split(stage, [u, u], SplitOptions(1.0, Dissipation.BALANCE)),
     )
 
 
@@ -103,13 +104,13 @@ def test_as_a_dense_solve(how, damping):
     case = setting(HELD[how], DAMPINGS[damping](N))
     assert (case.split.blocks is None) == (damping == "none")
     assert (case.split.low_rank is not None) == (damping == "low rank")
-    step = GlobalStep(case.dynamics.pattern, case.dynamics.free)
+    step = GlobalStep(case.problem.pattern, case.problem.free)
     step.take(case.split)
-    rhs = np.random.default_rng(1).normal(size=case.dynamics.free.shape)
+    rhs = np.random.default_rng(1).normal(size=case.problem.free.shape)
     x = step.solve(rhs)
     expected = case.expected(rhs)
     np.testing.assert_allclose(x, expected, atol=1e-10 * np.abs(expected).max())
-    assert (x[~case.dynamics.free] == 0).all()
+    assert (x[~case.problem.free] == 0).all()
 
 
 def test_low_rank_beside_blocks_that_need_not_be_symmetric():
@@ -118,9 +119,9 @@ def test_low_rank_beside_blocks_that_need_not_be_symmetric():
     factors = rng.normal(size=(3, case.body.n_vertices, 3))
     coupling = np.diag([50.0, 20.0, 0.0]) + rng.normal(size=(3, 3))
     case.split = dataclasses.replace(case.split, low_rank=LowRank(factors, coupling, 2.0))
-    step = GlobalStep(case.dynamics.pattern, case.dynamics.free)
+    step = GlobalStep(case.problem.pattern, case.problem.free)
     step.take(case.split)
-    rhs = rng.normal(size=case.dynamics.free.shape)
+    rhs = rng.normal(size=case.problem.free.shape)
     expected = case.expected(rhs)
     np.testing.assert_allclose(step.solve(rhs), expected, atol=1e-9 * np.abs(expected).max())
 
@@ -141,7 +142,7 @@ def factorized(monkeypatch):
 
 def test_factorized_when_the_key_changes_only(factorized):
     case = setting()
-    step = GlobalStep(case.dynamics.pattern, case.dynamics.free)
+    step = GlobalStep(case.problem.pattern, case.problem.free)
     step.take(case.split)
     assert factorized == [1]  # n × n, once for three coordinates
     step.take(dataclasses.replace(case.split, scalars=2 * case.split.scalars))
@@ -152,21 +153,21 @@ def test_factorized_when_the_key_changes_only(factorized):
 
 def test_one_matrix_for_each_way_of_being_held(factorized):
     case = setting(HELD["by component"])
-    step = GlobalStep(case.dynamics.pattern, case.dynamics.free)
+    step = GlobalStep(case.problem.pattern, case.problem.free)
     step.take(case.split)
     assert factorized == [1, 1]  # x and y are held alike
-    assert len({case.dynamics.free[:, k].tobytes() for k in range(3)}) == 2
+    assert len({case.problem.free[:, k].tobytes() for k in range(3)}) == 2
 
 
 def test_from_blocks_back_to_scalars(factorized):
     """A matrix of blocks, then one without: the second is not solved with the first."""
     case = setting(HELD["clamped"], wide(N))
-    step = GlobalStep(case.dynamics.pattern, case.dynamics.free)
+    step = GlobalStep(case.problem.pattern, case.problem.free)
     step.take(case.split)
     case.split = dataclasses.replace(case.split, blocks=None, matrix_key=("plain",))
     step.take(case.split)
     assert factorized == [3, 1]
-    rhs = np.random.default_rng(1).normal(size=case.dynamics.free.shape)
+    rhs = np.random.default_rng(1).normal(size=case.problem.free.shape)
     expected = case.expected(rhs)
     np.testing.assert_allclose(step.solve(rhs), expected, atol=1e-10 * np.abs(expected).max())
 

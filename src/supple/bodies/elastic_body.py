@@ -83,6 +83,11 @@ class ElasticBody(ABC):
     def rounding_force(self, u: Floats) -> float:
         """Norm of the elastic force [N] that rounding alone may leave at displacements u (n, 3)."""
 
+    @property
+    def advice(self) -> str:
+        """What a person may try where a step cannot be solved."""
+        return ""
+
     # -- the mesh ----------------------------------------------------------------------
 
     @property
@@ -161,6 +166,11 @@ class ElasticBody(ABC):
     def mass_times(self, a: Floats) -> Floats:
         """M a for a of shape (n, 3)."""
         return self.pattern.multiply(self.mass_values, a)
+
+    def rounding_inertia(self, u: Floats, c_a: float) -> float:
+        """Norm of the inertia [N] that rounding of u leaves in c_a M (u − û_a)."""
+        heaviest = float(self.mass_values.max() * np.sqrt(u.size))
+        return float(np.finfo(float).eps) * c_a * heaviest * float(np.abs(u).max())
 
     # -- energy ------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -16,8 +17,8 @@ class Shape:
     """Elastic energy and derivatives of ``body`` at ``u``, shared by all who need them.
 
     ``order`` says how deep the first evaluation goes: 1 for forces, 2 for the stiffness too. With
-    ``direction`` (n, 3) the product of the stiffness with it comes along. ``buffer`` (blocks, 3, 3)
-    takes the stiffness, for owners of one shape at a time.
+    ``direction`` (n, 3) the product of the stiffness with it comes along. ``lend`` gives an array
+    (blocks, 3, 3) for the stiffness for as long as the shape lives.
     """
 
     def __init__(
@@ -27,16 +28,19 @@ class Shape:
         *,
         order: int = 1,
         direction: Floats | None = None,
-        buffer: Floats | None = None,
+        lend: Callable[[object], Floats] | None = None,
     ) -> None:
         self.body, self.u = body, u
         self.known: dict[object, Any] = {}
         """What others have worked out for this shape, each under its own key."""
-        self._order, self._buffer = order, buffer
+        self._order, self._lend = order, lend
         self._direction = direction if order < 2 else None
         self._evaluation: Evaluation = body.evaluate(
-            u, order=order, direction=self._direction, stiffness=buffer
+            u, order=order, direction=self._direction, stiffness=self._array()
         )
+
+    def _array(self) -> Floats | None:
+        return None if self._lend is None or self._order < 2 else self._lend(self)
 
     @property
     def energy(self) -> float:
@@ -53,7 +57,7 @@ class Shape:
         """∇²U [N/m], (blocks, 3, 3). Shared: copy before changing it."""
         if self._order < 2:
             self._order = 2
-            self._evaluation = self.body.evaluate(self.u, order=2, stiffness=self._buffer)
+            self._evaluation = self.body.evaluate(self.u, order=2, stiffness=self._array())
         return self._evaluation.stiffness
 
     def stiffness_times(self, v: Floats) -> Floats:

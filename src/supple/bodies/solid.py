@@ -88,6 +88,14 @@ class Body(ElasticBody):
             density[part.cells] = part.material.per_cell("density", part.cells)
         return density
 
+    @property
+    def advice(self) -> str:
+        used = (part.material for part in self.parts)
+        names = sorted({type(each).__name__ for each in used if not each.survives_inversion})
+        if not names:
+            return ""
+        return f"{' and '.join(names)} forbids inversion, StableNeoHookean recovers from it."
+
     @cached_property
     def contact_vertices(self) -> Ints:
         """The vertices of the boundary, (k,)."""

@@ -7,8 +7,8 @@ iteration to iteration, and a weight that brings the vertex to where the force b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -43,10 +43,9 @@ class ContactPairs:
     limits: Floats
     """The most slip that friction can take back [m], (k,): μ f_n over the weight."""
     scaled_multiplier: Floats
-    """The force of each contact over its weight [m], (k, 3), negative: w (z − s) = −w lift."""
+    """The force of each contact over its weight [m], (k, 3), negative: w (z − s)/(−w)."""
     obstacle_velocity: Floats
     """Velocity of the obstacle there [m/s], (k, 3)."""
-    kind: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     @property
     def count(self) -> int:
@@ -57,6 +56,20 @@ class ContactPairs:
         return replace(
             self, **{each.name: getattr(self, each.name).copy() for each in fields(self)}
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """Vertices sought at s, and where non-penetration and friction have them."""
+
+    s: Floats
+    """(k, 3)"""
+    z: Floats
+    """(k, 3)"""
+    blocks: Floats
+    """I − ∂z/∂s, (k, 3, 3)."""
+    kind: Ints
+    """Free, sliding or sticking, (k,)."""
 
 
 class Contacts:
@@ -127,13 +140,18 @@ class Contacts:
         pairs.obstacle = np.concatenate(obstacle) if obstacle else pairs.obstacle
         friction = np.array([each.friction for each in self.obstacles])
         pairs.friction = friction[pairs.obstacle] if len(friction) else np.zeros(0)
-        pairs.kind = np.zeros(pairs.count, dtype=np.int64)
         pairs.normal, pairs.offset = np.concatenate(normal), np.concatenate(offset)
         pairs.obstacle_velocity, pairs.scaled_multiplier = (
             np.zeros((pairs.count, 3)),
             np.zeros((pairs.count, 3)),
         )
         self.update_planes(stage, u)
+
+    def depths(self, u: Floats, time: float) -> Iterator[tuple[Obstacle, Floats]]:
+        """How deep [m] each vertex of the boundary is inside every obstacle at u (n, 3)."""
+        x = (self._X + u)[self._vertices]
+        for each in self.obstacles:
+            yield each, np.maximum(-each.at(x, time, within=0.0).distance, 0.0)
 
     def add_penetrating(self, stage: Stage, u: Floats) -> bool:
         """Whether a vertex is inside an obstacle without being in a pair; if so, it is in one now.
@@ -166,7 +184,6 @@ class Contacts:
             np.concatenate([old.limits, np.zeros(k)]),
             np.concatenate([old.scaled_multiplier, np.zeros((k, 3))]),
             np.concatenate([old.obstacle_velocity, np.zeros((k, 3))]),
-            np.concatenate([old.kind, np.zeros(k, dtype=np.int64)]),
         )
         self.update_planes(stage, u)
         return True
@@ -225,10 +242,10 @@ class Contacts:
 
     # -- the forces ----------------------------------------------------------------------
 
-    def projection(self, u: Floats) -> tuple[Floats, Floats, Floats]:
-        """Where the pairs would have their vertices, sought at s = u + lift: s, z and I − ∂z/∂s."""
+    def projection(self, u: Floats) -> Projection:
+        """Where the pairs would have their vertices, sought at s = u + multiplier."""
         s = u[self.pairs.vertex] + self.pairs.scaled_multiplier
-        return s, *self.projected(s)
+        return self.projected(s)
 
     def slips(self, u: Floats) -> Floats:
         """How far each pair's vertex is, at u, from where it sticks, along the plane (k, 3)."""
@@ -237,19 +254,17 @@ class Contacts:
         along: Floats = away - np.einsum("ki,ki->k", away, pairs.normal)[:, None] * pairs.normal
         return along
 
-    def majorized_blocks(self, u: Floats) -> Floats:
-        """A stand-in for I − ∂z/∂s that does not overshoot where friction starts to hold."""
-        return self.projected(u[self.pairs.vertex] + self.pairs.scaled_multiplier, majorized=True)[
-            1
-        ]
+    def projected(self, s: Floats, *, majorized: bool = False) -> Projection:
+        """The places of vertices sought at s (k, 3).
 
-    def projected(self, s: Floats, *, majorized: bool = False) -> tuple[Floats, Floats]:
-        """The places z (k, 3) of vertices sought at s (k, 3), and I − ∂z/∂s (k, 3, 3)."""
+        ``majorized`` blocks do not overshoot where friction starts to hold.
+        """
         pairs = self.pairs
         z, blocks = np.empty_like(s), np.empty((pairs.count, 3, 3))
+        kind = np.empty(pairs.count, dtype=np.int64)
         planes = pairs.normal, pairs.offset, pairs.origin
-        project_contacts(s, *planes, pairs.friction, pairs.limits, z, pairs.kind, blocks, majorized)
-        return z, blocks
+        project_contacts(s, *planes, pairs.friction, pairs.limits, z, kind, blocks, majorized)
+        return Projection(s, z, blocks, kind)
 
     def pressed(self, s: Floats) -> Floats:
         """How deep each pair's vertex would be [m] but for the contact, (k,)."""

@@ -65,7 +65,7 @@ class SelfContactForces:
         self._pairs, self._pairs_at = self._no_pairs(), np.zeros((0, 3))
         self._pressed, self._pressed_at = ipc.TangentialCollisions(), np.zeros((0, 3))
         self._lagged_friction: SelfContactFriction | None = None
-        self.sound: Floats | None = None
+        self.intersection_free: Floats | None = None
         """A shape (n, 3) that is known not to pass through itself."""
         self._rounds, self._near_at_start = 0, False
 
@@ -136,13 +136,13 @@ class SelfContactForces:
 
     def begin(self, start: Floats) -> None:
         """Start a stage from a shape (n, 3), which must not pass through itself."""
-        if self.sound is None or not np.array_equal(start, self.sound):
+        if self.intersection_free is None or not np.array_equal(start, self.intersection_free):
             if self._ipc.has_intersections(self._mesh, self._places(start)):
                 raise InputError(
                     "the body passes through itself; self-contact keeps layers apart but does not "
                     "untangle them, so set state.u to a shape that does not"
                 )
-            self.sound = start.copy()
+            self.intersection_free = start.copy()
         self._rounds = 0
         self._near_at_start = bool(self._near(start)[0])
         self._press(start)
@@ -154,7 +154,12 @@ class SelfContactForces:
             self._pressed.build(self._mesh, x, pairs, self._barrier, self._mu)
             self._pressed_at, self._lagged_friction = x, None
 
-    def improve(self, u: Floats, v: Floats, enough: float) -> bool:
+    @property
+    def count(self) -> int:
+        """How many pairs are near where they were last looked for."""
+        return len(self._pairs)
+
+    def refresh(self, u: Floats, v: Floats, enough: float) -> bool:
         """Bring friction up to date at u; whether that changed forces by more than ``enough``."""
         if not self._mu or self._rounds >= _FRICTION_ROUNDS:
             return False
@@ -174,7 +179,7 @@ class SelfContactForces:
             self._ipc.compute_collision_free_stepsize(self._mesh, x, y, narrow_phase_ccd=self._ccd)
         )
 
-    def reachable(self, start: Floats, ends: Sequence[Floats]) -> list[Floats]:
+    def feasible_starts(self, start: Floats, ends: Sequence[Floats]) -> list[Floats]:
         """Places on the way from ``start`` to each of ``ends`` that are reached without impact.
 
         The last of these is the start with its held components where they belong; what is held goes

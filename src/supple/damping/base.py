@@ -84,24 +84,41 @@ class BoundDamping(ABC):
         return  # nothing follows the shape
 
     def add_tangent(
-        self, shape: Shape, v: Floats, c_v: float, values: Floats, *, definite: bool, closer: bool
+        self,
+        shape: Shape,
+        v: Floats,
+        c_v: float,
+        values: Floats,
+        *,
+        definite: bool,
+        consistent: bool,
     ) -> None:
         """Add what a Newton iteration sees of ∇₂R(u, c_v (u − û_v)) as u changes.
 
-        That is c_v ∂∇₂R/∂v; ``closer`` asks for ∂∇₂R/∂u too, where it is known and may be
+        That is c_v ∂∇₂R/∂v; ``consistent`` asks for ∂∇₂R/∂u too, where it is known and may be
         indefinite.
         """
         self.add_matrix(shape, v, c_v, values, definite=definite)
-        if closer and not definite:
+        if consistent and not definite:
             self.add_shape_derivative(shape, v, 1.0, values)
 
-    def remember(self, shape: Shape, v: Floats, step: Floats, length: float) -> None:
-        """Let the tangent, taken at a shape and velocity, know of a share of a step of v."""
-        return  # it has no use for that
+    def update_duals(self, shape: Shape, v: Floats, step: Floats, length: float) -> None:
+        """Update dual variables of the tangent, taken at a shape and v, after a share of a step."""
+        return  # it has none
 
-    def forget(self) -> None:
-        """Let it forget what it knows of: another stage begins."""
-        return  # nothing
+    def reset_duals(self) -> None:
+        """Another stage begins."""
+        return  # nothing to reset
+
+    @property
+    def advice(self) -> str:
+        """What a person may try where a stage cannot be solved."""
+        if not self.depends_on_shape:
+            return ""
+        return (
+            "Damping that follows the shape can keep a buckling body from settling: "
+            "Newton(iterations=3) goes on all the same."
+        )
 
     def in_cells(self) -> BoundCellDamping | None:
         """What of this damping is a sum over quadrature points; None if nothing is."""

@@ -159,7 +159,14 @@ class BoundCellDamping(BoundDamping):
         self._add(self._model(shape.u, v, factor=factor, definite=definite), values)
 
     def add_tangent(
-        self, shape: Shape, v: Floats, c_v: float, values: Floats, *, definite: bool, closer: bool
+        self,
+        shape: Shape,
+        v: Floats,
+        c_v: float,
+        values: Floats,
+        *,
+        definite: bool,
+        consistent: bool,
     ) -> None:
         model = self._model(shape.u, v, factor=c_v, definite=definite, with_stress=True)
         self._add(model, values)

@@ -117,7 +117,14 @@ class BoundClothStrainRate(BoundViscousDamping):
         self._add_hinges(at, factor, values)
 
     def add_tangent(
-        self, shape: Shape, v: Floats, c_v: float, values: Floats, *, definite: bool, closer: bool
+        self,
+        shape: Shape,
+        v: Floats,
+        c_v: float,
+        values: Floats,
+        *,
+        definite: bool,
+        consistent: bool,
     ) -> None:
         # Of ∂f_d/∂x (Eq. 9), the term that is not symmetric is dropped, and the stress of the other
         # one has its negative eigenvalues clamped (§3.4); that of angles is never definite.

@@ -63,11 +63,20 @@ class BoundBodyConserving(BoundDamping):
         self._inner.add_shape_derivative(shape, inside, factor, values)
 
     def add_tangent(
-        self, shape: Shape, v: Floats, c_v: float, values: Floats, *, definite: bool, closer: bool
+        self,
+        shape: Shape,
+        v: Floats,
+        c_v: float,
+        values: Floats,
+        *,
+        definite: bool,
+        consistent: bool,
     ) -> None:
         self._definite = definite
         inside = _without(rigid_motions(shape), v)
-        self._inner.add_tangent(shape, inside, c_v, values, definite=definite, closer=closer)
+        self._inner.add_tangent(
+            shape, inside, c_v, values, definite=definite, consistent=consistent
+        )
 
     def low_rank(self, shape: Shape, v: Floats) -> LowRank | None:
         """P (S + L) P − S: S is what ``add_matrix`` gave last, L what the damping has beside.

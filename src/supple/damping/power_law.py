@@ -107,11 +107,18 @@ class BoundPowerLaw(BoundCellDamping):
         return self.exponent == 1
 
     def add_tangent(
-        self, shape: Shape, v: Floats, c_v: float, values: Floats, *, definite: bool, closer: bool
+        self,
+        shape: Shape,
+        v: Floats,
+        c_v: float,
+        values: Floats,
+        *,
+        definite: bool,
+        consistent: bool,
     ) -> None:
         model = self._for_tangent()
         super(BoundPowerLaw, model).add_tangent(
-            shape, v, c_v, values, definite=definite, closer=closer
+            shape, v, c_v, values, definite=definite, consistent=consistent
         )
 
     def _for_tangent(self) -> Self:
@@ -175,10 +182,10 @@ class BoundStretchPower(BoundPowerLaw):
                 return flow[points.cut]
         return NO_STRESS
 
-    def forget(self) -> None:
+    def reset_duals(self) -> None:
         self._flow = []
 
-    def remember(self, shape: Shape, v: Floats, step: Floats, length: float) -> None:
+    def update_duals(self, shape: Shape, v: Floats, step: Floats, length: float) -> None:
         """As where forces are unknowns too, which makes steps for small widths far better ones.
 
         (Chan, Golub and Mulet 1999, for total variation: the same √(x² + ε²) in other clothes.)

@@ -104,6 +104,15 @@ class _BoundRayleigh(BoundViscousDamping):
         return self._constant is None
 
     @property
+    def advice(self) -> str:
+        if self._constant is not None:
+            return ""
+        return (
+            "Rayleigh damping of the current stiffness can keep a buckling body from settling: "
+            "try at=StiffnessAt.REST, or Newton(iterations=3)."
+        )
+
+    @property
     def uses_stiffness(self) -> bool:
         return self._constant is None
 

@@ -104,10 +104,17 @@ class BoundSum(BoundDamping):
             self._put_back(part, places, values)
 
     def add_tangent(
-        self, shape: Shape, v: Floats, c_v: float, values: Floats, *, definite: bool, closer: bool
+        self,
+        shape: Shape,
+        v: Floats,
+        c_v: float,
+        values: Floats,
+        *,
+        definite: bool,
+        consistent: bool,
     ) -> None:
         for model, part, places in self._parts(values):
-            model.add_tangent(shape, v, c_v, part, definite=definite, closer=closer)
+            model.add_tangent(shape, v, c_v, part, definite=definite, consistent=consistent)
             self._put_back(part, places, values)
 
     def _parts(self, values: Floats) -> list[tuple[BoundDamping, Floats, Ints | None]]:

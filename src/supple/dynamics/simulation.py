@@ -18,9 +18,11 @@ from supple.core.errors import InputError, StepFailed
 from supple.core.types import Floats, Progress
 from supple.damping import Damping
 from supple.dynamics.motion import Frame, Motion
-from supple.dynamics.problem import Dynamics
+from supple.dynamics.problem import BodyProblem
 from supple.dynamics.recording import Recorder, read_motion
+from supple.dynamics.stats import Stats
 from supple.dynamics.stepping import Stepper
+from supple.dynamics.terms import ObstacleContact, SelfContactTerm, terms_of
 from supple.integrators import (
     TRBDF2,
     BackwardEuler,
@@ -29,7 +31,7 @@ from supple.integrators import (
     Integrator,
     State,
 )
-from supple.solvers.interface import BoundStageSolver, StageSolver
+from supple.solvers.interface import StageSolver
 from supple.solvers.newton import Newton
 
 _FAR_TOO_MUCH = 2.0  # times the energy that a step lost, for damping to have taken
@@ -107,9 +109,10 @@ class Simulation:
         self.state = LiveState(body)
         self._obstacles = _checked_obstacles(obstacles)
         self._self_contact = _checked_self_contact(self_contact, self.solver)
-        self._dynamics = Dynamics(body, _models(damping), self._obstacles, self_contact)
-        self._stepper = Stepper(self._dynamics, self.solver)
+        self.stats = Stats()
+        """What the last step took: iterations, factorizations, contacts; ``total`` of all steps."""
         self._damping = damping
+        self._set_up()
         self._now: State | None = None
         self._before: State | None = None
         self._pushed: tuple[Any, ...] = (self.gravity, None, force)
@@ -127,10 +130,14 @@ class Simulation:
 
     @damping.setter
     def damping(self, damping: Damping | Sequence[Damping] | None) -> None:
-        self._dynamics = Dynamics(self.body, _models(damping), self.obstacles, self._self_contact)
-        self._stepper = Stepper(self._dynamics, self.solver)
         self._damping = damping
+        self._set_up()
         self._now = self._before = None  # the acceleration jumps with the damping
+
+    def _set_up(self) -> None:
+        terms = terms_of(self.body, _models(self._damping), self._obstacles, self._self_contact)
+        self._problem = BodyProblem(self.body, terms)
+        self._stepper = Stepper(self._problem, self.solver)
 
     @property
     def obstacles(self) -> tuple[Obstacle, ...]:
@@ -155,16 +162,18 @@ class Simulation:
     @property
     def self_contact_forces(self) -> Floats:
         """Force of the body on itself, through contact, at the end of the last step [N], (n, 3)."""
-        return self._dynamics.self_contact_forces(self.state.u, self.state.v)
+        for term in self._problem.terms:
+            if isinstance(term, SelfContactTerm):
+                return term.forces(self.state.u, self.state.v)
+        return np.zeros_like(self.state.u)
 
     @property
     def contact_forces(self) -> Floats:
         """Force of the obstacles on every vertex at the end of the last step [N], (n, 3)."""
-        return self._dynamics.contact_forces()
-
-    @property
-    def _solver(self) -> BoundStageSolver:
-        return self._stepper.solver
+        for term in self._problem.terms:
+            if isinstance(term, ObstacleContact):
+                return term.forces()
+        return np.zeros_like(self.state.u)
 
     # -- stepping ----------------------------------------------------------------------
 
@@ -203,20 +212,22 @@ class Simulation:
                 # A rule that averages with the acceleration at the start throws a tangled body far
                 # away; one step of BackwardEuler smooths it.
                 after = self._stepper.implicit(BackwardEuler(), now, None, h, external)
-            impact = self._dynamics.impact(now, h)
+            impact = self._stepper.impact(now, h, external)
             self._just_hit = impact is not None
             if impact is not None:
                 after = self._stepper.step_through_impact(impact, rule, now, before, h, external)
             else:
-                after = self._dynamics.end_step(after)
+                after = self._stepper.end_step(after)
         touches = self.obstacles or self.self_contact is not None
-        if self._dynamics.damping or touches:
-            power = self._damping_power(after)
-            power_before = self._power if now is self._now else self._damping_power(now)
+        if self._damping or touches:
+            power = self._problem.power(after.u, after.v)
+            cached = now is self._now
+            power_before = self._power if cached else self._problem.power(now.u, now.v)
             taken, lost = 0.5 * h * (power_before + power), self._lost(now, after, extra)
             most = lost if touches else _FAR_TOO_MUCH * lost  # friction stops things
             self.dissipated += taken if taken <= most else lost
             self._power = power
+        self.stats = self.stats.after(self._stepper.spent())
         self._before, self._now = now, after
         self._pushed = self.gravity, extra, self.force
         self.state.u, self.state.v, self.state.time = after.u, after.v, after.time
@@ -228,7 +239,7 @@ class Simulation:
         """
         if self.body.supports or any(each.moves for each in self._obstacles):
             return np.inf  # they do work
-        mass_times, stored_energy = self.body.mass_times, self._dynamics.stored_energy
+        mass_times, stored_energy = self.body.mass_times, self._problem.stored_energy
         elastic = stored_energy(after.u)
         lost = (self._elastic if now is self._now else stored_energy(now.u)) - elastic
         self._elastic = elastic
@@ -236,11 +247,6 @@ class Simulation:
         push = 0.5 * (self._external(now.time, extra) + self._external(after.time, extra))
         lost += float(np.vdot(push, after.u - now.u))
         return max(lost, 0.0)
-
-    def _damping_power(self, state: State) -> float:
-        """Power that damping and friction take from the motion [W], v·∇₂R."""
-        damping = np.vdot(state.v, self._dynamics.damping_force(state.u, state.v))
-        return float(damping) + self._dynamics.friction_power(state.v)
 
     def _current(self, extra: Floats | None) -> tuple[State, State | None, bool]:
         """The state to step from, the one before it, and whether nobody has set the state since.
@@ -334,7 +340,7 @@ class Simulation:
             time=self.state.time,
             displacements=u.copy(),
             kinetic=0.5 * float(np.vdot(v, momentum)),
-            elastic=self._dynamics.stored_energy(u),
+            elastic=self._problem.stored_energy(u),
             gravitational=-float(np.vdot(body.weight(self.gravity), x)),
             dissipated=self.dissipated,
             linear_momentum=momentum.sum(axis=0),
@@ -381,7 +387,9 @@ class Simulation:
                 for name in "uva":
                     if (array := getattr(state, name)) is not None:
                         saved[f"{prefix}.{name}"] = array
-        return saved | {f"contact.{k}": v for k, v in self._dynamics.contact_state().items()}
+        for term in self._problem.terms:
+            saved |= term.state()
+        return saved
 
     def _restore(self, saved: Mapping[str, Any]) -> int:
         states: dict[str, State | None] = {"now": None, "before": None}
@@ -399,7 +407,8 @@ class Simulation:
         self._run_start = float(saved["start"])
         self._just_hit = bool(saved.get("just hit", False))
         self._elastic = float(saved.get("elastic", 0.0))
-        self._dynamics.restore_contact({k: v for k, v in saved.items() if k.startswith("contact.")})
+        for term in self._problem.terms:
+            term.restore(saved)
         return int(saved["steps"])
 
 

@@ -9,7 +9,8 @@ from supple.bodies.elastic_body import ElasticBody
 from supple.core.checks import whole_number
 from supple.core.errors import StepFailed
 from supple.core.types import Floats, Progress
-from supple.dynamics.problem import Dynamics
+from supple.dynamics.problem import BodyProblem
+from supple.dynamics.terms import StageStart, terms_of
 from supple.integrators import Stage
 from supple.solvers.interface import LinearSolver
 from supple.solvers.linear.cholesky import Cholesky
@@ -44,7 +45,7 @@ def static_shape(
     load = body.weight(gravity)
     if forces is not None:
         load = load + body.checked("forces", forces)
-    problem = Dynamics(body, ())
+    problem = BodyProblem(body, terms_of(body))
     newton = Newton(tolerance=tolerance, max_iterations=60, linear=linear or Cholesky())
     solver = newton.bind(problem)
     reached, u, increment = 0.0, rest, 1.0 / increments
@@ -52,7 +53,7 @@ def static_shape(
     while reached < 1.0:
         target = min(1.0, reached + increment)
         stage = Stage(0.0, 0.0, u, 0.0, u, u)
-        problem.begin(stage, target * load)
+        problem.begin(StageStart(stage, target * load))
         moved = rest + target * (placed - rest)
         starts = [np.where(body.free, u, moved)]
         if previous is not None:  # first try to go on as from the last increment to this one

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
 
@@ -11,7 +11,9 @@ import numpy as np
 from supple.contact.impacts import Impact
 from supple.core.errors import StepFailed
 from supple.core.types import Floats
-from supple.dynamics.problem import Dynamics
+from supple.dynamics.problem import BodyProblem
+from supple.dynamics.stats import Stats
+from supple.dynamics.terms import StageStart
 from supple.integrators import BackwardEuler, ExplicitIntegrator, ImplicitIntegrator, State
 from supple.solvers.interface import BoundSolver, BoundStageSolver, NotPositiveDefinite, StageSolver
 from supple.solvers.linear.conjugate_gradients import ConjugateGradients
@@ -21,15 +23,16 @@ External = Callable[[float], Floats]
 
 
 class Stepper:
-    """Takes a body with its dynamics from one state to the next."""
+    """Takes a body with its terms from one state to the next."""
 
-    def __init__(self, dynamics: Dynamics, solver: StageSolver) -> None:
-        self._dynamics, self._options, self._body = dynamics, solver, dynamics.body
+    def __init__(self, problem: BodyProblem, solver: StageSolver) -> None:
+        self._problem, self._options, self._body = problem, solver, problem.body
+        self._stages = self._iterations = self._substeps = self._factorizations = 0
 
     @cached_property
     def solver(self) -> BoundStageSolver:
         """Bound when an implicit step first needs it: that may analyse a large matrix."""
-        return self._options.bind(self._dynamics)
+        return self._options.bind(self._problem)
 
     @cached_property
     def _mass_solver(self) -> BoundSolver:
@@ -46,20 +49,24 @@ class Stepper:
         external: External,
     ) -> State:
         """The state ``dt`` after ``now``; ``before`` is the one a step earlier, if it counts."""
+        self._substeps += 1
         held = self._body.held
         stages = rule.stages(now, before, dt)
         stage = next(stages)
         latest = now.u
         while True:
-            self._dynamics.begin(stage, external(stage.time), now, latest)
+            self._problem.begin(StageStart(stage, external(stage.time), now, latest))
             starts = [np.where(self._body.free, u, latest) for u in (stage.guess, latest)]
             for start in starts:
                 held.place(start, stage.time)
             solution = stage.state(self.solver.solve(stage, starts))
+            self._stages += 1
+            self._iterations += self.solver.iterations
             held.set_velocity(solution.v, stage.time)
             held.set_acceleration(solution.acceleration, stage.time)
             latest = solution.u
-            self._dynamics.record_contacts(solution.u)
+            for term in self._problem.terms:
+                term.end_stage(solution.u)
             try:
                 stage = stages.send(solution)
             except StopIteration:
@@ -82,17 +89,50 @@ class Stepper:
         if impact.delay > 0:
             now = self.implicit(rule, now, before, impact.delay, external)
         try:
-            self._dynamics.set_restitution_speeds(impact.speeds)
+            self._set_restitution_speeds(impact.speeds)
             after = self.implicit(BackwardEuler(), now, None, dt - impact.delay, external)
-            after = self._dynamics.end_step(after)
+            after = self.end_step(after)
         finally:
-            self._dynamics.set_restitution_speeds({})
+            self._set_restitution_speeds({})
         return replace(after, a=None)  # the impact is over: the next step finds out anew
+
+    def _set_restitution_speeds(self, speeds: Mapping[tuple[int, int], float]) -> None:
+        for term in self._problem.terms:
+            term.set_restitution_speeds(speeds)
+
+    def impact(self, now: State, dt: float, external: External) -> Impact | None:
+        """The first impact, with restitution, of the step just tried from ``now``."""
+        force = external(now.time + dt)
+        found = (term.impact(now, dt, force) for term in self._problem.terms)
+        return next((impact for impact in found if impact is not None), None)
+
+    def end_step(self, after: State) -> State:
+        """``after`` a step, with what its terms have to say to it."""
+        for term in self._problem.terms:
+            after = term.end_step(after)
+        return after
+
+    def spent(self) -> Stats:
+        """What was done since this was last asked for."""
+        solver = self.__dict__.get("solver")  # it may not have been needed
+        factorizations = 0 if solver is None else solver.factorizations
+        found = Stats(
+            stages=self._stages,
+            iterations=self._iterations,
+            factorizations=factorizations - self._factorizations,
+            substeps=self._substeps,
+            contacts=sum(term.contacts for term in self._problem.terms),
+            residuals=() if solver is None else solver.residuals,
+        )
+        self._stages = self._iterations = self._substeps = 0
+        self._factorizations = factorizations
+        return found
 
     def explicit(
         self, rule: ExplicitIntegrator, now: State, dt: float, external: External
     ) -> State:
         """The same by a rule that needs accelerations alone."""
+        self._substeps += 1
         unstable = StepFailed(
             "the explicit integrator is unstable",
             time=now.time + dt,
@@ -105,7 +145,7 @@ class Stepper:
         except NotPositiveDefinite as error:  # forces so large that the mass solve overflows
             raise unstable from error
         except StepFailed as error:
-            if self._dynamics.shape_at(now.u).energy < np.inf:  # sound at the start of the step
+            if self._problem.shape_at(now.u).energy < np.inf:  # sound at the start of the step
                 raise unstable from error
             raise
         if not (np.isfinite(after.u).all() and np.isfinite(after.v).all()):
@@ -116,8 +156,7 @@ class Stepper:
 
     def acceleration(self, time: float, u: Floats, v: Floats, external: External) -> Floats:
         """a with M a = f − ∇₂R − ∇U, held components following their supports."""
-        dynamics = self._dynamics
-        force = external(time) - dynamics.conservative_force(u) - dynamics.damping_force(u, v)
+        force = external(time) - self._problem.free_force(u, v)
         if not np.isfinite(force).all():
             raise StepFailed(
                 "the forces are not finite at the start of the step",

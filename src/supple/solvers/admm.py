@@ -77,18 +77,19 @@ class BoundADMM(BoundStageSolver):
         self._global = GlobalStep(problem.pattern, problem.free)
         self._index = np.flatnonzero(problem.free)
         self._boost, self._easy_stages = 1.0, 0
-        self.iterations = 0
-        """Iterations that the last stage took."""
         self._force = np.inf  # the larger of the two residuals [N]
-        self.residuals: tuple[float, float] = (np.inf, np.inf)
-        """Primal and dual residual of the last stage, relative to the forces at play."""
+        self.residuals = (np.inf, np.inf)  # primal and dual
+
+    @property
+    def factorizations(self) -> int:
+        return self._global.factorizations
 
     def solve(self, stage: Stage, starts: Sequence[Floats]) -> Floats:
         if not len(self._index):
             return starts[0]
         for _ in range(_MOST_ROUNDS):
             u, converged = self._iterate(stage, starts)
-            if not np.isfinite(u).all() or not self._problem.overlooked(stage, u):
+            if not np.isfinite(u).all() or not self._problem.needs_new_contacts(stage, u):
                 break
             starts = [u, u]
         if not np.isfinite(u).all():

@@ -22,6 +22,8 @@ class GlobalStep:
 
     def __init__(self, pattern: BlockPattern, free: Bools) -> None:
         self._pattern, self._free = pattern, free
+        self.factorizations = 0
+        """How many there have been."""
         self._key: tuple[object, ...] | None = None
         self._masks = [np.ascontiguousarray(free[:, k : k + 1]) for k in range(3)]
         self._by_mask: dict[bytes, Factorization] = {}
@@ -32,6 +34,7 @@ class GlobalStep:
         """Use the matrix of ``split`` from now on."""
         if split.matrix_key == self._key:
             return
+        self.factorizations += 1
         own = split.scalars.copy()
         for term in split.terms:
             term.add_matrix(own)

@@ -10,7 +10,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+
+import numpy as np
 
 from supple.core.sparse import BlockPattern, LowRank
 from supple.core.types import Bools, Floats
@@ -26,6 +27,9 @@ class NotPositiveDefinite(ArithmeticError):
 
 class BoundSolver(ABC):
     """A linear solver at work on one pattern."""
+
+    factorizations: int = 0
+    """How many there have been."""
 
     @abstractmethod
     def take(
@@ -54,27 +58,109 @@ class LinearSolver(ABC):
         """A solver for the free components (n, b) of matrices on ``pattern``."""
 
 
-@dataclass(frozen=True, eq=False)
-class Balance:
-    """The forces of a stage at one displacement."""
+@dataclass(frozen=True)
+class Tangent:
+    """Which matrix of a linearization is wanted."""
 
+    definite: bool = False
+    """A positive definite one near it: every cell's and every pair's part made semidefinite."""
+    consistent: bool = False
+    """More of the derivative of the residual, at a price: how damping follows the shape."""
+    majorized: bool = False
+    """Friction by a parabola that lies above it, whose steps do not turn it round."""
+
+
+class Linearization(ABC):
+    """The force balance of a stage at one u, with its potential and its matrix.
+
+    It stays as it is while others are taken. What it takes as given, the active set and its
+    multipliers, is that of the moment in which it was made.
+    """
+
+    stage: Stage
+    u: Floats
+    """(n, b)"""
     residual: Floats
     """M a + ∇₂R + ∇U − f [N], (n, b)."""
     scale: float
     """Norm of the forces [N] that the residual is to be measured against."""
     floor: float
     """Norm of the residual [N] that rounding alone may leave."""
-    from_anchor: Callable[[], float]
-    """Gives the potential below; good until the next balance."""
-    current_potential: float
-    """The same with damping as it is here; its gradient here is the residual."""
+    potential: float
+    """Incremental potential [J] with damping as it is here; its gradient here is the residual."""
     potential_rounding: float
     """Change of the potential [J] that rounding alone may make."""
 
-    @cached_property
-    def potential(self) -> float:
-        """Incremental potential [J] with damping frozen as it is at the anchor."""
-        return self.from_anchor()
+    @property
+    def is_finite(self) -> bool:
+        """Whether forces and potential are finite."""
+        return bool(np.isfinite(self.potential) and np.isfinite(self.residual).all())
+
+    def lagged_potential(self, at: Linearization) -> float:
+        """The potential [J] with damping lagged: as it is ``at`` another linearization.
+
+        Where damping depends on the shape no potential has the residual as its gradient everywhere;
+        with damping lagged at an iterate, one has it there, and a line search can rely on it.
+        """
+        return self.potential
+
+    @abstractmethod
+    def matrix(self, tangent: Tangent) -> Floats:
+        """c_a M + c_v C + K, (blocks, b, b) on the problem's pattern. Shared: do not change it."""
+
+    @property
+    def low_rank(self) -> LowRank | None:
+        """What the matrix has beside its blocks."""
+        return None
+
+    def frames(self) -> Floats | None:
+        """How nodes have turned since rest, rotations (n, 3, 3), or None."""
+        return None
+
+    def update_duals(self, step: Floats, length: float) -> None:
+        """Update dual variables of the matrix after a share of a step that was made with it."""
+        return  # it has none
+
+
+class ActiveSet:
+    """What a linearization takes as given: active contacts, their multipliers, lagged friction.
+
+    This one is empty; a problem with contacts has one of its own. ``solvers/active_set.py`` is the
+    loop that drives it.
+    """
+
+    @property
+    def nonsmooth(self) -> bool:
+        """Whether forces are nonsmooth in the stage at hand; then the residual may cycle."""
+        return False
+
+    @property
+    def has_smoothed_friction(self) -> bool:
+        """Whether forces turn round within tiny ways; then full steps alone go to and fro."""
+        return False
+
+    def update_multipliers(self, here: Linearization, step: Floats, length: float) -> float:
+        """The primal–dual update: multipliers as the matrix of ``here`` promises after a step.
+
+        ``length`` is the share of the step that is taken. Returns by how much forces change [N].
+        """
+        return 0.0
+
+    def snapshot(self) -> Callable[[], None]:
+        """Gives what takes back all that ``update_multipliers`` does from now on."""
+        return lambda: None
+
+    def refresh(self, here: Linearization, enough: float) -> bool:
+        """The update of an augmented Lagrangian, and of lagged friction, where forces balance.
+
+        Returns whether forces changed by more than ``enough`` [N]; if so, the balance is to be
+        found anew.
+        """
+        return False
+
+    def projected_out(self, stage: Stage, u: Floats) -> Floats:
+        """u (n, b) with what too few iterations have left inside obstacles moved out of them."""
+        return u
 
 
 class Problem(ABC):
@@ -88,110 +174,56 @@ class Problem(ABC):
     """Whether the matrix is the curvature of the potential, so that a step it gives may be long."""
     advice: str = ""
     """What a person may try, in this problem, where a stage cannot be solved."""
-
-    @property
-    def nonsmooth(self) -> bool:
-        """Whether forces bend sharply in the stage at hand, as contacts do.
-
-        Then the residual may lead round in circles.
-        """
-        return False
-
-    @property
-    def has_smoothed_friction(self) -> bool:
-        """Whether forces turn round within tiny ways, as smoothed friction does.
-
-        Then full steps alone go to and fro.
-        """
-        return False
+    active_set: ActiveSet = ActiveSet()
 
     @abstractmethod
-    def balance(self, stage: Stage, u: Floats, *, with_matrix: bool = False) -> Balance:
+    def linearize(self, stage: Stage, u: Floats, *, with_matrix: bool = False) -> Linearization:
         """Forces at u (n, b); ``with_matrix`` announces that the matrix is wanted next."""
-
-    @abstractmethod
-    def anchor(self) -> None:
-        """From now on, measure potentials with damping as it is where the last balance was taken.
-
-        Where damping depends on the shape no potential has the residual as its gradient everywhere;
-        with damping frozen at an iterate, one has it there, and a line search can rely on it.
-        """
-
-    @abstractmethod
-    def matrix(
-        self, stage: Stage, *, definite: bool, closer: bool = False, majorized: bool = False
-    ) -> Floats:
-        """c_a M + c_v C + K where the last balance was taken, (blocks, b, b).
-
-        ``closer`` asks for more of the derivative of the residual, at a price: how C follows the
-        shape. ``majorized`` asks for steps that do not turn friction round, where no search
-        follows."""
-
-    def low_rank(self, stage: Stage) -> LowRank | None:
-        """What the matrix has beside its blocks there."""
-        return None
-
-    def frames(self) -> Floats | None:
-        """How nodes have turned where the last balance was taken; good until the next call."""
-        return None
-
-    def led_along(
-        self, stage: Stage, start: Floats, solve: Callable[[Floats, Floats], Floats]
-    ) -> Floats | None:
-        """The last sound shape, led along by its supports to where ``start`` (n, b) has them.
-
-        ``solve`` gives A⁻¹ f for the blocks of a matrix and a force. None where there is none.
-        """
-        return None
-
-    def reachable(self, starts: Sequence[Floats]) -> Sequence[Floats]:
-        """``starts``, or how far each can be followed from the last sound shape; there may be none.
-
-        The last of them is the last sound shape with its held components in place.
-        """
-        return starts
 
     def collision_free_step(self, u: Floats, step: Floats) -> float:
         """The share of a step from u, up to 1, on which nothing stands in the way."""
         return 1.0
 
-    def remember(self, stage: Stage, step: Floats, length: float) -> None:
-        """Let the matrix, where it was last asked for, know of a share of a step from there."""
-        return  # it has no use for that
+    def feasible_starts(self, starts: Sequence[Floats]) -> Sequence[Floats]:
+        """``starts``, or how far each is reached from the last feasible shape; there may be none.
 
-    def follow(self, stage: Stage, u: Floats, step: Floats, length: float) -> float:
-        """Bring what the balance takes as given, such as contacts, along a share of a step from u.
-
-        The matrix was last asked for at u. Returns by how much [N] that changes forces.
+        The last of them is the last feasible shape with its held components in place.
         """
-        return 0.0
+        return starts
 
-    def projected_out(self, stage: Stage, u: Floats) -> Floats:
-        """u (n, b), or near it a place that is sound, where too few iterations have led astray."""
-        return u
+    def start_from_supports(
+        self, stage: Stage, start: Floats, solve: Callable[[Floats, Floats], Floats]
+    ) -> Floats | None:
+        """The last feasible shape, moved elastically with its supports to those of ``start``.
 
-    def keep_place(self) -> Callable[[], None]:
-        """Gives what takes back all that ``follow`` does from now on."""
-        return lambda: None
-
-    def improve(self, stage: Stage, u: Floats, enough: float) -> bool:
-        """Bring what the balance takes as given up to date where it holds.
-
-        Returns whether that changed forces by more than ``enough`` [N]; if so, the balance is to be
-        found anew from u.
+        ``solve`` gives A⁻¹ f for the blocks of a matrix and a force. None where there is none.
         """
-        return False
+        return None
+
+    def no_start(self, *, feasible: bool) -> str:
+        """Why none of the starts, or none of the ``feasible`` ones, has finite forces."""
+        return "no start has finite forces"
 
 
 class BoundStageSolver(ABC):
     """A stage solver at work on one problem."""
 
+    iterations: int = 0
+    """Iterations that the last stage took."""
+    residuals: tuple[float, ...] = ()
+    """What the last stage left, relative to the forces at play."""
+
+    @property
+    def factorizations(self) -> int:
+        """Factorizations since the solver was bound."""
+        return 0
+
     @abstractmethod
     def solve(self, stage: Stage, starts: Sequence[Floats]) -> Floats:
         """The displacements at which the stage's forces balance.
 
-        ``starts`` are places to start from, the most promising first; they carry the values of
-        the components that are not free. Raises StepFailed.
+        ``starts`` are warm starts, the most promising first; they carry the values of the
+        components that are not free. Raises StepFailed.
         """
 
 

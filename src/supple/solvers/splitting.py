@@ -114,7 +114,7 @@ class SplitProblem(Problem):
     def split(self, stage: Stage, starts: Sequence[Floats], options: SplitOptions) -> Splitting:
         """The stage as a sum of local terms, about to be solved from one of ``starts`` (n, 3)."""
 
-    def overlooked(self, stage: Stage, u: Floats) -> bool:
+    def needs_new_contacts(self, stage: Stage, u: Floats) -> bool:
         """Whether u needs terms that the last splitting had not; the next one then has them."""
         return False
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from supple.contact.contact_forces import ContactForces
+from supple.contact.augmented_lagrangian import AugmentedLagrangian
 from supple.contact.obstacles.base import Obstacle
 from supple.core.types import Floats
 
@@ -23,7 +23,9 @@ class ObstacleFriction:
     slip changes little from one step to the next.
     """
 
-    def __init__(self, contact: ContactForces, obstacles: Sequence[Obstacle], speed: float) -> None:
+    def __init__(
+        self, contact: AugmentedLagrangian, obstacles: Sequence[Obstacle], speed: float
+    ) -> None:
         self._contact, self._speed = contact, speed
         self._friction = np.array([each.friction for each in obstacles])
         self._viscosity = np.zeros(0)
@@ -69,7 +71,7 @@ class ObstacleFriction:
         where = self._contact.diagonal[pairs.vertex]
         np.add.at(values, where, (self._kappa / self._h)[:, None, None] * along)
 
-    def improve(self, x: Floats, enough: float) -> bool:
+    def refresh(self, x: Floats, enough: float) -> bool:
         """Bring κ up to date, and say whether that changed forces by more than ``enough`` [N]."""
         if self._rounds == _ROUNDS:
             return False

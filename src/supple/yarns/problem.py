@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from supple.contact.contact_forces import ContactForces
+from supple.contact.augmented_lagrangian import AugmentedLagrangian, ContactPoint
 from supple.contact.contacts import Contacts
 from supple.contact.obstacles.base import Obstacle
 from supple.contact.obstacles.padded import Padded
 from supple.core.errors import StepFailed
 from supple.core.types import Bools, Floats
+from supple.dynamics.shapes import ArrayPool
 from supple.integrators import Stage
-from supple.solvers.interface import Balance, Problem
+from supple.solvers.interface import ActiveSet, Linearization, Problem, Tangent
 from supple.yarns.cloth import WovenCloth
 from supple.yarns.obstacle_friction import ObstacleFriction
 from supple.yarns.step import StepPotential
@@ -38,22 +39,24 @@ class YarnProblem(Problem):
         self.pattern, self.free = cloth.pattern, free
         self._cloth = cloth
         self._diagonal = cloth.pattern.indptr[:-1]
-        self._matrix = np.empty((cloth.pattern.n_blocks, 5, 5))
+        self.arrays = ArrayPool((cloth.pattern.n_blocks, 5, 5))
+        """For matrices."""
         self._potential: StepPotential | None = None
-        self._q, self._floor = cloth.rest_state, 0.0
-        self._space: Stage | None = None
-        self.contact: ContactForces | None = None
+        self.floor = 0.0
+        """What rounding alone may leave [N], as far as matrices of the step have told."""
+        self.contact: AugmentedLagrangian | None = None
         nodes, family = cloth.net.segments
         ends = cloth.net.arc_lengths[nodes, family[:, None]]
         self._edge = float(np.mean(ends[:, 1] - ends[:, 0]))
         if obstacles:
             self.contact = self._contact_with(obstacles, tolerance)
             self._friction = ObstacleFriction(self.contact, obstacles, cloth.slip_speed)
+            self.active_set = _ObstacleContacts(self.contact, self._friction)
 
-    def _contact_with(self, obstacles: Sequence[Obstacle], tolerance: float) -> ContactForces:
+    def _contact_with(self, obstacles: Sequence[Obstacle], tolerance: float) -> AugmentedLagrangian:
         cloth, held_off = self._cloth, self._cloth.warp.radius + self._cloth.weft.radius
         rest, free = cloth.rest_state, self.free[:, :3]
-        stiffness = np.zeros_like(self._matrix)
+        stiffness = np.zeros((cloth.pattern.n_blocks, 5, 5))
         for term in (cloth.stretch_potential, cloth.bending_potential, cloth.shear_potential):
             term(rest, np.zeros_like(rest), stiffness, definite=True)
         contacts = Contacts(
@@ -64,7 +67,7 @@ class YarnProblem(Problem):
             self._edge,
             float(np.clip(tolerance / _EXACT_AT, 1.0, _LOOSEST)),
         )
-        return ContactForces(
+        return AugmentedLagrangian(
             contacts,
             self._diagonal,
             self._in_space(stiffness),
@@ -82,12 +85,12 @@ class YarnProblem(Problem):
 
         Where it cannot be solved, the forces of contacts stay those of the last step.
         """
-        self._potential, self._floor = potential, 0.0
+        self._potential, self.floor = potential, 0.0
         kept = self.contact_state()
         if self.contact is not None:
             start, guess = stage.u_v[:, :3].copy(), stage.guess[:, :3].copy()
-            self._space = Stage(stage.time, stage.c_v, start, stage.c_a, start, guess)
-            self.contact.begin(self._space, start, guess, began)
+            space = Stage(stage.time, stage.c_v, start, stage.c_a, start, guess)
+            self.contact.begin(space, start, guess, began)
             self._friction.begin(guess, 1 / stage.c_v)
         try:
             yield
@@ -110,68 +113,43 @@ class YarnProblem(Problem):
         """What friction on obstacles takes in the step that ends at q (n, 5) [J]."""
         return 0.0 if self.contact is None else 2 * self._friction.potential(q[:, :3])
 
-    def contact_forces(self) -> Floats:
-        """Force of the obstacles on every crossing in the last step [N], (n, 3)."""
+    def contact_forces(self, q: Floats) -> Floats:
+        """Force of the obstacles on every crossing in the last step, to q (n, 5) [N], (n, 3)."""
         if self.contact is None:
             return np.zeros((self._cloth.n_nodes, 3))
-        return self.contact.contacts.on_vertices() + self._friction.on_vertices(self._q[:, :3])
+        return self.contact.contacts.on_vertices() + self._friction.on_vertices(q[:, :3])
 
-    def balance(self, stage: Stage, u: Floats, *, with_matrix: bool = False) -> Balance:
-        step = self._step
-        gradient = np.empty_like(u)
-        potential = step.evaluate(u, gradient)
-        scale = step.scale
-        if self.contact is not None and np.isfinite(potential):
-            x = u[:, :3]
-            push = self.contact.push(x)
+    def linearize(self, stage: Stage, u: Floats, *, with_matrix: bool = False) -> YarnLinearization:
+        return YarnLinearization(self, stage, u)
+
+    def evaluate(self, here: YarnLinearization) -> None:
+        """Fill in forces and potential at ``here.u`` (n, 5)."""
+        step, here.residual = self._step, np.empty_like(here.u)
+        here.potential = step.evaluate(here.u, here.residual)
+        here.scale = step.scale
+        if self.contact is not None and np.isfinite(here.potential):
+            x = here.u[:, :3]
+            here.contact = self.contact.evaluate(x)
+            push = here.contact.force.copy()
             np.add.at(push, self.contact.contacts.pairs.vertex, self._friction.forces(x))
-            potential += self.contact.potential(x) + self._friction.potential(x)
-            gradient[:, :3] += push
-            scale += float(np.linalg.norm(push))
-        self._q = u
-        return Balance(
-            residual=gradient,
-            scale=scale,
-            floor=self._floor,
-            from_anchor=lambda: potential,
-            current_potential=potential,
-            potential_rounding=_ROUNDINGS * (_EPSILON * abs(potential) + self._floor * self._edge),
-        )
+            here.potential += here.contact.potential + self._friction.potential(x)
+            here.residual[:, :3] += push
+            here.scale += float(np.linalg.norm(push))
+        here.floor = self.floor
+        rounding = _EPSILON * abs(here.potential) + self.floor * self._edge
+        here.potential_rounding = _ROUNDINGS * rounding
 
-    def anchor(self) -> None:
-        return  # the potential is the same everywhere
-
-    def matrix(
-        self, stage: Stage, *, definite: bool, closer: bool = False, majorized: bool = False
-    ) -> Floats:
-        self._step.evaluate(self._q, np.empty_like(self._q), self._matrix, definite=definite)
-        diagonal = np.einsum("nii->ni", self._matrix[self._diagonal])
-        self._floor = 2 * _EPSILON * float(np.linalg.norm((diagonal * self._q)[self.free]))
-        if self.contact is not None:
-            in_space = self._matrix[:, :3, :3]
-            self.contact.add_matrix(in_space, majorized=definite)
+    def matrix(self, here: YarnLinearization, *, definite: bool) -> Floats:
+        """The second derivative of the potential there, (blocks, 5, 5)."""
+        values = self.arrays.lend(here)
+        self._step.evaluate(here.u, np.empty_like(here.u), values, definite=definite)
+        diagonal = np.einsum("nii->ni", values[self._diagonal])
+        self.floor = 2 * _EPSILON * float(np.linalg.norm((diagonal * here.u)[self.free]))
+        if self.contact is not None and here.contact is not None:
+            in_space = values[:, :3, :3]
+            self.contact.add_matrix(here.contact, in_space, majorized=definite)
             self._friction.add_matrix(in_space)
-        return self._matrix
-
-    def follow(self, stage: Stage, u: Floats, step: Floats, length: float) -> float:
-        if self.contact is None:
-            return 0.0
-        return self.contact.follow(self._stage, u[:, :3], step[:, :3], length)
-
-    def projected_out(self, stage: Stage, u: Floats) -> Floats:
-        if self.contact is None:
-            return u
-        out = self.contact.contacts.projected_out(self._stage, u[:, :3])
-        return np.column_stack([out, u[:, 3:]])
-
-    def keep_place(self) -> Callable[[], None]:
-        return super().keep_place() if self.contact is None else self.contact.keep_place()
-
-    def improve(self, stage: Stage, u: Floats, enough: float) -> bool:
-        if self.contact is None:
-            return False
-        changed = self.contact.improve(self._stage, u[:, :3], enough)
-        return self._friction.improve(u[:, :3], enough) or changed
+        return values
 
     @property
     def _step(self) -> StepPotential:
@@ -179,8 +157,43 @@ class YarnProblem(Problem):
             raise RuntimeError("begin a step first")
         return self._potential
 
-    @property
-    def _stage(self) -> Stage:
-        if self._space is None:
-            raise RuntimeError("begin a step first")
-        return self._space
+
+class YarnLinearization(Linearization):
+    """The forces of a step at one q (n, 5)."""
+
+    def __init__(self, problem: YarnProblem, stage: Stage, u: Floats) -> None:
+        self._problem, self.stage, self.u = problem, stage, u
+        self.contact: ContactPoint | None = None
+        self._matrices: dict[bool, Floats] = {}
+        problem.evaluate(self)
+
+    def matrix(self, tangent: Tangent) -> Floats:
+        definite = tangent.definite
+        if definite not in self._matrices:
+            self._matrices[definite] = self._problem.matrix(self, definite=definite)
+        return self._matrices[definite]
+
+
+class _ObstacleContacts(ActiveSet):
+    """The contacts of crossings with obstacles."""
+
+    def __init__(self, contact: AugmentedLagrangian, friction: ObstacleFriction) -> None:
+        self._contact, self._friction = contact, friction
+
+    def update_multipliers(self, here: Linearization, step: Floats, length: float) -> float:
+        assert isinstance(here, YarnLinearization)
+        if here.contact is None:
+            return 0.0
+        return self._contact.update_multipliers(here.contact, step[:, :3], length)
+
+    def snapshot(self) -> Callable[[], None]:
+        return self._contact.snapshot()
+
+    def refresh(self, here: Linearization, enough: float) -> bool:
+        x = here.u[:, :3]
+        changed = self._contact.refresh(x, enough)
+        return self._friction.refresh(x, enough) or changed
+
+    def projected_out(self, stage: Stage, u: Floats) -> Floats:
+        out = self._contact.contacts.projected_out(stage, u[:, :3])
+        return np.column_stack([out, u[:, 3:]])

@@ -202,7 +202,7 @@ class YarnSimulation:
     @property
     def contact_forces(self) -> Floats:
         """Force of the obstacles on every crossing at the end of the last step [N], (n, 3)."""
-        return self._problem.contact_forces()
+        return self._problem.contact_forces(self._state.q)
 
     def run(
         self,

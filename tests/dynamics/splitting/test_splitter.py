@@ -9,8 +9,9 @@ from tests.damping.cases import CASES
 from tests.helpers import MESH_NAMES, small_mesh, soft
 
 import supple as sp
-from supple.contact.contact_forces import ContactForces
-from supple.dynamics.problem import Dynamics
+from supple.dynamics.problem import BodyProblem
+from supple.dynamics.splitting.contact import ContactTerms
+from supple.dynamics.terms import StageStart, terms_of
 from supple.integrators import BackwardEuler, Stage, State
 from supple.solvers.splitting import Dissipation, LocalTerms, SplitOptions, Splitting
 
@@ -24,18 +25,19 @@ def stage_of(u: np.ndarray, v: np.ndarray) -> Stage:
 
 def split_body(
     name: str = "tet", damping: sp.Damping | None = None, **options: object
-) -> tuple[Dynamics, Stage, np.ndarray, Splitting]:
+) -> tuple[BodyProblem, Stage, np.ndarray, Splitting]:
     """A body in general motion, split; held at x = 0."""
     mesh = small_mesh(name)
     lowest = np.argsort(mesh.vertices[:, 0])[:4]
     body = sp.Body(mesh, soft(sp.StVK), fixed=lowest, mass_model=sp.LumpedMass())
-    dynamics = Dynamics(body, [] if damping is None else [damping], **options)
+    problem = BodyProblem(body, terms_of(body, [] if damping is None else [damping], **options))
     u, v = 0.02 * np.random.default_rng(3).normal(size=(2, body.n_vertices, 3))
     u[lowest], v[lowest] = 0, 0
     stage = stage_of(u, v)
-    dynamics.begin(stage, body.weight(np.array([0, 0, -9.81])), State(0.0, u, v, None), u)
+    weight = body.weight(np.array([0, 0, -9.81]))
+    problem.begin(StageStart(stage, weight, State(0.0, u, v, None), u))
     later = u + DT * v
-    return dynamics, stage, later, dynamics.split(stage, [later, u], PLAIN)
+    return problem, stage, later, problem.split(stage, [later, u], PLAIN)
 
 
 def touching_floor(mesh: sp.VolumeMesh) -> sp.Plane:
@@ -54,7 +56,7 @@ def linear_part(term: LocalTerms, u: np.ndarray) -> np.ndarray:
 def test_gather_scatter_and_matrix_agree(name):
     """y·W D x = x·(DᵀW y), and DᵀWD is the matrix that the global step is given."""
     dry = sp.PowerLaw(exponent=0, strength=40.0)
-    dynamics, _, _, split = split_body(name, dry, obstacles=[touching_floor(small_mesh(name))])
+    problem, _, _, split = split_body(name, dry, obstacles=[touching_floor(small_mesh(name))])
     assert {type(term).__name__ for term in split.terms} == {
         "CellTerms",
         "StretchTerms",
@@ -62,17 +64,17 @@ def test_gather_scatter_and_matrix_agree(name):
     }
     rng = np.random.default_rng(0)
     for term in split.terms:
-        x = 0.1 * rng.normal(size=dynamics.free.shape)
-        y, force = rng.normal(size=term.shape), np.zeros(dynamics.free.shape)
+        x = 0.1 * rng.normal(size=problem.free.shape)
+        y, force = rng.normal(size=term.shape), np.zeros(problem.free.shape)
         term.scatter(y, force)
         there = linear_part(term, x)
         weighted = term.weights[:, None, None] * y
         assert np.vdot(weighted, there) == pytest.approx(np.vdot(force, x), rel=1e-11)
-        values, product = np.zeros(dynamics.body.pattern.n_blocks), np.zeros_like(x)
+        values, product = np.zeros(problem.body.pattern.n_blocks), np.zeros_like(x)
         term.add_matrix(values)
         term.scatter(there, product)
         np.testing.assert_allclose(
-            dynamics.body.pattern.multiply(values, x), product, atol=1e-11 * np.abs(product).max()
+            problem.body.pattern.multiply(values, x), product, atol=1e-11 * np.abs(product).max()
         )
 
 
@@ -81,36 +83,36 @@ def test_local_and_outside_forces_are_the_balance(name):
     """∇Φ at D u through Dᵀ, and what is outside, make up the residual that Newton sees."""
     mesh = small_mesh("tet")
     model = CASES[name].make(sp.Body(mesh, soft(sp.StVK)), 1.0)
-    dynamics, stage, u, split = split_body(damping=model)
-    total = dynamics.outside(stage, u).residual
+    problem, stage, u, split = split_body(damping=model)
+    total = problem.outside(stage, u).residual
     for term in split.terms:
         there, warmed = np.empty(term.shape), np.empty(term.shape)
         term.gather(u, there)
         term.warm_start(there, warmed)
         term.scatter(warmed - there, total)  # w (s − z) = ∇Φ(z)
-    expected = dynamics.balance(stage, u)
-    free = dynamics.free
+    expected = problem.linearize(stage, u)
+    free = problem.free
     np.testing.assert_allclose(
         total[free], expected.residual[free], atol=1e-11 * expected.scale, rtol=0
     )
 
 
 def test_matrix_key_says_when_the_matrix_changes():
-    dynamics, stage, u, split = split_body(damping=sp.Rayleigh(mass=0.3))
-    again = dynamics.split(stage, [u, u], PLAIN)
+    problem, stage, u, split = split_body(damping=sp.Rayleigh(mass=0.3))
+    again = problem.split(stage, [u, u], PLAIN)
     assert again.matrix_key == split.matrix_key
-    heavier = dynamics.split(stage, [u, u], SplitOptions(2.0, Dissipation.BALANCE))
+    heavier = problem.split(stage, [u, u], SplitOptions(2.0, Dissipation.BALANCE))
     assert heavier.matrix_key != split.matrix_key
     other = stage_of(u, 0 * u)
     other = Stage(other.time, 2 * other.c_v, u, 4 * other.c_a, u, u)
-    assert dynamics.split(other, [u, u], PLAIN).matrix_key != split.matrix_key
+    assert problem.split(other, [u, u], PLAIN).matrix_key != split.matrix_key
 
 
 def test_weight_multiplies_every_term():
     dry = sp.PowerLaw(exponent=0, strength=40.0)
-    dynamics, stage, u, split = split_body(damping=dry)
+    problem, stage, u, split = split_body(damping=dry)
     once = [term.weights.copy() for term in split.terms]
-    twice = dynamics.split(stage, [u, u], SplitOptions(2.0, Dissipation.BALANCE))
+    twice = problem.split(stage, [u, u], SplitOptions(2.0, Dissipation.BALANCE))
     for before, term in zip(once, twice.terms, strict=True):
         np.testing.assert_allclose(term.weights, 2 * before, rtol=1e-15)
 
@@ -130,19 +132,18 @@ def test_wide_damping_goes_outside_with_its_blocks():
     mesh = small_mesh("tet")
     a = np.zeros(3 * mesh.n_vertices)
     a[1], a[-2] = 1.0, -1.0
-    dynamics, stage, _, split = split_body(damping=sp.Viscous(np.outer(a, a)))
+    problem, stage, _, split = split_body(damping=sp.Viscous(np.outer(a, a)))
     assert split.blocks is not None
-    full = dynamics.pattern.full(split.blocks)
+    full = problem.pattern.full(split.blocks)
     np.testing.assert_allclose(full.toarray(), stage.c_v * np.outer(a, a), atol=1e-9)
 
 
 def test_contact_terms_know_their_vertices():
     mesh = small_mesh("tet")
-    dynamics, _stage, u, split = split_body(obstacles=[touching_floor(mesh)])
-    contact = dynamics.contact
-    assert isinstance(contact, ContactForces)
+    _, _stage, u, split = split_body(obstacles=[touching_floor(mesh)])
     term = split.terms[-1]
-    near = contact.contacts.pairs.vertex
+    assert isinstance(term, ContactTerms)
+    near = term.vertices
     assert 0 < len(near) < mesh.n_vertices
     selector = np.zeros((len(near), mesh.n_vertices))
     selector[np.arange(len(near)), near] = 1

@@ -15,7 +15,8 @@ from supple.character.tissue.tet_rig import TetRig
 from supple.core.checks import number, numbers
 from supple.core.errors import InputError, StepFailed
 from supple.core.types import Bools, Floats, Ints, Progress
-from supple.dynamics.problem import Dynamics
+from supple.dynamics.problem import BodyProblem
+from supple.dynamics.terms import StageStart, terms_of
 from supple.integrators import Stage
 from supple.materials import NeoHookean
 from supple.mesh import Embedding, TetMesh
@@ -136,7 +137,8 @@ class _Fit:
         of_cells = np.zeros((mesh.n_cells, 4, 4))
         np.add.at(of_cells, skin.cells, self._ties[:, None, None] * products)
         material = NeoHookean(young=gamma / mesh.volume, poisson=_POISSON, density=1.0)
-        self._problem = Dynamics(Body(mesh, material, mass_model=_Ties(of_cells)), ())
+        body = Body(mesh, material, mass_model=_Ties(of_cells))
+        self._problem = BodyProblem(body, terms_of(body))
         newton = Newton(tolerance=_TOLERANCE, max_iterations=_MOST_ITERATIONS, linear=Cholesky())
         self._solver = newton.bind(self._problem)
 
@@ -151,7 +153,7 @@ class _Fit:
         # ½ ‖A x − Φ̄‖² has the gradient AᵀA (u − u₀) − Aᵀ (Φ̄ − A x₀): a mass and a force.
         pull = self._A.T @ (self._ties[:, None] * (target - self._A @ start))
         stage = Stage(0.0, 0.0, u, 1.0, u, u)
-        self._problem.begin(stage, np.asarray(pull))
+        self._problem.begin(StageStart(stage, np.asarray(pull)))
         return np.asarray(self._mesh.vertices + self._solver.solve(stage, [u]))
 
     def _placed(self, target: Floats) -> Floats:

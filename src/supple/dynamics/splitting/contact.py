@@ -19,7 +19,9 @@ class ContactTerms(LocalTerms):
 
     def __init__(self, contacts: Contacts, weights: Floats, stage: Stage, diagonal: Ints) -> None:
         self._contacts, self._stage = contacts, stage
-        self._diagonal = diagonal[contacts.pairs.vertex]
+        self.vertices = contacts.pairs.vertex
+        """(m,)"""
+        self._diagonal = diagonal[self.vertices]
         self.weights = weights
         self.shape = (contacts.pairs.count, 3, 1)
         contacts.pairs.limits = np.zeros(0)
@@ -39,7 +41,7 @@ class ContactTerms(LocalTerms):
         self.minimise(s, z)
 
     def minimise(self, s: Floats, z: Floats) -> None:
-        z[:, :, 0] = self._contacts.projected(np.ascontiguousarray(s[:, :, 0]))[0]
+        z[:, :, 0] = self._contacts.projected(np.ascontiguousarray(s[:, :, 0])).z
 
     def finish(self, s: Floats, z: Floats) -> None:
         self._contacts.store_forces(self.weights[:, None] * (z - s)[:, :, 0])

@@ -11,12 +11,12 @@ from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.shape import Shape
 from supple.bodies.solid import Body
 from supple.bodies.springs import SpringNetwork
-from supple.contact.contact_forces import ContactForces
 from supple.contact.contacts import Contacts
 from supple.core.errors import InputError
 from supple.core.sparse import BlockPattern, LowRank, joined
 from supple.core.types import Floats, Ints
 from supple.damping import BoundDamping
+from supple.damping.cells import BoundCellDamping
 from supple.damping.cloth_rate import BoundClothStrainRate
 from supple.damping.power_law import BoundStretchPower
 from supple.damping.spring_rate import BoundSpringStrainRate
@@ -27,7 +27,7 @@ from supple.dynamics.splitting.contact import ContactTerms
 from supple.dynamics.splitting.springs import SpringTerms
 from supple.dynamics.splitting.stretches import StretchTerms
 from supple.integrators import Stage
-from supple.solvers.splitting import Dissipation, LocalTerms, SplitOptions, Splitting
+from supple.solvers.splitting import Dissipation, LocalTerms, Outside, SplitOptions, Splitting
 
 _CONTACT_WEIGHT = 1.0  # times the matrix's diagonal at the vertex, by experiment
 _DRY_WEIGHT = 10.0  # times the weight of the cell's elasticity, likewise
@@ -36,42 +36,38 @@ _DRY_WEIGHT = 10.0  # times the weight of the cell's elasticity, likewise
 class Splitter:
     """Local terms for the cells; damping that is not a sum over cells stays outside."""
 
-    def __init__(
-        self,
-        body: ElasticBody,
-        damping: Sequence[BoundDamping],
-        pattern: BlockPattern,
-        places: Sequence[Ints],
-        contact: ContactForces | None,
-    ) -> None:
-        self._contact = contact
+    def __init__(self, body: ElasticBody, pattern: BlockPattern, places: Ints) -> None:
         self._body, self._pattern, self._places = body, pattern, places
-        found = [model.in_cells() for model in damping]
-        there = [model for model in found if model is not None]
-        self._dry = [
-            model
-            for model in there
-            if isinstance(model, BoundStretchPower) and model.is_rate_independent
-        ]
-        self._in_cells = [model for model in there if model not in self._dry]
+        self._contacts: Contacts | None = None
+        self._dry: list[BoundStretchPower] = []
+        self._in_cells: list[BoundCellDamping] = []
         self._of_springs: list[BoundSpringStrainRate] = []
         self._of_cloth: list[BoundClothStrainRate] = []
         self._bending = body.bound_bending if isinstance(body, Cloth) else None
-        wide = iter(places[1:])
         self._outside: list[tuple[BoundDamping, Ints]] = []
-        for model in damping:
-            where = places[0] if model.pattern is None else next(wide)
-            rest = model.outside_cells()
-            if isinstance(rest, BoundClothStrainRate):
-                self._of_cloth.append(rest)
-                rest = rest.of_hinges_alone()
-            if isinstance(rest, BoundSpringStrainRate):
-                self._of_springs.append(rest)
-            elif rest is not None:
-                self._outside.append((rest, where))
         self._matrices = 0
         self._cache: tuple[tuple[float, ...], Floats, LowRank | None] | None = None
         self._terms: tuple[tuple[object, ...], list[BodyTerms]] | None = None
+
+    def add_damping(self, model: BoundDamping, places: Ints) -> None:
+        """Take a damping apart; ``places`` are those of its blocks among the pattern's."""
+        found = model.in_cells()
+        if isinstance(found, BoundStretchPower) and found.is_rate_independent:
+            self._dry.append(found)
+        elif found is not None:
+            self._in_cells.append(found)
+        rest = model.outside_cells()
+        if isinstance(rest, BoundClothStrainRate):
+            self._of_cloth.append(rest)
+            rest = rest.of_hinges_alone()
+        if isinstance(rest, BoundSpringStrainRate):
+            self._of_springs.append(rest)
+        elif rest is not None:
+            self._outside.append((rest, places))
+
+    def add_contacts(self, contacts: Contacts) -> None:
+        """Have vertices near obstacles as local terms."""
+        self._contacts = contacts
 
     def split(
         self,
@@ -93,9 +89,9 @@ class Splitter:
             term.set_weight(options.weight)
             terms.append(term)
         near = b""
-        if self._contact is not None and self._contact.contacts.pairs.count:
-            terms.append(self._contact_terms(stage, self._contact.contacts, terms))
-            near = self._contact.contacts.pairs.vertex.tobytes()
+        if self._contacts is not None and self._contacts.pairs.count:
+            terms.append(self._contact_terms(stage, self._contacts, terms))
+            near = self._contacts.pairs.vertex.tobytes()
         start = []
         for local in terms:
             place = np.empty(local.shape)
@@ -110,12 +106,12 @@ class Splitter:
             blocks, low_rank = self._outside_matrix(stage, latest)
             multiples = blocks[:, 0, 0]
             if (blocks == multiples[:, None, None] * np.eye(3)).all():  # damping of the mass alone
-                scalars, blocks = scalars + multiples[self._places[0]], None
+                scalars, blocks = scalars + multiples[self._places], None
         return Splitting(
             terms=terms,
             matrix_key=(*_rounded(stage.c_v, stage.c_a), options.weight, self._matrices, near),
             scalars=scalars,
-            places=self._places[0],
+            places=self._places,
             blocks=blocks,
             low_rank=low_rank,
             start=start,
@@ -155,14 +151,20 @@ class Splitter:
             terms += [cells, *(StretchTerms(part, dry, firm, c_v=c_v) for dry in self._dry)]
         return terms
 
-    def outside_elasticity(self, u: Floats) -> Floats:
-        """∇U [N] of the bending of cloth, which is in no term, (n, 3)."""
-        force = np.zeros_like(u)
+    def outside(self, stage: Stage, u: Floats, v: Floats, a: Floats, external: Floats) -> Outside:
+        """Forces that are in no local term: inertia, external ones, damping, bending of cloth."""
+        inertia = self._body.mass_times(a)
+        damping, bending = self._outside_damping(u, v), np.zeros_like(u)
         if self._bending is not None:
-            self._bending.add(self._body.mesh.vertices + u, factors=None, gradient=force)
-        return force
+            self._bending.add(self._body.mesh.vertices + u, factors=None, gradient=bending)
+        parts = (inertia, external, damping, bending)
+        return Outside(
+            inertia + damping + bending - external,
+            sum(float(np.linalg.norm(part)) for part in parts),
+            self._body.rounding_force(u) + self._body.rounding_inertia(u, stage.c_a),
+        )
 
-    def outside_damping(self, u: Floats, v: Floats) -> Floats:
+    def _outside_damping(self, u: Floats, v: Floats) -> Floats:
         """∇₂R [N] of the damping outside the cells, (n, 3)."""
         total = np.zeros_like(u)
         if self._outside:

@@ -35,6 +35,7 @@ class _BoundCholesky(BoundSolver):
     def take(
         self, values: Floats, low_rank: LowRank | None = None, frames: Frames | None = None
     ) -> None:
+        self.factorizations += 1
         self._factorization.factorize(values)
         self._low_rank = low_rank
 

@@ -94,6 +94,7 @@ class _BoundLaggedCholesky(Iterative):
 
     def _factorize(self) -> None:
         self._stale = True
+        self.factorizations += 1
         try:
             self._factorization.factorize(self._values)
         except NotPositiveDefinite:

@@ -1,14 +1,22 @@
-"""Contacts as forces: what Newton's method sees of them in a stage."""
+"""Contacts as forces in a stage, by the augmented Lagrangian of Alart and Curnier.
+
+Each pair of vertex and plane has a scaled multiplier and a weight w [N/m]; its force at u is
+w (z − s) with s = u + multiplier and z the projection of s (``contacts.py``). With the right
+multipliers the weights do not matter. Three updates lead there: the primal–dual one after a full
+Newton step, that of the multipliers where forces balance, and that of a stage's first guess, which
+are the forces of the last one.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from supple._kernels.contact.vertices import SLIDING
 from supple.bodies.elastic_body import ElasticBody
-from supple.contact.contacts import Contacts
+from supple.contact.contacts import Contacts, Projection
 from supple.contact.obstacles.base import Obstacle
 from supple.core.types import Floats, Ints
 from supple.integrators import Stage
@@ -22,7 +30,21 @@ _TURNING = 20  # rounds after which planes stay: over a corner of a mesh they tu
 _SAME_LIMIT = 1e-4  # share of it by which friction's limit may still change
 
 
-class ContactForces:
+@dataclass(eq=False)
+class ContactPoint:
+    """The contacts of a stage at one u (n, 3)."""
+
+    u: Floats
+    at: Projection
+    force: Floats
+    """What the contacts add to the residual, w (s − z) [N], (n, 3)."""
+    potential: float
+    """Their part of the incremental potential [J]; its gradient is ``force``."""
+    blocks: Floats
+    """I − ∂z/∂s (k, 3, 3), as the last matrix that was asked for has them."""
+
+
+class AugmentedLagrangian:
     """Contacts with weights that suit the stages of what they push.
 
     ``diagonal`` (n,) are the places of the vertices' own blocks among those of a matrix;
@@ -36,14 +58,10 @@ class ContactForces:
         self.weights = np.zeros(0)
         """w [N/m], (k,), of the pairs of the stage at hand."""
         self._stage: Stage | None = None
-        self._blocks = np.zeros((0, 3, 3))
         self._off, self._boost, self._rounds = np.inf, 1.0, 0
-        self._pull = np.zeros((0, 3))
-        self._promised = self._pull, self._blocks, np.zeros(0, dtype=np.int64)
-        self._u = np.zeros((len(mass), 3))
 
     @classmethod
-    def of_body(cls, body: ElasticBody, obstacles: Sequence[Obstacle]) -> ContactForces:
+    def of_body(cls, body: ElasticBody, obstacles: Sequence[Obstacle]) -> AugmentedLagrangian:
         """The contacts of a body with obstacles."""
         movable = np.asarray(body.free.any(axis=1))
         vertices = body.contact_vertices
@@ -83,65 +101,68 @@ class ContactForces:
             by_vertex = self.stiffness_at(self._stage)
             self.weights = self._boost * _WEIGHT * by_vertex[self.contacts.pairs.vertex]
 
-    def push(self, u: Floats) -> Floats:
-        """What the contacts add to the residual at u, w (s − z) [N], (n, 3)."""
-        s, z, self._blocks = self.contacts.projection(u)
-        self._u, self._pull = u, s - z
-        total = np.zeros_like(u)
-        np.add.at(total, self.contacts.pairs.vertex, self.weights[:, None] * (s - z))
-        return total
+    def evaluate(self, u: Floats) -> ContactPoint:
+        """Forces and potential at u (n, 3)."""
+        at = self.contacts.projection(u)
+        force = np.zeros_like(u)
+        np.add.at(force, self.contacts.pairs.vertex, self.weights[:, None] * (at.s - at.z))
+        return ContactPoint(u, at, force, self.contacts.energy(u, self.weights), at.blocks)
 
-    def potential(self, u: Floats) -> float:
-        """The contacts' part of the incremental potential [J]."""
-        return self.contacts.energy(u, self.weights)
+    def add_matrix(self, here: ContactPoint, values: Floats, *, majorized: bool) -> None:
+        """Add the derivative of the force to blocks on the body's pattern."""
+        pairs = self.contacts.pairs
+        here.blocks = here.at.blocks
+        if majorized:
+            here.blocks = self.contacts.projected(here.at.s, majorized=True).blocks
+        where = self.diagonal[pairs.vertex]
+        np.add.at(values, where, self.weights[:, None, None] * here.blocks)
 
-    def add_matrix(self, values: Floats, *, majorized: bool) -> None:
-        """Add the derivative of the last ``push`` to blocks on the body's pattern."""
-        where = self.diagonal[self.contacts.pairs.vertex]
-        blocks = self.contacts.majorized_blocks(self._u) if majorized else self._blocks
-        self._promised = self._pull, blocks, self.contacts.pairs.kind.copy()
-        np.add.at(values, where, self.weights[:, None, None] * blocks)
-
-    def follow(self, stage: Stage, u: Floats, step: Floats, length: float) -> float:
-        """Bring multipliers and planes along a share of a step from u, the place of the matrix.
+    def update_multipliers(self, here: ContactPoint, step: Floats, length: float) -> float:
+        """The primal–dual update after a share of a step from ``here``, made with its matrix.
 
         The force of a contact becomes what the matrix had promised for the end of the step, as in a
         Newton method with forces among its unknowns: none for a vertex that the step has brought
         in, so that the next step finds it. Returns by how much forces changed [N].
         """
         contacts, pairs = self.contacts, self.contacts.pairs
-        pull, blocks, kind = self._promised
-        promised = pull + np.einsum("kij,kj->ki", blocks, step[pairs.vertex])
-        scaled_multiplier = pairs.scaled_multiplier + length * (promised - pairs.scaled_multiplier)
-        limits = pairs.friction * np.maximum(
-            -np.einsum("ki,ki->k", pairs.normal, scaled_multiplier), 0.0
-        )
-        slip = contacts.slips(u + length * step)
+        pull = here.at.s - here.at.z
+        promised = pull + np.einsum("kij,kj->ki", here.blocks, step[pairs.vertex])
+        multiplier = pairs.scaled_multiplier + length * (promised - pairs.scaled_multiplier)
+        pressed = -np.einsum("ki,ki->k", pairs.normal, multiplier)
+        limits = pairs.friction * np.maximum(pressed, 0.0)
+        u = here.u + length * step
         # What slides back has passed the place where it sticks; else it goes to and fro for ever.
-        back = (kind == SLIDING) & (pairs.limits > 0) & (np.einsum("ki,ki->k", pull, slip) < 0)
-        limits[back] = np.inf
-        new = np.column_stack([scaled_multiplier - pairs.scaled_multiplier, limits - pairs.limits])
-        pairs.scaled_multiplier, pairs.limits = scaled_multiplier, limits
-        contacts.store_forces(-self.weights[:, None] * scaled_multiplier)
-        contacts.update_planes(stage, u + length * step)
+        opposed = np.einsum("ki,ki->k", pull, contacts.slips(u)) < 0
+        limits[(here.at.kind == SLIDING) & (pairs.limits > 0) & opposed] = np.inf
+        new = np.column_stack([multiplier - pairs.scaled_multiplier, limits - pairs.limits])
+        pairs.scaled_multiplier, pairs.limits = multiplier, limits
+        contacts.store_forces(-self.weights[:, None] * multiplier)
+        contacts.update_planes(self._begun, u)
         return float(np.linalg.norm(self.weights[:, None] * new))
 
-    def keep_place(self) -> Callable[[], None]:
-        """Gives what takes back all that ``follow`` does from now on."""
-        kept = self.contacts.pairs.copy()
+    def snapshot(self) -> Callable[[], None]:
+        """Gives what takes back all that ``update_multipliers`` does from now on."""
+        pairs = self.contacts.pairs.copy()
 
-        def go_back() -> None:
-            self.contacts.pairs = kept
+        def restore() -> None:
+            self.contacts.pairs = pairs
 
-        return go_back
+        return restore
 
-    def improve(self, stage: Stage, u: Floats, enough: float) -> bool:
-        """Bring multipliers and planes up to date at u.
+    @property
+    def _begun(self) -> Stage:
+        if self._stage is None:
+            raise RuntimeError("begin a stage first")
+        return self._stage
+
+    def refresh(self, u: Floats, enough: float) -> bool:
+        """Update multipliers, the limits of friction and planes where forces balance.
 
         Returns whether that changed forces by more than ``enough`` [N], or turned planes.
         """
-        contacts, pairs = self.contacts, self.contacts.pairs
-        s, z, _ = contacts.projection(u)
+        contacts, pairs, stage = self.contacts, self.contacts.pairs, self._begun
+        at = contacts.projection(u)
+        s, z = at.s, at.z
         contacts.store_forces(self.weights[:, None] * (z - s))
         apart = u[pairs.vertex] - z
         off = float(np.abs(apart).max(initial=0.0))
@@ -163,9 +184,8 @@ class ContactForces:
         if self._rounds <= _TURNING:
             contacts.update_planes(stage, u)
         turned = np.abs(pairs.normal - facing).max(axis=1, initial=0.0)
-        moved = (turned * (pairs.scaled_multiplier != 0).any(axis=1)).max(
-            initial=0.0
-        ) * contacts.edge
+        active = (pairs.scaled_multiplier != 0).any(axis=1)
+        moved = (turned * active).max(initial=0.0) * contacts.edge
         if contacts.add_penetrating(stage, u):
             self._set_weights()
             return True

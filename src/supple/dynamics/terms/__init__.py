@@ -1,0 +1,49 @@
+"""The terms of the equation of motion: one file each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from supple.bodies.elastic_body import ElasticBody
+from supple.contact.obstacles.base import Obstacle
+from supple.contact.self_contact import SelfContact
+from supple.damping import Damping
+from supple.dynamics.terms.base import BlockSum, Point, Share, StageStart, Term
+from supple.dynamics.terms.damping import DampingTerm
+from supple.dynamics.terms.elasticity import Elasticity
+from supple.dynamics.terms.external import ExternalForces
+from supple.dynamics.terms.inertia import Inertia
+from supple.dynamics.terms.obstacles import ObstacleContact
+from supple.dynamics.terms.self_contact import SelfContactTerm
+
+__all__ = [
+    "BlockSum",
+    "DampingTerm",
+    "Elasticity",
+    "ExternalForces",
+    "Inertia",
+    "ObstacleContact",
+    "Point",
+    "SelfContactTerm",
+    "Share",
+    "StageStart",
+    "Term",
+    "terms_of",
+]
+
+
+def terms_of(
+    body: ElasticBody,
+    damping: Sequence[Damping] = (),
+    obstacles: Sequence[Obstacle] = (),
+    self_contact: SelfContact | None = None,
+) -> list[Term]:
+    """The terms of a body with damping, obstacles and contact with itself."""
+    bound = [model.bind(body) for model in damping]
+    terms: list[Term] = [Elasticity(body), Inertia(body), ExternalForces(body.n_vertices)]
+    if obstacles:
+        terms.append(ObstacleContact(body, obstacles, bound))
+    terms += [DampingTerm(model) for model in bound]
+    if self_contact is not None:
+        terms.append(SelfContactTerm(body, self_contact))
+    return terms

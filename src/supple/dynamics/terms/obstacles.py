@@ -1,0 +1,156 @@
+"""Contact with obstacles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from supple.bodies.elastic_body import ElasticBody
+from supple.bodies.shape import Shape
+from supple.contact.augmented_lagrangian import AugmentedLagrangian, ContactPoint
+from supple.contact.impacts import Impact, first_impact
+from supple.contact.obstacles.base import Obstacle
+from supple.core.errors import InputError
+from supple.core.types import Floats, Ints
+from supple.damping import BoundDamping
+from supple.dynamics.splitting import Splitter
+from supple.dynamics.terms.base import BlockSum, Point, Share, StageStart, Term
+from supple.integrators import Stage, State
+from supple.solvers.interface import Tangent
+
+_MOSTLY_INSIDE = 0.5  # share of a body's boundary that no body has inside an obstacle on purpose
+
+
+@dataclass(eq=False)
+class _ContactShare(Share):
+    here: ContactPoint | None = None
+
+
+class ObstacleContact(Term):
+    """Obstacles that a body cannot enter, with friction, by an augmented Lagrangian."""
+
+    def __init__(
+        self,
+        body: ElasticBody,
+        obstacles: Sequence[Obstacle],
+        damping: Sequence[BoundDamping] = (),
+    ) -> None:
+        self._body = body
+        self._lagrangian = AugmentedLagrangian.of_body(body, obstacles)
+        self._contacts = self._lagrangian.contacts
+        self._touching: set[tuple[int, int]] = set()
+        self._pressed: set[tuple[int, int]] = set()
+        self._in_motion = False
+        self._add_damping_diagonal(damping)
+
+    def _add_damping_diagonal(self, damping: Sequence[BoundDamping]) -> None:
+        """Let the weights of contacts know how damping adds to the matrix of a stage."""
+        still = np.zeros_like(self._body.mesh.vertices)
+        rest = Shape(self._body, still, order=2)
+        for model in damping:
+            if model.pattern is None:
+                values = np.zeros((self._body.pattern.n_blocks, 3, 3))
+                model.add_tangent(rest, still, 1.0, values, definite=True, consistent=False)
+                self._lagrangian.add_damping_diagonal(values)
+
+    def begin(self, start: StageStart) -> None:
+        if start.start is None or start.latest is None:
+            return
+        stage = start.stage
+        if not self._in_motion:
+            self._check_start(start.latest, start.start.time)
+            self._in_motion = True
+        self._lagrangian.begin(stage, start.latest, stage.guess, start.start.time)
+
+    def _check_start(self, u: Floats, time: float) -> None:
+        """Stop where a body begins inside an obstacle: no way out of it is the right one."""
+        for number, (obstacle, depths) in enumerate(self._contacts.depths(u, time)):
+            inside = depths > self._contacts.exact
+            if inside.mean() <= _MOSTLY_INSIDE:
+                continue
+            cure = "move one of the two"
+            if hasattr(obstacle, "hollow") and not obstacle.hollow:
+                cure += ", or give it hollow=True if the body is to stay in it, as in a bowl"
+            raise InputError(
+                f"the body begins inside obstacles[{number}], a {type(obstacle).__name__}: "
+                f"{int(inside.sum())} of the {len(depths)} vertices of its boundary, up to "
+                f"{depths.max():.3g} m deep; {cure}"
+            )
+
+    def evaluate(self, at: Point) -> Share:
+        here = self._lagrangian.evaluate(at.u)
+        return _ContactShare(here.force, here.potential, here=here)
+
+    def add_matrix(self, at: Point, share: Share, tangent: Tangent, to: BlockSum) -> None:
+        self._lagrangian.add_matrix(_here(share), to.values, majorized=tangent.definite)
+
+    # -- the active set ----------------------------------------------------------------------
+
+    @property
+    def nonsmooth(self) -> bool:
+        return self._contacts.pairs.count > 0
+
+    def update_multipliers(self, share: Share, step: Floats, length: float) -> float:
+        return self._lagrangian.update_multipliers(_here(share), step, length)
+
+    def snapshot(self) -> Callable[[], None] | None:
+        return self._lagrangian.snapshot()
+
+    def refresh(self, at: Point, enough: float) -> bool:
+        return self._lagrangian.refresh(at.u, enough)
+
+    def projected_out(self, stage: Stage, u: Floats) -> Floats:
+        return self._contacts.projected_out(stage, u)
+
+    # -- steps -------------------------------------------------------------------------------
+
+    def end_stage(self, u: Floats) -> None:
+        self._pressed |= self._contacts.touching
+
+    def impact(self, now: State, dt: float, external: Floats) -> Impact | None:
+        if not self._pressed - self._touching:
+            return None
+        fall = float(np.linalg.norm(external.sum(axis=0))) / self._body.total_mass
+        X = self._body.mesh.vertices
+        return first_impact(self._contacts, X, now, dt, self._pressed, self._touching, fall)
+
+    def set_restitution_speeds(self, speeds: Mapping[tuple[int, int], float]) -> None:
+        self._contacts.speeds = dict(speeds)
+
+    def end_step(self, after: State) -> State:
+        self._touching, self._pressed = self._contacts.touching, set()
+        return self._contacts.with_resting_contacts(after)
+
+    @property
+    def contacts(self) -> int:
+        return len(self._contacts.touching)
+
+    def forces(self) -> Floats:
+        """Force of the obstacles on every vertex in the last stage [N], (n, 3)."""
+        return self._contacts.on_vertices()
+
+    def power(self, shape: Shape, v: Floats) -> float:
+        return self._contacts.friction_power(v)
+
+    def state(self) -> dict[str, Floats]:
+        return {f"contact.{name}": array for name, array in self._contacts.state().items()}
+
+    def restore(self, saved: Mapping[str, Floats]) -> None:
+        if "contact.pairs" in saved:
+            self._contacts.restore(saved["contact.pairs"], saved["contact.forces"])
+            self._touching = self._contacts.touching
+        self._in_motion = True
+
+    def split(self, splitter: Splitter, places: Ints) -> None:
+        splitter.add_contacts(self._contacts)
+
+    def needs_new_contacts(self, stage: Stage, u: Floats) -> bool:
+        return self._contacts.add_penetrating(stage, u)
+
+
+def _here(share: Share) -> ContactPoint:
+    assert isinstance(share, _ContactShare)
+    assert share.here is not None
+    return share.here
