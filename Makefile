@@ -4,13 +4,19 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test test-processors lint types docs bench clean
+PYTEST := OPENBLAS_NUM_THREADS=1 SUPPLE_THREADS=1 $(BIN)/pytest -n auto --dist worksteal --durations=25 --durations-min=2
+
+.PHONY: demo test verify test-processors lint types docs bench clean
 
 demo: $(INSTALLED)
 	$(BIN)/supple demo --output demo
 
 test: lint types $(INSTALLED)
-	OPENBLAS_NUM_THREADS=1 SUPPLE_THREADS=1 $(BIN)/pytest -n auto --dist worksteal
+	$(PYTEST) -m "not verify"
+
+# What takes longer than a few seconds each, so that everyone can run the rest: with `test`, every test.
+verify: $(INSTALLED)
+	$(PYTEST) -m verify
 
 test-processors: $(INSTALLED)
 	$(BIN)/python tests/processors.py

@@ -15,7 +15,7 @@ from supple.cli import main
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted(
-    [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
+    [ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "CHANGELOG", "SECURITY")]
     + [p for p in (ROOT / "docs").rglob("*.md") if "_build" not in p.parts]
 )
 # Code that needs an extra says so by these words.

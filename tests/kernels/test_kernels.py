@@ -12,7 +12,6 @@ from hypothesis.extra.numpy import arrays
 from scipy.spatial.transform import Rotation
 from tests.helpers import EPS, MESH_NAMES, entries, small_mesh
 
-from supple._kernels.compiling import sources_stamp
 from supple._kernels.linear_algebra import blocks
 from supple._kernels.linear_algebra.svd3 import (
     SCRATCH,
@@ -23,7 +22,6 @@ from supple._kernels.linear_algebra.svd3 import (
     svd3_together,
 )
 from supple.core.sparse import BlockPattern
-from supple.materials import corotational, stvk
 
 
 def decomposed(F):
@@ -184,13 +182,6 @@ def test_free_upper_triangle_equals_dense(pattern):
         assert columns[at][0] == row, "diagonals must all be there"
         found[row, columns[at]] = values.reshape(-1)[sources[at]]
     np.testing.assert_array_equal(found, dense)
-
-
-def test_cached_kernels_are_tied_to_every_source():
-    """A formula of one file is compiled into kernels of another: all must go stale with it."""
-    assert len(sources_stamp()) == 64
-    for compiled in (blocks.multiply, stvk.evaluate, corotational.evaluate):
-        assert compiled._cache._cache_file._source_stamp == sources_stamp()
 
 
 @pytest.mark.parametrize("scale", [1e-60, 1.0, 1e60])

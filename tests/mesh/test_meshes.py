@@ -193,15 +193,6 @@ def test_hex_tetrahedra_conform_for_any_numbering():
     assert tets.volumes[tets.region("a")].sum() == pytest.approx(bricks.volumes[1])
 
 
-def test_quadrature_of_many_tets_is_quick():
-    import time
-
-    mesh = TetMesh.box((1, 1, 1), (30, 30, 30))
-    start = time.perf_counter()
-    assert mesh.quadrature().gradients.shape == (mesh.n_cells, 1, 4, 3)
-    assert time.perf_counter() - start < 2.0
-
-
 def test_scaled_multiplies_lengths_and_keeps_the_rest(box):
     mesh = box.with_region("some", [0])
     large = mesh.scaled(1000)

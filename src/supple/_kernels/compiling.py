@@ -7,9 +7,11 @@ import sys
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from numba import njit
+
+from supple._kernels.once import SharedCache
 
 Function = Callable[..., Any]
 
@@ -50,14 +52,16 @@ def inlined_kernel(function: Function) -> Function:
 
 
 def _cached(function: Function, options: Any) -> Function:
-    compiled = njit(**options)(function)
-    # Numba takes a cached kernel for fresh while its own file is the same. Ours call formulas of
-    # other files too, so every cached kernel is tied to the text of all of them.
-    cache_file: Any = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
-    if hasattr(cache_file, "_source_stamp"):
-        cache_file._source_stamp = sources_stamp()
-    result: Function = compiled
-    return result
+    try:
+        compiled: Any = njit(**options)(function)
+    except RuntimeError:  # there is no folder on this machine that could hold a cache
+        return cast(Function, njit(**{**options, "cache": False})(function))
+    if hasattr(compiled, "enable_caching"):  # not so where NUMBA_DISABLE_JIT asks for plain Python
+        # Numba takes a cached kernel for fresh while its own file is the same. Ours call formulas
+        # of other files too, so every cached kernel is tied to the text of all of them.
+        compiled._cache = SharedCache(function, sources_stamp())
+        compiled.compile = compiled._cache.guard(compiled.compile)
+    return cast(Function, compiled)
 
 
 def pointwise(function: Function) -> Function:

@@ -1,0 +1,188 @@
+"""Kernels are compiled once: by one of several processes, and not again while sources stay."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from supple._kernels.compiling import kernel, sources_stamp
+from supple._kernels.linear_algebra import blocks
+from supple._kernels.once import FileLock, SharedCache
+from supple.materials import corotational, stvk
+
+_KERNEL = """
+import sys
+from numba.core import event
+from supple._kernels.compiling import kernel
+
+@kernel
+def inner(x):
+    return x * x
+
+@kernel
+def twice(x):
+    total = 0.0
+    for i in range(len(x)):
+        total += 2.0 * inner(x[i])
+    return total
+"""
+
+_PROGRAM = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import numpy as np
+import kernels_of_a_test as made
+from numba.core import event
+
+print("ready", flush=True)
+sys.stdin.readline()
+with event.install_recorder("numba:compile") as recorder:
+    assert made.twice(np.ones(3)) == 6.0
+print(sum(e.is_start for _, e in recorder.buffer))
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "kernels_of_a_test.py").write_text(_KERNEL)
+    return tmp_path
+
+
+def started(folder: Path, **environment: str) -> subprocess.Popen[str]:
+    """A process that is about to call the kernel."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", _PROGRAM, str(folder)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache"), **environment},
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def compilations(*processes: subprocess.Popen[str]) -> list[int]:
+    """How many kernels each process compiles, all told to begin at once."""
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    return [int(process.communicate()[0]) for process in processes]
+
+
+def test_one_of_two_processes_compiles(folder: Path) -> None:
+    assert sorted(compilations(started(folder), started(folder))) == [0, 2]
+    assert compilations(started(folder)) == [0]
+
+
+def test_kernels_run_where_nothing_can_be_cached(folder: Path) -> None:
+    blocked = folder / "cache"
+    blocked.write_text("a file where the folder should be")
+    process = started(folder, NUMBA_CACHE_LOCATOR_CLASSES="UserProvidedCacheLocator")
+    assert compilations(process) == [2]
+
+
+def test_plain_python_stays_plain(folder: Path) -> None:
+    assert compilations(started(folder, NUMBA_DISABLE_JIT="1")) == [0]
+
+
+def test_kernels_are_tied_to_every_source() -> None:
+    """A formula of one file is compiled into kernels of another: all must go stale with it."""
+    assert len(sources_stamp()) == 64
+    for compiled in (blocks.multiply, stvk.evaluate, corotational.evaluate):
+        assert isinstance(compiled._cache, SharedCache)
+        assert compiled._cache.stamp == sources_stamp()
+
+
+def test_threads_share_what_one_of_them_compiles(folder: Path) -> None:
+    sys.path.insert(0, str(folder))
+    try:
+        import kernels_of_a_test as made
+    finally:
+        sys.path.remove(str(folder))
+    found: list[float] = []
+    threads = [
+        threading.Thread(target=lambda: found.append(made.twice(np.ones(4)))) for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [8.0] * 4
+    assert len(made.twice.signatures) == 1
+
+
+def test_a_kernel_that_does_not_compile_leaves_its_lock() -> None:
+    @kernel
+    def wrong(x):
+        return x + "text"
+
+    from numba.core.errors import TypingError
+
+    for _ in range(2):
+        with pytest.raises(TypingError):
+            wrong(1.0)
+    lock = FileLock(wrong._cache.lock.path, longest_wait=0.0)
+    assert lock.acquire()
+    lock.release()
+
+
+# -- the lock ---------------------------------------------------------------------------------
+
+_HOLDER = """
+import sys
+from pathlib import Path
+from supple._kernels.once import FileLock
+
+assert FileLock(Path(sys.argv[1])).acquire()
+print("held", flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_lock_is_held_by_one_and_free_when_it_dies(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "kernel.lock"
+    holder = subprocess.Popen(
+        [sys.executable, "-c", _HOLDER, str(path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "held\n"
+    lock = FileLock(path, longest_wait=0.05)
+    assert not lock.acquire()
+    holder.kill()
+    holder.communicate()
+    assert lock.acquire()
+    assert lock.acquire(), "it is held already"
+    other = FileLock(path, longest_wait=0.0)
+    assert not other.acquire()
+    lock.release()
+    assert other.acquire()
+    other.release()
+    other.release()
+
+
+@pytest.mark.skipif(
+    os.name == "nt" or os.geteuid() == 0, reason="everyone may write there, or this is root"
+)
+def test_no_lock_in_a_folder_that_is_read_only(tmp_path: Path) -> None:
+    tmp_path.chmod(stat.S_IRUSR | stat.S_IXUSR)
+    try:
+        assert not FileLock(tmp_path / "kernel.lock").acquire()
+    finally:
+        tmp_path.chmod(stat.S_IRWXU)
+
+
+def test_no_lock_where_there_is_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert not FileLock(tmp_path / "file" / "kernel.lock").acquire()
