@@ -6,7 +6,7 @@ import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from supple.contact import Obstacle
 from supple.core.errors import InputError
@@ -37,6 +37,7 @@ def export_motion(
     *,
     skin: Embedding | None = None,
     obstacles: Obstacle | Sequence[Obstacle] = (),
+    up: Literal["y", "z"] | None = None,
     progress: Progress | None = None,
     **options: Any,
 ) -> GltfReport | None:
@@ -50,6 +51,7 @@ def export_motion(
         path: The file.
         skin: A surface embedded in the motion's mesh, to be written instead of its own.
         obstacles: What the body met, one or several, to be written beside it, moving or not.
+        up: The axis that points up, for formats that know one.
         progress: Called as ``progress(done, total, what)``.
         options: Those of the writer for that format.
 
@@ -75,6 +77,8 @@ def export_motion(
         )
     writer = MOTION_FORMATS[suffix]
     allowed = list(inspect.signature(writer).parameters)[2:]
+    if up is not None and "up" in allowed:
+        options["up"] = up
     unknown = [name for name in options if name not in allowed]
     if unknown:
         raise InputError(

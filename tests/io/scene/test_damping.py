@@ -3,8 +3,7 @@
 import pytest
 
 import supple as sp
-from supple.damping import save_damping
-from supple.damping import DAMPINGS
+from supple.damping import DAMPINGS, save_damping
 from supple.io.scene.models import fields_of, required_of
 
 BASE = """

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 import supple as sp
 from supple.integrators import INTEGRATORS
 from supple.io.scene.fields import SCENE
-from supple.solvers.linear import LINEAR_SOLVERS
 from supple.io.scene.scene import load_scene
 from supple.io.scene.schema import Choice, Named, Problems, Table, Tables
 from supple.materials import MATERIALS
 from supple.mesh import write_mesh
+from supple.solvers.linear import LINEAR_SOLVERS
 
 BOX = "box = { size = [1.0, 0.2, 0.2], cells = [3, 1, 1] }"
 BRICKS = BOX.replace("cells", "bricks = true, cells")
