@@ -38,9 +38,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(given: argparse.Namespace) -> int:
     from supple.core.errors import SuppleError
+    from supple.core.registry import load_plugin
 
-    command = import_module(f"supple.cli.{given.command}").command
     try:
+        for plugin in [*os.environ.get("SUPPLE_PLUGINS", "").split(","), *given.plugin]:
+            if plugin.strip():
+                load_plugin(plugin.strip())
+        command = import_module(f"supple.cli.{given.command}").command
         return int(command(given))
     except (SuppleError, OSError, MemoryError) as error:
         if given.debug:

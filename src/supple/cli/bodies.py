@@ -175,7 +175,7 @@ def _listed(path: Path, mesh: VolumeMesh) -> Ints:
 
 def make_body(solid: Solid, held: Ints, given: argparse.Namespace) -> tuple[Body, str]:
     """The body, and where its stiffness comes from in words."""
-    kind = {model.__name__.lower(): model for model in MATERIALS}[given.material.lower()]
+    kind = MATERIALS.find(given.material)
     constants, source = _constants(solid, kind, given)
     fixed = held if len(held) else None
     if "young" in constants:

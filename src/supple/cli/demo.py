@@ -52,7 +52,7 @@ place = "bones"
 [damping]                       # of all other motion
 mass = 1.0                      # 1/s
 stiffness = 0.003               # s
-stiffness_at = "rest"
+at = "rest"
 
 [[damping.examples]]
 name = "belly left-right"

@@ -9,7 +9,6 @@ from supple.cli.values import (
     basis,
     command,
     count,
-    material,
     number,
     poisson,
     positive,
@@ -62,7 +61,6 @@ def add_reduce(commands: Any) -> None:
     reduce.add_argument("--free", action="store_true", help="hold nothing")
     reduce.add_argument(
         "--material",
-        type=material,
         default="StVK",
         metavar="MODEL",
         help="StVK (exact, the default), NeoHookean, StableNeoHookean or Corotational (cubature)",

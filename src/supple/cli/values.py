@@ -26,6 +26,14 @@ def command(
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     made.add_argument("--debug", action="store_true", help="show where an error comes from")
+    made.add_argument(
+        "--plugin",
+        action="append",
+        default=[],
+        metavar="MODULE",
+        help="import this module, or .py file, first: it registers models of its own; so does "
+        "the variable SUPPLE_PLUGINS, with commas between several",
+    )
     return made
 
 
@@ -74,14 +82,6 @@ def poisson(text: str) -> float:
     if not -1 < value < 0.5:
         raise argparse.ArgumentTypeError(f"{text!r} is not more than -1 and less than 0.5")
     return value
-
-
-def material(text: str) -> str:
-    known = ("StVK", "NeoHookean", "StableNeoHookean", "Corotational")
-    for name in known:
-        if text.lower() == name.lower():
-            return name
-    raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(known)}")
 
 
 def basis(text: str) -> str:

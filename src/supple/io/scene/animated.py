@@ -46,8 +46,11 @@ def character(
     **options: Any,
 ) -> AnimatedMesh:
     """A clip of a rigged character as an obstacle."""
-    clothes = None if dressing is None else Dressing(**dressing)
     found = read_character(file, scale=scale, up=up)
+    clothes = None
+    if dressing is not None:
+        pose = found.rig.turned(dressing["start"]) if "start" in dressing else None
+        clothes = Dressing(**{**dressing, "start": pose})
     return found.animated_mesh(options.pop("clip", None), dressing=clothes, **options)
 
 
