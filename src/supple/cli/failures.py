@@ -38,7 +38,7 @@ def in_options(given: argparse.Namespace) -> Spelling:
     An option that switches something off is that of what it switches: ``skull=`` is --no-skull.
     """
     options = {
-        action.dest.removeprefix("no_"): max(action.option_strings, key=len)
+        action.dest.removeprefix("no_"): action
         for action in given.parser._actions
         if action.option_strings
     }
@@ -47,7 +47,8 @@ def in_options(given: argparse.Namespace) -> Spelling:
         option = options.get(parameter.name)
         if option is None:
             return str(parameter)
-        return f"{option}{parameter.index} {parameter.value or ''}".rstrip()
+        value = parameter.value if option.nargs != 0 else ""  # flags have none
+        return f"{max(option.option_strings, key=len)}{parameter.index} {value or ''}".rstrip()
 
     return spelling
 

@@ -39,7 +39,7 @@ def add_common(command: argparse.ArgumentParser) -> None:
 
 def default_folder(given: argparse.Namespace) -> Path:
     """Where ``run`` and ``design`` write if nothing is said: beside each other, by the scene."""
-    stem = Path(given.scene).stem
+    stem = Path(given.scene if isinstance(given.scene, str) else given.scene[0]).stem
     return Path(f"{stem}_design" if given.command == "design" else stem)
 
 
@@ -91,6 +91,10 @@ def basis(text: str) -> str:
     raise argparse.ArgumentTypeError(
         f"{text!r} is not modal-derivatives, modes or a recorded motion (*.motion)"
     )
+
+
+def names(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def count(text: str) -> int:
