@@ -87,7 +87,7 @@ def test_reduced_design_is_checked_in_full_space_and_compared(write, capsys):
     assert "reduced space" in out
     lines = [line.split() for line in out.splitlines() if line.startswith(("target", "bend"))]
     (_, row, head, checked) = lines
-    assert float(row[-6]) == pytest.approx(0.3, rel=0.01)
+    assert float(row[-5]) == pytest.approx(0.3, rel=0.01)
     assert head[-2:] == ["full", "space"]
     assert float(checked[-1]) == pytest.approx(0.3, rel=0.01)
     page = (folder / "out" / "report.html").read_text(encoding="utf-8")

@@ -46,7 +46,9 @@ class StrainRate(Damping):
             object.__setattr__(self, name, checked_coefficient(name, getattr(self, name)))
         if self.direction is None:
             if any(np.any(value) for value in _values(self.fibre)):
-                raise InputError("fibre= needs the direction= of the fibres, e.g. (1, 0, 0)")
+                raise InputError(
+                    "fibre= needs the direction= of the fibres, e.g. (1, 0, 0)", parameter="fibre"
+                )
             return
         a = numbers("direction", self.direction)
         if a.ndim not in (1, 2) or a.shape[-1] != 3:

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supple.core import files
-from supple.core.errors import InputError
+from supple.core.errors import InputError, Message, Parameter
 from supple.core.files import Arrays
 from supple.core.types import Floats
 from supple.dynamics.motion import Frame, Motion, YarnFrame, YarnMotion
@@ -52,6 +52,7 @@ _CHECKPOINT = files.Kind(b"\x89SUPCHK\n", "checkpoint", 1)
 _RECORD = struct.Struct("<4sI")
 _SCALARS = 11  # time, four energies, two momenta
 _DONE_BYTES = _RECORD.size + 8
+_RESUME, _OVERWRITE = Parameter("resume", "True"), Parameter("overwrite", "True")
 
 
 class Recorder:
@@ -90,11 +91,16 @@ class Recorder:
         self._first = self._last = -np.inf  # times of the first and the last frame
         exists = self.path.exists()
         if resume and overwrite:
-            raise InputError("resume=True keeps the file and overwrite=True drops it; give one")
+            raise InputError(
+                Message(_RESUME, " keeps the file and ", _OVERWRITE, " drops it; give one")
+            )
         if exists and not (resume or overwrite):
             raise InputError(
-                f"{self.path} exists; resume=True goes on with it, overwrite=True replaces it"
-            )
+                Message(
+                    f"{self.path} exists; ", _RESUME, " goes on with it, ", _OVERWRITE,
+                    " replaces it",
+                )
+            )  # fmt: skip
         if not (exists and resume):
             block = files.pack(_MOTION, *_describe(mesh, metadata or {}))
             if exists:
@@ -126,16 +132,17 @@ class Recorder:
             keep = frames
         elif self._aside.exists():
             if whole > 1:
-                raise InputError(
+                about = (
                     f"{self._aside} was not made with {self.path}: it belongs to another file, or "
-                    f"{self.path}, with {whole} frames, was changed since; overwrite=True starts "
-                    "anew"
+                    f"{self.path}, with {whole} frames, was changed since; "
                 )
+                raise InputError(Message(about, _OVERWRITE, " starts anew"))
         elif whole > 1:  # one frame without its checkpoint: killed between the two
-            raise InputError(
+            about = (
                 f"{self.path} holds {whole} frames, but {self._aside.name}, the state to go on "
-                "from, is missing; put it back, or start anew with overwrite=True"
+                "from, is missing; put it back, or start anew with "
             )
+            raise InputError(Message(about, _OVERWRITE))
         self.frames = keep
         self._sum, self._end = contents.sums[keep], contents.start + keep * contents.frame_bytes
         if keep:
@@ -171,11 +178,12 @@ class Recorder:
             return True
         if self._state is None:
             if self._last - self._first < (steps - 0.5) * dt:
-                raise InputError(
+                about = (
                     f"{self.path} is finished at {self._last:g} s, and {self._aside.name}, the "
                     "state to go on from, is missing or of another run; put it back, or run it "
-                    "again with overwrite=True"
+                    "again with "
                 )
+                raise InputError(Message(about, _OVERWRITE))
             return False
         done = int(self._state["steps"])
         if steps <= done:
@@ -386,10 +394,11 @@ class _Contents:
         given = dict(self.metadata if metadata is None else metadata)
         changed = [k for k in given | self.metadata if given.get(k) != self.metadata.get(k)]
         if changed:
-            raise InputError(
+            about = (
                 f"{self._path} was recorded with another {', '.join(changed)}; resume with what "
-                "it was started with, or start anew with overwrite=True"
+                "it was started with, or start anew with "
             )
+            raise InputError(Message(about, _OVERWRITE))
 
 
 def _describe(mesh: Mesh, metadata: Mapping[str, str]) -> tuple[dict[str, Any], Arrays]:

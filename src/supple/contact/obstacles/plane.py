@@ -30,7 +30,9 @@ class Plane(Obstacle):
         given = vector("normal", self.normal)
         largest = np.abs(given).max()
         if largest == 0:
-            raise InputError("normal=(0, 0, 0) has no direction; give e.g. (0, 0, 1) for a floor")
+            raise InputError.of(
+                "normal", (0, 0, 0), " has no direction; give e.g. (0, 0, 1) for a floor"
+            )
         n = given / largest
         object.__setattr__(self, "normal", n / np.linalg.norm(n))
         object.__setattr__(self, "offset", number("offset", self.offset, unit="m"))
