@@ -9,6 +9,7 @@ from supple.cli.values import (
     basis,
     command,
     count,
+    names,
     number,
     poisson,
     positive,
@@ -75,7 +76,10 @@ def add_reduce(commands: Any) -> None:
     reduce.add_argument("--poisson", type=poisson, metavar="NU", help="Poisson ratio (0.4)")
     reduce.add_argument("--density", type=positive, metavar="RHO", help="density [kg/m³] (1000)")
     reduce.add_argument(
-        "--regions", metavar="A,B", help="regions whose material can be changed later"
+        "--regions",
+        type=names,
+        metavar="A,B",
+        help="regions whose material can be changed later",
     )
     reduce.add_argument("--skin", metavar="FILE", help="a surface to draw, moved with the body")
     filling = reduce.add_mutually_exclusive_group()

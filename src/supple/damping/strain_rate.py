@@ -66,7 +66,9 @@ class StrainRate(Damping):
     def __post_init__(self) -> None:
         checked(self)
         if self.direction is None and any(np.any(value) for value in _values(self.fibre)):
-            raise InputError("fibre= needs the direction= of the fibres, e.g. (1, 0, 0)")
+            raise InputError(
+                "fibre= needs the direction= of the fibres, e.g. (1, 0, 0)", parameter="fibre"
+            )
 
     def bind(self, body: ElasticBody) -> BoundDamping:
         return _BoundStrainRate(self, body_for(self, Body, body))

@@ -236,9 +236,9 @@ class YarnSimulation:
         with Recorder(
             record, self.mesh, metadata=settings, resume=resume, overwrite=overwrite
         ) as recorder:
-            saved = recorder.checkpoint()
-            done = None if saved is None else self._restore(saved)
-            if recorder.frames == 0 or saved is not None:
+            if recorder.goes_on(steps, every=every, dt=self.dt):
+                saved = recorder.checkpoint()
+                done = None if saved is None else self._restore(saved)
                 for frame in self._frames(steps, every, progress, done):
                     recorder.append(frame, self._checkpoint())
                 recorder.finish()

@@ -32,7 +32,9 @@ class Plane(Obstacle):
         given = np.asarray(self.normal)
         largest = np.abs(given).max()
         if largest == 0:
-            raise InputError("normal=(0, 0, 0) has no direction; give e.g. (0, 0, 1) for a floor")
+            raise InputError.of(
+                "normal", (0, 0, 0), " has no direction; give e.g. (0, 0, 1) for a floor"
+            )
         n = given / largest
         object.__setattr__(self, "normal", n / np.linalg.norm(n))
 

@@ -95,9 +95,10 @@ TARGET = Table(
         "start": POSITIVE,
         "residual": POSITIVE,
         "wish": Text(),
+        "settle": POSITIVE,
     },
     required=("example", "start"),
-    one_of=("residual", "wish"),
+    one_of=("residual", "wish", "settle"),
 )
 
 DESIGN = Table(

@@ -122,7 +122,8 @@ def _numbers(file: Path) -> Floats:
     except (ValueError, OSError) as error:
         raise InputError(
             f"file={file}: no table of numbers: {error}; give rows of heights along y, one for "
-            "each x, as text or .npy"
+            "each x, as text or .npy",
+            parameter="file",
         ) from error
 
 

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from supple.bodies.solid import Body
-from supple.cli.words import (
+from supple.io.scene.scene import Scene, YarnScene
+from supple.workflows.words import (
     cloth_text,
     damping_text,
     obstacle_text,
@@ -16,7 +17,6 @@ from supple.cli.words import (
     spread,
     yarn_text,
 )
-from supple.io.scene.scene import Scene, YarnScene
 
 Facts = list[tuple[str, str]]
 

@@ -1,47 +1,89 @@
-"""The parts of ``supple design``: model, check in full space, motions to show, and the table."""
+"""The parts of a design: what it starts from, the model, the check in full space, the motions."""
 
 from __future__ import annotations
 
 import dataclasses
-import sys
+import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from supple import (
-    Body,
-    ExampleDamping,
-    InputError,
-    Motion,
-    Rayleigh,
+from supple.bodies.solid import Body
+from supple.core.errors import InputError, StepFailed
+from supple.core.types import Floats, Progress
+from supple.damping import ExampleDamping, Rayleigh
+from supple.design import DesignReport, Unloading, UnloadingTest
+from supple.design.unloading import make_testbed
+from supple.dynamics.motion import Motion
+from supple.dynamics.simulation import Simulation
+from supple.io.scene.design import DesignOptions
+from supple.io.scene.scene import Scene
+from supple.reduction import (
     ReducedModel,
-    Simulation,
-    StepFailed,
     joined_basis,
     modal_derivative_basis,
     picked_basis,
     reduce,
 )
-from supple.cli.progress import Reporter
-from supple.core.types import Floats, Progress
-from supple.design import DesignReport, Unloading, UnloadingTest
-from supple.design.unloading import make_testbed
-from supple.io.scene.design import DesignOptions
-from supple.io.scene.scene import Scene
 
+_DAMPING = """\
+[damping]
+mass = 0.5                  # 1/s, for all other motion
+"""
+_EXAMPLE = """\
+[[damping.examples]]
+name = "swing"
+mode = 1                    # the slowest vibration
+"""
+_TARGET = """\
+[[targets]]
+example = "{name}"
+start = 1.0                 # let it go from the example itself
+wish = "down to 50 % after one cycle"
+"""
 _MODES, _SIZE = 20, 30
-_STEPS = 4  # that a cycle must take at least
+LEAST_STEPS = 4
+"""That a cycle of a design must take."""
 
 
-class TargetReporter(Reporter):
-    """Progress that also shows the target at hand, which follows a semicolon."""
-
-    def __call__(self, done: int, total: int, what: str) -> None:
-        unit, _, detail = what.partition("; ")
-        super().__call__(done, total, unit if sys.stderr.isatty() else what)
-        if self._bar is not None:
-            self._bar.set_postfix_str(detail)
+def damping_to_design(scene: Scene) -> ExampleDamping:
+    """The damping of a scene that is fit to be designed; stops with what is missing."""
+    damping = scene.damping
+    if isinstance(damping, tuple) and scene.by_example is not None:
+        raise InputError(
+            f"{scene.path} has {len(damping)} dampings; a design is for one: leave the table with "
+            "the examples, and add the others after"
+        )
+    if not isinstance(damping, ExampleDamping) or not damping.examples:
+        base = "" if damping is not None else _DAMPING + "\n"
+        lines = f"{base}{_EXAMPLE}\n{_TARGET.format(name='swing')}"
+        raise InputError(
+            f"{scene.path} has no examples: it does not say which motion should die away how. "
+            f"Add, for instance:\n\n{lines}"
+        )
+    if not scene.targets:
+        name = damping.examples[0].name
+        raise InputError(
+            f"{scene.path} has no targets: it does not say how its examples should die away. Add, "
+            f"for instance:\n\n{_TARGET.format(name=name)}"
+        )
+    if "surface" in tomllib.loads(scene.text)["mesh"]:
+        raise InputError(
+            f"{scene.path}: mesh.surface: it is filled anew by each run, and a damping designed "
+            "for one filling fits no other; fill it once with supple convert, and give [mesh] file"
+        )
+    if scene.body.free_rigid_motions:
+        raise InputError(
+            f"{scene.path}: to design a damping the body is let go from its examples again and "
+            "again, for which it must be held; add [[supports]]"
+        )
+    if any(scene.gravity) and damping.about is None:
+        raise InputError(
+            f"{scene.path}: damping.about: under gravity the body swings about its equilibrium; "
+            'give about = "equilibrium", or leave it out'
+        )
+    return damping
 
 
 def body_at_rest(scene: Scene) -> Body:
@@ -60,7 +102,7 @@ def body_at_rest(scene: Scene) -> Body:
 
 
 def reduced_model(
-    body: Body, damping: ExampleDamping, options: DesignOptions, *, quiet: bool
+    body: Body, damping: ExampleDamping, options: DesignOptions, progress: Progress | None = None
 ) -> ReducedModel:
     """A model that has the examples, and the shape they are counted from, in its basis."""
     free = int(body.free.sum())
@@ -76,12 +118,10 @@ def reduced_model(
     if damping.about is not None and damping.about.any():
         parts.append(picked_basis(body, [np.where(body.free, damping.about, 0.0)]))
     try:
-        with Reporter("basis", quiet=quiet) as reporter:
-            parts.append(modal_derivative_basis(body, modes=modes, size=size, progress=reporter))
+        parts.append(modal_derivative_basis(body, modes=modes, size=size, progress=progress))
     except InputError as error:
         raise InputError(f"[design]: {error}") from error
-    with Reporter("reducing", quiet=quiet) as reporter:
-        return reduce(body, joined_basis(body, *parts), regions=named, progress=reporter)
+    return reduce(body, joined_basis(body, *parts), regions=named, progress=progress)
 
 
 def check_periods(
@@ -94,12 +134,12 @@ def check_periods(
     bed = make_testbed(subject, damping, **options)
     for target in targets:
         period = bed.linear_period(damping.index(target.example))
-        if period < _STEPS * bed.dt:
+        if period < LEAST_STEPS * bed.dt:
             raise InputError(
                 f"{target}: a small vibration along this example takes {1e3 * period:.3g} ms, less "
-                f"than {_STEPS} steps of {1e3 * bed.dt:.3g} ms; give smaller steps in [time] or, "
-                "if it should be slower, a smoother shape: one that ends at the border of a region "
-                "is stiff there, and blend softens it"
+                f"than {LEAST_STEPS} steps of {1e3 * bed.dt:.3g} ms; give smaller steps in [time] "
+                "or, if it should be slower, a smoother shape: one that ends at the border of a "
+                "region is stiff there, and blend softens it"
             )
 
 
@@ -125,13 +165,14 @@ def verified(
     damping: ExampleDamping,
     report: DesignReport,
     options: Mapping[str, Any],
-    progress: Progress,
+    progress: Progress | None,
 ) -> list[UnloadingTest | None]:
     """The targets' unloading tests in full space; None where a step fails."""
     bed = make_testbed(body, damping, **options)
     tests: list[UnloadingTest | None] = []
     for number, result in enumerate(report.results):
-        progress(number, len(report.results), f"targets; {result.target}")
+        if progress is not None:
+            progress(number, len(report.results), f"targets in full space; {result.target}")
         try:
             tests.append(bed.unload(damping, result.example, result.target.start))
         except StepFailed:
@@ -153,7 +194,7 @@ def motions(
     subject: Body | ReducedModel,
     dampings: Sequence[ExampleDamping],
     report: DesignReport,
-    progress: Progress,
+    progress: Progress | None,
     *,
     start: Floats | None = None,
 ) -> list[Motion]:
@@ -183,7 +224,7 @@ def _motion(
     damping: ExampleDamping,
     u: Floats,
     v: Floats,
-    progress: Progress,
+    progress: Progress | None,
 ) -> Motion:
     options: dict[str, Any] = {"every": scene.every, "progress": progress}
     if model is None:
@@ -198,38 +239,3 @@ def _motion(
     reduced.q, reduced.v = model.coordinates(u), model.coordinates(v)
     motion: Motion = reduced.run(scene.duration, **options)
     return motion
-
-
-def table(report: DesignReport, checks: list[UnloadingTest | None]) -> list[str]:
-    """Targets against results, in columns."""
-    head = ["target", "wanted", "before", "now", "off by", "γ", "simulations"]
-    rows = [
-        [
-            str(result.target),
-            f"{result.wanted:.4g}",
-            f"{result.before.residual:.4g}",
-            f"{result.reached:.4g}",
-            f"{100 * result.error:+.2f} %",
-            f"{result.gamma:.4g}",
-            f"{result.simulations}",
-        ]
-        for result in report.results
-    ]
-    if checks:
-        head.append("full space")
-        for row, test in zip(rows, checks, strict=True):
-            row.append("fails" if test is None else f"{test.residual:.4g}")
-    widths = [max(len(row[k]) for row in (head, *rows)) for k in range(len(head))]
-    lines = []
-    for row in (head, *rows):
-        first, *others = (
-            cell.ljust(width) if k == 0 else cell.rjust(width)
-            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        lines.append("  ".join([first, *others]).rstrip())
-    return lines
-
-
-def count(number: int, what: str) -> str:
-    """'1 target', '2 targets'."""
-    return f"{number} {what}{'' if number == 1 else 's'}"
