@@ -38,6 +38,12 @@ function run(data, stage) {
     paused = on;
     byId("pause").textContent = on ? "Go on" : "Pause";
   }
+  /** @param {import("./shape.js").Hit} hit */
+  function hold(hit) {
+    live?.hold(hit);
+    if (paused) pause(false);
+    showGrab();
+  }
   function release() {
     if (live) live.grab = null;
     showGrab();
@@ -72,7 +78,7 @@ function run(data, stage) {
     e.preventDefault();
     actions[name]();
   });
-  followPointers(stage, live, { release, resume: () => paused && pause(false) });
+  followPointers(stage, live, { hold, release });
 
   let before = 0; // [ms]
   let told = 0; // [ms]

@@ -6,7 +6,7 @@ import { byId } from "../shared/dom.js";
 /**
  * @param {import("./stage.js").Stage} stage
  * @param {import("./live.js").Live | null} live null where nothing can be pulled
- * @param {{release: () => void, resume: () => void}} tell
+ * @param {{hold: (hit: import("./shape.js").Hit) => void, release: () => void}} tell
  */
 export function followPointers(stage, live, tell) {
   const { canvas, orbit } = stage;
@@ -21,7 +21,7 @@ export function followPointers(stage, live, tell) {
     const slack = e.pointerType === "touch" ? 26 : 12;
     const hit = live && stage.pick(e.offsetX, e.offsetY, slack);
     if (!hit) return false;
-    live.hold(hit);
+    tell.hold(hit);
     depth = stage.sight.depth(hit.place);
     byId("hint").classList.add("gone");
     return true;
@@ -42,7 +42,6 @@ export function followPointers(stage, live, tell) {
     held.set(e.pointerId, e);
     if (held.size === 1) {
       mode = e.button === 0 && takeHold(e) ? "pull" : "turn";
-      if (mode === "pull") tell.resume();
     } else {
       if (mode === "pull") tell.release();
       mode = "pinch";
