@@ -27,8 +27,11 @@ export function followPointers(stage, live, tell) {
     return true;
   }
 
-  /** @param {PointerEvent} e */
-  function pinch(e, /** @type {PointerEvent} */ past) {
+  /**
+   * @param {PointerEvent} e
+   * @param {PointerEvent} past
+   */
+  function pinch(e, past) {
     const [a, b] = held.values();
     const apart = Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY);
     if (spread) orbit.approach(spread / apart);
