@@ -31,6 +31,16 @@ types: $(INSTALLED)
 docs: $(INSTALLED)
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
+# Checks the scripts of pages; pages themselves need neither Node nor npm.
+.PHONY: web
+web: node_modules/.package-lock.json
+	npm run --silent lint
+	npm run --silent types
+	npm test --silent
+
+node_modules/.package-lock.json: package.json package-lock.json
+	npm ci --silent
+
 bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks
 

@@ -1,7 +1,14 @@
 """What the tests of web pages share."""
 
 import re
+import shutil
+import subprocess
 from html.parser import HTMLParser
+
+import pytest
+
+_CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+needs_browser = pytest.mark.skipif(_CHROMIUM is None, reason="needs chromium, to open the page")
 
 _VOID = {"meta", "img", "input", "line", "path", "br", "circle"}
 
@@ -50,3 +57,27 @@ def assert_needs_no_other_file(path):
         assert address.startswith("data:image/png;base64,")
     assert "@import" not in text
     assert "url(" not in text
+
+
+def in_browser(path, script="", *, seconds):
+    """The page as a browser has it after ``script`` ran in it, so many seconds after it opened.
+
+    Skips the test where the browser draws no WebGL.
+    """
+    opened = path.with_name(f"opened_{path.name}")
+    text = path.read_text(encoding="utf-8")
+    opened.write_text(text.replace("</body>", f"<script>{script}</script></body>"), "utf-8")
+    flags = "--headless=new --no-sandbox --use-gl=angle --use-angle=swiftshader --dump-dom"
+    more = f"--enable-unsafe-swiftshader --virtual-time-budget={1000 * seconds:g}"
+    profile = f"--user-data-dir={path.with_name('profile')}"
+    done = subprocess.run(
+        [_CHROMIUM, *flags.split(), *more.split(), profile, opened.as_uri()],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    body = done.stdout[done.stdout.index("<body") :]
+    if 'data-why="no WebGL"' in done.stdout or re.search(r'id="\w+"[^>]* class="still"', body):
+        pytest.skip("this chromium draws no WebGL")
+    return done.stdout

@@ -10,7 +10,7 @@ from importlib.resources import files
 
 import numpy as np
 import pytest
-from tests.io.pages import Checker
+from tests.io.pages import Checker, in_browser, needs_browser
 
 import supple as sp
 from supple.io.play import page as pages
@@ -18,7 +18,6 @@ from supple.io.play.page import Play, Record, play_page, write_play_page
 
 STEPPER = files("supple.web").joinpath("play/stepper.js")
 NODE = shutil.which("node")
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 needs_node = pytest.mark.skipif(NODE is None, reason="needs node, to run the script of the page")
 
 
@@ -175,21 +174,24 @@ def test_page_is_whole_html_that_needs_no_other_file(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["play.html"]
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="needs chromium, to open the page")
+@needs_browser
 def test_page_lives_in_a_browser(tmp_path):
     model = bar()
     write_play_page(tmp_path / "play.html", model, start(model, poke=np.full(model.size, 0.01)))
-    flags = "--headless=new --no-sandbox --use-gl=angle --use-angle=swiftshader"
-    more = "--enable-unsafe-swiftshader --virtual-time-budget=5000 --dump-dom"
-    done = subprocess.run(
-        [CHROMIUM, *flags.split(), *more.split(), f"--user-data-dir={tmp_path / 'profile'}",
-         (tmp_path / "play.html").as_uri()],
-        capture_output=True, text=True, check=True, timeout=60,
-    )  # fmt: skip
-    if 'data-why="no WebGL"' in done.stdout:
-        pytest.skip("this chromium draws no WebGL")
-    assert "data-why" not in done.stdout
-    stats = re.search(r'id="stats">([^<]*)<', done.stdout).group(1)
+    drag = """setTimeout(() => {
+    const stage = document.getElementById("stage"), panel = document.getElementById("panel");
+    const x = (innerWidth - panel.clientWidth - 24) / 2, y = innerHeight / 2;
+    const send = (kind, dx) => stage.dispatchEvent(new PointerEvent(
+      kind, {clientX: x + dx, clientY: y, pointerId: 1, button: 0, pointerType: "mouse"}));
+    send("pointerdown", 0); send("pointermove", 40);
+    document.title = [stage.dataset.mode, document.getElementById("release").disabled,
+      document.getElementById("pull").className.baseVal].join(" ");
+    send("pointerup", 40); }, 2000);"""
+    shown = in_browser(tmp_path / "play.html", drag, seconds=5)
+    assert "data-why" not in shown
+    assert "<title>pull false on</title>" in shown
+    assert re.search(r'id="release"[^>]* disabled', shown)  # the pointer let go
+    stats = re.search(r'id="stats">([^<]*)<', shown).group(1)
     assert re.fullmatch(
         r"7 coordinates · [\d.]+ µs a step · \d+ steps a frame · \d+ frames a second", stats
     )

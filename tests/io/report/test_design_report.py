@@ -1,13 +1,11 @@
 """The page of a designed damping."""
 
 import re
-import shutil
-import subprocess
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.io.pages import assert_needs_no_other_file, read
+from tests.io.pages import assert_needs_no_other_file, in_browser, needs_browser, read
 
 import supple as sp
 from supple.damping import Curve, Example, ExampleDamping, Measure
@@ -20,7 +18,6 @@ from supple.io.report.plots import Curve as Line
 from supple.io.report.plots import Plot, log_ticks
 from supple.io.report.run_report import Run
 
-_CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 _TARGETS = [Unloading("bend", 2.0, 1.2), Unloading("bend", 1.0, "80 % left after one cycle")]
 
 
@@ -167,27 +164,16 @@ def test_page_plays_runs_side_by_side(report, beam):
     assert len(page.attributes("svg")) == 2 + 1 + len(_TARGETS)
 
 
-@pytest.mark.skipif(_CHROMIUM is None, reason="needs chromium, to open the page")
-def test_examples_swing_in_a_browser(report, tmp_path):
-    path = report(title="open")
-    look = """<script>setTimeout(() => {
+@needs_browser
+def test_examples_swing_in_a_browser(report):
+    look = """setTimeout(() => {
     const c = document.querySelector("#examples canvas"), p = c.getContext("2d");
     const seen = () => p.getImageData(0, 0, c.width, c.height).data.reduce((a, b) => a + b, 0);
     const first = seen();
-    setTimeout(() => document.title = first + " " + seen(), 450); }, 500);</script>"""
-    path.write_text(path.read_text().replace("</body>", look + "</body>"))
-    flags = "--headless=new --no-sandbox --use-gl=angle --use-angle=swiftshader --dump-dom"
-    more = "--enable-unsafe-swiftshader --virtual-time-budget=2000"
-    done = subprocess.run(
-        [_CHROMIUM, *flags.split(), *more.split(), f"--user-data-dir={tmp_path / 'profile'}",
-         path.as_uri()],
-        capture_output=True, text=True, check=True, timeout=60,
-    )  # fmt: skip
-    root = re.search(r'<div id="examples"[^>]*>', done.stdout)[0]
-    if 'class="still"' in root:
-        pytest.skip("this chromium draws no WebGL")
-    assert 'class="live"' in root
-    first, second = map(int, re.search(r"<title>(\d+) (\d+)</title>", done.stdout).groups())
+    setTimeout(() => document.title = first + " " + seen(), 450); }, 500);"""
+    shown = in_browser(report(title="open"), look, seconds=2)
+    assert re.search(r'<div id="examples"[^>]* class="live"', shown)
+    first, second = map(int, re.search(r"<title>(\d+) (\d+)</title>", shown).groups())
     assert first > 100_000
     assert second > 100_000
     assert first != second

@@ -8,7 +8,7 @@ import zlib
 
 import numpy as np
 import pytest
-from tests.io.pages import assert_needs_no_other_file, read
+from tests.io.pages import assert_needs_no_other_file, in_browser, needs_browser, read
 
 import supple as sp
 from supple.io.pictures import Camera, png, render
@@ -77,6 +77,22 @@ def test_report_refuses_what_it_cannot_draw(report, motion, tmp_path):
     with pytest.raises(sp.InputError, match="at least one run"):
         write_report(tmp_path / "none.html", [], title="none")
     assert not list(tmp_path.iterdir())
+
+
+@needs_browser
+def test_player_plays_and_goes_to_the_moment_that_is_chosen(report, motion):
+    choose = """setTimeout(() => {
+    const clock = document.querySelector("#player output");
+    const button = document.querySelector("#player button"), asks = button.textContent;
+    const slider = document.querySelector("#player input");
+    slider.value = 1000; slider.dispatchEvent(new Event("input"));
+    document.title = [asks, clock.textContent, button.textContent].join(", "); }, 700);"""
+    shown = in_browser(report(), choose, seconds=2)
+    assert re.search(r'<section id="player" class="live"', shown)
+    assert f"<title>Pause, {motion.times[-1]:.2f} s, Play</title>" in shown
+    ends = re.findall(r'class="cursor" x1="([\d.]+)" x2="([\d.]+)"', shown)
+    assert ends
+    assert set(ends) == {("468", "468")}
 
 
 def test_y_up_is_turned_upright(bar, motion, tmp_path):

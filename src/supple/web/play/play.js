@@ -16,14 +16,18 @@ const KEYS = new Map([
 ]);
 
 /**
- * @param {any} data
+ * @typedef {import("./stage.js").StageData & import("./shape.js").ShapeData} ShownData
+ * @typedef {{record?: undefined} & import("./live.js").LiveData} LiveData
+ * @typedef {{record: import("./recording.js").RecordData}} RecordedData
+ */
+
+/**
+ * @param {ShownData & (LiveData | RecordedData)} data
  * @param {Stage} stage
  */
 function run(data, stage) {
-  const live = data.record ? null : new Live(data);
-  const recording = data.record ? new Recording(data.record, data.size) : null;
-  const shown = live ?? recording;
-  if (!shown) return;
+  const shown = data.record ? new Recording(data.record, data.size) : new Live(data);
+  const live = shown instanceof Live ? shown : null;
   let paused = false;
   let speed = 1; // seconds of the model a second
   linkSliders((name, value, region) => {
@@ -38,6 +42,12 @@ function run(data, stage) {
     paused = on;
     byId("pause").textContent = on ? "Go on" : "Pause";
   }
+  /** @param {import("./shape.js").Hit} hit */
+  function hold(hit) {
+    live?.hold(hit);
+    if (paused) pause(false);
+    showGrab();
+  }
   function release() {
     if (live) live.grab = null;
     showGrab();
@@ -46,7 +56,7 @@ function run(data, stage) {
     const held = live?.grab ?? null;
     const button = document.getElementById("release");
     if (button instanceof HTMLButtonElement) button.disabled = !held;
-    stage.drawSpring(held, shown?.q ?? []);
+    stage.drawSpring(held, shown.q);
   }
   /** @type {Record<string, () => void>} */
   const actions = {
@@ -72,7 +82,7 @@ function run(data, stage) {
     e.preventDefault();
     actions[name]();
   });
-  followPointers(stage, live, { release, resume: () => paused && pause(false) });
+  followPointers(stage, live, { hold, release });
 
   let before = 0; // [ms]
   let told = 0; // [ms]
@@ -82,8 +92,8 @@ function run(data, stage) {
     const wall = before ? Math.min(0.05, (time - before) / 1000) : 1 / 60;
     if (before && time > before) rate = 0.95 * rate + (0.05 * 1000) / (time - before);
     before = time;
-    if (!paused) shown?.advance(wall * speed);
-    stage.draw(shown?.q ?? [], recording?.place ?? null);
+    if (!paused) shown.advance(wall * speed);
+    stage.draw(shown.q, shown instanceof Recording ? shown.place : null);
     showGrab();
     if (time - told > 400) {
       told = time;
@@ -111,8 +121,12 @@ function statistics(size, live, rate) {
   return [...words, `${rate.toFixed(0)} frames a second`].join(" · ");
 }
 
-/** The stage; null, and the page told why, where it cannot be drawn. */
-function stageOf(/** @type {any} */ data) {
+/**
+ * The stage; null, and the page told why, where it cannot be drawn.
+ *
+ * @param {ShownData} data
+ */
+function stageOf(data) {
   const root = document.documentElement;
   const canvas = /** @type {HTMLCanvasElement} */ (byId("stage"));
   canvas.addEventListener("webglcontextlost", () => root.classList.add("blind"));

@@ -6,7 +6,7 @@ import { byId } from "../shared/dom.js";
 /**
  * @param {import("./stage.js").Stage} stage
  * @param {import("./live.js").Live | null} live null where nothing can be pulled
- * @param {{release: () => void, resume: () => void}} tell
+ * @param {{hold: (hit: import("./shape.js").Hit) => void, release: () => void}} tell
  */
 export function followPointers(stage, live, tell) {
   const { canvas, orbit } = stage;
@@ -21,14 +21,17 @@ export function followPointers(stage, live, tell) {
     const slack = e.pointerType === "touch" ? 26 : 12;
     const hit = live && stage.pick(e.offsetX, e.offsetY, slack);
     if (!hit) return false;
-    live.hold(hit);
+    tell.hold(hit);
     depth = stage.sight.depth(hit.place);
     byId("hint").classList.add("gone");
     return true;
   }
 
-  /** @param {PointerEvent} e */
-  function pinch(e, /** @type {PointerEvent} */ past) {
+  /**
+   * @param {PointerEvent} e
+   * @param {PointerEvent} past
+   */
+  function pinch(e, past) {
     const [a, b] = held.values();
     const apart = Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY);
     if (spread) orbit.approach(spread / apart);
@@ -42,7 +45,6 @@ export function followPointers(stage, live, tell) {
     held.set(e.pointerId, e);
     if (held.size === 1) {
       mode = e.button === 0 && takeHold(e) ? "pull" : "turn";
-      if (mode === "pull") tell.resume();
     } else {
       if (mode === "pull") tell.release();
       mode = "pinch";
