@@ -194,6 +194,53 @@ class TestErrors:
                 free.simulation(damping=refused)
 
 
+class TestRules:
+    def test_what_follows_the_shape_or_is_not_linear_is_refused(
+        self, model: sp.ReducedModel
+    ) -> None:
+        by_cell = np.full(model.mesh.n_cells, 1e-3)
+        for refused in (sp.StrainRate(shear=5.0), sp.Drag(strength=1.0, exponent=2.0), "none", 3):
+            with pytest.raises(sp.InputError, match="linear in the velocity"):
+                reduced_damping(refused, model)
+        with pytest.raises(sp.InputError, match="cell by cell"):
+            reduced_damping(sp.Rayleigh(stiffness=by_cell), model)
+        with pytest.raises(sp.InputError, match="damping by example alone"):
+            reduced_damping([BASE, ExampleDamping(BASE, examples(model, 2.0))], model)
+        windy = sp.Drag(strength=1.0, wind=(1.0, 0.0, 0.0))
+        with pytest.raises(sp.InputError, match="without wind"):
+            reduced_damping(ExampleDamping(windy, examples(model, 2.0)), model)
+
+    def test_a_damping_may_say_itself_what_it_is(self, model: sp.ReducedModel) -> None:
+        class Own(sp.Rayleigh):
+            def reduced(self, model: sp.ReducedModel) -> ReducedDamping:
+                return ReducedDamping(3.0 * model.mass)
+
+        q = np.zeros(model.size)
+        assert relative(base_matrix(Own(), model, q), 3.0 * model.mass) < 1e-12
+        both = [Own(), sp.Rayleigh(mass=1.0)]
+        assert relative(base_matrix(both, model, q), 4.0 * model.mass) < 1e-12
+
+    def test_a_model_from_a_file_has_no_body_to_project_from(
+        self, model: sp.ReducedModel, tmp_path
+    ) -> None:
+        model.save(tmp_path / "model")
+        loaded = sp.load_model(tmp_path / "model")
+        reduced_damping([BASE, Viscous(np.eye(model.vectors[0].size))], loaded)
+        with pytest.raises(sp.InputError, match="make the model anew"):
+            reduced_damping(sp.Drag(strength=1.0), loaded)
+
+    def test_edits_reach_what_is_projected(self, beam: sp.Body, basis: sp.Basis) -> None:
+        by_cell = np.linspace(0.1, 2.0, beam.mesh.n_cells)
+        damping = sp.Rayleigh(mass=by_cell, stiffness=1e-3 * by_cell, at=sp.StiffnessAt.REST)
+        soft = sp.StVK(young=1e5, poisson=0.4, density=1000)
+        stiff = sp.StVK(young=3e5, poisson=0.3, density=700)
+        model = sp.reduce(two_part_beam(near=soft, far=soft), basis, regions=["far"])
+        edited = model.edited("far", young=3e5, poisson=0.3, density=700)
+        anew = sp.reduce(two_part_beam(near=soft, far=stiff), basis)
+        one, other = (reduced_damping(damping, m).constant for m in (edited, anew))
+        assert relative(one, other) < 1e-12
+
+
 class TestTotalMass:
     def test_of_one_density_and_of_many(self, beam: sp.Body, basis: sp.Basis, tmp_path) -> None:
         rng = np.random.default_rng(1)

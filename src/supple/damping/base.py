@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -162,6 +162,14 @@ class Damping(ABC):
     @abstractmethod
     def bind(self, body: ElasticBody) -> BoundDamping:
         """This damping for ``body``."""
+
+    def reduced(self, model: Any) -> Any:
+        """This damping on the coordinates of a reduced model, as a ``ReducedDamping``.
+
+        None leaves it to the rules of ``supple.reduction.damping``: what is linear in the velocity
+        and does not follow the shape is projected.
+        """
+        return None
 
 
 DAMPINGS: Registry[type[Damping]] = Registry(

@@ -1,22 +1,24 @@
-"""Damping of reduced models: C̃ = C₀ + β K̃(q), and examples over it."""
+"""Damping of reduced models: C̃ = C₀ + β K̃(q), and examples over it.
+
+Rules, in this order: what the damping says itself; closed forms, which models from files and edited
+ones know too; projection of whatever is linear in the velocity and does not follow the shape.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.polynomial import Polynomial
 
 from supple.bodies.shape import Shape
-from supple.bodies.solid import Body
 from supple.core.errors import InputError
 from supple.core.types import Floats
 from supple.damping import BoundViscousDamping, Damping, ExampleDamping, Rayleigh, StiffnessAt
 from supple.damping.caughey import Caughey
 from supple.damping.viscous import Viscous
-from supple.materials import StVK
 from supple.reduction.example_damping import ReducedExamples
 from supple.reduction.polynomial import Quartic
 from supple.reduction.vibrations import vibrations
@@ -25,19 +27,24 @@ if TYPE_CHECKING:
     from supple.reduction.model import ReducedModel
 
 _ROUNDING = 1e-12
+_ASYMMETRY = 1e-9  # share of the largest entry that counts as rounding
 
 
 @dataclass(frozen=True, eq=False)
 class ReducedDamping:
     """C̃(q) = ``constant`` (r, r) + ``factor`` K̃(q) + Hessian of ``by_region`` at q.
 
-    ``examples`` change it to Ĉ.
+    ``examples`` change it to Ĉ. The force on the coordinates is −C̃ v − ``steady``. Dampings may be
+    added. Units, for a mass-orthonormal basis: ``constant`` [1/s], ``factor`` [s], ``by_region``
+    [J s], ``steady`` (r,) [√kg m/s²].
     """
 
     constant: Floats
     factor: float = 0.0
     by_region: Quartic | None = None
     examples: ReducedExamples | None = None
+    steady: Floats | None = None
+    """What is left of the force where nothing moves, such as that of a wind."""
 
     @property
     def is_constant(self) -> bool:
@@ -57,52 +64,105 @@ class ReducedDamping:
         force: Floats = C @ v if self.examples is None else self.examples.force(q, v, C)
         return force
 
+    def push(self) -> Floats:
+        """The force (r,) at rest, on the coordinates."""
+        return np.zeros(len(self.constant)) if self.steady is None else -self.steady
 
-def reduced_damping(damping: Damping | None, model: ReducedModel) -> ReducedDamping:
-    """``damping`` as it acts on the coordinates of ``model`` (subspace StVK, Eq. 3)."""
+    def __add__(self, other: ReducedDamping) -> ReducedDamping:
+        if self.examples is not None or other.examples is not None:
+            raise InputError(
+                "a reduced model takes damping by example alone, not in a list; give the others as "
+                "its base, ExampleDamping(Viscous(...), [...])"
+            )
+        by_region = self.by_region or other.by_region
+        if self.by_region is not None and other.by_region is not None:
+            both = self.by_region.coefficients + other.by_region.coefficients
+            by_region = Quartic(self.by_region.size, both)
+        return ReducedDamping(
+            self.constant + other.constant,
+            self.factor + other.factor,
+            by_region,
+            steady=-(self.push() + other.push()),
+        )
+
+
+def reduced_damping(
+    damping: Damping | Sequence[Damping] | None, model: ReducedModel
+) -> ReducedDamping:
+    """``damping`` as it acts on the coordinates of ``model`` (subspace StVK, Eq. 3).
+
+    A list is the sum of its members. A damping may say itself what it is there, by ``reduced``; for
+    some there is a closed form here; all others that are linear in the velocity and do not follow
+    the shape are projected.
+    """
     if damping is None:
         return ReducedDamping(np.zeros((model.size, model.size)))
-    if isinstance(damping, ExampleDamping):
-        base = reduced_damping(damping.base, model)
-        rest = np.zeros(model.size)
-        at_rest = base.matrix(rest, model.stiffness(rest))
-        return replace(base, examples=ReducedExamples.of(damping, model, at_rest))
-    if isinstance(damping, Rayleigh):
-        return _of_rayleigh(damping, model)
-    if isinstance(damping, Caughey):
-        return ReducedDamping(_of_caughey(damping, model))
-    if isinstance(damping, Viscous):
-        return ReducedDamping(_of_matrix(damping, model))
-    projected = _projected(damping, model)
-    if projected is not None:
-        return ReducedDamping(projected)
-    raise InputError(
+    if not isinstance(damping, Damping):
+        if not isinstance(damping, Sequence) or isinstance(damping, str):
+            raise InputError(_refusal(damping))
+        return sum((reduced_damping(each, model) for each in damping), reduced_damping(None, model))
+    own: ReducedDamping | None = damping.reduced(model)
+    if own is not None:
+        return own
+    for kind, rule in _CLOSED_FORMS.items():
+        if isinstance(damping, kind):
+            return rule(damping, model)
+    return _projected(damping, model)
+
+
+def _projected(damping: Damping, model: ReducedModel) -> ReducedDamping:
+    """Uᵀ C U of a damping with the force C v + c."""
+    body = model.body
+    if body is None:
+        raise InputError(
+            f"damping={damping!r} is projected from the body, which a model from a file does not "
+            "have; make the model anew with reduce(body, basis)"
+        )
+    bound = damping.bind(body)
+    if not bound.is_linear or bound.depends_on_shape:
+        raise InputError(_refusal(damping))
+    rest, vectors = Shape(body, np.zeros_like(body.mesh.vertices)), model.vectors
+    steady = bound.evaluate(rest, np.zeros_like(body.mesh.vertices))[1]
+    if isinstance(bound, BoundViscousDamping):
+        forces = bound.multiply(rest, vectors)
+    else:
+        forces = np.array([bound.evaluate(rest, phi)[1] for phi in vectors]) - steady
+    flat = vectors.reshape(model.size, -1)
+    C: Floats = flat @ forces.reshape(model.size, -1).T
+    if np.abs(C - C.T).max() > _ASYMMETRY * np.abs(C).max():
+        raise InputError(_refusal(damping))
+    return ReducedDamping(0.5 * (C + C.T), steady=flat @ steady.ravel())
+
+
+def _refusal(damping: object) -> str:
+    return (
         f"damping={damping!r}: a reduced model takes Rayleigh(mass=..., stiffness=...), Caughey, "
-        "Viscous, any that is linear in the velocity and the same in every shape, ExampleDamping "
-        "over one of these, or none"
+        "Viscous, any other that is linear in the velocity and does not follow the shape, such as "
+        "Drag(strength=...), a list of these, ExampleDamping over one of them, or none"
     )
 
 
-def _projected(damping: Damping, model: ReducedModel) -> Floats | None:
-    """Φᵀ C Φ of a damping that is linear in the velocity and does not depend on the shape."""
-    values = {name: np.zeros(model.mesh.n_cells) for name in ("young", "poisson", "density")}
-    for group in model.groups:
-        for name, column in values.items():
-            known = getattr(group, name)
-            if known is None:
-                return None  # it varies from cell to cell, and the model does not tell how
-            column[group.cells] = known
-    body = Body(model.mesh, StVK(**values))
-    bound = damping.bind(body)
-    if not isinstance(bound, BoundViscousDamping) or bound.depends_on_shape:
-        return None
-    rest = Shape(body, np.zeros_like(model.mesh.vertices), order=0)
-    flat = model.vectors.reshape(model.size, -1)
-    C: Floats = flat @ bound.multiply(rest, model.vectors).reshape(model.size, -1).T
-    return 0.5 * (C + C.T)
+def _of_examples(damping: ExampleDamping, model: ReducedModel) -> ReducedDamping:
+    base = reduced_damping(damping.base, model)
+    if base.push().any():
+        raise InputError(
+            f"base={damping.base!r} pushes a body that is at rest, which examples cannot scale; "
+            "give a base without wind"
+        )
+    rest = np.zeros(model.size)
+    at_rest = base.matrix(rest, model.stiffness(rest))
+    return replace(base, examples=ReducedExamples.of(damping, model, at_rest))
 
 
 def _of_rayleigh(damping: Rayleigh, model: ReducedModel) -> ReducedDamping:
+    by_cell = [np.ndim(given) > 0 for given in (damping.mass, damping.stiffness)]  # type: ignore[arg-type]
+    if model.body is not None and any(by_cell):
+        if damping.at is StiffnessAt.REST:
+            return _projected(damping, model)
+        if by_cell[0]:
+            return _projected(Rayleigh(mass=damping.mass), model) + _of_rayleigh(
+                replace(damping, mass=0.0), model
+            )
     r = model.size
     alphas = _by_group("mass", damping.mass, model)
     shares = zip(alphas, model.groups, strict=True)
@@ -123,7 +183,7 @@ def _of_rayleigh(damping: Rayleigh, model: ReducedModel) -> ReducedDamping:
     return ReducedDamping(0.5 * (constant + constant.T), factor, by_region)
 
 
-def _of_caughey(damping: Caughey, model: ReducedModel) -> Floats:
+def _of_caughey(damping: Caughey, model: ReducedModel) -> ReducedDamping:
     """M̃ Σ_j α_j (M̃⁻¹K̃)^j with the stiffness at rest (example damping, Eq. 13)."""
     squares, modes = vibrations(model.stiffness(np.zeros(model.size)), model.mass)
     strengths = Polynomial(damping.coefficients)(squares)
@@ -137,10 +197,10 @@ def _of_caughey(damping: Caughey, model: ReducedModel) -> Floats:
         )
     MP = model.mass @ modes
     C: Floats = (MP * np.maximum(strengths, 0.0)) @ MP.T
-    return 0.5 * (C + C.T)
+    return ReducedDamping(0.5 * (C + C.T))
 
 
-def _of_matrix(damping: Viscous, model: ReducedModel) -> Floats:
+def _of_matrix(damping: Viscous, model: ReducedModel) -> ReducedDamping:
     """Φᵀ C Φ."""
     flat = model.vectors.reshape(model.size, -1)
     size, wanted = damping.matrix.shape[0], flat.shape[1]
@@ -150,7 +210,7 @@ def _of_matrix(damping: Viscous, model: ReducedModel) -> Floats:
             f"vertices; give ({wanted}, {wanted})"
         )
     C: Floats = flat @ (damping.matrix @ flat.T)
-    return 0.5 * (C + C.T)
+    return ReducedDamping(0.5 * (C + C.T))
 
 
 def _weighted_energy(model: ReducedModel, betas: list[float]) -> Quartic:
@@ -174,7 +234,7 @@ def _by_group(name: str, given: object, model: ReducedModel) -> list[float]:
         if np.ndim(given):  # type: ignore[arg-type]
             raise InputError(
                 f"{name} is given cell by cell; a reduced model takes one number, or numbers by "
-                "region"
+                "region, and numbers by cell with at=StiffnessAt.REST where it has its body"
             )
         return [float(given)] * len(model.groups)  # type: ignore[arg-type]
     unknown = [region for region in given if region not in model.regions]
@@ -190,3 +250,11 @@ def _by_group(name: str, given: object, model: ReducedModel) -> list[float]:
             if region in group.regions:
                 values[k] = float(value)
     return values
+
+
+_CLOSED_FORMS: dict[type[Damping], Callable[[Any, ReducedModel], ReducedDamping]] = {
+    Rayleigh: _of_rayleigh,
+    Caughey: _of_caughey,
+    Viscous: _of_matrix,
+    ExampleDamping: _of_examples,
+}

@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supple._kernels.reduction.projection import project_point
+from supple.bodies.solid import Body
 from supple.core.checks import instance, numbers, vector, whole_number
 from supple.core.errors import InputError
 from supple.core.types import Floats, Ints
+from supple.materials import Material
 from supple.mesh import Embedding, Surface, VolumeMesh
 from supple.reduction.cubature.cubature import Cubature
 from supple.reduction.groups import Group
@@ -51,6 +53,8 @@ class ReducedModel:
     skin: Skin | None = None
     up: Literal["y", "z"] | None = None
     """The axis that points up, where it was said."""
+    body: Body | None = None
+    """The body that was reduced, with its edits; a model from a file has none."""
 
     def __repr__(self) -> str:
         kind = "cubature" if self.cubature is not None else "exact StVK"
@@ -220,7 +224,11 @@ class ReducedModel:
         floating = self.floating
         if floating is not None and density is not None:
             floating = floating.scaled(_common_factor(self.groups, groups))
-        return replace(self, groups=groups, cubature=cubature, floating=floating)
+        body = self.body
+        if body is not None:
+            cells = slice(None) if region is None else self.mesh.region(region)
+            body = _edited_body(body, cells, young=young, poisson=poisson, density=density)
+        return replace(self, groups=groups, cubature=cubature, floating=floating, body=body)
 
     def truncated(self, size: int) -> ReducedModel:
         """The model with the first ``size`` basis vectors only (§6.5)."""
@@ -239,6 +247,7 @@ class ReducedModel:
             floating=None if self.floating is None else self.floating.truncated(size),
             skin=None if skin is None else replace(skin, vectors=skin.vectors[:size].copy()),
             up=self.up,
+            body=self.body,
         )
 
     def with_skin(self, embedding: Embedding) -> ReducedModel:
@@ -281,6 +290,24 @@ class ReducedModel:
         from supple.reduction.model_file import save_model
 
         save_model(self, path)
+
+
+def _edited_body(body: Body, cells: Any, **given: float | None) -> Body:
+    """The body with other numbers in some cells."""
+    changed = np.zeros(body.mesh.n_cells, dtype=bool)
+    changed[cells] = True
+
+    def edited(material: Material) -> Material:
+        numbers = {
+            name: np.where(changed, value, getattr(material, name))
+            for name, value in given.items()
+            if value is not None
+        }
+        return replace(material, **numbers)
+
+    if isinstance(body.material, Material):
+        return replace(body, material=edited(body.material))
+    return replace(body, material={name: edited(m) for name, m in body.material.items()})
 
 
 def _common_factor(before: tuple[Group, ...], after: tuple[Group, ...]) -> float:

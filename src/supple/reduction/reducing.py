@@ -80,6 +80,7 @@ def reduce(
         groups=make_groups(body, vectors, tuple(regions), polynomial=exact, progress=progress),
         cubature=cubature,
         floating=FloatingInertia.of(body, vectors) if loose else None,
+        body=body,
     )
     if not is_definite(model.mass):
         raise InputError(

@@ -67,7 +67,7 @@ class CrowdSimulation(Stepper):
                 "stiffness at rest: Rayleigh(..., at=StiffnessAt.REST)"
             )
         self._physics = _Physics(model, damping, self.dtype)
-        self._weight = model.weight(self._gravity)
+        self._weight = model.weight(self._gravity) + damping.push()
 
     # -- where they are ------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from supple._kernels.reduction.stepping import Stages
 from supple.core.checks import instance, whole_number
 from supple.core.errors import InputError, StepFailed
 from supple.core.types import Floats
-from supple.damping import Damping, Rayleigh
+from supple.damping import Rayleigh
 from supple.reduction.damping import reduced_damping
 from supple.reduction.model import ReducedModel
 from supple.reduction.polynomial import NO_POLYNOMIAL
@@ -213,7 +213,7 @@ class FloatingSimulation(FloatingState):
         return steps, DONE
 
 
-def _mass_coefficient(damping: Damping | None) -> float:
+def _mass_coefficient(damping: object) -> float:
     """α [1/s], one for the whole body."""
     if not isinstance(damping, Rayleigh):
         return 0.0

@@ -10,6 +10,7 @@ from supple._kernels.reduction.newton import NOT_CONVERGED, NOT_DEFINITE, NOT_FI
 from supple.core.checks import number, whole_number
 from supple.core.types import Floats, Progress
 from supple.dynamics.motion import Frame, Motion
+from supple.reduction.runtime.newton import DenseNewton
 from supple.reduction.runtime.stage_table import StageTable
 from supple.reduction.runtime.stepper import Stepper
 
@@ -26,6 +27,7 @@ class RecordedStepper(Stepper):
 
     _contexts: dict[bool, Any]
     """What kernels need, for the first step and for later ones; emptied where it changes."""
+    _made_for: DenseNewton
 
     @abstractmethod
     def _make_context(self, table: StageTable) -> Any:

@@ -41,7 +41,7 @@ class ReducedSimulation(ReducedState):
         self._damping = reduced_damping(self.damping, model)
         self._mass = np.ascontiguousarray(model.mass)
         self._inverse_mass = np.ascontiguousarray(np.linalg.inv(self._mass))
-        self._weight = model.weight(self._gravity)
+        self._weight = model.weight(self._gravity) + self._damping.push()
         examples = self._damping.examples
         self._examples = None if examples is None else examples.compiled(self._damping.constant)
         self._polynomial = None

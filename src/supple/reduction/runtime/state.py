@@ -79,7 +79,7 @@ class ReducedState(RecordedStepper):
         q, v = self._history[0], self._history[1]
         C = self._damping
         K = C.constant if C.is_constant else self.model.evaluate(q)[2]  # any will do
-        return float(v @ C.force(q, v, K))
+        return float(v @ (C.force(q, v, K) - C.push()))
 
     def frame(self, *, dissipated: float = 0.0) -> Frame:
         """The body as it is now, with its energies and momenta."""

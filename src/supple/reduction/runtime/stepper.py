@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -27,7 +28,7 @@ class Stepper(ABC):
         self,
         model: ReducedModel,
         *,
-        damping: Damping | None = None,
+        damping: Damping | Sequence[Damping] | None = None,
         integrator: Integrator | None = None,
         dt: float = 1e-3,
         gravity: ArrayLike = (0.0, 0.0, 0.0),
@@ -90,12 +91,12 @@ class Stepper(ABC):
         self.model = self.model.edited(region, young=young, poisson=poisson, density=density)
 
     @property
-    def damping(self) -> Damping | None:
-        """The damping; assign another and go on."""
+    def damping(self) -> Damping | Sequence[Damping] | None:
+        """The damping, or a list of them; assign another and go on."""
         return self._damping_model
 
     @damping.setter
-    def damping(self, damping: Damping | None) -> None:
+    def damping(self, damping: Damping | Sequence[Damping] | None) -> None:
         before, self._damping_model = self._damping_model, damping
         try:
             self.model = self._model
