@@ -12,6 +12,7 @@ from supple.core.registry import Registry
 from supple.damping import DAMPINGS
 from supple.damping.example import Example
 from supple.integrators import INTEGRATORS
+from supple.io.scene.cloth_fields import CLOTH_MATERIALS, YARN_DAMPINGS
 from supple.io.scene.models import SOLVERS
 from supple.materials import MATERIALS
 from supple.solvers.linear import LINEAR_SOLVERS
@@ -26,7 +27,9 @@ Beside each class is its name in files.
 """
 SECTIONS: dict[str, Iterable[type]] = {
     "Materials": MATERIALS,
+    "Cloth": CLOTH_MATERIALS,
     "Dampings": DAMPINGS,
+    "Dampings of yarns": YARN_DAMPINGS,
     "Obstacles": OBSTACLES,
     "Integrators": INTEGRATORS,
     "Solvers": SOLVERS,
