@@ -1,6 +1,9 @@
 """How the documentation is built: ``make docs``."""
 
+import dataclasses
 from importlib.metadata import version as installed
+
+from supple.core.parameters import describe
 
 project = "Supple"
 author = "The Supple developers"
@@ -29,3 +32,14 @@ html_theme_options = {
     "light_css_variables": {"color-brand-primary": "#a8472a", "color-brand-content": "#a8472a"},
     "dark_css_variables": {"color-brand-primary": "#e9926f", "color-brand-content": "#e9926f"},
 }
+
+
+def tell_parameters(app, what, name, obj, options, lines):
+    """Adds to a class what its parameters say of themselves."""
+    if what == "class" and dataclasses.is_dataclass(obj):
+        for each in (known for known in describe(obj) if known.text):
+            lines += ["", f"* ``{each.name}``{f' [{each.unit}]' if each.unit else ''}: {each.text}"]
+
+
+def setup(app):
+    app.connect("autodoc-process-docstring", tell_parameters)

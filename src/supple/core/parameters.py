@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field
 from enum import Enum
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -29,15 +29,20 @@ from supple.core.errors import InputError
 from supple.core.registry import Registry, warn_renamed
 
 _KEY = "supple"
+V = TypeVar("V")
 
 
-@dataclass(frozen=True)
 class Kind:
-    """What sort of value a parameter has; this one takes what it is given."""
+    """What sort of value a parameter has: in ``words``, and how ``checking`` keeps it, if so."""
+
+    def __init__(
+        self, words: str = "", checking: Callable[[Parameter, Any], Any] | None = None
+    ) -> None:
+        self.words, self._checking = words, checking
 
     def check(self, of: Parameter, value: Any) -> Any:
         """``value`` as it is kept. Raises InputError."""
-        return value
+        return value if self._checking is None else self._checking(of, value)
 
     def shown(self, value: Any) -> str:
         """A value as a table of the documentation has it."""
@@ -47,52 +52,50 @@ class Kind:
             return f"[{', '.join(map(self.shown, value))}]"
         return f"{value:g}" if isinstance(value, int | float) else str(value)
 
-    words = ""
-    """What a table says beside the bounds."""
+    def among(self, table: Mapping[Any, V]) -> V | None:
+        """What a table has for this kind, or for its class."""
+        return table.get(self, table.get(type(self)))
 
 
-@dataclass(frozen=True)
-class Number(Kind):
-    def check(self, of: Parameter, value: Any) -> Any:
-        found = number(
-            of.name, value, above=of.above, at_least=of.at_least, below=of.below, unit=of.unit
-        )
-        if of.at_most is not None and found > of.at_most:
-            raise InputError(f"{of.name}={value!r}: {of.too_high or f'give {of.allowed}'}")
-        return found
+def _number(of: Parameter, value: Any) -> float:
+    found = number(
+        of.name, value, above=of.above, at_least=of.at_least, below=of.below, unit=of.unit
+    )
+    if of.at_most is not None and found > of.at_most:
+        raise InputError(f"{of.name}={value!r}: {of.too_high or f'give {of.allowed}'}")
+    return found
 
 
-@dataclass(frozen=True)
-class Whole(Kind):
-    words = "whole number"
-
-    def check(self, of: Parameter, value: Any) -> Any:
-        return whole_number(of.name, value, at_least=int(1 if of.at_least is None else of.at_least))
+def _whole(of: Parameter, value: Any) -> int:
+    return whole_number(of.name, value, at_least=int(1 if of.at_least is None else of.at_least))
 
 
-@dataclass(frozen=True)
-class Flag(Kind):
-    words = "true or false"
+def _cell_numbers(of: Parameter, value: Any) -> Any:
+    found = cell_numbers(of.name, value)
+    array = np.asarray(found)
+    for good, why in (
+        (of.above is None or array > of.above, of.too_low),
+        (of.at_least is None or array >= of.at_least, of.too_low),
+        (of.below is None or array < of.below, of.too_high),
+    ):
+        require_all(of.name, found, good, why or f"give {of.allowed}")
+    return found
 
 
-@dataclass(frozen=True)
-class Text(Kind):
-    words = "text"
+NUMBER, WHOLE, OTHER = Kind("", _number), Kind("whole number", _whole), Kind()
+FLAG, TEXT = Kind("true or false"), Kind("text")
+CELL_NUMBERS = Kind("one, or one a cell", _cell_numbers)
+ARRAY = Kind("array", lambda of, value: numbers(of.name, value))
+_BY_TYPE = {"float": NUMBER, "int": WHOLE, "bool": FLAG, "str": TEXT, "ArrayLike": NUMBER}
 
 
-@dataclass(frozen=True)
 class Choice(Kind):
     """One of an enum; files and scenes have its name in small letters."""
 
-    options: type[Enum]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(option.name.lower() for option in self.options)
-
-    @property
-    def words(self) -> str:  # type: ignore[override]
-        return ", ".join(f'"{name}"' for name in self.names)
+    def __init__(self, options: type[Enum]) -> None:
+        self.options = options
+        self.names = tuple(option.name.lower() for option in options)
+        super().__init__(", ".join(f'"{name}"' for name in self.names))
 
     def check(self, of: Parameter, value: Any) -> Any:
         example = list(self.options)[-1]
@@ -103,106 +106,73 @@ class Choice(Kind):
         return f'"{value.name.lower()}"'
 
 
-@dataclass(frozen=True)
 class Vector(Kind):
     """Three numbers, (3,), each within the bounds; a tuple where the owner is compared by value."""
 
-    as_tuple: bool = False
-    words = "three numbers"
+    def __init__(self, *, as_tuple: bool = False) -> None:
+        super().__init__("three numbers")
+        self._as_tuple = as_tuple
 
     def check(self, of: Parameter, value: Any) -> Any:
         found = numbers(of.name, value, ((3,),))
         if of.above is not None and not (found > of.above).all():
             raise InputError(f"{of.name}={found.tolist()}: {of.too_low or f'give {of.allowed}'}")
-        return tuple(found.tolist()) if self.as_tuple else found
+        return tuple(found.tolist()) if self._as_tuple else found
 
 
-@dataclass(frozen=True)
+VECTOR = Vector()
+
+
 class Numbers(Kind):
     """Any number of them, (k,), kept as a tuple."""
 
-    example: str
-    words = "numbers"
+    def __init__(self, example: str) -> None:
+        super().__init__("numbers")
+        self._example = example
 
     def check(self, of: Parameter, value: Any) -> Any:
         array = numbers(of.name, value)
         if array.ndim != 1 or not array.size:
-            raise InputError(f"{of.name}={value!r}: give a list such as {self.example}")
+            raise InputError(f"{of.name}={value!r}: give a list such as {self._example}")
         return tuple(array.tolist())
 
 
-@dataclass(frozen=True)
-class Array(Kind):
-    """An array of any shape; no scene has room for one."""
-
-    words = "array"
-
-    def check(self, of: Parameter, value: Any) -> Any:
-        return numbers(of.name, value)
-
-
-@dataclass(frozen=True)
-class CellNumbers(Kind):
-    """A number, or one a cell, (cells,)."""
-
-    words = "one, or one a cell"
-
-    def check(self, of: Parameter, value: Any) -> Any:
-        found = cell_numbers(of.name, value)
-        array = np.asarray(found)
-        if of.above is not None:
-            require_all(of.name, found, array > of.above, of.too_low or f"give {of.allowed}")
-        if of.at_least is not None:
-            require_all(of.name, found, array >= of.at_least, of.too_low or f"give {of.allowed}")
-        if of.below is not None:
-            require_all(of.name, found, array < of.below, of.too_high or f"give {of.allowed}")
-        return found
-
-
-@dataclass(frozen=True)
 class Instance(Kind):
     """An object that only Python can make; no file has it."""
 
-    type: type
-    example: str
+    def __init__(self, base: type, example: str, words: str = "") -> None:
+        super().__init__(words)
+        self._base, self._example = base, example
 
     def check(self, of: Parameter, value: Any) -> Any:
-        instance(of.name, value, self.type, self.example)
+        instance(of.name, value, self._base, self._example)
         return value
 
 
-@dataclass(frozen=True, eq=False)
-class Model(Kind):
+class Model(Instance):
     """Another thing that describes itself, out of a registry; or ``several`` of them."""
 
-    registry: Registry[Any]
-    base: type
-    example: str
-    several: bool = False
-
-    @property
-    def words(self) -> str:  # type: ignore[override]
-        return f"another {self.registry.what}{', or several' if self.several else ''}"
+    def __init__(
+        self, registry: Registry[Any], base: type, example: str, *, several: bool = False
+    ) -> None:
+        super().__init__(
+            base, example, f"another {registry.what}{', or several' if several else ''}"
+        )
+        self.registry, self.several = registry, several
 
     def check(self, of: Parameter, value: Any) -> Any:
-        if not self.several or isinstance(value, self.base):
-            instance(of.name, value, self.base, self.example)
-            return value
+        if not self.several or isinstance(value, self._base):
+            return super().check(of, value)
         good = isinstance(value, Sequence) and value
-        if not good or not all(isinstance(each, self.base) for each in value):
+        if not good or not all(isinstance(each, self._base) for each in value):
             raise InputError(
-                f"{of.name}={value!r}: give a {self.registry.what} such as {self.example}, or "
+                f"{of.name}={value!r}: give a {self.registry.what} such as {self._example}, or "
                 "several"
             )
         return tuple(value)
 
     def shown(self, value: Any) -> str:
         return f'"{self.registry.name_of(type(value))}"'
-
-
-NUMBER, WHOLE, FLAG, TEXT, VECTOR, ARRAY = Number(), Whole(), Flag(), Text(), Vector(), Array()
-CELL_NUMBERS, OTHER = CellNumbers(), Kind()
-_BY_TYPE = {"float": NUMBER, "int": WHOLE, "bool": FLAG, "str": TEXT, "ArrayLike": NUMBER}
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,37 +216,14 @@ class Parameter:
         return self.kind.check(self, value)
 
 
-def described(
-    text: str,
-    *,
-    kind: Kind | type[Enum] | None = None,
-    unit: str = "",
-    above: float | None = None,
-    at_least: float | None = None,
-    below: float | None = None,
-    at_most: float | None = None,
-    too_low: str = "",
-    too_high: str = "",
-    formerly: str = "",
-) -> Mapping[str, Any]:
+def described(text: str, *, kind: Kind | type[Enum] | None = None, **of: Any) -> Mapping[str, Any]:
     """What ``field(metadata=...)`` takes, of a parameter that must be given.
 
-    ``kind`` follows from a type of float, int, bool or str; ``too_low`` and ``too_high`` are what
-    to say of a value beyond the bounds; ``formerly`` is what old files call it.
+    ``kind`` follows from a type of float, int, bool or str. ``of`` are ``unit``; the bounds
+    ``above``, ``at_least``, ``below`` and ``at_most``; ``too_low`` and ``too_high``, what to say of
+    a value beyond them; and ``formerly``, what old files call it.
     """
-    given = {
-        "kind": Choice(kind) if isinstance(kind, type) else kind,
-        "text": text,
-        "unit": unit,
-        "above": above,
-        "at_least": at_least,
-        "below": below,
-        "at_most": at_most,
-        "too_low": too_low,
-        "too_high": too_high,
-        "formerly": formerly,
-    }
-    return {_KEY: given}
+    return {_KEY: {"text": text, "kind": Choice(kind) if isinstance(kind, type) else kind, **of}}
 
 
 def parameter(default: Any, text: str, *, make: Callable[[], Any] | None = None, **of: Any) -> Any:

@@ -180,4 +180,4 @@ DAMPINGS: Registry[type[Damping]] = Registry(
 
 def another_damping(example: str, *, several: bool = False) -> Model:
     """A parameter that is a damping itself, or several."""
-    return Model(DAMPINGS, Damping, example, several)
+    return Model(DAMPINGS, Damping, example, several=several)

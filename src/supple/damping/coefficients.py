@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,22 +17,17 @@ from supple.core.types import Floats
 Coefficient = float | ArrayLike | Mapping[str, float]
 
 
-@dataclass(frozen=True)
-class CoefficientKind(Kind):
-    """Zero or more everywhere, kept in a form that can be compared and not be changed."""
-
-    words = "one, one a cell, or a table of one a region"
-
-    def check(self, of: Parameter, value: Any) -> Any:
-        if isinstance(value, Mapping):
-            for each in value.values():
-                _checked(of.name, each)
-            return value
-        array = _checked(of.name, value)
-        return tuple(array.tolist()) if array.ndim else value
+def _coefficient(of: Parameter, value: Any) -> Any:
+    """Zero or more everywhere, in a form that can be compared and not be changed."""
+    if isinstance(value, Mapping):
+        for each in value.values():
+            _checked(of.name, each)
+        return value
+    array = _checked(of.name, value)
+    return tuple(array.tolist()) if array.ndim else value
 
 
-COEFFICIENT = CoefficientKind()
+COEFFICIENT = Kind("one, one a cell, or a table of one a region", _coefficient)
 
 
 def coefficient(text: str, unit: str, *, default: float | None = 0.0) -> Any:

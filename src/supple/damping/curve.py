@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from supple.core.checks import instance, number, numbers
 from supple.core.errors import InputError
-from supple.core.parameters import Kind, Parameter
+from supple.core.parameters import Kind
 from supple.core.types import Floats
 
 _LOG_10 = float(np.log(10.0))
@@ -221,14 +221,5 @@ def _cubics(x: Floats, y: Floats, slopes: Floats) -> Floats:
     return np.stack([y[:-1], start, (rise - start) / h - bend, bend / h], axis=1)
 
 
-@dataclass(frozen=True)
-class CurveKind(Kind):
-    """A parameter that is a curve, or a number for a constant one."""
-
-    words = "a number, or a curve"
-
-    def check(self, of: Parameter, value: Any) -> Curve:
-        return Curve.of(value)
-
-
-CURVE = CurveKind()
+CURVE = Kind("a number, or a curve", lambda of, value: Curve.of(value))
+"""What a parameter is that is a curve."""

@@ -113,22 +113,14 @@ class Example:
         return Example(self.shape, curve, measure=self.measure, name=self.name)
 
 
-@dataclass(frozen=True)
-class ExamplesKind(Kind):
-    """A list of examples, kept as a tuple."""
-
-    words = "examples"
-
-    def check(self, of: Parameter, value: Any) -> tuple[Example, ...]:
-        examples = tuple(value) if isinstance(value, Iterable) else (None,)
-        if not all(isinstance(example, Example) for example in examples):
-            raise InputError(
-                f"{of.name}={value!r}: give a list such as [Example(shape, curve=3.0)]"
-            )
-        return examples
+def _examples(of: Parameter, value: Any) -> tuple[Example, ...]:
+    examples = tuple(value) if isinstance(value, Iterable) else (None,)
+    if not all(isinstance(example, Example) for example in examples):
+        raise InputError(f"{of.name}={value!r}: give a list such as [Example(shape, curve=3.0)]")
+    return examples
 
 
-EXAMPLES = ExamplesKind()
+EXAMPLES = Kind("examples", _examples)
 
 
 @DAMPINGS.register(name="by_example")

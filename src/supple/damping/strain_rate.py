@@ -25,25 +25,20 @@ from supple.damping.cells import BoundCellDamping, Points, PointSums
 from supple.damping.coefficients import Coefficient, coefficient, coefficient_of_cells
 
 
-@dataclass(frozen=True)
-class DirectionsKind(Kind):
-    """A direction, or one a cell, kept as unit vectors."""
-
-    words = "three numbers, or three a cell"
-
-    def check(self, of: Parameter, value: Any) -> Any:
-        a = numbers(of.name, value)
-        if a.ndim not in (1, 2) or a.shape[-1] != 3:
-            raise InputError(f"{of.name} has shape {a.shape}; give (3,) or (cells, 3)")
-        length = np.linalg.norm(a, axis=-1, keepdims=True)
-        if not (length > 0).all():
-            raise InputError(f"{of.name} has no length; give one such as (1, 0, 0)")
-        length[np.abs(length - 1) <= 4 * np.finfo(float).eps] = 1.0  # so that units stay as given
-        unit = (a / length).tolist()
-        return tuple(unit) if a.ndim == 1 else tuple(map(tuple, unit))
+def _directions(of: Parameter, value: Any) -> Any:
+    """Unit vectors, one or one a cell."""
+    a = numbers(of.name, value)
+    if a.ndim not in (1, 2) or a.shape[-1] != 3:
+        raise InputError(f"{of.name} has shape {a.shape}; give (3,) or (cells, 3)")
+    length = np.linalg.norm(a, axis=-1, keepdims=True)
+    if not (length > 0).all():
+        raise InputError(f"{of.name} has no length; give one such as (1, 0, 0)")
+    length[np.abs(length - 1) <= 4 * np.finfo(float).eps] = 1.0  # so that units stay as given
+    unit = (a / length).tolist()
+    return tuple(unit) if a.ndim == 1 else tuple(map(tuple, unit))
 
 
-DIRECTIONS = DirectionsKind()
+DIRECTIONS = Kind("three numbers, or three a cell", _directions)
 
 
 @DAMPINGS.register

@@ -12,7 +12,7 @@ from supple._kernels.linear_algebra.blocks import add_scaled
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.shape import Shape
 from supple.core.errors import InputError
-from supple.core.parameters import Kind, Parameter, checked, described
+from supple.core.parameters import Kind, checked, described
 from supple.core.sparse import BlockPattern
 from supple.core.types import Floats
 from supple.damping.base import DAMPINGS, BoundDamping, BoundViscousDamping, Damping
@@ -24,17 +24,7 @@ _ASYMMETRY = 1e-10  # share of the largest entry that counts as rounding
 _NEGATIVE = 1e-9  # the same for negative eigenvalues, once the diagonal is scaled to 1
 
 
-@dataclass(frozen=True)
-class MatrixKind(Kind):
-    """A symmetric matrix (3n, 3n) that is not negative, dense or sparse."""
-
-    words = "matrix"
-
-    def check(self, of: Parameter, value: Any) -> Any:
-        return _checked(value)
-
-
-MATRIX = MatrixKind()
+MATRIX = Kind("matrix", lambda of, value: _checked(value))
 
 
 @DAMPINGS.register

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from supple.core.checks import number
+from supple.core.parameters import checked, parameter
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,28 +17,22 @@ class YarnDamping:
     the square of the angle.
     """
 
-    stretch: float = 0.0
-    """β_s [s]."""
-    bending: float = 0.0
-    """β_b [s]."""
-    shear: float = 0.0
-    """The same for the angle between crossing yarns [s]."""
-    switch_angle: float = 0.05
-    """[rad]."""
+    stretch: float = parameter(0.0, "β_s", unit="s", at_least=0)
+    bending: float = parameter(0.0, "β_b", unit="s", at_least=0)
+    shear: float = parameter(0.0, "β for the angle between yarns", unit="s", at_least=0)
+    switch_angle: float = parameter(
+        0.05, "below which a bend is measured as a vector", unit="rad", above=0, below=1
+    )
 
     def __post_init__(self) -> None:
-        number("stretch", self.stretch, at_least=0, unit="s")
-        number("bending", self.bending, at_least=0, unit="s")
-        number("shear", self.shear, at_least=0, unit="s")
-        number("switch_angle", self.switch_angle, above=0, below=1, unit="rad")
+        checked(self)
 
 
 @dataclass(frozen=True, kw_only=True)
 class YarnRayleigh:
     """Damping by β times the stiffness matrix at the start of each step. Brakes swinging too."""
 
-    stiffness: float = 0.0
-    """β [s]."""
+    stiffness: float = parameter(0.0, "β, times the stiffness", unit="s", at_least=0)
 
     def __post_init__(self) -> None:
-        number("stiffness", self.stiffness, at_least=0, unit="s")
+        checked(self)

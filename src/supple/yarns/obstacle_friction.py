@@ -26,14 +26,15 @@ class ObstacleFriction:
     def __init__(
         self, contact: AugmentedLagrangian, obstacles: Sequence[Obstacle], speed: float
     ) -> None:
-        self._contact, self._speed = contact, speed
-        self._friction = np.array([each.friction for each in obstacles])
+        self._contact, self._obstacles, self._speed = contact, obstacles, speed
+        self._friction = np.zeros(len(obstacles))
         self._viscosity = np.zeros(0)
         self._h, self._rounds = 1.0, 0
 
-    def begin(self, x: Floats, h: float) -> None:
-        """Start a step of h [s] that is bound for positions x (n, 3)."""
+    def begin(self, x: Floats, h: float, time: float) -> None:
+        """Start a step of h [s] that is bound for positions x (n, 3) at ``time`` [s]."""
         self._h, self._rounds = h, 0
+        self._friction = np.array([each.friction_at(time) for each in self._obstacles])
         self._update_viscosity(x)
 
     def _update_viscosity(self, x: Floats) -> None:

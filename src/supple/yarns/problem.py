@@ -91,7 +91,7 @@ class YarnProblem(Problem):
             start, guess = stage.u_v[:, :3].copy(), stage.guess[:, :3].copy()
             space = Stage(stage.time, stage.c_v, start, stage.c_a, start, guess)
             self.contact.begin(space, start, guess, began)
-            self._friction.begin(guess, 1 / stage.c_v)
+            self._friction.begin(guess, 1 / stage.c_v, stage.time)
         try:
             yield
         except StepFailed:

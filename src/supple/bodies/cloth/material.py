@@ -3,39 +3,55 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple.core.checks import cell_numbers, numbers, require_all
+from supple.core.checks import numbers, require_all
 from supple.core.errors import InputError
+from supple.core.parameters import (
+    CELL_NUMBERS,
+    Kind,
+    Parameter,
+    checked,
+    describe,
+    described,
+    parameter,
+)
 from supple.core.types import Floats, Ints
+
+_POSITIVE: Any = {"kind": CELL_NUMBERS, "above": 0}
+_STIFF: Any = {**_POSITIVE, "unit": "Pa", "too_low": "stiffness must be positive"}
+_BENDING: Any = {
+    "kind": CELL_NUMBERS,
+    "unit": "N m",
+    "at_least": 0,
+    "too_low": "give a stiffness of zero or more [N m]",
+}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ClothMaterial(ABC):
     """St. Venant–Kirchhoff in plane stress. Each parameter is a scalar or one number a triangle."""
 
-    thickness: ArrayLike
-    """t [m]."""
-    areal_density: ArrayLike
-    """Mass of a square metre [kg/m²]."""
-
-    parameters: ClassVar[tuple[str, ...]] = ("thickness", "areal_density")
-    """Names of those that may vary from triangle to triangle."""
+    thickness: ArrayLike = field(
+        metadata=described("t", unit="m", too_low="give metres above zero", **_POSITIVE)
+    )
+    areal_density: ArrayLike = field(
+        metadata=described(
+            "mass of a square metre", unit="kg/m²", too_low="mass must be positive", **_POSITIVE
+        )
+    )
 
     def __post_init__(self) -> None:
-        for name in self.parameters:
-            value = getattr(self, name)
-            if value is not None:
-                object.__setattr__(self, name, cell_numbers(name, value))
-        require_all(
-            "thickness", self.thickness, np.asarray(self.thickness) > 0, "give metres above zero"
-        )
-        density = np.asarray(self.areal_density)
-        require_all("areal_density", density, density > 0, "mass must be positive")
+        checked(self)
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Names of those that may vary from triangle to triangle."""
+        return tuple(each.name for each in describe(type(self)) if each.kind is CELL_NUMBERS)
 
     def per_cell(self, name: str, cells: Ints) -> Floats:
         """Parameter ``name`` of the given triangles, (len(cells),)."""
@@ -65,26 +81,19 @@ class ClothMaterial(ABC):
 class IsotropicCloth(ClothMaterial):
     """A sheet that is as stiff one way as the other: a film, felt, paper."""
 
-    young: ArrayLike
-    """E [Pa]."""
-    poisson: ArrayLike = 0.3
-    """ν."""
-    bending_stiffness: ArrayLike | None = None
-    """D [N m], zero for none; as a solid plate has it, E t³/(12 (1 − ν²)), unless given."""
-
-    parameters: ClassVar[tuple[str, ...]] = (
-        *ClothMaterial.parameters,
-        "young",
-        "poisson",
-        "bending_stiffness",
+    young: ArrayLike = field(metadata=described("E", **_STIFF))
+    poisson: ArrayLike = parameter(
+        0.3,
+        "ν",
+        kind=CELL_NUMBERS,
+        above=-1,
+        below=1,
+        too_low="a stable sheet has less than 1, and over -1",
+        too_high="a stable sheet has less than 1, and over -1",
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        young, nu = np.asarray(self.young), np.asarray(self.poisson)
-        require_all("young", young, young > 0, "stiffness must be positive")
-        require_all("poisson", nu, np.abs(nu) < 1.0, "a stable sheet has less than 1, and over -1")
-        _not_negative("bending_stiffness", self.bending_stiffness)
+    bending_stiffness: ArrayLike | None = parameter(
+        None, "D, zero for none; as a solid plate has it, E t³/(12 (1 − ν²))", **_BENDING
+    )
 
     def stiffness(self, cells: Ints) -> Floats:
         E, nu, t = (self.per_cell(name, cells) for name in ("young", "poisson", "thickness"))
@@ -99,41 +108,48 @@ class IsotropicCloth(ClothMaterial):
         return D, D
 
 
+def _direction(of: Parameter, value: Any) -> Floats:
+    warp = numbers(of.name, value)
+    if warp.ndim not in (1, 2) or warp.shape[-1] not in (2, 3):
+        raise InputError(
+            f"{of.name} has shape {warp.shape}; give a direction (2,) in the pattern or (3,) in "
+            "space, or one for each triangle"
+        )
+    if not (np.linalg.norm(warp, axis=-1) > 0).all():
+        raise InputError(f"{of.name} has no length; give a direction such as (1, 0)")
+    return warp
+
+
+DIRECTION = Kind("two numbers or three, or as many a triangle", _direction)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class OrthotropicCloth(ClothMaterial):
     """A weave: one stiffness along the warp, one along the weft, one against shear between them."""
 
-    young_warp: ArrayLike
-    """E₀ [Pa]."""
-    young_weft: ArrayLike
-    """E₁ [Pa]."""
-    shear: ArrayLike
-    """G [Pa], against a change of the angle between warp and weft."""
-    poisson: ArrayLike = 0.0
-    """ν₀₁: how much the weft shortens as the warp is pulled longer."""
-    warp: ArrayLike | None = None
-    """Direction of the warp: (2,) or (triangles, 2) in the pattern, or, where the mesh has none,
-    (3,) or (triangles, 3) in space; the first axis unless given."""
-    bending_warp: ArrayLike | None = None
-    """D₀ [N m] against curving the warp; as a solid plate has it unless given."""
-    bending_weft: ArrayLike | None = None
-    """D₁ [N m] against curving the weft."""
-
-    parameters: ClassVar[tuple[str, ...]] = (
-        *ClothMaterial.parameters,
-        "young_warp",
-        "young_weft",
-        "shear",
-        "poisson",
-        "bending_warp",
-        "bending_weft",
+    young_warp: ArrayLike = field(metadata=described("E₀", **_STIFF))
+    young_weft: ArrayLike = field(metadata=described("E₁", **_STIFF))
+    shear: ArrayLike = field(
+        metadata=described("G, against a change of the angle between warp and weft", **_STIFF)
+    )
+    poisson: ArrayLike = parameter(
+        0.0, "ν₀₁: how much the weft shortens as the warp is pulled longer", kind=CELL_NUMBERS
+    )
+    warp: ArrayLike | None = parameter(
+        None,
+        "direction of the warp: (2,) in the pattern, or (3,) in space where the mesh has none, or "
+        "one a triangle; the first axis",
+        kind=DIRECTION,
+    )
+    bending_warp: ArrayLike | None = parameter(
+        None, "D₀, against curving the warp; as a solid plate has it", **_BENDING
+    )
+    bending_weft: ArrayLike | None = parameter(
+        None, "D₁, against curving the weft; as a solid plate has it", **_BENDING
     )
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("young_warp", "young_weft", "shear"):
-            value = np.asarray(getattr(self, name))
-            require_all(name, value, value > 0, "stiffness must be positive")
         nu, ratio = np.asarray(self.poisson), np.asarray(self.young_weft) / self.young_warp
         stable = nu**2 * ratio < 1
         require_all(
@@ -142,18 +158,6 @@ class OrthotropicCloth(ClothMaterial):
             stable,
             "a stable weave has less than √(young_warp/young_weft)",
         )
-        _not_negative("bending_warp", self.bending_warp)
-        _not_negative("bending_weft", self.bending_weft)
-        if self.warp is not None:
-            warp = numbers("warp", self.warp)
-            if warp.ndim not in (1, 2) or warp.shape[-1] not in (2, 3):
-                raise InputError(
-                    f"warp has shape {warp.shape}; give a direction (2,) in the pattern or (3,) "
-                    "in space, or one for each triangle"
-                )
-            if not (np.linalg.norm(warp, axis=-1) > 0).all():
-                raise InputError("warp has no length; give a direction such as (1, 0)")
-            object.__setattr__(self, "warp", warp)
 
     @property
     def direction(self) -> Floats | None:
@@ -189,8 +193,3 @@ def _plane_stress(E0: Floats, E1: Floats, nu01: Floats, nu10: Floats, G: Floats)
     C[:, 0, 1] = C[:, 1, 0] = nu10 * E0 / left
     C[:, 2, 2] = G
     return C
-
-
-def _not_negative(name: str, value: ArrayLike | None) -> None:
-    if value is not None:
-        require_all(name, value, np.asarray(value) >= 0, "give a stiffness of zero or more [N m]")

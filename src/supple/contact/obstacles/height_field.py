@@ -21,32 +21,24 @@ from supple.mesh.surface import Surface
 _FINE = 4  # samples along each side of a cell, to draw and to search
 
 
-@dataclass(frozen=True)
-class Heights(Kind):
-    """A table of numbers, two or more along each side."""
-
-    words = "rows of numbers"
-
-    def check(self, of: Parameter, value: Any) -> Floats:
-        heights = numbers(of.name, value)
-        if heights.ndim != 2 or min(heights.shape) < 2:
-            raise InputError(
-                f"heights have shape {heights.shape}; give (nx, ny) with at least 2 of each"
-            )
-        return heights
+def _heights(of: Parameter, value: Any) -> Floats:
+    heights = numbers(of.name, value)
+    if heights.ndim != 2 or min(heights.shape) < 2:
+        raise InputError(
+            f"heights have shape {heights.shape}; give (nx, ny) with at least 2 of each"
+        )
+    return heights
 
 
-@dataclass(frozen=True)
-class Spacing(Kind):
-    """A length above 0, or two for x and y."""
+def _spacing(of: Parameter, value: Any) -> Floats:
+    spacing = np.broadcast_to(numbers(of.name, value, ((), (2,))), (2,)).copy()
+    if not (spacing > 0).all():
+        raise InputError(f"{of.name}={value!r}: give one length above 0 [m], or two")
+    return spacing
 
-    words = "above 0, one or two for x and y"
 
-    def check(self, of: Parameter, value: Any) -> Floats:
-        spacing = np.broadcast_to(numbers(of.name, value, ((), (2,))), (2,)).copy()
-        if not (spacing > 0).all():
-            raise InputError(f"{of.name}={value!r}: give one length above 0 [m], or two")
-        return spacing
+HEIGHTS = Kind("rows of numbers, two or more along each side", _heights)
+SPACING = Kind("above 0, one or two for x and y", _spacing)
 
 
 @OBSTACLES.register
@@ -66,12 +58,12 @@ class HeightField(Obstacle):
 
     heights: ArrayLike = field(
         kw_only=False,
-        metadata=described("a row for each x, along y: (nx, ny)", kind=Heights(), unit="m"),
+        metadata=described("a row for each x, along y: (nx, ny)", kind=HEIGHTS, unit="m"),
     )
     origin: ArrayLike = parameter(
         (0.0, 0.0, 0.0), "where the first height is", kind=VECTOR, unit="m"
     )
-    spacing: ArrayLike = parameter(1.0, "from one height to the next", kind=Spacing(), unit="m")
+    spacing: ArrayLike = parameter(1.0, "from one height to the next", kind=SPACING, unit="m")
     _spline: Floats = field(init=False, repr=False)
     _samples: Floats = field(init=False, repr=False)
     _highest: float = field(init=False, repr=False)

@@ -15,20 +15,14 @@ from supple.mesh.files.surfaces import read_surface
 from supple.mesh.surface import Surface
 
 
-@dataclass(frozen=True)
-class SurfaceKind(Kind):
-    """Triangles, or the path of a file with them, which is read."""
-
-    words = "a surface"
-
-    def check(self, of: Parameter, value: Any) -> Surface:
-        found = read_surface(value) if isinstance(value, str | os.PathLike) else value
-        instance(of.name, found, Surface, 'read_surface("bowl.obj"), or a path')
-        assert isinstance(found, Surface)
-        return found
+def _surface(of: Parameter, value: Any) -> Surface:
+    found = read_surface(value) if isinstance(value, str | os.PathLike) else value
+    instance(of.name, found, Surface, 'read_surface("bowl.obj"), or a path')
+    assert isinstance(found, Surface)
+    return found
 
 
-SURFACE = SurfaceKind()
+SURFACE = Kind("a surface", _surface)
 
 
 @OBSTACLES.register(name="mesh")

@@ -10,29 +10,29 @@ import numpy as np
 
 from supple.core.errors import InputError
 from supple.core.parameters import (
-    Array,
-    CellNumbers,
+    ARRAY,
+    CELL_NUMBERS,
+    FLAG,
+    NUMBER,
+    TEXT,
+    WHOLE,
     Choice,
-    Flag,
     Kind,
     Model,
-    Number,
     Numbers,
     Parameter,
-    Text,
     Vector,
-    Whole,
     describe,
     renamed_keys,
 )
 from supple.core.registry import warn_renamed
 from supple.damping.base import DAMPINGS, Damping
-from supple.damping.coefficients import CoefficientKind
-from supple.damping.curve import Curve, CurveKind
-from supple.damping.example import Example, ExamplesKind
+from supple.damping.coefficients import COEFFICIENT
+from supple.damping.curve import CURVE, Curve
+from supple.damping.example import EXAMPLES, Example
 from supple.damping.files.text_format import Table, array_of, kept, table_of
-from supple.damping.strain_rate import DirectionsKind
-from supple.damping.viscous import MatrixKind
+from supple.damping.strain_rate import DIRECTIONS
+from supple.damping.viscous import MATRIX
 
 
 def described(damping: Damping, shapes: Table) -> Table:
@@ -77,7 +77,7 @@ def write_fields(thing: Any, parameters: Iterable[Parameter], shapes: Table) -> 
     table: Table = {}
     for each in parameters:
         value = getattr(thing, each.name)
-        if isinstance(each.kind, MatrixKind):
+        if each.kind is MATRIX:
             table |= {k: kept(k, getattr(value, of), shapes) for k, of in _MATRIX.items()}
         elif value is not None:
             table[each.name] = _form(each)[0](each.name, value, shapes)
@@ -88,7 +88,7 @@ def read_fields(
     label: str, given: Any, parameters: Sequence[Parameter], shapes: Table
 ) -> dict[str, Any]:
     """The parameters that a table gives."""
-    if any(isinstance(each.kind, MatrixKind) for each in parameters):
+    if any(each.kind is MATRIX for each in parameters):
         return {"matrix": _read_matrix(label, given, shapes)}
     needed = [each.name for each in parameters if each.is_required]
     table = table_of(label, given, [each.name for each in parameters], needed=needed)
@@ -106,10 +106,10 @@ Read = Callable[[Parameter, Any, Table], Any]
 
 
 def _form(of: Parameter, given: Any = None) -> tuple[Write, Read]:
-    for kind in type(of.kind).__mro__:
-        if kind in _FORMS:
-            return _FORMS[kind]
-    raise InputError(f"a damping file has no room for {of.name}={given!r}")
+    form = of.kind.among(_FORMS)
+    if form is None:
+        raise InputError(f"a damping file has no room for {of.name}={given!r}")
+    return form
 
 
 def _array_or_plain(name: str, given: Any, shapes: Table) -> Any:
@@ -219,24 +219,24 @@ def _example_of(given: Any, shapes: Table) -> Example:
     return Example(**read_fields("it", given, _EXAMPLE, shapes))
 
 
-_FORMS: dict[type[Kind], tuple[Write, Read]] = {
-    Number: (lambda name, given, shapes: float(given), _as_given),
-    Whole: (lambda name, given, shapes: int(given), _as_given),
-    Flag: (lambda name, given, shapes: bool(given), _of_type(bool, "true or false")),
-    Text: (lambda name, given, shapes: str(given), _of_type(str, "a text in quotes")),
+_FORMS: dict[Kind | type[Kind], tuple[Write, Read]] = {
+    NUMBER: (lambda name, given, shapes: float(given), _as_given),
+    WHOLE: (lambda name, given, shapes: int(given), _as_given),
+    FLAG: (lambda name, given, shapes: bool(given), _of_type(bool, "true or false")),
+    TEXT: (lambda name, given, shapes: str(given), _of_type(str, "a text in quotes")),
     Choice: (lambda name, given, shapes: given.name.lower(), _read_choice),
     Vector: (_listed, _as_given),
     Numbers: (_listed, _as_given),
-    CellNumbers: (_array_or_plain, _read_array_or_plain),
-    CoefficientKind: (_array_or_plain, _read_array_or_plain),
-    DirectionsKind: (_vectors, _read_array_or_plain),
-    Array: (kept, lambda of, given, shapes: array_of(of.name, given, shapes)),
-    CurveKind: (
+    CELL_NUMBERS: (_array_or_plain, _read_array_or_plain),
+    COEFFICIENT: (_array_or_plain, _read_array_or_plain),
+    DIRECTIONS: (_vectors, _read_array_or_plain),
+    ARRAY: (kept, lambda of, given, shapes: array_of(of.name, given, shapes)),
+    CURVE: (
         lambda name, given, shapes: given.table(),
         lambda of, given, shapes: within(of.name, Curve.of, given),
     ),
     Model: (_write_models, _read_models),
-    ExamplesKind: (
+    EXAMPLES: (
         lambda name, given, shapes: examples_as_tables(given, shapes),
         lambda of, given, shapes: examples_of(given, shapes),
     ),

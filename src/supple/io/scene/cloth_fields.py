@@ -25,12 +25,9 @@ from supple.yarns import YarnDamping, YarnRayleigh
 PLACED: dict[str, Kind] = {"position": VECTOR, "rotation": VECTOR}
 """Where a flat cloth goes: turned by a rotation vector [rad] about its origin, then shifted [m]."""
 
-_DIRECTION = Either(
-    (Row(Number(), 2), Row(Number(), 3)), "two numbers in the pattern, or three in space"
-)
 CLOTH_MATERIALS = among("cloth material", IsotropicCloth, OrthotropicCloth)
 YARN_DAMPINGS = among("yarn damping", YarnDamping, YarnRayleigh)
-_MATERIAL = Model(CLOTH_MATERIALS, "IsotropicCloth", extra=(("warp", _DIRECTION),))
+_MATERIAL = Model(CLOTH_MATERIALS, "IsotropicCloth")
 
 _SHEET = Table(
     {

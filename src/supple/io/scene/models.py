@@ -8,15 +8,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from supple import solvers
-from supple.contact.obstacles.height_field import Heights, Spacing
+from supple.bodies.cloth.material import DIRECTION
+from supple.contact.obstacles.height_field import HEIGHTS, SPACING
+from supple.contact.obstacles.rotations import ROTATION
 from supple.core import parameters as of
 from supple.core.errors import InputError
 from supple.core.parameters import Parameter, describe, renamed_keys
 from supple.core.registry import Registry
 from supple.damping import DAMPINGS, Conserving, Curve, Joining, MomentumConserving
-from supple.damping.coefficients import CoefficientKind
-from supple.damping.curve import CurveKind
-from supple.damping.strain_rate import DirectionsKind
+from supple.damping.coefficients import COEFFICIENT
+from supple.damping.curve import CURVE
+from supple.damping.strain_rate import DIRECTIONS
 from supple.io.scene.kinds import POSITIVE, VECTOR, construct
 from supple.io.scene.schema import (
     MISSING,
@@ -99,21 +101,25 @@ def _model(each: Parameter) -> Kind | None:
     return Model(kind.registry, kind.registry.name_of(type(each.default)))
 
 
-_KINDS: dict[type[of.Kind], Any] = {
-    of.Number: _number,
-    of.Whole: lambda each: Whole(int(1 if each.at_least is None else each.at_least)),
-    of.Flag: lambda each: Flag(),
-    of.Text: lambda each: Text(),
+_KINDS: dict[of.Kind | type[of.Kind], Any] = {
+    of.NUMBER: _number,
+    of.WHOLE: lambda each: Whole(int(1 if each.at_least is None else each.at_least)),
+    of.FLAG: lambda each: Flag(),
+    of.TEXT: lambda each: Text(),
     of.Choice: lambda each: _OneOf(each.kind),
     of.Vector: lambda each: Row(_number(each), 3),
     of.Numbers: lambda each: Row(Number()),
-    of.CellNumbers: _number,
+    of.CELL_NUMBERS: _number,
     of.Model: _model,
-    CoefficientKind: _coefficient,
-    DirectionsKind: lambda each: VECTOR,
-    CurveKind: lambda each: CurveOf(),
-    Heights: lambda each: Row(Row(Number(unit="m"), least=2), least=2),
-    Spacing: lambda each: Either(
+    COEFFICIENT: _coefficient,
+    DIRECTIONS: lambda each: VECTOR,
+    CURVE: lambda each: CurveOf(),
+    ROTATION: lambda each: VECTOR,
+    DIRECTION: lambda each: Either(
+        (Row(Number(), 2), VECTOR), "two numbers in the pattern, or three in space"
+    ),
+    HEIGHTS: lambda each: Row(Row(Number(unit="m"), least=2), least=2),
+    SPACING: lambda each: Either(
         (Number(0.0, above=True), Row(POSITIVE, 2)), "a length above 0 [m], or two for x and y"
     ),
 }
@@ -124,7 +130,7 @@ def fields_of(cls: type) -> dict[str, Kind]:
     """What a scene may say of the parameters of a class."""
     found = {}
     for each in describe(cls):
-        make = next((_KINDS[kind] for kind in type(each.kind).__mro__ if kind in _KINDS), None)
+        make = each.kind.among(_KINDS)
         kind = None if make is None else make(each)
         if kind is not None:
             found[each.name] = kind
@@ -144,13 +150,12 @@ class Model(Kind):
     """An object by its registered name, with its parameters beside it, or the name alone.
 
     Without a name ``default`` is meant. ``key`` is the field of the name, where it is not that of
-    the registry; ``extra`` are options whose kind does not follow from the class.
+    the registry.
     """
 
     registry: Registry[Any]
     default: str | None = None
     key: str = ""
-    extra: tuple[tuple[str, Kind], ...] = ()
 
     def read(self, value: Any, path: str, problems: Problems) -> Any:
         key = self.key or self.registry.key
@@ -161,9 +166,8 @@ class Model(Kind):
         cls = find(self.registry, table.get(key, self.default), place, problems)
         if cls is MISSING:
             return MISSING
-        fields = {key: Text(), **fields_of(cls)}
-        fields |= {name: kind for name, kind in self.extra if hasattr(cls, name)}
         rest = renamed_keys(cls, {k: v for k, v in table.items() if k != key}, path)
+        fields = {key: Text(), **fields_of(cls)}
         read = Table(fields, required_of(cls)).read(rest, path, problems)
         return MISSING if read is MISSING else construct(cls, read, path, problems)
 
