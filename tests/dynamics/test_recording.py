@@ -387,8 +387,8 @@ def test_killed_runs_lose_at_most_the_frame_in_hand(mesh, tmp_path):
         import sys
         import numpy as np
         from supple.mesh import TetMesh
-        from supple.motion import Frame
-        from supple.recording import Recorder
+        from supple.dynamics.motion import Frame
+        from supple.dynamics.recording import Recorder
 
         mesh = TetMesh.box(size=(1.0, 1.0, 1.0), cells=(1, 1, 1))
         with Recorder(sys.argv[1], mesh, resume=True) as recorder:
