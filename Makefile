@@ -6,7 +6,7 @@ INSTALLED := $(VENV)/.installed
 
 PYTEST := OPENBLAS_NUM_THREADS=1 SUPPLE_THREADS=1 $(BIN)/pytest -n auto --dist worksteal --durations=25 --durations-min=2
 
-.PHONY: demo test verify lint types docs bench clean
+.PHONY: demo test verify test-processors lint types docs bench clean
 
 demo: $(INSTALLED)
 	$(BIN)/supple demo --output demo
@@ -17,6 +17,9 @@ test: lint types $(INSTALLED)
 # What takes longer than a few seconds each, so that everyone can run the rest: with `test`, every test.
 verify: $(INSTALLED)
 	$(PYTEST) -m verify
+
+test-processors: $(INSTALLED)
+	$(BIN)/python tests/processors.py
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .

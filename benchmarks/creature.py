@@ -12,8 +12,8 @@ from pathlib import Path
 import supple as sp
 from benchmarks.timing import table
 from supple.cli import demo
-from supple.cli.designing import reduced_model
 from supple.io.scene.scene import load_scene
+from supple.workflows.design_parts import reduced_model
 
 
 def main() -> None:
@@ -23,7 +23,7 @@ def main() -> None:
         scene = load_scene(path)
     damping = scene.damping
     assert isinstance(damping, sp.ExampleDamping)
-    model = reduced_model(scene.body, damping, scene.design, quiet=True)
+    model = reduced_model(scene.body, damping, scene.design)
     options = {"integrator": scene.integrator, "dt": scene.dt}
     sp.set_thread_count(1)
     model.simulation(damping=damping, **options).run_steps(2)  # compiles

@@ -11,9 +11,9 @@ from drawing import COLORS, IMAGES, INK, on_white, plain
 
 import supple as sp
 from supple.cli import demo
-from supple.cli.designing import reduced_model
 from supple.io.pictures import Camera, render
 from supple.io.scene.scene import Scene, load_scene
+from supple.workflows.design_parts import reduced_model
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -46,7 +46,7 @@ def main() -> None:
     scene = scene_of_the_demo()
     damping = scene.damping
     assert isinstance(damping, sp.ExampleDamping)
-    model = reduced_model(scene.body, damping, scene.design, quiet=True)
+    model = reduced_model(scene.body, damping, scene.design)
     options = {"integrator": scene.integrator, "dt": scene.dt}
     fit = sp.design_damping(model, damping, scene.targets, **options)
     assert fit.report.met

@@ -43,8 +43,9 @@ __getattr__, __dir__, __all__ = lazy_exports(
         ),
         "design": (
             "DampingRatio DesignReport Experiment Fit HalfLife RingDown RingDownFit "
-            "RingDownWarning ShareLeft Unloading best_linear_damping compare_ring_downs "
-            "design_damping fit_ring_down shape_between shape_of_frame shape_within wish"
+            "RingDownWarning SettlingTime ShareLeft Unloading best_linear_damping "
+            "compare_ring_downs design_damping fit_ring_down shape_between shape_of_frame "
+            "shape_within wish"
         ),
         "bodies.elastic_body": "ElasticBody",
         "core.errors": "ContactNotKept InputError MeshError MissingExtra StepFailed SuppleError",

@@ -92,6 +92,7 @@ from supple.design import HalfLife as HalfLife
 from supple.design import RingDown as RingDown
 from supple.design import RingDownFit as RingDownFit
 from supple.design import RingDownWarning as RingDownWarning
+from supple.design import SettlingTime as SettlingTime
 from supple.design import ShareLeft as ShareLeft
 from supple.design import Unloading as Unloading
 from supple.design import best_linear_damping as best_linear_damping

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import ClassVar
 
-from supple.core.checks import number
+from supple.core.parameters import checked, parameter
+from supple.core.registry import Registry
 from supple.core.types import Floats
 
 
@@ -79,6 +80,12 @@ class Integrator(ABC):
         """Order of accuracy."""
 
 
+INTEGRATORS: Registry[type[Integrator]] = Registry(
+    "integrator", "supple.integrators", base=Integrator, key="name"
+)
+"""Every integrator; tests and scene files go over it."""
+
+
 class ImplicitIntegrator(Integrator):
     """A rule whose stages a solver solves."""
 
@@ -120,6 +127,7 @@ def _linear_multistep(
     return Stage(time, w, u, w * w, u + v / w, guess, memory)
 
 
+@INTEGRATORS.register
 @dataclass(frozen=True)
 class BackwardEuler(ImplicitIntegrator):
     """v₁ = (u₁ − u₀)/h, a₁ = (v₁ − v₀)/h. First order; damps everything, and much."""
@@ -132,6 +140,7 @@ class BackwardEuler(ImplicitIntegrator):
         yield _linear_multistep(now.time + dt, 1 / dt, ((1.0, now),), _extrapolated(now, dt))
 
 
+@INTEGRATORS.register
 @dataclass(frozen=True)
 class Newmark(ImplicitIntegrator):
     """u₁ = u₀ + h v₀ + h² ((½ − β) a₀ + β a₁), v₁ = v₀ + h ((1 − γ) a₀ + γ a₁).
@@ -139,16 +148,15 @@ class Newmark(ImplicitIntegrator):
     Second order for γ = ½; γ > ½ damps. β = ¼, γ = ½ is the trapezoidal rule.
     """
 
-    beta: float = 0.25
-    gamma: float = 0.5
+    beta: float = parameter(0.25, "share of the new acceleration in the displacement", above=0)
+    gamma: float = parameter(0.5, "share of the new acceleration in the velocity", above=0)
 
     @property
     def order(self) -> int:
         return 2 if self.gamma == 0.5 else 1
 
     def __post_init__(self) -> None:
-        number("beta", self.beta, above=0)
-        number("gamma", self.gamma, above=0)
+        checked(self)
 
     def stages(self, now: State, before: State | None, dt: float) -> Stages:
         yield _newmark_stage(now, dt, self.beta, self.gamma)
@@ -162,6 +170,7 @@ def _newmark_stage(now: State, dt: float, beta: float, gamma: float) -> Stage:
     return Stage(now.time + dt, c_v, u_v, c_a, u_a, _extrapolated(now, dt), memory)
 
 
+@INTEGRATORS.register
 @dataclass(frozen=True)
 class Trapezoidal(ImplicitIntegrator):
     """v₁ = v₀ + h (a₀ + a₁)/2, u₁ = u₀ + h (v₀ + v₁)/2. Second order, damps nothing.
@@ -177,6 +186,7 @@ class Trapezoidal(ImplicitIntegrator):
         yield _newmark_stage(now, dt, 0.25, 0.5)
 
 
+@INTEGRATORS.register
 @dataclass(frozen=True)
 class BDF2(ImplicitIntegrator):
     """Second-order backward differences over the last two steps, of unequal length if need be.
@@ -202,6 +212,7 @@ class BDF2(ImplicitIntegrator):
         yield _linear_multistep(now.time + dt, w, past, _extrapolated(now, dt))
 
 
+@INTEGRATORS.register
 @dataclass(frozen=True)
 class TRBDF2(ImplicitIntegrator):
     """A trapezoidal stage over γ h, then a BDF2 stage to the end of the step. Second order.
@@ -210,14 +221,16 @@ class TRBDF2(ImplicitIntegrator):
     L-stable and both stages have the same matrix (dissipative optimization, Eqs. 32–36).
     """
 
-    gamma: float = 2 - sqrt(2)
+    gamma: float = parameter(
+        2 - sqrt(2), "share of the step that the first stage takes", above=0, below=1
+    )
 
     @property
     def order(self) -> int:
         return 2
 
     def __post_init__(self) -> None:
-        number("gamma", self.gamma, above=0, below=1)
+        checked(self)
 
     def stages(self, now: State, before: State | None, dt: float) -> Stages:
         g = self.gamma
@@ -228,6 +241,7 @@ class TRBDF2(ImplicitIntegrator):
         yield _linear_multistep(now.time + dt, w, ((p, middle), (-q, now)), rest)
 
 
+@INTEGRATORS.register
 @dataclass(frozen=True)
 class Bathe(TRBDF2):
     """Bathe's composite rule: TR-BDF2 in two equal halves (example damping, Eqs. 18–25)."""
@@ -235,6 +249,7 @@ class Bathe(TRBDF2):
     gamma: float = 0.5
 
 
+@INTEGRATORS.register
 @dataclass(frozen=True)
 class SymplecticEuler(ExplicitIntegrator):
     """v₁ = v₀ + h a(u₀), u₁ = u₀ + h v₁. First order, with an energy that does not drift."""
@@ -251,6 +266,7 @@ class SymplecticEuler(ExplicitIntegrator):
         return State(now.time + dt, u, v, None)
 
 
+@INTEGRATORS.register
 @dataclass(frozen=True)
 class RK4(ExplicitIntegrator):
     """The classical Runge–Kutta rule. Fourth order."""
@@ -273,16 +289,3 @@ class RK4(ExplicitIntegrator):
         u = u + h / 6 * (v1 + 2 * v2 + 2 * v3 + v4)
         v = v + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4)
         return State(t + h, u, v, None)
-
-
-INTEGRATORS: tuple[type[Integrator], ...] = (
-    BackwardEuler,
-    Newmark,
-    Trapezoidal,
-    BDF2,
-    TRBDF2,
-    Bathe,
-    SymplecticEuler,
-    RK4,
-)
-"""Every integrator; tests and scene files go over this list."""

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import supple as sp
-from supple.cli import demo, main
+from supple.cli import main
 from supple.io import load_scene
+from supple.workflows import demonstration
 
 _SMALL = """\
 title = "A small design"
@@ -58,8 +59,8 @@ fps = 60
 
 def test_demo_writes_a_scene_to_play_with(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(demo, "_SCENE", _SMALL)
-    monkeypatch.setattr(demo, "_PULLED", (0.1, 0.1, 0.1, 0.1))
+    monkeypatch.setattr(demonstration, "_SCENE", _SMALL)
+    monkeypatch.setattr(demonstration, "_PULLED", (0.1, 0.1, 0.1, 0.1))
     assert main(["demo"]) == 0
     out = capsys.readouterr().out
     assert "report.html" in out
@@ -84,7 +85,7 @@ def test_demo_writes_a_scene_to_play_with(tmp_path, monkeypatch, capsys):
 @pytest.fixture(scope="module")
 def shipped(tmp_path_factory):
     path = tmp_path_factory.mktemp("demo") / "scene.toml"
-    path.write_text(demo._SCENE, encoding="utf-8")
+    path.write_text(demonstration._SCENE, encoding="utf-8")
     return load_scene(path)
 
 

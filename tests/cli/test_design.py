@@ -5,10 +5,10 @@ import pytest
 
 import supple as sp
 from supple.cli import main
-from supple.cli.facts import facts
-from supple.cli.words import damping_text
 from supple.damping import load_damping, save_damping
 from supple.io.scene.scene import load_scene
+from supple.workflows.facts import facts
+from supple.workflows.words import damping_text
 
 BODY = """
 title = "Bar"
@@ -85,9 +85,11 @@ def test_reduced_design_is_checked_in_full_space_and_compared(write, capsys):
     assert main(["design", "bar.toml", "-o", "out"]) == 0
     out = capsys.readouterr().out
     assert "reduced space" in out
-    head, row = (line.split() for line in out.splitlines() if line.startswith(("target", "bend")))
+    lines = [line.split() for line in out.splitlines() if line.startswith(("target", "bend"))]
+    (_, row, head, checked) = lines
+    assert float(row[-5]) == pytest.approx(0.3, rel=0.01)
     assert head[-2:] == ["full", "space"]
-    assert float(row[-1]) == pytest.approx(0.3, rel=0.01)
+    assert float(checked[-1]) == pytest.approx(0.3, rel=0.01)
     page = (folder / "out" / "report.html").read_text(encoding="utf-8")
     assert "In full space" in page
     assert "Best linear damping" in page
@@ -133,10 +135,10 @@ def test_earlier_design_is_protected_and_quiet_says_nothing(write, capsys):
     load_damping("bar_design/damping.toml")
 
 
-def test_unmet_target_is_1_with_its_reason_and_files(write, capsys):
+def test_unmet_target_is_3_with_its_reason_and_files(write, capsys):
     target = TARGET.replace("60", "20")
     folder = write(HELD, DAMPING, TARGET.replace("0.5", "0.1"), target, FULL, "simulations = 2\n")
-    assert main(["design", "bar.toml"]) == 1
+    assert main(["design", "bar.toml"]) == 3
     captured = capsys.readouterr()
     assert "of 2 targets not met" in captured.err
     assert "not closer in 2 simulations" in captured.err
@@ -144,6 +146,27 @@ def test_unmet_target_is_1_with_its_reason_and_files(write, capsys):
     assert "supple run bar.toml" in captured.out
     assert (folder / "bar_design" / "report.html").exists()
     load_damping("bar_design/damping.toml")
+
+
+def test_results_come_before_reports_and_motions_only_with_them(write, monkeypatch, capsys):
+    """Killed while the report is made, the table has been shown and the damping written."""
+    folder = write(HELD, DAMPING, TARGET, QUICK)
+    monkeypatch.setattr("supple.workflows.designing.verified", _interrupt)
+    assert main(["design", "bar.toml"]) == 130
+    captured = capsys.readouterr()
+    assert "wanted" in captured.out
+    assert "The damping is whole" in captured.err
+
+    monkeypatch.undo()
+    monkeypatch.chdir(folder)
+    for part in ("motions", "best_linear_damping", "write_design_report"):
+        monkeypatch.setattr(f"supple.workflows.designing.{part}", _interrupt)
+    text = (folder / "bar.toml").read_text()
+    (folder / "bar.toml").write_text(text.replace("formats = []", "report = false"))
+    assert main(["design", "bar.toml", "--overwrite"]) == 0
+    (folder / "bar.toml").write_text(text)
+    assert main(["design", "bar.toml", "--overwrite", "--no-report"]) == 0
+    assert [path.name for path in (folder / "bar_design").iterdir()] == ["damping.toml"]
 
 
 # -- stopping ------------------------------------------------------------------------------
@@ -174,7 +197,7 @@ def test_interrupted_design_keeps_what_was_there(write, monkeypatch):
 
 def test_interrupted_report_leaves_the_damping_whole(write, monkeypatch, capsys):
     folder = write(HELD, DAMPING, TARGET, FULL)
-    monkeypatch.setattr("supple.cli.design_job.motions", _interrupt)
+    monkeypatch.setattr("supple.workflows.designing.motions", _interrupt)
     assert main(["design", "bar.toml"]) == 130
     assert "The damping is whole" in capsys.readouterr().err
     load_damping("bar_design/damping.toml")
@@ -186,7 +209,7 @@ def test_motion_that_fails_leaves_a_report_without_it(write, monkeypatch, capsys
         raise sp.StepFailed("no", time=0.0, residual=1.0, advice="Try.")
 
     write(HELD, DAMPING, TARGET, FULL)
-    monkeypatch.setattr("supple.cli.design_job.motions", fails)
+    monkeypatch.setattr("supple.workflows.designing.motions", fails)
     assert main(["design", "bar.toml"]) == 0
     assert "note: the report has no motion" in capsys.readouterr().err
 

@@ -40,9 +40,9 @@ def test_tells_the_rate_and_writes_the_page_beside_the_model(model, tmp_path, ca
 
 
 def test_default_pull_goes_as_far_as_it_says(model):
-    from supple.cli.play import _default_poke
+    from supple.workflows.playing import default_poke
 
-    poke = _default_poke(model)
+    poke = default_poke(model)
     ((vertex, force),) = poke.forces
     q = np.linalg.solve(model.stiffness(np.zeros(4)), model.pull(vertex, force))
     u = model.displacements(q)[vertex]
@@ -81,10 +81,10 @@ def test_what_a_page_cannot_run_is_shown_as_recorded(model, tmp_path, capsys, ki
 
 
 def test_free_body_is_pulled_apart_and_stays(model):
-    from supple.cli.play import _default_poke
+    from supple.workflows.playing import default_poke
 
     free = make("free.supple", fixed=False)
-    load = _default_poke(free).load(free)
+    load = default_poke(free).load(free)
     assert np.abs(load.force).max() == pytest.approx(0.0, abs=1e-12)
 
 

@@ -160,6 +160,7 @@ def test_basis_of_modes_and_of_a_motion(post):
         (["post.msh", "--basis", "modes", "--modes", "2", "--size", "5"], "--modes 5"),
         (["post.msh", "--basis", "lost.motion"], "lost.motion"),
         (["post.msh", "--skin", "lost.obj"], "lost.obj"),
+        (["post.msh", "--material", "wood"], "StableNeoHookean"),
     ],
 )
 def test_refuses_with_advice(post, tmp_path, capsys, arguments, word):
@@ -175,7 +176,6 @@ def test_refuses_with_advice(post, tmp_path, capsys, arguments, word):
     [
         [],
         ["a.msh", "--modes", "0"],
-        ["a.msh", "--material", "wood"],
         ["a.msh", "--poisson", "0.5"],
         ["a.msh", "--basis", "fourier"],
         ["a.obj", "--edge", "0.1", "--voxels", "3"],

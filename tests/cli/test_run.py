@@ -1,6 +1,7 @@
 """``supple run``: what it writes, how it stops and goes on."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -45,10 +46,73 @@ def test_run_protects_an_earlier_run(scene, capsys):
     assert "give one" in capsys.readouterr().err
 
 
-def test_resume_of_a_finished_run_says_so(scene, capsys):
+def test_finished_run_is_extended(scene, capsys):
+    main(["run", "bar.toml", "-q", "-o", "whole", "--duration", "0.2"])
     assert main(["run", "bar.toml", "--quiet"]) == 0
-    assert main(["run", "bar.toml", "--resume", "--duration", "5"]) == 0
-    assert "finished at 0.1 s" in capsys.readouterr().out
+    assert main(["run", "bar.toml", "--resume", "--duration", "0.2"]) == 0
+    assert "6 steps" in capsys.readouterr().out
+    whole, extended = (sp.read_motion(f"{name}/motion.motion") for name in ("whole", "bar"))
+    assert len(extended) == 13
+    np.testing.assert_allclose(extended.displacements, whole.displacements, atol=1e-9)
+    os.remove("bar/motion.motion.checkpoint")
+    assert main(["run", "bar.toml", "--resume", "--duration", "0.3"]) == 1
+    message = capsys.readouterr().err
+    assert "finished at 0.2 s" in message
+    assert "--overwrite" in message
+
+
+def test_finished_run_is_exported_anew_without_simulating(scene, monkeypatch, capsys):
+    assert main(["run", "bar.toml", "--quiet"]) == 0
+    before = (scene / "bar" / "motion.motion").read_bytes()
+    (scene / "bar.toml").write_text(SCENE + "[output]\nreport = false\n")  # moves as before
+
+    def never(*_, **__):
+        raise AssertionError("simulated again")
+
+    monkeypatch.setattr(sp.Simulation, "step", never)
+    words = ["run", "bar.toml", "--resume", "--formats", "usda,pvd", "--fps", "30"]
+    assert main(words) == 0
+    assert "finished before, at 0.1 s; 7 frames" in capsys.readouterr().out
+    text = (scene / "bar" / "motion.usda").read_text()
+    assert "timeCodesPerSecond = 30" in text
+    assert "endTimeCode = 3" in text
+    assert (scene / "bar" / "motion.pvd").exists()
+    assert (scene / "bar" / "motion.motion").read_bytes() == before
+    assert main(["run", "bar.toml", "--resume", "--formats", "fbx"]) == 1
+    assert "--formats 'fbx': a motion becomes one of glb" in capsys.readouterr().err
+
+
+def test_error_of_the_export_is_told_and_in_the_report(scene, capsys):
+    assert main(["run", "bar.toml"]) == 0
+    (line,) = [x for x in capsys.readouterr().out.splitlines() if "motion.glb" in x]
+    assert re.search(r"motion\.glb: \d+ morph targets, off by \S+ mm at most", line)
+    told = line.partition(": ")[2]
+    assert told in (scene / "bar" / "report.html").read_text()
+
+
+def test_reports_only_where_wanted(scene):
+    assert main(["run", "bar.toml", "--quiet", "--no-report", "--formats", ""]) == 0
+    made = sorted(path.name for path in (scene / "bar").iterdir())
+    assert made == ["motion.motion", "motion.motion.checkpoint"]
+
+
+def test_several_scenes_and_folders_end_in_a_summary(scene, capsys):
+    (scene / "more").mkdir()
+    (scene / "more" / "a.toml").write_text(SCENE.replace("young", "yuong"))
+    (scene / "more" / "b.toml").write_text(SCENE)
+    sp.save_damping(sp.Rayleigh(mass=1.0), scene / "more" / "damping.toml")
+    words = ["--no-report", "--formats", "", "--duration", "0.02"]
+    assert main(["run", "more", "bar.toml", "-o", "out", *words]) == 1
+    shown = capsys.readouterr()
+    assert "did you mean young" in shown.err
+    assert "2 of 3 files done" in shown.out
+    assert re.search(r"more/a\.toml +failed", shown.out)
+    assert re.search(r"bar\.toml +done", shown.out)
+    assert "damping.toml" not in shown.out
+    for name in ("b", "bar"):
+        assert (scene / "out" / name / "motion.motion").exists()
+    assert main(["run", "more/b.toml", "bar.toml", "-q", *words]) == 0
+    assert len(sp.read_motion("b/motion.motion")) == 2
 
 
 def test_resume_refuses_another_scene_and_shows_the_change(scene, capsys):

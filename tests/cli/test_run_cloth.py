@@ -7,6 +7,7 @@ import pytest
 
 import supple as sp
 from supple.cli import main
+from supple.workflows.running import Clock
 from supple.yarns import YarnMotion
 
 WOVEN = """
@@ -72,7 +73,8 @@ def test_yarns_leave_what_solids_leave(folder, capsys):
     told = capsys.readouterr().out
     assert "Patch: YarnMesh(25 crossings, 10 yarns), 0.02 s" in told
     made = {path.name for path in (folder / "woven").iterdir()}
-    assert made == {"motion.motion", "motion.glb", "motion.pvd", "motion_frames", "report.html"}
+    exported = {"motion.glb", "motion.pvd", "motion_frames", "report.html"}
+    assert made == {"motion.motion", "motion.motion.checkpoint", *exported}
     motion = sp.read_motion(folder / "woven" / "motion.motion")
     assert isinstance(motion, YarnMotion)
     assert len(motion) == 6
@@ -93,9 +95,7 @@ def test_sheets_leave_what_solids_leave(folder, capsys):
 def test_a_run_goes_on_where_it_was_interrupted(folder, name, monkeypatch, capsys):
     quick = ["--quiet"]
     assert main(["run", f"{name}.toml", "-o", "whole", *quick]) == 0
-    from supple.cli import simulate
-
-    call = simulate.Clock.__call__
+    call = Clock.__call__
 
     def stop(self, done, total, what):
         call(self, done, total, what)
@@ -103,7 +103,7 @@ def test_a_run_goes_on_where_it_was_interrupted(folder, name, monkeypatch, capsy
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(simulate.Clock, "__call__", stop)
+        patch.setattr(Clock, "__call__", stop)
         assert main(["run", f"{name}.toml", "-o", "parts", *quick]) == 130
     assert "--resume" in capsys.readouterr().err
     assert (folder / "parts" / "motion.motion.checkpoint").exists()

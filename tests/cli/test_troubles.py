@@ -15,7 +15,7 @@ from supple.cli import main
 
 
 def _stop_after(monkeypatch, frames, error):
-    from supple.cli.simulate import Clock
+    from supple.workflows.running import Clock
 
     inner = Clock.__call__
 
@@ -103,7 +103,7 @@ def test_forbidden_folder_is_named_not_the_temporary_file(scene, monkeypatch, ca
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), name)
 
     main(["run", "bar.toml", "-q"])
-    monkeypatch.setattr("supple.cli.convert.export_motion", forbidden)
+    monkeypatch.setattr("supple.workflows.converting.export_motion", forbidden)
     assert main(["convert", "bar/motion.motion", "closed/a.glb"]) == 1
     message = capsys.readouterr().err
     assert "may not be written in closed;" in message
@@ -114,7 +114,7 @@ def test_too_little_memory_is_one_line(scene, monkeypatch, capsys):
     def greedy(*_, **__):
         raise MemoryError("Unable to allocate 9 TiB")
 
-    monkeypatch.setattr("supple.cli.run.load_scene", greedy)
+    monkeypatch.setattr("supple.workflows.running.load_scene", greedy)
     assert main(["run", "bar.toml"]) == 1
     message = capsys.readouterr().err
     assert message.startswith("supple: not enough memory (Unable to allocate 9 TiB)")

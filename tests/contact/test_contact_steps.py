@@ -9,6 +9,8 @@ from tests.contact.blocks import DAMPING, G, block, depth, edge
 import supple as sp
 from supple.solvers import active_set
 
+pytestmark = pytest.mark.processors
+
 FLOOR = sp.Plane(friction=0.4)
 
 

@@ -13,6 +13,8 @@ import supple as sp
 from supple.contact.contacts import Contacts
 from supple.integrators import BackwardEuler, State
 
+pytestmark = pytest.mark.processors
+
 both = pytest.mark.parametrize("solver", SOLVERS)
 
 

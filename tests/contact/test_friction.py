@@ -8,6 +8,8 @@ from tests.contact.blocks import SOLVERS, G, block, on_slope, run, simulation
 
 import supple as sp
 
+pytestmark = pytest.mark.processors
+
 MU = 0.5
 LIMIT = np.arctan(MU)
 both = pytest.mark.parametrize("solver", SOLVERS)

@@ -10,6 +10,8 @@ from tests.contact.blocks import SOLVERS, G, block, run, simulation
 
 import supple as sp
 
+pytestmark = pytest.mark.processors
+
 both = pytest.mark.parametrize("solver", SOLVERS)
 
 

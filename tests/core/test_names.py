@@ -12,7 +12,7 @@ import pytest
 
 import supple
 
-PACKAGES = ("supple", "supple.reduction", "supple.character")
+PACKAGES = ("supple", "supple.reduction", "supple.character", "supple.workflows")
 each = pytest.mark.parametrize("package", PACKAGES)
 
 

@@ -9,6 +9,8 @@ from scipy.interpolate import CubicSpline
 import supple as sp
 from supple.design.unloading import cycle_end, make_testbed
 
+pytestmark = pytest.mark.processors
+
 REST = sp.StiffnessAt.REST
 BASE = sp.Rayleigh(mass=0.1, stiffness=5e-4, at=REST)
 

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from supple.design.search import HIGHEST, LOWEST, Search
 
+pytestmark = pytest.mark.processors
+
 
 def tries(decrement, wanted, *, start=1.0, tolerance=0.005, limit=15):
     """How many evaluations until the residual exp(−decrement) is met, and the last γ."""

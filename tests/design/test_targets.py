@@ -19,6 +19,9 @@ import supple as sp
         ("half-life 0.4 s", sp.HalfLife(0.4)),
         ("half-life of 400 ms", sp.HalfLife(0.4)),
         ("halves in 2 s", sp.HalfLife(2.0)),
+        ("settles in 0.3 s", sp.SettlingTime(0.3)),
+        ("Settles within 300 ms.", sp.SettlingTime(0.3)),
+        ("settling time 0.3 s", sp.SettlingTime(0.3)),
         ("ζ = 0.05", sp.DampingRatio(0.05)),
         ("zeta=.05", sp.DampingRatio(0.05)),
         ("damping ratio 5 %", sp.DampingRatio(0.05)),
@@ -48,12 +51,15 @@ def test_words_not_understood(words):
 
 
 def test_shares():
-    """One decay said in three ways."""
+    """One decay said in four ways."""
     zeta, period = 0.05, 0.8
     share = np.exp(-2 * np.pi * zeta / np.sqrt(1 - zeta**2))
     assert sp.DampingRatio(zeta).share(period) == pytest.approx(share)
     assert sp.ShareLeft(share).share(period) == share
     assert sp.HalfLife(period * np.log(2) / -np.log(share)).share(period) == pytest.approx(share)
+    settled = sp.SettlingTime(period * np.log(20) / -np.log(share))
+    assert settled.share(period) == pytest.approx(share)
+    assert settled.share(settled.seconds) == pytest.approx(0.05)
 
 
 def test_unloading():

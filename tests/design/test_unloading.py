@@ -8,6 +8,8 @@ import pytest
 import supple as sp
 from supple.design.unloading import cycle_end, make_testbed
 
+pytestmark = pytest.mark.processors
+
 REST = sp.StiffnessAt.REST
 
 

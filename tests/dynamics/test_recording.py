@@ -11,7 +11,7 @@ import pytest
 
 from supple.core.errors import InputError
 from supple.dynamics.motion import Frame, Motion
-from supple.dynamics.recording import Recorder, read_metadata, read_motion
+from supple.dynamics.recording import Recorder, is_finished, read_metadata, read_motion
 from supple.mesh import HexMesh, QuadraticTetMesh, TetMesh
 
 
@@ -72,7 +72,8 @@ def test_recorded_frames_read_back_before_and_after_finishing(mesh, tmp_path):
         recorder.finish()
     assert_counts(path, 5)
     assert read_metadata(path) == {"scene": "a → b"}
-    assert [p.name for p in tmp_path.iterdir()] == ["run.motion"]
+    names = sorted(p.name for p in tmp_path.iterdir())
+    assert names == ["run.motion", "run.motion.checkpoint"]  # to be extended
 
 
 @pytest.mark.parametrize("kind", [TetMesh, QuadraticTetMesh, HexMesh])
@@ -187,7 +188,7 @@ def test_frame_newer_than_the_checkpoint_is_not_doubled(mesh, tmp_path):
         recorder.append(frame(3), state(3))
         recorder.finish()
     assert_counts(path, 4)
-    assert [p.name for p in tmp_path.iterdir()] == ["run.motion"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == [path.name, aside.name]
 
 
 def test_killed_before_the_first_checkpoint_starts_over(mesh, tmp_path):
@@ -240,17 +241,33 @@ def test_finished_file_is_not_changed_by_resuming(mesh, tmp_path):
     assert path.read_bytes() == before
 
 
+@pytest.mark.parametrize("aside", [None, b"garbage"])
+def test_finished_file_needs_no_checkpoint_unless_it_is_extended(mesh, tmp_path, aside):
+    path = tmp_path / "run.motion"
+    record(path, mesh, range(3), finish=True)
+    checkpoint = tmp_path / "run.motion.checkpoint"
+    checkpoint.unlink()
+    if aside is not None:
+        checkpoint.write_bytes(aside)
+    with Recorder(path, mesh, resume=True) as recorder:
+        assert recorder.finished
+        assert not recorder.goes_on(2, every=1, dt=0.1)
+        with pytest.raises(InputError, match=r"finished at 0\.2 s.*overwrite=True"):
+            recorder.goes_on(3, every=1, dt=0.1)
+    assert is_finished(path)
+    assert_counts(path, 3)
+
+
 def test_killed_while_finishing_finishes_on_resume(mesh, tmp_path):
     path, aside = tmp_path / "run.motion", tmp_path / "run.motion.checkpoint"
     record(path, mesh, range(3))
     saved = aside.read_bytes()
     record(path, mesh, range(0), resume=True, finish=True)
     finished = path.read_bytes()
-    aside.write_bytes(saved)  # the end mark was written, the checkpoint not yet removed
+    assert aside.read_bytes() == saved
     with Recorder(path, mesh, resume=True) as recorder:
         assert recorder.finished
-        assert recorder.checkpoint() is None
-    assert not aside.exists()
+        assert recorder.checkpoint()["step"] == 2
     for torn in range(1, 17):  # the end mark was being written
         path.write_bytes(finished[:-torn])
         aside.write_bytes(saved)
@@ -434,4 +451,5 @@ def test_killed_runs_lose_at_most_the_frame_in_hand(mesh, tmp_path):
     for i in range(end):
         u = 3.9 * u * (1 - u)
         np.testing.assert_array_equal(motion.displacements[i].ravel(), u)
-    assert [p.name for p in tmp_path.iterdir()] == ["run.motion"]
+    names = sorted(p.name for p in tmp_path.iterdir())
+    assert names == ["run.motion", "run.motion.checkpoint"]

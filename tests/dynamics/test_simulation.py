@@ -270,6 +270,32 @@ def test_resumed_run_equals_uninterrupted(rule, stop, tmp_path):
     np.testing.assert_array_equal(same.displacements, whole.displacements)
 
 
+@every_rule
+@pytest.mark.parametrize("every", [1, 3])
+def test_extended_run_equals_one_that_was_as_long_from_the_start(rule, every, tmp_path):
+    """A finished run goes on for longer, also where its last frame was between two others."""
+    whole = simulation(rule).run(0.02, every=every, record=tmp_path / "whole.motion")
+    path = tmp_path / "short.motion"
+    simulation(rule).run(0.01, every=every, record=path)  # 5 steps
+    extended = simulation(rule)
+    motion = extended.run(0.02, every=every, record=path, resume=True)
+    np.testing.assert_array_equal(motion.times, whole.times)
+    np.testing.assert_array_equal(motion.displacements, whole.displacements)
+    assert path.read_bytes() == (tmp_path / "whole.motion").read_bytes()
+    assert extended.state.time == whole.times[-1]
+
+
+def test_a_killed_extension_goes_on(tmp_path):
+    make, path = partial(simulation, sp.BDF2()), tmp_path / "a.motion"
+    make().run(0.02, every=3, record=tmp_path / "whole.motion")
+    make().run(0.01, every=3, record=path)
+    for stop in (6, 7, 9):
+        with pytest.raises(KeyboardInterrupt):
+            make().run(0.02, every=3, record=path, resume=True, progress=kill_at(stop))
+    make().run(0.02, every=3, record=path, resume=True)
+    assert path.read_bytes() == (tmp_path / "whole.motion").read_bytes()
+
+
 @pytest.mark.parametrize(
     ("change", "named"),
     [

@@ -66,7 +66,7 @@ def base_matrix(base: sp.Damping, model: sp.ReducedModel, q: np.ndarray) -> np.n
 
 def interpreted(sim: ReducedSimulation) -> ReducedSimulation:
     """The same simulation, made to take its steps in Python."""
-    sim._quartic = None
+    sim._polynomial = None
     return sim
 
 

@@ -20,6 +20,8 @@ from supple.reduction.basis import (
 from supple.reduction.derivatives import derivative_pairs, modal_derivatives
 from supple.reduction.modes import rigid_motions
 
+pytestmark = pytest.mark.processors
+
 every_mesh = pytest.mark.parametrize("mesh_name", MESH_NAMES)
 RNG = np.random.default_rng
 

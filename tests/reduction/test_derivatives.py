@@ -15,6 +15,8 @@ from supple.reduction import derivatives as module
 from supple.reduction.derivatives import derivative_pairs, force_derivatives, modal_derivatives
 from supple.reduction.modes import Modes
 
+pytestmark = pytest.mark.processors
+
 every_mesh = pytest.mark.parametrize("mesh_name", MESH_NAMES)
 every_material = pytest.mark.parametrize("material", MATERIALS, ids=lambda m: m.__name__)
 

@@ -10,6 +10,8 @@ import supple as sp
 from supple.reduction import sketch as module
 from supple.reduction.sketch import Sketch, SketchShapes, sketch_basis, sketch_shapes
 
+pytestmark = pytest.mark.processors
+
 MESH = sp.HexMesh.box((1, 0.2, 0.2), (5, 1, 1))
 TIP = int(np.argmax(MESH.vertices.sum(axis=1)))
 

@@ -38,7 +38,7 @@ def unbalanced(body: sp.Body, solver: sp.StageSolver, u: np.ndarray | None = Non
     sim = kicked(body, solver, steps=0, **options)
     if u is not None:
         sim.state.u, sim.state.v = u, 0 * u
-    now = State(sim.state.time, sim.state.u, sim.state.v, None)
+    now = State(sim.state.time, sim.state.u, sim.state.v, np.zeros_like(sim.state.u))
     stage = next(sp.BackwardEuler().stages(now, None, sim.dt))
     sim.step()
     damping = [] if sim.damping is None else [sim.damping]

@@ -10,6 +10,8 @@ from tests.solvers.bars import BAR, CLOSE, DT, bar, kicked, unbalanced
 import supple as sp
 from supple.materials import MATERIALS
 
+pytestmark = pytest.mark.processors
+
 
 @pytest.mark.parametrize("count", [1, 7])
 def test_so_many_iterations_and_no_more(count):

@@ -7,6 +7,8 @@ import pytest
 
 from supple.solvers.anderson import Anderson
 
+pytestmark = pytest.mark.processors
+
 
 def contraction(n: int, radius: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """A symmetric matrix of spectral radius ``radius``, and a vector: g(s) = A s + b."""

@@ -193,7 +193,7 @@ def test_stitches_have_the_right_derivatives():
     q = body.rest_state
     q[:, :3] += 2e-3 * rng.normal(size=(net.n_nodes, 3))
     before, rates = rng.normal(size=len(net.stitches)) * 0.1, 0.7
-    seams = body._seams
+    seams = body.seams
 
     def evaluated(q):
         g, K = np.zeros_like(q), np.zeros((body.pattern.n_blocks, 5, 5))
@@ -235,7 +235,7 @@ def test_a_garment_hangs_by_its_seams():
     _, seam = strains(replace(net, positions=sim.q[:, :3]))
     assert 1e-4 < seam.min() < seam.max() < 0.02
     g = np.zeros_like(sim.q)
-    body._seams.potential(sim.q, g, np.zeros((0, 5, 5)), seam, 0.0, definite=False)
+    body.seams.potential(sim.q, g, np.zeros((0, 5, 5)), seam, 0.0, definite=False)
     weight = 9.81 * body.total_mass / 2
     assert g[front, 1].sum() == pytest.approx(weight, rel=0.5)  # it still swings
 

@@ -123,11 +123,11 @@ def flown(dt, duration=2e-5):
     sim = YarnSimulation(body, dt=dt, tolerance=1e-12)
     sim.set_state(q=bent(body, size=0.05), v=rates(body, speed=1.0))
     start = sim.kinetic_energy + sim.energies.total
-    p = sim._state.momentum[:, :3].sum(axis=0)
+    p = sim.linear_momentum
     spin = momenta(body, sim.q, sim.v)
     sim.run(duration)
     q, v = sim.q, sim.v
-    moved = sim._state.momentum[:, :3].sum(axis=0) - p
+    moved = sim.linear_momentum - p
     assert np.abs(q - bent(body, size=0.05))[:, 3:].max() > 0.01 * SPACING
     lost = 1 - (sim.kinetic_energy + sim.energies.total) / start
     return lost, np.abs(moved).max() / np.abs(p).max(), np.abs(momenta(body, q, v) - spin).max()

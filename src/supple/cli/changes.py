@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import re
-import shlex
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -51,17 +50,6 @@ def words_of(given: argparse.Namespace) -> list[str]:
         if value is not None:
             words += [f"--{name}", f"{value:g}" if isinstance(value, float) else value]
     return words
-
-
-def same_options(kept: str, given: argparse.Namespace, path: Path) -> None:
-    """Stops where a recorded run had other options."""
-    now = shlex.join(words_of(given))
-    if kept != now:
-        raise InputError(
-            f"{path} was recorded with {kept or 'none of --damping, --solver, --floor'}, and this "
-            f"says {now or 'nothing of the kind'}; give the same to go on with it, or start anew "
-            "with --overwrite or another --output"
-        )
 
 
 def _table(option: str, key: str, text: str, schema: Table) -> dict[str, Any]:

@@ -1,114 +1,99 @@
-"""``supple design``: the damping with which a scene does what its targets ask."""
+"""``supple design``: the dampings with which scenes do what their targets ask."""
 
 from __future__ import annotations
 
 import argparse
+import os
+import shlex
 import sys
-import tomllib
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
-from supple import Body, ExampleDamping, InputError, set_thread_count
-from supple.cli.design_job import Design
-from supple.cli.designing import body_at_rest, count
-from supple.cli.progress import Reporter
-from supple.cli.simulate import make_folder
-from supple.cli.values import default_folder
-from supple.damping import save_damping
+from supple.cli.failures import DONE, INTERRUPTED, MISSED
+from supple.cli.many import files_of, for_each
+from supple.cli.progress import TargetReporter, say
+from supple.cli.run import is_scene, own_folder
+from supple.core.threads import set_thread_count
 from supple.design import DesignReport
-from supple.io.scene.scene import Scene, load_scene
-
-_DAMPING = """\
-[damping]
-mass = 0.5                  # 1/s, for all other motion
-"""
-_EXAMPLE = """\
-[[damping.examples]]
-name = "swing"
-mode = 1                    # the slowest vibration
-"""
-_TARGET = """\
-[[targets]]
-example = "{name}"
-start = 1.0                 # let it go from the example itself
-wish = "down to 50 % after one cycle"
-"""
+from supple.workflows.designing import DesignResult, design, design_folder, open_design
 
 
 def command(given: argparse.Namespace) -> int:
     if given.threads is not None:
         set_thread_count(given.threads)
-    folder = Path(given.output or default_folder(given))
-    target = folder / "damping.toml"
-    if target.exists() and not given.overwrite:
-        raise InputError(
-            f"{target} exists; --overwrite replaces it, and --output chooses another folder"
-        )
-    with Reporter("examples", quiet=given.quiet) as reporter:
-        scene = load_scene(given.scene, progress=reporter)
-    if not (isinstance(scene, Scene) and isinstance(scene.body, Body)):
-        raise InputError(f"{scene.path} is a scene of cloth; dampings are designed for solids")
-    damping = _examples(scene)
-    made = Design(scene, damping, body_at_rest(scene), given.quiet)
-    fresh, saved = not folder.exists(), False
-    make_folder(folder)
-    try:
-        made.find()
-        save_damping(made.fit.damping, target)
-        saved = True
-        (folder / "report.html").unlink(missing_ok=True)  # that of an earlier design
-        made.examine()
-        made.write_report(folder / "report.html")
-    except KeyboardInterrupt:
-        kept = f"The damping is whole, in {target}; there is no report."
-        print(f"\nInterrupted. {kept if saved else 'Nothing was written.'}", file=sys.stderr)
-        return 130
-    finally:
-        if fresh and not any(folder.iterdir()):
-            folder.rmdir()
-    made.tell(target)
-    return 0 if made.fit.report.met else _unmet(made.fit.report)
+    scenes = files_of(given.scene, is_scene, "scene (*.toml)")
+    return for_each(scenes, "scene", partial(_one, several=len(scenes) > 1), given)
 
 
-def _examples(scene: Scene) -> ExampleDamping:
-    """The damping of a scene that is fit to be designed; stops with what is missing."""
-    damping = scene.damping
-    if isinstance(damping, tuple) and scene.by_example is not None:
-        raise InputError(
-            f"{scene.path} has {len(damping)} dampings; a design is for one: leave the table with "
-            "the examples, and add the others after"
-        )
-    if not isinstance(damping, ExampleDamping) or not damping.examples:
-        base = "" if damping is not None else _DAMPING + "\n"
-        lines = f"{base}{_EXAMPLE}\n{_TARGET.format(name='swing')}"
-        raise InputError(
-            f"{scene.path} has no examples: it does not say which motion should die away how. "
-            f"Add, for instance:\n\n{lines}"
-        )
-    if not scene.targets:
-        name = damping.examples[0].name
-        raise InputError(
-            f"{scene.path} has no targets: it does not say how its examples should die away. Add, "
-            f"for instance:\n\n{_TARGET.format(name=name)}"
-        )
-    if "surface" in tomllib.loads(scene.text)["mesh"]:
-        raise InputError(
-            f"{scene.path}: mesh.surface: it is filled anew by each run, and a damping designed "
-            "for one filling fits no other; fill it once with supple convert, and give [mesh] file"
-        )
-    if scene.body.free_rigid_motions:
-        raise InputError(
-            f"{scene.path}: to design a damping the body is let go from its examples again and "
-            "again, for which it must be held; add [[supports]]"
-        )
-    if any(scene.gravity) and damping.about is None:
-        raise InputError(
-            f"{scene.path}: damping.about: under gravity the body swings about its equilibrium; "
-            'give about = "equilibrium", or leave it out'
-        )
-    return damping
+def _one(given: argparse.Namespace, *, several: bool) -> int:
+    given.output = own_folder(given, several, "_design")
+    folder = design_folder(given.scene, given.output)
+    known: list[DesignResult] = []
+
+    def found(result: DesignResult) -> None:
+        reporter.close()
+        known.append(result)
+        for line in table(result):
+            say(line, quiet=given.quiet)
+        if not result.checks:
+            say(f"  {result.damping_file}", quiet=given.quiet)
+
+    with TargetReporter("design", quiet=given.quiet) as reporter:
+        scene = open_design(given.scene, progress=reporter)
+        examples = 0 if scene.by_example is None else len(scene.by_example.examples)
+        asked = f"{count(len(scene.targets), 'target')} for {count(examples, 'example')}"
+        space = scene.design.space_for(scene.solid)
+        say(f"{scene.title}: {scene.mesh!r}\n{asked}, {space} space", quiet=given.quiet)
+        try:
+            result = design(
+                scene,
+                folder,
+                overwrite=given.overwrite,
+                report=False if given.no_report else None,
+                progress=reporter,
+                found=found,
+            )
+        except KeyboardInterrupt:
+            kept = "Nothing was written."
+            if known:
+                kept = f"The damping is whole, in {known[0].damping_file}; there is no report."
+            print(f"\nInterrupted. {kept}", file=sys.stderr)
+            return INTERRUPTED
+    _advise(result, quiet=given.quiet)
+    return DONE if result.met else unmet(result.fit.report)
 
 
-def _unmet(report: DesignReport) -> int:
+def table(result: DesignResult) -> list[str]:
+    """Targets against results, in columns; once that is known, against full space."""
+    head = ["target", "wanted", "before", "now", "off by", "γ", "simulations"]
+    rows = [
+        [
+            str(each.target),
+            f"{each.wanted:.4g}",
+            f"{each.before.residual:.4g}",
+            f"{each.reached:.4g}",
+            f"{100 * each.error:+.2f} %",
+            f"{each.gamma:.4g}",
+            f"{each.simulations}",
+        ]
+        for each in result.fit.report.results
+    ]
+    if result.checks:
+        head = ["target", "wanted", "now", "full space"]
+        rows = [
+            [row[0], row[1], row[3], "fails" if test is None else f"{test.residual:.4g}"]
+            for row, test in zip(rows, result.checks, strict=True)
+        ]
+    return _columns([head, *rows])
+
+
+def count(number: int, what: str) -> str:
+    """'1 target', '2 targets'."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def unmet(report: DesignReport) -> int:
     """Says which targets were not met and why; the exit code."""
     missed = [result for result in report.results if not result.met]
     text = f"supple: {len(missed)} of {count(len(report.results), 'target')} not met:"
@@ -116,4 +101,29 @@ def _unmet(report: DesignReport) -> int:
         text += f"\n  {result.target}: {result.reached:.4g} instead of {result.wanted:.4g}"
         text += f"; {result.reason}"
     print(text, file=sys.stderr)
-    return 1
+    return MISSED
+
+
+def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        first, *others = (
+            cell.ljust(width) if k == 0 else cell.rjust(width)
+            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        lines.append("  ".join([first, *others]).rstrip())
+    return lines
+
+
+def _advise(result: DesignResult, *, quiet: bool) -> None:
+    """What to look at and to do next."""
+    for note in result.notes:
+        print(f"note: {note}", file=sys.stderr)
+    if result.report is not None:
+        say(f"  {result.report}\nLook: open {result.report} in a browser.", quiet=quiet)
+    scene = result.scene.path
+    named = Path(os.path.relpath(result.damping_file, scene.parent)).as_posix()
+    say(f"Then: put this in place of [damping] and its examples in {scene}, and run it:\n"
+        f'\n  [damping]\n  file = "{named}"\n\n  {shlex.join(["supple", "run", str(scene)])}',
+        quiet=quiet)  # fmt: skip

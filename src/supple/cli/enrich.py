@@ -13,11 +13,12 @@ import supple as sp
 from supple.character.model.pose_space_model import PoseSpaceModel
 from supple.character.training.midpoint import BetweenPosesWarning
 from supple.cli.enrich_list import tell_names
-from supple.cli.info_character import cubature_errors, errors_text
+from supple.cli.info_character import errors_text
 from supple.cli.progress import Reporter, say
 from supple.core.errors import InputError
 from supple.io.gltf.character import read_character
 from supple.reduction.cubature.cubature import CubatureWarning
+from supple.workflows.describing_character import cubature_errors
 from supple.workflows.enrich.enrich import Enriched, enrich
 from supple.workflows.enrich.files import ENRICHED
 from supple.workflows.enrich.page import length, write_enrich_report

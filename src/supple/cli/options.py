@@ -8,7 +8,7 @@ from typing import Any
 
 from supple.cli.options_enrich import add_enrich
 from supple.cli.options_reduced import add_play, add_reduce
-from supple.cli.values import EXIT_CODES, add_common, command, count, number, positive
+from supple.cli.values import EXIT_CODES, add_common, command, count, names, number, positive
 from supple.mesh.files.formats import WRITTEN_MESHES, WRITTEN_SURFACES
 
 
@@ -38,10 +38,13 @@ def _add_run(commands: Any) -> None:
         "run",
         "simulate a scene file",
         "Simulates a scene file and keeps the motion as it goes: whatever stops the run, all but "
-        "the frame at hand is safe, and --resume goes on from there.",
+        "the frame at hand is safe, and --resume goes on from there. Of several scenes, one that "
+        "fails does not stop the others.",
         "example:\n"
         "  supple run cantilever.toml\n"
         "  supple run cantilever.toml --output out --resume\n"
+        "  supple run cantilever.toml --resume --duration 5 --formats glb,usdc --fps 24\n"
+        "  supple run scenes/ thrown_block.toml --output runs\n"
         "  supple run thrown_block.toml --floor -1 --friction 0.4 --damping strain-rate:shear=5"
         "\n\n"
         "writes, into the output folder:\n"
@@ -49,20 +52,39 @@ def _add_run(commands: Any) -> None:
         "  motion.glb      the motion for viewers; also .usd and .pvd, by [output] formats\n"
         "  report.html     pictures, plots and a player in one page",
     )
-    run.add_argument("scene", metavar="SCENE", help="the scene file, *.toml")
-    run.add_argument(
-        "--output",
-        "-o",
-        metavar="DIR",
-        help="folder to write to; by default the scene's name, in the current folder",
+    _add_scenes(
+        run,
+        "folder to write to; by default the scene's name, in the current folder. Of several "
+        "scenes, the folder of their folders",
     )
-    run.add_argument("--resume", action="store_true", help="go on with a run that was stopped")
+    run.add_argument(
+        "--resume",
+        action="store_true",
+        help="go on with a run that was stopped, extend one that is finished, or export it anew",
+    )
     run.add_argument("--overwrite", action="store_true", help="replace an earlier run")
     run.add_argument(
         "--duration", type=positive, metavar="S", help="simulate for S seconds instead"
     )
+    run.add_argument(
+        "--formats",
+        type=names,
+        metavar="A,B",
+        help="export these instead of what the scene says: glb, usd, usda, usdc, pvd; '' for none",
+    )
+    run.add_argument(
+        "--fps", type=positive, metavar="RATE", help="frames a second of the exports only"
+    )
+    run.add_argument("--no-report", action="store_true", help="write no report.html")
     _add_changes(run)
     add_common(run)
+
+
+def _add_scenes(command: argparse.ArgumentParser, output: str) -> None:
+    command.add_argument(
+        "scene", nargs="+", metavar="SCENE", help="scene files, *.toml, or folders of them"
+    )
+    command.add_argument("--output", "-o", metavar="DIR", help=output)
 
 
 def _add_changes(run: argparse.ArgumentParser) -> None:
@@ -134,17 +156,21 @@ def _add_design(commands: Any) -> None:
         "writes, into the output folder:\n"
         "  damping.toml   the damping; a scene takes it by [damping] file\n"
         "  report.html    examples, curves, decays before and after, in one page\n\n"
-        "Where a target cannot be met both are written too, with the closest that can be had, and "
-        "the exit code is 1.",
+        "The damping is written, and its table shown, as soon as it is found; checks, comparison "
+        "and report come after. Where a target cannot be met both are written too, with the "
+        "closest that can be had, and the exit code is 3.",
     )
-    design.add_argument("scene", metavar="SCENE", help="the scene file, *.toml")
-    design.add_argument(
-        "--output",
-        "-o",
-        metavar="DIR",
-        help="folder to write to; by default the scene's name and _design, in the current folder",
+    _add_scenes(
+        design,
+        "folder to write to; by default the scene's name and _design, in the current folder. Of "
+        "several scenes, the folder of their folders",
     )
     design.add_argument("--overwrite", action="store_true", help="replace an earlier design")
+    design.add_argument(
+        "--no-report",
+        action="store_true",
+        help="write no report.html: no motions, and no comparison with the best linear damping",
+    )
     add_common(design)
 
 
@@ -175,7 +201,7 @@ def _add_convert(commands: Any) -> None:
         "  supple convert bunny.msh bunny.obj\n"
         "  supple convert spot.obj spot.msh --edge 0.05\n"
         "  supple convert bridge.obj bridge.vtu --voxels 60\n"
-        "  supple convert out/motion.motion bunny.glb\n\n"
+        "  supple convert out/motion.motion bunny.glb --fps 24\n\n"
         "writes OUT, whole or not at all:\n"
         f"  meshes    {' '.join(WRITTEN_MESHES)}\n"
         f"  surfaces  {' '.join(WRITTEN_SURFACES)}\n"
@@ -204,6 +230,9 @@ def _add_convert(commands: Any) -> None:
         "--up",
         choices=("y", "z"),
         help="axis of a motion that points up in .glb and .usd; by default that of its scene, or z",
+    )
+    convert.add_argument(
+        "--fps", type=positive, metavar="RATE", help="frames a second of the motion in OUT"
     )
     convert.add_argument("--skin", metavar="FILE", help="surface to show instead, for a motion")
     convert.add_argument("--quiet", "-q", action="store_true", help="say nothing but errors")

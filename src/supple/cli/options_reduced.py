@@ -9,7 +9,7 @@ from supple.cli.values import (
     basis,
     command,
     count,
-    material,
+    names,
     number,
     poisson,
     positive,
@@ -62,7 +62,6 @@ def add_reduce(commands: Any) -> None:
     reduce.add_argument("--free", action="store_true", help="hold nothing")
     reduce.add_argument(
         "--material",
-        type=material,
         default="StVK",
         metavar="MODEL",
         help="StVK (exact, the default), NeoHookean, StableNeoHookean or Corotational (cubature)",
@@ -77,7 +76,10 @@ def add_reduce(commands: Any) -> None:
     reduce.add_argument("--poisson", type=poisson, metavar="NU", help="Poisson ratio (0.4)")
     reduce.add_argument("--density", type=positive, metavar="RHO", help="density [kg/m³] (1000)")
     reduce.add_argument(
-        "--regions", metavar="A,B", help="regions whose material can be changed later"
+        "--regions",
+        type=names,
+        metavar="A,B",
+        help="regions whose material can be changed later",
     )
     reduce.add_argument("--skin", metavar="FILE", help="a surface to draw, moved with the body")
     filling = reduce.add_mutually_exclusive_group()

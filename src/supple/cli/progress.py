@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -28,7 +29,7 @@ class Reporter:
         from tqdm import tqdm
 
         if self._bar is None or what != self._what:
-            self._close()
+            self.close()
             # A run that is resumed starts with what was done before.
             self._bar = tqdm(
                 total=total,
@@ -47,7 +48,8 @@ class Reporter:
             print(f"{self._label}: {done} of {total} {what}", file=sys.stderr, flush=True)
             self._said = now
 
-    def _close(self) -> None:
+    def close(self) -> None:
+        """Takes the bar away, before something is said; the next call shows it again."""
         if self._bar is not None:
             self._bar.close()
             self._bar = None
@@ -61,10 +63,26 @@ class Reporter:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._close()
+        self.close()
+
+
+class TargetReporter(Reporter):
+    """Progress that also shows the target at hand, which follows a semicolon."""
+
+    def __call__(self, done: int, total: int, what: str) -> None:
+        unit, _, detail = what.partition("; ")
+        super().__call__(done, total, unit if sys.stderr.isatty() else what)
+        if self._bar is not None:
+            self._bar.set_postfix_str(detail)
 
 
 def say(text: str, *, quiet: bool = False) -> None:
     """A line on standard output."""
     if not quiet:
         print(text, flush=True)
+
+
+def rows_text(rows: Sequence[tuple[str, str]]) -> list[str]:
+    """Names and values as lines, the values below each other."""
+    width = max(len(name) for name, _ in rows)
+    return [f"  {name:<{width}}  {value}" for name, value in rows]

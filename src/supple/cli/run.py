@@ -1,201 +1,106 @@
-"""``supple run``: a scene file, from reading it to the report."""
+"""``supple run``: scene files, and what comes of them."""
 
 from __future__ import annotations
 
 import argparse
-import difflib
 import shlex
 import sys
-import time
-import tomllib
+from functools import partial
 from pathlib import Path
 
-from supple import InputError, Motion, StepFailed, read_motion, set_thread_count
-from supple.cli.changes import changes_of, same_options, words_of
-from supple.cli.facts import facts
+from supple.cli.changes import changes_of, words_of
+from supple.cli.failures import INTERRUPTED
+from supple.cli.many import files_of, for_each
 from supple.cli.progress import Reporter, say
-from supple.cli.simulate import export, make_folder, record
-from supple.cli.values import default_folder
-from supple.core.types import Floats
-from supple.dynamics.recording import read_mesh_of, read_metadata
-from supple.io.obstacle_surfaces import floor_of
-from supple.io.report.run_report import Run, write_report
-from supple.io.scene.scene import Scene, YarnScene, load_scene
-from supple.mesh import VolumeMesh
-
-_IN_SCENE_WORDS = (
-    "In the scene, that is: [time] substeps = 4 (with fps; or a smaller dt), or [integrator] "
-    'name = "BackwardEuler".'
-)
-_IN_YARN_WORDS = "In the scene, that is: [time] substeps = 4 (with fps; or a smaller dt)."
+from supple.core.threads import set_thread_count
+from supple.damping.files.damping_file import is_damping_file
+from supple.dynamics.recording import is_finished
+from supple.workflows.earlier_run import kept_frames
+from supple.workflows.running import RunResult, exported_text, folder_of, open_scene, run
 
 
 def command(given: argparse.Namespace) -> int:
-    if given.resume and given.overwrite:
-        raise InputError("--resume keeps the earlier run and --overwrite drops it; give one")
     if given.threads is not None:
         set_thread_count(given.threads)
-    folder = Path(given.output or default_folder(given))
+    scenes = files_of(given.scene, is_scene, "scene (*.toml)")
+    return for_each(scenes, "scene", partial(_one, several=len(scenes) > 1), given)
+
+
+def is_scene(path: Path) -> bool:
+    """Whether a file in a folder is a scene, by its name and by not being a damping."""
+    return path.suffix.lower() == ".toml" and path.is_file() and not is_damping_file(path)
+
+
+def own_folder(given: argparse.Namespace, several: bool, ending: str = "") -> Path | None:
+    """The folder that is asked for; several scenes have one each inside."""
+    if given.output is None or not several:
+        return None if given.output is None else Path(given.output)
+    return Path(given.output) / f"{Path(given.scene).stem}{ending}"
+
+
+def _one(given: argparse.Namespace, *, several: bool) -> int:
+    given.output = own_folder(given, several)
+    folder = folder_of(given.scene, given.output)
     path = folder / "motion.motion"
-    with Reporter("examples", quiet=given.quiet) as reporter:
-        scene = load_scene(
-            given.scene,
-            recorded=_recorded(path, given),
-            changes=changes_of(given),
-            progress=reporter,
+    with Reporter(Path(given.scene).name, quiet=given.quiet) as reporter:
+        changes, words = changes_of(given), words_of(given)
+        scene = open_scene(
+            given.scene, given.output, resume=given.resume, changes=changes, progress=reporter
         )
-    make_folder(folder)
-    metadata = _metadata(scene, path, given)
-    duration = given.duration if given.duration is not None else scene.duration
-    if given.resume and not path.exists():
-        say(f"There is no {path}: nothing to resume; starting.", quiet=given.quiet)
-    say(f"{scene.title}: {scene.mesh!r}, {duration:g} s", quiet=given.quiet)
-    began = time.perf_counter()
-    try:
-        with Reporter(scene.path.name, quiet=given.quiet) as reporter:
-            motion, steps = record(
+        duration = scene.duration if given.duration is None else given.duration
+        if given.resume and not path.exists():
+            say(f"There is no {path}: nothing to resume; starting.", quiet=given.quiet)
+        say(f"{scene.title}: {scene.mesh!r}, {duration:g} s", quiet=given.quiet)
+        try:
+            result = run(
                 scene,
-                path,
-                reporter,
-                metadata=metadata,
+                folder,
                 duration=duration,
                 resume=given.resume,
                 overwrite=given.overwrite,
+                asked=shlex.join(words),
+                formats=given.formats,
+                fps=given.fps,
+                report=False if given.no_report else None,
+                progress=reporter,
+                found=partial(_tell, reporter=reporter, quiet=given.quiet),
             )
-    except KeyboardInterrupt:
-        print(f"\nInterrupted. {_kept(path)}", file=sys.stderr)
-        print(f"Go on with: {_again(given, folder)}", file=sys.stderr)
-        return 130
-    except StepFailed as failure:
-        failure.add_note(_kept(path))
-        failure.add_note(_IN_YARN_WORDS if isinstance(scene, YarnScene) else _IN_SCENE_WORDS)
-        raise
-    except OSError as error:
-        error.add_note(f"{_kept(path)} {_onward(given, folder)}")
-        raise
-    taken = time.perf_counter() - began
-    _tell(motion, steps, duration, taken, given)
-    try:
-        _write(scene, motion, steps, folder, given.quiet)
-    except OSError as error:
-        error.add_note(f"The motion is whole, in {path}. {_onward(given, folder)}")
-        raise
+        except KeyboardInterrupt:
+            print(f"\nInterrupted. {kept_frames(path)}", file=sys.stderr)
+            print(f"Go on with: {_again(given, folder)}", file=sys.stderr)
+            return INTERRUPTED
+        except OSError as error:
+            error.add_note(
+                f"{_left(path)} Once that is mended, go on with: {_again(given, folder)}"
+            )
+            raise
+    for each in result.exports:
+        about = "" if each.gltf is None else f": {exported_text(each.gltf, scene.mesh.diagonal)}"
+        say(f"  {each.path}{about}", quiet=given.quiet)
+    if result.report is not None:
+        say(f"  {result.report}", quiet=given.quiet)
     return 0
 
 
-def _recorded(path: Path, given: argparse.Namespace) -> VolumeMesh | None:
-    """The mesh of the run to go on with, if it was made from this very scene."""
-    if not (given.resume and path.is_file() and Path(given.scene).is_file()):
-        return None
-    try:
-        text = Path(given.scene).read_text(encoding="utf-8")
-    except (UnicodeDecodeError, OSError):
-        return None  # load_scene tells
-    if not _same(read_metadata(path).get("scene", ""), text):
-        return None
-    mesh = read_mesh_of(path)
-    return mesh if isinstance(mesh, VolumeMesh) else None  # only solids are filled
-
-
-def _same(before: str, now: str) -> bool:
-    """Whether two scenes are the same but for comments and spaces."""
-    try:
-        return tomllib.loads(before) == tomllib.loads(now)
-    except (tomllib.TOMLDecodeError, RecursionError):
-        return False
-
-
-def _metadata(scene: Scene | YarnScene, path: Path, given: argparse.Namespace) -> dict[str, str]:
-    """The texts that the motion file keeps; stops where it was made from another scene."""
-    if path.exists() and not (given.resume or given.overwrite):
-        raise InputError(
-            f"{path} exists; --resume goes on with it, --overwrite replaces it, and --output "
-            "chooses another folder"
-        )
-    if not (path.exists() and given.resume):
-        words = words_of(given)
-        return {"scene": scene.text} | ({"options": shlex.join(words)} if words else {})
-    kept = read_metadata(path)
-    before = kept.get("scene", "")
-    if _same(before, scene.text):
-        same_options(kept.get("options", ""), given, path)
-        return kept
-    changes = [
-        f"  {line}"
-        for line in difflib.unified_diff(before.splitlines(), scene.text.splitlines(), n=0)
-        if line[:1] in "+-" and line[:3] not in ("+++", "---") and line[1:].strip()
-    ]
-    more = f"\n  … and {len(changes) - 12} more lines" if len(changes) > 12 else ""
-    shown = "\n".join(changes[:12]) + more
-    raise InputError(
-        f"{path} was recorded from another scene; since then (- before, + now):\n{shown}\n"
-        "Undo that to go on with it, or start anew with --overwrite or another --output."
-    )
-
-
-def _tell(
-    motion: Motion, steps: Floats, duration: float, taken: float, given: argparse.Namespace
-) -> None:
-    if len(steps):
-        say(
-            f"{len(steps)} steps in {taken:.1f} s ({1e3 * taken / len(steps):.0f} ms each); "
-            f"{len(motion)} frames",
-            quiet=given.quiet,
-        )
-    elif motion.times[-1] < 0.999 * duration:
-        say(
-            f"This run was finished at {motion.times[-1]:g} s; --overwrite --duration "
-            f"{duration:g} runs it again for longer.",
-            quiet=given.quiet,
-        )
+def _tell(result: RunResult, *, reporter: Reporter, quiet: bool) -> None:
+    reporter.close()
+    motion, count = result.motion, len(result.steps)
+    if count:
+        each = 1e3 * result.seconds / count
+        text = f"{count} steps in {result.seconds:.1f} s ({each:.0f} ms each); {len(motion)} frames"
     else:
-        say(f"This run was finished before; {len(motion)} frames", quiet=given.quiet)
+        text = f"This run was finished before, at {motion.times[-1]:g} s; {len(motion)} frames"
+    say(f"{text}\n  {result.motion_file}", quiet=quiet)
 
 
-def _write(
-    scene: Scene | YarnScene, motion: Motion, steps: Floats, folder: Path, quiet: bool
-) -> None:
-    made = [folder / "motion.motion"]
-    for ending in scene.formats:
-        made.append(folder / f"motion.{ending}")
-        export(scene, motion, made[-1], quiet=quiet)
-    if scene.report:
-        made.append(folder / "report.html")
-        floor = floor_of(scene.obstacles, scene.up)
-        run = Run(scene.title, motion, steps=steps if len(steps) else None)
-        write_report(
-            made[-1],
-            [run],
-            title=scene.title,
-            summary=f"{motion.duration:.3g} s of motion in {len(motion)} frames.",
-            facts=facts(scene),
-            skin=scene.skin,
-            colors=scene.colors,
-            free=scene.is_free,
-            floor=scene.floor if floor is None else floor,
-            up=scene.up,
-            source=scene.text,
-            obstacles=scene.obstacles,
-        )
-    for file in made:
-        say(f"  {file}", quiet=quiet)
-
-
-def _kept(path: Path) -> str:
-    try:
-        motion = read_motion(path)
-    except (InputError, OSError):
-        return "Nothing was recorded yet."
-    return f"{len(motion)} frames, up to t = {motion.times[-1]:.4g} s, are kept in {path}."
-
-
-def _onward(given: argparse.Namespace, folder: Path) -> str:
-    return f"Once that is mended, go on with: {_again(given, folder)}"
+def _left(path: Path) -> str:
+    if path.is_file() and is_finished(path):
+        return f"The motion is whole, in {path}."
+    return kept_frames(path)
 
 
 def _again(given: argparse.Namespace, folder: Path) -> str:
     words = ["supple", "run", given.scene, "--output", str(folder), "--resume"]
     if given.duration is not None:
         words += ["--duration", f"{given.duration:g}"]
-    words += words_of(given)
-    return shlex.join(words)
+    return shlex.join([*words, *words_of(given)])

@@ -10,7 +10,7 @@ from typing import Any
 
 EXIT_CODES = (
     "Exit codes: 0 all went well, 1 it could not be done and the message says why, 2 wrong usage, "
-    "130 interrupted."
+    "3 it was done but the result is not what was asked for, 130 interrupted."
 )
 _NEGATIVE = re.compile(r"-\.?\d(?!(\d|\.|[eE][+-]?\d)*$)")  # plain numbers are known as such
 
@@ -25,7 +25,16 @@ def command(
         epilog=f"{epilog}\n\n{EXIT_CODES}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    made.set_defaults(parser=made)  # errors name its options
     made.add_argument("--debug", action="store_true", help="show where an error comes from")
+    made.add_argument(
+        "--plugin",
+        action="append",
+        default=[],
+        metavar="MODULE",
+        help="import this module, or .py file, first: it registers models of its own; so does "
+        "the variable SUPPLE_PLUGINS, with commas between several",
+    )
     return made
 
 
@@ -38,7 +47,7 @@ def add_common(command: argparse.ArgumentParser) -> None:
 
 def default_folder(given: argparse.Namespace) -> Path:
     """Where ``run`` and ``design`` write if nothing is said: beside each other, by the scene."""
-    stem = Path(given.scene).stem
+    stem = Path(given.scene if isinstance(given.scene, str) else given.scene[0]).stem
     return Path(f"{stem}_design" if given.command == "design" else stem)
 
 
@@ -76,20 +85,16 @@ def poisson(text: str) -> float:
     return value
 
 
-def material(text: str) -> str:
-    known = ("StVK", "NeoHookean", "StableNeoHookean", "Corotational")
-    for name in known:
-        if text.lower() == name.lower():
-            return name
-    raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(known)}")
-
-
 def basis(text: str) -> str:
     if text in ("modal-derivatives", "modes") or text.endswith(".motion"):
         return text
     raise argparse.ArgumentTypeError(
         f"{text!r} is not modal-derivatives, modes or a recorded motion (*.motion)"
     )
+
+
+def names(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def count(text: str) -> int:

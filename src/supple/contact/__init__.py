@@ -1,7 +1,7 @@
 """Obstacles: what bodies cannot enter, standing still, moving on rails or changing shape."""
 
 from supple.contact.obstacles.animated_mesh import AnimatedMesh
-from supple.contact.obstacles.base import Obstacle, Touch
+from supple.contact.obstacles.base import OBSTACLES, Obstacle, Touch
 from supple.contact.obstacles.box import Box
 from supple.contact.obstacles.capsule import Capsule
 from supple.contact.obstacles.height_field import HeightField
@@ -10,9 +10,6 @@ from supple.contact.obstacles.plane import Plane
 from supple.contact.obstacles.rails import Pose, Rails
 from supple.contact.obstacles.sphere import Sphere
 from supple.contact.self_contact import SelfContact
-
-OBSTACLES: tuple[type[Obstacle], ...] = (Plane, Sphere, Box, Capsule, HeightField, MeshObstacle)
-"""Every kind of obstacle that keeps its shape."""
 
 __all__ = [
     "OBSTACLES",

@@ -138,8 +138,7 @@ class Contacts:
         pairs = self.pairs = self._no_pairs()
         pairs.vertex = np.concatenate(vertex) if vertex else pairs.vertex
         pairs.obstacle = np.concatenate(obstacle) if obstacle else pairs.obstacle
-        friction = np.array([each.friction for each in self.obstacles])
-        pairs.friction = friction[pairs.obstacle] if len(friction) else np.zeros(0)
+        pairs.friction = self._friction(stage)[pairs.obstacle]
         pairs.normal, pairs.offset = np.concatenate(normal), np.concatenate(offset)
         pairs.obstacle_velocity, pairs.scaled_multiplier = (
             np.zeros((pairs.count, 3)),
@@ -152,6 +151,10 @@ class Contacts:
         x = (self._X + u)[self._vertices]
         for each in self.obstacles:
             yield each, np.maximum(-each.at(x, time, within=0.0).distance, 0.0)
+
+    def _friction(self, stage: Stage) -> Floats:
+        """Coulomb's μ of every obstacle in a stage."""
+        return np.array([each.friction_at(stage.time) for each in self.obstacles], dtype=float)
 
     def add_penetrating(self, stage: Stage, u: Floats) -> bool:
         """Whether a vertex is inside an obstacle without being in a pair; if so, it is in one now.
@@ -178,9 +181,7 @@ class Contacts:
             np.concatenate([old.normal, np.zeros((k, 3))]),
             np.concatenate([old.offset, np.zeros(k)]),
             np.concatenate([old.origin, np.zeros((k, 3))]),
-            np.concatenate(
-                [old.friction, [self.obstacles[number].friction for number in added[:, 1]]]
-            ),
+            np.concatenate([old.friction, self._friction(stage)[added[:, 1]]]),
             np.concatenate([old.limits, np.zeros(k)]),
             np.concatenate([old.scaled_multiplier, np.zeros((k, 3))]),
             np.concatenate([old.obstacle_velocity, np.zeros((k, 3))]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from supple.core.checks import number
+from supple.core.parameters import checked, parameter
 
 if TYPE_CHECKING:
     from supple.bodies.elastic_body import ElasticBody
@@ -16,26 +16,27 @@ if TYPE_CHECKING:
 class SelfContact:
     """Keeps the surface of a body from passing through itself; the layers of cloth, above all.
 
-    Layers push each other away from ``distance`` [m] on, the harder the nearer they come, and never
-    touch. None makes that a fifth of the mean edge, or half of the least distance in the mesh where
-    that is less. ``friction`` is Coulomb's μ between layers; those that slip slower than
-    ``sticking_speed`` [m/s] count as sticking, and creep. ``stiffness`` [Pa] is the pressure that
-    the push is measured in; None takes it from the stiffness of the body. It decides how close
-    layers come under load, and not whether they pass.
+    Layers push each other away from ``distance`` on, the harder the nearer they come, and never
+    touch. ``stiffness`` decides how close they come under load, and not whether they pass.
     """
 
-    distance: float | None = None
-    friction: float = 0.0
-    stiffness: float | None = None
-    sticking_speed: float = 1e-3
+    distance: float | None = parameter(
+        None,
+        "from which layers push each other away; a fifth of the mean edge, or half of the least "
+        "distance in the mesh where that is less",
+        unit="m",
+        above=0,
+    )
+    friction: float = parameter(0.0, "Coulomb's μ between layers", at_least=0)
+    stiffness: float | None = parameter(
+        None, "pressure that the push is measured in; as stiff as the body", unit="Pa", above=0
+    )
+    sticking_speed: float = parameter(
+        1e-3, "layers that slip slower count as sticking, and creep", unit="m/s", above=0
+    )
 
     def __post_init__(self) -> None:
-        for name, unit in (("distance", "m"), ("stiffness", "Pa")):
-            if (given := getattr(self, name)) is not None:
-                object.__setattr__(self, name, number(name, given, above=0, unit=unit))
-        object.__setattr__(self, "friction", number("friction", self.friction, at_least=0))
-        speed = number("sticking_speed", self.sticking_speed, above=0, unit="m/s")
-        object.__setattr__(self, "sticking_speed", speed)
+        checked(self)
 
     def bind(self, body: ElasticBody) -> SelfContactForces:
         """Self-contact at work on one body."""

@@ -93,7 +93,7 @@ class SelfContactForces:
         if given > least:
             raise InputError(
                 f"distance={given:g} m, but parts of the mesh that share no vertex are {least:.3g} "
-                "m apart as it starts and would push each other away; give less, or None for a "
+                "m apart as it starts and would push each other away; give less, or nothing for a "
                 "distance that fits the mesh"
             )
         return given

@@ -1,6 +1,6 @@
 """Damping models: one file each, all dissipation functions R(x, v)."""
 
-from supple.damping.base import BoundDamping, BoundViscousDamping, Damping
+from supple.damping.base import DAMPINGS, BoundDamping, BoundViscousDamping, Damping
 from supple.damping.caughey import Caughey
 from supple.damping.cloth_drag import ClothDrag
 from supple.damping.cloth_rate import ClothStrainRate
@@ -17,24 +17,6 @@ from supple.damping.spline import SplineDamping, SplineOver
 from supple.damping.spring_rate import SpringStrainRate
 from supple.damping.strain_rate import StrainRate
 from supple.damping.viscous import Viscous
-
-DAMPINGS: tuple[type[Damping], ...] = (
-    Rayleigh,
-    Caughey,
-    Viscous,
-    ExampleDamping,
-    SpringStrainRate,
-    ClothDrag,
-    ClothStrainRate,
-    StrainRate,
-    PowerLaw,
-    MomentumConserving,
-    Drag,
-    MatchedStrainRate,
-    PrincipalStrain,
-    SplineDamping,
-)
-"""Every damping model."""
 
 __all__ = [
     "DAMPINGS",

@@ -10,6 +10,8 @@ import numpy as np
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.shape import Shape
 from supple.core.errors import InputError
+from supple.core.parameters import Model
+from supple.core.registry import Registry, snake_case
 from supple.core.sparse import BlockPattern, LowRank
 from supple.core.types import Floats
 
@@ -160,3 +162,14 @@ class Damping(ABC):
     @abstractmethod
     def bind(self, body: ElasticBody) -> BoundDamping:
         """This damping for ``body``."""
+
+
+DAMPINGS: Registry[type[Damping]] = Registry(
+    "damping", "supple.dampings", base=Damping, naming=snake_case
+)
+"""Every damping model; tests, scene files and damping files go over it."""
+
+
+def another_damping(example: str, *, several: bool = False) -> Model:
+    """A parameter that is a damping itself, or several."""
+    return Model(DAMPINGS, Damping, example, several)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike
 from supple.bodies.elastic_body import ElasticBody
 from supple.core.checks import numbers
 from supple.core.errors import InputError
+from supple.core.parameters import Numbers, checked, described
 from supple.core.types import Floats
-from supple.damping.base import BoundDamping, Damping
+from supple.damping.base import DAMPINGS, BoundDamping, Damping
 from supple.damping.viscous import BoundMatrix
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ _MISSED = 1e-6  # how far, as a share, a ratio may be off before its system coun
 _FEW = 30  # free components up to which a dense eigensolver is used
 
 
+@DAMPINGS.register
 @dataclass(frozen=True)
 class Caughey(Damping):
     """C = M Σ_j α_j (M⁻¹K)^j (Eq. 13), with the stiffness K of the rest shape.
@@ -38,15 +40,12 @@ class Caughey(Damping):
     not care.
     """
 
-    coefficients: tuple[float, ...]
+    coefficients: tuple[float, ...] = field(
+        metadata=described("α₀ [1/s], α₁ [s], α₂ [s³] …", kind=Numbers("(0.1, 1e-3), α₀ first"))
+    )
 
     def __post_init__(self) -> None:
-        array = numbers("coefficients", self.coefficients)
-        if array.ndim != 1 or not array.size:
-            raise InputError(
-                f"coefficients={self.coefficients!r}: give a list such as (0.1, 1e-3), α₀ first"
-            )
-        object.__setattr__(self, "coefficients", tuple(array.tolist()))
+        checked(self)
 
     @classmethod
     def from_ratios(cls, frequencies: Sequence[float], ratios: Sequence[float]) -> Caughey:

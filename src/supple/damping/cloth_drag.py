@@ -10,11 +10,12 @@ from numpy.typing import ArrayLike
 from supple.bodies.cloth import Cloth
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.shape import Shape
-from supple.core.checks import number, vector
+from supple.core.parameters import Vector, checked, parameter
 from supple.core.types import Floats
-from supple.damping.base import BoundDamping, Damping, body_for
+from supple.damping.base import DAMPINGS, BoundDamping, Damping, body_for
 
 
+@DAMPINGS.register
 @dataclass(frozen=True, kw_only=True)
 class ClothDrag(Damping):
     """R = ρ/6 Σ A (C_n ‖w·n‖³ + C_t ‖w − (w·n) n‖³) over triangles, w = v − wind.
@@ -23,20 +24,15 @@ class ClothDrag(Damping):
     and along it. Cloth falls edge on and hardly flat, and flags stream. A wind feeds energy.
     """
 
-    normal: float = 1.2
-    """C_n, about 1.2 for a plate that faces the flow."""
-    tangential: float = 0.02
-    """C_t, a few hundredths for cloth."""
-    wind: ArrayLike = (0.0, 0.0, 0.0)
-    """[m/s], (3,)."""
-    air_density: float = 1.2
-    """ρ [kg/m³]; water has 1000."""
+    normal: float = parameter(1.2, "C_n, about 1.2 for a plate that faces the flow", at_least=0)
+    tangential: float = parameter(0.02, "C_t, a few hundredths for cloth", at_least=0)
+    wind: ArrayLike = parameter(
+        (0.0, 0.0, 0.0), "velocity of the air", kind=Vector(as_tuple=True), unit="m/s"
+    )
+    air_density: float = parameter(1.2, "ρ; water has 1000", unit="kg/m³", at_least=0)
 
     def __post_init__(self) -> None:
-        for name, unit in (("normal", ""), ("tangential", ""), ("air_density", "kg/m³")):
-            value = number(name, getattr(self, name), at_least=0, unit=unit)
-            object.__setattr__(self, name, value)
-        object.__setattr__(self, "wind", tuple(vector("wind", self.wind).tolist()))
+        checked(self)
 
     def bind(self, body: ElasticBody) -> BoundDamping:
         return _BoundClothDrag(self, body_for(self, Cloth, body))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -13,11 +13,13 @@ from supple.bodies.cloth import Cloth
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.shape import Shape
 from supple.core.errors import InputError
+from supple.core.parameters import checked
 from supple.core.types import Floats, Ints
-from supple.damping.base import BoundDamping, BoundViscousDamping, Damping, body_for
-from supple.damping.coefficients import Coefficient, checked_coefficient, coefficient_of_cells
+from supple.damping.base import DAMPINGS, BoundDamping, BoundViscousDamping, Damping, body_for
+from supple.damping.coefficients import Coefficient, coefficient, coefficient_of_cells
 
 
+@DAMPINGS.register
 @dataclass(frozen=True, kw_only=True)
 class ClothStrainRate(Damping):
     """R = Σ A (μ_d Ė:Ė + λ_d/2 tr(Ė)² + …) over triangles + Σ ½ c θ̇² over hinges.
@@ -28,27 +30,25 @@ class ClothStrainRate(Damping):
     numbers, one a triangle, or given by region name; what they say adds up.
     """
 
-    shear: Coefficient = 0.0
-    """μ_d [N s/m]."""
-    bulk: Coefficient = 0.0
-    """λ_d [N s/m]."""
-    warp: Coefficient = 0.0
-    """η₀ [N s/m], against stretch along the warp alone: ½ η₀ Ė₀₀²."""
-    weft: Coefficient = 0.0
-    """η₁ [N s/m], against stretch along the weft alone: ½ η₁ Ė₁₁²."""
-    trellis: Coefficient = 0.0
-    """η₂ [N s/m], against changes of the angle between warp and weft: ½ η₂ (2 Ė₀₁)²."""
-    matched: Coefficient = 0.0
-    """β [s]: the membrane of Rayleigh(stiffness=β) without what brakes rotation (Eq. 12)."""
-    bending: Coefficient = 0.0
-    """η_b [N m s], as D [N m] is against bending: c = η_b ‖e‖²/(A₁ + A₂)."""
-    matched_bending: Coefficient = 0.0
-    """β_b [s]: c = β_b k, with the stiffness k of each hinge (Eq. 12)."""
+    shear: Coefficient = coefficient("μ_d, against changes of shape", "N s/m")
+    bulk: Coefficient = coefficient("λ_d, against changes of area", "N s/m")
+    warp: Coefficient = coefficient("η₀, against stretch along the warp: ½ η₀ Ė₀₀²", "N s/m")
+    weft: Coefficient = coefficient("η₁, against stretch along the weft: ½ η₁ Ė₁₁²", "N s/m")
+    trellis: Coefficient = coefficient(
+        "η₂, against changes of the angle between warp and weft: ½ η₂ (2 Ė₀₁)²", "N s/m"
+    )
+    matched: Coefficient = coefficient(
+        "β, the membrane of Rayleigh(stiffness=β) without what brakes rotation (Eq. 12)", "s"
+    )
+    bending: Coefficient = coefficient(
+        "η_b, as D [N m] is against bending: c = η_b ‖e‖²/(A₁ + A₂)", "N m s"
+    )
+    matched_bending: Coefficient = coefficient(
+        "β_b, c = β_b k with the stiffness k of each hinge (Eq. 12)", "s"
+    )
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = checked_coefficient(field.name, getattr(self, field.name))
-            object.__setattr__(self, field.name, value)
+        checked(self)
 
     def bind(self, body: ElasticBody) -> BoundDamping:
         return BoundClothStrainRate(self, body_for(self, Cloth, body))

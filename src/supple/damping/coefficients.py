@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,19 +12,33 @@ from numpy.typing import ArrayLike
 from supple.bodies.elastic_body import ElasticBody
 from supple.core.checks import numbers
 from supple.core.errors import InputError
+from supple.core.parameters import Kind, Parameter, parameter
 from supple.core.types import Floats
 
 Coefficient = float | ArrayLike | Mapping[str, float]
 
 
-def checked_coefficient(name: str, given: Coefficient) -> Any:
-    """``given``, zero or more everywhere, in a form that can be compared and not be changed."""
-    if isinstance(given, Mapping):
-        for value in given.values():
-            _checked(name, value)
-        return given
-    array = _checked(name, given)
-    return tuple(array.tolist()) if array.ndim else given
+@dataclass(frozen=True)
+class CoefficientKind(Kind):
+    """Zero or more everywhere, kept in a form that can be compared and not be changed."""
+
+    words = "one, one a cell, or a table of one a region"
+
+    def check(self, of: Parameter, value: Any) -> Any:
+        if isinstance(value, Mapping):
+            for each in value.values():
+                _checked(of.name, each)
+            return value
+        array = _checked(of.name, value)
+        return tuple(array.tolist()) if array.ndim else value
+
+
+COEFFICIENT = CoefficientKind()
+
+
+def coefficient(text: str, unit: str, *, default: float | None = 0.0) -> Any:
+    """A field that is a coefficient of the body, none unless given."""
+    return parameter(default, text, kind=COEFFICIENT, unit=unit, at_least=0)
 
 
 def coefficient_of_cells(name: str, given: Coefficient, body: ElasticBody) -> float | Floats:

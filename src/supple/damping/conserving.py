@@ -7,17 +7,17 @@ moment (dissipative optimization, §6).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from supple._kernels.damping.nonrigid import add_nonrigid, add_nonrigid_by_shape, nonrigid_rates
 from supple.bodies.assembly import point_array
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.solid import Body
-from supple.core.checks import instance
 from supple.core.errors import InputError
+from supple.core.parameters import checked, described, parameter
 from supple.core.types import Floats
-from supple.damping.base import BoundDamping, Damping
+from supple.damping.base import DAMPINGS, BoundDamping, Damping, another_damping
 from supple.damping.cells import BoundCellDamping, Points, PointSums
 from supple.damping.conserving_body import BoundBodyConserving
 from supple.damping.nesting import nested_call
@@ -32,6 +32,7 @@ class Conserving(Enum):
     BODY = "what is left of v by orthogonal projection off the rigid motions of the whole body"
 
 
+@DAMPINGS.register
 @dataclass(frozen=True)
 class MomentumConserving(Damping):
     """``damping``, one or several, without its effect on rigid motion.
@@ -49,23 +50,17 @@ class MomentumConserving(Damping):
     is left out: by BODY the rigid motion that fits best to its swinging, in cells all turning.
     """
 
-    damping: Damping | Sequence[Damping]
-    by: Conserving = Conserving.VELOCITY_GRADIENT
+    damping: Damping | Sequence[Damping] = field(
+        metadata=described(
+            "what it is made of", kind=another_damping("Rayleigh(stiffness=0.01)", several=True)
+        )
+    )
+    by: Conserving = parameter(
+        Conserving.VELOCITY_GRADIENT, "what counts as nonrigid motion", kind=Conserving
+    )
 
     def __post_init__(self) -> None:
-        instance("by", self.by, Conserving, "Conserving.CELLS")
-        if isinstance(self.damping, Damping):
-            return
-        given = self.damping
-        if (
-            not isinstance(given, Sequence)
-            or not given
-            or not all(isinstance(model, Damping) for model in given)
-        ):
-            raise InputError(
-                f"damping={given!r}: give a damping such as Rayleigh(stiffness=0.01), or several"
-            )
-        object.__setattr__(self, "damping", tuple(given))
+        checked(self)
 
     @property
     def models(self) -> tuple[Damping, ...]:

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from supple.core.checks import instance, number, numbers
 from supple.core.errors import InputError
+from supple.core.parameters import Kind, Parameter
 from supple.core.types import Floats
 
 _LOG_10 = float(np.log(10.0))
@@ -218,3 +219,16 @@ def _cubics(x: Floats, y: Floats, slopes: Floats) -> Floats:
     start, end = slopes[:-1], slopes[1:]
     bend = (start + end - 2 * rise) / h
     return np.stack([y[:-1], start, (rise - start) / h - bend, bend / h], axis=1)
+
+
+@dataclass(frozen=True)
+class CurveKind(Kind):
+    """A parameter that is a curve, or a number for a constant one."""
+
+    words = "a number, or a curve"
+
+    def check(self, of: Parameter, value: Any) -> Curve:
+        return Curve.of(value)
+
+
+CURVE = CurveKind()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,11 +12,12 @@ from supple.bodies.cloth import Cloth
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.shape import Shape
 from supple.bodies.solid import Body
-from supple.core.checks import number, vector
+from supple.core.parameters import Vector, checked, described, parameter
 from supple.core.types import Floats
-from supple.damping.base import BoundDamping, Damping, body_for
+from supple.damping.base import DAMPINGS, BoundDamping, Damping, body_for
 
 
+@DAMPINGS.register
 @dataclass(frozen=True, kw_only=True)
 class Drag(Damping):
     """R = d/(p + 1) ∫ ‖v − w‖^(p+1) dA over the surface, w the wind.
@@ -27,18 +28,16 @@ class Drag(Damping):
     energy.
     """
 
-    strength: float
-    """d [N s/m³] where p = 1, [N sᵖ/m^(2+p)] in general."""
-    wind: ArrayLike = (0.0, 0.0, 0.0)
-    """w [m/s], (3,)."""
-    exponent: float = 1.0
-    """p, 1 or more: 1 in slow flow, 2 in fast flow."""
+    strength: float = field(
+        metadata=described("d, with p = 1; [N sᵖ/m^(2+p)] in general", unit="N s/m³", at_least=0)
+    )
+    wind: ArrayLike = parameter(
+        (0.0, 0.0, 0.0), "w, velocity of the air", kind=Vector(as_tuple=True), unit="m/s"
+    )
+    exponent: float = parameter(1.0, "p: 1 in slow flow, 2 in fast flow", at_least=1)
 
     def __post_init__(self) -> None:
-        strength = number("strength", self.strength, at_least=0, unit="N s/m³")
-        object.__setattr__(self, "strength", strength)
-        object.__setattr__(self, "exponent", number("exponent", self.exponent, at_least=1))
-        object.__setattr__(self, "wind", tuple(vector("wind", self.wind).tolist()))
+        checked(self)
 
     def bind(self, body: ElasticBody) -> BoundDamping:
         if isinstance(body, Cloth):

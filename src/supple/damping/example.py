@@ -13,7 +13,7 @@ its rate (Eqs. 16–17).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from enum import Enum
 from typing import Any
 
@@ -25,10 +25,17 @@ from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.shape import Shape
 from supple.core.checks import instance, number, numbers
 from supple.core.errors import InputError
+from supple.core.parameters import ARRAY, Kind, Parameter, checked, described, parameter
 from supple.core.sparse import BlockPattern, LowRank, interleaved
 from supple.core.types import Floats
-from supple.damping.base import BoundDamping, BoundViscousDamping, Damping
-from supple.damping.curve import Curve
+from supple.damping.base import (
+    DAMPINGS,
+    BoundDamping,
+    BoundViscousDamping,
+    Damping,
+    another_damping,
+)
+from supple.damping.curve import CURVE, Curve
 
 _ALIKE = 1e-10  # examples this close to a combination of the others cannot be told apart
 
@@ -50,10 +57,12 @@ class Example:
     of the ``measure``.
     """
 
-    shape: Floats
-    curve: Curve
-    measure: Measure
-    name: str
+    shape: Floats = field(metadata=described("displacements (n, 3)", kind=ARRAY, unit="m"))
+    curve: Curve = field(metadata=described("γ, times the base damping", kind=CURVE))
+    measure: Measure = parameter(
+        Measure.EXCITATION, "what the curve is a function of", kind=Measure
+    )
+    name: str = parameter("", "to know it by")
 
     def __init__(
         self,
@@ -104,6 +113,25 @@ class Example:
         return Example(self.shape, curve, measure=self.measure, name=self.name)
 
 
+@dataclass(frozen=True)
+class ExamplesKind(Kind):
+    """A list of examples, kept as a tuple."""
+
+    words = "examples"
+
+    def check(self, of: Parameter, value: Any) -> tuple[Example, ...]:
+        examples = tuple(value) if isinstance(value, Iterable) else (None,)
+        if not all(isinstance(example, Example) for example in examples):
+            raise InputError(
+                f"{of.name}={value!r}: give a list such as [Example(shape, curve=3.0)]"
+            )
+        return examples
+
+
+EXAMPLES = ExamplesKind()
+
+
+@DAMPINGS.register(name="by_example")
 @dataclass(frozen=True, eq=False)
 class ExampleDamping(Damping):
     """A base damping with its own strength along each of a few example deformations.
@@ -117,30 +145,29 @@ class ExampleDamping(Damping):
     the mean of what two examples ask of each other is kept.
     """
 
-    base: Damping
-    examples: Sequence[Example]
+    base: Damping = field(
+        metadata=described(
+            "any damping that is linear in the velocity",
+            kind=another_damping("Rayleigh(stiffness=1e-3)"),
+        )
+    )
+    examples: Sequence[Example] = field(metadata=described("the deformations", kind=EXAMPLES))
     _: KW_ONLY
-    overall: Curve | None = None
-    symmetric: bool = False
-    about: Floats | None = None
+    overall: Curve | None = parameter(
+        None, "scales all damping by the displacement of the body [m]", kind=CURVE
+    )
+    symmetric: bool = parameter(False, "keep the symmetric part of the matrix alone")
+    about: Floats | None = parameter(
+        None, "the shape (n, 3) that excitations are counted from", kind=ARRAY, unit="m"
+    )
 
     def __post_init__(self) -> None:
-        instance("base", self.base, Damping, "Rayleigh(stiffness=1e-3)")
+        checked(self)
         if isinstance(self.base, ExampleDamping):
             raise InputError(
                 "the base has examples of its own; list all examples in one ExampleDamping"
             )
-        examples = tuple(self.examples) if isinstance(self.examples, Iterable) else None
-        if examples is None or not all(isinstance(example, Example) for example in examples):
-            raise InputError(
-                f"examples={self.examples!r}: give a list such as [Example(shape, curve=3.0)]"
-            )
-        object.__setattr__(self, "examples", examples)
-        if self.overall is not None:
-            object.__setattr__(self, "overall", Curve.of(self.overall))
-        if self.about is not None:
-            object.__setattr__(self, "about", numbers("about", self.about))
-        shapes = {example.shape.shape for example in examples}
+        shapes = {example.shape.shape for example in self.examples}
         if self.about is not None:
             shapes.add(self.about.shape)
         if len(shapes) > 1:

@@ -12,12 +12,14 @@ import numpy as np
 from supple._kernels.damping.matched import add_matched
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.solid import Body
-from supple.damping.base import BoundDamping, Damping, body_for
+from supple.core.parameters import checked
+from supple.damping.base import DAMPINGS, BoundDamping, Damping, body_for
 from supple.damping.cells import Points, PointSums
-from supple.damping.coefficients import Coefficient, checked_coefficient, coefficient_of_cells
+from supple.damping.coefficients import Coefficient, coefficient, coefficient_of_cells
 from supple.damping.isotropic import BoundIsotropicDamping
 
 
+@DAMPINGS.register
 @dataclass(frozen=True, kw_only=True)
 class MatchedStrainRate(Damping):
     """r = β/2 Ė:C:Ė with the elasticity C = ∂²ψ/∂E² of the material where it is (Eq. 12).
@@ -31,11 +33,10 @@ class MatchedStrainRate(Damping):
     are negative shear moduli. Conserves linear and angular momentum.
     """
 
-    stiffness: Coefficient = 0.0
-    """β [s], a scalar, one number a cell, or by region name."""
+    stiffness: Coefficient = coefficient("β, times the elasticity of the material", "s")
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "stiffness", checked_coefficient("stiffness", self.stiffness))
+        checked(self)
 
     def bind(self, body: ElasticBody) -> BoundDamping:
         solid = body_for(self, Body, body)

@@ -7,7 +7,7 @@ p < 1 motion dies out sooner than exponentially, with p = 1 exponentially, with 
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
@@ -21,12 +21,12 @@ from supple.bodies.assembly import Part, add_up, gradients_at
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.shape import Shape
 from supple.bodies.solid import Body
-from supple.core.checks import instance, number
 from supple.core.errors import InputError
+from supple.core.parameters import checked, described, parameter
 from supple.core.types import Floats
-from supple.damping.base import BoundDamping, Damping, body_for
+from supple.damping.base import DAMPINGS, BoundDamping, Damping, another_damping, body_for
 from supple.damping.cells import NO_DERIVATIVE, NO_STRESS, BoundCellDamping, Points, PointSums
-from supple.damping.coefficients import Coefficient, checked_coefficient, coefficient_of_cells
+from supple.damping.coefficients import Coefficient, coefficient, coefficient_of_cells
 from supple.damping.nesting import nested_call
 
 _BEND = 0.9
@@ -38,6 +38,7 @@ as in the definite matrix, convergence is slow. A law of stretch starts so and t
 _COLUMNS = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
 
+@DAMPINGS.register
 @dataclass(frozen=True, kw_only=True)
 class PowerLaw(Damping):
     """r = β ‖Ṡ‖^(p+1), Ṡ the rate of the stretch S = √(FᵀF) of the polar decomposition F = R S.
@@ -56,33 +57,35 @@ class PowerLaw(Damping):
     conserved; with ``of=``, where that conserves them.
     """
 
-    exponent: float
-    """p, zero or more."""
-    strength: Coefficient | None = None
-    """β [Pa sᵖ]: a scalar, one number a cell, or numbers by region name."""
-    width: float = 1e-2
-    """ε, where p < 1: a rate of stretch ‖Ṡ‖ [1/s], or with ``of=`` of √(r_of/A)."""
-    of: Damping | None = None
-    scale: float | None = None
-    """A [W/m³], with ``of=``."""
+    exponent: float = field(metadata=described("p", at_least=0))
+    strength: Coefficient | None = coefficient("β", "Pa sᵖ", default=None)
+    width: float = parameter(
+        1e-2,
+        "ε, where p < 1: the rate of stretch below which drag is linear; with ``of`` that of "
+        "√(r_of/A)",
+        unit="1/s",
+        above=0,
+    )
+    of: Damping | None = parameter(
+        None,
+        "instead of ``strength``: a damping of cells, quadratic in the velocity",
+        kind=another_damping("StrainRate(shear=5)"),
+    )
+    scale: float | None = parameter(
+        None, "A, with ``of``: density at which the two are the same", unit="W/m³", above=0
+    )
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "exponent", number("exponent", self.exponent, at_least=0))
-        object.__setattr__(self, "width", number("width", self.width, above=0, unit="1/s"))
+        checked(self)
         if self.of is None:
             if self.strength is None:
                 raise InputError("a power law needs its strength=, e.g. 40, or a damping of=")
             if self.scale is not None:
                 raise InputError("scale= goes with of=; without it give strength= alone")
-            strength = checked_coefficient("strength", self.strength)
-            object.__setattr__(self, "strength", strength)
-            return
-        instance("of", self.of, Damping, "StrainRate(shear=5)")
-        if self.strength is not None:
+        elif self.strength is not None:
             raise InputError("give strength=, or of= and scale=, not both")
-        if self.scale is None:
+        elif self.scale is None:
             raise InputError("of= needs scale= [W/m³], where the two dampings are the same")
-        object.__setattr__(self, "scale", number("scale", self.scale, above=0, unit="W/m³"))
 
     def bind(self, body: ElasticBody) -> BoundDamping:
         solid = body_for(self, Body, body)

@@ -13,11 +13,11 @@ import numpy as np
 from supple._kernels.damping.principal_strain import FIXED, add_principal_strain
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.solid import Body
-from supple.core.checks import number
+from supple.core.parameters import checked, parameter
 from supple.core.types import Floats
-from supple.damping.base import BoundDamping, Damping, body_for
+from supple.damping.base import DAMPINGS, BoundDamping, Damping, body_for
 from supple.damping.cells import Points, PointSums
-from supple.damping.coefficients import Coefficient, checked_coefficient, coefficient_of_cells
+from supple.damping.coefficients import Coefficient, coefficient, coefficient_of_cells
 from supple.damping.curve import Curve
 from supple.damping.isotropic import BoundIsotropicDamping
 
@@ -25,6 +25,7 @@ AXIS_WIDTH = 0.02
 """How near two stretches must be to count as alike, unless told otherwise."""
 
 
+@DAMPINGS.register
 @dataclass(frozen=True, kw_only=True)
 class PrincipalStrain(Damping):
     """r = β/2 σ̇ᵀK_σ σ̇ with the rates σ̇_a = u_a·Ḟv_a of the principal stretches (Eqs. 52–53).
@@ -37,18 +38,17 @@ class PrincipalStrain(Damping):
     ``axis_width``. Conserves linear and angular momentum.
     """
 
-    stiffness: Coefficient = 0.0
-    """β [s], a scalar, one number a cell, or by region name."""
-    axis_width: float = AXIS_WIDTH
-    """Difference of stretches from which on shear of their plane is not damped.
-
-    Narrow widths need small steps: within the width the force changes with the shape as fast as
-    it can, and Newton's method fails where stretches pass each other within a step unseen.
-    """
+    stiffness: Coefficient = coefficient("β, times the stiffness in the stretches", "s")
+    # Narrow widths need small steps: within the width the force changes with the shape as fast as
+    # it can, and Newton's method fails where stretches pass each other within a step unseen.
+    axis_width: float = parameter(
+        AXIS_WIDTH,
+        "difference of stretches from which on shear of their plane is not damped",
+        above=0,
+    )
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "stiffness", checked_coefficient("stiffness", self.stiffness))
-        object.__setattr__(self, "axis_width", check_axis_width(self.axis_width))
+        checked(self)
 
     def bind(self, body: ElasticBody) -> BoundDamping:
         solid = body_for(self, Body, body)
@@ -79,11 +79,6 @@ class BoundPrincipalStrain(BoundIsotropicDamping):
         beta = self.beta[points.part.cells[points.cut]]
         how = (*self._how, *to.arrays, to.order, to.factor, to.definite)
         add_principal_strain(points.F, points.rate, points.A, beta, *how)
-
-
-def check_axis_width(given: float) -> float:
-    """A width as it is kept in a description."""
-    return number("axis_width", given, above=0.0)
 
 
 def compiled(curve: Curve) -> tuple[Floats, Floats, np.ndarray[tuple[int], np.dtype[np.int64]]]:

@@ -15,12 +15,13 @@ from supple._kernels.linear_algebra.blocks import add_scaled, add_scaled_identit
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.shape import Shape
 from supple.bodies.solid import Body
-from supple.core.checks import instance, numbers
+from supple.core.checks import numbers
 from supple.core.errors import InputError
+from supple.core.parameters import checked, parameter
 from supple.core.types import Floats
-from supple.damping.base import BoundDamping, BoundViscousDamping, Damping
+from supple.damping.base import DAMPINGS, BoundDamping, BoundViscousDamping, Damping
 from supple.damping.cells import BoundCellDamping
-from supple.damping.coefficients import Coefficient, checked_coefficient, coefficient_of_cells
+from supple.damping.coefficients import Coefficient, coefficient, coefficient_of_cells
 from supple.damping.rayleigh_cells import BoundRayleighCells
 
 _SHIFT = 1e-3  # of an edge: how far K is looked at ahead
@@ -33,6 +34,7 @@ class StiffnessAt(Enum):
     REST = "the constant stiffness of the rest shape"
 
 
+@DAMPINGS.register
 @dataclass(frozen=True, kw_only=True)
 class Rayleigh(Damping):
     """C = α M + β K. Coefficients are scalars, one a cell, or given by region name.
@@ -43,16 +45,17 @@ class Rayleigh(Damping):
     not definite, may gain energy from it.
     """
 
-    mass: Coefficient = 0.0
-    """α [1/s]."""
-    stiffness: Coefficient = 0.0
-    """β [s]."""
-    at: StiffnessAt = StiffnessAt.CURRENT
+    mass: Coefficient = coefficient("α, times the mass", "1/s")
+    stiffness: Coefficient = coefficient("β, times the stiffness", "s")
+    at: StiffnessAt = parameter(
+        StiffnessAt.CURRENT,
+        "the shape whose stiffness it is",
+        kind=StiffnessAt,
+        formerly="stiffness_at",
+    )
 
     def __post_init__(self) -> None:
-        for name in ("mass", "stiffness"):
-            object.__setattr__(self, name, checked_coefficient(name, getattr(self, name)))
-        instance("at", self.at, StiffnessAt, "StiffnessAt.REST")
+        checked(self)
 
     @classmethod
     def from_ratios(

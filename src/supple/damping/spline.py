@@ -5,7 +5,7 @@ Dissipative optimization, §5.2.2, with both of its forms.
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from enum import Enum
 from typing import Any
 
@@ -16,18 +16,17 @@ from supple._kernels.damping.principal_strain import BY_RATE, BY_STRETCH
 from supple._kernels.damping.spline import factors_by_rate, factors_by_stretch
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.solid import Body
-from supple.core.checks import instance
 from supple.core.errors import InputError
+from supple.core.parameters import checked, described, parameter
 from supple.core.types import Floats
-from supple.damping.base import BoundDamping, Damping, body_for
+from supple.damping.base import DAMPINGS, BoundDamping, Damping, another_damping, body_for
 from supple.damping.cells import NO_DERIVATIVE, BoundCellDamping, Points, PointSums
-from supple.damping.curve import Curve
+from supple.damping.curve import CURVE, Curve
 from supple.damping.isotropic import add_shape_derivative
 from supple.damping.principal_strain import (
     AXIS_WIDTH,
     BoundPrincipalStrain,
     PrincipalStrain,
-    check_axis_width,
     compiled,
 )
 
@@ -48,6 +47,7 @@ class SplineOver(Enum):
 _BY = {SplineOver.STRETCH: BY_STRETCH, SplineOver.RATE: BY_RATE}
 
 
+@DAMPINGS.register(name="spline")
 @dataclass(frozen=True)
 class SplineDamping(Damping):
     """Any damping of cells times a factor: r' = max_j s(σ_j) r, or max_j s(``|σ̇_j|``) r (Eq. 57).
@@ -64,24 +64,28 @@ class SplineDamping(Damping):
     places. And ``base`` must be linear in the velocity. What base conserves stays conserved.
     """
 
-    base: Damping
-    """A damping that is a sum over cells: StrainRate, MatchedStrainRate, PrincipalStrain, …"""
-    curve: Curve | float
-    """s, a ``Curve`` or a number."""
+    base: Damping = field(
+        metadata=described(
+            "a sum over cells, such as StrainRate, MatchedStrainRate or PrincipalStrain",
+            kind=another_damping("StrainRate(shear=10)"),
+        )
+    )
+    curve: Curve | float = field(metadata=described("s, the factor", kind=CURVE))
     _: KW_ONLY
-    over: SplineOver = SplineOver.STRETCH
-    axis_width: float | None = None
-    """Difference of stretches from which on axes are told apart, over the rate; that of a
-    ``PrincipalStrain`` is its own, otherwise 0.02."""
+    over: SplineOver = parameter(
+        SplineOver.STRETCH, "what the curve is a function of", kind=SplineOver
+    )
+    axis_width: float | None = parameter(
+        None,
+        "difference of stretches from which on axes are told apart, over the rate; 0.02, or that "
+        "of a PrincipalStrain",
+        above=0,
+    )
 
     def __post_init__(self) -> None:
-        instance("base", self.base, Damping, "StrainRate(shear=10)")
-        instance("over", self.over, SplineOver, "SplineOver.RATE")
-        object.__setattr__(self, "curve", Curve.of(self.curve))
-        if self.axis_width is not None:
-            object.__setattr__(self, "axis_width", check_axis_width(self.axis_width))
-            if isinstance(self.base, PrincipalStrain):
-                raise InputError("give axis_width= to PrincipalStrain; spline damping uses that")
+        checked(self)
+        if self.axis_width is not None and isinstance(self.base, PrincipalStrain):
+            raise InputError("give axis_width= to PrincipalStrain; spline damping uses that")
         if self.over is SplineOver.RATE:
             _check_smooth(Curve.of(self.curve))
             _check_fall(Curve.of(self.curve))

@@ -10,11 +10,13 @@ from supple._kernels.linear_algebra.blocks import add_scaled
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.shape import Shape
 from supple.bodies.springs import SpringNetwork, Stretch
+from supple.core.parameters import checked
 from supple.core.types import Floats
-from supple.damping.base import BoundDamping, BoundViscousDamping, Damping, body_for
-from supple.damping.coefficients import Coefficient, checked_coefficient, coefficient_of_cells
+from supple.damping.base import DAMPINGS, BoundDamping, BoundViscousDamping, Damping, body_for
+from supple.damping.coefficients import Coefficient, coefficient, coefficient_of_cells
 
 
+@DAMPINGS.register
 @dataclass(frozen=True, kw_only=True)
 class SpringStrainRate(Damping):
     """R = Σ ½ L η ε̇² over springs, with ε̇ = n·(v₂ − v₁)/L the rate of their strain.
@@ -24,14 +26,13 @@ class SpringStrainRate(Damping):
     coefficients are numbers, one a spring, or given by region name; what they say adds up.
     """
 
-    viscosity: Coefficient = 0.0
-    """η [N s]: the pull at a strain rate of one a second."""
-    matched: Coefficient = 0.0
-    """β [s]: adds η = β k, which is Rayleigh(stiffness=β) without what brakes rotation."""
+    viscosity: Coefficient = coefficient("η, the pull at a strain rate of one a second", "N s")
+    matched: Coefficient = coefficient(
+        "β, adds η = β k: Rayleigh(stiffness=β) without what brakes rotation", "s"
+    )
 
     def __post_init__(self) -> None:
-        for name in ("viscosity", "matched"):
-            object.__setattr__(self, name, checked_coefficient(name, getattr(self, name)))
+        checked(self)
 
     def bind(self, body: ElasticBody) -> BoundDamping:
         return BoundSpringStrainRate(self, body_for(self, SpringNetwork, body))

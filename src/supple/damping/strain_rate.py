@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,12 +18,35 @@ from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.solid import Body
 from supple.core.checks import numbers
 from supple.core.errors import InputError
+from supple.core.parameters import Kind, Parameter, checked, parameter
 from supple.core.types import Floats
-from supple.damping.base import BoundDamping, Damping, body_for
+from supple.damping.base import DAMPINGS, BoundDamping, Damping, body_for
 from supple.damping.cells import BoundCellDamping, Points, PointSums
-from supple.damping.coefficients import Coefficient, checked_coefficient, coefficient_of_cells
+from supple.damping.coefficients import Coefficient, coefficient, coefficient_of_cells
 
 
+@dataclass(frozen=True)
+class DirectionsKind(Kind):
+    """A direction, or one a cell, kept as unit vectors."""
+
+    words = "three numbers, or three a cell"
+
+    def check(self, of: Parameter, value: Any) -> Any:
+        a = numbers(of.name, value)
+        if a.ndim not in (1, 2) or a.shape[-1] != 3:
+            raise InputError(f"{of.name} has shape {a.shape}; give (3,) or (cells, 3)")
+        length = np.linalg.norm(a, axis=-1, keepdims=True)
+        if not (length > 0).all():
+            raise InputError(f"{of.name} has no length; give one such as (1, 0, 0)")
+        length[np.abs(length - 1) <= 4 * np.finfo(float).eps] = 1.0  # so that units stay as given
+        unit = (a / length).tolist()
+        return tuple(unit) if a.ndim == 1 else tuple(map(tuple, unit))
+
+
+DIRECTIONS = DirectionsKind()
+
+
+@DAMPINGS.register
 @dataclass(frozen=True, kw_only=True)
 class StrainRate(Damping):
     """r = ψ Ė:Ė + φ/2 tr(Ė)² + η/2 (a·Ėa)², the last along fibres of direction a.
@@ -32,32 +56,19 @@ class StrainRate(Damping):
     its own. Conserves linear and angular momentum.
     """
 
-    shear: Coefficient = 0.0
-    """ψ [Pa s]."""
-    bulk: Coefficient = 0.0
-    """φ [Pa s]."""
-    fibre: Coefficient = 0.0
-    """η [Pa s], against stretching along ``direction`` only."""
-    direction: ArrayLike | None = None
-    """a, of any length, in the rest shape: (3,), or (cells, 3)."""
+    shear: Coefficient = coefficient("ψ, against changes of shape", "Pa s")
+    bulk: Coefficient = coefficient("φ, against changes of volume", "Pa s")
+    fibre: Coefficient = coefficient("η, against stretching along ``direction`` only", "Pa s")
+    direction: ArrayLike | None = parameter(
+        None, "a, of fibres in the rest shape, of any length: (3,), or (cells, 3)", kind=DIRECTIONS
+    )
 
     def __post_init__(self) -> None:
-        for name in ("shear", "bulk", "fibre"):
-            object.__setattr__(self, name, checked_coefficient(name, getattr(self, name)))
-        if self.direction is None:
-            if any(np.any(value) for value in _values(self.fibre)):
-                raise InputError("fibre= needs the direction= of the fibres, e.g. (1, 0, 0)")
-            return
-        a = numbers("direction", self.direction)
-        if a.ndim not in (1, 2) or a.shape[-1] != 3:
-            raise InputError(f"direction has shape {a.shape}; give (3,) or (cells, 3)")
-        length = np.linalg.norm(a, axis=-1, keepdims=True)
-        if not (length > 0).all():
-            raise InputError("direction has no length; give one such as (1, 0, 0)")
-        length[np.abs(length - 1) <= 4 * np.finfo(float).eps] = 1.0  # so that units stay as given
-        unit = (a / length).tolist()
-        kept = tuple(unit) if a.ndim == 1 else tuple(map(tuple, unit))
-        object.__setattr__(self, "direction", kept)
+        checked(self)
+        if self.direction is None and any(np.any(value) for value in _values(self.fibre)):
+            raise InputError(
+                "fibre= needs the direction= of the fibres, e.g. (1, 0, 0)", parameter="fibre"
+            )
 
     def bind(self, body: ElasticBody) -> BoundDamping:
         return _BoundStrainRate(self, body_for(self, Body, body))

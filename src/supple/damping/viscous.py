@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,9 +12,10 @@ from supple._kernels.linear_algebra.blocks import add_scaled
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.shape import Shape
 from supple.core.errors import InputError
+from supple.core.parameters import Kind, Parameter, checked, described
 from supple.core.sparse import BlockPattern
 from supple.core.types import Floats
-from supple.damping.base import BoundDamping, BoundViscousDamping, Damping
+from supple.damping.base import DAMPINGS, BoundDamping, BoundViscousDamping, Damping
 
 if TYPE_CHECKING:
     import scipy.sparse as sparse
@@ -23,6 +24,20 @@ _ASYMMETRY = 1e-10  # share of the largest entry that counts as rounding
 _NEGATIVE = 1e-9  # the same for negative eigenvalues, once the diagonal is scaled to 1
 
 
+@dataclass(frozen=True)
+class MatrixKind(Kind):
+    """A symmetric matrix (3n, 3n) that is not negative, dense or sparse."""
+
+    words = "matrix"
+
+    def check(self, of: Parameter, value: Any) -> Any:
+        return _checked(value)
+
+
+MATRIX = MatrixKind()
+
+
+@DAMPINGS.register
 @dataclass(frozen=True, eq=False, repr=False)
 class Viscous(Damping):
     """∇₂R = C v with any constant ``matrix`` C [N s/m], dense or SciPy sparse, (3n, 3n).
@@ -32,11 +47,12 @@ class Viscous(Damping):
     dashpots; a matrix of many such couplings makes steps slow.
     """
 
-    matrix: Any
-    """Kept as a SciPy csr_array."""
+    matrix: Any = field(
+        metadata=described("C, kept as a SciPy csr_array", kind=MATRIX, unit="N s/m")
+    )
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "matrix", _checked(self.matrix))
+        checked(self)
 
     def __repr__(self) -> str:
         n, _ = self.matrix.shape

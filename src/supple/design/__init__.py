@@ -8,7 +8,15 @@ from supple.design.ringdown.extrema import RingDownWarning
 from supple.design.ringdown.fit import RingDownFit, fit_ring_down
 from supple.design.ringdown.ringdown import RingDown, RingDownMatch, compare_ring_downs
 from supple.design.ringdown.trial import Experiment
-from supple.design.targets import DampingRatio, HalfLife, ShareLeft, Unloading, Wish, wish
+from supple.design.targets import (
+    DampingRatio,
+    HalfLife,
+    SettlingTime,
+    ShareLeft,
+    Unloading,
+    Wish,
+    wish,
+)
 from supple.design.unloading import UnloadingTest
 
 __all__ = [
@@ -21,6 +29,7 @@ __all__ = [
     "RingDownFit",
     "RingDownMatch",
     "RingDownWarning",
+    "SettlingTime",
     "ShareLeft",
     "TargetResult",
     "Unloading",

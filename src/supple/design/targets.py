@@ -10,6 +10,9 @@ from math import exp, pi, sqrt
 from supple.core.checks import number
 from supple.core.errors import InputError
 
+SETTLED = 0.05
+"""Share of the amplitude that is left when a motion has settled."""
+
 
 class Wish(ABC):
     """How a swing should die away."""
@@ -52,6 +55,22 @@ class HalfLife(Wish):
 
 
 @dataclass(frozen=True)
+class SettlingTime(Wish):
+    """The motion settles in so many seconds: a twentieth of the amplitude is left then."""
+
+    seconds: float
+
+    def __post_init__(self) -> None:
+        number("seconds", self.seconds, above=0, unit="s")
+
+    def share(self, period: float) -> float:
+        return float(SETTLED ** (period / self.seconds))
+
+    def __str__(self) -> str:
+        return f"settles in {self.seconds:.4g} s"
+
+
+@dataclass(frozen=True)
 class DampingRatio(Wish):
     """The damping ratio ζ, a share of critical damping."""
 
@@ -71,6 +90,10 @@ def _open_share(name: str, value: float) -> None:
     number(name, value, above=0, below=1)
 
 
+def _seconds(found: re.Match[str]) -> float:
+    return float(found[1]) * (1e-3 if found[2].startswith("m") else 1.0)
+
+
 _NUMBER = r"(\d+(?:\.\d*)?(?:e[-+]?\d+)?|\.\d+)"
 _CYCLE = r"(?: (?:after|in|each|per|every)(?: (?:one|a|each|every|1))? cycle)?"
 _SECONDS = r"(ms|milliseconds?|s|sec|seconds?)"
@@ -87,7 +110,14 @@ _WORDS = (
         re.compile(
             rf"(?:half[- ]life(?: of| is)?|halves in|halved in)[:=]? ?{_NUMBER} ?{_SECONDS}"
         ),
-        lambda found: HalfLife(float(found[1]) * (1e-3 if found[2].startswith("m") else 1.0)),
+        lambda found: HalfLife(_seconds(found)),
+    ),
+    (
+        re.compile(
+            rf"(?:(?:settles?|settled|at rest) (?:in|within|after)|settling time(?: of| is)?[:=]?)"
+            rf" ?{_NUMBER} ?{_SECONDS}"
+        ),
+        lambda found: SettlingTime(_seconds(found)),
     ),
     (
         re.compile(
@@ -105,7 +135,8 @@ _WORDS = (
 def wish(words: str) -> Wish:
     """A wish from plain words.
 
-    "down to 20 % after one cycle", "80 % left each cycle", "half-life 0.4 s", "ζ = 0.05".
+    "down to 20 % after one cycle", "80 % left each cycle", "half-life 0.4 s", "settles in 0.3 s",
+    "ζ = 0.05".
     """
     text = " ".join(str(words).lower().replace("per cent", "%").replace("percent", "%").split())
     text = text.rstrip(".").removesuffix(" at this amplitude")
@@ -114,7 +145,7 @@ def wish(words: str) -> Wish:
             return make(found)
     raise InputError(
         f"wish {words!r} is not understood; write it like 'down to 20 % after one cycle', "
-        "'half-life 0.4 s' or 'ζ = 0.05'; a cycle is one swing there and back"
+        "'half-life 0.4 s', 'settles in 0.3 s' or 'ζ = 0.05'; a cycle is one swing there and back"
     )
 
 

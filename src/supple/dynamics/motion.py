@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from supple.core.checks import number
 from supple.core.errors import InputError
 from supple.core.types import Floats
 from supple.mesh import Mesh, YarnMesh
@@ -173,6 +174,26 @@ class Motion:
         share = (time - self.times[before]) / (self.times[after] - self.times[before])
         blend: Floats = (1 - share) * self.displacements[before] + share * self.displacements[after]
         return blend
+
+    def at_rate(self, rate: float) -> Self:
+        """The motion with ``rate`` frames a second [1/s], linear between those it has.
+
+        The first frame stays; the last is the last of that rate within the motion.
+        """
+        number("rate", rate, above=0, unit="1/s")
+        if len(self) == 1:
+            return self
+        count = 1 + int(np.floor(self.duration * rate * (1 + 1e-12) + 1e-9))
+        times: Floats = np.minimum(self.times[0] + np.arange(count) / rate, self.times[-1])
+        after = np.clip(np.searchsorted(self.times, times), 1, len(self) - 1)
+        before = after - 1
+        share = (times - self.times[before]) / (self.times[after] - self.times[before])
+        arrays: dict[str, Any] = {}
+        for name in self._rows():
+            array = getattr(self, name)
+            weight = share.reshape(-1, *(1 for _ in array.shape[1:]))
+            arrays[name] = (1 - weight) * array[before] + weight * array[after]
+        return replace(self, **{**arrays, "times": times})
 
     @cached_property
     def positions(self) -> Floats:

@@ -10,7 +10,8 @@ added at its end:
 A record's checksum continues the one before it, so it vouches for all that precedes it. The
 checkpoint is one block, replaced as a whole after each frame; it names its frame by that checksum.
 So, whenever the process is killed, the file reads up to its last whole frame, and resuming cuts it
-back to the frame whose state is known.
+back to the frame whose state is known. The checkpoint of a finished run stays, so that the run can
+be extended.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supple.core import files
-from supple.core.errors import InputError
+from supple.core.errors import InputError, Message, Parameter
 from supple.core.files import Arrays
 from supple.core.types import Floats
 from supple.dynamics.motion import Frame, Motion, YarnFrame, YarnMotion
@@ -38,6 +39,7 @@ from supple.mesh.packing import describe_mesh, mesh_of
 __all__ = [
     "Frame",
     "Recorder",
+    "is_finished",
     "is_motion_file",
     "read_mesh_of",
     "read_metadata",
@@ -50,6 +52,7 @@ _CHECKPOINT = files.Kind(b"\x89SUPCHK\n", "checkpoint", 1)
 _RECORD = struct.Struct("<4sI")
 _SCALARS = 11  # time, four energies, two momenta
 _DONE_BYTES = _RECORD.size + 8
+_RESUME, _OVERWRITE = Parameter("resume", "True"), Parameter("overwrite", "True")
 
 
 class Recorder:
@@ -57,6 +60,7 @@ class Recorder:
 
     Use it in a ``with`` block: leaving the block closes the file, and only ``finish`` marks the
     run as complete. However the run ends before that, ``resume=True`` goes on from its last state.
+    A complete run is left as it is, unless ``goes_on`` is asked for more steps than it has.
 
     Args:
         path: The motion file, by habit ``*.motion``.
@@ -84,14 +88,19 @@ class Recorder:
         self._mesh = mesh
         self._aside = self.path.with_name(self.path.name + ".checkpoint")
         self._state: Arrays | None = None
-        self._last = -np.inf  # time of the last frame
+        self._first = self._last = -np.inf  # times of the first and the last frame
         exists = self.path.exists()
         if resume and overwrite:
-            raise InputError("resume=True keeps the file and overwrite=True drops it; give one")
+            raise InputError(
+                Message(_RESUME, " keeps the file and ", _OVERWRITE, " drops it; give one")
+            )
         if exists and not (resume or overwrite):
             raise InputError(
-                f"{self.path} exists; resume=True goes on with it, overwrite=True replaces it"
-            )
+                Message(
+                    f"{self.path} exists; ", _RESUME, " goes on with it, ", _OVERWRITE,
+                    " replaces it",
+                )
+            )  # fmt: skip
         if not (exists and resume):
             block = files.pack(_MOTION, *_describe(mesh, metadata or {}))
             if exists:
@@ -115,33 +124,77 @@ class Recorder:
     def _restore(self, contents: _Contents) -> None:
         times = [float(row[0]) for row in contents.frames()]
         whole, keep = len(times), 0
-        self.finished = contents.finished
-        if self.finished:
-            keep = whole
-            self._aside.unlink(missing_ok=True)
+        self._sums = contents.sums
+        frames = self._read_checkpoint(contents)
+        if contents.finished and frames in (None, whole):
+            keep, self.finished = whole, True
+        elif frames is not None:
+            keep = frames
         elif self._aside.exists():
-            with FileIO(self._aside) as file:
-                saved = files.unpack(file, self._aside, _CHECKPOINT)
-            frames, belongs = saved.header.get("frames"), saved.header.get("sum")
-            if isinstance(frames, int) and 0 < frames <= whole and contents.sums[frames] == belongs:
-                keep, self._state = frames, saved.arrays
-            elif whole > 1:
-                raise InputError(
-                    f"{self._aside} was not made with {self.path}: it belongs to frame {frames} of "
-                    f"another file, or {self.path}, with {whole} frames, was changed since; "
-                    "overwrite=True starts anew"
+            if whole > 1:
+                about = (
+                    f"{self._aside} was not made with {self.path}: it belongs to another file, or "
+                    f"{self.path}, with {whole} frames, was changed since; "
                 )
+                raise InputError(Message(about, _OVERWRITE, " starts anew"))
         elif whole > 1:  # one frame without its checkpoint: killed between the two
-            raise InputError(
+            about = (
                 f"{self.path} holds {whole} frames, but {self._aside.name}, the state to go on "
-                "from, is missing; put it back, or start anew with overwrite=True"
+                "from, is missing; put it back, or start anew with "
             )
+            raise InputError(Message(about, _OVERWRITE))
         self.frames = keep
         self._sum, self._end = contents.sums[keep], contents.start + keep * contents.frame_bytes
         if keep:
-            self._last = times[keep - 1]
+            self._first, self._last = times[0], times[keep - 1]
         if not self.finished:
             self._file.truncate(self._end)
+
+    def _read_checkpoint(self, contents: _Contents) -> int | None:
+        """Takes the state to go on from, if there is one; how many frames it belongs to."""
+        if not self._aside.exists():
+            return None
+        try:
+            with FileIO(self._aside) as file:
+                saved = files.unpack(file, self._aside, _CHECKPOINT)
+        except InputError:
+            if contents.finished:  # nothing is lost but that the run cannot be extended
+                return None
+            raise
+        frames, belongs = saved.header.get("frames"), saved.header.get("sum")
+        if not (isinstance(frames, int) and 0 < frames < len(contents.sums)):
+            return None
+        if contents.sums[frames] != belongs:
+            return None
+        self._state = saved.arrays
+        return frames
+
+    def goes_on(self, steps: int, *, every: int, dt: float) -> bool:
+        """Whether frames are missing in a run of ``steps`` steps [dt s], one ``every`` so many.
+
+        A complete run that has fewer is opened again, to be extended from its ``checkpoint``.
+        """
+        if not self.finished:
+            return True
+        if self._state is None:
+            if self._last - self._first < (steps - 0.5) * dt:
+                about = (
+                    f"{self.path} is finished at {self._last:g} s, and {self._aside.name}, the "
+                    "state to go on from, is missing or of another run; put it back, or run it "
+                    "again with "
+                )
+                raise InputError(Message(about, _OVERWRITE))
+            return False
+        done = int(self._state["steps"])
+        if steps <= done:
+            return False
+        if done % every:  # its last frame is between those of a longer run
+            self.frames -= 1
+            self._sum = self._sums[self.frames]
+            self._end -= _frame_bytes(self._mesh)
+            self._save(_checkpoint(self.frames, self._sum, self._state))
+        self.finished = False
+        return True
 
     def append(self, frame: Frame, state: Mapping[str, ArrayLike] | None = None) -> None:
         """Adds a frame, then replaces the checkpoint by ``state``, the state after that frame.
@@ -156,32 +209,33 @@ class Recorder:
         if time <= self._last:
             raise InputError(f"time={time:.9g} s is not after {self._last:.9g} s, the last frame")
         record, checksum = _record(b"FRAM", values.tobytes(), self._sum)
-        header = {"frames": self.frames + 1, "sum": checksum}
-        block = None if state is None else files.pack(_CHECKPOINT, header, state)
+        block = None if state is None else _checkpoint(self.frames + 1, checksum, state)
         self._write(record)
         self.frames, self._sum, self._end = self.frames + 1, checksum, self._end + len(record)
         self._last = time
         if block is not None:
-            temporary = self._aside.with_name(self._aside.name + ".tmp")
-            with FileIO(temporary, "w") as file:
-                files.write(file, block)
-            os.replace(temporary, self._aside)
+            self._save(block)
+
+    def _save(self, block: bytes) -> None:
+        temporary = self._aside.with_name(self._aside.name + ".tmp")
+        with FileIO(temporary, "w") as file:
+            files.write(file, block)
+        os.replace(temporary, self._aside)
 
     def checkpoint(self) -> Arrays | None:
         """The state to go on from, as the resumed file held it; None to start from the beginning.
 
-        The motion file ends with the frame of that state.
+        The motion file ends with the frame of that state, or the one before in an extended run.
         """
         return None if self._state is None else {k: np.array(v) for k, v in self._state.items()}
 
     def finish(self) -> None:
-        """Marks the run as complete, drops the checkpoint and closes the file."""
+        """Marks the run as complete and closes the file; the checkpoint stays, to extend it."""
         if not self.finished:
             record, _ = _record(b"DONE", struct.pack("<Q", self.frames), self._sum)
             self._write(record)
             self.finished = True
-        for stale in (self._aside, self._aside.with_name(self._aside.name + ".tmp")):
-            stale.unlink(missing_ok=True)
+        self._aside.with_name(self._aside.name + ".tmp").unlink(missing_ok=True)
         self.close()
 
     def close(self) -> None:
@@ -249,6 +303,13 @@ def is_motion_file(path: str | os.PathLike[str]) -> bool:
     return files.begins_as(path, _MOTION)
 
 
+def is_finished(path: str | os.PathLike[str]) -> bool:
+    """Whether the run of a motion file is complete, by the mark at its end."""
+    with FileIO(_existing(path)) as file:
+        file.seek(max(0, os.fstat(file.fileno()).st_size - _DONE_BYTES))
+        return files.read(file, _DONE_BYTES)[:4] == b"DONE"
+
+
 def read_metadata(path: str | os.PathLike[str]) -> dict[str, str]:
     """The texts kept with a motion file, e.g. the scene that made it."""
     with FileIO(_existing(path)) as file:
@@ -291,8 +352,7 @@ class _Contents:
         except (LookupError, TypeError, AttributeError, ValueError) as error:
             raise InputError(f"{path}: its header does not describe a mesh ({error!r})") from error
         self.start = file.tell()
-        of_vertex = 3 + _arcs(self.mesh)
-        self.frame_bytes = _RECORD.size + 8 * (_SCALARS + of_vertex * len(self.mesh.vertices))
+        self.frame_bytes = _frame_bytes(self.mesh)
         self.sums = [self._block.checksum]
         self.finished = False
 
@@ -334,10 +394,11 @@ class _Contents:
         given = dict(self.metadata if metadata is None else metadata)
         changed = [k for k in given | self.metadata if given.get(k) != self.metadata.get(k)]
         if changed:
-            raise InputError(
+            about = (
                 f"{self._path} was recorded with another {', '.join(changed)}; resume with what "
-                "it was started with, or start anew with overwrite=True"
+                "it was started with, or start anew with "
             )
+            raise InputError(Message(about, _OVERWRITE))
 
 
 def _describe(mesh: Mesh, metadata: Mapping[str, str]) -> tuple[dict[str, Any], Arrays]:
@@ -348,9 +409,17 @@ def _describe(mesh: Mesh, metadata: Mapping[str, str]) -> tuple[dict[str, Any], 
     return {**header, "metadata": dict(metadata)}, arrays
 
 
+def _checkpoint(frames: int, checksum: int, state: Mapping[str, ArrayLike]) -> bytes:
+    return files.pack(_CHECKPOINT, {"frames": frames, "sum": checksum}, state)
+
+
 def _arcs(mesh: Mesh) -> int:
     """How many arc lengths a vertex has: as many as yarns pass through it."""
     return 2 if isinstance(mesh, YarnMesh) else 0
+
+
+def _frame_bytes(mesh: Mesh) -> int:
+    return _RECORD.size + 8 * (_SCALARS + (3 + _arcs(mesh)) * len(mesh.vertices))
 
 
 def _flat(frame: Frame, mesh: Mesh) -> Floats:

@@ -302,7 +302,8 @@ class Simulation:
         ``record`` names a motion file that is written as the run goes: whatever stops it, at most
         the frame at hand is lost. ``resume=True`` goes on with such a file from its last frame;
         build the simulation as for the run that was stopped. ``overwrite=True`` replaces the file.
-        A file whose run is complete is only read, and the simulation stays where it is.
+        A file whose run is complete is extended where ``duration`` is longer; otherwise it is only
+        read, and the simulation stays where it is.
         """
         steps = max(1, round(number("duration", duration, above=0, unit="s") / self.dt))
         whole_number("every", every, at_least=1)
@@ -324,9 +325,9 @@ class Simulation:
         with Recorder(
             record, self.body.mesh, metadata=settings, resume=resume, overwrite=overwrite
         ) as recorder:
-            saved = recorder.checkpoint()
-            done = None if saved is None else self._restore(saved)
-            if recorder.frames == 0 or saved is not None:
+            if recorder.goes_on(steps, every=every, dt=self.dt):
+                saved = recorder.checkpoint()
+                done = None if saved is None else self._restore(saved)
                 for frame in self._frames(steps, every, progress, done):
                     recorder.append(frame, self._checkpoint())
                 recorder.finish()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from supple.contact import Obstacle
 from supple.core.errors import InputError
+from supple.core.registry import Registry
 from supple.core.types import Progress
 from supple.dynamics.motion import Motion
 from supple.io.gltf.motion import GltfReport, write_gltf
@@ -17,13 +18,17 @@ from supple.io.usd.motion import write_usd
 from supple.io.vtk import write_pvd
 from supple.mesh import Embedding
 
-MOTION_FORMATS: dict[str, Callable[..., Any]] = {
+EXPORTERS: Registry[Callable[..., Any]] = Registry("exporter", "supple.exporters")
+"""Writers ``write(motion, path, *, skin, obstacles, progress, ...)`` by the ending of the file."""
+for _ending, _write in {
     ".glb": write_gltf,
     ".usd": write_usd,
     ".usda": write_usd,
     ".usdc": write_usd,
     ".pvd": write_pvd,
-}
+}.items():
+    EXPORTERS.register(_write, name=_ending)
+MOTION_FORMATS: Mapping[str, Callable[..., Any]] = EXPORTERS.by_name
 
 
 def export_motion(
@@ -32,6 +37,7 @@ def export_motion(
     *,
     skin: Embedding | None = None,
     obstacles: Obstacle | Sequence[Obstacle] = (),
+    up: Literal["y", "z"] | None = None,
     progress: Progress | None = None,
     **options: Any,
 ) -> GltfReport | None:
@@ -45,6 +51,7 @@ def export_motion(
         path: The file.
         skin: A surface embedded in the motion's mesh, to be written instead of its own.
         obstacles: What the body met, one or several, to be written beside it, moving or not.
+        up: The axis that points up, for formats that know one.
         progress: Called as ``progress(done, total, what)``.
         options: Those of the writer for that format.
 
@@ -70,6 +77,8 @@ def export_motion(
         )
     writer = MOTION_FORMATS[suffix]
     allowed = list(inspect.signature(writer).parameters)[2:]
+    if up is not None and "up" in allowed:
+        options["up"] = up
     unknown = [name for name in options if name not in allowed]
     if unknown:
         raise InputError(

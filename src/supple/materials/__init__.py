@@ -1,12 +1,9 @@
 """Elastic materials: one file a model, with ψ, ∂ψ/∂F and ∂²ψ/∂F² next to each other."""
 
-from supple.materials.base import Material
+from supple.materials.base import MATERIALS, Material
 from supple.materials.corotational import Corotational
 from supple.materials.neo_hookean import NeoHookean
 from supple.materials.stable_neo_hookean import StableNeoHookean
 from supple.materials.stvk import StVK
-
-MATERIALS: tuple[type[Material], ...] = (StVK, NeoHookean, StableNeoHookean, Corotational)
-"""Every material model; tests and scene files go over this list."""
 
 __all__ = ["MATERIALS", "Corotational", "Material", "NeoHookean", "StVK", "StableNeoHookean"]

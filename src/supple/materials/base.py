@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple.core.checks import cell_numbers, require_all
 from supple.core.errors import InputError
+from supple.core.parameters import CELL_NUMBERS, checked, described, parameter
+from supple.core.registry import Registry
 from supple.core.types import Floats, Ints
 from supple.materials.projection import project_isotropic
 
@@ -28,24 +29,39 @@ class Material(ABC):
     for small strains.
     """
 
-    young: ArrayLike
-    """Young's modulus [Pa], scalar or (cells,)."""
-    poisson: ArrayLike
-    """Poisson ratio, scalar or (cells,), between −1 and ½."""
-    density: ArrayLike = 1000.0
-    """Mass density of the rest shape [kg/m³], scalar or (cells,)."""
+    young: ArrayLike = field(
+        metadata=described(
+            "Young's modulus",
+            kind=CELL_NUMBERS,
+            unit="Pa",
+            above=0,
+            too_low="stiffness must be positive",
+        )
+    )
+    poisson: ArrayLike = field(
+        metadata=described(
+            "Poisson ratio",
+            kind=CELL_NUMBERS,
+            above=-1,
+            below=0.5,
+            too_low="a stable material has more than -1",
+            too_high="½ is incompressible; use less than 0.5, e.g. 0.49",
+        )
+    )
+    density: ArrayLike = parameter(
+        1000.0,
+        "mass density of the rest shape",
+        kind=CELL_NUMBERS,
+        unit="kg/m³",
+        above=0,
+        too_low="mass must be positive",
+    )
 
     survives_inversion: ClassVar[bool] = True
     """Whether energy and stress are finite when a cell is turned inside out."""
 
     def __post_init__(self) -> None:
-        for name in ("young", "poisson", "density"):
-            object.__setattr__(self, name, cell_numbers(name, getattr(self, name)))
-        require_all("young", self.young, np.asarray(self.young) > 0, "stiffness must be positive")
-        require_all("density", self.density, np.asarray(self.density) > 0, "mass must be positive")
-        nu = np.asarray(self.poisson)
-        require_all("poisson", nu, nu < 0.5, "½ is incompressible; use less than 0.5, e.g. 0.49")
-        require_all("poisson", nu, nu > -1.0, "a stable material has more than -1")
+        checked(self)
 
     @classmethod
     def from_mesh(cls: type[Self], mesh: VolumeMesh) -> Self:
@@ -113,3 +129,7 @@ class Material(ABC):
     def make_definite(F: Floats, A: Floats) -> None:
         """Replace A by its nearest positive semidefinite stress derivative, in place."""
         project_isotropic(F, A)
+
+
+MATERIALS: Registry[type[Material]] = Registry("material", "supple.materials", base=Material)
+"""Every material model; tests, scene files and reduced models go over it."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from supple._kernels.compiling import kernel, pointwise
 from supple._kernels.linear_algebra.svd3 import svd3
-from supple.materials.base import Material
+from supple.materials.base import MATERIALS, Material
 
 
 @pointwise
@@ -110,6 +110,7 @@ def evaluate_stretches(sigma, lam, mu, psi, p, H):
             H[e, q, 4] = lam[e] * r[1] * r[2]
 
 
+@MATERIALS.register
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Corotational(Material):
     """Corotational linear elasticity: stiffness that does not change with strain."""

@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from supple._kernels.compiling import kernel, pointwise
-from supple.materials.base import Material
+from supple.materials.base import MATERIALS, Material
 from supple.materials.cofactor import cofactor
 
 
@@ -105,6 +105,7 @@ def evaluate_stretches(sigma, lam, mu, psi, p, H):
             H[e, q, 4] = lam[e] * h1 * h2
 
 
+@MATERIALS.register
 @dataclass(frozen=True, eq=False, kw_only=True)
 class NeoHookean(Material):
     """Compressible neo-Hookean material, with a barrier against inversion."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from supple._kernels.compiling import kernel, pointwise
-from supple.materials.base import Material
+from supple.materials.base import MATERIALS, Material
 from supple.materials.cofactor import cofactor
 
 
@@ -101,6 +101,7 @@ def evaluate_stretches(sigma, lam, mu, psi, p, H):
             H[e, q, 4] = stiff * J1 * J2 + b * x
 
 
+@MATERIALS.register
 @dataclass(frozen=True, eq=False, kw_only=True)
 class StableNeoHookean(Material):
     """Neo-Hookean material that recovers from inversion."""

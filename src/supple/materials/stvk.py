@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from supple._kernels.compiling import kernel, pointwise
-from supple.materials.base import Material
+from supple.materials.base import MATERIALS, Material
 
 
 @pointwise
@@ -92,6 +92,7 @@ def evaluate_stretches(sigma, lam, mu, psi, p, H):
             H[e, q, 1], H[e, q, 2], H[e, q, 4] = lam[e] * x * y, lam[e] * x * z, lam[e] * y * z
 
 
+@MATERIALS.register
 @dataclass(frozen=True, eq=False, kw_only=True)
 class StVK(Material):
     """Saint Venant–Kirchhoff material: the simplest with large rotations."""

@@ -28,11 +28,13 @@ from supple.reduction.modes import (
     orthonormalized,
     products,
     rigid_motions,
+    settle,
     without,
 )
 
 _NOISE = 1e-13  # shapes below this share of the largest one are rounding
 _SPAN = 1e-6  # singular values that one eigenproblem, of their squares, tells well
+_MORE = 2  # vectors to find beyond those asked for, lest equally important ones be parted
 _SETTLED = 1e-7  # singular values so much smaller turn a direction by their square
 _DEPENDENT = 1e-9  # a shape of which less than this share is new depends on the others
 _VANISHING = 1e-9  # derivatives below this share of the largest one vanish by symmetry
@@ -217,12 +219,11 @@ def _pca(body: Body, shapes: Floats, size: int, rigid: Floats, advice: str) -> B
             f"give size={len(Q)} or less"
         )
     turns, values, _ = np.linalg.svd(parts, full_matrices=False)
-    vectors = _without_rigid(body, combined(turns.T[:size], Q), rigid)
+    more = min(size + _MORE, len(Q))
+    vectors = _without_rigid(body, combined(turns.T[:more], Q), rigid)
     vectors = orthonormalized(body, vectors)
-    for vector in vectors:
-        if vector.reshape(-1)[np.abs(vector).argmax()] < 0:
-            vector *= -1.0  # the same sign on every machine
-    return Basis(vectors, values[:size] / values[0])
+    settle(values[:more], vectors)
+    return Basis(vectors[:size], values[:size] / values[0])
 
 
 def _factors(body: Body, shapes: Floats, rigid: Floats, size: int) -> tuple[Floats, Floats]:

@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.polynomial import Polynomial
 
+from supple.bodies.shape import Shape
+from supple.bodies.solid import Body
 from supple.core.errors import InputError
 from supple.core.types import Floats
-from supple.damping import Damping, ExampleDamping, Rayleigh, StiffnessAt
+from supple.damping import BoundViscousDamping, Damping, ExampleDamping, Rayleigh, StiffnessAt
 from supple.damping.caughey import Caughey
 from supple.damping.viscous import Viscous
+from supple.materials import StVK
 from supple.reduction.example_damping import ReducedExamples
 from supple.reduction.polynomial import Quartic
 from supple.reduction.vibrations import vibrations
@@ -70,10 +73,33 @@ def reduced_damping(damping: Damping | None, model: ReducedModel) -> ReducedDamp
         return ReducedDamping(_of_caughey(damping, model))
     if isinstance(damping, Viscous):
         return ReducedDamping(_of_matrix(damping, model))
+    projected = _projected(damping, model)
+    if projected is not None:
+        return ReducedDamping(projected)
     raise InputError(
         f"damping={damping!r}: a reduced model takes Rayleigh(mass=..., stiffness=...), Caughey, "
-        "Viscous, ExampleDamping over one of these, or none"
+        "Viscous, any that is linear in the velocity and the same in every shape, ExampleDamping "
+        "over one of these, or none"
     )
+
+
+def _projected(damping: Damping, model: ReducedModel) -> Floats | None:
+    """Φᵀ C Φ of a damping that is linear in the velocity and does not depend on the shape."""
+    values = {name: np.zeros(model.mesh.n_cells) for name in ("young", "poisson", "density")}
+    for group in model.groups:
+        for name, column in values.items():
+            known = getattr(group, name)
+            if known is None:
+                return None  # it varies from cell to cell, and the model does not tell how
+            column[group.cells] = known
+    body = Body(model.mesh, StVK(**values))
+    bound = damping.bind(body)
+    if not isinstance(bound, BoundViscousDamping) or bound.depends_on_shape:
+        return None
+    rest = Shape(body, np.zeros_like(model.mesh.vertices), order=0)
+    flat = model.vectors.reshape(model.size, -1)
+    C: Floats = flat @ bound.multiply(rest, model.vectors).reshape(model.size, -1).T
+    return 0.5 * (C + C.T)
 
 
 def _of_rayleigh(damping: Rayleigh, model: ReducedModel) -> ReducedDamping:

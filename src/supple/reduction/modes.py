@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import scipy.linalg
@@ -18,6 +19,9 @@ from supple.core.types import Bools, Floats
 from supple.solvers.interface import NotPositiveDefinite
 from supple.solvers.linear.cholesky import Factorization
 
+_SAME = 1e-7  # vibrations whose ω² differ by less than this share are found in any combination
+_TIED = 1e-6  # shares by which what is equal by symmetry may differ
+_MORE = 2  # vibrations to look for beyond those asked for, lest equally fast ones be parted
 _SLIPPERY = 1e-6  # a support that holds a motion by less than this share does not hold it
 
 
@@ -132,9 +136,10 @@ class Linearization:
             field[body.free] = x.ravel()
             return field
 
+        sought = max(count, min(count + _MORE, free - len(self.rigid) - 1))
         values, vectors = eigsh(
             operator(lambda x: body.pattern.multiply(self.stiffness, spread(x))[body.free]),
-            k=count,
+            k=sought,
             M=operator(lambda x: body.mass_times(spread(x))[body.free]),
             sigma=-self.shift,
             OPinv=operator(lambda x: self.solve(spread(x)[None])[0][body.free]),
@@ -142,13 +147,40 @@ class Linearization:
             v0=np.random.default_rng(0).normal(size=free),
         )
         order = np.argsort(values)
-        shapes = np.zeros((count, *body.free.shape))
+        shapes = np.zeros((sought, *body.free.shape))
         shapes[:, body.free] = vectors.T[order]
         shapes = orthonormalized(body, without(shapes, self.rigid, self.rigid_momenta))
-        for phi in shapes:
-            if phi.reshape(-1)[np.abs(phi).argmax()] < 0:
-                phi *= -1.0  # the same sign on every machine
-        return np.maximum(values[order], 0.0), shapes
+        settle(values[order], shapes)
+        return np.maximum(values[order[:count]], 0.0), shapes[:count]
+
+
+def settle(values: Floats, shapes: Floats, *followers: Floats) -> None:
+    """Makes shapes (k, n, 3) the same on every processor, in place; ``followers`` turn with them.
+
+    The sign of an eigenvector, and which ones are found where eigenvalues are equal, come from the
+    last bits. Here the component that moves most is positive, the first of those that move equally
+    far by symmetry. Of shapes with equal ``values`` (k,), in order, the first is the combination
+    that moves most in a component, the next that of those orthogonal to it, and so on.
+    """
+    apart = np.abs(np.diff(values)) > _SAME * np.maximum(np.abs(values[1:]), np.abs(values[:-1]))
+    edges = [0, *(np.flatnonzero(apart) + 1), len(values)]
+    for start, end in pairwise(edges):
+        for k in range(start, end):
+            flat = shapes[k:end].reshape(end - k, -1)
+            reach = np.linalg.norm(flat, axis=0)
+            moved = flat[:, np.argmax(reach >= (1 - _TIED) * reach.max())]
+            turn = _rotation_to(moved / np.linalg.norm(moved))
+            for each in (shapes, *followers):
+                each[k:end] = np.tensordot(turn, each[k:end], 1)
+
+
+def _rotation_to(first: Floats) -> Floats:
+    """An orthogonal matrix with the unit vector ``first`` (k,) as first row."""
+    if len(first) == 1:
+        return np.sign(first)[None]
+    v = np.eye(len(first))[0] - first
+    square = float(v @ v)
+    return np.eye(len(first)) - (2 / square * np.outer(v, v) if square > 0 else 0.0)
 
 
 def rigid_motions(body: Body, u: Floats | None = None) -> Floats:
@@ -185,7 +217,9 @@ def _of_piece(x: Floats, free: Bools) -> Floats:
         return six
     grip, combinations = np.linalg.eigh(held @ held.T)
     loose = grip <= _SLIPPERY**2 * held.shape[1]
-    return np.where(free, np.tensordot(combinations.T[loose], six, 1), 0.0)
+    motions = np.where(free, np.tensordot(combinations.T[loose], six, 1), 0.0)
+    settle(np.zeros(len(motions)), motions)
+    return motions
 
 
 # -- many shapes (k, n, 3) at once in the mass product ⟨u, v⟩ = uᵀ M v --------------------

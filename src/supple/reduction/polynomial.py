@@ -12,7 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from supple._kernels.reduction.polynomial import evaluate_nested, evaluate_paired, mirror
+from supple._kernels.reduction.polynomial import (
+    Polynomial,
+    evaluate_nested,
+    evaluate_paired,
+    mirror,
+)
 from supple.core.types import Floats, Ints
 
 PADDING = 8  # numbers; blocks of coefficients are filled up to a multiple of this
@@ -102,26 +107,33 @@ class CompiledQuartic:
             self.Q = _aligned(_in_padded_blocks(quartic.Q, np.arange(r)))
             self.S = _aligned(_in_padded_blocks(quartic.S, np.tril_indices(r)[1]))
 
-    def workspace(self) -> tuple[Floats, Floats, Floats, Floats]:
-        """Arrays for the kernels to work in, qq, F, G2 and G3; one set for each thread.
+    def arrays(self) -> Polynomial:
+        """The polynomial with room to evaluate it; one for each thread.
 
-        They are zero where padding is: zero times what stands there must not be NaN.
+        The room is zero where padding is: zero times what stands there must not be NaN.
         """
         pairs = pair_count(self.size)
         n = _padded(pairs, 4) if len(self.rows) else _padded(pairs)
-        qq, F, G2, G3 = (_aligned(np.zeros(k)) for k in (n, len(self.Q), n, n))
-        return qq, F, G2, G3
+        room = (_aligned(np.zeros(k)) for k in (n, len(self.Q), n, n))
+        return Polynomial(self.P, self.Q, self.S, self.starts, self.rows, *room)
 
     def evaluate(self, q: Floats) -> tuple[Floats, Floats]:
         """R (r,) and K (r, r) at q."""
         R, K = np.empty(self.size), np.empty((self.size, self.size))
-        qq, F, G2, G3 = self.workspace()
-        if len(self.rows):
-            evaluate_paired(q, self.P, self.rows, qq, G2, G3, K, R)
+        P, Q, S, starts, rows, qq, F, G2, G3 = self.arrays()
+        if len(rows):
+            evaluate_paired(q, P, rows, qq, G2, G3, K, R)
         else:
-            evaluate_nested(q, self.P, self.Q, self.S, self.starts, qq, F, G2, K, R)
+            evaluate_nested(q, P, Q, S, starts, qq, F, G2, K, R)
         mirror(K)
         return R, K
+
+
+NO_POLYNOMIAL = Polynomial(
+    **{name: np.zeros(0) for name in Polynomial._fields if name != "starts"},
+    starts=np.zeros(1, dtype=np.uint64),
+)
+"""For kernels that are given forces and stiffness."""
 
 
 def _aligned(values: Floats) -> Floats:

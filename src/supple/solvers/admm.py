@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from supple.core.checks import instance, number, whole_number
 from supple.core.errors import InputError, StepFailed
+from supple.core.parameters import checked, parameter
 from supple.core.types import Floats
 from supple.integrators import Stage
 from supple.solvers.anderson import Anderson
@@ -43,25 +43,27 @@ class ADMM(StageSolver):
     times the forces at play.
     """
 
-    tolerance: float = 1e-5
-    iterations: int | None = None
-    """Take the outcome after so many iterations, converged or not; None asks for convergence."""
-    max_iterations: int = 1000
-    acceleration: int = 16
-    """Iterates that Anderson acceleration looks back on; 0 for the plain iteration."""
-    weight: float = 1.0
-    """Multiplies the weights that the rule gives."""
-    dissipation: Dissipation = Dissipation.BALANCE
-    """How dissipation that depends on the shape enters (Eqs. 28–30)."""
+    tolerance: float = parameter(
+        1e-5, "residuals that may be left, as a share of the forces at play", above=0, below=1
+    )
+    iterations: int | None = parameter(
+        None, "take the outcome after so many iterations, converged or not"
+    )
+    max_iterations: int = parameter(1000, "of one stage")
+    acceleration: int = parameter(
+        16,
+        "iterates that Anderson acceleration looks back on; 0 for the plain iteration",
+        at_least=0,
+    )
+    weight: float = parameter(1.0, "multiplies the weights that the rule gives", above=0)
+    dissipation: Dissipation = parameter(
+        Dissipation.BALANCE,
+        "how dissipation that depends on the shape enters (Eqs. 28–30)",
+        kind=Dissipation,
+    )
 
     def __post_init__(self) -> None:
-        number("tolerance", self.tolerance, above=0, below=1)
-        whole_number("max_iterations", self.max_iterations, at_least=1)
-        whole_number("acceleration", self.acceleration, at_least=0)
-        number("weight", self.weight, above=0)
-        instance("dissipation", self.dissipation, Dissipation, "Dissipation.SECOND_ORDER")
-        if self.iterations is not None:
-            whole_number("iterations", self.iterations, at_least=1)
+        checked(self)
 
     def bind(self, problem: Problem) -> BoundADMM:
         if not isinstance(problem, SplitProblem):

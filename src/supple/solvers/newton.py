@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from supple.core.checks import instance, number, whole_number
+from supple.core.parameters import Model, checked, parameter
 from supple.core.types import Floats
 from supple.integrators import Stage
 from supple.solvers.active_set import ActiveSetLoop
 from supple.solvers.interface import BoundStageSolver, LinearSolver, Problem, StageSolver
+from supple.solvers.linear import LINEAR_SOLVERS
 from supple.solvers.linear.choice import AutomaticSolver
 from supple.solvers.newton_iteration import NewtonIteration
 
@@ -23,19 +24,24 @@ class Newton(StageSolver):
     real-time codes do, and checks only that the outcome is finite.
     """
 
-    tolerance: float = 1e-6
-    max_iterations: int = 200
-    """Most stages take three to ten; cloth that wrinkles may take a hundred."""
-    iterations: int | None = None
-    """Take exactly this many full steps instead of iterating to convergence."""
-    linear: LinearSolver = field(default_factory=AutomaticSolver)
+    tolerance: float = parameter(
+        1e-6, "residual force that may be left, as a share of the forces at play", above=0, below=1
+    )
+    max_iterations: int = parameter(
+        200, "most stages take three to ten; cloth that wrinkles may take a hundred"
+    )
+    iterations: int | None = parameter(
+        None, "take exactly this many full steps instead of iterating to convergence"
+    )
+    linear: LinearSolver = parameter(
+        None,
+        "what solves the linear systems",
+        make=AutomaticSolver,
+        kind=Model(LINEAR_SOLVERS, LinearSolver, "Cholesky()"),
+    )
 
     def __post_init__(self) -> None:
-        number("tolerance", self.tolerance, above=0, below=1)
-        whole_number("max_iterations", self.max_iterations, at_least=1)
-        if self.iterations is not None:
-            whole_number("iterations", self.iterations, at_least=1)
-        instance("linear", self.linear, LinearSolver, "Cholesky()")
+        checked(self)
 
     def bind(self, problem: Problem) -> BoundNewton:
         """The solver at work on one problem; it keeps factorizations from stage to stage."""

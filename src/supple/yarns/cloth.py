@@ -96,7 +96,7 @@ class WovenCloth:
         self.pattern = replace(pattern, coarsening=coarsening)
         self._segment_slots, self._triple_slots, self._corner_slots = slots[:3]
         stiffest = max(self.warp.stretch, self.weft.stretch)
-        self._seams = Seams(self.net.stitches, self.net.stitch_lengths, slots[3], stiffest)
+        self.seams = Seams(self.net.stitches, self.net.stitch_lengths, slots[3], stiffest)
 
     # -- state -------------------------------------------------------------------------------
 
@@ -166,7 +166,7 @@ class WovenCloth:
             stretch,
             bending,
             shear,
-            self._seams.strain(q),
+            self.seams.strain(q),
             np.full(2, damping.stretch / h),
             np.full(2, damping.bending / h),
             damping.shear / h,
@@ -191,7 +191,7 @@ class WovenCloth:
         """
         there = before or self._undamped
         rate = float(there.stretch_rate.max())
-        sewn = self._seams.potential(q, gradient, values, there.stitches, rate, definite)
+        sewn = self.seams.potential(q, gradient, values, there.stitches, rate, definite)
         return sewn + self._by_segment.total(
             lambda part: yarn_stretch.potential(
                 q, self._segments[part], self._segment_family[part], self._segment_slots[part],
@@ -287,7 +287,7 @@ class WovenCloth:
             q, v, self._triples, self._triple_family, damping.bending * self._bending,
             damping.switch_angle, force,
         )  # fmt: skip
-        V += self._seams.dissipation(q, v, damping.stretch, force)
+        V += self.seams.dissipation(q, v, damping.stretch, force)
         V += yarn_shear.dissipation(q, v, self._corners, damping.shear * self.shear, force)
         return float(V), force
 

@@ -145,6 +145,12 @@ class YarnSimulation:
             q[:, :3] = self.cloth.net.positions + away
 
     @property
+    def linear_momentum(self) -> Floats:
+        """Of the crossings, as the last step left it [kg m/s], (3,)."""
+        total: Floats = self._state.momentum[:, :3].sum(axis=0)
+        return total
+
+    @property
     def kinetic_energy(self) -> float:
         """[J]."""
         return self.cloth.kinetic(self._state.q, self._state.v)[0]
@@ -230,9 +236,9 @@ class YarnSimulation:
         with Recorder(
             record, self.mesh, metadata=settings, resume=resume, overwrite=overwrite
         ) as recorder:
-            saved = recorder.checkpoint()
-            done = None if saved is None else self._restore(saved)
-            if recorder.frames == 0 or saved is not None:
+            if recorder.goes_on(steps, every=every, dt=self.dt):
+                saved = recorder.checkpoint()
+                done = None if saved is None else self._restore(saved)
                 for frame in self._frames(steps, every, progress, done):
                     recorder.append(frame, self._checkpoint())
                 recorder.finish()

@@ -42,8 +42,7 @@ def test_examples_designed_in_the_neutral_pose_damp_in_all(model: PoseSpaceModel
     def left(damping: sp.Damping, mode: int) -> float:
         sim = PoseSimulation(model, damping=damping, integrator=sp.TRBDF2(), dt=5e-3, solver=EXACT)
         sim.reset(pose)
-        M = sim._solver.workspace.M
-        sim.v = 1e-3 * np.linalg.solve(M, np.eye(6)[mode])
+        sim.v = 1e-3 * np.linalg.solve(sim.mass, np.eye(6)[mode])
         start = sim.kinetic
         for _ in range(10):
             sim.step(pose)

@@ -237,7 +237,7 @@ def test_a_pull_does_the_work_of_its_vertex(kind: str, request: pytest.FixtureRe
         works.append(sim.surface_displacements()[vertex] @ pull.force)
     sim.reset(pose)
     sim.step(pose, dt=1e-6, force=pull)  # too short for anything but M q̈ = f
-    found = sim._solver.workspace.M @ sim.v / 1e-6
+    found = sim.mass @ sim.v / 1e-6
     assert found == pytest.approx(np.array(works), abs=1e-6 * np.abs(works).max())
     inside = sim.pull(int(np.argmax(MESH.vertices[:, 0])), (0.0, 0.0, 3.0), inside=True)
     assert inside.shares.tolist() == [1.0]

@@ -48,9 +48,8 @@ def wave(model: PoseSpaceModel, steps: int, dt: float) -> list[np.ndarray]:
 
 def forces(sim: PoseSimulation, pose: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     sim.teleport(pose)
-    solver = sim._solver
-    solver.forces(q)
-    return solver.workspace.R.copy(), solver.workspace.K.copy()
+    sim.q = q
+    return sim.elastic_force, sim.stiffness
 
 
 def somewhere(model: PoseSpaceModel) -> tuple[np.ndarray, np.ndarray]:

@@ -18,6 +18,8 @@ from supple.character.training.basis import pose_basis
 from supple.character.training.pose_choice import mean_angle, missing_pose
 from supple.character.training.self_contact import self_contact
 
+pytestmark = pytest.mark.processors
+
 BODY = beam()
 MESH = BODY.mesh
 X = MESH.vertices

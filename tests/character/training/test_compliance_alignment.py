@@ -15,6 +15,8 @@ from supple.character.training.compliance_alignment import (
 )
 from supple.core.types import Floats
 
+pytestmark = pytest.mark.processors
+
 
 def test_matched_bases_do_not_lock_between_poses() -> None:
     plain, turned = training(RIGHT).bases, compliance_aligned(training(RIGHT))

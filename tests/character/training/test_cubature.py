@@ -31,6 +31,8 @@ from supple.character.training.samples import InterpolatedPose, RestPose
 from supple.character.training.sparse_samples import ColumnGroups
 from supple.materials import MATERIALS
 
+pytestmark = pytest.mark.processors
+
 every_material = pytest.mark.parametrize("material", MATERIALS, ids=lambda m: m.__name__)
 SOFT = sp.StVK(young=1e5, poisson=0.4)
 

@@ -19,6 +19,8 @@ from supple.reduction.derivatives import derivative_pairs, force_derivatives, mo
 from supple.solvers.interface import NotPositiveDefinite
 from supple.solvers.linear.cholesky import MatrixFactorization
 
+pytestmark = pytest.mark.processors
+
 BODY = beam()
 X = BODY.mesh.vertices
 N = len(X)

@@ -15,6 +15,8 @@ from supple.character.training.building import pose_space_model
 from supple.character.training.pose_adding import needed_poses, only
 from supple.character.training.pose_choice import missing_pose
 
+pytestmark = pytest.mark.processors
+
 MESH = sp.TetMesh.box((1.0, 0.24, 0.16), (10, 3, 2), (0.0, -0.12, -0.08))  # no vibrations alike
 SKIN, FIXED = MESH.boundary(), MESH.where(x=0)
 BEND = BendRig(SKIN, origin=(0.0, 0.0, 0.0))

@@ -15,6 +15,8 @@ from supple.character.training.pose_choice import (
     missing_pose,
 )
 
+pytestmark = pytest.mark.processors
+
 RIG = BendRig(BAR)
 
 
@@ -34,6 +36,13 @@ def test_the_farthest_pose_is_next() -> None:
     assert choose_poses(RIG, candidates, 4).ravel() == pytest.approx([0.0, 1.0, -0.4, 0.6])
     assert choose_poses(RIG, candidates, 4, tolerance=0.4).ravel() == pytest.approx([0.0, 1.0])
     assert choose_poses(RIG, candidates, 1).ravel() == pytest.approx([0.0])
+
+
+def test_of_mirrored_poses_the_first_is_taken() -> None:
+    """However they are rounded."""
+    for nudge in (-1e-14, 0.0, 1e-14):
+        candidates = np.array([[0.2], [-0.7 * (1 - nudge)], [0.7 * (1 + nudge)]])
+        assert choose_poses(RIG, candidates, 2).ravel() == pytest.approx([0.0, -0.7])
 
 
 def test_no_pose_is_taken_twice() -> None:

@@ -19,7 +19,6 @@ from supple.damping import DAMPINGS as ALL
 from supple.damping.base import BoundDamping
 from supple.damping.caughey import Caughey
 from supple.damping.files.damping_file import load_damping, save_damping
-from supple.damping.files.kinds import KINDS
 from supple.damping.viscous import Viscous
 
 RNG = np.random.default_rng(0)
@@ -126,8 +125,19 @@ def test_several_dampings_back(suffix, tmp_path):
             assert_same(one, two)
 
 
-def test_every_damping_can_be_kept():
-    assert {kind.model for kind in KINDS.values()} == set(ALL)
+def test_every_damping_is_tried():
+    assert {type(damping) for damping in DAMPINGS.values()} == set(ALL)
+
+
+@pytest.mark.parametrize("name", ["examples", "conserving", "viscous"])
+def test_files_of_the_first_version_still_load(name, tmp_path):
+    """They have "kind" where it is "model" now."""
+    path = tmp_path / "old.toml"
+    text = saved(DAMPINGS[name], path).replace("version = 2", "version = 1")
+    path.write_text(text.replace("model = ", "kind = "), encoding="utf-8")
+    with pytest.warns(FutureWarning, match="called 'model' now"):
+        again = load_damping(path)
+    assert_same(again, DAMPINGS[name])
 
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
@@ -207,16 +217,16 @@ def test_curves_can_be_edited_and_examples_left_out(tmp_path):
 def test_short_file_by_hand(tmp_path):
     """Whoever needs no shapes can write the file without Supple."""
     path = tmp_path / "a.toml"
-    path.write_text('format = "supple damping"\nversion = 1\n[base]\nkind="rayleigh"\nmass = 1\n')
+    path.write_text('format = "supple damping"\nversion = 1\n[base]\nmodel="rayleigh"\nmass = 1\n')
     assert load_damping(path) == sp.Rayleigh(mass=1.0)
 
 
 EDITS: dict[str, tuple[Any, str]] = {
     "format": ("supple motion", "not a damping file"),
-    "version": (2, "newer version"),
+    "version": (3, "newer version"),
     "version ": ("1", "version="),
     "base": (3, "base is 3, not a table"),
-    "base kind": ("hysteresis", "kind='hysteresis': give rayleigh"),
+    "base model": ("hysteresis", "base: model='hysteresis': .*one of .*rayleigh"),
     "base mass": (-1.0, "mass=-1"),
     "base mass ": ("ear", "base: mass='ear' names none of the shapes"),
     "base at": ("later", "at='later': give one of current, rest"),
@@ -226,7 +236,7 @@ EDITS: dict[str, tuple[Any, str]] = {
     "by_example overall": (-1, "overall: curve=-1"),
     "by_example about": ("there", "about='there' names none"),
     "example": ({}, "example is not a list"),
-    "example 0 curve": ({"bezier": [[0, 1], [0, 2]]}, r"example 0 \('bend'\): points="),
+    "example 0 curve": ({"bezier": [[0, 1], [0, 2]]}, r"example 0 \('bend'\): curve: points="),
     "example 0 curve ": ({"bezier": [[0, 0], [1, 2]]}, r"example 0 \('bend'\).*positive"),
     "example 0 meassure": ("rate", r"example 0 \('bend'\): it has 'meassure'"),
     "example 1 measure": ("force", r"example 1 \('twist.*give one of excitation, rate"),
@@ -257,7 +267,7 @@ def test_bad_edits_named(where, tmp_path):
     assert str(path) in str(caught.value)
 
 
-@pytest.mark.parametrize("missing", ["base", "base kind", "example 0 shape", "example 0 curve"])
+@pytest.mark.parametrize("missing", ["base", "base model", "example 0 shape", "example 0 curve"])
 def test_missing_parts_named(missing, tmp_path):
     path = tmp_path / "a.json"
     table = json.loads(saved(DAMPINGS["examples"], path))
@@ -275,7 +285,7 @@ INSIDE: dict[str, tuple[Any, str]] = {
     "1 exponent": (-1, "damping 1: exponent=-1"),
     "1 exponent ": (10**400, "damping 1: a number is too large"),
     "1 of": (3, "damping 1: of: of is 3, not a table"),
-    "1 of kind": ("stone", "damping 1: of: kind='stone': give rayleigh"),
+    "1 of model": ("stone", "damping 1: of: model='stone': .*rayleigh"),
     "1 of shear": ("there", "of: shear='there' names none of the shapes"),
     "1 scale": (-1, "damping 1: scale=-1"),
     "1 strength": (1.0, "damping 1: give strength=, or of="),
@@ -284,7 +294,7 @@ INSIDE: dict[str, tuple[Any, str]] = {
     "2 examples 0 shape": ("ear", r"damping 2: example 0 \('bend'\): shape='ear' names none"),
     "3 by": ("hand", "damping 3: by='hand': give one of velocity_gradient"),
     "3 damping": ([], "damping 3: damping="),
-    "3 damping 0 kind": (None, "damping 3: damping 0: kind=None"),
+    "3 damping 0 model": (None, "damping 3: damping 0: model=None"),
     "3 damping 0 mass": (-1, "damping 3: damping 0: mass=-1"),
     "0": ([], r"damping 0 is \[\], not a table"),
 }
@@ -308,9 +318,9 @@ def test_bad_edits_inside_named(where, tmp_path):
 
 def test_dampings_without_end_refused(tmp_path):
     path = tmp_path / "a.json"
-    deep: Any = {"kind": "rayleigh"}
+    deep: Any = {"model": "rayleigh"}
     for _ in range(300):
-        deep = {"kind": "momentum_conserving", "damping": deep}
+        deep = {"model": "momentum_conserving", "damping": deep}
     path.write_text(json.dumps({"format": "supple damping", "version": 1, "base": deep}))
     with pytest.raises(sp.InputError):
         load_damping(path)
@@ -373,7 +383,7 @@ anything = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5)
     | st.sampled_from([10**400, -1, "example 0", "rayleigh", "viscous", [[0, 1], [1, 10**400]]]),
     lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(st.sampled_from(["linear", "bezier", "kind", "data"]), inner, max_size=3),
+    | st.dictionaries(st.sampled_from(["linear", "bezier", "model", "data"]), inner, max_size=3),
     max_leaves=5,
 )  # fmt: skip
 
@@ -439,4 +449,4 @@ def test_what_cannot_be_kept_is_named_and_the_old_file_stays(tmp_path):
         with pytest.raises(sp.InputError, match=message):
             save_damping(damping, path)
     assert path.read_text(encoding="utf-8") == before
-    assert tomllib.loads(before)["version"] == 1
+    assert tomllib.loads(before)["version"] == 2

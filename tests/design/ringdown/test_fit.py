@@ -14,6 +14,8 @@ from supple.design.ringdown.fit import fit_ring_down
 from supple.design.ringdown.ringdown import RingDown, compare_ring_downs
 from supple.design.ringdown.trial import Experiment, Trial
 
+pytestmark = pytest.mark.processors
+
 GRAVITY = (0.0, 0.0, -9.81)
 FACTOR = 1.2
 """What the true body is stiffer by than the one the search begins with."""

@@ -196,6 +196,10 @@ def test_targets_name_examples_or_count_them_from_one(scene):
     first, second = made.targets
     assert first == sp.Unloading("bend", 0.8, 0.2)
     assert second == sp.Unloading("example 2", 1.6, HalfLife(0.4))
+    settling = '[[targets]]\nexample = "bend"\nstart = 0.8\n'
+    for words in ("settle = 0.3\n", 'wish = "settles in 0.3 s"\n'):
+        (target,) = scene(BEND + settling + words).targets
+        assert target == sp.Unloading("bend", 0.8, sp.SettlingTime(0.3))
     assert (made.design.space, made.design.rounds) == ("full", 3)
     assert not made.design.compare_linear
 
@@ -258,7 +262,7 @@ BAD = {
     DAMPING + "[[damping.examples]]\nmotion = 'a.motion'\ntime = 9": ("examples[0]", "9"),
     "[[targets]]\nstart = 1\nresidual = 0.1": ("targets[0].example", "missing"),
     "[[targets]]\nexample = 1\nstart = 1\nresidual = 0.1": ("targets[0].example", "no examples"),
-    BEND + TARGET: ("targets[0]", "one of residual, wish"),
+    BEND + TARGET: ("targets[0]", "one of residual, wish, settle"),
     BEND + TARGET + "residual = 2": ("targets[0].residual", "smaller"),
     BEND + TARGET + "wish = 'softly'": ("targets[0].wish", "half-life"),
     BEND + TARGET.replace("bend", "bent") + "residual = 0.2": (".example", "did you mean bend"),

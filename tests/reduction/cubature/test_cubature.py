@@ -23,6 +23,8 @@ from supple.reduction.cubature import cubature as evaluation
 from supple.reduction.cubature.cubature import Cubature
 from supple.reduction.cubature.training import train_cubature
 
+pytestmark = pytest.mark.processors
+
 every_material = pytest.mark.parametrize("material", MATERIALS, ids=lambda m: m.__name__)
 every_mesh = pytest.mark.parametrize("mesh_name", MESH_NAMES)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import supple as sp
-from supple._kernels.reduction.stepping import remaining_error
+from supple._kernels.reduction.newton import remaining_error
 from supple.reduction.runtime.stage_table import StageTable
 
 TIGHT = sp.DenseNewton(tolerance=1e-13, max_iterations=60)

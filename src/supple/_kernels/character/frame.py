@@ -13,7 +13,7 @@ from supple._kernels.character.rig_path import (
 from supple._kernels.character.stage import end_step
 from supple._kernels.compiling import inner_kernel, reordering_kernel
 from supple._kernels.linear_algebra.dense import solve_symmetric
-from supple._kernels.reduction.stepping import DONE, NOT_DEFINITE, TOO_FAR
+from supple._kernels.reduction.newton import DONE, NOT_DEFINITE, TOO_FAR
 
 ON_TIME = 1e-9  # of a frame
 

@@ -5,11 +5,12 @@ import numpy as np
 from supple._kernels.character.stage import enter_stage, find_forces, leave_stage, strain, take_pose
 from supple._kernels.compiling import LARGEST, inlined_kernel, inner_kernel
 from supple._kernels.reduction.example_newton import correct_with_examples
-from supple._kernels.reduction.stepping import (
+from supple._kernels.reduction.newton import (
     DONE,
     NOT_CONVERGED,
     NOT_DEFINITE,
     NOT_FINITE,
+    Balance,
     correct,
     is_small,
     remaining_error,
@@ -49,16 +50,14 @@ def withdraw(options, model, workspace):
 
 
 @inner_kernel
-def correct_stage(K, R, f, M, C, beta, examples, c_v, c_a, x_v, x_a, x, v, a, A, delta):
-    """One Newton iteration on the force balance, as ``stepping.correct``.
+def correct_stage(balance, c_v, c_a, beta, examples):
+    """One Newton iteration on the force balance.
 
     The change of the stiffness in the damping by examples is left out: K was K_before long ago.
     """
     if examples is None:
-        return correct(K, R, f, False, M, C, beta, c_v, c_a, x_v, x_a, x, v, a, A, delta)
-    return correct_with_examples(
-        K, R, f, False, M, C, beta, examples, np.inf, c_v, c_a, x_v, x_a, x, v, a, A, delta
-    )
+        return correct(balance, c_v, c_a, beta, False)
+    return correct_with_examples(balance, c_v, c_a, beta, False, examples, np.inf)
 
 
 @inlined_kernel
@@ -66,15 +65,15 @@ def iterate(c_v, c_a, options, examples, model, workspace):
     """Newton's method, from strained cells on; says how it went."""
     most, guards = options.max_iterations, options.min_det_F > -LARGEST
     x, history, delta = workspace.x, workspace.history, workspace.delta
+    balance = Balance(
+        workspace.M, workspace.C, workspace.K, workspace.R, workspace.f, x, workspace.x_v,
+        workspace.x_a, workspace.v, workspace.a, workspace.matrix, delta,
+    )  # fmt: skip
     size_before, share = -1.0, 1.0
     reason = DONE if most == 1 else NOT_CONVERGED
     for n in range(most):
         find_forces(x, options, model, workspace)
-        size = correct_stage(
-            workspace.K, workspace.R, workspace.f, workspace.M, workspace.C, options.beta, examples,
-            c_v, c_a, workspace.x_v, workspace.x_a, x, workspace.v, workspace.a, workspace.matrix,
-            delta,
-        )  # fmt: skip
+        size = correct_stage(balance, c_v, c_a, options.beta, examples)
         if size < 0.0:
             reason = NOT_DEFINITE
             break

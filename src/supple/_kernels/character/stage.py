@@ -20,17 +20,6 @@ from supple._kernels.elasticity.material_call import evaluate_at
 from supple._kernels.reduction.stepping import begin_stage, end_stage
 
 
-class Stages(NamedTuple):
-    """The stages of a rule, as ``StageTable`` has them."""
-
-    c_v: np.ndarray
-    c_a: np.ndarray
-    w_v: np.ndarray
-    w_a: np.ndarray
-    w_guess: np.ndarray
-    times: np.ndarray  # [s] after the start of the step
-
-
 class Options(NamedTuple):
     """How a character is moved."""
 
@@ -199,11 +188,8 @@ def model_pose(x, frames, features, q, context):
 @inlined_kernel
 def enter_stage(s, stages, x, frames, force, options, model, workspace):
     """q̂_v, q̂_a, the first guess and all forces from outside; returns the smallest det F there."""
-    w_v, w_a, w_guess = stages.w_v, stages.w_a, stages.w_guess
-    begin_stage(s, w_v, w_a, w_guess, workspace.history, workspace.x_v, workspace.x_a, workspace.x)
-    begin_stage(
-        s, w_v, w_a, w_guess, workspace.rig_history, workspace.rig_v, workspace.rig_a, workspace.rig
-    )
+    begin_stage(s, stages, workspace.history, workspace.x_v, workspace.x_a, workspace.x)
+    begin_stage(s, stages, workspace.rig_history, workspace.rig_v, workspace.rig_a, workspace.rig)
     rig, effective, places, f = workspace.rig, workspace.effective, model.places, workspace.f
     for k in range(len(places)):
         for i in range(3):

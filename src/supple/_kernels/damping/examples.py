@@ -79,40 +79,46 @@ def _couple_by_eigenvectors(G, gamma, symmetric, W):
     for i in range(k):
         for j in range(k):
             scaled[i, j] = G[i, j] / (size[i] * size[j])
+            W[i, j] = 0.0
     values, vectors = np.empty(k), np.empty((k, k))
     find_eigenvectors(scaled, values, vectors)
     p = 0
     while p < k and values[p] <= _SMALLEST_PIVOT * k:
         p += 1
-    W[:] = 0.0
-    if p == k:
+    n = k - p
+    if n == 0:
         return
-    R = np.empty((k - p, k))
-    inverse = np.empty((k, k - p))  # R⁻¹
-    for a in range(p, k):
-        root = np.sqrt(values[a])
+    inverse = np.empty((k, n))  # R⁻¹
+    for a in range(n):
         for i in range(k):
-            R[a - p, i] = root * vectors[i, a] * size[i]
-            inverse[i, a - p] = vectors[i, a] / (root * size[i])
-    Pi = _product(R * gamma, inverse)
-    symmetric_part = 0.5 * (Pi + Pi.T)
-    if symmetric:
-        Pi = symmetric_part.copy()
-    lam, v = np.empty(k - p), np.empty((k - p, k - p))
+            inverse[i, a] = vectors[i, a + p] / (np.sqrt(values[a + p]) * size[i])
+    Pi = np.empty((n, n))
+    for a in range(n):
+        for b in range(n):
+            s = 0.0
+            for i in range(k):
+                s += vectors[i, a + p] * size[i] * gamma[i] * inverse[i, b]
+            Pi[a, b] = np.sqrt(values[a + p]) * s
+    symmetric_part = np.empty((n, n))
+    for a in range(n):
+        for b in range(n):
+            symmetric_part[a, b] = 0.5 * (Pi[a, b] + Pi[b, a])
+    for a in range(n):
+        for b in range(n):
+            if symmetric:
+                Pi[a, b] = symmetric_part[a, b]
+        Pi[a, a] -= 1.0
+    lam, v = np.empty(n), np.empty((n, n))
     find_eigenvectors(symmetric_part, lam, v)
-    for i in range(len(lam)):
-        if lam[i] < 0.0:
-            Pi = Pi - lam[i] * np.outer(v[:, i], v[:, i])
-    for i in range(len(lam)):
-        Pi[i, i] -= 1.0
-    W[:] = _product(_product(inverse, Pi), inverse.T)
-
-
-@kernel
-def _product(A, B):
-    C = np.zeros((A.shape[0], B.shape[1]))
-    for i in range(A.shape[0]):
-        for k in range(A.shape[1]):
-            for j in range(B.shape[1]):
-                C[i, j] += A[i, k] * B[k, j]
-    return C
+    for m in range(n):
+        if lam[m] < 0.0:
+            for a in range(n):
+                for b in range(n):
+                    Pi[a, b] -= lam[m] * v[a, m] * v[b, m]
+    for i in range(k):
+        for b in range(n):
+            s = 0.0
+            for a in range(n):
+                s += inverse[i, a] * Pi[a, b]
+            for j in range(k):
+                W[i, j] += s * inverse[j, b]

@@ -83,8 +83,11 @@ def find_eigenvectors(A, values, vectors):
     Jacobi's method: turns in the plane of two axes, each of which makes one entry vanish.
     """
     n = len(A)
-    vectors[:] = np.eye(n)
-    nothing = _ROUNDING * np.abs(A).max()
+    nothing = 0.0
+    for p in range(n):
+        for q in range(n):
+            vectors[p, q] = 1.0 if p == q else 0.0
+            nothing = max(nothing, _ROUNDING * abs(A[p, q]))
     for _ in range(_SWEEPS):
         done = True
         for p in range(n):
@@ -109,10 +112,16 @@ def find_eigenvectors(A, values, vectors):
                 A[p, q] = A[q, p] = 0.0
         if done:
             break
-    order = np.argsort(np.diag(A))
-    for k in range(n):
-        values[k] = A[order[k], order[k]]
-    vectors[:] = vectors[:, order]
+    for p in range(n):
+        values[p] = A[p, p]
+    for p in range(n):  # the smallest of the rest comes first
+        least = p
+        for q in range(p + 1, n):
+            if values[q] < values[least]:
+                least = q
+        values[p], values[least] = values[least], values[p]
+        for k in range(n):
+            vectors[k, p], vectors[k, least] = vectors[k, least], vectors[k, p]
 
 
 @inlined_kernel

@@ -12,42 +12,53 @@ from typing import NamedTuple
 
 import numpy as np
 
-from supple._kernels.compiling import LARGEST, inlined_kernel, reordering_kernel
+from supple._kernels.compiling import LARGEST, inlined_kernel
 from supple._kernels.damping.examples import couple
 from supple._kernels.linear_algebra.dense import (
     factorize_symmetric,
     solve_factorized,
     solve_general,
 )
+from supple._kernels.reduction.newton import (
+    ATTEMPTS,
+    NOW,
+    add_to_diagonal,
+    apply_correction,
+    fill_system,
+    find_rates,
+    is_finite,
+)
 from supple._kernels.reduction.polynomial import ONE
-from supple._kernels.reduction.stepping import NOW
 
 LOG_10 = np.log(10.0)
 
 
 class Examples(NamedTuple):
-    """The examples, and room for what changes with the state."""
+    """k examples in r coordinates, and room for what changes with the state.
 
-    X: np.ndarray  # (k, r) the examples
-    D: np.ndarray  # (k, r) their duals: excitations are D (q − about)
-    about: np.ndarray  # (r,)
+    Units are those of ``newton.Balance``.
+    """
+
+    X: np.ndarray  # (k, r) the examples [√kg m]
+    D: np.ndarray  # (k, r) their duals: excitations are D (q − about) [1/(√kg m)]
+    about: np.ndarray  # (r,) [√kg m]
     by_rate: np.ndarray  # (k,) whether a curve is one of the rate
-    symmetric: bool
+    symmetric: bool  # whether Π is replaced by its symmetric part
     scaled: bool  # whether there is a curve for all damping, the last one
-    total_mass: float
-    breaks: np.ndarray  # (k + 1, m + 1) curves, as Curve.cubics gives them
-    pieces: np.ndarray  # (k + 1, m, 4)
+    total_mass: float  # of the body [kg]
+    breaks: np.ndarray  # (k + 1, m + 1) curves, as Curve.cubics gives them: of |χ| [1] or |χ̇| [1/s]
+    pieces: np.ndarray  # (k + 1, m, 4) of log₁₀ γ
     counts: np.ndarray  # (k + 1,) how many pieces each curve has
-    C0X: np.ndarray  # (k, r)
-    F: np.ndarray  # (k, r)
+    C0X: np.ndarray  # (k, r) C₀ X [√kg m/s]
+    F: np.ndarray  # (k, r) C X [√kg m/s]
     solved: np.ndarray  # (k + 1, r) A⁻¹ times the force and times F
-    gamma: np.ndarray  # (k,)
-    share: np.ndarray  # (k,)
-    K_before: np.ndarray  # (r, r) stiffness at the stage before this one
+    gamma: np.ndarray  # (k,) γ; then scratch
+    share: np.ndarray  # (k,) scratch
+    K_before: np.ndarray  # (r, r) stiffness at the stage before this one [1/s²]
     is_known: np.ndarray  # (1,) whether it is
-    G: np.ndarray  # (k, k) XᵀCX
-    W: np.ndarray  # (k, k) of the force
-    V: np.ndarray  # (k, k) of its derivative by the velocity
+    G: np.ndarray  # (k, k) XᵀCX [kg m²/s]
+    W: np.ndarray  # (k, k) coupling of the force [s/(kg m²)]
+    V: np.ndarray  # (k, k) coupling of its derivative by the velocity [s/(kg m²)]
     S: np.ndarray  # (k, k) scratch
     T: np.ndarray  # (k, k) scratch
 
@@ -181,25 +192,10 @@ def drag(v, ex, F, W):
 
 
 @inlined_kernel
-def find_force(K, R, f, diagonal, M, C0, beta, g, v, a, F, W, share, force):
-    """``force`` = f − R − Ĉ v − M a."""
+def subtract_examples(g, v, F, W, share, force):
+    """``force`` −= g F W Fᵀ v."""
     r = np.uint64(len(v))
     k = np.uint64(len(F))
-    for i in range(r):
-        vi = beta * v[i]
-        e = 0.0
-        for j in range(i):
-            e += K[i, j] * v[j]
-            force[j] -= g * (K[i, j] * vi)
-        inertia, damping = 0.0, beta * e + K[i, i] * vi
-        if diagonal:
-            inertia += M[i, i] * a[i]
-            damping += C0[i, i] * v[i]
-        else:
-            for j in range(r):
-                inertia += M[i, j] * a[j]
-                damping += C0[i, j] * v[j]
-        force[i] = f[i] - R[i] - inertia - g * damping
     for m in range(k):
         e = 0.0
         for i in range(r):
@@ -249,60 +245,40 @@ def add_examples(c, F, W, S, T, b, share, solved, delta):
             delta[i] -= e * solved[m + ONE, i]
 
 
-@reordering_kernel
-def correct_with_examples(
-    K, R, f, diagonal, M, C0, beta, ex, past, c_v, c_a, x_v, x_a, x, v, a, A, delta
-):  # fmt: skip
-    """One Newton iteration, as ``stepping.correct``.
+@inlined_kernel
+def correct_with_examples(balance, c_v, c_a, beta, diagonal, ex, past):
+    """One Newton iteration, as ``newton.correct``.
 
     ``past`` [s] is how long ago K was ``ex.K_before``: β (K v)' has a part β K' v, for which the
     change of K since then stands in.
     """
+    K, x, v, A, delta = balance.K, balance.x, balance.v, balance.A, balance.delta
     r = np.uint64(len(x))
     F, W, V, solved, share, K_before = ex.F, ex.W, ex.V, ex.solved, ex.share, ex.K_before
-    for i in range(r):
-        v[i] = c_v * (x[i] - x_v[i])
-        a[i] = c_a * (x[i] - x_a[i])
-    g = overall_scale(x, diagonal, M, ex)
+    find_rates(balance, c_v, c_a)
+    g = overall_scale(x, diagonal, balance.M, ex)
     weigh_examples(K, beta, x, v, ex, F, W, V)
-    c = c_v * g
     change = g * beta / past * drag(v, ex, F, W)
     shift = 0.0
     size = -1.0
-    for _ in range(12):
-        find_force(K, R, f, diagonal, M, C0, beta, g, v, a, F, W, share, solved[NOW])
-        total = 0.0
-        for i in range(r):
-            total += solved[NOW, i]
-        if not abs(total) <= LARGEST:
+    for _ in range(ATTEMPTS):
+        largest = fill_system(balance, c_v, c_a, beta, g, diagonal, solved[NOW])
+        subtract_examples(g, v, F, W, share, solved[NOW])
+        if not is_finite(solved[NOW]):
             size = np.inf
             break
-        # A = c_a M + c C + K; the rest is added by Woodbury
-        largest = 0.0
-        k_factor = 1.0 + c * beta + change
-        for i in range(r):
-            for j in range(i + ONE):
-                A[i, j] = k_factor * K[i, j] - change * K_before[i, j]
-            if diagonal:
-                A[i, i] += c_a * M[i, i] + c * C0[i, i]
-            else:
+        if change != 0.0:
+            for i in range(r):
                 for j in range(i + ONE):
-                    A[i, j] += c_a * M[i, j] + c * C0[i, j]
-            largest = max(largest, abs(A[i, i]))
-            A[i, i] += shift
-        if factorize_symmetric(A):
+                    A[i, j] += change * (K[i, j] - K_before[i, j])
+        add_to_diagonal(shift, A)
+        if factorize_symmetric(A):  # c_v g F W Fᵀ is added by Woodbury
             for m in range(np.uint64(len(F))):
                 for i in range(r):
                     solved[m + ONE, i] = F[m, i]
             solve_factorized(A, solved)
-            add_examples(c, F, V, ex.S, ex.T, ex.gamma, share, solved, delta)
-            size = total = 0.0
-            for i in range(r):
-                x[i] += delta[i]
-                size = max(size, abs(delta[i]))
-                total += delta[i]
-            if not abs(total) <= LARGEST:
-                size = np.inf
+            add_examples(c_v * g, F, V, ex.S, ex.T, ex.gamma, share, solved, delta)
+            size = apply_correction(delta, x) if is_finite(delta) else np.inf
             break
         if change != 0.0:
             change = 0.0

@@ -14,15 +14,18 @@ The rotation vector θ from the start of a step, with the rates ω and ω̇, goe
 integrator's table like a displacement, and so does p.
 
 ``rigid`` holds eight vectors for each point in time (now, one step ago, the end of each stage), and
-``frame`` seven matrices; both are named in frame.py.
+``frame`` seven matrices; both are named in frame.py, with the tuples ``moments``, ``flight`` and
+``workspace``. ``load`` are the moments of the forces, ``push`` their sum per mass with gravity.
 """
 
-import numpy as np
+from typing import Any
 
-from supple._kernels.compiling import LARGEST, reordering_kernel
+import numpy as np
+from numba import types
+from numba.experimental import structref
+
+from supple._kernels.compiling import LARGEST, inner_kernel, kernel, reordering_kernel
 from supple._kernels.reduction.floating_newton import (
-    DRIVEN,
-    ELL,
     OF_A,
     OF_Q,
     correct_floating,
@@ -50,20 +53,79 @@ from supple._kernels.reduction.frame import (
     torque_of,
     turn,
 )
-from supple._kernels.reduction.polynomial import evaluate_nested, evaluate_paired, mirror
-from supple._kernels.reduction.stepping import (
+from supple._kernels.reduction.newton import (
     DONE,
+    GO_ON,
     NOT_CONVERGED,
     NOT_DEFINITE,
     NOT_FINITE,
-    begin_stage,
     is_small,
 )
+from supple._kernels.reduction.polynomial import evaluate, mirror
+from supple._kernels.reduction.stepping import begin_stage
+
+
+@structref.register
+class FloatingContextType(types.StructRef):
+    """For Numba."""
+
+
+class FloatingContext(structref.StructRefProxy):
+    """Stages, Polynomial, Moments, Flight, FloatingWorkspace and FloatingOptions as one pointer."""
+
+
+_define: Any = structref.define_proxy
+_define(
+    FloatingContext,
+    FloatingContextType,
+    ["stages", "polynomial", "moments", "flight", "workspace", "options"],
+)
+_make: Any = FloatingContext
+
+
+@kernel
+def floating_context(stages, polynomial, moments, flight, workspace, options):
+    """All six behind one pointer."""
+    return _make(stages, polynomial, moments, flight, workspace, options)
 
 
 @reordering_kernel
-def end_stage(s, X, history, rigid):
-    """Store the end of stage s; returns whether it is finite."""
+def enter_stage(context, s, push):
+    """The first guess of stage s, in ``workspace.X``, and where it takes the centre of mass."""
+    stages, flight, w = context.stages, context.flight, context.workspace
+    begin_stage(s, stages, flight.history, w.x_v, w.x_a, w.X[0])
+    begin_rigid(s, stages, push, context.options.alpha, flight.rigid, w)
+
+
+@reordering_kernel
+def move_stage(context, s, load):
+    """The motion of stage s at the coordinates as they are; returns whether a spin was found."""
+    c_v, c_a, flight = context.stages.c_v[s], context.stages.c_a[s], context.flight
+    now, alpha = flight.rigid[s + 2], context.options.alpha
+    return move(c_v, c_a, alpha, load, context.moments, now, flight.frame, context.workspace)
+
+
+@reordering_kernel
+def iterate(context, s, load):
+    """One Newton iteration of stage s; returns why to stop, or GO_ON."""
+    stages, flight, options = context.stages, context.flight, context.options
+    w, D = context.workspace, context.moments.D
+    now = flight.rigid[s + 2]
+    size = correct_floating(stages.c_v[s], stages.c_a[s], options, load, D, now, flight.frame, w)
+    if size < 0.0:
+        return NOT_DEFINITE
+    if size == np.inf:
+        return NOT_FINITE
+    if options.max_iterations == 1 or is_small(size, options.tolerance, w.X[0], flight.history):
+        return DONE
+    return GO_ON
+
+
+@reordering_kernel
+def leave_stage(context, s):
+    """Keeps the end of stage s; returns whether it is finite."""
+    X, flight = context.workspace.X, context.flight
+    history, rigid = flight.history, flight.rigid
     total = 0.0
     for k in range(3):
         for i in range(X.shape[1]):
@@ -76,8 +138,10 @@ def end_stage(s, X, history, rigid):
 
 
 @reordering_kernel
-def end_step(last, history, rigid, frame):
-    """Stage ``last`` becomes the state now, and the state now that of one step ago."""
+def end_step(context):
+    """The last stage becomes the state now, and the state now that of one step ago."""
+    last, flight = len(context.stages.c_v) - 1, context.flight
+    history, rigid, frame = flight.history, flight.rigid, flight.frame
     for k in range(3):
         for i in range(history.shape[1]):
             history[3 + k, i] = history[k, i]
@@ -96,70 +160,52 @@ def end_step(last, history, rigid, frame):
 
 
 @reordering_kernel
-def run_floating_steps(
-    steps, load, push, c_v, c_a, w_v, w_a, w_guess,
-    A0, D0, D, C0, beta, alpha, P, Q, S, starts, rows,
-    max_iterations, tolerance,
-    history, rigid, frame, qq, F, G2, G3, K, R, A, X, x_v, x_a, delta, hats, Z, H, small, W,
-):  # fmt: skip
+def run_floating_steps(context, steps, load, push):
     """Takes ``steps`` steps, or fewer where one fails; returns how many, and why it stopped.
 
-    ``load`` are the moments of the forces, ``push`` their sum per mass with gravity. A step that
-    fails leaves the state in ``history``, ``rigid`` and ``frame`` as it was.
+    A step that fails leaves the state now as it was.
     """
-    x = X[0]
-    stages = len(c_v)
+    polynomial, w, options = context.polynomial, context.workspace, context.options
+    x, K, R = w.X[0], w.K, w.R
     for step in range(steps):
-        for s in range(stages):
-            begin_stage(s, w_v, w_a, w_guess, history, x_v, x_a, x)
-            begin_rigid(s, c_v, c_a, w_v, w_a, push, alpha, rigid, hats)
-            converged = False
+        for s in range(len(context.stages.c_v)):
+            enter_stage(context, s, push)
+            reason = GO_ON
             iteration = 0
             while True:
-                if not move(
-                    X, x_v, x_a, load, alpha, c_v[s], c_a[s], A0, D0, D,
-                    hats, rigid[s + 2], frame, Z, H, small,
-                ):  # fmt: skip
+                if not move_stage(context, s, load):
                     return step, NOT_CONVERGED
-                if converged:
+                if reason == DONE:
                     break
-                if iteration == max_iterations:
+                if iteration == options.max_iterations:
                     return step, NOT_CONVERGED
                 iteration += 1
-                if len(rows) > 0:
-                    evaluate_paired(x, P, rows, qq, G2, G3, K, R)
-                else:
-                    evaluate_nested(x, P, Q, S, starts, qq, F, G2, K, R)
+                evaluate(x, polynomial, K, R)
                 mirror(K)
-                size = correct_floating(
-                    K, R, C0, beta, alpha, c_v[s], c_a[s], load, D, X,
-                    rigid[s + 2], frame, Z, H, small, W, A, delta,
-                )  # fmt: skip
-                if size < 0.0:
-                    return step, NOT_DEFINITE
-                if size == np.inf:
-                    return step, NOT_FINITE
-                converged = max_iterations == 1 or is_small(size, tolerance, x, history)
-            if not end_stage(s, X, history, rigid):
+                reason = iterate(context, s, load)
+                if reason != DONE and reason != GO_ON:
+                    return step, reason
+            if not leave_stage(context, s):
                 return step, NOT_FINITE
-        end_step(stages - 1, history, rigid, frame)
+        end_step(context)
     return steps, DONE
 
 
 @reordering_kernel
-def find_accelerations(
-    inner, load, push, alpha, A0, D0, D, history, rigid, frame, Z, H, small, A, delta
-):  # fmt: skip
+def find_accelerations(context, inner, load, push):
     """q̈, ω̇, V̇ and L̇ of the state now, where elastic forces and their damping are ``inner`` (r,).
 
     Returns whether they are finite.
     """
-    q, v, a, now = history[0], history[1], history[2], rigid[0]
-    ell, h, driven, scratch = small[ELL], small[1], small[DRIVEN], small[3]
+    moments, flight, w = context.moments, context.flight, context.workspace
+    alpha = context.options.alpha
+    history, frame, now = flight.history, flight.frame, flight.rigid[0]
+    q, v, a = history[0], history[1], history[2]
+    H, ell, h, delta = w.H, w.ell, w.h, w.delta
     R = frame[R_NOW]
     for j in range(len(q)):
         a[j] = 0.0
-    fill_moments(history, A0, D0, D, Z, H, frame)
+    fill_moments(history, moments, frame, w)
     along(H[OF_Q], v, h)
     torque_of(load, q, R, frame[SCRATCH], now[L_RATE])
     for i in range(3):
@@ -173,9 +219,9 @@ def find_accelerations(
         now[OMEGA, i] = e
     for i in range(3):
         h[i] = 0.0  # q̈ comes below
-    find_spin_rate(now, frame, R, ell, h, driven, scratch)
-    inertial_force(load, alpha, now, R, Z, H, delta)  # without q̈
-    if not accelerate(inner, D, now, frame, H, small, A, delta):
+    find_spin_rate(now, frame, R, w)
+    inertial_force(load, alpha, now, R, w.Z, H, delta)  # without q̈
+    if not accelerate(inner, moments.D, now, frame, w):
         return False
     total = 0.0
     for j in range(len(q)):
@@ -185,18 +231,21 @@ def find_accelerations(
 
 
 @reordering_kernel
-def find_inner_force(load, alpha, A0, D0, D, history, rigid, frame, Z, H, inner):
+def find_inner_force(context, load, inner):
     """The elastic and damping forces (r,) that belong to the accelerations now."""
-    fill_moments(history, A0, D0, D, Z, H, frame)
-    inertial_force(load, alpha, rigid[0], frame[R_NOW], Z, H, inner)
+    flight, w = context.flight, context.workspace
+    fill_moments(flight.history, context.moments, flight.frame, w)
+    R = flight.frame[R_NOW]
+    inertial_force(load, context.options.alpha, flight.rigid[0], R, w.Z, w.H, inner)
     for j in range(len(inner)):
         inner[j] = -inner[j]
 
 
-@reordering_kernel
-def accelerate(inner, D, now, frame, H, small, A, delta):
+@inner_kernel
+def accelerate(inner, D, now, frame, w):
     """Solves (M̃ − Hᵀ J⁻¹ H) q̈ = −δ − inner into δ and adds −J⁻¹ H q̈ to ω̇; whether it could."""
-    r, h = len(delta), small[1]
+    h, H, A, delta = w.h, w.H, w.A, w.delta
+    r = len(delta)
     G = H[OF_A]  # J⁻¹ H
     for j in range(r):
         for i in range(3):

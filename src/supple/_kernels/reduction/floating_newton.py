@@ -1,8 +1,10 @@
 """One Newton iteration of a floating body; the equations and names are those of floating.py."""
 
+from typing import NamedTuple
+
 import numpy as np
 
-from supple._kernels.compiling import LARGEST, reordering_kernel
+from supple._kernels.compiling import LARGEST, inner_kernel
 from supple._kernels.reduction.frame import (
     J_INVERSE,
     J_RATE,
@@ -18,40 +20,49 @@ from supple._kernels.reduction.frame import (
     inertia_times,
     sum_moments,
 )
+from supple._kernels.reduction.newton import ATTEMPTS
 from supple._kernels.reduction.polynomial import ONE
 
 OF_Q, OF_V, OF_A = range(3)  # whose moments
-ELL, DRIVEN = 0, 2  # RᵀL and RᵀL̇ among the small vectors
 
 
-@reordering_kernel
-def fill_moments(X, A0, D0, D, Z, H, frame):
-    """Moments Z (3, 9, r) and H (3, 3, r) of q, q̇ and q̈ in X, with the inertia J, J⁻¹ and J̇."""
-    sum_moments(X, D0, D, Z)
-    fill_axes(Z, H)
-    fill_inertia(X, A0, D0, Z[OF_Q], frame)
+class FloatingOptions(NamedTuple):
+    """How a floating body is moved."""
+
+    alpha: float  # drag on all motion, in proportion to mass [1/s]
+    beta: float  # of C = C₀ + β K [s]
+    max_iterations: int  # of Newton's method; one is taken without asking whether it is enough
+    tolerance: float  # of a correction, as a share of the largest coordinate
 
 
-@reordering_kernel
-def move(X, x_v, x_a, load, alpha, c_v, c_a, A0, D0, D, hats, now, frame, Z, H, small):
+@inner_kernel
+def fill_moments(X, moments, frame, w):
+    """Moments of q, q̇ and q̈ in X, with the inertia J, J⁻¹ and J̇."""
+    sum_moments(X, moments.D0, moments.D, w.Z)
+    fill_axes(w.Z, w.H)
+    fill_inertia(X, moments.A0, moments.D0, w.Z[OF_Q], frame)
+
+
+@inner_kernel
+def move(c_v, c_a, alpha, load, moments, now, frame, w):
     """The motion of a stage at the coordinates X[0]: their rates, and how the frame moves.
 
     Returns whether a spin was found.
     """
+    X, x_v, x_a = w.X, w.x_v, w.x_a
     for i in range(np.uint64(X.shape[1])):
         X[1, i] = c_v * (X[0, i] - x_v[i])
         X[2, i] = c_a * (X[0, i] - x_a[i])
-    fill_moments(X, A0, D0, D, Z, H, frame)
-    ell, h, driven, scratch = small[ELL], small[1], small[DRIVEN], small[3]
-    along(H[OF_Q], X[1], h)
-    if not find_spin(X[0], h, load, alpha, c_v, c_a, hats, now, frame, ell, scratch):
+    fill_moments(X, moments, frame, w)
+    along(w.H[OF_Q], X[1], w.h)
+    if not find_spin(load, alpha, c_v, c_a, now, frame, w):
         return False
-    along(H[OF_Q], X[2], h)
-    find_spin_rate(now, frame, frame[R_STAGE], ell, h, driven, scratch)
+    along(w.H[OF_Q], X[2], w.h)
+    find_spin_rate(now, frame, frame[R_STAGE], w)
     return True
 
 
-@reordering_kernel
+@inner_kernel
 def inertial_force(load, alpha, now, R, Z, H, force):
     """Everything in the balance of the coordinates but elastic forces and their damping."""
     w, wd = now[OMEGA], now[OMEGA_RATE]
@@ -67,11 +78,12 @@ def inertial_force(load, alpha, now, R, Z, H, force):
         force[j] = e - 0.5 * (w0 * c0 + w1 * c1 + w2 * c2)
 
 
-@reordering_kernel
-def fill_changes(alpha, c_v, c_a, now, frame, Z, H, small, W):
+@inner_kernel
+def fill_changes(alpha, c_v, c_a, now, frame, workspace):
     """How the spin follows the coordinates: ∂ω/∂q_k, ∂ω̇/∂q_k, and what ∂ω/∂q_k acts on."""
     w, wd = now[OMEGA], now[OMEGA_RATE]
-    ell, driven, change = small[ELL], small[DRIVEN], small[3]
+    ell, driven, change = workspace.ell, workspace.driven, workspace.scratch
+    Z, H, W = workspace.Z, workspace.H, workspace.W
     for k in range(np.uint64(W.shape[2])):
         c = inertia_times(Z[OF_Q], k, w[0], w[1], w[2])
         for i in range(3):
@@ -108,7 +120,7 @@ def fill_changes(alpha, c_v, c_a, now, frame, Z, H, small, W):
             W[1, i, k] = e
 
 
-@reordering_kernel
+@inner_kernel
 def solve(A, b):
     """Overwrites b with A⁻¹ b and A with its factors; returns False at a pivot not above zero.
 
@@ -135,19 +147,19 @@ def solve(A, b):
     return True
 
 
-@reordering_kernel
-def correct_floating(
-    K, R, C0, beta, alpha, c_v, c_a, load, D, X, now, frame, Z, H, small, W, A, delta
-):  # fmt: skip
+@inner_kernel
+def correct_floating(c_v, c_a, options, load, D, now, frame, w):
     """One Newton iteration on the force balance after ``move``: q += δ. Returns the largest |δ|.
 
     Returns infinity if the forces are not finite, −1 if no matrix with positive pivots was found.
     """
+    K, R, C0, X, A, delta = w.K, w.R, w.C0, w.X, w.A, w.delta
+    alpha, beta = options.alpha, options.beta
     r = np.uint64(len(R))
-    fill_changes(alpha, c_v, c_a, now, frame, Z, H, small, W)
+    fill_changes(alpha, c_v, c_a, now, frame, w)
     shift = 0.0
-    for _attempt in range(12):
-        inertial_force(load, alpha, now, frame[R_STAGE], Z, H, delta)
+    for _attempt in range(ATTEMPTS):
+        inertial_force(load, alpha, now, frame[R_STAGE], w.Z, w.H, delta)
         total = 0.0
         for i in range(r):
             force = R[i]
@@ -157,7 +169,7 @@ def correct_floating(
             total += delta[i]
         if not abs(total) <= LARGEST:
             return np.inf
-        largest = fill_matrix(K, C0, beta, alpha, c_v, c_a, D, now, H, W, A)
+        largest = fill_matrix(c_v, c_a, options, D, now, w)
         for i in range(r):
             A[i, i] += shift
         if solve(A, delta):
@@ -170,9 +182,12 @@ def correct_floating(
     return -1.0
 
 
-@reordering_kernel
-def fill_matrix(K, C0, beta, alpha, c_v, c_a, D, now, H, W, A):
+@inner_kernel
+def fill_matrix(c_v, c_a, options, D, now, workspace):
     """The derivative of the balance by the coordinates; returns its largest diagonal entry."""
+    K, C0, H = workspace.K, workspace.C0, workspace.H
+    W, A = workspace.W, workspace.A
+    alpha, beta = options.alpha, options.beta
     r = np.uint64(len(A))
     w, wd = now[OMEGA], now[OMEGA_RATE]
     w0, w1, w2 = w[0], w[1], w[2]

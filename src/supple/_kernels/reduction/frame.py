@@ -3,9 +3,11 @@
 The names are those of floating.py. Moments of pairs (a, b) of axes are stored as nine rows 3 a + b.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
-from supple._kernels.compiling import reordering_kernel
+from supple._kernels.compiling import inner_kernel
 from supple._kernels.reduction.polynomial import ONE
 
 P, V, V_RATE, THETA, OMEGA, OMEGA_RATE, L, L_RATE = range(8)
@@ -14,10 +16,52 @@ R_NOW, R_STAGE, J, J_INVERSE, J_RATE, N_INVERSE, SCRATCH = range(7)
 """The matrices of ``frame``: rotations, inertia, and the inverse of J − [RᵀL]×/c_v."""
 SPIN_ITERATIONS = 30
 
+
+class Moments(NamedTuple):
+    """Moments of the masses of a body at rest, with arms Y and r basis vectors φ."""
+
+    A0: np.ndarray  # (3, 3) Σ m Y ⊗ Y [kg m²]
+    D0: np.ndarray  # (9, r) Σ m Y ⊗ φ_j [√kg m]
+    D: np.ndarray  # (r, 9, r) Σ m φ_i ⊗ φ_j [1]
+
+
+class Flight(NamedTuple):
+    """Where a floating body is: now, one step ago, and at the end of each stage."""
+
+    history: np.ndarray  # (3 points, r) q [√kg m], its velocity and acceleration
+    rigid: np.ndarray  # (points, 8, 3) the vectors named above [m], [rad], [kg m²/s] and rates
+    frame: np.ndarray  # (7, 3, 3) the matrices named above [1], [kg m²] and rate
+
+
+class FloatingWorkspace(NamedTuple):
+    """The stage at hand of a floating body in r coordinates, and room to solve it.
+
+    Units are those of ``newton.Balance``.
+    """
+
+    X: np.ndarray  # (3, r) q, q̇ and q̈
+    x_v: np.ndarray  # (r,) q̂_v
+    x_a: np.ndarray  # (r,) q̂_a
+    C0: np.ndarray  # (r, r) damping, but for the part β K
+    K: np.ndarray  # (r, r) stiffness
+    R: np.ndarray  # (r,) elastic force
+    A: np.ndarray  # (r, r) matrix of the iteration, then its factors
+    delta: np.ndarray  # (r,) correction of q
+    theta_hat: np.ndarray  # (3,) θ̂ of θ = θ̂ + ω/c_v [rad]
+    L_hat: np.ndarray  # (3,) L̂ of L = L̂ + c_v/c_a L̇ [kg m²/s]
+    ell: np.ndarray  # (3,) RᵀL [kg m²/s]
+    h: np.ndarray  # (3,) Σ H_j q̇_j [kg m²/s], or of q̈ [kg m²/s²]
+    driven: np.ndarray  # (3,) RᵀL̇ [kg m²/s²]
+    scratch: np.ndarray  # (3,)
+    Z: np.ndarray  # (3, 9, r) moments of q, q̇ and q̈
+    H: np.ndarray  # (3, 3, r) the same, as axes
+    W: np.ndarray  # (3, 3, r) ∂ω/∂q_k, ∂ω̇/∂q_k, and what ∂ω/∂q_k acts on
+
+
 # -- three-vectors and rotations -----------------------------------------------------------
 
 
-@reordering_kernel
+@inner_kernel
 def invert3(A, B):
     """B = A⁻¹ by cofactors."""
     for a in range(3):
@@ -31,7 +75,7 @@ def invert3(A, B):
             B[a, b] *= inverse
 
 
-@reordering_kernel
+@inner_kernel
 def turn(R, theta, S):
     """S = R exp(θ×), by Rodrigues' formula."""
     x, y, z = theta[0], theta[1], theta[2]
@@ -54,7 +98,7 @@ def turn(R, theta, S):
         S[a, 2] = keep * r2 + dot * z + s * (r0 * y - r1 * x)
 
 
-@reordering_kernel
+@inner_kernel
 def orthonormalize(R, g):
     """R made orthonormal, which it is already but for rounding: R (3 I − RᵀR)/2."""
     for a in range(3):
@@ -70,7 +114,7 @@ def orthonormalize(R, g):
 # -- moments -------------------------------------------------------------------------------
 
 
-@reordering_kernel
+@inner_kernel
 def sum_moments(X, D0, D, Z):
     """Z_j = Σ_i x_i D_ij for each x of X (3, r): q, q̇ and q̈; for q, also D0_j."""
     r = np.uint64(X.shape[1])
@@ -89,7 +133,7 @@ def sum_moments(X, D0, D, Z):
             sums[2, t] += x2 * d
 
 
-@reordering_kernel
+@inner_kernel
 def fill_axes(Z, H):
     """H_j = Σ m y × φ_j from Z_j, for each of q, q̇ and q̈."""
     for k in range(3):
@@ -99,7 +143,7 @@ def fill_axes(Z, H):
             H[k, 2, j] = Z[k, 1, j] - Z[k, 3, j]
 
 
-@reordering_kernel
+@inner_kernel
 def fill_inertia(X, A0, D0, Z, frame):
     """J, J⁻¹ and J̇ from the moments Z of q, and q and q̇ in X."""
     for a in range(3):
@@ -122,7 +166,7 @@ def fill_inertia(X, A0, D0, Z, frame):
     invert3(frame[J], frame[J_INVERSE])
 
 
-@reordering_kernel
+@inner_kernel
 def along(H, x, h):
     """h = Σ H_j x_j."""
     for a in range(3):
@@ -132,7 +176,7 @@ def along(H, x, h):
         h[a] = e
 
 
-@reordering_kernel
+@inner_kernel
 def inertia_times(Z, j, w0, w1, w2):
     """(∂J/∂q_j) w, where J has the moments Z: tr(B) w − B w with B = Z_j + Z_jᵀ."""
     b00, b11, b22 = 2.0 * Z[0, j], 2.0 * Z[4, j], 2.0 * Z[8, j]
@@ -147,7 +191,7 @@ def inertia_times(Z, j, w0, w1, w2):
 # -- rigid motion --------------------------------------------------------------------------
 
 
-@reordering_kernel
+@inner_kernel
 def torque_of(load, q, R, n, torque):
     """Σ R y × f of a load with the moments Σ Y ⊗ f, Σ φ_i ⊗ f. Overwrites n with Σ y ⊗ f."""
     for a in range(3):
@@ -164,14 +208,15 @@ def torque_of(load, q, R, n, torque):
         )  # fmt: skip
 
 
-@reordering_kernel
-def begin_rigid(s, c_v, c_a, w_v, w_a, push, alpha, rigid, hats):
+@inner_kernel
+def begin_rigid(s, stages, push, alpha, rigid, w):
     """Where stage s takes the centre of mass, and the θ̂ and L̂ of θ = θ̂ + ω/c_v, L = L̂ + g L̇.
 
     ``push`` is force per mass. Rates follow from v = c_v (x̂_a − x̂_v) + g a, g = c_v/c_a, in which
     displacements cancel and the weights of velocities add up to one: written with differences, what
     is not pushed keeps its momentum to the last bit.
     """
+    c_v, c_a, w_v, w_a = stages.c_v, stages.c_a, stages.w_v, stages.w_a
     g = c_v[s] / c_a[s]
     point = s + 2
     before = point - 1 if s > 0 else 0
@@ -195,28 +240,29 @@ def begin_rigid(s, c_v, c_a, w_v, w_a, push, alpha, rigid, hats):
         rigid[point, V_RATE, i] = push[i] - alpha * u
         rigid[point, P, i] = p + u / c_v[s]
         rigid[point, OMEGA, i] = rigid[before, OMEGA, i]
-        hats[0, i] = theta
-        hats[1, i] = l
+        w.theta_hat[i] = theta
+        w.L_hat[i] = l
 
 
-@reordering_kernel
-def find_spin(q, h, load, alpha, c_v, c_a, hats, now, frame, ell, step):
+@inner_kernel
+def find_spin(load, alpha, c_v, c_a, now, frame, w):
     """ω with Jω + h = RᵀL, where R and L at the end of the stage depend on it; and its θ, L, L̇.
 
-    ``ell`` becomes RᵀL. Returns whether the iteration converged.
+    Returns whether the iteration converged.
     """
+    q, h, ell, step = w.X[0], w.h, w.ell, w.scratch
     g = c_v / c_a
     theta, omega, l = now[THETA], now[OMEGA], now[L]
     torque = now[L_RATE]
     JJ, N = frame[J], frame[SCRATCH]
     for _iteration in range(SPIN_ITERATIONS):
         for i in range(3):
-            theta[i] = hats[0, i] + omega[i] / c_v
+            theta[i] = w.theta_hat[i] + omega[i] / c_v
         turn(frame[R_NOW], theta, frame[R_STAGE])
         R = frame[R_STAGE]
         torque_of(load, q, R, frame[SCRATCH], torque)
         for i in range(3):
-            l[i] = (hats[1, i] + g * torque[i]) / (1.0 + g * alpha)
+            l[i] = (w.L_hat[i] + g * torque[i]) / (1.0 + g * alpha)
         for i in range(3):
             ell[i] = R[0, i] * l[0] + R[1, i] * l[1] + R[2, i] * l[2]
         # d(RᵀL) = RᵀL × dω/c_v
@@ -245,10 +291,10 @@ def find_spin(q, h, load, alpha, c_v, c_a, hats, now, frame, ell, step):
     return size <= 1e-9 * scale or size <= 1e-12 * c_v
 
 
-@reordering_kernel
-def find_spin_rate(now, frame, R, ell, h_a, driven, change):
-    """ω̇ = J⁻¹ (RᵀL̇ − ω × RᵀL − J̇ω − Σ H_j q̈_j); ``driven`` becomes RᵀL̇."""
-    omega = now[OMEGA]
+@inner_kernel
+def find_spin_rate(now, frame, R, w):
+    """ω̇ = J⁻¹ (RᵀL̇ − ω × RᵀL − J̇ω − Σ H_j q̈_j), and RᵀL̇."""
+    omega, ell, h_a, driven, change = now[OMEGA], w.ell, w.h, w.driven, w.scratch
     for i in range(3):
         j, k = (i + 1) % 3, (i + 2) % 3
         e = 0.0

@@ -22,6 +22,8 @@ are up to three times as many numbers as in the nested layout, in loops that are
 Indices are unsigned, which spares the test for negative ones and lets the loops be vectorised.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from supple._kernels.compiling import inlined_kernel, reordering_kernel
@@ -31,6 +33,36 @@ ONE = np.uint64(1)
 TWO = np.uint64(2)
 THREE = np.uint64(3)
 FOUR = np.uint64(4)
+
+
+class Polynomial(NamedTuple):
+    """A quartic energy in r coordinates in one of the two layouts, and room to evaluate it.
+
+    Arrays of the other layout are empty. Units are those of a mass-orthonormal basis, with q in
+    √kg m and the energy in J.
+    """
+
+    P: np.ndarray  # (pairs,) [1/s²]
+    Q: np.ndarray  # nested: blocks of pairs, padded [1/(√kg m s²)]
+    S: np.ndarray  # nested: blocks of pairs, padded [1/(kg m² s²)]
+    starts: np.ndarray  # (r + 1,) where the blocks of Q begin
+    rows: np.ndarray  # paired: the rows of q, then the matrix of the pairs
+    qq: np.ndarray  # (pairs,) padded; products of coordinates, zero where padding is [kg m²]
+    F: np.ndarray  # the size of Q; scratch
+    G2: np.ndarray  # (pairs,) padded; scratch
+    G3: np.ndarray  # (pairs,) padded; scratch
+
+
+@inlined_kernel
+def evaluate(q, polynomial, K, R):
+    """R = ∇U and the lower triangle of K = ∇²U at q."""
+    P, rows, qq, G2 = polynomial.P, polynomial.rows, polynomial.qq, polynomial.G2
+    if len(rows) > 0:
+        evaluate_paired(q, P, rows, qq, G2, polynomial.G3, K, R)
+    else:
+        evaluate_nested(
+            q, P, polynomial.Q, polynomial.S, polynomial.starts, qq, polynomial.F, G2, K, R
+        )
 
 
 @inlined_kernel

@@ -1,40 +1,113 @@
-"""Steps of a reduced model in one compiled loop.
+"""Steps of a reduced model in one compiled loop, with damping by example or without.
 
-The motion obeys M a + (C₀ + β K(q)) v + R(q) = f, with R = ∇U and K = ∇²U of a quartic energy. An
-integrator comes as a table: in stage s, velocity and acceleration are
+An integrator comes as a table: in stage s, velocity and acceleration are
 
     v(q) = c_v (q − q̂_v)        a(q) = c_a (q − q̂_a)
 
 with q̂_v, q̂_a and the first guess weighted sums of the vectors in ``history``: displacement,
 velocity and acceleration now, one step ago, and at the end of each stage of this step.
+
+``examples`` is None where there are none; the compiler then leaves out all that is for them.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
+from numba import types
+from numba.experimental import structref
 
-from supple._kernels.compiling import LARGEST, inlined_kernel, reordering_kernel
-from supple._kernels.linear_algebra.dense import solve_symmetric
-from supple._kernels.reduction.polynomial import ONE, THREE, TWO, evaluate_nested, evaluate_paired
+from supple._kernels.compiling import LARGEST, inlined_kernel, kernel, reordering_kernel
+from supple._kernels.reduction.example_newton import correct_with_examples
+from supple._kernels.reduction.newton import (
+    DONE,
+    GO_ON,
+    NOT_CONVERGED,
+    NOT_FINITE,
+    NOW,
+    assess,
+    correct,
+)
+from supple._kernels.reduction.polynomial import ONE, THREE, TWO, evaluate
 
-NOW = np.uint64(0)
 BEFORE = np.uint64(3)
 STAGES = np.uint64(6)
 
-AT_REST = 1e-250  # corrections below this come from numbers too small to be exact
 
-DONE = 0
-NOT_FINITE = 1
-NOT_CONVERGED = 2
-NOT_DEFINITE = 3
-TOO_FAR = 4
+class Stages(NamedTuple):
+    """The stages of a rule, as ``StageTable`` has them."""
+
+    c_v: np.ndarray  # (stages,) [1/s]
+    c_a: np.ndarray  # (stages,) [1/s²]
+    w_v: np.ndarray  # (stages, vectors) weights of q̂_v [1], [s], [s²] for each three vectors
+    w_a: np.ndarray  # (stages, vectors) weights of q̂_a, the same units
+    w_guess: np.ndarray  # (stages, vectors) weights of the first guess, the same units
+    times: np.ndarray  # (stages,) after the start of the step [s]
+
+
+class State(NamedTuple):
+    """Where a reduced model is, and what acts on it."""
+
+    history: np.ndarray  # (vectors, r) q [√kg m], v, a now, one step ago, and after each stage
+    pushed: np.ndarray  # (r,) the force at the end of the last step [√kg m/s²]
+    jump: np.ndarray  # (r,) the acceleration before the force jumped [√kg m/s²]
+    inverse_mass: np.ndarray  # (r, r) M⁻¹ [1]
+
+
+class Options(NamedTuple):
+    """How a reduced model is moved."""
+
+    dt: float  # [s]
+    beta: float  # of C = C₀ + β K [s]
+    diagonal: bool  # whether M and C₀ are
+    max_iterations: int  # of Newton's method; one is taken without asking whether it is enough
+    tolerance: float  # of a correction, as a share of the largest coordinate
+
+
+@structref.register
+class StepContextType(types.StructRef):
+    """For Numba."""
+
+
+class StepContext(structref.StructRefProxy):
+    """Stages, Polynomial, Balance, State and Options: Python hands over one pointer, not fifty."""
+
+
+@structref.register
+class ExampleContextType(types.StructRef):
+    """For Numba."""
+
+
+class ExampleContext(structref.StructRefProxy):
+    """Examples, behind one pointer."""
+
+
+_define: Any = structref.define_proxy
+_define(StepContext, StepContextType, ["stages", "polynomial", "balance", "state", "options"])
+_define(ExampleContext, ExampleContextType, ["examples"])
+_make_step: Any = StepContext
+_make_examples: Any = ExampleContext
+
+
+@kernel
+def step_context(stages, polynomial, balance, state, options):
+    """All five behind one pointer."""
+    return _make_step(stages, polynomial, balance, state, options)
+
+
+@kernel
+def example_context(examples):
+    """The same for examples."""
+    return _make_examples(examples)
 
 
 @inlined_kernel
-def begin_stage(s, w_v, w_a, w_guess, history, x_v, x_a, x):
+def begin_stage(s, stages, history, x_v, x_a, x):
     """q̂_v, q̂_a and the first guess of stage s.
 
     The weights of displacements add up to one: differences to the one now are summed, or the
     rounding of the weights would move a body at rest.
     """
+    w_v, w_a, w_guess = stages.w_v, stages.w_a, stages.w_guess
     n = np.uint64(len(x))
     for i in range(n):
         x_v[i] = x_a[i] = x[i] = history[NOW, i]
@@ -50,100 +123,9 @@ def begin_stage(s, w_v, w_a, w_guess, history, x_v, x_a, x):
 
 
 @inlined_kernel
-def correct(K, R, f, diagonal, M, C0, beta, c_v, c_a, x_v, x_a, x, v, a, A, delta):
-    """One Newton iteration on the force balance: x += δ. Returns the largest |δ|.
-
-    Returns infinity if the forces are not finite, −1 if no positive definite matrix was found.
-    ``diagonal`` says that M and C₀ are.
-    """
-    r = np.uint64(len(x))
-    for i in range(r):
-        v[i] = c_v * (x[i] - x_v[i])
-        a[i] = c_a * (x[i] - x_a[i])
-    k_factor = 1.0 + c_v * beta
-    shift = 0.0
-    size = -1.0
-    for _ in range(12):
-        # A = c_a M + c_v C + K and δ = f − R − C v − M a, with C = C₀ + β K
-        largest = 0.0
-        for i in range(r):
-            vi = beta * v[i]
-            e = 0.0
-            for j in range(i):
-                k = K[i, j]
-                A[i, j] = k_factor * k
-                e += k * v[j]
-                delta[j] -= k * vi
-            k = K[i, i]
-            force = f[i] - R[i] - beta * e - k * vi
-            A[i, i] = k_factor * k
-            if diagonal:
-                force -= M[i, i] * a[i] + C0[i, i] * v[i]
-                A[i, i] += c_a * M[i, i] + c_v * C0[i, i]
-            else:
-                e = 0.0
-                for j in range(r):
-                    e += M[i, j] * a[j] + C0[i, j] * v[j]
-                force -= e
-                for j in range(i + ONE):
-                    A[i, j] += c_a * M[i, j] + c_v * C0[i, j]
-            delta[i] = force
-            largest = max(largest, abs(A[i, i]))
-            A[i, i] += shift
-        total = 0.0
-        for i in range(r):
-            total += delta[i]
-        if not abs(total) <= LARGEST:
-            size = np.inf
-            break
-        if solve_symmetric(A, delta):
-            size = 0.0
-            for i in range(r):
-                x[i] += delta[i]
-                size = max(size, abs(delta[i]))
-            break
-        shift = max(10.0 * shift, 1e-3 * largest)
-    return size
-
-
-@inlined_kernel
-def is_small(size, tolerance, x, now):
-    """Whether a correction is small beside the coordinates, or the way since ``now``."""
-    scale = 0.0
-    for i in range(np.uint64(len(x))):
-        scale = max(scale, abs(x[i]), abs(x[i] - now[NOW, i]))
-    return size <= tolerance * scale + AT_REST
-
-
-@inlined_kernel
-def remaining_error(size, size_before, share):
-    """How large the corrections after this one will be, from the last two, on the safe side.
-
-    Where each is less than a tenth of the one before, the ratio shrinks further or stays.
-    """
-    left = size
-    if share == 1.0 and size < 0.1 * size_before:
-        left = size * min(1.0, 3.0 * size / size_before)
-    return left
-
-
-@inlined_kernel
-def shorten(size, size_before, share, delta, x):
-    """Damps Newton's method: where corrections do not get smaller, take less of each.
-
-    x has just been moved by ``delta``; returns the share of it that was kept.
-    """
-    if size_before >= 0.0:
-        share = max(0.5 * share, 0.03125) if size > 0.7 * size_before else min(2.0 * share, 1.0)
-    if share < 1.0:
-        for i in range(np.uint64(len(x))):
-            x[i] -= (1.0 - share) * delta[i]
-    return share
-
-
-@inlined_kernel
-def begin_step(force, pushed, sampled, diagonal, W, history, delta, jump):
-    """Lets the acceleration jump by W = M⁻¹ times the change of the force; keeps it in ``jump``."""
+def begin_step(force, sampled, diagonal, state, delta):
+    """Lets the acceleration jump by M⁻¹ times the change of the force, and notes what it was."""
+    pushed, jump, W, history = state.pushed, state.jump, state.inverse_mass, state.history
     r = np.uint64(len(force))
     jumps = False
     for i in range(r):
@@ -182,8 +164,9 @@ def end_stage(u, c_v, c_a, x_v, x_a, x, v, a, history):
 
 
 @inlined_kernel
-def undo_step(time, jump, history):
+def undo_step(time, state):
     """Takes back the jump of the acceleration, and puts the first stage on a straight path."""
+    jump, history = state.jump, state.history
     for i in range(np.uint64(len(jump))):
         history[NOW + TWO, i] = jump[i]
         now, before = history[NOW, i], history[BEFORE, i]
@@ -191,8 +174,9 @@ def undo_step(time, jump, history):
 
 
 @inlined_kernel
-def end_step(end, force, pushed, history, step, record):
+def end_step(end, force, state, step, record):
     """The state from row ``end`` on is that of now; ``record`` (steps, 2, r) takes it if long."""
+    pushed, history = state.pushed, state.history
     r = np.uint64(len(force))
     for i in range(r):
         pushed[i] = force[i]
@@ -206,64 +190,118 @@ def end_step(end, force, pushed, history, step, record):
                 record[step, k, i] = history[NOW + k, i]
 
 
+@inlined_kernel
+def keep(K, K_before):
+    """Copies a lower triangle."""
+    for i in range(np.uint64(len(K))):
+        for j in range(i + ONE):
+            K_before[i, j] = K[i, j]
+
+
 @reordering_kernel
-def run_steps(
-    steps, sampled, forces, pushed, times, c_v, c_a, w_v, w_a, w_guess,
-    diagonal, M, W, C0, beta, P, Q, S, starts, rows,
-    max_iterations, tolerance,
-    history, qq, F, G2, G3, K, R, A, x, x_v, x_a, v, a, delta, jump, force, record,
-):  # fmt: skip
+def run_steps(context, examples, steps, sampled, forces, record):
     """Takes ``steps`` steps, or fewer where one fails; returns how many, and why it stopped.
 
     Step n has the force forces[min(n, last)]. If ``sampled``, that is the force at its end, and it
-    changes evenly from ``pushed``, that of the step before; ``times`` are those of the stages as
-    shares of the step. If not, it acts from the start of the step, where the acceleration jumps by
-    W = M⁻¹ times the change. ``history`` holds the state now and one step ago; a step that fails
-    leaves it as it was. ``record`` (steps, 2, r) takes the state after each step, unless empty.
+    changes evenly from ``pushed``, that of the step before. If not, it acts from the start of the
+    step, where the acceleration jumps by M⁻¹ times the change. A step that fails leaves the state
+    as it was. ``record`` (steps, 2, r) takes the state after each step, unless empty.
     """
+    stages, polynomial, balance = context.stages, context.polynomial, context.balance
+    state, options = context.state, context.options
+    c_v, c_a, times = stages.c_v, stages.c_a, stages.times
+    dt, beta, diagonal = options.dt, options.beta, options.diagonal
+    history, K = state.history, balance.K
+    if examples is not None:
+        ex = examples.examples
     end = STAGES + THREE * np.uint64(len(c_v) - 1)
     row = np.uint64(0)
     for step in range(steps):
-        begin_step(forces[row], pushed, sampled, diagonal, W, history, delta, jump)
+        begin_step(forces[row], sampled, diagonal, state, balance.delta)
         u = STAGES
         reason = DONE
         for s in range(np.uint64(len(c_v))):
-            begin_stage(s, w_v, w_a, w_guess, history, x_v, x_a, x)
-            force_at(times[s], sampled, forces[row], pushed, force)
-            reason = DONE if max_iterations == 1 else NOT_CONVERGED
+            begin_stage(s, stages, history, balance.x_v, balance.x_a, balance.x)
+            force_at(times[s] / dt, sampled, forces[row], state.pushed, balance.f)
+            reason = GO_ON
             size_before, share = -1.0, 1.0
-            for _ in range(max_iterations):
-                if len(rows) > 0:
-                    evaluate_paired(x, P, rows, qq, G2, G3, K, R)
+            for _ in range(options.max_iterations):
+                evaluate(balance.x, polynomial, K, balance.R)
+                if examples is None:
+                    size = correct(balance, c_v[s], c_a[s], beta, diagonal)
                 else:
-                    evaluate_nested(x, P, Q, S, starts, qq, F, G2, K, R)
-                size = correct(
-                    K, R, force, diagonal, M, C0, beta, c_v[s], c_a[s],
-                    x_v, x_a, x, v, a, A, delta
-                )  # fmt: skip
-                if size < 0.0:
-                    reason = NOT_DEFINITE
+                    if not ex.is_known[0]:
+                        keep(K, ex.K_before)
+                        ex.is_known[0] = True
+                    past = times[s] - (times[s - ONE] if s > NOW else 0.0)
+                    size = correct_with_examples(
+                        balance, c_v[s], c_a[s], beta, diagonal, ex, past
+                    )  # fmt: skip
+                reason, share = assess(size, size_before, share, options, balance, history)
+                size_before = size
+                if reason != GO_ON:
                     break
-                if size == np.inf:
-                    reason = NOT_FINITE
-                    break
-                if max_iterations > 1:
-                    left = remaining_error(size, size_before, share)
-                    if is_small(left, tolerance, x, history):
-                        reason = DONE
-                        break
-                    share = shorten(size, size_before, share, delta, x)
-                    size_before = size
+            if reason == GO_ON:
+                reason = NOT_CONVERGED
             if reason != DONE:
                 break
-            if not end_stage(u, c_v[s], c_a[s], x_v, x_a, x, v, a, history):
+            if not end_stage(
+                u, c_v[s], c_a[s], balance.x_v, balance.x_a, balance.x, balance.v, balance.a,
+                history,
+            ):  # fmt: skip
                 reason = NOT_FINITE
                 break
+            if examples is not None:
+                keep(K, ex.K_before)
             u += THREE
         if reason != DONE:
-            undo_step(times[0], jump, history)
+            undo_step(times[0] / dt, state)
             return step, reason
-        end_step(end, forces[row], pushed, history, step, record)
+        end_step(end, forces[row], state, step, record)
         if row + ONE < np.uint64(len(forces)):
             row += ONE
     return steps, DONE
+
+
+# -- the same, piece by piece, for forces that are found in Python -------------------------
+
+
+@reordering_kernel
+def enter_stage(context, s):
+    """The first guess of stage s, in ``balance.x``."""
+    balance = context.balance
+    begin_stage(s, context.stages, context.state.history, balance.x_v, balance.x_a, balance.x)
+
+
+@reordering_kernel
+def iterate(context, examples, s, size_before, share):
+    """One Newton iteration of stage s, and what follows from it, as ``assess`` says.
+
+    Also returns the size of the correction, which is the ``size_before`` of the next one.
+    """
+    stages, balance, options = context.stages, context.balance, context.options
+    c_v, c_a, beta, diagonal = stages.c_v[s], stages.c_a[s], options.beta, options.diagonal
+    if examples is None:
+        size = correct(balance, c_v, c_a, beta, diagonal)
+    else:
+        past = np.inf  # no part of the stiffness is left to the kernel
+        size = correct_with_examples(balance, c_v, c_a, beta, diagonal, examples.examples, past)
+    history = context.state.history
+    reason, share = assess(size, size_before, share, options, balance, history)
+    return reason, size, share
+
+
+@reordering_kernel
+def leave_stage(context, s):
+    """Keeps the state of stage s; returns whether it is finite."""
+    c_v, c_a, balance = context.stages.c_v[s], context.stages.c_a[s], context.balance
+    return end_stage(
+        STAGES + THREE * np.uint64(s), c_v, c_a, balance.x_v, balance.x_a, balance.x,
+        balance.v, balance.a, context.state.history,
+    )  # fmt: skip
+
+
+@reordering_kernel
+def undo(context):
+    """Puts the state back to where it was before a step that failed."""
+    undo_step(context.stages.times[0] / context.options.dt, context.state)

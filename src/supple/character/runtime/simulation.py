@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from supple._kernels.character.frame import ON_TIME
-from supple._kernels.character.stage import Stages
-from supple._kernels.reduction import stepping
+from supple._kernels.reduction import newton as reasons
+from supple._kernels.reduction.stepping import Stages
 from supple.character.model.pose_space_model import PoseSpaceModel
 from supple.character.runtime.arrays import StepArrays
 from supple.character.runtime.forces import Pull, Wind
@@ -230,7 +230,7 @@ class PoseSimulation(PoseState):
                 f,
                 self._pushed,
             )
-            if reason == stepping.DONE:
+            if reason == reasons.DONE:
                 self._path = Path.jumped(path.end) if cut else path
                 self._last, self._has_past = h, True
                 return cut
@@ -308,10 +308,10 @@ class PoseSimulation(PoseState):
 
 
 _REASONS = {
-    stepping.NOT_FINITE: "the forces are not finite",
-    stepping.NOT_CONVERGED: "the Newton iteration did not converge",
-    stepping.NOT_DEFINITE: "the matrix of the step is not positive definite",
-    stepping.TOO_FAR: "the flesh has left the body by more than ten times its size",
+    reasons.NOT_FINITE: "the forces are not finite",
+    reasons.NOT_CONVERGED: "the Newton iteration did not converge",
+    reasons.NOT_DEFINITE: "the matrix of the step is not positive definite",
+    reasons.TOO_FAR: "the flesh has left the body by more than ten times its size",
 }
 
 

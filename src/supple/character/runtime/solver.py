@@ -12,9 +12,10 @@ from supple._kernels.character import stage as pose_stage
 from supple._kernels.character.basis import interpolate_mass, interpolation_weights
 from supple._kernels.character.context import step_context
 from supple._kernels.character.inertia import add_inertia
-from supple._kernels.character.stage import Options, Stages
+from supple._kernels.character.stage import Options
 from supple._kernels.elasticity.material_call import address_of
-from supple._kernels.reduction import stepping
+from supple._kernels.reduction.newton import DONE
+from supple._kernels.reduction.stepping import Stages
 from supple.character.model.pose_space_model import PoseSpaceModel
 from supple.character.runtime.arrays import StepArrays
 from supple.character.runtime.damping import PoseDamping
@@ -196,7 +197,7 @@ class StepSolver:
             workspace.history[:], workspace.rig_history[:] = workspace.saved, workspace.rig_saved
             self.interpolation_weights(self._taken)
             raise
-        if found[0] == stepping.DONE:
+        if found[0] == DONE:
             self._taken = path.end
         else:
             self.take_pose(self._taken)

@@ -75,6 +75,11 @@ class PoseState:
         self._solver.forces(self._solver.workspace.history[0])
         return np.array(self._solver.workspace.K)
 
+    @property
+    def mass(self) -> Floats:
+        """U(p)ᵀ M U(p), (r, r)."""
+        return np.array(self._solver.workspace.M)
+
     def surface_displacements(self) -> Floats:
         """A U(p) q: how far the surface is from the rig's [m], (surface vertices, 3)."""
         return self._skin.displacements(

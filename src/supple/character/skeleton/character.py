@@ -16,6 +16,7 @@ from supple.character.skeleton.skin import Skin
 from supple.contact import AnimatedMesh
 from supple.core.checks import instance, number, numbers, vector, whole_number
 from supple.core.errors import InputError
+from supple.core.parameters import Instance, checked, parameter
 from supple.core.types import Floats
 from supple.mesh.surface import Surface
 
@@ -31,18 +32,18 @@ class Dressing:
     motion of the clip within ``easing`` [s].
     """
 
-    start: RigPose | None = None
-    slim: float = 1.0
-    growing: float = 0.0
-    settling: float = 0.0
-    easing: float = 0.5
+    start: RigPose | None = parameter(
+        None,
+        "pose that it starts in; at rest",
+        kind=Instance(RigPose, "character.rig.turned({name: (0, 0, 0.5)})"),
+    )
+    slim: float = parameter(1.0, "how far it is drawn towards its bones, 1 not at all", above=0)
+    growing: float = parameter(0.0, "time to fill out", unit="s", at_least=0)
+    settling: float = parameter(0.0, "time to stand", unit="s", at_least=0)
+    easing: float = parameter(0.5, "time to come into motion", unit="s", at_least=0)
 
     def __post_init__(self) -> None:
-        if self.start is not None:
-            instance("start", self.start, RigPose, "character.rig.turned({name: (0, 0, 0.5)})")
-        number("slim", self.slim, above=0)
-        for name in ("growing", "settling", "easing"):
-            number(name, getattr(self, name), at_least=0, unit="s")
+        checked(self)
         if self.slim != 1 and not self.growing:
             raise InputError(f"slim={self.slim!r} needs growing=, the time to fill out [s]")
 

@@ -10,6 +10,8 @@ from scipy.spatial.transform import Rotation
 from supple.core.types import Floats, Ints
 from supple.mesh.tet import barycentric_gradients, tet_volumes
 
+_TIED = 1e-9  # share by which what is equally near may differ
+
 
 def vertex_rotations(cells: Ints, before: Floats, after: Floats) -> Floats:
     """How the surroundings of each vertex of a tet mesh turn between two poses, (n, 3, 3).
@@ -41,7 +43,9 @@ def pose_tree(features: Floats) -> Ints:
     inside = np.arange(len(features)) == 0
     while not inside.all():
         open_pairs = np.where(inside[:, None] & ~inside, distances, np.inf)
-        parent, child = np.unravel_index(np.argmin(open_pairs), distances.shape)
+        # of mirrored poses, equally near but for rounding, the first
+        nearest = np.argmax(open_pairs <= (1 + _TIED) * open_pairs.min())
+        parent, child = np.unravel_index(nearest, distances.shape)
         parents[child] = parent
         inside[child] = True
     return parents

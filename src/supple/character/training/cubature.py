@@ -140,7 +140,7 @@ def _gaps(poses: list[InterpolatedPose], cells: Ints, weights: Floats) -> Stiffn
 
 
 def _coupled(training_sets: list[DenseSamples], w: Floats) -> Floats:
-    """v_i ≥ 0 (m, c) that fit best where lesson k has the weights Σ_i w_ki v_i (Eqs. 19, 20).
+    """v_i ≥ 0 (m, c) that fit best where training set k has the weights Σ_i w_ki v_i (Eqs. 19, 20).
 
     Pose after pose is fitted while the others stay, until all agree.
     """

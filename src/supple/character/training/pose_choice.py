@@ -18,6 +18,7 @@ from supple.core.errors import InputError
 from supple.core.types import Floats, Progress
 
 _SAME = 1e-6  # distance of features below which poses are one
+_TIED = 1e-9  # share by which what is equally far may differ
 
 
 def candidates_of(
@@ -51,12 +52,17 @@ def choose_poses(
     chosen = [np.asarray(rig.neutral, dtype=float)]
     distance = np.linalg.norm(features - at_rest, axis=1)
     while len(chosen) < count and len(given):
-        far = int(np.argmax(distance))
+        far = _first_largest(distance)
         if distance[far] <= least:
             break
         chosen.append(given[far])
         distance = np.minimum(distance, np.linalg.norm(features - features[far], axis=1))
     return np.array(chosen)
+
+
+def _first_largest(values: Floats) -> int:
+    """Where the largest of values ≥ 0 is; mirrored poses are equally far, but for rounding."""
+    return int(np.argmax(values >= (1 - _TIED) * values.max()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +116,7 @@ def missing_pose(
         if progress is not None:
             progress(k + 1, len(tried), "comparing poses")
     means = mean_angle(angles)
-    worst = int(np.argmax(means))
+    worst = _first_largest(means)
     return MissingPose(worst, float(means[worst]), angles)
 
 

@@ -14,7 +14,7 @@ from supple.bodies.solid import Body
 from supple.character.training.sparse_samples import ColumnGroups, Part, SparseSamples, sizes_of
 from supple.core.types import Bools, Floats, Ints
 from supple.reduction.cubature.cubature import gradients_of_basis
-from supple.reduction.cubature.poses import SCALES, energies_and_forces, linear_forces
+from supple.reduction.cubature.poses import SCALES, energies_and_forces, frame_of, linear_forces
 
 _CHUNK = 2**20  # numbers in flight while cells are evaluated: 8 MB
 _MOST = 0.9  # of the energy: in cells whose gradient is below the amplitude of a sample
@@ -102,9 +102,8 @@ class RestPose:
             block = np.flatnonzero(self.regions == region)
             at = np.ix_(block, block)
             squares, modes = eigh(self.stiffness[at], self.mass[at])
-            drawn = (rng.normal(size=(count, len(block))) / (squares / squares[0]) ** power) @ (
-                modes.T
-            )
+            normal = rng.normal(size=(count, len(block))) @ frame_of(self.shapes[block], modes).T
+            drawn = (normal / (squares / squares[0]) ** power) @ modes.T
             q[:, block] = drawn * (scales / self._reach(drawn, block))[:, None]
         self._shrink_inverted(q)
         return q

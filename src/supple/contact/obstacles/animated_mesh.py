@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike
 
 from supple.contact.obstacles.base import ANYWHERE, Obstacle, Touch, points_of
 from supple.contact.obstacles.triangle_tree import TriangleTree, halved, without_flat
-from supple.core.checks import number, numbers
+from supple.core.checks import numbers
 from supple.core.errors import InputError
+from supple.core.parameters import parameter
 from supple.core.types import Floats, Ints
 from supple.mesh.surface import Surface
 
@@ -41,7 +42,7 @@ class AnimatedMesh(Obstacle):
     triangles: ArrayLike
     times: ArrayLike
     positions: ArrayLike
-    margin: float = 0.0
+    margin: float = parameter(0.0, "keeps bodies that far off", unit="m", at_least=0)
     _surface: Surface = field(init=False, repr=False)
     _kept_vertices: Ints = field(init=False, repr=False)
     _arrangement: tuple[Ints, Ints] = field(init=False, repr=False)
@@ -53,7 +54,6 @@ class AnimatedMesh(Obstacle):
         super().__post_init__()
         if self.motion is not None:
             raise InputError("motion= is for rigid obstacles; give positions= that move as wanted")
-        object.__setattr__(self, "margin", number("margin", self.margin, at_least=0, unit="m"))
         times, positions = numbers("times", self.times), numbers("positions", self.positions)
         if times.ndim != 1 or len(times) < 2 or not (np.diff(times) > 0).all():
             raise InputError("times must be two or more, each later than the one before")

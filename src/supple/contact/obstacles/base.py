@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supple.contact.obstacles.rails import Rails
-from supple.core.checks import instance, number, vector
+from supple.core.checks import number, vector
 from supple.core.errors import InputError
+from supple.core.parameters import Instance, checked, parameter
+from supple.core.registry import Registry, snake_case
 from supple.core.types import Floats
 from supple.mesh.surface import Surface
 
@@ -36,34 +38,41 @@ class Touch:
 class Obstacle(ABC):
     """Something rigid that bodies cannot enter, standing still or moving on rails.
 
-    ``friction`` is Coulomb's μ; ``restitution`` the share of the approaching speed that a bounce
-    gives back, 0 to 1, where None leaves the bounce to the integrator; ``motion`` moves the
-    obstacle from where it is described, None leaves it there.
+    Without ``restitution`` the bounce is left to the integrator, and without ``motion`` the
+    obstacle stays where it is described.
     """
 
-    friction: float = 0.0
-    restitution: float | None = None
-    motion: Rails | None = None
+    friction: float = parameter(0.0, "Coulomb's μ", at_least=0)
+    friction_from: float | None = parameter(
+        None, "time before which there is no friction; always if not given", unit="s"
+    )
+    restitution: float | None = parameter(
+        None,
+        "share of the approaching speed that a bounce gives back; as the integrator has it if not "
+        "given",
+        at_least=0,
+        at_most=1,
+        too_high="a bounce gives back a share of the speed; give 0 to 1, or nothing to leave it "
+        "to the integrator",
+    )
+    motion: Rails | None = parameter(
+        None,
+        "moves it from where it is described",
+        kind=Instance(Rails, "Rails.turning(centre=(0, 0, 0), rate=(0, 0, 1))"),
+    )
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "friction", number("friction", self.friction, at_least=0))
-        if self.restitution is not None:
-            bounce = number("restitution", self.restitution, at_least=0)
-            if bounce > 1:
-                raise InputError(
-                    f"restitution={self.restitution!r}: a bounce gives back a share of the speed; "
-                    "give 0 to 1, or None to leave it to the integrator"
-                )
-            object.__setattr__(self, "restitution", bounce)
-        if self.motion is not None:
-            instance(
-                "motion", self.motion, Rails, "Rails.turning(centre=(0, 0, 0), rate=(0, 0, 1))"
-            )
+        checked(self)
 
     @property
     def moves(self) -> bool:
         """Whether it is not always in one place."""
         return self.motion is not None
+
+    def friction_at(self, time: float) -> float:
+        """Coulomb's μ at ``time`` [s]."""
+        early = self.friction_from is not None and time < self.friction_from
+        return 0.0 if early else self.friction
 
     def signed_distance(
         self, points: ArrayLike, *, within: float = ANYWHERE
@@ -109,6 +118,12 @@ class Obstacle(ABC):
     @abstractmethod
     def _drawn(self, extent: float, about: Floats) -> Surface:
         """``surface`` before the obstacle moves."""
+
+
+OBSTACLES: Registry[type[Obstacle]] = Registry(
+    "obstacle", "supple.obstacles", base=Obstacle, naming=snake_case, key="shape"
+)
+"""Every kind of obstacle that keeps its shape; tests and scene files go over it."""
 
 
 def unit(vectors: Floats, length: Floats, fallback: Floats) -> Floats:

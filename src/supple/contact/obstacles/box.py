@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple.contact.obstacles.base import Obstacle, unit
-from supple.contact.obstacles.rotations import rotation_matrix
-from supple.core.checks import vector
-from supple.core.errors import InputError
+from supple.contact.obstacles.base import OBSTACLES, Obstacle, unit
+from supple.contact.obstacles.rotations import ROTATION
+from supple.core.parameters import VECTOR, described, parameter
 from supple.core.types import Floats
 from supple.mesh.surface import Surface
 
 
+@OBSTACLES.register
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Box(Obstacle):
     """A box of ``size`` (3,) [m] around ``centre`` (3,) [m].
@@ -24,19 +24,22 @@ class Box(Obstacle):
     rotation vector (3,) [rad], or a SciPy Rotation.
     """
 
-    centre: ArrayLike = (0.0, 0.0, 0.0)
-    size: ArrayLike
-    rotation: Any = None
+    centre: ArrayLike = parameter((0.0, 0.0, 0.0), "of the box", kind=VECTOR, unit="m")
+    size: ArrayLike = field(
+        metadata=described(
+            "its sides",
+            kind=VECTOR,
+            unit="m",
+            above=0,
+            too_low="every side of a box must be above 0 [m]",
+        )
+    )
+    rotation: Any = parameter(None, "about its centre; none", kind=ROTATION, unit="rad")
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "centre", vector("centre", self.centre))
-        size = vector("size", self.size)
-        if not (size > 0).all():
-            raise InputError(f"size={size.tolist()}: every side of a box must be above 0 [m]")
-        object.__setattr__(self, "size", size)
-        turn = np.eye(3) if self.rotation is None else rotation_matrix("rotation", self.rotation)
-        object.__setattr__(self, "rotation", turn)
+        if self.rotation is None:
+            object.__setattr__(self, "rotation", np.eye(3))
 
     def _distance(self, points: Floats, within: float) -> tuple[Floats, Floats]:
         local = (points - np.asarray(self.centre)) @ self.rotation

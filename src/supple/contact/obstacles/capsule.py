@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple.contact.obstacles.base import Obstacle, unit
-from supple.core.checks import number, vector
+from supple.contact.obstacles.base import OBSTACLES, Obstacle, unit
 from supple.core.errors import InputError
+from supple.core.parameters import VECTOR, described
 from supple.core.types import Floats
 from supple.mesh.surface import Surface
 
 
+@OBSTACLES.register
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Capsule(Obstacle):
     """All within ``radius`` [m] of the segment from ``start`` to ``end``, each (3,) [m]."""
 
-    start: ArrayLike
-    end: ArrayLike
-    radius: float
+    start: ArrayLike = field(metadata=described("one end of its axis", kind=VECTOR, unit="m"))
+    end: ArrayLike = field(metadata=described("the other", kind=VECTOR, unit="m"))
+    radius: float = field(metadata=described("around the axis", unit="m", above=0))
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        start, end = vector("start", self.start), vector("end", self.end)
-        object.__setattr__(self, "start", start)
-        object.__setattr__(self, "end", end)
-        object.__setattr__(self, "radius", number("radius", self.radius, above=0, unit="m"))
-        if (start == end).all():
+        start = np.asarray(self.start)
+        if (start == self.end).all():
             raise InputError(
                 f"start and end of a capsule are both {start.tolist()}; "
                 "move one, or use Sphere(centre=..., radius=...)"

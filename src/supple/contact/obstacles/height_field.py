@@ -3,22 +3,53 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from supple._kernels.contact.obstacles import field_distances, field_heights
-from supple.contact.obstacles.base import Obstacle
+from supple.contact.obstacles.base import OBSTACLES, Obstacle
 from supple.contact.obstacles.plane import sheet_triangles
 from supple.contact.obstacles.threading import in_parts
-from supple.core.checks import numbers, vector
+from supple.core.checks import numbers
 from supple.core.errors import InputError
+from supple.core.parameters import VECTOR, Kind, Parameter, described, parameter
 from supple.core.types import Floats
 from supple.mesh.surface import Surface
 
 _FINE = 4  # samples along each side of a cell, to draw and to search
 
 
+@dataclass(frozen=True)
+class Heights(Kind):
+    """A table of numbers, two or more along each side."""
+
+    words = "rows of numbers"
+
+    def check(self, of: Parameter, value: Any) -> Floats:
+        heights = numbers(of.name, value)
+        if heights.ndim != 2 or min(heights.shape) < 2:
+            raise InputError(
+                f"heights have shape {heights.shape}; give (nx, ny) with at least 2 of each"
+            )
+        return heights
+
+
+@dataclass(frozen=True)
+class Spacing(Kind):
+    """A length above 0, or two for x and y."""
+
+    words = "above 0, one or two for x and y"
+
+    def check(self, of: Parameter, value: Any) -> Floats:
+        spacing = np.broadcast_to(numbers(of.name, value, ((), (2,))), (2,)).copy()
+        if not (spacing > 0).all():
+            raise InputError(f"{of.name}={value!r}: give one length above 0 [m], or two")
+        return spacing
+
+
+@OBSTACLES.register
 @dataclass(frozen=True, eq=False, kw_only=True)
 class HeightField(Obstacle):
     """A smooth landscape through ``heights`` (nx, ny) [m], z up; bodies stay above it.
@@ -33,26 +64,21 @@ class HeightField(Obstacle):
     farther than eight cells away, it may be the second nearest.
     """
 
-    heights: ArrayLike = field(kw_only=False)
-    origin: ArrayLike = (0.0, 0.0, 0.0)
-    spacing: ArrayLike = 1.0
+    heights: ArrayLike = field(
+        kw_only=False,
+        metadata=described("a row for each x, along y: (nx, ny)", kind=Heights(), unit="m"),
+    )
+    origin: ArrayLike = parameter(
+        (0.0, 0.0, 0.0), "where the first height is", kind=VECTOR, unit="m"
+    )
+    spacing: ArrayLike = parameter(1.0, "from one height to the next", kind=Spacing(), unit="m")
     _spline: Floats = field(init=False, repr=False)
     _samples: Floats = field(init=False, repr=False)
     _highest: float = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        heights = numbers("heights", self.heights)
-        if heights.ndim != 2 or min(heights.shape) < 2:
-            raise InputError(
-                f"heights have shape {heights.shape}; give (nx, ny) with at least 2 of each"
-            )
-        spacing = np.broadcast_to(numbers("spacing", self.spacing, ((), (2,))), (2,)).copy()
-        if not (spacing > 0).all():
-            raise InputError(f"spacing={self.spacing!r}: give one length above 0 [m], or two")
-        object.__setattr__(self, "heights", heights)
-        object.__setattr__(self, "origin", vector("origin", self.origin))
-        object.__setattr__(self, "spacing", spacing)
+        heights = np.asarray(self.heights)
         spline = _spline(heights)
         object.__setattr__(self, "_spline", spline)
         fine = [_FINE * (n - 1) + 1 for n in heights.shape]

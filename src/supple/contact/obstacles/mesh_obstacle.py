@@ -4,15 +4,34 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from typing import Any
 
-from supple.contact.obstacles.base import Obstacle
+from supple.contact.obstacles.base import OBSTACLES, Obstacle
 from supple.contact.obstacles.triangle_tree import TriangleTree
 from supple.core.checks import instance
+from supple.core.parameters import Kind, Parameter, described, parameter
 from supple.core.types import Floats
 from supple.mesh.files.surfaces import read_surface
 from supple.mesh.surface import Surface
 
 
+@dataclass(frozen=True)
+class SurfaceKind(Kind):
+    """Triangles, or the path of a file with them, which is read."""
+
+    words = "a surface"
+
+    def check(self, of: Parameter, value: Any) -> Surface:
+        found = read_surface(value) if isinstance(value, str | os.PathLike) else value
+        instance(of.name, found, Surface, 'read_surface("bowl.obj"), or a path')
+        assert isinstance(found, Surface)
+        return found
+
+
+SURFACE = SurfaceKind()
+
+
+@OBSTACLES.register(name="mesh")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MeshObstacle(Obstacle):
     """Triangles: ``mesh`` is a Surface or the path of a file with one, in metres.
@@ -26,18 +45,16 @@ class MeshObstacle(Obstacle):
     points that are well away from a closed mesh are cheap.
     """
 
-    mesh: Surface | str | os.PathLike[str] = field(kw_only=False)
-    hollow: bool = False
+    mesh: Surface | str | os.PathLike[str] = field(
+        kw_only=False, metadata=described("a Surface, or a file with one", kind=SURFACE, unit="m")
+    )
+    hollow: bool = parameter(False, "the body stays on the other side")
     _tree: TriangleTree = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        mesh = self.mesh
-        if isinstance(mesh, str | os.PathLike):
-            mesh = read_surface(mesh)
-        instance("mesh", mesh, Surface, 'read_surface("bowl.obj"), or a path')
-        object.__setattr__(self, "mesh", mesh)
-        object.__setattr__(self, "_tree", TriangleTree.of(self._facing(mesh)))
+        assert isinstance(self.mesh, Surface)
+        object.__setattr__(self, "_tree", TriangleTree.of(self._facing(self.mesh)))
 
     def _distance(self, points: Floats, within: float) -> tuple[Floats, Floats]:
         return self._tree.distances(points, float(within))

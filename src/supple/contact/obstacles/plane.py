@@ -7,33 +7,36 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple.contact.obstacles.base import Obstacle
-from supple.core.checks import number, vector
+from supple.contact.obstacles.base import OBSTACLES, Obstacle
 from supple.core.errors import InputError
+from supple.core.parameters import VECTOR, parameter
 from supple.core.types import Floats, Ints
 from supple.mesh.surface import Surface
 
 
+@OBSTACLES.register
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Plane(Obstacle):
     """Bodies stay where n·x ≥ ``offset``.
 
-    ``normal`` (3,) points to their side, its length does not matter; n is the unit vector along
-    it, and ``offset`` [m] the signed distance of the plane from the origin along n.
+    n is the unit vector along ``normal`` (3,), and ``offset`` [m] is signed.
     """
 
-    normal: ArrayLike = (0.0, 0.0, 1.0)
-    offset: float = 0.0
+    normal: ArrayLike = parameter(
+        (0.0, 0.0, 1.0), "points to the bodies' side, of any length", kind=VECTOR
+    )
+    offset: float = parameter(0.0, "distance of the plane from the origin along n", unit="m")
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        given = vector("normal", self.normal)
+        given = np.asarray(self.normal)
         largest = np.abs(given).max()
         if largest == 0:
-            raise InputError("normal=(0, 0, 0) has no direction; give e.g. (0, 0, 1) for a floor")
+            raise InputError.of(
+                "normal", (0, 0, 0), " has no direction; give e.g. (0, 0, 1) for a floor"
+            )
         n = given / largest
         object.__setattr__(self, "normal", n / np.linalg.norm(n))
-        object.__setattr__(self, "offset", number("offset", self.offset, unit="m"))
 
     def _distance(self, points: Floats, within: float) -> tuple[Floats, Floats]:
         n = np.asarray(self.normal)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from supple.core.checks import numbers
 from supple.core.errors import InputError
+from supple.core.parameters import Parameter, Vector
 from supple.core.types import Floats
 
 _ORTHOGONAL = 1e-6  # how far the entries of RᵀR may be from those of the identity
@@ -40,3 +42,16 @@ def rotation_matrices(name: str, given: Any, lead: tuple[int, ...]) -> Floats:
     # To rounding, so that normals keep their length.
     exact: Floats = Rotation.from_matrix(array).as_matrix()
     return exact
+
+
+@dataclass(frozen=True)
+class RotationKind(Vector):
+    """A rotation as people give it, kept as a matrix; a scene has a rotation vector."""
+
+    words = "rotation vector, or matrix"
+
+    def check(self, of: Parameter, value: Any) -> Floats:
+        return rotation_matrix(of.name, value)
+
+
+ROTATION = RotationKind()

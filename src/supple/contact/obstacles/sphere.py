@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple.contact.obstacles.base import Obstacle, unit
-from supple.core.checks import number, vector
+from supple.contact.obstacles.base import OBSTACLES, Obstacle, unit
+from supple.core.parameters import VECTOR, described, parameter
 from supple.core.types import Floats
 from supple.mesh.surface import Surface
 
 
+@OBSTACLES.register
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Sphere(Obstacle):
-    """A ball with ``centre`` (3,) [m] and ``radius`` [m]; bodies stay out, or in if ``hollow``."""
+    """A ball; bodies stay out, or in if ``hollow``."""
 
-    centre: ArrayLike = (0.0, 0.0, 0.0)
-    radius: float
-    hollow: bool = False
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "centre", vector("centre", self.centre))
-        object.__setattr__(self, "radius", number("radius", self.radius, above=0, unit="m"))
+    centre: ArrayLike = parameter((0.0, 0.0, 0.0), "of the ball", kind=VECTOR, unit="m")
+    radius: float = field(metadata=described("of the ball", unit="m", above=0))
+    hollow: bool = parameter(False, "the body stays inside")
 
     def _distance(self, points: Floats, within: float) -> tuple[Floats, Floats]:
         arm = points - np.asarray(self.centre)

@@ -15,13 +15,13 @@ from typing import Any
 
 from supple.core import files
 from supple.core.errors import InputError
+from supple.core.parameters import describe
 from supple.damping.base import Damping
 from supple.damping.example import ExampleDamping
-from supple.damping.files.kinds import (
-    EXAMPLE,
-    EXAMPLE_OPTIONS,
+from supple.damping.files.tables import (
     damping_of,
     described,
+    examples_as_tables,
     examples_of,
     read_fields,
     within,
@@ -29,13 +29,14 @@ from supple.damping.files.kinds import (
 )
 from supple.damping.files.text_format import Table, document, table_of
 
-_FORMAT, _VERSION = "supple damping", 1
+_FORMAT, _VERSION = "supple damping", 2  # 1 had "kind" for "model"
+_OPTIONS = describe(ExampleDamping)[2:]  # all but base and examples
 
 
 def save_damping(damping: Damping | Sequence[Damping], path: str | os.PathLike[str]) -> None:
     """Writes ``damping``, one or several, as JSON where ``path`` ends in .json, else as TOML.
 
-    Every model of Supple can be kept, those with others inside too. What stands at ``path`` stays
+    Every registered model can be kept, those with others inside too. What stands at ``path`` stays
     until the new file is whole.
     """
     table = _described(damping)
@@ -91,8 +92,8 @@ def _described(damping: Damping | Sequence[Damping]) -> Table:
     table: Table = {"format": _FORMAT, "version": _VERSION}
     if isinstance(damping, ExampleDamping):
         table["base"] = described(damping.base, shapes)
-        table["by_example"] = write_fields(damping, EXAMPLE_OPTIONS, shapes)
-        table["example"] = [write_fields(each, EXAMPLE, shapes) for each in damping.examples]
+        table["by_example"] = write_fields(damping, _OPTIONS, shapes)
+        table["example"] = examples_as_tables(damping.examples, shapes)
     elif isinstance(damping, Damping):
         table["base"] = described(damping, shapes)
     elif (
@@ -132,7 +133,7 @@ def _damping_of(table: Any) -> Damping | tuple[Damping, ...]:
     if "by_example" not in table and "example" not in table:
         return base
     given = table.get("by_example", {})
-    options = read_fields("by_example", given, EXAMPLE_OPTIONS, (), shapes)
+    options = read_fields("by_example", given, _OPTIONS, shapes)
     return ExampleDamping(base, examples_of(table.get("example", []), shapes), **options)
 
 

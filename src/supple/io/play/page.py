@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-import base64
-import json
 import os
 from dataclasses import dataclass, replace
 from html import escape
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from supple.core.errors import InputError
 from supple.core.files import replacing
 from supple.core.types import Floats, Ints
-from supple.io.play.script import SCRIPT
-from supple.io.play.stepper import STEPPER
-from supple.io.play.style import STYLE
-from supple.io.play.view import VIEW
 from supple.io.surfaces import Shading
 from supple.reduction import ReducedModel
+from supple.web.pages import (
+    data_element,
+    encoded,
+    fill,
+    json_text,
+    script_element,
+    style_element,
+)
 
 MOST_BYTES = 40e6
 """A page that is larger is not written."""
@@ -103,46 +104,29 @@ def write_play_page(path: str | os.PathLike[str], model: ReducedModel, play: Pla
 
 def play_page(model: ReducedModel, play: Play) -> str:
     """The whole page as text."""
-    names = model.regions if play.record is None else ()
-    # A name must not end the script element that holds the data.
-    data = json.dumps(_data(model, play), separators=(",", ":")).replace("<", "\\u003c")
-    title = escape(play.title)
-    scripts = (
-        f'<script type="application/json" id="model">{data}</script>\n'
-        f"<script>{STEPPER}{VIEW}{SCRIPT}</script>"
-    )
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
-        '<canvas id="stage"></canvas>\n'
-        '<svg id="pull"><line/><circle r="4"/><circle r="7"/></svg>\n'
-        f"<header><h1>{title}</h1><p>{model.mesh.n_vertices:,} vertices, moved by {model.size} "
-        f"coordinates</p></header>\n{_panel(model, play, names)}\n{_hint(play)}\n"
-        '<p class="sorry">This page draws with WebGL 2, which this browser does not offer. Allow '
-        "hardware acceleration, or open it in another browser.</p>\n"
-        '<noscript><p class="sorry">This page runs a model in your browser: allow scripts.</p>'
-        f"</noscript>\n{scripts}\n</body>\n</html>\n"
+    return fill(
+        "play/play.html",
+        title=escape(play.title),
+        styles=style_element("play/play.css"),
+        size=f"{model.mesh.n_vertices:,} vertices, moved by {model.size} coordinates",
+        controls=_controls(model, play),
+        scripts=data_element("model", json_text(_data(model, play)))
+        + script_element("play/play.js"),
     )
 
 
 # -- the controls --------------------------------------------------------------------------------
 
 
-def _panel(model: ReducedModel, play: Play, names: tuple[str, ...]) -> str:
+def _controls(model: ReducedModel, play: Play) -> str:
     scale = min(1.0, _SLOW / max(float(model.frequencies[0]), 1e-9))
     slowest = min(-1.3, float(np.log10(scale)) - 1.0)
     time = _slider("Time", "time", slowest, 0.5, float(np.log10(scale)))
     if play.record is not None:
-        return (
-            '<details id="panel" open><summary>Controls</summary>\n'
-            "<p>A recorded run. Live, a page can run bodies of StVK that are held.</p>"
-            f'\n{time}\n<div class="buttons"><button id="poke">Again</button>'
-            '<button id="pause">Pause</button></div>\n<p id="stats"></p></details>'
-        )
+        return fill("play/recorded.html", sliders=time)
     regions = [
         _slider(escape(name), "region", -1, 1, 0, region=k, color=_PALETTE[k % len(_PALETTE)])
-        for k, name in enumerate(names)
+        for k, name in enumerate(model.regions)
     ]
     sliders = [
         _slider("Stiffness", "stiffness", -1, 1, 0),
@@ -151,14 +135,7 @@ def _panel(model: ReducedModel, play: Play, names: tuple[str, ...]) -> str:
         _slider("Gravity", "gravity", 0, max(20.0, play.gravity), play.gravity),
         time,
     ]
-    return (
-        '<details id="panel" open><summary>Controls</summary>\n'
-        + "\n".join(sliders)
-        + '\n<label class="check"><input type="checkbox" id="keep">Keep hold after a drag</label>\n'
-        '<div class="buttons"><button id="poke">Poke</button>'
-        '<button id="release" disabled>Let go</button><button id="reset">Reset</button>'
-        '<button id="pause">Pause</button></div>\n<p id="stats"></p></details>'
-    )
+    return fill("play/live.html", sliders="\n".join(sliders))
 
 
 def _slider(
@@ -183,12 +160,6 @@ def _slider(
     )
 
 
-def _hint(play: Play) -> str:
-    if play.record is not None:
-        return '<p id="hint">Drag to look around · wheel or pinch to zoom</p>'
-    return '<p id="hint">Drag the body to pull it · drag beside it to look around</p>'
-
-
 # -- the data ------------------------------------------------------------------------------------
 
 
@@ -206,10 +177,10 @@ def _data(model: ReducedModel, play: Play) -> dict[str, Any]:
     data: dict[str, Any] = {
         "size": model.size,
         "scales": [float(f"{s:.9g}") for s in scales],
-        "vectors": _encoded(np.round(vectors / scales[:, None, None]), "<i2"),
-        "source": _encoded(shading.source, "<u4"),
-        "triangles": _encoded(shading.triangles, "<u4"),
-        "colors": _encoded(np.round(255 * _colors(model, rest @ turn)), "u1"),
+        "vectors": encoded(np.round(vectors / scales[:, None, None]), "<i2"),
+        "source": encoded(shading.source, "<u4"),
+        "triangles": encoded(shading.triangles, "<u4"),
+        "colors": encoded(np.round(255 * _colors(model, rest @ turn)), "u1"),
         "regions": list(model.regions),
         "members": [[model.regions.index(name) for name in g.regions] for g in model.groups],
         "frequency": float(model.frequencies[0]),
@@ -225,14 +196,14 @@ def _data(model: ReducedModel, play: Play) -> dict[str, Any]:
     }
     if play.record is None:
         data |= {
-            "rest": _encoded(rest, "<f4"),
-            "groups": [_encoded(energy, "<f8") for energy in _energies(model)],
-            "mass": _encoded(model.mass, "<f8"),
-            "down": _encoded(model.weight(-turn[2]), "<f8"),
-            "poke": _encoded(play.poke, "<f8"),
+            "rest": encoded(rest, "<f4"),
+            "groups": [encoded(energy, "<f8") for energy in _energies(model)],
+            "mass": encoded(model.mass, "<f8"),
+            "down": encoded(model.weight(-turn[2]), "<f8"),
+            "poke": encoded(play.poke, "<f8"),
         }
         return data
-    data["record"] = {"dt": play.record.dt, "q": _encoded(play.record.q, "<f4")}
+    data["record"] = {"dt": play.record.dt, "q": encoded(play.record.q, "<f4")}
     if model.floating is not None:
         rotations, positions = play.record.rotations, play.record.positions
         assert rotations is not None
@@ -242,9 +213,9 @@ def _data(model: ReducedModel, play: Play) -> dict[str, Any]:
         poses = np.empty((len(positions), 12))
         poses[:, :9] = (turn @ rotations @ turn.T).reshape(-1, 9)
         poses[:, 9:] = positions @ turn.T
-        data["record"]["poses"] = _encoded(poses, "<f4")
+        data["record"]["poses"] = encoded(poses, "<f4")
         data["centre"] = centre.tolist()
-    return data | {"rest": _encoded(rest, "<f4")}
+    return data | {"rest": encoded(rest, "<f4")}
 
 
 def _surface(model: ReducedModel) -> tuple[Floats, Ints, Floats]:
@@ -291,7 +262,3 @@ def _round_number(value: float) -> float:
     """1, 2 or 5 times a power of ten, not above the value."""
     power = 10.0 ** np.floor(np.log10(value))
     return float(power * max(step for step in (1, 2, 5) if step * power <= value * 1.0001))
-
-
-def _encoded(array: NDArray[Any], dtype: str) -> str:
-    return base64.b64encode(np.ascontiguousarray(array).astype(dtype).tobytes()).decode("ascii")

@@ -13,9 +13,8 @@ from supple.core.types import Floats
 from supple.damping import ExampleDamping
 from supple.io.report.design_pictures import ExamplePictures
 from supple.io.report.design_plots import own_curve_plots
-from supple.io.report.design_style import STYLE
-from supple.io.report.example_cards import CURVES_NOTE, example_cards, figures
-from supple.io.report.page import page
+from supple.io.report.example_cards import CURVES_NOTE, DESIGN_STYLE, example_cards, figures
+from supple.io.report.page import header, page
 from supple.mesh import Embedding, VolumeMesh
 
 
@@ -48,11 +47,11 @@ def write_damping_page(
         mesh, damping, skin=skin, colors=colors, floor=floor, up=up, size=(240, 240)
     )
     body = [
-        f"<header><h1>{escape(title)}</h1><p>Base: {escape(str(damping.base))}</p></header>",
+        header(title, f"Base: {damping.base}"),
         example_cards(damping, pictures, [""] * len(damping.examples)),
         f'<h2>How strongly each is damped</h2><p class="note">{CURVES_NOTE}</p>',
         figures(own_curve_plots(damping)),
     ]
     with replacing(path) as temporary:
-        text = page(escape(title), "\n".join(body), pictures.scripts, STYLE)
+        text = page(escape(title), "\n".join(body), pictures.scripts, DESIGN_STYLE)
         temporary.write_text(text, encoding="utf-8")

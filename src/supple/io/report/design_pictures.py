@@ -14,9 +14,10 @@ from supple.core.types import Floats, Ints
 from supple.damping import Example, ExampleDamping
 from supple.io.pictures import Camera, png_address, render
 from supple.io.report.look import CREASE, paint_of, upright
-from supple.io.report.view import VIEW, encoded, script_text, view_data
+from supple.io.report.player import view_data
 from supple.io.surfaces import Shading
 from supple.mesh import Embedding, VolumeMesh
+from supple.web.pages import data_element, encoded, json_text, script_element
 
 _HOT = np.array([0.86, 0.23, 0.16])  # what moves most
 _PALE = np.array([0.90, 0.87, 0.83])  # what stays where it is
@@ -31,8 +32,8 @@ class ExamplePictures:
     """The body at +1 of each example, all seen by the same camera, and how to move it.
 
     ``stills`` are addresses; ``drawn`` the excitations that are drawn for 1, where that would be
-    too small to see or too large to draw; ``data`` is for ``SCRIPT``, empty where the body is too
-    large for a page.
+    too small to see or too large to draw; ``data`` is for ``web/report/examples.js``, empty
+    where the body is too large for a page.
     """
 
     stills: list[str]
@@ -44,8 +45,7 @@ class ExamplePictures:
         """What makes the pictures swing, for the end of the page."""
         if not self.data:
             return ""
-        data = f'<script type="application/json" id="shapes">{self.data}</script>'
-        return f"{data}<script>{SCRIPT}</script>"
+        return data_element("shapes", self.data) + script_element("report/examples.js")
 
     @classmethod
     def of(
@@ -76,7 +76,7 @@ class ExamplePictures:
         ]
         data = ""
         if len(rest) * (24 + 9 * len(moves)) <= _BUDGET:
-            data = script_text(
+            data = json_text(
                 {
                     "rest": encoded(rest, "<f4"),
                     "examples": [
@@ -168,63 +168,3 @@ def _over(image: NDArray[np.uint8], rest: NDArray[np.uint8]) -> NDArray[np.uint8
     alpha = opacity + under
     color = (top[..., :3] * opacity + np.array(_GHOST[:3]) * under) / np.maximum(alpha, 1e-6)
     return np.asarray(255.0 * np.concatenate([color, alpha], axis=-1) + 0.5, dtype=np.uint8)
-
-
-SCRIPT = (
-    r"""
-(function () {
-"use strict";
-const root = document.getElementById("examples");
-if (!root) return;
-const sheet = document.createElement("canvas");
-const gl = sheet.getContext("webgl2", {antialias: true, premultipliedAlpha: true});
-if (!gl) { root.classList.add("still"); return; }
-const data = JSON.parse(document.getElementById("shapes").textContent);
-"""
-    + VIEW
-    + r"""
-const ghost = program(vertexShader, `#version 300 es
-precision highp float; uniform vec4 g; out vec4 o; void main() { o = vec4(g.rgb * g.a, g.a); }`);
-const rest = new Float32Array(bytes(data.rest)), still = gl.createBuffer();
-gl.bindBuffer(gl.ARRAY_BUFFER, still); gl.bufferData(gl.ARRAY_BUFFER, rest, gl.STATIC_DRAW);
-const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-const shots = Array.from(root.querySelectorAll("canvas"), (canvas, i) => {
-  const e = data.examples[i], colors = gl.createBuffer();
-  gl.bindBuffer(gl.ARRAY_BUFFER, colors);
-  gl.bufferData(gl.ARRAY_BUFFER, new Uint8Array(bytes(e.colors)), gl.STATIC_DRAW);
-  return {canvas, colors, shape: new Int16Array(bytes(e.shape)), scale: e.scale, seen: true,
-    paper: canvas.getContext("2d")}; });
-function draw(shot, chi) {
-  const canvas = shot.canvas, ratio = Math.min(devicePixelRatio || 1, 2);
-  const w = Math.round(canvas.clientWidth * ratio), h = Math.round(canvas.clientHeight * ratio);
-  if (!w || !h) return;
-  for (const c of [canvas, sheet])
-    if (c.width !== w || c.height !== h) { c.width = w; c.height = h; }
-  gl.viewport(0, 0, w, h);
-  gl.clearColor(0, 0, 0, 0); gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
-  const {m, v} = camera(w, h);
-  gl.useProgram(ghost); gl.disable(gl.DEPTH_TEST); attribute(still, 0, 3, gl.FLOAT, false);
-  gl.uniformMatrix4fv(at(ghost, "m"), false, m); gl.uniform4fv(at(ghost, "g"), data.ghost);
-  gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, indices);
-  gl.drawElements(gl.TRIANGLES, triangles.length, gl.UNSIGNED_INT, 0);
-  const x = chi * shot.scale;
-  for (let a = 0; a < n; a++) position[a] = rest[a] + x * shot.shape[a];
-  findNormals(); buffers[2] = shot.colors; drawBody(m, v);
-  shot.paper.clearRect(0, 0, w, h); shot.paper.drawImage(sheet, 0, 0); }
-const all = () => shots.forEach(shot => draw(shot, 1));
-let last = 0;
-function tick(ms) {
-  if (ms - last > 24) {
-    last = ms;
-    shots.forEach(shot => { if (shot.seen) draw(shot, Math.cos(2 * Math.PI * ms / 1900)); }); }
-  requestAnimationFrame(tick); }
-const watch = new IntersectionObserver(entries => entries.forEach(e => {
-  shots.find(shot => shot.canvas === e.target).seen = e.isIntersecting; }));
-shots.forEach(shot => {
-  watch.observe(shot.canvas); orbit(shot.canvas, () => { if (calm) all(); });
-  new ResizeObserver(() => draw(shot, 1)).observe(shot.canvas); });
-root.classList.add("live"); all(); if (!calm) requestAnimationFrame(tick);
-})();
-"""
-)
-"""Swings every example between −1 and +1; dragging one turns them all."""

@@ -15,10 +15,9 @@ from supple.damping import ExampleDamping
 from supple.design import Fit, TargetResult
 from supple.io.report.design_pictures import ExamplePictures
 from supple.io.report.design_plots import curve_plots, decay_plots, name_of, run_colors, target_text
-from supple.io.report.design_style import STYLE
-from supple.io.report.example_cards import CURVES_NOTE, example_cards, figures
+from supple.io.report.example_cards import CURVES_NOTE, DESIGN_STYLE, example_cards, figures
 from supple.io.report.look import Look, Run, player, player_scripts
-from supple.io.report.page import page
+from supple.io.report.page import ending, header, page, pairs
 from supple.io.report.tracked import Tracked, moving_plots
 from supple.mesh import Embedding, VolumeMesh
 
@@ -67,9 +66,7 @@ def write_design_report(
     if up not in ("z", "y"):
         raise InputError(f"up={up!r} must be 'z' or 'y'")
     _check(mesh, before, fit, linear)
-    parts = [f"<header><h1>{escape(title)}</h1>"]
-    parts.append(f"<p>{escape(summary)}</p></header>" if summary else "</header>")
-    parts.append(_verdict(fit, linear))
+    parts = [header(title, summary), _verdict(fit, linear)]
     scripts = ""
     if runs:
         stage, data = player(runs, Look.of(runs, skin, colors, floor, up, size=_STILL_SIZE))
@@ -89,14 +86,12 @@ def write_design_report(
     ):
         parts.append(f'<h2>{heading}</h2><p class="note">{note}</p>{figures(plots)}')
     parts.append("<h2>Asked and got</h2>" + _results(fit, linear))
-    parts.append("<h2>How long it took</h2>" + _pairs([_own_timing(fit), *timings]))
+    parts.append("<h2>How long it took</h2>" + pairs([_own_timing(fit), *timings]))
     if facts:
-        parts.append("<h2>What was designed</h2>" + _pairs(facts))
-    if source:
-        parts.append(f"<details><summary>Scene file</summary><pre>{escape(source)}</pre></details>")
-    parts.append(f"<footer>Written by Supple {_version()}.</footer>")
+        parts.append("<h2>What was designed</h2>" + pairs(facts))
+    parts += ending(source)
     with replacing(path) as temporary:
-        text = page(escape(title), "\n".join(parts), scripts, STYLE)
+        text = page(escape(title), "\n".join(parts), scripts, DESIGN_STYLE)
         temporary.write_text(text, encoding="utf-8")
 
 
@@ -225,20 +220,9 @@ def _own_timing(fit: Fit) -> tuple[str, str]:
     )
 
 
-def _pairs(pairs: Sequence[tuple[str, str]]) -> str:
-    rows = "".join(f"<tr><th>{escape(k)}</th><td>{escape(v)}</td></tr>" for k, v in pairs)
-    return f"<table><tbody>{rows}</tbody></table>"
-
-
 def _percent(share: float) -> str:
     return f"{100 * share:.2g} %" if share < 0.995 else f"{100 * share:.0f} %"
 
 
 def _signed(error: float) -> str:
     return f"{100 * error:+.2f} %".replace("-", "−")
-
-
-def _version() -> str:
-    from supple import __version__
-
-    return __version__

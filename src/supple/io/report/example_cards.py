@@ -10,6 +10,7 @@ from supple.io.report.design_pictures import ExamplePictures
 from supple.io.report.design_plots import name_of
 from supple.io.report.plots import Plot
 
+DESIGN_STYLE = "report/design.css"
 CURVES_NOTE = (
     "γ scales the damping along an example: 1 is the base damping, 10 is ten times as strong. "
     "The excitation |χ| says how much of the example is in the deformation; at 1 it is "

@@ -15,9 +15,10 @@ from supple.core.types import Floats, Ints
 from supple.dynamics.motion import Motion
 from supple.io.obstacle_surfaces import GREY, DrawnObstacle, drawn_obstacles
 from supple.io.pictures import Camera, png_address, render
-from supple.io.report.player import SCRIPT, Track, player_data
+from supple.io.report.player import Track, player_data
 from supple.io.surfaces import Shading, moving_surface
 from supple.mesh import Embedding
+from supple.web.pages import data_element, fill, script_element
 
 PAINT = (0.78, 0.60, 0.47)
 CREASE = 40.0  # [degrees]
@@ -156,21 +157,14 @@ def played(tracks: Sequence[Track], look: Look) -> tuple[str, str]:
     )
     names = "".join(f"<span>{escape(track.name)}</span>" for track in tracks)
     names = f'<div class="names">{names}</div>' if len(tracks) > 1 else ""
-    html = (
-        '<section id="player"><div class="stage"><canvas aria-label="The motion, in three '
-        f'dimensions; drag to look around"></canvas><div class="fallback">{stills}</div>{names}'
-        '</div><div class="bar"><button type="button">Play</button>'
-        '<input type="range" min="0" max="1000" step="any" value="0" aria-label="Time">'
-        "<output>0.00 s</output></div></section>"
-    )
-    return html, made or ""
+    return fill("report/player.html", stills=stills, names=names), made or ""
 
 
 def player_scripts(data: str) -> str:
     """What the player needs at the end of the page; nothing where it has no data."""
     if not data:
         return ""
-    return f'<script type="application/json" id="motion">{data}</script><script>{SCRIPT}</script>'
+    return data_element("motion", data) + script_element("report/player.js")
 
 
 def of_run(runs: Sequence[Run] | Sequence[Track], i: int) -> str:

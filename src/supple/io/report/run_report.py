@@ -16,7 +16,7 @@ from supple.core.files import replacing
 from supple.core.types import Floats
 from supple.dynamics.motion import Motion
 from supple.io.report.look import Look, Run, of_run, player, player_scripts
-from supple.io.report.page import page
+from supple.io.report.page import ending, header, page, pairs
 from supple.io.report.plots import Curve, Plot
 from supple.io.report.tracked import Tracked, moving_plots
 from supple.mesh import Embedding
@@ -63,21 +63,16 @@ def write_report(
     if up not in ("z", "y"):
         raise InputError(f"up={up!r} must be 'z' or 'y'")
     look = Look.of(runs, skin, colors, floor, up, size=_STILL_SIZE, obstacles=obstacles)
-    parts = [f"<header><h1>{escape(title)}</h1>"]
-    parts.append(f"<p>{escape(summary)}</p></header>" if summary else "</header>")
     stage, data = player(runs, look)
-    parts += [stage, _strip(runs, look)]
+    parts = [header(title, summary), stage, _strip(runs, look)]
     if facts:
-        rows = "".join(f"<tr><th>{escape(k)}</th><td>{escape(v)}</td></tr>" for k, v in facts)
-        parts.append(f"<h2>What was simulated</h2><table><tbody>{rows}</tbody></table>")
+        parts.append(f"<h2>What was simulated</h2>{pairs(facts)}")
     point = Tracked.of(runs[0].motion)
     if len(runs) > 1:
         parts.append("<h2>Side by side</h2>" + _comparison(runs, point))
     plots = "".join(plot.html() for plot in _plots(runs, point, free))
     parts.append(f'<h2>What was measured</h2><div class="plots">{plots}</div>')
-    if source:
-        parts.append(f"<details><summary>Scene file</summary><pre>{escape(source)}</pre></details>")
-    parts.append(f"<footer>Written by Supple {_version()}.</footer>")
+    parts += ending(source)
     with replacing(path) as temporary:
         text = page(escape(title), "\n".join(parts), player_scripts(data))
         temporary.write_text(text, encoding="utf-8")
@@ -190,9 +185,3 @@ def _comparison(runs: Sequence[Run], point: Tracked) -> str:
 
 def _milliseconds(seconds: float) -> str:
     return f"{1e3 * seconds:,.0f} ms" if seconds >= 0.1 else f"{1e3 * seconds:.2g} ms"
-
-
-def _version() -> str:
-    from supple import __version__
-
-    return __version__

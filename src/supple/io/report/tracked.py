@@ -12,6 +12,8 @@ from supple.dynamics.motion import Motion
 from supple.io.report.look import Run
 from supple.io.report.plots import Curve, Plot
 
+_TIED = 1e-6  # share by which the squares of what moves equally far, by symmetry, may differ
+
 
 @dataclass(frozen=True, eq=False)
 class Tracked:
@@ -24,7 +26,8 @@ class Tracked:
     @classmethod
     def of(cls, motion: Motion) -> Tracked:
         moved = motion.displacements - motion.displacements[0]
-        vertex = int(np.argmax((moved**2).sum(axis=2).max(axis=0)))
+        farthest = (moved**2).sum(axis=2).max(axis=0)
+        vertex = int(np.argmax(farthest >= (1 - _TIED) * farthest.max()))
         path = moved[:, vertex]
         direction = np.linalg.svd(path, full_matrices=False)[2][0]
         direction = direction * np.sign(direction[np.argmax(np.abs(direction))])

@@ -46,8 +46,11 @@ def character(
     **options: Any,
 ) -> AnimatedMesh:
     """A clip of a rigged character as an obstacle."""
-    clothes = None if dressing is None else Dressing(**dressing)
     found = read_character(file, scale=scale, up=up)
+    clothes = None
+    if dressing is not None:
+        pose = found.rig.turned(dressing["start"]) if "start" in dressing else None
+        clothes = Dressing(**{**dressing, "start": pose})
     return found.animated_mesh(options.pop("clip", None), dressing=clothes, **options)
 
 
@@ -62,7 +65,7 @@ def _read(file: Path) -> Animation:
     if ending in USD:
         return read_usd_motion(file)
     known = ", ".join((".motion", ".npz", *USD))
-    raise InputError(f"file={file}: an animated mesh is read from {known}")
+    raise InputError(f"file={file}: an animated mesh is read from {known}", parameter="file")
 
 
 def _arrays(file: Path) -> Animation:
@@ -73,9 +76,12 @@ def _arrays(file: Path) -> Animation:
             if missing:
                 raise InputError(
                     f"file={file}: it has no {' and no '.join(missing)}; give times (T,), positions"
-                    " (T, n, 3) and triangles (t, 3)"
+                    " (T, n, 3) and triangles (t, 3)",
+                    parameter="file",
                 )
             times, positions, triangles = (found[name] for name in names)
     except (ValueError, OSError, zipfile.BadZipFile) as error:
-        raise InputError(f"file={file}: it cannot be read as .npz: {error}") from error
+        raise InputError(
+            f"file={file}: it cannot be read as .npz: {error}", parameter="file"
+        ) from error
     return times.astype(float), positions.astype(float), triangles.astype(np.int64)

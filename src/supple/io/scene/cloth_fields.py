@@ -5,7 +5,7 @@ from __future__ import annotations
 from supple.bodies.cloth import IsotropicCloth, OrthotropicCloth
 from supple.io.scene.fields import BODY, COMMON, REGIONS, SUPPORT
 from supple.io.scene.kinds import POSITIVE, SELECTION, VECTOR
-from supple.io.scene.models import LINEAR, Model
+from supple.io.scene.models import LINEAR, Model, among
 from supple.io.scene.obstacles import ObstacleOf
 from supple.io.scene.schema import (
     Choice,
@@ -28,7 +28,9 @@ PLACED: dict[str, Kind] = {"position": VECTOR, "rotation": VECTOR}
 _DIRECTION = Either(
     (Row(Number(), 2), Row(Number(), 3)), "two numbers in the pattern, or three in space"
 )
-_MATERIAL = Model((IsotropicCloth, OrthotropicCloth), "model", (("warp", _DIRECTION),))
+CLOTH_MATERIALS = among("cloth material", IsotropicCloth, OrthotropicCloth)
+YARN_DAMPINGS = among("yarn damping", YarnDamping, YarnRayleigh)
+_MATERIAL = Model(CLOTH_MATERIALS, "IsotropicCloth", extra=(("warp", _DIRECTION),))
 
 _SHEET = Table(
     {
@@ -148,7 +150,7 @@ WOVEN_SCENE = Table(
         "supports": Tables(SUPPORT),
         "obstacles": Tables(ObstacleOf()),
         "initial": Table({"velocity": VECTOR, "rotation": VECTOR}),
-        "damping": Model((YarnDamping, YarnRayleigh), "model"),
+        "damping": Model(YARN_DAMPINGS, "YarnDamping"),
         "solver": Table(
             {
                 "tolerance": Number(0.0, 1.0, above=True, below=True),

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from supple.damping import Measure
-from supple.io.scene.damping_models import CurveOf, DampingModel
 from supple.io.scene.kinds import POSITIVE, SELECTION, SELECTORS, VECTOR
+from supple.io.scene.models import CurveOf, DampingModel
 from supple.io.scene.schema import (
     MISSING,
     Choice,
@@ -95,9 +95,10 @@ TARGET = Table(
         "start": POSITIVE,
         "residual": POSITIVE,
         "wish": Text(),
+        "settle": POSITIVE,
     },
     required=("example", "start"),
-    one_of=("residual", "wish"),
+    one_of=("residual", "wish", "settle"),
 )
 
 DESIGN = Table(

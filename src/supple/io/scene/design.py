@@ -8,7 +8,7 @@ from typing import Literal
 
 from supple.bodies.solid import Body
 from supple.core.errors import InputError
-from supple.design import Unloading
+from supple.design import SettlingTime, Unloading
 from supple.io.scene.build import Fields
 from supple.io.scene.schema import Problems, guess, listed
 from supple.materials import StVK
@@ -61,9 +61,10 @@ def build_targets(
                 f"{path}.start", f"another target starts {example!r} from {each['start']:g} too"
             )
         taken.add((example, each["start"]))
-        goal = "residual" if "residual" in each else "wish"
+        goal = next(name for name in ("residual", "wish", "settle") if name in each)
+        asked = SettlingTime(each[goal]) if goal == "settle" else each[goal]
         try:
-            targets.append(Unloading(example, each["start"], each[goal]))
+            targets.append(Unloading(example, each["start"], asked))
         except InputError as error:
             problems.add(f"{path}.{goal}", str(error))
     return tuple(targets)

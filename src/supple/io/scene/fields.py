@@ -10,7 +10,7 @@ from supple.integrators import INTEGRATORS
 from supple.io.export import MOTION_FORMATS
 from supple.io.scene.damping_fields import DESIGN, EXAMPLE_NAME, TARGET, Dampings
 from supple.io.scene.kinds import POSITIVE, SELECTION, VECTOR
-from supple.io.scene.models import Model, SolverModel, first
+from supple.io.scene.models import Model, SolverModel, find
 from supple.io.scene.obstacles import ObstacleOf, SelfContactOf
 from supple.io.scene.schema import (
     MISSING,
@@ -30,11 +30,10 @@ from supple.io.scene.schema import (
 )
 from supple.materials import MATERIALS
 
-FORMATS = tuple(ending[1:] for ending in MOTION_FORMATS)
 SHEETS = ("grid", "sheet")
 """Fields of [mesh] that make a scene one of cloth."""
 
-_MATERIALS = first(MATERIALS, "StableNeoHookean")
+_DEFAULT = "StableNeoHookean"
 
 
 @dataclass(frozen=True)
@@ -43,13 +42,21 @@ class MaterialModel(Kind):
 
     def read(self, value: Any, path: str, problems: Problems) -> Any:
         if isinstance(value, dict) and "from_file" in value:
-            names = tuple(cls.__name__ for cls in _MATERIALS)
-            read = Table({"model": Choice(names), "from_file": Flag()}).read(value, path, problems)
-            if read is MISSING or read["from_file"]:
-                name = MISSING if read is MISSING else read.get("model", names[0])
-                return MISSING if name is MISSING else _MATERIALS[names.index(name)]
+            read = Table({"model": Text(), "from_file": Flag()}).read(value, path, problems)
+            if read is MISSING:
+                return MISSING
+            if read["from_file"]:
+                return find(MATERIALS, read.get("model", _DEFAULT), f"{path}.model", problems)
             value = {k: v for k, v in value.items() if k != "from_file"}
-        return Model(_MATERIALS, "model").read(value, path, problems)
+        return Model(MATERIALS, _DEFAULT).read(value, path, problems)
+
+
+@dataclass(frozen=True)
+class _Format(Kind):
+    """The ending of a file that a motion is exported to."""
+
+    def read(self, value: Any, path: str, problems: Problems) -> Any:
+        return Choice(tuple(each[1:] for each in MOTION_FORMATS)).read(value, path, problems)
 
 
 REGIONS = Named(Table({"x": Span(), "y": Span(), "z": Span(), "tolerance": Number(0.0, unit="m")}))
@@ -134,7 +141,7 @@ COMMON: dict[str, Kind] = {
         one_of=("dt", "fps"),
         needs={"every": ("dt",), "substeps": ("fps",)},
     ),
-    "output": Table({"formats": Row(Choice(FORMATS), least=0), "report": Flag()}),
+    "output": Table({"formats": Row(_Format(), least=0), "report": Flag()}),
 }
 """What every scene has."""
 
@@ -143,7 +150,7 @@ BODY: dict[str, Kind] = {
     "mass": Choice(("consistent", "lumped")),
     "supports": Tables(SUPPORT),
     "damping": Dampings(),
-    "integrator": Model(first(INTEGRATORS, "TRBDF2"), "name"),
+    "integrator": Model(INTEGRATORS, "TRBDF2"),
     "obstacles": Tables(ObstacleOf()),
     "solver": SolverModel(),
     "self_contact": SelfContactOf(),
@@ -155,7 +162,7 @@ SCENE = Table(
         **BODY,
         "mesh": _MESH,
         "material": MaterialModel(),
-        "materials": Named(Model(_MATERIALS, "model")),
+        "materials": Named(Model(MATERIALS, _DEFAULT)),
         "loads": Tables(_LOAD),
         "initial": Table(
             {

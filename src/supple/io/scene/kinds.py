@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -32,6 +31,5 @@ def construct(
     try:
         return cls(**options)
     except InputError as error:
-        named = re.match(r"(\w+)(\[\d+\])?(=| has )", str(error))
-        place = f"{path}.{named[1]}" if named and named[1] in options else path
+        place = f"{path}.{error.parameter}" if error.parameter in options else path
         return problems.add(place, str(error))

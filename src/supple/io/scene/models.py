@@ -1,99 +1,193 @@
-"""Objects of a scene file that are named by their class: materials, integrators, solvers."""
+"""Objects of a scene file that a registry knows by name, with their parameters beside the name."""
 
 from __future__ import annotations
 
-import dataclasses
+import inspect
+import math
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any
 
 from supple import solvers
-from supple.io.scene.kinds import construct
-from supple.io.scene.schema import MISSING, Choice, Flag, Kind, Number, Problems, Table, Whole
-
-LINEAR_SOLVERS: tuple[type[Any], ...] = tuple(
-    made
-    for name in solvers.__all__
-    if dataclasses.is_dataclass(made := getattr(solvers, name))
-    and isinstance(made, type)
-    and issubclass(made, solvers.LinearSolver)
+from supple.contact.obstacles.height_field import Heights, Spacing
+from supple.core import parameters as of
+from supple.core.errors import InputError
+from supple.core.parameters import Parameter, describe, renamed_keys
+from supple.core.registry import Registry
+from supple.damping import DAMPINGS, Conserving, Curve, Joining, MomentumConserving
+from supple.damping.coefficients import CoefficientKind
+from supple.damping.curve import CurveKind
+from supple.damping.strain_rate import DirectionsKind
+from supple.io.scene.kinds import POSITIVE, VECTOR, construct
+from supple.io.scene.schema import (
+    MISSING,
+    Choice,
+    Either,
+    File,
+    Flag,
+    Kind,
+    Named,
+    Number,
+    Problems,
+    Row,
+    Table,
+    Text,
+    Whole,
+    listed,
 )
+from supple.solvers.linear import LINEAR_SOLVERS
 
-_SCALARS: dict[str, Kind] = {
-    "ArrayLike": Number(),
-    "ArrayLike | None": Number(),
-    "float": Number(),
-    "int": Whole(),
-    "int | None": Whole(),
-    "bool": Flag(),
-}
+_JOININGS = tuple(joining.value for joining in Joining)
 
 
 @dataclass(frozen=True)
-class Model(Kind):
-    """An object by its class name, with that class's options beside it, or the name alone.
-
-    ``key`` is the field of the name; without it the first class is meant. ``extra`` are options
-    whose kind does not follow from the class.
-    """
-
-    classes: tuple[type[Any], ...]
-    key: str
-    extra: tuple[tuple[str, Kind], ...] = ()
+class CurveOf(Kind):
+    """A curve γ: a number, or a table such as ``{ monotone = [[0, 1], [0.5, 3]] }``."""
 
     def read(self, value: Any, path: str, problems: Problems) -> Any:
-        table = {self.key: value} if isinstance(value, str) else value
-        names = tuple(cls.__name__ for cls in self.classes)
-        if not isinstance(table, dict):
-            return problems.got(path, value, f"a table, or one of {', '.join(names)}")
-        place = path if isinstance(value, str) else f"{path}.{self.key}"
-        name = Choice(names).read(table.get(self.key, names[0]), place, problems)
-        if name is MISSING:
+        if not isinstance(value, dict):
+            allowed = f"{Number(0.0).allowed}, or a table with one of {', '.join(_JOININGS)}"
+            gamma = Number(0.0).read(value, path, Problems(problems.folder))
+            return problems.got(path, value, allowed) if gamma is MISSING else Curve.constant(gamma)
+        points = Row(Row(Number(), 2))
+        read = Table(dict.fromkeys(_JOININGS, points), one_of=_JOININGS).read(value, path, problems)
+        if read is MISSING:
             return MISSING
-        cls = self.classes[names.index(name)]
-        options = self.options(cls)
-        rest = {k: v for k, v in table.items() if k != self.key}
-        read = Table({self.key: Choice(names), **options}, _required(cls)).read(
-            rest, path, problems
-        )
-        return MISSING if read is MISSING else construct(cls, read, path, problems)
-
-    def options(self, cls: type[Any]) -> dict[str, Kind]:
-        extra = dict(self.extra)
-        kinds = {
-            f.name: extra.get(f.name) or _SCALARS.get(str(f.type))
-            for f in dataclasses.fields(cls)
-            if f.init
-        }
-        return {name: kind for name, kind in kinds.items() if kind is not None}
-
-
-def _required(cls: type[Any]) -> tuple[str, ...]:
-    return tuple(
-        f.name
-        for f in dataclasses.fields(cls)
-        if f.init and f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING
-    )
-
-
-def first(classes: tuple[type[Any], ...], name: str) -> tuple[type[Any], ...]:
-    """The classes with the one that is meant by default in front."""
-    return tuple(sorted(classes, key=lambda cls: cls.__name__ != name))
-
-
-LINEAR = Model(first(LINEAR_SOLVERS, "AutomaticSolver"), "name")
+        try:
+            return Curve.of(read)
+        except InputError as error:
+            return problems.add(f"{path}.{next(iter(read))}", str(error))
 
 
 @dataclass(frozen=True)
 class _OneOf(Kind):
     """One of an enum, by its name; capitals do not matter."""
 
-    options: type[Enum]
+    options: of.Choice
 
     def read(self, value: Any, path: str, problems: Problems) -> Any:
-        names = tuple(option.name.lower() for option in self.options)
-        name = Choice(names).read(value, path, problems)
-        return MISSING if name is MISSING else self.options[name.upper()]
+        name = Choice(self.options.names).read(value, path, problems)
+        return MISSING if name is MISSING else self.options.options[name.upper()]
+
+
+# -- from what parameters say of themselves ----------------------------------------------
+
+
+def _number(each: Parameter) -> Number:
+    low = each.above if each.at_least is None else each.at_least
+    high = each.below if each.at_most is None else each.at_most
+    return Number(
+        -math.inf if low is None else low,
+        math.inf if high is None else high,
+        above=each.above is not None,
+        below=each.below is not None,
+        unit=each.unit,
+        too_low=each.too_low,
+        too_high=each.too_high,
+    )
+
+
+def _coefficient(each: Parameter) -> Kind:
+    words = "a number of zero or more, or a table of one a region"
+    return Either((Number(0.0), Named(Number(0.0))), words)
+
+
+def _model(each: Parameter) -> Kind | None:
+    kind = each.kind
+    assert isinstance(kind, of.Model)
+    if kind.registry is DAMPINGS:
+        return None if kind.several else _Within()
+    return Model(kind.registry, kind.registry.name_of(type(each.default)))
+
+
+_KINDS: dict[type[of.Kind], Any] = {
+    of.Number: _number,
+    of.Whole: lambda each: Whole(int(1 if each.at_least is None else each.at_least)),
+    of.Flag: lambda each: Flag(),
+    of.Text: lambda each: Text(),
+    of.Choice: lambda each: _OneOf(each.kind),
+    of.Vector: lambda each: Row(_number(each), 3),
+    of.Numbers: lambda each: Row(Number()),
+    of.CellNumbers: _number,
+    of.Model: _model,
+    CoefficientKind: _coefficient,
+    DirectionsKind: lambda each: VECTOR,
+    CurveKind: lambda each: CurveOf(),
+    Heights: lambda each: Row(Row(Number(unit="m"), least=2), least=2),
+    Spacing: lambda each: Either(
+        (Number(0.0, above=True), Row(POSITIVE, 2)), "a length above 0 [m], or two for x and y"
+    ),
+}
+"""What a scene has for a kind of parameter; arrays, as one number a cell, it has not."""
+
+
+def fields_of(cls: type) -> dict[str, Kind]:
+    """What a scene may say of the parameters of a class."""
+    found = {}
+    for each in describe(cls):
+        make = next((_KINDS[kind] for kind in type(each.kind).__mro__ if kind in _KINDS), None)
+        kind = None if make is None else make(each)
+        if kind is not None:
+            found[each.name] = kind
+    return found
+
+
+def required_of(cls: type) -> tuple[str, ...]:
+    """The parameters that must be given."""
+    return tuple(each.name for each in describe(cls) if each.is_required)
+
+
+# -- objects -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Model(Kind):
+    """An object by its registered name, with its parameters beside it, or the name alone.
+
+    Without a name ``default`` is meant. ``key`` is the field of the name, where it is not that of
+    the registry; ``extra`` are options whose kind does not follow from the class.
+    """
+
+    registry: Registry[Any]
+    default: str | None = None
+    key: str = ""
+    extra: tuple[tuple[str, Kind], ...] = ()
+
+    def read(self, value: Any, path: str, problems: Problems) -> Any:
+        key = self.key or self.registry.key
+        table = {key: value} if isinstance(value, str) else value
+        if not isinstance(table, dict):
+            return problems.got(path, value, f"a table, or {self.registry.allowed()}")
+        place = path if isinstance(value, str) else f"{path}.{key}"
+        cls = find(self.registry, table.get(key, self.default), place, problems)
+        if cls is MISSING:
+            return MISSING
+        fields = {key: Text(), **fields_of(cls)}
+        fields |= {name: kind for name, kind in self.extra if hasattr(cls, name)}
+        rest = renamed_keys(cls, {k: v for k, v in table.items() if k != key}, path)
+        read = Table(fields, required_of(cls)).read(rest, path, problems)
+        return MISSING if read is MISSING else construct(cls, read, path, problems)
+
+
+def find(registry: Registry[Any], name: Any, place: str, problems: Problems) -> Any:
+    """What a registry has under a name; MISSING after noting which names there are."""
+    if not registry.knows(name):
+        return problems.got(place, name, registry.allowed(name))
+    try:
+        return registry.find(name)
+    except InputError as error:  # another package's, and broken
+        return problems.add(place, str(error))
+
+
+def among(what: str, *classes: type[Any], key: str = "model") -> Registry[type[Any]]:
+    """A registry of a few classes that has no other home."""
+    made: Registry[type[Any]] = Registry(what, f"supple.{what.replace(' ', '_')}s", key=key)
+    for cls in classes:
+        made.register(cls)
+    return made
+
+
+LINEAR = Model(LINEAR_SOLVERS, "AutomaticSolver")
+SOLVERS = among("solver", solvers.Newton, solvers.ADMM, key="method")
 
 
 @dataclass(frozen=True)
@@ -101,12 +195,108 @@ class SolverModel(Kind):
     """A solver of a stage, by its ``method``, which may be called ``name`` too."""
 
     def read(self, value: Any, path: str, problems: Problems) -> Any:
-        extra = (
-            ("linear", LINEAR),
-            ("acceleration", Whole(0)),
-            ("dissipation", _OneOf(solvers.Dissipation)),
-        )
         if isinstance(value, dict) and "method" in value and "name" in value:
             return problems.add(f"{path}.name", "means the same as method; give one of them")
         key = "name" if isinstance(value, dict) and "name" in value else "method"
-        return Model((solvers.Newton, solvers.ADMM), key, extra).read(value, path, problems)
+        return Model(SOLVERS, "Newton", key).read(value, path, problems)
+
+
+# -- damping -----------------------------------------------------------------------------
+
+_CONSERVING = Choice(tuple(by.name.lower() for by in Conserving))
+_RATIOS: dict[str, Kind] = {"frequencies": Row(POSITIVE), "ratios": Row(Number(0.0))}
+_TOGETHER = {"frequencies": ("ratios",), "ratios": ("frequencies",)}
+
+
+@dataclass(frozen=True)
+class _Within(Kind):
+    """A damping inside another."""
+
+    def read(self, value: Any, path: str, problems: Problems) -> Any:
+        read = DampingModel().read(value, path, problems)
+        return MISSING if read is MISSING else read["base"]
+
+
+@dataclass(frozen=True)
+class DampingModel(Kind):
+    """One damping, under ``base`` of what is read; ``more`` are fields that any model may have.
+
+    ``needs`` is that of those. A table with ``file`` has nothing else.
+    """
+
+    more: tuple[tuple[str, Kind], ...] = ()
+    needs: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    def read(self, value: Any, path: str, problems: Problems) -> Any:
+        if not isinstance(value, dict):
+            example = 'a table such as { model = "strain_rate", shear = 5 }'
+            return problems.got(path, value, example)
+        if "file" in value and "file" in dict(self.more):
+            return self._file(value, path, problems)
+        model = find(DAMPINGS, value.get("model", "rayleigh"), f"{path}.model", problems)
+        if model is MISSING:
+            return MISSING
+        name = DAMPINGS.name_of(model)
+        no_room = [needed for needed in required_of(model) if needed not in fields_of(model)]
+        if no_room:
+            return problems.add(
+                f"{path}.model",
+                f"a scene has no room for {listed(no_room)} of {name}; keep it with save_damping, "
+                'and give file = "…"',
+            )
+        before = len(problems.found)
+        fields = fields_of(model) | (_RATIOS if hasattr(model, "from_ratios") else {})
+        rest = {k: v for k, v in value.items() if k != "model"}
+        every = {**fields, "conserving": _CONSERVING, **dict(self.more)}
+        own = {
+            k: v
+            for k, v in renamed_keys(model, rest, path).items()
+            if k in every or not _stray(k, str(name), path, problems)
+        }
+        required = () if hasattr(model, "from_ratios") else required_of(model)
+        needs = {**(_TOGETHER if "ratios" in fields else {}), **dict(self.needs)}
+        read = Table({"model": Text(), **every}, required, needs=needs).read(own, path, problems)
+        if read is MISSING or len(problems.found) > before:
+            return MISSING
+        base = _made(model, {k: v for k, v in read.items() if k in fields}, path, problems)
+        if base is not MISSING and "conserving" in read:
+            by = Conserving[read["conserving"].upper()]
+            base = construct(MomentumConserving, {"damping": base, "by": by}, path, problems)
+        if base is MISSING:
+            return MISSING
+        return {"base": base, **{k: read[k] for k, _ in self.more if k in read}}
+
+    def _file(self, value: dict[str, Any], path: str, problems: Problems) -> Any:
+        others = [name for name in value if name != "file"]
+        if others:
+            return problems.add(
+                f"{path}.file",
+                f"the file is the whole damping; leave out {listed(others)}, or edit them in the "
+                "file",
+            )
+        return Table({"file": File()}).read(value, path, problems)
+
+
+def _stray(field: str, model: str, path: str, problems: Problems) -> bool:
+    """Whether a field is one of other models; notes of which."""
+    of_others = [f'"{name}"' for name, cls in DAMPINGS.by_name.items() if field in fields_of(cls)]
+    if of_others:
+        problems.add(
+            f"{path}.{field}", f'goes with model = {" or ".join(of_others)}, and this is "{model}"'
+        )
+    return bool(of_others)
+
+
+def _made(model: Any, options: dict[str, Any], path: str, problems: Problems) -> Any:
+    """A damping from its parameters, or from frequencies and the ratio of each."""
+    if "ratios" not in options:
+        missing = [name for name in required_of(model) if name not in options]
+        if missing:
+            return problems.add(path, f"give {listed(missing)}, or frequencies and ratios")
+        return construct(model, options, path, problems)
+    taken = inspect.signature(model.from_ratios).parameters
+    others = [name for name in options if name not in taken]
+    if others:
+        why = f"give frequencies and ratios, or {' and '.join(others)}, not both"
+        return problems.add(path, why)
+    return construct(model.from_ratios, options, path, problems)

@@ -10,27 +10,27 @@ from typing import Any
 
 import numpy as np
 
+from supple.character import Dressing
 from supple.contact import (
-    Box,
-    Capsule,
+    OBSTACLES,
     HeightField,
     MeshObstacle,
-    Plane,
+    Obstacle,
     Rails,
     SelfContact,
-    Sphere,
 )
 from supple.core.errors import InputError
 from supple.core.types import Floats
 from supple.io.scene.animated import animated_mesh, character
 from supple.io.scene.kinds import POSITIVE, VECTOR, construct
+from supple.io.scene.models import fields_of, find, required_of
 from supple.io.scene.schema import (
     MISSING,
     Choice,
-    Either,
     File,
     Flag,
     Kind,
+    Named,
     Number,
     Problems,
     Row,
@@ -41,10 +41,7 @@ from supple.io.scene.schema import (
 )
 from supple.mesh import read_surface
 
-_LENGTH = Number(unit="m")
-_SIZE = Number(0.0, above=True, unit="m")
 _MARGIN = Number(0.0, unit="m")
-_DURATION = Number(0.0, unit="s")
 
 MOVES = Table(
     {
@@ -125,7 +122,8 @@ def _numbers(file: Path) -> Floats:
     except (ValueError, OSError) as error:
         raise InputError(
             f"file={file}: no table of numbers: {error}; give rows of heights along y, one for "
-            "each x, as text or .npy"
+            "each x, as text or .npy",
+            parameter="file",
         ) from error
 
 
@@ -139,39 +137,12 @@ class _Shape:
     one_of: tuple[str, ...] = ()
 
 
-SHAPES: dict[str, _Shape] = {
-    "plane": _Shape({"normal": VECTOR, "offset": _LENGTH}, (), Plane),
-    "sphere": _Shape({"centre": VECTOR, "radius": _SIZE, "hollow": Flag()}, ("radius",), Sphere),
-    "box": _Shape({"centre": VECTOR, "size": Row(_SIZE, 3), "rotation": VECTOR}, ("size",), Box),
-    "capsule": _Shape(
-        {"start": VECTOR, "end": VECTOR, "radius": _SIZE}, ("start", "end", "radius"), Capsule
-    ),
-    "height_field": _Shape(
-        {
-            "file": File(),
-            "heights": Row(Row(_LENGTH, least=2), least=2),
-            "origin": VECTOR,
-            "spacing": Either((_SIZE, Row(_SIZE, 2)), "a length above 0 [m], or two for x and y"),
-        },
-        (),
-        _height_field,
-        ("file", "heights"),
-    ),
-    "mesh": _Shape(
-        {"file": File(), "scale": POSITIVE, "position": VECTOR, "hollow": Flag()},
-        ("file",),
-        _mesh,
-    ),
+_PLACED: dict[str, Kind] = {"file": File(), "scale": POSITIVE, "position": VECTOR}
+_FROM_FILES: dict[str, _Shape] = {
+    "height_field": _Shape({"file": File()}, (), _height_field, ("file", "heights")),
+    "mesh": _Shape({**_PLACED, "hollow": Flag()}, ("file",), _mesh),
     "animated_mesh": _Shape(
-        {
-            "file": File(),
-            "scale": POSITIVE,
-            "position": VECTOR,
-            "delay": Number(unit="s"),
-            "margin": _MARGIN,
-        },
-        ("file",),
-        animated_mesh,
+        {**_PLACED, "delay": Number(unit="s"), "margin": _MARGIN}, ("file",), animated_mesh
     ),
     "character": _Shape(
         {
@@ -183,28 +154,28 @@ SHAPES: dict[str, _Shape] = {
             "speed": POSITIVE,
             "rate": POSITIVE,
             "velocity": VECTOR,
-            "dressing": Table(
-                {
-                    "easing": _DURATION,
-                    "slim": Number(0.0, 1.0),
-                    "growing": _DURATION,
-                    "settling": _DURATION,
-                }
-            ),
+            "turned": Named(VECTOR),
+            "dressing": Table({**fields_of(Dressing), "start": Named(VECTOR)}),
             "margin": _MARGIN,
         },
         ("file",),
         character,
     ),
 }
-"""Every shape that a scene may name."""
+"""Shapes whose arrays come from files, and what a scene says of them instead."""
 
-_COMMON: dict[str, Kind] = {
-    "shape": Choice(tuple(SHAPES)),
-    "friction": Number(0.0),
-    "restitution": Number(0.0, 1.0),
-    "moves": MOVES,
-}
+
+def shapes() -> dict[str, _Shape]:
+    """Every shape that a scene may name: those that are registered, and those made of files."""
+    found = {
+        name: _Shape(fields_of(cls), required_of(cls), cls)
+        for name, cls in OBSTACLES.by_name.items()
+    }
+    common = fields_of(Obstacle)
+    for name, given in _FROM_FILES.items():
+        own = found[name].fields if name == "height_field" else common
+        found[name] = replace(given, fields={**own, **given.fields})
+    return found
 
 
 @dataclass(frozen=True)
@@ -214,12 +185,7 @@ class SelfContactOf(Kind):
     def read(self, value: Any, path: str, problems: Problems) -> Any:
         if isinstance(value, bool):
             return SelfContact() if value else None
-        fields = {
-            "distance": _SIZE,
-            "friction": Number(0.0),
-            "stiffness": Number(0.0, above=True, unit="Pa"),
-            "sticking_speed": Number(0.0, above=True, unit="m/s"),
-        }
+        fields = fields_of(SelfContact)
         if not isinstance(value, dict):
             return problems.got(path, value, f"true, or a table with {listed(fields)}")
         read = Table(fields).read(value, path, problems)
@@ -233,14 +199,20 @@ class ObstacleOf(Kind):
     def read(self, value: Any, path: str, problems: Problems) -> Any:
         if not isinstance(value, dict):
             return problems.got(path, value, 'a table such as { shape = "plane", friction = 0.4 }')
-        if "shape" not in value:
-            return problems.add(f"{path}.shape", f"is missing; give one of {listed(SHAPES)}")
-        name = _COMMON["shape"].read(value["shape"], f"{path}.shape", problems)
+        known = shapes()
+        name = value.get("shape")
+        if name is None:
+            return problems.add(f"{path}.shape", f"is missing; give one of {listed(known)}")
+        if OBSTACLES.knows(name):
+            cls = find(OBSTACLES, name, f"{path}.shape", problems)
+            name = MISSING if cls is MISSING else str(OBSTACLES.name_of(cls))
+        else:
+            name = Choice(tuple(known)).read(name, f"{path}.shape", problems)
         if name is MISSING:
             return MISSING
-        shape = SHAPES[name]
-        table = Table({**_COMMON, **shape.fields}, shape.required, shape.one_of)
-        read = table.read(value, path, problems)
+        shape = known[name]
+        fields = {"shape": Text(), **shape.fields, "moves": MOVES}
+        read = Table(fields, shape.required, shape.one_of).read(value, path, problems)
         if read is MISSING:
             return MISSING
         options = {key: value for key, value in read.items() if key not in ("shape", "moves")}

@@ -52,14 +52,20 @@ class Number(Kind):
     below: bool = False
     infinite: bool = False
     unit: str = ""
+    too_low: str = ""
+    too_high: str = ""
 
     def read(self, value: Any, path: str, problems: Problems) -> Any:
         good = isinstance(value, (int, float)) and not isinstance(value, bool)
         good = good and (isinstance(value, float) or abs(value) < 10**300)  # fits a float
         good = good and not math.isnan(value) and (self.infinite or math.isfinite(value))
-        good = good and (value > self.low if self.above else value >= self.low)
-        good = good and (value < self.high if self.below else value <= self.high)
-        return float(value) if good else problems.got(path, value, self.allowed)
+        if not good:
+            return problems.got(path, value, self.allowed)
+        high = value < self.high if self.below else value <= self.high
+        if high and (value > self.low if self.above else value >= self.low):
+            return float(value)
+        why = self.too_low if high else self.too_high
+        return problems.got(path, value, self.allowed + (f": {why}" if why else ""))
 
     @property
     def allowed(self) -> str:

@@ -7,7 +7,9 @@ directions cancel.
 
 All is done in coordinates z for which the rest stiffness is the identity. There an error of the
 force in a soft mode counts like one of the same share in a stiff mode, and nothing depends on which
-vectors span the basis.
+vectors span the basis. Nor does it depend on the signs of modes, or on which ones are found where
+several are equally fast: those come from the last bits of the arithmetic, and poses are drawn in a
+frame that does not turn with them.
 """
 
 from __future__ import annotations
@@ -30,6 +32,8 @@ _RIGID = 1e-14  # ω² over that of single cells that is zero but for rounding
 _DEPENDENT = 1e-10  # least eigenvalue of the reduced mass, of vectors of unit mass
 _MARGIN = 1.25  # a pose this much larger must not yet turn a cell inside out
 _SHRINK = 0.8  # what a pose that does, or a load that is too large, is multiplied by
+_AT_REST = 1e-9  # what is left of the load where a pose is at rest
+_FIELDS = 2008  # seed of the fields that give a body's modes a frame; no seed of poses
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +51,8 @@ class EnergyCoordinates:
     """Which coordinates deform the body, (r,); the others are rigid motions."""
     shapes: Floats
     """Displacements for unit z, (r, n, 3)."""
+    frame: Floats
+    """(r, r): see ``frame_of``."""
 
     @classmethod
     def of(cls, body: Body, basis: Floats) -> EnergyCoordinates:
@@ -70,7 +76,24 @@ class EnergyCoordinates:
             )
         omega = np.sqrt(np.where(elastic, squares, squares[elastic][0]))
         B = modes / omega
-        return cls(B, omega, elastic, np.tensordot(B.T, basis, axes=1))
+        return cls(B, omega, elastic, np.tensordot(B.T, basis, axes=1), frame_of(basis, modes))
+
+    def normal(self, count: int, rng: np.random.Generator) -> Floats:
+        """Independent normal numbers for each coordinate, (count, r)."""
+        return rng.normal(size=(count, len(self.omega))) @ self.frame.T
+
+
+def frame_of(basis: Floats, modes: Floats) -> Floats:
+    """A rotation U (r, r) with which Σ_ij φ_i U_ij g_j depends on g and the body alone.
+
+    The φ are shapes Σ_k basis_k modes_ki. Where signs, or a turn among equally fast ones, make Rφ
+    of them, A = φ·G for fixed fields G turns into RA, and its polar factor U into RU.
+    """
+    rng = np.random.default_rng(_FIELDS)
+    flat = basis.reshape(len(basis), -1)
+    A = np.stack([flat @ rng.normal(size=flat.shape[1]) for _ in flat], axis=1)
+    left, _, right = np.linalg.svd(modes.T @ A)
+    return np.asarray(left @ right)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +110,7 @@ class PoseSampler:
 
     def draw(self, count: int, rng: np.random.Generator) -> Floats:
         """Poses of thermal motion (count, r), at all scales up to the amplitude."""
-        return self._scaled(rng.normal(size=(count, len(self.coordinates.omega))))
+        return self._scaled(self.coordinates.normal(count, rng))
 
     def draw_resting(self, count: int, rng: np.random.Generator, model: Cubature) -> Floats:
         """Poses (count, r) at rest under random loads, as far as ``model``, in z, can tell.
@@ -95,8 +118,7 @@ class PoseSampler:
         The loads are alike in every mode, q_i ∝ 1/ω_i², and such that a linear body would move by
         the amplitude, or less where the body gives way to move by more.
         """
-        omega = self.coordinates.omega
-        loads = rng.normal(size=(count, len(omega))) / omega
+        loads = self.coordinates.normal(count, rng) / self.coordinates.omega
         poses = self._scaled(loads * self.coordinates.elastic)  # nothing would balance the others
         for pose in poses:
             load = pose.copy()  # the stiffness is the identity
@@ -210,7 +232,10 @@ def linear_forces(part: Part, at: Ints | slice, shapes: Floats, q: Floats) -> Fl
 
 
 def _rest(model: Cubature, load: Floats) -> Floats:
-    """Where the energy less the work of the load is least, nearly; z (r,)."""
+    """Where the energy less the work of the load is least; z (r,).
+
+    Fully, although nearly would do for a pose: the way there is not the same on every processor.
+    """
     from scipy.optimize import minimize  # slow to import
 
     length = float(np.linalg.norm(load))  # also that of the linear answer
@@ -221,7 +246,7 @@ def _rest(model: Cubature, load: Floats) -> Floats:
         hess=lambda z: model.evaluate(z)[2],
         method="trust-exact",
         options={
-            "gtol": 1e-3 * length,
+            "gtol": _AT_REST * length,
             "maxiter": 50,
             "initial_trust_radius": length / 4,
             "max_trust_radius": length,

@@ -8,7 +8,7 @@ non-negative least squares gives all weights anew and drops terms
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -23,6 +23,13 @@ _ROUNDS = 8
 _LEAST_EXCHANGE = 5e-3  # a round that lowers the error by a smaller share is the last
 _KEPT = 1.5  # terms that are kept in memory, over those that are tried
 _DEPENDENT = 1e-12  # added to the diagonal of products of unit terms
+_ROUNDED = 1e-5  # a unit term nearer to the span of others drowns in the rounding of products
+_DIGITS = 10  # decimals of shares that tell what is missed, or is like what is missing, apart
+_SPARE = 1.25  # terms of which those that are missed least are given up, over those that do
+
+
+Good = Callable[[Ints, Floats], bool]
+"""Whether terms (k,) with weights (sets, k) do."""
 
 
 class Samples(Protocol):
@@ -66,14 +73,14 @@ class DenseSamples:
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """Which of the terms to take, and how much they count in each lesson."""
+    """Which of the terms to take, and how much they count in each training set."""
 
     chosen: Ints
     """(k,)"""
     weights: Floats
-    """≥ 0, (lessons, k); each term counts in one lesson or more."""
+    """≥ 0, (sets, k); each term counts in one training set or more."""
     errors: Floats
-    """RMS over the samples of each lesson of the relative error that is left, (lessons,)."""
+    """RMS over the samples of each training set of the relative error that is left, (sets,)."""
 
     @property
     def error(self) -> float:
@@ -88,32 +95,48 @@ def select(
     tolerance: float,
     step: int,
     surplus: float = 1.0,
+    good: Good | None = None,
     what: str = "cells",
     progress: Progress | None = None,
 ) -> Selection:
-    """Terms for one or more lessons; each has weights of its own for the terms that all share.
+    """Terms for one or more training sets; each has weights of its own for terms that all share.
 
     ``step`` terms are added at a time, until every error is at most ``tolerance``, there are
     ``most``, or more do not help. With a ``surplus`` above 1, so many times more are chosen first,
     those that are missed least are given up again, and then some are exchanged for better ones:
     slower, and better.
+
+    ``good`` tells whether terms (k,) with weights (sets, k) do, beyond the errors. Which terms
+    the last batch brings is chance; with it a few more are taken, and as many as are not needed for
+    it given up again.
     """
     search = _Search([_TrainingSet(samples) for samples in training_sets])
     limit = int(surplus * most)
+
+    def do(chosen: Ints, weights: Floats) -> bool:
+        return good is None or good(chosen, weights)
 
     def tell(count: int, of: int) -> None:
         if progress is not None:
             progress(count, of, f"{what}, error {100 * search.error:.2g} %")
 
-    while search.error > tolerance and len(search.chosen) < limit:
+    while len(search.chosen) < limit:
+        if search.error <= tolerance and do(search.chosen, search.weights):
+            break
         before = search.total
         if not search.improved(search.grown(min(step, limit - len(search.chosen)))):
             break
         tell(len(search.chosen), limit)
         if search.total > (1 - _LEAST_GAIN) * before:
             break
+    if good is not None and search.error <= tolerance and do(search.chosen, search.weights):
+        spare = min(most, int(_SPARE * len(search.chosen)))
+        while len(search.chosen) < spare:
+            if not search.improved(search.grown(min(step, spare - len(search.chosen)))):
+                break
+        search.prune(most, tolerance, do)
     if surplus > 1:
-        search.prune(most, tolerance)
+        search.prune(most, tolerance, do)
         for k in range(_ROUNDS if search.error > tolerance else 0):
             better = search.exchanged(most, step)
             tell(k + 1, _ROUNDS)
@@ -130,7 +153,7 @@ def weights_of(samples: Sequence[Samples], which: Ints) -> tuple[Floats, float]:
 
 @dataclass(frozen=True, eq=False)
 class _Fit:
-    """Weights (k,) of terms in a lesson, the relative error with them, what is missing (rows,)."""
+    """Weights (k,) of terms in a training set, the relative error left, what is missing (rows,)."""
 
     weights: Floats
     error: float
@@ -164,7 +187,7 @@ class _Search:
             sum(training_set.correlations(left) for training_set, left in parts) / self._lengths
         )
         correlations[self.chosen] = 0.0
-        best = np.argsort(-correlations, kind="stable")[:step]
+        best = _ascending(-correlations)[:step]
         return np.concatenate([self.chosen, best[correlations[best] > 0]])
 
     def improved(self, tried: Ints) -> bool:
@@ -188,7 +211,7 @@ class _Search:
             self.chosen, self.weights, self.errors, self._residuals = kept
         return self.total < (1 - _LEAST_EXCHANGE) * before
 
-    def prune(self, most: int, tolerance: float) -> None:
+    def prune(self, most: int, tolerance: float, good: Good | None = None) -> None:
         """Gives up terms until there are ``most``, and further while the errors allow it."""
         while len(self.chosen) > 1:
             excess = len(self.chosen) - most
@@ -196,10 +219,12 @@ class _Search:
                 return
             fewer = max(1, int(_PRUNED * len(self.chosen)))
             fewer = min(fewer, excess) if excess > 0 else fewer
-            order = np.argsort(self._missed(), kind="stable")
+            order = _ascending(self._missed())
             tried = self.chosen[np.sort(order[fewer:])]
             fits = [training_set.fitted(tried) for training_set in self._training_sets]
             if excess <= 0 and max(fit.error for fit in fits) > tolerance:
+                return
+            if excess <= 0 and good is not None and not good(*_used(tried, fits)):
                 return
             self._take(tried, fits)
 
@@ -211,11 +236,22 @@ class _Search:
         return np.asarray(sum(costs))
 
     def _take(self, tried: Ints, fits: list[_Fit]) -> None:
-        given = np.stack([fit.weights for fit in fits])
-        used = (given > 0).any(axis=0)
-        self.chosen, self.weights = tried[used], given[:, used]
+        self.chosen, self.weights = _used(tried, fits)
         self.errors = np.array([fit.error for fit in fits])
         self._residuals = [fit.residual for fit in fits]
+
+
+def _ascending(values: Floats) -> Ints:
+    """The order of values (k,); those that are equal but for rounding as they come."""
+    largest = float(np.abs(values).max(initial=0.0)) or 1.0
+    return np.argsort(np.round(values / largest, _DIGITS), kind="stable")
+
+
+def _used(tried: Ints, fits: list[_Fit]) -> tuple[Ints, Floats]:
+    """The terms that have a weight in some training set (k,), and their weights (sets, k)."""
+    given = np.stack([fit.weights for fit in fits])
+    used = (given > 0).any(axis=0)
+    return tried[used], given[:, used]
 
 
 class _TrainingSet:
@@ -248,6 +284,8 @@ class _TrainingSet:
         lengths = np.where(lengths > 0, lengths, 1.0)
         try:
             R = np.linalg.cholesky(products / np.outer(lengths, lengths)).T
+            if np.diagonal(R).min() < _ROUNDED:
+                raise np.linalg.LinAlgError("terms that nearly depend on each other")
             goal = solve_triangular(R, (A @ self.target)[rows] / lengths, trans="T")
         except np.linalg.LinAlgError:  # terms that depend on each other
             Q, R = qr(A[rows].T / lengths, mode="economic")

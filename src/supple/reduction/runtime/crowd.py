@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from supple._kernels.reduction import crowd
-from supple._kernels.reduction.stepping import AT_REST
+from supple._kernels.reduction.newton import AT_REST
 from supple.core.checks import numbers, whole_number
 from supple.core.errors import InputError, StepFailed
 from supple.core.threads import run_all

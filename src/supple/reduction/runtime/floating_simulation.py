@@ -9,31 +9,21 @@ from typing import Any
 import numpy as np
 
 from supple._kernels.reduction import floating as kernels
-from supple._kernels.reduction.floating_newton import correct_floating, move
-from supple._kernels.reduction.frame import L, begin_rigid
-from supple._kernels.reduction.stepping import (
-    DONE,
-    NOT_CONVERGED,
-    NOT_DEFINITE,
-    NOT_FINITE,
-    begin_stage,
-    is_small,
-)
+from supple._kernels.reduction.floating_newton import FloatingOptions
+from supple._kernels.reduction.frame import Flight, FloatingWorkspace, L, Moments
+from supple._kernels.reduction.newton import DONE, GO_ON, NOT_CONVERGED, NOT_FINITE
+from supple._kernels.reduction.stepping import Stages
 from supple.core.checks import instance, whole_number
 from supple.core.errors import InputError, StepFailed
 from supple.core.types import Floats
 from supple.damping import Damping, Rayleigh
 from supple.reduction.damping import reduced_damping
 from supple.reduction.model import ReducedModel
+from supple.reduction.polynomial import NO_POLYNOMIAL
 from supple.reduction.runtime.floating import FloatingLoad
 from supple.reduction.runtime.floating_state import FloatingState
+from supple.reduction.runtime.recorded import REASONS
 from supple.reduction.runtime.stage_table import StageTable
-
-_REASONS = {
-    NOT_FINITE: "the forces are not finite",
-    NOT_CONVERGED: "the Newton iteration did not converge",
-    NOT_DEFINITE: "the matrix of the step is not positive definite",
-}
 
 
 class FloatingSimulation(FloatingState):
@@ -58,7 +48,6 @@ class FloatingSimulation(FloatingState):
                 )
         self._load = self._no_load = FloatingLoad(np.zeros(3), np.zeros((model.size + 1, 3, 3)))
         self._push: Floats = np.zeros(3)  # force per mass, with gravity
-        self._make_workspace()
         self._use(model)
 
     def _use(self, model: ReducedModel) -> None:
@@ -70,22 +59,38 @@ class FloatingSimulation(FloatingState):
             )
         self._alpha = _mass_coefficient(self.damping)
         self._rigid[0, L] *= model.floating.mass / self._inertia.mass  # the spin stays
-        inertia = self._inertia = model.floating
-        self._moments = inertia.rest_moments, inertia.mixed_moments, inertia.shape_moments
+        self._inertia = model.floating
         damping = self.damping
         if isinstance(damping, Rayleigh):
             damping = replace(damping, mass=0.0)
         self._damping = reduced_damping(damping, model)
-        self._workspace = () if model.quartic is None else model.quartic.compiled.workspace()
-        self._has_past = False
+        self._polynomial = None
+        if model.quartic is not None and self._damping.by_region is None:
+            self._polynomial = model.quartic.compiled.arrays()
+        r = model.size
+        shapes: dict[str, tuple[int, ...]] = {"X": (3, r), "Z": (3, 9, r)}
+        shapes |= dict.fromkeys(("C0", "K", "A"), (r, r)) | dict.fromkeys(("H", "W"), (3, 3, r))
+        shapes |= dict.fromkeys(("x_v", "x_a", "R", "delta"), (r,))
+        names = FloatingWorkspace._fields
+        self._room = FloatingWorkspace(**{name: np.zeros(shapes.get(name, (3,))) for name in names})
+        self._room.C0[:] = self._damping.constant
+        self._contexts, self._has_past = {}, False
 
-    def _make_workspace(self) -> None:
-        r = self.model.size
-        self._X: Floats = np.zeros((3, r))  # q, q̇ and q̈ of the stage at hand
-        self._x_v, self._x_a, self._delta = np.zeros((3, r))
-        self._K, self._A, self._R = np.zeros((r, r)), np.zeros((r, r)), np.zeros(r)
-        self._Z, self._H, self._W = np.zeros((3, 9, r)), np.zeros((3, 3, r)), np.zeros((3, 3, r))
-        self._hats, self._small = np.zeros((2, 3)), np.zeros((4, 3))
+    def _make_context(self, table: StageTable) -> Any:
+        inertia, polynomial, solver = self._inertia, self._polynomial, self.solver
+        return kernels.floating_context(
+            Stages(table.c_v, table.c_a, table.w_v, table.w_a, table.w_guess, table.times),
+            NO_POLYNOMIAL if polynomial is None else polynomial,
+            Moments(inertia.rest_moments, inertia.mixed_moments, inertia.shape_moments),
+            Flight(self._history, self._rigid, self._frame),
+            self._room,
+            FloatingOptions(
+                alpha=self._alpha,
+                beta=self._damping.factor,
+                max_iterations=solver.max_iterations,
+                tolerance=solver.tolerance,
+            ),
+        )
 
     # -- stepping --------------------------------------------------------------------------
 
@@ -141,21 +146,15 @@ class FloatingSimulation(FloatingState):
         )
         if self._settled and steady:
             return
-        workspace = self._history, self._rigid, self._frame, self._Z, self._H
-        q, v, inner = self._history[0], self._history[1], self._R
+        q, v, inner, context = *self._history[:2], self._room.R, self._context(self._table)
         if self._settled:
-            kernels.find_inner_force(
-                self._load.moments, self._alpha, *self._moments, *workspace, inner
-            )
+            kernels.find_inner_force(context, self._load.moments, inner)
         else:
             self._history[3] = q - self.dt * v  # Coriolis forces want a guess that moves
             _, R, K = self.model.evaluate(q)
             inner[:] = R + (self._damping_matrix(q) + self._damping.factor * K) @ v
         self._load, self._push, self._has_past = load, push, False
-        self._settled = kernels.find_accelerations(
-            inner, load.moments, self._push, self._alpha, *self._moments, *workspace,
-            self._small, self._A, self._delta,
-        )  # fmt: skip
+        self._settled = kernels.find_accelerations(context, inner, load.moments, push)
         if not self._settled:
             raise StepFailed(
                 "the forces are not finite at the start of the step",
@@ -172,74 +171,45 @@ class FloatingSimulation(FloatingState):
         return self._damping.constant + by_region.compiled.evaluate(q)[1]
 
     def _take(self, steps: int, table: StageTable) -> None:
-        exact = self.model.quartic is not None and self._damping.by_region is None
-        done, reason = (self._run_compiled if exact else self._run_interpreted)(steps, table)
-        self._steps += done
+        if self._polynomial is not None:
+            done, reason = kernels.run_floating_steps(
+                self._context(table), steps, self._load.moments, self._push
+            )
+        else:
+            done, reason = self._run_interpreted(steps, table)
+        self._steps += int(done)
         self._has_past |= done > 0
         if reason != DONE:
             raise StepFailed(
-                _REASONS[reason],
+                REASONS[int(reason)],
                 time=self.time + self.dt,
                 residual=float("nan"),
                 advice="Try a smaller dt, TRBDF2() or more damping.",
             )
 
-    def _run_compiled(self, steps: int, table: StageTable) -> tuple[int, int]:
-        assert self.model.quartic is not None
-        quartic = self.model.quartic.compiled
-        done, reason = kernels.run_floating_steps(
-            steps, self._load.moments, self._push,
-            table.c_v, table.c_a, table.w_v, table.w_a, table.w_guess,
-            *self._moments, self._damping.constant, self._damping.factor, self._alpha,
-            quartic.P, quartic.Q, quartic.S, quartic.starts, quartic.rows,
-            self.solver.max_iterations, self.solver.tolerance,
-            self._history[: table.vectors], self._rigid, self._frame,
-            *self._workspace, self._K, self._R, self._A,
-            self._X, self._x_v, self._x_a, self._delta,
-            self._hats, self._Z, self._H, self._small, self._W,
-        )  # fmt: skip
-        return int(done), int(reason)
-
     def _run_interpreted(self, steps: int, table: StageTable) -> tuple[int, int]:
         """The same loop, for energies and damping that are not one polynomial."""
-        x, history, rigid = self._X[0], self._history[: table.vectors], self._rigid
-        load, alpha, push = self._load.moments, self._alpha, self._push
-        workspace = self._frame, self._Z, self._H, self._small
+        context, room, load = self._context(table), self._room, self._load.moments
         for step in range(steps):
-            for s, (c_v, c_a) in enumerate(zip(table.c_v, table.c_a, strict=True)):
-                begin_stage(
-                    s, table.w_v, table.w_a, table.w_guess, history, self._x_v, self._x_a, x
-                )  # fmt: skip
-                begin_rigid(
-                    s, table.c_v, table.c_a, table.w_v, table.w_a, push, alpha, rigid, self._hats
-                )
-                converged, iteration = False, 0
+            for s in range(len(table.c_v)):
+                kernels.enter_stage(context, s, self._push)
+                reason, iteration = GO_ON, 0
                 while True:
-                    if not move(
-                        self._X, self._x_v, self._x_a, load, alpha, c_v, c_a, *self._moments,
-                        self._hats, rigid[s + 2], *workspace,
-                    ):  # fmt: skip
+                    if not kernels.move_stage(context, s, load):
                         return step, NOT_CONVERGED
-                    if converged:
+                    if reason == DONE:
                         break
                     if iteration == self.solver.max_iterations:
                         return step, NOT_CONVERGED
                     iteration += 1
-                    _, R, K = self.model.evaluate(x)
-                    size = correct_floating(
-                        K, R, self._damping_matrix(x), self._damping.factor, alpha, c_v, c_a, load,
-                        self._moments[2], self._X, rigid[s + 2], *workspace,
-                        self._W, self._A, self._delta,
-                    )  # fmt: skip
-                    if size < 0:
-                        return step, NOT_DEFINITE
-                    if not np.isfinite(size):
-                        return step, NOT_FINITE
-                    one = self.solver.max_iterations == 1
-                    converged = one or is_small(size, self.solver.tolerance, x, history)
-                if not kernels.end_stage(s, self._X, history, rigid):
+                    _, room.R[:], room.K[:] = self.model.evaluate(room.X[0])
+                    room.C0[:] = self._damping_matrix(room.X[0])
+                    reason = kernels.iterate(context, s, load)
+                    if reason not in (DONE, GO_ON):
+                        return step, int(reason)
+                if not kernels.leave_stage(context, s):
                     return step, NOT_FINITE
-            kernels.end_step(s, history, rigid, self._frame)
+            kernels.end_step(context)
         return steps, DONE
 
 

@@ -6,14 +6,43 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
+from supple._kernels.reduction.newton import NOT_CONVERGED, NOT_DEFINITE, NOT_FINITE
 from supple.core.checks import number, whole_number
 from supple.core.types import Floats, Progress
 from supple.dynamics.motion import Frame, Motion
+from supple.reduction.runtime.stage_table import StageTable
 from supple.reduction.runtime.stepper import Stepper
+
+REASONS = {
+    NOT_FINITE: "the forces are not finite",
+    NOT_CONVERGED: "the Newton iteration did not converge",
+    NOT_DEFINITE: "the matrix of the step is not positive definite",
+}
+"""Why kernels gave up a step."""
 
 
 class RecordedStepper(Stepper):
-    """A stepper of one body, which can hand out its motion."""
+    """A stepper of one body, moved by kernels, which can hand out its motion."""
+
+    _contexts: dict[bool, Any]
+    """What kernels need, for the first step and for later ones; emptied where it changes."""
+
+    @abstractmethod
+    def _make_context(self, table: StageTable) -> Any:
+        """All that a kernel needs, behind pointers."""
+
+    def _context(self, table: StageTable) -> Any:
+        """The same, kept: it takes longer to make than a small step."""
+        if self._contexts and self._made_for is not self.solver:
+            self._contexts.clear()
+        start = table is self._start_table
+        if start not in self._contexts:
+            self._made_for = self.solver
+            self._contexts[start] = self._make_context(table)
+        return self._contexts[start]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_contexts": {}}  # pointers cannot be copied; they are made anew
 
     @abstractmethod
     def step(self, *, force: Any = None) -> None:

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from functools import partial
 from math import isfinite
 from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple._kernels.reduction import example_newton, example_stepping, stepping
+from supple._kernels.reduction import stepping
+from supple._kernels.reduction.newton import DONE, GO_ON, NOT_CONVERGED, NOT_FINITE, Balance
 from supple.core.checks import numbers, whole_number
 from supple.core.errors import StepFailed
 from supple.core.types import Floats
 from supple.reduction.damping import reduced_damping
 from supple.reduction.model import ReducedModel
+from supple.reduction.polynomial import NO_POLYNOMIAL
+from supple.reduction.runtime.recorded import REASONS
 from supple.reduction.runtime.stage_table import StageTable
 from supple.reduction.runtime.state import ReducedState
 
-_REASONS = {
-    stepping.NOT_FINITE: "the forces are not finite",
-    stepping.NOT_CONVERGED: "the Newton iteration did not converge",
-    stepping.NOT_DEFINITE: "the matrix of the step is not positive definite",
-}
 _NO_RECORD = np.empty((0, 2, 0))
 
 
@@ -36,11 +33,8 @@ class ReducedSimulation(ReducedState):
 
     def __init__(self, model: ReducedModel, **options: Any) -> None:
         super().__init__(model, **options)
-        r = model.size
-        self._x, self._x_v, self._x_a, self._v, self._a, self._delta = np.zeros((6, r))
-        self._pushed, self._jump, self._f = np.zeros((3, r))
-        self._K, self._A = np.zeros((r, r)), np.zeros((r, r))
-        self._R, self._force = np.zeros(r), np.zeros((1, r))
+        self._pushed, self._jump = np.zeros((2, model.size))
+        self._force = np.zeros((1, model.size))
         self._use(model)
 
     def _use(self, model: ReducedModel) -> None:
@@ -50,10 +44,38 @@ class ReducedSimulation(ReducedState):
         self._weight = model.weight(self._gravity)
         examples = self._damping.examples
         self._examples = None if examples is None else examples.compiled(self._damping.constant)
-        self._diagonal = _is_diagonal(self._mass) and _is_diagonal(self._damping.constant)
-        quartic = model.quartic
-        self._quartic = None if quartic is None else quartic.compiled
-        self._workspace = () if self._quartic is None else self._quartic.workspace()
+        self._polynomial = None
+        if model.quartic is not None and self._damping.by_region is None:
+            self._polynomial = model.quartic.compiled.arrays()
+        r = model.size
+        self._balance = Balance(
+            M=self._mass,
+            C0=self._damping.constant.copy(),
+            **{name: np.zeros((r, r)) for name in "KA"},
+            **{name: np.zeros(r) for name in ("R", "f", "x", "x_v", "x_a", "v", "a", "delta")},
+        )
+        self._contexts = {}
+
+    def _make_context(self, table: StageTable) -> Any:
+        solver, polynomial, examples = self.solver, self._polynomial, self._examples
+        # a single iteration relies on the first guess, and gets the plainer one
+        guess = table.w_guess if solver.max_iterations == 1 else table.w_curved_guess
+        compiled = polynomial is not None
+        options = stepping.Options(
+            dt=self.dt,
+            beta=self._damping.factor if compiled else 0.0,  # else C is found in Python
+            diagonal=compiled and _is_diagonal(self._mass) and _is_diagonal(self._damping.constant),
+            max_iterations=solver.max_iterations,
+            tolerance=solver.tolerance,
+        )
+        context = stepping.step_context(
+            stepping.Stages(table.c_v, table.c_a, table.w_v, table.w_a, guess, table.times),
+            NO_POLYNOMIAL if polynomial is None else polynomial,
+            self._balance,
+            stepping.State(self._history, self._pushed, self._jump, self._inverse_mass),
+            options,
+        )
+        return context, None if examples is None else stepping.example_context(examples)
 
     # -- stepping --------------------------------------------------------------------------
 
@@ -138,45 +160,19 @@ class ReducedSimulation(ReducedState):
     def _take(
         self, steps: int, forces: Floats, table: StageTable, sampled: bool, record: Floats
     ) -> None:
-        if self._quartic is not None and self._damping.by_region is None:
-            done, reason = self._run_compiled(steps, forces, table, sampled, record)
+        if self._polynomial is not None:
+            done, reason = stepping.run_steps(*self._context(table), steps, sampled, forces, record)
         else:
             done, reason = self._run_interpreted(steps, forces, table, sampled, record)
-        self._steps += done
-        if reason != stepping.DONE:
+        self._steps += int(done)
+        if reason != DONE:
             raise StepFailed(
-                _REASONS[reason],
+                REASONS[int(reason)],
                 time=self.time + self.dt,
                 residual=float("nan"),
                 advice="Try a smaller dt, TRBDF2() or more damping; a model with more coordinates "
                 "may also be softer where this one locks.",
             )
-
-    def _run_compiled(
-        self, steps: int, forces: Floats, table: StageTable, sampled: bool, record: Floats
-    ) -> tuple[int, int]:
-        quartic, damping, solver = self._quartic, self._damping, self.solver
-        assert quartic is not None
-        run: Any = stepping.run_steps
-        examples: tuple[Any, ...] = ()
-        if self._examples is not None:
-            run = partial(example_stepping.run_steps_with_examples, self.dt)
-            examples = (self._examples,)
-        done, reason = run(
-            steps, sampled, forces, self._pushed, table.times / self.dt,
-            table.c_v, table.c_a, table.w_v, table.w_a, self._guess(table),
-            self._diagonal, self._mass, self._inverse_mass, damping.constant, damping.factor,
-            quartic.P, quartic.Q, quartic.S, quartic.starts, quartic.rows,
-            solver.max_iterations, solver.tolerance,
-            self._history, *self._workspace, self._K, self._R, self._A,
-            self._x, self._x_v, self._x_a, self._v, self._a, self._delta, self._jump, self._f,
-            record, *examples,
-        )  # fmt: skip
-        return int(done), int(reason)
-
-    def _guess(self, table: StageTable) -> Floats:
-        """Weights of the first guess; a single iteration relies on it, and gets the plainer one."""
-        return table.w_guess if self.solver.max_iterations == 1 else table.w_curved_guess
 
     def _run_interpreted(
         self, steps: int, forces: Floats, table: StageTable, sampled: bool, record: Floats
@@ -187,67 +183,41 @@ class ReducedSimulation(ReducedState):
         for step in range(steps):
             force = forces[min(step, len(forces) - 1)]
             change = force - self._pushed
-            acceleration = history[2].copy()
+            self._jump[:] = history[2]
             if not sampled:
                 history[2] += self._inverse_mass @ change
             left = 1 - table.times / self.dt if sampled else np.zeros(len(table.times))
             reason = self._take_stages(force - left[:, None] * change, table)
-            if reason != stepping.DONE:
-                stepping.undo_step(table.times[0] / self.dt, acceleration, history)
+            if reason != DONE:
+                stepping.undo(self._context(table)[0])
                 return step, reason
             self._pushed[:] = force
             history[3:6] = history[:3]
             history[:3] = history[end : end + 3]
             if step < len(record):
                 record[step] = history[:2]
-        return steps, stepping.DONE
+        return steps, DONE
 
     def _take_stages(self, forces: Floats, table: StageTable) -> int:
         """The stages of one step, with a force (r,) for each."""
-        x, history = self._x, self._history
-        for s in range(len(table.c_v)):
-            stepping.begin_stage(
-                s, table.w_v, table.w_a, self._guess(table), history, self._x_v, self._x_a, x
-            )  # fmt: skip
-            converged = self.solver.max_iterations == 1
-            size_before, share = -1.0, 1.0
+        balance, (context, examples) = self._balance, self._context(table)
+        for s, force in enumerate(forces):
+            stepping.enter_stage(context, s)
+            balance.f[:] = force
+            reason, size, share = GO_ON, -1.0, 1.0
             for _ in range(self.solver.max_iterations):
-                _, R, K = self.model.evaluate(x)
-                size = self._correct(K, R, forces[s], table.c_v[s], table.c_a[s])
-                if size < 0:
-                    return stepping.NOT_DEFINITE
-                if not np.isfinite(size):
-                    return stepping.NOT_FINITE
-                left = stepping.remaining_error(size, size_before, share)
-                if stepping.is_small(left, self.solver.tolerance, x, history):
-                    converged = True
+                _, balance.R[:], balance.K[:] = self.model.evaluate(balance.x)
+                balance.C0[:] = self._damping.matrix(balance.x, balance.K)
+                if self._examples is not None:
+                    np.dot(self._examples.X, balance.C0, out=self._examples.C0X)
+                reason, size, share = stepping.iterate(context, examples, s, size, share)
+                if reason != GO_ON:
                     break
-                if self.solver.max_iterations > 1:
-                    share = stepping.shorten(size, size_before, share, self._delta, x)
-                    size_before = size
-            if not converged:
-                return stepping.NOT_CONVERGED
-            place = 6 + 3 * s
-            history[place] = x
-            history[place + 1] = table.c_v[s] * (x - self._x_v)
-            history[place + 2] = table.c_a[s] * (x - self._x_a)
-            if not np.isfinite(history[place : place + 3]).all():
-                return stepping.NOT_FINITE
-        return stepping.DONE
-
-    def _correct(self, K: Floats, R: Floats, force: Floats, c_v: float, c_a: float) -> float:
-        """One Newton iteration; how far it moved."""
-        correct: Any = stepping.correct
-        examples: tuple[Any, ...] = ()
-        C = self._damping.matrix(self._x, K)
-        if self._examples is not None:
-            np.dot(self._examples.X, C, out=self._examples.C0X)
-            correct, examples = example_newton.correct_with_examples, (self._examples, 1.0)
-        size = correct(
-            K, R, force, False, self._mass, C, 0.0, *examples, c_v, c_a,
-            self._x_v, self._x_a, self._x, self._v, self._a, self._A, self._delta,
-        )  # fmt: skip
-        return float(size)
+            if reason != DONE:
+                return NOT_CONVERGED if reason == GO_ON else int(reason)
+            if not stepping.leave_stage(context, s):
+                return NOT_FINITE
+        return DONE
 
     def _find_acceleration(self, force: Floats) -> None:
         """a from M a = f − C v − R at the state as it was set."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from supple.core.parameters import checked, parameter
 from supple.core.sparse import BlockPattern
 from supple.core.types import Bools
 from supple.solvers.interface import BoundSolver, LinearSolver
-from supple.solvers.linear import pardiso
+from supple.solvers.linear import LINEAR_SOLVERS, pardiso
 from supple.solvers.linear.conjugate_gradients import ConjugateGradients
 from supple.solvers.linear.lagged_cholesky import LaggedCholesky
 from supple.solvers.linear.multigrid import Multigrid
@@ -15,6 +16,7 @@ from supple.solvers.linear.multigrid import Multigrid
 _COARSEST_WITHOUT_MKL = 1000  # nodes that are soon factorized
 
 
+@LINEAR_SOLVERS.register
 @dataclass(frozen=True)
 class AutomaticSolver(LinearSolver):
     """A lagged Cholesky factorization where MKL is installed, conjugate gradients elsewhere.
@@ -23,8 +25,13 @@ class AutomaticSolver(LinearSolver):
     any machine. For woven cloth it is as fast as a factor from ``multigrid_from`` crossings on.
     """
 
-    direct_limit: int = 150_000
-    multigrid_from: int = 50_000
+    direct_limit: int = parameter(150_000, "vertices beyond which a factor takes too much memory")
+    multigrid_from: int = parameter(
+        50_000, "crossings of woven cloth from which on it is Multigrid"
+    )
+
+    def __post_init__(self) -> None:
+        checked(self)
 
     def bind(self, pattern: BlockPattern, free: Bools) -> BoundSolver:
         n = pattern.n_nodes

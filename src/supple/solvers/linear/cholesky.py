@@ -15,10 +15,11 @@ from supple._kernels.linear_algebra import blocks
 from supple.core.sparse import BlockPattern, LowRank
 from supple.core.types import Bools, Floats, Ints
 from supple.solvers.interface import BoundSolver, Frames, LinearSolver, NotPositiveDefinite
-from supple.solvers.linear import pardiso
+from supple.solvers.linear import LINEAR_SOLVERS, pardiso
 from supple.solvers.linear.woodbury import Woodbury
 
 
+@LINEAR_SOLVERS.register
 @dataclass(frozen=True)
 class Cholesky(LinearSolver):
     """Factorize every matrix: MKL PARDISO where it is installed, SciPy's SuperLU elsewhere."""

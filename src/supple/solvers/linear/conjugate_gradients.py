@@ -8,14 +8,16 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, bicgstab, cg
 
 from supple._kernels.linear_algebra import blocks
-from supple.core.checks import whole_number
+from supple.core.parameters import checked, parameter
 from supple.core.sparse import BlockPattern, LowRank
 from supple.core.types import Bools, Floats
 from supple.solvers.interface import BoundSolver, Frames, LinearSolver, NotPositiveDefinite
+from supple.solvers.linear import LINEAR_SOLVERS
 
 _TIGHTEST = 1e-12  # relative residual that double precision reaches on any sane matrix
 
 
+@LINEAR_SOLVERS.register
 @dataclass(frozen=True)
 class ConjugateGradients(LinearSolver):
     """Conjugate gradients with the inverse of the diagonal blocks as preconditioner.
@@ -23,10 +25,10 @@ class ConjugateGradients(LinearSolver):
     Needs little memory; the choice for large bodies in motion.
     """
 
-    max_iterations: int = 2000
+    max_iterations: int = parameter(2000, "for one solve")
 
     def __post_init__(self) -> None:
-        whole_number("max_iterations", self.max_iterations, at_least=1)
+        checked(self)
 
     def bind(self, pattern: BlockPattern, free: Bools) -> BoundSolver:
         return _BlockJacobi(pattern, free, self.max_iterations)

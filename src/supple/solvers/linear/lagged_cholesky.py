@@ -8,10 +8,11 @@ import numpy as np
 
 from supple._kernels.linear_algebra import blocks
 from supple._kernels.linear_algebra import node_rotations as turning
-from supple.core.checks import whole_number
+from supple.core.parameters import checked, parameter
 from supple.core.sparse import BlockPattern, LowRank
 from supple.core.types import Bools, Floats
 from supple.solvers.interface import BoundSolver, Frames, LinearSolver, NotPositiveDefinite
+from supple.solvers.linear import LINEAR_SOLVERS
 from supple.solvers.linear.cholesky import Factorization
 from supple.solvers.linear.conjugate_gradients import Iterative
 from supple.solvers.linear.woodbury import Woodbury
@@ -19,6 +20,7 @@ from supple.solvers.linear.woodbury import Woodbury
 _RENEWALS = 4  # after a factorization was of no use for the very next matrix
 
 
+@LINEAR_SOLVERS.register(formerly=["KeptCholesky"])
 @dataclass(frozen=True)
 class LaggedCholesky(LinearSolver):
     """Conjugate gradients preconditioned by the Cholesky factor of an earlier matrix.
@@ -28,12 +30,11 @@ class LaggedCholesky(LinearSolver):
     dearer choice: when a solve took more iterations than the mean cost of all since the last one.
     """
 
-    single: bool = True
-    """Keep the factor in single precision: half the time and memory."""
-    max_iterations: int = 60
+    single: bool = parameter(True, "keep the factor in single precision: half the time and memory")
+    max_iterations: int = parameter(60, "for one solve, before a new factorization")
 
     def __post_init__(self) -> None:
-        whole_number("max_iterations", self.max_iterations, at_least=1)
+        checked(self)
 
     def bind(self, pattern: BlockPattern, free: Bools) -> BoundSolver:
         return _BoundLaggedCholesky(pattern, free, self.single, self.max_iterations)

@@ -9,10 +9,11 @@ from functools import partial
 import numpy as np
 import scipy.sparse as sparse
 
-from supple.core.checks import whole_number
+from supple.core.parameters import checked, parameter
 from supple.core.sparse import BlockPattern, LowRank
 from supple.core.types import Bools, Floats
 from supple.solvers.interface import BoundSolver, Frames, LinearSolver, NotPositiveDefinite
+from supple.solvers.linear import LINEAR_SOLVERS
 from supple.solvers.linear.conjugate_gradients import Iterative
 from supple.solvers.linear.graph_coarsening import interpolations
 from supple.solvers.linear.levels import Levels
@@ -20,6 +21,7 @@ from supple.solvers.linear.levels import Levels
 _ITERATIONS_PER_RENEWAL = 4.0  # that cost about as much as taking a new matrix
 
 
+@LINEAR_SOLVERS.register
 @dataclass(frozen=True)
 class Multigrid(LinearSolver):
     """Conjugate gradients preconditioned by a V-cycle over ever fewer nodes.
@@ -30,13 +32,11 @@ class Multigrid(LinearSolver):
     become the dearer choice.
     """
 
-    coarsest: int = 20_000
-    """Nodes that the coarsest level may have."""
-    max_iterations: int = 200
+    coarsest: int = parameter(20_000, "nodes that the coarsest level may have")
+    max_iterations: int = parameter(200, "for one solve")
 
     def __post_init__(self) -> None:
-        whole_number("coarsest", self.coarsest, at_least=1)
-        whole_number("max_iterations", self.max_iterations, at_least=1)
+        checked(self)
 
     def bind(self, pattern: BlockPattern, free: Bools) -> BoundSolver:
         coarsening = pattern.coarsening or partial(interpolations, pattern)

@@ -1,0 +1,1 @@
+"""Scripts, style sheets and templates of pages, and how they become one file."""

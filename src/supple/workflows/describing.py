@@ -1,0 +1,211 @@
+"""``supple info`` from Python: what is in a file."""
+
+from __future__ import annotations
+
+import math
+import os
+import warnings
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from supple.character.model.file import is_pose_space_file
+from supple.core.errors import InputError
+from supple.damping import Damping, ExampleDamping, load_damping
+from supple.damping.files.damping_file import is_damping_file
+from supple.dynamics.recording import read_metadata, read_motion
+from supple.io.scene.scene import load_scene
+from supple.mesh import Surface, VolumeMesh
+from supple.reduction import load_model
+from supple.reduction.model_file import is_model_file
+from supple.workflows.describing_character import character_facts, flesh_facts
+from supple.workflows.facts import facts
+from supple.workflows.forecast import forecast
+from supple.workflows.loading import is_motion, load_mesh, unfinished
+from supple.workflows.words import base_text
+
+
+def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """What is in a mesh, surface, motion, model, scene or damping file, as ``supple info --json``.
+
+    ``kind`` says what it is, ``notes`` what to look at; the other names follow from the kind. All
+    values are numbers [SI units], texts, lists and dictionaries of them.
+    """
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = {"file": str(path), **_described(Path(path))}
+    notes = [*found.pop("notes", ()), *(str(note.message) for note in caught)]
+    return {**found, "notes": notes} if notes else found
+
+
+def _described(path: Path) -> dict[str, Any]:
+    if not path.exists():
+        raise InputError(f"there is no file {path}")
+    if is_motion(path):
+        return _motion(path)
+    if is_model_file(path):
+        return _model(path)
+    if is_pose_space_file(path):
+        return flesh_facts(path)
+    if path.suffix.lower() == ".supple":
+        raise InputError(f"{path} is damaged, or no reduced model: it does not begin like one")
+    if is_damping_file(path):
+        return _damping(path)
+    if path.suffix.lower() == ".toml":
+        return _scene(path)
+    loaded = load_mesh(path)
+    made = _surface(loaded) if isinstance(loaded, Surface) else _mesh(loaded)
+    character = character_facts(path)
+    return made if character is None else {**made, "character": character}
+
+
+def _scene(path: Path) -> dict[str, Any]:
+    scene = load_scene(path)
+    ahead = asdict(forecast(scene))
+    notes = list(ahead.pop("warnings"))
+    return {
+        "kind": "scene",
+        "title": scene.title,
+        "facts": dict(facts(scene)),
+        "forecast": ahead,
+        "notes": notes,
+    }
+
+
+def _mesh(mesh: VolumeMesh) -> dict[str, Any]:
+    edges, quality = mesh.edge_lengths(), mesh.quality()
+    skin = mesh.boundary()
+    regions = {
+        name: {
+            "cells": len(cells),
+            "volume": float(mesh.volumes[cells].sum()),
+            **{key: float(value) for key, value in mesh.properties.get(name, {}).items()},
+        }
+        for name, cells in mesh.regions.items()
+    }
+    return {
+        "kind": {4: "tets", 8: "bricks", 10: "quadratic tets"}[mesh.cell_nodes],
+        "vertices": mesh.n_vertices,
+        "cells": mesh.n_cells,
+        "volume": mesh.volume,
+        "bounds": mesh.bounds.tolist(),
+        "edges": [float(edges.min()), float(edges.max())],
+        "quality": {"worst": float(quality.min()), "mean": float(quality.mean())},
+        "boundary": {"triangles": skin.n_triangles, "area": skin.area, "closed": skin.is_closed},
+        "regions": regions,
+        "memory": _memory(mesh),
+    }
+
+
+def _surface(surface: Surface) -> dict[str, Any]:
+    corners = surface.vertices[surface.triangles]
+    edges = np.linalg.norm(corners - np.roll(corners, -1, axis=1), axis=2)
+    made = {
+        "kind": "surface",
+        "vertices": surface.n_vertices,
+        "triangles": surface.n_triangles,
+        "area": surface.area,
+        "bounds": surface.bounds.tolist(),
+        "edges": [float(edges.min()), float(edges.max())],
+        "closed": surface.is_closed,
+    }
+    if surface.is_closed:
+        made["volume"] = surface.volume
+    return made
+
+
+def _motion(path: Path) -> dict[str, Any]:
+    motion, texts = read_motion(path), read_metadata(path)
+    note = unfinished(path, len(motion))
+    if note is not None:
+        warnings.warn(note, stacklevel=2)
+    moved = np.linalg.norm(motion.displacements - motion.displacements[0], axis=2)
+    energies = {
+        name: {"first": float(v[0]), "largest": float(v.max()), "last": float(v[-1])}
+        for name in ("kinetic", "elastic", "gravitational", "dissipated")
+        for v in (getattr(motion, name),)
+    }
+    return {
+        "kind": "motion",
+        "mesh": repr(motion.mesh),
+        "vertices": motion.mesh.n_vertices,
+        "frames": len(motion),
+        "finished": note is None,
+        "start": float(motion.times[0]),
+        "duration": motion.duration,
+        "frame rate": motion.frame_rate if len(motion) > 1 else None,
+        "largest displacement": float(moved.max()),
+        "energies": energies,
+        "texts": {name: len(text) for name, text in texts.items()},
+        "bytes": path.stat().st_size,
+    }
+
+
+def _memory(mesh: VolumeMesh) -> int:
+    """Roughly the bytes that a simulation takes: matrices, and a Cholesky factor that fills in."""
+    neighbours, fill = {4: (15, 10), 8: (27, 18), 10: (28, 14)}[mesh.cell_nodes]
+    n = mesh.n_vertices
+    matrices = 5 * 72 * n * (neighbours + 1) // 2
+    factor = 4 * fill * (3 * n) ** (4 / 3)
+    return int(200e6 + matrices + factor)
+
+
+def _model(path: Path) -> dict[str, Any]:
+    """What is in the file of a reduced model."""
+    model = load_model(path)
+    made = {
+        "kind": "reduced model",
+        "mesh": repr(model.mesh),
+        "coordinates": model.size,
+        "free": model.floating is not None,
+        "frequencies": model.frequencies.tolist(),
+        "regions": {
+            " and ".join(group.regions) or "the rest": {
+                "cells": len(group.cells),
+                "young": group.young,
+                "poisson": group.poisson,
+                "density": group.density,
+            }
+            for group in model.groups
+        },
+        "skin vertices": None if model.skin is None else len(model.skin.vertices),
+        "bytes": path.stat().st_size,
+    }
+    if model.cubature is not None:
+        made["cubature"] = {
+            "cells": model.cubature.size,
+            "training error": _known(model.cubature.training_error),
+            "test error": _known(model.cubature.test_error),
+        }
+    return made
+
+
+def _known(error: float) -> float | None:
+    return None if math.isnan(error) else error
+
+
+def _damping(path: Path) -> dict[str, Any]:
+    """What is in a damping file."""
+    damping = load_damping(path)
+    made: dict[str, Any] = {"kind": "damping", "examples": []}
+    if not isinstance(damping, Damping):
+        return {**made, "base": "; ".join(map(base_text, damping)) or "none"}
+    if not isinstance(damping, ExampleDamping):
+        return {**made, "base": base_text(damping)}
+    for i, example in enumerate(damping.examples):
+        made["examples"].append(
+            {
+                "name": example.name or f"example {i + 1}",
+                "vertices": len(example.shape),
+                "amplitude": example.amplitude,
+                "measure": example.measure.value,
+                "curve": example.curve.table(),
+                "in words": str(example.curve),
+            }
+        )
+    made |= {"base": base_text(damping.base), "symmetric": damping.symmetric}
+    made["overall"] = None if damping.overall is None else str(damping.overall)
+    made["about"] = "the rest shape" if damping.about is None else "a shape of its own"
+    return made

@@ -1,0 +1,284 @@
+"""``supple design`` from Python: the damping with which a scene does what its targets ask."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from supple.bodies.solid import Body
+from supple.core.errors import InputError, Message, Parameter, StepFailed
+from supple.core.types import Floats, Progress
+from supple.damping import ExampleDamping, save_damping
+from supple.design import Fit, UnloadingTest, best_linear_damping, design_damping
+from supple.io.report.design_report import write_design_report
+from supple.io.report.run_report import Run, floor_under
+from supple.io.scene.scene import Scene, load_scene
+from supple.reduction import ReducedModel
+from supple.workflows.design_parts import (
+    body_at_rest,
+    check_periods,
+    damping_to_design,
+    failing,
+    has_motion,
+    motions,
+    reduced_model,
+    verified,
+)
+from supple.workflows.facts import facts
+from supple.workflows.outputs import make_folder
+
+_OFF = 0.02  # share by which full space may differ from the model before it is worth a word
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """What the report of a design shows besides, and in which words."""
+
+    also: tuple[tuple[str, ExampleDamping], ...] = ()
+    """Dampings whose motions are shown between the one before and the one designed, by name."""
+    start: Floats | None = None
+    """Displacements (n, 3) [m] that the motions are let go from, if not the scene's."""
+    summary: str = ""
+    """Sentences for the top, if not the usual ones."""
+
+
+@dataclass(frozen=True, eq=False)
+class DesignResult:
+    """A designed damping, how well it does what was asked, and the files it is in.
+
+    What comes after the damping is empty until it is known, or where it was not wanted.
+    """
+
+    scene: Scene
+    before: ExampleDamping
+    fit: Fit
+    """``fit.damping`` and ``fit.report``."""
+    subject: Body | ReducedModel
+    """What the damping was designed with."""
+    damping_file: Path
+    checks: tuple[UnloadingTest | None, ...] = ()
+    """The targets' tests in full space, after a reduced design; None where a step fails."""
+    linear: Fit | None = None
+    """The best that one number an example can do; only for a report."""
+    runs: tuple[Run, ...] = ()
+    """Motions before and after; only for a report."""
+    report: Path | None = None
+    notes: tuple[str, ...] = ()
+    timings: tuple[tuple[str, float], ...] = ()
+    """What took how long [s]."""
+
+    @property
+    def met(self) -> bool:
+        """Whether all targets were."""
+        return self.fit.report.met
+
+
+def design(
+    scene: str | os.PathLike[str] | Scene,
+    output: str | os.PathLike[str] | None = None,
+    *,
+    overwrite: bool = False,
+    file: str = "damping.toml",
+    report: bool | None = None,
+    shown: Shown | None = None,
+    progress: Progress | None = None,
+    found: Callable[[DesignResult], None] | None = None,
+) -> DesignResult:
+    """Designs the damping of a scene for its [[targets]], into a folder.
+
+    The damping is written as soon as it is found; the check in full space, the comparison with
+    linear damping, motions and ``report.html`` come after, the latter three only for a report.
+
+    Args:
+        scene: The scene file, or a scene that was read.
+        output: The folder; by default the scene's name and _design, in the current folder.
+        overwrite: Replace an earlier design.
+        file: The name of the damping file.
+        report: Whether to write the report, instead of what [output] report says.
+        shown: What the report shows besides.
+        progress: Called as ``progress(done, total, what)``; details of ``what`` follow a semicolon.
+        found: Hears of the result each time that there is more: once the damping is written, and
+            after the check in full space.
+    """
+    folder = design_folder(scene, output)
+    target = folder / file
+    if target.exists() and not overwrite:
+        raise InputError(
+            Message(
+                f"{target} exists; ", Parameter("overwrite", "True"), " replaces it, and ",
+                Parameter("output"), " chooses another folder",
+            )
+        )  # fmt: skip
+    scene = open_design(scene, progress=progress)
+    before, body = damping_to_design(scene), body_at_rest(scene)
+    fresh = not folder.exists()
+    make_folder(folder)
+    try:
+        result = _find(scene, before, body, target, progress)
+        save_damping(result.fit.damping, target)
+        (folder / "report.html").unlink(missing_ok=True)  # that of an earlier design
+        if found is not None:
+            found(result)
+        if scene.design.verify and result.subject is not body:
+            result = _verify(result, body, progress)
+            if found is not None:
+                found(result)
+        if scene.report if report is None else report:
+            result = _report(result, shown or Shown(), folder / "report.html", progress)
+    finally:
+        if fresh and not any(folder.iterdir()):
+            folder.rmdir()
+    return result
+
+
+def design_folder(scene: str | os.PathLike[str] | Scene, output: Any = None) -> Path:
+    """Where the design of a scene is written."""
+    name = scene.path if isinstance(scene, Scene) else Path(scene)
+    return Path(f"{name.stem}_design" if output is None else output)
+
+
+def open_design(
+    scene: str | os.PathLike[str] | Scene, *, progress: Progress | None = None
+) -> Scene:
+    """Reads a scene to design for it; stops where it is not of a solid."""
+    read = scene if isinstance(scene, Scene) else load_scene(scene, progress=progress)
+    if not (isinstance(read, Scene) and isinstance(read.body, Body)):
+        raise InputError(f"{read.path} is a scene of cloth; dampings are designed for solids")
+    return read
+
+
+def _find(
+    scene: Scene, before: ExampleDamping, body: Body, target: Path, progress: Progress | None
+) -> DesignResult:
+    subject: Body | ReducedModel = body
+    timings: tuple[tuple[str, float], ...] = ()
+    if scene.design.space_for(body) == "reduced":
+        began = time.perf_counter()
+        subject = reduced_model(body, before, scene.design, progress)
+        name = f"Reduced model, {subject.size} coordinates"
+        timings = ((name, time.perf_counter() - began),)
+    check_periods(subject, before, scene.targets, _stepping(scene))
+    try:
+        fit = design_damping(subject, before, scene.targets, **_limits(scene), progress=progress)
+    except StepFailed as failure:
+        for name in failing(subject, before, scene.targets, _stepping(scene)):
+            failure.add_note(f"That is {name}, with the damping of the scene.")
+        failure.add_note("A smaller start, or smaller steps in [time], may do.")
+        raise
+    return DesignResult(scene, before, fit, subject, target, timings=timings)
+
+
+def _verify(result: DesignResult, body: Body, progress: Progress | None) -> DesignResult:
+    stepping, fit = _stepping(result.scene), result.fit
+    with _timed() as clock:
+        tests = verified(body, fit.damping, fit.report, stepping, progress)
+    notes = list(result.notes)
+    for each, test in zip(fit.report.results, tests, strict=True):
+        if test is None:
+            notes.append(
+                f"{each.target}: a step of the check in full space fails; the release is too far "
+                "for it, or give smaller steps"
+            )
+        elif abs(test.residual - each.reached) > _OFF * max(each.reached, each.wanted):
+            notes.append(
+                f"{each.target}: in full space {test.residual:.4g} is left, not "
+                f"{each.reached:.4g}; a larger [design] size brings the model nearer, and "
+                'space = "full" needs none'
+            )
+    timings = (*result.timings, ("Check in full space", clock[0]))
+    return replace(result, checks=tuple(tests), notes=tuple(notes), timings=timings)
+
+
+def _report(
+    result: DesignResult, shown: Shown, path: Path, progress: Progress | None
+) -> DesignResult:
+    scene, before, subject = result.scene, result.before, result.subject
+    if scene.design.compare_linear:
+        with _timed() as clock:
+            linear = best_linear_damping(
+                subject, before, scene.targets, **_limits(scene), progress=progress
+            )
+        timings = (*result.timings, ("Best linear damping", clock[0]))
+        result = replace(result, linear=linear, timings=timings)
+    dampings = [("Before", before), *shown.also, ("Designed", result.fit.damping)]
+    try:
+        with _timed() as clock:
+            moved = motions(
+                scene,
+                subject,
+                [damping for _, damping in dampings],
+                result.fit.report,
+                progress,
+                start=shown.start,
+            )
+    except StepFailed as failure:
+        notes = (*result.notes, f"the report has no motion: {failure}")
+        result = replace(result, notes=notes)
+    else:
+        runs = tuple(Run(name, motion) for (name, _), motion in zip(dampings, moved, strict=True))
+        timings = (*result.timings, ("Motions to show", clock[0]))
+        result = replace(result, runs=runs, timings=timings)
+    result = replace(result, report=path)
+    _write_report(result, shown.summary)
+    return result
+
+
+def _write_report(result: DesignResult, summary: str) -> None:
+    assert result.report is not None
+    scene = result.scene
+    if not summary:
+        space = "reduced" if isinstance(result.subject, ReducedModel) else "full"
+        summary = f"Designed in {space} space."
+        if result.runs:
+            own = "that of the scene" if has_motion(scene) else "the release from the largest start"
+            summary += f" The motion is {own}, before and after."
+    listed = facts(scene)
+    if result.checks:
+        listed.append(("In full space", "; ".join(_checked(result))))
+    write_design_report(
+        result.report,
+        title=scene.title,
+        summary=summary,
+        mesh=scene.solid.mesh,
+        before=result.before,
+        fit=result.fit,
+        linear=result.linear,
+        skin=scene.skin,
+        colors=scene.colors,
+        floor=floor_under(scene.body, up=scene.up),
+        up=scene.up,
+        facts=listed,
+        timings=[(name, f"{seconds:.2f} s") for name, seconds in result.timings],
+        runs=list(result.runs),
+        source=scene.text,
+    )
+
+
+def _checked(result: DesignResult) -> list[str]:
+    """What each target comes to in full space."""
+    return [
+        f"{each.target}, {'a step fails' if test is None else f'{test.residual:.4g} is left'}"
+        for each, test in zip(result.fit.report.results, result.checks, strict=True)
+    ]
+
+
+@contextmanager
+def _timed() -> Iterator[list[float]]:
+    """A list that holds, once the block is left, the seconds that it took."""
+    clock, began = [0.0], time.perf_counter()
+    yield clock
+    clock[0] = time.perf_counter() - began
+
+
+def _stepping(scene: Scene) -> dict[str, Any]:
+    return {"integrator": scene.integrator, "dt": scene.dt, "gravity": scene.gravity}
+
+
+def _limits(scene: Scene) -> dict[str, Any]:
+    names = ("tolerance", "rounds", "simulations")
+    return _stepping(scene) | {name: getattr(scene.design, name) for name in names}

@@ -1,0 +1,266 @@
+"""``supple run`` from Python: a scene, from reading it to its motion, exports and report."""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from supple.core.checks import number
+from supple.core.errors import InputError, StepFailed
+from supple.core.types import Floats, Progress
+from supple.dynamics.motion import Motion
+from supple.dynamics.recording import Recorder
+from supple.io.export import MOTION_FORMATS, export_motion
+from supple.io.gltf.motion import GltfReport
+from supple.io.obstacle_surfaces import floor_of
+from supple.io.report.run_report import Run, write_report
+from supple.io.scene.scene import Scene, YarnScene, load_scene
+from supple.workflows.earlier_run import EARLIER, kept_frames, recorded_mesh, texts_of
+from supple.workflows.facts import facts
+from supple.workflows.outputs import make_folder
+
+_IN_SCENE_WORDS = (
+    "In the scene, that is: [time] substeps = 4 (with fps; or a smaller dt), or [integrator] "
+    'name = "BackwardEuler".'
+)
+_IN_YARN_WORDS = "In the scene, that is: [time] substeps = 4 (with fps; or a smaller dt)."
+
+
+@dataclass(frozen=True)
+class Exported:
+    """A file for other programs; ``gltf`` tells how close a ``.glb`` is to the motion."""
+
+    path: Path
+    gltf: GltfReport | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class RunResult:
+    """A motion, and the files that were made of it."""
+
+    scene: Scene | YarnScene
+    motion: Motion
+    motion_file: Path
+    steps: Floats
+    """Time [s] and computing time [s] of each step that was made now, (k, 2)."""
+    seconds: float
+    """Computing time of all of them [s]."""
+    exports: tuple[Exported, ...] = ()
+    report: Path | None = None
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """All that was written, the motion first."""
+        others = () if self.report is None else (self.report,)
+        return (self.motion_file, *(each.path for each in self.exports), *others)
+
+
+def run(
+    scene: str | os.PathLike[str] | Scene | YarnScene,
+    output: str | os.PathLike[str] | None = None,
+    *,
+    duration: float | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    changes: Mapping[str, Any] | None = None,
+    asked: str = "",
+    formats: Sequence[str] | None = None,
+    fps: float | None = None,
+    report: bool | None = None,
+    progress: Progress | None = None,
+    found: Callable[[RunResult], None] | None = None,
+) -> RunResult:
+    """Simulates a scene into a folder: ``motion.motion``, exports and ``report.html``.
+
+    Whatever stops the run, all but the frame at hand is safe, and ``resume=True`` goes on from
+    there. A finished run is extended where it should last longer; where not, it is only exported
+    anew, and nothing is simulated.
+
+    Args:
+        scene: The scene file, or a scene that was read.
+        output: The folder; by default the scene's name, in the current folder.
+        duration: [s], instead of the scene's.
+        resume: Go on with an earlier run in the folder.
+        overwrite: Replace an earlier run.
+        changes: Tables to take instead of those of the file, as ``load_scene`` has them.
+        asked: Those changes in words; kept with the motion, and a run that is resumed must have
+            the same.
+        formats: What to export, such as ("glb", "usdc"), instead of the scene's.
+        fps: Frames a second of the exports [1/s], in place of the recorded ones.
+        report: Whether to write the report, instead of what the scene says.
+        progress: Called as ``progress(done, total, what)``.
+        found: Hears of the result as soon as the motion is there, before exports and report.
+    """
+    if resume and overwrite:
+        raise InputError(EARLIER.both())
+    if fps is not None:
+        number("fps", fps, above=0, unit="1/s")
+    endings = tuple(_ending(each) for each in formats) if formats is not None else None
+    scene = open_scene(scene, output, resume=resume, changes=changes, progress=progress)
+    folder = folder_of(scene, output)
+    make_folder(folder)
+    path = folder / "motion.motion"
+    texts = texts_of(scene, path, resume=resume, overwrite=overwrite, asked=asked)
+    began = time.perf_counter()
+    try:
+        motion, steps = _record(
+            scene,
+            path,
+            progress,
+            metadata=texts,
+            duration=scene.duration if duration is None else duration,
+            resume=resume,
+            overwrite=overwrite,
+        )
+    except StepFailed as failure:
+        failure.add_note(kept_frames(path))
+        failure.add_note(_IN_YARN_WORDS if isinstance(scene, YarnScene) else _IN_SCENE_WORDS)
+        raise
+    result = RunResult(scene, motion, path, steps, time.perf_counter() - began)
+    if found is not None:
+        found(result)
+    shown = motion if fps is None else motion.at_rate(fps)
+    exports = tuple(
+        Exported(file, _export(scene, shown, file, progress))
+        for ending in (scene.formats if endings is None else endings)
+        for file in (folder / f"motion.{ending}",)
+    )
+    result = replace(result, exports=exports)
+    if scene.report if report is None else report:
+        result = replace(result, report=folder / "report.html")
+        _write_report(result)
+    return result
+
+
+def folder_of(scene: str | os.PathLike[str] | Scene | YarnScene, output: Any = None) -> Path:
+    """Where a run of a scene is written."""
+    name = scene.path if isinstance(scene, Scene | YarnScene) else Path(scene)
+    return Path(name.stem if output is None else output)
+
+
+def open_scene(
+    scene: str | os.PathLike[str] | Scene | YarnScene,
+    output: str | os.PathLike[str] | None = None,
+    *,
+    resume: bool = False,
+    changes: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+) -> Scene | YarnScene:
+    """Reads a scene to run it; one to go on with takes the mesh of its earlier run."""
+    if isinstance(scene, Scene | YarnScene):
+        if changes:
+            raise InputError("changes are for a scene file; this scene was read already")
+        return scene
+    path = folder_of(scene, output) / "motion.motion"
+    recorded = recorded_mesh(path, Path(scene)) if resume else None
+    return load_scene(scene, recorded=recorded, changes=changes, progress=progress)
+
+
+def exported_text(report: GltfReport, size: float) -> str:
+    """How close an export is to the motion of a body of this size [m], in words."""
+    noun = "morph target" if report.targets == 1 else "morph targets"
+    share = 100 * report.max_error / size if size > 0 else 0.0
+    far = f"{1e3 * report.max_error:.2g} mm at most ({share:.2g} % of the body)"
+    return f"{report.targets} {noun}, off by {far}"
+
+
+def _ending(given: str) -> str:
+    ending = str(given).lower().lstrip(".")
+    if f".{ending}" not in MOTION_FORMATS:
+        known = ", ".join(each[1:] for each in MOTION_FORMATS)
+        raise InputError.of("formats", given, f": a motion becomes one of {known}")
+    return ending
+
+
+@dataclass
+class Clock:
+    """Notes how long each step takes, and hands progress on."""
+
+    progress: Progress | None
+    dt: float
+    steps: list[tuple[float, float]] = field(default_factory=list)
+    _last: float = field(default_factory=time.perf_counter)
+
+    def __call__(self, done: int, total: int, what: str) -> None:
+        now = time.perf_counter()
+        self.steps.append((done * self.dt, now - self._last))
+        if self.progress is not None:
+            self.progress(done, total, what)
+        # The file is written between this moment and the next step, and counts as part of it.
+        self._last = now
+
+    def table(self) -> Floats:
+        """Time [s] and computing time [s] of each step, (k, 2)."""
+        return np.array(self.steps, dtype=float).reshape(-1, 2)
+
+
+def _record(
+    scene: Scene | YarnScene,
+    path: Path,
+    progress: Progress | None,
+    *,
+    metadata: Mapping[str, str],
+    duration: float,
+    resume: bool,
+    overwrite: bool,
+) -> tuple[Motion, Floats]:
+    """Runs a scene into a motion file; the motion, and (k, 2) how long each step took."""
+    at_start = not (resume and path.exists())
+    if not at_start:
+        with Recorder(path, scene.mesh, resume=True) as recorder:
+            at_start = recorder.checkpoint() is None and not recorder.finished
+    simulation = scene.simulation(at_start=at_start, progress=progress)
+    clock = Clock(progress, scene.dt)
+    motion = simulation.run(
+        duration,
+        every=scene.every,
+        record=path,
+        resume=resume,
+        overwrite=overwrite,
+        metadata=metadata,
+        progress=clock,
+    )
+    return motion, clock.table()
+
+
+def _export(
+    scene: Scene | YarnScene, motion: Motion, path: Path, progress: Progress | None
+) -> GltfReport | None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # the result tells how close it is
+        options = {} if path.suffix == ".pvd" else {"up": scene.up}
+        return export_motion(
+            motion, path, skin=scene.skin, obstacles=scene.obstacles, progress=progress, **options
+        )
+
+
+def _write_report(result: RunResult) -> None:
+    assert result.report is not None
+    scene, motion = result.scene, result.motion
+    floor = floor_of(scene.obstacles, scene.up)
+    told = [
+        (each.path.name, exported_text(each.gltf, scene.mesh.diagonal))
+        for each in result.exports
+        if each.gltf is not None
+    ]
+    write_report(
+        result.report,
+        [Run(scene.title, motion, steps=result.steps if len(result.steps) else None)],
+        title=scene.title,
+        summary=f"{motion.duration:.3g} s of motion in {len(motion)} frames.",
+        facts=[*facts(scene), *told],
+        skin=scene.skin,
+        colors=scene.colors,
+        free=scene.is_free,
+        floor=scene.floor if floor is None else floor,
+        up=scene.up,
+        source=scene.text,
+        obstacles=scene.obstacles,
+    )

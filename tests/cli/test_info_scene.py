@@ -1,0 +1,99 @@
+"""``supple info`` on a scene: what it tells before the scene runs."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from tests.cli.helpers import SCENE
+
+import supple as sp
+from supple.cli import main
+from supple.design.unloading import FullTestbed
+from supple.io import load_scene
+from supple.workflows.forecast import forecast, share_left
+
+STILL = SCENE.replace("gravity = [0, 0, -9.81]", "").replace("duration = 0.1", "duration = 1")
+DAMPING = "[damping]\nmass = {mass}\n[[damping.examples]]\nname = 'bend'\nmode = 1\n"
+TARGET = "[[targets]]\nexample = 'bend'\nstart = 0.1\nwish = '{wish}'\n"
+
+
+@pytest.fixture
+def told(scene, capsys):
+    def tell(text):
+        (scene / "bar.toml").write_text(text)
+        assert main(["info", "bar.toml"]) == 0
+        shown = capsys.readouterr().out
+        assert main(["info", "bar.toml", "--json"]) == 0
+        return shown, json.loads(capsys.readouterr().out)
+
+    return tell
+
+
+def test_frequencies_and_steps_are_those_of_the_body(told):
+    shown, found = told(STILL)
+    ahead = found["forecast"]
+    modes = sp.vibration_modes(load_scene("bar.toml").body, 4)
+    periods = [mode["period"] for mode in ahead["modes"]]
+    np.testing.assert_allclose(periods, 1 / modes.frequencies, rtol=1e-6)
+    assert ahead["modes"][0]["steps"] == pytest.approx(60 / modes.frequencies[0])
+    assert (ahead["steps"], ahead["frames"]) == (60, 61)
+    assert "nothing wrong with it" in shown
+    assert f"{modes.frequencies[0]:.3g}" in shown
+
+
+def test_a_swing_of_few_steps_is_told_with_the_cure(told):
+    shown, found = told(STILL.replace("fps = 60", "fps = 2") + DAMPING.format(mass=1))
+    (note,) = found["notes"]
+    assert "nothing wrong" not in shown
+    assert re.search(r"bend swings in \S+ steps; a design needs 4", note)
+    substeps = re.search(r"substeps = (\d+)", note)[1]
+    cured = STILL.replace("fps = 60", f"fps = 2\nsubsteps = {substeps}")
+    _, found = told(cured + DAMPING.format(mass=1))
+    assert "notes" not in found
+
+
+@pytest.mark.parametrize("integrator", [sp.Bathe(), sp.TRBDF2(), sp.BDF2(), sp.Newmark()])
+def test_oscillator_comes_back_as_theory_says(integrator):
+    w, zeta = 3.0, 0.05
+    left = share_left(integrator, w, zeta, 2 * np.pi / w / 2000)
+    assert left == pytest.approx(np.exp(-2 * np.pi * zeta / np.sqrt(1 - zeta**2)), rel=1e-3)
+    assert share_left(integrator, w, 1.5, 0.01) == 0.0
+    coarse = [share_left(rule, w, 0.0, 2 * np.pi / w / 12) for rule in (integrator, sp.RK4())]
+    assert 0.3 < min(coarse) <= max(coarse) < 1.1
+
+
+def test_reach_of_a_target_is_what_releases_give(told):
+    text = STILL + DAMPING.format(mass=1) + TARGET.format(wish="60 % left")
+    shown, found = told(text)
+    (reach,) = found["forecast"]["reach"]
+    scene = load_scene("bar.toml")
+    options = {"integrator": scene.integrator, "dt": scene.dt}
+    bed = FullTestbed(scene.body, scene.damping, **options)
+    for gamma, told_share in ((1e-3, reach["most"]), (1e3, reach["least"])):
+        left = bed.unload(scene.damping.with_curves([gamma]), 0, 0.1).residual
+        assert told_share == pytest.approx(left, abs=0.02 * 0.1)
+    assert reach["wanted"] == pytest.approx(0.06)
+    assert "can be left" in shown
+    design = found["forecast"]["design"]
+    cycle = found["forecast"]["examples"][0]["steps"]
+    assert design["space"] == "reduced"
+    assert design["check"] == pytest.approx(1.15 * cycle, abs=1)
+    assert design["find"] > 3 * cycle
+
+
+def test_a_wish_out_of_reach_is_told(told):
+    _, found = told(STILL + DAMPING.format(mass=1e-6) + TARGET.format(wish="20 % left"))
+    (note,) = found["notes"]
+    assert "0.02 should be left" in note
+    assert "stronger base damping" in note
+
+
+def test_cloth_has_steps(scene):
+    text = (
+        "[mesh]\ngrid = { size = [1.0, 1.0], cells = [2, 2] }\n"
+        "[material]\nmodel = 'IsotropicCloth'\nyoung = 1e5\nthickness = 1e-3\n"
+        "areal_density = 0.2\n[time]\nduration = 0.5\nfps = 30\n"
+    )
+    (scene / "cloth.toml").write_text(text)
+    assert forecast(load_scene("cloth.toml")).steps == 15
