@@ -51,6 +51,7 @@ def test_over_stiffness_damping_large_swings_get_less_than_asked_for(direction):
     assert side.ratios / default.ratios == pytest.approx([2.5, 1], abs=0.05)
 
 
+@pytest.mark.verify
 def test_what_directions_leave_of_each_other_falls_with_the_square_of_the_swing(direction):
     def left(deflection: float) -> float:
         default = direction.let_go(direction.rayleigh, deflection)
@@ -78,6 +79,7 @@ def test_the_cycle_mean_weighs_by_the_square_of_the_rate(envelopes):
     assert mean == pytest.approx(1 + 3 * share, rel=0.02)  # 200 moments of a jump
 
 
+@pytest.mark.verify
 def test_no_other_constant_comes_nearer(envelopes):
     found = envelopes.compared(envelopes.CURVES["strong when large"])
     for factor in (0.85, 1.15):

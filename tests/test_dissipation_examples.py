@@ -59,6 +59,7 @@ def test_a_block_has_the_limit_of_statics(leaning, angle):
     assert not leaning.let_lean(angle, 0.98 * limit, sp.TRBDF2()).stood
 
 
+@pytest.mark.verify
 def test_a_sudden_weight_shakes_a_block_loose(leaning):
     """With short steps as with long ones: it is so, not an error of the integrator."""
     for dt in (0.02, 0.01):
@@ -69,6 +70,7 @@ def test_a_sudden_weight_shakes_a_block_loose(leaning):
 # -- observed order (Fig. 8) -----------------------------------------------------------------
 
 
+@pytest.mark.verify
 def test_strain_rate_damping_needs_the_correction_where_strains_are_large():
     example = load("dissipation_order")
     strained = replace(example.SCENES[1], damping=sp.StrainRate(shear=100.0, bulk=50.0))

@@ -27,6 +27,9 @@ EXTRAS = {
     "local_regions": "igl",
 }
 
+# Takes long, since all that it needs is compiled for it alone.
+VERIFIED = {"docs/guides/character-motion.md", "docs/guides/command-line.md"}
+
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 _INCLUDE = re.compile(r"^```\{include\} (\S+)$", re.MULTILINE)
@@ -47,7 +50,14 @@ def runnable(page: Path) -> bool:
     return any(language in ("python", "toml", "console") for language, _, _ in blocks(page))
 
 
-@pytest.mark.parametrize("page", list(filter(runnable, PAGES)), ids=name)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=[pytest.mark.verify] if name(page) in VERIFIED else [])
+        for page in filter(runnable, PAGES)
+    ],
+    ids=name,
+)
 @pytest.mark.filterwarnings("ignore:.*:supple.mesh.MeshWarning")
 def test_code_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Python, ``$ supple`` lines and scene files of a page work, in order, in one folder."""

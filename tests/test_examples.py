@@ -18,6 +18,7 @@ _OF_MEASUREMENTS = _EXAMPLES / "silicone_beam.py"
 _OF_A_CHARACTER = _EXAMPLES / "shirt.py"
 _OF_YARNS_ON_A_CHARACTER = _EXAMPLES / "yarn_shirt.py"
 _OF_ASSETS = (_OF_A_FILE, _OF_MEASUREMENTS, _OF_A_CHARACTER, _OF_YARNS_ON_A_CHARACTER)
+_QUICK = {"cantilever_frequency", "decay", "free_fall", "spoon_reduced", "thrown_reduced"}
 _SCENES = sorted(_EXAMPLES.glob("*.toml"))
 
 
@@ -33,14 +34,18 @@ def run(script: Path, *words: str, folder: Path) -> subprocess.CompletedProcess[
         env=dict(os.environ),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=1800,  # so that a script that hangs is ended; no speed is asked for
         check=False,
     )
 
 
 @pytest.mark.parametrize(
     "script",
-    [path for path in _SCRIPTS if path not in _OF_ASSETS],
+    [
+        pytest.param(path, marks=[] if path.stem in _QUICK else [pytest.mark.verify])
+        for path in _SCRIPTS
+        if path not in _OF_ASSETS
+    ],
     ids=lambda path: path.stem,
 )
 def test_example_script_reaches_its_answer(script, tmp_path):
@@ -51,6 +56,7 @@ def test_example_script_reaches_its_answer(script, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.verify
 def test_bridge_from_a_file_reaches_its_answer(assets, tmp_path):
     mesh = assets / "tets" / "simpleBridge_resol92-b1.155_enlarged.veg"
     done = run(_OF_A_FILE, str(mesh), folder=tmp_path)
@@ -58,6 +64,7 @@ def test_bridge_from_a_file_reaches_its_answer(assets, tmp_path):
     assert "1736 bricks" in done.stdout
 
 
+@pytest.mark.verify
 def test_measured_beam_is_matched(assets, tmp_path):
     """Frequencies within 2 % and envelopes within 10 %: the script asserts it."""
     done = run(_OF_MEASUREMENTS, str(assets / "measured"), "--quick", folder=tmp_path)
@@ -77,6 +84,7 @@ def test_bridge_from_a_file_says_what_it_needs(tmp_path):
     assert "there is no file absent.veg; give the path of simpleBridge" in done.stderr
 
 
+@pytest.mark.verify
 def test_shirt_is_worn(assets, tmp_path):
     """The skin is nowhere touched, as the script asserts, and other programs get what it shows."""
     pytest.importorskip("pxr")
@@ -90,6 +98,7 @@ def test_shirt_is_worn(assets, tmp_path):
     np.testing.assert_allclose(boxes[1][:, 1], boxes[0][:, 2], atol=5e-3)  # glTF is y up
 
 
+@pytest.mark.verify
 def test_shirt_of_yarns_is_worn(assets, tmp_path):
     done = run(_OF_YARNS_ON_A_CHARACTER, str(assets), "--quick", folder=tmp_path)
     assert done.returncode == 0, done.stderr

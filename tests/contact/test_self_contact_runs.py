@@ -34,6 +34,7 @@ def crumpling(friction: float, **options) -> sp.Simulation:
     )
 
 
+@pytest.mark.verify
 def test_cloth_that_crumples_on_a_floor_never_crosses_itself():
     sim = crumpling(friction=0.3)
     assert never_crosses(sim, 80) > 50
@@ -152,6 +153,7 @@ def test_solids_do_not_pass_through_each_other():
     assert force[2] == pytest.approx(9.81 * 1000 * 0.2**3, rel=0.05)
 
 
+@pytest.mark.verify
 def test_recorded_run_goes_on_as_if_it_had_not_stopped(tmp_path):
     path, sim = tmp_path / "crumple.motion", crumpling(friction=0.3)
     whole = sim.run(0.3, record=tmp_path / "whole.motion")

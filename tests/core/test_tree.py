@@ -22,7 +22,7 @@ SOURCE = ROOT / "src" / "supple"
 ORDER = (
     {"_kernels"},
     {"core"},
-    {"mesh", "integrators"},
+    {"mesh", "integrators", "web"},
     {"materials", "solvers"},
     {"bodies", "builtin"},
     {"damping", "contact"},
@@ -46,7 +46,7 @@ PUBLIC_NAMES = {"cli", "workflows"}
 """Only these use ``import supple``, the names of which are those of every package."""
 
 MOST_MODULES = 24
-MOST_LINES = 450
+MOST_LINES = 460
 MOST_LINES_OF_A_FUNCTION = 120
 
 
@@ -95,7 +95,7 @@ def imported(nodes: Iterable[ast.AST]) -> Iterator[str]:
                     yield ".".join(inner)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             package, *inner = node.value.split(".")  # of import_module
-            if package == "supple" and inner and ".".join(inner) in modules():
+            if package == "supple" and any(inner) and ".".join(inner) in modules():
                 yield ".".join(inner)
 
 

@@ -48,7 +48,7 @@ def left_after_each_cycle(
     return shares
 
 
-@pytest.mark.parametrize("space", ["full", "reduced"])
+@pytest.mark.parametrize("space", [pytest.param("full", marks=pytest.mark.verify), "reduced"])
 def test_eighty_percent_and_thirty_percent(cantilever, reduced, examples, space):
     """80 % left of bending and 30 % of twisting, at small and large amplitudes, 60 Hz steps."""
     body = cantilever if space == "full" else reduced

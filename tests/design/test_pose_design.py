@@ -25,6 +25,7 @@ def sway(model: PoseSpaceModel) -> sp.Example:
     return sp.Example(np.moveaxis(model.bases[0], 2, 0)[0], name="sway").scaled(0.05)
 
 
+@pytest.mark.verify
 def test_release_of_a_vibration_decays_by_its_ratio(
     model: PoseSpaceModel, sway: sp.Example
 ) -> None:
@@ -38,6 +39,7 @@ def test_release_of_a_vibration_decays_by_its_ratio(
     assert test.period == pytest.approx(2 * np.pi / omega / np.sqrt(1 - zeta**2), rel=1e-2)
 
 
+@pytest.mark.verify
 def test_wishes_are_met_where_the_character_moves(model: PoseSpaceModel, sway: sp.Example) -> None:
     """Released on the rig itself, by hand, the swing leaves what was asked for."""
     wish = sp.Unloading("sway", 1.0, "20 % left after one cycle")

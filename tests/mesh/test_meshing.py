@@ -105,6 +105,7 @@ def test_from_surface_fills_crossing_boxes(tmp_path, monkeypatch, capfd):
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.verify
 def test_from_surface_fills_spot(assets):
     skin = read_surface(assets / "surfaces" / "spot.obj")
     mesh = TetMesh.from_surface(assets / "surfaces" / "spot.obj", edge=0.3, epsilon=0.01)

@@ -26,6 +26,7 @@ def errors(case: ev.Struck, full: np.ndarray, basis: sp.Basis) -> ev.Errors:
     return ev.errors(case.times, full[:, case.tip, 2], height)
 
 
+@pytest.mark.verify
 def test_strike_goes_deep_into_the_nonlinear_range(case, full):
     height = full[:, case.tip, 2]
     assert np.abs(height).max() > 0.5 * ev.LENGTH
@@ -40,6 +41,7 @@ def test_motion_basis_gives_the_motion_again(case, full):
     assert found.height < 0.01
 
 
+@pytest.mark.verify
 def test_modal_derivatives_are_within_5_percent_and_better_than_sketching(case, full):
     derivatives = errors(case, full, sp.modal_derivative_basis(case.body, modes=6, size=SIZE))
     strokes = ev.strokes_all_round(case, reach=0.15, points=8)

@@ -93,6 +93,7 @@ def designed(shapes: list[np.ndarray]) -> sp.ExampleDamping:
     return sp.ExampleDamping(sp.Rayleigh(mass=0.4, stiffness=2e-3), examples)
 
 
+@pytest.mark.verify
 def test_models_run_alike_without_other_packages(folder: Path, tmp_path: Path) -> None:
     expected = light.motions(folder)
     result = tmp_path / "motions.npz"

@@ -84,4 +84,5 @@ class BoundPrincipalStrain(BoundIsotropicDamping):
 def compiled(curve: Curve) -> tuple[Floats, Floats, np.ndarray[tuple[int], np.dtype[np.int64]]]:
     """A curve as kernels read it: breaks, pieces and their number, one row each."""
     breaks, pieces = curve.cubics
-    return breaks[None], pieces[None], np.array([len(pieces)])
+    # Contiguous, whatever the curve: kernels are compiled anew for every other layout.
+    return np.array(breaks)[None], np.array(pieces)[None], np.array([len(pieces)])

@@ -31,6 +31,7 @@ def test_damping_by_the_stiffness_at_rest_is_that_of_the_pose(model: PoseSpaceMo
     assert ends[0] == pytest.approx(ends[1], abs=1e-4 * np.abs(ends[0]).max())
 
 
+@pytest.mark.verify
 def test_examples_designed_in_the_neutral_pose_damp_in_all(model: PoseSpaceModel) -> None:
     """Motion along the example settles as if all were damped so much, any other as before."""
     shape = np.moveaxis(model.bases[0], 2, 0)[0]

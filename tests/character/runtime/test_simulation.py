@@ -178,6 +178,7 @@ def test_the_surface_is_the_rig_plus_what_its_tets_do(
     assert sim.vertices() == pytest.approx(model.tet_rig.rig.vertices(pose) + carried, abs=1e-13)
 
 
+@pytest.mark.verify
 def test_bases_in_single_precision_keep_seven_digits(framed: PoseSpaceModel) -> None:
     both = [PoseSimulation(framed, dtype=dtype) for dtype in (np.float64, np.float32)]
     for pose in wave(framed, 20, 1 / 60)[1:]:

@@ -77,6 +77,7 @@ def experiments(anything) -> list[Experiment]:
     return found
 
 
+@pytest.mark.verify
 def test_known_stiffness_and_curve_are_found(experiments):
     steps = []
     fit = fit_ring_down(

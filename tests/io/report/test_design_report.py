@@ -137,6 +137,7 @@ def test_linear_damping_is_shown_only_if_given(report, linear):
     assert "best linear" not in text
 
 
+@pytest.mark.verify
 def test_targets_out_of_reach_say_why(report, beyond):
     path = report(fit=beyond)
     text = read(path).text

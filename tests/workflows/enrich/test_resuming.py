@@ -110,6 +110,7 @@ def test_model_interrupted_at_any_stage_is_that_of_one_go(rig, whole, tmp_path):
     assert not silent.seen
 
 
+@pytest.mark.verify
 def test_other_wishes_make_again_what_depends_on_them(rig, whole, tmp_path):
     """Each is compared with the same wishes in a fresh folder."""
     folder = tmp_path / "parts"
@@ -209,6 +210,7 @@ def test_warnings_of_the_training_are_said_again(tmp_path):
 # -- enrich --------------------------------------------------------------------------------
 
 
+@pytest.mark.verify
 def test_enriching_interrupted_at_any_stage_is_that_of_one_go(tmp_path):
     source = post(tmp_path)
     whole = Told()

@@ -70,6 +70,7 @@ class TriangleTree:
 
     def nearest(self, points: Floats, within: float) -> tuple[Floats, Floats, Ints]:
         """The same, and which of the tree's triangles is the nearest (k,), −1 beyond ``within``."""
+        points = np.array(points, order="C")  # the kernel is compiled anew for every other layout
         distance, normal = np.empty(len(points)), np.empty((len(points), 3))
         triangle = np.empty(len(points), dtype=np.int64)
 
