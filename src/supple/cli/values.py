@@ -10,7 +10,7 @@ from typing import Any
 
 EXIT_CODES = (
     "Exit codes: 0 all went well, 1 it could not be done and the message says why, 2 wrong usage, "
-    "130 interrupted."
+    "3 it was done but the result is not what was asked for, 130 interrupted."
 )
 _NEGATIVE = re.compile(r"-\.?\d(?!(\d|\.|[eE][+-]?\d)*$)")  # plain numbers are known as such
 
@@ -25,6 +25,7 @@ def command(
         epilog=f"{epilog}\n\n{EXIT_CODES}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    made.set_defaults(parser=made)  # errors name its options
     made.add_argument("--debug", action="store_true", help="show where an error comes from")
     return made
 

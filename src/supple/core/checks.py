@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple.core.errors import InputError
+from supple.core.errors import InputError, Message, Parameter
 from supple.core.types import Floats, Ints
 
 
@@ -29,20 +29,20 @@ def number(
     try:
         result = float(value)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{name}={value!r}: give {wanted}") from error
+        raise InputError.of(name, value, f": give {wanted}") from error
     fine = np.isfinite(result)
     fine &= above is None or result > above
     fine &= at_least is None or result >= at_least
     fine &= below is None or result < below
     if not fine:
-        raise InputError(f"{name}={value!r}: give {wanted}")
+        raise InputError.of(name, value, f": give {wanted}")
     return result
 
 
 def whole_number(name: str, value: Any, *, at_least: int) -> int:
     """An integer, at least so large."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < at_least:
-        raise InputError(f"{name}={value!r}: give a whole number of at least {at_least}")
+        raise InputError.of(name, value, f": give a whole number of at least {at_least}")
     return int(value)
 
 
@@ -50,14 +50,14 @@ def instance(name: str, value: Any, kind: type | tuple[type, ...], example: str)
     """An object of a kind."""
     if not isinstance(value, kind):
         got = f"the class {value.__name__}" if isinstance(value, type) else repr(value)
-        raise InputError(f"{name} is {got}; give an object such as {example}")
+        raise _wrong(name, f" is {got}; give an object such as {example}")
 
 
 def several(name: str, given: Any, kind: Any, example: str) -> tuple[Any, ...]:
     """One or several of a kind, as a tuple."""
     found = (given,) if isinstance(given, kind) else given
     if not isinstance(found, Sequence) or not all(isinstance(each, kind) for each in found):
-        raise InputError(f"{name}={given!r}: give one such as {example}, or several")
+        raise InputError.of(name, given, f": give one such as {example}, or several")
     return tuple(found)
 
 
@@ -66,14 +66,14 @@ def numbers(name: str, value: Any, shapes: tuple[tuple[int, ...], ...] | None = 
     try:
         array = np.array(value, dtype=float)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{name}={value!r}: give numbers") from error
+        raise InputError.of(name, value, ": give numbers") from error
     if shapes is not None and array.shape not in shapes:
         wanted = " or ".join(str(shape) for shape in shapes)
-        raise InputError(f"{name} has shape {array.shape}; give {wanted}")
+        raise _wrong(name, f" has shape {array.shape}; give {wanted}")
     if not np.isfinite(array).all():
         bad = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0]) if array.ndim else ()
         where = f"[{', '.join(map(str, bad))}]" if bad else ""
-        raise InputError(f"{name}{where} is {array[bad]}; every value must be finite")
+        raise _wrong(name, f" is {array[bad]}; every value must be finite", where)
     return array
 
 
@@ -87,18 +87,19 @@ def vertex_indices(name: str, given: ArrayLike, n: int) -> Ints:
     array = np.atleast_1d(np.asarray(given))
     if array.dtype == bool:
         if array.shape != (n,):
-            raise InputError(f"{name} is a mask of shape {array.shape}; this mesh needs ({n},)")
+            raise _wrong(name, f" is a mask of shape {array.shape}; this mesh needs ({n},)")
         return np.flatnonzero(array)
     if array.ndim != 1 or (array.size and not np.issubdtype(array.dtype, np.integer)):
-        raise InputError(
-            f"{name} is {array.dtype} of shape {array.shape}; give vertex indices (k,), "
-            f"or a mask of vertices ({n},)"
+        raise _wrong(
+            name,
+            f" is {array.dtype} of shape {array.shape}; give vertex indices (k,), "
+            f"or a mask of vertices ({n},)",
         )
     if len(array) == n > 2 and array.max() <= 1:
-        raise InputError(f"{name} looks like a mask of 0 and 1; make it boolean: mask.astype(bool)")
+        raise _wrong(name, " looks like a mask of 0 and 1; make it boolean: mask.astype(bool)")
     bad = array[(array < 0) | (array >= n)]
     if len(bad):
-        raise InputError(f"{name} names vertex {bad[0]}, but the mesh has vertices 0 to {n - 1}")
+        raise _wrong(name, f" names vertex {bad[0]}, but the mesh has vertices 0 to {n - 1}")
     return array.astype(np.int64)
 
 
@@ -107,9 +108,9 @@ def cell_numbers(name: str, value: Any) -> Any:
     try:
         array = np.array(value, dtype=float)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{name}={value!r}: give a number, or one number for each cell") from error
+        raise InputError.of(name, value, ": give a number, or one number for each cell") from error
     if array.ndim > 1:
-        raise InputError(f"{name} has shape {array.shape}; give a scalar or shape (cells,)")
+        raise _wrong(name, f" has shape {array.shape}; give a scalar or shape (cells,)")
     require_all(name, array, np.isfinite(array), "it must be finite")
     if array.ndim == 0:
         return float(array)
@@ -123,4 +124,9 @@ def require_all(name: str, value: Any, valid: Any, advice: str) -> None:
     if not valid.all():
         bad = int(np.flatnonzero(~valid)[0])
         where = f"[{bad}]" if np.ndim(value) else ""
-        raise InputError(f"{name}{where}={array[bad]:g}: {advice}")
+        raise InputError(Message(Parameter(name, f"{array[bad]:g}", where), f": {advice}"))
+
+
+def _wrong(name: str, text: str, index: str = "") -> InputError:
+    """An error about a parameter whose value is too long to show."""
+    return InputError(Message(Parameter(name, index=index), text))

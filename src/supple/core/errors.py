@@ -1,8 +1,65 @@
-"""What Supple raises. Every message says what was got, what is needed and how to mend it."""
+"""What Supple raises. Every message says what was got, what is needed and how to mend it.
+
+A message that names a parameter keeps it apart from the words around it, so that whoever passes it
+on can call the parameter as his readers do: ``young=-1`` in Python is ``--young -1`` on the command
+line.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from math import isnan
+from typing import Any, Self
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter that a message names: ``young=-1``, ``young[3]=-1``, ``young=`` or ``young``.
+
+    ``value`` is the text of what was given, empty where the message asks for another, None where it
+    speaks of the parameter in a sentence; ``index`` is the place in an array, with its brackets.
+    """
+
+    name: str
+    value: str | None = None
+    index: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name}{self.index}" + ("" if self.value is None else f"={self.value}")
+
+
+Spelling = Callable[[Parameter], str]
+"""How somebody's readers call a parameter."""
+
+
+class Message(str):
+    """A text, in Python's words, that knows the parameters it names.
+
+    Made of texts and parameters in turn: ``Message("or a higher ", Parameter("swing", ""))``.
+    """
+
+    parts: tuple[str | Parameter, ...]
+
+    def __new__(cls, *given: str | Parameter) -> Message:
+        made = super().__new__(cls, "".join(map(str, given)))
+        parts: list[str | Parameter] = []
+        for part in given:
+            parts += part.parts if isinstance(part, Message) else (part,)
+        made.parts = tuple(parts)
+        return made
+
+    @property
+    def parameter(self) -> str | None:
+        """The name of the first parameter."""
+        return next((part.name for part in self.parts if isinstance(part, Parameter)), None)
+
+
+def spelled(text: str, spelling: Spelling) -> str:
+    """A text with its parameters called otherwise; one that knows of none stays as it is."""
+    if not isinstance(text, Message):
+        return text
+    return "".join(spelling(p) if isinstance(p, Parameter) else p for p in text.parts)
 
 
 class SuppleError(Exception):
@@ -10,7 +67,24 @@ class SuppleError(Exception):
 
 
 class InputError(SuppleError, ValueError):
-    """An argument, a file or a scene that cannot be used as it is."""
+    """An argument, a file or a scene that cannot be used as it is.
+
+    ``parameter`` is the name of the argument at fault, where one is: the first that the message
+    names, unless another is given.
+    """
+
+    def __init__(self, message: str = "", *, parameter: str | None = None) -> None:
+        super().__init__(message)
+        self.parameter = parameter or (message.parameter if isinstance(message, Message) else None)
+
+    @classmethod
+    def of(cls, name: str, value: Any, text: str, *, index: str = "") -> Self:
+        """An error about the value of a parameter: ``name=value`` and then the text."""
+        return cls(Message(Parameter(name, repr(value), index), text))
+
+    def told(self, spelling: Spelling) -> str:
+        """The message, with its parameters called otherwise."""
+        return spelled(self.args[0], spelling)
 
 
 class MeshError(InputError):

@@ -1,0 +1,95 @@
+"""What went wrong, in words and names that the user gave; and the exit codes."""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+from supple.cli.values import default_folder
+from supple.core.errors import InputError, Parameter, Spelling, SuppleError
+
+DONE, FAILED, USAGE, MISSED, INTERRUPTED = 0, 1, 2, 3, 130
+"""All went well; it could not be done; wrong usage; done, but not as asked; interrupted."""
+
+_READ = ("scene", "file", "source", "skin", "mesh", "model", "basis")
+
+
+def guarded(command: Callable[[argparse.Namespace], int], given: argparse.Namespace) -> int:
+    """Runs a command; what it cannot do is told, and the exit code is 1."""
+    try:
+        return int(command(given))
+    except (SuppleError, OSError, MemoryError) as error:
+        if given.debug:
+            traceback.print_exc()
+        else:
+            lines = [f"supple: {told(error, given)}", *getattr(error, "__notes__", ())]
+            print("\n".join(lines), file=sys.stderr)
+        return FAILED
+
+
+def in_options(given: argparse.Namespace) -> Spelling:
+    """Parameters as the options of this command: ``young=-1`` is ``--young -1``.
+
+    An option that switches something off is that of what it switches: ``skull=`` is --no-skull.
+    """
+    options = {
+        action.dest.removeprefix("no_"): max(action.option_strings, key=len)
+        for action in given.parser._actions
+        if action.option_strings
+    }
+
+    def spelling(parameter: Parameter) -> str:
+        option = options.get(parameter.name)
+        if option is None:
+            return str(parameter)
+        return f"{option}{parameter.index} {parameter.value or ''}".rstrip()
+
+    return spelling
+
+
+def told(error: Exception, given: argparse.Namespace) -> str:
+    """What went wrong."""
+    if isinstance(error, InputError):
+        return error.told(in_options(given))
+    if isinstance(error, MemoryError):
+        why = f" ({error})" if str(error) else ""
+        return f"not enough memory{why}; a coarser mesh or fewer frames need less"
+    if not isinstance(error, OSError) or error.errno is None:
+        return str(error)
+    named = [str(getattr(given, name, None) or "") for name in _READ]
+    if isinstance(error.filename, str | os.PathLike) and str(error.filename) in named:
+        return f"cannot read {error.filename}: {error.strerror}"
+    place = _place(given)
+    if place is None or not _beside(error.filename, place):
+        return str(error)
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return f"no space is left on the disk of {place}; free some, or write to another disk"
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return f"files may not be written in {place}; allow it, or write to another folder"
+    return f"cannot write to {place}: {error.strerror}"
+
+
+def _place(given: argparse.Namespace) -> Path | None:
+    """The folder that a command writes to."""
+    if getattr(given, "target", None) is not None:
+        return Path(given.target).parent
+    if given.command in ("reduce", "enrich"):
+        return Path(given.output or ".").parent
+    if given.command == "play":
+        return Path(given.output or given.model).parent
+    if getattr(given, "output", None) is not None:
+        return Path(given.output)
+    return default_folder(given) if given.command in ("run", "design") else None
+
+
+def _beside(name: object, place: Path) -> bool:
+    """Whether an error without a name, or with this one, is about the folder ``place``."""
+    if not isinstance(name, str | os.PathLike):
+        return True
+    found, folder = Path(os.path.realpath(name)), Path(os.path.realpath(place))
+    return found.is_relative_to(folder) or folder.is_relative_to(found)
