@@ -5,16 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from supple import MeshError
 from supple.character.model.file import load_pose_space_model
-from supple.character.model.pose_space_model import PoseSpaceModel
 from supple.character.rigs.skeleton import SkeletonRig
 from supple.character.skeleton.body_parts import body_parts
 from supple.io.gltf.character import read_rigged
 from supple.io.gltf.soft import soft_target_count
 from supple.mesh.files.formats import GLTF
+from supple.workflows.enrich.facts import cubature_errors, errors_text
 from supple.workflows.enrich.soft_character import flesh_frequency
 
 
@@ -23,14 +21,15 @@ def character_facts(path: Path) -> dict[str, Any] | None:
     if path.suffix.lower() not in GLTF:
         return None
     try:
-        character = read_rigged(path).character
+        rigged = read_rigged(path)
     except MeshError:  # no skin: a surface like any other
         return None
+    character = rigged.character
     return {
         "joints": character.rig.n_joints - 1,
         "parts": list(body_parts(character)),
         "clips": {name: clip.duration for name, clip in character.clips.items()},
-        "soft targets": soft_target_count(path),
+        "soft targets": soft_target_count(rigged.source),
     }
 
 
@@ -44,32 +43,6 @@ def character_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
         ("clips", clips or "none"),
         ("flesh", f"{count} morph targets that clips move, by supple enrich" if count else flesh),
     ]
-
-
-def cubature_errors(model: PoseSpaceModel) -> dict[str, dict[str, float]]:
-    """Largest relative errors of reduced forces, by kind of force and where they were looked at."""
-    found: dict[str, dict[str, float]] = {}
-    for force in ("elastic", "inertial"):
-        measured = model.measured.get(force, {})
-        places = {
-            place: np.max(measured[place])
-            for place in ("training", "between")
-            if np.size(measured.get(place, ()))
-        }
-        if places:
-            found[force] = {place: float(error) for place, error in places.items()}
-    return found
-
-
-def errors_text(errors: dict[str, dict[str, float]]) -> str:
-    """The same in words; a model with one pose has none between poses."""
-    where = {"training": "in training", "between": "between poses"}
-    told = [
-        f"{force} forces off by up to "
-        + ", ".join(f"{100 * error:.2g} % {where[place]}" for place, error in places.items())
-        for force, places in errors.items()
-    ]
-    return "; ".join(told) or "errors not measured"
 
 
 def flesh_facts(path: Path) -> dict[str, Any]:
@@ -86,7 +59,7 @@ def flesh_facts(path: Path) -> dict[str, Any]:
         "poses": model.n_poses,
         "cubature cells": len(model.cells),
         "cubature errors": cubature_errors(model),
-        "swing": flesh_frequency(model),
+        "frequency": flesh_frequency(model),
         "bytes": path.stat().st_size,
     }
 
@@ -98,7 +71,7 @@ def flesh_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
         ("character", f"{found['rig']}{joints}, {found['skin vertices']:,} vertices"),
         ("coordinates", f"{found['coordinates']}, in each of {found['poses']} poses"),
         ("cubature", f"{found['cubature cells']:,} cells; {errors_text(found['cubature errors'])}"),
-        ("swings", f"{found['swing']:.3g} times a second when it is pushed"),
+        ("frequency", f"{found['frequency']:.3g} Hz when it is pushed"),
         ("size", f"{found['bytes'] / 1e6:,.1f} MB"),
         ("use", "supple enrich CHARACTER --model " + found["file"]),
     ]
