@@ -23,7 +23,7 @@ class StepContext(structref.StructRefProxy):
 
 _define: Any = structref.define_proxy
 _make: Any = StepContext
-_define(StepContext, StepContextType, ["model", "room", "options", "examples"])
+_define(StepContext, StepContextType, ["model", "workspace", "options", "examples"])
 
 
 @kernel

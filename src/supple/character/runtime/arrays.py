@@ -103,7 +103,7 @@ class StepArrays:
         shapes |= dict.fromkeys(("gap_w", "gap_distances"), (len(arrays.gaps),))
         shapes |= dict.fromkeys(("volumes", "lam", "mu"), (c,))
         shapes |= dict.fromkeys(("M", "K", "gap", "C", "matrix"), (r, r))
-        shapes |= dict.fromkeys(("rig", "rig_v", "rig_a", "excess", "lag", "felt"), (s,))
+        shapes |= dict.fromkeys(("rig", "rig_v", "rig_a", "excess", "lag", "effective"), (s,))
         return Workspace(**{name: np.zeros(shapes.get(name, (r,))) for name in Workspace._fields})
 
 
