@@ -53,7 +53,8 @@ __getattr__, __dir__, __all__ = lazy_exports(
             "BDF2 BackwardEuler Bathe Integrator Newmark RK4 SymplecticEuler TRBDF2 Trapezoidal"
         ),
         "io": "Scene export_motion load_scene write_damping_page write_surface",
-        "workflows.enrich.enrich": "Enriched enrich",
+        "workflows.enrich.enrich": "enrich",
+        "workflows.enrich.result": "Enriched",
         "io.gltf.rigged_creature": "write_rigged_creature",
         "bodies.mass": "ConsistentMass LumpedMass",
         "materials": "Corotational Material NeoHookean StVK StableNeoHookean",

@@ -175,7 +175,7 @@ from supple.solvers import Dissipation as Dissipation
 from supple.solvers import LaggedCholesky as LaggedCholesky
 from supple.solvers import Multigrid as Multigrid
 from supple.solvers import Newton as Newton
-from supple.workflows.enrich.enrich import Enriched as Enriched
 from supple.workflows.enrich.enrich import enrich as enrich
+from supple.workflows.enrich.result import Enriched as Enriched
 
 __version__: str

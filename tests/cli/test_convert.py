@@ -75,3 +75,18 @@ def test_convert_refuses_with_advice(block, capsys, arguments, word):
     message = capsys.readouterr().err
     assert word in message
     assert "Traceback" not in message
+
+
+def test_motion_is_written_at_another_rate_and_as_close_as_asked(scene, capsys):
+    assert main(["run", "bar.toml", "-q", "--no-report", "--formats", ""]) == 0
+    motion = "bar/motion.motion"
+    assert main(["convert", motion, "a.usda", "--fps", "30"]) == 0
+    assert "endTimeCode = 3" in (scene / "a.usda").read_text()
+    assert main(["convert", motion, "a.glb", "--tolerance", "1e-5"]) == 0
+    assert "mm at most" in capsys.readouterr().out
+    assert main(["convert", motion, "a.glb", "--tolerance", "1e-5", "--targets", "1"]) == 3
+    shown = capsys.readouterr()
+    assert "more than the" in shown.out
+    assert "give more --targets, or a larger --tolerance" in shown.err
+    assert main(["convert", motion, "a.usda", "--targets", "1"]) == 1
+    assert "--targets is for .glb" in capsys.readouterr().err

@@ -13,7 +13,7 @@ from supple.character.model.file import load_pose_space_model
 from supple.cli import main
 from supple.core.errors import ContactNotKept
 from supple.io.gltf.played import PlayedGltf
-from supple.workflows.enrich.soft_character import QUALITIES, Quality
+from supple.workflows.enrich.options import QUALITIES, Quality
 
 
 @pytest.fixture

@@ -85,7 +85,7 @@ def test_finished_run_is_exported_anew_without_simulating(scene, monkeypatch, ca
 def test_error_of_the_export_is_told_and_in_the_report(scene, capsys):
     assert main(["run", "bar.toml"]) == 0
     (line,) = [x for x in capsys.readouterr().out.splitlines() if "motion.glb" in x]
-    assert re.search(r"motion\.glb: \d+ morph targets, off by \S+ mm at most", line)
+    assert re.search(r"motion\.glb: \d+ morph targets; vertices are off by \S+ mm at most", line)
     told = line.partition(": ")[2]
     assert told in (scene / "bar" / "report.html").read_text()
 
@@ -111,6 +111,8 @@ def test_several_scenes_and_folders_end_in_a_summary(scene, capsys):
     assert "damping.toml" not in shown.out
     for name in ("b", "bar"):
         assert (scene / "out" / name / "motion.motion").exists()
+    assert main(["run", "more/b.toml", "more/../more/b.toml", "-q", *words]) == 1
+    assert "several scenes are called b" in capsys.readouterr().err
     assert main(["run", "more/b.toml", "bar.toml", "-q", *words]) == 0
     assert len(sp.read_motion("b/motion.motion")) == 2
 

@@ -77,7 +77,9 @@ def test_usd_has_tubes_if_wanted(woven, tmp_path):
 def test_glb_has_tubes_of_each_family(woven, tmp_path):
     report = export_motion(woven, tmp_path / "cloth.glb", sides=6, samples=3)
     assert report.targets > 0
-    assert report.max_error < 1e-3 * np.linalg.norm(np.ptp(woven.positions[0], axis=0))
+    assert report.met
+    diagonal = np.linalg.norm(np.ptp(woven.positions[0], axis=0))
+    assert report.tolerance == pytest.approx(1e-3 * diagonal, rel=0.2)  # tubes are wider
     glb = Glb(tmp_path / "cloth.glb")
     document = glb.document
     assert [node.name for node in document.nodes[1:]] == ["warp", "weft"]

@@ -7,11 +7,10 @@ import sys
 import warnings
 from pathlib import Path
 
-import numpy as np
-
+from supple.cli.failures import DONE, MISSED, in_options
 from supple.cli.progress import Reporter, say
+from supple.core.errors import spelled
 from supple.workflows.converting import convert
-from supple.workflows.running import exported_text
 
 
 def command(given: argparse.Namespace) -> int:
@@ -29,13 +28,13 @@ def command(given: argparse.Namespace) -> int:
                 up=given.up,
                 skin=given.skin,
                 fps=given.fps,
+                tolerance=given.tolerance,
+                targets=given.targets,
                 progress=reporter,
             )
     for note in caught:
-        print(f"note: {note.message}", file=sys.stderr)
-    about = ""
-    if result.gltf is not None:
-        size = float(np.linalg.norm(np.ptp(result.mesh.bounds, axis=0)))
-        about = f": {exported_text(result.gltf, size)}"
+        text = note.message.args[0] if isinstance(note.message, Warning) else note.message
+        print(f"note: {spelled(text, in_options(given))}", file=sys.stderr)
+    about = "" if result.gltf is None else f": {result.gltf}"
     say(f"{result.file}{about}", quiet=given.quiet)
-    return 0
+    return DONE if result.gltf is None or result.gltf.met else MISSED

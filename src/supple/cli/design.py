@@ -11,9 +11,9 @@ from functools import partial
 from pathlib import Path
 
 from supple.cli.failures import DONE, INTERRUPTED, MISSED
-from supple.cli.many import files_of, for_each
+from supple.cli.many import for_each
 from supple.cli.progress import TargetReporter, say
-from supple.cli.run import is_scene, own_folder
+from supple.cli.run import own_folder, scenes_of
 from supple.core.threads import set_thread_count
 from supple.design import DesignReport
 from supple.workflows.designing import DesignResult, design, design_folder, open_design
@@ -22,7 +22,7 @@ from supple.workflows.designing import DesignResult, design, design_folder, open
 def command(given: argparse.Namespace) -> int:
     if given.threads is not None:
         set_thread_count(given.threads)
-    scenes = files_of(given.scene, is_scene, "scene (*.toml)")
+    scenes = scenes_of(given)
     return for_each(scenes, "scene", partial(_one, several=len(scenes) > 1), given)
 
 

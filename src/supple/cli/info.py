@@ -6,9 +6,9 @@ import argparse
 import json
 from typing import Any
 
-from supple.cli.info_character import character_rows, flesh_rows
 from supple.cli.progress import rows_text, say
 from supple.workflows.describing import describe
+from supple.workflows.enrich.facts import errors_text
 
 
 def command(given: argparse.Namespace) -> int:
@@ -32,11 +32,11 @@ def _lines(found: dict[str, Any]) -> list[str]:
     elif kind == "reduced model":
         rows, head = _model_rows(found), f"{found['file']}: a reduced model of {found['mesh']}"
     elif kind == "pose-space model":
-        rows, head = flesh_rows(found), f"{found['file']}: a model of flesh, {found['mesh']}"
+        rows, head = _flesh_rows(found), f"{found['file']}: a model of flesh, {found['mesh']}"
     elif kind == "damping":
         rows, head = _damping_rows(found), f"{found['file']}: a damping"
     elif "character" in found:
-        rows = [*character_rows(found["character"]), *_surface_rows(found)]
+        rows = [*_character_rows(found["character"]), *_surface_rows(found)]
         head = f"{found['file']}: a character and its skin"
     elif kind == "surface":
         rows, head = _surface_rows(found), f"{found['file']}: a surface"
@@ -183,3 +183,28 @@ def _damping_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
         rows.append(("counted from", found["about"]))
         rows.append(("for", f"a mesh of {found['examples'][0]['vertices']:,} vertices"))
     return rows
+
+
+def _character_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
+    """The same as lines to print."""
+    clips = ", ".join(f"{name} ({length:.2f} s)" for name, length in found["clips"].items())
+    count = found["soft targets"]
+    flesh = "none yet; supple enrich gives it some" if clips else "none; it has no clips to follow"
+    return [
+        ("joints", f"{found['joints']:,}, of {', '.join(found['parts'])}"),
+        ("clips", clips or "none"),
+        ("flesh", f"{count} morph targets that clips move, by supple enrich" if count else flesh),
+    ]
+
+
+def _flesh_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
+    """The same as lines to print."""
+    joints = "" if found["joints"] is None else f" of {found['joints']:,} joints"
+    return [
+        ("character", f"{found['rig']}{joints}, {found['skin vertices']:,} vertices"),
+        ("coordinates", f"{found['coordinates']}, in each of {found['poses']} poses"),
+        ("cubature", f"{found['cubature cells']:,} cells; {errors_text(found['cubature errors'])}"),
+        ("frequency", f"{found['frequency']:.3g} Hz when it is pushed"),
+        ("size", f"{found['bytes'] / 1e6:,.1f} MB"),
+        ("use", "supple enrich CHARACTER --model " + found["file"]),
+    ]

@@ -234,6 +234,18 @@ def _add_convert(commands: Any) -> None:
     convert.add_argument(
         "--fps", type=positive, metavar="RATE", help="frames a second of the motion in OUT"
     )
+    convert.add_argument(
+        "--tolerance",
+        type=positive,
+        metavar="SHARE",
+        help="how far vertices in a .glb may be from the motion, of the body's size (0.001)",
+    )
+    convert.add_argument(
+        "--targets",
+        type=count,
+        metavar="N",
+        help="most morph targets in a .glb; by default as many as the tolerance needs",
+    )
     convert.add_argument("--skin", metavar="FILE", help="surface to show instead, for a motion")
     convert.add_argument("--quiet", "-q", action="store_true", help="say nothing but errors")
 

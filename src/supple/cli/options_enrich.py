@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from supple.character.tissue.flesh import FREQUENCY, SETTLE
 from supple.cli.values import add_common, command, count, number, positive, whole
 
 
@@ -23,13 +24,20 @@ def add_enrich(commands: Any) -> None:
         "  supple enrich cow.glb --list\n"
         "  supple enrich cow.glb --clips Walk,Gallop --settle 0.4s --soft tail=2 --soft head=0\n"
         "  supple enrich cow.glb --quality draft --targets 8 --report cow.html\n"
-        "  supple enrich cow.glb -o cow.usdc --clips Walk\n\n"
+        "  supple enrich cow.glb -o cow.usdc --clips Walk\n"
+        "  supple enrich herd/*.glb -o soft/\n\n"
         "writes, whole or not at all, by the ending of the output's name:\n"
         "  .glb                the same character, soft\n"
         "  .usd .usda .usdc    points of every frame, a file for each clip\n"
         "  .npz .pc2 .mdd      vertex caches, a file for each clip",
     )
-    enrich.add_argument("source", metavar="CHARACTER", help="the file to read, .glb or .gltf")
+    enrich.add_argument(
+        "sources",
+        nargs="+",
+        metavar="CHARACTER",
+        help="the file to read, .glb or .gltf; several, or a folder of them, are enriched one "
+        "after the other, and --output, --report and --model are folders then",
+    )
     enrich.add_argument(
         "--output",
         "-o",
@@ -56,17 +64,18 @@ def add_enrich(commands: Any) -> None:
         "--list", action="store_true", help="only tell which clips, parts and joints can be named"
     )
     enrich.add_argument(
-        "--swing",
+        "--frequency",
         type=positive,
         metavar="HZ",
-        help="how often flesh that is pushed swings to and fro in a second (4)",
+        help=f"natural frequency of flesh that is pushed ({FREQUENCY:g})",
     )
+    enrich.add_argument("--swing", type=positive, help=argparse.SUPPRESS)
     enrich.add_argument(
         "--settle",
         type=seconds,
-        default=0.5,
+        default=SETTLE,
         metavar="TIME",
-        help="time in which a push dies down to a twentieth, e.g. 0.4s or 300ms (0.5s)",
+        help=f"time in which a push dies down to a twentieth, e.g. 0.4s or 300ms ({SETTLE:g}s)",
     )
     enrich.add_argument(
         "--quality",
@@ -74,10 +83,18 @@ def add_enrich(commands: Any) -> None:
         help="finer flesh against time and size of the file (good)",
     )
     enrich.add_argument(
+        "--tolerance",
+        type=positive,
+        metavar="SHARE",
+        help="how far vertices of a .glb file may be off, of the body's size, e.g. 1e-3; by "
+        "default 10, 4 or 1 %% by quality of the way that flesh moves",
+    )
+    enrich.add_argument(
         "--targets",
         type=count,
         metavar="K",
-        help="most morph targets to use: 8, 16 or 32 by quality; many game engines take 8 well",
+        help="most morph targets to use, as many as the tolerance needs by default; many game "
+        "engines take 8 well",
     )
     enrich.add_argument(
         "--rate",

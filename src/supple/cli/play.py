@@ -9,7 +9,6 @@ from pathlib import Path
 from supple.cli.progress import Reporter, say
 from supple.core.threads import set_thread_count
 from supple.workflows.playing import PlayResult, play
-from supple.workflows.running import exported_text
 
 
 def command(given: argparse.Namespace) -> int:
@@ -52,7 +51,6 @@ def _lines(result: PlayResult, source: str) -> list[str]:
         f"{1e6 * result.dt / micro:,.0f} × real time",
     ]
     if result.exported is not None:
-        size = result.model.mesh.diagonal
-        about = "" if result.gltf is None else f": {exported_text(result.gltf, size)}"
+        about = "" if result.gltf is None else f": {result.gltf}"
         lines.append(f"  {result.exported}{about}")
     return lines

@@ -9,24 +9,38 @@ from functools import partial
 from pathlib import Path
 
 from supple.cli.changes import changes_of, words_of
-from supple.cli.failures import INTERRUPTED
+from supple.cli.failures import DONE, INTERRUPTED, MISSED
 from supple.cli.many import files_of, for_each
 from supple.cli.progress import Reporter, say
+from supple.core.errors import InputError
 from supple.core.threads import set_thread_count
 from supple.damping.files.damping_file import is_damping_file
 from supple.dynamics.recording import is_finished
 from supple.workflows.earlier_run import kept_frames
-from supple.workflows.running import RunResult, exported_text, folder_of, open_scene, run
+from supple.workflows.running import RunResult, folder_of, open_scene, run
 
 
 def command(given: argparse.Namespace) -> int:
     if given.threads is not None:
         set_thread_count(given.threads)
-    scenes = files_of(given.scene, is_scene, "scene (*.toml)")
+    scenes = scenes_of(given)
     return for_each(scenes, "scene", partial(_one, several=len(scenes) > 1), given)
 
 
-def is_scene(path: Path) -> bool:
+def scenes_of(given: argparse.Namespace) -> list[str]:
+    """The scenes that are named, themselves or by their folders."""
+    scenes = files_of(given.scene, _is_scene, "scene (*.toml)")
+    stems = [Path(scene).stem for scene in scenes]
+    for scene, stem in zip(scenes, stems, strict=True):
+        if stems.count(stem) > 1:
+            raise InputError(
+                f"several scenes are called {stem}, and would be written to one folder; run "
+                f"{scene} by itself, with its own --output"
+            )
+    return scenes
+
+
+def _is_scene(path: Path) -> bool:
     """Whether a file in a folder is a scene, by its name and by not being a damping."""
     return path.suffix.lower() == ".toml" and path.is_file() and not is_damping_file(path)
 
@@ -75,11 +89,11 @@ def _one(given: argparse.Namespace, *, several: bool) -> int:
             )
             raise
     for each in result.exports:
-        about = "" if each.gltf is None else f": {exported_text(each.gltf, scene.mesh.diagonal)}"
+        about = "" if each.gltf is None else f": {each.gltf}"
         say(f"  {each.path}{about}", quiet=given.quiet)
     if result.report is not None:
         say(f"  {result.report}", quiet=given.quiet)
-    return 0
+    return DONE if result.met else MISSED
 
 
 def _tell(result: RunResult, *, reporter: Reporter, quiet: bool) -> None:

@@ -56,6 +56,8 @@ def convert(
     up: Literal["y", "z"] | None = None,
     skin: str | os.PathLike[str] | None = None,
     fps: float | None = None,
+    tolerance: float | None = None,
+    targets: int | None = None,
     progress: Progress | None = None,
 ) -> ConvertResult:
     """Writes a mesh, a surface or a motion as another kind of file, by the ending of ``target``.
@@ -72,6 +74,8 @@ def convert(
         up: The axis of a motion that points up; by default that of its scene, or z.
         skin: Surface to show in place of the motion's own.
         fps: Frames a second of the motion in ``target`` [1/s], instead of the recorded ones.
+        tolerance: How far vertices of a ``.glb`` may be from the motion, as a share of its size.
+        targets: Most morph targets in a ``.glb``; the result tells how far vertices are then.
         progress: Called as ``progress(done, total, what)``.
     """
     read, made = Path(source), Path(target)
@@ -79,7 +83,9 @@ def convert(
         raise InputError(f"there is no file {read}")
     if made.exists() and read.samefile(made):
         raise InputError(f"{read} would be replaced by itself; give another name")
-    of_motions = {"skin": skin, "up": up, "fps": fps}
+    of_motions = {
+        "skin": skin, "up": up, "fps": fps, "tolerance": tolerance, "targets": targets,
+    }  # fmt: skip
     if is_motion(read):
         filling = edge is not None or voxels is not None or epsilon is not None
         if filling or scale != 1.0:
@@ -164,6 +170,7 @@ def _motion(
     skin: Any,
     up: Any,
     fps: Any,
+    **of_gltf: Any,
 ) -> ConvertResult:
     ending = target.suffix.lower()
     if ending not in MOTION_FORMATS:
@@ -172,7 +179,11 @@ def _motion(
         )
     if ending == ".pvd" and up is not None:
         raise InputError(Message(Parameter("up"), " is for .glb and .usd; .pvd has no such axis"))
-    options: dict[str, Any] = {} if ending == ".pvd" else {"up": up or _up(source)}
+    options = {name: value for name, value in of_gltf.items() if value is not None}
+    if options and ending != ".glb":
+        raise InputError(Message(Parameter(next(iter(options))), " is for .glb alone"))
+    if ending != ".pvd":
+        options["up"] = up or _up(source)
     motion = read_motion(source)
     note = unfinished(source, len(motion))
     if note is not None:

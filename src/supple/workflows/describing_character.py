@@ -5,16 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from supple.character.model.file import load_pose_space_model
-from supple.character.model.pose_space_model import PoseSpaceModel
 from supple.character.rigs.skeleton import SkeletonRig
 from supple.character.skeleton.body_parts import body_parts
 from supple.core.errors import MeshError
 from supple.io.gltf.character import read_rigged
 from supple.io.gltf.soft import soft_target_count
 from supple.mesh.files.formats import GLTF
+from supple.workflows.enrich.facts import cubature_errors
 from supple.workflows.enrich.soft_character import flesh_frequency
 
 
@@ -23,30 +21,16 @@ def character_facts(path: Path) -> dict[str, Any] | None:
     if path.suffix.lower() not in GLTF:
         return None
     try:
-        character = read_rigged(path).character
+        rigged = read_rigged(path)
     except MeshError:  # no skin: a surface like any other
         return None
+    character = rigged.character
     return {
         "joints": character.rig.n_joints - 1,
         "parts": list(body_parts(character)),
         "clips": {name: clip.duration for name, clip in character.clips.items()},
-        "soft targets": soft_target_count(path),
+        "soft targets": soft_target_count(rigged.source),
     }
-
-
-def cubature_errors(model: PoseSpaceModel) -> dict[str, dict[str, float]]:
-    """Largest relative errors of reduced forces, by kind of force and where they were looked at."""
-    found: dict[str, dict[str, float]] = {}
-    for force in ("elastic", "inertial"):
-        measured = model.measured.get(force, {})
-        places = {
-            place: np.max(measured[place])
-            for place in ("training", "between")
-            if np.size(measured.get(place, ()))
-        }
-        if places:
-            found[force] = {place: float(error) for place, error in places.items()}
-    return found
 
 
 def flesh_facts(path: Path) -> dict[str, Any]:
@@ -63,6 +47,6 @@ def flesh_facts(path: Path) -> dict[str, Any]:
         "poses": model.n_poses,
         "cubature cells": len(model.cells),
         "cubature errors": cubature_errors(model),
-        "swing": flesh_frequency(model),
+        "frequency": flesh_frequency(model),
         "bytes": path.stat().st_size,
     }

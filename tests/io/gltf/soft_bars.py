@@ -29,7 +29,7 @@ def soft(made: GltfBuilder, folder, *, name="bar.glb", targets=20, normals=True,
     rigged = read_rigged(source, up="y")
     motions = [wave(rigged, **options)]
     report = write_soft_gltf(
-        source, folder / "soft.glb", rigged, motions, tolerance=1e-6, targets=targets,
+        rigged, folder / "soft.glb", motions, tolerance=1e-6, targets=targets,
         normals=normals,
     )  # fmt: skip
     return source, rigged, motions, report, PlayedGltf(folder / "soft.glb")

@@ -79,7 +79,7 @@ def test_a_quiet_clip_is_kept_beside_a_wild_one(tmp_path):
     )
     near = [0.04 * motion.largest for motion in (wild, quiet)]
     report = write_soft_gltf(
-        source, tmp_path / "soft.glb", rigged, [wild, quiet], tolerance=near, targets=12
+        rigged, tmp_path / "soft.glb", [wild, quiet], tolerance=near, targets=12
     )
     before, after = PlayedGltf(source), PlayedGltf(tmp_path / "soft.glb")
     turned = np.array([[1, 0, 0], [0, 0, 1], [0, -1, 0]])  # z up to y up
@@ -123,9 +123,7 @@ def test_unknown_entries_survive(tmp_path):
     (tmp_path / "my skin.png").write_bytes(b"not really a picture")
     source.write_text(json.dumps(document))
     rigged = read_rigged(source, up="y")
-    write_soft_gltf(
-        source, tmp_path / "soft.glb", rigged, [wave(rigged)], tolerance=1e-6, targets=9
-    )
+    write_soft_gltf(rigged, tmp_path / "soft.glb", [wave(rigged)], tolerance=1e-6, targets=9)
     untouched(source, tmp_path / "soft.glb", "meshes", "animations")
     found = GltfDocument(tmp_path / "soft.glb")
     image = found.json["images"][0]
@@ -155,10 +153,10 @@ def test_mesh_without_a_skin_is_left_alone(tmp_path):
 def test_mesh_in_two_nodes_becomes_two(tmp_path):
     made = turned_quarter(bar())
     made.document.nodes.append(gl.Node(name="twin", mesh=0, skin=0))
-    source, rigged, _, _, _ = soft(made, tmp_path)
+    _, rigged, _, _, _ = soft(made, tmp_path)
     motion = wave(rigged)
     motion.displacements[:, 15:] *= -1.0
-    write_soft_gltf(source, tmp_path / "two.glb", rigged, [motion], tolerance=1e-6, targets=9)
+    write_soft_gltf(rigged, tmp_path / "two.glb", [motion], tolerance=1e-6, targets=9)
     played = PlayedGltf(tmp_path / "two.glb")
     assert [played.document.json["nodes"][k]["mesh"] for k in (0, 3)] == [0, 1]
     wanted = rigged.character.vertices_at(TIMES, "bend") + motion.displacements
@@ -232,10 +230,10 @@ def test_wrong_motions_are_refused(tmp_path):
     rigged = read_rigged(source)
     few = SoftMotion("bend", TIMES, np.zeros((11, 3, 3)))
     with pytest.raises(InputError, match="3 vertices; the character has 15"):
-        write_soft_gltf(source, tmp_path / "soft.glb", rigged, [few], tolerance=1, targets=3)
+        write_soft_gltf(rigged, tmp_path / "soft.glb", [few], tolerance=1, targets=3)
     close = SoftMotion("bend", [0.5, 0.5 + 1e-9], np.ones((2, 15, 3)))
     with pytest.raises(InputError, match="too close"):
-        write_soft_gltf(source, tmp_path / "soft.glb", rigged, [close], tolerance=1e-9, targets=3)
+        write_soft_gltf(rigged, tmp_path / "soft.glb", [close], tolerance=1e-9, targets=3)
     with pytest.raises(InputError, match="each later"):
         SoftMotion("bend", [1.0, 0.0], np.zeros((2, 15, 3)))
     with pytest.raises(InputError, match=r"\(2, n, 3\)"):

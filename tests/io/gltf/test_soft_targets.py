@@ -15,6 +15,7 @@ from supple.io.gltf.character import read_rigged
 from supple.io.gltf.document import GltfDocument
 from supple.io.gltf.played import PlayedGltf
 from supple.io.gltf.soft import soft_target_count, write_soft_gltf
+from supple.io.gltf.source import GltfSource
 from supple.workflows.enrich.source import read_to_enrich
 
 KEYS, VALUES = [0.0, 0.5, 1.0], np.array([0.0, 1.0, 0.5])
@@ -83,7 +84,7 @@ def test_node_without_flesh_keeps_the_mesh_that_it_shares(tmp_path, skinned):
     rigged = read_rigged(source, up="y")
     motion = wave(rigged)
     motion.displacements[:, 15:] = 0.0
-    write_soft_gltf(source, tmp_path / "soft.glb", rigged, [motion], tolerance=1e-6, targets=9)
+    write_soft_gltf(rigged, tmp_path / "soft.glb", [motion], tolerance=1e-6, targets=9)
     played = PlayedGltf(tmp_path / "soft.glb")
     json_ = played.document.json
     assert [json_["nodes"][k]["mesh"] for k in (0, 3)] == [1, 0]
@@ -113,11 +114,11 @@ def with_extras(folder, extras):
 def test_names_of_targets_are_as_many_as_targets(tmp_path, extras, names):
     source = with_extras(tmp_path, extras)
     rigged, out = read_rigged(source), tmp_path / "soft.glb"
-    report = write_soft_gltf(source, out, rigged, [wave(rigged)], tolerance=1e-6, targets=9)
+    report = write_soft_gltf(rigged, out, [wave(rigged)], tolerance=1e-6, targets=9)
     found = GltfDocument(out).json["meshes"][0]["extras"]
     assert found["targetNames"] == [*names, *(f"soft {k + 1}" for k in range(report.targets))]
     assert found.get("mine") == (extras or {}).get("mine")
-    assert soft_target_count(out) == report.targets
+    assert soft_target_count(GltfSource(out)) == report.targets
     with pytest.raises(InputError, match="flesh already"):
         read_to_enrich(out, None)
 
@@ -126,7 +127,7 @@ def test_names_of_targets_are_as_many_as_targets(tmp_path, extras, names):
 def test_extras_without_room_for_names_stay(tmp_path, extras):
     source = with_extras(tmp_path, extras)
     rigged, out = read_rigged(source), tmp_path / "soft.glb"
-    write_soft_gltf(source, out, rigged, [wave(rigged)], tolerance=1e-6, targets=9)
+    write_soft_gltf(rigged, out, [wave(rigged)], tolerance=1e-6, targets=9)
     assert GltfDocument(out).json["meshes"][0]["extras"] == extras
 
 
@@ -141,4 +142,4 @@ def test_extras_without_room_for_names_stay(tmp_path, extras):
     ],
 )
 def test_targets_are_flesh_only_where_all_their_names_are(tmp_path, names, count):
-    assert soft_target_count(with_extras(tmp_path, {"targetNames": names})) == count
+    assert soft_target_count(GltfSource(with_extras(tmp_path, {"targetNames": names}))) == count

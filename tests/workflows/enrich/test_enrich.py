@@ -22,9 +22,9 @@ from supple.io.gltf.character import read_rigged
 from supple.io.gltf.played import PlayedGltf
 from supple.io.gltf.rigged_creature import write_rigged_creature
 from supple.workflows.enrich.enrich import enrich
+from supple.workflows.enrich.options import Quality
 from supple.workflows.enrich.page import write_enrich_report
 from supple.workflows.enrich.soft_character import (
-    Quality,
     damping_for_settling_time,
     flesh_frequency,
     soft_model,
@@ -53,7 +53,7 @@ def source(folder):
 def made(source, folder):
     """Both clips of the post, and the model in a file."""
     model = folder / "post.supple"
-    return enrich(source, folder / "soft.glb", quality=SMALL, swing=2.0, model=model)
+    return enrich(source, folder / "soft.glb", quality=SMALL, frequency=2.0, model=model)
 
 
 def test_file_plays_what_the_flesh_does(made, source, folder):
@@ -108,13 +108,13 @@ def test_what_is_not_said_is_as_in_the_model(made, source, folder):
     [
         ({"soft": 2.0}, "soft="),
         ({"soft": {"upper": 1.0}}, "soft="),
-        ({"swing": 4.0}, "swing="),
+        ({"frequency": 4.0}, "frequency="),
         ({"quality": "draft"}, "quality="),
         ({"length": 2.0}, "length="),
         ({"skull": False}, "skull="),
         ({"contact": False}, "contact="),
         ({"regions": 2}, "regions="),
-        ({"seed": 1, "swing": 3.0}, "swing= and seed="),
+        ({"seed": 1, "frequency": 3.0}, "frequency= and seed="),
     ],
 )
 def test_a_model_of_other_flesh_is_refused(made, source, folder, wish, named):
@@ -123,7 +123,7 @@ def test_a_model_of_other_flesh_is_refused(made, source, folder, wish, named):
 
 
 def test_wishes_that_the_model_was_made_with_are_taken(made, source, folder):
-    said = {"soft": 1, "swing": 2.0, "skull": True, "contact": True, "seed": 0}
+    said = {"soft": 1, "frequency": 2.0, "skull": True, "contact": True, "seed": 0}
     other = replace(SMALL, targets=3, substeps=2)  # nothing of this is about the flesh
     model = folder / "post.supple"
     again = enrich(source, folder / "x.glb", model=model, quality=other, clips=["bend"], **said)
@@ -182,7 +182,7 @@ def test_joint_without_softness_stays(source, folder):
 
 
 def test_soft_flesh_moves_more(made, source, folder):
-    stiff = enrich(source, folder / "stiff.glb", swing=40.0, clips=["shake"], quality=SMALL)
+    stiff = enrich(source, folder / "stiff.glb", frequency=40.0, clips=["shake"], quality=SMALL)
     assert stiff.motions[0].largest < 0.5 * made.motions[0].largest
 
 
@@ -276,7 +276,7 @@ def test_loop_that_does_not_repeat_itself_is_told(made, source, folder, monkeypa
 
 def test_flesh_of_a_scene_is_that_of_the_character_alone(made, tmp_path):
     file = with_floor(built_post(strays=2)).write(tmp_path / "scene.glb")
-    scene = enrich(file, tmp_path / "y.glb", quality=SMALL, swing=2.0, clips=["shake"])
+    scene = enrich(file, tmp_path / "y.glb", quality=SMALL, frequency=2.0, clips=["shake"])
     alone, moved = made.motions[0].displacements, scene.motions[0].displacements
     n = alone.shape[1]
     assert scene.motions[0].largest == pytest.approx(made.motions[0].largest, rel=0.2)
@@ -284,12 +284,12 @@ def test_flesh_of_a_scene_is_that_of_the_character_alone(made, tmp_path):
 
 
 def test_flesh_that_moves_too_far_is_told(source, tmp_path):
-    wild = enrich(source, tmp_path / "x.glb", quality=SMALL, swing=0.25, clips=["bend"])
+    wild = enrich(source, tmp_path / "x.glb", quality=SMALL, frequency=0.25, clips=["bend"])
     assert wild.motions[0].largest > 0.15 * wild.size
     assert "% of the body in bend, which is much" in wild.notes[-1]
-    for option in ("swing=", "soft=", "length="):
+    for option in ("frequency=", "soft=", "length="):
         assert option in wild.notes[-1]
-    calm = enrich(source, tmp_path / "x.glb", quality=SMALL, swing=20.0, clips=["bend"])
+    calm = enrich(source, tmp_path / "x.glb", quality=SMALL, frequency=20.0, clips=["bend"])
     assert not any("which is much" in note for note in calm.notes)
 
 

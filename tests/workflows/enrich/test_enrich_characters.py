@@ -9,7 +9,7 @@ from tests.workflows.enrich.kept import plain, untouched
 from supple.io.gltf.document import GltfDocument
 from supple.io.gltf.played import PlayedGltf
 from supple.workflows.enrich.enrich import enrich
-from supple.workflows.enrich.soft_character import Quality
+from supple.workflows.enrich.options import Quality
 
 CLIPS = {
     "khronos_CesiumMan.glb": "clip 0",

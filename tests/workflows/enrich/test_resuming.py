@@ -17,7 +17,7 @@ from supple.character.tissue.volume import character_volume
 from supple.character.training.building import pose_space_model
 from supple.reduction.cubature.cubature import CubatureWarning
 from supple.workflows.enrich.enrich import enrich
-from supple.workflows.enrich.soft_character import Quality
+from supple.workflows.enrich.options import Quality
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::supple.reduction.cubature.cubature.CubatureWarning"),
@@ -214,11 +214,11 @@ def test_warnings_of_the_training_are_said_again(tmp_path):
 def test_enriching_interrupted_at_any_stage_is_that_of_one_go(tmp_path):
     source = post(tmp_path)
     whole = Told()
-    enrich(source, tmp_path / "whole.glb", quality=SMALL, swing=2.0, progress=whole)
+    enrich(source, tmp_path / "whole.glb", quality=SMALL, frequency=2.0, progress=whole)
     path, folder = tmp_path / "soft.glb", tmp_path / "parts"
 
     def go(progress):
-        enrich(source, path, quality=SMALL, swing=2.0, checkpoint=folder, progress=progress)
+        enrich(source, path, quality=SMALL, frequency=2.0, checkpoint=folder, progress=progress)
 
     for what in whole.seen:
 

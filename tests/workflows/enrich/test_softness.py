@@ -12,7 +12,8 @@ from supple.character.rigs.skeleton import SkeletonRig
 from supple.core.errors import InputError
 from supple.io.gltf.character import Part, RiggedFile, read_rigged
 from supple.io.gltf.rigged_creature import write_rigged_creature
-from supple.workflows.enrich.soft_character import Quality, soft_model
+from supple.workflows.enrich.options import Quality
+from supple.workflows.enrich.soft_character import soft_model
 from supple.workflows.enrich.softness import Softness, is_hard, skin_by_name, softness_of
 
 SMALL = Quality(150, 2, 3, 5, 2, 8, 0.02, False)
@@ -149,7 +150,7 @@ def test_softer_flesh_swings_slower(horned):
     slowest, softer = (
         float(np.sqrt(model.squares[0, 0]) / (2 * np.pi))
         for soft in (1.0, 4.0)
-        for model in [soft_model(rig, SMALL, softness=Softness(soft * joints, skin), swing=4.0)]
+        for model in [soft_model(rig, SMALL, softness=Softness(soft * joints, skin), frequency=4.0)]
     )
     assert slowest > 2.0 * (1 - 1e-9)  # half of the swing, at least
     assert 1.0 * (1 - 1e-9) < softer < 0.75 * slowest

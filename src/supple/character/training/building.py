@@ -15,6 +15,7 @@ from supple.character.model.bases import PoseBases, pose_bases
 from supple.character.model.pose_space_model import PoseSpaceModel
 from supple.character.rigs.base import PoseRig
 from supple.character.tissue.fitting import fitted
+from supple.character.tissue.flesh import FREQUENCY, flesh
 from supple.character.tissue.regions import Regions
 from supple.character.tissue.tet_rig import TetRig
 from supple.character.tissue.volume import Volume
@@ -44,13 +45,12 @@ from supple.core.checkpoint import Checkpoint
 from supple.core.checks import instance, number, numbers, whole_number
 from supple.core.errors import InputError
 from supple.core.types import Floats, Progress
-from supple.materials import Material, StableNeoHookean
+from supple.materials import Material
 from supple.mesh import TetMesh
 
 _CELLS_A_COORDINATE, _LEAST_CELLS = 7, 60
 _VERTICES_A_COORDINATE, _LEAST_VERTICES = 4, 60
 _CANDIDATES = 12  # poses of the clips that are looked at where needed ones are added
-_FLESH = StableNeoHookean(young=1e4, poisson=0.45, density=1000.0)
 
 
 def pose_space_model(
@@ -59,7 +59,7 @@ def pose_space_model(
     volume: Volume | TetMesh | None = None,
     fixed: ArrayLike | None = None,
     material: Material | None = None,
-    frequency: float = 4.0,
+    frequency: float = FREQUENCY,
     poses: ArrayLike | int = 4,
     max_angle: float | None = None,
     modes: int | Sequence[int] = 10,
@@ -116,7 +116,7 @@ def pose_space_model(
         if most is not None:
             whole_number(name, most, at_least=1)
     parts = Checkpoint(checkpoint)
-    body, space = soft_volume(rig, volume, fixed, material or _FLESH, parts, progress)
+    body, space = soft_volume(rig, volume, fixed, material or flesh(), parts, progress)
     known = chosen_poses(rig, poses, among=_CANDIDATES if max_angle is not None else 0)
     if stiffness is None or np.ndim(stiffness) < 2:  # poses may also differ in stiffness alone
         check_that_poses_differ(rig, known)

@@ -29,11 +29,10 @@ _SHAPES: dict[str, tuple[int, ...]] = {
 
 
 class GltfArrays:
-    """Reads the accessors of a file, and each buffer once."""
+    """Reads the accessors of a file."""
 
-    def __init__(self, source: GltfSource, document: gl.GLTF2) -> None:
-        self._source, self._document = source, document
-        self._buffers: dict[int, bytes] = {}
+    def __init__(self, source: GltfSource) -> None:
+        self._source, self._document = source, source.document
 
     def __call__(self, index: int) -> NDArray[Any]:
         """The array of an accessor, (count, …), matrices as they are used; float64 or int64.
@@ -77,7 +76,7 @@ class GltfArrays:
         size = dtype.itemsize * int(np.prod(shape))
         inner = [dtype.itemsize * int(np.prod(shape[k + 1 :])) for k in range(len(shape))]
         start, stride = (found.byteOffset or 0) + (offset or 0), found.byteStride or size
-        data = self.buffer(found.buffer)
+        data = self._source.buffer(found.buffer)
         end = start + stride * (count - 1) + size
         if count and end > len(data):
             raise MeshError(
@@ -85,9 +84,3 @@ class GltfArrays:
                 f"{len(data)}; it is damaged or cut off: copy or export it anew"
             )
         return np.ndarray((count, *shape), dtype, data, start, (stride, *inner))
-
-    def buffer(self, buffer: int) -> bytes:
-        """All bytes of a buffer."""
-        if buffer not in self._buffers:
-            self._buffers[buffer] = self._source.buffer(buffer)
-        return self._buffers[buffer]

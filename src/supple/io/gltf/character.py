@@ -56,12 +56,24 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class RiggedFile:
-    """A character, and where its parts are in the file that it was read from."""
+    """A character, and where its parts are in the file that it was read from, ``source``.
+
+    It goes along from reading to writing, so that no file is read twice.
+    """
 
     character: Character
     parts: tuple[Part, ...]
     animations: dict[str, int]
     """The number in the file of each clip."""
+    source: GltfSource
+
+    def scaled(self, factor: float) -> RiggedFile:
+        """The same with all lengths multiplied; the first joint carries all others."""
+        rig = self.character.rig
+        scales = rig.rest.scales.copy()
+        scales[0] *= number("factor", factor, above=0)
+        rig = replace(rig, rest=replace(rig.rest, scales=scales))
+        return replace(self, character=replace(self.character, rig=rig))
 
 
 def read_rigged(
@@ -77,10 +89,11 @@ def read_rigged(
     if up not in _TURNS:
         raise InputError(f"up={up!r} must be 'z' or 'y'")
     factor = number("scale", scale, above=0)
+    source = GltfSource(file)
     with guarded(file):
-        found = _Reader(GltfSource(file))
+        found = _Reader(source)
         character = found.character(factor, _TURNS[up])
-        return RiggedFile(character, tuple(found.parts), found.animations)
+        return RiggedFile(character, tuple(found.parts), found.animations, source)
 
 
 @dataclass(eq=False)
@@ -95,11 +108,11 @@ class _Piece:
 
 class _Reader:
     def __init__(self, source: GltfSource) -> None:
-        document: Any = source.document()
+        document: Any = source.document
         self._file, self._document = source.file, document
-        self._arrays = GltfArrays(source, document)
+        self._arrays = GltfArrays(source)
         self._nodes = GltfNodes(source.file, document)
-        self._morphs = GltfMorphs(source, document, self._arrays, self._nodes.order)
+        self._morphs = GltfMorphs(source, self._arrays, self._nodes.order)
         self.parts: list[Part] = []
         self.animations: dict[str, int] = {}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import struct
@@ -14,7 +15,7 @@ from supple.core.errors import MeshError
 from supple.core.types import Floats
 from supple.io.gltf.arrays import GltfArrays
 from supple.io.gltf.source import BIN, JSON, MAGIC, VERSION, GltfSource
-from supple.mesh.files.common import existing, guarded
+from supple.mesh.files.common import guarded
 
 _IMAGES = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".webp": "image/webp"}
 _PACKED = ("EXT_meshopt_compression", "KHR_meshopt_compression", "KHR_draco_mesh_compression")
@@ -26,12 +27,13 @@ class GltfDocument:
     Buffers and images beside a .gltf file are brought in, so that the result is one file.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        file = existing(path)
+    def __init__(self, given: GltfSource | str | os.PathLike[str]) -> None:
+        self._source = given if isinstance(given, GltfSource) else GltfSource(given)
+        file = self._source.file
         with guarded(file):
-            self._source = GltfSource(file)
-            self._arrays = GltfArrays(self._source, self._source.document())
-            self.json, self._data = self._source.json, bytearray(self._source.binary)
+            self._arrays = GltfArrays(self._source)
+            self.json = copy.deepcopy(self._source.json)
+            self._data = bytearray(self._source.binary)
             for name in _PACKED:
                 if name in self.json.get("extensionsUsed", ()):
                     raise MeshError(
@@ -98,7 +100,7 @@ class GltfDocument:
     def _bring_in(self) -> None:
         """Puts all buffers, and images that lie beside the file, into the one buffer."""
         buffers = self.json.get("buffers", [])
-        contents = [self._arrays.buffer(index) for index in range(len(buffers))]
+        contents = [self._source.buffer(index) for index in range(len(buffers))]
         if len(buffers) > 1 or any("uri" in buffer for buffer in buffers):
             starts = []
             self._data = bytearray()

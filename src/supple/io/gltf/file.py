@@ -104,7 +104,7 @@ def add_obstacle(
         indices=file.indices(shading.triangles),
         material=obstacle_material(document),
     )
-    index = add_obstacle_mesh(document, obstacle.name, primitive)
+    index = add_mesh(document, obstacle.name, primitive)
     if obstacle.rotations is None or obstacle.translations is None:
         return
     turns, node = _quaternions(obstacle.rotations), document.nodes[index]
@@ -124,13 +124,11 @@ def obstacle_material(document: gl.GLTF2) -> int:
     return names.index(_OBSTACLE)
 
 
-def add_obstacle_mesh(
-    document: gl.GLTF2, name: str, primitive: gl.Primitive, targets: int = 0
-) -> int:
-    """Adds triangles of an obstacle, with so many morph targets; the index of their node."""
+def add_mesh(document: gl.GLTF2, name: str, primitive: gl.Primitive) -> int:
+    """Adds a mesh in a child of the first node; the index of that."""
     node = len(document.nodes)
     document.nodes.append(gl.Node(name=name, mesh=len(document.meshes)))
-    document.meshes.append(gl.Mesh(name=name, primitives=[primitive], weights=[0.0] * targets))
+    document.meshes.append(gl.Mesh(name=name, primitives=[primitive]))
     document.nodes[0].children.append(node)
     return node
 

@@ -14,9 +14,8 @@ from supple.io.gltf.source import GltfSource
 class GltfMorphs:
     """The morph targets of all nodes that hold a mesh, one after the other."""
 
-    def __init__(
-        self, source: GltfSource, document: Any, arrays: GltfArrays, order: list[int]
-    ) -> None:
+    def __init__(self, source: GltfSource, arrays: GltfArrays, order: list[int]) -> None:
+        document: Any = source.document
         self._document, self._arrays = document, arrays
         self._first: dict[int, int] = {}
         weights: list[float] = []

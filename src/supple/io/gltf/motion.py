@@ -1,16 +1,14 @@
 """glTF: a motion as a surface with morph targets, which plays in any viewer.
 
-The positions of a motion mostly lie close to a few directions, found by principal components:
-
-    x(t) ≈ x(0) + Σ w_k(t) d_k
-
-The d_k become morph targets and the w_k(t) the animation, so a file holds a few shapes instead of
-every frame.
+The positions of a motion mostly lie close to a few directions, found by principal components. They
+become morph targets, and how far the motion goes along them the animation, so a file holds a few
+shapes instead of every frame.
 """
 
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -19,19 +17,14 @@ import numpy as np
 import pygltflib as gl
 
 from supple.contact import Obstacle
-from supple.core.errors import InputError
+from supple.core.checks import number, whole_number
+from supple.core.errors import InputError, Message, Parameter
 from supple.core.files import replacing
 from supple.core.types import Floats, Progress
 from supple.dynamics.motion import Motion
-from supple.io.gltf.file import (
-    GltfFile,
-    add_channel,
-    add_obstacle,
-    add_obstacle_mesh,
-    obstacle_material,
-)
+from supple.io.gltf.file import GltfFile, add_obstacle, obstacle_material
 from supple.io.gltf.morph import Morph, compress, morphing_lines, morphing_triangles
-from supple.io.gltf.parts import Part, add_part, yarn_parts
+from supple.io.gltf.parts import Part, add_morph, add_part, yarn_parts
 from supple.io.obstacle_surfaces import drawn_obstacles
 from supple.io.surfaces import moving_surface
 from supple.io.yarn_surfaces import SAMPLES
@@ -46,14 +39,26 @@ _TURNS: dict[str, list[float] | None] = {"z": [-_HALF, 0.0, 0.0, _HALF], "y": No
 class GltfReport:
     """What a glTF export reached.
 
-    Attributes: ``targets``, number of morph targets, of the part that has most; ``max_error`` [m],
-    how far a vertex of the file is from the motion at most, over all frames; ``bytes``, size of the
-    file.
+    Attributes: ``targets``, number of morph targets, of the part that has most; ``max_error`` and
+    ``rms_error`` [m], how far vertices of the file are from the motion, at any time, as a player
+    has them; ``tolerance`` [m], what was asked for, of the largest part; ``met``, whether every
+    part keeps its own; ``bytes``, size of the file.
     """
 
     targets: int
     max_error: float
     bytes: int
+    rms_error: float = 0.0
+    tolerance: float = 0.0
+    met: bool = True
+
+    def __str__(self) -> str:
+        noun = "morph target" if self.targets == 1 else "morph targets"
+        asked = "" if self.met else f", which is more than the {1e3 * self.tolerance:.3g} mm asked"
+        return (
+            f"{self.targets} {noun}; vertices are off by {1e3 * self.max_error:.3g} mm at most, "
+            f"{1e3 * self.rms_error:.3g} mm RMS{asked}"
+        )
 
 
 def write_gltf(
@@ -62,7 +67,7 @@ def write_gltf(
     *,
     skin: Embedding | None = None,
     tolerance: float = 1e-3,
-    targets: int = 24,
+    targets: int | None = None,
     crease: float = 40.0,
     color: tuple[float, float, float] = (0.72, 0.74, 0.78),
     up: Literal["z", "y"] = "z",
@@ -79,8 +84,9 @@ def write_gltf(
         path: The file, ``*.glb``.
         skin: A surface embedded in the motion's mesh, to be shown instead of its boundary.
         tolerance: How far vertices may be off, as a share of the bounding box's diagonal.
-        targets: Most morph targets to use; some game engines stop at 8, browsers do not. If this
-            is too few for ``tolerance``, the report says how far vertices are off.
+        targets: Most morph targets to use, as many as ``tolerance`` needs unless given; some game
+            engines stop at 8, browsers do not. If this is too few, a warning tells how far
+            vertices are off, and so does the report.
         crease: Edges that bend by more than this at rest look sharp [degrees].
         color: Red, green and blue of the material, linear, 0…1; yarns have their own.
         up: The axis of the motion that points up; glTF has y.
@@ -91,10 +97,9 @@ def write_gltf(
         obstacles: What the body met, each a node of its own, moving or not.
         progress: Called as ``progress(done, total, what)``.
     """
-    if not tolerance > 0:
-        raise InputError(f"tolerance={tolerance} must be more than 0, e.g. 1e-3")
-    if targets < 1:
-        raise InputError(f"targets={targets} must be at least 1, e.g. 24")
+    number("tolerance", tolerance, above=0)
+    if targets is not None:
+        whole_number("targets", targets, at_least=1)
     if up not in _TURNS:
         raise InputError(f"up={up!r} must be 'z' or 'y'")
     if len(color) != 3 or not all(0 <= channel <= 1 for channel in color):
@@ -103,10 +108,7 @@ def write_gltf(
     if not (np.diff(times) > 0).all():
         raise InputError("frames are too close in time for glTF's single precision; leave some out")
 
-    def compressed(positions: Floats) -> Morph:
-        diagonal = float(np.linalg.norm(np.ptp(positions[0], axis=0)))
-        return compress(positions, tolerance=tolerance * diagonal, targets=targets)
-
+    compressed = _Compression(motion.times - motion.times[0], tolerance, targets)
     file = GltfFile()
     if isinstance(motion.mesh, SpringMesh) and skin is None:
         morph = compressed(motion.positions)
@@ -139,12 +141,53 @@ def write_gltf(
         shown = obstacle.vertices, obstacle.triangles, obstacle.positions
         material = obstacle_material(document)
         triangles, changes = morphing_triangles(file, *shown, compressed, crease, material=material)
-        node = add_obstacle_mesh(document, obstacle.name, triangles, len(changes.shapes))
-        if len(changes.shapes):
-            add_channel(document, node, "weights", clock, file.scalars(changes.weights.ravel()))
+        add_morph(document, file, obstacle.name, triangles, changes, clock)
     data = file.bytes(document)
     with replacing(path) as temporary:
         temporary.write_bytes(data)
-    count = max(len(part.morph.shapes) for part in parts)
-    error = max(part.morph.max_error for part in parts)
-    return GltfReport(targets=count, max_error=error, bytes=len(data))
+    report = compressed.report(len(data))
+    if not report.met:
+        warnings.warn(
+            Message(
+                f"{path} has {report}; give more ",
+                Parameter("targets", ""),
+                ", or a larger ",
+                Parameter("tolerance", ""),
+            ),
+            stacklevel=2,
+        )
+    return report
+
+
+class _Compression:
+    """Makes morphs of moving parts, and notes how close they are."""
+
+    def __init__(self, times: Floats, tolerance: float, targets: int | None) -> None:
+        self._times, self._share, self._targets = times, tolerance, targets
+        self._most = 0
+        self._asked: list[float] = []
+        self._errors: list[Floats] = []
+
+    def __call__(self, positions: Floats) -> Morph:
+        """The morph of positions (T, s, 3) [m]."""
+        asked = self._share * float(np.linalg.norm(np.ptp(positions[0], axis=0)))
+        # A single target cannot both move and make up for what weights below 0 would do.
+        base = None if self._targets == 1 else positions[0]
+        morph = compress(positions, tolerance=asked, targets=self._targets, base=base)
+        self._most = max(self._most, len(morph.shapes))
+        self._asked.append(asked)
+        self._errors.append(morph.errors(positions, self._times))
+        return morph
+
+    def report(self, size: int) -> GltfReport:
+        """Of all parts so far, in a file of so many bytes."""
+        squares = sum(float((errors**2).sum()) for errors in self._errors)
+        largest = [float(errors.max(initial=0.0)) for errors in self._errors]
+        return GltfReport(
+            targets=self._most,
+            max_error=max(largest),
+            bytes=size,
+            rms_error=float(np.sqrt(squares / max(1, sum(each.size for each in self._errors)))),
+            tolerance=max(self._asked),
+            met=all(error <= asked for error, asked in zip(largest, self._asked, strict=True)),
+        )

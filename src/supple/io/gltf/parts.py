@@ -10,7 +10,7 @@ import pygltflib as gl
 
 from supple.core.types import Floats, Progress
 from supple.dynamics.motion import Motion
-from supple.io.gltf.file import GltfFile, add_channel, plain_material
+from supple.io.gltf.file import GltfFile, add_channel, add_mesh, plain_material
 from supple.io.gltf.morph import Morph, morphing_lines, morphing_triangles
 from supple.io.yarn_surfaces import FAMILIES, SIDES, YarnTubes
 from supple.mesh import YarnMesh
@@ -30,19 +30,27 @@ class Part:
 
 def add_part(document: gl.GLTF2, file: GltfFile, part: Part, times: int) -> None:
     """Adds a part as a child of the first node; ``times`` is the accessor of the frames."""
-    count = len(part.morph.shapes)
-    mesh = gl.Mesh(name=part.name, primitives=[part.primitive], weights=[0.0] * count)
-    if count:
-        mesh.extras = {"targetNames": [f"shape {k + 1}" for k in range(count)]}
     part.primitive.material = len(document.materials)
     document.materials.append(plain_material(part.material, part.color))
-    node = len(document.nodes)
-    document.nodes.append(gl.Node(name=part.name, mesh=len(document.meshes)))
-    document.meshes.append(mesh)
-    document.nodes[0].children.append(node)
-    if count:
-        weights = file.scalars(part.morph.weights.ravel())
-        add_channel(document, node, "weights", times, weights)
+    add_morph(document, file, part.name, part.primitive, part.morph, times)
+
+
+def add_morph(
+    document: gl.GLTF2,
+    file: GltfFile,
+    name: str,
+    primitive: gl.Primitive,
+    morph: Morph,
+    times: int,
+) -> None:
+    """The same for what has a material already."""
+    node = add_mesh(document, name, primitive)
+    if not len(morph.shapes):
+        return
+    mesh = document.meshes[document.nodes[node].mesh]
+    mesh.weights = morph.first_weights
+    mesh.extras = {"targetNames": [f"shape {k + 1}" for k in range(len(morph.shapes))]}
+    add_channel(document, node, "weights", times, file.scalars(morph.weights.ravel()))
 
 
 def yarn_parts(

@@ -20,7 +20,7 @@ class PlayedGltf:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self.rigged = read_rigged(path, up="y")
-        self.document = GltfDocument(path)
+        self.document = GltfDocument(self.rigged.source)
 
     @property
     def size(self) -> float:

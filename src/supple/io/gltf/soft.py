@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,48 +16,36 @@ from supple.core.files import replacing
 from supple.core.types import Floats, Progress
 from supple.io.gltf.character import Part, RiggedFile
 from supple.io.gltf.document import GltfDocument
+from supple.io.gltf.motion import GltfReport
 from supple.io.gltf.soft_shapes import SoftShapes, soft_shapes
+from supple.io.gltf.source import GltfSource
 from supple.io.gltf.weights import joined, weight_track
 from supple.mesh.surface import vertex_normals
 
 
-@dataclass(frozen=True)
-class SoftGltf:
-    """What was written: number of morph ``targets``, ``max_error`` [m] and ``bytes``.
-
-    The error is how far a vertex of the file is from the soft motion at most, in any frame.
-    """
-
-    targets: int
-    max_error: float
-    bytes: int
-
-
 def write_soft_gltf(
-    source: str | os.PathLike[str],
-    path: str | os.PathLike[str],
     rigged: RiggedFile,
+    path: str | os.PathLike[str],
     motions: Sequence[SoftMotion],
     *,
     tolerance: float | Sequence[float],
-    targets: int,
+    targets: int | None = None,
     normals: bool = True,
     progress: Progress | None = None,
-) -> SoftGltf:
-    """Writes the character of ``source`` once more, with soft motions in its clips.
+) -> GltfReport:
+    """Writes the file of a character once more, with soft motions in its clips.
 
     Args:
-        source: The file that ``rigged`` was read from.
+        rigged: The character, as ``read_rigged`` found it.
         path: The file to write, ``*.glb``.
-        rigged: What ``read_rigged`` found in it.
         motions: One for each clip that becomes soft, of all vertices of the skin. Vertices of
             meshes without a skin stay where they are.
         tolerance: How far a vertex may be off [m], in all motions or in each.
-        targets: Most morph targets to use.
+        targets: Most morph targets to use, as many as ``tolerance`` needs unless given.
         normals: Let normals turn along, where the file has them.
         progress: Called as ``progress(done, total, what)``.
     """
-    document = GltfDocument(source)
+    document = GltfDocument(rigged.source)
     shapes = soft_shapes(
         rigged.character, motions, tolerance=tolerance, targets=targets, progress=progress
     )
@@ -68,12 +55,19 @@ def write_soft_gltf(
     data = document.packed()
     with replacing(path) as temporary:
         temporary.write_bytes(data)
-    return SoftGltf(len(shapes.shapes), shapes.max_error, len(data))
+    return GltfReport(
+        targets=len(shapes.shapes),
+        max_error=max(shapes.max_errors, default=0.0),
+        bytes=len(data),
+        rms_error=shapes.rms_error,
+        tolerance=float(np.max(tolerance, initial=0.0)),
+        met=shapes.met,
+    )
 
 
-def soft_target_count(source: str | os.PathLike[str]) -> int:
+def soft_target_count(source: GltfSource) -> int:
     """How many morph targets of a file hold soft motion, written as above."""
-    return sum(_soft_targets(mesh) for mesh in GltfDocument(source).json.get("meshes", ()))
+    return sum(_soft_targets(mesh) for mesh in source.json.get("meshes", ()))
 
 
 class _Writer:

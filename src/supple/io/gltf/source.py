@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import struct
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, unquote_to_bytes
@@ -13,7 +15,7 @@ from urllib.parse import unquote, unquote_to_bytes
 import pygltflib as gl
 
 from supple.core.errors import MeshError
-from supple.mesh.files.common import existing, silenced
+from supple.mesh.files.common import existing, guarded, silenced
 
 MAGIC, VERSION = b"glTF", 2
 JSON, BIN = b"JSON", b"BIN\0"
@@ -21,17 +23,22 @@ _HEADER = 20  # bytes: those of a .glb file, and of its first chunk
 
 
 class GltfSource:
-    """A .glb or .gltf file; which of them it is, its content says and not its name.
+    """A .glb or .gltf file, read once; which of them it is, its content says and not its name.
 
     ``json`` is as it stands in the file, ``binary`` the chunk of arrays, empty where there is none,
-    and ``others`` are further chunks as kind and content.
+    and ``others`` are further chunks as kind and content. None of them is changed.
     """
 
-    def __init__(self, file: Path) -> None:
-        self.file = file
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.file = existing(path)
+        with guarded(self.file):
+            self._read(self.file)
+
+    def _read(self, file: Path) -> None:
         content = file.read_bytes()
         self.binary = b""
         self.others: list[tuple[bytes, bytes]] = []
+        self._buffers: dict[int, bytes] = {}
         if content[:4] != MAGIC:
             self.json = self._parsed(content)
             return
@@ -45,6 +52,7 @@ class GltfSource:
         self.binary = next((part for kind, part in chunks[1:2] if kind == BIN), b"")
         self.others = [chunk for chunk in chunks[1:] if chunk[0] != BIN]
 
+    @cached_property
     def document(self) -> gl.GLTF2:
         """The JSON as objects, without extras: these may be anything, which pygltflib denies."""
         with silenced():
@@ -52,6 +60,11 @@ class GltfSource:
 
     def buffer(self, index: int) -> bytes:
         """All bytes of a buffer."""
+        if index not in self._buffers:
+            self._buffers[index] = self._held(index)
+        return self._buffers[index]
+
+    def _held(self, index: int) -> bytes:
         entry = self.json["buffers"][index]
         uri, size = entry.get("uri"), entry["byteLength"]
         if uri is None:

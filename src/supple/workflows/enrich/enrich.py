@@ -1,11 +1,12 @@
-"""A rigged, animated character goes in; the same with flesh that moves comes out."""
+"""``supple enrich`` from Python: a character goes in, the same with flesh that moves comes out."""
 
 from __future__ import annotations
 
 import os
 import time
+import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,20 +19,32 @@ from supple.character.runtime.secondary_motion import secondary_motion
 from supple.character.runtime.simulation import PoseSimulation
 from supple.character.runtime.soft_motion import SoftMotion
 from supple.character.skeleton.clip_frames import frame_times
+from supple.character.tissue.flesh import FREQUENCY, SETTLE
 from supple.character.training.cached_parts import cached_motion
 from supple.core.checkpoint import Checkpoint
 from supple.core.checks import number, whole_number
 from supple.core.errors import InputError
 from supple.core.types import Progress
+from supple.damping import Rayleigh
 from supple.integrators import TRBDF2
 from supple.io.gltf.character import RiggedFile
 from supple.workflows.enrich.body_size import body_sides, body_vertices
+from supple.workflows.enrich.facts import enriched_facts
 from supple.workflows.enrich.files import ENRICHED, frame_rate, write_enriched
-from supple.workflows.enrich.model import FleshOptions, cached_model, check_character
-from supple.workflows.enrich.notes import far_notes, loop_notes, still_notes
+from supple.workflows.enrich.model import cached_model, check_character, recorded_in
+from supple.workflows.enrich.notes import (
+    far_notes,
+    hard_note,
+    loop_notes,
+    noted,
+    settling_notes,
+    still_notes,
+    tolerance_notes,
+)
+from supple.workflows.enrich.options import QUALITIES, FleshOptions, Quality
+from supple.workflows.enrich.page import write_enrich_report
+from supple.workflows.enrich.result import Enriched
 from supple.workflows.enrich.soft_character import (
-    QUALITIES,
-    Quality,
     damping_for_settling_time,
     lowest_angular_frequency,
     soft_model,
@@ -45,41 +58,22 @@ from supple.workflows.enrich.source import (
     spread,
     unmoved,
 )
+from supple.workflows.outputs import check_file
 
 _GRAVITY = (0.0, 0.0, -9.81)
-
-
-@dataclass(frozen=True, eq=False)
-class Enriched:
-    """What came out.
-
-    ``files`` are those written; ``motions`` the flesh in each clip; ``max_error`` [m] how far a
-    vertex of a .glb file is from that at most; ``targets`` the number of its morph targets;
-    ``settle`` [s] the time in which a swing falls to 5 %; ``notes`` what else to
-    know, in sentences; ``seconds`` how long the parts of the work took [s].
-    """
-
-    rigged: RiggedFile
-    files: tuple[Path, ...]
-    motions: tuple[SoftMotion, ...]
-    model: PoseSpaceModel | None
-    targets: int
-    max_error: float
-    settle: float
-    size: float
-    notes: tuple[str, ...]
-    seconds: dict[str, float] = field(default_factory=dict)
+_SMALLEST = 1e-4  # of the body: what nobody sees
 
 
 def enrich(
-    source: str | os.PathLike[str],
-    path: str | os.PathLike[str],
+    source: str | os.PathLike[str] | RiggedFile,
+    output: str | os.PathLike[str],
     *,
     clips: Sequence[str] | None = None,
     soft: float | Mapping[str, float] | None = None,
-    swing: float | None = None,
-    settle: float = 0.5,
+    frequency: float | None = None,
+    settle: float = SETTLE,
     quality: str | Quality | None = None,
+    tolerance: float | None = None,
     targets: int | None = None,
     rate: float | None = None,
     length: float | None = None,
@@ -91,24 +85,29 @@ def enrich(
     seed: int | None = None,
     model: str | os.PathLike[str] | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
+    report: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
+    swing: float | None = None,
 ) -> Enriched:
     """Gives an animated character flesh that follows its motion, swings and settles.
 
     Args:
-        source: A .glb or .gltf file with a skin and clips.
-        path: What to write. ``.glb``: the same file with morph targets that its clips move. USD
+        source: A .glb or .gltf file with a skin and clips, or what ``read_rigged`` made of it.
+        output: What to write. ``.glb``: the same file with morph targets that its clips move. USD
             (``.usd``, ``.usda``, ``.usdc``) and vertex caches (``.npz``, ``.pc2``, ``.mdd``) hold
             the vertices of every frame, in a file for each clip.
-        clips: Names of those to enrich, all unless given.
+        clips: Those to enrich, by name, by pattern such as ``*Walk*`` or by part of a name; all
+            unless given.
         soft: How soft flesh is: 1 as by default, 2 twice as soft, 0 rigid. By parts of the body,
             joints or materials, with wildcards, ``{"left arm": 2, "Tail*": 2, "Skirt": 3}``, where
             others have 1. Hooves, horns, shoes and the like, and soles, are hard unless named.
-        swing: How often flesh of softness 1 that is pushed swings to and fro [1/s]; 4 unless given.
+        frequency: Natural frequency of flesh of softness 1 that is pushed [Hz]; 4 unless given.
         settle: Time in which a swing falls to 5 % [s].
         quality: "draft", "good", as it is unless given, or "best".
-        targets: Most morph targets to use, instead of what the quality says. Many game engines
-            take 8 well.
+        tolerance: How far a vertex of a .glb file may be off, as a share of the body's size;
+            unless given 10, 4 or 1 % by quality of the way that flesh moves in a clip.
+        targets: Most morph targets to use, as many as the tolerance needs unless given. Many game
+            engines take 8 well.
         rate: Frames a second; those of the clips' own keys unless given.
         length: How long the longest side of the skin at rest is [m]; as the file has it unless
             given, but one of more than 30 m is taken to be in centimetres, and one of less than
@@ -128,56 +127,67 @@ def enrich(
             given must be.
         checkpoint: A folder in which finished parts are kept until all is written: however the
             work ends before that, the same call goes on from there.
+        report: A page to write once the result is there, ``*.html``.
         progress: Called as ``progress(done, total, what)``.
+        swing: What ``frequency`` was called before.
     """
-    kind = Path(path).suffix.lower()
-    if kind not in ENRICHED:
-        raise InputError(f"cannot write {path}: the name must end in {', '.join(ENRICHED)}")
-    if Path(path).exists() and Path(source).exists() and Path(path).samefile(source):
-        raise InputError(f"{source} would be replaced by its own result; give another name")
+    file = source.source.file if isinstance(source, RiggedFile) else Path(source)
+    _check_files(file, Path(output), report, model)
     number("settle", settle, above=0, unit="s")
-    flesh_options = FleshOptions(
-        soft, swing, _quality(quality), length, skull, contact, regions, seed
-    )
-    flesh, flesh_options = cached_model(model, flesh_options)
-    chosen = _with_targets(flesh_options.quality or QUALITIES["good"], targets)
-    clock, parts = _Clock(), Checkpoint(checkpoint)
-    rigged, notes = read_to_enrich(source, flesh_options.length)
-    character = rigged.character
-    names = chosen_clips(character, clips)
+    if tolerance is not None:
+        number("tolerance", tolerance, above=0)
+    if targets is not None:
+        whole_number("targets", targets, at_least=1)
+    wished = FleshOptions(
+        soft, _frequency(frequency, swing), Quality.named(quality), length, skull, contact, regions,
+        seed,
+    )  # fmt: skip
+    flesh, options = cached_model(model, wished)
+    chosen = options.quality or QUALITIES["good"]
+    clock, kind = _Clock(), Path(output).suffix.lower()
+    rigged, notes = read_to_enrich(source, options.length)
+    names = chosen_clips(rigged.character, "clips", clips)
     if not names:
-        raise InputError(f"clips={clips!r} names none; there is {', '.join(character.clips)}")
-    chosen_clips(character, once)
-    rates = {name: frame_rate(character, name, rate, kind) for name in names}
-    for name in names:
-        frame_times(character.clip(name), rates[name])  # too many are refused before the work
+        there = ", ".join(rigged.character.clips)
+        raise InputError.of("clips", clips, f" names none; there is {there}")
+    job = _Job(
+        rigged=rigged,
+        names=names,
+        rates={name: frame_rate(rigged.character, name, rate, kind) for name in names},
+        once=chosen_clips(rigged.character, "once", once),
+        sag=sag,
+        checkpoint=checkpoint,
+        progress=progress,
+    )
     size = float(np.linalg.norm(body_sides(rigged)))
-    softness = softness_of(rigged, flesh_options.by_name)
+    softness = softness_of(rigged, options.by_name)
     clock.note("reading")
 
-    if softness.any(character.skin):
+    concerns: list[str] = []
+    if softness.any(rigged.character.skin):
         body = body_vertices(rigged)
         # A model that is kept may be used for other clips later, and has poses of all.
-        posing = names if model is None else list(character.clips)
-        rig = SkeletonRig(only(character, body, posing))
+        posing = names if model is None else list(rigged.character.clips)
+        rig = SkeletonRig(only(rigged.character, body, posing))
         still = [] if sag else [name for name in names if is_still(rig, name)]
         notes += still_notes(still, names)
         if flesh is None:
             if softness.hard:
-                notes.append(f"taken for hard, unless soft= names them: {', '.join(softness.hard)}")
-            made = soft_model(
-                rig,
-                chosen,
-                softness=replace(softness, skin=softness.skin[body]),
-                swing=flesh_options.swing or 4.0,
-                skull=flesh_options.skull is not False,
-                contact=flesh_options.contact is not False,
-                regions=flesh_options.regions,
-                seed=flesh_options.seed or 0,
-                checkpoint=checkpoint,
-                progress=progress,
-            )
-            flesh = flesh_options.recorded_in(made)
+                notes.append(hard_note(softness.hard))
+            with noted(notes):
+                made = soft_model(
+                    rig,
+                    chosen,
+                    softness=replace(softness, skin=softness.skin[body]),
+                    frequency=options.frequency or FREQUENCY,
+                    skull=options.skull is not False,
+                    contact=options.contact is not False,
+                    regions=options.regions,
+                    seed=options.seed or 0,
+                    checkpoint=checkpoint,
+                    progress=progress,
+                )
+            flesh = recorded_in(made, options)
             if model is not None:
                 flesh.save(model)
         else:
@@ -185,69 +195,134 @@ def enrich(
         notes += flesh.measured.get("notes", [])
         clock.note("model of the flesh")
         damping, reached = damping_for_settling_time(flesh, settle)
-        if reached > 1.01 * settle:
-            slowest = lowest_angular_frequency(flesh) / (2 * np.pi)
-            notes.append(
-                f"flesh that swings {slowest:.3g} times a second, as the slowest does, settles "
-                f"within {reached:.2g} s, not {settle:g} s; make it stiffer by a higher swing= or "
-                "less soft by soft="
-            )
-        simulation = PoseSimulation(
-            flesh,
-            damping=damping,
-            integrator=TRBDF2(),
-            gravity=_GRAVITY,
-            substeps=chosen.substeps,
+        notes += settling_notes(settle, reached, lowest_angular_frequency(flesh) / (2 * np.pi))
+        with noted(concerns):
+            # A .glb file has the clips that stay still already.
+            motions = job.motions(flesh, damping, chosen.substeps, rig, still, kind != ".glb")
+        clock.note("motion of the flesh")
+    else:
+        flesh, reached = None, settle
+        motions = [job.unmoved(name) for name in names]
+        notes.append("nothing is soft; the clips come back as they were")
+    notes += loop_notes(motions)
+    files, written = write_enriched(
+        Path(output),
+        rigged,
+        motions,
+        tolerances=[_near(motion, size, tolerance, chosen) for motion in motions],
+        targets=chosen.targets if targets is None else targets,
+        normals=chosen.normals,
+        progress=progress,
+    )
+    Checkpoint(checkpoint).drop()
+    concerns += [*tolerance_notes(written), *far_notes(motions, size)]
+    clock.note("writing")
+    found = Enriched(
+        rigged=rigged,
+        files=files,
+        motions=tuple(motions),
+        model=flesh,
+        gltf=written,
+        settle=reached,
+        size=size,
+        notes=tuple(notes),
+        concerns=tuple(concerns),
+        seconds=clock.seconds,
+        report=None if report is None else Path(report),
+    )
+    if report is not None:
+        write_enrich_report(
+            report, found, title=f"{file.stem}, with flesh", facts=enriched_facts(found)
         )
-        motions = []
+    return found
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Job:
+    """Which clips get flesh, and how they are played."""
+
+    rigged: RiggedFile
+    names: Sequence[str]
+    rates: Mapping[str, float | None]
+    once: Sequence[str]
+    sag: bool
+    checkpoint: str | os.PathLike[str] | None
+    progress: Progress | None
+
+    def __post_init__(self) -> None:
+        for name in self.names:  # too many frames are refused before the work
+            frame_times(self.rigged.character.clip(name), self.rates[name])
+
+    def unmoved(self, name: str) -> SoftMotion:
+        """A clip without flesh that moves."""
+        return unmoved(self.rigged.character, name, self.rates[name])
+
+    def motions(
+        self,
+        flesh: PoseSpaceModel,
+        damping: Rayleigh,
+        substeps: int,
+        rig: SkeletonRig,
+        still: Sequence[str],
+        with_still: bool,
+    ) -> list[SoftMotion]:
+        """Flesh in each clip; of those that stay still only where asked for."""
+        parts = Checkpoint(self.checkpoint)
+        simulation = PoseSimulation(
+            flesh, damping=damping, integrator=TRBDF2(), gravity=_GRAVITY, substeps=substeps
+        )
         of_flesh = replace(flesh, measured={})
-        moving = parts.sum_of(lambda: (of_flesh, damping, chosen.substeps, sag))
-        for name in names:
+        moving = parts.sum_of(lambda: (of_flesh, damping, substeps, self.sag))
+        found: list[SoftMotion] = []
+        for name in self.names:
             if name in still:
-                if kind != ".glb":  # which has the clip already
-                    motions.append(unmoved(character, name, rates[name]))
+                found += [self.unmoved(name)] if with_still else []
                 continue
-            options: dict[str, Any] = {
-                "rate": rates[name],
-                "loop": False if name in once else None,
+            played: dict[str, Any] = {
+                "rate": self.rates[name],
+                "loop": False if name in self.once else None,
             }
             moved = cached_motion(
                 parts,
                 name,
-                (moving, rig.character.clip(name), options),
+                (moving, rig.character.clip(name), played),
                 partial(
-                    secondary_motion, simulation, rig, name, sag=sag, progress=progress, **options
+                    secondary_motion, simulation, rig, name, sag=self.sag, progress=self.progress,
+                    **played,
                 ),
-            )
-            motions.append(spread(moved, body))
-        clock.note("motion of the flesh")
-    else:
-        flesh, reached = None, settle
-        motions = [unmoved(character, name, rates[name]) for name in names]
-        notes.append("nothing is soft; the clips come back as they were")
-    notes += [*loop_notes(motions), *far_notes(motions, size)]
-    written = write_enriched(Path(source), Path(path), rigged, motions, chosen, size, progress)
-    parts.drop()
-    clock.note("writing")
-    files, count, error = written
-    return Enriched(
-        rigged, files, tuple(motions), flesh, count, error, reached, size, tuple(notes),
-        clock.seconds,
-    )  # fmt: skip
+            )  # fmt: skip
+            found.append(spread(moved, body_vertices(self.rigged)))
+        return found
 
 
-def _quality(given: str | Quality | None) -> Quality | None:
-    if not isinstance(given, str):
+def _check_files(
+    source: Path,
+    output: Path,
+    report: str | os.PathLike[str] | None,
+    model: str | os.PathLike[str] | None,
+) -> None:
+    """Stops before the work where its result could not be written."""
+    check_file("output", output, ENRICHED, "an enriched character", read=[source])
+    if report is not None:
+        check_file("report", Path(report), (".html", ".htm"), "a page", read=[source])
+    if model is not None:
+        check_file("model", Path(model), (".supple",), "a model", read=[source])
+
+
+def _frequency(given: float | None, swing: float | None) -> float | None:
+    if swing is None:
         return given
-    if given not in QUALITIES:
-        raise InputError(f"quality={given!r} must be one of {', '.join(QUALITIES)}")
-    return QUALITIES[given]
+    warnings.warn("swing= is called frequency= now", DeprecationWarning, stacklevel=3)
+    if given is not None:
+        raise InputError.of("swing", swing, " is another name of frequency=; give one of them")
+    return swing
 
 
-def _with_targets(given: Quality, targets: int | None) -> Quality:
-    if targets is None:
-        return given
-    return replace(given, targets=whole_number("targets", targets, at_least=1))
+def _near(motion: SoftMotion, size: float, share: float | None, quality: Quality) -> float:
+    """How far vertices of a clip may be off [m]."""
+    if share is not None:
+        return share * size
+    return max(quality.tolerance * motion.largest, _SMALLEST * size)
 
 
 class _Clock:

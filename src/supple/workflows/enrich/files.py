@@ -11,12 +11,11 @@ from supple.character.runtime.soft_motion import SoftMotion
 from supple.core.checksums import plain_name
 from supple.core.types import Progress
 from supple.io.gltf.character import RiggedFile
+from supple.io.gltf.motion import GltfReport
 from supple.io.gltf.soft import write_soft_gltf
 from supple.io.usd.character import write_usd_character
 from supple.io.vertex_cache import CACHES, write_vertex_cache
-from supple.workflows.enrich.soft_character import Quality
 
-_SMALLEST = 1e-4  # of the body: what nobody sees
 _EVEN = 30.0  # [1/s] frames where they must be evenly spaced
 USD = (".usd", ".usda", ".usdc")
 ENRICHED = (".glb", *USD, *CACHES)
@@ -32,29 +31,27 @@ def frame_rate(character: Character, name: str, rate: float | None, kind: str) -
 
 
 def write_enriched(
-    source: Path,
     path: Path,
     rigged: RiggedFile,
     motions: Sequence[SoftMotion],
-    quality: Quality,
-    size: float,
+    *,
+    tolerances: Sequence[float],
+    targets: int | None,
+    normals: bool,
     progress: Progress | None,
-) -> tuple[tuple[Path, ...], int, float]:
-    """The files written, the number of morph targets and the largest error [m]."""
+) -> tuple[tuple[Path, ...], GltfReport | None]:
+    """The files written and, of a .glb file, how close it is."""
     if path.suffix.lower() == ".glb":
-        made = write_soft_gltf(
-            source,
-            path,
+        report = write_soft_gltf(
             rigged,
+            path,
             motions,
-            tolerance=[
-                max(quality.tolerance * motion.largest, _SMALLEST * size) for motion in motions
-            ],
-            targets=quality.targets,
-            normals=quality.normals,
+            tolerance=tolerances,
+            targets=targets,
+            normals=normals,
             progress=progress,
         )
-        return (path,), made.targets, made.max_error
+        return (path,), report
     files = _names(path, [motion.clip for motion in motions])
     for motion, name in zip(motions, files, strict=True):
         positions = rigged.character.vertices_at(motion.times, motion.clip) + motion.displacements
@@ -63,7 +60,7 @@ def write_enriched(
         else:
             triangles = rigged.character.skin.triangles
             write_vertex_cache(name, motion.times, positions, triangles)
-    return tuple(files), 0, 0.0
+    return tuple(files), None
 
 
 def _names(path: Path, clips: Sequence[str]) -> list[Path]:

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from supple.character.runtime.soft_motion import SoftMotion
-from supple.core.errors import InputError
+from supple.character.training.midpoint import BetweenPosesWarning
+from supple.core.errors import InputError, Message, Parameter
+from supple.io.gltf.motion import GltfReport
+from supple.reduction.cubature.cubature import CubatureWarning
 
+STIFFER = Message(
+    "make it stiffer by a higher ", Parameter("frequency", ""), " or less soft by ",
+    Parameter("soft", ""),
+)  # fmt: skip
 _FAR = 0.15  # of the body: flesh that goes further looks torn off
 
 
@@ -14,13 +23,24 @@ def still_notes(still: Sequence[str], names: Sequence[str]) -> list[str]:
     """Of clips that leave the skin as it is at rest; at least one of ``names`` must move it."""
     if len(still) == len(names):
         raise InputError(
-            f"{', '.join(names)}: no clip moves the skin from where it is at rest; flesh follows "
-            "motion, so name others by clips=, or export the character with an animation"
+            Message(
+                f"{', '.join(names)}: no clip moves the skin from where it is at rest; flesh "
+                "follows motion, so name others by ",
+                Parameter("clips", ""),
+                ", or export the character with an animation",
+            )
         )
     if not still:
         return []
     verb = "leaves" if len(still) == 1 else "leave"
     return [f"{', '.join(still)} {verb} the skin as it is at rest, and had no need of flesh"]
+
+
+def hard_note(names: Sequence[str]) -> str:
+    """Of what is rigid without having been asked for."""
+    return Message(
+        "taken for hard, unless ", Parameter("soft", ""), f" names them: {', '.join(names)}"
+    )
 
 
 def far_notes(motions: Sequence[SoftMotion], size: float) -> list[str]:
@@ -30,18 +50,73 @@ def far_notes(motions: Sequence[SoftMotion], size: float) -> list[str]:
     if share <= _FAR:
         return []
     return [
-        f"flesh moves by {100 * share:.0f} % of the body in {far.clip}, which is much; make it "
-        "stiffer by a higher swing= or less soft by soft=, or say how long the character is by "
-        "length="
+        Message(
+            f"flesh moves by {100 * share:.0f} % of the body in {far.clip}, which is much; ",
+            STIFFER,
+            ", or say how long the character is by ",
+            Parameter("length", ""),
+        )
     ]
 
 
 def loop_notes(motions: Sequence[SoftMotion]) -> list[str]:
     """Of loops whose flesh is not yet the same from round to round."""
     return [
-        f"the flesh of {motion.clip} does not repeat itself: after {motion.rounds} rounds two in a "
-        f"row are {1e3 * motion.gap:.2g} mm apart, which is spread over the loop; let it settle "
-        "sooner by settle=, or play it once"
+        Message(
+            f"the flesh of {motion.clip} does not repeat itself: after {motion.rounds} rounds two "
+            f"in a row are {1e3 * motion.gap:.2g} mm apart, which is spread over the loop; let it "
+            "settle sooner by ",
+            Parameter("settle", ""),
+            ", or play it once",
+        )
         for motion in motions
         if not motion.agrees
     ]
+
+
+def settling_notes(wanted: float, reached: float, slowest: float) -> list[str]:
+    """Of flesh that settles within ``reached`` [s] only, as it swings so slowly [Hz]."""
+    if reached <= 1.01 * wanted:
+        return []
+    return [
+        Message(
+            f"flesh that swings {slowest:.3g} times a second, as the slowest does, settles within "
+            f"{reached:.2g} s, not {wanted:g} s; ",
+            STIFFER,
+        )
+    ]
+
+
+def tolerance_notes(written: GltfReport | None) -> list[str]:
+    """Of a file whose vertices are farther off than they may be."""
+    if written is None or written.met:
+        return []
+    return [
+        Message(
+            f"the file has {written}; give more ",
+            Parameter("targets", ""),
+            ", or a larger ",
+            Parameter("tolerance", ""),
+        )
+    ]
+
+
+@contextmanager
+def noted(notes: list[str]) -> Iterator[None]:
+    """Puts what is warned of among the notes; warnings that Python gives go on."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for each in caught:
+        if issubclass(each.category, UserWarning):
+            notes.append(_told(each.message))
+        else:
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+
+
+def _told(message: Warning | str) -> str:
+    """What a warning says; how to choose cells or poses is nothing that can be asked for here."""
+    if isinstance(message, CubatureWarning | BetweenPosesWarning):
+        return str(message).split(";")[0]
+    kept = message.args[0] if isinstance(message, Warning) and message.args else message
+    return kept if isinstance(kept, Message) else str(kept)

@@ -19,12 +19,12 @@ from supple.io.report.player import Track
 from supple.io.report.plots import Curve, Plot
 from supple.io.surfaces import Shading
 from supple.workflows.enrich.body_size import body_vertices
-from supple.workflows.enrich.enrich import Enriched
+from supple.workflows.enrich.facts import length
+from supple.workflows.enrich.result import Enriched
 
 _STILLS = 6
 _STILL_SIZE = (232, 232)
 _FAR = (0.80, 0.16, 0.10)  # the colour of what moves farthest
-_UNSEEN = 1e-6  # [m]
 _CLIPS = 12  # that have a plot
 
 
@@ -39,7 +39,7 @@ def write_enrich_report(
 
     The clip in which flesh moves farthest is shown in full. ``facts`` are names and values to list.
     """
-    motion = max(made.motions, key=lambda each: each.largest)
+    motion = made.farthest
     character = made.rigged.character
     before = character.vertices_at(motion.times, motion.clip)
     look = _look(before, motion, made)
@@ -142,13 +142,6 @@ def _summary(made: Enriched, motion: SoftMotion) -> str:
         f"{clips}. Flesh moves farthest in {motion.clip}: by {length(motion.largest)}. A push "
         f"dies down to a twentieth within {made.settle:.2g} s."
     )
-
-
-def length(metres: float) -> str:
-    """A length to read, in metres or millimetres."""
-    if metres < _UNSEEN:
-        return "0 mm" if not metres else "less than 0.001 mm"
-    return f"{1e3 * metres:.3g} mm" if metres < 0.1 else f"{metres:.3g} m"
 
 
 def _version() -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -17,6 +17,7 @@ from supple.character.rigs.skeleton import SkeletonRig
 from supple.character.skeleton.bones import bones_of
 from supple.character.skeleton.character import Character
 from supple.character.skeleton.whole_skeleton import held_by_skeleton
+from supple.character.tissue.flesh import FREQUENCY, flesh
 from supple.character.tissue.painting import painted
 from supple.character.tissue.volume import Volume, character_volume
 from supple.character.training.building import pose_space_model
@@ -27,41 +28,15 @@ from supple.core.checks import number
 from supple.core.errors import ContactNotKept
 from supple.core.types import Bools, Floats, Progress
 from supple.damping import Rayleigh
-from supple.materials import StableNeoHookean
+from supple.workflows.enrich.options import Quality
 from supple.workflows.enrich.softness import Softness
 
 _LEFT = 0.05  # of an amplitude: what counts as settled
 _MASS_SHARE = 0.8  # of the decay of a swing; the rest is by stiffness, and damps what is faster
-_SLOWEST = 0.5  # of the swing: what the slowest vibration has at least
-_FLESH = StableNeoHookean(young=1e4, poisson=0.45, density=1000.0)
+_FREQUENCY_KEY, _ONCE_CALLED = "frequency", "swing"  # of what a model keeps
+_SLOWEST = 0.5  # of the frequency: what the slowest vibration has at least
 _LEAST_MODES = 3  # of a region
 _RIGID = 0.5  # of a vertex: follows joints without softness so far that it is rigid
-
-
-@dataclass(frozen=True)
-class Quality:
-    """How finely flesh is computed and kept.
-
-    ``vertices`` of the tets; ``poses`` that have a model each, of ``modes`` vibrations and ``size``
-    coordinates; ``substeps`` from frame to frame; at most ``targets`` shapes, by which vertices may
-    be off by ``tolerance`` of the way that flesh moves; whether ``normals`` turn along.
-    """
-
-    vertices: int
-    poses: int
-    modes: int
-    size: int
-    substeps: int
-    targets: int
-    tolerance: float
-    normals: bool
-
-
-QUALITIES = {
-    "draft": Quality(1200, 3, 8, 16, 3, 8, 0.1, False),
-    "good": Quality(2500, 4, 12, 30, 5, 16, 0.04, True),
-    "best": Quality(4000, 6, 20, 60, 10, 32, 0.01, True),
-}
 
 
 def soft_model(
@@ -69,7 +44,7 @@ def soft_model(
     quality: Quality,
     *,
     softness: Softness,
-    swing: float = 4.0,
+    frequency: float = FREQUENCY,
     skull: bool = True,
     contact: bool = True,
     regions: int | None = None,
@@ -80,8 +55,8 @@ def soft_model(
 ) -> PoseSpaceModel:
     """The pose-space model of a character that is soft by joint and by skin.
 
-    Where that is 1, flesh that is pushed along the softest of three axes swings back ``swing``
-    times a second [Hz]. Bones that are thin and straight let flesh twist about them far more
+    Where that is 1, flesh that is pushed along the softest of three axes has this natural
+    ``frequency`` [Hz]. Bones that are thin and straight let flesh twist about them far more
     easily than that; it is kept so stiff that no vibration is slower than half of it, where flesh
     has softness 1. With ``skull``, heads, hands and backs are held by more than the bones that
     joints tell of. ``contact`` keeps parts that touch in a pose from going deeper; where no basis
@@ -113,7 +88,7 @@ def soft_model(
         size=quality.size,
         regions=regions,
         driven=True,
-        material=_FLESH,
+        material=flesh(),
         stiffness=stiffness,
         seed=seed,
         checkpoint=checkpoint,
@@ -124,12 +99,12 @@ def soft_model(
     except ContactNotKept as error:
         model = make(volume=replace(volume, notes=(*volume.notes, f"without contact: {error}")))
     pushed, slowest = _pushed_square(volume), float(model.squares[0, 0])
-    wanted = (2 * np.pi * swing) ** 2
+    wanted = (2 * np.pi * frequency) ** 2
     softest = float(np.exp(-np.nanmin(logs)))
     stiffer = max(wanted / pushed, _SLOWEST**2 * wanted / softest / slowest)
     reached = float(np.sqrt(stiffer * pushed) / (2 * np.pi))
     stiff = model.stiffened(stiffer)
-    return replace(stiff, measured={**model.measured, "swing": reached})
+    return replace(stiff, measured={**model.measured, _FREQUENCY_KEY: reached})
 
 
 def damping_for_settling_time(model: PoseSpaceModel, settle: float) -> tuple[Rayleigh, float]:
@@ -157,8 +132,9 @@ def lowest_angular_frequency(model: PoseSpaceModel) -> float:
 
 
 def flesh_frequency(model: PoseSpaceModel) -> float:
-    """How often flesh that is pushed swings back in a second [Hz]."""
-    return float(model.measured.get("swing", lowest_angular_frequency(model) / (2 * np.pi)))
+    """Natural frequency of flesh that is pushed [Hz]."""
+    kept = model.measured.get(_FREQUENCY_KEY, model.measured.get(_ONCE_CALLED))
+    return lowest_angular_frequency(model) / (2 * np.pi) if kept is None else float(kept)
 
 
 def _pushed_square(volume: Volume) -> float:
@@ -166,7 +142,7 @@ def _pushed_square(volume: Volume) -> float:
 
     It is that of the shape u with K u = M g: ω² = uᵀ K u / uᵀ M u.
     """
-    body = Body(volume.mesh, _FLESH, fixed=volume.fixed, mass_model=LumpedMass())
+    body = Body(volume.mesh, flesh(), fixed=volume.fixed, mass_model=LumpedMass())
     free = body.free.ravel()
     K = body.stiffness(np.zeros_like(volume.mesh.vertices)).tocsc()[free][:, free]
     masses = body.mass.diagonal()[free]

@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
 
 import numpy as np
 
@@ -13,8 +14,7 @@ from supple.character import Character
 from supple.character.rigs.skeleton import SkeletonRig
 from supple.character.runtime.soft_motion import SoftMotion
 from supple.character.skeleton.clip_frames import frame_times
-from supple.core.checks import number
-from supple.core.errors import InputError
+from supple.core.errors import InputError, Message, Parameter
 from supple.core.types import Bools
 from supple.io.gltf.character import RiggedFile, read_rigged
 from supple.io.gltf.soft import soft_target_count
@@ -27,35 +27,40 @@ _STILL = 1e-6  # of the body: what moves by less does not
 
 
 def read_to_enrich(
-    source: str | os.PathLike[str], length: float | None
+    source: str | os.PathLike[str] | RiggedFile, length: float | None
 ) -> tuple[RiggedFile, list[str]]:
-    """The file, in metres, and what to say of it."""
-    rigged = read_rigged(source)
+    """The file, in metres, and what to say of it; one that was read is taken as it is."""
+    rigged = source if isinstance(source, RiggedFile) else read_rigged(source)
+    file = rigged.source.file
     if not rigged.character.clips:
         raise InputError(
-            f"{source} has a skin but no clip that moves its joints; flesh follows motion, so "
+            f"{file} has a skin but no clip that moves its joints; flesh follows motion, so "
             "export the character with an animation"
         )
-    if soft_target_count(source):
+    if soft_target_count(rigged.source):
         raise InputError(
-            f"{source} has flesh already, from an earlier run; enrich the file that it was made of"
+            f"{file} has flesh already, from an earlier run; enrich the file that it was made of"
         )
     long = float(body_sides(rigged).max())
     if not long > 0:
-        raise InputError(f"{source}: all vertices of the skin are at one place")
+        raise InputError(f"{file}: all vertices of the skin are at one place")
     if length is not None:
-        return read_rigged(source, scale=number("length", length, above=0, unit="m") / long), []
+        return rigged.scaled(length / long), []
     scale, taken = _unit(long)
     if scale == 1:
         return rigged, []
-    note = f"the character is {long:.3g} long, which is taken for {taken}; length= sets it"
-    return read_rigged(source, scale=scale), [note]
+    note = Message(
+        f"the character is {long:.3g} long, which is taken for {taken}; ",
+        Parameter("length", ""),
+        " sets it",
+    )
+    return rigged.scaled(scale), [note]
 
 
 def _unit(long: float) -> tuple[float, str]:
     """What a character so long [m] is to be scaled by, and how long that makes it.
 
-    Smaller ones would be thrown about by gravity: at 4 swings a second flesh sags by centimetres.
+    Smaller ones would be thrown about by gravity, by which flesh sags by centimetres.
     """
     if long > _CENTIMETRES:
         return 0.01, "centimetres"
@@ -65,11 +70,20 @@ def _unit(long: float) -> tuple[float, str]:
     return 1.0, ""
 
 
-def chosen_clips(character: Character, wanted: Sequence[str] | None) -> list[str]:
-    """Names of clips, all unless some are wanted."""
+def chosen_clips(character: Character, parameter: str, wanted: Sequence[str] | None) -> list[str]:
+    """Clips by name, by pattern such as ``*Walk*`` or by part of a name; all unless given."""
+    clips = list(character.clips)
     if wanted is None:
-        return list(character.clips)
-    return [character.clip(name).name for name in dict.fromkeys(wanted)]
+        return clips
+    found: list[str] = []
+    for name in wanted:
+        fits = [name] if name in clips else [clip for clip in clips if fnmatchcase(clip, name)]
+        fits = fits or [clip for clip in clips if name and name.lower() in clip.lower()]
+        if not fits:
+            there = f"there is no clip {name!r}; there is {', '.join(clips)}"
+            raise InputError(there, parameter=parameter)
+        found += fits
+    return list(dict.fromkeys(found))
 
 
 def only(character: Character, kept: Bools, clips: Sequence[str]) -> Character:

@@ -1,0 +1,105 @@
+"""What to tell of an enriched character, as names and values."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from supple.character.model.pose_space_model import PoseSpaceModel
+from supple.workflows.enrich.result import Enriched
+from supple.workflows.enrich.soft_character import flesh_frequency
+
+_MANY = 8  # morph targets: more than these are too many for some engines
+_UNSEEN = 1e-6  # [m]
+
+
+def enriched_facts(made: Enriched) -> list[tuple[str, str]]:
+    """The character, its flesh, how far it moves, and how close the file is."""
+    character, model = made.rigged.character, made.model
+    loops = sum(motion.loops for motion in made.motions)
+    rounds = max(motion.rounds for motion in made.motions)
+    rows = [
+        (
+            "character",
+            f"{made.rigged.source.file}: {character.rig.n_joints - 1} joints, "
+            f"{len(character.skin.vertices):,} vertices, {made.size:.3g} m from corner to corner",
+        ),
+        (
+            "clips",
+            f"{len(made.motions)}, of which {loops} loop"
+            + (f"; repeated for up to {rounds} rounds{_until(made)}" if loops else ""),
+        ),
+    ]
+    if model is not None:
+        rows += [
+            (
+                "flesh",
+                f"{model.tet_rig.mesh.n_cells:,} tets, {model.n_coordinates} coordinates, "
+                f"{model.n_poses} poses{_apart(model)}, {len(model.cells)} cubature cells",
+            ),
+            ("cubature", errors_text(cubature_errors(model))),
+            ("frequency", f"{flesh_frequency(model):.3g} Hz when it is pushed"),
+            ("settles", f"to a twentieth within {made.settle:.2g} s"),
+        ]
+    far = made.farthest
+    share = 100 * far.largest / made.size
+    rows.append(
+        ("moves", f"by {length(far.largest)} at most, {share:.2g} % of the body, in {far.clip}")
+    )
+    if made.gltf is not None and made.gltf.targets:
+        count, error = made.gltf.targets, made.gltf.max_error
+        noun = "morph target" if count == 1 else "morph targets"
+        rows += [
+            ("targets", f"{count} {noun}" + ("" if count <= _MANY else "; some engines take 8")),
+            (
+                "error",
+                f"{length(error)} at most, {100 * error / made.size:.2g} % of the body; "
+                f"{length(made.gltf.rms_error)} RMS; {length(made.gltf.tolerance)} were asked for",
+            ),
+        ]
+    parts = ", ".join(f"{name} {taken:.1f} s" for name, taken in made.seconds.items())
+    rows.append(("time", f"{sum(made.seconds.values()):.1f} s: {parts}"))
+    return rows
+
+
+def cubature_errors(model: PoseSpaceModel) -> dict[str, dict[str, float]]:
+    """Largest relative errors of reduced forces, by kind of force and where they were looked at."""
+    found: dict[str, dict[str, float]] = {}
+    for force in ("elastic", "inertial"):
+        measured = model.measured.get(force, {})
+        places = {
+            place: np.max(measured[place])
+            for place in ("training", "between")
+            if np.size(measured.get(place, ()))
+        }
+        if places:
+            found[force] = {place: float(error) for place, error in places.items()}
+    return found
+
+
+def errors_text(errors: dict[str, dict[str, float]]) -> str:
+    """The same in words; a model with one pose has none between poses."""
+    where = {"training": "in training", "between": "between poses"}
+    told = [
+        f"{force} forces off by up to "
+        + ", ".join(f"{100 * error:.2g} % {where[place]}" for place, error in places.items())
+        for force, places in errors.items()
+    ]
+    return "; ".join(told) or "errors not measured"
+
+
+def length(metres: float) -> str:
+    """A length to read, in metres or millimetres."""
+    if metres < _UNSEEN:
+        return "0 mm" if not metres else "less than 0.001 mm"
+    return f"{1e3 * metres:.3g} mm" if metres < 0.1 else f"{metres:.3g} m"
+
+
+def _apart(model: PoseSpaceModel) -> str:
+    """How different flesh is from pose to pose."""
+    angles = model.measured.get("angles", [])[1:]
+    return f" up to {max(angles):.0f}° apart" if angles else ""
+
+
+def _until(made: Enriched) -> str:
+    lost = [motion.clip for motion in made.motions if not motion.agrees]
+    return f", in which {', '.join(lost)} did not" if lost else " until they did"
