@@ -286,11 +286,11 @@ def test_flesh_of_a_scene_is_that_of_the_character_alone(made, tmp_path):
 def test_flesh_that_moves_too_far_is_told(source, tmp_path):
     wild = enrich(source, tmp_path / "x.glb", quality=SMALL, frequency=0.25, clips=["bend"])
     assert wild.motions[0].largest > 0.15 * wild.size
-    assert "% of the body in bend, which is much" in wild.notes[-1]
+    assert "% of the body in bend, which is much" in wild.concerns[-1]
     for option in ("frequency=", "soft=", "length="):
-        assert option in wild.notes[-1]
+        assert option in wild.concerns[-1]
     calm = enrich(source, tmp_path / "x.glb", quality=SMALL, frequency=20.0, clips=["bend"])
-    assert not any("which is much" in note for note in calm.notes)
+    assert not calm.concerns
 
 
 def test_a_model_that_is_kept_has_poses_of_all_clips(source, tmp_path):
