@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -43,3 +46,27 @@ def same_tets_throughout() -> Iterator[None]:
     """The same for all tests of a file, and what they share."""
     with _voxels():
         yield
+
+
+@pytest.fixture(scope="session")
+def khronos_errors() -> Callable[[Path], list[Any]]:
+    """Gives the errors that the validator of the Khronos Group finds in a file.
+
+    Tests are skipped without Node.js; where it is there, a validator that cannot be had is a
+    failure, as it would otherwise never be missed.
+    """
+    players = pytest.importorskip(
+        "benchmarks.players.validator", reason="needs the repository's benchmarks"
+    )
+    if shutil.which("node") is None:
+        pytest.skip("needs Node.js")
+    folder = Path(tempfile.gettempdir()) / "supple_players"
+    players.installed(folder, "gltf-validator")
+
+    def errors(file: Path) -> list[Any]:
+        (report,) = players.validated(folder, file)
+        found = [message for message in report["messages"] if message["severity"] == 0]
+        assert report["numErrors"] == len(found)
+        return found
+
+    return errors

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import warnings
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from supple.character.model.file import load_pose_space_model
 from supple.cli import main
 from supple.core.errors import ContactNotKept
 from supple.io.gltf.played import PlayedGltf
+from supple.io.gltf.source import GltfSource
 from supple.workflows.enrich.options import QUALITIES, Quality
 
 
@@ -97,6 +100,92 @@ def test_without_softness_the_clips_come_back(folder, capsys):
     np.testing.assert_array_equal(after.positions("shake", t), before.positions("shake", t))
 
 
+@pytest.fixture
+def read(monkeypatch):
+    """Names of the glTF files that are read, each time."""
+    found = []
+
+    def counted(source, file, _read=GltfSource._read):
+        found.append(file.name)
+        _read(source, file)
+
+    monkeypatch.setattr(GltfSource, "_read", counted)
+    return found
+
+
+def test_a_character_is_read_once_from_its_words_to_its_page(folder, read):
+    words = ["--clips", "sha*", "--once", "bend", "--length", "2", "--quality", "draft"]
+    assert main(["enrich", "post.glb", *words, "--report", "p.html", "-q"]) == 0
+    assert read == ["post.glb"]
+    assert main(["enrich", "post.glb", "--list"]) == 0
+    assert read == ["post.glb"] * 2
+    assert main(["info", "post.glb"]) == 0
+    assert read == ["post.glb"] * 3
+
+
+def herd(folder):
+    (folder / "herd").mkdir()
+    for name in ("a.glb", "b.glb"):
+        shutil.copy("post.glb", folder / "herd" / name)
+    return folder / "herd"
+
+
+def test_a_folder_is_enriched_one_by_one_past_what_fails(folder, capsys):
+    (herd(folder) / "damaged.glb").write_bytes(b"glTF")
+    words = ["--soft", "0", "--clips", "bend"]
+    assert main(["enrich", "herd", "-o", "out", *words]) == 1
+    told = capsys.readouterr()
+    assert "herd/damaged.glb is cut off" in told.err
+    assert "2 of 3 files done" in told.out
+    assert {file.name for file in (folder / "out").iterdir()} == {"a_soft.glb", "b_soft.glb"}
+    # Results beside what they are of are not enriched again.
+    (folder / "herd" / "damaged.glb").unlink()
+    assert main(["enrich", "herd", "-o", "herd/", *words, "--report", "pages"]) == 0
+    assert main(["enrich", "herd", "-o", "herd", *words]) == 0
+    assert len(list((folder / "herd").iterdir())) == 4
+    assert {file.name for file in (folder / "pages").iterdir()} == {"a.html", "b.html"}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["-o", "x.glb"], "--output x.glb: 2 characters need a folder"),
+        (["--model", "x.supple"], "--model x.supple: 2 characters need a folder"),
+    ],
+)
+def test_several_characters_need_folders(folder, capsys, words, message):
+    herd(folder)
+    assert main(["enrich", "herd/a.glb", "herd/b.glb", *words]) == 1
+    assert message in capsys.readouterr().err
+    assert main(["enrich", "post.glb", "herd/a.glb", "./post.glb"]) == 1
+    assert "post.glb, ./post.glb would be written under one name" in capsys.readouterr().err
+
+
+def test_what_should_be_looked_at_is_told_last_and_is_exit_code_3(folder, capsys):
+    words = ["enrich", "post.glb", "--quality", "draft", "--clips", "bend"]
+    assert main([*words, "--swing", "0.25"]) == 3
+    told = capsys.readouterr().err
+    assert "--swing is called --frequency now" in told
+    assert "which is much; make it stiffer by a higher --frequency or less soft by --soft" in told
+    assert told.splitlines()[-1].startswith("look at it: flesh moves by ")
+    assert main([*words, "--targets", "1", "--tolerance", "1e-4"]) == 3
+    told = capsys.readouterr()
+    assert re.search(r"look at it: the file has 1 morph target; .*give more --targets", told.err)
+    assert re.search(r"^  error +\S+ mm at most, .* RMS; \S+ mm were asked for", told.out, re.M)
+
+
+def test_a_frame_that_flesh_cannot_follow_is_looked_at(folder, capsys, monkeypatch):
+    import supple.workflows.enrich.enrich as workflow
+
+    def unfollowed(*given, moved=workflow.secondary_motion, **options):
+        warnings.warn("flesh could not follow bend at 1 of 15 frames", stacklevel=2)
+        return moved(*given, **options)
+
+    monkeypatch.setattr(workflow, "secondary_motion", unfollowed)
+    assert main(["enrich", "post.glb", "--quality", "draft", "--clips", "bend"]) == 3
+    assert "look at it: flesh could not follow bend" in capsys.readouterr().err
+
+
 def test_list_of_names(folder, capsys):
     assert main(["enrich", "post.glb", "--list"]) == 0
     told = capsys.readouterr().out
@@ -109,14 +198,17 @@ def test_list_of_names(folder, capsys):
     ("words", "message"),
     [
         (["none.glb"], "there is no file none.glb"),
-        (["post.glb", "-o", "x.fbx"], "the name must end in .glb"),
-        (["post.glb", "-o", "post.glb"], "would replace the character"),
+        (
+            ["post.glb", "-o", "x.fbx"],
+            "--output x.fbx: the name of an enriched",
+        ),
+        (["post.glb", "-o", "post.glb"], "--output post.glb would replace post.glb, which is read"),
         (["post.glb", "-o", "none/x.glb"], "there is no folder none"),
         (["post.glb", "--report", "x.txt"], "ends in .html"),
         (["post.glb", "--model", "x.npz"], "ends in .supple"),
         (["post.fbx"], "export it as one, as Blender can"),
         (["soft.glb"], "has flesh already, from an earlier run"),
-        (["post.glb", "--clips", ""], "a list of clips is empty; there is shake, bend"),
+        (["post.glb", "--clips", ""], "--clips [] names none; there is shake, bend"),
         (["post.glb", "--clips", "run"], "there is no clip 'run'; there is shake, bend"),
         (["post.glb", "--soft", "upprr=2"], "no joint or part is called 'upprr'; there is upper"),
         (["still.glb"], "no clip that moves its joints"),

@@ -1,7 +1,4 @@
-import shutil
-import tempfile
 import textwrap
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -74,27 +71,3 @@ def refusal(scene, request):
         return str(error.value)
 
     return load
-
-
-@pytest.fixture(scope="session")
-def khronos_errors():
-    """Gives the errors that the validator of the Khronos Group finds in a file.
-
-    Tests are skipped without Node.js; where it is there, a validator that cannot be had is a
-    failure, as it would otherwise never be missed.
-    """
-    players = pytest.importorskip(
-        "benchmarks.players.validator", reason="needs the repository's benchmarks"
-    )
-    if shutil.which("node") is None:
-        pytest.skip("needs Node.js")
-    folder = Path(tempfile.gettempdir()) / "supple_players"
-    players.installed(folder, "gltf-validator")
-
-    def errors(file):
-        (report,) = players.validated(folder, file)
-        found = [message for message in report["messages"] if message["severity"] == 0]
-        assert report["numErrors"] == len(found)
-        return found
-
-    return errors

@@ -278,3 +278,9 @@ def test_skin_is_shown_instead_of_the_boundary(motion, tmp_path):
         off = corners(glb.positions(weights), glb.triangles) - x
         assert np.linalg.norm(off, axis=1).max() <= 1.01 * report.max_error
     assert report.max_error <= 1e-4
+
+
+def test_khronos_validator_finds_no_error(motion, tmp_path, khronos_errors):
+    for kind in ("wobble", "still", "pushed"):
+        export_motion(moved(motion, kind), tmp_path / "bar.glb")
+        assert not khronos_errors(tmp_path / "bar.glb")

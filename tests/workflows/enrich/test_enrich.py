@@ -130,6 +130,50 @@ def test_wishes_that_the_model_was_made_with_are_taken(made, source, folder):
     assert again.targets <= 3
 
 
+def test_models_of_earlier_versions_say_swing(made, source, folder, tmp_path):
+    model = load_pose_space_model(folder / "post.supple")
+    measured = dict(model.measured)
+    measured["swing"] = measured.pop("frequency")
+    asked = dict(measured["asked"])
+    asked["swing"] = asked.pop("frequency")
+    old = replace(model, measured={**measured, "asked": asked})
+    assert flesh_frequency(old) == flesh_frequency(model)
+    old.save(tmp_path / "old.supple")
+    with pytest.warns(DeprecationWarning, match="swing= is called frequency= now"):
+        enrich(source, tmp_path / "x.npz", model=tmp_path / "old.supple", swing=2.0, clips=["bend"])
+    with pytest.raises(InputError, match=r"^frequency= changes the flesh"):
+        enrich(source, tmp_path / "x.npz", model=tmp_path / "old.supple", frequency=3.0)
+
+
+def test_tolerance_asks_for_targets_and_weights_are_within_0_and_1(made, source, folder, tmp_path):
+    options = {"model": folder / "post.supple", "quality": replace(SMALL, targets=None)}
+    counts = []
+    for share in (1e-2, 1e-3, 1e-5):
+        close = enrich(source, tmp_path / "x.glb", tolerance=share, **options)
+        assert close.gltf.met
+        assert close.gltf.rms_error <= close.max_error <= share * close.size
+        counts.append(close.targets)
+        played = PlayedGltf(tmp_path / "x.glb")
+        character = played.rigged.character
+        for clip in ("shake", "bend"):
+            dense = np.linspace(-0.1, 0.8, 200)
+            weights = character.clip(clip).poses(character.rig, dense).weights
+            assert weights.min(initial=0.0) >= 0.0
+            assert weights.max(initial=1.0) <= 1.0
+    assert counts == sorted(set(counts))
+    few = enrich(source, tmp_path / "x.glb", tolerance=1e-5, targets=2, **options)
+    assert few.targets == 2
+    assert not few.gltf.met
+    assert "the file has 2 morph targets" in few.concerns[0]
+
+
+def test_a_file_that_was_read_is_not_read_again(made, source, folder, tmp_path):
+    rigged = read_rigged(source)
+    again = enrich(rigged, tmp_path / "x.glb", model=folder / "post.supple", clips=["b*"])
+    assert again.rigged is rigged
+    assert [motion.clip for motion in again.motions] == ["bend"]
+
+
 @pytest.mark.parametrize("edit", ["wider", "weights", "longer joint"])
 def test_a_model_of_an_edited_character_is_refused(made, folder, tmp_path, edit):
     edited = built_post(
@@ -286,11 +330,11 @@ def test_flesh_of_a_scene_is_that_of_the_character_alone(made, tmp_path):
 def test_flesh_that_moves_too_far_is_told(source, tmp_path):
     wild = enrich(source, tmp_path / "x.glb", quality=SMALL, frequency=0.25, clips=["bend"])
     assert wild.motions[0].largest > 0.15 * wild.size
-    assert "% of the body in bend, which is much" in wild.notes[-1]
+    assert "% of the body in bend, which is much" in wild.concerns[-1]
     for option in ("frequency=", "soft=", "length="):
-        assert option in wild.notes[-1]
+        assert option in wild.concerns[-1]
     calm = enrich(source, tmp_path / "x.glb", quality=SMALL, frequency=20.0, clips=["bend"])
-    assert not any("which is much" in note for note in calm.notes)
+    assert not calm.concerns
 
 
 def test_a_model_that_is_kept_has_poses_of_all_clips(source, tmp_path):

@@ -100,9 +100,9 @@ def test_scenery_and_strays_are_no_part_of_the_body(source, tmp_path, length):
 def test_files_that_cannot_be_taken(source, tmp_path):
     with pytest.raises(MeshError, match="there is no file"):
         enrich(tmp_path / "none.glb", tmp_path / "x.glb")
-    with pytest.raises(InputError, match=r"must end in \.glb, \.usd"):
+    with pytest.raises(InputError, match=r"ends in \.glb, \.usd"):
         enrich(source, tmp_path / "x.fbx")
-    with pytest.raises(InputError, match="replaced by its own result"):
+    with pytest.raises(InputError, match=r"would replace .*, which is read"):
         enrich(source, source)
     with pytest.raises(InputError, match="no clip that moves"):
         enrich(post(tmp_path, clips=False, name="still.glb"), tmp_path / "x.glb")
@@ -116,8 +116,8 @@ def test_files_that_cannot_be_taken(source, tmp_path):
         enrich(lines.write(tmp_path / "lines.glb"), tmp_path / "x.glb")
     with pytest.raises(InputError, match="regions"):
         enrich(source, tmp_path / "x.glb", regions=0)
-    with pytest.raises(InputError, match="no clip 'Shake'; there is shake"):
-        enrich(source, tmp_path / "x.glb", clips=["Shake"])
+    with pytest.raises(InputError, match="no clip 'Run'; there is shake, bend"):
+        enrich(source, tmp_path / "x.glb", clips=["Run"])
     with pytest.raises(InputError, match="seed=-1"):
         enrich(source, tmp_path / "x.glb", seed=-1)
     with pytest.raises(InputError, match="quality"):
