@@ -30,7 +30,8 @@ _MOST_BOOST = 16.0  # times at most,
 _EASY = 20  # until so many stages have gone without trouble
 _ROUNDINGS = 10.0  # what rounding leaves in a force, times as much in a residual
 _MOST_ROUNDS = 5  # with contacts that were overlooked before
-_DIVERGED = 1e3  # times the best residual so far: where the iteration starts anew
+_DIVERGED = 1e3  # times the best residual so far: where the iteration goes back to it
+_BETTER = 0.1  # of the residual that it would go back to: a better place for that
 _FINEST = 1e-13  # that rounding lets local variables be found to
 _LOCAL_ACCURACY = 0.1  # of the distance between local variables and the body
 
@@ -125,6 +126,7 @@ class BoundADMM(BoundStageSolver):
         self._gather(split, u, there)
         at_u, at_previous = self._scatter(split, there), self._scatter(split, z)
         milestone = best = np.inf
+        kept = np.inf, s.copy(), z.copy(), u, root  # a residual, and where it was met
         most = options.iterations or options.max_iterations
         for iteration in range(1, most + 1):
             self.iterations = iteration
@@ -152,6 +154,8 @@ class BoundADMM(BoundStageSolver):
                     term.finish(sought, place)
                 self._force = residual * scale
                 return following[size:].reshape(u.shape), residual <= enough
+            if residual < _BETTER * kept[0] and iteration > 1:
+                kept = residual, s.copy(), z.copy(), u, root
             s[:] = following[:size]
             for term in terms:
                 term.accuracy = max(_LOCAL_ACCURACY * apart, _FINEST)
@@ -165,11 +169,10 @@ class BoundADMM(BoundStageSolver):
                     split = self._split(stage, starts)
                     terms = split.terms
                     root = np.sqrt(_weights(split))
-                    s[:] = z + (s - z) * (old / root) ** 2  # the forces w ū stay
-                    if astray:  # they are worth nothing
-                        u, best = starts[0], np.inf
-                        self._start(split, s, z)
+                    if astray:  # its forces are worth nothing
+                        best, s[:], z[:], u, old = kept
                         self._gather(split, u, there)
+                    s[:] = z + (s - z) * (old / root) ** 2  # the forces w ū stay
                     at_u, at_previous = self._scatter(split, there), self._scatter(split, z)
                     if anderson is not None:
                         anderson.reset()
