@@ -46,6 +46,14 @@ def inner_kernel(function: Function) -> Function:
     return _cached(function, {**_REORDERING, "no_cpython_wrapper": True})
 
 
+def borrowing_kernel(function: Function) -> Function:
+    """The same for a loop that is handed all its arrays, and makes none.
+
+    It counts no references to them, which else takes longer than the arithmetic of a small step.
+    """
+    return _cached(function, {**_REORDERING, "no_cpython_wrapper": True, "_nrt": False})
+
+
 def inlined_kernel(function: Function) -> Function:
     """The same for a part of other kernels, copied into them: a call with many arrays is slow."""
     return _cached(function, {**_REORDERING, "inline": "always"})

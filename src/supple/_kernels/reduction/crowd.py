@@ -1,9 +1,19 @@
 """Steps of many copies of a reduced model at once: the last axis of every array is the copy."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from supple._kernels.compiling import LARGEST, reordering_kernel
 from supple._kernels.reduction.polynomial import ONE, ZERO
+
+
+class Matrices(NamedTuple):
+    """What all copies share, in the precision of the crowd; units as in ``newton.Balance``."""
+
+    M: np.ndarray  # (r, r) mass [1]
+    C0: np.ndarray  # (r, r) damping, but for the part β K [1/s]
+    beta: float  # [s]
 
 
 @reordering_kernel
@@ -19,12 +29,14 @@ def fill_pairs(x, qq):
 
 
 @reordering_kernel
-def fill_system(P, K2, K3, f, M, C0, beta, c_v, c_a, x, v, a, A, b):
-    """Matrix and right-hand side of a Newton iteration, for every copy.
+def fill_system(P, K2, K3, f, matrices, c_v, c_a, state, A, b):
+    """Matrix and right-hand side of a Newton iteration, for every copy; ``state`` is x, v and a.
 
     A = c_a M + c_v C + K in the upper triangle and b = f − R − C v − M a, with C = C₀ + β K. K2 and
     K3 (pairs, copies) are the parts of the stiffness that are linear and quadratic in q.
     """
+    M, C0, beta = matrices
+    x, v, a = state[0], state[1], state[2]
     r = np.uint64(len(x))
     n = np.uint64(x.shape[1])
     one = x.dtype.type(1.0)
@@ -60,10 +72,12 @@ def fill_system(P, K2, K3, f, M, C0, beta, c_v, c_a, x, v, a, A, b):
 
 
 @reordering_kernel
-def fill_general_system(K, R, f, M, C0, beta, c_v, c_a, x, v, a, A, b):
+def fill_general_system(K, R, f, matrices, c_v, c_a, state, A, b):
     """The same from forces R (copies, r) and stiffnesses K (copies, r, r), however found."""
-    r = np.uint64(len(x))
-    n = np.uint64(x.shape[1])
+    M, C0, beta = matrices
+    v, a = state[1], state[2]
+    r = np.uint64(len(v))
+    n = np.uint64(v.shape[1])
     for i in range(r):
         for l in range(n):
             b[i, l] = f[i, l] - R[l, i]

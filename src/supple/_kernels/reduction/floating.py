@@ -24,7 +24,7 @@ import numpy as np
 from numba import types
 from numba.experimental import structref
 
-from supple._kernels.compiling import LARGEST, inner_kernel, kernel, reordering_kernel
+from supple._kernels.compiling import LARGEST, borrowing_kernel, kernel, reordering_kernel
 from supple._kernels.reduction.floating_newton import (
     OF_A,
     OF_Q,
@@ -89,29 +89,18 @@ def floating_context(stages, polynomial, moments, flight, workspace, options):
     return _make(stages, polynomial, moments, flight, workspace, options)
 
 
-@reordering_kernel
-def enter_stage(context, s, push):
-    """The first guess of stage s, in ``workspace.X``, and where it takes the centre of mass."""
-    stages, flight, w = context.stages, context.flight, context.workspace
+@borrowing_kernel
+def begin(s, stages, flight, w, options, push):
+    """The first guess of stage s, in ``X``, and where it takes the centre of mass."""
     begin_stage(s, stages, flight.history, w.x_v, w.x_a, w.X[0])
-    begin_rigid(s, stages, push, context.options.alpha, flight.rigid, w)
+    begin_rigid(s, stages, push, options.alpha, flight.rigid, w)
 
 
-@reordering_kernel
-def move_stage(context, s, load):
-    """The motion of stage s at the coordinates as they are; returns whether a spin was found."""
-    c_v, c_a, flight = context.stages.c_v[s], context.stages.c_a[s], context.flight
-    now, alpha = flight.rigid[s + 2], context.options.alpha
-    return move(c_v, c_a, alpha, load, context.moments, now, flight.frame, context.workspace)
-
-
-@reordering_kernel
-def iterate(context, s, load):
+@borrowing_kernel
+def correct_stage(s, stages, moments, flight, w, options, load):
     """One Newton iteration of stage s; returns why to stop, or GO_ON."""
-    stages, flight, options = context.stages, context.flight, context.options
-    w, D = context.workspace, context.moments.D
-    now = flight.rigid[s + 2]
-    size = correct_floating(stages.c_v[s], stages.c_a[s], options, load, D, now, flight.frame, w)
+    c_v, c_a, now = stages.c_v[s], stages.c_a[s], flight.rigid[s + 2]
+    size = correct_floating(c_v, c_a, options, load, moments.D, now, flight.frame, w)
     if size < 0.0:
         return NOT_DEFINITE
     if size == np.inf:
@@ -121,11 +110,10 @@ def iterate(context, s, load):
     return GO_ON
 
 
-@reordering_kernel
-def leave_stage(context, s):
+@borrowing_kernel
+def keep_stage(s, flight, w):
     """Keeps the end of stage s; returns whether it is finite."""
-    X, flight = context.workspace.X, context.flight
-    history, rigid = flight.history, flight.rigid
+    X, history, rigid = w.X, flight.history, flight.rigid
     total = 0.0
     for k in range(3):
         for i in range(X.shape[1]):
@@ -137,10 +125,9 @@ def leave_stage(context, s):
     return abs(total) <= LARGEST
 
 
-@reordering_kernel
-def end_step(context):
-    """The last stage becomes the state now, and the state now that of one step ago."""
-    last, flight = len(context.stages.c_v) - 1, context.flight
+@borrowing_kernel
+def accept(last, flight):
+    """Stage ``last`` becomes the state now, and the state now that of one step ago."""
     history, rigid, frame = flight.history, flight.rigid, flight.frame
     for k in range(3):
         for i in range(history.shape[1]):
@@ -159,36 +146,85 @@ def end_step(context):
     orthonormalize(frame[R_NOW], frame[SCRATCH])
 
 
-@reordering_kernel
-def run_floating_steps(context, steps, load, push):
-    """Takes ``steps`` steps, or fewer where one fails; returns how many, and why it stopped.
-
-    A step that fails leaves the state now as it was.
-    """
-    polynomial, w, options = context.polynomial, context.workspace, context.options
-    x, K, R = w.X[0], w.K, w.R
+@borrowing_kernel
+def take_steps(stages, polynomial, moments, flight, w, options, steps, load, push):
+    """``run_floating_steps`` with all arrays at hand."""
+    c_v, c_a, alpha, x = stages.c_v, stages.c_a, options.alpha, w.X[0]
     for step in range(steps):
-        for s in range(len(context.stages.c_v)):
-            enter_stage(context, s, push)
+        for s in range(len(c_v)):
+            begin(s, stages, flight, w, options, push)
             reason = GO_ON
             iteration = 0
             while True:
-                if not move_stage(context, s, load):
+                now = flight.rigid[s + 2]
+                if not move(c_v[s], c_a[s], alpha, load, moments, now, flight.frame, w):
                     return step, NOT_CONVERGED
                 if reason == DONE:
                     break
                 if iteration == options.max_iterations:
                     return step, NOT_CONVERGED
                 iteration += 1
-                evaluate(x, polynomial, K, R)
-                mirror(K)
-                reason = iterate(context, s, load)
+                evaluate(x, polynomial, w.K, w.R)
+                mirror(w.K)
+                reason = correct_stage(s, stages, moments, flight, w, options, load)
                 if reason != DONE and reason != GO_ON:
                     return step, reason
-            if not leave_stage(context, s):
+            if not keep_stage(s, flight, w):
                 return step, NOT_FINITE
-        end_step(context)
+        accept(len(c_v) - 1, flight)
     return steps, DONE
+
+
+@reordering_kernel
+def run_floating_steps(context, steps, load, push):
+    """Takes ``steps`` steps, or fewer where one fails; returns how many, and why it stopped.
+
+    A step that fails leaves the state now as it was.
+    """
+    return take_steps(
+        context.stages, context.polynomial, context.moments, context.flight, context.workspace,
+        context.options, steps, load, push,
+    )  # fmt: skip
+
+
+# -- the same, piece by piece, for forces that are found in Python -------------------------
+
+
+@reordering_kernel
+def enter_stage(context, s, push):
+    """The first guess of stage s, in ``workspace.X``, and where it takes the centre of mass."""
+    begin(s, context.stages, context.flight, context.workspace, context.options, push)
+
+
+@reordering_kernel
+def move_stage(context, s, load):
+    """The motion of stage s at the coordinates as they are; returns whether a spin was found."""
+    c_v, c_a, flight = context.stages.c_v[s], context.stages.c_a[s], context.flight
+    now, alpha = flight.rigid[s + 2], context.options.alpha
+    return move(c_v, c_a, alpha, load, context.moments, now, flight.frame, context.workspace)
+
+
+@reordering_kernel
+def iterate(context, s, load):
+    """One Newton iteration of stage s; returns why to stop, or GO_ON."""
+    return correct_stage(
+        s, context.stages, context.moments, context.flight, context.workspace, context.options, load
+    )
+
+
+@reordering_kernel
+def leave_stage(context, s):
+    """Keeps the end of stage s; returns whether it is finite."""
+    return keep_stage(s, context.flight, context.workspace)
+
+
+@reordering_kernel
+def end_step(context):
+    """The last stage becomes the state now, and the state now that of one step ago."""
+    accept(len(context.stages.c_v) - 1, context.flight)
+
+
+# -- accelerations -------------------------------------------------------------------------
 
 
 @reordering_kernel
@@ -241,7 +277,7 @@ def find_inner_force(context, load, inner):
         inner[j] = -inner[j]
 
 
-@inner_kernel
+@borrowing_kernel
 def accelerate(inner, D, now, frame, w):
     """Solves (M̃ − Hᵀ J⁻¹ H) q̈ = −δ − inner into δ and adds −J⁻¹ H q̈ to ω̇; whether it could."""
     h, H, A, delta = w.h, w.H, w.A, w.delta

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from supple._kernels.compiling import LARGEST, inner_kernel
+from supple._kernels.compiling import LARGEST, borrowing_kernel
 from supple._kernels.reduction.frame import (
     J_INVERSE,
     J_RATE,
@@ -35,7 +35,7 @@ class FloatingOptions(NamedTuple):
     tolerance: float  # of a correction, as a share of the largest coordinate
 
 
-@inner_kernel
+@borrowing_kernel
 def fill_moments(X, moments, frame, w):
     """Moments of q, q̇ and q̈ in X, with the inertia J, J⁻¹ and J̇."""
     sum_moments(X, moments.D0, moments.D, w.Z)
@@ -43,7 +43,7 @@ def fill_moments(X, moments, frame, w):
     fill_inertia(X, moments.A0, moments.D0, w.Z[OF_Q], frame)
 
 
-@inner_kernel
+@borrowing_kernel
 def move(c_v, c_a, alpha, load, moments, now, frame, w):
     """The motion of a stage at the coordinates X[0]: their rates, and how the frame moves.
 
@@ -62,7 +62,7 @@ def move(c_v, c_a, alpha, load, moments, now, frame, w):
     return True
 
 
-@inner_kernel
+@borrowing_kernel
 def inertial_force(load, alpha, now, R, Z, H, force):
     """Everything in the balance of the coordinates but elastic forces and their damping."""
     w, wd = now[OMEGA], now[OMEGA_RATE]
@@ -78,7 +78,7 @@ def inertial_force(load, alpha, now, R, Z, H, force):
         force[j] = e - 0.5 * (w0 * c0 + w1 * c1 + w2 * c2)
 
 
-@inner_kernel
+@borrowing_kernel
 def fill_changes(alpha, c_v, c_a, now, frame, workspace):
     """How the spin follows the coordinates: ∂ω/∂q_k, ∂ω̇/∂q_k, and what ∂ω/∂q_k acts on."""
     w, wd = now[OMEGA], now[OMEGA_RATE]
@@ -120,7 +120,7 @@ def fill_changes(alpha, c_v, c_a, now, frame, workspace):
             W[1, i, k] = e
 
 
-@inner_kernel
+@borrowing_kernel
 def solve(A, b):
     """Overwrites b with A⁻¹ b and A with its factors; returns False at a pivot not above zero.
 
@@ -147,7 +147,7 @@ def solve(A, b):
     return True
 
 
-@inner_kernel
+@borrowing_kernel
 def correct_floating(c_v, c_a, options, load, D, now, frame, w):
     """One Newton iteration on the force balance after ``move``: q += δ. Returns the largest |δ|.
 
@@ -182,7 +182,7 @@ def correct_floating(c_v, c_a, options, load, D, now, frame, w):
     return -1.0
 
 
-@inner_kernel
+@borrowing_kernel
 def fill_matrix(c_v, c_a, options, D, now, workspace):
     """The derivative of the balance by the coordinates; returns its largest diagonal entry."""
     K, C0, H = workspace.K, workspace.C0, workspace.H

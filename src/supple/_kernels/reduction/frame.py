@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from supple._kernels.compiling import inner_kernel
+from supple._kernels.compiling import borrowing_kernel
 from supple._kernels.reduction.polynomial import ONE
 
 P, V, V_RATE, THETA, OMEGA, OMEGA_RATE, L, L_RATE = range(8)
@@ -61,7 +61,7 @@ class FloatingWorkspace(NamedTuple):
 # -- three-vectors and rotations -----------------------------------------------------------
 
 
-@inner_kernel
+@borrowing_kernel
 def invert3(A, B):
     """B = A⁻¹ by cofactors."""
     for a in range(3):
@@ -75,7 +75,7 @@ def invert3(A, B):
             B[a, b] *= inverse
 
 
-@inner_kernel
+@borrowing_kernel
 def turn(R, theta, S):
     """S = R exp(θ×), by Rodrigues' formula."""
     x, y, z = theta[0], theta[1], theta[2]
@@ -98,7 +98,7 @@ def turn(R, theta, S):
         S[a, 2] = keep * r2 + dot * z + s * (r0 * y - r1 * x)
 
 
-@inner_kernel
+@borrowing_kernel
 def orthonormalize(R, g):
     """R made orthonormal, which it is already but for rounding: R (3 I − RᵀR)/2."""
     for a in range(3):
@@ -114,7 +114,7 @@ def orthonormalize(R, g):
 # -- moments -------------------------------------------------------------------------------
 
 
-@inner_kernel
+@borrowing_kernel
 def sum_moments(X, D0, D, Z):
     """Z_j = Σ_i x_i D_ij for each x of X (3, r): q, q̇ and q̈; for q, also D0_j."""
     r = np.uint64(X.shape[1])
@@ -133,7 +133,7 @@ def sum_moments(X, D0, D, Z):
             sums[2, t] += x2 * d
 
 
-@inner_kernel
+@borrowing_kernel
 def fill_axes(Z, H):
     """H_j = Σ m y × φ_j from Z_j, for each of q, q̇ and q̈."""
     for k in range(3):
@@ -143,7 +143,7 @@ def fill_axes(Z, H):
             H[k, 2, j] = Z[k, 1, j] - Z[k, 3, j]
 
 
-@inner_kernel
+@borrowing_kernel
 def fill_inertia(X, A0, D0, Z, frame):
     """J, J⁻¹ and J̇ from the moments Z of q, and q and q̇ in X."""
     for a in range(3):
@@ -166,7 +166,7 @@ def fill_inertia(X, A0, D0, Z, frame):
     invert3(frame[J], frame[J_INVERSE])
 
 
-@inner_kernel
+@borrowing_kernel
 def along(H, x, h):
     """h = Σ H_j x_j."""
     for a in range(3):
@@ -176,7 +176,7 @@ def along(H, x, h):
         h[a] = e
 
 
-@inner_kernel
+@borrowing_kernel
 def inertia_times(Z, j, w0, w1, w2):
     """(∂J/∂q_j) w, where J has the moments Z: tr(B) w − B w with B = Z_j + Z_jᵀ."""
     b00, b11, b22 = 2.0 * Z[0, j], 2.0 * Z[4, j], 2.0 * Z[8, j]
@@ -191,7 +191,7 @@ def inertia_times(Z, j, w0, w1, w2):
 # -- rigid motion --------------------------------------------------------------------------
 
 
-@inner_kernel
+@borrowing_kernel
 def torque_of(load, q, R, n, torque):
     """Σ R y × f of a load with the moments Σ Y ⊗ f, Σ φ_i ⊗ f. Overwrites n with Σ y ⊗ f."""
     for a in range(3):
@@ -208,7 +208,7 @@ def torque_of(load, q, R, n, torque):
         )  # fmt: skip
 
 
-@inner_kernel
+@borrowing_kernel
 def begin_rigid(s, stages, push, alpha, rigid, w):
     """Where stage s takes the centre of mass, and the θ̂ and L̂ of θ = θ̂ + ω/c_v, L = L̂ + g L̇.
 
@@ -244,7 +244,7 @@ def begin_rigid(s, stages, push, alpha, rigid, w):
         w.L_hat[i] = l
 
 
-@inner_kernel
+@borrowing_kernel
 def find_spin(load, alpha, c_v, c_a, now, frame, w):
     """ω with Jω + h = RᵀL, where R and L at the end of the stage depend on it; and its θ, L, L̇.
 
@@ -291,7 +291,7 @@ def find_spin(load, alpha, c_v, c_a, now, frame, w):
     return size <= 1e-9 * scale or size <= 1e-12 * c_v
 
 
-@inner_kernel
+@borrowing_kernel
 def find_spin_rate(now, frame, R, w):
     """ω̇ = J⁻¹ (RᵀL̇ − ω × RᵀL − J̇ω − Σ H_j q̈_j), and RᵀL̇."""
     omega, ell, h_a, driven, change = now[OMEGA], w.ell, w.h, w.driven, w.scratch

@@ -16,7 +16,13 @@ import numpy as np
 from numba import types
 from numba.experimental import structref
 
-from supple._kernels.compiling import LARGEST, inlined_kernel, kernel, reordering_kernel
+from supple._kernels.compiling import (
+    LARGEST,
+    borrowing_kernel,
+    inlined_kernel,
+    kernel,
+    reordering_kernel,
+)
 from supple._kernels.reduction.example_newton import correct_with_examples
 from supple._kernels.reduction.newton import (
     DONE,
@@ -209,11 +215,19 @@ def run_steps(context, examples, steps, sampled, forces, record):
     """
     stages, polynomial, balance = context.stages, context.polynomial, context.balance
     state, options = context.state, context.options
+    work = steps, sampled, forces, record
+    if examples is None:
+        return take_steps(stages, polynomial, balance, state, options, None, work)
+    return take_steps(stages, polynomial, balance, state, options, examples.examples, work)
+
+
+@borrowing_kernel
+def take_steps(stages, polynomial, balance, state, options, ex, work):
+    """``run_steps`` with all arrays at hand."""
+    steps, sampled, forces, record = work
     c_v, c_a, times = stages.c_v, stages.c_a, stages.times
     dt, beta, diagonal = options.dt, options.beta, options.diagonal
     history, K = state.history, balance.K
-    if examples is not None:
-        ex = examples.examples
     end = STAGES + THREE * np.uint64(len(c_v) - 1)
     row = np.uint64(0)
     for step in range(steps):
@@ -227,7 +241,7 @@ def run_steps(context, examples, steps, sampled, forces, record):
             size_before, share = -1.0, 1.0
             for _ in range(options.max_iterations):
                 evaluate(balance.x, polynomial, K, balance.R)
-                if examples is None:
+                if ex is None:
                     size = correct(balance, c_v[s], c_a[s], beta, diagonal)
                 else:
                     if not ex.is_known[0]:
@@ -251,7 +265,7 @@ def run_steps(context, examples, steps, sampled, forces, record):
             ):  # fmt: skip
                 reason = NOT_FINITE
                 break
-            if examples is not None:
+            if ex is not None:
                 keep(K, ex.K_before)
             u += THREE
         if reason != DONE:

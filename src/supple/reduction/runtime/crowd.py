@@ -180,8 +180,8 @@ class _Physics:
 
     def __init__(self, model: ReducedModel, damping: ReducedDamping, dtype: np.dtype[Any]) -> None:
         self.mass: Array = model.mass.astype(dtype)
-        self.damping: Array = damping.constant.astype(dtype)
-        self.beta = dtype.type(damping.factor)
+        constant = damping.constant.astype(dtype)
+        self.matrices = crowd.Matrices(self.mass, constant, dtype.type(damping.factor))
         self.cubature = model.cubature
         quartic = model.quartic
         if quartic is not None:
@@ -272,8 +272,8 @@ class _Block:
         self.history[2] = self._acceleration
 
     def _fill_system(self, physics: _Physics, state: Array, c_v: Any, c_a: Any) -> None:
-        x, v, a = state
-        rest = physics.mass, physics.damping, physics.beta, c_v, c_a, x, v, a, self._A, self._delta
+        x = state[0]
+        rest = physics.matrices, c_v, c_a, state, self._A, self._delta
         if physics.cubature is not None:
             _, R, K = physics.cubature.evaluate_many(np.ascontiguousarray(x.T, dtype=float))
             kind = self.history.dtype
