@@ -3,12 +3,16 @@
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from supple.cli import main
+from supple.cli.failures import DONE, FAILED, INTERRUPTED, MISSED, USAGE
 from supple.io.export import MOTION_FORMATS
 from supple.mesh import WRITTEN_MESHES, WRITTEN_SURFACES
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("command", ["", "run", "demo", "info", "convert"])
@@ -17,6 +21,16 @@ def test_help_says_what_it_does_shows_an_example_and_what_it_writes(command, cap
     text = capsys.readouterr().out
     assert "supple demo" in text or ("example:" in text and "writes" in text)
     assert "Exit codes" in text
+
+
+@pytest.mark.parametrize("command", ["run", "design", "enrich", "convert"])
+def test_every_exit_code_is_documented(command, capsys):
+    main([command, "--help"])
+    told = capsys.readouterr().out.partition("Exit codes:")[2]
+    guide = (ROOT / "docs" / "guides" / "command-line.md").read_text(encoding="utf-8")
+    for code in (DONE, FAILED, USAGE, MISSED, INTERRUPTED):
+        assert re.search(rf"\b{code} \w", told)
+        assert f"| {code} |" in guide
 
 
 def test_convert_help_lists_every_ending_that_is_written(capsys):
