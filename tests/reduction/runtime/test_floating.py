@@ -4,6 +4,7 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
+from numba import njit
 from tests.helpers import rotation
 from tests.reduction.runtime.floating_bodies import (
     IMPLICIT,
@@ -17,9 +18,9 @@ from tests.reduction.runtime.floating_bodies import (
 )
 
 import supple as sp
+from supple._kernels.reduction import floating as kernels
 from supple._kernels.reduction import floating_newton as newton
-from supple._kernels.reduction.frame import R_STAGE, L, begin_rigid
-from supple._kernels.reduction.stepping import begin_stage
+from supple._kernels.reduction.frame import R_STAGE, L
 from supple.reduction.runtime.newton import DenseNewton
 
 # -- the equations ---------------------------------------------------------------------------
@@ -51,30 +52,39 @@ def test_energy_and_momentum_are_those_of_the_mesh():
     np.testing.assert_allclose(sim.angular_momentum, angular, rtol=1e-11)
 
 
+@njit
+def inertial_force(load, alpha, now, R, Z, H, force):
+    newton.inertial_force(load, alpha, now, R, Z, H, force)
+
+
+@njit
+def fill_matrix(c_v, c_a, options, D, now, frame, w):
+    newton.fill_changes(options.alpha, c_v, c_a, now, frame, w)
+    newton.fill_matrix(c_v, c_a, options, D, now, w)
+
+
 def test_newton_matrix_is_the_derivative_of_the_inertial_forces():
     """But for terms that are smaller by the square of the angle turned in a step."""
     model, r = complete(), complete().size
     sim = thrown(model, dt=1e-3, damping=sp.Rayleigh(mass=0.7))
     sim.spin = (10.0, 5.0, 20.0)
     sim.run_steps(3)
-    table, none = sim._table, np.zeros((r, r))
+    context, table, w = sim._context(sim._table), sim._table, sim._room
     c_v, c_a, alpha, load = table.c_v[0], table.c_a[0], 0.7, np.zeros((r + 1, 3, 3))
-    x_v, x_a, x, now, hats = *np.zeros((3, r)), sim._rigid[2], np.zeros((2, 3))
-    begin_stage(0, table.w_v, table.w_a, table.w_guess, sim._history, x_v, x_a, x)
-    begin_rigid(0, table.c_v, table.c_a, table.w_v, table.w_a, np.zeros(3), alpha, sim._rigid, hats)
-    scratch = sim._frame, sim._Z, sim._H, sim._small
+    now, frame, D = sim._rigid[2], sim._frame, model.floating.shape_moments
+    kernels.enter_stage(context, 0, np.zeros(3))
+    x = w.X[0].copy()
 
     def force(q):
-        X, result = np.zeros((3, r)), np.empty(r)
-        X[0] = q
-        assert newton.move(X, x_v, x_a, load, alpha, c_v, c_a, *sim._moments, hats, now, *scratch)
-        newton.inertial_force(load, alpha, now, sim._frame[R_STAGE], sim._Z, sim._H, result)
+        w.X[0], result = q, np.empty(r)
+        assert kernels.move_stage(context, 0, load)
+        inertial_force(load, alpha, now, frame[R_STAGE], w.Z, w.H, result)
         return result
 
     force(x)
-    A, W = np.empty((r, r)), np.zeros((3, 3, r))
-    newton.fill_changes(alpha, c_v, c_a, now, *scratch, W)
-    newton.fill_matrix(none, none, 0.0, alpha, c_v, c_a, sim._moments[2], now, sim._H, W, A)
+    w.K[:] = 0.0
+    fill_matrix(c_v, c_a, newton.FloatingOptions(alpha, 0.0, 1, 0.1), D, now, frame, w)
+    A = w.A.copy()
     step = 1e-4
     rows = [(force(x + step * e) - force(x - step * e)) / (2 * step) for e in np.eye(r)]
     coupling = np.abs(A - c_a * model.mass).max()

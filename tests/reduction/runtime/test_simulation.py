@@ -10,7 +10,7 @@ import pytest
 from tests.reduction.conftest import two_part_beam
 
 import supple as sp
-from supple._kernels.reduction import stepping
+from supple._kernels.reduction.newton import Balance, correct
 from supple.integrators import INTEGRATORS, ImplicitIntegrator
 from supple.reduction import polynomial
 
@@ -281,15 +281,10 @@ class TestFailures:
 
     def test_indefinite_matrices_are_shifted(self) -> None:
         """A pressed StVK body has a negative stiffness; a large step must still be solvable."""
-        r = 3
-        K = np.diag([1.0, -5.0, 2.0])
-        x, zero = np.array([1.0, 1.0, 1.0]), np.zeros(r)
-        scratch = [np.zeros(r) for _ in range(2)]
-        delta, A = np.zeros(r), np.zeros((r, r))
-        size = stepping.correct(
-            K, K @ x, np.zeros(r), True, np.eye(r), np.zeros((r, r)), 0.0, 0.0, 1.0,
-            zero, zero, x, *scratch, A, delta,
-        )  # fmt: skip
+        K, x = np.diag([1.0, -5.0, 2.0]), np.ones(3)
+        vectors = {name: np.zeros(3) for name in ("f", "x_v", "x_a", "v", "a", "delta")}
+        matrices = {"M": np.eye(3), "C0": np.zeros((3, 3)), "A": np.zeros((3, 3))}
+        size = correct(Balance(K=K, R=K @ x, x=x, **vectors, **matrices), 0.0, 1.0, 0.0, True)
         assert 0 < size < np.inf
         assert np.isfinite(x).all()
 
