@@ -19,7 +19,7 @@ from supple.damping.example import examples_on, excitation_duals
 from supple.dynamics.simulation import Simulation
 from supple.integrators import Bathe, Integrator
 from supple.reduction import ReducedModel
-from supple.reduction.modes import Linearization, mass_times
+from supple.reduction.modes import SmallVibrations, mass_times
 
 _BALANCED = 0.05  # share of the forces at play that may be out of balance
 _LONGEST = 12.0  # periods of the linear body that a cycle may take
@@ -201,7 +201,7 @@ class FullTestbed(Testbed):
 
     def _squares(self) -> Floats:
         momenta = mass_times(self._body, self._X)
-        answers = Linearization(self._body, self._about).solve(momenta)
+        answers = SmallVibrations(self._body, self._about).solve(momenta)
         squares: Floats = np.sum(self._X * momenta, axis=(1, 2))
         squares /= np.sum(momenta * answers, axis=(1, 2))
         return squares

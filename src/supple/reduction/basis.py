@@ -21,8 +21,8 @@ from supple.dynamics.motion import Motion
 from supple.dynamics.recording import read_motion
 from supple.reduction.derivatives import checked_modes, derivative_pairs, derivatives_of, reach
 from supple.reduction.modes import (
-    Linearization,
     Modes,
+    SmallVibrations,
     combined,
     mass_times,
     orthonormalized,
@@ -87,7 +87,7 @@ def modal_derivative_basis(
     other quickly.
     """
     whole_number("size", size, at_least=1)
-    rest = Linearization(body, np.zeros_like(body.mesh.vertices))
+    rest = SmallVibrations(body, np.zeros_like(body.mesh.vertices))
     more = None
     if isinstance(modes, Modes):
         checked_modes(rest, modes)

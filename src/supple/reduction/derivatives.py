@@ -14,7 +14,7 @@ from supple.core.checks import instance
 from supple.core.errors import InputError, SuppleError
 from supple.core.types import Floats, Ints, Progress
 from supple.materials import Material, StVK
-from supple.reduction.modes import Linearization, Modes, combined, mass_times, products, without
+from supple.reduction.modes import Modes, SmallVibrations, combined, mass_times, products, without
 
 _CHUNK_BYTES = 2**21  # forces of cells in flight: they stay in the cache
 _STEP = 4e-4  # of F, in differences of ∂P/∂F: errors of truncation and rounding balance
@@ -43,12 +43,12 @@ def modal_derivatives(body: Body, modes: Modes, *, progress: Progress | None = N
     Ψ^iᵀ M Φ^ij = 0, and mass-orthogonal to the rigid motions, which are the frame's. Where modes
     share a frequency, how they turn into each other has no limit and is left out.
     """
-    rest = Linearization(body, np.zeros_like(body.mesh.vertices))
+    rest = SmallVibrations(body, np.zeros_like(body.mesh.vertices))
     return derivatives_of(rest, checked_modes(rest, modes), progress=progress)
 
 
 def derivatives_of(
-    rest: Linearization, modes: Modes, *, more: Modes | None = None, progress: Progress | None
+    rest: SmallVibrations, modes: Modes, *, more: Modes | None = None, progress: Progress | None
 ) -> Floats:
     """The derivatives, given the linearization at rest; ``more`` modes than these, if known."""
     deforming = Modes(modes.frequencies[modes.rigid :], modes.shapes[modes.rigid :])
@@ -63,13 +63,13 @@ def derivatives_of(
     return derivatives
 
 
-def reach(rest: Linearization, count: int) -> int:
+def reach(rest: SmallVibrations, count: int) -> int:
     """How many modes of a free body make its ``count`` deforming ones easy to differentiate."""
     most = int(rest.body.free.sum()) - 1
     return min(len(rest.rigid) + 3 * count, most)
 
 
-def checked_modes(rest: Linearization, modes: Modes) -> Modes:
+def checked_modes(rest: SmallVibrations, modes: Modes) -> Modes:
     """Stop unless these are modes of the body at rest."""
     instance("modes", modes, Modes, "vibration_modes(body, 20)")
     shape = rest.body.free.shape
@@ -194,7 +194,7 @@ def _differenced_curvature(material: Material, lam: Floats, mu: Floats) -> Float
 
 
 def _inertial(
-    rest: Linearization, modes: Modes, known: Modes, forces: Floats, progress: Progress | None
+    rest: SmallVibrations, modes: Modes, known: Modes, forces: Floats, progress: Progress | None
 ) -> Floats:
     """Eq. 29: (K − λ_i M) Φ^ij = (M Ψ^i Ψ^iᵀ − I) (H : Ψ^i) Ψ^j for all (i, j), (k², n, 3).
 
@@ -227,7 +227,7 @@ def _inertial(
 
 
 def _solve_beyond(
-    rest: Linearization, square: float, right: Floats, sizes: Floats, W: Floats, MW: Floats
+    rest: SmallVibrations, square: float, right: Floats, sizes: Floats, W: Floats, MW: Floats
 ) -> Floats:
     """(K − λ M)⁻¹ of balanced forces (k, n, 3) that leave the modes W alone, all in one system.
 

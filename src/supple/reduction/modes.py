@@ -67,10 +67,10 @@ def vibration_modes(body: Body, count: int, *, at: ArrayLike | None = None) -> M
             f"count={count}: this body has {free} free components; give less than that"
         )
     u = np.zeros_like(body.mesh.vertices) if at is None else body.checked("at", at)
-    return Linearization(body, u).modes(count)
+    return SmallVibrations(body, u).modes(count)
 
 
-class Linearization:
+class SmallVibrations:
     """A body's small vibrations about one shape, with the stiffness factorized.
 
     ``rigid`` (k, n, 3) are the mass-orthonormal rigid motions that the supports leave free. Where

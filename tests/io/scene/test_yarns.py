@@ -141,7 +141,11 @@ def test_rayleigh_damping_and_a_table_of_crossings(scene):
             '[[obstacles]]\nshape = "plane"\nrestitution = 0.5\n[time]',
             "obstacles[0].restitution: cloth does not bounce",
         ),
-        ("[time]", "[damping]\nstretch = -1\n[time]", "damping.stretch: got -1; must be a number [s] at least 0"),
+        (
+            "[time]",
+            "[damping]\nstretch = -1\n[time]",
+            "damping.stretch: got -1; must be a number [s] at least 0",
+        ),
     ],
 )
 def test_mistakes_are_told_with_their_place(refusal, old, new, message):
