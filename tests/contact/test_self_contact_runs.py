@@ -195,7 +195,7 @@ def test_distance_and_stiffness_fit_the_mesh():
 
 
 def test_sheets_closer_than_the_distance_are_refused():
-    with pytest.raises(sp.InputError, match=r"are 0\.01 m apart .*; give less, or None"):
+    with pytest.raises(sp.InputError, match=r"are 0\.01 m apart .*; give less, or nothing"):
         meeting(speed=0.0, gap=0.01, self_contact=sp.SelfContact(distance=0.02))
 
 

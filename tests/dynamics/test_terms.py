@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 
 import numpy as np
 import pytest
@@ -163,6 +163,74 @@ def test_a_body_that_dips_into_the_floor_is_pushed_out():
     sim = sp.Simulation(small_box((0, 0, 0.09)), obstacles=[sp.Plane()], dt=0.01)
     sim.step()
     assert (sim.body.mesh.vertices + sim.state.u)[:, 2].min() >= -1e-6
+
+
+def test_a_sheet_that_lies_in_the_margin_is_pushed_out():
+    """Every vertex of a sheet is boundary; what is less than half an edge deep is no mistake."""
+    sheet = sp.SheetMesh.grid((1.0, 1.0), (4, 4))
+    cloth = sp.Cloth(
+        sheet,
+        sp.IsotropicCloth(
+            young=1e5, poisson=0.3, thickness=5e-4, areal_density=0.2, bending_stiffness=1e-5
+        ),
+    )
+    sim = sp.Simulation(cloth, obstacles=[sp.Plane(offset=0.01)], dt=0.01)
+    sim.step()
+    assert (sheet.vertices + sim.state.u)[:, 2].min() >= 0.01 - 1e-5
+
+
+def test_a_body_that_is_held_all_over_may_be_anywhere():
+    mesh = sp.TetMesh.box((0.2, 0.2, 0.2), (1, 1, 1))
+    body = sp.Body(mesh, soft(sp.StVK), fixed=np.arange(mesh.n_vertices))
+    sim = sp.Simulation(body, obstacles=[sp.Plane(offset=1.0)])
+    sim.step()
+    assert not sim.state.u.any()
+
+
+# -- what is refused, or fails, leaves no trace ---------------------------------------------------
+
+
+def test_a_refused_damping_leaves_the_old_one():
+    sim = sp.Simulation(small_box((0, 0, 1.0)), damping=sp.Rayleigh(mass=1.0))
+    with pytest.raises(sp.InputError):
+        sim.damping = sp.SpringStrainRate(viscosity=1.0)
+    assert sim.damping == sp.Rayleigh(mass=1.0)
+    sim.obstacles = [sp.Plane()]
+    sim.step()
+    assert sim.obstacles
+
+
+class Interrupted(sp.BackwardEuler):
+    """Solves its stage, and then fails."""
+
+    def stages(self, now: State, before: State | None, dt: float) -> Generator[Stage, State, None]:
+        yield from super().stages(now, before, dt)
+        raise sp.StepFailed("interrupted", time=now.time, residual=0.0, advice="")
+
+
+def test_a_failed_step_leaves_contacts_and_counts_as_they_were():
+    body = small_box((0, 0, 0.1001))
+    sim = sp.Simulation(body, obstacles=[sp.Plane()], gravity=(0, 0, -9.81), dt=0.01)
+    for _ in range(3):
+        sim.step()
+    forces, stats = sim.contact_forces, sim.stats
+    assert forces.any()
+    sim.integrator = Interrupted()
+    with pytest.raises(sp.StepFailed, match="interrupted"):
+        sim.step(force=body.weight((0, 0, 20.0)))
+    sim.integrator = sp.TRBDF2()
+    np.testing.assert_array_equal(sim.contact_forces, forces)
+    assert sim.stats == stats
+    sim.step()
+    assert sim.stats.stages == 2
+
+
+def test_forces_beyond_all_measure_are_a_failed_step():
+    sim = sp.Simulation(small_box())
+    huge = np.full((sim.body.n_vertices, 3), 1e300)
+    with pytest.raises(sp.StepFailed, match="forces"), np.errstate(all="ignore"):
+        sim.step(force=huge)
+    assert sim.state.time == 0.0
 
 
 # -- what steps cost ----------------------------------------------------------------------------

@@ -6,6 +6,8 @@ was done, but the result is not what was asked for, 130 interrupted.
 
 from __future__ import annotations
 
+import argparse
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -25,7 +27,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from supple.cli.failures import INTERRUPTED, guarded
 
     try:
-        return guarded(import_module(f"supple.cli.{given.command}").command, given)
+        return guarded(_command, given)
     except KeyboardInterrupt:
         print("Interrupted.", file=sys.stderr)
         return INTERRUPTED
+
+
+def _command(given: argparse.Namespace) -> int:
+    """Runs the command with the plug-ins that were named."""
+    from supple.core.registry import load_plugin
+
+    for plugin in [*os.environ.get("SUPPLE_PLUGINS", "").split(","), *given.plugin]:
+        if plugin.strip():
+            load_plugin(plugin.strip())
+    return int(import_module(f"supple.cli.{given.command}").command(given))

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from supple.cli.values import default_folder
 from supple.core.errors import InputError, Parameter, Spelling, SuppleError
-from supple.core.registry import load_plugin
 
 DONE, FAILED, USAGE, MISSED, INTERRUPTED = 0, 1, 2, 3, 130
 """All went well; it could not be done; wrong usage; done, but not as asked; interrupted."""
@@ -23,9 +22,6 @@ _READ = ("scene", "file", "source", "skin", "mesh", "model", "basis")
 def guarded(command: Callable[[argparse.Namespace], int], given: argparse.Namespace) -> int:
     """Runs a command; what it cannot do is told, and the exit code is 1."""
     try:
-        for plugin in [*os.environ.get("SUPPLE_PLUGINS", "").split(","), *given.plugin]:
-            if plugin.strip():
-                load_plugin(plugin.strip())
         return int(command(given))
     except (SuppleError, OSError, MemoryError) as error:
         if given.debug:

@@ -147,10 +147,14 @@ class Contacts:
         self.update_planes(stage, u)
 
     def depths(self, u: Floats, time: float) -> Iterator[tuple[Obstacle, Floats]]:
-        """How deep [m] each vertex of the boundary is inside every obstacle at u (n, 3)."""
+        """How deep [m] each vertex of the boundary is inside every obstacle at u (n, 3).
+
+        The margin around an animated mesh does not count.
+        """
         x = (self._X + u)[self._vertices]
         for each in self.obstacles:
-            yield each, np.maximum(-each.at(x, time, within=0.0).distance, 0.0)
+            margin = float(getattr(each, "margin", 0.0))
+            yield each, np.maximum(-each.at(x, time, within=0.0).distance - margin, 0.0)
 
     def _friction(self, stage: Stage) -> Floats:
         """Coulomb's μ of every obstacle in a stage."""

@@ -154,10 +154,9 @@ class SelfContactForces:
             self._pressed.build(self._mesh, x, pairs, self._barrier, self._mu)
             self._pressed_at, self._lagged_friction = x, None
 
-    @property
-    def count(self) -> int:
-        """How many pairs are near where they were last looked for."""
-        return len(self._pairs)
+    def count(self, u: Floats) -> int:
+        """How many pairs are near at u (n, 3)."""
+        return len(self._near(u)[0])
 
     def refresh(self, u: Floats, v: Floats, enough: float) -> bool:
         """Bring friction up to date at u; whether that changed forces by more than ``enough``."""

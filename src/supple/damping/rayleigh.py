@@ -70,6 +70,12 @@ class Rayleigh(Damping):
         ``Rayleigh.from_ratios((1.0, 6.0), (0.02, 0.02))`` damps vibrations of 1 and 6 Hz by 2 %
         of critical each.
         """
+        if len(frequencies) != 2:
+            raise InputError(
+                f"frequencies={frequencies!r}: Rayleigh damping meets the ratios of two; give "
+                'Caughey, model = "caughey" in a scene, any number of them',
+                parameter="frequencies",
+            )
         w = 2 * np.pi * numbers("frequencies", frequencies, ((2,),))
         zeta = numbers("ratios", ratios, ((2,),))
         if not (w > 0).all() or w[0] == w[1]:

@@ -17,11 +17,12 @@ from supple.core.checks import instance, number, vector, whole_number
 from supple.core.errors import InputError, StepFailed
 from supple.core.types import Floats, Progress
 from supple.damping import Damping
+from supple.dynamics.live_state import LiveState
 from supple.dynamics.motion import Frame, Motion
 from supple.dynamics.problem import BodyProblem
 from supple.dynamics.recording import Recorder, read_motion
 from supple.dynamics.stats import Stats
-from supple.dynamics.stepping import Stepper
+from supple.dynamics.stepping import External, Stepper
 from supple.dynamics.terms import ObstacleContact, SelfContactTerm, terms_of
 from supple.integrators import (
     TRBDF2,
@@ -38,35 +39,6 @@ _FAR_TOO_MUCH = 2.0  # times the energy that a step lost, for damping to have ta
 
 ForceField = Callable[[float], ArrayLike]
 """External force [N] on every vertex, (n, 3), as a function of time [s]."""
-
-
-class LiveState:
-    """Where a simulation is now. Assign ``u`` or ``v``, or change them in place, to set it."""
-
-    def __init__(self, body: ElasticBody) -> None:
-        self._body = body
-        self.time = 0.0
-        """[s]"""
-        self._u = np.zeros_like(body.mesh.vertices)
-        self._v = np.zeros_like(body.mesh.vertices)
-
-    @property
-    def u(self) -> Floats:
-        """Displacements [m], (n, 3)."""
-        return self._u
-
-    @u.setter
-    def u(self, value: ArrayLike) -> None:
-        self._u = self._body.checked("u", value).copy()
-
-    @property
-    def v(self) -> Floats:
-        """Velocities [m/s], (n, 3)."""
-        return self._v
-
-    @v.setter
-    def v(self, value: ArrayLike) -> None:
-        self._v = self._body.checked("v", value).copy()
 
 
 class Simulation:
@@ -107,14 +79,10 @@ class Simulation:
         self.dissipated = 0.0
         """Energy that damping has taken since the start [J]."""
         self.state = LiveState(body)
-        self._obstacles = _checked_obstacles(obstacles)
-        self._self_contact = _checked_self_contact(self_contact, self.solver)
+        checked = _checked_self_contact(self_contact, self.solver)
         self.stats = Stats()
         """What the last step took: iterations, factorizations, contacts; ``total`` of all steps."""
-        self._damping = damping
-        self._set_up()
-        self._now: State | None = None
-        self._before: State | None = None
+        self._set_up(damping, _checked_obstacles(obstacles), checked)
         self._pushed: tuple[Any, ...] = (self.gravity, None, force)
         self._just_hit = False
         self._elastic = 0.0  # energy, where ``_now`` is
@@ -130,14 +98,21 @@ class Simulation:
 
     @damping.setter
     def damping(self, damping: Damping | Sequence[Damping] | None) -> None:
-        self._damping = damping
-        self._set_up()
-        self._now = self._before = None  # the acceleration jumps with the damping
+        self._set_up(damping, self._obstacles, self._self_contact)
 
-    def _set_up(self) -> None:
-        terms = terms_of(self.body, _models(self._damping), self._obstacles, self._self_contact)
+    def _set_up(
+        self,
+        damping: Damping | Sequence[Damping] | None,
+        obstacles: tuple[Obstacle, ...],
+        self_contact: SelfContact | None,
+    ) -> None:
+        """Make the terms; where they are refused, all stays as it is."""
+        terms = terms_of(self.body, _models(damping), obstacles, self_contact)
         self._problem = BodyProblem(self.body, terms)
         self._stepper = Stepper(self._problem, self.solver)
+        self._damping, self._obstacles, self._self_contact = damping, obstacles, self_contact
+        self._now: State | None = None  # the acceleration jumps with the damping
+        self._before: State | None = None
 
     @property
     def obstacles(self) -> tuple[Obstacle, ...]:
@@ -146,8 +121,7 @@ class Simulation:
 
     @obstacles.setter
     def obstacles(self, obstacles: Obstacle | Sequence[Obstacle]) -> None:
-        self._obstacles = _checked_obstacles(obstacles)
-        self.damping = self._damping  # which sets the dynamics up anew
+        self._set_up(self._damping, _checked_obstacles(obstacles), self._self_contact)
 
     @property
     def self_contact(self) -> SelfContact | None:
@@ -156,8 +130,8 @@ class Simulation:
 
     @self_contact.setter
     def self_contact(self, self_contact: SelfContact | None) -> None:
-        self._self_contact = _checked_self_contact(self_contact, self.solver)
-        self.damping = self._damping  # which sets the dynamics up anew
+        checked = _checked_self_contact(self_contact, self.solver)
+        self._set_up(self._damping, self._obstacles, checked)
 
     @property
     def self_contact_forces(self) -> Floats:
@@ -193,31 +167,14 @@ class Simulation:
         def external(time: float) -> Floats:
             return self._external(time, extra)
 
-        if isinstance(self.integrator, ExplicitIntegrator):
-            if self.obstacles or self.self_contact is not None:
-                raise InputError(
-                    f"{type(self.integrator).__name__} is explicit and cannot hold a body out of "
-                    "obstacles or of itself; use an implicit integrator such as TRBDF2()"
-                )
-            after = self._stepper.explicit(self.integrator, now, h, external)
-        else:
-            rule = cast(ImplicitIntegrator, self.integrator)
-            if self._just_hit:  # stress of the impact, which other rules would throw back
-                rule = BackwardEuler()
-            try:
-                after = self._stepper.implicit(rule, now, before, h, external)
-            except StepFailed:
-                if untouched or isinstance(rule, BackwardEuler):
-                    raise
-                # A rule that averages with the acceleration at the start throws a tangled body far
-                # away; one step of BackwardEuler smooths it.
-                after = self._stepper.implicit(BackwardEuler(), now, None, h, external)
-            impact = self._stepper.impact(now, h, external)
-            self._just_hit = impact is not None
-            if impact is not None:
-                after = self._stepper.step_through_impact(impact, rule, now, before, h, external)
-            else:
-                after = self._stepper.end_step(after)
+        kept = self._stepper.state()
+        try:
+            after, hit = self._advanced(now, before, h, external, untouched)
+        except Exception:
+            self._stepper.restore(kept)
+            self._stepper.spent()
+            raise
+        self._just_hit = hit
         touches = self.obstacles or self.self_contact is not None
         if self._damping or touches:
             power = self._problem.power(after.u, after.v)
@@ -231,6 +188,38 @@ class Simulation:
         self._before, self._now = now, after
         self._pushed = self.gravity, extra, self.force
         self.state.u, self.state.v, self.state.time = after.u, after.v, after.time
+
+    def _advanced(
+        self, now: State, before: State | None, h: float, external: External, untouched: bool
+    ) -> tuple[State, bool]:
+        """The state a step after ``now``, and whether there was an impact with restitution."""
+        stepper, rule = self._stepper, self.integrator
+        if isinstance(rule, ExplicitIntegrator):
+            if self.obstacles or self.self_contact is not None:
+                raise InputError(
+                    f"{type(rule).__name__} is explicit and cannot hold a body out of obstacles or "
+                    "of itself; use an implicit integrator such as TRBDF2()"
+                )
+            return stepper.explicit(rule, now, h, external), False
+        if self._just_hit:  # stress of the impact, which other rules would throw back
+            rule = BackwardEuler()
+        rule = cast(ImplicitIntegrator, rule)
+        after: State | None = None
+        stepper.begin_step()
+        try:
+            after = stepper.implicit(rule, now, before, h, external)
+        except StepFailed:
+            if untouched or isinstance(rule, BackwardEuler):
+                raise
+        if after is None:
+            # A rule that averages with the acceleration at the start throws a tangled body far
+            # away; one step of BackwardEuler smooths it.
+            stepper.begin_step()
+            after = stepper.implicit(BackwardEuler(), now, None, h, external)
+        impact = stepper.impact(now, h)
+        if impact is None:
+            return stepper.end_step(after), False
+        return stepper.step_through_impact(impact, rule, now, before, h, external), True
 
     def _lost(self, now: State, after: State, extra: Floats | None) -> float:
         """The most energy [J] that damping can have taken in a step, as far as is known.
@@ -388,9 +377,7 @@ class Simulation:
                 for name in "uva":
                     if (array := getattr(state, name)) is not None:
                         saved[f"{prefix}.{name}"] = array
-        for term in self._problem.terms:
-            saved |= term.state()
-        return saved
+        return saved | self._stepper.state()
 
     def _restore(self, saved: Mapping[str, Any]) -> int:
         states: dict[str, State | None] = {"now": None, "before": None}
@@ -408,8 +395,7 @@ class Simulation:
         self._run_start = float(saved["start"])
         self._just_hit = bool(saved.get("just hit", False))
         self._elastic = float(saved.get("elastic", 0.0))
-        for term in self._problem.terms:
-            term.restore(saved)
+        self._stepper.restore(saved)
         return int(saved["steps"])
 
 

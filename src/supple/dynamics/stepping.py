@@ -27,7 +27,22 @@ class Stepper:
 
     def __init__(self, problem: BodyProblem, solver: StageSolver) -> None:
         self._problem, self._options, self._body = problem, solver, problem.body
+        self._external: Floats = np.zeros_like(problem.body.mesh.vertices)  # of the last stage
         self._stages = self._iterations = self._substeps = self._factorizations = 0
+
+    def begin_step(self) -> None:
+        """Get ready for a step, or for another try at it."""
+        for term in self._problem.terms:
+            term.begin_step()
+
+    def state(self) -> dict[str, Floats]:
+        """What terms keep from step to step."""
+        return {name: array for term in self._problem.terms for name, array in term.state().items()}
+
+    def restore(self, saved: Mapping[str, Floats]) -> None:
+        """Go back to, or on from, what ``state`` gave."""
+        for term in self._problem.terms:
+            term.restore(saved)
 
     @cached_property
     def solver(self) -> BoundStageSolver:
@@ -55,7 +70,8 @@ class Stepper:
         stage = next(stages)
         latest = now.u
         while True:
-            self._problem.begin(StageStart(stage, external(stage.time), now, latest))
+            self._external = external(stage.time)
+            self._problem.begin(StageStart(stage, self._external, now, latest))
             starts = [np.where(self._body.free, u, latest) for u in (stage.guess, latest)]
             for start in starts:
                 held.place(start, stage.time)
@@ -100,10 +116,9 @@ class Stepper:
         for term in self._problem.terms:
             term.set_restitution_speeds(speeds)
 
-    def impact(self, now: State, dt: float, external: External) -> Impact | None:
+    def impact(self, now: State, dt: float) -> Impact | None:
         """The first impact, with restitution, of the step just tried from ``now``."""
-        force = external(now.time + dt)
-        found = (term.impact(now, dt, force) for term in self._problem.terms)
+        found = (term.impact(now, dt, self._external) for term in self._problem.terms)
         return next((impact for impact in found if impact is not None), None)
 
     def end_step(self, after: State) -> State:
@@ -142,8 +157,6 @@ class Stepper:
         try:
             with np.errstate(over="ignore", invalid="ignore"):
                 after = rule.advance(now, dt, lambda t, u, v: self.acceleration(t, u, v, external))
-        except NotPositiveDefinite as error:  # forces so large that the mass solve overflows
-            raise unstable from error
         except StepFailed as error:
             if self._problem.shape_at(now.u).energy < np.inf:  # sound at the start of the step
                 raise unstable from error
@@ -157,13 +170,17 @@ class Stepper:
     def acceleration(self, time: float, u: Floats, v: Floats, external: External) -> Floats:
         """a with M a = f − ∇₂R − ∇U, held components following their supports."""
         force = external(time) - self._problem.free_force(u, v)
+        failed = StepFailed(
+            "the forces are not finite at the start of the step",
+            time=time,
+            residual=float("inf"),
+            advice="A cell may be inside out; check the initial displacements and external forces.",
+        )
         if not np.isfinite(force).all():
-            raise StepFailed(
-                "the forces are not finite at the start of the step",
-                time=time,
-                residual=float("inf"),
-                advice="A cell may be inside out; check the initial displacements.",
-            )
+            raise failed
         held = np.zeros_like(u)
         self._body.held.set_acceleration(held, time)
-        return held + self._mass_solver.solve(force - self._body.mass_times(held))
+        try:
+            return held + self._mass_solver.solve(force - self._body.mass_times(held))
+        except NotPositiveDefinite as error:  # forces so large that the mass solve overflows
+            raise failed from error

@@ -70,6 +70,6 @@ class BoundNewton(BoundStageSolver):
             u = self._loop.fixed_count(here, self._count)
         else:
             here = self._loop.solve(here)
-            u, self.residuals = here.u, (self._newton.line.relative_norm(here),)
+            u, self.residuals = here.u.copy(), (self._newton.line.relative_norm(here),)
         self.iterations = self._newton.iterations
         return u

@@ -151,6 +151,9 @@ class YarnProblem(Problem):
             self._friction.add_matrix(in_space)
         return values
 
+    def no_start(self, *, feasible: bool) -> str:
+        return "a segment of yarn has no length, or crossings have passed each other"
+
     @property
     def _step(self) -> StepPotential:
         if self._potential is None:

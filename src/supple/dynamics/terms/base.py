@@ -210,6 +210,10 @@ class Term(ABC):
         """Power that it takes from the motion [W], v·∇₂R."""
         return 0.0
 
+    def begin_step(self) -> None:
+        """Get ready for a step, or for another try at it."""
+        return  # there is nothing to get ready
+
     def end_stage(self, u: Floats) -> None:
         """Take note of a stage that was solved by u (n, 3)."""
         return  # nothing of it is kept

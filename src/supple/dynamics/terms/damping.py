@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from supple.bodies.shape import Shape
@@ -66,6 +68,9 @@ class DampingTerm(Term):
 
     def update_duals(self, at: Point, step: Floats, length: float) -> None:
         self._model.update_duals(at.shape, at.v, at.stage.c_v * step, length)
+
+    def snapshot(self) -> Callable[[], None] | None:
+        return self._model.reset_duals  # they are found anew
 
     def free_force(self, shape: Shape, v: Floats) -> Floats | None:
         return self._evaluate(shape, v)[1]

@@ -21,6 +21,7 @@ from supple.integrators import Stage, State
 from supple.solvers.interface import Tangent
 
 _MOSTLY_INSIDE = 0.5  # share of a body's boundary that no body has inside an obstacle on purpose
+_TOO_DEEP = 0.5  # edges: what is less deep is pushed out
 
 
 @dataclass(eq=False)
@@ -67,8 +68,8 @@ class ObstacleContact(Term):
     def _check_start(self, u: Floats, time: float) -> None:
         """Stop where a body begins inside an obstacle: no way out of it is the right one."""
         for number, (obstacle, depths) in enumerate(self._contacts.depths(u, time)):
-            inside = depths > self._contacts.exact
-            if inside.mean() <= _MOSTLY_INSIDE:
+            inside = depths > _TOO_DEEP * self._contacts.edge
+            if inside.sum() <= _MOSTLY_INSIDE * len(depths):
                 continue
             cure = "move one of the two"
             if hasattr(obstacle, "hollow") and not obstacle.hollow:
@@ -106,6 +107,9 @@ class ObstacleContact(Term):
 
     # -- steps -------------------------------------------------------------------------------
 
+    def begin_step(self) -> None:
+        self._pressed = set()
+
     def end_stage(self, u: Floats) -> None:
         self._pressed |= self._contacts.touching
 
@@ -120,7 +124,7 @@ class ObstacleContact(Term):
         self._contacts.speeds = dict(speeds)
 
     def end_step(self, after: State) -> State:
-        self._touching, self._pressed = self._contacts.touching, set()
+        self._touching = self._contacts.touching
         return self._contacts.with_resting_contacts(after)
 
     @property
@@ -141,7 +145,7 @@ class ObstacleContact(Term):
         if "contact.pairs" in saved:
             self._contacts.restore(saved["contact.pairs"], saved["contact.forces"])
             self._touching = self._contacts.touching
-        self._in_motion = True
+        self._pressed = set()
 
     def split(self, splitter: Splitter, places: Ints) -> None:
         splitter.add_contacts(self._contacts)

@@ -20,6 +20,7 @@ class SelfContactTerm(Term):
 
     def __init__(self, body: ElasticBody, options: SelfContact) -> None:
         self.surface: SelfContactForces = options.bind(body)
+        self._count = 0
 
     def begin(self, start: StageStart) -> None:
         if start.latest is not None:
@@ -68,10 +69,11 @@ class SelfContactTerm(Term):
 
     def end_stage(self, u: Floats) -> None:
         self.surface.intersection_free = u
+        self._count = self.surface.count(u)
 
     @property
     def contacts(self) -> int:
-        return self.surface.count
+        return self._count
 
     def forces(self, u: Floats, v: Floats) -> Floats:
         """Force of the body on itself where the last stage ended, at u and v [N], (n, 3)."""
