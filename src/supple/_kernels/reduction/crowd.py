@@ -29,14 +29,13 @@ def fill_pairs(x, qq):
 
 
 @reordering_kernel
-def fill_system(P, K2, K3, f, matrices, c_v, c_a, state, A, b):
-    """Matrix and right-hand side of a Newton iteration, for every copy; ``state`` is x, v and a.
+def fill_system(P, K2, K3, f, matrices, c_v, c_a, x, v, a, A, b):
+    """Matrix and right-hand side of a Newton iteration, for every copy.
 
     A = c_a M + c_v C + K in the upper triangle and b = f − R − C v − M a, with C = C₀ + β K. K2 and
     K3 (pairs, copies) are the parts of the stiffness that are linear and quadratic in q.
     """
     M, C0, beta = matrices
-    x, v, a = state[0], state[1], state[2]
     r = np.uint64(len(x))
     n = np.uint64(x.shape[1])
     one = x.dtype.type(1.0)
@@ -72,12 +71,11 @@ def fill_system(P, K2, K3, f, matrices, c_v, c_a, state, A, b):
 
 
 @reordering_kernel
-def fill_general_system(K, R, f, matrices, c_v, c_a, state, A, b):
+def fill_general_system(K, R, f, matrices, c_v, c_a, x, v, a, A, b):
     """The same from forces R (copies, r) and stiffnesses K (copies, r, r), however found."""
     M, C0, beta = matrices
-    v, a = state[1], state[2]
-    r = np.uint64(len(v))
-    n = np.uint64(v.shape[1])
+    r = np.uint64(len(x))
+    n = np.uint64(x.shape[1])
     for i in range(r):
         for l in range(n):
             b[i, l] = f[i, l] - R[l, i]

@@ -272,8 +272,8 @@ class _Block:
         self.history[2] = self._acceleration
 
     def _fill_system(self, physics: _Physics, state: Array, c_v: Any, c_a: Any) -> None:
-        x = state[0]
-        rest = physics.matrices, c_v, c_a, state, self._A, self._delta
+        x, v, a = state
+        rest = physics.matrices, c_v, c_a, x, v, a, self._A, self._delta
         if physics.cubature is not None:
             _, R, K = physics.cubature.evaluate_many(np.ascontiguousarray(x.T, dtype=float))
             kind = self.history.dtype
