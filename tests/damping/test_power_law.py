@@ -330,9 +330,9 @@ def test_directions_of_flow_are_updated():
         law = sp.PowerLaw(exponent=0, strength=40.0, width=0.2).bind(body)
         law.update_duals(shape, v, 0 * v, 1.0)
         law.update_duals(shape, v, h * step, 1.0)
-        errors.append(np.abs(law._flow[0] - directions(v + h * step)).max())
-        np.testing.assert_allclose(law._flow[0], law._flow[0].transpose(0, 1, 3, 2))
-        assert (np.linalg.norm(law._flow[0], axis=(2, 3)) <= 1 + 4 * EPS).all()
+        errors.append(np.abs(law.flow[0] - directions(v + h * step)).max())
+        np.testing.assert_allclose(law.flow[0], law.flow[0].transpose(0, 1, 3, 2))
+        assert (np.linalg.norm(law.flow[0], axis=(2, 3)) <= 1 + 4 * EPS).all()
     assert errors[0] < 1e-3
     assert errors[1] < 0.3 * errors[0]  # the rest is of second order
 

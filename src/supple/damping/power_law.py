@@ -146,7 +146,7 @@ class BoundStretchPower(BoundPowerLaw):
         super().__init__(damping, body)
         beta = coefficient_of_cells("strength", strength, body)
         self.strength = np.broadcast_to(beta, body.mesh.n_cells)
-        self._flow: list[Floats] = []
+        self.flow: list[Floats] = []
         """Directions of flow that the tangent remembers, by part, (c, q, 3, 3)."""
         self._directions: list[Floats] = []  # as they are to be used
 
@@ -173,10 +173,10 @@ class BoundStretchPower(BoundPowerLaw):
         add_power_law(*given, *to.arrays, to.order, to.factor, stress)
 
     def _for_tangent(self) -> Self:
-        if not self._flow:
+        if not self.flow:
             return super()._for_tangent()
         model = copy(self)
-        model._directions = self._flow
+        model._directions = self.flow
         return model
 
     def _flow_at(self, points: Points) -> Floats:
@@ -186,7 +186,7 @@ class BoundStretchPower(BoundPowerLaw):
         return NO_STRESS
 
     def reset_duals(self) -> None:
-        self._flow = []
+        self.flow = []
 
     def update_duals(self, shape: Shape, v: Floats, step: Floats, length: float) -> None:
         """As where forces are unknowns too, which makes steps for small widths far better ones.
@@ -195,8 +195,8 @@ class BoundStretchPower(BoundPowerLaw):
         """
         if self.exponent >= 1:
             return
-        if not self._flow:
-            self._flow = [np.zeros((*part.weights.shape, 3, 3)) for part in self.body.parts]
+        if not self.flow:
+            self.flow = [np.zeros((*part.weights.shape, 3, 3)) for part in self.body.parts]
         led = self._for_tangent()
 
         def lead(part: Part, cut: slice, order: int) -> tuple[Floats, Floats, Floats]:

@@ -152,12 +152,12 @@ def _add_part(
 def curvature(material: Material, lam: Floats, mu: Floats) -> Floats:
     """D²P at rest, the third derivative of ψ by F, for each of λ and μ [Pa] (d,): (d, 9, 9, 9)."""
     if isinstance(material, StVK):
-        return _stvk_curvature(lam, mu)
+        return stvk_curvature(lam, mu)
     batches = np.array_split(np.arange(len(lam)), -(-len(lam) // 1024))
-    return np.concatenate([_differenced_curvature(material, lam[b], mu[b]) for b in batches])
+    return np.concatenate([differenced_curvature(material, lam[b], mu[b]) for b in batches])
 
 
-def _stvk_curvature(lam: Floats, mu: Floats) -> Floats:
+def stvk_curvature(lam: Floats, mu: Floats) -> Floats:
     """D²P[G, H] = S(sym GᵀH) + G S(sym H) + H S(sym G) with S(e) = λ tr(e) I + 2μ e."""
     one, unit = np.eye(3), np.eye(9).reshape(9, 3, 3)
     products = np.einsum("gka,hkl->ghal", unit, unit)  # GᵀH
@@ -173,7 +173,7 @@ def _stvk_curvature(lam: Floats, mu: Floats) -> Floats:
     return tensors
 
 
-def _differenced_curvature(material: Material, lam: Floats, mu: Floats) -> Floats:
+def differenced_curvature(material: Material, lam: Floats, mu: Floats) -> Floats:
     """D²P by differences of fourth order of the material's ∂P/∂F along the nine entries of F."""
     d = len(lam)
     steps = _STEP * np.array([1, -1, 2, -2])

@@ -207,7 +207,7 @@ def test_cells_are_chosen_from_a_sample_where_memory_is_short(monkeypatch):
     monkeypatch.setattr(pose_cubature, "_POOL", 100 * 20 * 10)
     found = train_pose_cubature([itself(rest)], size=40, samples=20)
     assert found.training_errors.max() < 0.05
-    assert len(pose_cubature._pool([itself(rest)], 20, np.random.default_rng(0))) <= 100
+    assert len(pose_cubature.cell_pool([itself(rest)], 20, np.random.default_rng(0))) <= 100
 
 
 def test_the_same_seed_gives_the_same_cells():

@@ -236,7 +236,7 @@ def test_large_bodies_choose_from_a_sample(monkeypatch):
     assert sampled.training_error <= 0.01
     assert sampled.test_error <= 0.03
     body = mixed_body()
-    pool = training._pool(body, training._POOL // 24, np.random.default_rng(0))
+    pool = training.cell_pool(body, training._POOL // 24, np.random.default_rng(0))
     assert len(np.unique(pool)) == 24
     for part in body.parts:
         assert np.isin(pool, part.cells).sum() == 8  # as many of each

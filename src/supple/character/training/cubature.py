@@ -86,7 +86,7 @@ def train_pose_cubature(
     whole_number("samples", samples, at_least=10)
     rng = np.random.default_rng(whole_number("seed", seed, at_least=0))
     every = [*poses, *between]
-    pool = _pool(every, samples + (samples + 1) // 2, rng)
+    pool = cell_pool(every, samples + (samples + 1) // 2, rng)
     training_sets, drawn = [], []
     for k, at in enumerate(every):
         even = at.rest.balanced()
@@ -115,7 +115,7 @@ def train_pose_cubature(
     return found
 
 
-def _pool(poses: Sequence[InterpolatedPose], rows: int, rng: np.random.Generator) -> Ints:
+def cell_pool(poses: Sequence[InterpolatedPose], rows: int, rng: np.random.Generator) -> Ints:
     """Cells to choose from: all that feel a column, or as many as there is memory for, (c,)."""
     first = poses[0].rest
     felt = first.groups.numbers(first.body.mesh.n_cells)

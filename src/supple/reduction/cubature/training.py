@@ -145,7 +145,7 @@ class _Watch:
 def _drawn_training_set(sampler: PoseSampler, count: int, rng: np.random.Generator) -> _TrainingSet:
     """Poses at random, and poses at rest found with a coarse cubature for the former."""
     r = len(sampler.coordinates.omega)
-    pool = _pool(sampler.body, count * r, rng)
+    pool = cell_pool(sampler.body, count * r, rng)
     moving = sampler.draw(count - count // 2, rng)
     shrunk = sampler.shrink_inverted(moving)
     first = _samples(sampler, moving, pool)
@@ -175,11 +175,11 @@ def _given_training_set(
     z = np.ascontiguousarray(np.linalg.solve(sampler.coordinates.B, q.T).T)
     shrunk = sampler.shrink_inverted(z)
     kept = np.arange(len(z)) % 5 == 4
-    pool = _pool(sampler.body, z.size, rng)
+    pool = cell_pool(sampler.body, z.size, rng)
     return _TrainingSet(pool, [_samples(sampler, z[~kept], pool)], z[:0], z[kept], shrunk)
 
 
-def _pool(body: Body, numbers_a_cell: int, rng: np.random.Generator) -> Ints:
+def cell_pool(body: Body, numbers_a_cell: int, rng: np.random.Generator) -> Ints:
     """Cells to choose from: all, or else a sample with equally many of each part."""
     place = np.empty(body.mesh.n_cells)
     for part in body.parts:

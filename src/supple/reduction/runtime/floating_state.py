@@ -185,6 +185,11 @@ class FloatingState(RecordedStepper):
         return still(self._inertia.mass * self._rigid[0, V])
 
     @property
+    def spin_momentum(self) -> Floats:
+        """About the centre of mass [kg m²/s], (3,)."""
+        return still(self._rigid[0, L])
+
+    @property
     def angular_momentum(self) -> Floats:
         """About the origin of the world [kg m²/s], (3,)."""
         orbit = np.cross(self._rigid[0, P], self._inertia.mass * self._rigid[0, V])
