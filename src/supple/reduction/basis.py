@@ -23,12 +23,12 @@ from supple.reduction.derivatives import checked_modes, derivative_pairs, deriva
 from supple.reduction.modes import (
     Modes,
     SmallVibrations,
+    canonicalize,
     combined,
     mass_times,
     orthonormalized,
     products,
     rigid_motions,
-    settle,
     without,
 )
 
@@ -222,7 +222,7 @@ def _pca(body: Body, shapes: Floats, size: int, rigid: Floats, advice: str) -> B
     more = min(size + _MORE, len(Q))
     vectors = _without_rigid(body, combined(turns.T[:more], Q), rigid)
     vectors = orthonormalized(body, vectors)
-    settle(values[:more], vectors)
+    canonicalize(values[:more], vectors)
     return Basis(vectors[:size], values[:size] / values[0])
 
 

@@ -150,11 +150,11 @@ class SmallVibrations:
         shapes = np.zeros((sought, *body.free.shape))
         shapes[:, body.free] = vectors.T[order]
         shapes = orthonormalized(body, without(shapes, self.rigid, self.rigid_momenta))
-        settle(values[order], shapes)
+        canonicalize(values[order], shapes)
         return np.maximum(values[order[:count]], 0.0), shapes[:count]
 
 
-def settle(values: Floats, shapes: Floats, *followers: Floats) -> None:
+def canonicalize(values: Floats, shapes: Floats, *followers: Floats) -> None:
     """Makes shapes (k, n, 3) the same on every processor, in place; ``followers`` turn with them.
 
     The sign of an eigenvector, and which ones are found where eigenvalues are equal, come from the
@@ -218,7 +218,7 @@ def _of_piece(x: Floats, free: Bools) -> Floats:
     grip, combinations = np.linalg.eigh(held @ held.T)
     loose = grip <= _SLIPPERY**2 * held.shape[1]
     motions = np.where(free, np.tensordot(combinations.T[loose], six, 1), 0.0)
-    settle(np.zeros(len(motions)), motions)
+    canonicalize(np.zeros(len(motions)), motions)
     return motions
 
 

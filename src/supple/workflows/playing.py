@@ -210,12 +210,12 @@ def default_poke(model: ReducedModel) -> Poke:
     """
     from scipy.linalg import eigh  # slow to import
 
-    from supple.reduction.modes import settle
+    from supple.reduction.modes import canonicalize
 
     K = model.stiffness(np.zeros(model.size))
     mode = eigh(K, model.mass, subset_by_index=(0, 0))[1][:, 0]
     shape = model.displacements(mode)
-    settle(np.zeros(1), shape[None])  # the same end, pulled the same way, on every processor
+    canonicalize(np.zeros(1), shape[None])  # the same end, pulled the same way, on every processor
     reach = np.linalg.norm(shape, axis=1)
     vertex = int(np.argmax(reach >= (1 - 1e-6) * reach.max()))
     along = shape[vertex] / np.linalg.norm(shape[vertex])

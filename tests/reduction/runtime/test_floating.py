@@ -69,7 +69,7 @@ def test_newton_matrix_is_the_derivative_of_the_inertial_forces():
     sim = thrown(model, dt=1e-3, damping=sp.Rayleigh(mass=0.7))
     sim.spin = (10.0, 5.0, 20.0)
     sim.run_steps(3)
-    context, table, w = sim._context(sim._table), sim._table, sim._room
+    context, table, w = sim._context(sim._table), sim._table, sim._workspace
     c_v, c_a, alpha, load = table.c_v[0], table.c_a[0], 0.7, np.zeros((r + 1, 3, 3))
     now, frame, D = sim._rigid[2], sim._frame, model.floating.shape_moments
     kernels.enter_stage(context, 0, np.zeros(3))

@@ -15,7 +15,7 @@ from supple.core.checks import numbers, whole_number
 from supple.core.errors import ContactNotKept, InputError
 from supple.core.types import Floats, Ints
 from supple.reduction.derivatives import force_derivatives
-from supple.reduction.modes import Modes, mass_times, settle
+from supple.reduction.modes import Modes, canonicalize, mass_times
 from supple.solvers.interface import NotPositiveDefinite
 from supple.solvers.linear.cholesky import MatrixFactorization
 
@@ -153,7 +153,7 @@ class ConstrainedRest:
         order = np.argsort(values)
         fields = self._spread(y[:, order])
         shapes = self._weighted(fields)
-        settle(values[order], shapes, fields)
+        canonicalize(values[order], shapes, fields)
         return Modes(np.sqrt(values[order]) / (2 * np.pi), shapes), fields
 
     def _eigenvectors(self, count: int) -> tuple[Floats, Floats]:

@@ -72,8 +72,10 @@ class FloatingSimulation(FloatingState):
         shapes |= dict.fromkeys(("C0", "K", "A"), (r, r)) | dict.fromkeys(("H", "W"), (3, 3, r))
         shapes |= dict.fromkeys(("x_v", "x_a", "R", "delta"), (r,))
         names = FloatingWorkspace._fields
-        self._room = FloatingWorkspace(**{name: np.zeros(shapes.get(name, (3,))) for name in names})
-        self._room.C0[:] = self._damping.constant
+        self._workspace = FloatingWorkspace(
+            **{name: np.zeros(shapes.get(name, (3,))) for name in names}
+        )
+        self._workspace.C0[:] = self._damping.constant
         self._contexts, self._has_past = {}, False
 
     def _make_context(self, table: StageTable) -> Any:
@@ -83,7 +85,7 @@ class FloatingSimulation(FloatingState):
             NO_POLYNOMIAL if polynomial is None else polynomial,
             Moments(inertia.rest_moments, inertia.mixed_moments, inertia.shape_moments),
             Flight(self._history, self._rigid, self._frame),
-            self._room,
+            self._workspace,
             FloatingOptions(
                 alpha=self._alpha,
                 beta=self._damping.factor,
@@ -146,7 +148,7 @@ class FloatingSimulation(FloatingState):
         )
         if self._settled and steady:
             return
-        q, v, inner, context = *self._history[:2], self._room.R, self._context(self._table)
+        q, v, inner, context = *self._history[:2], self._workspace.R, self._context(self._table)
         if self._settled:
             kernels.find_inner_force(context, self._load.moments, inner)
         else:
@@ -189,7 +191,7 @@ class FloatingSimulation(FloatingState):
 
     def _run_interpreted(self, steps: int, table: StageTable) -> tuple[int, int]:
         """The same loop, for energies and damping that are not one polynomial."""
-        context, room, load = self._context(table), self._room, self._load.moments
+        context, workspace, load = self._context(table), self._workspace, self._load.moments
         for step in range(steps):
             for s in range(len(table.c_v)):
                 kernels.enter_stage(context, s, self._push)
@@ -202,8 +204,8 @@ class FloatingSimulation(FloatingState):
                     if iteration == self.solver.max_iterations:
                         return step, NOT_CONVERGED
                     iteration += 1
-                    _, room.R[:], room.K[:] = self.model.evaluate(room.X[0])
-                    room.C0[:] = self._damping_matrix(room.X[0])
+                    _, workspace.R[:], workspace.K[:] = self.model.evaluate(workspace.X[0])
+                    workspace.C0[:] = self._damping_matrix(workspace.X[0])
                     reason = kernels.iterate(context, s, load)
                     if reason not in (DONE, GO_ON):
                         return step, int(reason)
