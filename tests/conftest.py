@@ -5,12 +5,12 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from supple.character.tissue import volume
 from supple.core.errors import MeshError
 
 _ASSETS = Path(__file__).resolve().parents[1].parent / "shared" / "assets"
@@ -24,28 +24,25 @@ def assets() -> Path:
     return _ASSETS
 
 
-@contextmanager
-def _voxels() -> Iterator[None]:
+_wild = volume._wild
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _same_tets() -> Iterator[None]:
+    """Characters are filled with voxels: the tets of fTetWild differ from run to run."""
+
     def refuse(*_: object) -> None:
-        raise MeshError("this test needs the same tets in every run")
+        raise MeshError("tests need the same tets in every run")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("supple.character.tissue.volume._wild", refuse)
+        patch.setattr(volume, "_wild", refuse)
         yield
 
 
 @pytest.fixture
-def same_tets() -> Iterator[None]:
-    """Characters are filled with voxels: the tets of fTetWild differ from run to run."""
-    with _voxels():
-        yield
-
-
-@pytest.fixture(scope="module")
-def same_tets_throughout() -> Iterator[None]:
-    """The same for all tests of a file, and what they share."""
-    with _voxels():
-        yield
+def wild_tets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Characters are filled by fTetWild, as they are for users who have it."""
+    monkeypatch.setattr(volume, "_wild", _wild)
 
 
 @pytest.fixture(scope="session")

@@ -28,6 +28,7 @@ if importlib.util.find_spec("pytetwild") is not None:
     TRIED.append(("khronos_Fox", "ftetwild"))
 
 
+@pytest.mark.usefixtures("wild_tets")
 @pytest.mark.parametrize(("name", "method"), TRIED)
 def test_a_character_has_flesh_on_its_bones(assets: Path, name: str, method: str) -> None:
     character = read_character(assets / "characters" / f"{name}.glb")

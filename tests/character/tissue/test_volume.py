@@ -15,6 +15,8 @@ from supple.character.tissue.bone_supports import on_bones
 from supple.character.tissue.components import adjacent_cells, pieces
 from supple.character.tissue.volume import character_volume
 
+pytestmark = pytest.mark.usefixtures("wild_tets")
+
 METHODS = ["voxels"]
 if importlib.util.find_spec("pytetwild") is not None:
     METHODS.append("ftetwild")

@@ -32,10 +32,9 @@ from supple.workflows.enrich.soft_character import (
 from supple.workflows.enrich.softness import Softness, softness_of_joints
 
 SMALL = Quality(120, 2, 3, 5, 4, 8, 0.02, False)
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::supple.reduction.cubature.cubature.CubatureWarning"),
-    pytest.mark.usefixtures("same_tets_throughout"),
-]
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::supple.reduction.cubature.cubature.CubatureWarning"
+)
 
 
 @pytest.fixture(scope="module")

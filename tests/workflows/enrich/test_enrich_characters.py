@@ -20,7 +20,6 @@ SMALL = Quality(300, 2, 3, 5, 2, 4, 0.1, False)
 pytestmark = [
     pytest.mark.verify,
     pytest.mark.filterwarnings("ignore::supple.reduction.cubature.cubature.CubatureWarning"),
-    pytest.mark.usefixtures("same_tets_throughout"),
 ]
 
 

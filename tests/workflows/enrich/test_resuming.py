@@ -19,10 +19,9 @@ from supple.reduction.cubature.cubature import CubatureWarning
 from supple.workflows.enrich.enrich import enrich
 from supple.workflows.enrich.options import Quality
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::supple.reduction.cubature.cubature.CubatureWarning"),
-    pytest.mark.usefixtures("same_tets_throughout"),
-]
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::supple.reduction.cubature.cubature.CubatureWarning"
+)
 
 SMALL = Quality(120, 2, 3, 5, 4, 8, 0.02, False)
 OPTIONS = {"size": 6, "modes": 4, "samples": 10, "tolerance": 0.02}

@@ -127,7 +127,6 @@ def test_hard_skin_is_held(horned):
     assert not model.bases[:, model.fixed].any()
 
 
-@pytest.mark.usefixtures("same_tets")
 def test_softer_skin_has_softer_flesh(horned):
     rig = SkeletonRig(horned.character)
     skin = np.where(horned.character.surface().vertices[:, 2] > 0.5, 4.0, np.nan)
@@ -142,7 +141,6 @@ def test_softer_skin_has_softer_flesh(horned):
     assert mu[top].max() < 0.3 * mu[foot].min()  # a quarter, but for what the rim blends in
 
 
-@pytest.mark.usefixtures("same_tets")
 def test_softer_flesh_swings_slower(horned):
     """Also where the slowest vibration, not the push, says how stiff flesh has to be."""
     rig = SkeletonRig(horned.character)
