@@ -23,7 +23,7 @@ import supple as sp
 from benchmarks.pose_models import trained_gorilla
 from benchmarks.timing import table
 from supple.character.model.pose_space_model import PoseSpaceModel
-from supple.character.model.weights import PoseWeights
+from supple.character.model.weights import PoseWeights, StiffnessCorrections
 from supple.character.rigs import BendRig, PoseRig, SkeletonRig
 from supple.character.runtime.arrays import StepArrays
 from supple.character.runtime.simulation import PoseSimulation
@@ -31,7 +31,6 @@ from supple.character.skeleton.character import Character
 from supple.character.skeleton.rig import Rig, RigPose
 from supple.character.skeleton.skin import Skin
 from supple.character.tissue.tet_rig import TetRig
-from supple.character.training.stiffness_corrections import StiffnessCorrections
 
 HEADERS = [
     "body",

@@ -11,8 +11,8 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 import supple as sp
-from supple.character.tissue.posed_body import posed_body
 from supple.character.training.alignment import aligned, procrustes
+from supple.character.training.basis import posed_body
 from supple.character.training.modes import pose_modes
 
 SIDE, HAIR = 0.1, 1e-3  # [m], and by what share the beams differ

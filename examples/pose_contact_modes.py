@@ -8,8 +8,7 @@ without contact let it into the other half. As many modes with contact keep it o
 import numpy as np
 
 import supple as sp
-from supple.character.tissue.posed_body import posed_body
-from supple.character.training.basis import pose_basis
+from supple.character.training.basis import pose_basis, posed_body
 from supple.character.training.self_contact import self_contact
 
 SIDE = 0.16  # [m]

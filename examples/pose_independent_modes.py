@@ -11,11 +11,11 @@ from shared.measuring import quick
 from shared.soft_x import whole_model, x_mesh
 
 import supple as sp
-from supple.character.model.bases import pose_bases
 from supple.character.rigs import BlackBoxRig
 from supple.character.runtime.simulation import PoseSimulation
 from supple.character.tissue.full_pose import FullPoseSimulation
 from supple.character.tissue.tet_rig import TetRig
+from supple.character.training.basis import pose_bases
 from supple.character.training.contact import PoseContact
 
 R, DT, FRAMES = 20, 1 / 90, 45

@@ -11,9 +11,9 @@ the training also looks at places on the way, though not half-way.
 import numpy as np
 
 import supple as sp
-from supple.character.model.bases import pose_bases
 from supple.character.rigs import BendRig
 from supple.character.tissue.tet_rig import TetRig
+from supple.character.training.basis import pose_bases
 from supple.character.training.cubature import PoseCubature, relative_error, train_pose_cubature
 from supple.character.training.training import PoseTraining
 

@@ -9,9 +9,8 @@ import numpy as np
 from shared.subspaces import error, static_in
 
 import supple as sp
-from supple.character.tissue.posed_body import posed_body
 from supple.character.training.alignment import vertex_rotations
-from supple.character.training.basis import pose_basis
+from supple.character.training.basis import pose_basis, posed_body
 
 LENGTH, SIDE = 1.0, 0.08  # [m]
 MODES, SIZE = 10, 30  # linear modes, and vectors in each basis

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 import supple as sp
-from supple.character.model.bases import PoseBases
 from supple.character.model.pose_space_model import PoseSpaceModel
+from supple.character.model.weights import StiffnessCorrections
 from supple.character.tissue.tet_rig import TetRig
-from supple.character.training.stiffness_corrections import StiffnessCorrections
+from supple.character.training.basis import PoseBases
 
 
 def x_mesh(cells: int = 10, height: float = 1.0, thickness: float = 0.2) -> sp.TetMesh:

@@ -14,18 +14,17 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "io.gltf.character": "read_character",
         "character.runtime.simulation": "PoseSimulation",
         "character.runtime.crowd": "PoseCrowd",
-        "character.runtime.forces": "Wind",
+        "character.runtime.shape": "Wind",
         "character.tissue.painting": "painted stiffness_by_joint",
         "character.training.pose_choice": "candidates_of choose_poses missing_pose",
         "character.training.midpoint": "BetweenPosesWarning",
         "character.model.file": "load_pose_space_model",
         "character.model.pose_space_model": "PoseSpaceModel",
-        "character.tissue.regions": "local_regions",
+        "character.tissue.regions": "local_regions regions_from_skeleton",
         "character.rigs": (
             "BendRig BlackBoxRig Blend BlendShapeRig LatticeRig PoseRig PoseSpaceDeformation "
             "SkeletonRig WireRig"
         ),
-        "character.tissue.skeleton_regions": "regions_from_skeleton",
         "character.tissue.volume": "Volume character_volume",
         "bodies.cloth": (
             "Bending Cloth ClothMaterial HingeBending IsotropicCloth OrthotropicCloth "

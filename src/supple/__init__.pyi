@@ -26,7 +26,7 @@ from supple.character.rigs import PoseSpaceDeformation as PoseSpaceDeformation
 from supple.character.rigs import SkeletonRig as SkeletonRig
 from supple.character.rigs import WireRig as WireRig
 from supple.character.runtime.crowd import PoseCrowd as PoseCrowd
-from supple.character.runtime.forces import Wind as Wind
+from supple.character.runtime.shape import Wind as Wind
 from supple.character.runtime.simulation import PoseSimulation as PoseSimulation
 from supple.character.skeleton.bones import bones_of as bones_of
 from supple.character.skeleton.character import Character as Character
@@ -34,7 +34,7 @@ from supple.character.skeleton.character import Dressing as Dressing
 from supple.character.tissue.painting import painted as painted
 from supple.character.tissue.painting import stiffness_by_joint as stiffness_by_joint
 from supple.character.tissue.regions import local_regions as local_regions
-from supple.character.tissue.skeleton_regions import regions_from_skeleton as regions_from_skeleton
+from supple.character.tissue.regions import regions_from_skeleton as regions_from_skeleton
 from supple.character.tissue.volume import Volume as Volume
 from supple.character.tissue.volume import character_volume as character_volume
 from supple.character.training.building import pose_space_model as pose_space_model

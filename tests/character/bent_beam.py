@@ -10,8 +10,7 @@ import supple as sp
 from supple.bodies.mass import LumpedMass
 from supple.character.rigs import PoseRig
 from supple.character.tissue.tet_rig import TetRig
-from supple.character.training.samples import RestPose
-from supple.character.training.sparse_samples import ColumnGroups
+from supple.character.training.samples import ColumnGroups, RestPose
 
 MESH = sp.TetMesh.box(size=(1.0, 0.2, 0.2), cells=(12, 2, 2))
 SKIN = MESH.boundary()

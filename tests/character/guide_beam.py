@@ -8,10 +8,9 @@ import numpy as np
 from scipy.linalg import eigvalsh
 
 import supple as sp
-from supple.character.model.bases import PoseBases, pose_bases
 from supple.character.tissue.fitting import fitted
-from supple.character.tissue.posed_body import posed_body
 from supple.character.tissue.tet_rig import TetRig
+from supple.character.training.basis import PoseBases, pose_bases, posed_body
 from supple.character.training.modes import pose_modes
 from supple.character.training.training import PoseTraining
 

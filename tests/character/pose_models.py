@@ -9,10 +9,9 @@ from scipy.spatial.transform import Rotation
 
 import supple as sp
 from supple.character.model.pose_space_model import PoseSpaceModel
-from supple.character.model.weights import PoseWeights
+from supple.character.model.weights import PoseWeights, StiffnessCorrections
 from supple.character.rigs import BlackBoxRig, PoseRig
 from supple.character.tissue.tet_rig import TetRig
-from supple.character.training.stiffness_corrections import StiffnessCorrections
 from supple.materials import Material
 from supple.mesh.tet import tet_volumes
 

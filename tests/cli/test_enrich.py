@@ -87,7 +87,7 @@ def test_a_contact_that_is_left_out_is_told(folder, capsys, monkeypatch):
     def refuse(*_):
         raise ContactNotKept("its rows depend on each other")
 
-    monkeypatch.setattr("supple.character.model.bases.self_contact", refuse)
+    monkeypatch.setattr("supple.character.training.basis.self_contact", refuse)
     assert main(["enrich", "post.glb", "--quality", "draft", "--clips", "bend"]) == 0
     assert "note: without contact: pose 1: its rows depend" in capsys.readouterr().err
 

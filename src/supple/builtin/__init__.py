@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from supple.builtin.beam import beam
 from supple.builtin.bridge import bridge
 from supple.builtin.creature import creature
 from supple.builtin.heart import heart
-from supple.builtin.solid import Solid
+from supple.builtin.solid import Solid, beam
 from supple.builtin.spoon import spoon
 from supple.builtin.tower import tower
 

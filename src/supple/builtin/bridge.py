@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
-from supple.builtin.shapes import joined
+from supple.builtin.shapes import Painted, bar, block, painted, rod
 from supple.builtin.solid import Solid, checked_resolution, with_regions
-from supple.builtin.sweeps import bar, block, rod
 from supple.core.types import Floats
 from supple.materials import StVK
-from supple.mesh import Embedding, HexMesh, Surface
+from supple.mesh import Embedding, HexMesh
 
 # Lengths [m]. The bridge spans along x; its road is level with z = 0 at the ends. By default a
 # brick is 0.01 m, and cables, hangers and pylons are placed so that they fill rows of bricks.
@@ -37,9 +38,7 @@ def bridge(*, resolution: int = 128) -> Solid:
     about 3.5 Hz.
     """
     checked_resolution(resolution, 60, 400, "along it")
-    parts = [*_deck(), *_railings(), *_cables(), *_pylons(), *_abutments()]
-    skin = joined([surface for surface, _ in parts])
-    colors = np.concatenate([np.tile(c, (surface.n_vertices, 1)) for surface, c in parts])
+    skin, colors = painted([*_deck(), *_railings(), *_cables(), *_pylons(), *_abutments()])
     mesh = HexMesh.voxelize(skin, resolution)
     brick = _LENGTH / resolution
     x, y = np.abs(mesh.centroids[:, 0]), np.abs(mesh.centroids[:, 1])
@@ -65,10 +64,6 @@ def bridge(*, resolution: int = 128) -> Solid:
     }
     material = StVK(young=2e6, poisson=0.4, density=1100)
     return Solid(mesh, Embedding(mesh, skin), colors, places, material)
-
-
-_Color = tuple[float, float, float]
-_Painted = tuple[Surface, _Color]
 
 
 def _road(x: Floats) -> Floats:
@@ -97,73 +92,58 @@ def _pairs(x: Floats) -> Floats:
     return np.repeat(np.concatenate([-x[::-1], x]), 2).reshape(-1, 2)
 
 
-def _deck() -> list[_Painted]:
+def _deck() -> Iterator[Painted]:
     x = np.linspace(-0.499, 0.499, 129) * _LENGTH
     up = (0, 0, 1)
-    made = [_painted(bar(_along(x, 0.0, _road(x) - 0.004), (_HALF_WIDTH, 0.004), up=up), _ROAD)]
+    yield bar(_along(x, 0.0, _road(x) - 0.004), (_HALF_WIDTH, 0.004), up=up), _ROAD
     for side in (-_CABLE, _CABLE):
-        girder = bar(_along(x, side, _road(x) - 0.006), (0.0048, 0.0085), up=up)
-        made.append(_painted(girder, _ORANGE))
+        yield bar(_along(x, side, _road(x) - 0.006), (0.0048, 0.0085), up=up), _ORANGE
     for at in _pairs(_HANGERS):
         beam = _along(at, np.array([-_CABLE, _CABLE]), _road(at) - 0.0095)
-        made.append(_painted(bar(beam, (0.004, 0.0045), up=up), _ORANGE))
+        yield bar(beam, (0.004, 0.0045), up=up), _ORANGE
     for at in _pairs(_POSTS):  # the line along the middle
         dash = at + np.array([-0.008, 0.008])
-        made.append(_painted(bar(_along(dash, 0.0, _road(dash)), (0.0016, 0.0006), up=up), _CREAM))
-    return made
+        yield bar(_along(dash, 0.0, _road(dash)), (0.0016, 0.0006), up=up), _CREAM
 
 
-def _railings() -> list[_Painted]:
+def _railings() -> Iterator[Painted]:
     x = np.linspace(-0.499, 0.499, 129) * _LENGTH
-    made = []
     for side in (-_CABLE, _CABLE):
-        made.append(_painted(rod(_along(x, side, _road(x) + _RAIL), 0.0022, sides=8), _ORANGE))
+        yield rod(_along(x, side, _road(x) + _RAIL), 0.0022, sides=8), _ORANGE
         for share in (0.35, 0.67):
-            made.append(_painted(rod(_along(x, side, _road(x) + share * _RAIL), 0.0008), _ORANGE))
+            yield rod(_along(x, side, _road(x) + share * _RAIL), 0.0008), _ORANGE
         for at in _pairs(_POSTS):
             post = _along(at, side, _road(at) + np.array([0.0, _RAIL]))
-            made.append(_painted(bar(post, (0.0015, 0.0015), up=(0, 1, 0)), _ORANGE))
-    return made
+            yield bar(post, (0.0015, 0.0015), up=(0, 1, 0)), _ORANGE
 
 
-def _cables() -> list[_Painted]:
+def _cables() -> Iterator[Painted]:
     middle = np.linspace(-_PYLON, _PYLON, 73)
     outer = np.linspace(_PYLON, 0.5 * _LENGTH - 0.02, 29)
-    made = []
     for side in (-_CABLE, _CABLE):
         for x in (middle, outer, -outer):
-            made.append(_painted(rod(_along(x, side, _cable(x)), 0.0042, sides=8), _ORANGE))
+            yield rod(_along(x, side, _cable(x)), 0.0042, sides=8), _ORANGE
         for at in _pairs(_HANGERS):
             z = np.array([_road(at)[0], _cable(at)[1]])
             if z[1] > z[0] + _RAIL:
-                made.append(_painted(rod(_along(at, side, z), 0.0014), _ORANGE))
-    return made
+                yield rod(_along(at, side, z), 0.0014), _ORANGE
 
 
-def _pylons() -> list[_Painted]:
+def _pylons() -> Iterator[Painted]:
     levels = [_FOOT, _FOOT + 0.010, _FOOT + 0.012, 0.0, _TOP - 0.011, _TOP - 0.010, _TOP - 0.002]
     half = [0.0145, 0.0140, 0.0095, 0.0092, 0.0085, 0.0105, 0.0105, 0.0085]
-    made = []
     for x in (-_PYLON, _PYLON):
         for side in (-_LEG, _LEG):
             leg = bar([(x, side, z) for z in [*levels, _TOP]], np.repeat(half, 2).reshape(-1, 2))
-            made.append(_painted(leg, _ORANGE))
+            yield leg, _ORANGE
         for z, tall in ((-0.025, 0.009), (0.115, 0.008), (0.185, 0.008), (_TOP - 0.025, 0.009)):
             across = [(x, side, z) for side in (-_LEG, _LEG)]
-            made.append(_painted(bar(across, (0.0065, tall), up=(0, 0, 1)), _ORANGE))
+            yield bar(across, (0.0065, tall), up=(0, 0, 1)), _ORANGE
         for a, b in ((_LEG, -_LEG), (-_LEG, _LEG)):
             brace = [(x, a, _FOOT + 0.012), (x, b, -0.030)]
-            made.append(_painted(bar(brace, (0.0040, 0.0040), up=(1, 0, 0)), _ORANGE))
-    return made
+            yield bar(brace, (0.0040, 0.0040), up=(1, 0, 0)), _ORANGE
 
 
-def _abutments() -> list[_Painted]:
-    made = []
+def _abutments() -> Iterator[Painted]:
     for low in (-0.5 * _LENGTH, 0.5 * _LENGTH - 0.03):
-        stone = block((low, -0.085, -0.050), (low + 0.03, 0.085, -0.001), bevel=0.003)
-        made.append(_painted(stone, _STONE))
-    return made
-
-
-def _painted(surface: Surface, color: _Color) -> _Painted:
-    return surface, color
+        yield block((low, -0.085, -0.050), (low + 0.03, 0.085, -0.001), bevel=0.003), _STONE

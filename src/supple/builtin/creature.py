@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from supple.builtin.shapes import Ellipsoid, icosphere, joined, melted, net_surface
+from supple.builtin.shapes import Ellipsoid, icosphere, melted, mixed, net_surface, painted
 from supple.builtin.solid import Solid, checked_resolution, with_regions
 from supple.core.types import Bools, Floats
 from supple.mesh import Embedding, HexMesh
@@ -66,14 +66,9 @@ def creature(*, resolution: int = 24) -> Solid:
     )
     belly = _BELLY.distance(middle) < 0.0
     mesh = with_regions(mesh, {"ears": ears, "belly": belly}, rest="rest")
-    face = [_EYE, _EYE.mirrored(), _GLINT, _GLINT.mirrored(), _NOSE]
-    features = [icosphere(part) for part in face]
-    paints = [_DARK, _DARK, _WHITE, _WHITE, _DARK]
-    skin = joined([smooth, *features])
-    colors = np.concatenate(
-        [_fur(smooth.vertices)]
-        + [np.tile(c, (f.n_vertices, 1)) for c, f in zip(paints, features, strict=True)]
-    )
+    face = [(_EYE, _DARK), (_EYE.mirrored(), _DARK), (_GLINT, _WHITE), (_GLINT.mirrored(), _WHITE)]
+    features = [(icosphere(part), color) for part, color in [*face, (_NOSE, _DARK)]]
+    skin, colors = painted([(smooth, _fur(smooth.vertices)), *features])
     brick = float(np.ptp(mesh.vertices[mesh.cells[0], 2]))
     top = mesh.bounds[1, 2]
     feet = mesh.where(z=(None, mesh.bounds[0, 2] + 0.5 * brick))
@@ -103,10 +98,8 @@ def _fur(places: Floats) -> Floats:
     """Colours: pale belly, muzzle and tail, rosy inside of the ears."""
 
     def blend(share: Floats, color: tuple[float, float, float], onto: Floats) -> Floats:
-        s = np.clip(share, 0.0, 1.0)[:, None]
-        s = s * s * (3 - 2 * s)
-        mixed: Floats = (1 - s) * onto + s * np.array(color)
-        return mixed
+        s = np.clip(share, 0.0, 1.0)
+        return mixed(onto, s * s * (3 - 2 * s), color)
 
     x, y, z = places.T
     colors = np.tile(np.array(_FUR), (len(places), 1))

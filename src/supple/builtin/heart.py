@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from supple.builtin.shapes import Ellipsoid, joined, melted, net_surface
+from supple.builtin.shapes import (
+    Ellipsoid,
+    Vessel,
+    joined,
+    melted,
+    mixed,
+    net_surface,
+    painted,
+    rod,
+)
 from supple.builtin.solid import Solid, checked_resolution, with_regions
-from supple.builtin.sweeps import rod
-from supple.builtin.vessels import Vessel
 from supple.core.types import Floats
 from supple.materials import StVK
 from supple.mesh import Embedding, HexMesh, Surface
@@ -29,28 +36,13 @@ _ATRIA = (
     Ellipsoid((0.035, -0.006, 0.027), (0.012, 0.012, 0.015), lean=25.0),
 )
 _RED, _BLUE, _PINK = (0.80, 0.22, 0.20), (0.36, 0.42, 0.66), (0.76, 0.40, 0.44)
-_AORTA = Vessel(
-    (
-        (0.002, -0.002, 0.020),
-        (-0.009, -0.006, 0.046),
-        (-0.004, 0.000, 0.068),
-        (0.010, 0.010, 0.075),
-        (0.023, 0.024, 0.068),
-        (0.029, 0.040, 0.054),
-    ),
-    0.0115,
-    _RED,
-)
-_TRUNK = Vessel(
-    (
-        (-0.004, -0.026, 0.014),
-        (0.009, -0.024, 0.036),
-        (0.021, -0.012, 0.050),
-        (0.044, 0.006, 0.058),
-    ),
-    0.0105,
-    _BLUE,
-)
+_AORTA = Vessel((
+    (0.002, -0.002, 0.020), (-0.009, -0.006, 0.046), (-0.004, 0.000, 0.068),
+    (0.010, 0.010, 0.075), (0.023, 0.024, 0.068), (0.029, 0.040, 0.054),
+), 0.0115, _RED)  # fmt: skip
+_TRUNK = Vessel((
+    (-0.004, -0.026, 0.014), (0.009, -0.024, 0.036), (0.021, -0.012, 0.050), (0.044, 0.006, 0.058),
+), 0.0105, _BLUE)  # fmt: skip
 _CAVA = Vessel(
     ((-0.034, 0.006, 0.034), (-0.033, 0.008, 0.058), (-0.031, 0.008, 0.082)), 0.0090, _BLUE
 )
@@ -76,32 +68,14 @@ _UPPER = (_TRUNK, _CAVA, *_BRANCHES)  # it hangs on these
 _MUSCLE, _DEEP, _FAT = (0.70, 0.20, 0.19), (0.60, 0.16, 0.20), (0.90, 0.70, 0.46)
 # Coronary vessels over the front, pressed onto the surface.
 _CORONARIES = (
-    (
-        (
-            (0.017, -0.040, 0.030),
-            (0.012, -0.048, 0.004),
-            (0.018, -0.046, -0.022),
-            (0.033, -0.03, -0.055),
-        ),
-        0.0021,
-        _RED,
-    ),
+    (((0.017, -0.040, 0.030), (0.012, -0.048, 0.004), (0.018, -0.046, -0.022),
+      (0.033, -0.03, -0.055)), 0.0021, _RED),
     (((0.013, -0.046, 0.000), (0.026, -0.040, -0.014), (0.036, -0.028, -0.034)), 0.0016, _RED),
     (((-0.010, -0.040, 0.020), (-0.034, -0.034, 0.008), (-0.044, -0.020, -0.008)), 0.0019, _RED),
     (((-0.034, -0.034, 0.008), (-0.026, -0.042, -0.012), (-0.012, -0.042, -0.034)), 0.0015, _RED),
-    (
-        (
-            (0.012, -0.040, 0.024),
-            (0.007, -0.048, 0.002),
-            (0.0125, -0.046, -0.022),
-            (0.025, -0.03, -0.053),
-        ),
-        0.0016,
-        _BLUE,
-    ),
-)
-
-
+    (((0.012, -0.040, 0.024), (0.007, -0.048, 0.002), (0.0125, -0.046, -0.022),
+      (0.025, -0.03, -0.053)), 0.0016, _BLUE),
+)  # fmt: skip
 _TAPER = np.r_[0.4, 0.85, np.linspace(1.0, 0.45, 23), 0.15]  # along a coronary vessel
 
 
@@ -115,22 +89,12 @@ def heart(*, resolution: int = 45) -> Solid:
     checked_resolution(resolution, 16, 160, "over its height")
     low, high = np.array([-0.068, -0.056, -0.076]), np.array([0.072, 0.056, 0.106])
     smooth = net_surface(_distance, low, high, _SKIN_EDGE)
-    mouths = [vessel.mouth for vessel in _VESSELS]
-    mesh = HexMesh.voxelize(joined([smooth, *mouths]), resolution)
+    mouths = [(vessel.mouth, vessel.mouth_colors) for vessel in _VESSELS]
+    mesh = HexMesh.voxelize(joined([smooth, *(mouth for mouth, _ in mouths)]), resolution)
     nearest = _by_kind(mesh.centroids).argmin(axis=0)
     mesh = with_regions(mesh, {"vessels": nearest == 2, "atria": nearest == 1}, rest="ventricles")
-    tubes = [rod(_pressed(np.array(p)), r * _TAPER, sides=8) for p, r, _ in _CORONARIES]
-    skin = joined([smooth, *mouths, *tubes])
-    colors = np.concatenate(
-        [
-            _colors(smooth),
-            *(vessel.mouth_colors for vessel in _VESSELS),
-            *(
-                np.tile(c, (t.n_vertices, 1))
-                for t, (_, _, c) in zip(tubes, _CORONARIES, strict=True)
-            ),
-        ]
-    )
+    tubes = [(rod(_pressed(np.array(p)), r * _TAPER, sides=8), c) for p, r, c in _CORONARIES]
+    skin, colors = painted([(smooth, _colors(smooth)), *mouths, *tubes])
     brick = float(np.ptp(mesh.vertices[mesh.cells[0], 2]))
 
     def at_ends(x: Floats) -> Floats:
@@ -180,18 +144,8 @@ def _colors(surface: Surface) -> Floats:
     places = surface.vertices
     ventricles, atria, vessels = _by_kind(places)
     colors = np.tile(np.array(_MUSCLE), (len(places), 1))
-    for share, color in (
-        (0.5 - (atria - ventricles) / 0.006, _DEEP),
-        (1.0 - np.abs(atria - ventricles) / 0.006, _FAT),
-    ):
-        colors = _mixed(colors, share, color)
+    colors = mixed(colors, 0.5 - (atria - ventricles) / 0.006, _DEEP)
+    colors = mixed(colors, 1.0 - np.abs(atria - ventricles) / 0.006, _FAT)
     nearest = np.argmin([vessel.distance(places) for vessel in _VESSELS], axis=0)
     own = np.array([vessel.color for vessel in _VESSELS])[nearest]
-    share = np.clip(0.5 - (vessels - np.minimum(ventricles, atria)) / 0.004, 0.0, 1.0)[:, None]
-    return np.asarray((1 - share) * colors + share * own)
-
-
-def _mixed(colors: Floats, share: Floats, color: tuple[float, float, float]) -> Floats:
-    s = np.clip(share, 0.0, 1.0)[:, None]
-    mixed: Floats = (1 - s) * colors + s * np.array(color)
-    return mixed
+    return mixed(colors, 0.5 - (vessels - np.minimum(ventricles, atria)) / 0.004, own)

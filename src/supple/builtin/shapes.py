@@ -1,15 +1,29 @@
-"""Shapes told by their distance, negative inside, and surfaces drawn where it is zero."""
+"""Shapes told by their distance, negative inside, surfaces drawn where it is zero, and closed
+surfaces drawn along a path: rods, bars, blocks and whatever has rings."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from supple.core.types import Floats, Ints
 from supple.mesh import Surface
+
+_CHAMFER = 0.14  # of half the width of a bar: how much its corners are cut
+_FAR = 0.02  # [m] farther away than this only that it is far is told
+_INSIDE = 0.45  # how much darker the inside of an open end is
+# The open end, from the outside over the lip to the bottom of the bore, in radii: along, across.
+_MOUTH = (
+    (-1.5, 0.80), (-1.15, 0.98), (-0.45, 1.02), (-0.25, 1.07), (-0.06, 1.07), (0.0, 1.0),
+    (0.0, 0.80), (-0.06, 0.73), (-0.25, 0.70), (-0.30, 0.70), (-0.75, 0.68),
+)  # fmt: skip
+_SIDES, _DARK_RINGS = 20, 3
 
 
 @dataclass(frozen=True)
@@ -65,6 +79,24 @@ def joined(parts: list[Surface]) -> Surface:
     return Surface(np.concatenate([p.vertices for p in parts]), np.concatenate(triangles))
 
 
+Painted = tuple[Surface, ArrayLike]
+"""With its colour, red, green and blue, (3,), or those of its vertices, (n, 3)."""
+
+
+def painted(parts: Iterable[Painted]) -> tuple[Surface, Floats]:
+    """All surfaces as one, with the colours of its vertices (n, 3)."""
+    every = list(parts)
+    colors = [np.broadcast_to(color, (surface.n_vertices, 3)) for surface, color in every]
+    return joined([surface for surface, _ in every]), np.concatenate(colors)
+
+
+def mixed(colors: ArrayLike, share: Floats, color: ArrayLike) -> Floats:
+    """Colours with a ``share`` (n,) of another one laid over them, (n, 3)."""
+    s = np.clip(share, 0.0, 1.0)[:, None]
+    found: Floats = (1 - s) * np.asarray(colors) + s * np.asarray(color)
+    return found
+
+
 def net_surface(
     distance: Callable[[Floats], Floats], low: Floats, high: Floats, edge: float
 ) -> Surface:
@@ -117,3 +149,142 @@ def net_surface(
 
 def _cut(axis: int, part: slice) -> tuple[slice, ...]:
     return tuple(part if a == axis else slice(None) for a in range(3))
+
+
+def loft(rings: ArrayLike) -> Surface:
+    """A closed surface through rings of points (k, m, 3) [m], each end closed around its middle."""
+    points = np.asarray(rings, dtype=np.float64)
+    k, m, _ = points.shape
+    vertices = np.concatenate([points.reshape(-1, 3), points[[0, -1]].mean(axis=1)])
+    here = np.arange(m)
+    there = (here + 1) % m
+    start = m * np.arange(k - 1)[:, None]
+    sides = np.stack([start + here, start + there, start + m + there, start + m + here], axis=-1)
+    first, last = k * m, (k - 1) * m
+    ends = np.concatenate(
+        [
+            np.stack([np.full(m, first), there, here], axis=1),
+            np.stack([np.full(m, first + 1), last + here, last + there], axis=1),
+        ]
+    )
+    triangles: Ints = np.concatenate([sides[..., [[0, 1, 2], [0, 2, 3]]].reshape(-1, 3), ends])
+    made = Surface(vertices, triangles)
+    return made if made.volume > 0 else Surface(vertices, triangles[:, ::-1])
+
+
+def rod(path: ArrayLike, radius: ArrayLike, *, sides: int = 6) -> Surface:
+    """A round rod along a path (k, 3) [m], of one ``radius`` [m] or of one a point, (k,)."""
+    turn = 2 * np.pi * (np.arange(sides) + 0.5) / sides
+    outline = np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    return _swept(path, np.asarray(radius, dtype=np.float64)[..., None], outline, None)
+
+
+def bar(path: ArrayLike, half: ArrayLike, *, up: ArrayLike | None = None) -> Surface:
+    """A bar along a path (k, 3) [m] with chamfered edges.
+
+    ``half`` of its width and of its height [m], (2,) or, where they change, (k, 2); its height is
+    measured along ``up``.
+    """
+    c = 1.0 - _CHAMFER
+    outline = np.array([(1, -c), (1, c), (c, 1), (-c, 1), (-1, c), (-1, -c), (-c, -1), (c, -1)])
+    return _swept(path, np.asarray(half, dtype=np.float64), outline, up)
+
+
+def block(low: ArrayLike, high: ArrayLike, *, bevel: float) -> Surface:
+    """A box between two corners [m] whose ends at the bottom and the top are bevelled."""
+    low, high = np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
+    x, y, _ = 0.5 * (low + high)
+    levels = [low[2], low[2] + bevel, high[2] - bevel, high[2]]
+    half = np.tile(0.5 * (high - low)[:2], (4, 1))
+    half[[0, 3]] -= bevel
+    return bar([(x, y, z) for z in levels], half, up=(0, 1, 0))
+
+
+def _swept(path: ArrayLike, half: Floats, outline: Floats, up: ArrayLike | None) -> Surface:
+    """``outline`` (m, 2), stretched by ``half``, drawn along the path."""
+    points = np.asarray(path, dtype=np.float64)
+    along = np.gradient(points, axis=0)
+    along /= np.linalg.norm(along, axis=1, keepdims=True)
+    if up is None:  # the axis that the path follows least
+        up = np.eye(3)[np.argmin(np.abs(along).max(axis=0))]
+    side = np.cross(along, np.asarray(up, dtype=np.float64))
+    side /= np.linalg.norm(side, axis=1, keepdims=True)
+    over = np.cross(side, along)
+    half = np.broadcast_to(half, (len(points), 2))
+    wide = outline[None, :, 0] * half[:, :1]
+    tall = outline[None, :, 1] * half[:, 1:]
+    return loft(points[:, None] + wide[..., None] * side[:, None] + tall[..., None] * over[:, None])
+
+
+@dataclass(frozen=True)
+class Vessel:
+    """A round vessel through points [m], of a ``radius`` [m], cut open at its last point."""
+
+    points: tuple[tuple[float, float, float], ...]
+    radius: float
+    color: tuple[float, float, float]
+
+    @cached_property
+    def path(self) -> Floats:
+        """A smooth curve through the points [m], (k, 3)."""
+        from scipy.interpolate import make_interp_spline  # slow to import
+
+        s = np.linspace(0.0, 1.0, len(self.points))
+        curve = make_interp_spline(s, np.array(self.points), k=min(3, len(s) - 1))
+        path: Floats = curve(np.linspace(0.0, 1.0, 4 * len(s) - 7 if len(s) > 2 else 2))
+        return path
+
+    @property
+    def end(self) -> Floats:
+        """Where it is cut [m]."""
+        return np.array(self.points[-1])
+
+    @cached_property
+    def direction(self) -> Floats:
+        """The unit vector that points out of its open end."""
+        last = self.path[-1] - self.path[-2]
+        unit: Floats = last / np.linalg.norm(last)
+        return unit
+
+    def distance(self, places: Floats) -> Floats:
+        """Distance from its outside [m], but for the open end, which is drawn by itself."""
+        path = self.path
+        low, high = path.min(axis=0) - self.radius - _FAR, path.max(axis=0) + self.radius + _FAR
+        near = np.flatnonzero(((places > low) & (places < high)).all(axis=1))
+        away = np.full(len(places), _FAR)
+        x = places[near]
+        tubes = np.sqrt([_square(x, a, b) for a, b in pairwise(path)]) - self.radius
+        # The tube ends short of the cut, below the bottom of the bore.
+        last = np.linalg.norm(path[:-1] - self.end, axis=1) < 3 * self.radius
+        last[-1] = True
+        tubes[last] = np.maximum(tubes[last], (x - self.end) @ self.direction + self.radius)
+        away[near] = tubes.min(axis=0)
+        return away
+
+    @property
+    def mouth(self) -> Surface:
+        """Its open end: a collar, closed at the bottom of the bore."""
+        along, across = self.radius * np.array(_MOUTH).T[..., None, None]
+        up = np.eye(3)[np.argmin(np.abs(self.direction))]
+        side = np.cross(self.direction, up) / np.linalg.norm(np.cross(self.direction, up))
+        over = np.cross(side, self.direction)
+        turn = 2 * np.pi * np.arange(_SIDES)[:, None] / _SIDES
+        ring = np.cos(turn) * side + np.sin(turn) * over
+        return loft(self.end + along * self.direction + across * ring)
+
+    @property
+    def mouth_colors(self) -> Floats:
+        """Colours of the vertices of its open end, dark inside."""
+        light = np.ones(len(_MOUTH))
+        light[-_DARK_RINGS:] = _INSIDE
+        shades = np.concatenate([np.repeat(light, _SIDES), [1.0, _INSIDE]])
+        colors: Floats = shades[:, None] * np.array(self.color)
+        return colors
+
+
+def _square(places: Floats, a: Floats, b: Floats) -> Floats:
+    """Square of the distance from the segment between two points [m²]."""
+    s = np.clip((places - a) @ (b - a) / ((b - a) @ (b - a)), 0.0, 1.0)
+    away = places - a - s[:, None] * (b - a)
+    square: Floats = np.einsum("pi,pi->p", away, away)
+    return square

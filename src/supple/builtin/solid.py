@@ -12,7 +12,7 @@ from supple.core.checks import whole_number
 from supple.core.errors import InputError
 from supple.core.types import Bools, Floats, Ints
 from supple.materials import Material
-from supple.mesh import Embedding, HexMesh, VolumeMesh
+from supple.mesh import Embedding, HexMesh, TetMesh, VolumeMesh
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,3 +46,14 @@ def with_regions(mesh: HexMesh, regions: Mapping[str, Bools], rest: str) -> HexM
         kept[name] = np.flatnonzero(cells & left)
         left &= ~cells
     return dataclasses.replace(mesh, regions={**kept, rest: np.flatnonzero(left)})
+
+
+def beam(*, resolution: int = 20) -> Solid:
+    """A beam of 1 × 0.2 × 0.2 m along x, of tets, with ``resolution`` bricks along it.
+
+    Places: "root", the end at x = 0, and "tip", the other one.
+    """
+    checked_resolution(resolution, 1, 200, "along the beam")
+    across = max(1, round(resolution / 5))
+    mesh = TetMesh.box(size=(1.0, 0.2, 0.2), cells=(resolution, across, across))
+    return Solid(mesh, places={"root": mesh.where(x=0), "tip": mesh.where(x=1)})

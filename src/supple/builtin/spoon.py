@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from supple.builtin.shapes import loft, mixed
 from supple.builtin.solid import Solid, checked_resolution, with_regions
-from supple.builtin.sweeps import loft
 from supple.core.types import Floats
 from supple.materials import StVK
 from supple.mesh import Embedding, HexMesh, Surface
@@ -42,7 +42,8 @@ def spoon(*, resolution: int = 100) -> Solid:
         "bowl tip": mesh.where(x=(_LENGTH - 1.5 * brick, None)),
     }
     material = StVK(young=4e7, poisson=0.4, density=1100)
-    return Solid(mesh, Embedding(mesh, skin), _colors(skin.vertices), places, material)
+    colors = mixed(_STEEL, (0.172 - skin.vertices[:, 0]) / 0.03, _SHADE)
+    return Solid(mesh, Embedding(mesh, skin), colors, places, material)
 
 
 def _skin() -> Surface:
@@ -75,9 +76,3 @@ def _half_width(x: Floats) -> Floats:
     # The 3-norm of both runs smoothly from one into the other.
     wide: Floats = end * (egg**3 + stick**3) ** (1 / 3)
     return wide
-
-
-def _colors(places: Floats) -> Floats:
-    share = np.clip((0.172 - places[:, :1]) / 0.03, 0.0, 1.0)
-    colors: Floats = (1 - share) * np.array(_STEEL) + share * np.array(_SHADE)
-    return colors

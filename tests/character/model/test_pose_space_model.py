@@ -16,7 +16,7 @@ from supple.character import Channel, Clip, Track
 from supple.character.model.file import is_pose_space_file, load_pose_space_model
 from supple.character.model.pose_space_model import PoseSpaceModel
 from supple.character.rigs import BlackBoxRig, SkeletonRig
-from supple.character.tissue.posed_body import posed_body
+from supple.character.training.basis import posed_body
 from supple.character.training.building import pose_space_model
 from supple.core import files
 from supple.materials import MATERIALS

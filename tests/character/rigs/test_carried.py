@@ -12,7 +12,7 @@ import supple as sp
 from supple.character import Character
 from supple.character.model.weights import PoseWeights
 from supple.character.rigs import BendRig, BlackBoxRig, Blend, LatticeRig, PoseRig, SkeletonRig
-from supple.character.rigs.carried import CarriedPoints
+from supple.character.rigs.base import CarriedPoints
 from supple.character.runtime.rig import RigSampler
 from supple.character.tissue.tet_rig import TetRig
 

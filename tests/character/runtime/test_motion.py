@@ -12,8 +12,8 @@ from tests.character.runtime.bars import MESH, SKIN, bending_bar, framed_bar
 import supple as sp
 from supple._kernels.character.rig_path import between
 from supple.character.model.pose_space_model import PoseSpaceModel
-from supple.character.runtime.forces import Wind
 from supple.character.runtime.rig import Path, Sample
+from supple.character.runtime.shape import Wind
 from supple.character.runtime.simulation import PoseSimulation
 
 SIZE = float(np.linalg.norm([1.0, 0.3, 0.3]))

@@ -17,12 +17,12 @@ from supple.character.runtime.secondary_motion import secondary_motion
 from supple.character.skeleton.clip import Interpolation
 from supple.character.skeleton.clip_frames import (
     Loop,
+    RootMotion,
     at_jumps,
     frame_length,
     frame_times,
     jump_times,
 )
-from supple.character.skeleton.root_motion import RootMotion
 from supple.core.errors import InputError, StepFailed
 
 PERIOD = 0.8

@@ -12,9 +12,9 @@ from tests.character.pose_models import FramedBend, beam, model_of
 
 import supple as sp
 from supple.character.model.pose_space_model import PoseSpaceModel
-from supple.character.runtime.forces import Wind
+from supple.character.model.weights import StiffnessCorrections
+from supple.character.runtime.shape import Wind
 from supple.character.runtime.simulation import PoseSimulation
-from supple.character.training.stiffness_corrections import StiffnessCorrections
 
 MESH = beam()
 POSES = np.zeros((3, 7))

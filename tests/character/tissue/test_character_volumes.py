@@ -12,8 +12,7 @@ from tests.character.bodies import SkinnedRig
 import supple as sp
 from supple.character.skeleton.bones import bones_of
 from supple.character.tissue.fitting import fit_quality, fitted
-from supple.character.tissue.regions import local_regions
-from supple.character.tissue.skeleton_regions import regions_from_skeleton
+from supple.character.tissue.regions import local_regions, regions_from_skeleton
 from supple.character.tissue.tet_rig import TetRig
 from supple.character.tissue.volume import character_volume
 from supple.io.gltf.character import read_character

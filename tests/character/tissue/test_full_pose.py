@@ -11,10 +11,9 @@ import supple as sp
 from supple.bodies.assembly import Evaluation
 from supple.character.rigs import BendRig, BlackBoxRig
 from supple.character.tissue.fitting import sound_cells
-from supple.character.tissue.full_pose import FullPoseSimulation
-from supple.character.tissue.posed_body import posed_body
-from supple.character.tissue.posed_cells import PosedCells
+from supple.character.tissue.full_pose import FullPoseSimulation, PosedCells
 from supple.character.tissue.tet_rig import TetRig
+from supple.character.training.basis import posed_body
 
 MESH = sp.TetMesh.box(size=(0.6, 0.16, 0.16), cells=(6, 2, 2))
 TET_RIG = TetRig.of(BendRig(MESH.boundary()), MESH)

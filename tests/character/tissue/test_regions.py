@@ -9,8 +9,12 @@ import pytest
 from tests.character.bodies import ROD, character_of, rig_of, rod
 
 import supple as sp
-from supple.character.tissue.regions import local_regions, region_functions, region_weights
-from supple.character.tissue.skeleton_regions import regions_from_skeleton
+from supple.character.tissue.regions import (
+    local_regions,
+    region_functions,
+    region_weights,
+    regions_from_skeleton,
+)
 
 needs_igl = pytest.mark.skipif(
     importlib.util.find_spec("igl") is None, reason="needs the extra 'regions'"

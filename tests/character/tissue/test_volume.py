@@ -11,9 +11,7 @@ from tests.character.bodies import LENGTH, ROD, WIDTH, BendingRod, character_of,
 import supple as sp
 from supple.builtin.shapes import Ellipsoid, icosphere
 from supple.character.skeleton.bones import bones_of, crossed_cells, segment_distances
-from supple.character.tissue.bone_supports import on_bones
-from supple.character.tissue.components import adjacent_cells, pieces
-from supple.character.tissue.volume import character_volume
+from supple.character.tissue.volume import adjacent_cells, character_volume, on_bones, pieces
 
 pytestmark = pytest.mark.usefixtures("wild_tets")
 

@@ -9,12 +9,16 @@ from tests.character.poses import beam, bent, flat
 
 import supple as sp
 from supple.bodies.mass import LumpedMass
-from supple.character.model.bases import PoseBases, basis_in_pose, pose_bases
 from supple.character.rigs import BlackBoxRig, PoseRig
-from supple.character.tissue.posed_body import posed_body
 from supple.character.tissue.tet_rig import TetRig
 from supple.character.training.alignment import aligned, pose_tree, procrustes, vertex_rotations
-from supple.character.training.basis import pose_basis
+from supple.character.training.basis import (
+    PoseBases,
+    basis_in_pose,
+    pose_bases,
+    pose_basis,
+    posed_body,
+)
 from supple.character.training.pose_choice import mean_angle, missing_pose
 from supple.character.training.self_contact import self_contact
 

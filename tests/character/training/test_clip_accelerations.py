@@ -11,13 +11,12 @@ from tests.character.poses import beam, flat
 
 import supple as sp
 from supple.character import Channel, Clip, Track
-from supple.character.model.bases import pose_bases
 from supple.character.rigs import SkeletonRig
 from supple.character.tissue.tet_rig import TetRig
-from supple.character.training.basis import pose_basis
-from supple.character.training.clip_accelerations import clip_accelerations
+from supple.character.training.basis import pose_bases, pose_basis
 from supple.character.training.contact import PoseContact
 from supple.character.training.modes import ConstrainedRest
+from supple.character.training.preparing import clip_accelerations
 from supple.core.errors import InputError
 
 BODY = beam()

@@ -27,8 +27,7 @@ from supple.character.training.inertia import (
     rigid_accelerations,
     train_inertial_cubature,
 )
-from supple.character.training.samples import InterpolatedPose, RestPose
-from supple.character.training.sparse_samples import ColumnGroups
+from supple.character.training.samples import ColumnGroups, InterpolatedPose, RestPose
 from supple.materials import MATERIALS
 
 pytestmark = pytest.mark.processors

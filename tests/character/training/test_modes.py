@@ -9,11 +9,15 @@ import scipy.sparse as sparse
 from tests.character.poses import beam, bent, flat
 
 import supple as sp
-from supple.character.tissue.posed_body import posed_body
-from supple.character.training.basis import pose_basis, shared_sizes
+from supple.character.training.basis import pose_basis, posed_body, shared_sizes
 from supple.character.training.contact import PoseContact
-from supple.character.training.modes import ConstrainedRest, pose_modes
-from supple.character.training.nullspace import independent_rows, nullspace, thresholded
+from supple.character.training.modes import (
+    ConstrainedRest,
+    independent_rows,
+    nullspace,
+    pose_modes,
+    thresholded,
+)
 from supple.core.errors import ContactNotKept
 from supple.reduction.derivatives import derivative_pairs, force_derivatives, modal_derivatives
 from supple.solvers.interface import NotPositiveDefinite
@@ -161,7 +165,7 @@ def test_what_the_threshold_cuts_conjugate_gradients_mend(monkeypatch: pytest.Mo
     contact = CONTACTS["pairs"]
     assert contact is not None
     exact = pose_modes(BODY, 5, contact=contact)
-    monkeypatch.setattr("supple.character.training.nullspace._NEGLIGIBLE", 0.05)
+    monkeypatch.setattr("supple.character.training.modes._NEGLIGIBLE", 0.05)
     mended = pose_modes(BODY, 5, contact=contact)
     np.testing.assert_allclose(mended.squares, exact.squares, rtol=1e-9)
 
@@ -242,7 +246,7 @@ def test_a_contact_that_cannot_be_kept_is_told_from_other_failures(
         patch.setattr("supple.character.training.modes.MatrixFactorization", only_whole)
         with pytest.raises(ContactNotKept, match="where the contact is kept; its rows are nearly"):
             pose_modes(BODY, 5, contact=CONTACTS["pairs"])
-    monkeypatch.setattr("supple.character.training.nullspace._NEGLIGIBLE", 0.05)
+    monkeypatch.setattr("supple.character.training.modes._NEGLIGIBLE", 0.05)
     monkeypatch.setattr("supple.character.training.modes.cg", lambda *_, x0, **__: (x0, 200))
     with pytest.raises(ContactNotKept, match="conjugate gradients found no"):
         pose_modes(BODY, 5, contact=CONTACTS["pairs"])

@@ -7,13 +7,12 @@ import pytest
 from tests.character.arms import arm
 
 import supple as sp
-from supple.character.model.bases import basis_in_pose, pose_bases
 from supple.character.rigs import BendRig, BlackBoxRig, SkeletonRig
 from supple.character.tissue.fitting import fitted
 from supple.character.tissue.tet_rig import TetRig
+from supple.character.training.basis import basis_in_pose, pose_bases
 from supple.character.training.building import pose_space_model
-from supple.character.training.pose_adding import needed_poses, only
-from supple.character.training.pose_choice import missing_pose
+from supple.character.training.pose_choice import missing_pose, needed_poses, only
 
 pytestmark = pytest.mark.processors
 

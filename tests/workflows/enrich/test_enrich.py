@@ -372,7 +372,7 @@ def test_a_contact_that_no_basis_keeps_is_left_out(source, monkeypatch):
     def refuse(*_: object) -> None:
         raise ContactNotKept("the rows of the contact depend on each other")
 
-    monkeypatch.setattr("supple.character.model.bases.self_contact", refuse)
+    monkeypatch.setattr("supple.character.training.basis.self_contact", refuse)
     rig = SkeletonRig(read_rigged(source).character)
     soft = Softness(np.ones(rig.character.rig.n_joints), np.full(rig.n_vertices, np.nan))
     model = soft_model(rig, SMALL, softness=soft)

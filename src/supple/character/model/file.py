@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from supple.character.model.pose_space_model import PoseSpaceModel
-from supple.character.model.rig_packing import describe_rig, rig_of
-from supple.character.model.weights import PoseWeights
+from supple.character.model.pose_space_model import ARRAYS, PoseSpaceModel
+from supple.character.model.rig_packing import Arrays, Header, describe_rig, rig_of, within
+from supple.character.model.weights import PoseWeights, StiffnessCorrections
 from supple.character.rigs.base import PoseRig
 from supple.character.tissue.tet_rig import TetRig
-from supple.character.training.stiffness_corrections import StiffnessCorrections
 from supple.core import files
 from supple.core.errors import InputError
 from supple.core.types import Floats, Ints
@@ -25,22 +22,7 @@ from supple.mesh.packing import describe_mesh, mesh_of
 _MODEL = files.Kind(b"\x89SUPPOS\n", "pose-space model", 2)
 _SAME = 1e-6  # of the body's size: how far a rig that is given may be from the one of the file
 _LOOKED_AT = 64  # vertices of the surface, at most, by which rigs are compared in every pose
-_PLAIN = (
-    "poses",
-    "masses",
-    "fixed",
-    "regions",
-    "members",
-    "gram",
-    "cells",
-    "cell_weights",
-    "lame",
-    "inertial_vertices",
-    "inertial_weights",
-    "skin_cells",
-    "skin_weights",
-    "squares",
-)
+_PLAIN = tuple(name for name in ARRAYS if name != "bases")
 
 
 def save_pose_space_model(model: PoseSpaceModel, path: str | os.PathLike[str]) -> None:
@@ -61,12 +43,8 @@ def save_pose_space_model(model: PoseSpaceModel, path: str | os.PathLike[str]) -
     arrays |= {name: getattr(model, name) for name in _PLAIN}
     for region, vertices in enumerate(model.members):  # other entries are zero
         arrays[f"basis {region}"] = model.bases[:, vertices][..., model.regions == region]
-    known = {
-        "tet mesh": header,
-        "rig": rig_header,
-        "material": model.material.__name__,
-        "measured": model.measured,
-    }
+    known: dict[str, Any] = {"tet mesh": header, "rig": rig_header}
+    known |= {"material": model.material.__name__, "measured": model.measured}
     with files.replacing(path) as temporary:
         temporary.write_bytes(files.pack(_MODEL, known, arrays))
 
@@ -88,10 +66,8 @@ def is_pose_space_file(path: str | os.PathLike[str]) -> bool:
     return files.begins_as(path, _MODEL)
 
 
-def _model_of(
-    header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], rig: PoseRig | None
-) -> PoseSpaceModel:
-    mesh = mesh_of(header["tet mesh"], _within(arrays, "tet mesh "))
+def _model_of(header: Header, arrays: Arrays, rig: PoseRig | None) -> PoseSpaceModel:
+    mesh = mesh_of(header["tet mesh"], within(arrays, "tet mesh "))
     if not isinstance(mesh, TetMesh):
         raise InputError(f"it holds a {type(mesh).__name__}; pose-space models are of tets")
     known = {material.__name__: material for material in MATERIALS}
@@ -100,11 +76,8 @@ def _model_of(
             f"its material is {header['material']!r}, which is not known here: {', '.join(known)}"
         )
     plain = {name: arrays[name] for name in _PLAIN}
-    known_rig = _rig(header["rig"], _within(arrays, "rig "), rig)
-    if rig is not None:
-        _check_in_poses(rig, header["rig"]["kind"], arrays)
     return PoseSpaceModel(
-        tet_rig=_tet_rig(mesh, arrays, known_rig),
+        tet_rig=_tet_rig(mesh, arrays, _rig(header["rig"], arrays, rig)),
         weights=_weights(arrays, "pose weights"),
         gaps=_gaps(arrays),
         material=known[header["material"]],
@@ -114,36 +87,31 @@ def _model_of(
     )
 
 
-def _rig(
-    header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], given: PoseRig | None
-) -> PoseRig:
+def _rig(header: Header, arrays: Arrays, given: PoseRig | None) -> PoseRig:
     """The rig that was given, if it is the one of the file, or the one in the file."""
     if given is None:
-        return rig_of(header, arrays)
+        return rig_of(header, within(arrays, "rig "))
     neutral = given.vertices(given.neutral)
-    x, pose = arrays["surface"], arrays["neutral"]
+    x, pose = arrays["rig surface"], arrays["rig neutral"]
+    close = _SAME * np.ptp(x, axis=0).max()
     fits = neutral.shape == x.shape and given.neutral.shape == pose.shape
-    if not fits or np.abs(neutral - x).max() > _SAME * np.ptp(x, axis=0).max():
+    if not fits or np.abs(neutral - x).max() > close:
         raise InputError(
             f"the rig given has {len(neutral)} vertices and poses of {len(given.neutral)} numbers, "
             f"or another neutral shape; the model was made with a {header['kind']} of {len(x)} "
             f"vertices and poses of {len(pose)} numbers: give that one"
         )
+    if "seen" in arrays:  # not in files of old; rigs of one neutral shape may move it otherwise
+        poses = arrays["poses"]
+        seen = _seen(given, poses, arrays["seen vertices"])
+        apart = np.abs(seen - arrays["seen"]).max(axis=(1, 2))
+        if apart.max() > close:
+            worst = int(apart.argmax())
+            raise InputError(
+                f"the rig given has another shape in pose {worst}, {poses[worst].tolist()}, by "
+                f"{apart[worst]:.3g} m; the model was made with a {header['kind']}: give that one"
+            )
     return given
-
-
-def _check_in_poses(given: PoseRig, kind: str, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Rigs of one neutral shape may still move it otherwise; files of old do not tell."""
-    if "seen" not in arrays:
-        return
-    x, poses = arrays["seen"], arrays["poses"]
-    apart = np.abs(_seen(given, poses, arrays["seen vertices"]) - x).max(axis=(1, 2))
-    worst = int(apart.argmax())
-    if apart[worst] > _SAME * np.ptp(arrays["rig surface"], axis=0).max():
-        raise InputError(
-            f"the rig given has another shape in pose {worst}, {poses[worst].tolist()}, by "
-            f"{apart[worst]:.3g} m; the model was made with a {kind}: give that one"
-        )
 
 
 def _spread(count: int) -> Ints:
@@ -156,14 +124,14 @@ def _seen(rig: PoseRig, poses: Floats, which: Ints) -> Floats:
     return np.stack([rig.vertices(pose, which) for pose in poses])
 
 
-def _tet_rig(mesh: TetMesh, arrays: Mapping[str, NDArray[Any]], rig: PoseRig) -> TetRig:
+def _tet_rig(mesh: TetMesh, arrays: Arrays, rig: PoseRig) -> TetRig:
     n = len(mesh.vertices)
     near = np.array(arrays["near"], dtype=np.int64)
     shares, offsets = (np.array(arrays[name], dtype=float) for name in ("shares", "offsets"))
     k = (*near.shape, 0, 0)[1]
     if near.shape != (n, k) or shares.shape != (n, k) or offsets.shape != (n, k, 3):
         raise InputError("what its tets follow does not fit its mesh")
-    if near.min() < 0 or near.max() >= len(rig.vertices(rig.neutral)):
+    if near.min() < 0 or near.max() >= rig.n_vertices:
         raise InputError("its tets follow vertices that its surface does not have")
     tet_rig = TetRig(rig, mesh, near, shares, offsets)
     if "corrections" not in arrays:
@@ -175,18 +143,15 @@ def _tet_rig(mesh: TetMesh, arrays: Mapping[str, NDArray[Any]], rig: PoseRig) ->
     return tet_rig.corrected(weights, corrections)
 
 
-def _gaps(arrays: Mapping[str, NDArray[Any]]) -> StiffnessCorrections:
+def _gaps(arrays: Arrays) -> StiffnessCorrections:
     """Files of version 1 have none: there the cells stand for all of the stiffness."""
     if "gaps" not in arrays:
         return StiffnessCorrections.none(arrays["pose weights features"][0], len(arrays["regions"]))
-    return StiffnessCorrections(
-        _weights(arrays, "gap weights"), np.array(arrays["gaps"], dtype=float)
-    )
+    weights = _weights(arrays, "gap weights")
+    return StiffnessCorrections(weights, np.array(arrays["gaps"], dtype=float))
 
 
-def _bases(
-    mesh: TetMesh, plain: Mapping[str, NDArray[Any]], arrays: Mapping[str, NDArray[Any]]
-) -> Floats:
+def _bases(mesh: TetMesh, plain: Arrays, arrays: Arrays) -> Floats:
     members, regions = plain["members"].astype(bool), plain["regions"]
     m, n = len(plain["poses"]), len(mesh.vertices)
     if members.shape != (len(members), n):
@@ -205,7 +170,7 @@ def _packed(name: str, weights: PoseWeights) -> dict[str, Floats]:
     return {f"{name} features": weights.features, f"{name} coefficients": weights.coefficients}
 
 
-def _weights(arrays: Mapping[str, NDArray[Any]], name: str) -> PoseWeights:
+def _weights(arrays: Arrays, name: str) -> PoseWeights:
     features, coefficients = (
         np.array(arrays[f"{name} {part}"], dtype=float) for part in ("features", "coefficients")
     )
@@ -213,7 +178,3 @@ def _weights(arrays: Mapping[str, NDArray[Any]], name: str) -> PoseWeights:
     if features.ndim != 2 or coefficients.shape != (m, m) or not m:
         raise InputError(f"its {name} do not fit together")
     return PoseWeights(features, coefficients)
-
-
-def _within(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
-    return {k.removeprefix(prefix): array for k, array in arrays.items() if k.startswith(prefix)}

@@ -4,22 +4,32 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple.character.model.posed_model import PosedModel
-from supple.character.model.weights import PoseWeights
+from supple.character.model.weights import PoseWeights, StiffnessCorrections, interpolated_mass
 from supple.character.tissue.tet_rig import TetRig
-from supple.character.training.stiffness_corrections import StiffnessCorrections
-from supple.core.checks import number
+from supple.core.checks import number, numbers, vector, whole_number
 from supple.core.errors import InputError
 from supple.core.types import Bools, Floats, Ints
 from supple.materials import Material
 
 if TYPE_CHECKING:
     from supple.character.runtime.simulation import PoseSimulation
+
+ARRAYS = {
+    "poses": "md", "masses": "n", "fixed": "n", "regions": "r", "members": "kn", "gram": "mmrr",
+    "cells": "c", "cell_weights": "mc", "lame": "mc2", "inertial_vertices": "s",
+    "inertial_weights": "s", "skin_cells": "v", "skin_weights": "v4", "squares": "mr",
+    "bases": "mn3r",
+}  # fmt: skip
+"""The arrays of a model, with a letter for each axis."""
+_INDICES = {"regions": "k", "cells": "e", "inertial_vertices": "n", "skin_cells": "e"}
+"""Those that count something, of which there are as many as the letter says."""
+_MASKS = ("fixed", "members")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,11 +80,10 @@ class PoseSpaceModel:
     """Training and test errors, times and numbers of samples."""
 
     def __post_init__(self) -> None:
-        kinds = {np.int64: _INDICES, np.float64: _NUMBERS, np.bool_: _MASKS}
-        for kind, names in kinds.items():
-            for name in names:
-                array = np.require(getattr(self, name), kind, ["C", "W"])
-                object.__setattr__(self, name, array)
+        for name in ARRAYS:
+            kind = np.int64 if name in _INDICES else np.bool_ if name in _MASKS else np.float64
+            array = np.require(getattr(self, name), kind, ["C", "W"])
+            object.__setattr__(self, name, array)
         _check(self)
 
     @property
@@ -121,60 +130,23 @@ class PoseSpaceModel:
         save_pose_space_model(self, path)
 
 
-_INDICES = ("regions", "cells", "inertial_vertices", "skin_cells")
-_MASKS = ("fixed", "members")
-_NUMBERS = (
-    "poses",
-    "masses",
-    "bases",
-    "gram",
-    "cell_weights",
-    "lame",
-    "inertial_weights",
-    "skin_weights",
-    "squares",
-)
-
-
 def _check(model: PoseSpaceModel) -> None:
     """Stop at arrays that do not fit together, before a kernel reads beyond them."""
-    mesh = model.tet_rig.mesh
-    n, r = len(mesh.vertices), (*model.bases.shape, 0, 0, 0, 0)[3]
-    m, d = (*model.poses.shape, 0, 0)[:2]
-    c, s, skin = len(model.cells), len(model.inertial_vertices), len(model.skin_cells)
-    shapes: dict[str, tuple[int, ...]] = {
-        "poses": (m, d),
-        "masses": (n,),
-        "fixed": (n,),
-        "bases": (m, n, 3, r),
-        "regions": (r,),
-        "members": (len(model.members), n),
-        "gram": (m, m, r, r),
-        "cells": (c,),
-        "cell_weights": (m, c),
-        "lame": (m, c, 2),
-        "inertial_vertices": (s,),
-        "inertial_weights": (s,),
-        "skin_cells": (skin,),
-        "skin_weights": (skin, 4),
-        "squares": (m, r),
-    }
-    for name, shape in shapes.items():
-        array = getattr(model, name)
+    mesh, rig = model.tet_rig.mesh, model.tet_rig.rig
+    (m, d), r = (*model.poses.shape, 0, 0)[:2], (*model.bases.shape, 0, 0, 0, 0)[3]
+    count = {
+        "n": len(mesh.vertices), "e": len(mesh.cells), "m": m, "d": d, "r": r,
+        "k": len(model.members), "c": len(model.cells), "s": len(model.inertial_vertices),
+        "v": len(model.skin_cells), "2": 2, "3": 3, "4": 4,
+    }  # fmt: skip
+    for name, axes in ARRAYS.items():
+        array, shape = getattr(model, name), tuple(count[axis] for axis in axes)
         if array.shape != shape or 0 in shape:
             raise InputError(f"{name} of the model has shape {array.shape}; it must be {shape}")
-        if name in _NUMBERS and not np.isfinite(array).all():
+        if not np.isfinite(array).all():
             raise InputError(f"{name} of the model must be finite")
-    bounds = {
-        "regions": len(model.members),
-        "cells": len(mesh.cells),
-        "inertial_vertices": n,
-        "skin_cells": len(mesh.cells),
-    }
-    for name, bound in bounds.items():
-        array = getattr(model, name)
-        if array.min() < 0 or array.max() >= bound:
-            raise InputError(f"{name} of the model must be from 0 to {bound - 1}")
+        if name in _INDICES and not 0 <= array.min() <= array.max() < count[_INDICES[name]]:
+            raise InputError(f"{name} of the model must be from 0 to {count[_INDICES[name]] - 1}")
     for name in ("cell_weights", "inertial_weights"):
         if getattr(model, name).min() < 0:
             raise InputError(f"{name} of the model must not be negative")
@@ -183,7 +155,6 @@ def _check(model: PoseSpaceModel) -> None:
         raise InputError("the stiffness gaps of the model do not fit together, or are not finite")
     if model.masses.min() <= 0 or np.einsum("iikk->ik", model.gram).min() <= 0:
         raise InputError("masses of the model must be positive")
-    rig = model.tet_rig.rig
     features = len(rig.features(rig.neutral))
     for known in (model.weights, model.gaps.weights, model.tet_rig.weights):
         if known is not None and known.features.shape[1] != features:
@@ -193,5 +164,74 @@ def _check(model: PoseSpaceModel) -> None:
             )
     if model.weights.count != m:
         raise InputError(f"weights of the model are for {model.weights.count} poses, not {m}")
-    if len(model.tet_rig.rig.vertices(model.tet_rig.rig.neutral)) != skin:
-        raise InputError(f"the model has a skin of {skin} vertices; its rig has another number")
+    if rig.n_vertices != count["v"]:
+        raise InputError(
+            f"the model has a skin of {count['v']} vertices; its rig has another number"
+        )
+
+
+class PosedModel:
+    """What a model is in a pose (d,): weights w, Υ, M̃ and what follows from them."""
+
+    def __init__(self, model: PoseSpaceModel, pose: ArrayLike) -> None:
+        d = model.poses.shape[1]
+        self.model = model
+        self.pose: Floats = np.atleast_1d(numbers("pose", pose))
+        if self.pose.shape != (d,):
+            raise InputError(f"the pose has shape {self.pose.shape}; this model takes ({d},)")
+        self.w: Floats = model.weights(model.tet_rig.rig.features(self.pose))
+        """How much each pose with a model counts, (m,)."""
+        self.upsilon, self.mass = interpolated_mass(self.w, model.gram)
+        """The diagonal of Υ, (r,), and M̃, (r, r)."""
+
+    @cached_property
+    def rest(self) -> Floats:
+        """Vertices of the tet mesh where nothing moves beside the rig [m], (n, 3)."""
+        return self.model.tet_rig.vertices(self.pose)
+
+    def shapes(self, which: Ints | None = None) -> Floats:
+        """The basis U in the world, (n, 3, r), or (k, 3, r) at vertices ``which`` (k,)."""
+        bases = self.model.bases if which is None else self.model.bases[:, which]
+        U = np.tensordot(self.w, bases, axes=1) * self.upsilon  # Eqs. 14 and 16
+        frames = self.model.tet_rig.frames(self.pose, which)
+        return U if frames is None else frames @ U
+
+    @property
+    def cell_weights(self) -> Floats:
+        """v(p) of the cubature cells, (c,) (Eq. 20)."""
+        return self.w @ self.model.cell_weights
+
+    @property
+    def gap(self) -> Floats:
+        """K̃ of all cells at rest less that of the cubature cells, (r, r)."""
+        return self.model.gaps.at(self.model.tet_rig.rig.features(self.pose), self.upsilon)
+
+    @property
+    def lame(self) -> Floats:
+        """λ and μ of the cubature cells [Pa], (c, 2) (Eq. 36)."""
+        return np.tensordot(self.w, self.model.lame, axes=1)
+
+    def displacements(self, q: ArrayLike) -> Floats:
+        """u = U q of the tet mesh [m], (n, 3), for coordinates q (r,)."""
+        return np.asarray(self.shapes() @ numbers("q", q, ((self.model.n_coordinates,),)))
+
+    def skin_displacements(self, q: ArrayLike) -> Floats:
+        """A u: how far the surface is from where the rig has it [m], (surface vertices, 3)."""
+        u = self.displacements(q)
+        nodes = self.model.tet_rig.mesh.cells[self.model.skin_cells]
+        moved: Floats = np.einsum("sk,ski->si", self.model.skin_weights, u[nodes])
+        return moved
+
+    def skin(self, q: ArrayLike) -> Floats:
+        """Φ̄(p) + A u: vertices of the surface [m], (surface vertices, 3)."""
+        return self.model.tet_rig.rig.vertices(self.pose) + self.skin_displacements(q)
+
+    def pull(self, vertex: int, force: ArrayLike) -> Floats:
+        """Reduced force (r,) of a force (3,) [N] at a vertex of the surface."""
+        index = whole_number("vertex", vertex, at_least=0)
+        if index >= len(self.model.skin_cells):
+            raise InputError(f"vertex={vertex}: the surface has {len(self.model.skin_cells)}")
+        nodes = self.model.tet_rig.mesh.cells[self.model.skin_cells[index]]
+        share = self.model.skin_weights[index]
+        pulled: Floats = np.einsum("k,kir,i->r", share, self.shapes(nodes), vector("force", force))
+        return pulled

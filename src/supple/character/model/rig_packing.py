@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
+from dataclasses import fields
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.character.model.skeleton_packing import describe_skeleton, skeleton_of
 from supple.character.rigs.base import PoseRig
 from supple.character.rigs.bend import BendRig
 from supple.character.rigs.blend_shapes import BlendShapeRig
-from supple.character.rigs.drag import Drag
-from supple.character.rigs.dragged import LatticeBasis, LatticeRig, WireRig
+from supple.character.rigs.dragged import Drag, LatticeBasis, LatticeRig, WireRig
+from supple.character.rigs.pairing import JointPairs
 from supple.character.rigs.pose_space_deformation import PoseSpaceDeformation
-from supple.character.rigs.skeleton import SkeletonRig
+from supple.character.rigs.skeleton import Blend, SkeletonRig
+from supple.character.skeleton.character import Character
+from supple.character.skeleton.clip import Channel, Clip, Interpolation, Track
+from supple.character.skeleton.rig import Rig, RigPose
+from supple.character.skeleton.skin import Skin
 from supple.core.errors import InputError
 from supple.mesh.surface import Surface
 
@@ -23,6 +29,9 @@ Header = Mapping[str, Any]
 Arrays = Mapping[str, NDArray[Any]]
 Described = tuple[dict[str, Any], dict[str, Any]]
 _DRAG = ("points", "shares", "slopes")
+_LIES = tuple(field.name for field in fields(RigPose))
+_SKIN = tuple(field.name for field in fields(Skin))
+_PAIRS = tuple(field.name for field in fields(JointPairs))
 
 
 def describe_rig(rig: PoseRig) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -54,58 +63,37 @@ def rig_of(header: Header, arrays: Arrays) -> PoseRig:
     return kinds[header["kind"]].restore(header, arrays)
 
 
-def _describe_rest(rest: Surface) -> dict[str, Any]:
-    return {"rest vertices": rest.vertices, "rest triangles": rest.triangles}
+def within(arrays: Arrays, prefix: str) -> dict[str, NDArray[Any]]:
+    """Those whose names begin so, without that."""
+    return {k.removeprefix(prefix): array for k, array in arrays.items() if k.startswith(prefix)}
 
 
-def _rest(arrays: Arrays) -> Surface:
-    vertices, triangles = (np.array(arrays[f"rest {name}"]) for name in ("vertices", "triangles"))
-    return Surface(vertices, triangles)
+# -- rigs that shape a surface at rest -------------------------------------------------------
 
 
-# -- bends -----------------------------------------------------------------------------------
+def _describe_shaper(rig: Any) -> Described:
+    plain, kept = _SHAPERS[type(rig)]
+    header: dict[str, Any] = {name: float(getattr(rig, name)) for name in plain}
+    arrays = {f"rest {name}": getattr(rig.rest, name) for name in ("vertices", "triangles")}
+    if isinstance(rig, LatticeRig):
+        header = {"counts": list(rig.counts), "basis": rig.basis.name}
+    if isinstance(rig, LatticeRig | WireRig):
+        arrays |= {f"drag {name}": getattr(rig.dragged, name) for name in _DRAG}
+    return header, arrays | {name: getattr(rig, name) for name in kept}
 
 
-def _describe_bend(rig: BendRig) -> Described:
-    given = {name: getattr(rig, name) for name in ("along", "about", "origin", "bounds")}
-    return {}, {**_describe_rest(rig.rest), **given}
-
-
-def _bend_of(header: Header, arrays: Arrays) -> BendRig:
-    start, end = arrays["bounds"].tolist()
-    along, about, origin = (np.array(arrays[name]) for name in ("along", "about", "origin"))
-    return BendRig(_rest(arrays), along, about, origin, (start, end))
-
-
-# -- control points --------------------------------------------------------------------------
-
-
-def _describe_wire(rig: WireRig) -> Described:
-    arrays = {**_describe_rest(rig.rest), **_describe_drag(rig.dragged), "points": rig.points}
-    return {"radius": float(rig.radius)}, arrays
-
-
-def _wire_of(header: Header, arrays: Arrays) -> WireRig:
-    points, rest = np.array(arrays["points"], dtype=float), _rest(arrays)
-    return WireRig(rest, points, header["radius"], _drag_of(arrays, rest, len(points)))
-
-
-def _describe_lattice(rig: LatticeRig) -> Described:
-    header = {"counts": list(rig.counts), "basis": rig.basis.name}
-    arrays = {**_describe_rest(rig.rest), **_describe_drag(rig.dragged)}
-    return header, {**arrays, "low": rig.low, "high": rig.high}
-
-
-def _lattice_of(header: Header, arrays: Arrays) -> LatticeRig:
-    a, b, c = (int(count) for count in header["counts"])
-    low, high = (np.array(arrays[name], dtype=float) for name in ("low", "high"))
-    rest = _rest(arrays)
-    drag = _drag_of(arrays, rest, a * b * c)
-    return LatticeRig(rest, (a, b, c), LatticeBasis[header["basis"]], low, high, drag)
-
-
-def _describe_drag(drag: Drag) -> dict[str, Any]:
-    return {f"drag {name}": getattr(drag, name) for name in _DRAG}
+def _shaper_of(kind: type[Any], header: Header, arrays: Arrays) -> Any:
+    plain, kept = _SHAPERS[kind]
+    rest = Surface(*(np.array(arrays[f"rest {name}"]) for name in ("vertices", "triangles")))
+    values: dict[str, Any] = {name: header[name] for name in plain}
+    values |= {name: np.array(arrays[name], dtype=float) for name in kept}
+    if kind is LatticeRig:
+        counts = tuple(int(count) for count in header["counts"])
+        drag = _drag_of(arrays, rest, math.prod(counts))
+        values |= {"counts": counts, "basis": LatticeBasis[header["basis"]], "drag": drag}
+    elif kind is WireRig:
+        values["drag"] = _drag_of(arrays, rest, len(values["points"]))
+    return kind(rest, **values)
 
 
 def _drag_of(arrays: Arrays, rest: Surface, count: int) -> Drag:
@@ -118,15 +106,7 @@ def _drag_of(arrays: Arrays, rest: Surface, count: int) -> Drag:
     return Drag(points, shares, slopes)
 
 
-# -- shapes ----------------------------------------------------------------------------------
-
-
-def _describe_shapes(rig: BlendShapeRig) -> Described:
-    return {"reach": float(rig.reach)}, {**_describe_rest(rig.rest), "offsets": rig.offsets}
-
-
-def _shapes_of(header: Header, arrays: Arrays) -> BlendShapeRig:
-    return BlendShapeRig(_rest(arrays), np.array(arrays["offsets"], dtype=float), header["reach"])
+# -- corrections -----------------------------------------------------------------------------
 
 
 def _describe_corrected(rig: PoseSpaceDeformation) -> Described:
@@ -136,10 +116,64 @@ def _describe_corrected(rig: PoseSpaceDeformation) -> Described:
 
 
 def _corrected_of(header: Header, arrays: Arrays) -> PoseSpaceDeformation:
-    prefix = "within "
-    inner = {k.removeprefix(prefix): a for k, a in arrays.items() if k.startswith(prefix)}
+    inner = within(arrays, "within ")
     poses, corrections = (np.array(arrays[name], dtype=float) for name in ("poses", "corrections"))
     return PoseSpaceDeformation(rig_of(header["within"], inner), poses, corrections)
+
+
+# -- skinned characters ----------------------------------------------------------------------
+
+
+def _describe_skeleton(rig: SkeletonRig) -> Described:
+    character, clips = rig.character, []
+    arrays: dict[str, Any] = {"parents": character.rig.parents}
+    arrays |= {f"rest {name}": getattr(character.rig.rest, name) for name in _LIES}
+    arrays |= {f"skin {name}": getattr(character.skin, name) for name in _SKIN}
+    arrays |= {f"pairs {name}": np.asarray(getattr(rig.pairs, name)) for name in _PAIRS}
+    for k, (name, clip) in enumerate(character.clips.items()):
+        tracks = [
+            {"joint": track.joint, "channel": track.channel.name, "between": track.between.name}
+            for track in clip.tracks
+        ]
+        clips.append({"key": name, "name": clip.name, "tracks": tracks})
+        for j, track in enumerate(clip.tracks):
+            arrays |= {f"clip {k} {j} times": track.times, f"clip {k} {j} values": track.values}
+    joints = list(character.rig.names)
+    return {"blend": rig.blend.name, "joints": joints, "clips": clips}, arrays
+
+
+def _skeleton_of(header: Header, arrays: Arrays) -> SkeletonRig:
+    """The rig that was described; InputError where its parts do not fit together."""
+    rest = RigPose(*(np.array(arrays[f"rest {name}"], dtype=float) for name in _LIES))
+    rig = Rig(tuple(str(name) for name in header["joints"]), arrays["parents"], rest)
+    skin = Skin(**{name: np.array(arrays[f"skin {name}"]) for name in _SKIN})
+    if skin.joints.min() < 0 or skin.joints.max() >= rig.n_joints:
+        raise InputError("its skin follows joints that its rig does not have")
+    clips = {}
+    for k, clip in enumerate(header["clips"]):
+        tracks = []
+        for j, track in enumerate(clip["tracks"]):
+            keys = arrays[f"clip {k} {j} times"], arrays[f"clip {k} {j} values"]
+            channel, between = Channel[track["channel"]], Interpolation[track["between"]]
+            tracks.append(Track(int(track["joint"]), channel, *keys, between))
+        clips[str(clip["key"])] = Clip(str(clip["name"]), tracks)
+    pairs = _pairs(arrays, rig.n_joints) if "pairs joints" in arrays else None
+    return SkeletonRig(Character(rig, skin, clips), Blend[header["blend"]], pairs)
+
+
+def _pairs(arrays: Arrays, n_joints: int) -> JointPairs:
+    """Files of earlier versions do not have them."""
+    joints = np.array(arrays["pairs joints"], dtype=np.int64)
+    places = np.array(arrays["pairs places"], dtype=float)
+    slide = np.array(arrays["pairs slide"], dtype=bool)
+    length = np.array(arrays["pairs length"], dtype=float)
+    count = len(joints)
+    shapes = [joints.shape, places.shape, slide.shape, length.shape]
+    if shapes != [(count, 2), (count, 2, 3), (count,), ()] or not length > 0:
+        raise InputError("the pairs of joints that share flesh do not fit together")
+    if count and not 0 <= joints.min() <= joints.max() < n_joints:
+        raise InputError("flesh is shared by joints that its rig does not have")
+    return JointPairs(joints, places, slide, float(length))
 
 
 class _Packing(NamedTuple):
@@ -147,11 +181,15 @@ class _Packing(NamedTuple):
     restore: Callable[[Header, Arrays], PoseRig]
 
 
-_KINDS: dict[type[PoseRig], _Packing] = {
-    SkeletonRig: _Packing(describe_skeleton, skeleton_of),
-    BendRig: _Packing(_describe_bend, _bend_of),
-    WireRig: _Packing(_describe_wire, _wire_of),
-    LatticeRig: _Packing(_describe_lattice, _lattice_of),
-    BlendShapeRig: _Packing(_describe_shapes, _shapes_of),
+_SHAPERS: dict[type[Any], tuple[tuple[str, ...], tuple[str, ...]]] = {
+    BendRig: ((), ("along", "about", "origin", "bounds")),
+    WireRig: (("radius",), ("points",)),
+    LatticeRig: ((), ("low", "high")),
+    BlendShapeRig: (("reach",), ("offsets",)),
+}
+"""What of these is a number, and what an array."""
+_KINDS: dict[type[Any], _Packing] = {
+    SkeletonRig: _Packing(_describe_skeleton, _skeleton_of),
     PoseSpaceDeformation: _Packing(_describe_corrected, _corrected_of),
+    **{kind: _Packing(_describe_shaper, partial(_shaper_of, kind)) for kind in _SHAPERS},
 }

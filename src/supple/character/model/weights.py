@@ -1,4 +1,5 @@
-"""How much each of some known poses counts in another one (pose space paper, Eq. 2)."""
+"""How much each of some known poses counts in another one (pose space paper, Eq. 2), and what is
+interpolated by that."""
 
 from __future__ import annotations
 
@@ -67,7 +68,44 @@ class PoseWeights:
         return normalised
 
 
+def interpolated_mass(w: Floats, gram: Floats) -> tuple[Floats, Floats]:
+    """The diagonal of Υ (r,) and M̃ (r, r) for weights w (m,), of U_iᵀ M U_j (m, m, r, r)."""
+    # M̃ = Υᵀ (Σ_i Σ_j w_i w_j U_iᵀ M U_j) Υ, whose diagonal is 1 (Eqs. 15 and 16)
+    mixed = np.einsum("i,j,ijkl->kl", w, w, gram, optimize=True)
+    upsilon = 1 / np.sqrt(np.diagonal(mixed))
+    return upsilon, upsilon[:, None] * mixed * upsilon
+
+
 def _distances(features: Floats) -> Floats:
     """Between all poses, (m, m)."""
     found: Floats = np.linalg.norm(features[:, None] - features[None], axis=2)
     return found
+
+
+@dataclass(frozen=True, eq=False)
+class StiffnessCorrections:
+    """What the stiffness of cubature cells lacks at rest, D(p) = K̃ − K̃_cubature, in every pose.
+
+    A few cells get the linear part of forces wrong by more than the rest of it. That part is known
+    for all cells together. Where a rig presses flesh it changes fast, and so it is known in more
+    poses than have a basis, and interpolated.
+    """
+
+    weights: PoseWeights
+    """How much each of k poses counts in another."""
+    values: Floats
+    """Υ⁻¹ D Υ⁻¹ in each of them, (k, r, r)."""
+
+    @classmethod
+    def none(cls, features: Floats, r: int) -> StiffnessCorrections:
+        """For a cubature of all cells; ``features`` (f,) are of any pose."""
+        return cls(PoseWeights.of(features[None]), np.zeros((1, r, r)))
+
+    def at(self, features: Floats, upsilon: Floats) -> Floats:
+        """D in a pose with these features (f,) and the diagonal of Υ (r,), (r, r)."""
+        mixed = np.tensordot(self.weights(features), self.values, axes=1)
+        return np.asarray(upsilon[:, None] * mixed * upsilon)
+
+    def times(self, factor: float) -> StiffnessCorrections:
+        """Those of a body that is so many times as stiff."""
+        return StiffnessCorrections(self.weights, factor * self.values)

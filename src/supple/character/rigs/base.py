@@ -5,17 +5,43 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple.character.rigs.carried import CarriedPoints
+from supple._kernels.character.rig import average
 from supple.core.checks import number, numbers
 from supple.core.errors import InputError
 from supple.core.types import Floats, Ints
 from supple.mesh.surface import Surface
 
 _DEGREE = float(np.deg2rad(1.0))
+
+
+def one_pose(pose: Any, size: int) -> Floats:
+    """A pose of ``size`` numbers as an array (size,)."""
+    p = np.atleast_1d(np.asarray(pose, dtype=float))
+    if p.shape != (size,):
+        raise InputError(f"the pose has shape {p.shape}; this rig takes ({size},)")
+    return p
+
+
+def nearest_rotations(matrices: Floats) -> Floats:
+    """The rotations nearest to matrices (k, 3, 3), (k, 3, 3)."""
+    U, _, Vt = np.linalg.svd(matrices)
+    U[:, :, 2] *= np.linalg.det(U @ Vt)[:, None]
+    return np.asarray(U @ Vt)
+
+
+def turned(frames: Floats | None, u: Floats) -> Floats:
+    """Vectors u (n, 3) of the neutral frames as they are in a pose, where a rig has frames."""
+    return u if frames is None else np.asarray(np.einsum("nij,nj->ni", frames, u))
+
+
+def turned_back(frames: Floats | None, u: Floats) -> Floats:
+    """Vectors u (n, 3) of a pose as they are in the neutral frames, where a rig has frames."""
+    return u if frames is None else np.asarray(np.einsum("nji,nj->ni", frames, u))
 
 
 class PoseRig(ABC):
@@ -75,6 +101,18 @@ class PoseRig(ABC):
         """The mesh in a pose, the neutral one unless given."""
         return Surface(self.vertices(self.neutral if pose is None else pose), self.triangles)
 
+    def checked_poses(self, given: ArrayLike, name: str = "poses") -> Floats:
+        """Poses (m, d), a row for each."""
+        poses, d = numbers(name, given), len(self.neutral)
+        if poses.ndim != 2 or poses.shape[1] != d:
+            raise InputError(f"{name} have shape {poses.shape}; give (m, {d}), one row for a pose")
+        return poses
+
+    def _set(self, **values: Any) -> None:
+        """Fields of a frozen rig that were checked, or follow from others."""
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
 
 @dataclass(frozen=True, eq=False)
 class BlackBoxRig(PoseRig):
@@ -97,14 +135,11 @@ class BlackBoxRig(PoseRig):
             numbers("reach", self.reach, ((len(neutral),),))
         else:
             number("reach", self.reach, above=0)
-        object.__setattr__(self, "neutral", neutral)
-        surface = Surface(self.vertices(neutral), self.triangles)
-        object.__setattr__(self, "triangles", surface.triangles)
+        self._set(neutral=neutral)
+        self._set(triangles=Surface(self.vertices(neutral), self.triangles).triangles)
 
     def vertices(self, pose: Floats, which: Ints | None = None) -> Floats:
-        p = np.atleast_1d(np.asarray(pose, dtype=float))
-        if p.shape != self.neutral.shape:
-            raise InputError(f"the pose has shape {p.shape}; this rig takes {self.neutral.shape}")
+        p = one_pose(pose, len(self.neutral))
         x = np.asarray(self.function(p), dtype=float)
         if x.ndim != 2 or x.shape[1] != 3 or not np.isfinite(x).all():
             raise InputError(
@@ -117,3 +152,34 @@ class BlackBoxRig(PoseRig):
         p = np.atleast_1d(np.asarray(pose, dtype=float))
         changed: Floats = p + size * np.asarray(self.reach) * rng.uniform(-1.0, 1.0, p.shape)
         return changed
+
+
+class CarriedPoints:
+    """Means over vertices ``near`` (n, k) of a surface, with ``shares`` (n, k).
+
+    What is meant is where each of them has the point, at ``offsets`` (n, k, 3) [m] from it in the
+    neutral pose: x = Σ_k s_k (x_k + G_k d_k), with the gradients G of the rig.
+    """
+
+    def __init__(self, rig: PoseRig, near: Ints, shares: Floats, offsets: Floats) -> None:
+        self._rig = rig
+        self._surface, places = np.unique(near, return_inverse=True)
+        self._all = len(self._surface) == rig.n_vertices
+        self._places = np.ascontiguousarray(places.reshape(near.shape))
+        self._shares = np.ascontiguousarray(shares, dtype=float)
+        self._offsets = np.ascontiguousarray(offsets, dtype=float)
+
+    def __call__(self, pose: Floats) -> tuple[Floats, Floats, Floats]:
+        """Points x (n, 3) [m], gradients (n, 3, 3) and features (f,) in a pose (d,), new arrays.
+
+        The gradients, how their surroundings turn and stretch, are (0, 3, 3) if there are none.
+        """
+        found, gradients = self._rig.posed(pose, None if self._all else self._surface)
+        given = np.empty((0, 3, 3)) if gradients is None else gradients
+        x = np.empty((len(self._places), 3))
+        means = np.empty((len(x) if len(given) else 0, 3, 3))
+        average(
+            np.ascontiguousarray(found, dtype=float), np.ascontiguousarray(given, dtype=float),
+            self._places, self._shares, self._offsets, x, means,
+        )  # fmt: skip
+        return x, means, np.ascontiguousarray(self._rig.features(pose), dtype=float)

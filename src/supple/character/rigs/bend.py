@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supple._kernels.character.bending import bend
-from supple.character.rigs.base import PoseRig
-from supple.character.rigs.poses import one_pose
+from supple.character.rigs.base import PoseRig, one_pose
 from supple.core.checks import instance, numbers, vector
 from supple.core.errors import InputError
 from supple.core.types import Floats, Ints
@@ -49,11 +48,8 @@ class BendRig(PoseRig):
         start, end = numbers("bounds", given, ((2,),)).tolist()
         if not start < end:
             raise InputError(f"bounds={self.bounds!r}: give its start and its end, in order")
-        values = {"along": along, "about": about, "origin": origin, "bounds": (start, end)}
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
-        object.__setattr__(self, "triangles", self.rest.triangles)
-        object.__setattr__(self, "neutral", np.zeros(1))
+        self._set(along=along, about=about, origin=origin, bounds=(start, end))
+        self._set(triangles=self.rest.triangles, neutral=np.zeros(1))
 
     def vertices(self, pose: Floats, which: Ints | None = None) -> Floats:
         return self._bent(pose, which, turned=False)[0]
@@ -68,12 +64,12 @@ class BendRig(PoseRig):
         self, pose: Floats, which: Ints | None, *, turned: bool = True
     ) -> tuple[Floats, Floats]:
         """Vertices (k, 3) and frames (k, 3, 3), or (0, 3, 3) if unwanted."""
-        all_of_them = self._coordinates
-        coordinates = all_of_them if which is None else all_of_them[which]
+        length, start, axes, found = self._arc
+        coordinates = found if which is None else found[which]
         x = np.empty((len(coordinates), 3))
         turns = np.empty((len(x) if turned else 0, 3, 3))
-        angle = float(one_pose(pose, 1)[0]) / self._length
-        bend(angle, self._start, coordinates, self._origin, self._axes, x, turns)
+        angle = float(one_pose(pose, 1)[0]) / length
+        bend(angle, start, coordinates, np.asarray(self.origin), axes, x, turns)
         return x, turns
 
     def perturbed(self, pose: Floats, rng: np.random.Generator, size: float = 1.0) -> Floats:
@@ -81,32 +77,16 @@ class BendRig(PoseRig):
         return np.asarray(one_pose(pose, 1) + np.deg2rad(size) * rng.uniform(-1.0, 1.0, 1))
 
     @cached_property
-    def _length(self) -> float:
-        start, end = self._bounds
-        return float(end - start)
+    def _arc(self) -> tuple[float, float, Floats, Floats]:
+        """Its length and where it begins so that the origin stays [m], its axes, vertices by it.
 
-    @cached_property
-    def _start(self) -> float:
-        """Where the arc begins that leaves the origin alone [m]."""
-        return float(np.clip(0.0, *self._bounds))
-
-    @cached_property
-    def _bounds(self) -> Floats:
-        return np.asarray(self.bounds, dtype=float)
-
-    @cached_property
-    def _origin(self) -> Floats:
-        return np.asarray(self.origin, dtype=float)
-
-    @cached_property
-    def _axes(self) -> Floats:
-        """Along, about, and the third direction, towards which positive angles bend, as rows."""
-        along, about = np.asarray(self.along, dtype=float), np.asarray(self.about, dtype=float)
-        return np.stack([along, about, np.cross(about, along)])
-
-    @cached_property
-    def _coordinates(self) -> Floats:
-        """How far each vertex is along the arc, beyond it, above it and to the side [m], (n, 4)."""
-        place, level, high = ((self.rest.vertices - self._origin) @ self._axes.T).T
-        within = np.clip(place, *self._bounds)
-        return np.stack([within - self._start, place - within, high, level], axis=1)
+        The axes (3, 3) are along, about, and the one towards which positive angles bend. Vertices
+        (n, 4) are so far along the arc, beyond it, above it and to the side [m].
+        """
+        low, high = np.asarray(self.bounds, dtype=float).tolist()
+        along, about = np.asarray(self.along), np.asarray(self.about)
+        axes, start = np.stack([along, about, np.cross(about, along)]), float(np.clip(0, low, high))
+        place, level, above = ((self.rest.vertices - np.asarray(self.origin)) @ axes.T).T
+        within = np.clip(place, low, high)
+        vertices = np.stack([within - start, place - within, above, level], axis=1)
+        return high - low, start, axes, vertices

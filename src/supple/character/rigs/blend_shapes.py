@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple.character.rigs.base import PoseRig
-from supple.character.rigs.poses import one_pose
+from supple.character.rigs.base import PoseRig, one_pose
 from supple.core.checks import instance, number, numbers
 from supple.core.errors import InputError
 from supple.core.types import Floats, Ints
@@ -36,9 +35,7 @@ class BlendShapeRig(PoseRig):
         if offsets.ndim != 3 or offsets.shape[1:] != (n, 3) or not len(offsets):
             raise InputError(f"offsets have shape {offsets.shape}; give (shapes, {n}, 3)")
         number("reach", self.reach, above=0)
-        object.__setattr__(self, "offsets", offsets)
-        object.__setattr__(self, "triangles", self.rest.triangles)
-        object.__setattr__(self, "neutral", np.zeros(len(offsets)))
+        self._set(offsets=offsets, triangles=self.rest.triangles, neutral=np.zeros(len(offsets)))
 
     @classmethod
     def from_shapes(

@@ -8,15 +8,51 @@ from enum import Enum
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple.character.rigs.base import PoseRig
-from supple.character.rigs.drag import Drag
-from supple.character.rigs.poses import one_pose
+from supple.character.rigs.base import PoseRig, nearest_rotations, one_pose
 from supple.core.checks import instance, number, numbers, vector, whole_number
 from supple.core.errors import InputError
 from supple.core.types import Floats, Ints
 from supple.mesh.surface import Surface
 
 _HUMAN = 2.0  # [m]
+_ON_CURVE = 50  # places per control point where vertices look for the nearest
+
+
+@dataclass(frozen=True, eq=False)
+class Drag:
+    """x = X + Σ_k s_k p_k: vertices that follow the displacements p of k control points each."""
+
+    points: Ints
+    """Which, (n, k)."""
+    shares: Floats
+    """How far, (n, k)."""
+    slopes: Floats
+    """∂s/∂X along each axis [1/m], (3, n, k), or (0, n, k) where it is not known."""
+
+    @classmethod
+    def of(cls, shares: Floats, slopes: Floats) -> Drag:
+        """From shares (n, c) and slopes (3 or 0, n, c) of all control points."""
+        used = (shares != 0) | (slopes != 0).any(axis=0)
+        count = max(1, int(used.sum(axis=1).max()))
+        points = np.argsort(~used, axis=1, kind="stable")[:, :count]
+        return cls(
+            points,
+            np.take_along_axis(shares, points, axis=1),
+            np.take_along_axis(slopes, points[None], axis=2),
+        )
+
+    def moves(self, p: Floats, which: Ints | None = None) -> Floats:
+        """How far vertices move (n, 3), or those of ``which`` (m,), for displacements p (c, 3)."""
+        chosen = slice(None) if which is None else which
+        moved: Floats = np.einsum("nk,nki->ni", self.shares[chosen], p[self.points[chosen]])
+        return moved
+
+    def gradients(self, p: Floats, which: Ints | None = None) -> Floats:
+        """∂x/∂X there, (n, 3, 3) or (m, 3, 3)."""
+        chosen = slice(None) if which is None else which
+        nearby = p[self.points[chosen]]
+        found: Floats = np.eye(3) + np.einsum("ank,nki->nia", self.slopes[:, chosen], nearby)
+        return found
 
 
 class _DraggedRig(PoseRig):
@@ -26,9 +62,7 @@ class _DraggedRig(PoseRig):
     dragged: Drag
 
     def _ready(self, dragged: Drag, count: int) -> None:
-        object.__setattr__(self, "dragged", dragged)
-        object.__setattr__(self, "triangles", self.rest.triangles)
-        object.__setattr__(self, "neutral", np.zeros(3 * count))
+        self._set(dragged=dragged, triangles=self.rest.triangles, neutral=np.zeros(3 * count))
 
     def vertices(self, pose: Floats, which: Ints | None = None) -> Floats:
         p = one_pose(pose, len(self.neutral)).reshape(-1, 3)
@@ -63,12 +97,8 @@ class WireRig(_DraggedRig):
         if points.ndim != 2 or points.shape[1] != 3 or len(points) < 2:
             raise InputError(f"points have shape {points.shape}; give (c, 3), two or more")
         radius = number("radius", self.radius, above=0, unit="m")
-        object.__setattr__(self, "points", points)
-        if drag is None:
-            from supple.character.rigs.dragging import drag_of_wire  # not to run a model
-
-            drag = drag_of_wire(self.rest.vertices, points, radius)
-        self._ready(drag, len(points))
+        self._set(points=points)
+        self._ready(drag or drag_of_wire(self.rest.vertices, points, radius), len(points))
 
 
 class LatticeBasis(Enum):
@@ -112,11 +142,8 @@ class LatticeRig(_DraggedRig):
                 f"the surface from {box[0]} to {box[1]} is not within the lattice from {low} to "
                 f"{high}; make it larger"
             )
-        object.__setattr__(self, "low", low)
-        object.__setattr__(self, "high", high)
+        self._set(low=low, high=high)
         if drag is None:
-            from supple.character.rigs.dragging import drag_of_lattice  # not to run a model
-
             trilinear = self.basis is LatticeBasis.TRILINEAR
             drag = drag_of_lattice(self.rest.vertices, self.counts, low, high, trilinear=trilinear)
         self._ready(drag, int(np.prod(self.counts)))
@@ -128,9 +155,54 @@ class LatticeRig(_DraggedRig):
         return np.stack(np.meshgrid(*steps, indexing="ij"), axis=-1).reshape(-1, 3)
 
     def frames(self, pose: Floats, which: Ints | None = None) -> Floats:
-        U, _, Vt = np.linalg.svd(self.gradients(pose, which))
-        U[:, :, 2] *= np.linalg.det(U @ Vt)[:, None]
-        return np.asarray(U @ Vt)
+        return nearest_rotations(self.gradients(pose, which))
 
     def gradients(self, pose: Floats, which: Ints | None = None) -> Floats:
         return self.dragged.gradients(one_pose(pose, len(self.neutral)).reshape(-1, 3), which)
+
+
+def drag_of_wire(X: Floats, points: Floats, radius: float) -> Drag:
+    """Of a curve with these control points (c, 3) [m] on vertices X (n, 3) [m]."""
+    from scipy.interpolate import BSpline  # slow to import
+    from scipy.spatial import cKDTree
+
+    degree = min(3, len(points) - 1)
+    curve = BSpline(_knots(len(points), degree), points, degree)
+    t = np.linspace(0.0, 1.0, _ON_CURVE * len(points))
+    distance, place = cKDTree(curve(t)).query(X)
+    if distance.min() >= radius:
+        raise InputError(
+            f"radius={radius:g} m reaches no vertex; the nearest is {distance.min():.3g} m away"
+        )
+    fall = np.maximum(1 - (distance / radius) ** 2, 0.0) ** 2
+    basis = BSpline.design_matrix(t[place], curve.t, degree).toarray()
+    return Drag.of(fall[:, None] * basis, np.empty((0, *basis.shape)))
+
+
+def drag_of_lattice(
+    X: Floats, counts: tuple[int, int, int], low: Floats, high: Floats, *, trilinear: bool
+) -> Drag:
+    """Of so many control points from ``low`` to ``high`` (3,) [m] on vertices X (n, 3) [m]."""
+    from scipy.interpolate import BSpline  # slow to import
+
+    degrees = [1 if trilinear else count - 1 for count in counts]
+
+    def products(*orders: int) -> Floats:
+        """Of the functions along the axes, each differentiated so many times, (n, c)."""
+        along = []
+        for k, (count, degree, order) in enumerate(zip(counts, degrees, orders, strict=True)):
+            size = max(high[k] - low[k], np.finfo(float).tiny)
+            t = np.clip((X[:, k] - low[k]) / size, 0.0, 1.0)
+            functions = BSpline(_knots(count, degree), np.eye(count), degree)
+            along.append(functions(t, nu=order) / size**order)
+        product: Floats = np.einsum("na,nb,nc->nabc", *along)
+        return product.reshape(len(X), -1)
+
+    slopes = [products(*orders) for orders in np.eye(3, dtype=int).tolist()]
+    return Drag.of(products(0, 0, 0), np.stack(slopes))
+
+
+def _knots(count: int, degree: int) -> Floats:
+    """Even ones from 0 to 1, with as many more at both ends as ``count`` control points need."""
+    inner = np.linspace(0.0, 1.0, count - degree + 1)
+    return np.concatenate([np.zeros(degree), inner, np.ones(degree)])

@@ -1,16 +1,34 @@
-"""Finds the joints of a skeleton that bend the flesh between them."""
+"""Which joints of a skeleton bend the flesh between them."""
 
 from __future__ import annotations
 
-import numpy as np
-import scipy.sparse as sparse
+from dataclasses import dataclass
+from typing import Any
 
-from supple.character.rigs.joint_pairs import JointPairs
+import numpy as np
+
 from supple.character.skeleton.character import Character
-from supple.core.types import Floats, Ints
+from supple.core.types import Bools, Floats, Ints
 
 _SAME_PLACE = 1e-5  # of the size of the body
 _SLIDES = 0.005  # of the size of the body: joints that clips move apart by more
+
+
+@dataclass(frozen=True, eq=False)
+class JointPairs:
+    """Pairs of joints whose flesh hangs together: how they lie to each other tells poses apart.
+
+    Where the bones that share flesh make circles, the pairs that share least are left out.
+    """
+
+    joints: Ints
+    """(p, 2)"""
+    places: Floats
+    """Where the two meet, in the frames of both, (p, 2, 3) [m]."""
+    slide: Bools
+    """Which of them come apart in some clip, (p,)."""
+    length: float
+    """A slide by this much [m] counts as 1 rad."""
 
 
 def coupled_joints(character: Character) -> JointPairs:
@@ -34,11 +52,13 @@ def coupled_joints(character: Character) -> JointPairs:
     return JointPairs(pairs, places, slide, 0.1 * size)
 
 
-def _shares(character: Character, x: Floats) -> sparse.csc_matrix:
+def _shares(character: Character, x: Floats) -> Any:
     """How far each triangle follows each joint, (triangles, joints).
 
     Vertices in one place, of triangles that are not joined in the file, count as one.
     """
+    from scipy import sparse  # slow to import
+
     skin = character.skin
     n, k = skin.bones.shape
     grid = np.round(x / (_SAME_PLACE * np.ptp(x, axis=0).max()))
@@ -58,8 +78,10 @@ def _shares(character: Character, x: Floats) -> sparse.csc_matrix:
     return sparse.csc_matrix(corners @ vertices)
 
 
-def _strongest_pairs(follows: sparse.csc_matrix) -> Ints:
+def _strongest_pairs(follows: Any) -> Ints:
     """A forest over the joints that share triangles, of the pairs that share most."""
+    from scipy import sparse  # slow to import
+
     shared = sparse.triu(follows.T @ follows, k=1).tocoo()
     used = shared.data > 0
     inverse = sparse.csr_matrix(

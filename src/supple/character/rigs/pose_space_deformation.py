@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supple.character.model.weights import PoseWeights
-from supple.character.rigs.base import PoseRig
+from supple.character.rigs.base import PoseRig, turned, turned_back
 from supple.character.rigs.blend_shapes import vertices_of
 from supple.character.rigs.skeleton import SkeletonRig
 from supple.core.checks import instance, numbers
@@ -37,9 +37,9 @@ class PoseSpaceDeformation(PoseRig):
     def __post_init__(self) -> None:
         instance("rig", self.rig, PoseRig, "SkeletonRig(character)")
         neutral = self.rig.neutral
-        poses = numbers("poses", self.poses)
-        if poses.ndim != 2 or poses.shape[1:] != neutral.shape or not len(poses):
-            raise InputError(f"poses have shape {poses.shape}; give (m, {len(neutral)})")
+        poses = self.rig.checked_poses(self.poses)
+        if not len(poses):
+            raise InputError("poses are none; give one or more")
         wanted = (len(poses), self.rig.n_vertices, 3)
         corrections = numbers("corrections", self.corrections, (wanted,))
         features = np.array([self.rig.features(pose) for pose in poses])
@@ -48,15 +48,8 @@ class PoseSpaceDeformation(PoseRig):
             features = np.concatenate([at_rest[None], features])
             poses = np.concatenate([neutral[None], poses])
             corrections = np.concatenate([np.zeros((1, *wanted[1:])), corrections])
-        values = {
-            "poses": poses,
-            "corrections": corrections,
-            "weights": PoseWeights.of(features),
-            "triangles": self.rig.triangles,
-            "neutral": neutral,
-        }
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        self._set(poses=poses, corrections=corrections, weights=PoseWeights.of(features))
+        self._set(triangles=self.rig.triangles, neutral=neutral)
 
     @classmethod
     def from_shapes(
@@ -69,20 +62,14 @@ class PoseSpaceDeformation(PoseRig):
             raise InputError(f"there are {len(given)} poses and {len(x)} shapes; give one for each")
         corrections = np.empty_like(x)
         for k, (pose, shape) in enumerate(zip(given, x, strict=True)):
-            corrections[k] = shape - rig.vertices(pose)
-            frames = rig.frames(pose)
-            if frames is not None:
-                corrections[k] = np.einsum("nji,nj->ni", frames, corrections[k])
+            corrections[k] = turned_back(rig.frames(pose), shape - rig.vertices(pose))
         return cls(rig, given, corrections)
 
     def vertices(self, pose: Floats, which: Ints | None = None) -> Floats:
         chosen = slice(None) if which is None else which
         w = self.weights(self.features(pose))
         added = np.tensordot(w, self.corrections[:, chosen], axes=1)  # Eq. 2
-        frames = self.frames(pose, which)
-        if frames is not None:
-            added = np.einsum("nij,nj->ni", frames, added)
-        return np.asarray(self.rig.vertices(pose, which) + added)  # Eq. 1
+        return self.rig.vertices(pose, which) + turned(self.frames(pose, which), added)  # Eq. 1
 
     def features(self, pose: Floats) -> Floats:
         return self.rig.features(pose)

@@ -10,11 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supple._kernels.character import skinning
-from supple._kernels.character.linear_skin import skin_linear
-from supple.character.rigs.base import PoseRig
-from supple.character.rigs.carried import CarriedPoints
-from supple.character.rigs.joint_pairs import JointPairs
-from supple.character.rigs.skinned_points import SkinnedPoints
+from supple._kernels.character.linear_skin import carry_points, skin_linear
+from supple.character.rigs.base import CarriedPoints, PoseRig, one_pose
+from supple.character.rigs.pairing import JointPairs, coupled_joints
 from supple.character.skeleton.character import Character
 from supple.character.skeleton.rig import RigPose
 from supple.core.checks import instance, numbers, vertex_indices
@@ -51,10 +49,10 @@ class SkeletonRig(PoseRig):
     def __post_init__(self, joint_pairs: JointPairs | None) -> None:
         instance("character", self.character, Character, 'read_character("cow.glb")')
         instance("blend", self.blend, Blend, "Blend.DUAL_QUATERNION")
-        object.__setattr__(self, "triangles", self.character.skin.triangles)
-        object.__setattr__(self, "neutral", self.pose_of(self.character.rig.rest))
+        rest = self.pose_of(self.character.rig.rest)
+        self._set(triangles=self.character.skin.triangles, neutral=rest)
         if joint_pairs is not None:
-            object.__setattr__(self, "pairs", joint_pairs)
+            self._set(pairs=joint_pairs)
 
     # -- poses -------------------------------------------------------------------------
 
@@ -182,21 +180,21 @@ class SkeletonRig(PoseRig):
         from scipy.spatial.transform import Rotation  # slow to import
 
         p = np.array(pose, dtype=float)
-        joints = p[: len(self._parents) * skinning.JOINT].reshape(-1, skinning.JOINT)
+        rig = self.character.rig
+        joints = p[: rig.n_joints * skinning.JOINT].reshape(-1, skinning.JOINT)
         moving = np.unique(self.character.skin.joints)
         axes = rng.standard_normal((len(moving), 3))
         axes /= np.linalg.norm(axes, axis=1, keepdims=True)
         angles = np.deg2rad(size) * rng.uniform(-1.0, 1.0, (len(moving), 1))
         own = Rotation.from_quat(joints[moving, 3:7])
         joints[moving, 3:7] = (own * Rotation.from_rotvec(angles * axes)).as_quat()
-        roots = self._parents < 0
-        joints[roots, :3] += 1e-3 * size * self._size / _HUMAN * rng.uniform(-1.0, 1.0, 3)
+        joints[rig.parents < 0, :3] += 1e-3 * size * self._size / _HUMAN * rng.uniform(-1.0, 1.0, 3)
         return p
 
     def between(self, one: Floats, two: Floats, share: float) -> Floats:
         """A pose (d,) on the way from one to another; joints turn the short way round."""
         end = np.array(two, dtype=float)
-        count = len(self._parents) * skinning.JOINT
+        count = self.character.rig.n_joints * skinning.JOINT
         turns = end[:count].reshape(-1, skinning.JOINT)[:, 3:7]
         start = np.asarray(one)[:count].reshape(-1, skinning.JOINT)[:, 3:7]
         turns[np.einsum("ji,ji->j", start, turns) < 0] *= -1.0  # the same turn, nearer
@@ -205,19 +203,15 @@ class SkeletonRig(PoseRig):
     @cached_property
     def pairs(self) -> JointPairs:
         """Joints that share flesh."""
-        from supple.character.rigs.pairing import coupled_joints  # not to run a model
-
         return coupled_joints(self.character)
 
     # -- arrays ------------------------------------------------------------------------
 
     def placed(self, pose: Floats) -> tuple[Floats, Floats]:
         """Turns (j, 4) and matrices (j, 3, 4) of the joints in the world."""
-        p = np.ascontiguousarray(pose, dtype=float)
-        if p.shape != self.neutral.shape:
-            raise InputError(f"the pose has shape {p.shape}; this rig takes {self.neutral.shape}")
-        turns, world = np.empty((len(self._parents), 4)), np.empty((len(self._parents), 3, 4))
-        lost = skinning.place_joints(p, self._parents, turns, world)
+        p, rig = np.ascontiguousarray(one_pose(pose, len(self.neutral))), self.character.rig
+        turns, world = np.empty((rig.n_joints, 4)), np.empty((rig.n_joints, 3, 4))
+        lost = skinning.place_joints(p, rig.parents, turns, world)
         if lost >= 0:
             raise self._no_rotation(lost)
         return turns, world
@@ -243,8 +237,9 @@ class SkeletonRig(PoseRig):
 
     def bone_moves(self, world: Floats) -> Floats:
         """From where the skin was modelled to where it is, (bones, 3, 4)."""
-        moves = np.empty((len(self._joints), 3, 4))
-        skinning.move_bones(world, self._joints, self.character.skin.inverse_binds, moves)
+        skin = self.character.skin
+        moves = np.empty((len(skin.joints), 3, 4))
+        skinning.move_bones(world, skin.joints, skin.inverse_binds, moves)
         return moves
 
     def _morph_weights(self, pose: Floats) -> Floats:
@@ -270,14 +265,6 @@ class SkeletonRig(PoseRig):
         )
 
     @cached_property
-    def _parents(self) -> Ints:
-        return np.ascontiguousarray(self.character.rig.parents, dtype=np.int64)
-
-    @cached_property
-    def _joints(self) -> Ints:
-        return np.ascontiguousarray(self.character.skin.joints, dtype=np.int64)
-
-    @cached_property
     def _size(self) -> float:
         return float(np.ptp(self.vertices(self.neutral), axis=0).max())
 
@@ -296,3 +283,37 @@ class SkeletonRig(PoseRig):
     @cached_property
     def _rest_turns(self) -> Floats:
         return self.placed(self.neutral)[0]
+
+
+class SkinnedPoints(CarriedPoints):
+    """Each is a blend of bones itself, and needs no vertex.
+
+    With the moves M of bones b and B that undoes those at rest, G_k = Σ_b w_kb M_b B_k, and
+    x = Σ_k s_k (x_k + G_k d_k) = Σ_b M_b Σ_k s_k w_kb (X_k + B_k d_k).
+    """
+
+    def __init__(self, rig: SkeletonRig, near: Ints, shares: Floats, offsets: Floats) -> None:
+        self._skeleton = rig
+        skin, count = rig.character.skin, len(near)
+        weights = shares[:, :, None] * skin.weights[near]  # (n, k, bones)
+        point = np.broadcast_to(np.arange(count)[:, None, None], weights.shape)
+        width = len(skin.joints)
+        used = weights > 0
+        slots, slot = np.unique((point * width + skin.bones[near])[used], return_inverse=True)
+        back = rig.back[near]  # (n, k, 3, 3)
+        places = skin.vertices[near] + np.einsum("nkij,nkj->nki", back, offsets)
+        parts = np.concatenate([back, places[..., None]], axis=3).reshape(-1, 12)
+        parts = np.concatenate([parts, np.ones((len(parts), 1))], axis=1)
+        pair = np.broadcast_to(np.arange(near.size).reshape(*near.shape, 1), weights.shape)
+        self._spans = np.zeros((len(slots), parts.shape[1]))
+        np.add.at(self._spans, slot.ravel(), weights[used][:, None] * parts[pair[used]])
+        self._bones = slots % width
+        self._starts = np.searchsorted(slots // width, np.arange(count + 1))
+
+    def __call__(self, pose: Floats) -> tuple[Floats, Floats, Floats]:
+        turns, world = self._skeleton.placed(pose)
+        count = len(self._starts) - 1
+        x, gradients = np.empty((count, 3)), np.empty((count, 3, 3))
+        moves = self._skeleton.bone_moves(world)
+        carry_points(moves, self._starts, self._bones, self._spans, x, gradients)
+        return x, gradients, self._skeleton.compared(pose, turns, world)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from supple._kernels.character.basis import Groups, PoseArrays
 from supple._kernels.character.forces import BLOCK
@@ -36,13 +35,10 @@ class StepArrays:
         order, cell_groups, parts = _grouped(regions, model.regions)
         at_cells = mesh_cells[order]
         which = model.inertial_vertices
-        vertex_order, vertex_groups, vertex_parts = _grouped(
-            model.members[:, which].T, model.regions
-        )
+        vertex_order, vertex_groups, of_groups = _grouped(model.members[:, which].T, model.regions)
         at_vertices = which[vertex_order]
-        needed, place = np.unique(
-            np.concatenate([at_cells.ravel(), at_vertices]), return_inverse=True
-        )
+        used = np.concatenate([at_cells.ravel(), at_vertices])
+        needed, place = np.unique(used, return_inverse=True)
         corners = place[: at_cells.size].reshape(at_cells.shape)
         rest = model.tet_rig.mesh.vertices
         gram, gaps, rows, columns = _entries(model.gram, model.gaps.values)
@@ -63,7 +59,7 @@ class StepArrays:
             cell_weights=np.ascontiguousarray(model.cell_weights[:, order]),
             lame=np.ascontiguousarray(model.lame[:, order]),
             vertices=_with_basis(
-                vertex_groups, model.bases, at_vertices[:, None], vertex_parts, dtype
+                vertex_groups, model.bases, at_vertices[:, None], of_groups, dtype
             ),
             places=np.ascontiguousarray(place[at_cells.size :]),
             masses=model.inertial_weights[vertex_order] * model.masses[at_vertices],
@@ -126,20 +122,15 @@ class SkinArrays:
         carriers = model.tet_rig.mesh.cells[model.skin_cells]
         needed, corners = np.unique(carriers, return_inverse=True)
         order, groups, parts = _grouped(model.members[:, needed].T, model.regions)
-        m = len(model.bases)
-        blocks, starts, start = [], [], 0
-        for columns, members in parts:
-            block = model.bases[:, needed[members]][..., columns]  # (m, count, 3, s)
-            matrix = block.transpose(1, 2, 0, 3).reshape(3 * len(members), m * len(columns))
-            blocks.append(matrix.ravel())
-            starts.append(start)
-            start += matrix.size
-        basis: NDArray[Any] = np.concatenate([*blocks, np.empty(0)]).astype(dtype)
+        blocks = [  # (count, 3, m, s)
+            model.bases[:, needed[members]][..., columns].transpose(1, 2, 0, 3)
+            for columns, members in parts
+        ]
         return cls(
             needed=needed,
             corners=np.ascontiguousarray(corners.reshape(carriers.shape)),
             shares=np.ascontiguousarray(model.skin_weights),
-            groups=groups._replace(basis=basis, basis_starts=np.array(starts, dtype=np.int64)),
+            groups=_laid_out(groups, blocks, dtype),
             rows=order,
         )
 
@@ -171,17 +162,18 @@ def _with_basis(
     groups: Groups, bases: Floats, at: Ints, parts: list[tuple[Ints, Ints]], dtype: Any
 ) -> Groups:
     """The groups with the basis at vertices ``at`` (k, corners) of each member, in their order."""
-    blocks, starts, start = [], [], 0
-    first = 0
+    blocks: list[Floats] = []
     for columns, members in parts:
-        for corners in at[first : first + len(members)]:
-            block = bases[:, corners][..., columns]  # (m, corners, 3, s)
-            blocks.append(block.ravel())
-            starts.append(start)
-            start += block.size
-        first += len(members)
-    basis: NDArray[Any] = np.concatenate([*blocks, np.empty(0)]).astype(dtype)
-    return groups._replace(basis=basis, basis_starts=np.array(starts, dtype=np.int64))
+        mine = at[len(blocks) : len(blocks) + len(members)]
+        blocks += [bases[:, corners][..., columns] for corners in mine]  # (m, corners, 3, s)
+    return _laid_out(groups, blocks, dtype)
+
+
+def _laid_out(groups: Groups, blocks: list[Floats], dtype: Any) -> Groups:
+    """The groups with blocks of their basis, one behind the other."""
+    starts = np.cumsum([0, *(block.size for block in blocks)])[:-1]
+    basis = np.concatenate([*(block.ravel() for block in blocks), np.empty(0)]).astype(dtype)
+    return groups._replace(basis=basis, basis_starts=starts)
 
 
 def _entries(gram: Floats, gaps: Floats) -> tuple[Floats, Floats, Ints, Ints]:
@@ -197,9 +189,5 @@ def _entries(gram: Floats, gaps: Floats) -> tuple[Floats, Floats, Ints, Ints]:
             sums.append(0.5 * (both + both.T)[rows, columns])
     mass, stiffness = np.array(sums), gaps[:, rows, columns]
     kept = (mass != 0).any(axis=0) | (stiffness != 0).any(axis=0) | (rows == columns)
-    return (
-        np.ascontiguousarray(mass[:, kept]),
-        np.ascontiguousarray(stiffness[:, kept]),
-        np.ascontiguousarray(rows[kept]),
-        np.ascontiguousarray(columns[kept]),
-    )
+    mass, stiffness = (np.ascontiguousarray(each[:, kept]) for each in (mass, stiffness))
+    return mass, stiffness, rows[kept], columns[kept]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supple.character.model.pose_space_model import PoseSpaceModel
-from supple.character.runtime.forces import Wind
+from supple.character.runtime.shape import Wind
 from supple.character.runtime.simulation import PoseSimulation
 from supple.core.checks import numbers, whole_number
 from supple.core.errors import InputError, StepFailed

@@ -7,6 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
+from supple.character.rigs.base import turned
 from supple.character.rigs.skeleton import SkeletonRig
 from supple.character.runtime.soft_motion import SoftMotion
 from supple.character.skeleton.clip_frames import Loop, at_jumps, frame_length, frame_times
@@ -131,7 +132,7 @@ def secondary_motion(
     if closing.closes:  # what is left of the way round is spread over it
         u -= (since / since[-1])[:, None, None] * (u[-1] - u[0] @ way.turn.T)
     if hanging is not None:
-        u -= np.stack([_turned(rig, pose, hanging) for pose in poses])
+        u -= np.stack([turned(rig.frames(pose), hanging) for pose in poses])
     return SoftMotion(played.name, times, u[: len(times)], closing.closes, rounds, gap, agrees)
 
 
@@ -168,9 +169,3 @@ def _step(
         middle = rig.pose_of(rig.rig_pose(start).blended(rig.rig_pose(end), 0.5))
         _step(flesh, rig, start, middle, dt / 2, left - 1)
         _step(flesh, rig, middle, end, dt / 2, left - 1)
-
-
-def _turned(rig: SkeletonRig, pose: Floats, displacements: Floats) -> Floats:
-    """Displacements (n, 3) of the neutral pose as they are in another."""
-    found: Floats = np.einsum("nij,nj->ni", rig.frames(pose), displacements)
-    return found

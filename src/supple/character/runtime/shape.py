@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from supple._kernels.character.skin import blow, carry, carry_back, displace, gather
 from supple.character.model.pose_space_model import PoseSpaceModel
 from supple.character.runtime.arrays import SkinArrays
-from supple.character.runtime.forces import Pull, Wind
 from supple.character.runtime.rig import RigSampler
-from supple.core.types import Floats
+from supple.core.checks import number, vector
+from supple.core.types import Floats, Ints
 
 
 class SkinShape:
@@ -69,3 +71,40 @@ class SkinShape:
             force = np.einsum("kij,i->kj", frames, pull.force)
         f: Floats = np.einsum("k,ki,kir->r", pull.shares, force, U)
         return f
+
+
+@dataclass(frozen=True, eq=False)
+class Pull:
+    """A force (3,) [N] on vertices (k,) of the tet mesh; ``PoseSimulation.pull`` makes it."""
+
+    vertices: Ints
+    shares: Floats
+    force: Floats
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wind:
+    """Moving air: the force ½ ρ A C ‖w‖ w on each triangle, w the wind relative to it.
+
+    It is taken from the surface as it was at the start of a step.
+    """
+
+    velocity: ArrayLike = (0.0, 0.0, 0.0)
+    """[m/s], (3,)."""
+    normal: float = 1.2
+    """C across a triangle, about 1.2 for a plate that faces the flow."""
+    tangential: float = 0.02
+    """C along it."""
+    density: float = 1.2
+    """ρ [kg/m³]; water has 1000."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "velocity", tuple(vector("velocity", self.velocity).tolist()))
+        for name in ("normal", "tangential", "density"):
+            object.__setattr__(self, name, number(name, getattr(self, name), at_least=0))
+
+    @property
+    def coefficients(self) -> tuple[Floats, float, float]:
+        """The velocity, and ½ ρ C across and along."""
+        half = 0.5 * self.density
+        return np.array(self.velocity), half * self.normal, half * self.tangential

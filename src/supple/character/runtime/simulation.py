@@ -13,12 +13,11 @@ from supple._kernels.character.frame import ON_TIME
 from supple._kernels.reduction import newton as reasons
 from supple._kernels.reduction.stepping import Stages
 from supple.character.model.pose_space_model import PoseSpaceModel
+from supple.character.rigs.base import turned
 from supple.character.runtime.arrays import StepArrays
-from supple.character.runtime.forces import Pull, Wind
 from supple.character.runtime.rig import Path, RigSampler, Sample
-from supple.character.runtime.shape import SkinShape
+from supple.character.runtime.shape import Pull, SkinShape, Wind
 from supple.character.runtime.solver import Bounds, StepSolver
-from supple.character.runtime.state import PoseState
 from supple.core.checks import instance, number, numbers, several, vector, whole_number
 from supple.core.errors import InputError, StepFailed
 from supple.core.types import Floats
@@ -35,7 +34,7 @@ _REACH = 0.5  # of the diagonal: as far as inertia may carry the slowest vibrati
 Pose = ArrayLike | Callable[[float], ArrayLike]
 
 
-class PoseSimulation(PoseState):
+class PoseSimulation:
     """Flesh on a rig, in steps of ``dt`` [s].
 
     ``q`` (r,) are the coordinates of the displacement from the rig's shape and ``v`` their rates.
@@ -106,6 +105,85 @@ class PoseSimulation(PoseState):
         other._follower, other._skin = self._follower.copy(), self._skin.copy()
         other.reset(self._pose)
         return other
+
+    # -- where it is and how its flesh moves -----------------------------------------------
+
+    @property
+    def q(self) -> Floats:
+        """Coordinates, (r,); assign them for initial conditions."""
+        return np.array(self._solver.workspace.history[0])
+
+    @q.setter
+    def q(self, value: ArrayLike) -> None:
+        self._set(0, "q", value)
+
+    @property
+    def v(self) -> Floats:
+        """Their rates, (r,)."""
+        return np.array(self._solver.workspace.history[1])
+
+    @v.setter
+    def v(self, value: ArrayLike) -> None:
+        self._set(1, "v", value)
+
+    def _set(self, row: int, name: str, value: ArrayLike) -> None:
+        history = self._solver.workspace.history
+        history[row] = numbers(name, value, (history[0].shape,))
+        self._solver.drop_history()
+        self._has_past = self._settled = False
+
+    @property
+    def pose(self) -> Floats:
+        """The pose that it is in, (d,)."""
+        return self._pose.copy()
+
+    @property
+    def kinetic(self) -> float:
+        """Kinetic energy of the motion relative to the rig [J]."""
+        v = self._solver.workspace.history[1]
+        return 0.5 * float(v @ self._solver.workspace.M @ v)
+
+    @property
+    def elastic(self) -> float:
+        """Elastic energy [J]."""
+        workspace = self._solver.workspace
+        q = workspace.history[0]
+        self._solver.forces(q)
+        return float(workspace.volumes @ workspace.psi[:, 0] + 0.5 * q @ workspace.gap @ q)
+
+    @property
+    def elastic_force(self) -> Floats:
+        """U(p)ᵀ f_int at q, by cubature (Eq. 21), (r,)."""
+        self._solver.forces(self._solver.workspace.history[0])
+        return np.array(self._solver.workspace.R)
+
+    @property
+    def stiffness(self) -> Floats:
+        """U(p)ᵀ K U(p) at q, by cubature (Eq. 22), (r, r)."""
+        self._solver.forces(self._solver.workspace.history[0])
+        return np.array(self._solver.workspace.K)
+
+    @property
+    def mass(self) -> Floats:
+        """U(p)ᵀ M U(p), (r, r)."""
+        return np.array(self._solver.workspace.M)
+
+    def surface_displacements(self) -> Floats:
+        """A U(p) q: how far the surface is from the rig's [m], (surface vertices, 3)."""
+        workspace = self._solver.workspace
+        q = workspace.scale * workspace.history[0]
+        return self._skin.displacements(self._pose, q, workspace.w)
+
+    def vertices(self) -> Floats:
+        """The surface, Φ̄(p) + A U(p) q [m], (surface vertices, 3)."""
+        return self.model.tet_rig.rig.vertices(self._pose) + self.surface_displacements()
+
+    def displacements(self) -> Floats:
+        """U(p) q at all vertices of the tet mesh [m], (n, 3)."""
+        workspace = self._solver.workspace
+        scaled = np.multiply.outer(workspace.w, workspace.scale * workspace.history[0])
+        u: Floats = np.einsum("mnir,mr->ni", self.model.bases, scaled)
+        return turned(self.model.tet_rig.frames(self._pose), u)
 
     # -- jumping -------------------------------------------------------------------------
 
@@ -224,7 +302,7 @@ class PoseSimulation(PoseState):
                 self._path.moving,
                 stage_samples,
                 count,
-                rule,
+                *rule,
                 has_past,
                 jumps,
                 f,

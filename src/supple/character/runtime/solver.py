@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,6 @@ from supple._kernels.character.inertia import add_inertia
 from supple._kernels.character.stage import Options
 from supple._kernels.elasticity.material_call import address_of
 from supple._kernels.reduction.newton import DONE
-from supple._kernels.reduction.stepping import Stages
 from supple.character.model.pose_space_model import PoseSpaceModel
 from supple.character.runtime.arrays import StepArrays
 from supple.character.runtime.damping import PoseDamping
@@ -40,6 +40,7 @@ class Bounds(NamedTuple):
     """Of a speed: as much is felt at once, however short a frame is [m/s]."""
 
 
+@dataclass(eq=False)
 class StepSolver:
     """The state of a character and room for everything on the way.
 
@@ -50,40 +51,30 @@ class StepSolver:
     would ring.
     """
 
-    def __init__(
-        self,
-        model: PoseSpaceModel,
-        arrays: StepArrays,
-        vectors: int,
-        damping: Damping | None,
-        newton: DenseNewton,
-        gravity: Floats,
-        bounds: Bounds,
-        path_acceleration: bool,
-    ) -> None:
-        self._made_of = (
-            model,
-            arrays,
-            vectors,
-            damping,
-            newton,
-            gravity,
-            bounds,
-            path_acceleration,
-        )
-        self._arrays = arrays.arrays
-        self.workspace = arrays.workspace(vectors)
-        self._damping = found = PoseDamping.of(damping, model)
+    model: PoseSpaceModel
+    arrays: StepArrays
+    vectors: int
+    damping: Damping | None
+    newton: DenseNewton
+    gravity: Floats
+    bounds: Bounds
+    path_acceleration: bool
+
+    def __post_init__(self) -> None:
+        model, newton, bounds = self.model, self.newton, self.bounds
+        self._arrays = self.arrays.arrays
+        self.workspace = self.arrays.workspace(self.vectors)
+        self._damping = found = PoseDamping.of(self.damping, model)
         size = float(np.linalg.norm(np.ptp(model.tet_rig.mesh.vertices, axis=0)))
         self._options = Options(
             material=address_of(model.material.evaluate),
-            gravity=gravity,
+            gravity=self.gravity,
             alpha=found.mass,
             beta=0.0 if found.at_rest else found.stiffness,
             beta_at_rest=found.stiffness if found.at_rest else 0.0,
             max_acceleration=bounds.acceleration,
             max_jump=bounds.jump,
-            path_acceleration=path_acceleration,
+            path_acceleration=self.path_acceleration,
             cut_distance=bounds.cut,
             min_det_F=-np.inf if model.material.survives_inversion else _MIN_DET_F,
             max_iterations=newton.max_iterations,
@@ -95,10 +86,11 @@ class StepSolver:
 
     def copy(self) -> StepSolver:
         """The same with a state and room of its own."""
-        return StepSolver(*self._made_of)
+        return replace(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"made_of": self._made_of, "room": self.workspace, "taken": self._taken}
+        made_of = [getattr(self, each.name) for each in fields(self)]
+        return {"made_of": made_of, "room": self.workspace, "taken": self._taken}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         StepSolver.__init__(self, *state["made_of"])
@@ -118,17 +110,6 @@ class StepSolver:
         history = self.workspace.history
         history[2:] = 0.0
         history[3] = history[6] = history[0]
-
-    def kinetic(self) -> float:
-        v = self.workspace.history[1]
-        return 0.5 * float(v @ self.workspace.M @ v)
-
-    def elastic(self) -> float:
-        q = self.workspace.history[0]
-        self.forces(q)
-        return float(
-            self.workspace.volumes @ self.workspace.psi[:, 0] + 0.5 * q @ self.workspace.gap @ q
-        )
 
     # -- the model of a pose -------------------------------------------------------------
 
@@ -166,33 +147,11 @@ class StepSolver:
         workspace.history[2] = np.linalg.solve(workspace.M, f - workspace.R - damping)
         workspace.history[3] = workspace.history[6] = q
 
-    def run(
-        self,
-        path: Path,
-        moving: bool,
-        stage_samples: Sample,
-        count: int,
-        rule: tuple[Stages, Stages],
-        has_past: bool,
-        jumps: bool,
-        force: Floats,
-        pushed: Floats,
-    ) -> tuple[int, float, bool]:
+    def run(self, path: Path, *frame: Any) -> tuple[int, float, bool]:
         """``pose_frame.run_frame`` with this state, which is as it was where anything is raised."""
         workspace = self.workspace
         try:
-            found: tuple[int, float, bool] = pose_frame.run_frame(
-                path,
-                moving,
-                stage_samples,
-                count,
-                *rule,
-                has_past,
-                jumps,
-                force,
-                pushed,
-                self._context,
-            )
+            found: tuple[int, float, bool] = pose_frame.run_frame(path, *frame, self._context)
         except BaseException:  # of a material in Python, or an interruption
             workspace.history[:], workspace.rig_history[:] = workspace.saved, workspace.rig_saved
             self.interpolation_weights(self._taken)

@@ -12,7 +12,7 @@ import numpy as np
 
 from supple.character.skeleton.bones import bones_of
 from supple.character.skeleton.character import Character
-from supple.character.tissue.skeleton_regions import chains_of
+from supple.character.tissue.regions import chains_of
 from supple.core.errors import InputError
 
 _WORDS = {

@@ -69,7 +69,7 @@ class Rig:
     rest: RigPose
 
     def __post_init__(self) -> None:
-        parents = np.asarray(self.parents, dtype=np.int64)
+        parents = np.ascontiguousarray(self.parents, dtype=np.int64)
         count = len(self.names)
         if parents.shape != (count,):
             raise InputError(f"parents have shape {parents.shape}; {count} joints need ({count},)")

@@ -57,7 +57,7 @@ class Skin:
         values = {
             "vertices": surface.vertices,
             "triangles": surface.triangles,
-            "joints": np.asarray(self.joints, dtype=np.int64),
+            "joints": np.ascontiguousarray(self.joints, dtype=np.int64),
             "inverse_binds": binds,
             "bones": bones,
             "weights": weights / total[:, None],

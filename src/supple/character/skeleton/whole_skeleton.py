@@ -9,7 +9,7 @@ from scipy.spatial import cKDTree
 from supple.character.skeleton.body_parts import kind_of
 from supple.character.skeleton.bones import Bones, bones_of
 from supple.character.skeleton.character import Character
-from supple.character.tissue.skeleton_regions import chains_of
+from supple.character.tissue.regions import chains_of
 from supple.character.tissue.volume import Volume
 from supple.contact.obstacles.triangle_tree import TriangleTree
 from supple.core.checks import vertex_indices

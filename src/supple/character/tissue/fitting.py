@@ -11,8 +11,9 @@ from scipy.spatial.transform import Rotation
 from supple.bodies.mass import MassModel
 from supple.bodies.solid import Body
 from supple.character.model.weights import PoseWeights
+from supple.character.rigs.base import turned_back
 from supple.character.tissue.tet_rig import TetRig
-from supple.core.checks import number, numbers
+from supple.core.checks import number
 from supple.core.errors import InputError, StepFailed
 from supple.core.types import Bools, Floats, Ints, Progress
 from supple.dynamics.problem import BodyProblem
@@ -78,8 +79,7 @@ def fitted(
                 residual=failure.residual,
                 advice="Is the surface torn or folded there? A larger gamma= follows it less.",
             ) from failure
-        frames = plain.frames(pose)
-        corrections[k] = moved if frames is None else np.einsum("nji,nj->ni", frames, moved)
+        corrections[k] = turned_back(plain.frames(pose), moved)
     if progress is not None:
         progress(len(known), len(known), "fitting tets to poses")
     weights = PoseWeights.of(np.array([rig.features(pose) for pose in known]))
@@ -182,8 +182,7 @@ def _areas(skin: Embedding) -> Floats:
 
 
 def _checked_poses(tet_rig: TetRig, poses: ArrayLike) -> Floats:
-    known = numbers("poses", poses)
-    d = len(tet_rig.rig.neutral)
-    if known.ndim != 2 or known.shape[1] != d or not len(known):
-        raise InputError(f"poses have shape {known.shape}; give (m, {d}), one row for a pose")
+    known = tet_rig.rig.checked_poses(poses)
+    if not len(known):
+        raise InputError("poses are none; give one or more")
     return known

@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple._kernels.character.full_pose import balance
+from supple._kernels.character.full_pose import balance, shape_cells
 from supple._kernels.linear_algebra.node_rotations import update_rotations
+from supple.bodies.assembly import Evaluation, Part, assemble
 from supple.bodies.solid import Body
 from supple.character.runtime.rig import RigSampler
-from supple.character.tissue.posed_cells import PosedCells
 from supple.character.tissue.tet_rig import TetRig
 from supple.core.checks import instance, number, numbers, vector
 from supple.core.errors import InputError, StepFailed
+from supple.core.sparse import BlockPattern
 from supple.core.types import Bools, Floats
 from supple.integrators import BackwardEuler, ImplicitIntegrator, Stage, State
 from supple.mesh import TetMesh
@@ -210,3 +211,62 @@ def _chosen(linear: LinearSolver, free: Bools) -> LinearSolver:
 
 def _failed(reason: str, stage: Stage, residual: float) -> StepFailed:
     return StepFailed(reason, time=stage.time, residual=residual, advice="Take shorter steps.")
+
+
+class PosedCells:
+    """The tets around the free vertices of a body, and their forces in a pose.
+
+    Tets between held vertices alone do nothing to what moves, and are left out, as are those of
+    ``without`` (cells,). Sparsity and room are those of every pose.
+    """
+
+    def __init__(self, body: Body, free: Bools, without: Bools | None = None) -> None:
+        cells = body.mesh.cells
+        moves: Bools = np.any(free, axis=1)
+        counts = moves[cells].any(axis=1)
+        live = np.flatnonzero(counts if without is None else counts & ~without)
+        self.vertices, nodes = np.unique(cells[live], return_inverse=True)
+        """Vertices of the mesh that these tets have, (k,)."""
+        nodes = np.ascontiguousarray(nodes.reshape(len(live), cells.shape[1]))
+        self.free: Bools = np.ascontiguousarray(free[self.vertices])
+        """Which of their components move, (k, 3)."""
+        self.pattern, slots = BlockPattern.of_cells(nodes, len(self.vertices))
+        parts = []
+        for part in body.parts:
+            mine = np.flatnonzero(np.isin(live, part.cells))
+            if len(mine):
+                which = live[mine]
+                gradients, volumes = np.empty((len(mine), 1, 4, 3)), np.empty((len(mine), 1))
+                lame = part.material.lame(which)
+                parts.append(
+                    Part(part.material, which, nodes[mine], gradients, volumes, slots[mine], lame)
+                )
+        self._parts = tuple(parts)
+        self._stiffness = np.empty((self.pattern.n_blocks, 3, 3))
+
+    def take_pose(self, x: Floats) -> None:
+        """The rest shape from now on: the vertices at x (k, 3) [m]."""
+        for part in self._parts:
+            count, first = shape_cells(x, part.nodes, part.gradients, part.weights)
+            if count:
+                raise InputError(
+                    f"{count} cells are inside out in this pose, the first is cell "
+                    f"{int(part.cells[first])}; fit the mesh to the pose (Eq. 3), choose a milder "
+                    "pose, or leave cells out: without=~sound_cells(tet_rig, poses)"
+                )
+
+    def energy(self, u: Floats) -> float:
+        """Elastic energy [J] at displacements u (k, 3) [m] from the pose.
+
+        It is infinite where a cell is inside out whose material does not survive that.
+        """
+        return assemble(self._parts, self.pattern, u, 0).energy
+
+    def evaluate(self, u: Floats, *, definite: bool = False) -> Evaluation:
+        """Energy, force and stiffness at displacements u (k, 3) [m] from the pose.
+
+        The stiffness is good until the next call, and may be overwritten.
+        """
+        return assemble(
+            self._parts, self.pattern, u, 2, definite=definite, stiffness=self._stiffness
+        )

@@ -13,7 +13,7 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from supple.character.skeleton.character import Character
-from supple.character.tissue.components import adjacent_cells, pieces
+from supple.character.tissue.volume import adjacent_cells, pieces
 from supple.core.checks import number
 from supple.core.errors import InputError
 from supple.core.types import Floats, Ints

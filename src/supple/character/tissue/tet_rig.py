@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from supple.character.model.weights import PoseWeights
-from supple.character.rigs.base import PoseRig
+from supple.character.rigs.base import PoseRig, nearest_rotations, turned
 from supple.core.types import Floats, Ints
 from supple.mesh import TetMesh
 
@@ -56,41 +56,39 @@ class TetRig:
 
     def vertices(self, pose: Floats, which: Ints | None = None) -> Floats:
         """Vertices [m] in a pose, all (n, 3) or those of ``which`` (k,), (k, 3)."""
-        near, shares, offsets = self._of(which)
-        needed, place = np.unique(near, return_inverse=True)
-        place = place.reshape(near.shape)
-        x = self.rig.vertices(pose, needed)[place]
-        gradients = self.rig.gradients(pose, needed)
-        if gradients is None:
-            x = x + offsets
-        else:
-            x = x + np.einsum("nkij,nkj->nki", gradients[place], offsets)
-        found: Floats = np.einsum("nk,nki->ni", shares, x)
+        chosen = slice(None) if which is None else which
+        needed, place = self._followed(chosen)
+        moved, gradients = self.offsets[chosen], self.rig.gradients(pose, needed)
+        if gradients is not None:
+            moved = np.einsum("nkij,nkj->nki", gradients[place], moved)
+        x = self.rig.vertices(pose, needed)[place] + moved
+        found: Floats = np.einsum("nk,nki->ni", self.shares[chosen], x)
         if self.weights is None or self.corrections is None:
             return found
-        extra = self.corrections if which is None else self.corrections[:, which]
-        added = np.einsum("m,mni->ni", self.weights(self.rig.features(pose)), extra)
-        frames = self.frames(pose, which)
-        if frames is not None:
-            added = np.einsum("nij,nj->ni", frames, added)
-        return np.asarray(found + added)
+        w = self.weights(self.rig.features(pose))
+        added = np.einsum("m,mni->ni", w, self.corrections[:, chosen])
+        return found + turned(self.frames(pose, which), added)
 
     def frames(self, pose: Floats, which: Ints | None = None) -> Floats | None:
         """Rotations (k, 3, 3) around the vertices from the neutral pose, where the rig has them.
 
         They are nearest to the means of the gradients of the surface.
         """
-        near, shares, _ = self._of(which)
-        needed, place = np.unique(near, return_inverse=True)
+        chosen = slice(None) if which is None else which
+        needed, place = self._followed(chosen)
         gradients = self.rig.gradients(pose, needed)
         if gradients is None:
             return None
-        mean = np.einsum("nk,nkij->nij", shares, gradients[place.reshape(near.shape)])
-        U, _, Vt = np.linalg.svd(mean)
-        U[:, :, 2] *= np.linalg.det(U @ Vt)[:, None]
-        return np.asarray(U @ Vt)
+        return nearest_rotations(np.einsum("nk,nkij->nij", self.shares[chosen], gradients[place]))
 
-    def _of(self, which: Ints | None) -> tuple[Ints, Floats, Floats]:
-        if which is None:
-            return self.near, self.shares, self.offsets
-        return self.near[which], self.shares[which], self.offsets[which]
+    def in_poses(self, poses: Floats) -> tuple[Floats, Floats, Floats | None]:
+        """Features (m, f), vertices (m, n, 3) [m] and any frames (m, n, 3, 3) in poses (m, d)."""
+        features = np.array([self.rig.features(pose) for pose in poses])
+        frames = [self.frames(pose) for pose in poses]
+        places = np.array([self.vertices(pose) for pose in poses])
+        return features, places, None if frames[0] is None else np.array(frames)
+
+    def _followed(self, chosen: slice | Ints) -> tuple[Ints, Ints]:
+        """Surface vertices (k,) that vertices follow, and where among them those of each are."""
+        needed, place = np.unique(self.near[chosen], return_inverse=True)
+        return needed, place.reshape(self.near[chosen].shape)

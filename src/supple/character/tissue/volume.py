@@ -9,14 +9,14 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 
 from supple.character.rigs.base import PoseRig
-from supple.character.skeleton.bones import Bones, as_segments
-from supple.character.tissue.bone_supports import on_bones, with_loose_components
+from supple.character.skeleton.bones import Bones, as_segments, crossed_cells, segment_distances
 from supple.contact.obstacles.triangle_tree import TriangleTree
 from supple.core.checks import instance, number, vertex_indices, whole_number
 from supple.core.errors import InputError, MeshError, MissingExtra
-from supple.core.types import Bools, Floats, Progress
+from supple.core.types import Bools, Floats, Ints, Progress
 from supple.mesh import Embedding, HexMesh, TetMesh
 from supple.mesh.checks import MeshWarning
 from supple.mesh.surface import Surface
@@ -31,6 +31,8 @@ _CUBES = 31  # along the longest side: where the search for a resolution begins
 _GROWTH = 0.4  # of the resolution with the number of vertices, about
 _TRIES = 4
 _CLOSE = 0.1  # of the wished number of vertices: near enough
+_FLAT = 1e-3  # of their spread: fixed vertices that are in line as closely as this hold no turn
+_FACES = np.array([(1, 2, 3), (0, 2, 3), (0, 1, 3), (0, 1, 2)])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -214,3 +216,80 @@ def _embedded(mesh: TetMesh, surface: Surface, how: str) -> Volume:
             f"{volume.gaps.max():.3g} m; they move with the nearest flesh"
         )
     return replace(volume, notes=tuple(notes))
+
+
+def on_bones(mesh: TetMesh, segments: Floats, share: float | None) -> Bools:
+    """Vertices on bones (k, 2, 3), (n,).
+
+    With a ``share``, those on the first part of the way from a bone to the skin; of a cell that a
+    bone crosses and that has none of these, the vertex nearest to a bone. Without, all vertices
+    of the cells that bones cross, as in the pose space paper, §9.
+    """
+    crossed = mesh.cells[crossed_cells(mesh, segments).any(axis=0)]
+    fixed = np.zeros(mesh.n_vertices, dtype=bool)
+    if share is None:
+        fixed[crossed] = True
+        return fixed
+    to_bone = segment_distances(mesh.vertices, segments).min(axis=1)
+    to_skin = np.abs(TriangleTree.of(mesh.boundary()).distances(mesh.vertices, np.inf)[0])
+    inner = np.ones(mesh.n_vertices, dtype=bool)
+    inner[mesh.boundary_facets()] = False
+    fixed[:] = inner & (to_bone <= share * (to_bone + to_skin))
+    bare = crossed[~fixed[crossed].any(axis=1)]
+    fixed[np.take_along_axis(bare, to_bone[bare].argmin(axis=1)[:, None], axis=1)] = True
+    return fixed
+
+
+def with_loose_components(
+    mesh: TetMesh, fixed: Bools, crossed: Bools
+) -> tuple[Bools, tuple[str, ...]]:
+    """``fixed`` (n,) and what else of each piece has to be so that it cannot turn or drift.
+
+    A piece with too little is held by its vertices of cells that bones cross, ``crossed`` (n,);
+    where that is too little also, by all its vertices, of which a note tells.
+    """
+    labels, held, notes = pieces(mesh), fixed.copy(), []
+    for piece in range(labels.max() + 1):
+        nodes = np.unique(mesh.cells[labels == piece])
+        if _holds(mesh.vertices[nodes[fixed[nodes]]]):
+            continue
+        if _holds(mesh.vertices[nodes[crossed[nodes]]]):
+            held[nodes[crossed[nodes]]] = True
+        else:
+            held[nodes] = True
+            middle = ", ".join(f"{c:.3g}" for c in mesh.vertices[nodes].mean(axis=0))
+            notes.append(
+                f"a piece of {np.count_nonzero(labels == piece)} tets around ({middle}) has too "
+                "little on bones to hang on; it follows the rig as a whole"
+            )
+    return held, tuple(notes)
+
+
+def _holds(places: Floats) -> bool:
+    """Whether places (k, 3) are three or more that are not in line."""
+    if len(places) < 3:
+        return False
+    stretch = np.linalg.svd(places - places.mean(axis=0), compute_uv=False)
+    return bool(stretch[1] > _FLAT * stretch[0])
+
+
+def adjacent_cells(mesh: TetMesh) -> Ints:
+    """Pairs of cells that share a face, (f, 2)."""
+    faces = np.sort(mesh.cells[:, _FACES].reshape(-1, 3), axis=1)
+    order = np.lexsort(faces.T)
+    same = np.flatnonzero((faces[order[1:]] == faces[order[:-1]]).all(axis=1))
+    pairs: Ints = np.stack([order[same], order[same + 1]], axis=1) // len(_FACES)
+    return pairs
+
+
+def pieces(mesh: TetMesh) -> Ints:
+    """The piece that each cell is in, (cells,); cells of a piece hang together by faces.
+
+    What hangs by an edge or a vertex alone could turn about it: that is another piece.
+    """
+    from scipy.sparse import csgraph  # slow to import
+
+    a, b = adjacent_cells(mesh).T
+    graph = sparse.coo_array((np.ones(len(a), np.int8), (a, b)), shape=(mesh.n_cells,) * 2)
+    labels: Ints = csgraph.connected_components(graph, directed=False)[1].astype(np.int64)
+    return labels

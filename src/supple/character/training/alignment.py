@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from supple.character.rigs.base import nearest_rotations
 from supple.core.types import Floats, Ints
 from supple.mesh.tet import barycentric_gradients, tet_volumes
 
@@ -22,9 +23,7 @@ def vertex_rotations(cells: Ints, before: Floats, after: Floats) -> Floats:
     volumes = tet_volumes(before, cells)
     slopes = barycentric_gradients(before, cells, volumes)
     F = np.einsum("mki,mkj->mij", after[cells], slopes)
-    left, _, right = np.linalg.svd(F)  # F = Q R: the rotation is that of the polar decomposition
-    left[:, :, 2] *= np.linalg.det(left @ right)[:, None]
-    q = Rotation.from_matrix(left @ right).as_quat()
+    q = Rotation.from_matrix(nearest_rotations(F)).as_quat()  # Q of the polar decomposition F = Q R
     one = np.empty((len(before), 4))
     one[cells] = q[:, None]  # that of any cell around a vertex, with whose sign the others agree
     agreeing = np.where(np.einsum("mi,mki->mk", q, one[cells]) < 0, -1.0, 1.0)

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supple.bodies.solid import Body
-from supple.character.model.bases import PoseBases, pose_bases
 from supple.character.model.pose_space_model import PoseSpaceModel
 from supple.character.rigs.base import PoseRig
 from supple.character.tissue.fitting import fitted
@@ -19,6 +18,7 @@ from supple.character.tissue.flesh import FREQUENCY, flesh
 from supple.character.tissue.regions import Regions
 from supple.character.tissue.tet_rig import TetRig
 from supple.character.tissue.volume import Volume
+from supple.character.training.basis import PoseBases, pose_bases
 from supple.character.training.cached_parts import (
     cached_bases,
     cached_cubature,
@@ -26,17 +26,16 @@ from supple.character.training.cached_parts import (
     cached_numbers,
     fingerprint,
 )
-from supple.character.training.clip_accelerations import clip_accelerations
 from supple.character.training.compliance_alignment import compliance_aligned
 from supple.character.training.contact import PoseContact
 from supple.character.training.cubature import PoseCubature
 from supple.character.training.inertia import InertialCubature
 from supple.character.training.midpoint import midpoint_frequency_error, warn_of
-from supple.character.training.pose_adding import needed_poses, only
-from supple.character.training.pose_choice import mean_angle
+from supple.character.training.pose_choice import mean_angle, needed_poses, only
 from supple.character.training.preparing import (
     check_that_poses_differ,
     chosen_poses,
+    clip_accelerations,
     region_functions_of,
     soft_volume,
 )

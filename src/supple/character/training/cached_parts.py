@@ -9,12 +9,12 @@ from typing import Any, TypeVar, get_type_hints
 
 import numpy as np
 
-from supple.character.model.bases import PoseBases
 from supple.character.model.weights import PoseWeights
 from supple.character.rigs.base import PoseRig
 from supple.character.runtime.soft_motion import SoftMotion
 from supple.character.tissue.tet_rig import TetRig
 from supple.character.tissue.volume import Volume
+from supple.character.training.basis import PoseBases
 from supple.core.checkpoint import Checkpoint, Packed
 from supple.core.errors import InputError
 from supple.core.files import Arrays

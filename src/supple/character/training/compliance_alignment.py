@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from supple.character.model.bases import PoseBases
 from supple.character.training.alignment import from_the_root
+from supple.character.training.basis import PoseBases
 from supple.character.training.training import PoseTraining
 from supple.core.types import Floats
 

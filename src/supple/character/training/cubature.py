@@ -7,10 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from supple.character.model.weights import PoseWeights
-from supple.character.training.samples import InterpolatedPose
-from supple.character.training.sparse_samples import SparseSamples
-from supple.character.training.stiffness_corrections import StiffnessCorrections
+from supple.character.model.weights import PoseWeights, StiffnessCorrections
+from supple.character.training.samples import InterpolatedPose, SparseSamples
 from supple.core.checks import number, whole_number
 from supple.core.types import Floats, Ints, Progress
 from supple.reduction.cubature.selection import DenseSamples, select, weights_of

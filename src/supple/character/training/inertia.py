@@ -9,8 +9,7 @@ import numpy as np
 
 from supple.character.tissue.tet_rig import TetRig
 from supple.character.training.cubature import relative_error
-from supple.character.training.samples import RestPose
-from supple.character.training.sparse_samples import LEAST, ColumnGroups, SparseSamples, sizes_of
+from supple.character.training.samples import LEAST, ColumnGroups, RestPose, SparseSamples, sizes_of
 from supple.core.checks import number, whole_number
 from supple.core.types import Floats, Ints, Progress
 from supple.reduction.cubature.selection import select

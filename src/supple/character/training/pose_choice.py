@@ -1,9 +1,9 @@
-"""Which poses get a model of their own (pose space paper, §5 and §5.1)."""
+"""Which poses get a model of their own: chosen by shape, or where others do not tell (§5.1)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,9 +13,12 @@ from supple.character.model.weights import PoseWeights
 from supple.character.rigs.base import PoseRig
 from supple.character.rigs.skeleton import SkeletonRig
 from supple.character.skeleton.character import Character
+from supple.character.tissue.tet_rig import TetRig
+from supple.character.training.alignment import aligned
+from supple.character.training.basis import PoseBases
 from supple.core.checks import instance, number, numbers, whole_number
 from supple.core.errors import InputError
-from supple.core.types import Floats, Progress
+from supple.core.types import Floats, Ints, Progress
 
 _SAME = 1e-6  # distance of features below which poses are one
 _TIED = 1e-9  # share by which what is equally far may differ
@@ -44,7 +47,7 @@ def choose_poses(
     Each is the one whose features are farthest from those chosen before. None is taken that is
     nearer than ``tolerance``, in the units of the features: radians for a skeleton.
     """
-    given = _poses(rig, "candidates", candidates)
+    given = rig.checked_poses(candidates, "candidates")
     whole_number("count", count, at_least=1)
     least = max(number("tolerance", tolerance, at_least=0), _SAME)
     at_rest = rig.features(rig.neutral)
@@ -99,7 +102,7 @@ def missing_pose(
     subspaces of the interpolated basis and of the own one are compared by the angles between them,
     in the metric of the ``masses`` (n,) [kg].
     """
-    known, tried = _poses(rig, "poses", poses), _poses(rig, "candidates", candidates)
+    known, tried = rig.checked_poses(poses), rig.checked_poses(candidates, "candidates")
     U, m = numbers("bases", bases), numbers("masses", masses)
     if U.ndim != 4 or U.shape[:3] != (len(known), len(m), 3):
         raise InputError(f"bases have shape {U.shape}; give ({len(known)}, {len(m)}, 3, r)")
@@ -130,8 +133,65 @@ def mean_angle(angles: ArrayLike) -> Floats:
     return np.asarray(np.arccos(np.sqrt((cosines**2).mean(axis=-1))))
 
 
-def _poses(rig: PoseRig, name: str, given: ArrayLike) -> Floats:
-    poses = numbers(name, given)
-    if poses.ndim != 2 or poses.shape[1] != len(rig.neutral):
-        raise InputError(f"{name} have shape {poses.shape}; give poses (…, {len(rig.neutral)})")
-    return poses
+@dataclass(frozen=True, eq=False)
+class NeededPoses:
+    """Which of some poses need a model."""
+
+    which: Ints
+    """The neutral one, the first, and the others in the order in which they were added, (m,)."""
+    angles: Floats
+    """How far the subspace of the worst of the others is from the interpolated one, with the first
+    of them, with the first two, …, (m,) [rad]; 0 where there are no others."""
+
+
+def needed_poses(
+    tet_rig: TetRig,
+    poses: Floats,
+    bases: PoseBases,
+    *,
+    max_angle: float,
+    most: int,
+    progress: Progress | None = None,
+) -> NeededPoses:
+    """Which of the poses (m, d) are needed so that no other is off by more than an angle [rad].
+
+    From the neutral one on, the worst of the others is added, until none is off by more than
+    ``max_angle``, or there are ``most``. ``bases`` are those of all of them.
+    """
+    own = {pose.tobytes(): basis for pose, basis in zip(poses, bases.bases, strict=True)}
+    chosen, angles = [0], []
+    while True:
+        others = np.setdiff1d(np.arange(len(poses)), chosen)
+        if not len(others):
+            angles.append(0.0)
+            break
+        known = np.array(chosen)
+        missing = missing_pose(
+            tet_rig.rig,
+            poses[known],
+            only(tet_rig, poses, bases, known)[1].bases,
+            poses[others],
+            lambda pose: own[pose.tobytes()],
+            bases.masses,
+            progress=progress,
+        )
+        angles.append(missing.angle)
+        if missing.angle <= max_angle or len(chosen) >= most:
+            break
+        chosen.append(int(others[missing.index]))
+    return NeededPoses(np.array(chosen), np.array(angles))
+
+
+def only(tet_rig: TetRig, poses: Floats, bases: PoseBases, which: Ints) -> tuple[TetRig, PoseBases]:
+    """The tet rig and the bases of some of the poses (m, d), as if there were no others."""
+    features, places, frames = tet_rig.in_poses(poses[which])
+    weights = PoseWeights.of(features)
+    world = bases.bases[which] if frames is None else frames @ bases.bases[which]
+    alignment = aligned(
+        world, places, tet_rig.mesh.cells, bases.masses, features, bases.regions, frames
+    )
+    if tet_rig.corrections is not None:
+        tet_rig = tet_rig.corrected(weights, tet_rig.corrections[which])
+    return tet_rig, replace(
+        bases, weights=weights, alignment=alignment, squares=bases.squares[which]
+    )

@@ -12,10 +12,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from supple.bodies.solid import Body
-from supple.character.model.bases import PoseBases
 from supple.character.tissue.fitting import sound_cells
 from supple.character.tissue.tet_rig import TetRig
 from supple.character.training.alignment import pose_tree
+from supple.character.training.basis import PoseBases
 from supple.character.training.cubature import PoseCubature, train_pose_cubature
 from supple.character.training.inertia import (
     InertialCubature,
@@ -23,8 +23,7 @@ from supple.character.training.inertia import (
     rigid_accelerations,
     train_inertial_cubature,
 )
-from supple.character.training.samples import InterpolatedPose, RestPose
-from supple.character.training.sparse_samples import ColumnGroups
+from supple.character.training.samples import ColumnGroups, InterpolatedPose, RestPose
 from supple.core.types import Bools, Floats, Progress
 from supple.mesh import TetMesh
 from supple.reduction.cubature.cubature import CubatureWarning
