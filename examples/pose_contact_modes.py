@@ -9,7 +9,7 @@ import numpy as np
 
 import supple as sp
 from supple.character.training.basis import pose_basis, posed_body
-from supple.character.training.self_contact import self_contact
+from supple.character.training.contact import self_contact
 
 SIDE = 0.16  # [m]
 RADIUS, TURN, BACK, PRESSED = 0.2, 0.6, 0.48, 0.3  # of the elbow [m], [rad], [m], [m]

@@ -68,8 +68,7 @@ def bridge(*, resolution: int = 128) -> Solid:
 
 def _road(x: Floats) -> Floats:
     """Height of the road [m]."""
-    height: Floats = _CAMBER * (1 - (2 * x / _LENGTH) ** 2)
-    return height
+    return np.asarray(_CAMBER * (1 - (2 * x / _LENGTH) ** 2))
 
 
 def _cable(x: Floats) -> Floats:
@@ -78,8 +77,7 @@ def _cable(x: Floats) -> Floats:
     span = _SAG + (top - _SAG) * (x / _PYLON) ** 2
     s = (np.abs(x) - _PYLON) / (0.5 * _LENGTH - 0.02 - _PYLON)
     side = top + (0.004 - top) * s - 0.045 * s * (1 - s)
-    height: Floats = np.where(np.abs(x) < _PYLON, span, side)
-    return height
+    return np.asarray(np.where(np.abs(x) < _PYLON, span, side))
 
 
 def _along(x: Floats, y: float | Floats, z: Floats) -> Floats:

@@ -45,8 +45,7 @@ class Ellipsoid:
         radii = np.array(self.radii)
         near = np.linalg.norm(local / radii, axis=1)
         steep = np.linalg.norm(local / radii**2, axis=1)
-        away: Floats = near * (near - 1.0) / np.maximum(steep, 1e-9)
-        return away
+        return np.asarray(near * (near - 1.0) / np.maximum(steep, 1e-9))
 
     def mirrored(self) -> Ellipsoid:
         x, y, z = self.centre
@@ -93,8 +92,7 @@ def painted(parts: Iterable[Painted]) -> tuple[Surface, Floats]:
 def mixed(colors: ArrayLike, share: Floats, color: ArrayLike) -> Floats:
     """Colours with a ``share`` (n,) of another one laid over them, (n, 3)."""
     s = np.clip(share, 0.0, 1.0)[:, None]
-    found: Floats = (1 - s) * np.asarray(colors) + s * np.asarray(color)
-    return found
+    return np.asarray((1 - s) * np.asarray(colors) + s * np.asarray(color))
 
 
 def net_surface(
@@ -231,8 +229,7 @@ class Vessel:
 
         s = np.linspace(0.0, 1.0, len(self.points))
         curve = make_interp_spline(s, np.array(self.points), k=min(3, len(s) - 1))
-        path: Floats = curve(np.linspace(0.0, 1.0, 4 * len(s) - 7 if len(s) > 2 else 2))
-        return path
+        return np.asarray(curve(np.linspace(0.0, 1.0, 4 * len(s) - 7 if len(s) > 2 else 2)))
 
     @property
     def end(self) -> Floats:
@@ -243,8 +240,7 @@ class Vessel:
     def direction(self) -> Floats:
         """The unit vector that points out of its open end."""
         last = self.path[-1] - self.path[-2]
-        unit: Floats = last / np.linalg.norm(last)
-        return unit
+        return np.asarray(last / np.linalg.norm(last))
 
     def distance(self, places: Floats) -> Floats:
         """Distance from its outside [m], but for the open end, which is drawn by itself."""
@@ -278,13 +274,11 @@ class Vessel:
         light = np.ones(len(_MOUTH))
         light[-_DARK_RINGS:] = _INSIDE
         shades = np.concatenate([np.repeat(light, _SIDES), [1.0, _INSIDE]])
-        colors: Floats = shades[:, None] * np.array(self.color)
-        return colors
+        return np.asarray(shades[:, None] * np.array(self.color))
 
 
 def _square(places: Floats, a: Floats, b: Floats) -> Floats:
     """Square of the distance from the segment between two points [m²]."""
     s = np.clip((places - a) @ (b - a) / ((b - a) @ (b - a)), 0.0, 1.0)
     away = places - a - s[:, None] * (b - a)
-    square: Floats = np.einsum("pi,pi->p", away, away)
-    return square
+    return np.asarray(np.einsum("pi,pi->p", away, away))

@@ -74,5 +74,4 @@ def _half_width(x: Floats) -> Floats:
     )(x)
     end = np.sqrt(np.clip(1 - (1 - np.minimum(x / 0.009, 1.0)) ** 2, 0.0, 1.0))
     # The 3-norm of both runs smoothly from one into the other.
-    wide: Floats = end * (egg**3 + stick**3) ** (1 / 3)
-    return wide
+    return np.asarray(end * (egg**3 + stick**3) ** (1 / 3))

@@ -64,8 +64,7 @@ def _at(widths: ArrayLike, z: ArrayLike) -> Floats:
     """A smooth curve through widths at their heights."""
     from scipy.interpolate import PchipInterpolator  # slow to import
 
-    between: Floats = PchipInterpolator(_HEIGHTS, widths)(z)
-    return between
+    return np.asarray(PchipInterpolator(_HEIGHTS, widths)(z))
 
 
 _outer, _inner = partial(_at, _OUTER), partial(_at, _INNER)

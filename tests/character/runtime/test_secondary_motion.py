@@ -13,7 +13,7 @@ from tests.character.flesh import Springs
 
 from supple.character import Channel, Clip, Track
 from supple.character.rigs import SkeletonRig
-from supple.character.runtime.secondary_motion import secondary_motion
+from supple.character.runtime.soft_motion import secondary_motion
 from supple.character.skeleton.clip import Interpolation
 from supple.character.skeleton.clip_frames import (
     Loop,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation, Slerp
 
-from supple.character.skeleton.quaternions import quaternion_matrices, slerp
+from supple.character.skeleton.rig import quaternion_matrices, slerp
 
 rng = np.random.default_rng(0)
 

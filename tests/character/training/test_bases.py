@@ -19,8 +19,8 @@ from supple.character.training.basis import (
     pose_basis,
     posed_body,
 )
+from supple.character.training.contact import self_contact
 from supple.character.training.pose_choice import mean_angle, missing_pose
-from supple.character.training.self_contact import self_contact
 
 pytestmark = pytest.mark.processors
 

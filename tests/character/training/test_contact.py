@@ -7,8 +7,7 @@ import pytest
 from tests.character.poses import bent
 
 import supple as sp
-from supple.character.training.contact import PoseContact
-from supple.character.training.self_contact import self_contact
+from supple.character.training.contact import PoseContact, self_contact
 
 MESH = sp.TetMesh.box(size=(1.0, 0.1, 0.1), cells=(40, 4, 4))
 X = MESH.vertices

@@ -18,7 +18,6 @@ from tests.character.bent_beam import (
 )
 
 import supple as sp
-from supple.character.training import cubature as pose_cubature
 from supple.character.training import samples as pose_samples
 from supple.character.training.cubature import train_pose_cubature
 from supple.character.training.inertia import (
@@ -203,10 +202,10 @@ def test_training_between_poses_helps_where_bases_differ():
 
 def test_cells_are_chosen_from_a_sample_where_memory_is_short(monkeypatch):
     rest = rest_pose(SOFT, POSES[0])
-    monkeypatch.setattr(pose_cubature, "_POOL", 100 * 20 * 10)
+    monkeypatch.setattr("supple.character.training.samples._POOL", 100 * 20 * 10)
     found = train_pose_cubature([itself(rest)], size=40, samples=20)
     assert found.training_errors.max() < 0.05
-    assert len(pose_cubature.cell_pool([itself(rest)], 20, np.random.default_rng(0))) <= 100
+    assert len(rest.groups.pool(rest.body.mesh.n_cells, 20, np.random.default_rng(0))) <= 100
 
 
 def test_the_same_seed_gives_the_same_cells():

@@ -14,8 +14,8 @@ from tests.io.pages import Checker
 
 from supple.character.model.file import load_pose_space_model
 from supple.character.rigs import SkeletonRig
-from supple.character.runtime.secondary_motion import secondary_motion
 from supple.character.runtime.simulation import PoseSimulation
+from supple.character.runtime.soft_motion import secondary_motion
 from supple.core.errors import ContactNotKept, InputError
 from supple.integrators import TRBDF2
 from supple.io.gltf.character import read_rigged

@@ -219,8 +219,7 @@ class PosedModel:
         """A u: how far the surface is from where the rig has it [m], (surface vertices, 3)."""
         u = self.displacements(q)
         nodes = self.model.tet_rig.mesh.cells[self.model.skin_cells]
-        moved: Floats = np.einsum("sk,ski->si", self.model.skin_weights, u[nodes])
-        return moved
+        return np.asarray(np.einsum("sk,ski->si", self.model.skin_weights, u[nodes]))
 
     def skin(self, q: ArrayLike) -> Floats:
         """Φ̄(p) + A u: vertices of the surface [m], (surface vertices, 3)."""

@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 
 from supple.character.rigs.base import PoseRig
 from supple.character.rigs.bend import BendRig
-from supple.character.rigs.blend_shapes import BlendShapeRig
+from supple.character.rigs.blend_shapes import BlendShapeRig, PoseSpaceDeformation
 from supple.character.rigs.dragged import Drag, LatticeBasis, LatticeRig, WireRig
 from supple.character.rigs.pairing import JointPairs
-from supple.character.rigs.pose_space_deformation import PoseSpaceDeformation
 from supple.character.rigs.skeleton import Blend, SkeletonRig
 from supple.character.skeleton.character import Character
 from supple.character.skeleton.clip import Channel, Clip, Interpolation, Track

@@ -64,8 +64,7 @@ class PoseWeights:
             return np.ones(1)
         distances = np.linalg.norm(self.features - features, axis=1)
         w = self.coefficients @ np.hypot(distances, self.rounding)
-        normalised: Floats = w / w.sum()
-        return normalised
+        return np.asarray(w / w.sum())
 
 
 def interpolated_mass(w: Floats, gram: Floats) -> tuple[Floats, Floats]:
@@ -78,8 +77,7 @@ def interpolated_mass(w: Floats, gram: Floats) -> tuple[Floats, Floats]:
 
 def _distances(features: Floats) -> Floats:
     """Between all poses, (m, m)."""
-    found: Floats = np.linalg.norm(features[:, None] - features[None], axis=2)
-    return found
+    return np.asarray(np.linalg.norm(features[:, None] - features[None], axis=2))
 
 
 @dataclass(frozen=True, eq=False)

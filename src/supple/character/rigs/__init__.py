@@ -2,9 +2,8 @@
 
 from supple.character.rigs.base import BlackBoxRig, PoseRig
 from supple.character.rigs.bend import BendRig
-from supple.character.rigs.blend_shapes import BlendShapeRig
+from supple.character.rigs.blend_shapes import BlendShapeRig, PoseSpaceDeformation
 from supple.character.rigs.dragged import LatticeBasis, LatticeRig, WireRig
-from supple.character.rigs.pose_space_deformation import PoseSpaceDeformation
 from supple.character.rigs.skeleton import Blend, SkeletonRig
 
 __all__ = [

@@ -150,8 +150,7 @@ class BlackBoxRig(PoseRig):
 
     def perturbed(self, pose: Floats, rng: np.random.Generator, size: float = 1.0) -> Floats:
         p = np.atleast_1d(np.asarray(pose, dtype=float))
-        changed: Floats = p + size * np.asarray(self.reach) * rng.uniform(-1.0, 1.0, p.shape)
-        return changed
+        return np.asarray(p + size * np.asarray(self.reach) * rng.uniform(-1.0, 1.0, p.shape))
 
 
 class CarriedPoints:

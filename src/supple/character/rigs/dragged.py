@@ -44,15 +44,13 @@ class Drag:
     def moves(self, p: Floats, which: Ints | None = None) -> Floats:
         """How far vertices move (n, 3), or those of ``which`` (m,), for displacements p (c, 3)."""
         chosen = slice(None) if which is None else which
-        moved: Floats = np.einsum("nk,nki->ni", self.shares[chosen], p[self.points[chosen]])
-        return moved
+        return np.asarray(np.einsum("nk,nki->ni", self.shares[chosen], p[self.points[chosen]]))
 
     def gradients(self, p: Floats, which: Ints | None = None) -> Floats:
         """∂x/∂X there, (n, 3, 3) or (m, 3, 3)."""
         chosen = slice(None) if which is None else which
         nearby = p[self.points[chosen]]
-        found: Floats = np.eye(3) + np.einsum("ank,nki->nia", self.slopes[:, chosen], nearby)
-        return found
+        return np.asarray(np.eye(3) + np.einsum("ank,nki->nia", self.slopes[:, chosen], nearby))
 
 
 class _DraggedRig(PoseRig):

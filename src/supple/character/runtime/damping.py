@@ -49,8 +49,7 @@ class PoseDamping:
 
     def force(self, q: Floats, v: Floats, C: Floats) -> Floats:
         """Of rates v (r,) at q (r,), where the base is C (r, r)."""
-        force: Floats = C @ v if self.designed is None else self.designed.force(q, v, C)
-        return force
+        return np.asarray(C @ v if self.designed is None else self.designed.force(q, v, C))
 
 
 def _single(name: str, value: Any) -> float:
@@ -79,10 +78,8 @@ class NeutralModel:
 
     def gathered(self, forces: Floats) -> Floats:
         """The reduced force (r,) of forces (n, 3) [N]."""
-        f: Floats = self._scale * np.einsum("ni,nir->r", forces, self._basis)
-        return f
+        return np.asarray(self._scale * np.einsum("ni,nir->r", forces, self._basis))
 
     def displacements(self, q: Floats) -> Floats:
         """(n, 3) for coordinates (r,)."""
-        u: Floats = self._basis @ (self._scale * q)
-        return u
+        return np.asarray(self._basis @ (self._scale * q))

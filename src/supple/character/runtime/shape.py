@@ -69,8 +69,7 @@ class SkinShape:
         force = np.broadcast_to(pull.force, (len(pull.vertices), 3))
         if frames is not None:
             force = np.einsum("kij,i->kj", frames, pull.force)
-        f: Floats = np.einsum("k,ki,kir->r", pull.shares, force, U)
-        return f
+        return np.asarray(np.einsum("k,ki,kir->r", pull.shares, force, U))
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,9 +10,8 @@ from fnmatch import fnmatchcase
 
 import numpy as np
 
-from supple.character.skeleton.bones import bones_of
+from supple.character.skeleton.bones import bones_of, chains_of
 from supple.character.skeleton.character import Character
-from supple.character.tissue.regions import chains_of
 from supple.core.errors import InputError
 
 _WORDS = {
@@ -46,12 +45,11 @@ def body_parts(character: Character) -> dict[str, tuple[int, ...]]:
     """
     rig = character.rig
     own = [_part(name) for name in rig.names]
-    chains = chains_of(rig.parents, bones_of(character))
+    inner, outer = chains_of(rig.parents, bones_of(character))
     limbs: dict[int, str] = {}
-    for chain in chains:
+    for chain in [*inner, *outer]:
         known = Counter(_whole(own[joint]) for joint in chain if own[joint])
-        inner = any(rig.parents[other[0]] in chain for other in chains)
-        name = "body" if inner else rig.names[chain[0]]
+        name = "body" if chain in inner else rig.names[chain[0]]
         limbs |= dict.fromkeys(chain, known.most_common(1)[0][0] if known else name)
     found: dict[str, list[int]] = {}
     part_of: list[str] = []

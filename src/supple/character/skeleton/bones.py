@@ -65,6 +65,26 @@ def bones_of(character: Character, pose: RigPose | None = None) -> Bones:
     return Bones(np.array(segments), np.array(joints, dtype=np.int64), names)
 
 
+def chains_of(parents: Ints, bones: Bones) -> tuple[list[list[int]], list[list[int]]]:
+    """Joints with bones in chains: those that others hang on, the body, and those that end, limbs.
+
+    A joint goes on with its parent's chain where it is the only child.
+    """
+    with_bone = [int(joint) for joint in np.unique(bones.joints)]  # parents come first
+    chain_of: dict[int, list[int]] = {}
+    for joint in with_bone:
+        above = int(parents[joint])
+        siblings = [other for other in with_bone if parents[other] == above]
+        if above in chain_of and len(siblings) == 1:
+            chain_of[above].append(joint)
+            chain_of[joint] = chain_of[above]
+        else:
+            chain_of[joint] = [joint]
+    chains = [chain for joint, chain in chain_of.items() if chain[0] == joint]
+    inner = [c for c in chains if any(parents[other[0]] in c for other in chains)]
+    return inner, [chain for chain in chains if chain not in inner]
+
+
 def as_segments(name: str, given: Bones | ArrayLike) -> Floats:
     """Bones, segments (k, 2, 3) or points (k, 3) [m] as segments (k, 2, 3)."""
     if isinstance(given, Bones):

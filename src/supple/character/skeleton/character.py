@@ -157,8 +157,7 @@ class Character:
 def _eased(t: Floats, duration: float) -> Floats:
     """From 0 at the time 0 to 1 after ``duration`` [s], at rest at both ends."""
     s = np.clip(t / duration, 0.0, 1.0) if duration else np.ones_like(t)
-    share: Floats = s * s * (3 - 2 * s)
-    return share
+    return np.asarray(s * s * (3 - 2 * s))
 
 
 def _eased_way(t: Floats, duration: float) -> Floats:
@@ -166,8 +165,7 @@ def _eased_way(t: Floats, duration: float) -> Floats:
     if not duration:
         return t
     s = np.clip(t / duration, 0.0, 1.0)
-    way: Floats = duration * (s**3 - 0.5 * s**4) + np.maximum(t - duration, 0.0)
-    return way
+    return np.asarray(duration * (s**3 - 0.5 * s**4) + np.maximum(t - duration, 0.0))
 
 
 def _only(poses: RigPose, which: Any) -> RigPose:

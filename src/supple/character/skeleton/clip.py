@@ -9,8 +9,7 @@ from enum import Enum
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple.character.skeleton.quaternions import slerp
-from supple.character.skeleton.rig import Rig, RigPose
+from supple.character.skeleton.rig import Rig, RigPose, slerp
 from supple.core.checks import number, numbers
 from supple.core.errors import InputError
 from supple.core.types import Floats, Ints
@@ -101,8 +100,7 @@ class Track:
         """Quaternions of length 1; other values as they are."""
         if self.channel is not Channel.ROTATION:
             return values
-        unit: Floats = values / np.linalg.norm(values, axis=-1, keepdims=True)
-        return unit
+        return np.asarray(values / np.linalg.norm(values, axis=-1, keepdims=True))
 
 
 def along_cubics(keys: Floats, values: Floats, t: Floats) -> Floats:

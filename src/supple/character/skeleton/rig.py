@@ -6,19 +6,17 @@ import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple.character.skeleton.quaternions import quaternion_matrices, slerp
 from supple.contact.obstacles.rotations import rotation_matrix
 from supple.core.checks import instance
 from supple.core.errors import InputError
 from supple.core.types import Floats, Ints
 
-if TYPE_CHECKING:
-    from scipy.spatial.transform import Rotation
+_ALIKE = 1e-12  # 1 − cos of half the angle: turns so near that a straight line is as good
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,20 +114,47 @@ class Rig:
         for name, turn in turns.items():
             joint = self.joint(name)
             about = Rotation.from_matrix(rotation_matrix(f"the turn of {name}", turn))
-            above = self._world_rotations(rotations, int(self.parents[joint]))
+            above, parent = Rotation.identity(len(rotations)), int(self.parents[joint])
+            while parent >= 0:
+                above = Rotation.from_quat(rotations[:, parent]) * above
+                parent = int(self.parents[parent])
             own = Rotation.from_quat(rotations[:, joint])
             rotations[:, joint] = (above.inv() * about * above * own).as_quat()
         return replace(given, rotations=rotations.reshape(given.rotations.shape))
-
-    def _world_rotations(self, rotations: Floats, joint: int) -> Rotation:
-        from scipy.spatial.transform import Rotation  # slow to import
-
-        total = Rotation.from_quat(np.tile([0.0, 0.0, 0.0, 1.0], (len(rotations), 1)))
-        while joint >= 0:
-            total, joint = Rotation.from_quat(rotations[:, joint]) * total, int(self.parents[joint])
-        return total
 
     @cached_property
     def _hanging(self) -> list[int]:
         """The joints that have a parent, parents first."""
         return [int(joint) for joint in np.flatnonzero(self.parents >= 0)]
+
+
+def quaternion_matrices(turns: Floats) -> Floats:
+    """Matrices (…, 3, 3) of turns (…, 4) of any length."""
+    unit = turns / np.linalg.norm(turns, axis=-1, keepdims=True)
+    x, y, z, w = np.moveaxis(unit, -1, 0)
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+
+
+def slerp(start: Floats, end: Floats, share: Floats) -> Floats:
+    """On the way from a turn to another, (…, 4): about one axis, the short way round.
+
+    ``start`` and ``end`` are (…, 4), of any length; ``share`` (…,) is 0 at the first and 1 at the
+    second.
+    """
+    a, b = (each / np.linalg.norm(each, axis=-1, keepdims=True) for each in (start, end))
+    cosine = np.sum(a * b, axis=-1, keepdims=True)
+    b = np.where(cosine < 0, -b, b)  # the same turn, nearer
+    cosine = np.minimum(np.abs(cosine), 1.0)
+    t = np.asarray(share, dtype=float)[..., None]
+    angle = np.arctan2(np.linalg.norm(b - cosine * a, axis=-1, keepdims=True), cosine)
+    near = 1 - cosine < _ALIKE
+    sine = np.sin(np.where(near, 1.0, angle))
+    first = np.where(near, 1 - t, np.sin((1 - t) * angle) / sine)
+    second = np.where(near, t, np.sin(t * angle) / sine)
+    mixed = first * a + second * b
+    return np.asarray(mixed / np.linalg.norm(mixed, axis=-1, keepdims=True))

@@ -7,9 +7,8 @@ from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 
 from supple.character.skeleton.body_parts import kind_of
-from supple.character.skeleton.bones import Bones, bones_of
+from supple.character.skeleton.bones import Bones, bones_of, chains_of
 from supple.character.skeleton.character import Character
-from supple.character.tissue.regions import chains_of
 from supple.character.tissue.volume import Volume
 from supple.contact.obstacles.triangle_tree import TriangleTree
 from supple.core.checks import vertex_indices
@@ -85,9 +84,7 @@ def _backs(character: Character, bones: Bones, tree: TriangleTree) -> list[Float
 
     The body are the joints that limbs hang on.
     """
-    parents = character.rig.parents
-    chains = chains_of(parents, bones)
-    inner = [c for c in chains if any(parents[other[0]] in c for other in chains)]
+    inner, _ = chains_of(character.rig.parents, bones)
     of_body = np.isin(bones.joints, [joint for chain in inner for joint in chain])
     segments = bones.segments[of_body]
     if not len(segments):
@@ -145,5 +142,4 @@ def _carried_by(character: Character, places: Floats) -> Ints:
     skin = character.skin
     strongest = np.take_along_axis(skin.bones, skin.weights.argmax(axis=1)[:, None], axis=1)[:, 0]
     _, near = cKDTree(character.surface().vertices).query(places)
-    found: Ints = skin.joints[strongest][near]
-    return found
+    return np.asarray(skin.joints[strongest][near])

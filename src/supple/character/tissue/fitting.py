@@ -167,8 +167,7 @@ def _shapes(x: Floats, cells: Ints) -> Floats:
     """Mean ratio of each tet, 1 for a regular one and negative where inside out, (m,)."""
     volumes, corners = tet_volumes(x, cells), x[cells]
     squares = ((corners[:, EDGES[:, 1]] - corners[:, EDGES[:, 0]]) ** 2).sum(axis=(1, 2))
-    ratio: Floats = np.sign(volumes) * 12 * np.cbrt(3 * np.abs(volumes)) ** 2 / squares
-    return ratio
+    return np.asarray(np.sign(volumes) * 12 * np.cbrt(3 * np.abs(volumes)) ** 2 / squares)
 
 
 def _areas(skin: Embedding) -> Floats:
@@ -177,8 +176,7 @@ def _areas(skin: Embedding) -> Floats:
     third = np.repeat(surface.areas / 3, 3)
     areas = np.bincount(surface.triangles.ravel(), weights=third, minlength=surface.n_vertices)
     areas[skin.weights.min(axis=1) < _BEYOND] = 0.0
-    shares: Floats = areas / areas.sum()
-    return shares
+    return np.asarray(areas / areas.sum())
 
 
 def _checked_poses(tet_rig: TetRig, poses: ArrayLike) -> Floats:

@@ -100,8 +100,7 @@ def _on_surface(character: Character, skin: Embedding, of_joints: Floats) -> Flo
             f"the skin has {len(skin.cells)} vertices and the character {len(own.vertices)}; "
             "embed the character's own surface"
         )
-    blended: Floats = (own.weights * of_joints[own.joints[own.bones]]).sum(axis=1)
-    return blended
+    return np.asarray((own.weights * of_joints[own.joints[own.bones]]).sum(axis=1))
 
 
 def _smoothed(skin: Embedding, values: Floats, zeta: float, L: Any, piece: Ints) -> Floats:
@@ -120,8 +119,7 @@ def _smoothed(skin: Embedding, values: Floats, zeta: float, L: Any, piece: Ints)
         means[bare] = values[known[tree.query(skin.mesh.centroids[bare])[1]]]
         marks[bare] = 1
     has = 2.0 * (marks > 0)
-    E: Floats = splu((sparse.diags_array(has) + zeta * L).tocsc()).solve(has * means)
-    return E
+    return np.asarray(splu((sparse.diags_array(has) + zeta * L).tocsc()).solve(has * means))
 
 
 def _laplacian(mesh: TetMesh) -> Any:

@@ -13,7 +13,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from supple.character.skeleton.bones import Bones, as_segments, bones_of, segment_distances
+from supple.character.skeleton.bones import (
+    Bones,
+    as_segments,
+    bones_of,
+    chains_of,
+    segment_distances,
+)
 from supple.character.skeleton.character import Character
 from supple.character.skeleton.rig import RigPose
 from supple.core.checks import number, numbers, whole_number
@@ -105,8 +111,7 @@ def region_functions(
     eta = number("threshold", threshold, at_least=0, below=1)
     kappa = number("sharpness", sharpness, above=0)
     eta = min(eta, 0.5 * float(W.max(axis=0).min()))
-    remapped: Floats = (np.clip(W - eta, 0.0, None) / (1 - eta)) ** kappa
-    return remapped
+    return np.asarray((np.clip(W - eta, 0.0, None) / (1 - eta)) ** kappa)
 
 
 def _handle_vertices(apart: Floats, segments: Sequence[Floats], mesh: TetMesh) -> Ints:
@@ -166,8 +171,7 @@ def _biharmonic(mesh: TetMesh, part: Ints, own: Ints, values: Floats) -> Floats:
     x = mesh.vertices[part]
     x = (x - x.mean(axis=0)) / np.ptp(x, axis=0).max()  # libigl's tolerances are absolute
     found = igl.bbw(x, cells, own.astype(np.int64), values, max_iter=_ITERATIONS)
-    weights: Floats = np.clip(np.asarray(found, dtype=np.float64).T, 0.0, 1.0)
-    return weights
+    return np.asarray(np.clip(np.asarray(found, dtype=np.float64).T, 0.0, 1.0))
 
 
 def regions_from_skeleton(
@@ -183,7 +187,9 @@ def regions_from_skeleton(
     whole_number("count", count, at_least=1)
     bones = bones_of(character, pose)
     carried = _carried(character)
-    groups = _limbs_and_body(character, bones)
+    inner, groups = chains_of(character.rig.parents, bones)
+    if inner:
+        groups = [[joint for chain in inner for joint in chain], *groups]
     while len(groups) > count:
         sizes = [float(carried[group].sum()) for group in groups]
         small = [g for g, size in zip(groups, sizes, strict=True) if size <= _ALIKE * min(sizes)]
@@ -212,31 +218,6 @@ def _carried(character: Character) -> Floats:
     total = np.zeros(character.rig.n_joints)
     np.add.at(total, follows, shares)
     return total
-
-
-def _limbs_and_body(character: Character, bones: Bones) -> list[list[int]]:
-    """Chains of joints that end, and together those that others hang on."""
-    parents = character.rig.parents
-    chains = chains_of(parents, bones)
-    inner = [c for c in chains if any(parents[other[0]] in c for other in chains)]
-    limbs = [chain for chain in chains if chain not in inner]
-    body = [joint for chain in inner for joint in chain]
-    return [body, *limbs] if body else limbs
-
-
-def chains_of(parents: Ints, bones: Bones) -> list[list[int]]:
-    """Joints with bones in chains: a joint goes on with its parent's where it is the only child."""
-    with_bone = [int(joint) for joint in np.unique(bones.joints)]  # parents come first
-    chain_of: dict[int, list[int]] = {}
-    for joint in with_bone:
-        above = int(parents[joint])
-        siblings = [other for other in with_bone if parents[other] == above]
-        if above in chain_of and len(siblings) == 1:
-            chain_of[above].append(joint)
-            chain_of[joint] = chain_of[above]
-        else:
-            chain_of[joint] = [joint]
-    return [chain for joint, chain in chain_of.items() if chain[0] == joint]
 
 
 def _apart(bones: Bones, some: list[int], others: list[int]) -> float:

@@ -47,6 +47,14 @@ class Volume:
     notes: tuple[str, ...] = ()
     """How it was made and what to know of it, in sentences."""
 
+    @classmethod
+    def around(cls, mesh: TetMesh, surface: Surface, notes: tuple[str, ...] = ()) -> Volume:
+        """With nothing fixed; what of the surface is not in the tets goes without a warning."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", MeshWarning)  # the notes tell
+            skin = Embedding(mesh, surface)
+        return cls(mesh, skin, np.zeros(mesh.n_vertices, dtype=bool), notes)
+
     def __repr__(self) -> str:
         return f"Volume({self.mesh!r}, {np.count_nonzero(self.fixed)} vertices fixed)"
 
@@ -203,10 +211,7 @@ def _odd(cubes: float) -> int:
 
 
 def _embedded(mesh: TetMesh, surface: Surface, how: str) -> Volume:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", MeshWarning)  # the notes tell
-        skin = Embedding(mesh, surface)
-    volume = Volume(mesh, skin, np.zeros(mesh.n_vertices, dtype=bool))
+    volume = Volume.around(mesh, surface)
     notes = [f"{mesh.n_vertices} vertices, {mesh.n_cells} tets, made {how}"]
     width = float(mesh.edge_lengths().mean())
     far = int(np.count_nonzero(volume.gaps[np.unique(surface.triangles)] > width))
@@ -278,8 +283,7 @@ def adjacent_cells(mesh: TetMesh) -> Ints:
     faces = np.sort(mesh.cells[:, _FACES].reshape(-1, 3), axis=1)
     order = np.lexsort(faces.T)
     same = np.flatnonzero((faces[order[1:]] == faces[order[:-1]]).all(axis=1))
-    pairs: Ints = np.stack([order[same], order[same + 1]], axis=1) // len(_FACES)
-    return pairs
+    return np.asarray(np.stack([order[same], order[same + 1]], axis=1) // len(_FACES))
 
 
 def pieces(mesh: TetMesh) -> Ints:
@@ -291,5 +295,4 @@ def pieces(mesh: TetMesh) -> Ints:
 
     a, b = adjacent_cells(mesh).T
     graph = sparse.coo_array((np.ones(len(a), np.int8), (a, b)), shape=(mesh.n_cells,) * 2)
-    labels: Ints = csgraph.connected_components(graph, directed=False)[1].astype(np.int64)
-    return labels
+    return np.asarray(csgraph.connected_components(graph, directed=False)[1].astype(np.int64))

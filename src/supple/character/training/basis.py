@@ -16,9 +16,8 @@ from supple.bodies.solid import Body
 from supple.character.model.weights import PoseWeights, interpolated_mass
 from supple.character.tissue.tet_rig import TetRig
 from supple.character.training.alignment import Alignment, aligned
-from supple.character.training.contact import PoseContact
+from supple.character.training.contact import PoseContact, self_contact
 from supple.character.training.modes import ConstrainedRest, checked_regions
-from supple.character.training.self_contact import self_contact
 from supple.core.checks import instance, numbers, whole_number
 from supple.core.errors import ContactNotKept, InputError
 from supple.core.types import Bools, Floats, Ints, Progress
@@ -198,8 +197,7 @@ class PoseBases:
         m, n, _, r = self.bases.shape
         heavy = np.sqrt(self.masses)[:, None, None] * self.bases
         flat = heavy.reshape(m, 3 * n, r).swapaxes(0, 1).reshape(3 * n, m * r)
-        gram: Floats = (flat.T @ flat).reshape(m, r, m, r).swapaxes(1, 2)
-        return gram
+        return np.asarray((flat.T @ flat).reshape(m, r, m, r).swapaxes(1, 2))
 
     def at(self, w: Floats) -> tuple[Floats, Floats]:
         """The diagonal of Υ (r,) and the reduced mass M̃ (r, r) for weights w (m,) of the poses."""
@@ -208,8 +206,7 @@ class PoseBases:
     def shapes(self, w: Floats, which: Ints | None = None) -> Floats:
         """U = Σ_i w_i U_i Υ, (n, 3, r), or (k, 3, r) for the vertices ``which`` (k,)."""
         some = self.bases if which is None else self.bases[:, which]
-        basis: Floats = np.einsum("i,inar->nar", w, some, optimize=True) * self.at(w)[0]
-        return basis
+        return np.asarray(np.einsum("i,inar->nar", w, some, optimize=True) * self.at(w)[0])
 
 
 def pose_bases(

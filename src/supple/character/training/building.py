@@ -18,7 +18,7 @@ from supple.character.tissue.flesh import FREQUENCY, flesh
 from supple.character.tissue.regions import Regions
 from supple.character.tissue.tet_rig import TetRig
 from supple.character.tissue.volume import Volume
-from supple.character.training.basis import PoseBases, pose_bases
+from supple.character.training.basis import pose_bases
 from supple.character.training.cached_parts import (
     cached_bases,
     cached_cubature,
@@ -49,6 +49,7 @@ from supple.mesh import TetMesh
 
 _CELLS_A_COORDINATE, _LEAST_CELLS = 7, 60
 _VERTICES_A_COORDINATE, _LEAST_VERTICES = 4, 60
+_OF_BASES = ("weights", "masses", "bases", "regions", "members", "gram", "squares")
 _CANDIDATES = 12  # poses of the clips that are looked at where needed ones are added
 
 
@@ -111,9 +112,9 @@ def pose_space_model(
     number("tolerance", tolerance, at_least=0.0, below=1.0)
     whole_number("samples", samples, at_least=10)
     whole_number("seed", seed, at_least=0)
-    for name, most in (("cells", cells), ("vertices", vertices)):
-        if most is not None:
-            whole_number(name, most, at_least=1)
+    for name, given in (("cells", cells), ("vertices", vertices)):
+        if given is not None:
+            whole_number(name, given, at_least=1)
     parts = Checkpoint(checkpoint)
     body, space = soft_volume(rig, volume, fixed, material or flesh(), parts, progress)
     known = chosen_poses(rig, poses, among=_CANDIDATES if max_angle is not None else 0)
@@ -175,21 +176,21 @@ def pose_space_model(
     )
     warn_of(excess, bases.alignment.parents.tolist())
     made_of = parts.sum_of(lambda: (made_of, bases.bases, young, samples, seed, tolerance))
-    of_cells = max(_LEAST_CELLS, _CELLS_A_COORDINATE * r) if cells is None else cells
+    most = cells or max(_LEAST_CELLS, _CELLS_A_COORDINATE * r)
     elastic, elastic_errors = cached_cubature(
         parts,
         "elastic cubature",
         PoseCubature,
-        (made_of, of_cells),
-        lambda: training.elastic(of_cells, tolerance),
+        (made_of, most),
+        lambda: training.elastic(most, tolerance),
     )
-    of_vertices = max(_LEAST_VERTICES, _VERTICES_A_COORDINATE * r) if vertices is None else vertices
+    most = vertices or max(_LEAST_VERTICES, _VERTICES_A_COORDINATE * r)
     inertial, inertial_errors = cached_cubature(
         parts,
         "inertial cubature",
         InertialCubature,
-        (made_of, of_vertices),
-        lambda: training.inertial(of_vertices, tolerance),
+        (made_of, most),
+        lambda: training.inertial(most, tolerance),
     )
     measured = {
         "elastic": elastic_errors,
@@ -200,7 +201,24 @@ def pose_space_model(
         "notes": list(space.notes),
         "seconds": parts.seconds,
     }
-    return _model(tet_rig, known, bases, body, young, elastic, inertial, space, measured)
+    flesh_of = body.parts[0].material
+    at = [replace(flesh_of, young=each).lame(elastic.cells) for each in young]
+    return PoseSpaceModel(
+        tet_rig=tet_rig,
+        poses=known,
+        material=type(flesh_of),
+        fixed=space.fixed,
+        cells=elastic.cells,
+        cell_weights=elastic.weights,
+        gaps=elastic.gaps,
+        lame=np.stack([np.stack(pair, axis=1) for pair in at]),
+        inertial_vertices=inertial.vertices,
+        inertial_weights=inertial.weights,
+        skin_cells=skin.cells,
+        skin_weights=space.skin_weights,
+        measured=measured,
+        **{name: getattr(bases, name) for name in _OF_BASES},
+    )
 
 
 def _young(body: Body, stiffness: ArrayLike | None, poses: int) -> Floats:
@@ -214,40 +232,3 @@ def _young(body: Body, stiffness: ArrayLike | None, poses: int) -> Floats:
     if factors.min() <= 0:
         raise InputError("stiffness must be above 0 in every cell; hold what is rigid by fixed=")
     return np.asarray(plain * factors)
-
-
-def _model(
-    tet_rig: TetRig,
-    poses: Floats,
-    bases: PoseBases,
-    body: Body,
-    young: Floats,
-    elastic: PoseCubature,
-    inertial: InertialCubature,
-    space: Volume,
-    measured: dict[str, Any],
-) -> PoseSpaceModel:
-    material = body.parts[0].material
-    at = [replace(material, young=each).lame(elastic.cells) for each in young]
-    return PoseSpaceModel(
-        tet_rig=tet_rig,
-        poses=poses,
-        weights=bases.weights,
-        material=type(material),
-        masses=bases.masses,
-        fixed=space.fixed,
-        bases=bases.bases,
-        regions=bases.regions,
-        members=bases.members,
-        gram=bases.gram,
-        cells=elastic.cells,
-        cell_weights=elastic.weights,
-        gaps=elastic.gaps,
-        lame=np.stack([np.stack(pair, axis=1) for pair in at]),
-        inertial_vertices=inertial.vertices,
-        inertial_weights=inertial.weights,
-        skin_cells=space.skin.cells,
-        skin_weights=space.skin_weights,
-        squares=bases.squares,
-        measured=measured,
-    )

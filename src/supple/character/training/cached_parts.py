@@ -19,8 +19,7 @@ from supple.core.checkpoint import Checkpoint, Packed
 from supple.core.errors import InputError
 from supple.core.files import Arrays
 from supple.core.types import Floats
-from supple.mesh import Embedding, TetMesh
-from supple.mesh.checks import MeshWarning
+from supple.mesh import TetMesh
 from supple.mesh.packing import describe_mesh, mesh_of
 from supple.reduction.cubature.cubature import CubatureWarning
 
@@ -51,10 +50,7 @@ def cached_volume(
         mesh = mesh_of(about["mesh"], arrays)
         if not isinstance(mesh, TetMesh):
             raise InputError(f"a {type(mesh).__name__} is kept where tets should be")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", MeshWarning)  # the notes tell
-            skin = Embedding(mesh, surface)
-        return Volume(mesh, skin, np.zeros(mesh.n_vertices, dtype=bool), tuple(about["notes"]))
+        return Volume.around(mesh, surface, tuple(about["notes"]))
 
     made_of = (surface.vertices, surface.triangles, settings)
     return parts.part("volume", made_of, make, pack, unpack)

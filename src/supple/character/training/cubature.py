@@ -8,12 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from supple.character.model.weights import PoseWeights, StiffnessCorrections
-from supple.character.training.samples import InterpolatedPose, SparseSamples
+from supple.character.training.samples import InterpolatedPose
 from supple.core.checks import number, whole_number
 from supple.core.types import Floats, Ints, Progress
 from supple.reduction.cubature.selection import DenseSamples, select, weights_of
 
-_POOL = 2**27  # numbers that describe the cells to choose from: 512 MB
 _BATCHES = 12  # cells are added in so many batches, or a few more
 _SURPLUS = 2.0  # cells that are chosen at first, some to be given up again
 _SAME = 1e-3  # of the largest distance between poses: nearer ones tell nothing new
@@ -84,7 +83,8 @@ def train_pose_cubature(
     whole_number("samples", samples, at_least=10)
     rng = np.random.default_rng(whole_number("seed", seed, at_least=0))
     every = [*poses, *between]
-    pool = cell_pool(every, samples + (samples + 1) // 2, rng)
+    first, rows = every[0].rest, (samples + (samples + 1) // 2) * len(every)
+    pool = first.groups.pool(first.body.mesh.n_cells, rows, rng)
     training_sets, drawn = [], []
     for k, at in enumerate(every):
         even = at.rest.balanced()
@@ -102,29 +102,16 @@ def train_pose_cubature(
     )
     chosen = np.sort(selected.chosen)
     w = np.array([at.w for at in every])
-    weights = _coupled([_some(training_set, chosen) for training_set in training_sets], w)
+    dense = [DenseSamples(x.count, x.columns(chosen), x.whole) for x in training_sets]
+    weights = _coupled(dense, w)
     used = weights.any(axis=0)
     chosen, weights = chosen[used], np.ascontiguousarray(weights[:, used])
     cells = pool[chosen]
     gaps = _gaps([*every, *more], cells, weights)
     found = PoseCubature(cells, weights, gaps, np.zeros(len(poses)))
-    for k, (at, z) in enumerate(zip(poses, drawn, strict=False)):
-        found.training_errors[k] = found.error(at, z @ at.rest.balance)
+    of_poses = zip(poses, drawn, strict=False)
+    found.training_errors[:] = [found.error(at, z @ at.rest.balance) for at, z in of_poses]
     return found
-
-
-def cell_pool(poses: Sequence[InterpolatedPose], rows: int, rng: np.random.Generator) -> Ints:
-    """Cells to choose from: all that feel a column, or as many as there is memory for, (c,)."""
-    first = poses[0].rest
-    felt = first.groups.numbers(first.body.mesh.n_cells)
-    cells = rng.permutation(np.flatnonzero(felt))
-    needed = np.cumsum(felt[cells]) * rows * len(poses)
-    kept: Ints = np.sort(cells[: max(1, int(np.searchsorted(needed, _POOL)))])
-    return kept
-
-
-def _some(samples: SparseSamples, chosen: Ints) -> DenseSamples:
-    return DenseSamples(samples.count, samples.columns(chosen), samples.whole)
 
 
 def _gaps(poses: list[InterpolatedPose], cells: Ints, weights: Floats) -> StiffnessCorrections:

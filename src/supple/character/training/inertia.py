@@ -14,7 +14,6 @@ from supple.core.checks import number, whole_number
 from supple.core.types import Floats, Ints, Progress
 from supple.reduction.cubature.selection import select
 
-_POOL = 2**27  # numbers that describe the vertices to choose from: 512 MB
 _BATCHES = 12
 _SURPLUS = 1.5
 _SIZES = (1.0, 10.0)  # of perturbations: turns also pull outwards, if they are large
@@ -104,10 +103,7 @@ def train_inertial_cubature(
     number("tolerance", tolerance, at_least=0.0, below=1.0)
     whole_number("samples", samples, at_least=1)
     rng = np.random.default_rng(whole_number("seed", seed, at_least=0))
-    felt = groups.numbers(len(tet_rig.mesh.vertices))
-    pool = rng.permutation(np.flatnonzero(felt))
-    needed = np.cumsum(felt[pool]) * (2 * samples + 12) * len(poses)
-    pool = np.sort(pool[: max(1, int(np.searchsorted(needed, _POOL)))])
+    pool = groups.pool(tet_rig.mesh.n_vertices, (2 * samples + 12) * len(poses), rng)
     training_sets = []
     for k, (pose, rest) in enumerate(poses):
         trembling = perturbed_accelerations(tet_rig, pose, samples, rng)
@@ -134,8 +130,7 @@ def _of_unit_size(accelerations: Floats, masses: Floats) -> Floats:
     """Fields (T, n, 3) over their root mean square; those that vanish are left out."""
     squares = np.einsum("n,tni->t", masses, accelerations**2) / masses.sum()
     present = squares > 0
-    found: Floats = accelerations[present] / np.sqrt(squares[present])[:, None, None]
-    return found
+    return np.asarray(accelerations[present] / np.sqrt(squares[present])[:, None, None])
 
 
 def _samples(

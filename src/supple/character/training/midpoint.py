@@ -9,9 +9,8 @@ from dataclasses import replace
 import numpy as np
 
 from supple.bodies.solid import Body
-from supple.character.training.contact import PoseContact
+from supple.character.training.contact import PoseContact, self_contact
 from supple.character.training.modes import ConstrainedRest
-from supple.character.training.self_contact import self_contact
 from supple.character.training.training import PoseTraining
 from supple.core.errors import InputError
 from supple.core.types import Floats

@@ -110,12 +110,10 @@ class ConstrainedRest:
         return shapes.reshape(fields.shape)
 
     def _stiff(self, y: Floats) -> Floats:
-        product: Floats = self._Zt @ (self._K @ (self._Z @ y))
-        return product
+        return np.asarray(self._Zt @ (self._K @ (self._Z @ y)))
 
     def _heavy(self, y: Floats) -> Floats:
-        product: Floats = self._Zt @ (self._WMW @ (self._Z @ y))
-        return product
+        return np.asarray(self._Zt @ (self._WMW @ (self._Z @ y)))
 
     def _operator(self, product: object) -> LinearOperator:
         return LinearOperator((self.size, self.size), matvec=product, dtype=float)

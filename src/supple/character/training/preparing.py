@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike
 
 from supple.bodies.mass import LumpedMass
 from supple.bodies.solid import Body
-from supple.character.rigs.base import PoseRig
-from supple.character.rigs.pose_space_deformation import skeleton_within
+from supple.character.rigs.base import PoseRig, turned_back
+from supple.character.rigs.blend_shapes import skeleton_within
 from supple.character.skeleton.whole_skeleton import held_by_skeleton
 from supple.character.tissue.regions import Regions, local_regions, regions_from_skeleton
 from supple.character.tissue.tet_rig import TetRig
@@ -18,7 +18,7 @@ from supple.character.training.pose_choice import candidates_of, choose_poses
 from supple.core.checkpoint import Checkpoint
 from supple.core.checks import instance, numbers, vertex_indices, whole_number
 from supple.core.errors import InputError
-from supple.core.types import Bools, Floats, Progress
+from supple.core.types import Floats, Progress
 from supple.materials import Material
 from supple.mesh import Embedding, TetMesh
 
@@ -55,17 +55,15 @@ def soft_volume(
         volume = volume.held(fixed=fixed)
     else:
         instance("volume", given, Volume, "character_volume(rig).held(bones_of(character))")
-        volume = given if fixed is None else given.held(fixed=_both(given, fixed))
+        volume = given
+        if fixed is not None:
+            held = given.fixed.copy()
+            held[vertex_indices("fixed", fixed, len(held))] = True
+            volume = given.held(fixed=held)
         if not volume.fixed.any():
             raise InputError("nothing of the volume is fixed; use volume.held(bones) first")
     body = Body(volume.mesh, material, fixed=volume.fixed, mass_model=LumpedMass())
     return body, volume
-
-
-def _both(volume: Volume, fixed: ArrayLike) -> Bools:
-    held = volume.fixed.copy()
-    held[vertex_indices("fixed", fixed, len(held))] = True
-    return held
 
 
 def chosen_poses(rig: PoseRig, given: ArrayLike | int, *, among: int = 0) -> Floats:
@@ -82,9 +80,7 @@ def chosen_poses(rig: PoseRig, given: ArrayLike | int, *, among: int = 0) -> Flo
                 f"{len(rig.neutral)})"
             )
         return choose_poses(rig, candidates_of(skeleton.character), max(count, among))
-    poses = np.atleast_2d(numbers("poses", given))
-    if poses.shape[1] != len(rig.neutral):
-        raise InputError(f"poses have shape {poses.shape}; give (m, {len(rig.neutral)})")
+    poses = rig.checked_poses(np.atleast_2d(numbers("poses", given)))
     neutral = rig.features(rig.neutral)
     apart = np.array([np.linalg.norm(rig.features(pose) - neutral) for pose in poses])
     return np.concatenate([rig.neutral[None], poses[apart > _SAME]])
@@ -138,12 +134,9 @@ def clip_accelerations(tet_rig: TetRig, masses: Floats) -> Floats:
             before, now, after = rig.pose_of(clip.poses(rig.character.rig, times))
             x = [tet_rig.vertices(pose) for pose in (before, now, after)]
             acceleration = _GRAVITY - (x[0] - 2 * x[1] + x[2]) / _FRAME**2
-            frames = tet_rig.frames(now)
-            assert frames is not None
-            found.append(np.einsum("nji,nj->ni", frames, acceleration))
+            found.append(turned_back(tet_rig.frames(now), acceleration))
     if not found:
         return np.tile(_GRAVITY, (1, len(masses), 1))
     heavy = np.repeat(np.sqrt(masses), 3)
     _, size, shapes = np.linalg.svd(heavy * np.reshape(found, (len(found), -1)), False)
-    principal: Floats = (size[:_MOST, None] * shapes[:_MOST] / heavy).reshape(-1, len(masses), 3)
-    return principal
+    return np.asarray((size[:_MOST, None] * shapes[:_MOST] / heavy).reshape(-1, len(masses), 3))

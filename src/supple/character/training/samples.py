@@ -17,6 +17,7 @@ from supple.core.types import Bools, Floats, Ints
 from supple.reduction.cubature.cubature import gradients_of_basis
 from supple.reduction.cubature.poses import SCALES, energies_and_forces, frame_of, linear_forces
 
+_POOL = 2**27  # numbers that describe the terms to choose from: 512 MB
 _CHUNK = 2**20  # numbers in flight while cells are evaluated: 8 MB
 _MOST = 0.9  # of the energy: in cells whose gradient is below the amplitude of a sample
 _MARGIN = 1.25  # a sample this much larger must not yet turn a cell inside out
@@ -60,13 +61,6 @@ class RestPose:
         pushed = [self.body.pattern.multiply(rest, phi).reshape(-1) for phi in self.shapes]
         K = np.array(pushed) @ self.shapes.reshape(len(self.shapes), -1).T
         return np.where(self._coupled, (K + K.T) / 2, 0.0)
-
-    @cached_property
-    def squares(self) -> Floats:
-        """ω² [1/s²] of the reduced body, ascending, (r,)."""
-        from scipy.linalg import eigvalsh  # slow to import
-
-        return np.asarray(eigvalsh(self.stiffness, self.mass))
 
     @cached_property
     def balance(self) -> Floats:
@@ -287,12 +281,15 @@ class ColumnGroups:
             if len(place):
                 yield place, wanted[place], columns
 
-    def numbers(self, count: int) -> Ints:
-        """How many columns each of ``count`` terms feels, (count,)."""
-        found = np.zeros(count, dtype=np.int64)
+    def pool(self, count: int, rows: int, rng: np.random.Generator) -> Ints:
+        """Terms, of so many, to choose from: all that feel a column, or as many as there is memory
+        for with so many rows for each column, (c,)."""
+        felt = np.zeros(count, dtype=np.int64)
         for terms, columns in zip(self.terms, self.columns, strict=True):
-            found[terms] = len(columns)
-        return found
+            felt[terms] = len(columns)
+        found = rng.permutation(np.flatnonzero(felt))
+        needed = np.cumsum(felt[found]) * rows
+        return np.sort(found[: max(1, int(np.searchsorted(needed, _POOL)))])
 
 
 @dataclass(frozen=True, eq=False)

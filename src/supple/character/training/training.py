@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -36,7 +35,6 @@ _TESTED = (0.125, 0.625)  # where nothing is
 _AMPLITUDE = 0.3  # largest gradient of displacements
 _FLATTEST = 0.1  # of its shape in the neutral pose: what a cell that counts always has
 _LOOKS = 8  # parts of the way between two poses at whose ends cells are looked at
-_Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,24 +153,23 @@ class PoseTraining:
         known = list(map(self.interpolated, self.poses, self.at_poses))
         between = [self.interpolated(pose, rest) for pose, rest in self.at_between]
         more = [self.interpolated(pose) for share in _KNOWN for pose in self.between(share)]
-        cubature, seconds = _timed(
-            lambda: train_pose_cubature(
-                known,
-                between,
-                more,
-                size=size,
-                tolerance=tolerance,
-                samples=self.samples,
-                amplitude=_AMPLITUDE,
-                seed=self.seed,
-                progress=self.progress,
-            )
+        start = time.perf_counter()
+        cubature = train_pose_cubature(
+            known,
+            between,
+            more,
+            size=size,
+            tolerance=tolerance,
+            samples=self.samples,
+            amplitude=_AMPLITUDE,
+            seed=self.seed,
+            progress=self.progress,
         )
+        seconds = time.perf_counter() - start
         rng = np.random.default_rng([self.seed, 1])
         count = max(10, self.samples // 2)
         m = len(self.poses)
-        tests = [*known]
-        tests += [self.interpolated(pose, rest) for pose, rest in self.at_tested]
+        tests = [*known, *(self.interpolated(pose, rest) for pose, rest in self.at_tested)]
         errors = [cubature.error(at, at.rest.draw(count, rng, _AMPLITUDE)) for at in tests]
         found = {
             "training": cubature.training_errors.tolist(),
@@ -188,17 +185,17 @@ class PoseTraining:
     def inertial(self, size: int, tolerance: float) -> tuple[InertialCubature, dict[str, Any]]:
         """Vertices for inertial forces, and the errors that they leave."""
         at = [*zip(self.poses, self.at_poses, strict=True), *self.at_between]
-        cubature, seconds = _timed(
-            lambda: train_inertial_cubature(
-                self.tet_rig,
-                at,
-                self.vertex_groups,
-                size=size,
-                tolerance=tolerance,
-                seed=self.seed,
-                progress=self.progress,
-            )
+        start = time.perf_counter()
+        cubature = train_inertial_cubature(
+            self.tet_rig,
+            at,
+            self.vertex_groups,
+            size=size,
+            tolerance=tolerance,
+            seed=self.seed,
+            progress=self.progress,
         )
+        seconds = time.perf_counter() - start
         rng = np.random.default_rng([self.seed, 2])
         errors: dict[str, list[float]] = {"trembling": [], "moving": [], "turning": []}
         for pose, rest in at[: len(self.poses)]:
@@ -221,12 +218,6 @@ class PoseTraining:
             "moving": rigid[:3],
             "turning": np.einsum("tk,knj->tnj", rng.normal(size=(10, 9)), rigid[3:]),
         }
-
-
-def _timed(task: Callable[[], _Found]) -> tuple[_Found, float]:
-    start = time.perf_counter()
-    found = task()
-    return found, time.perf_counter() - start
 
 
 def _warn(what: str, count: int, terms: str, errors: list[float]) -> None:

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from supple.character.skeleton.quaternions import quaternion_matrices
-from supple.character.skeleton.rig import Rig, RigPose
+from supple.character.skeleton.rig import Rig, RigPose, quaternion_matrices
 from supple.core.errors import MeshError
 from supple.core.types import Floats
 

@@ -15,9 +15,8 @@ import numpy as np
 
 from supple.character.model.pose_space_model import PoseSpaceModel
 from supple.character.rigs.skeleton import SkeletonRig
-from supple.character.runtime.secondary_motion import secondary_motion
 from supple.character.runtime.simulation import PoseSimulation
-from supple.character.runtime.soft_motion import SoftMotion
+from supple.character.runtime.soft_motion import SoftMotion, secondary_motion
 from supple.character.skeleton.clip_frames import frame_times
 from supple.character.tissue.flesh import FREQUENCY, SETTLE
 from supple.character.training.cached_parts import cached_motion
