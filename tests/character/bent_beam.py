@@ -31,9 +31,7 @@ class BeamRig(PoseRig):
         x = SKIN.vertices if which is None else SKIN.vertices[which]
         return turns(x, float(pose[0]))
 
-    def perturbed(
-        self, pose: np.ndarray, rng: np.random.Generator, size: float = 1.0
-    ) -> np.ndarray:
+    def perturbed(self, pose, rng, size=1.0):
         return pose + np.deg2rad(size) * rng.uniform(-1, 1, 1)
 
 

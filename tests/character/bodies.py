@@ -59,9 +59,7 @@ class BendingRod(PoseRig):
         outer = outer if which is None else outer[which]
         return Rotation.from_rotvec(outer[:, None] * [0.0, float(pose[0]), 0.0]).as_matrix()
 
-    def perturbed(
-        self, pose: np.ndarray, rng: np.random.Generator, size: float = 1.0
-    ) -> np.ndarray:
+    def perturbed(self, pose, rng, size=1.0):
         return pose + np.deg2rad(size) * rng.uniform(-1, 1, 1)
 
 
@@ -98,9 +96,7 @@ class SkinnedRig(PoseRig):
         U[:, :, 2] *= np.linalg.det(U @ Vt)[:, None]
         return U @ Vt
 
-    def perturbed(
-        self, pose: np.ndarray, rng: np.random.Generator, size: float = 1.0
-    ) -> np.ndarray:
+    def perturbed(self, pose, rng, size=1.0):
         return pose + np.deg2rad(size) * rng.uniform(-1, 1, pose.shape)
 
     def _posed(self, pose: np.ndarray) -> RigPose:

@@ -61,9 +61,7 @@ class FramedBend(PoseRig):
         local = np.outer(-pose[0] * x[:, 0], [0.0, 1.0, 0.0])
         return (Rotation.from_rotvec(pose[4:]) * Rotation.from_rotvec(local)).as_matrix()
 
-    def perturbed(
-        self, pose: np.ndarray, rng: np.random.Generator, size: float = 1.0
-    ) -> np.ndarray:
+    def perturbed(self, pose, rng, size=1.0):
         return pose + 0.01 * size * rng.uniform(-1, 1, 7)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.character.arms import BAR, arm
+from tests.character.refusing import refused
 from tests.character.rigs.test_deformers import RIGS, at_random
 
 import supple as sp
@@ -55,8 +56,7 @@ def black_box() -> BlackBoxRig:
 @pytest.mark.parametrize("rig", [black_box(), corrected(black_box())], ids=["itself", "within"])
 def test_black_boxes_have_to_be_given_again(rig: PoseRig) -> None:
     assert not is_serializable(rig)
-    with pytest.raises(sp.InputError, match=f"{type(rig).__name__}, which the file does not hold"):
-        rig_of(*describe_rig(rig))
+    refused(f"{type(rig).__name__}, which the file does not hold", rig_of, *describe_rig(rig))
 
 
 def test_files_of_earlier_versions_have_no_pairs_of_joints() -> None:
@@ -79,5 +79,4 @@ def test_files_of_earlier_versions_have_no_pairs_of_joints() -> None:
 )
 def test_parts_that_do_not_fit_are_refused(name, part, change, message) -> None:
     header, arrays = describe_rig(HELD[name])
-    with pytest.raises(sp.InputError, match=message):
-        rig_of(header, arrays | {part: change(arrays[part])})
+    refused(message, rig_of, header, arrays | {part: change(arrays[part])})

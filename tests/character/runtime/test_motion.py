@@ -1,4 +1,4 @@
-"""Characters in motion: accuracy in time, jumps, forces from outside."""
+"""Characters in motion: accuracy in time, jumps, forces from outside, crowds, damping."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from tests.character.refusing import refused
 from tests.character.runtime.bars import MESH, SKIN, bending_bar, framed_bar
 
 import supple as sp
 from supple._kernels.character.rig_path import between
 from supple.character.model.pose_space_model import PoseSpaceModel
+from supple.character.runtime.crowd import PoseCrowd
 from supple.character.runtime.rig import Path, Sample
 from supple.character.runtime.shape import Wind
 from supple.character.runtime.simulation import PoseSimulation
@@ -46,9 +48,7 @@ def smooth_pose(t: float) -> np.ndarray:
 
 @pytest.mark.parametrize("told", [False, True], ids=["frames", "function"])
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: type(rule).__name__)
-def test_steps_are_as_accurate_as_the_rule(
-    model: PoseSpaceModel, rule: sp.Integrator, told: bool
-) -> None:
+def test_steps_are_as_accurate_as_the_rule(model, rule, told):
     def end(steps: int, with_rule: sp.Integrator) -> np.ndarray:
         dt = 0.4 / steps
         sim = PoseSimulation(
@@ -167,9 +167,7 @@ def test_after_a_cut_the_next_frame_tells_the_speed(model: PoseSpaceModel) -> No
 
 
 @pytest.mark.parametrize(("cut", "most"), [(None, 1e-9), (1e9, 1.0)])
-def test_a_cut_between_far_poses_is_not_felt_and_as_motion_is_bounded(
-    framed: PoseSpaceModel, cut: float | None, most: float
-) -> None:
+def test_a_cut_between_far_poses_is_not_felt_and_as_motion_is_bounded(framed, cut, most):
     """Unbounded, flesh would be thrown 3 times its size away."""
     for rule in RULES:
         sim = PoseSimulation(
@@ -182,9 +180,7 @@ def test_a_cut_between_far_poses_is_not_felt_and_as_motion_is_bounded(
         assert max(far) < most * SIZE
 
 
-def test_a_failing_step_leaves_everything_as_it_was(
-    model: PoseSpaceModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failing_step_leaves_everything_as_it_was(model, monkeypatch):
     sim = PoseSimulation(model)
     for k in range(5):
         sim.step([0.02 * k, 0, 0, 0])
@@ -264,18 +260,12 @@ def test_wind_pushes_downwind_and_slows_down(model: PoseSpaceModel) -> None:
 
 def test_bad_words_are_refused(model: PoseSpaceModel) -> None:
     sim = PoseSimulation(model)
-    with pytest.raises(sp.InputError, match="pose has shape"):
-        sim.step(np.zeros(3))
-    with pytest.raises(sp.InputError, match="pose"):
-        sim.step([np.nan, 0, 0, 0])
-    with pytest.raises(sp.InputError, match="vertices 0 to"):
-        sim.pull(10**6, (0, 0, 1))
-    with pytest.raises(sp.InputError, match="dtype"):
-        PoseSimulation(model, dtype=np.int64)
-    with pytest.raises(sp.InputError, match="implicit rule"):
-        PoseSimulation(model, integrator=sp.RK4())
-    with pytest.raises(sp.InputError, match="give one such as simulation"):
-        sim.step(np.zeros(4), force="up")
+    refused("pose has shape", sim.step, np.zeros(3))
+    refused("pose", sim.step, [np.nan, 0, 0, 0])
+    refused("vertices 0 to", sim.pull, 10**6, (0, 0, 1))
+    refused("dtype", PoseSimulation, model, dtype=np.int64)
+    refused("implicit rule", PoseSimulation, model, integrator=sp.RK4())
+    refused("give one such as simulation", sim.step, np.zeros(4), force="up")
 
 
 class InPython(sp.StableNeoHookean):
@@ -321,3 +311,77 @@ def test_forces_of_rounding_size_are_solved(model: PoseSpaceModel) -> None:
     for _ in range(3):
         sim.step(np.zeros(4), force=np.full(6, 1e-17))
     assert reach(sim) < 1e-12
+
+
+# -- crowds -------------------------------------------------------------------------------
+
+
+def test_a_crowd_is_its_members_one_by_one(framed: PoseSpaceModel) -> None:
+    options = {"damping": sp.Rayleigh(stiffness=1e-3), "integrator": sp.TRBDF2()}
+    crowd = PoseCrowd(framed, copies=3, **options)
+    singles = [PoseSimulation(framed, **options) for _ in range(3)]
+    for k in range(15):
+        poses = np.zeros((3, 7))
+        poses[:, 0] = np.sin(0.2 * k * np.arange(3))
+        crowd.step(poses)
+        for single, pose in zip(singles, poses, strict=True):
+            single.step(pose)
+    assert crowd.q == pytest.approx(np.array([s.q for s in singles]), abs=1e-13)
+    assert crowd.vertices() == pytest.approx(np.array([s.vertices() for s in singles]), abs=1e-13)
+    with pytest.raises(sp.InputError, match="3 copies need"):
+        crowd.step(np.zeros((2, 7)))
+
+
+def test_a_member_that_fails_is_named_and_the_others_move_on(framed: PoseSpaceModel) -> None:
+    crowd = PoseCrowd(framed, copies=3)
+    forces = np.ones((3, framed.n_coordinates))
+    forces[1] = 1e300
+    with pytest.raises(sp.StepFailed, match=r"members\[1\]: .*not finite.* substeps"):
+        crowd.step(np.zeros((3, 7)), forces=forces)
+    assert crowd.q.any(axis=1).tolist() == [True, False, True]
+    times = [each.time for each in crowd.members]
+    assert times[0] == times[2] > times[1] == 0
+
+
+# -- damping ------------------------------------------------------------------------------
+
+
+def test_damping_by_the_stiffness_at_rest_is_that_of_the_pose(model: PoseSpaceModel) -> None:
+    """For small motion both kinds of stiffness are one."""
+    ends = []
+    for at in sp.StiffnessAt:
+        sim = PoseSimulation(model, damping=sp.Rayleigh(stiffness=0.01, at=at), solver=EXACT)
+        sim.reset([1.0, 0, 0, 0])
+        sim.v = 1e-5 * np.ones(6)
+        for _ in range(30):
+            sim.step([1.0, 0, 0, 0])
+        ends.append(sim.q)
+    assert ends[0] == pytest.approx(ends[1], abs=1e-4 * np.abs(ends[0]).max())
+
+
+@pytest.mark.verify
+def test_examples_designed_in_the_neutral_pose_damp_in_all(model: PoseSpaceModel) -> None:
+    """Motion along the example settles as if all were damped so much, any other as before."""
+    shape = np.moveaxis(model.bases[0], 2, 0)[0]
+    base = sp.Rayleigh(mass=1.5)
+    designed = sp.ExampleDamping(base, [sp.Example(shape, curve=8.0)])
+    pose = np.array([0.9, 0.0, 0.0, 0.0])
+
+    def left(damping: sp.Damping, mode: int) -> float:
+        sim = PoseSimulation(model, damping=damping, integrator=sp.TRBDF2(), dt=5e-3, solver=EXACT)
+        sim.reset(pose)
+        sim.v = 1e-3 * np.linalg.solve(sim.mass, np.eye(6)[mode])
+        start = sim.kinetic
+        for _ in range(10):
+            sim.step(pose)
+        return (sim.kinetic + sim.elastic) / start
+
+    assert left(designed, 0) == pytest.approx(left(sp.Rayleigh(mass=12.0), 0), rel=0.05)
+    assert left(designed, 4) == pytest.approx(left(base, 4), rel=0.05)
+
+
+def test_other_dampings_are_refused(model: PoseSpaceModel) -> None:
+    with pytest.raises(sp.InputError, match="a character takes Rayleigh"):
+        PoseSimulation(model, damping=sp.PowerLaw(exponent=1.0, strength=1.0))
+    with pytest.raises(sp.InputError, match="a character takes one number"):
+        PoseSimulation(model, damping=sp.Rayleigh(mass=np.ones(MESH.n_cells)))

@@ -95,9 +95,7 @@ def test_stiffness_is_the_derivative_of_the_force(material: type[sp.Material]) -
     "rule", [sp.BackwardEuler(), sp.Newmark(), sp.Newmark(0.3025, 0.6)], ids=str
 )
 @pytest.mark.parametrize("kind", ["plain", "framed"])
-def test_steps_are_those_of_a_plain_twin(
-    kind: str, rule: sp.Integrator, request: pytest.FixtureRequest
-) -> None:
+def test_steps_are_those_of_a_plain_twin(kind, rule, request):
     model = request.getfixturevalue(kind)
     dt = 1 / 90
     poses = wave(model, 12, dt)
@@ -162,9 +160,7 @@ def test_a_pose_of_the_model_gives_its_own_basis(plain: PoseSpaceModel) -> None:
 
 
 @pytest.mark.parametrize("kind", ["plain", "framed"])
-def test_the_surface_is_the_rig_plus_what_its_tets_do(
-    kind: str, request: pytest.FixtureRequest
-) -> None:
+def test_the_surface_is_the_rig_plus_what_its_tets_do(kind, request):
     model = request.getfixturevalue(kind)
     sim = PoseSimulation(model)
     pose, q = somewhere(model)

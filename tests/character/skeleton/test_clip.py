@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.interpolate import CubicHermiteSpline
 from scipy.spatial.transform import Rotation
+from tests.character.refusing import refused
 
-import supple as sp
 from supple.character import Channel, Clip, Interpolation, Rig, RigPose, Track
 
 KEYS = np.array([0.5, 1.0, 2.0])
@@ -111,10 +111,8 @@ def test_rounds_end_at_their_last_key():
 )
 def test_bad_tracks(given, words):
     options = {"times": [0.0, 1.0], "values": np.zeros((2, 3))} | given
-    with pytest.raises(sp.InputError, match=words):
-        Track(0, Channel.TRANSLATION, **options)
+    refused(words, Track, 0, Channel.TRANSLATION, **options)
 
 
 def test_a_clip_needs_tracks():
-    with pytest.raises(sp.InputError, match="no tracks"):
-        Clip("still", [])
+    refused("no tracks", Clip, "still", [])

@@ -6,10 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.spatial.transform import Rotation
+from scipy.spatial.transform import Rotation, Slerp
+from tests.character.refusing import refused
 
 import supple as sp
 from supple.character import Rig, RigPose, Skin
+from supple.character.skeleton.rig import quaternion_matrices, slerp
+
+rng = np.random.default_rng(0)
 
 
 def chain(count: int = 3) -> Rig:
@@ -110,14 +114,10 @@ def test_slim_skins_lie_nearer_to_their_bones():
 
 
 def test_bad_rigs():
-    with pytest.raises(sp.InputError, match="before their children"):
-        Rig(("a", "b"), np.array([1, -1]), chain(2).rest)
-    with pytest.raises(sp.InputError, match=r"need \(2,\)"):
-        Rig(("a", "b"), np.array([-1]), chain(2).rest)
-    with pytest.raises(sp.InputError, match=r"give \(2, 4\)"):
-        Rig(("a", "b"), np.array([-1, 0]), chain(3).rest)
-    with pytest.raises(sp.InputError, match="no joint 'd'; there is a, b, c"):
-        chain().joint("d")
+    refused("before their children", Rig, ("a", "b"), np.array([1, -1]), chain(2).rest)
+    refused(r"need \(2,\)", Rig, ("a", "b"), np.array([-1]), chain(2).rest)
+    refused(r"give \(2, 4\)", Rig, ("a", "b"), np.array([-1, 0]), chain(3).rest)
+    refused("no joint 'd'; there is a, b, c", chain().joint, "d")
 
 
 @pytest.mark.parametrize(
@@ -130,5 +130,34 @@ def test_bad_rigs():
     ],
 )
 def test_bad_skins(bones, weights, words):
-    with pytest.raises(sp.InputError, match=words):
-        Skin(np.eye(3), [[0, 1, 2]], np.array([0]), np.eye(4)[None], bones, weights)
+    refused(words, Skin, np.eye(3), [[0, 1, 2]], np.array([0]), np.eye(4)[None], bones, weights)
+
+
+def at_random(*shape: int) -> np.ndarray:
+    return rng.standard_normal((*shape, 4))
+
+
+def test_matrices_of_turns_of_any_length() -> None:
+    turns = at_random(3, 5)
+    expected = Rotation.from_quat(turns.reshape(-1, 4)).as_matrix().reshape(3, 5, 3, 3)
+    np.testing.assert_allclose(quaternion_matrices(turns), expected, atol=1e-15)
+
+
+@pytest.mark.parametrize("angle", [0.0, 1e-9, 1e-6, 1e-3, 1.0, 3.0, np.pi - 1e-6, 4.0])
+def test_turns_between_two_go_the_short_way_at_an_even_rate(angle: float) -> None:
+    start = Rotation.from_quat(at_random())
+    end = start * Rotation.from_rotvec(angle * np.array([0.6, 0.0, 0.8]))
+    share = np.linspace(0.0, 1.0, 11)
+    expected = Slerp([0.0, 1.0], Rotation.concatenate([start, end]))(share)
+    found = slerp(start.as_quat(), -2 * end.as_quat(), share)
+    np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1.0, atol=1e-15)
+    np.testing.assert_allclose(quaternion_matrices(found), expected.as_matrix(), atol=1e-9)
+
+
+def test_ends_are_met() -> None:
+    start, end = at_random(7), at_random(7)
+    for share, there in ((0.0, start), (1.0, end)):
+        found = slerp(start, end, np.full(7, share))
+        np.testing.assert_allclose(
+            quaternion_matrices(found), quaternion_matrices(there), atol=1e-15
+        )

@@ -23,9 +23,7 @@ def test_squeezed_directions_fade_without_a_jump() -> None:
 
 @pytest.mark.parametrize("squeeze", [1.0, 0.3, 0.05, 1e-3, 0.0])
 @pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
-def test_nearest_rotations_are_those_of_the_polar_decomposition(
-    squeeze: float, size: float
-) -> None:
+def test_nearest_rotations_are_those_of_the_polar_decomposition(squeeze, size):
     rng = np.random.default_rng(0)
     turns = Rotation.random(50, random_state=0).as_matrix()
     axes = Rotation.random(50, random_state=1).as_matrix()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.character.bodies import ROD, rod
+from tests.character.refusing import refused
 
 import supple as sp
 from supple.character.tissue.painting import flesh_of_joints, painted, stiffness_by_joint
@@ -55,10 +56,8 @@ def test_what_is_not_painted_takes_after_its_surroundings():
     values = np.full(ROD.n_vertices, np.nan)
     values[ROD.vertices[:, 0] < 0.1] = 2.0
     assert painted(SKIN, values) == pytest.approx(np.full(MESH.n_cells, 2.0))
-    with pytest.raises(sp.InputError, match="nothing is painted"):
-        painted(SKIN, np.full(ROD.n_vertices, np.nan))
-    with pytest.raises(sp.InputError, match="finite or NaN"):
-        painted(SKIN, values[:5])
+    refused("nothing is painted", painted, SKIN, np.full(ROD.n_vertices, np.nan))
+    refused("finite or NaN", painted, SKIN, values[:5])
 
 
 def test_pieces_without_paint_take_the_nearest():
@@ -88,10 +87,8 @@ def test_joints_say_how_stiff_their_flesh_is():
     assert middle == pytest.approx(0.5, rel=0.15)  # the geometric mean of 1 and 1/4
     later = stiffness_by_joint(rod(), SKIN, {"*": 3.0, "lower": 1.0, "upper": 1.0})
     assert later == pytest.approx(np.ones(MESH.n_cells))
-    with pytest.raises(sp.InputError, match="there is lower"):
-        stiffness_by_joint(rod(), SKIN, {"lowr": 2.0})
-    with pytest.raises(sp.InputError, match="above 0"):
-        stiffness_by_joint(rod(), SKIN, {"lower": 0.0})
+    refused("there is lower", stiffness_by_joint, rod(), SKIN, {"lowr": 2.0})
+    refused("above 0", stiffness_by_joint, rod(), SKIN, {"lower": 0.0})
 
 
 def test_flesh_follows_joints_by_a_share():
@@ -103,8 +100,6 @@ def test_flesh_follows_joints_by_a_share():
     assert share + flesh_of_joints(rod(), SKIN, ["upper", "root"]) == pytest.approx(
         np.ones(MESH.n_vertices)
     )
-    with pytest.raises(sp.InputError, match="there is upper"):
-        flesh_of_joints(rod(), SKIN, ["uper"])
+    refused("there is upper", flesh_of_joints, rod(), SKIN, ["uper"])
     other = sp.Embedding(MESH, MESH.boundary())
-    with pytest.raises(sp.InputError, match="the character's own surface"):
-        flesh_of_joints(rod(), other, ["upper"])
+    refused("the character's own surface", flesh_of_joints, rod(), other, ["upper"])

@@ -7,6 +7,7 @@ import importlib.util
 import numpy as np
 import pytest
 from tests.character.bodies import ROD, character_of, rig_of, rod
+from tests.character.refusing import refused
 
 import supple as sp
 from supple.character.tissue.regions import (
@@ -85,14 +86,12 @@ def test_where_many_regions_meet_the_threshold_gives_way():
 
 def test_one_handle_is_one_region_of_all():
     assert (region_weights(MESH, [[(0.0, 0.0, 0.0)]]) == 1).all()
-    with pytest.raises(sp.InputError, match="give one or more"):
-        region_weights(MESH, [])
+    refused("give one or more", region_weights, MESH, [])
 
 
 @needs_igl
 def test_two_handles_at_one_vertex_are_refused():
-    with pytest.raises(sp.InputError, match="handles 0 and 2"):
-        region_weights(MESH, [[(0, 0, 0)], [(1, 0, 0)], [(0.01, 0, 0)]])
+    refused("handles 0 and 2", region_weights, MESH, [[(0, 0, 0)], [(1, 0, 0)], [(0.01, 0, 0)]])
 
 
 def test_without_libigl_it_says_what_to_install(monkeypatch):

@@ -7,6 +7,7 @@ import importlib.util
 import numpy as np
 import pytest
 from tests.character.bodies import LENGTH, ROD, WIDTH, BendingRod, character_of, rig_of, rod, still
+from tests.character.refusing import refused
 
 import supple as sp
 from supple.builtin.shapes import Ellipsoid, icosphere
@@ -97,18 +98,14 @@ def test_sheets_that_enclose_nothing_are_covered_by_cubes():
 
 def test_bad_wishes_are_refused():
     rig = BendingRod()
-    with pytest.raises(sp.InputError, match="'ftetwild' or 'voxels'"):
-        character_volume(rig, method="tetgen")
+    refused("'ftetwild' or 'voxels'", character_volume, rig, method="tetgen")
     line = sp.Surface([[0, 0, 0], [1, 0, 0], [2, 0, 0]], [[0, 1, 2]])
     with pytest.raises(sp.MeshError, match="has no area"):
         character_volume(still(line))
     volume = character_volume(rig, vertices=200, method="voxels")
-    with pytest.raises(sp.InputError, match="give bones="):
-        volume.held()
-    with pytest.raises(sp.InputError, match="give segments"):
-        volume.held(np.zeros((3, 2)))
-    with pytest.raises(sp.InputError, match="nothing could move"):
-        volume.held(fixed=np.ones(volume.mesh.n_vertices, dtype=bool))
+    refused("give bones=", volume.held)
+    refused("give segments", volume.held, np.zeros((3, 2)))
+    refused("nothing could move", volume.held, fixed=np.ones(volume.mesh.n_vertices, dtype=bool))
 
 
 def test_bones_go_from_joint_to_joint_and_on_into_the_skin():

@@ -2,20 +2,42 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import replace
+from functools import cache
+
 import numpy as np
 import pytest
-from scipy.linalg import subspace_angles
-from tests.character.guide_beam import MESH, RIGHT, too_fast, training
+from scipy.linalg import eigvalsh, subspace_angles
 
+import supple as sp
+from supple.character.tissue.fitting import fitted
+from supple.character.tissue.tet_rig import TetRig
+from supple.character.training.basis import PoseBases, pose_bases, posed_body
 from supple.character.training.compliance_alignment import (
     InterpolatedPair,
     _compliance,
     compliance_aligned,
     max_compliance_rotation,
 )
+from supple.character.training.contact import PoseContact
+from supple.character.training.midpoint import (
+    BetweenPosesWarning,
+    midpoint_frequency_error,
+    warn_of,
+)
+from supple.character.training.modes import pose_modes
+from supple.character.training.training import PoseTraining
+from supple.contact import Plane
 from supple.core.types import Floats
 
 pytestmark = pytest.mark.processors
+MESH = sp.TetMesh.box((1.0, 0.16, 0.16), (16, 3, 3), (0.0, -0.08, -0.08))
+FLESH = sp.StVK(young=1e5, poisson=0.4)
+BODY = sp.Body(MESH, FLESH, fixed=MESH.where(x=0), mass_model=sp.LumpedMass())
+RIG = sp.BendRig(MESH.boundary(), origin=(0.0, 0.0, 0.0), bounds=(0.35, 0.65))
+RIGHT = np.pi / 2
+ENDS = np.stack([np.clip(1.5 - 2 * MESH.vertices[:, 0], 0, 1), MESH.vertices[:, 0]])
 
 
 def test_matched_bases_do_not_lock_between_poses() -> None:
@@ -78,3 +100,71 @@ def test_turn_stays_where_nothing_is_gained() -> None:
         [InterpolatedPair((0.5, 0.5), twice.T @ K @ twice, twice.T @ twice)]
     )
     assert np.abs(Q - np.eye(3)).max() < 1e-6
+
+
+def excess(of: PoseTraining) -> list[float | None]:
+    return midpoint_frequency_error(of, None, False)
+
+
+def test_excess_is_that_of_the_slowest_frequencies() -> None:
+    """12 columns stand for two frequencies."""
+    of = training(RIGHT)
+    assert excess(of) == pytest.approx([too_fast(of, of.bases, RIGHT / 2, 2)], rel=1e-6)
+    assert excess(of)[0] > 0.2
+    better = replace(of, bases=compliance_aligned(of))
+    assert excess(better) == pytest.approx([too_fast(better, better.bases, RIGHT / 2, 2)], rel=1e-6)
+    assert excess(better)[0] < 0.06
+
+
+def test_excess_falls_with_a_pose_between() -> None:
+    far = [3.0]
+    one, two = (
+        replace(of, bases=compliance_aligned(of)) for of in (training(*far), training(1.5, *far))
+    )
+    assert excess(one)[0] > 0.5
+    assert len(excess(two)) == 2
+    assert max(excess(two)) < 0.2
+
+
+def test_excess_vanishes_where_poses_hardly_differ() -> None:
+    """Regions are compared with modes of their own, not with those of the whole body."""
+    for regions in (None, ENDS):
+        of = training(0.02, local=regions is not None)
+        assert abs(midpoint_frequency_error(of, regions, False)[0]) < 0.01
+
+
+def test_excess_is_not_told_where_contact_was_given() -> None:
+    touching = PoseContact.with_obstacle(MESH, Plane(normal=(0, 0, 1), offset=-0.08))
+    assert midpoint_frequency_error(training(RIGHT), None, [None, touching]) == [None]
+    assert midpoint_frequency_error(training(RIGHT), None, [None, None]) == excess(training(RIGHT))
+
+
+def test_warning_names_the_worst_pair_of_poses() -> None:
+    text = r"between poses 2 and 3 .* 31 % too fast; give a pose between"
+    with pytest.warns(BetweenPosesWarning, match=text):
+        warn_of([0.25, None, 0.31], [-1, 0, 0, 2])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_of([0.19, None], [-1, 0, 0])
+        warn_of([], [-1])
+
+
+@cache
+def training(*bends: float, local: bool = False) -> PoseTraining:
+    """Straight, and bent by these angles [rad]."""
+    poses = np.array([[0.0], *([bend] for bend in bends)])
+    tet_rig = fitted(TetRig.of(RIG, MESH), poses)
+    bases = pose_bases(BODY, tet_rig, poses, modes=6, size=12, regions=ENDS if local else None)
+    young = np.full((len(poses), MESH.n_cells), 1e5)
+    return PoseTraining(BODY, tet_rig, poses, bases, young, samples=10, seed=0)
+
+
+def too_fast(of: PoseTraining, bases: PoseBases, bend: float, count: int = 4) -> float:
+    """By what share the first frequencies of the mixed model are above those of the body."""
+    pose = np.array([bend])
+    U = of.in_the_world(bases.shapes(of.weights(pose)), pose).reshape(12, -1).T
+    body = posed_body(BODY, of.tet_rig.vertices(pose))
+    K = U.T @ (body.stiffness(np.zeros_like(MESH.vertices)) @ U)
+    mass = U.T @ (np.repeat(bases.masses, 3)[:, None] * U)
+    mixed, own = eigvalsh(K, mass)[:count], pose_modes(body, count).squares
+    return float((np.sqrt(mixed / own) - 1).max())

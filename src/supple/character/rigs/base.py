@@ -101,10 +101,10 @@ class PoseRig(ABC):
         """The mesh in a pose, the neutral one unless given."""
         return Surface(self.vertices(self.neutral if pose is None else pose), self.triangles)
 
-    def checked_poses(self, given: ArrayLike, name: str = "poses") -> Floats:
-        """Poses (m, d), a row for each."""
+    def checked_poses(self, given: ArrayLike, name: str = "poses", *, least: int = 0) -> Floats:
+        """Poses (m, d), a row for each, no less than so many."""
         poses, d = numbers(name, given), len(self.neutral)
-        if poses.ndim != 2 or poses.shape[1] != d:
+        if poses.ndim != 2 or poses.shape[1] != d or len(poses) < least:
             raise InputError(f"{name} have shape {poses.shape}; give (m, {d}), one row for a pose")
         return poses
 

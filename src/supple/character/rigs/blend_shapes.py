@@ -87,9 +87,7 @@ class PoseSpaceDeformation(PoseRig):
     def __post_init__(self) -> None:
         instance("rig", self.rig, PoseRig, "SkeletonRig(character)")
         neutral = self.rig.neutral
-        poses = self.rig.checked_poses(self.poses)
-        if not len(poses):
-            raise InputError("poses are none; give one or more")
+        poses = self.rig.checked_poses(self.poses, least=1)
         wanted = (len(poses), self.rig.n_vertices, 3)
         corrections = numbers("corrections", self.corrections, (wanted,))
         features = np.array([self.rig.features(pose) for pose in poses])

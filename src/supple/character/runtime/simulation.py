@@ -90,7 +90,7 @@ class PoseSimulation:
         arrays = StepArrays.of(model, np.dtype(dtype))
         self._solver = StepSolver(
             model, arrays, vectors, damping, newton, vector("gravity", gravity), self._bounds,
-            self._table(self.dt, start=False).keeps_rates,
+            StageTable.of(self._integrator, self.dt, start=False).keeps_rates,
         )  # fmt: skip
         self._follower = RigSampler(model.tet_rig, arrays.needed)
         self._skin = SkinShape(model, np.dtype(dtype))
@@ -373,12 +373,9 @@ class PoseSimulation:
         if key not in self._rules:
             if len(self._rules) >= _RULES:
                 self._rules.clear()
-            table = self._table(h, start=start)
+            table = StageTable.of(self._integrator, h, start=start)
             self._rules[key] = Stages(*(getattr(table, name) for name in Stages._fields))
         return self._rules[key]
-
-    def _table(self, h: float, *, start: bool) -> StageTable:
-        return StageTable.of(self._integrator, h, start=start)
 
     def _checked(self, pose: Any) -> Floats:
         wanted = self.model.tet_rig.rig.neutral.shape

@@ -82,14 +82,13 @@ class Track:
         """The value at each of ``times`` (T,) [s], (T, d); before and after the keys it rests."""
         keys = self.times
         t = np.clip(np.asarray(times, dtype=float), keys[0], keys[-1])
+        cubic = self.between is Interpolation.CUBICSPLINE
         if len(keys) == 1:
-            only = (
-                self.values[0, 1] if self.between is Interpolation.CUBICSPLINE else self.values[0]
-            )
+            only = self.values[0, 1] if cubic else self.values[0]
             return self._sound(np.tile(only, (len(t), 1)))
         if self.between is Interpolation.STEP:
             return self._sound(self.values[np.searchsorted(keys, t, side="right") - 1])
-        if self.between is Interpolation.CUBICSPLINE:
+        if cubic:
             return self._sound(along_cubics(keys, self.values, t))
         if self.channel is Channel.ROTATION:
             k, s = _between_keys(keys, t)

@@ -14,7 +14,7 @@ from supple.character.model.weights import PoseWeights
 from supple.character.rigs.base import turned_back
 from supple.character.tissue.tet_rig import TetRig
 from supple.core.checks import number
-from supple.core.errors import InputError, StepFailed
+from supple.core.errors import StepFailed
 from supple.core.types import Bools, Floats, Ints, Progress
 from supple.dynamics.problem import BodyProblem
 from supple.dynamics.terms import StageStart, terms_of
@@ -58,7 +58,7 @@ def fitted(
     averaged over the volume, so that ``gamma`` means the same at every size. ``skin`` is the
     surface in the tets, where it is known.
     """
-    known = _checked_poses(tet_rig, poses)
+    known = tet_rig.rig.checked_poses(poses, least=1)
     number("gamma", gamma, above=0)
     mesh, rig = tet_rig.mesh, tet_rig.rig
     surface = skin if skin is not None else Embedding(mesh, rig.surface())
@@ -92,7 +92,7 @@ def fit_quality(tet_rig: TetRig, poses: ArrayLike, skin: Embedding | None = None
     surface = skin if skin is not None else Embedding(mesh, tet_rig.rig.surface())
     areas, edge = _areas(surface), float(mesh.edge_lengths().mean())
     inverted, errors = [], []
-    for pose in _checked_poses(tet_rig, poses):
+    for pose in tet_rig.rig.checked_poses(poses, least=1):
         x = tet_rig.vertices(pose)
         inverted.append(float(TetMesh.inverted(x, mesh.cells).mean()))
         off = surface.matrix @ x - tet_rig.rig.vertices(pose)
@@ -111,7 +111,7 @@ def sound_cells(tet_rig: TetRig, poses: ArrayLike, *, least: float = 0.2) -> Boo
     share, mesh = number("least", least, at_least=0, below=1), tet_rig.mesh
     enough = share * _shapes(mesh.vertices, mesh.cells)
     sound = np.ones(mesh.n_cells, dtype=bool)
-    for pose in _checked_poses(tet_rig, poses):
+    for pose in tet_rig.rig.checked_poses(poses, least=1):
         sound &= _shapes(tet_rig.vertices(pose), mesh.cells) >= enough
     return sound
 
@@ -177,10 +177,3 @@ def _areas(skin: Embedding) -> Floats:
     areas = np.bincount(surface.triangles.ravel(), weights=third, minlength=surface.n_vertices)
     areas[skin.weights.min(axis=1) < _BEYOND] = 0.0
     return np.asarray(areas / areas.sum())
-
-
-def _checked_poses(tet_rig: TetRig, poses: ArrayLike) -> Floats:
-    known = tet_rig.rig.checked_poses(poses)
-    if not len(known):
-        raise InputError("poses are none; give one or more")
-    return known

@@ -23,7 +23,6 @@ from supple.character.training.cached_parts import (
     cached_bases,
     cached_cubature,
     cached_fitting,
-    cached_numbers,
     fingerprint,
 )
 from supple.character.training.compliance_alignment import compliance_aligned
@@ -168,11 +167,12 @@ def pose_space_model(
             parts, made_of, lambda: compliance_aligned(training), name="matched bases"
         )
         training = replace(training, bases=bases)
-    excess = cached_numbers(
-        parts,
+    excess = parts.part(
         "between poses",
         (made_of, bases.bases),
         lambda: midpoint_frequency_error(training, options["regions"], contact),
+        lambda shares: ({"numbers": shares}, {}),
+        lambda about, _: list(about["numbers"]),
     )
     warn_of(excess, bases.alignment.parents.tolist())
     made_of = parts.sum_of(lambda: (made_of, bases.bases, young, samples, seed, tolerance))

@@ -87,19 +87,6 @@ def cached_bases(
     )
 
 
-def cached_numbers(
-    parts: Checkpoint, name: str, made_of: object, make: Callable[[], list[float | None]]
-) -> list[float | None]:
-    """Numbers, or None where there is none."""
-    return parts.part(
-        name,
-        made_of,
-        make,
-        lambda numbers: ({"numbers": numbers}, {}),
-        lambda about, _: list(about["numbers"]),
-    )
-
-
 def cached_cubature(
     parts: Checkpoint,
     name: str,

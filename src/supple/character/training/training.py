@@ -125,7 +125,9 @@ class PoseTraining:
     @cached_property
     def _cell_groups(self) -> ColumnGroups:
         cells = self.body.mesh.cells
-        moved = self.bases.members[:, cells].any(axis=2) & self._free[cells].any(axis=1)
+        moved = self.bases.members[:, cells].any(axis=2) & self.body.free.any(axis=1)[cells].any(
+            axis=1
+        )
         return ColumnGroups.of(self.bases.regions, moved & ~self.flat)
 
     @cached_property
@@ -140,11 +142,7 @@ class PoseTraining:
     @cached_property
     def vertex_groups(self) -> ColumnGroups:
         """Free vertices by the columns that they feel."""
-        return ColumnGroups.of(self.bases.regions, self.bases.members & self._free)
-
-    @property
-    def _free(self) -> Any:
-        return self.body.free.any(axis=1)
+        return ColumnGroups.of(self.bases.regions, self.bases.members & self.body.free.any(axis=1))
 
     # -- training ----------------------------------------------------------------------
 
