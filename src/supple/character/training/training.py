@@ -125,9 +125,8 @@ class PoseTraining:
     @cached_property
     def _cell_groups(self) -> ColumnGroups:
         cells = self.body.mesh.cells
-        moved = self.bases.members[:, cells].any(axis=2) & self.body.free.any(axis=1)[cells].any(
-            axis=1
-        )
+        free = np.any(self.body.free[cells], axis=(1, 2))
+        moved = self.bases.members[:, cells].any(axis=2) & free
         return ColumnGroups.of(self.bases.regions, moved & ~self.flat)
 
     @cached_property
