@@ -14,14 +14,11 @@ from supple.cli.failures import DONE, INTERRUPTED, MISSED
 from supple.cli.many import for_each
 from supple.cli.progress import TargetReporter, say
 from supple.cli.run import own_folder, scenes_of
-from supple.core.threads import set_thread_count
 from supple.design import DesignReport
 from supple.workflows.designing import DesignResult, design, design_folder, open_design
 
 
 def command(given: argparse.Namespace) -> int:
-    if given.threads is not None:
-        set_thread_count(given.threads)
     scenes = scenes_of(given)
     return for_each(scenes, "scene", partial(_one, several=len(scenes) > 1), given)
 
@@ -34,8 +31,7 @@ def _one(given: argparse.Namespace, *, several: bool) -> int:
     def found(result: DesignResult) -> None:
         reporter.close()
         known.append(result)
-        for line in table(result):
-            say(line, quiet=given.quiet)
+        say(table(result), quiet=given.quiet)
         if not result.checks:
             say(f"  {result.damping_file}", quiet=given.quiet)
 
@@ -64,7 +60,7 @@ def _one(given: argparse.Namespace, *, several: bool) -> int:
     return DONE if result.met else unmet(result.fit.report)
 
 
-def table(result: DesignResult) -> list[str]:
+def table(result: DesignResult) -> str:
     """Targets against results, in columns; once that is known, against full space."""
     head = ["target", "wanted", "before", "now", "off by", "γ", "simulations"]
     rows = [
@@ -85,7 +81,7 @@ def table(result: DesignResult) -> list[str]:
             [row[0], row[1], row[3], "fails" if test is None else f"{test.residual:.4g}"]
             for row, test in zip(rows, result.checks, strict=True)
         ]
-    return _columns([head, *rows])
+    return "\n".join(_columns([head, *rows]))
 
 
 def count(number: int, what: str) -> str:
