@@ -7,8 +7,7 @@ import supple as sp
 from supple.cli import main
 from supple.damping import load_damping, save_damping
 from supple.io.scene.scene import load_scene
-from supple.workflows.facts import facts
-from supple.workflows.words import damping_text
+from supple.workflows.words import damping_text, facts
 
 BODY = """
 title = "Bar"

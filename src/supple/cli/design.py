@@ -15,7 +15,8 @@ from supple.cli.many import for_each
 from supple.cli.progress import TargetReporter, say
 from supple.cli.run import own_folder, scenes_of
 from supple.design import DesignReport
-from supple.workflows.designing import DesignResult, design, design_folder, open_design
+from supple.workflows.designing import DesignResult, design, open_design
+from supple.workflows.outputs import folder_of
 
 
 def command(given: argparse.Namespace) -> int:
@@ -25,7 +26,7 @@ def command(given: argparse.Namespace) -> int:
 
 def _one(given: argparse.Namespace, *, several: bool) -> int:
     given.output = own_folder(given, several, "_design")
-    folder = design_folder(given.scene, given.output)
+    folder = folder_of(given.scene, given.output, "_design")
     known: list[DesignResult] = []
 
     def found(result: DesignResult) -> None:

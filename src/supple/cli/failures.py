@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from supple.cli.values import default_folder
 from supple.core.errors import InputError, Parameter, Spelling, SuppleError, spelled
 
 DONE, FAILED, USAGE, MISSED, INTERRUPTED = 0, 1, 2, 3, 130
@@ -98,7 +97,10 @@ def _place(given: argparse.Namespace) -> Path | None:
         return Path(given.output or given.model).parent
     if getattr(given, "output", None) is not None:
         return Path(given.output)
-    return default_folder(given) if given.command in ("run", "design") else None
+    if given.command not in ("run", "design"):
+        return None
+    scene = given.scene if isinstance(given.scene, str) else given.scene[0]
+    return Path(Path(scene).stem + ("_design" if given.command == "design" else ""))
 
 
 def _beside(name: object, place: Path) -> bool:

@@ -13,7 +13,7 @@ from supple.materials import Material
 from supple.reduction import ReducedModel
 from supple.workflows.reducing import ReduceResult, reduce
 from supple.workflows.solids import Filling
-from supple.workflows.words import spread
+from supple.workflows.words import CELLS, spread
 
 
 def command(given: argparse.Namespace) -> int:
@@ -35,7 +35,7 @@ def command(given: argparse.Namespace) -> int:
 def _rows(result: ReduceResult, given: argparse.Namespace) -> list[tuple[str, str]]:
     """What to tell of a model."""
     body, model, modes = result.body, result.model, result.modes
-    cells = {4: "tets", 8: "bricks", 10: "quadratic tets"}[body.mesh.cell_nodes]
+    cells = CELLS[body.mesh.cell_nodes]
     source = spelled(result.stiffness_text, in_options(given))
     held = f"{len(result.held):,} vertices: " if len(result.held) else ""
     rows = [

@@ -16,7 +16,8 @@ from supple.core.errors import InputError
 from supple.damping.files.damping_file import is_damping_file
 from supple.dynamics.recording import is_finished
 from supple.workflows.earlier_run import kept_frames
-from supple.workflows.running import RunResult, folder_of, open_scene, run
+from supple.workflows.outputs import folder_of
+from supple.workflows.running import RunResult, open_scene, run
 
 
 def command(given: argparse.Namespace) -> int:

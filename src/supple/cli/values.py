@@ -6,7 +6,6 @@ import argparse
 import re
 from collections.abc import Callable, Mapping, Sequence
 from math import inf, isfinite, nan
-from pathlib import Path
 from typing import Any
 
 EXIT_CODES = (
@@ -71,12 +70,6 @@ def command(
 def asked(given: argparse.Namespace, options: str) -> dict[str, Any]:
     """Options by their names, as a function takes them."""
     return {name: getattr(given, name) for name in options.split()}
-
-
-def default_folder(given: argparse.Namespace) -> Path:
-    """Where ``run`` and ``design`` write if nothing is said: beside each other, by the scene."""
-    stem = Path(given.scene if isinstance(given.scene, str) else given.scene[0]).stem
-    return Path(f"{stem}_design" if given.command == "design" else stem)
 
 
 def _checked(text: str, is_fine: Callable[[float], bool], what: str) -> float:

@@ -29,7 +29,7 @@ class ShareLeft(Wish):
     left: float
 
     def __post_init__(self) -> None:
-        _open_share("left", self.left)
+        number("left", self.left, above=0, below=1)
 
     def share(self, period: float) -> float:
         return self.left
@@ -77,17 +77,13 @@ class DampingRatio(Wish):
     zeta: float
 
     def __post_init__(self) -> None:
-        _open_share("zeta", self.zeta)
+        number("zeta", self.zeta, above=0, below=1)
 
     def share(self, period: float) -> float:
         return exp(-2 * pi * self.zeta / sqrt(1 - self.zeta**2))
 
     def __str__(self) -> str:
         return f"ζ = {self.zeta:.4g}"
-
-
-def _open_share(name: str, value: float) -> None:
-    number(name, value, above=0, below=1)
 
 
 def _seconds(found: re.Match[str]) -> float:

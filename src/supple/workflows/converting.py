@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from supple.core.errors import InputError, Message, Parameter
+from supple.core.errors import InputError, Parameter
 from supple.core.types import Progress
 from supple.dynamics.recording import read_metadata, read_motion
 from supple.io import write_surface
@@ -28,7 +28,7 @@ from supple.mesh import (
     read_surface,
     write_mesh,
 )
-from supple.workflows.describing_character import character_facts
+from supple.workflows.describing import character_facts
 from supple.workflows.loading import is_motion, load_mesh, refuse_models, unfinished
 
 _EDGE, _VOXELS = Parameter("edge"), Parameter("voxels")
@@ -90,17 +90,15 @@ def convert(
         filling = edge is not None or voxels is not None or epsilon is not None
         if filling or scale != 1.0:
             raise InputError(
-                Message(
-                    _EDGE, ", ", Parameter("epsilon"), ", ", _VOXELS, " and ", Parameter("scale"),
-                    " are for meshes and surfaces",
-                )
+                _EDGE, ", ", Parameter("epsilon"), ", ", _VOXELS, " and ", Parameter("scale"),
+                " are for meshes and surfaces",
             )  # fmt: skip
         return _motion(read, made, progress, **of_motions)
     for name, given in of_motions.items():
         if given is not None:
-            raise InputError(Message(Parameter(name), " is for motions"))
+            raise InputError(Parameter(name), " is for motions")
     if epsilon is not None and edge is None:
-        raise InputError(Message(Parameter("epsilon"), " goes with ", _EDGE))
+        raise InputError(Parameter("epsilon"), " goes with ", _EDGE)
     mesh = _mesh(read, made, scale)
     ending = made.suffix.lower()
     if isinstance(mesh, Surface) and ending not in WRITTEN_SURFACES:
@@ -109,7 +107,7 @@ def convert(
         what, how = f"{made} is a surface; ", " make a mesh of one"
         if isinstance(mesh, VolumeMesh):
             what, how = f"{read} is a mesh already; ", " fill surfaces"
-        raise InputError(Message(what, _EDGE, " and ", _VOXELS, how))
+        raise InputError(what, _EDGE, " and ", _VOXELS, how)
     if ending not in WRITTEN_SURFACES:
         assert isinstance(mesh, VolumeMesh)
         write_mesh(mesh, made)
@@ -154,11 +152,9 @@ def _filled(
     if voxels is not None:
         return HexMesh.voxelize(surface, voxels)
     raise InputError(
-        Message(
-            f"{source} is a surface and {target} a mesh: say how to fill it, ",
-            Parameter("edge", "LENGTH"), " for tets or ", Parameter("voxels", "NUMBER"),
-            " for bricks",
-        )
+        f"{source} is a surface and {target} a mesh: say how to fill it, ",
+        Parameter("edge", "LENGTH"), " for tets or ", Parameter("voxels", "NUMBER"),
+        " for bricks",
     )  # fmt: skip
 
 
@@ -178,10 +174,10 @@ def _motion(
             f"cannot write {target}: a motion becomes one of {', '.join(MOTION_FORMATS)}"
         )
     if ending == ".pvd" and up is not None:
-        raise InputError(Message(Parameter("up"), " is for .glb and .usd; .pvd has no such axis"))
+        raise InputError(Parameter("up"), " is for .glb and .usd; .pvd has no such axis")
     options = {name: value for name, value in of_gltf.items() if value is not None}
     if options and ending != ".glb":
-        raise InputError(Message(Parameter(next(iter(options))), " is for .glb alone"))
+        raise InputError(Parameter(next(iter(options))), " is for .glb alone")
     if ending != ".pvd":
         options["up"] = up or _up(source)
     motion = read_motion(source)
@@ -193,7 +189,7 @@ def _motion(
         if not isinstance(motion.mesh, VolumeMesh):
             kind = type(motion.mesh).__name__
             raise InputError(
-                Message(Parameter("skin"), f" needs a solid to hold it; {source} is of a {kind}")
+                Parameter("skin"), f" needs a solid to hold it; {source} is of a {kind}"
             )
         embedded = Embedding(motion.mesh, read_surface(skin))
     shown = motion if fps is None else motion.at_rate(fps)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from supple.core.errors import InputError, Message, Parameter
+from supple.core.errors import InputError, Parameter
 from supple.core.types import Floats, Progress
 from supple.damping import Curve, ExampleDamping, save_damping
 from supple.workflows.designing import DesignResult, Shown, design, open_design
@@ -133,11 +133,9 @@ def demo(
     file = folder / "scene.toml"
     if file.exists() and file.read_text(encoding="utf-8") != _SCENE:
         raise InputError(
-            Message(
-                f"{file} was changed since; design for it with supple design {file}, or give the "
-                "demo another ",
-                Parameter("output"),
-            )
+            f"{file} was changed since; design for it with supple design {file}, or give the "
+            "demo another ",
+            Parameter("output"),
         )
     file.write_text(_SCENE, encoding="utf-8")
     scene = open_design(file, progress=progress)

@@ -11,20 +11,25 @@ from typing import Any
 
 import numpy as np
 
-from supple.character.model.file import is_pose_space_file
-from supple.core.errors import InputError
+from supple.character.model.file import is_pose_space_file, load_pose_space_model
+from supple.character.rigs.skeleton import SkeletonRig
+from supple.character.skeleton.body_parts import body_parts
+from supple.core.errors import InputError, MeshError
 from supple.damping import Damping, ExampleDamping, load_damping
 from supple.damping.files.damping_file import is_damping_file
 from supple.dynamics.recording import read_metadata, read_motion
+from supple.io.gltf.character import read_rigged
+from supple.io.gltf.soft import soft_target_count
 from supple.io.scene.scene import load_scene
 from supple.mesh import Surface, VolumeMesh
+from supple.mesh.files.formats import GLTF
 from supple.reduction import load_model
 from supple.reduction.model_file import is_model_file
-from supple.workflows.describing_character import character_facts, flesh_facts
-from supple.workflows.facts import facts
+from supple.workflows.enrich.facts import cubature_errors
+from supple.workflows.enrich.soft_character import flesh_frequency
 from supple.workflows.forecast import forecast
 from supple.workflows.loading import is_motion, load_mesh, unfinished
-from supple.workflows.words import base_text
+from supple.workflows.words import CELLS, base_text, facts
 
 
 def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -48,7 +53,7 @@ def _described(path: Path) -> dict[str, Any]:
     if is_model_file(path):
         return _model(path)
     if is_pose_space_file(path):
-        return flesh_facts(path)
+        return _flesh(path)
     if path.suffix.lower() == ".supple":
         raise InputError(f"{path} is damaged, or no reduced model: it does not begin like one")
     if is_damping_file(path):
@@ -59,6 +64,41 @@ def _described(path: Path) -> dict[str, Any]:
     made = _surface(loaded) if isinstance(loaded, Surface) else _mesh(loaded)
     character = character_facts(path)
     return made if character is None else {**made, "character": character}
+
+
+def character_facts(path: Path) -> dict[str, Any] | None:
+    """What a surface has besides if it is the skin of a character; nothing if it is not."""
+    if path.suffix.lower() not in GLTF:
+        return None
+    try:
+        rigged = read_rigged(path)
+    except MeshError:  # no skin: a surface like any other
+        return None
+    character = rigged.character
+    return {
+        "joints": character.rig.n_joints - 1,
+        "parts": list(body_parts(character)),
+        "clips": {name: clip.duration for name, clip in character.clips.items()},
+        "soft targets": soft_target_count(rigged.source),
+    }
+
+
+def _flesh(path: Path) -> dict[str, Any]:
+    model = load_pose_space_model(path)
+    rig, mesh = model.tet_rig.rig, model.tet_rig.mesh
+    return {
+        "kind": "pose-space model",
+        "mesh": repr(mesh),
+        "rig": type(rig).__name__,
+        "joints": rig.character.rig.n_joints - 1 if isinstance(rig, SkeletonRig) else None,
+        "skin vertices": len(model.skin_cells),
+        "coordinates": model.n_coordinates,
+        "poses": model.n_poses,
+        "cubature cells": len(model.cells),
+        "cubature errors": cubature_errors(model),
+        "frequency": flesh_frequency(model),
+        "bytes": path.stat().st_size,
+    }
 
 
 def _scene(path: Path) -> dict[str, Any]:
@@ -86,7 +126,7 @@ def _mesh(mesh: VolumeMesh) -> dict[str, Any]:
         for name, cells in mesh.regions.items()
     }
     return {
-        "kind": {4: "tets", 8: "bricks", 10: "quadratic tets"}[mesh.cell_nodes],
+        "kind": CELLS[mesh.cell_nodes],
         "vertices": mesh.n_vertices,
         "cells": mesh.n_cells,
         "volume": mesh.volume,
@@ -153,7 +193,6 @@ def _memory(mesh: VolumeMesh) -> int:
 
 
 def _model(path: Path) -> dict[str, Any]:
-    """What is in the file of a reduced model."""
     model = load_model(path)
     made = {
         "kind": "reduced model",
@@ -187,7 +226,6 @@ def _known(error: float) -> float | None:
 
 
 def _damping(path: Path) -> dict[str, Any]:
-    """What is in a damping file."""
     damping = load_damping(path)
     made: dict[str, Any] = {"kind": "damping", "examples": []}
     if not isinstance(damping, Damping):

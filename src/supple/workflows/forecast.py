@@ -51,10 +51,6 @@ class Reach:
     least: float
     most: float
 
-    @property
-    def is_within(self) -> bool:
-        return self.least <= self.wanted <= self.most
-
 
 @dataclass(frozen=True)
 class DesignSteps:
@@ -166,7 +162,7 @@ def _reach(scene: Scene, damping: ExampleDamping, examples: tuple[Swing, ...]) -
 
 def _out_of_reach(reach: tuple[Reach, ...]) -> Iterator[str]:
     for each in reach:
-        if not each.is_within:
+        if not each.least <= each.wanted <= each.most:
             cure = (
                 "a stronger base damping reaches farther"
                 if each.wanted < each.least

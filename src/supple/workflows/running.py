@@ -22,9 +22,9 @@ from supple.io.gltf.motion import GltfReport
 from supple.io.obstacle_surfaces import floor_of
 from supple.io.report.run_report import Run, write_report
 from supple.io.scene.scene import Scene, YarnScene, load_scene
-from supple.workflows.earlier_run import EARLIER, kept_frames, recorded_mesh, texts_of
-from supple.workflows.facts import facts
-from supple.workflows.outputs import make_folder
+from supple.workflows.earlier_run import BOTH, kept_frames, recorded_mesh, texts_of
+from supple.workflows.outputs import folder_of, make_folder
+from supple.workflows.words import facts
 
 _IN_SCENE_WORDS = (
     "In the scene, that is: [time] substeps = 4 (with fps; or a smaller dt), or [integrator] "
@@ -104,7 +104,7 @@ def run(
         found: Hears of the result as soon as the motion is there, before exports and report.
     """
     if resume and overwrite:
-        raise InputError(EARLIER.both())
+        raise InputError(BOTH)
     if fps is not None:
         number("fps", fps, above=0, unit="1/s")
     endings = tuple(_ending(each) for each in formats) if formats is not None else None
@@ -142,12 +142,6 @@ def run(
         result = replace(result, report=folder / "report.html")
         _write_report(result)
     return result
-
-
-def folder_of(scene: str | os.PathLike[str] | Scene | YarnScene, output: Any = None) -> Path:
-    """Where a run of a scene is written."""
-    name = scene.path if isinstance(scene, Scene | YarnScene) else Path(scene)
-    return Path(name.stem if output is None else output)
 
 
 def open_scene(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,7 +27,6 @@ from supple.core.types import Progress
 from supple.damping import Rayleigh
 from supple.integrators import TRBDF2
 from supple.io.gltf.character import RiggedFile
-from supple.workflows.enrich.body_size import body_sides, body_vertices
 from supple.workflows.enrich.facts import enriched_facts
 from supple.workflows.enrich.files import ENRICHED, frame_rate, write_enriched
 from supple.workflows.enrich.model import cached_model, check_character, recorded_in
@@ -51,6 +49,8 @@ from supple.workflows.enrich.soft_character import (
 )
 from supple.workflows.enrich.softness import softness_of
 from supple.workflows.enrich.source import (
+    body_sides,
+    body_vertices,
     chosen_clips,
     is_still,
     only,
@@ -58,7 +58,7 @@ from supple.workflows.enrich.source import (
     spread,
     unmoved,
 )
-from supple.workflows.outputs import check_file
+from supple.workflows.outputs import Stopwatch, check_file
 
 _GRAVITY = (0.0, 0.0, -9.81)
 _SMALLEST = 1e-4  # of the body: what nobody sees
@@ -144,7 +144,7 @@ def enrich(
     )  # fmt: skip
     flesh, options = cached_model(model, wished)
     chosen = options.quality or QUALITIES["good"]
-    clock, kind = _Clock(), Path(output).suffix.lower()
+    clock, kind = Stopwatch(), Path(output).suffix.lower()
     rigged, notes = read_to_enrich(source, options.length)
     names = chosen_clips(rigged.character, "clips", clips)
     if not names:
@@ -323,16 +323,3 @@ def _near(motion: SoftMotion, size: float, share: float | None, quality: Quality
     if share is not None:
         return share * size
     return max(quality.tolerance * motion.largest, _SMALLEST * size)
-
-
-class _Clock:
-    """How long each part took [s]."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-        self._last = time.perf_counter()
-
-    def note(self, part: str) -> None:
-        now = time.perf_counter()
-        self.seconds[part] = now - self._last
-        self._last = now

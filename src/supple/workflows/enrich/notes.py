@@ -23,12 +23,10 @@ def still_notes(still: Sequence[str], names: Sequence[str]) -> list[str]:
     """Of clips that leave the skin as it is at rest; at least one of ``names`` must move it."""
     if len(still) == len(names):
         raise InputError(
-            Message(
-                f"{', '.join(names)}: no clip moves the skin from where it is at rest; flesh "
-                "follows motion, so name others by ",
-                Parameter("clips", ""),
-                ", or export the character with an animation",
-            )
+            f"{', '.join(names)}: no clip moves the skin from where it is at rest; flesh "
+            "follows motion, so name others by ",
+            Parameter("clips", ""),
+            ", or export the character with an animation",
         )
     if not still:
         return []

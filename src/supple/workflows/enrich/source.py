@@ -15,10 +15,9 @@ from supple.character.rigs.skeleton import SkeletonRig
 from supple.character.runtime.soft_motion import SoftMotion
 from supple.character.skeleton.clip_frames import frame_times
 from supple.core.errors import InputError, Message, Parameter
-from supple.core.types import Bools
+from supple.core.types import Bools, Floats
 from supple.io.gltf.character import RiggedFile, read_rigged
 from supple.io.gltf.soft import soft_target_count
-from supple.workflows.enrich.body_size import body_sides
 
 _CENTIMETRES = 30.0  # [m]: a character with a longer side is taken to be in centimetres
 _TINY = 0.05  # [m]: one whose longest side is shorter is taken to be in an unknown unit,
@@ -68,6 +67,24 @@ def _unit(long: float) -> tuple[float, str]:
         scale = 10.0 ** math.ceil(math.log10(_LEAST / long))
         return scale, f"{scale * long:.3g} m"
     return 1.0, ""
+
+
+def body_vertices(rigged: RiggedFile) -> Bools:
+    """Which vertices have a skin and lie where a triangle has a corner, (n,).
+
+    Scenery has no skin, and strays have no triangle. Primitives may share vertices of which each
+    uses some: those lie where others have corners.
+    """
+    skin = rigged.character.skin
+    with_skin = np.concatenate([np.full(part.count, part.skinned) for part in rigged.parts])
+    places = np.unique(skin.vertices + 0.0, axis=0, return_inverse=True)[1].ravel()
+    return with_skin & np.isin(places, places[skin.triangles[with_skin[skin.triangles[:, 0]]]])
+
+
+def body_sides(rigged: RiggedFile) -> Floats:
+    """Sides of the box about the body at rest [m], (3,)."""
+    x = rigged.character.surface().vertices[body_vertices(rigged)]
+    return np.asarray(np.ptp(x, axis=0)) if len(x) else np.zeros(3)
 
 
 def chosen_clips(character: Character, parameter: str, wanted: Sequence[str] | None) -> list[str]:
