@@ -82,7 +82,7 @@ def table(result: DesignResult) -> str:
             [row[0], row[1], row[3], "fails" if test is None else f"{test.residual:.4g}"]
             for row, test in zip(rows, result.checks, strict=True)
         ]
-    return "\n".join(_columns([head, *rows]))
+    return _columns([head, *rows])
 
 
 def count(number: int, what: str) -> str:
@@ -101,16 +101,13 @@ def unmet(report: DesignReport) -> int:
     return MISSED
 
 
-def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+def _columns(rows: Sequence[Sequence[str]]) -> str:
+    first, *others = (max(map(len, column)) for column in zip(*rows, strict=True))
     lines = []
-    for row in rows:
-        first, *others = (
-            cell.ljust(width) if k == 0 else cell.rjust(width)
-            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        lines.append("  ".join([first, *others]).rstrip())
-    return lines
+    for name, *cells in rows:
+        right = (cell.rjust(width) for cell, width in zip(cells, others, strict=True))
+        lines.append("  ".join([name.ljust(first), *right]).rstrip())
+    return "\n".join(lines)
 
 
 def _advise(result: DesignResult, *, quiet: bool) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import exp, pi, sqrt
 
@@ -93,36 +94,28 @@ def _seconds(found: re.Match[str]) -> float:
 _NUMBER = r"(\d+(?:\.\d*)?(?:e[-+]?\d+)?|\.\d+)"
 _CYCLE = r"(?: (?:after|in|each|per|every)(?: (?:one|a|each|every|1))? cycle)?"
 _SECONDS = r"(ms|milliseconds?|s|sec|seconds?)"
-_WORDS = (
+_WORDS: tuple[tuple[str, Callable[[re.Match[str]], Wish]], ...] = (
     (
-        re.compile(
-            rf"(?:(?:down to|leaves?|left|keeps?) )?{_NUMBER} ?%(?: of (?:the|its) amplitude)?"
-            rf"(?: (?:left|remain|remains))?{_CYCLE}"
-        ),
+        rf"(?:(?:down to|leaves?|left|keeps?) )?{_NUMBER} ?%(?: of (?:the|its) amplitude)?"
+        rf"(?: (?:left|remain|remains))?{_CYCLE}",
         lambda found: ShareLeft(float(found[1]) / 100),
     ),
-    (re.compile(rf"(?:halved|half left|halves){_CYCLE}"), lambda found: ShareLeft(0.5)),
+    (rf"(?:halved|half left|halves){_CYCLE}", lambda found: ShareLeft(0.5)),
     (
-        re.compile(
-            rf"(?:half[- ]life(?: of| is)?|halves in|halved in)[:=]? ?{_NUMBER} ?{_SECONDS}"
-        ),
+        rf"(?:half[- ]life(?: of| is)?|halves in|halved in)[:=]? ?{_NUMBER} ?{_SECONDS}",
         lambda found: HalfLife(_seconds(found)),
     ),
     (
-        re.compile(
-            rf"(?:(?:settles?|settled|at rest) (?:in|within|after)|settling time(?: of| is)?[:=]?)"
-            rf" ?{_NUMBER} ?{_SECONDS}"
-        ),
+        rf"(?:(?:settles?|settled|at rest) (?:in|within|after)|settling time(?: of| is)?[:=]?)"
+        rf" ?{_NUMBER} ?{_SECONDS}",
         lambda found: SettlingTime(_seconds(found)),
     ),
     (
-        re.compile(
-            rf"(?:ζ|zeta|(?:damping )?ratio)(?: of| is)? ?[=:]? ?{_NUMBER}( ?%)?(?: of critical)?"
-        ),
+        rf"(?:ζ|zeta|(?:damping )?ratio)(?: of| is)? ?[=:]? ?{_NUMBER}( ?%)?(?: of critical)?",
         lambda found: DampingRatio(float(found[1]) * (0.01 if found[2] else 1.0)),
     ),
     (
-        re.compile(rf"{_NUMBER} ?% (?:damping|of critical(?: damping)?)"),
+        rf"{_NUMBER} ?% (?:damping|of critical(?: damping)?)",
         lambda found: DampingRatio(float(found[1]) / 100),
     ),
 )
@@ -137,7 +130,7 @@ def wish(words: str) -> Wish:
     text = " ".join(str(words).lower().replace("per cent", "%").replace("percent", "%").split())
     text = text.rstrip(".").removesuffix(" at this amplitude")
     for pattern, make in _WORDS:
-        if found := pattern.fullmatch(text):
+        if found := re.fullmatch(pattern, text):
             return make(found)
     raise InputError(
         f"wish {words!r} is not understood; write it like 'down to 20 % after one cycle', "

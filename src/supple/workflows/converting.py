@@ -28,8 +28,13 @@ from supple.mesh import (
     read_surface,
     write_mesh,
 )
-from supple.workflows.describing import character_facts
-from supple.workflows.loading import is_motion, load_mesh, refuse_models, unfinished
+from supple.workflows.loading import (
+    character_facts,
+    is_motion,
+    load_mesh,
+    refuse_models,
+    unfinished,
+)
 
 _EDGE, _VOXELS = Parameter("edge"), Parameter("voxels")
 
@@ -102,7 +107,16 @@ def convert(
     mesh = _mesh(read, made, scale)
     ending = made.suffix.lower()
     if isinstance(mesh, Surface) and ending not in WRITTEN_SURFACES:
-        mesh = _filled(mesh, read, made, edge, voxels, epsilon)
+        if edge is not None:
+            mesh = TetMesh.from_surface(mesh, edge, epsilon=epsilon)
+        elif voxels is not None:
+            mesh = HexMesh.voxelize(mesh, voxels)
+        else:
+            raise InputError(
+                f"{read} is a surface and {made} a mesh: say how to fill it, ",
+                Parameter("edge", "LENGTH"), " for tets or ", Parameter("voxels", "NUMBER"),
+                " for bricks",
+            )  # fmt: skip
     elif edge is not None or voxels is not None:
         what, how = f"{made} is a surface; ", " make a mesh of one"
         if isinstance(mesh, VolumeMesh):
@@ -139,25 +153,6 @@ def _mesh(source: Path, target: Path, scale: float) -> VolumeMesh | Surface:
     return loaded
 
 
-def _filled(
-    surface: Surface,
-    source: Path,
-    target: Path,
-    edge: float | None,
-    voxels: int | None,
-    epsilon: float | None,
-) -> VolumeMesh:
-    if edge is not None:
-        return TetMesh.from_surface(surface, edge, epsilon=epsilon)
-    if voxels is not None:
-        return HexMesh.voxelize(surface, voxels)
-    raise InputError(
-        f"{source} is a surface and {target} a mesh: say how to fill it, ",
-        Parameter("edge", "LENGTH"), " for tets or ", Parameter("voxels", "NUMBER"),
-        " for bricks",
-    )  # fmt: skip
-
-
 def _motion(
     source: Path,
     target: Path,
@@ -178,8 +173,6 @@ def _motion(
     options = {name: value for name, value in of_gltf.items() if value is not None}
     if options and ending != ".glb":
         raise InputError(Parameter(next(iter(options))), " is for .glb alone")
-    if ending != ".pvd":
-        options["up"] = up or _up(source)
     motion = read_motion(source)
     note = unfinished(source, len(motion))
     if note is not None:
@@ -193,6 +186,7 @@ def _motion(
             )
         embedded = Embedding(motion.mesh, read_surface(skin))
     shown = motion if fps is None else motion.at_rate(fps)
+    options["up"] = up or _up(source)
     gltf = export_motion(shown, target, skin=embedded, progress=progress, **options)
     return ConvertResult(target, motion.mesh, gltf)
 

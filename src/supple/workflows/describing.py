@@ -13,22 +13,18 @@ import numpy as np
 
 from supple.character.model.file import is_pose_space_file, load_pose_space_model
 from supple.character.rigs.skeleton import SkeletonRig
-from supple.character.skeleton.body_parts import body_parts
-from supple.core.errors import InputError, MeshError
+from supple.core.errors import InputError
 from supple.damping import Damping, ExampleDamping, load_damping
 from supple.damping.files.damping_file import is_damping_file
 from supple.dynamics.recording import read_metadata, read_motion
-from supple.io.gltf.character import read_rigged
-from supple.io.gltf.soft import soft_target_count
 from supple.io.scene.scene import load_scene
 from supple.mesh import Surface, VolumeMesh
-from supple.mesh.files.formats import GLTF
 from supple.reduction import load_model
 from supple.reduction.model_file import is_model_file
 from supple.workflows.enrich.facts import cubature_errors
 from supple.workflows.enrich.soft_character import flesh_frequency
 from supple.workflows.forecast import forecast
-from supple.workflows.loading import is_motion, load_mesh, unfinished
+from supple.workflows.loading import character_facts, is_motion, load_mesh, unfinished
 from supple.workflows.words import CELLS, base_text, facts
 
 
@@ -64,23 +60,6 @@ def _described(path: Path) -> dict[str, Any]:
     made = _surface(loaded) if isinstance(loaded, Surface) else _mesh(loaded)
     character = character_facts(path)
     return made if character is None else {**made, "character": character}
-
-
-def character_facts(path: Path) -> dict[str, Any] | None:
-    """What a surface has besides if it is the skin of a character; nothing if it is not."""
-    if path.suffix.lower() not in GLTF:
-        return None
-    try:
-        rigged = read_rigged(path)
-    except MeshError:  # no skin: a surface like any other
-        return None
-    character = rigged.character
-    return {
-        "joints": character.rig.n_joints - 1,
-        "parts": list(body_parts(character)),
-        "clips": {name: clip.duration for name, clip in character.clips.items()},
-        "soft targets": soft_target_count(rigged.source),
-    }
 
 
 def _flesh(path: Path) -> dict[str, Any]:
@@ -232,17 +211,17 @@ def _damping(path: Path) -> dict[str, Any]:
         return {**made, "base": "; ".join(map(base_text, damping)) or "none"}
     if not isinstance(damping, ExampleDamping):
         return {**made, "base": base_text(damping)}
-    for i, example in enumerate(damping.examples):
-        made["examples"].append(
-            {
-                "name": example.name or f"example {i + 1}",
-                "vertices": len(example.shape),
-                "amplitude": example.amplitude,
-                "measure": example.measure.value,
-                "curve": example.curve.table(),
-                "in words": str(example.curve),
-            }
-        )
+    made["examples"] = [
+        {
+            "name": example.name or f"example {i + 1}",
+            "vertices": len(example.shape),
+            "amplitude": example.amplitude,
+            "measure": example.measure.value,
+            "curve": example.curve.table(),
+            "in words": str(example.curve),
+        }
+        for i, example in enumerate(damping.examples)
+    ]
     made |= {"base": base_text(damping.base), "symmetric": damping.symmetric}
     made["overall"] = None if damping.overall is None else str(damping.overall)
     made["about"] = "the rest shape" if damping.about is None else "a shape of its own"

@@ -16,7 +16,6 @@ from supple.damping import ExampleDamping, Rayleigh
 from supple.design import DesignReport, Unloading, UnloadingTest
 from supple.design.unloading import Testbed
 from supple.dynamics.motion import Motion
-from supple.dynamics.simulation import Simulation
 from supple.io.scene.design import DesignOptions
 from supple.io.scene.scene import Scene
 from supple.reduction import (
@@ -184,27 +183,16 @@ def motions(
         u = u if dampings[0].about is None else u + dampings[0].about
         v = np.zeros_like(u)
     reducible = not scene.loads and not scene.body.held.moving
-    model = subject if isinstance(subject, ReducedModel) and reducible else None
-    return [_motion(scene, model, damping, u, v, progress) for damping in dampings]
-
-
-def _motion(
-    scene: Scene,
-    model: ReducedModel | None,
-    damping: ExampleDamping,
-    u: Floats,
-    v: Floats,
-    progress: Progress | None,
-) -> Motion:
-    options: dict[str, Any] = {"every": scene.every, "progress": progress}
-    if model is None:
-        damped = dataclasses.replace(scene, damping=damping)
-        simulation: Simulation = damped.simulation(at_start=False)
-        simulation.state.u, simulation.state.v = u.copy(), v.copy()
-        return simulation.run(scene.duration, **options)
-    reduced = model.simulation(
-        damping=damping, integrator=scene.integrator, dt=scene.dt, gravity=scene.gravity
-    )
-    reduced.q, reduced.v = model.coordinates(u), model.coordinates(v)
-    motion: Motion = reduced.run(scene.duration, **options)
-    return motion
+    moved: list[Motion] = []
+    for damping in dampings:
+        simulation: Any
+        if isinstance(subject, ReducedModel) and reducible:
+            simulation = subject.simulation(
+                damping=damping, integrator=scene.integrator, dt=scene.dt, gravity=scene.gravity
+            )
+            simulation.q, simulation.v = subject.coordinates(u), subject.coordinates(v)
+        else:
+            simulation = dataclasses.replace(scene, damping=damping).simulation(at_start=False)
+            simulation.state.u, simulation.state.v = u.copy(), v.copy()
+        moved.append(simulation.run(scene.duration, every=scene.every, progress=progress))
+    return moved

@@ -123,10 +123,8 @@ def play(
     skinned = write_play_page(page, loaded, described)
     gltf = None
     if file is not None and run.motion is not None:
-        turned: dict[str, Any] = {} if file.suffix.lower() == ".pvd" else {"up": axis}
-        gltf = export_motion(
-            run.motion, file, skin=loaded.skin_embedding(), progress=progress, **turned
-        )
+        skin = loaded.skin_embedding()
+        gltf = export_motion(run.motion, file, skin=skin, up=axis, progress=progress)
     return PlayResult(
         model=loaded,
         page=page,

@@ -115,20 +115,26 @@ def run(
     texts = texts_of(scene, path, resume=resume, overwrite=overwrite, asked=asked)
     began = time.perf_counter()
     try:
-        motion, steps = _record(
-            scene,
-            path,
-            progress,
-            metadata=texts,
-            duration=scene.duration if duration is None else duration,
+        # A run that goes on has its start behind it.
+        at_start = not (resume and path.exists())
+        if not at_start:
+            with Recorder(path, scene.mesh, resume=True) as recorder:
+                at_start = recorder.checkpoint() is None and not recorder.finished
+        clock = Clock(progress, scene.dt)
+        motion = scene.simulation(at_start=at_start, progress=progress).run(
+            scene.duration if duration is None else duration,
+            every=scene.every,
+            record=path,
             resume=resume,
             overwrite=overwrite,
+            metadata=texts,
+            progress=clock,
         )
     except StepFailed as failure:
         failure.add_note(kept_frames(path))
         failure.add_note(_IN_YARN_WORDS if isinstance(scene, YarnScene) else _IN_SCENE_WORDS)
         raise
-    result = RunResult(scene, motion, path, steps, time.perf_counter() - began)
+    result = RunResult(scene, motion, path, clock.table(), time.perf_counter() - began)
     if found is not None:
         found(result)
     shown = motion if fps is None else motion.at_rate(fps)
@@ -192,43 +198,13 @@ class Clock:
         return np.array(self.steps, dtype=float).reshape(-1, 2)
 
 
-def _record(
-    scene: Scene | YarnScene,
-    path: Path,
-    progress: Progress | None,
-    *,
-    metadata: Mapping[str, str],
-    duration: float,
-    resume: bool,
-    overwrite: bool,
-) -> tuple[Motion, Floats]:
-    """Runs a scene into a motion file; the motion, and (k, 2) how long each step took."""
-    at_start = not (resume and path.exists())
-    if not at_start:
-        with Recorder(path, scene.mesh, resume=True) as recorder:
-            at_start = recorder.checkpoint() is None and not recorder.finished
-    simulation = scene.simulation(at_start=at_start, progress=progress)
-    clock = Clock(progress, scene.dt)
-    motion = simulation.run(
-        duration,
-        every=scene.every,
-        record=path,
-        resume=resume,
-        overwrite=overwrite,
-        metadata=metadata,
-        progress=clock,
-    )
-    return motion, clock.table()
-
-
 def _export(
     scene: Scene | YarnScene, motion: Motion, path: Path, progress: Progress | None
 ) -> GltfReport | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the result tells how close it is
-        options = {} if path.suffix == ".pvd" else {"up": scene.up}
         return export_motion(
-            motion, path, skin=scene.skin, obstacles=scene.obstacles, progress=progress, **options
+            motion, path, skin=scene.skin, obstacles=scene.obstacles, up=scene.up, progress=progress
         )
 
 

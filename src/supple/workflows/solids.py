@@ -133,11 +133,8 @@ def held_vertices(
 
 def _natural(mesh: VolumeMesh, up: int) -> tuple[Ints, str]:
     """The lowest layer or, of a body that lies flat, the two ends of its longest side."""
-    lowest = layer(mesh, up, "min")
-    if len(lowest) <= _BROAD * mesh.n_vertices:
-        return lowest, f"the lowest layer along {'xyz'[up]}, since nothing was said"
-    along = int(np.ptp(mesh.bounds, axis=0).argmax())
-    if along == up:
+    lowest, along = layer(mesh, up, "min"), int(np.ptp(mesh.bounds, axis=0).argmax())
+    if along == up or len(lowest) <= _BROAD * mesh.n_vertices:
         return lowest, f"the lowest layer along {'xyz'[up]}, since nothing was said"
     ends = np.concatenate([layer(mesh, along, end) for end in ("min", "max")])
     return np.unique(ends), f"both ends along {'xyz'[along]}, since nothing was said"

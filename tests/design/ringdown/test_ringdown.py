@@ -121,56 +121,11 @@ def test_motion_of_a_mode_rings_as_rayleigh_says():
     assert ring.ratio == pytest.approx(0.04, rel=0.01)
 
 
-# -- tables ----------------------------------------------------------------------------------
+# -- what cannot be read ------------------------------------------------------------------------
 
 
-def table(t, x, separator=",", header=""):
-    rows = [separator.join((f"{a:.4f}", f"{b:.6f}")) for a, b in zip(t, x, strict=True)]
-    return "\n".join([header, *rows] if header else rows)
-
-
-@pytest.mark.parametrize("separator", [",", ";", "\t", " "])
-@pytest.mark.parametrize("names", [True, False])
-def test_tables_of_two_columns(tmp_path, separator, names):
+def test_bad_records_say_what_is_wrong():
     t = np.arange(0, 2, 0.01)
-    path = tmp_path / "ring.csv"
-    header = f"t{separator}x" if names else "# by hand"
-    path.write_text(table(t, swing(t), separator, header), encoding="utf-8-sig")
-    ring = RingDown.read_csv(path, scale=1e-3)
-    np.testing.assert_allclose(ring.times, t)
-    np.testing.assert_allclose(ring.displacements, 1e-3 * swing(t), atol=1e-9)
-    if names:
-        again = RingDown.read_csv(path, time="t", value="x")
-        np.testing.assert_allclose(again.displacements, swing(t), atol=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("text", "options", "message"),
-    [
-        ("t,up\n0,1", {"value": "down"}, "has no column 'down'; its columns are t, up"),
-        ("0,1\n1,2", {"time": "t"}, "has no line of column names, so 't' cannot be found"),
-        ("t\n0\n1", {}, "has one column"),
-        ("", {}, "holds no samples"),
-        ("t,x\n0,1\n1,abc", {}, "line 3: column 'x' is 'abc', not a number"),
-        ("t,x\n0,1\n1", {}, "line 3: column 'x' is '', not a number"),
-        ("0,1\n1,nan", {}, "line 2: a sample is not finite"),
-        ("t,x\n0,1\n1,2", {}, "needs \\(T,\\) with at least 8 samples"),
-    ],
-)
-def test_bad_tables_say_what_is_wrong(tmp_path, text, options, message):
-    path = tmp_path / "ring.csv"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(sp.InputError, match=message):
-        RingDown.read_csv(path, **options)
-
-
-def test_bad_records_say_what_is_wrong(tmp_path):
-    t = np.arange(0, 2, 0.01)
-    with pytest.raises(sp.InputError, match="there is no file"):
-        RingDown.read_csv(tmp_path / "absent.csv")
-    (tmp_path / "bytes.csv").write_bytes(b"\x00\x81")
-    with pytest.raises(sp.InputError, match="cannot be read as text"):
-        RingDown.read_csv(tmp_path / "bytes.csv")
     back = t.copy()
     back[7] = back[5]
     with pytest.raises(sp.InputError, match=r"times goes from 0\.06 s to 0\.05 s at sample 7"):

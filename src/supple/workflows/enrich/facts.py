@@ -17,44 +17,33 @@ def enriched_facts(made: Enriched) -> list[tuple[str, str]]:
     character, model = made.rigged.character, made.model
     loops = sum(motion.loops for motion in made.motions)
     rounds = max(motion.rounds for motion in made.motions)
+    loop = f"; repeated for up to {rounds} rounds{_until(made)}" if loops else ""
+    about = f"{character.rig.n_joints - 1} joints, {len(character.skin.vertices):,} vertices"
+    size = f"{made.size:.3g} m from corner to corner"
     rows = [
-        (
-            "character",
-            f"{made.rigged.source.file}: {character.rig.n_joints - 1} joints, "
-            f"{len(character.skin.vertices):,} vertices, {made.size:.3g} m from corner to corner",
-        ),
-        (
-            "clips",
-            f"{len(made.motions)}, of which {loops} loop"
-            + (f"; repeated for up to {rounds} rounds{_until(made)}" if loops else ""),
-        ),
+        ("character", f"{made.rigged.source.file}: {about}, {size}"),
+        ("clips", f"{len(made.motions)}, of which {loops} loop{loop}"),
     ]
     if model is not None:
+        poses = f"{model.n_coordinates} coordinates, {model.n_poses} poses{_apart(model)}"
+        tets = f"{model.tet_rig.mesh.n_cells:,} tets"
         rows += [
-            (
-                "flesh",
-                f"{model.tet_rig.mesh.n_cells:,} tets, {model.n_coordinates} coordinates, "
-                f"{model.n_poses} poses{_apart(model)}, {len(model.cells)} cubature cells",
-            ),
+            ("flesh", f"{tets}, {poses}, {len(model.cells)} cubature cells"),
             ("cubature", errors_text(cubature_errors(model))),
             ("frequency", f"{flesh_frequency(model):.3g} Hz when it is pushed"),
             ("settles", f"to a twentieth within {made.settle:.2g} s"),
         ]
     far = made.farthest
-    share = 100 * far.largest / made.size
-    rows.append(
-        ("moves", f"by {length(far.largest)} at most, {share:.2g} % of the body, in {far.clip}")
-    )
+    share = f"{100 * far.largest / made.size:.2g} % of the body"
+    rows.append(("moves", f"by {length(far.largest)} at most, {share}, in {far.clip}"))
     if made.gltf is not None and made.gltf.targets:
         count, error = made.gltf.targets, made.gltf.max_error
         noun = "morph target" if count == 1 else "morph targets"
+        rms, asked = length(made.gltf.rms_error), length(made.gltf.tolerance)
+        share = f"{100 * error / made.size:.2g} % of the body"
         rows += [
             ("targets", f"{count} {noun}" + ("" if count <= _MANY else "; some engines take 8")),
-            (
-                "error",
-                f"{length(error)} at most, {100 * error / made.size:.2g} % of the body; "
-                f"{length(made.gltf.rms_error)} RMS; {length(made.gltf.tolerance)} were asked for",
-            ),
+            ("error", f"{length(error)} at most, {share}; {rms} RMS; {asked} were asked for"),
         ]
     parts = ", ".join(f"{name} {taken:.1f} s" for name, taken in made.seconds.items())
     rows.append(("time", f"{sum(made.seconds.values()):.1f} s: {parts}"))
@@ -67,12 +56,11 @@ def cubature_errors(model: PoseSpaceModel) -> dict[str, dict[str, float]]:
     for force in ("elastic", "inertial"):
         measured = model.measured.get(force, {})
         places = {
-            place: np.max(measured[place])
+            place: float(np.max(measured[place]))
             for place in ("training", "between")
             if np.size(measured.get(place, ()))
         }
-        if places:
-            found[force] = {place: float(error) for place, error in places.items()}
+        found |= {force: places} if places else {}
     return found
 
 

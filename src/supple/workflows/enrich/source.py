@@ -45,8 +45,13 @@ def read_to_enrich(
         raise InputError(f"{file}: all vertices of the skin are at one place")
     if length is not None:
         return rigged.scaled(length / long), []
-    scale, taken = _unit(long)
-    if scale == 1:
+    # Smaller ones would be thrown about by gravity, by which flesh sags by centimetres.
+    if long > _CENTIMETRES:
+        scale, taken = 0.01, "centimetres"
+    elif long < _TINY:
+        scale = 10.0 ** math.ceil(math.log10(_LEAST / long))
+        taken = f"{scale * long:.3g} m"
+    else:
         return rigged, []
     note = Message(
         f"the character is {long:.3g} long, which is taken for {taken}; ",
@@ -54,19 +59,6 @@ def read_to_enrich(
         " sets it",
     )
     return rigged.scaled(scale), [note]
-
-
-def _unit(long: float) -> tuple[float, str]:
-    """What a character so long [m] is to be scaled by, and how long that makes it.
-
-    Smaller ones would be thrown about by gravity, by which flesh sags by centimetres.
-    """
-    if long > _CENTIMETRES:
-        return 0.01, "centimetres"
-    if long < _TINY:
-        scale = 10.0 ** math.ceil(math.log10(_LEAST / long))
-        return scale, f"{scale * long:.3g} m"
-    return 1.0, ""
 
 
 def body_vertices(rigged: RiggedFile) -> Bools:
