@@ -16,9 +16,8 @@ from supple.cli.values import asked, names
 from supple.core.errors import InputError, spelled
 from supple.io.gltf.character import read_rigged
 from supple.mesh.files.formats import GLTF
-from supple.workflows.enrich.facts import enriched_facts
 from supple.workflows.enrich.files import ENRICHED
-from supple.workflows.enrich.result import Enriched
+from supple.workflows.enrich.result import Enriched, enriched_facts
 from supple.workflows.enrich.softness import hard_names, skin_by_name
 
 _SOFT = "_soft"

@@ -8,7 +8,7 @@ from typing import Any
 
 from supple.cli.progress import rows_text, say
 from supple.workflows.describing import describe
-from supple.workflows.enrich.facts import errors_text
+from supple.workflows.enrich.result import errors_text
 
 
 def command(given: argparse.Namespace) -> int:

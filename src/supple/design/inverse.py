@@ -102,6 +102,13 @@ def wanted_residual(bed: Testbed, example: int, target: Unloading, test: Unloadi
     return wanted
 
 
+def with_constant(damping: ExampleDamping, example: int, gamma: float) -> ExampleDamping:
+    """The damping with one number for the curve of one example."""
+    return damping.with_curves(
+        gamma if i == example else curve for i, curve in enumerate(damping.curves)
+    )
+
+
 class _Point:
     """One target and the point of the curve that serves it."""
 
@@ -233,9 +240,7 @@ class _Designer:
                 "at smaller excitations, or in other shapes; a base damping that is stronger along "
                 "this example reaches farther"
             )
-        undamped = self.damping.with_curves(
-            LOWEST if i == point.example else curve for i, curve in enumerate(self.damping.curves)
-        )
+        undamped = with_constant(self.damping, point.example, LOWEST)
         bare = self._bed.try_unloading(undamped, point.example, point.target.start)
         point.simulations += 1
         if bare.residual < wanted:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import exp, pi, sqrt
 
 from supple.core.checks import number
 from supple.core.errors import InputError
+from supple.core.parameters import checked, described
 
 SETTLED = 0.05
 """Share of the amplitude that is left when a motion has settled."""
@@ -17,6 +18,9 @@ SETTLED = 0.05
 
 class Wish(ABC):
     """How a swing should die away."""
+
+    def __post_init__(self) -> None:
+        checked(self)
 
     @abstractmethod
     def share(self, period: float) -> float:
@@ -27,10 +31,7 @@ class Wish(ABC):
 class ShareLeft(Wish):
     """A share of the amplitude is left after one cycle: ``ShareLeft(0.8)``."""
 
-    left: float
-
-    def __post_init__(self) -> None:
-        number("left", self.left, above=0, below=1)
+    left: float = field(metadata=described("share that is left", above=0, below=1))
 
     def share(self, period: float) -> float:
         return self.left
@@ -43,10 +44,7 @@ class ShareLeft(Wish):
 class HalfLife(Wish):
     """The amplitude halves in so many seconds."""
 
-    seconds: float
-
-    def __post_init__(self) -> None:
-        number("seconds", self.seconds, above=0, unit="s")
+    seconds: float = field(metadata=described("in which it does", above=0, unit="s"))
 
     def share(self, period: float) -> float:
         return float(0.5 ** (period / self.seconds))
@@ -59,10 +57,7 @@ class HalfLife(Wish):
 class SettlingTime(Wish):
     """The motion settles in so many seconds: a twentieth of the amplitude is left then."""
 
-    seconds: float
-
-    def __post_init__(self) -> None:
-        number("seconds", self.seconds, above=0, unit="s")
+    seconds: float = field(metadata=described("in which it does", above=0, unit="s"))
 
     def share(self, period: float) -> float:
         return float(SETTLED ** (period / self.seconds))
@@ -75,10 +70,7 @@ class SettlingTime(Wish):
 class DampingRatio(Wish):
     """The damping ratio ζ, a share of critical damping."""
 
-    zeta: float
-
-    def __post_init__(self) -> None:
-        number("zeta", self.zeta, above=0, below=1)
+    zeta: float = field(metadata=described("damping ratio", above=0, below=1))
 
     def share(self, period: float) -> float:
         return exp(-2 * pi * self.zeta / sqrt(1 - self.zeta**2))

@@ -21,7 +21,7 @@ from supple.io.scene.scene import load_scene
 from supple.mesh import Surface, VolumeMesh
 from supple.reduction import load_model
 from supple.reduction.model_file import is_model_file
-from supple.workflows.enrich.facts import cubature_errors
+from supple.workflows.enrich.result import cubature_errors
 from supple.workflows.enrich.soft_character import flesh_frequency
 from supple.workflows.forecast import forecast
 from supple.workflows.loading import character_facts, is_motion, load_mesh, unfinished
@@ -192,16 +192,13 @@ def _model(path: Path) -> dict[str, Any]:
         "bytes": path.stat().st_size,
     }
     if model.cubature is not None:
+        found = model.cubature
+        errors = {"training error": found.training_error, "test error": found.test_error}
         made["cubature"] = {
             "cells": model.cubature.size,
-            "training error": _known(model.cubature.training_error),
-            "test error": _known(model.cubature.test_error),
+            **{name: None if math.isnan(error) else error for name, error in errors.items()},
         }
     return made
-
-
-def _known(error: float) -> float | None:
-    return None if math.isnan(error) else error
 
 
 def _damping(path: Path) -> dict[str, Any]:

@@ -27,7 +27,6 @@ from supple.core.types import Progress
 from supple.damping import Rayleigh
 from supple.integrators import TRBDF2
 from supple.io.gltf.character import RiggedFile
-from supple.workflows.enrich.facts import enriched_facts
 from supple.workflows.enrich.files import ENRICHED, frame_rate, write_enriched
 from supple.workflows.enrich.model import cached_model, check_character, recorded_in
 from supple.workflows.enrich.notes import (
@@ -41,7 +40,7 @@ from supple.workflows.enrich.notes import (
 )
 from supple.workflows.enrich.options import QUALITIES, FleshOptions, Quality
 from supple.workflows.enrich.page import write_enrich_report
-from supple.workflows.enrich.result import Enriched
+from supple.workflows.enrich.result import Enriched, enriched_facts
 from supple.workflows.enrich.soft_character import (
     damping_for_settling_time,
     lowest_angular_frequency,

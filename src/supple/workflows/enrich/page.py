@@ -18,8 +18,7 @@ from supple.io.report.page import ending, header, page, pairs
 from supple.io.report.player import Track
 from supple.io.report.plots import Curve, Plot
 from supple.io.surfaces import Shading
-from supple.workflows.enrich.facts import length
-from supple.workflows.enrich.result import Enriched
+from supple.workflows.enrich.result import Enriched, length
 from supple.workflows.enrich.source import body_vertices
 
 _STILLS = 6
