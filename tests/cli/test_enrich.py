@@ -174,7 +174,10 @@ def test_list_of_names(folder, tells):
     ("words", "message"),
     [
         (["none.glb"], "there is no file none.glb"),
-        (["post.glb", "-o", "x.fbx"], "--output x.fbx: the name of an enriched"),
+        (
+            ["post.glb", "-o", "x.fbx"],
+            "--output x.fbx: the name of an enriched character ends in .glb, .usd",
+        ),
         (["post.glb", "-o", "post.glb"], "--output post.glb would replace post.glb, which is read"),
         (["post.glb", "-o", "none/x.glb"], "there is no folder none"),
         (["post.glb", "--report", "x.txt"], "ends in .html"),

@@ -12,7 +12,7 @@ from supple.character.skeleton.body_parts import body_parts
 from supple.cli.failures import DONE, MISSED, in_options
 from supple.cli.many import files_of, for_each
 from supple.cli.progress import Reporter, rows_text, say
-from supple.cli.values import asked, names
+from supple.cli.values import asked
 from supple.core.errors import InputError, spelled
 from supple.io.gltf.character import read_rigged
 from supple.mesh.files.formats import GLTF
@@ -21,7 +21,9 @@ from supple.workflows.enrich.result import Enriched, enriched_facts
 from supple.workflows.enrich.softness import hard_names, skin_by_name
 
 _SOFT = "_soft"
-_OPTIONS = "frequency settle quality tolerance targets rate length sag regions seed model report"
+_OPTIONS = (
+    "clips frequency settle quality tolerance targets rate length sag regions seed model report"
+)
 _ENDINGS = (*ENRICHED, ".html", ".htm", ".supple")
 
 
@@ -81,7 +83,7 @@ def _one(given: argparse.Namespace) -> int:
         print(f"note: {spelled(note, spelling)}", file=sys.stderr)
     for file in made.files:
         say(f"{file}: {file.stat().st_size / 1e6:,.2f} MB", quiet=given.quiet)
-    say("\n".join(rows_text(enriched_facts(made))), quiet=given.quiet)
+    say(rows_text(enriched_facts(made)), quiet=given.quiet)
     if made.report is not None:
         say(f"Look: {made.report}", quiet=given.quiet)
     for concern in made.concerns:
@@ -97,26 +99,18 @@ def _enriched(given: argparse.Namespace) -> Enriched:
                 given.source,
                 given.output,
                 **asked(given, _OPTIONS),
-                clips=_listed(given.clips),
                 soft=_in_order(given.soft) or None,
                 skull=False if given.no_skull else None,
                 contact=False if given.no_contact else None,
-                once=_listed(given.once) or (),
+                once=given.once or (),
                 checkpoint=checkpoint,
                 progress=reporter,
             )
     except KeyboardInterrupt:
         if checkpoint.exists():
-            print(
-                f"What is done is in {checkpoint}; the same command goes on from it",
-                file=sys.stderr,
-            )
+            done = f"What is done is in {checkpoint}; the same command goes on from it"
+            print(done, file=sys.stderr)
         raise
-
-
-def _listed(text: str | None) -> list[str] | None:
-    """The words between commas."""
-    return None if text is None else names(text)
 
 
 def _in_order(softness_factors: list[tuple[str, float]]) -> dict[str, float]:

@@ -15,19 +15,15 @@ def command(given: argparse.Namespace) -> int:
     found = describe(given.file)
     if given.json:
         say(json.dumps(found, indent=2, ensure_ascii=False))
-    else:
-        say("\n".join(_lines(found)))
-    return 0
-
-
-def _lines(found: dict[str, Any]) -> list[str]:
+        return 0
     kind = "character" if "character" in found else found["kind"]
     rows_of, head = _KINDS.get(kind, (_mesh_rows, "a solid of {kind}"))
-    if kind == "scene" and found.get("notes"):
+    notes = found.get("notes", ())
+    if kind == "scene" and notes:
         head = "a scene that reads well; see the notes below"
-    rows = rows_of(found)
-    rows += [("note", note) for note in found.get("notes", ())]
-    return [f"{found['file']}: {head.format_map(found)}", *rows_text(rows)]
+    say(f"{found['file']}: {head.format_map(found)}")
+    say(rows_text([*rows_of(found), *(("note", note) for note in notes)]))
+    return 0
 
 
 def _scene_rows(found: dict[str, Any]) -> list[tuple[str, str]]:

@@ -304,7 +304,7 @@ def parser() -> argparse.ArgumentParser:
     play.add_argument("model", metavar="MODEL", help="the reduced model, *.supple")
 
     read = {"frequency tolerance rate length": positive, "targets regions": count}
-    read |= {"seed": values.whole, "settle": values.seconds}
+    read |= {"seed": values.whole, "settle": values.seconds, "clips once": names}
     soft, qualities = {**APPENDED, "type": values.softness}, {"choices": ("draft", "good", "best")}
     enrich = command(commands, "enrich", _ENRICH, read, soft=soft, quality=qualities)
     enrich.add_argument("--swing", type=positive, help=argparse.SUPPRESS)

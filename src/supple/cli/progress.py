@@ -74,7 +74,7 @@ def say(text: str, *, quiet: bool = False) -> None:
         print(text, flush=True)
 
 
-def rows_text(rows: Sequence[tuple[str, str]]) -> list[str]:
+def rows_text(rows: Sequence[tuple[str, str]]) -> str:
     """Names and values as lines, the values below each other."""
     width = max(len(name) for name, _ in rows)
-    return [f"  {name:<{width}}  {value}" for name, value in rows]
+    return "\n".join(f"  {name:<{width}}  {value}" for name, value in rows)

@@ -27,8 +27,9 @@ def command(given: argparse.Namespace) -> int:
             filling=Filling(**asked(given, "edge voxels resolution scale skin")),
             progress=reporter,
         )
-    lines = [f"{result.file}: a reduced model", *rows_text(_rows(result, given))]
-    say("\n".join([*lines, f"Look: supple play {result.file}"]), quiet=given.quiet)
+    say(f"{result.file}: a reduced model", quiet=given.quiet)
+    say(rows_text(_rows(result, given)), quiet=given.quiet)
+    say(f"Look: supple play {result.file}", quiet=given.quiet)
     return 0
 
 

@@ -114,21 +114,16 @@ def of_lines():
     ("options", "error", "message"),
     [
         ({"source": "none.glb"}, MeshError, "there is no file"),
-        ({"output": "x.fbx"}, InputError, r"ends in \.glb, \.usd"),
-        ({"output": "post.glb"}, InputError, r"would replace .*, which is read"),
-        ({"source": "still.glb"}, InputError, "no clip that moves"),
         ({"source": "plain.glb"}, MeshError, "no skin"),
         ({"source": "lines.glb"}, MeshError, "no triangles"),
         ({"source": "cut.glb"}, MeshError, "cut off"),
         ({"regions": 0}, InputError, "regions"),
-        ({"clips": ["Run"]}, InputError, "no clip 'Run'; there is shake, bend"),
         ({"seed": -1}, InputError, "seed=-1"),
         ({"quality": "superb"}, InputError, "quality"),
     ],
 )
 def test_what_cannot_be_taken(source, tmp_path, monkeypatch, options, error, message):
     monkeypatch.chdir(tmp_path)
-    post(tmp_path, clips=False, name="still.glb")
     without_skin().write(tmp_path / "plain.glb")
     of_lines().write(tmp_path / "lines.glb")
     (tmp_path / "cut.glb").write_bytes(source.read_bytes()[:500])
