@@ -1,8 +1,5 @@
 """What the tests of the command line share."""
 
-import subprocess
-import sys
-
 SCENE = """
 title = "Bar"
 gravity = [0, 0, -9.81]
@@ -20,12 +17,29 @@ fps = 60
 """
 
 
-def run(*arguments, **options):
-    return subprocess.run(
-        [sys.executable, "-m", "supple.cli", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        **options,
-    )
+BODY = """
+title = "Bar"
+integrator = "Bathe"
+[mesh]
+box = { size = [1.0, 0.2, 0.1], cells = [4, 1, 1], bricks = true }
+[material]
+model = "StVK"
+young = 1e6
+poisson = 0.3
+"""
+"""Of a scene to design a damping for."""
+HELD = "[[supports]]\nx = 0\n"
+DAMPING = '[damping]\nmass = 0.5\n[[damping.examples]]\nname = "bend"\nmode = 1\n'
+QUICK = "[design]\nsize = 8\nmodes = 5\ncompare_linear = false\n"
+
+
+def raising(error):
+    """A function that does nothing else, whatever it is given."""
+
+    def call(*_, **__):
+        raise error
+
+    return call
+
+
+interrupt = raising(KeyboardInterrupt())

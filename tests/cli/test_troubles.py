@@ -8,15 +8,14 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
-from tests.cli.helpers import SCENE
+from tests.cli.helpers import SCENE, raising
 
 import supple as sp
 from supple.cli import main
+from supple.workflows.running import Clock
 
 
 def _stop_after(monkeypatch, frames, error):
-    from supple.workflows.running import Clock
-
     inner = Clock.__call__
 
     def call(self, done, total, what):
@@ -38,11 +37,7 @@ def test_resume_takes_the_recorded_filling_of_a_surface(scene, monkeypatch, caps
         _stop_after(patch, 2, KeyboardInterrupt())
         assert main(["run", "bar.toml"]) == 130
     before = sp.read_motion("bar/motion.motion").mesh
-
-    def never(*_, **__):
-        raise AssertionError("meshed again")
-
-    monkeypatch.setattr(sp.TetMesh, "from_surface", never)
+    monkeypatch.setattr(sp.TetMesh, "from_surface", raising(AssertionError("meshed again")))
     assert main(["run", "bar.toml", "--resume"]) == 0, capsys.readouterr().err
     motion = sp.read_motion("bar/motion.motion")
     assert len(motion) == 7
@@ -50,9 +45,8 @@ def test_resume_takes_the_recorded_filling_of_a_surface(scene, monkeypatch, caps
     assert set(motion.mesh.regions) == set(before.regions)
 
 
-def test_resume_with_nothing_to_resume_starts(scene, capsys):
-    assert main(["run", "bar.toml", "--resume"]) == 0
-    assert "nothing to resume; starting" in capsys.readouterr().out
+def test_resume_with_nothing_to_resume_starts(scene, tells):
+    tells(["run", "bar.toml", "--resume"], "nothing to resume; starting")
 
 
 def test_y_up_scene_stands_upright(scene):
@@ -82,58 +76,43 @@ def test_unfinished_motion_says_so(scene, monkeypatch, capsys):
     assert re.search(r"unfinished: it has \d frames", capsys.readouterr().err)
 
 
-def test_full_disk_tells_what_is_kept_and_how_to_go_on(scene, monkeypatch, capsys):
+def test_full_disk_tells_what_is_kept_and_how_to_go_on(scene, monkeypatch, refused):
     _stop_after(monkeypatch, 2, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
-    assert main(["run", "bar.toml"]) == 1
-    message = capsys.readouterr().err
-    for words in ("no space is left", "disk of bar", "frames", "kept", "--resume"):
-        assert words in message
+    refused(["run", "bar.toml"], "no space is left", "disk of bar", "frames", "kept", "--resume")
 
 
 @pytest.mark.parametrize("command", [["run", "bar.toml"], ["demo"]])
-def test_output_that_is_a_file_is_named(scene, capsys, command):
+def test_output_that_is_a_file_is_named(scene, refused, command):
     (scene / "taken").write_text("")
-    assert main([*command, "-o", "taken"]) == 1
-    assert "taken is a file" in capsys.readouterr().err
+    refused([*command, "-o", "taken"], "taken is a file")
 
 
-def test_forbidden_folder_is_named_not_the_temporary_file(scene, monkeypatch, capsys):
-    def forbidden(*_, **__):
-        name = str(scene / "closed" / ".a-12ab.glb")
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), name)
-
+def test_forbidden_folder_is_named_not_the_temporary_file(scene, monkeypatch, refused):
+    name = str(scene / "closed" / ".a-12ab.glb")
+    forbidden = PermissionError(errno.EACCES, os.strerror(errno.EACCES), name)
     main(["run", "bar.toml", "-q"])
-    monkeypatch.setattr("supple.workflows.converting.export_motion", forbidden)
-    assert main(["convert", "bar/motion.motion", "closed/a.glb"]) == 1
-    message = capsys.readouterr().err
-    assert "may not be written in closed;" in message
+    monkeypatch.setattr("supple.workflows.converting.export_motion", raising(forbidden))
+    closed = "may not be written in closed;"
+    message = refused("convert bar/motion.motion closed/a.glb", closed)
     assert "12ab" not in message
 
 
-def test_too_little_memory_is_one_line(scene, monkeypatch, capsys):
-    def greedy(*_, **__):
-        raise MemoryError("Unable to allocate 9 TiB")
-
+def test_too_little_memory_is_one_line(scene, monkeypatch, refused):
+    greedy = raising(MemoryError("Unable to allocate 9 TiB"))
     monkeypatch.setattr("supple.workflows.running.load_scene", greedy)
-    assert main(["run", "bar.toml"]) == 1
-    message = capsys.readouterr().err
+    message = refused("run bar.toml")
     assert message.startswith("supple: not enough memory (Unable to allocate 9 TiB)")
     assert message.count("\n") == 1
 
 
 @pytest.mark.parametrize("command", [["info"], ["convert", "-q"]])
-def test_damaged_motion_says_so(tmp_path, monkeypatch, capsys, command):
-    monkeypatch.chdir(tmp_path)
+def test_damaged_motion_says_so(tmp_path, refused, command):
     (tmp_path / "a.motion").write_bytes(b"\0" * 100)
     extra = ["a.glb"] if command[0] == "convert" else []
-    assert main([*command, "a.motion", *extra]) == 1
-    assert "a.motion is damaged" in capsys.readouterr().err
+    refused([*command, "a.motion", *extra], "a.motion is damaged")
 
 
-def test_info_lists_what_it_takes(tmp_path, capsys):
+def test_info_lists_what_it_takes(tmp_path, refused):
     (tmp_path / "a.csv").write_text("1")
-    assert main(["info", str(tmp_path / "a.csv")]) == 1
-    message = capsys.readouterr().err
+    message = refused("info a.csv", ".csv", ".msh", ".obj", ".motion", ".toml")
     assert "read_mesh" not in message
-    for ending in (".csv", ".msh", ".obj", ".motion", ".toml"):
-        assert ending in message

@@ -15,12 +15,14 @@ from supple.mesh import WRITTEN_MESHES, WRITTEN_SURFACES
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("command", ["", "run", "demo", "info", "convert"])
-def test_help_says_what_it_does_shows_an_example_and_what_it_writes(command, capsys):
-    assert main([*command.split(), "--help"]) == 0
-    text = capsys.readouterr().out
-    assert "supple demo" in text or ("example:" in text and "writes" in text)
-    assert "Exit codes" in text
+COMMANDS = ("run", "demo", "design", "reduce", "play", "enrich", "info", "convert")
+FILES = {"design": ["damping.toml", "report.html"], "play": ["play.html"]}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_says_what_it_does_shows_an_example_and_what_it_writes(command, tells):
+    tells(f"{command} --help", "example:", "writes", *FILES.get(command, []), "Exit codes")
+    tells("--help", command, "supple demo", "Exit codes")
 
 
 @pytest.mark.parametrize("command", ["run", "design", "enrich", "convert"])
@@ -59,6 +61,14 @@ def test_version(capsys):
         ["run", "a.toml", "--duration", "-1"],
         ["run", "a.toml", "--threads", "0"],
         ["convert", "a.obj", "b.msh", "--edge", "0.1", "--voxels", "3"],
+        ["play"],
+        ["play", "a", "--damping", "2"],
+        ["play", "a", "--pull", "1", "2"],
+        ["reduce"],
+        ["reduce", "a.msh", "--modes", "0"],
+        ["reduce", "a.msh", "--poisson", "0.5"],
+        ["reduce", "a.msh", "--basis", "fourier"],
+        ["reduce", "a.obj", "--edge", "0.1", "--voxels", "3"],
     ],
 )
 def test_wrong_usage_is_2(arguments, capsys):

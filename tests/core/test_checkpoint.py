@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import supple as sp
 from supple.core.checkpoint import Checkpoint
 from supple.core.errors import InputError
 
@@ -71,18 +70,14 @@ def test_a_damaged_part_is_made_again(tmp_path, how):
     assert work.made == 2
 
 
-def test_another_version_makes_its_own(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("what", "now"),
+    [("supple.__version__", "later"), ("supple.core.checkpoint.sources_digest", lambda: "edited")],
+)
+def test_another_version_and_other_sources_make_their_own(tmp_path, monkeypatch, what, now):
     work = Worker(tmp_path)
     work(1)
-    monkeypatch.setattr(sp, "__version__", "later")
-    work(1)
-    assert work.made == 2
-
-
-def test_other_sources_make_their_own(tmp_path, monkeypatch):
-    work = Worker(tmp_path)
-    work(1)
-    monkeypatch.setattr("supple.core.checkpoint.sources_digest", lambda: "edited")
+    monkeypatch.setattr(what, now)
     work(1)
     assert work.made == 2
 

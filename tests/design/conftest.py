@@ -45,3 +45,9 @@ def reduced(cantilever: sp.Body, examples: list[sp.Example]) -> sp.ReducedModel:
     picked = sp.picked_basis(cantilever, np.stack([example.shape for example in examples]))
     derivatives = sp.modal_derivative_basis(cantilever, modes=8, size=24)
     return sp.reduce(cantilever, sp.joined_basis(cantilever, picked, derivatives))
+
+
+@pytest.fixture(params=["full", "reduced"])
+def in_space(request, cantilever, reduced) -> sp.Body | sp.ReducedModel:
+    """The cantilever in full space, and its reduced model."""
+    return cantilever if request.param == "full" else reduced

@@ -77,18 +77,17 @@ def test_frames_and_times(motion):
         ({"time": 0.2}, "outside the motion"),
         ({"time": np.nan}, "time"),
         ({"frame": 1, "about": np.zeros((3, 3))}, "about has shape"),
+        ({"frame": 0, "motion": BODY}, "motion"),
     ],
 )
 def test_bad_moments_named(motion, options, message):
     with pytest.raises(sp.InputError, match=message):
-        shape_of_frame(motion, **options)
+        shape_of_frame(**{"motion": motion} | options)
 
 
 def test_frame_without_deformation_named(motion):
     with pytest.raises(sp.InputError, match="no deformation"):
         shape_of_frame(motion, 0, about=motion.displacements[0])
-    with pytest.raises(sp.InputError, match="motion"):
-        shape_of_frame(BODY, 0)
 
 
 # -- within a region -------------------------------------------------------------------------
@@ -164,17 +163,13 @@ def test_blend_is_measured_from_the_regions_own_border():
         ("tip", {"blend": -0.1}, "blend"),
         ("tip", {"blend": np.inf}, "blend"),
         ("tip", {"shape": U[1:]}, "shape has shape"),
+        ("tip", {"body": U}, "body"),
     ],
 )
 def test_bad_regions_named(region, options, message):
-    shape = X * [1.0, 0, 0]
+    given = {"body": MESH, "shape": X * [1.0, 0, 0], "region": region}
     with pytest.raises(sp.InputError, match=message):
-        shape_within(MESH, **({"shape": shape, "region": region} | options))
-
-
-def test_something_else_than_a_body_named():
-    with pytest.raises(sp.InputError, match="body"):
-        shape_within(U, U, "tip")
+        shape_within(**given | options)
 
 
 # -- what they are for -----------------------------------------------------------------------

@@ -15,6 +15,12 @@ REST = sp.StiffnessAt.REST
 BASE = sp.Rayleigh(mass=0.1, stiffness=5e-4, at=REST)
 
 
+@pytest.fixture
+def damping(examples):
+    """Of bending alone."""
+    return sp.ExampleDamping(BASE, examples[:1])
+
+
 def left_after_each_cycle(
     solid: sp.Body,
     body: sp.Body | sp.ReducedModel,
@@ -29,14 +35,14 @@ def left_after_each_cycle(
     """
     root = np.sqrt(solid.mass.diagonal())  # of the lumped mass
     weighted = np.stack([root * example.shape.ravel() for example in examples])
+    start = sum(a * e.shape for a, e in zip(starts, examples, strict=True))
     if isinstance(body, sp.ReducedModel):
         sim = body.simulation(damping=damping, integrator=sp.Bathe(), dt=1 / 60)
-        sim.q = body.coordinates(sum(a * e.shape for a, e in zip(starts, examples, strict=True)))
-        motion = sim.run(cycles * 0.9)
+        sim.q = body.coordinates(start)
     else:
         sim = sp.Simulation(body, damping=damping, integrator=sp.Bathe(), dt=1 / 60)
-        sim.state.u = sum(a * e.shape for a, e in zip(starts, examples, strict=True))
-        motion = sim.run(cycles * 0.9)
+        sim.state.u = start
+    motion = sim.run(cycles * 0.9)
     frames = root * motion.displacements.reshape(len(motion.times), -1)
     chi = np.linalg.lstsq(weighted.T, frames.T)[0]
     shares = []
@@ -59,20 +65,16 @@ def test_eighty_percent_and_thirty_percent(cantilever, reduced, examples, space)
     assert fit.report.met, str(fit.report)
     assert all(result.simulations <= 12 for result in fit.report.results)
     # checked by motions of their own: each alone, then both at once
-    for a in (0.1, 1.0, 2.0):
-        (bent,) = left_after_each_cycle(cantilever, body, fit.damping, examples[:1], [a], 1)
-        assert bent[0] == pytest.approx(0.8, abs=0.005)
-    for a in (0.1, 1.0):
-        (twisted,) = left_after_each_cycle(cantilever, body, fit.damping, examples[1:], [a], 1)
-        assert twisted[0] == pytest.approx(0.3, abs=0.005)
-    bent, twisted = left_after_each_cycle(cantilever, body, fit.damping, examples, [0.1, 0.1], 1)
-    assert bent[0] == pytest.approx(0.8, abs=0.005)
-    assert twisted[0] == pytest.approx(0.3, abs=0.005)
+    bend, twist = examples
+    alone = [([bend], [a], [0.8]) for a in (0.1, 1.0, 2.0)]
+    alone += [([twist], [a], [0.3]) for a in (0.1, 1.0)]
+    for released, starts, wanted in (*alone, (examples, [0.1, 0.1], [0.8, 0.3])):
+        left = left_after_each_cycle(cantilever, body, fit.damping, released, starts, 1)
+        assert [share[0] for share in left] == pytest.approx(wanted, abs=0.005)
 
 
-def test_a_curve_no_linear_damping_can_follow(reduced, examples):
+def test_a_curve_no_linear_damping_can_follow(reduced, damping):
     """Half of a large swing is lost in a cycle, a tenth of a small one."""
-    damping = sp.ExampleDamping(BASE, examples[:1])
     targets = [sp.Unloading(0, 0.2, "90 % left"), sp.Unloading(0, 1.5, "50 % left")]
     fit = sp.design_damping(reduced, damping, targets)
     assert fit.report.met, str(fit.report)
@@ -118,8 +120,7 @@ def test_damping_by_rate(reduced, examples):
     assert high > low
 
 
-def test_order_of_targets_does_not_matter(reduced, examples):
-    damping = sp.ExampleDamping(BASE, examples[:1])
+def test_order_of_targets_does_not_matter(reduced, damping):
     targets = [sp.Unloading(0, a, "70 % left") for a in (1.0, 0.2)]
     one = sp.design_damping(reduced, damping, targets)
     other = sp.design_damping(reduced, damping, targets[::-1])
@@ -139,9 +140,8 @@ def test_out_of_reach_is_said(reduced, examples):
     assert "not met" in str(fit.report)
 
 
-def test_too_much_asked_of_small_amplitudes(reduced, examples):
+def test_too_much_asked_of_small_amplitudes(reduced, damping):
     """What the small amplitudes need is more than the large one may lose."""
-    damping = sp.ExampleDamping(BASE, examples[:1])
     targets = [sp.Unloading(0, 0.8, "5 % left"), sp.Unloading(0, 1.0, "90 % left")]
     fit = sp.design_damping(reduced, damping, targets)
     assert [result.met for result in fit.report.results] == [True, False]
@@ -149,9 +149,8 @@ def test_too_much_asked_of_small_amplitudes(reduced, examples):
 
 
 @pytest.mark.parametrize("simulations", [2, 3, 4])
-def test_the_report_is_of_the_damping_that_is_handed_back(reduced, examples, simulations):
+def test_the_report_is_of_the_damping_that_is_handed_back(reduced, damping, simulations):
     """Also where the search was cut short."""
-    damping = sp.ExampleDamping(BASE, examples[:1])
     target = sp.Unloading(0, 1.0, 0.002)
     fit = sp.design_damping(reduced, damping, [target], simulations=simulations)
     (result,) = fit.report.results
@@ -162,15 +161,13 @@ def test_the_report_is_of_the_damping_that_is_handed_back(reduced, examples, sim
 
 
 @pytest.mark.parametrize("wish", ["half-life 0.1 ms", "ζ = 0.99999", sp.HalfLife(1e20)])
-def test_wishes_beyond_measure(reduced, examples, wish):
-    damping = sp.ExampleDamping(BASE, examples[:1])
+def test_wishes_beyond_measure(reduced, damping, wish):
     with pytest.raises(sp.InputError, match="something between"):
         sp.design_damping(reduced, damping, [sp.Unloading(0, 1.0, wish)])
 
 
-def test_progress(reduced, examples):
+def test_progress(reduced, damping):
     told = []
-    damping = sp.ExampleDamping(BASE, examples[:1])
     sp.design_damping(
         reduced, damping, [sp.Unloading("bend", 0.5, "70 % left")],
         progress=lambda done, total, what: told.append((done, total, what)),
@@ -179,25 +176,24 @@ def test_progress(reduced, examples):
     assert all(total == 1 and "bend" in what for _, total, what in told)
 
 
-def test_bad_input(reduced, examples):
-    damping = sp.ExampleDamping(BASE, examples[:1])
-    with pytest.raises(sp.InputError, match="no targets"):
-        sp.design_damping(reduced, damping, [])
-    with pytest.raises(sp.InputError, match="list"):
-        sp.design_damping(reduced, damping, sp.Unloading(0, 1.0, 0.5))
-    with pytest.raises(sp.InputError, match="list"):
-        sp.design_damping(reduced, damping, (sp.Unloading(0, s, 0.1) for s in (1.0, 2.0)))
-    with pytest.raises(sp.InputError, match="numbered from 0"):
-        sp.design_damping(reduced, damping, [sp.Unloading(0.5, 1.0, 0.5)])
-    with pytest.raises(sp.InputError, match="gravity"):
-        sp.design_damping(reduced, damping, [sp.Unloading(0, 1.0, 0.5)], gravity=None)
-    with pytest.raises(sp.InputError, match="progress"):
-        sp.design_damping(reduced, damping, [sp.Unloading(0, 1.0, 0.5)], progress=3)
-    with pytest.raises(sp.InputError, match="two targets"):
-        sp.design_damping(
-            reduced, damping, [sp.Unloading(0, 1.0, 0.5), sp.Unloading("bend", 1.0, 0.4)]
-        )
-    with pytest.raises(sp.InputError, match="no example 'ear'"):
-        sp.design_damping(reduced, damping, [sp.Unloading("ear", 1.0, 0.5)])
-    with pytest.raises(sp.InputError, match="ExampleDamping"):
-        sp.design_damping(reduced, BASE, [sp.Unloading(0, 1.0, 0.5)])
+ONE = sp.Unloading(0, 1.0, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("targets", "options", "message"),
+    [
+        ([], {}, "no targets"),
+        (ONE, {}, "list"),
+        ((each for each in [ONE]), {}, "list"),
+        ([sp.Unloading(0.5, 1.0, 0.5)], {}, "numbered from 0"),
+        ([ONE], {"gravity": None}, "gravity"),
+        ([ONE], {"progress": 3}, "progress"),
+        ([ONE, sp.Unloading("bend", 1.0, 0.4)], {}, "two targets"),
+        ([sp.Unloading("ear", 1.0, 0.5)], {}, "no example 'ear'"),
+        ([ONE], {"damping": BASE}, "ExampleDamping"),
+    ],
+)
+def test_bad_input(reduced, damping, targets, options, message):
+    given = {"damping": damping, "targets": targets} | options
+    with pytest.raises(sp.InputError, match=message):
+        sp.design_damping(reduced, **given)

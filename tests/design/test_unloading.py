@@ -42,15 +42,12 @@ def test_local_peaks_do_not_end_a_cycle():
     assert period > 1.5 * np.pi
 
 
-@pytest.mark.parametrize("space", ["full", "reduced"])
-def test_release_of_a_mode(cantilever, reduced, examples, modes, space):
+def test_release_of_a_mode(in_space, examples, modes):
     """A small release decays as the damping ratio says."""
     zeta, w = 0.04, 2 * np.pi * modes.frequencies[0]
     damping = sp.ExampleDamping(sp.Rayleigh(mass=2 * zeta * w / 4), [examples[0].with_curve(4.0)])
-    body = cantilever if space == "full" else reduced
-    bed = make_testbed(
-        body, damping, integrator=sp.Trapezoidal(), dt=1 / (100 * modes.frequencies[0])
-    )
+    dt = 1 / (100 * modes.frequencies[0])
+    bed = make_testbed(in_space, damping, integrator=sp.Trapezoidal(), dt=dt)
     test = bed.unload(damping, 0, 0.01)
     assert test.oscillates
     assert test.residual / 0.01 == pytest.approx(sp.DampingRatio(zeta).share(1.0), rel=1e-3)
@@ -72,16 +69,14 @@ def test_gravity_needs_the_shape_at_rest(cantilever, examples):
         make_testbed(cantilever, damping, gravity=(0, 0, -1.0))
 
 
-@pytest.mark.parametrize("space", ["full", "reduced"])
-def test_a_shape_that_is_not_at_rest_is_refused(cantilever, reduced, examples, space):
+def test_a_shape_that_is_not_at_rest_is_refused(cantilever, in_space, examples):
     """Half the sag, or the sag without the gravity that makes it."""
     down = (0.0, 0.0, -1.0)
     rest = sp.static_shape(cantilever, gravity=down)
-    body = cantilever if space == "full" else reduced
     for about, gravity in ((0.5 * rest, down), (rest, (0, 0, 0))):
         damping = sp.ExampleDamping(sp.Rayleigh(mass=1.0), examples, about=about)
         with pytest.raises(sp.InputError, match="out of balance"):
-            make_testbed(body, damping, gravity=gravity)
+            make_testbed(in_space, damping, gravity=gravity)
     damping = sp.ExampleDamping(sp.Rayleigh(mass=1.0), examples[:1], about=rest)
     test = make_testbed(cantilever, damping, gravity=down).unload(damping, 0, 0.1)
     assert test.oscillates

@@ -1,13 +1,14 @@
-"""``sp.workflows.run``: what supple run does, from Python."""
+"""``sp.workflows.run`` and ``design``: what the commands do, from Python."""
 
 import dataclasses
 from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.cli.helpers import SCENE
+from tests.cli.helpers import BODY, DAMPING, HELD, QUICK, SCENE
 
 import supple as sp
+from supple.damping import load_damping
 
 QUIET = {"formats": (), "report": False}
 
@@ -90,3 +91,40 @@ def test_scenes_that_were_read_run_as_well():
     assert result.motion_file == Path("bar/motion.motion")
     assert [each.path.name for each in result.exports] == ["motion.usda"]
     assert "timeCodesPerSecond = 30" in result.exports[0].path.read_text()
+
+
+# -- design ----------------------------------------------------------------------------------
+
+TARGET = "[[targets]]\nexample = 'bend'\nstart = 0.5\nsettle = 0.9\n"
+REST = "[time]\nduration = 0.2\nfps = 60\n[output]\nreport = false\n"
+
+
+@pytest.fixture
+def wish(scene):
+    parts = BODY, HELD, DAMPING, TARGET, QUICK.replace("false", "true"), REST
+    (scene / "bar.toml").write_text("".join(parts))
+
+
+def test_a_design_settles_in_the_time_that_was_wished(wish, capsys):
+    heard = []
+    result = sp.workflows.design("bar.toml", found=heard.append)
+    assert result.met
+    (target,) = result.fit.report.results
+    assert target.wanted == pytest.approx(0.5 * 0.05 ** (target.after.period / 0.9))
+    assert result.damping_file == Path("bar_design/damping.toml")
+    assert load_damping(result.damping_file).curves == result.fit.damping.curves
+    # The damping is told before it is checked in full space; nothing is made for a report.
+    assert [len(each.checks) for each in heard] == [0, 1]
+    assert result.report is None
+    assert result.runs == ()
+    assert result.linear is None
+    assert capsys.readouterr() == ("", "")
+
+
+def test_an_earlier_design_is_protected(wish):
+    first = sp.workflows.design("bar.toml", "out")
+    with pytest.raises(sp.InputError, match="overwrite=True replaces it") as caught:
+        sp.workflows.design("bar.toml", "out")
+    assert caught.value.parameter == "overwrite"
+    again = sp.workflows.design(sp.load_scene("bar.toml"), "out", overwrite=True)
+    assert again.fit.damping.curves == first.fit.damping.curves

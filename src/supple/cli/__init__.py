@@ -34,9 +34,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _command(given: argparse.Namespace) -> int:
-    """Runs the command with the plug-ins that were named."""
+    """Runs the command with the threads and the plug-ins that were named."""
     from supple.core.registry import load_plugin
+    from supple.core.threads import set_thread_count
 
+    if getattr(given, "threads", None) is not None:
+        set_thread_count(given.threads)
     for plugin in [*os.environ.get("SUPPLE_PLUGINS", "").split(","), *given.plugin]:
         if plugin.strip():
             load_plugin(plugin.strip())

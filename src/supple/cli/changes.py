@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import re
 import tomllib
 from pathlib import Path
@@ -21,7 +22,8 @@ def changes_of(given: argparse.Namespace) -> dict[str, Any]:
     Raises InputError that names the option.
     """
     made: dict[str, Any] = {}
-    schema = schema_of(_tables(Path(given.scene)))
+    there = _tables(Path(given.scene))
+    schema = schema_of(there)
     if "none" in given.damping:
         if len(given.damping) > 1:
             raise InputError("--damping none takes all damping away; give it alone")
@@ -34,7 +36,7 @@ def changes_of(given: argparse.Namespace) -> dict[str, Any]:
     if given.solver is not None:
         made["solver"] = _table("--solver", "method", given.solver, schema)
     if given.floor is not None:
-        made["obstacles"] = [_floor(given, schema)]
+        made["obstacles"] = [_floor(given, there, schema)]
     else:
         for name in ("friction", "restitution"):
             if getattr(given, name) is not None:
@@ -68,12 +70,11 @@ def _table(option: str, key: str, text: str, schema: Table) -> dict[str, Any]:
     return table
 
 
-def _floor(given: argparse.Namespace, schema: Table) -> dict[str, Any]:
-    floor: dict[str, Any] = {
-        "shape": "plane",
-        "normal": [0.0, 1.0, 0.0] if _up(Path(given.scene)) == "y" else [0.0, 0.0, 1.0],
-        "offset": given.floor,
-    }
+def _floor(given: argparse.Namespace, there: dict[str, Any], schema: Table) -> dict[str, Any]:
+    normal = [0.0, 0.0, 1.0]
+    with contextlib.suppress(ValueError, TypeError, KeyError):  # of which loading the scene tells
+        normal = [0.0, 1.0, 0.0] if up_axis(there["gravity"]) == "y" else normal
+    floor: dict[str, Any] = {"shape": "plane", "normal": normal, "offset": given.floor}
     for name in ("friction", "restitution"):
         if getattr(given, name) is not None:
             floor[name] = getattr(given, name)
@@ -91,14 +92,6 @@ def _check(path: str, field: str, value: Any, typed: str, schema: Table) -> None
             for found in problems.found
         ]
         raise InputError(f"{typed}: {'; '.join(plain)}")
-
-
-def _up(scene: Path) -> str:
-    """The axis that points up in a scene; z if that cannot be told, which loading it will."""
-    try:
-        return up_axis(_tables(scene)["gravity"])
-    except (ValueError, TypeError, KeyError):
-        return "z"
 
 
 def _tables(scene: Path) -> dict[str, Any]:

@@ -10,20 +10,16 @@ from pathlib import Path
 from supple.cli.design import table, unmet
 from supple.cli.failures import DONE, INTERRUPTED
 from supple.cli.progress import TargetReporter, say
-from supple.core.threads import set_thread_count
 from supple.workflows.demonstration import demo
 from supple.workflows.designing import DesignResult
 
 
 def command(given: argparse.Namespace) -> int:
-    if given.threads is not None:
-        set_thread_count(given.threads)
     began = time.perf_counter()
 
     def found(result: DesignResult) -> None:
         reporter.close()
-        for line in table(result):
-            say(line, quiet=given.quiet)
+        say(table(result), quiet=given.quiet)
 
     with TargetReporter("demo", quiet=given.quiet) as reporter:
         try:

@@ -14,28 +14,25 @@ from supple.cli.failures import DONE, INTERRUPTED, MISSED
 from supple.cli.many import for_each
 from supple.cli.progress import TargetReporter, say
 from supple.cli.run import own_folder, scenes_of
-from supple.core.threads import set_thread_count
 from supple.design import DesignReport
-from supple.workflows.designing import DesignResult, design, design_folder, open_design
+from supple.workflows.designing import DesignResult, design, open_design
+from supple.workflows.outputs import folder_of
 
 
 def command(given: argparse.Namespace) -> int:
-    if given.threads is not None:
-        set_thread_count(given.threads)
     scenes = scenes_of(given)
     return for_each(scenes, "scene", partial(_one, several=len(scenes) > 1), given)
 
 
 def _one(given: argparse.Namespace, *, several: bool) -> int:
     given.output = own_folder(given, several, "_design")
-    folder = design_folder(given.scene, given.output)
+    folder = folder_of(given.scene, given.output, "_design")
     known: list[DesignResult] = []
 
     def found(result: DesignResult) -> None:
         reporter.close()
         known.append(result)
-        for line in table(result):
-            say(line, quiet=given.quiet)
+        say(table(result), quiet=given.quiet)
         if not result.checks:
             say(f"  {result.damping_file}", quiet=given.quiet)
 
@@ -64,7 +61,7 @@ def _one(given: argparse.Namespace, *, several: bool) -> int:
     return DONE if result.met else unmet(result.fit.report)
 
 
-def table(result: DesignResult) -> list[str]:
+def table(result: DesignResult) -> str:
     """Targets against results, in columns; once that is known, against full space."""
     head = ["target", "wanted", "before", "now", "off by", "γ", "simulations"]
     rows = [
@@ -104,16 +101,13 @@ def unmet(report: DesignReport) -> int:
     return MISSED
 
 
-def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+def _columns(rows: Sequence[Sequence[str]]) -> str:
+    first, *others = (max(map(len, column)) for column in zip(*rows, strict=True))
     lines = []
-    for row in rows:
-        first, *others = (
-            cell.ljust(width) if k == 0 else cell.rjust(width)
-            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        lines.append("  ".join([first, *others]).rstrip())
-    return lines
+    for name, *cells in rows:
+        right = (cell.rjust(width) for cell, width in zip(cells, others, strict=True))
+        lines.append("  ".join([name.ljust(first), *right]).rstrip())
+    return "\n".join(lines)
 
 
 def _advise(result: DesignResult, *, quiet: bool) -> None:

@@ -8,23 +8,26 @@ from collections import Counter
 from pathlib import Path
 
 import supple as sp
-from supple.cli.enrich_list import tell_names
+from supple.character.skeleton.body_parts import body_parts
 from supple.cli.failures import DONE, MISSED, in_options
 from supple.cli.many import files_of, for_each
-from supple.cli.progress import Reporter, say
+from supple.cli.progress import Reporter, rows_text, say
+from supple.cli.values import asked
 from supple.core.errors import InputError, spelled
+from supple.io.gltf.character import read_rigged
 from supple.mesh.files.formats import GLTF
-from supple.workflows.enrich.facts import enriched_facts
 from supple.workflows.enrich.files import ENRICHED
-from supple.workflows.enrich.result import Enriched
+from supple.workflows.enrich.result import Enriched, enriched_facts
+from supple.workflows.enrich.softness import hard_names, skin_by_name
 
 _SOFT = "_soft"
+_OPTIONS = (
+    "clips frequency settle quality tolerance targets rate length sag regions seed model report"
+)
 _ENDINGS = (*ENRICHED, ".html", ".htm", ".supple")
 
 
 def command(given: argparse.Namespace) -> int:
-    if given.threads is not None:
-        sp.set_thread_count(given.threads)
     if given.swing is not None:
         print("note: --swing is called --frequency now", file=sys.stderr)
         given.frequency = given.swing if given.frequency is None else given.frequency
@@ -68,7 +71,7 @@ def _place(given: argparse.Namespace, option: str, file: str) -> str | None:
 
 def _one(given: argparse.Namespace) -> int:
     if given.list:
-        tell_names(given.source)
+        _tell_names(given.source)
         return DONE
     stem = Path(given.source).stem
     given.output = _place(given, "output", f"{stem}{_SOFT}.glb") or f"{stem}{_SOFT}.glb"
@@ -80,10 +83,7 @@ def _one(given: argparse.Namespace) -> int:
         print(f"note: {spelled(note, spelling)}", file=sys.stderr)
     for file in made.files:
         say(f"{file}: {file.stat().st_size / 1e6:,.2f} MB", quiet=given.quiet)
-    rows = enriched_facts(made)
-    width = max(len(name) for name, _ in rows)
-    for name, value in rows:
-        say(f"  {name:<{width}}  {value}", quiet=given.quiet)
+    say(rows_text(enriched_facts(made)), quiet=given.quiet)
     if made.report is not None:
         say(f"Look: {made.report}", quiet=given.quiet)
     for concern in made.concerns:
@@ -98,40 +98,19 @@ def _enriched(given: argparse.Namespace) -> Enriched:
             return sp.enrich(
                 given.source,
                 given.output,
-                clips=_listed(given.clips),
+                **asked(given, _OPTIONS),
                 soft=_in_order(given.soft) or None,
-                frequency=given.frequency,
-                settle=given.settle,
-                quality=given.quality,
-                tolerance=given.tolerance,
-                targets=given.targets,
-                rate=given.rate,
-                length=given.length,
-                sag=given.sag,
                 skull=False if given.no_skull else None,
                 contact=False if given.no_contact else None,
-                regions=given.regions,
-                once=_listed(given.once) or (),
-                seed=given.seed,
-                model=given.model,
+                once=given.once or (),
                 checkpoint=checkpoint,
-                report=given.report,
                 progress=reporter,
             )
     except KeyboardInterrupt:
         if checkpoint.exists():
-            print(
-                f"What is done is in {checkpoint}; the same command goes on from it",
-                file=sys.stderr,
-            )
+            done = f"What is done is in {checkpoint}; the same command goes on from it"
+            print(done, file=sys.stderr)
         raise
-
-
-def _listed(text: str | None) -> list[str] | None:
-    """The words between commas."""
-    if text is None:
-        return None
-    return [word for word in (part.strip() for part in text.split(",")) if word]
 
 
 def _in_order(softness_factors: list[tuple[str, float]]) -> dict[str, float]:
@@ -141,3 +120,26 @@ def _in_order(softness_factors: list[tuple[str, float]]) -> dict[str, float]:
         found.pop(name, None)
         found[name] = value
     return found
+
+
+def _tell_names(source: str) -> None:
+    """Prints the clips of a character, and the parts and joints that can be soft."""
+    rigged = read_rigged(source)
+    character = rigged.character
+    say(f"{source}: names for --clips and --once")
+    for clip in character.clips.values():
+        say(f"  {clip.name}  ({clip.duration:.2f} s)")
+    if not character.clips:
+        say("  none: it has no clips")
+    say("names for --soft, parts of the body and the joints in them")
+    parts = body_parts(character)
+    width = max((len(name) for name in parts), default=0)
+    for name, joints in parts.items():
+        say(f"  {name:<{width}}  {', '.join(character.rig.names[joint] for joint in joints)}")
+    things, hard = skin_by_name(rigged), hard_names(rigged)
+    if things:
+        say("names for --soft, materials and the like")
+    width = max((len(name) for name in things), default=0)
+    for name, mine in things.items():
+        rigid = "  (hard unless named)" if name in hard else ""
+        say(f"  {name:<{width}}  {mine.sum():,} vertices{rigid}")

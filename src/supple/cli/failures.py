@@ -7,11 +7,12 @@ import errno
 import os
 import sys
 import traceback
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from supple.cli.values import default_folder
-from supple.core.errors import InputError, Parameter, Spelling, SuppleError
+from supple.core.errors import InputError, Parameter, Spelling, SuppleError, spelled
 
 DONE, FAILED, USAGE, MISSED, INTERRUPTED = 0, 1, 2, 3, 130
 """All went well; it could not be done; wrong usage; done, but not as asked; interrupted."""
@@ -53,6 +54,17 @@ def in_options(given: argparse.Namespace) -> Spelling:
     return spelling
 
 
+@contextmanager
+def noting(given: argparse.Namespace) -> Iterator[None]:
+    """Tells what is warned of, once the work is done."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    for note in caught:
+        text = note.message.args[0] if isinstance(note.message, Warning) else note.message
+        print(f"note: {spelled(text, in_options(given))}", file=sys.stderr)
+
+
 def told(error: Exception, given: argparse.Namespace) -> str:
     """What went wrong."""
     if isinstance(error, InputError):
@@ -85,7 +97,10 @@ def _place(given: argparse.Namespace) -> Path | None:
         return Path(given.output or given.model).parent
     if getattr(given, "output", None) is not None:
         return Path(given.output)
-    return default_folder(given) if given.command in ("run", "design") else None
+    if given.command not in ("run", "design"):
+        return None
+    scene = given.scene if isinstance(given.scene, str) else given.scene[0]
+    return Path(Path(scene).stem + ("_design" if given.command == "design" else ""))
 
 
 def _beside(name: object, place: Path) -> bool:

@@ -8,42 +8,22 @@ from typing import Any
 
 from supple.cli.progress import rows_text, say
 from supple.workflows.describing import describe
-from supple.workflows.enrich.facts import errors_text
+from supple.workflows.enrich.result import errors_text
 
 
 def command(given: argparse.Namespace) -> int:
     found = describe(given.file)
     if given.json:
         say(json.dumps(found, indent=2, ensure_ascii=False))
-    else:
-        for line in _lines(found):
-            say(line)
+        return 0
+    kind = "character" if "character" in found else found["kind"]
+    rows_of, head = _KINDS.get(kind, (_mesh_rows, "a solid of {kind}"))
+    notes = found.get("notes", ())
+    if kind == "scene" and notes:
+        head = "a scene that reads well; see the notes below"
+    say(f"{found['file']}: {head.format_map(found)}")
+    say(rows_text([*rows_of(found), *(("note", note) for note in notes)]))
     return 0
-
-
-def _lines(found: dict[str, Any]) -> list[str]:
-    kind = found["kind"]
-    if kind == "scene":
-        rows, head = _scene_rows(found), f"{found['file']}: a scene, and nothing wrong with it"
-        if found.get("notes"):
-            head = f"{found['file']}: a scene that reads well; see the notes below"
-    elif kind == "motion":
-        rows, head = _motion_rows(found), f"{found['file']}: a motion of {found['mesh']}"
-    elif kind == "reduced model":
-        rows, head = _model_rows(found), f"{found['file']}: a reduced model of {found['mesh']}"
-    elif kind == "pose-space model":
-        rows, head = _flesh_rows(found), f"{found['file']}: a model of flesh, {found['mesh']}"
-    elif kind == "damping":
-        rows, head = _damping_rows(found), f"{found['file']}: a damping"
-    elif "character" in found:
-        rows = [*_character_rows(found["character"]), *_surface_rows(found)]
-        head = f"{found['file']}: a character and its skin"
-    elif kind == "surface":
-        rows, head = _surface_rows(found), f"{found['file']}: a surface"
-    else:
-        rows, head = _mesh_rows(found), f"{found['file']}: a solid of {kind}"
-    rows += [("note", note) for note in found.get("notes", ())]
-    return [head, *rows_text(rows)]
 
 
 def _scene_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
@@ -53,13 +33,8 @@ def _scene_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     if ahead["modes"]:
         hertz = ", ".join(f"{1 / mode['period']:.3g}" for mode in ahead["modes"])
         first = ahead["modes"][0]
-        rows.append(
-            (
-                "Natural frequencies",
-                f"{hertz} Hz, …; the slowest takes {first['period']:.3g} s, "
-                f"{first['steps']:.3g} steps",
-            )
-        )
+        slowest = f"the slowest takes {first['period']:.3g} s, {first['steps']:.3g} steps"
+        rows.append(("Natural frequencies", f"{hertz} Hz, …; {slowest}"))
     for swing in ahead["examples"]:
         about = f"swings in about {swing['period']:.3g} s, {swing['steps']:.3g} steps"
         rows.append((f"Example {swing['name']}", about))
@@ -139,7 +114,6 @@ def _motion_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _model_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
-    """The same as lines to print."""
     hertz = [f"{f:.3g}" for f in found["frequencies"][:6]]
     energy = "exact, a polynomial (StVK)"
     if "cubature" in found:
@@ -167,16 +141,11 @@ def _model_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _damping_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
-    """The same as lines to print."""
     rows = [("base", found["base"])]
     for example in found["examples"]:
         measure = "" if example["measure"] == "excitation" else f" of the {example['measure']}"
-        rows.append(
-            (
-                example["name"],
-                f"{example['in words']}{measure}; up to {example['amplitude']:.4g} m at 1",
-            )
-        )
+        text = f"{example['in words']}{measure}; up to {example['amplitude']:.4g} m at 1"
+        rows.append((example["name"], text))
     if found.get("overall"):
         rows.append(("all motion", found["overall"]))
     if found["examples"]:
@@ -185,8 +154,8 @@ def _damping_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     return rows
 
 
-def _character_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
-    """The same as lines to print."""
+def _character_rows(skin: dict[str, Any]) -> list[tuple[str, str]]:
+    found = skin["character"]
     clips = ", ".join(f"{name} ({length:.2f} s)" for name, length in found["clips"].items())
     count = found["soft targets"]
     flesh = "none yet; supple enrich gives it some" if clips else "none; it has no clips to follow"
@@ -194,11 +163,11 @@ def _character_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
         ("joints", f"{found['joints']:,}, of {', '.join(found['parts'])}"),
         ("clips", clips or "none"),
         ("flesh", f"{count} morph targets that clips move, by supple enrich" if count else flesh),
+        *_surface_rows(skin),
     ]
 
 
 def _flesh_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
-    """The same as lines to print."""
     joints = "" if found["joints"] is None else f" of {found['joints']:,} joints"
     return [
         ("character", f"{found['rig']}{joints}, {found['skin vertices']:,} vertices"),
@@ -208,3 +177,15 @@ def _flesh_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
         ("size", f"{found['bytes'] / 1e6:,.1f} MB"),
         ("use", "supple enrich CHARACTER --model " + found["file"]),
     ]
+
+
+_KINDS = {
+    "scene": (_scene_rows, "a scene, and nothing wrong with it"),
+    "motion": (_motion_rows, "a motion of {mesh}"),
+    "reduced model": (_model_rows, "a reduced model of {mesh}"),
+    "pose-space model": (_flesh_rows, "a model of flesh, {mesh}"),
+    "damping": (_damping_rows, "a damping"),
+    "character": (_character_rows, "a character and its skin"),
+    "surface": (_surface_rows, "a surface"),
+}
+"""How each kind is told in rows, and the line above them; all others are meshes."""

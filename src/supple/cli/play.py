@@ -7,29 +7,15 @@ import sys
 from pathlib import Path
 
 from supple.cli.progress import Reporter, say
-from supple.core.threads import set_thread_count
+from supple.cli.values import asked
 from supple.workflows.playing import PlayResult, play
 
 
 def command(given: argparse.Namespace) -> int:
-    if given.threads is not None:
-        set_thread_count(given.threads)
     with Reporter(Path(given.model).name, quiet=given.quiet) as reporter:
-        result = play(
-            given.model,
-            given.output,
-            export=given.export,
-            size=given.size,
-            pull=given.pull,
-            seconds=given.seconds,
-            dt=given.dt,
-            damping=given.damping,
-            gravity=given.gravity,
-            up=given.up,
-            progress=reporter,
-        )
-    for line in _lines(result, given.model):
-        say(line, quiet=given.quiet)
+        options = asked(given, "export size pull seconds dt damping gravity up")
+        result = play(given.model, given.output, **options, progress=reporter)
+    say("\n".join(_lines(result, given.model)), quiet=given.quiet)
     if not result.skinned:
         note = "the skin is too large for a page; it draws the boundary of the mesh instead"
         print(f"note: {note}", file=sys.stderr)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
-from types import TracebackType
-from typing import Any, Self
+from contextlib import AbstractContextManager
+from typing import Any
 
 _PAUSE = 10.0  # [s] between lines where there is no terminal
 
 
-class Reporter:
+class Reporter(AbstractContextManager["Reporter"]):
     """Shows progress on standard error; call it as ``progress(done, total, what)``."""
 
     def __init__(self, label: str, *, quiet: bool = False) -> None:
@@ -54,15 +54,7 @@ class Reporter:
             self._bar.close()
             self._bar = None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
@@ -82,7 +74,7 @@ def say(text: str, *, quiet: bool = False) -> None:
         print(text, flush=True)
 
 
-def rows_text(rows: Sequence[tuple[str, str]]) -> list[str]:
+def rows_text(rows: Sequence[tuple[str, str]]) -> str:
     """Names and values as lines, the values below each other."""
     width = max(len(name) for name, _ in rows)
-    return [f"  {name:<{width}}  {value}" for name, value in rows]
+    return "\n".join(f"  {name:<{width}}  {value}" for name, value in rows)

@@ -3,56 +3,32 @@
 from __future__ import annotations
 
 import argparse
-import sys
-import warnings
-from collections.abc import Sequence
 
-from supple.cli.failures import in_options
+from supple.cli.failures import in_options, noting
 from supple.cli.progress import Reporter, rows_text, say
+from supple.cli.values import asked
 from supple.core.errors import spelled
-from supple.core.threads import set_thread_count
 from supple.core.types import Floats
 from supple.materials import Material
 from supple.reduction import ReducedModel
 from supple.workflows.reducing import ReduceResult, reduce
 from supple.workflows.solids import Filling
-from supple.workflows.words import spread
+from supple.workflows.words import CELLS, spread
 
 
 def command(given: argparse.Namespace) -> int:
-    if given.threads is not None:
-        set_thread_count(given.threads)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
-        with Reporter("reducing", quiet=given.quiet) as reporter:
-            result = reduce(
-                given.mesh,
-                given.output,
-                modes=given.modes,
-                size=given.size,
-                basis=given.basis,
-                fix=given.fix or (),
-                free=given.free,
-                material=given.material,
-                young=given.young,
-                poisson=given.poisson,
-                density=given.density,
-                regions=given.regions or (),
-                filling=Filling(
-                    edge=given.edge,
-                    voxels=given.voxels,
-                    resolution=given.resolution,
-                    scale=given.scale,
-                    skin=given.skin,
-                ),
-                up=given.up,
-                progress=reporter,
-            )
-    for note in caught:
-        print(f"note: {note.message}", file=sys.stderr)
+    with noting(given), Reporter("reducing", quiet=given.quiet) as reporter:
+        result = reduce(
+            given.mesh,
+            given.output,
+            **asked(given, "modes size basis free material young poisson density up"),
+            fix=given.fix or (),
+            regions=given.regions or (),
+            filling=Filling(**asked(given, "edge voxels resolution scale skin")),
+            progress=reporter,
+        )
     say(f"{result.file}: a reduced model", quiet=given.quiet)
-    for line in rows_text(_rows(result, given)):
-        say(line, quiet=given.quiet)
+    say(rows_text(_rows(result, given)), quiet=given.quiet)
     say(f"Look: supple play {result.file}", quiet=given.quiet)
     return 0
 
@@ -60,7 +36,7 @@ def command(given: argparse.Namespace) -> int:
 def _rows(result: ReduceResult, given: argparse.Namespace) -> list[tuple[str, str]]:
     """What to tell of a model."""
     body, model, modes = result.body, result.model, result.modes
-    cells = {4: "tets", 8: "bricks", 10: "quadratic tets"}[body.mesh.cell_nodes]
+    cells = CELLS[body.mesh.cell_nodes]
     source = spelled(result.stiffness_text, in_options(given))
     held = f"{len(result.held):,} vertices: " if len(result.held) else ""
     rows = [
@@ -73,27 +49,21 @@ def _rows(result: ReduceResult, given: argparse.Namespace) -> list[tuple[str, st
     rows.append(("basis", f"{result.basis.size} vectors: {given.basis}"))
     rows.append(("model", _frequencies(model.frequencies)))
     if result.too_stiff >= 0.05:
-        rows.append(
-            (
-                "note",
-                f"of the slowest vibrations one is {100 * result.too_stiff:.0f} % too fast in the "
-                "model; more coordinates (--size), or fewer modes to share them (--modes), bring "
-                "it nearer",
-            )
+        note = (
+            f"of the slowest vibrations one is {100 * result.too_stiff:.0f} % too fast in the "
+            "model; more coordinates (--size), or fewer modes to share them (--modes), bring it "
+            "nearer"
         )
+        rows.append(("note", note))
     rows.append(("energy", _energy(model)))
     if given.regions:
         rows.append(("regions", f"{', '.join(given.regions)}; their material can be edited"))
     if model.skin is not None:
         rows.append(("skin", f"{len(model.skin.vertices):,} vertices"))
-    rows.append(("time", _times(result.seconds)))
+    parts = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in result.seconds)
+    rows.append(("time", f"{sum(seconds for _, seconds in result.seconds):.2f} s: {parts}"))
     rows.append(("file", f"{result.file.stat().st_size / 1e6:,.1f} MB"))
     return rows
-
-
-def _times(parts: Sequence[tuple[str, float]]) -> str:
-    told = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in parts)
-    return f"{sum(seconds for _, seconds in parts):.2f} s: {told}"
 
 
 def _material(material: object) -> str:

@@ -13,16 +13,14 @@ from supple.cli.failures import DONE, INTERRUPTED, MISSED
 from supple.cli.many import files_of, for_each
 from supple.cli.progress import Reporter, say
 from supple.core.errors import InputError
-from supple.core.threads import set_thread_count
 from supple.damping.files.damping_file import is_damping_file
 from supple.dynamics.recording import is_finished
 from supple.workflows.earlier_run import kept_frames
-from supple.workflows.running import RunResult, folder_of, open_scene, run
+from supple.workflows.outputs import folder_of
+from supple.workflows.running import RunResult, open_scene, run
 
 
 def command(given: argparse.Namespace) -> int:
-    if given.threads is not None:
-        set_thread_count(given.threads)
     scenes = scenes_of(given)
     return for_each(scenes, "scene", partial(_one, several=len(scenes) > 1), given)
 

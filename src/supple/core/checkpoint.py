@@ -61,7 +61,9 @@ class Checkpoint:
         """
         key, path = "", None
         if self._folder is not None:
-            key = digest(_version(), sources_digest(), name, made_of)
+            from supple import __version__
+
+            key = digest(__version__, sources_digest(), name, made_of)
             path = self._folder / f"{plain_name(name)}{_ENDING}"
             kept = _read(path, key)
             if kept is not None:
@@ -107,9 +109,3 @@ def _read(path: Path, key: str) -> files.Block | None:
 def _copied(arrays: Mapping[str, ArrayLike]) -> Arrays:
     """Arrays laid out row by row, as a file has them: sums of others may round otherwise."""
     return {name: np.array(array, order="C") for name, array in arrays.items()}
-
-
-def _version() -> str:
-    from supple import __version__
-
-    return __version__

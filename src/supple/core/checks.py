@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple.core.errors import InputError, Message, Parameter
+from supple.core.errors import InputError, Parameter
 from supple.core.types import Floats, Ints
 
 
@@ -124,9 +124,9 @@ def require_all(name: str, value: Any, valid: Any, advice: str) -> None:
     if not valid.all():
         bad = int(np.flatnonzero(~valid)[0])
         where = f"[{bad}]" if np.ndim(value) else ""
-        raise InputError(Message(Parameter(name, f"{array[bad]:g}", where), f": {advice}"))
+        raise InputError(Parameter(name, f"{array[bad]:g}", where), f": {advice}")
 
 
 def _wrong(name: str, text: str, index: str = "") -> InputError:
     """An error about a parameter whose value is too long to show."""
-    return InputError(Message(Parameter(name, index=index), text))
+    return InputError(Parameter(name, index=index), text)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from math import isnan
 from typing import Any, Self
 
@@ -69,18 +70,19 @@ class SuppleError(Exception):
 class InputError(SuppleError, ValueError):
     """An argument, a file or a scene that cannot be used as it is.
 
-    ``parameter`` is the name of the argument at fault, where one is: the first that the message
-    names, unless another is given.
+    The message is a text, or the parts of a ``Message``. ``parameter`` is the name of the argument
+    at fault, where one is: the first that the message names, unless another is given.
     """
 
-    def __init__(self, message: str = "", *, parameter: str | None = None) -> None:
+    def __init__(self, *parts: str | Parameter, parameter: str | None = None) -> None:
+        message = parts[0] if len(parts) == 1 else Message(*parts)
         super().__init__(message)
         self.parameter = parameter or (message.parameter if isinstance(message, Message) else None)
 
     @classmethod
     def of(cls, name: str, value: Any, text: str, *, index: str = "") -> Self:
         """An error about the value of a parameter: ``name=value`` and then the text."""
-        return cls(Message(Parameter(name, repr(value), index), text))
+        return cls(Parameter(name, repr(value), index), text)
 
     def told(self, spelling: Spelling) -> str:
         """The message, with its parameters called otherwise."""
@@ -118,9 +120,7 @@ class StepFailed(SuppleError, RuntimeError):
         self.advice = advice
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _step_failed, (self.reason, self.time, self.residual, self.advice)
-
-
-def _step_failed(reason: str, time: float, residual: float, advice: str) -> StepFailed:
-    """Rebuild the exception on the far side of a process boundary."""
-    return StepFailed(reason, time=time, residual=residual, advice=advice)
+        given: dict[str, Any] = {
+            "time": self.time, "residual": self.residual, "advice": self.advice,
+        }  # fmt: skip
+        return partial(StepFailed, self.reason, **given), ()

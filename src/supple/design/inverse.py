@@ -60,11 +60,10 @@ def design_damping(
     ordered = ordered_targets(damping, targets)
     bed = make_testbed(body, damping, integrator=integrator, dt=dt, gravity=gravity)
     designer = _Designer(bed, damping, ordered, tolerance, simulations, progress)
-    alone = len({index for index, _ in ordered}) == 1
     done, settled = 0, False
     while not settled and done < rounds:
         done += 1
-        settled = designer.improve() or alone
+        settled = designer.improve() or designer.alone
     results = designer.results(targets)
     report = DesignReport(results, done, time.perf_counter() - began, tolerance)
     return Fit(designer.damping, report)
@@ -103,6 +102,13 @@ def wanted_residual(bed: Testbed, example: int, target: Unloading, test: Unloadi
     return wanted
 
 
+def with_constant(damping: ExampleDamping, example: int, gamma: float) -> ExampleDamping:
+    """The damping with one number for the curve of one example."""
+    return damping.with_curves(
+        gamma if i == example else curve for i, curve in enumerate(damping.curves)
+    )
+
+
 class _Point:
     """One target and the point of the curve that serves it."""
 
@@ -129,6 +135,7 @@ class _Designer:
     ) -> None:
         self._bed, self.damping = bed, damping
         self._tolerance, self._limit, self._progress = tolerance, simulations, progress
+        self.alone = len({index for index, _ in targets}) == 1  # one example, which none disturbs
         self._points: list[_Point] = []
         for index, target in targets:
             example = damping.examples[index]
@@ -151,8 +158,8 @@ class _Designer:
         """One round over all targets; whether all were met, or found out of reach, as they were."""
         settled = True
         for place, point in enumerate(self._points):
-            before = self._previous(point)
-            if self._fresh and before is not None:
+            before = self._points[place - 1] if place else None  # below on the same curve, if so
+            if self._fresh and before is not None and before.example == point.example:
                 point.gamma = before.gamma  # a better start than the curve one came with
                 self._set_curves()
             if self._fresh and place:
@@ -162,12 +169,6 @@ class _Designer:
             settled = settled and abs(log(point.gamma / gamma)) < 1e-12 and not self._fresh
         self._fresh, self._settled = False, settled
         return settled
-
-    def _previous(self, point: _Point) -> _Point | None:
-        """The point below on the same curve."""
-        index = self._points.index(point)
-        below = self._points[index - 1] if index else None
-        return below if below is not None and below.example == point.example else None
 
     def _meet(self, point: _Point, place: int) -> None:
         search = Search()
@@ -239,9 +240,7 @@ class _Designer:
                 "at smaller excitations, or in other shapes; a base damping that is stronger along "
                 "this example reaches farther"
             )
-        undamped = self.damping.with_curves(
-            LOWEST if i == point.example else curve for i, curve in enumerate(self.damping.curves)
-        )
+        undamped = with_constant(self.damping, point.example, LOWEST)
         bare = self._bed.try_unloading(undamped, point.example, point.target.start)
         point.simulations += 1
         if bare.residual < wanted:
@@ -283,7 +282,7 @@ class _Designer:
             assert point.before is not None
             test = point.after
             assert test is not None
-            if self._several and not self._settled:  # curves have changed since it was tested
+            if not self.alone and not self._settled:  # curves have changed since it was tested
                 point.simulations += 1
                 start = point.target.start
                 test = self._bed.try_unloading(self.damping, point.example, start)
@@ -303,7 +302,3 @@ class _Designer:
                 reason=reason,
             )
         return tuple(found[id(target)] for target in targets)
-
-    @property
-    def _several(self) -> bool:
-        return len({point.example for point in self._points}) > 1

@@ -13,7 +13,7 @@ from supple.bodies.solid import Body
 from supple.character.model.pose_space_model import PoseSpaceModel
 from supple.core.types import Progress
 from supple.damping import ExampleDamping
-from supple.design.inverse import ordered_targets, wanted_residual
+from supple.design.inverse import ordered_targets, wanted_residual, with_constant
 from supple.design.report import DesignReport, Fit, TargetResult
 from supple.design.search import HIGHEST, LOWEST
 from supple.design.targets import Unloading
@@ -47,34 +47,29 @@ def best_linear_damping(
     counts = dict.fromkeys(before, 1)
     examples = sorted({i for i, _ in ordered})
     best = damping
+
+    def misfit(log_gamma: float, so_far: ExampleDamping, i: int) -> float:
+        trial = with_constant(so_far, i, 10.0**log_gamma)
+        total = 0.0
+        for target in (target for j, target in ordered if j == i):
+            counts[target] += 1
+            test = bed.try_unloading(trial, i, target.start)
+            if test.is_failed:
+                return inf  # stronger than the solver bears
+            total += (test.residual / wanted_residual(bed, i, target, test) - 1) ** 2
+        return 0.5 * total
+
     for done, i in enumerate(examples):
-        mine = [target for j, target in ordered if j == i]
-
-        def misfit(
-            log_gamma: float,
-            so_far: ExampleDamping = best,
-            i: int = i,
-            mine: list[Unloading] = mine,
-        ) -> float:
-            trial = _with_constant(so_far, i, 10.0**log_gamma)
-            total = 0.0
-            for target in mine:
-                counts[target] += 1
-                test = bed.try_unloading(trial, i, target.start)
-                if test.is_failed:
-                    return inf  # stronger than the solver bears
-                total += (test.residual / wanted_residual(bed, i, target, test) - 1) ** 2
-            return 0.5 * total
-
         # the misfit of a decreasing residual has one valley: look over the range, then go down
         grid = np.linspace(log10(LOWEST), log10(HIGHEST), 7)
-        heights = [misfit(x) for x in grid]
+        heights = [misfit(x, best, i) for x in grid]
         k = int(np.argmin(heights))
         low, high = grid[max(k - 1, 0)], grid[min(k + 1, len(grid) - 1)]
+        near = {"xatol": _ACCURACY}
         found = minimize_scalar(
-            misfit, bounds=(low, high), method="bounded", options={"xatol": _ACCURACY}
+            misfit, args=(best, i), bounds=(low, high), method="bounded", options=near
         )
-        best = _with_constant(best, i, 10.0 ** float(found.x))
+        best = with_constant(best, i, 10.0 ** float(found.x))
         if progress is not None:
             progress(done + 1, len(examples), "examples with one number each")
     results = []
@@ -99,9 +94,3 @@ def best_linear_damping(
         )
     report = DesignReport(tuple(results), 1, time.perf_counter() - began, tolerance)
     return Fit(best, report)
-
-
-def _with_constant(damping: ExampleDamping, example: int, gamma: float) -> ExampleDamping:
-    return damping.with_curves(
-        gamma if i == example else curve for i, curve in enumerate(damping.curves)
-    )

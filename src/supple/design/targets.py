@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from math import exp, pi, sqrt
 
 from supple.core.checks import number
 from supple.core.errors import InputError
+from supple.core.parameters import checked, described
 
 SETTLED = 0.05
 """Share of the amplitude that is left when a motion has settled."""
@@ -16,6 +18,9 @@ SETTLED = 0.05
 
 class Wish(ABC):
     """How a swing should die away."""
+
+    def __post_init__(self) -> None:
+        checked(self)
 
     @abstractmethod
     def share(self, period: float) -> float:
@@ -26,10 +31,7 @@ class Wish(ABC):
 class ShareLeft(Wish):
     """A share of the amplitude is left after one cycle: ``ShareLeft(0.8)``."""
 
-    left: float
-
-    def __post_init__(self) -> None:
-        _open_share("left", self.left)
+    left: float = field(metadata=described("share that is left", above=0, below=1))
 
     def share(self, period: float) -> float:
         return self.left
@@ -42,10 +44,7 @@ class ShareLeft(Wish):
 class HalfLife(Wish):
     """The amplitude halves in so many seconds."""
 
-    seconds: float
-
-    def __post_init__(self) -> None:
-        number("seconds", self.seconds, above=0, unit="s")
+    seconds: float = field(metadata=described("in which it does", above=0, unit="s"))
 
     def share(self, period: float) -> float:
         return float(0.5 ** (period / self.seconds))
@@ -58,10 +57,7 @@ class HalfLife(Wish):
 class SettlingTime(Wish):
     """The motion settles in so many seconds: a twentieth of the amplitude is left then."""
 
-    seconds: float
-
-    def __post_init__(self) -> None:
-        number("seconds", self.seconds, above=0, unit="s")
+    seconds: float = field(metadata=described("in which it does", above=0, unit="s"))
 
     def share(self, period: float) -> float:
         return float(SETTLED ** (period / self.seconds))
@@ -74,20 +70,13 @@ class SettlingTime(Wish):
 class DampingRatio(Wish):
     """The damping ratio ζ, a share of critical damping."""
 
-    zeta: float
-
-    def __post_init__(self) -> None:
-        _open_share("zeta", self.zeta)
+    zeta: float = field(metadata=described("damping ratio", above=0, below=1))
 
     def share(self, period: float) -> float:
         return exp(-2 * pi * self.zeta / sqrt(1 - self.zeta**2))
 
     def __str__(self) -> str:
         return f"ζ = {self.zeta:.4g}"
-
-
-def _open_share(name: str, value: float) -> None:
-    number(name, value, above=0, below=1)
 
 
 def _seconds(found: re.Match[str]) -> float:
@@ -97,36 +86,28 @@ def _seconds(found: re.Match[str]) -> float:
 _NUMBER = r"(\d+(?:\.\d*)?(?:e[-+]?\d+)?|\.\d+)"
 _CYCLE = r"(?: (?:after|in|each|per|every)(?: (?:one|a|each|every|1))? cycle)?"
 _SECONDS = r"(ms|milliseconds?|s|sec|seconds?)"
-_WORDS = (
+_WORDS: tuple[tuple[str, Callable[[re.Match[str]], Wish]], ...] = (
     (
-        re.compile(
-            rf"(?:(?:down to|leaves?|left|keeps?) )?{_NUMBER} ?%(?: of (?:the|its) amplitude)?"
-            rf"(?: (?:left|remain|remains))?{_CYCLE}"
-        ),
+        rf"(?:(?:down to|leaves?|left|keeps?) )?{_NUMBER} ?%(?: of (?:the|its) amplitude)?"
+        rf"(?: (?:left|remain|remains))?{_CYCLE}",
         lambda found: ShareLeft(float(found[1]) / 100),
     ),
-    (re.compile(rf"(?:halved|half left|halves){_CYCLE}"), lambda found: ShareLeft(0.5)),
+    (rf"(?:halved|half left|halves){_CYCLE}", lambda found: ShareLeft(0.5)),
     (
-        re.compile(
-            rf"(?:half[- ]life(?: of| is)?|halves in|halved in)[:=]? ?{_NUMBER} ?{_SECONDS}"
-        ),
+        rf"(?:half[- ]life(?: of| is)?|halves in|halved in)[:=]? ?{_NUMBER} ?{_SECONDS}",
         lambda found: HalfLife(_seconds(found)),
     ),
     (
-        re.compile(
-            rf"(?:(?:settles?|settled|at rest) (?:in|within|after)|settling time(?: of| is)?[:=]?)"
-            rf" ?{_NUMBER} ?{_SECONDS}"
-        ),
+        rf"(?:(?:settles?|settled|at rest) (?:in|within|after)|settling time(?: of| is)?[:=]?)"
+        rf" ?{_NUMBER} ?{_SECONDS}",
         lambda found: SettlingTime(_seconds(found)),
     ),
     (
-        re.compile(
-            rf"(?:ζ|zeta|(?:damping )?ratio)(?: of| is)? ?[=:]? ?{_NUMBER}( ?%)?(?: of critical)?"
-        ),
+        rf"(?:ζ|zeta|(?:damping )?ratio)(?: of| is)? ?[=:]? ?{_NUMBER}( ?%)?(?: of critical)?",
         lambda found: DampingRatio(float(found[1]) * (0.01 if found[2] else 1.0)),
     ),
     (
-        re.compile(rf"{_NUMBER} ?% (?:damping|of critical(?: damping)?)"),
+        rf"{_NUMBER} ?% (?:damping|of critical(?: damping)?)",
         lambda found: DampingRatio(float(found[1]) / 100),
     ),
 )
@@ -141,7 +122,7 @@ def wish(words: str) -> Wish:
     text = " ".join(str(words).lower().replace("per cent", "%").replace("percent", "%").split())
     text = text.rstrip(".").removesuffix(" at this amplitude")
     for pattern, make in _WORDS:
-        if found := pattern.fullmatch(text):
+        if found := re.fullmatch(pattern, text):
             return make(found)
     raise InputError(
         f"wish {words!r} is not understood; write it like 'down to 20 % after one cycle', "

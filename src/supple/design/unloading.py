@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike
 
 from supple.bodies.solid import Body
 from supple.character.model.pose_space_model import PoseSpaceModel
+from supple.character.runtime.damping import NeutralModel, PoseDamping
+from supple.character.runtime.simulation import PoseSimulation
 from supple.core.checks import vector
 from supple.core.errors import InputError, StepFailed
 from supple.core.types import Floats
@@ -85,8 +87,9 @@ class Testbed(ABC):
             "dt": dt,
             "gravity": gravity,
         }
-        force, scale = self._imbalance(gravity)
-        if force > _BALANCED * scale:
+        elastic, weight = self._forces(gravity)
+        force = np.linalg.norm(elastic - weight)
+        if force > _BALANCED * (np.linalg.norm(elastic) + np.linalg.norm(weight)):
             raise InputError(
                 f"at the shape that examples are counted from, forces of {force:.3g} N are out of "
                 "balance: the body would not swing about it. Give the damping about=static_shape("
@@ -113,8 +116,8 @@ class Testbed(ABC):
         """
 
     @abstractmethod
-    def _imbalance(self, gravity: Floats) -> tuple[float, float]:
-        """Norm of the forces at the shape counted from, and of those that should cancel [N]."""
+    def _forces(self, gravity: Floats) -> tuple[Floats, Floats]:
+        """The elastic force at the shape counted from, and the weight that should cancel it [N]."""
 
     @abstractmethod
     def _release(self, damping: Damping, example: int, start: float) -> None:
@@ -206,10 +209,9 @@ class FullTestbed(Testbed):
         squares /= np.sum(momenta * answers, axis=(1, 2))
         return squares
 
-    def _imbalance(self, gravity: Floats) -> tuple[float, float]:
-        elastic = self._body.force(self._about)[self._body.free]
-        weight = self._body.weight(gravity)[self._body.free]
-        return norm(elastic - weight), norm(elastic) + norm(weight)
+    def _forces(self, gravity: Floats) -> tuple[Floats, Floats]:
+        free = self._body.free
+        return self._body.force(self._about)[free], self._body.weight(gravity)[free]
 
     def _release(self, damping: Damping, example: int, start: float) -> None:
         self._simulation = Simulation(self._body, damping=damping, **self._options)
@@ -241,11 +243,10 @@ class ReducedTestbed(Testbed):
 
     def _squares(self) -> Floats:
         K = self._model.stiffness(self._about)
-        return squares_in_coordinates(self._X, self._model.mass, K)
+        return _squares_in_coordinates(self._X, self._model.mass, K)
 
-    def _imbalance(self, gravity: Floats) -> tuple[float, float]:
-        elastic, weight = self._model.force(self._about), self._model.weight(gravity)
-        return norm(elastic - weight), norm(elastic) + norm(weight)
+    def _forces(self, gravity: Floats) -> tuple[Floats, Floats]:
+        return self._model.force(self._about), self._model.weight(gravity)
 
     def _release(self, damping: Damping, example: int, start: float) -> None:
         self._simulation.damping = damping
@@ -259,18 +260,45 @@ class ReducedTestbed(Testbed):
         return (q[1:] - self._about) @ dual, v[1:] @ dual
 
 
-def squares_in_coordinates(X: Floats, M: Floats, K: Floats) -> Floats:
+class PoseTestbed(Testbed):
+    """Unloading tests with a pose-space model, whose rig stands still."""
+
+    def __init__(self, model: PoseSpaceModel, damping: ExampleDamping, **options: Any) -> None:
+        self._model, self._neutral = model, NeutralModel(model)
+        designed = PoseDamping.of(damping, model).designed
+        assert designed is not None  # as it is ExampleDamping
+        self._X, self._duals, self._about = designed.X, designed.D, designed.about
+        self._simulation = PoseSimulation(model)
+        self._simulation.q = self._about
+        super().__init__(damping, **options)
+
+    def _squares(self) -> Floats:
+        return _squares_in_coordinates(self._X, self._neutral.mass, self._simulation.stiffness)
+
+    def _forces(self, gravity: Floats) -> tuple[Floats, Floats]:
+        weight = self._neutral.gathered(self._model.masses[:, None] * gravity)
+        return self._simulation.elastic_force, weight
+
+    def _release(self, damping: Damping, example: int, start: float) -> None:
+        self._simulation = PoseSimulation(self._model, damping=damping, **self._options)
+        self._simulation.q = self._about + start * self._X[example]
+
+    def _trajectory(self, example: int, steps: int) -> tuple[Floats, Floats]:
+        simulation, dual = self._simulation, self._duals[example]
+        x, v = np.empty((2, steps))
+        for k in range(steps):
+            simulation.step(simulation.pose)
+            x[k], v[k] = dual @ (simulation.q - self._about), dual @ simulation.v
+        return x, v
+
+
+def _squares_in_coordinates(X: Floats, M: Floats, K: Floats) -> Floats:
     """ω² [1/s²] of examples X (k, r), of which ``Testbed._squares`` tells."""
     momenta = X @ M
     answers = np.linalg.solve(K, momenta.T).T
     squares: Floats = np.sum(X * momenta, axis=1)
     squares /= np.sum(momenta * answers, axis=1)
     return squares
-
-
-def norm(forces: Floats) -> float:
-    """Euclid's, of all components."""
-    return float(np.linalg.norm(forces))
 
 
 def make_testbed(
@@ -280,7 +308,5 @@ def make_testbed(
     if isinstance(body, ReducedModel):
         return ReducedTestbed(body, damping, **options)
     if isinstance(body, PoseSpaceModel):
-        from supple.design.pose_unloading import PoseTestbed
-
         return PoseTestbed(body, damping, **options)
     return FullTestbed(body, damping, **options)

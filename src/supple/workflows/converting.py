@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from supple.core.errors import InputError, Message, Parameter
+from supple.core.errors import InputError, Parameter
 from supple.core.types import Progress
 from supple.dynamics.recording import read_metadata, read_motion
 from supple.io import write_surface
@@ -28,8 +28,13 @@ from supple.mesh import (
     read_surface,
     write_mesh,
 )
-from supple.workflows.describing_character import character_facts
-from supple.workflows.loading import is_motion, load_mesh, refuse_models, unfinished
+from supple.workflows.loading import (
+    character_facts,
+    is_motion,
+    load_mesh,
+    refuse_models,
+    unfinished,
+)
 
 _EDGE, _VOXELS = Parameter("edge"), Parameter("voxels")
 
@@ -90,26 +95,33 @@ def convert(
         filling = edge is not None or voxels is not None or epsilon is not None
         if filling or scale != 1.0:
             raise InputError(
-                Message(
-                    _EDGE, ", ", Parameter("epsilon"), ", ", _VOXELS, " and ", Parameter("scale"),
-                    " are for meshes and surfaces",
-                )
+                _EDGE, ", ", Parameter("epsilon"), ", ", _VOXELS, " and ", Parameter("scale"),
+                " are for meshes and surfaces",
             )  # fmt: skip
         return _motion(read, made, progress, **of_motions)
     for name, given in of_motions.items():
         if given is not None:
-            raise InputError(Message(Parameter(name), " is for motions"))
+            raise InputError(Parameter(name), " is for motions")
     if epsilon is not None and edge is None:
-        raise InputError(Message(Parameter("epsilon"), " goes with ", _EDGE))
+        raise InputError(Parameter("epsilon"), " goes with ", _EDGE)
     mesh = _mesh(read, made, scale)
     ending = made.suffix.lower()
     if isinstance(mesh, Surface) and ending not in WRITTEN_SURFACES:
-        mesh = _filled(mesh, read, made, edge, voxels, epsilon)
+        if edge is not None:
+            mesh = TetMesh.from_surface(mesh, edge, epsilon=epsilon)
+        elif voxels is not None:
+            mesh = HexMesh.voxelize(mesh, voxels)
+        else:
+            raise InputError(
+                f"{read} is a surface and {made} a mesh: say how to fill it, ",
+                Parameter("edge", "LENGTH"), " for tets or ", Parameter("voxels", "NUMBER"),
+                " for bricks",
+            )  # fmt: skip
     elif edge is not None or voxels is not None:
         what, how = f"{made} is a surface; ", " make a mesh of one"
         if isinstance(mesh, VolumeMesh):
             what, how = f"{read} is a mesh already; ", " fill surfaces"
-        raise InputError(Message(what, _EDGE, " and ", _VOXELS, how))
+        raise InputError(what, _EDGE, " and ", _VOXELS, how)
     if ending not in WRITTEN_SURFACES:
         assert isinstance(mesh, VolumeMesh)
         write_mesh(mesh, made)
@@ -141,27 +153,6 @@ def _mesh(source: Path, target: Path, scale: float) -> VolumeMesh | Surface:
     return loaded
 
 
-def _filled(
-    surface: Surface,
-    source: Path,
-    target: Path,
-    edge: float | None,
-    voxels: int | None,
-    epsilon: float | None,
-) -> VolumeMesh:
-    if edge is not None:
-        return TetMesh.from_surface(surface, edge, epsilon=epsilon)
-    if voxels is not None:
-        return HexMesh.voxelize(surface, voxels)
-    raise InputError(
-        Message(
-            f"{source} is a surface and {target} a mesh: say how to fill it, ",
-            Parameter("edge", "LENGTH"), " for tets or ", Parameter("voxels", "NUMBER"),
-            " for bricks",
-        )
-    )  # fmt: skip
-
-
 def _motion(
     source: Path,
     target: Path,
@@ -178,12 +169,10 @@ def _motion(
             f"cannot write {target}: a motion becomes one of {', '.join(MOTION_FORMATS)}"
         )
     if ending == ".pvd" and up is not None:
-        raise InputError(Message(Parameter("up"), " is for .glb and .usd; .pvd has no such axis"))
+        raise InputError(Parameter("up"), " is for .glb and .usd; .pvd has no such axis")
     options = {name: value for name, value in of_gltf.items() if value is not None}
     if options and ending != ".glb":
-        raise InputError(Message(Parameter(next(iter(options))), " is for .glb alone"))
-    if ending != ".pvd":
-        options["up"] = up or _up(source)
+        raise InputError(Parameter(next(iter(options))), " is for .glb alone")
     motion = read_motion(source)
     note = unfinished(source, len(motion))
     if note is not None:
@@ -193,10 +182,11 @@ def _motion(
         if not isinstance(motion.mesh, VolumeMesh):
             kind = type(motion.mesh).__name__
             raise InputError(
-                Message(Parameter("skin"), f" needs a solid to hold it; {source} is of a {kind}")
+                Parameter("skin"), f" needs a solid to hold it; {source} is of a {kind}"
             )
         embedded = Embedding(motion.mesh, read_surface(skin))
     shown = motion if fps is None else motion.at_rate(fps)
+    options["up"] = up or _up(source)
     gltf = export_motion(shown, target, skin=embedded, progress=progress, **options)
     return ConvertResult(target, motion.mesh, gltf)
 

@@ -4,108 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
 
-from supple.core.errors import InputError, Message, Parameter
+from supple.core.errors import InputError, Parameter
 from supple.core.types import Floats, Progress
 from supple.damping import Curve, ExampleDamping, save_damping
 from supple.workflows.designing import DesignResult, Shown, design, open_design
 from supple.workflows.outputs import make_folder
 
-_SCENE = """\
-# A soft creature on its bones: belly and ears swing. How they come to rest is designed.
-# Change a wish and design it again: supple design scene.toml --overwrite
-
-title = "A creature that settles as wished"
-mass = "lumped"
-
-[mesh]
-builtin = "creature"
-resolution = 16
-
-[material]                      # between the bones and the belly
-model = "StVK"
-young = 4500                    # Pa
-poisson = 0.45
-density = 500                   # kg/m³
-
-[materials.belly]
-model = "StVK"
-young = 1500
-poisson = 0.45
-density = 1000
-
-[materials.ears]
-model = "StVK"
-young = 20e3
-poisson = 0.4
-density = 300
-
-[[supports]]
-place = "bones"
-
-[damping]                       # of all other motion
-mass = 1.0                      # 1/s
-stiffness = 0.003               # s
-at = "rest"
-
-[[damping.examples]]
-name = "belly left-right"
-mode = 7
-amplitude = 0.056               # m, where it moves most; excitations are multiples of this
-
-[[damping.examples]]
-name = "belly up-down"
-mode = 9
-amplitude = 0.0365
-
-[[damping.examples]]
-name = "left ear"
-force = [0, -1e-3, 0]           # N
-place = "left ear tip"
-amplitude = 0.05
-
-[[damping.examples]]
-name = "right ear"
-force = [0, -1e-3, 0]
-place = "right ear tip"
-amplitude = 0.05
-
-[[targets]]                     # small swings of the belly die quickly, large ones slowly
-example = "belly left-right"
-start = 0.8
-residual = 0.20
-
-[[targets]]
-example = "belly left-right"
-start = 1.6
-residual = 0.75
-
-[[targets]]
-example = "belly up-down"
-start = 0.8
-residual = 0.25
-
-[[targets]]
-example = "belly up-down"
-start = 1.6
-residual = 0.65
-
-[design]
-modes = 20
-size = 70                       # and the four examples: 74 coordinates
-verify = false                  # the model is what moves here; a check would be in full space
-
-[integrator]
-name = "Bathe"
-
-[time]
-duration = 3.0                  # s
-fps = 60
-substeps = 2
-"""
+_SCENE = files("supple.workflows").joinpath("demo.toml").read_text(encoding="utf-8")
 _LIVELY_WHEN_SMALL = Curve.bezier([(0.0, 0.1), (0.4, 0.3), (1.6, 6.0)])
 _BY_HAND = (_LIVELY_WHEN_SMALL, 10.0, _LIVELY_WHEN_SMALL, _LIVELY_WHEN_SMALL)
 """Curves drawn by hand for the four examples, the other way round than the wishes."""
@@ -133,11 +43,9 @@ def demo(
     file = folder / "scene.toml"
     if file.exists() and file.read_text(encoding="utf-8") != _SCENE:
         raise InputError(
-            Message(
-                f"{file} was changed since; design for it with supple design {file}, or give the "
-                "demo another ",
-                Parameter("output"),
-            )
+            f"{file} was changed since; design for it with supple design {file}, or give the "
+            "demo another ",
+            Parameter("output"),
         )
     file.write_text(_SCENE, encoding="utf-8")
     scene = open_design(file, progress=progress)

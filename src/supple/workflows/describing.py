@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from supple.character.model.file import is_pose_space_file
+from supple.character.model.file import is_pose_space_file, load_pose_space_model
+from supple.character.rigs.skeleton import SkeletonRig
 from supple.core.errors import InputError
 from supple.damping import Damping, ExampleDamping, load_damping
 from supple.damping.files.damping_file import is_damping_file
@@ -20,11 +21,11 @@ from supple.io.scene.scene import load_scene
 from supple.mesh import Surface, VolumeMesh
 from supple.reduction import load_model
 from supple.reduction.model_file import is_model_file
-from supple.workflows.describing_character import character_facts, flesh_facts
-from supple.workflows.facts import facts
+from supple.workflows.enrich.result import cubature_errors
+from supple.workflows.enrich.soft_character import flesh_frequency
 from supple.workflows.forecast import forecast
-from supple.workflows.loading import is_motion, load_mesh, unfinished
-from supple.workflows.words import base_text
+from supple.workflows.loading import character_facts, is_motion, load_mesh, unfinished
+from supple.workflows.words import CELLS, base_text, facts
 
 
 def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -48,7 +49,7 @@ def _described(path: Path) -> dict[str, Any]:
     if is_model_file(path):
         return _model(path)
     if is_pose_space_file(path):
-        return flesh_facts(path)
+        return _flesh(path)
     if path.suffix.lower() == ".supple":
         raise InputError(f"{path} is damaged, or no reduced model: it does not begin like one")
     if is_damping_file(path):
@@ -59,6 +60,24 @@ def _described(path: Path) -> dict[str, Any]:
     made = _surface(loaded) if isinstance(loaded, Surface) else _mesh(loaded)
     character = character_facts(path)
     return made if character is None else {**made, "character": character}
+
+
+def _flesh(path: Path) -> dict[str, Any]:
+    model = load_pose_space_model(path)
+    rig, mesh = model.tet_rig.rig, model.tet_rig.mesh
+    return {
+        "kind": "pose-space model",
+        "mesh": repr(mesh),
+        "rig": type(rig).__name__,
+        "joints": rig.character.rig.n_joints - 1 if isinstance(rig, SkeletonRig) else None,
+        "skin vertices": len(model.skin_cells),
+        "coordinates": model.n_coordinates,
+        "poses": model.n_poses,
+        "cubature cells": len(model.cells),
+        "cubature errors": cubature_errors(model),
+        "frequency": flesh_frequency(model),
+        "bytes": path.stat().st_size,
+    }
 
 
 def _scene(path: Path) -> dict[str, Any]:
@@ -86,7 +105,7 @@ def _mesh(mesh: VolumeMesh) -> dict[str, Any]:
         for name, cells in mesh.regions.items()
     }
     return {
-        "kind": {4: "tets", 8: "bricks", 10: "quadratic tets"}[mesh.cell_nodes],
+        "kind": CELLS[mesh.cell_nodes],
         "vertices": mesh.n_vertices,
         "cells": mesh.n_cells,
         "volume": mesh.volume,
@@ -153,7 +172,6 @@ def _memory(mesh: VolumeMesh) -> int:
 
 
 def _model(path: Path) -> dict[str, Any]:
-    """What is in the file of a reduced model."""
     model = load_model(path)
     made = {
         "kind": "reduced model",
@@ -174,37 +192,33 @@ def _model(path: Path) -> dict[str, Any]:
         "bytes": path.stat().st_size,
     }
     if model.cubature is not None:
+        found = model.cubature
+        errors = {"training error": found.training_error, "test error": found.test_error}
         made["cubature"] = {
             "cells": model.cubature.size,
-            "training error": _known(model.cubature.training_error),
-            "test error": _known(model.cubature.test_error),
+            **{name: None if math.isnan(error) else error for name, error in errors.items()},
         }
     return made
 
 
-def _known(error: float) -> float | None:
-    return None if math.isnan(error) else error
-
-
 def _damping(path: Path) -> dict[str, Any]:
-    """What is in a damping file."""
     damping = load_damping(path)
     made: dict[str, Any] = {"kind": "damping", "examples": []}
     if not isinstance(damping, Damping):
         return {**made, "base": "; ".join(map(base_text, damping)) or "none"}
     if not isinstance(damping, ExampleDamping):
         return {**made, "base": base_text(damping)}
-    for i, example in enumerate(damping.examples):
-        made["examples"].append(
-            {
-                "name": example.name or f"example {i + 1}",
-                "vertices": len(example.shape),
-                "amplitude": example.amplitude,
-                "measure": example.measure.value,
-                "curve": example.curve.table(),
-                "in words": str(example.curve),
-            }
-        )
+    made["examples"] = [
+        {
+            "name": example.name or f"example {i + 1}",
+            "vertices": len(example.shape),
+            "amplitude": example.amplitude,
+            "measure": example.measure.value,
+            "curve": example.curve.table(),
+            "in words": str(example.curve),
+        }
+        for i, example in enumerate(damping.examples)
+    ]
     made |= {"base": base_text(damping.base), "symmetric": damping.symmetric}
     made["overall"] = None if damping.overall is None else str(damping.overall)
     made["about"] = "the rest shape" if damping.about is None else "a shape of its own"

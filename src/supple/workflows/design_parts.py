@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 
 from supple.bodies.solid import Body
-from supple.core.errors import InputError, StepFailed
+from supple.core.errors import InputError
 from supple.core.types import Floats, Progress
 from supple.damping import ExampleDamping, Rayleigh
 from supple.design import DesignReport, Unloading, UnloadingTest
-from supple.design.unloading import make_testbed
+from supple.design.unloading import Testbed
 from supple.dynamics.motion import Motion
-from supple.dynamics.simulation import Simulation
 from supple.io.scene.design import DesignOptions
 from supple.io.scene.scene import Scene
 from supple.reduction import (
@@ -124,16 +123,10 @@ def reduced_model(
     return reduce(body, joined_basis(body, *parts), regions=named, progress=progress)
 
 
-def check_periods(
-    subject: Body | ReducedModel,
-    damping: ExampleDamping,
-    targets: Sequence[Unloading],
-    options: Mapping[str, Any],
-) -> None:
+def check_periods(bed: Testbed, targets: Sequence[Unloading]) -> None:
     """Stop where a target's example vibrates too fast for the steps to see a cycle."""
-    bed = make_testbed(subject, damping, **options)
     for target in targets:
-        period = bed.linear_period(damping.index(target.example))
+        period = bed.linear_period(bed.damping.index(target.example))
         if period < LEAST_STEPS * bed.dt:
             raise InputError(
                 f"{target}: a small vibration along this example takes {1e3 * period:.3g} ms, less "
@@ -143,40 +136,16 @@ def check_periods(
             )
 
 
-def failing(
-    subject: Body | ReducedModel,
-    damping: ExampleDamping,
-    targets: Sequence[Unloading],
-    options: Mapping[str, Any],
-) -> list[str]:
-    """The targets whose release fails with this damping."""
-    bed = make_testbed(subject, damping, **options)
-    names = []
-    for target in targets:
-        try:
-            bed.unload(damping, damping.index(target.example), target.start)
-        except StepFailed:
-            names.append(str(target))
-    return names
-
-
 def verified(
-    body: Body,
-    damping: ExampleDamping,
-    report: DesignReport,
-    options: Mapping[str, Any],
-    progress: Progress | None,
+    bed: Testbed, report: DesignReport, progress: Progress | None
 ) -> list[UnloadingTest | None]:
     """The targets' unloading tests in full space; None where a step fails."""
-    bed = make_testbed(body, damping, **options)
     tests: list[UnloadingTest | None] = []
     for number, result in enumerate(report.results):
         if progress is not None:
             progress(number, len(report.results), f"targets in full space; {result.target}")
-        try:
-            tests.append(bed.unload(damping, result.example, result.target.start))
-        except StepFailed:
-            tests.append(None)
+        test = bed.try_unloading(bed.damping, result.example, result.target.start)
+        tests.append(None if test.is_failed else test)
     return tests
 
 
@@ -214,28 +183,16 @@ def motions(
         u = u if dampings[0].about is None else u + dampings[0].about
         v = np.zeros_like(u)
     reducible = not scene.loads and not scene.body.held.moving
-    model = subject if isinstance(subject, ReducedModel) and reducible else None
-    return [_motion(scene, model, damping, u, v, progress) for damping in dampings]
-
-
-def _motion(
-    scene: Scene,
-    model: ReducedModel | None,
-    damping: ExampleDamping,
-    u: Floats,
-    v: Floats,
-    progress: Progress | None,
-) -> Motion:
-    options: dict[str, Any] = {"every": scene.every, "progress": progress}
-    if model is None:
-        simulation: Simulation = dataclasses.replace(scene, damping=damping).simulation(
-            at_start=False
-        )
-        simulation.state.u, simulation.state.v = u.copy(), v.copy()
-        return simulation.run(scene.duration, **options)
-    reduced = model.simulation(
-        damping=damping, integrator=scene.integrator, dt=scene.dt, gravity=scene.gravity
-    )
-    reduced.q, reduced.v = model.coordinates(u), model.coordinates(v)
-    motion: Motion = reduced.run(scene.duration, **options)
-    return motion
+    moved: list[Motion] = []
+    for damping in dampings:
+        simulation: Any
+        if isinstance(subject, ReducedModel) and reducible:
+            simulation = subject.simulation(
+                damping=damping, integrator=scene.integrator, dt=scene.dt, gravity=scene.gravity
+            )
+            simulation.q, simulation.v = subject.coordinates(u), subject.coordinates(v)
+        else:
+            simulation = dataclasses.replace(scene, damping=damping).simulation(at_start=False)
+            simulation.state.u, simulation.state.v = u.copy(), v.copy()
+        moved.append(simulation.run(scene.duration, every=scene.every, progress=progress))
+    return moved

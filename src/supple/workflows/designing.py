@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from supple.bodies.solid import Body
-from supple.core.errors import InputError, Message, Parameter, StepFailed
+from supple.core.errors import InputError, Parameter, StepFailed
 from supple.core.types import Floats, Progress
 from supple.damping import ExampleDamping, save_damping
 from supple.design import Fit, UnloadingTest, best_linear_damping, design_damping
+from supple.design.unloading import make_testbed
 from supple.io.report.design_report import write_design_report
 from supple.io.report.run_report import Run, floor_under
 from supple.io.scene.scene import Scene, load_scene
@@ -23,14 +23,13 @@ from supple.workflows.design_parts import (
     body_at_rest,
     check_periods,
     damping_to_design,
-    failing,
     has_motion,
     motions,
     reduced_model,
     verified,
 )
-from supple.workflows.facts import facts
-from supple.workflows.outputs import make_folder
+from supple.workflows.outputs import folder_of, make_folder
+from supple.workflows.words import facts
 
 _OFF = 0.02  # share by which full space may differ from the model before it is worth a word
 
@@ -105,14 +104,12 @@ def design(
         found: Hears of the result each time that there is more: once the damping is written, and
             after the check in full space.
     """
-    folder = design_folder(scene, output)
+    folder = folder_of(scene, output, "_design")
     target = folder / file
     if target.exists() and not overwrite:
         raise InputError(
-            Message(
-                f"{target} exists; ", Parameter("overwrite", "True"), " replaces it, and ",
-                Parameter("output"), " chooses another folder",
-            )
+            f"{target} exists; ", Parameter("overwrite", "True"), " replaces it, and ",
+            Parameter("output"), " chooses another folder",
         )  # fmt: skip
     scene = open_design(scene, progress=progress)
     before, body = damping_to_design(scene), body_at_rest(scene)
@@ -136,12 +133,6 @@ def design(
     return result
 
 
-def design_folder(scene: str | os.PathLike[str] | Scene, output: Any = None) -> Path:
-    """Where the design of a scene is written."""
-    name = scene.path if isinstance(scene, Scene) else Path(scene)
-    return Path(f"{name.stem}_design" if output is None else output)
-
-
 def open_design(
     scene: str | os.PathLike[str] | Scene, *, progress: Progress | None = None
 ) -> Scene:
@@ -162,21 +153,25 @@ def _find(
         subject = reduced_model(body, before, scene.design, progress)
         name = f"Reduced model, {subject.size} coordinates"
         timings = ((name, time.perf_counter() - began),)
-    check_periods(subject, before, scene.targets, _stepping(scene))
+    bed = make_testbed(subject, before, **_stepping(scene))
+    check_periods(bed, scene.targets)
     try:
         fit = design_damping(subject, before, scene.targets, **_limits(scene), progress=progress)
     except StepFailed as failure:
-        for name in failing(subject, before, scene.targets, _stepping(scene)):
-            failure.add_note(f"That is {name}, with the damping of the scene.")
+        for each in scene.targets:
+            if bed.try_unloading(before, before.index(each.example), each.start).is_failed:
+                failure.add_note(f"That is {each}, with the damping of the scene.")
         failure.add_note("A smaller start, or smaller steps in [time], may do.")
         raise
     return DesignResult(scene, before, fit, subject, target, timings=timings)
 
 
 def _verify(result: DesignResult, body: Body, progress: Progress | None) -> DesignResult:
-    stepping, fit = _stepping(result.scene), result.fit
-    with _timed() as clock:
-        tests = verified(body, fit.damping, fit.report, stepping, progress)
+    fit = result.fit
+    began = time.perf_counter()
+    bed = make_testbed(body, fit.damping, **_stepping(result.scene))
+    tests = verified(bed, fit.report, progress)
+    timings = (*result.timings, ("Check in full space", time.perf_counter() - began))
     notes = list(result.notes)
     for each, test in zip(fit.report.results, tests, strict=True):
         if test is None:
@@ -190,7 +185,6 @@ def _verify(result: DesignResult, body: Body, progress: Progress | None) -> Desi
                 f"{each.reached:.4g}; a larger [design] size brings the model nearer, and "
                 'space = "full" needs none'
             )
-    timings = (*result.timings, ("Check in full space", clock[0]))
     return replace(result, checks=tuple(tests), notes=tuple(notes), timings=timings)
 
 
@@ -199,29 +193,22 @@ def _report(
 ) -> DesignResult:
     scene, before, subject = result.scene, result.before, result.subject
     if scene.design.compare_linear:
-        with _timed() as clock:
-            linear = best_linear_damping(
-                subject, before, scene.targets, **_limits(scene), progress=progress
-            )
-        timings = (*result.timings, ("Best linear damping", clock[0]))
+        began = time.perf_counter()
+        linear = best_linear_damping(
+            subject, before, scene.targets, **_limits(scene), progress=progress
+        )
+        timings = (*result.timings, ("Best linear damping", time.perf_counter() - began))
         result = replace(result, linear=linear, timings=timings)
     dampings = [("Before", before), *shown.also, ("Designed", result.fit.damping)]
     try:
-        with _timed() as clock:
-            moved = motions(
-                scene,
-                subject,
-                [damping for _, damping in dampings],
-                result.fit.report,
-                progress,
-                start=shown.start,
-            )
+        began, shapes = time.perf_counter(), [damping for _, damping in dampings]
+        moved = motions(scene, subject, shapes, result.fit.report, progress, start=shown.start)
     except StepFailed as failure:
         notes = (*result.notes, f"the report has no motion: {failure}")
         result = replace(result, notes=notes)
     else:
         runs = tuple(Run(name, motion) for (name, _), motion in zip(dampings, moved, strict=True))
-        timings = (*result.timings, ("Motions to show", clock[0]))
+        timings = (*result.timings, ("Motions to show", time.perf_counter() - began))
         result = replace(result, runs=runs, timings=timings)
     result = replace(result, report=path)
     _write_report(result, shown.summary)
@@ -239,7 +226,12 @@ def _write_report(result: DesignResult, summary: str) -> None:
             summary += f" The motion is {own}, before and after."
     listed = facts(scene)
     if result.checks:
-        listed.append(("In full space", "; ".join(_checked(result))))
+        both = zip(result.fit.report.results, result.checks, strict=True)
+        left = [
+            f"{each.target}, {'a step fails' if test is None else f'{test.residual:.4g} is left'}"
+            for each, test in both
+        ]
+        listed.append(("In full space", "; ".join(left)))
     write_design_report(
         result.report,
         title=scene.title,
@@ -257,22 +249,6 @@ def _write_report(result: DesignResult, summary: str) -> None:
         runs=list(result.runs),
         source=scene.text,
     )
-
-
-def _checked(result: DesignResult) -> list[str]:
-    """What each target comes to in full space."""
-    return [
-        f"{each.target}, {'a step fails' if test is None else f'{test.residual:.4g} is left'}"
-        for each, test in zip(result.fit.report.results, result.checks, strict=True)
-    ]
-
-
-@contextmanager
-def _timed() -> Iterator[list[float]]:
-    """A list that holds, once the block is left, the seconds that it took."""
-    clock, began = [0.0], time.perf_counter()
-    yield clock
-    clock[0] = time.perf_counter() - began
 
 
 def _stepping(scene: Scene) -> dict[str, Any]:

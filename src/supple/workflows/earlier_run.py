@@ -16,28 +16,11 @@ _BESIDE = ("title", "output", "targets", "design")
 """Tables of a scene that do not change its motion; nor does [time] duration."""
 
 
-class _Earlier:
-    """What to say about earlier runs."""
-
-    resume, overwrite = Parameter("resume", "True"), Parameter("overwrite", "True")
-    output = Parameter("output")
-
-    def both(self) -> Message:
-        return Message(
-            self.resume, " keeps the earlier run and ", self.overwrite, " drops it; give one"
-        )
-
-    def exists(self, path: Path) -> Message:
-        return Message(
-            f"{path} exists; ", self.resume, " goes on with it, ", self.overwrite,
-            " replaces it, and ", self.output, " chooses another folder",
-        )  # fmt: skip
-
-    def anew(self, before: str) -> Message:
-        return Message(before, self.overwrite, " or another ", self.output)
-
-
-EARLIER = _Earlier()
+_RESUME, _OVERWRITE = Parameter("resume", "True"), Parameter("overwrite", "True")
+_OUTPUT = Parameter("output")
+_ANEW = Message("start anew with ", _OVERWRITE, " or another ", _OUTPUT)
+BOTH = Message(_RESUME, " keeps the earlier run and ", _OVERWRITE, " drops it; give one")
+"""What is wrong with both."""
 
 
 def recorded_mesh(path: Path, scene: Path) -> VolumeMesh | None:
@@ -59,19 +42,26 @@ def texts_of(
 ) -> dict[str, str]:
     """The texts that the motion file keeps; stops where it was made from another scene."""
     if path.exists() and not (resume or overwrite):
-        raise InputError(EARLIER.exists(path))
+        raise InputError(
+            f"{path} exists; ", _RESUME, " goes on with it, ", _OVERWRITE, " replaces it, and ",
+            _OUTPUT, " chooses another folder",
+        )  # fmt: skip
     if not (path.exists() and resume):
         return {"scene": scene.text} | ({"options": asked} if asked else {})
     kept = read_metadata(path)
     before, options = kept.get("scene", ""), kept.get("options", "")
     if not _same(before, scene.text):
-        raise InputError(_changed(path, before, scene.text))
-    if options != asked:
-        start = (
-            f"{path} was recorded with {options or 'the scene as it is'}, and this says "
-            f"{asked or 'nothing of the kind'}; give the same to go on with it, or start anew with "
+        raise InputError(
+            f"{path} was recorded from another scene; since then (- before, + now):\n"
+            f"{_changes(before, scene.text)}\nUndo that to go on with it, or ",
+            _ANEW,
         )
-        raise InputError(EARLIER.anew(start))
+    if options != asked:
+        raise InputError(
+            f"{path} was recorded with {options or 'the scene as it is'}, and this says "
+            f"{asked or 'nothing of the kind'}; give the same to go on with it, or ",
+            _ANEW,
+        )
     return {name: kept[name] for name in ("scene", "options") if name in kept}
 
 
@@ -84,18 +74,15 @@ def kept_frames(path: Path) -> str:
     return f"{len(motion)} frames, up to t = {motion.times[-1]:.4g} s, are kept in {path}."
 
 
-def _changed(path: Path, before: str, now: str) -> Message:
+def _changes(before: str, now: str) -> str:
+    """The lines that differ, the first dozen of them."""
     changes = [
         f"  {line}"
         for line in difflib.unified_diff(before.splitlines(), now.splitlines(), n=0)
         if line[:1] in "+-" and line[:3] not in ("+++", "---") and line[1:].strip()
     ]
     more = f"\n  … and {len(changes) - 12} more lines" if len(changes) > 12 else ""
-    shown = "\n".join(changes[:12]) + more
-    return EARLIER.anew(
-        f"{path} was recorded from another scene; since then (- before, + now):\n{shown}\n"
-        "Undo that to go on with it, or start anew with "
-    )
+    return "\n".join(changes[:12]) + more
 
 
 def _same(before: str, now: str) -> bool:

@@ -51,10 +51,6 @@ class Reach:
     least: float
     most: float
 
-    @property
-    def is_within(self) -> bool:
-        return self.least <= self.wanted <= self.most
-
 
 @dataclass(frozen=True)
 class DesignSteps:
@@ -97,15 +93,9 @@ def forecast(scene: Scene | YarnScene) -> Forecast:
         for i, name in enumerate(names)
     )
     reach, slow = _reach(scene, damping, examples), tuple(_slow(scene, examples))
-    return Forecast(
-        steps,
-        frames,
-        modes,
-        examples,
-        reach,
-        _design_steps(scene, damping, examples),
-        (*(slow or _slow(scene, modes[:1])), *_out_of_reach(reach)),
-    )
+    told = (*(slow or _slow(scene, modes[:1])), *_out_of_reach(reach))
+    design = _design_steps(scene, damping, examples)
+    return Forecast(steps, frames, modes, examples, reach, design, told)
 
 
 def _modes(scene: Scene, body: Body) -> tuple[Swing, ...]:
@@ -125,13 +115,8 @@ def _modes(scene: Scene, body: Body) -> tuple[Swing, ...]:
 def _bed(scene: Scene, damping: ExampleDamping) -> FullTestbed | None:
     """Releases of the body from its examples; None where it cannot be released."""
     try:
-        return FullTestbed(
-            body_at_rest(scene),
-            damping,
-            integrator=scene.integrator,
-            dt=scene.dt,
-            gravity=scene.gravity,
-        )
+        rule = {"integrator": scene.integrator, "dt": scene.dt, "gravity": scene.gravity}
+        return FullTestbed(body_at_rest(scene), damping, **rule)
     except InputError:
         return None
 
@@ -140,8 +125,7 @@ def _slow(scene: Scene, swings: tuple[Swing, ...]) -> Iterator[str]:
     """Words for swings of few steps."""
     for swing in swings:
         if swing.steps < _FEW:
-            now = max(1, scene.every)
-            better = ceil(now * _GOOD / swing.steps)
+            better = ceil(max(1, scene.every) * _GOOD / swing.steps)
             design = f"; a design needs {LEAST_STEPS}" if swing.steps < LEAST_STEPS else ""
             yield (
                 f"{swing.name} swings in {swing.steps:.2g} steps{design}: the steps shape its "
@@ -166,12 +150,10 @@ def _reach(scene: Scene, damping: ExampleDamping, examples: tuple[Swing, ...]) -
 
 def _out_of_reach(reach: tuple[Reach, ...]) -> Iterator[str]:
     for each in reach:
-        if not each.is_within:
-            cure = (
-                "a stronger base damping reaches farther"
-                if each.wanted < each.least
-                else "shorter steps, or an integrator that damps less, leave more"
-            )
+        if not each.least <= each.wanted <= each.most:
+            cure = "shorter steps, or an integrator that damps less, leave more"
+            if each.wanted < each.least:
+                cure = "a stronger base damping reaches farther"
             yield (
                 f"{each.target}: {each.wanted:.3g} should be left, and about {each.least:.3g} to "
                 f"{each.most:.3g} can be; {cure}"

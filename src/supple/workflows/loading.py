@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
+from typing import Any
 
 from supple.character.model.file import is_pose_space_file
+from supple.character.skeleton.body_parts import body_parts
 from supple.core.errors import InputError, MeshError
 from supple.dynamics.recording import is_finished, is_motion_file
+from supple.io.gltf.character import read_rigged
+from supple.io.gltf.soft import soft_target_count
 from supple.mesh import MESH_FORMATS, SURFACE_FORMATS, Surface, VolumeMesh, read_mesh, read_surface
+from supple.mesh.files.formats import GLTF
 from supple.reduction.model_file import is_model_file
 
 
@@ -40,6 +45,23 @@ def refuse_models(path: Path) -> None:
         )
     if path.is_file() and is_model_file(path):
         raise InputError(f"{path} is a reduced model; supple play {path} --export writes a run")
+
+
+def character_facts(path: Path) -> dict[str, Any] | None:
+    """What a surface has besides if it is the skin of a character; nothing if it is not."""
+    if path.suffix.lower() not in GLTF:
+        return None
+    try:
+        rigged = read_rigged(path)
+    except MeshError:  # no skin: a surface like any other
+        return None
+    character = rigged.character
+    return {
+        "joints": character.rig.n_joints - 1,
+        "parts": list(body_parts(character)),
+        "clips": {name: clip.duration for name, clip in character.clips.items()},
+        "soft targets": soft_target_count(rigged.source),
+    }
 
 
 def is_motion(path: Path) -> bool:

@@ -7,14 +7,14 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from supple.character.model.file import is_pose_space_file
 from supple.core.checks import vector
-from supple.core.errors import InputError, Message, Parameter
+from supple.core.errors import InputError, Parameter
 from supple.core.types import Floats, Progress
 from supple.damping import Rayleigh
 from supple.dynamics.motion import Motion
@@ -123,10 +123,8 @@ def play(
     skinned = write_play_page(page, loaded, described)
     gltf = None
     if file is not None and run.motion is not None:
-        turned: dict[str, Any] = {} if file.suffix.lower() == ".pvd" else {"up": axis}
-        gltf = export_motion(
-            run.motion, file, skin=loaded.skin_embedding(), progress=progress, **turned
-        )
+        skin = loaded.skin_embedding()
+        gltf = export_motion(run.motion, file, skin=skin, up=axis, progress=progress)
     return PlayResult(
         model=loaded,
         page=page,
@@ -178,29 +176,23 @@ class Poke:
     def load(self, model: ReducedModel) -> Any:
         """As ``run_steps`` takes it."""
         first, *others = (model.pull(vertex, force) for vertex, force in self.forces)
-        for other in others:
-            first = first + other
-        return first
+        return sum(others, start=first)
 
 
 def given_poke(model: ReducedModel, vertex: float, force: ArrayLike) -> Poke:
     """Pulls a vertex with a force (3,) [N]."""
     pulled = vector("pull", force)
     if vertex != int(vertex) or not 0 <= vertex < model.mesh.n_vertices:
-        raise InputError(
-            _pull(f"{vertex:g}", f": this model has vertices 0 to {model.mesh.n_vertices - 1}")
-        )
+        last = model.mesh.n_vertices - 1
+        raise InputError(Parameter("pull", f"{vertex:g}"), f": this model has vertices 0 to {last}")
     if not pulled.any():
-        raise InputError(_pull(None, " with a force of zero does nothing; give three numbers [N]"))
+        zero = " with a force of zero does nothing; give three numbers [N]"
+        raise InputError(Parameter("pull"), zero)
     rows = model.vectors[:, int(vertex)]
     if not rows.any():
-        raise InputError(_pull(f"{vertex:g}", ": this vertex is held; take another"))
+        raise InputError(Parameter("pull", f"{vertex:g}"), ": this vertex is held; take another")
     give = _compliance(model, rows @ pulled / np.linalg.norm(pulled))
     return Poke(((int(vertex), pulled),), give)
-
-
-def _pull(value: str | None, text: str) -> Message:
-    return Message(Parameter("pull", value), text)
 
 
 def default_poke(model: ReducedModel) -> Poke:
@@ -232,19 +224,18 @@ def _compliance(model: ReducedModel, load: Floats) -> float:
     return float(load @ np.linalg.solve(model.stiffness(np.zeros(model.size)), load))
 
 
-@dataclass(frozen=True, eq=False)
-class _Run:
+class _Run(NamedTuple):
+    """What was recorded, where it was let go, and the frames if they are to be exported.
+
+    The others are those of ``PlayResult``; ``pulled`` is q where it is let go, (r,).
+    """
+
     record: Record
     pulled: Floats
-    """q where it is let go, (r,)."""
     moved: float
-    """How far the pulled vertex was then [m]."""
     every: int
-    """Steps from one frame to the next."""
     times: Floats
-    """What the steps of each frame took [s]."""
     motion: Motion | None
-    """The frames, if they are to be exported."""
 
 
 def _options(

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from supple.bodies.solid import Body
 from supple.core.checks import whole_number
-from supple.core.errors import InputError, Message, Parameter
+from supple.core.errors import InputError, Parameter
 from supple.core.types import Ints, Progress
 from supple.reduction import (
     Basis,
@@ -22,7 +21,7 @@ from supple.reduction import (
     vibration_modes,
 )
 from supple.reduction import reduce as reduce_body
-from supple.workflows.outputs import check_file
+from supple.workflows.outputs import Stopwatch, check_file
 from supple.workflows.solids import (
     Filling,
     held_vertices,
@@ -110,7 +109,7 @@ def reduce(
     target = Path(output or f"{Path(mesh).stem}.supple")
     check_file("output", target, (".supple",), "a reduced model", read=(mesh, how.skin))
     whole_number("modes", modes, at_least=1)
-    clock = _Clock()
+    clock = Stopwatch()
     solid = load_solid(mesh, how)
     for name in regions:
         solid.mesh.region(name)
@@ -127,8 +126,9 @@ def reduce(
     clock.note("reduction")
     model.save(target)
     clock.note("writing")
+    seconds = tuple(clock.seconds.items())
     return ReduceResult(
-        model, target, body, vectors, found, held, held_text, stiffness_text, clock.parts
+        model, target, body, vectors, found, held, held_text, stiffness_text, seconds
     )
 
 
@@ -147,29 +147,10 @@ def _basis(
         size = size or len(shapes)
         if size > len(shapes):
             raise InputError(
-                Message(
-                    Parameter("size", str(size)), f": there are {len(shapes)} modes; give ",
-                    Parameter("modes", str(size)), ", or a smaller size",
-                )
+                Parameter("size", str(size)), f": there are {len(shapes)} modes; give ",
+                Parameter("modes", str(size)), ", or a smaller size",
             )  # fmt: skip
         return picked_basis(body, shapes[:size]), modes
-    size = size or min(_SIZE, _independent(len(modes.shapes) - modes.rigid))
+    count = len(modes.shapes) - modes.rigid
+    size = size or min(_SIZE, count + count * (count + 1) // 2)  # they and their derivatives
     return modal_derivative_basis(body, modes=modes, size=size, progress=progress), modes
-
-
-def _independent(modes: int) -> int:
-    """How many vectors so many modes and their derivatives give for sure."""
-    return modes + modes * (modes + 1) // 2
-
-
-class _Clock:
-    """How long each part of the work takes."""
-
-    def __init__(self) -> None:
-        self._last = time.perf_counter()
-        self.parts: tuple[tuple[str, float], ...] = ()
-
-    def note(self, part: str) -> None:
-        now = time.perf_counter()
-        self.parts += ((part, now - self._last),)
-        self._last = now

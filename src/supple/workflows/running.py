@@ -22,9 +22,9 @@ from supple.io.gltf.motion import GltfReport
 from supple.io.obstacle_surfaces import floor_of
 from supple.io.report.run_report import Run, write_report
 from supple.io.scene.scene import Scene, YarnScene, load_scene
-from supple.workflows.earlier_run import EARLIER, kept_frames, recorded_mesh, texts_of
-from supple.workflows.facts import facts
-from supple.workflows.outputs import make_folder
+from supple.workflows.earlier_run import BOTH, kept_frames, recorded_mesh, texts_of
+from supple.workflows.outputs import folder_of, make_folder
+from supple.workflows.words import facts
 
 _IN_SCENE_WORDS = (
     "In the scene, that is: [time] substeps = 4 (with fps; or a smaller dt), or [integrator] "
@@ -104,7 +104,7 @@ def run(
         found: Hears of the result as soon as the motion is there, before exports and report.
     """
     if resume and overwrite:
-        raise InputError(EARLIER.both())
+        raise InputError(BOTH)
     if fps is not None:
         number("fps", fps, above=0, unit="1/s")
     endings = tuple(_ending(each) for each in formats) if formats is not None else None
@@ -115,20 +115,26 @@ def run(
     texts = texts_of(scene, path, resume=resume, overwrite=overwrite, asked=asked)
     began = time.perf_counter()
     try:
-        motion, steps = _record(
-            scene,
-            path,
-            progress,
-            metadata=texts,
-            duration=scene.duration if duration is None else duration,
+        # A run that goes on has its start behind it.
+        at_start = not (resume and path.exists())
+        if not at_start:
+            with Recorder(path, scene.mesh, resume=True) as recorder:
+                at_start = recorder.checkpoint() is None and not recorder.finished
+        clock = Clock(progress, scene.dt)
+        motion = scene.simulation(at_start=at_start, progress=progress).run(
+            scene.duration if duration is None else duration,
+            every=scene.every,
+            record=path,
             resume=resume,
             overwrite=overwrite,
+            metadata=texts,
+            progress=clock,
         )
     except StepFailed as failure:
         failure.add_note(kept_frames(path))
         failure.add_note(_IN_YARN_WORDS if isinstance(scene, YarnScene) else _IN_SCENE_WORDS)
         raise
-    result = RunResult(scene, motion, path, steps, time.perf_counter() - began)
+    result = RunResult(scene, motion, path, clock.table(), time.perf_counter() - began)
     if found is not None:
         found(result)
     shown = motion if fps is None else motion.at_rate(fps)
@@ -142,12 +148,6 @@ def run(
         result = replace(result, report=folder / "report.html")
         _write_report(result)
     return result
-
-
-def folder_of(scene: str | os.PathLike[str] | Scene | YarnScene, output: Any = None) -> Path:
-    """Where a run of a scene is written."""
-    name = scene.path if isinstance(scene, Scene | YarnScene) else Path(scene)
-    return Path(name.stem if output is None else output)
 
 
 def open_scene(
@@ -198,43 +198,13 @@ class Clock:
         return np.array(self.steps, dtype=float).reshape(-1, 2)
 
 
-def _record(
-    scene: Scene | YarnScene,
-    path: Path,
-    progress: Progress | None,
-    *,
-    metadata: Mapping[str, str],
-    duration: float,
-    resume: bool,
-    overwrite: bool,
-) -> tuple[Motion, Floats]:
-    """Runs a scene into a motion file; the motion, and (k, 2) how long each step took."""
-    at_start = not (resume and path.exists())
-    if not at_start:
-        with Recorder(path, scene.mesh, resume=True) as recorder:
-            at_start = recorder.checkpoint() is None and not recorder.finished
-    simulation = scene.simulation(at_start=at_start, progress=progress)
-    clock = Clock(progress, scene.dt)
-    motion = simulation.run(
-        duration,
-        every=scene.every,
-        record=path,
-        resume=resume,
-        overwrite=overwrite,
-        metadata=metadata,
-        progress=clock,
-    )
-    return motion, clock.table()
-
-
 def _export(
     scene: Scene | YarnScene, motion: Motion, path: Path, progress: Progress | None
 ) -> GltfReport | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the result tells how close it is
-        options = {} if path.suffix == ".pvd" else {"up": scene.up}
         return export_motion(
-            motion, path, skin=scene.skin, obstacles=scene.obstacles, progress=progress, **options
+            motion, path, skin=scene.skin, obstacles=scene.obstacles, up=scene.up, progress=progress
         )
 
 

@@ -72,11 +72,9 @@ def load_solid(mesh: str | os.PathLike[str], how: Filling) -> Solid:
 def _built_in(name: str, how: Filling) -> Solid:
     if how.edge is not None or how.voxels is not None or how.scale != 1.0:
         raise InputError(
-            Message(
-                Parameter("edge"), ", ", Parameter("voxels"), " and ", Parameter("scale"),
-                f" are for files; {name} is built in, and ", Parameter("resolution"),
-                " says how fine it is",
-            )
+            Parameter("edge"), ", ", Parameter("voxels"), " and ", Parameter("scale"),
+            f" are for files; {name} is built in, and ", Parameter("resolution"),
+            " says how fine it is",
         )  # fmt: skip
     return BUILTINS[name](**({} if how.resolution is None else {"resolution": how.resolution}))
 
@@ -85,17 +83,13 @@ def _from_file(path: Path, how: Filling) -> Solid:
     edge, voxels = Parameter("edge"), Parameter("voxels")
     if how.resolution is not None:
         raise InputError(
-            Message(
-                Parameter("resolution"), " is for built-in bodies; a surface takes ", voxels,
-                " or ", edge,
-            )
+            Parameter("resolution"), " is for built-in bodies; a surface takes ", voxels,
+            " or ", edge,
         )  # fmt: skip
     loaded = load_mesh(path).scaled(how.scale)
     if not isinstance(loaded, Surface):
         if how.edge is not None or how.voxels is not None:
-            raise InputError(
-                Message(f"{path} is a mesh already; ", edge, " and ", voxels, " fill surfaces")
-            )
+            raise InputError(f"{path} is a mesh already; ", edge, " and ", voxels, " fill surfaces")
         beside = path.with_suffix(".bou")
         places = {beside.name: _listed(beside, loaded)} if beside.is_file() else {}
         return Solid(loaded, places=places)
@@ -124,10 +118,8 @@ def held_vertices(
     if free:
         if fix:
             raise InputError(
-                Message(
-                    Parameter("free", "True"), " holds nothing and ", Parameter("fix"),
-                    " something; give one of them",
-                )
+                Parameter("free", "True"), " holds nothing and ", Parameter("fix"),
+                " something; give one of them",
             )  # fmt: skip
         return np.empty(0, dtype=np.int64), "nothing: the body is free"
     if fix:
@@ -141,11 +133,8 @@ def held_vertices(
 
 def _natural(mesh: VolumeMesh, up: int) -> tuple[Ints, str]:
     """The lowest layer or, of a body that lies flat, the two ends of its longest side."""
-    lowest = layer(mesh, up, "min")
-    if len(lowest) <= _BROAD * mesh.n_vertices:
-        return lowest, f"the lowest layer along {'xyz'[up]}, since nothing was said"
-    along = int(np.ptp(mesh.bounds, axis=0).argmax())
-    if along == up:
+    lowest, along = layer(mesh, up, "min"), int(np.ptp(mesh.bounds, axis=0).argmax())
+    if along == up or len(lowest) <= _BROAD * mesh.n_vertices:
         return lowest, f"the lowest layer along {'xyz'[up]}, since nothing was said"
     ends = np.concatenate([layer(mesh, along, end) for end in ("min", "max")])
     return np.unique(ends), f"both ends along {'xyz'[along]}, since nothing was said"
@@ -191,11 +180,9 @@ def _chosen(solid: Solid, text: str) -> Ints:
         return _listed(Path(text), solid.mesh)
     known = ", ".join(repr(place) for place in solid.places) or "none"
     raise InputError(
-        Message(
-            Parameter("fix", text),
-            ": give x=min, x=max, x=0.5 or x=0:0.5 (also y and z), a list of vertices (.bou), or a "
-            f"place of the body, which here are: {known}",
-        )
+        Parameter("fix", text),
+        ": give x=min, x=max, x=0.5 or x=0:0.5 (also y and z), a list of vertices (.bou), or a "
+        f"place of the body, which here are: {known}",
     )
 
 

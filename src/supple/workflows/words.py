@@ -1,14 +1,15 @@
-"""The parts of a scene in words."""
+"""What a scene is about, as names and values in words."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from supple.bodies.cloth import Bending, Cloth, ClothMaterial
+from supple.bodies.solid import Body
 from supple.contact import Box, Capsule, HeightField, Obstacle, Plane, Sphere
 from supple.damping import (
     Caughey,
@@ -19,9 +20,12 @@ from supple.damping import (
     MomentumConserving,
     Rayleigh,
 )
-from supple.solvers.interface import StageSolver
+from supple.io.scene.scene import Scene, YarnScene
 from supple.yarns import Yarn, YarnDamping, YarnRayleigh
 
+Facts = list[tuple[str, str]]
+CELLS = {3: "triangles", 4: "tets", 8: "bricks", 10: "quadratic tets"}
+"""Cells by how many vertices each has."""
 _UNITS = {
     "shear": "Pa s",
     "bulk": "Pa s",
@@ -45,6 +49,109 @@ _UNITS_OF_RATES = {
 }
 
 
+def facts(scene: Scene | YarnScene) -> Facts:
+    """What a scene is about, as names and values."""
+    return _woven(scene) if isinstance(scene, YarnScene) else _of_body(scene)
+
+
+def _of_body(scene: Scene) -> Facts:
+    body, mesh = scene.body, scene.body.mesh
+    size = np.ptp(mesh.bounds, axis=0)
+    listed = [
+        ("Mesh", f"{mesh.n_vertices:,} vertices, {mesh.n_cells:,} {CELLS[mesh.cell_nodes]}"),
+        ("Size", f"{size[0]:.3g} × {size[1]:.3g} × {size[2]:.3g} m, {body.total_mass:.3g} kg"),
+        *(_materials(body) if isinstance(body, Body) else _sheet(body)),
+    ]
+    held = int((~body.free.all(axis=1)).sum())
+    led = sum(np.size(support.vertices) for support in body.supports)
+    listed.append(("Held", _held(held, led, "vertices") or "nothing: the body is free"))
+    listed += _gravity(scene)
+    if scene.loads:
+        listed.append(("Loads", f"{len(scene.loads)}"))
+    listed += _obstacles(scene)
+    if scene.self_contact is not None:
+        listed.append(("With itself", options_text(scene.self_contact)))
+    listed.append(("Starts", _start(scene)))
+    listed.append(("Damping", damping_text(scene.dampings)))
+    name = type(scene.integrator).__name__
+    listed.append(("Solver", options_text(scene.solver)))
+    listed.append(("Time", f"{scene.duration:g} s in steps of {1e3 * scene.dt:.4g} ms, {name}"))
+    return listed
+
+
+def _materials(body: Body) -> Facts:
+    return [
+        (
+            f"Material, {name}" if name else "Material",
+            f"{type(material).__name__}: Young's modulus "
+            f"{spread(np.asarray(material.young) / 1e3)}\u00a0kPa, Poisson ratio "
+            f"{spread(material.poisson)}, density {spread(material.density)}\u00a0kg/m³",
+        )
+        for name, material in _by_region(body.material)
+    ]
+
+
+def _woven(scene: YarnScene) -> Facts:
+    cloth, mesh = scene.cloth, scene.mesh
+    warps, wefts = (len(yarns) for yarns in mesh.yarns)
+    size = np.ptp(mesh.bounds, axis=0)
+    led = sum(np.size(support.vertices) for support in scene.supports)
+    still = int(scene.fixed.any(axis=1).sum())
+    damping = "none but that of the steps"
+    if scene.damping is not None:
+        damping = options_text(scene.damping)
+    return [
+        ("Cloth", f"{warps:,} warps, {wefts:,} wefts, {mesh.n_vertices:,} crossings"),
+        ("Size", f"{' × '.join(f'{1e3 * s:.3g}' for s in size)} mm, {cloth.total_mass:.3g} kg"),
+        ("Warp", _yarn(cloth.warp)),
+        ("Weft", _yarn(cloth.weft)),
+        ("Between yarns", f"shear {cloth.shear:.3g} N m, friction {cloth.friction:.3g}"),
+        ("Held", _held(led + still, led, "crossings") or "nothing: it is free"),
+        *_gravity(scene),
+        *_obstacles(scene),
+        ("Damping", damping),
+        ("Time", f"{scene.duration:g} s in steps of {1e3 * scene.dt:.4g} ms, or shorter"),
+    ]
+
+
+def _held(held: int, led: int, what: str) -> str:
+    moving = f", {'' if led == held else f'{led:,} of them '}led along a path" if led else ""
+    return f"{held:,} {what}{moving}" if held else ""
+
+
+def _gravity(scene: Scene | YarnScene) -> Facts:
+    if not any(scene.gravity):
+        return []
+    return [("Gravity", _value(scene.gravity, "m/s²"))]
+
+
+def _obstacles(scene: Scene | YarnScene) -> Facts:
+    alone = len(scene.obstacles) == 1
+    return [
+        ("Obstacle" if alone else f"Obstacle {i + 1}", _obstacle(obstacle))
+        for i, obstacle in enumerate(scene.obstacles)
+    ]
+
+
+def _start(scene: Scene) -> str:
+    given = scene.initial
+    parts = ["at rest under its loads"] if given.equilibrium else []
+    if given.mode is not None:
+        parts.append(f"bent into vibration mode {given.mode} by {given.amplitude:g} m")
+    if given.example is not None:
+        parts.append(f"bent into {given.excitation:g} times the example {given.example!r}")
+    if any(given.velocity):
+        parts.append(f"with the velocity {_value(given.velocity, 'm/s')}")
+    if any(given.rotation):
+        parts.append(f"turning at {_value(given.rotation, 'rad/s')}")
+    return ", ".join(parts) or "at rest, undeformed"
+
+
+def _by_region(given: Any) -> Iterable[tuple[str, Any]]:
+    """Materials by the names of their regions, none for one that is everywhere."""
+    return given.items() if isinstance(given, Mapping) else (("", given),)
+
+
 def _units(given: Any) -> Mapping[str, str]:
     """The units of a thing's options."""
     if isinstance(given, ClothMaterial | Bending):
@@ -63,7 +170,9 @@ def _with_examples(given: Damping) -> str:
     if not isinstance(given, ExampleDamping):
         return base_text(given)
     parts = [base_text(given.base)]
-    parts += [f"{name}: {text}" for name, text in _examples(given)]
+    for i, example in enumerate(given.examples):
+        rate = " by rate" if example.measure is Measure.RATE else ""
+        parts.append(f"{example.name or f'example {i + 1}'}: {example.curve}{rate}")
     if given.overall is not None:
         parts.append(f"all of it by the displacement [m]: {given.overall}")
     if given.about is not None:
@@ -83,10 +192,10 @@ def base_text(given: Damping) -> str:
     if isinstance(given, MomentumConserving):
         inner = "; ".join(map(base_text, given.models))
         return f"{inner}, conserving momentum by {_plain(given.by.name)}"
-    return _set_here(given)
+    return options_text(given)
 
 
-def _set_here(given: Any) -> str:
+def options_text(given: Any) -> str:
     """The name of a thing, and those of its options that are not as by default."""
     units = _units(given)
     parts = [
@@ -97,8 +206,7 @@ def _set_here(given: Any) -> str:
     return f"{type(given).__name__}: {', '.join(parts)}" if parts else type(given).__name__
 
 
-def obstacle_text(given: Obstacle) -> str:
-    """An obstacle in words."""
+def _obstacle(given: Obstacle) -> str:
     words = {"MeshObstacle": "mesh", "HeightField": "height field", "AnimatedMesh": "animated mesh"}
     name = type(given).__name__
     parts = [words.get(name, name.lower()), _place(given), f"friction {given.friction:.4g}"]
@@ -125,12 +233,10 @@ def _place(given: Obstacle) -> str:
     return f"{given.surface().n_triangles:,} triangles"
 
 
-def cloth_text(cloth: Cloth) -> list[tuple[str, str]]:
-    """What a sheet is made of, as names and values."""
-    given = cloth.material
+def _sheet(cloth: Cloth) -> Facts:
     listed = [
         (f"Material, {name}" if name else "Material", options_text(material))
-        for name, material in (given.items() if isinstance(given, Mapping) else (("", given),))
+        for name, material in _by_region(cloth.material)
     ]
     if cloth.bending is not None:
         listed.append(("Bending", options_text(cloth.bending)))
@@ -139,22 +245,11 @@ def cloth_text(cloth: Cloth) -> list[tuple[str, str]]:
     return listed
 
 
-def yarn_text(yarn: Yarn) -> str:
-    """A yarn in words."""
+def _yarn(yarn: Yarn) -> str:
     return (
         f"radius {1e3 * yarn.radius:.3g} mm, {1e6 * yarn.linear_density:.3g} mg/m, "
         f"stretch {yarn.stretch:.3g} N, bending {yarn.bending:.3g} N m²"
     )
-
-
-def options_text(given: Any) -> str:
-    """The name of a thing, and those of its options that are not as by default."""
-    return _set_here(given)
-
-
-def solver_text(given: StageSolver) -> str:
-    """A solver in words: its name, and what was set of it."""
-    return _set_here(given)
 
 
 def spread(value: object) -> str:
@@ -193,14 +288,3 @@ def _is_default(field: dataclasses.Field[Any], value: Any) -> bool:
 
 def _plain(name: str) -> str:
     return name.lower().replace("_", " ")
-
-
-def _examples(given: ExampleDamping) -> list[tuple[str, str]]:
-    """Each example by its name, and how strongly it is damped."""
-    return [
-        (
-            example.name or f"example {i + 1}",
-            f"{example.curve}{' by rate' if example.measure is Measure.RATE else ''}",
-        )
-        for i, example in enumerate(given.examples)
-    ]

@@ -19,12 +19,21 @@ def table(separator, decimal=".", head=()):
     return "\n".join([*head, *rows, ""])
 
 
-def read(tmp_path, text, encoding="utf-8", **options):
+def read(tmp_path, text, encoding="utf-8", scale=1.0, **options):
     path = tmp_path / "ring.csv"
     path.write_bytes(text.encode(encoding))
-    ring = RingDown.read_csv(path, **options)
+    ring = RingDown.read_csv(path, scale=scale, **options)
     np.testing.assert_allclose(ring.times, T)
-    np.testing.assert_allclose(ring.displacements, X)
+    np.testing.assert_allclose(ring.displacements, scale * X)
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", " "])
+@pytest.mark.parametrize("named", [{}, {"time": "t", "value": "x"}])
+def test_tables_of_two_columns(tmp_path, separator, named):
+    head = f"t{separator}x" if named else "# by hand"
+    text = table(separator, head=[head])
+    read(tmp_path, text, "utf-8-sig", scale=1e-3)
+    read(tmp_path, text, **named)
 
 
 @pytest.mark.parametrize("separator", [";", "\t", "   ", "; "])
@@ -58,8 +67,13 @@ def test_time_need_not_come_first(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("", "holds no samples"),
+        ("t\n0\n1", "has one column"),
+        ("t,x\n0,1\n1,abc", "line 3: column 'x' is 'abc', not a number"),
+        ("t,x\n0,1\n1", "line 3: column 'x' is '', not a number"),
+        ("0,1\n1,nan", "line 2: a sample is not finite"),
         ("t,x\n", r"ring\.csv holds no samples below its first line"),
-        ("t,x\n0,1\n1,2\n", r"ring\.csv: times has shape \(2,\)"),
+        ("t,x\n0,1\n1,2\n", r"ring\.csv: times has shape \(2,\); .* with at least 8 samples"),
         ("t;x\n1,000;2,500\n2,000;3,500\n", "'1,000' may be a thousand or have three decimals"),
         ("t,x\n0,0,1,0\n0,1,0,9\n", "line 2: 4 columns under 2 names; .* separate columns by semi"),
         ('t,x\n0.5,1\n1,"5,000.25"\n', "column 'x' is '5,000.25', .* nothing between thousands"),
@@ -73,13 +87,26 @@ def test_what_cannot_be_told_is_refused(tmp_path, text, message):
         read(tmp_path, text)
 
 
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("t,up\n0,1", {"value": "down"}, "has no column 'down'; its columns are t, up"),
+        ("0,1\n1,2", {"time": "t"}, "has no line of column names, so 't' cannot be found"),
+        (table(","), {"scale": 0}, "scale is 0, which leaves no motion"),
+    ],
+)
+def test_what_cannot_be_found_or_scaled_is_refused(tmp_path, text, options, message):
+    with pytest.raises(sp.InputError, match=message):
+        read(tmp_path, text, **options)
+
+
+def test_a_table_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(sp.InputError, match="there is no file"):
+        RingDown.read_csv(tmp_path / "absent.csv")
+
+
 @pytest.mark.parametrize("data", [b"\x89PNG\x00\x81", "0,1\n".encode("utf-16-le")])
 def test_what_is_no_text_is_refused(tmp_path, data):
     (tmp_path / "ring.csv").write_bytes(data)
     with pytest.raises(sp.InputError, match="cannot be read as text; save the table as CSV in UTF"):
         RingDown.read_csv(tmp_path / "ring.csv")
-
-
-def test_scale_of_nothing_is_refused(tmp_path):
-    with pytest.raises(sp.InputError, match="scale is 0, which leaves no motion"):
-        read(tmp_path, table(","), scale=0)

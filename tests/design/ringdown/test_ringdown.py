@@ -9,6 +9,7 @@ import supple as sp
 from supple.design.ringdown.ringdown import RingDown, compare_ring_downs
 
 REST = 0.02
+T = np.arange(0, 2, 0.01)
 
 
 def swing(t, frequency=4.0, zeta=0.05, amplitude=0.01, rest=REST):
@@ -35,22 +36,8 @@ def test_closed_form_is_read_back(zeta, rate):
         assert ring.rest == pytest.approx(REST, abs=1e-6)
 
 
-def test_record_before_the_release_is_left_out():
-    t = np.arange(0, 4, 0.01)
-    rng = np.random.default_rng(0)
-    x = np.where(t < 1.0, REST + 0.01, swing(np.maximum(t - 1.0, 0)))
-    ring = RingDown(t, x + 5e-6 * rng.normal(size=len(t)))
-    half = 0.5 / (4.0 * np.sqrt(1 - 0.05**2))
-    assert ring.start == pytest.approx(1.0 + half, abs=2e-3)  # the first turn in motion
-    assert ring.amplitude == pytest.approx(0.01 * np.exp(-0.05 * 2 * np.pi * 4 * half), rel=0.01)
-    assert ring.ratio == pytest.approx(0.05, rel=0.02)
-
-
 def test_creep_of_the_rest_does_not_look_like_damping():
-    t = np.arange(0, 2, 0.01)
-    still = RingDown(t, swing(t))
-    creeping = RingDown(t, swing(t) - 0.002 * t)
-    ours, theirs = still.decay, creeping.decay
+    ours, theirs = RingDown(T, swing(T)).decay, RingDown(T, swing(T) - 0.002 * T).decay
     count = min(len(ours.ratios), len(theirs.ratios), 8)
     np.testing.assert_allclose(theirs.ratios[:count], ours.ratios[:count], atol=0.002)
 
@@ -77,11 +64,10 @@ def test_damping_that_depends_on_amplitude_is_seen():
 
 
 def test_sinusoid_fits_its_own_record():
-    t = np.arange(0, 2, 0.01)
-    fit = RingDown(t, swing(t)).fit(0.1, 1.6)
+    fit = RingDown(T, swing(T)).fit(0.1, 1.6)
     assert fit.frequency == pytest.approx(4.0, rel=1e-6)
     assert fit.ratio == pytest.approx(0.05, rel=1e-6)
-    np.testing.assert_allclose(fit(t), swing(t), atol=1e-9)
+    np.testing.assert_allclose(fit(T), swing(T), atol=1e-9)
 
 
 def test_comparison_of_known_differences():
@@ -121,67 +107,21 @@ def test_motion_of_a_mode_rings_as_rayleigh_says():
     assert ring.ratio == pytest.approx(0.04, rel=0.01)
 
 
-# -- tables ----------------------------------------------------------------------------------
+# -- what cannot be read ------------------------------------------------------------------------
 
 
-def table(t, x, separator=",", header=""):
-    rows = [separator.join((f"{a:.4f}", f"{b:.6f}")) for a, b in zip(t, x, strict=True)]
-    return "\n".join([header, *rows] if header else rows)
-
-
-@pytest.mark.parametrize("separator", [",", ";", "\t", " "])
-@pytest.mark.parametrize("names", [True, False])
-def test_tables_of_two_columns(tmp_path, separator, names):
-    t = np.arange(0, 2, 0.01)
-    path = tmp_path / "ring.csv"
-    header = f"t{separator}x" if names else "# by hand"
-    path.write_text(table(t, swing(t), separator, header), encoding="utf-8-sig")
-    ring = RingDown.read_csv(path, scale=1e-3)
-    np.testing.assert_allclose(ring.times, t)
-    np.testing.assert_allclose(ring.displacements, 1e-3 * swing(t), atol=1e-9)
-    if names:
-        again = RingDown.read_csv(path, time="t", value="x")
-        np.testing.assert_allclose(again.displacements, swing(t), atol=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("text", "options", "message"),
-    [
-        ("t,up\n0,1", {"value": "down"}, "has no column 'down'; its columns are t, up"),
-        ("0,1\n1,2", {"time": "t"}, "has no line of column names, so 't' cannot be found"),
-        ("t\n0\n1", {}, "has one column"),
-        ("", {}, "holds no samples"),
-        ("t,x\n0,1\n1,abc", {}, "line 3: column 'x' is 'abc', not a number"),
-        ("t,x\n0,1\n1", {}, "line 3: column 'x' is '', not a number"),
-        ("0,1\n1,nan", {}, "line 2: a sample is not finite"),
-        ("t,x\n0,1\n1,2", {}, "needs \\(T,\\) with at least 8 samples"),
-    ],
-)
-def test_bad_tables_say_what_is_wrong(tmp_path, text, options, message):
-    path = tmp_path / "ring.csv"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(sp.InputError, match=message):
-        RingDown.read_csv(path, **options)
-
-
-def test_bad_records_say_what_is_wrong(tmp_path):
-    t = np.arange(0, 2, 0.01)
-    with pytest.raises(sp.InputError, match="there is no file"):
-        RingDown.read_csv(tmp_path / "absent.csv")
-    (tmp_path / "bytes.csv").write_bytes(b"\x00\x81")
-    with pytest.raises(sp.InputError, match="cannot be read as text"):
-        RingDown.read_csv(tmp_path / "bytes.csv")
-    back = t.copy()
+def test_bad_records_say_what_is_wrong():
+    back = T.copy()
     back[7] = back[5]
     with pytest.raises(sp.InputError, match=r"times goes from 0\.06 s to 0\.05 s at sample 7"):
-        RingDown(back, swing(t))
+        RingDown(back, swing(T))
     with pytest.raises(sp.InputError, match=r"displacements has shape \(199,\)"):
-        RingDown(t, swing(t)[1:])
-    for silent in (RingDown(t, np.exp(-t)), RingDown(t, np.zeros_like(t)), RingDown(t, t**2)):
+        RingDown(T, swing(T)[1:])
+    for silent in (np.exp(-T), np.zeros_like(T), T**2):
         with pytest.raises(sp.InputError, match="turning points found"):
-            _ = silent.frequency
+            _ = RingDown(T, silent).frequency
     with pytest.raises(sp.InputError, match="0 samples lie between 5 s and 6 s"):
-        RingDown(t, swing(t)).between(5, 6)
+        RingDown(T, swing(T)).between(5, 6)
 
 
 # -- the measured beam -----------------------------------------------------------------------

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -29,7 +27,7 @@ from supple.workflows.enrich.soft_character import (
     flesh_frequency,
     soft_model,
 )
-from supple.workflows.enrich.softness import Softness, softness_of_joints
+from supple.workflows.enrich.softness import Softness, softness_of
 
 SMALL = Quality(120, 2, 3, 5, 4, 8, 0.02, False)
 pytestmark = pytest.mark.filterwarnings(
@@ -38,9 +36,8 @@ pytestmark = pytest.mark.filterwarnings(
 
 
 @pytest.fixture(scope="module")
-def folder():
-    with tempfile.TemporaryDirectory() as place:
-        yield Path(place)
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("enrich")
 
 
 @pytest.fixture(scope="module")
@@ -82,24 +79,21 @@ def test_loop_closes_and_the_other_starts_from_rest(made):
     assert np.abs(bend.displacements[0]).max() < 1e-3 * made.size
 
 
-def test_model_is_taken_from_its_file(made, source, folder):
-    again = enrich(source, folder / "again.glb", clips=["shake"], model=folder / "post.supple",
-                   quality=SMALL)  # fmt: skip
+@pytest.mark.parametrize("said", [{"quality": SMALL}, {}])
+def test_model_is_taken_from_its_file_and_what_is_not_said_too(made, source, folder, said):
+    model = folder / "post.supple"
+    again = enrich(source, folder / "again.glb", clips=["shake"], model=model, **said)
     np.testing.assert_allclose(
         again.motions[0].displacements, made.motions[0].displacements, atol=1e-9
     )
     assert again.model.measured == made.model.measured
+    assert again.targets <= SMALL.targets
+
+
+def test_a_model_of_another_character_is_refused(made, folder):
     write_rigged_creature(folder / "creature.glb", resolution=16)
     with pytest.raises(InputError, match="another skeleton"):
         enrich(folder / "creature.glb", folder / "x.glb", model=folder / "post.supple")
-
-
-def test_what_is_not_said_is_as_in_the_model(made, source, folder):
-    again = enrich(source, folder / "again.glb", clips=["shake"], model=folder / "post.supple")
-    np.testing.assert_allclose(
-        again.motions[0].displacements, made.motions[0].displacements, atol=1e-9
-    )
-    assert again.targets <= SMALL.targets
 
 
 @pytest.mark.parametrize(
@@ -346,35 +340,39 @@ def test_a_model_that_is_kept_has_poses_of_all_clips(source, tmp_path):
 
 
 def test_softness_by_name(source):
-    character = read_rigged(source).character
-    soft = softness_of_joints(character, {"*": 2, "upp*": 0.5})
-    assert dict(zip(character.rig.names, soft, strict=True)) == {
+    rigged = read_rigged(source)
+    soft = softness_of(rigged, {"*": 2, "upp*": 0.5}).joints
+    assert dict(zip(rigged.character.rig.names, soft, strict=True)) == {
         "scene": 2, "holder": 2, "lower": 2, "upper": 0.5,
     }  # fmt: skip
     with pytest.raises(InputError, match="no joint or part is called 'uper'; there is upper"):
-        softness_of_joints(character, {"uper": 1})
+        softness_of(rigged, {"uper": 1})
     with pytest.raises(InputError, match="softness of upper"):
-        softness_of_joints(character, {"upper": -1})
+        softness_of(rigged, {"upper": -1})
 
 
-def test_softer_joint_has_softer_flesh(source):
+@pytest.fixture
+def evenly_soft(source):
+    """The rig of the post, and softness 1 everywhere."""
     rig = SkeletonRig(read_rigged(source).character)
-    names = rig.character.rig.names
-    softness = np.where(np.array(names) == "upper", 4.0, 1.0)
-    skin = np.full(rig.n_vertices, np.nan)
-    model = soft_model(rig, SMALL, softness=Softness(softness, skin))
+    return rig, Softness(np.ones(rig.character.rig.n_joints), np.full(rig.n_vertices, np.nan))
+
+
+def test_softer_joint_has_softer_flesh(evenly_soft):
+    rig, softness = evenly_soft
+    joints = np.where(np.array(rig.character.rig.names) == "upper", 4.0, 1.0)
+    model = soft_model(rig, SMALL, softness=replace(softness, joints=joints))
     height = model.tet_rig.mesh.centroids[model.cells, 2]
     mu = model.lame[0, :, 1]
     assert mu[height.argmax()] < 0.5 * mu[height.argmin()]
 
 
-def test_a_contact_that_no_basis_keeps_is_left_out(source, monkeypatch):
+def test_a_contact_that_no_basis_keeps_is_left_out(evenly_soft, monkeypatch):
     def refuse(*_: object) -> None:
         raise ContactNotKept("the rows of the contact depend on each other")
 
     monkeypatch.setattr("supple.character.training.basis.self_contact", refuse)
-    rig = SkeletonRig(read_rigged(source).character)
-    soft = Softness(np.ones(rig.character.rig.n_joints), np.full(rig.n_vertices, np.nan))
+    rig, soft = evenly_soft
     model = soft_model(rig, SMALL, softness=soft)
     assert "without contact: pose 1: the rows" in model.measured["notes"][-1]
     with_skull, without = model, soft_model(rig, SMALL, softness=soft, skull=False, contact=False)
@@ -382,7 +380,7 @@ def test_a_contact_that_no_basis_keeps_is_left_out(source, monkeypatch):
     assert with_skull.fixed[upper].sum() > without.fixed[upper].sum()
 
 
-def test_what_fails_for_another_reason_is_not_tried_without_contact(source, monkeypatch):
+def test_what_fails_for_another_reason_is_not_tried_without_contact(evenly_soft, monkeypatch):
     tried = []
 
     def refuse(*_: object, **options: object) -> None:
@@ -390,8 +388,7 @@ def test_what_fails_for_another_reason_is_not_tried_without_contact(source, monk
         raise InputError("the clip is upside down")
 
     monkeypatch.setattr("supple.character.training.building.pose_bases", refuse)
-    rig = SkeletonRig(read_rigged(source).character)
-    soft = Softness(np.ones(rig.character.rig.n_joints), np.full(rig.n_vertices, np.nan))
+    rig, soft = evenly_soft
     with pytest.raises(InputError, match="upside down"):
         soft_model(rig, SMALL, softness=soft)
     assert tried == [True]

@@ -25,6 +25,7 @@ pytestmark = pytest.mark.filterwarnings(
 
 SMALL = Quality(120, 2, 3, 5, 4, 8, 0.02, False)
 OPTIONS = {"size": 6, "modes": 4, "samples": 10, "tolerance": 0.02}
+BEAM = {"volume": MESH, "fixed": FIXED, "poses": [[0.8]], **OPTIONS}
 STAGES = (
     "volume",
     "fitting",
@@ -45,6 +46,16 @@ class Told:
     def __call__(self, done: int, total: int, what: str) -> None:
         if what not in self.seen:
             self.seen.append(what)
+
+
+def stopping(fits):
+    """Progress that stops where what is told fits."""
+
+    def stop(done, total, what):
+        if fits(what):
+            raise KeyboardInterrupt
+
+    return stop
 
 
 @pytest.fixture(scope="module")
@@ -89,13 +100,8 @@ def test_model_interrupted_at_any_stage_is_that_of_one_go(rig, whole, tmp_path):
     assert len(told.seen) >= len(STAGES)
     kept = [0]
     for what in told.seen:  # once in every kind of work, going on each time
-
-        def stop(done, total, now, what=what):
-            if now == what:
-                raise KeyboardInterrupt
-
         with pytest.raises(KeyboardInterrupt):
-            made(rig, checkpoint=folder, progress=stop)
+            made(rig, checkpoint=folder, progress=stopping(what.__eq__))
         kept.append(len(list(folder.iterdir())) if folder.exists() else 0)
     assert kept == sorted(kept)
     assert kept[-1] == len(STAGES) - 1
@@ -133,35 +139,26 @@ def test_other_wishes_make_again_what_depends_on_them(rig, whole, tmp_path):
     assert "tet mesh" not in remade(poses=2)
 
 
+def beam_model(rig=None, **options) -> Told:
+    """What making it told."""
+    told = Told()
+    pose_space_model(rig or BeamRig(), progress=told, **BEAM, **options)
+    return told
+
+
 def test_another_rig_is_noticed(tmp_path):
-    options = {"volume": MESH, "fixed": FIXED, "poses": [[0.8]], "checkpoint": tmp_path / "parts"}
-    pose_space_model(BeamRig(), **options, **OPTIONS)
-
-    def bulging(pose):
-        """The same where the model has poses; another on the way."""
-        x = bent(SKIN.vertices, pose)
-        return x * (1 + 0.1 * np.sin(np.pi * pose[0] / 0.8))
-
     def plain(pose):
         return bent(SKIN.vertices, pose)
 
+    def bulging(pose):
+        """The same where the model has poses; another on the way."""
+        return plain(pose) * (1 + 0.1 * np.sin(np.pi * pose[0] / 0.8))
+
+    beam_model(checkpoint=tmp_path / "parts")
     for function in (plain, bulging):
         rig = BlackBoxRig(function, SKIN.triangles, np.zeros(1))
-        told = Told()
-        pose_space_model(rig, progress=told, **options, **OPTIONS)
-        assert "bases of poses" in told.seen
-        told = Told()
-        pose_space_model(rig, progress=told, **options, **OPTIONS)
-        assert not told.seen
-
-
-def beam_model(**options) -> Told:
-    """What making it told."""
-    told = Told()
-    pose_space_model(
-        BeamRig(), volume=MESH, fixed=FIXED, poses=[[0.8]], progress=told, **options, **OPTIONS
-    )
-    return told
+        assert "bases of poses" in beam_model(rig, checkpoint=tmp_path / "parts").seen
+        assert not beam_model(rig, checkpoint=tmp_path / "parts").seen
 
 
 def stiffer_with(factor: float) -> type[sp.Material]:
@@ -196,11 +193,10 @@ def test_without_a_folder_there_are_no_checksums(tmp_path, monkeypatch):
 
 
 def test_warnings_of_the_training_are_said_again(tmp_path):
-    options = {"volume": MESH, "fixed": FIXED, "poses": [[0.8]], "checkpoint": tmp_path / "parts"}
     said = []
     for _ in range(2):
         with pytest.warns(CubatureWarning) as caught:
-            pose_space_model(BeamRig(), vertices=2, **options, **OPTIONS)
+            beam_model(vertices=2, checkpoint=tmp_path / "parts")
         said.append([str(each.message) for each in caught])
     assert "2 vertices miss the reduced inertial force" in said[0][-1]
     assert said[0] == said[1]
@@ -220,13 +216,8 @@ def test_enriching_interrupted_at_any_stage_is_that_of_one_go(tmp_path):
         enrich(source, path, quality=SMALL, frequency=2.0, checkpoint=folder, progress=progress)
 
     for what in whole.seen:
-
-        def stop(done, total, now, what=what):
-            if now == what:
-                raise KeyboardInterrupt
-
         with pytest.raises(KeyboardInterrupt):
-            go(stop)
+            go(stopping(what.__eq__))
         assert not path.exists()
     last = Told()
     assert len(list(folder.iterdir())) == len(STAGES) + 2  # both clips
@@ -238,11 +229,7 @@ def test_enriching_interrupted_at_any_stage_is_that_of_one_go(tmp_path):
 
 def test_other_clips_and_dampings_go_on_from_the_model(tmp_path):
     source, folder = post(tmp_path), tmp_path / "parts"
-
-    def stop(done, total, what):
-        if "frames of bend" in what:
-            raise KeyboardInterrupt
-
+    stop = stopping(lambda what: "frames of bend" in what)
     with pytest.raises(KeyboardInterrupt):
         enrich(source, tmp_path / "a.glb", quality=SMALL, checkpoint=folder, progress=stop)
     told = Told()

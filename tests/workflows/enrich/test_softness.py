@@ -38,19 +38,27 @@ def horned(tmp_path_factory) -> RiggedFile:
     return replace(found, parts=(low, high))
 
 
+@pytest.fixture(scope="module")
+def evenly_soft(horned) -> tuple[SkeletonRig, Softness]:
+    """The rig of the post, and softness 1 everywhere."""
+    rig = SkeletonRig(horned.character)
+    return rig, Softness(np.ones(rig.character.rig.n_joints), np.full(rig.n_vertices, np.nan))
+
+
 def by_name(rigged: RiggedFile, found: Softness) -> dict[str, float]:
     names = rigged.character.rig.names
     return {name: soft for name, soft in zip(names, found.joints, strict=True) if soft != 1}
 
 
-@pytest.mark.parametrize("name", ["Horns", "Eye_Black", "LeftShoe", "hooves.001", "mat_METAL"])
-def test_hard_names(name):
-    assert is_hard(name)
-
-
-@pytest.mark.parametrize("name", ["Main", "Thornbush", "Eyelid", "Skin", ""])
-def test_names_that_are_not_hard(name):
-    assert not is_hard(name)
+@pytest.mark.parametrize(
+    ("names", "hard"),
+    [
+        (["Horns", "Eye_Black", "LeftShoe", "hooves.001", "mat_METAL"], True),
+        (["Main", "Thornbush", "Eyelid", "Skin", ""], False),
+    ],
+)
+def test_hard_names(names, hard):
+    assert [is_hard(name) for name in names] == [hard] * len(names)
 
 
 def test_parts_of_the_body_in_the_order_of_the_wishes(creature):
@@ -116,23 +124,19 @@ def test_unknown_names_tell_of_materials(horned):
         softness_of(horned, {"Horn": -1})
 
 
-def test_hard_skin_is_held(horned):
-    rig = SkeletonRig(horned.character)
-    skin = np.full(rig.n_vertices, np.nan)
-    top = horned.character.surface().vertices[:, 2] > 0.8
-    skin[top] = 0.0
-    joints = np.ones(rig.character.rig.n_joints)
-    model = soft_model(rig, SMALL, softness=Softness(joints, skin))
+def test_hard_skin_is_held(evenly_soft):
+    rig, softness = evenly_soft
+    skin = np.where(rig.character.surface().vertices[:, 2] > 0.8, 0.0, np.nan)
+    model = soft_model(rig, SMALL, softness=replace(softness, skin=skin))
     assert model.fixed[model.tet_rig.mesh.vertices[:, 2] > 0.9].all()
     assert not model.bases[:, model.fixed].any()
 
 
-def test_softer_skin_has_softer_flesh(horned):
-    rig = SkeletonRig(horned.character)
-    skin = np.where(horned.character.surface().vertices[:, 2] > 0.5, 4.0, np.nan)
-    joints = np.ones(rig.character.rig.n_joints)
+def test_softer_skin_has_softer_flesh(evenly_soft):
+    rig, softness = evenly_soft
+    skin = np.where(rig.character.surface().vertices[:, 2] > 0.5, 4.0, np.nan)
     finer = replace(SMALL, vertices=300)  # cells of a coarse one are all near the rim
-    model = soft_model(rig, finer, softness=Softness(joints, skin))
+    model = soft_model(rig, finer, softness=replace(softness, skin=skin))
     height = model.tet_rig.mesh.centroids[model.cells, 2]
     mu = model.lame[0, :, 1]
     top, foot = height > 0.8, height < 0.3
@@ -141,14 +145,11 @@ def test_softer_skin_has_softer_flesh(horned):
     assert mu[top].max() < 0.3 * mu[foot].min()  # a quarter, but for what the rim blends in
 
 
-def test_softer_flesh_swings_slower(horned):
+def test_softer_flesh_swings_slower(evenly_soft):
     """Also where the slowest vibration, not the push, says how stiff flesh has to be."""
-    rig = SkeletonRig(horned.character)
-    skin, joints = np.full(rig.n_vertices, np.nan), np.ones(rig.character.rig.n_joints)
-    slowest, softer = (
-        float(np.sqrt(model.squares[0, 0]) / (2 * np.pi))
-        for soft in (1.0, 4.0)
-        for model in [soft_model(rig, SMALL, softness=Softness(soft * joints, skin), frequency=4.0)]
-    )
+    rig, softness = evenly_soft
+    all_of_it = [softness, replace(softness, joints=4.0 * softness.joints)]
+    models = [soft_model(rig, SMALL, softness=soft, frequency=4.0) for soft in all_of_it]
+    slowest, softer = (np.sqrt(model.squares[0, 0]) / (2 * np.pi) for model in models)
     assert slowest > 2.0 * (1 - 1e-9)  # half of the swing, at least
     assert 1.0 * (1 - 1e-9) < softer < 0.75 * slowest

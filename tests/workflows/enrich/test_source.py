@@ -46,7 +46,8 @@ def test_every_clip_has_a_file_of_its_own(tmp_path):
 def test_vertex_caches(tmp_path):
     times = np.array([0.5, 0.6, 0.7])
     x = np.arange(36.0).reshape(3, 4, 3)
-    write_vertex_cache(tmp_path / "a.pc2", times, x, np.zeros((0, 3), int))
+    none = np.zeros((0, 3), int)
+    write_vertex_cache(tmp_path / "a.pc2", times, x, none)
     data = (tmp_path / "a.pc2").read_bytes()
     head = struct.unpack_from("<12siiffi", data)
     assert head[0] == b"POINTCACHE2\0"
@@ -54,14 +55,14 @@ def test_vertex_caches(tmp_path):
     assert head[3:5] == pytest.approx((0.5, 0.1))
     assert head[5] == 3
     np.testing.assert_array_equal(np.frombuffer(data[32:], "<f4"), x.ravel())
-    write_vertex_cache(tmp_path / "a.mdd", times, x, np.zeros((0, 3), int))
+    write_vertex_cache(tmp_path / "a.mdd", times, x, none)
     data = (tmp_path / "a.mdd").read_bytes()
     assert struct.unpack_from(">ii", data) == (3, 4)
     np.testing.assert_array_equal(np.frombuffer(data[8 + 12 :], ">f4"), x.ravel())
     with pytest.raises(InputError, match="evenly spaced"):
-        write_vertex_cache(tmp_path / "b.pc2", times**2, x, np.zeros((0, 3), int))
+        write_vertex_cache(tmp_path / "b.pc2", times**2, x, none)
     with pytest.raises(InputError, match="ends in"):
-        write_vertex_cache(tmp_path / "b.abc", times, x, np.zeros((0, 3), int))
+        write_vertex_cache(tmp_path / "b.abc", times, x, none)
 
 
 def test_lengths(source, tmp_path):
@@ -97,32 +98,35 @@ def test_scenery_and_strays_are_no_part_of_the_body(source, tmp_path, length):
     assert scene.notes == plain.notes
 
 
-def test_files_that_cannot_be_taken(source, tmp_path):
-    with pytest.raises(MeshError, match="there is no file"):
-        enrich(tmp_path / "none.glb", tmp_path / "x.glb")
-    with pytest.raises(InputError, match=r"ends in \.glb, \.usd"):
-        enrich(source, tmp_path / "x.fbx")
-    with pytest.raises(InputError, match=r"would replace .*, which is read"):
-        enrich(source, source)
-    with pytest.raises(InputError, match="no clip that moves"):
-        enrich(post(tmp_path, clips=False, name="still.glb"), tmp_path / "x.glb")
+def without_skin():
     plain = bar()
     plain.document.nodes[0].skin = None
-    with pytest.raises(MeshError, match="no skin"):
-        enrich(plain.write(tmp_path / "plain.glb"), tmp_path / "x.glb")
+    return plain
+
+
+def of_lines():
     lines = bar()
     lines.document.meshes[0].primitives[0].mode = 1
-    with pytest.raises(MeshError, match="no triangles"):
-        enrich(lines.write(tmp_path / "lines.glb"), tmp_path / "x.glb")
-    with pytest.raises(InputError, match="regions"):
-        enrich(source, tmp_path / "x.glb", regions=0)
-    with pytest.raises(InputError, match="no clip 'Run'; there is shake, bend"):
-        enrich(source, tmp_path / "x.glb", clips=["Run"])
-    with pytest.raises(InputError, match="seed=-1"):
-        enrich(source, tmp_path / "x.glb", seed=-1)
-    with pytest.raises(InputError, match="quality"):
-        enrich(source, tmp_path / "x.glb", quality="superb")
+    return lines
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"source": "none.glb"}, MeshError, "there is no file"),
+        ({"source": "plain.glb"}, MeshError, "no skin"),
+        ({"source": "lines.glb"}, MeshError, "no triangles"),
+        ({"source": "cut.glb"}, MeshError, "cut off"),
+        ({"regions": 0}, InputError, "regions"),
+        ({"seed": -1}, InputError, "seed=-1"),
+        ({"quality": "superb"}, InputError, "quality"),
+    ],
+)
+def test_what_cannot_be_taken(source, tmp_path, monkeypatch, options, error, message):
+    monkeypatch.chdir(tmp_path)
+    without_skin().write(tmp_path / "plain.glb")
+    of_lines().write(tmp_path / "lines.glb")
     (tmp_path / "cut.glb").write_bytes(source.read_bytes()[:500])
-    with pytest.raises(MeshError, match="cut off"):
-        enrich(tmp_path / "cut.glb", tmp_path / "x.glb")
+    with pytest.raises(error, match=message):
+        enrich(**{"source": "post.glb", "output": "x.glb"} | options)
     assert not (tmp_path / "x.glb").exists()

@@ -16,7 +16,6 @@ from supple.damping import Damping
 from supple.design.ringdown.ringdown import RingDown
 from supple.dynamics.statics import static_shape
 from supple.integrators import Bathe
-from supple.materials import Material
 from supple.reduction.basis import joined_basis, modal_derivative_basis, picked_basis
 from supple.reduction.modes import vibration_modes
 from supple.reduction.reducing import reduce
@@ -63,12 +62,12 @@ class Experiment:
         """The experiment on a body with ``factor`` times the Young's modulus."""
         number("factor", factor, above=0)
         given = self.body.material
-        if isinstance(given, Mapping):
-            material: Material | dict[str, Material] = {
-                region: _stiffened(each, factor) for region, each in given.items()
-            }
-        else:
-            material = _stiffened(given, factor)
+        by_region = given if isinstance(given, Mapping) else {"": given}
+        stiff = {
+            region: replace(material, young=factor * np.asarray(material.young))
+            for region, material in by_region.items()
+        }
+        material = stiff if isinstance(given, Mapping) else stiff[""]
         return replace(self, body=replace(self.body, material=material))
 
     @property
@@ -76,10 +75,6 @@ class Experiment:
         """1 N on the place that was followed, along the direction, (n, 3)."""
         share = self.direction / np.size(self.vertices)  # type: ignore[operator]
         return self.body.point_force(self.vertices, share)
-
-
-def _stiffened(material: Material, factor: float) -> Material:
-    return replace(material, young=factor * np.asarray(material.young))
 
 
 class Trial:

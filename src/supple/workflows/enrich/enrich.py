@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import time
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,8 +26,6 @@ from supple.core.types import Progress
 from supple.damping import Rayleigh
 from supple.integrators import TRBDF2
 from supple.io.gltf.character import RiggedFile
-from supple.workflows.enrich.body_size import body_sides, body_vertices
-from supple.workflows.enrich.facts import enriched_facts
 from supple.workflows.enrich.files import ENRICHED, frame_rate, write_enriched
 from supple.workflows.enrich.model import cached_model, check_character, recorded_in
 from supple.workflows.enrich.notes import (
@@ -42,7 +39,7 @@ from supple.workflows.enrich.notes import (
 )
 from supple.workflows.enrich.options import QUALITIES, FleshOptions, Quality
 from supple.workflows.enrich.page import write_enrich_report
-from supple.workflows.enrich.result import Enriched
+from supple.workflows.enrich.result import Enriched, enriched_facts
 from supple.workflows.enrich.soft_character import (
     damping_for_settling_time,
     lowest_angular_frequency,
@@ -50,6 +47,8 @@ from supple.workflows.enrich.soft_character import (
 )
 from supple.workflows.enrich.softness import softness_of
 from supple.workflows.enrich.source import (
+    body_sides,
+    body_vertices,
     chosen_clips,
     is_still,
     only,
@@ -57,7 +56,7 @@ from supple.workflows.enrich.source import (
     spread,
     unmoved,
 )
-from supple.workflows.outputs import check_file
+from supple.workflows.outputs import Stopwatch, check_file
 
 _GRAVITY = (0.0, 0.0, -9.81)
 _SMALLEST = 1e-4  # of the body: what nobody sees
@@ -131,7 +130,13 @@ def enrich(
         swing: What ``frequency`` was called before.
     """
     file = source.source.file if isinstance(source, RiggedFile) else Path(source)
-    _check_files(file, Path(output), report, model)
+    for parameter, path, endings, what in (
+        ("output", output, ENRICHED, "an enriched character"),
+        ("report", report, (".html", ".htm"), "a page"),
+        ("model", model, (".supple",), "a model"),
+    ):
+        if path is not None:
+            check_file(parameter, Path(path), endings, what, read=[file])
     number("settle", settle, above=0, unit="s")
     if tolerance is not None:
         number("tolerance", tolerance, above=0)
@@ -143,31 +148,33 @@ def enrich(
     )  # fmt: skip
     flesh, options = cached_model(model, wished)
     chosen = options.quality or QUALITIES["good"]
-    clock, kind = _Clock(), Path(output).suffix.lower()
+    clock, kind = Stopwatch(), Path(output).suffix.lower()
     rigged, notes = read_to_enrich(source, options.length)
-    names = chosen_clips(rigged.character, "clips", clips)
+    character = rigged.character
+    names = chosen_clips(character, "clips", clips)
     if not names:
-        there = ", ".join(rigged.character.clips)
+        there = ", ".join(character.clips)
         raise InputError.of("clips", clips, f" names none; there is {there}")
-    job = _Job(
-        rigged=rigged,
-        names=names,
-        rates={name: frame_rate(rigged.character, name, rate, kind) for name in names},
-        once=chosen_clips(rigged.character, "once", once),
-        sag=sag,
-        checkpoint=checkpoint,
-        progress=progress,
-    )
+    unlooped = chosen_clips(character, "once", once)
+    played: dict[str, dict[str, Any]] = {
+        name: {
+            "rate": frame_rate(character, name, rate, kind),
+            "loop": False if name in unlooped else None,
+        }
+        for name in names
+    }
+    for name in names:  # too many frames are refused before the work
+        frame_times(character.clip(name), played[name]["rate"])
     size = float(np.linalg.norm(body_sides(rigged)))
     softness = softness_of(rigged, options.by_name)
     clock.note("reading")
 
     concerns: list[str] = []
-    if softness.any(rigged.character.skin):
+    if softness.any(character.skin):
         body = body_vertices(rigged)
         # A model that is kept may be used for other clips later, and has poses of all.
-        posing = names if model is None else list(rigged.character.clips)
-        rig = SkeletonRig(only(rigged.character, body, posing))
+        posing = names if model is None else list(character.clips)
+        rig = SkeletonRig(only(character, body, posing))
         still = [] if sag else [name for name in names if is_still(rig, name)]
         notes += still_notes(still, names)
         if flesh is None:
@@ -195,20 +202,34 @@ def enrich(
         clock.note("model of the flesh")
         damping, reached = damping_for_settling_time(flesh, settle)
         notes += settling_notes(settle, reached, lowest_angular_frequency(flesh) / (2 * np.pi))
+        moving = {name: how for name, how in played.items() if name not in still}
         with noted(concerns):
-            # A .glb file has the clips that stay still already.
-            motions = job.motions(flesh, damping, chosen.substeps, rig, still, kind != ".glb")
+            soft_motions = {
+                motion.clip: spread(motion, body)
+                for motion in _motions(
+                    flesh, damping, chosen.substeps, rig, moving, sag, checkpoint, progress
+                )
+            }
         clock.note("motion of the flesh")
     else:
-        flesh, reached = None, settle
-        motions = [job.unmoved(name) for name in names]
+        flesh, reached, soft_motions, still = None, settle, {}, []
         notes.append("nothing is soft; the clips come back as they were")
+    motions = [
+        soft_motions[name] if name in soft_motions else unmoved(character, name, how["rate"])
+        for name, how in played.items()
+        if name not in still or kind != ".glb"  # which has the clips that stay still already
+    ]
     notes += loop_notes(motions)
     files, written = write_enriched(
         Path(output),
         rigged,
         motions,
-        tolerances=[_near(motion, size, tolerance, chosen) for motion in motions],
+        tolerances=[
+            max(chosen.tolerance * motion.largest, _SMALLEST * size)
+            if tolerance is None
+            else tolerance * size
+            for motion in motions
+        ],
         targets=chosen.targets if targets is None else targets,
         normals=chosen.normals,
         progress=progress,
@@ -236,76 +257,27 @@ def enrich(
     return found
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class _Job:
-    """Which clips get flesh, and how they are played."""
-
-    rigged: RiggedFile
-    names: Sequence[str]
-    rates: Mapping[str, float | None]
-    once: Sequence[str]
-    sag: bool
-    checkpoint: str | os.PathLike[str] | None
-    progress: Progress | None
-
-    def __post_init__(self) -> None:
-        for name in self.names:  # too many frames are refused before the work
-            frame_times(self.rigged.character.clip(name), self.rates[name])
-
-    def unmoved(self, name: str) -> SoftMotion:
-        """A clip without flesh that moves."""
-        return unmoved(self.rigged.character, name, self.rates[name])
-
-    def motions(
-        self,
-        flesh: PoseSpaceModel,
-        damping: Rayleigh,
-        substeps: int,
-        rig: SkeletonRig,
-        still: Sequence[str],
-        with_still: bool,
-    ) -> list[SoftMotion]:
-        """Flesh in each clip; of those that stay still only where asked for."""
-        parts = Checkpoint(self.checkpoint)
-        simulation = PoseSimulation(
-            flesh, damping=damping, integrator=TRBDF2(), gravity=_GRAVITY, substeps=substeps
-        )
-        of_flesh = replace(flesh, measured={})
-        moving = parts.sum_of(lambda: (of_flesh, damping, substeps, self.sag))
-        found: list[SoftMotion] = []
-        for name in self.names:
-            if name in still:
-                found += [self.unmoved(name)] if with_still else []
-                continue
-            played: dict[str, Any] = {
-                "rate": self.rates[name],
-                "loop": False if name in self.once else None,
-            }
-            moved = cached_motion(
-                parts,
-                name,
-                (moving, rig.character.clip(name), played),
-                partial(
-                    secondary_motion, simulation, rig, name, sag=self.sag, progress=self.progress,
-                    **played,
-                ),
-            )  # fmt: skip
-            found.append(spread(moved, body_vertices(self.rigged)))
-        return found
-
-
-def _check_files(
-    source: Path,
-    output: Path,
-    report: str | os.PathLike[str] | None,
-    model: str | os.PathLike[str] | None,
-) -> None:
-    """Stops before the work where its result could not be written."""
-    check_file("output", output, ENRICHED, "an enriched character", read=[source])
-    if report is not None:
-        check_file("report", Path(report), (".html", ".htm"), "a page", read=[source])
-    if model is not None:
-        check_file("model", Path(model), (".supple",), "a model", read=[source])
+def _motions(
+    flesh: PoseSpaceModel,
+    damping: Rayleigh,
+    substeps: int,
+    rig: SkeletonRig,
+    clips: Mapping[str, dict[str, Any]],
+    sag: bool,
+    checkpoint: str | os.PathLike[str] | None,
+    progress: Progress | None,
+) -> Iterator[SoftMotion]:
+    """Flesh in clips, by how each is played."""
+    parts = Checkpoint(checkpoint)
+    simulation = PoseSimulation(
+        flesh, damping=damping, integrator=TRBDF2(), gravity=_GRAVITY, substeps=substeps
+    )
+    of_flesh = replace(flesh, measured={})
+    moving = parts.sum_of(lambda: (of_flesh, damping, substeps, sag))
+    for name, how in clips.items():
+        made_of = (moving, rig.character.clip(name), how)
+        make = partial(secondary_motion, simulation, rig, name, sag=sag, progress=progress, **how)
+        yield cached_motion(parts, name, made_of, make)
 
 
 def _frequency(given: float | None, swing: float | None) -> float | None:
@@ -315,23 +287,3 @@ def _frequency(given: float | None, swing: float | None) -> float | None:
     if given is not None:
         raise InputError.of("swing", swing, " is another name of frequency=; give one of them")
     return swing
-
-
-def _near(motion: SoftMotion, size: float, share: float | None, quality: Quality) -> float:
-    """How far vertices of a clip may be off [m]."""
-    if share is not None:
-        return share * size
-    return max(quality.tolerance * motion.largest, _SMALLEST * size)
-
-
-class _Clock:
-    """How long each part took [s]."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-        self._last = time.perf_counter()
-
-    def note(self, part: str) -> None:
-        now = time.perf_counter()
-        self.seconds[part] = now - self._last
-        self._last = now

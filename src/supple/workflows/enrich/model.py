@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +23,7 @@ _ANOTHER = Message("give another name as ", Parameter("model", ""))
 
 def recorded_in(model: PoseSpaceModel, options: FleshOptions) -> PoseSpaceModel:
     """The model with what was wished of it."""
-    return replace(model, measured={**model.measured, _OPTIONS_KEY: options.to_record()})
+    return replace(model, measured={**model.measured, _OPTIONS_KEY: asdict(options)})
 
 
 def cached_model(
@@ -44,12 +44,10 @@ def cached_model(
             named += [" and ", Parameter(name, "")]
         verb = "changes" if len(others) == 1 else "change"
         raise InputError(
-            Message(
-                *named,
-                f" {verb} the flesh, which {file} has made already; leave that out to take it as "
-                "it is, or ",
-                _ANOTHER,
-            )
+            *named,
+            f" {verb} the flesh, which {file} has made already; leave that out to take it as "
+            "it is, or ",
+            _ANOTHER,
         )
     return found, options.over(made_by.over(DEFAULTS))
 
@@ -66,11 +64,9 @@ def check_character(
         what = "another shape or other weights of its skin"
     if what:
         raise InputError(
-            Message(
-                f"{file} is the model of another character, or of this one before it was edited: "
-                f"it has {what}; ",
-                _ANOTHER,
-            )
+            f"{file} is the model of another character, or of this one before it was edited: "
+            f"it has {what}; ",
+            _ANOTHER,
         )
 
 

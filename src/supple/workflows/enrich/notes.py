@@ -19,21 +19,18 @@ STIFFER = Message(
 _FAR = 0.15  # of the body: flesh that goes further looks torn off
 
 
-def still_notes(still: Sequence[str], names: Sequence[str]) -> list[str]:
+def still_notes(still: Sequence[str], names: Sequence[str]) -> Iterator[str]:
     """Of clips that leave the skin as it is at rest; at least one of ``names`` must move it."""
     if len(still) == len(names):
         raise InputError(
-            Message(
-                f"{', '.join(names)}: no clip moves the skin from where it is at rest; flesh "
-                "follows motion, so name others by ",
-                Parameter("clips", ""),
-                ", or export the character with an animation",
-            )
+            f"{', '.join(names)}: no clip moves the skin from where it is at rest; flesh "
+            "follows motion, so name others by ",
+            Parameter("clips", ""),
+            ", or export the character with an animation",
         )
-    if not still:
-        return []
-    verb = "leaves" if len(still) == 1 else "leave"
-    return [f"{', '.join(still)} {verb} the skin as it is at rest, and had no need of flesh"]
+    if still:
+        verb = "leaves" if len(still) == 1 else "leave"
+        yield f"{', '.join(still)} {verb} the skin as it is at rest, and had no need of flesh"
 
 
 def hard_note(names: Sequence[str]) -> str:
@@ -43,62 +40,47 @@ def hard_note(names: Sequence[str]) -> str:
     )
 
 
-def far_notes(motions: Sequence[SoftMotion], size: float) -> list[str]:
+def far_notes(motions: Sequence[SoftMotion], size: float) -> Iterator[str]:
     """Of the clip in which flesh moves too far for a body of that ``size`` [m], if one does."""
     far = max(motions, key=lambda motion: motion.largest)
     share = far.largest / size
-    if share <= _FAR:
-        return []
-    return [
-        Message(
+    if share > _FAR:
+        yield Message(
             f"flesh moves by {100 * share:.0f} % of the body in {far.clip}, which is much; ",
             STIFFER,
             ", or say how long the character is by ",
             Parameter("length", ""),
         )
-    ]
 
 
-def loop_notes(motions: Sequence[SoftMotion]) -> list[str]:
+def loop_notes(motions: Sequence[SoftMotion]) -> Iterator[str]:
     """Of loops whose flesh is not yet the same from round to round."""
-    return [
-        Message(
-            f"the flesh of {motion.clip} does not repeat itself: after {motion.rounds} rounds two "
-            f"in a row are {1e3 * motion.gap:.2g} mm apart, which is spread over the loop; let it "
-            "settle sooner by ",
-            Parameter("settle", ""),
-            ", or play it once",
-        )
-        for motion in motions
-        if not motion.agrees
-    ]
+    for motion in motions:
+        if not motion.agrees:
+            yield Message(
+                f"the flesh of {motion.clip} does not repeat itself: after {motion.rounds} rounds "
+                f"two in a row are {1e3 * motion.gap:.2g} mm apart, which is spread over the loop; "
+                "let it settle sooner by ",
+                Parameter("settle", ""),
+                ", or play it once",
+            )
 
 
-def settling_notes(wanted: float, reached: float, slowest: float) -> list[str]:
+def settling_notes(wanted: float, reached: float, slowest: float) -> Iterator[str]:
     """Of flesh that settles within ``reached`` [s] only, as it swings so slowly [Hz]."""
-    if reached <= 1.01 * wanted:
-        return []
-    return [
-        Message(
+    if reached > 1.01 * wanted:
+        yield Message(
             f"flesh that swings {slowest:.3g} times a second, as the slowest does, settles within "
             f"{reached:.2g} s, not {wanted:g} s; ",
             STIFFER,
         )
-    ]
 
 
-def tolerance_notes(written: GltfReport | None) -> list[str]:
+def tolerance_notes(written: GltfReport | None) -> Iterator[str]:
     """Of a file whose vertices are farther off than they may be."""
-    if written is None or written.met:
-        return []
-    return [
-        Message(
-            f"the file has {written}; give more ",
-            Parameter("targets", ""),
-            ", or a larger ",
-            Parameter("tolerance", ""),
-        )
-    ]
+    if written is not None and not written.met:
+        more, larger = Parameter("targets", ""), Parameter("tolerance", "")
+        yield Message(f"the file has {written}; give more ", more, ", or a larger ", larger)
 
 
 @contextmanager

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from supple.character.tissue.flesh import FREQUENCY
-from supple.core.checks import number, whole_number
+from supple.core.checks import number
 from supple.core.errors import InputError
+from supple.core.parameters import checked, parameter
 
 _OF_FLESH = ("vertices", "poses", "modes", "size")  # of a quality: the rest is about files
 _ONCE_CALLED = {"swing": "frequency"}  # in models of earlier versions
@@ -55,32 +56,21 @@ class FleshOptions:
     """What flesh is made by, as ``enrich`` takes it; None where nothing was said."""
 
     soft: float | Mapping[str, float] | None = None
-    frequency: float | None = None
+    frequency: float | None = parameter(None, "of flesh that is pushed", above=0, unit="Hz")
     quality: Quality | None = None
-    length: float | None = None
+    length: float | None = parameter(None, "of the longest side of the skin", above=0, unit="m")
     skull: bool | None = None
     contact: bool | None = None
-    regions: int | None = None
-    seed: int | None = None
+    regions: int | None = parameter(None, "limbs with shapes of their own", at_least=1)
+    seed: int | None = parameter(None, "of what is tried at random", at_least=0)
 
     def __post_init__(self) -> None:
+        checked(self)
         soft = self.soft
         if soft is not None:
             named = soft if isinstance(soft, Mapping) else {"*": number("soft", soft, at_least=0)}
-            self._set(
-                "soft", {n: number(f"softness of {n}", s, at_least=0) for n, s in named.items()}
-            )
-        if self.frequency is not None:
-            self._set("frequency", number("frequency", self.frequency, above=0, unit="Hz"))
-        if self.length is not None:
-            self._set("length", number("length", self.length, above=0, unit="m"))
-        if self.regions is not None:
-            self._set("regions", whole_number("regions", self.regions, at_least=1))
-        if self.seed is not None:
-            self._set("seed", whole_number("seed", self.seed, at_least=0))
-
-    def _set(self, name: str, value: Any) -> None:
-        object.__setattr__(self, name, value)
+            factors = {n: number(f"softness of {n}", s, at_least=0) for n, s in named.items()}
+            object.__setattr__(self, "soft", factors)
 
     @classmethod
     def recorded(cls, kept: Mapping[str, Any]) -> FleshOptions:
@@ -93,8 +83,7 @@ class FleshOptions:
 
     def over(self, others: FleshOptions) -> FleshOptions:
         """These, and what others say where these say nothing."""
-        said = {each.name: getattr(self, each.name) for each in fields(self)}
-        return replace(others, **{name: wish for name, wish in said.items() if wish is not None})
+        return replace(others, **{n: wish for n, wish in vars(self).items() if wish is not None})
 
     @property
     def by_name(self) -> dict[str, float]:
@@ -107,25 +96,13 @@ class FleshOptions:
         return [name for name, wish in mine.items() if wish is not None and wish != theirs[name]]
 
     def _compared(self) -> dict[str, Any]:
-        found = {each.name: getattr(self, each.name) for each in fields(self)}
+        found = dict(vars(self))
         if self.soft is not None:
             found["soft"] = list(self.by_name.items())  # the last that fits counts
         if self.quality is not None:
             found["quality"] = [getattr(self.quality, name) for name in _OF_FLESH]
         return found
 
-    def to_record(self) -> dict[str, Any]:
-        """The same to be kept in a model."""
-        return asdict(self)
 
-
-DEFAULTS = FleshOptions(
-    soft=1.0,
-    frequency=FREQUENCY,
-    quality=QUALITIES["good"],
-    skull=True,
-    contact=True,
-    regions=None,
-    seed=0,
-)
+DEFAULTS = FleshOptions(1.0, FREQUENCY, QUALITIES["good"], skull=True, contact=True, seed=0)
 """What is taken where nothing is said."""

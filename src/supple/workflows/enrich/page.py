@@ -14,13 +14,12 @@ from supple.core.files import replacing
 from supple.core.types import Floats
 from supple.io.pictures import Camera
 from supple.io.report.look import CREASE, PAINT, Look, played, player_scripts
-from supple.io.report.page import page
+from supple.io.report.page import ending, header, page, pairs
 from supple.io.report.player import Track
 from supple.io.report.plots import Curve, Plot
 from supple.io.surfaces import Shading
-from supple.workflows.enrich.body_size import body_vertices
-from supple.workflows.enrich.facts import length
-from supple.workflows.enrich.result import Enriched
+from supple.workflows.enrich.result import Enriched, length
+from supple.workflows.enrich.source import body_vertices
 
 _STILLS = 6
 _STILL_SIZE = (232, 232)
@@ -50,17 +49,16 @@ def write_enrich_report(
         ],
         look,
     )
-    rows = "".join(f"<tr><th>{escape(k)}</th><td>{escape(v)}</td></tr>" for k, v in facts)
     shown = [motion, *(each for each in made.motions if each is not motion)][:_CLIPS]
     plots = "".join(_plot(each, follows=each is motion).html() for each in shown)
     parts = [
-        f"<header><h1>{escape(title)}</h1><p>{escape(_summary(made, motion))}</p></header>",
+        header(title, _summary(made, motion)),
         stage,
         _strip(look, motion),
-        f"<h2>How it was made</h2><table><tbody>{rows}</tbody></table>" if rows else "",
+        f"<h2>How it was made</h2>{pairs(facts)}" if facts else "",
         f"<h2>Clips</h2>{_table(made)}",
         f'<h2>How far flesh moves</h2><div class="plots">{plots}</div>',
-        f"<footer>Written by Supple {_version()}.</footer>",
+        *ending(),
     ]
     with replacing(path) as temporary:
         text = page(escape(title), "\n".join(parts), player_scripts(data))
@@ -142,9 +140,3 @@ def _summary(made: Enriched, motion: SoftMotion) -> str:
         f"{clips}. Flesh moves farthest in {motion.clip}: by {length(motion.largest)}. A push "
         f"dies down to a twentieth within {made.settle:.2g} s."
     )
-
-
-def _version() -> str:
-    from supple import __version__
-
-    return __version__

@@ -48,7 +48,6 @@ def soft_model(
     skull: bool = True,
     contact: bool = True,
     regions: int | None = None,
-    poses: Floats | None = None,
     seed: int = 0,
     checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
@@ -61,8 +60,8 @@ def soft_model(
     has softness 1. With ``skull``, heads, hands and backs are held by more than the bones that
     joints tell of. ``contact`` keeps parts that touch in a pose from going deeper; where no basis
     does so, it is left out, of which a note tells. ``regions`` are so many limbs with shapes of
-    their own. ``poses`` (m, d) are those that get a model, chosen from the clips unless given.
-    ``checkpoint`` is the folder of ``pose_space_model``.
+    their own. Poses are chosen from the clips. ``checkpoint`` is the folder of
+    ``pose_space_model``.
     """
     character = rig.character
     volume = cached_volume(
@@ -71,19 +70,17 @@ def soft_model(
         {"vertices": quality.vertices},
         lambda: character_volume(rig, vertices=quality.vertices, progress=progress),
     )
-    rigid = _rigid(character, softness, volume.mesh.vertices)
+    fixed = np.flatnonzero(_rigid(character, softness, volume.mesh.vertices))
     if skull:
-        volume = held_by_skeleton(volume, character, fixed=np.flatnonzero(rigid))
+        volume = held_by_skeleton(volume, character, fixed=fixed)
     else:
-        volume = volume.held(bones_of(character), fixed=np.flatnonzero(rigid))
+        volume = volume.held(bones_of(character), fixed=fixed)
     logs = _stiffness_logs(character, softness)
     stiffness = np.exp(painted(volume.skin, logs)) if np.nan_to_num(logs).any() else None
-    if poses is None:
-        poses = choose_poses(rig, candidates_of(character), quality.poses)
     make = partial(
         pose_space_model,
         rig,
-        poses=poses,
+        poses=choose_poses(rig, candidates_of(character), quality.poses),
         modes=quality.modes if regions is None else max(_LEAST_MODES, quality.modes // 2),
         size=quality.size,
         regions=regions,

@@ -9,13 +9,12 @@ from fnmatch import fnmatchcase
 import numpy as np
 
 from supple.character.skeleton.body_parts import body_parts, joints_called, words_of
-from supple.character.skeleton.character import Character
 from supple.character.skeleton.skin import Skin
 from supple.core.checks import number
 from supple.core.errors import InputError
 from supple.core.types import Bools, Floats
 from supple.io.gltf.character import RiggedFile
-from supple.workflows.enrich.body_size import body_vertices
+from supple.workflows.enrich.source import body_vertices
 
 _WORDS = """horn antler hoof hooves claw talon nail tooth teeth tusk beak eye eyeball shoe boot
     helmet armor armour metal steel iron glass lens buckle button sword weapon shield"""
@@ -54,7 +53,7 @@ def softness_of(rigged: RiggedFile, softness_factors: Mapping[str, float]) -> So
     unless they are named.
     """
     character = rigged.character
-    joints = softness_of_joints(character, {})
+    joints = np.array([0.0 if is_hard(name) else 1.0 for name in character.rig.names])
     hard_joints = joints == 0
     skin = np.full(len(character.skin.vertices), np.nan)
     things = skin_by_name(rigged)
@@ -78,15 +77,6 @@ def softness_of(rigged: RiggedFile, softness_factors: Mapping[str, float]) -> So
             skin[things[each]] = soft
     told = [name for name in hard if not skin[things[name]].any()]
     return Softness(joints, skin, tuple(told))
-
-
-def softness_of_joints(character: Character, softness_factors: Mapping[str, float]) -> Floats:
-    """How soft each joint's flesh is, (j,), by joint or part of the body alone."""
-    found = np.array([0.0 if is_hard(name) else 1.0 for name in character.rig.names])
-    for name, value in softness_factors.items():
-        softness = number(f"softness of {name}", value, at_least=0)
-        found[joints_called(character, name)] = softness
-    return found
 
 
 def skin_by_name(rigged: RiggedFile) -> dict[str, Bools]:

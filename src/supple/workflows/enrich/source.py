@@ -15,10 +15,9 @@ from supple.character.rigs.skeleton import SkeletonRig
 from supple.character.runtime.soft_motion import SoftMotion
 from supple.character.skeleton.clip_frames import frame_times
 from supple.core.errors import InputError, Message, Parameter
-from supple.core.types import Bools
+from supple.core.types import Bools, Floats
 from supple.io.gltf.character import RiggedFile, read_rigged
 from supple.io.gltf.soft import soft_target_count
-from supple.workflows.enrich.body_size import body_sides
 
 _CENTIMETRES = 30.0  # [m]: a character with a longer side is taken to be in centimetres
 _TINY = 0.05  # [m]: one whose longest side is shorter is taken to be in an unknown unit,
@@ -46,8 +45,13 @@ def read_to_enrich(
         raise InputError(f"{file}: all vertices of the skin are at one place")
     if length is not None:
         return rigged.scaled(length / long), []
-    scale, taken = _unit(long)
-    if scale == 1:
+    # Smaller ones would be thrown about by gravity, by which flesh sags by centimetres.
+    if long > _CENTIMETRES:
+        scale, taken = 0.01, "centimetres"
+    elif long < _TINY:
+        scale = 10.0 ** math.ceil(math.log10(_LEAST / long))
+        taken = f"{scale * long:.3g} m"
+    else:
         return rigged, []
     note = Message(
         f"the character is {long:.3g} long, which is taken for {taken}; ",
@@ -57,17 +61,22 @@ def read_to_enrich(
     return rigged.scaled(scale), [note]
 
 
-def _unit(long: float) -> tuple[float, str]:
-    """What a character so long [m] is to be scaled by, and how long that makes it.
+def body_vertices(rigged: RiggedFile) -> Bools:
+    """Which vertices have a skin and lie where a triangle has a corner, (n,).
 
-    Smaller ones would be thrown about by gravity, by which flesh sags by centimetres.
+    Scenery has no skin, and strays have no triangle. Primitives may share vertices of which each
+    uses some: those lie where others have corners.
     """
-    if long > _CENTIMETRES:
-        return 0.01, "centimetres"
-    if long < _TINY:
-        scale = 10.0 ** math.ceil(math.log10(_LEAST / long))
-        return scale, f"{scale * long:.3g} m"
-    return 1.0, ""
+    skin = rigged.character.skin
+    with_skin = np.concatenate([np.full(part.count, part.skinned) for part in rigged.parts])
+    places = np.unique(skin.vertices + 0.0, axis=0, return_inverse=True)[1].ravel()
+    return with_skin & np.isin(places, places[skin.triangles[with_skin[skin.triangles[:, 0]]]])
+
+
+def body_sides(rigged: RiggedFile) -> Floats:
+    """Sides of the box about the body at rest [m], (3,)."""
+    x = rigged.character.surface().vertices[body_vertices(rigged)]
+    return np.asarray(np.ptp(x, axis=0)) if len(x) else np.zeros(3)
 
 
 def chosen_clips(character: Character, parameter: str, wanted: Sequence[str] | None) -> list[str]:
