@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from abc import ABC, abstractmethod
+from abc import ABC
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import ClassVar, Self
+from functools import cached_property, partial
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -36,15 +36,34 @@ class Mesh(ABC):
     """Number of nodes of a cell, k."""
     _corner_edges: ClassVar[Ints]
     """The edges between corners of a cell, (edges, 2)."""
+    _cell: ClassVar[str] = "cell"
+    """What a cell is called."""
+    _lengths: ClassVar[tuple[str, ...]] = ("vertices",)
+    """The fields that are lengths, or None."""
+
+    def __post_init__(self) -> None:
+        vertices = checks.points(self.vertices)
+        cells = checks.connectivity(self.cells, self.cell_nodes, len(vertices), self._cell)
+        regions = checks.cell_sets(self.regions, len(cells))
+        self._keep(vertices=vertices, cells=cells, regions=regions)
+
+    def _keep(self, **checked: Any) -> None:
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        given = {each.name: _plain(getattr(self, each.name)) for each in dataclasses.fields(self)}
+        return partial(type(self), **given), ()
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.n_vertices} vertices, {self.n_cells} cells)"
+        return f"{type(self).__name__}({self.n_vertices} vertices, {self.n_cells} {self._cell}s)"
 
-    # -- what each kind of mesh defines ------------------------------------------------
-
-    @abstractmethod
     def scaled(self, factor: float) -> Self:
         """This mesh with every length multiplied by ``factor``, e.g. 0.001 from mm to m."""
+        scale = checks.scale_factor(factor)
+        given = {name: getattr(self, name) for name in self._lengths}
+        lengths = {name: scale * value for name, value in given.items() if value is not None}
+        return self if scale == 1.0 else dataclasses.replace(self, **lengths)
 
     # -- measuring ---------------------------------------------------------------------
 
@@ -169,6 +188,13 @@ class Mesh(ABC):
     def with_region(self, name: str, cells: ArrayLike) -> Self:
         """This mesh with one more region: cell indices, or a mask (m,)."""
         return dataclasses.replace(self, regions={**self.regions, name: np.asarray(cells)})
+
+
+def _plain(value: Any) -> Any:
+    """Read-only mappings as dictionaries, which can be pickled."""
+    if isinstance(value, Mapping):
+        return {name: _plain(each) for name, each in value.items()}
+    return value
 
 
 def _ends(span: Span, axis: str) -> tuple[float, float]:

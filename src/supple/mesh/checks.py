@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -60,13 +60,11 @@ def points(vertices: Any, what: str = "vertices") -> Floats:
     if not len(array):
         raise MeshError(f"the mesh is empty: it has no {what}")
     made: Floats = frozen(array, np.float64)
-    bad = np.asarray(~(np.abs(made) <= _LARGEST).all(axis=1), dtype=bool)
-    if bad.any():
-        first = int(np.argmax(bad))
-        raise MeshError(
-            f"vertex {first} is at {made[first].tolist()}{_others(bad)}; "
-            f"every coordinate must be finite (and below {_LARGEST:g} m)"
-        )
+    _refuse(
+        ~(np.abs(made) <= _LARGEST).all(axis=1),
+        lambda k, others: f"vertex {k} is at {made[k].tolist()}{others}; "
+        f"every coordinate must be finite (and below {_LARGEST:g} m)",
+    )
     return made
 
 
@@ -83,38 +81,29 @@ def connectivity(cells: Any, nodes: int, n_vertices: int, what: str = "cell") ->
     if array.dtype.kind not in "iu":
         raise MeshError(f"{what}s have dtype {array.dtype}; they must be whole vertex numbers")
     made: Ints = frozen(array, np.int64)
-    bad = np.asarray(((made < 0) | (made >= n_vertices)).any(axis=1), dtype=bool)
-    if bad.any():
-        first = int(np.argmax(bad))
-        raise MeshError(
-            f"{what} {first} is {made[first].tolist()}{_others(bad)}, but vertices are numbered "
-            f"0 to {n_vertices - 1}; does the numbering start at 1?"
-        )
+    _refuse(
+        ((made < 0) | (made >= n_vertices)).any(axis=1),
+        lambda k, others: f"{what} {k} is {made[k].tolist()}{others}, but vertices are numbered "
+        f"0 to {n_vertices - 1}; does the numbering start at 1?",
+    )
     return made
 
 
 def no_repeats(cells: Ints) -> None:
     """Raise where a cell names a vertex twice."""
     ordered = np.sort(cells, axis=1)
-    bad = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
-    if bad.any():
-        first = int(np.argmax(bad))
-        raise MeshError(
-            f"cell {first} is {cells[first].tolist()}{_others(bad)}: it names a vertex twice; "
-            "remove it, or split it into cells of fewer corners"
-        )
+    _refuse(
+        (ordered[:, 1:] == ordered[:, :-1]).any(axis=1),
+        lambda k, others: f"cell {k} is {cells[k].tolist()}{others}: it names a vertex twice; "
+        "remove it, or split it into cells of fewer corners",
+    )
 
 
-def all_referenced(cells: Ints, n_vertices: int, kind: str) -> None:
+def all_referenced(cells: Ints, n_vertices: int, what: str, advice: str) -> None:
     """Raise where a vertex belongs to no cell: it would have no mass."""
     bad = np.ones(n_vertices, dtype=bool)
     bad[cells.ravel()] = False
-    if bad.any():
-        first = int(np.argmax(bad))
-        raise MeshError(
-            f"vertex {first} belongs to no cell{_others(bad)}; "
-            f"{kind}.cleaned(vertices, cells) drops such vertices"
-        )
+    _refuse(bad, lambda k, others: f"vertex {k} belongs to no {what}{others}; {advice}")
 
 
 def solid(vertices: Floats, edges: Floats, volumes: Floats, worst: Floats, kind: str) -> None:
@@ -131,27 +120,21 @@ def solid(vertices: Floats, edges: Floats, volumes: Floats, worst: Floats, kind:
             "Supple needs solids in space"
         )
     least = FLAT * edges**3
-    flat = np.abs(volumes) <= least
-    if flat.any():
-        first = int(np.argmax(flat))
-        raise MeshError(
-            f"cell {first} is flat (volume {volumes[first]:.3g} m³, longest edge "
-            f"{edges[first]:.3g} m){_others(flat)}; remove it or mesh the shape anew"
-        )
-    inside_out = volumes < 0
-    if inside_out.any():
-        first = int(np.argmax(inside_out))
-        raise MeshError(
-            f"cell {first} is inverted (volume {volumes[first]:.3g} m³){_others(inside_out)}; "
-            f"{kind}.cleaned(vertices, cells) turns such cells round"
-        )
-    tangled = worst <= least
-    if tangled.any():
-        first = int(np.argmax(tangled))
-        raise MeshError(
-            f"cell {first} is inverted in part: its Jacobian falls to {worst[first]:.3g} m³"
-            f"{_others(tangled)}; is its vertex order right, or is it too distorted?"
-        )
+    _refuse(
+        np.abs(volumes) <= least,
+        lambda k, others: f"cell {k} is flat (volume {volumes[k]:.3g} m³, longest edge "
+        f"{edges[k]:.3g} m){others}; remove it or mesh the shape anew",
+    )
+    _refuse(
+        volumes < 0,
+        lambda k, others: f"cell {k} is inverted (volume {volumes[k]:.3g} m³){others}; "
+        f"{kind}.cleaned(vertices, cells) turns such cells round",
+    )
+    _refuse(
+        worst <= least,
+        lambda k, others: f"cell {k} is inverted in part: its Jacobian falls to {worst[k]:.3g} m³"
+        f"{others}; is its vertex order right, or is it too distorted?",
+    )
 
 
 def cell_sets(regions: Mapping[str, Any], n_cells: int) -> Mapping[str, Ints]:
@@ -200,6 +183,8 @@ def names(regions: Mapping[str, Any]) -> str:
     return ", ".join(repr(name) for name in regions) or "none"
 
 
-def _others(bad: Bools) -> str:
-    more = int(np.count_nonzero(bad)) - 1
-    return f" (and {more} more like it)" if more else ""
+def _refuse(bad: Bools | np.bool, say: Callable[[int, str], str]) -> None:
+    """Raise where any is bad; ``say`` is given the first one, and words for how many others."""
+    if bad.any():
+        more = int(np.count_nonzero(bad)) - 1
+        raise MeshError(say(int(np.argmax(bad)), f" (and {more} more like it)" if more else ""))

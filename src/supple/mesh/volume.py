@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -57,22 +56,14 @@ class VolumeMesh(Mesh):
     _flip: ClassVar[Ints]
 
     def __post_init__(self) -> None:
-        kind = type(self).__name__
-        vertices = checks.points(self.vertices)
-        cells = checks.connectivity(self.cells, self.cell_nodes, len(vertices))
+        super().__post_init__()
+        vertices, cells, kind = self.vertices, self.cells, type(self).__name__
         checks.no_repeats(cells)
-        checks.all_referenced(cells, len(vertices), kind)
+        advice = f"{kind}.cleaned(vertices, cells) drops such vertices"
+        checks.all_referenced(cells, len(vertices), self._cell, advice)
         volumes, worst = self._signed_volumes(vertices, cells)
         checks.solid(vertices, self._longest_edges(vertices, cells), volumes, worst, kind)
-        regions = checks.cell_sets(self.regions, len(cells))
-        object.__setattr__(self, "vertices", vertices)
-        object.__setattr__(self, "cells", cells)
-        object.__setattr__(self, "regions", regions)
-        object.__setattr__(self, "properties", checks.region_values(self.properties, regions))
-
-    def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
-        values = {name: dict(of) for name, of in self.properties.items()}
-        return type(self), (self.vertices, self.cells, dict(self.regions), values)
+        self._keep(properties=checks.region_values(self.properties, self.regions))
 
     # -- what each kind of cell defines ------------------------------------------------
 
@@ -114,11 +105,6 @@ class VolumeMesh(Mesh):
         volumes, _ = cls._signed_volumes(vertices, cells)
         negative: Bools = volumes < 0
         return negative
-
-    def scaled(self, factor: float) -> Self:
-        """This mesh with every length multiplied by ``factor``, e.g. 0.001 from mm to m."""
-        scale = checks.scale_factor(factor)
-        return self if scale == 1.0 else dataclasses.replace(self, vertices=scale * self.vertices)
 
     # -- measuring ---------------------------------------------------------------------
 
