@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -60,11 +60,11 @@ def points(vertices: Any, what: str = "vertices") -> Floats:
     if not len(array):
         raise MeshError(f"the mesh is empty: it has no {what}")
     made: Floats = frozen(array, np.float64)
-    _refuse(
-        ~(np.abs(made) <= _LARGEST).all(axis=1),
-        lambda k, others: f"vertex {k} is at {made[k].tolist()}{others}; "
-        f"every coordinate must be finite (and below {_LARGEST:g} m)",
-    )
+    for k, others in _first(~(np.abs(made) <= _LARGEST).all(axis=1)):
+        raise MeshError(
+            f"vertex {k} is at {made[k].tolist()}{others}; "
+            f"every coordinate must be finite (and below {_LARGEST:g} m)"
+        )
     return made
 
 
@@ -81,29 +81,30 @@ def connectivity(cells: Any, nodes: int, n_vertices: int, what: str = "cell") ->
     if array.dtype.kind not in "iu":
         raise MeshError(f"{what}s have dtype {array.dtype}; they must be whole vertex numbers")
     made: Ints = frozen(array, np.int64)
-    _refuse(
-        ((made < 0) | (made >= n_vertices)).any(axis=1),
-        lambda k, others: f"{what} {k} is {made[k].tolist()}{others}, but vertices are numbered "
-        f"0 to {n_vertices - 1}; does the numbering start at 1?",
-    )
+    for k, others in _first(((made < 0) | (made >= n_vertices)).any(axis=1)):
+        raise MeshError(
+            f"{what} {k} is {made[k].tolist()}{others}, but vertices are numbered "
+            f"0 to {n_vertices - 1}; does the numbering start at 1?"
+        )
     return made
 
 
 def no_repeats(cells: Ints) -> None:
     """Raise where a cell names a vertex twice."""
     ordered = np.sort(cells, axis=1)
-    _refuse(
-        (ordered[:, 1:] == ordered[:, :-1]).any(axis=1),
-        lambda k, others: f"cell {k} is {cells[k].tolist()}{others}: it names a vertex twice; "
-        "remove it, or split it into cells of fewer corners",
-    )
+    for k, others in _first((ordered[:, 1:] == ordered[:, :-1]).any(axis=1)):
+        raise MeshError(
+            f"cell {k} is {cells[k].tolist()}{others}: it names a vertex twice; "
+            "remove it, or split it into cells of fewer corners"
+        )
 
 
 def all_referenced(cells: Ints, n_vertices: int, what: str, advice: str) -> None:
     """Raise where a vertex belongs to no cell: it would have no mass."""
     bad = np.ones(n_vertices, dtype=bool)
     bad[cells.ravel()] = False
-    _refuse(bad, lambda k, others: f"vertex {k} belongs to no {what}{others}; {advice}")
+    for k, others in _first(bad):
+        raise MeshError(f"vertex {k} belongs to no {what}{others}; {advice}")
 
 
 def solid(vertices: Floats, edges: Floats, volumes: Floats, worst: Floats, kind: str) -> None:
@@ -120,21 +121,21 @@ def solid(vertices: Floats, edges: Floats, volumes: Floats, worst: Floats, kind:
             "Supple needs solids in space"
         )
     least = FLAT * edges**3
-    _refuse(
-        np.abs(volumes) <= least,
-        lambda k, others: f"cell {k} is flat (volume {volumes[k]:.3g} m³, longest edge "
-        f"{edges[k]:.3g} m){others}; remove it or mesh the shape anew",
-    )
-    _refuse(
-        volumes < 0,
-        lambda k, others: f"cell {k} is inverted (volume {volumes[k]:.3g} m³){others}; "
-        f"{kind}.cleaned(vertices, cells) turns such cells round",
-    )
-    _refuse(
-        worst <= least,
-        lambda k, others: f"cell {k} is inverted in part: its Jacobian falls to {worst[k]:.3g} m³"
-        f"{others}; is its vertex order right, or is it too distorted?",
-    )
+    for k, others in _first(np.abs(volumes) <= least):
+        raise MeshError(
+            f"cell {k} is flat (volume {volumes[k]:.3g} m³, longest edge "
+            f"{edges[k]:.3g} m){others}; remove it or mesh the shape anew"
+        )
+    for k, others in _first(volumes < 0):
+        raise MeshError(
+            f"cell {k} is inverted (volume {volumes[k]:.3g} m³){others}; "
+            f"{kind}.cleaned(vertices, cells) turns such cells round"
+        )
+    for k, others in _first(worst <= least):
+        raise MeshError(
+            f"cell {k} is inverted in part: its Jacobian falls to {worst[k]:.3g} m³"
+            f"{others}; is its vertex order right, or is it too distorted?"
+        )
 
 
 def cell_sets(regions: Mapping[str, Any], n_cells: int) -> Mapping[str, Ints]:
@@ -183,8 +184,8 @@ def names(regions: Mapping[str, Any]) -> str:
     return ", ".join(repr(name) for name in regions) or "none"
 
 
-def _refuse(bad: Bools | np.bool, say: Callable[[int, str], str]) -> None:
-    """Raise where any is bad; ``say`` is given the first one, and words for how many others."""
+def _first(bad: Bools | np.bool) -> Iterator[tuple[int, str]]:
+    """The first that is bad, if any is, with words for how many others there are."""
     if bad.any():
         more = int(np.count_nonzero(bad)) - 1
-        raise MeshError(say(int(np.argmax(bad)), f" (and {more} more like it)" if more else ""))
+        yield int(np.argmax(bad)), f" (and {more} more like it)" if more else ""

@@ -11,12 +11,16 @@ from numpy.typing import ArrayLike
 
 from supple.core.errors import InputError
 from supple.core.types import Bools, Floats, Ints
-from supple.mesh import hex, quadratic
+from supple.mesh import hex
 from supple.mesh.checks import MeshWarning
 from supple.mesh.hex import HexMesh
-from supple.mesh.quadratic import QuadraticTetMesh
 from supple.mesh.surface import Surface
-from supple.mesh.tet import barycentric_gradients
+from supple.mesh.tet import (
+    QuadraticTetMesh,
+    barycentric_gradients,
+    quadratic_slopes,
+    quadratic_values,
+)
 from supple.mesh.volume import VolumeMesh
 
 _INSIDE = 1e-9  # how far outside, as a part of a cell, still counts as inside
@@ -228,8 +232,8 @@ def _weights(mesh: VolumeMesh, cells: Ints, places: Floats) -> Floats:
     if isinstance(mesh, QuadraticTetMesh):
         base = np.maximum(local, 0.0)
         base = base / base.sum(axis=1, keepdims=True)
-        made = quadratic.shape_values(base) + np.einsum(
-            "pkc,pc->pk", quadratic.shape_slopes(base), local - base
+        made = quadratic_values(base) + np.einsum(
+            "pkc,pc->pk", quadratic_slopes(base), local - base
         )
         return made
     return local

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from supple.core.types import Floats, Ints
 from supple.mesh.checks import MeshWarning
+from supple.mesh.meshing import as_surface
 from supple.mesh.surface import Surface
 from supple.mesh.tet import TetMesh
 from supple.mesh.volume import Quadrature, VolumeMesh, grid
@@ -67,8 +68,7 @@ class HexMesh(VolumeMesh):
         leads outside: hollows are filled. A MeshWarning tells if the cubes are in several parts
         that share no face.
         """
-        from supple.mesh.meshing import as_surface
-        from supple.mesh.voxels import pieces, voxel_bricks
+        from supple.mesh.voxels import pieces, voxel_bricks  # with SciPy, slow to import
 
         vertices, bricks = voxel_bricks(as_surface(surface), resolution, fill)
         parts = pieces(bricks)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -122,6 +123,13 @@ class Surface:
         triangles = merged[self.triangles]
         a, b, c = triangles.T
         return Surface(places, triangles[(a != b) & (b != c) & (c != a)]), merged
+
+
+def joined(parts: Sequence[tuple[Floats, Ints]]) -> tuple[Floats, Ints]:
+    """Vertices and cells, such as triangles, of several meshes as those of one."""
+    starts = np.cumsum([0] + [len(vertices) for vertices, _ in parts[:-1]])
+    cells = [cells + start for (_, cells), start in zip(parts, starts, strict=True)]
+    return np.concatenate([vertices for vertices, _ in parts]), np.concatenate(cells)
 
 
 def area_vectors(positions: Floats, triangles: Ints) -> Floats:

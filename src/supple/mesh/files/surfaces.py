@@ -14,7 +14,7 @@ from supple.mesh.files.common import existing, guarded, silenced, text, unreadab
 from supple.mesh.files.formats import SURFACE_FORMATS, USD
 from supple.mesh.files.usd import read_usd_surface
 from supple.mesh.polygons import fan
-from supple.mesh.surface import Surface
+from supple.mesh.surface import Surface, joined
 
 
 def read_surface(path: str | os.PathLike[str]) -> Surface:
@@ -121,19 +121,15 @@ def _through_trimesh(file: Path, *, textured: bool = False) -> tuple[Surface, Fl
     with guarded(file):
         with silenced():
             loaded: Any = trimesh.load(str(file), process=False, skip_materials=not textured)
-            dumped = loaded.dump() if isinstance(loaded, trimesh.Scene) else None
-        if dumped is not None:
-            parts = [part for part in dumped if isinstance(part, trimesh.Trimesh)]
-            parts = [part for part in parts if len(part.faces)]
-        else:
-            parts = [loaded] if len(getattr(loaded, "faces", ())) else []
+            dumped = loaded.dump() if isinstance(loaded, trimesh.Scene) else [loaded]
+        parts: list[Any] = [part for part in dumped if len(getattr(part, "faces", ()))]
         if not parts:
             raise MeshError(f"{file} holds no triangles")
-        starts = np.cumsum([0] + [len(part.vertices) for part in parts[:-1]])
-        vertices = np.concatenate([np.asarray(part.vertices, np.float64) for part in parts])
-        triangles = [np.asarray(p.faces, np.int64) + s for p, s in zip(parts, starts, strict=True)]
+        arrays = [
+            (np.asarray(p.vertices, np.float64), np.asarray(p.faces, np.int64)) for p in parts
+        ]
         textures: list[Any] = [getattr(part.visual, "uv", None) for part in parts]
         painted = textured and all(each is not None for each in textures)
-        return Surface(vertices, np.concatenate(triangles)), (
+        return Surface(*joined(arrays)), (
             np.concatenate(textures, dtype=np.float64) if painted else None
         )
