@@ -16,12 +16,10 @@ from supple.mesh.checks import MeshWarning
 from supple.mesh.meshing import as_surface
 from supple.mesh.surface import Surface
 from supple.mesh.tet import TetMesh
-from supple.mesh.volume import Quadrature, VolumeMesh, grid
+from supple.mesh.volume import BRICK_CORNERS, Quadrature, VolumeMesh, grid
 
-CORNERS = np.array(
-    [(x, y, z) for z in (-1.0, 1.0) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
-)
-"""Reference coordinates of the corners in [-1, 1]³, in VTK order."""
+CORNERS = 2.0 * BRICK_CORNERS - 1.0
+"""Reference coordinates of the corners in [-1, 1]³."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,7 +69,7 @@ class HexMesh(VolumeMesh):
         from supple.mesh.voxels import pieces, voxel_bricks  # with SciPy, slow to import
 
         vertices, bricks = voxel_bricks(as_surface(surface), resolution, fill)
-        parts = pieces(bricks)
+        parts = pieces(bricks, cls._faces)
         if parts > 1:
             warnings.warn(
                 f"the bricks are in {parts} parts that share no face; a lower resolution or a "
@@ -98,12 +96,9 @@ class HexMesh(VolumeMesh):
         regions = {name: (6 * ids[:, None] + six).ravel() for name, ids in self.regions.items()}
         return TetMesh(self.vertices, tets, regions, self.properties)
 
-    def quadrature(self) -> Quadrature:
-        """Two Gauss points a side, eight in each brick."""
-        return self._quadrature
-
     @cached_property
     def _quadrature(self) -> Quadrature:
+        """Two Gauss points a side, eight in each brick."""
         places, weights = gauss(2)
         jacobians = _jacobians(self.vertices, self.cells, places)
         gradients = np.einsum(

@@ -35,20 +35,31 @@ _FIVE = np.array(
 )
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class TetMesh(VolumeMesh):
-    """Tetrahedra with four corners; corner 3 sees 0, 1, 2 clockwise (positive volume)."""
+class _Tetrahedra(VolumeMesh):
+    """What tets of both kinds share."""
 
-    cell_nodes: ClassVar[int] = 4
-    _faces: ClassVar[Ints] = np.array([(0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)])
-    _face_triangles: ClassVar[Ints] = np.array([(0, 1, 2)])
     _corner_edges: ClassVar[Ints] = EDGES
-    _flip: ClassVar[Ints] = np.array([0, 2, 1, 3])
 
     @classmethod
     def _signed_volumes(cls, vertices: Floats, cells: Ints) -> tuple[Floats, Floats]:
         volumes = tet_volumes(vertices, cells)
         return volumes, volumes
+
+    def quality(self) -> Floats:
+        """Mean ratio of each tet, 12 (3V)^⅔ / Σ l² over its edges l, 1 for a regular one, (m,)."""
+        squares = (self.edge_lengths() ** 2).sum(axis=1)
+        ratio: Floats = 12 * np.cbrt(3 * self.volumes) ** 2 / squares
+        return ratio
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TetMesh(_Tetrahedra):
+    """Tetrahedra with four corners; corner 3 sees 0, 1, 2 clockwise (positive volume)."""
+
+    cell_nodes: ClassVar[int] = 4
+    _faces: ClassVar[Ints] = np.array([(0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)])
+    _face_triangles: ClassVar[Ints] = np.array([(0, 1, 2)])
+    _flip: ClassVar[Ints] = np.array([0, 2, 1, 3])
 
     @classmethod
     def box(cls, size: ArrayLike, cells: ArrayLike, origin: ArrayLike = (0.0, 0.0, 0.0)) -> Self:
@@ -91,18 +102,11 @@ class TetMesh(VolumeMesh):
         cells = np.hstack([self.cells, self.n_vertices + middle.reshape(-1, 6)])
         return QuadraticTetMesh(vertices, cells, self.regions, self.properties)
 
-    def quadrature(self) -> Quadrature:
-        """One point in each cell."""
-        return self._quadrature
-
     @cached_property
     def _quadrature(self) -> Quadrature:
+        """One point in each cell."""
         gradients = barycentric_gradients(self.vertices, self.cells, self.volumes)
         return Quadrature(self.volumes[:, None], gradients[:, None], np.full((1, 4), 0.25))
-
-    def quality(self) -> Floats:
-        """Mean ratio of each tet, 12 (3V)^⅔ / Σ l², 1 for a regular one, (m,)."""
-        return mean_ratio(self)
 
     def shape_mass(self) -> Floats:
         """Integral of N_a N_b over each cell, V (1 + δ_ab) / 20 [m³], (m, 4, 4)."""
@@ -110,7 +114,7 @@ class TetMesh(VolumeMesh):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class QuadraticTetMesh(VolumeMesh):
+class QuadraticTetMesh(_Tetrahedra):
     """Tetrahedra with ten nodes: four corners, then the middles of 01, 12, 02, 03, 13, 23."""
 
     cell_nodes: ClassVar[int] = 10
@@ -118,7 +122,6 @@ class QuadraticTetMesh(VolumeMesh):
         [(0, 2, 1, 6, 5, 4), (0, 1, 3, 4, 8, 7), (1, 2, 3, 5, 9, 8), (0, 3, 2, 7, 9, 6)]
     )
     _face_triangles: ClassVar[Ints] = np.array([(0, 3, 5), (3, 1, 4), (5, 4, 2), (3, 4, 5)])
-    _corner_edges: ClassVar[Ints] = EDGES
     _flip: ClassVar[Ints] = np.array([0, 2, 1, 3, 6, 5, 4, 7, 9, 8])
 
     def __post_init__(self) -> None:
@@ -135,11 +138,6 @@ class QuadraticTetMesh(VolumeMesh):
             )
 
     @classmethod
-    def _signed_volumes(cls, vertices: Floats, cells: Ints) -> tuple[Floats, Floats]:
-        volumes = tet_volumes(vertices, cells)
-        return volumes, volumes
-
-    @classmethod
     def box(cls, size: ArrayLike, cells: ArrayLike, origin: ArrayLike = (0.0, 0.0, 0.0)) -> Self:
         """A box of ``size`` [m] at ``origin`` [m], cut as in TetMesh.box."""
         made = TetMesh.box(size, cells, origin).quadratic()
@@ -149,22 +147,15 @@ class QuadraticTetMesh(VolumeMesh):
         """The same shape without the middle nodes."""
         return TetMesh.cleaned(self.vertices, self.cells[:, :4], self.regions, self.properties)
 
-    def quadrature(self) -> Quadrature:
-        """Four points in each cell, exact for polynomials of degree two."""
-        return self._quadrature
-
     @cached_property
     def _quadrature(self) -> Quadrature:
+        """Four points in each cell, exact for polynomials of degree two."""
         near, far = (5.0 + 3.0 * np.sqrt(5.0)) / 20.0, (5.0 - np.sqrt(5.0)) / 20.0
         places = np.full((4, 4), far) + (near - far) * np.eye(4)
         corner = barycentric_gradients(self.vertices, self.cells, self.volumes)
         gradients = np.einsum("qkc,mci->mqki", quadratic_slopes(places), corner, optimize=True)
         weights = np.repeat(self.volumes[:, None] / 4.0, 4, axis=1)
         return Quadrature(weights, gradients, quadratic_values(places))
-
-    def quality(self) -> Floats:
-        """Mean ratio of each tet, as for TetMesh, (m,)."""
-        return mean_ratio(self)
 
     def shape_mass(self) -> Floats:
         """Integral of N_a N_b over each cell [m³], (m, 10, 10)."""
@@ -191,13 +182,6 @@ def barycentric_gradients(vertices: Floats, cells: Ints, volumes: Floats) -> Flo
     gradients[:, 1:] /= (6.0 * volumes)[:, None, None]
     gradients[:, 0] = -gradients[:, 1:].sum(axis=1)
     return gradients
-
-
-def mean_ratio(mesh: VolumeMesh) -> Floats:
-    """12 (3V)^⅔ / Σ l² over the six edges l of each tet, 1 for a regular one, (m,)."""
-    squares = (mesh.edge_lengths() ** 2).sum(axis=1)
-    ratio: Floats = 12 * np.cbrt(3 * mesh.volumes) ** 2 / squares
-    return ratio
 
 
 def quadratic_values(places: Floats) -> Floats:

@@ -17,6 +17,9 @@ from supple.mesh import checks
 from supple.mesh.base import Mesh
 from supple.mesh.surface import Surface
 
+BRICK_CORNERS = np.array([(x, y, z) for z in (0, 1) for x, y in ((0, 0), (1, 0), (1, 1), (0, 1))])
+"""Corners of the unit cube, in VTK order."""
+
 
 @dataclass(frozen=True, eq=False)
 class Quadrature:
@@ -72,13 +75,17 @@ class VolumeMesh(Mesh):
     def _signed_volumes(cls, vertices: Floats, cells: Ints) -> tuple[Floats, Floats]:
         """Signed volumes (m,) and the smallest local volume ratio as a volume (m,) [m³]."""
 
+    @cached_property
     @abstractmethod
-    def quadrature(self) -> Quadrature:
-        """Integration points, made once and kept."""
+    def _quadrature(self) -> Quadrature: ...
 
     @abstractmethod
     def shape_mass(self) -> Floats:
         """Integral of N_a N_b over each cell, exact [m³], (m, k, k)."""
+
+    def quadrature(self) -> Quadrature:
+        """Integration points, made once and kept."""
+        return self._quadrature
 
     # -- making ------------------------------------------------------------------------
 
@@ -191,9 +198,7 @@ def grid(
     axes = [start[a] + lengths[a] * (np.arange(n + 1) / n) for a, n in enumerate((nx, ny, nz))]
     vertices = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
     index = np.arange(len(vertices)).reshape(nx + 1, ny + 1, nz + 1)
-    corners = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)]
-    corners += [(i, j, 1) for i, j, _ in corners]
     bricks = np.stack(
-        [index[i : nx + i, j : ny + j, k : nz + k].ravel() for i, j, k in corners], axis=1
+        [index[i : nx + i, j : ny + j, k : nz + k].ravel() for i, j, k in BRICK_CORNERS], axis=1
     )
     return vertices, bricks.astype(np.int64), (nx, ny, nz)

@@ -11,6 +11,7 @@ from scipy.sparse import csgraph
 from supple.core.errors import InputError, MeshError
 from supple.core.types import Bools, Floats, Ints
 from supple.mesh.surface import Surface
+from supple.mesh.volume import BRICK_CORNERS
 
 _MOST = 100_000_000  # cells of the grid
 _CHUNK = 1_000_000  # pairs of triangle and brick tested at once
@@ -40,10 +41,8 @@ def voxel_bricks(surface: Surface, resolution: int, fill: bool) -> tuple[Floats,
     return _bricks(taken, origin, size)
 
 
-def pieces(bricks: Ints) -> int:
-    """Number of parts that share no face."""
-    faces = np.array([(0, 3, 2, 1), (4, 5, 6, 7), (0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6)])
-    faces = np.vstack([faces, (3, 0, 4, 7)])
+def pieces(bricks: Ints, faces: Ints) -> int:
+    """Number of parts that share no face; ``faces`` (6, 4) are those of a brick."""
     keys = np.sort(bricks[:, faces].reshape(-1, 4), axis=1)
     order = np.lexsort(keys.T)
     same = np.flatnonzero((keys[order[1:]] == keys[order[:-1]]).all(axis=1))
@@ -137,9 +136,7 @@ def _enclosed(corners: Floats, taken: Bools) -> Bools:
 
 def _bricks(taken: Bools, origin: Floats, size: float) -> tuple[Floats, Ints]:
     cells = np.argwhere(taken)
-    corners = np.array([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)])
-    corners = np.vstack([corners, np.add(corners, (0, 0, 1))])
-    places = cells[:, None] + corners
+    places = cells[:, None] + BRICK_CORNERS
     nodes = np.array(taken.shape) + 1
     flat = (places[..., 0] * nodes[1] + places[..., 1]) * nodes[2] + places[..., 2]
     kept, bricks = np.unique(flat, return_inverse=True)

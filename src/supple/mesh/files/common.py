@@ -82,6 +82,15 @@ def text(file: Path) -> str:
         raise MeshError(f"{file} cannot be read: {error.strerror}") from error
 
 
+def whole_numbers(file: Path, written: str, what: str = "") -> Ints:
+    """Whole numbers with blanks or commas between them."""
+    try:
+        words = written.replace(",", " ").split()
+        return np.array([int(word) for word in words], dtype=np.int64)
+    except (ValueError, OverflowError) as error:
+        raise unreadable(file, f"{what}{error}") from error
+
+
 @contextlib.contextmanager
 def silenced() -> Iterator[None]:
     """Run another package that prints and warns; one thread at a time.

@@ -17,6 +17,12 @@ from supple.mesh.files.usd import read_textured_usd
 from supple.mesh.sheet import SheetMesh
 from supple.mesh.surface import Surface
 
+_READERS = {
+    ".obj": read_textured_obj,
+    **dict.fromkeys(GLTF, read_textured_gltf),
+    **dict.fromkeys(USD, read_textured_usd),
+}
+
 
 def read_sheet(path: str | os.PathLike[str], *, pattern: bool = False) -> SheetMesh:
     """Read a sheet of triangles, in metres, from any file that ``read_surface`` reads.
@@ -29,15 +35,10 @@ def read_sheet(path: str | os.PathLike[str], *, pattern: bool = False) -> SheetM
     if not pattern:
         return SheetMesh.from_surface(read_surface(file))
     ending = file.suffix.lower()
-    if ending == ".obj":
-        surface, corners = read_textured_obj(file)
-    elif ending in GLTF:
-        surface, corners = read_textured_gltf(file)
-    elif ending in USD:
-        surface, corners = read_textured_usd(file)
-    else:
-        known = ", ".join((".obj", *GLTF, *USD))
+    if ending not in _READERS:
+        known = ", ".join(_READERS)
         raise MeshError(f"{file}: texture coordinates are read from {known}, not from {ending}")
+    surface, corners = _READERS[ending](file)
     if corners is None:
         raise MeshError(f"{file} has no texture coordinates; leave the pattern out, or unwrap it")
     return _sheet(file, surface, corners)

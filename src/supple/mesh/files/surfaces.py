@@ -10,7 +10,7 @@ import numpy as np
 
 from supple.core.errors import MeshError
 from supple.core.types import Floats, Ints
-from supple.mesh.files.common import existing, guarded, silenced, text, unreadable
+from supple.mesh.files.common import existing, guarded, silenced, text, unreadable, whole_numbers
 from supple.mesh.files.formats import SURFACE_FORMATS, USD
 from supple.mesh.files.usd import read_usd_surface
 from supple.mesh.polygons import fan
@@ -52,11 +52,7 @@ def read_vertex_list(path: str | os.PathLike[str]) -> Ints:
     Returns them from 0, sorted, each once, (k,).
     """
     file = existing(path)
-    try:
-        words = text(file).replace(",", " ").split()
-        ids = np.unique(np.array([int(word) for word in words], dtype=np.int64))
-    except (ValueError, OverflowError) as error:
-        raise unreadable(file, str(error)) from error
+    ids = np.unique(whole_numbers(file, text(file)))
     if not len(ids) or ids[0] < 1:
         raise MeshError(f"{file} must list vertex numbers from 1, with commas between them")
     return ids - 1
