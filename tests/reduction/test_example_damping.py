@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from tests.reduction.conftest import two_part_beam
+from tests.reduction.conftest import relative, two_part_beam
 from tests.reduction.example_dampings import (
     BASE,
     BASES,
@@ -17,7 +17,6 @@ from tests.reduction.example_dampings import (
     examples,
     force,
     printed,
-    relative,
     shapes_of,
 )
 

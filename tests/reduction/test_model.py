@@ -6,13 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.reduction.conftest import complete_basis, two_part_beam
+from tests.reduction.conftest import complete_basis, every_cell, relative, two_part_beam
 
 import supple as sp
-
-
-def relative(one: np.ndarray, other: np.ndarray) -> float:
-    return float(np.abs(one - other).max() / np.abs(other).max())
 
 
 def some_coordinates(model: sp.ReducedModel, amplitude: float = 0.3, seed: int = 0) -> np.ndarray:
@@ -197,8 +193,7 @@ class TestOtherMaterials:
         soft = sp.StableNeoHookean(young=1e5, poisson=0.4)
         body = two_part_beam(near=soft, far=soft)
         basis = sp.modal_derivative_basis(body, modes=3, size=6)
-        cells = np.arange(body.mesh.n_cells)
-        every = sp.Cubature.of_cells(body, basis.vectors, cells, np.ones(len(cells)))
+        every = every_cell(body, basis.vectors)
         model = sp.reduce(body, basis, cubature=every, regions=["far"])
         q = some_coordinates(model, 0.2)
         flat = model.vectors.reshape(model.size, -1)

@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 from tests.helpers import MESH_NAMES, remainder_slopes
+from tests.reduction.conftest import every_cell
 from tests.reduction.cubature.cubature_bodies import (
     block,
     mixed_body,
@@ -36,8 +37,7 @@ every_mesh = pytest.mark.parametrize("mesh_name", MESH_NAMES)
 @every_mesh
 def test_all_cells_with_weight_one_equal_projected_body(material, mesh_name):
     body, vectors = block(material, mesh_name)
-    n = body.mesh.n_cells
-    whole = Cubature.of_cells(body, vectors, np.arange(n), np.ones(n))
+    whole = every_cell(body, vectors)
     for q in (np.zeros(6), np.array([0.06, -0.04, 0.03, 0.02, -0.02, 0.01])):
         energy, force, stiffness = projected(body, vectors, q)
         found = whole.evaluate(q)
@@ -75,10 +75,9 @@ def test_force_and_stiffness_are_derivatives_of_energy(material, mesh_name):
 def test_regions_of_different_materials():
     body = mixed_body()
     vectors = sp.vibration_modes(body, 5).shapes
-    n = body.mesh.n_cells
-    whole = Cubature.of_cells(body, vectors, np.arange(n), np.ones(n))
+    whole = every_cell(body, vectors)
     assert whole.materials == (sp.NeoHookean, sp.StVK)
-    assert whole.counts == (n - 9, 9)
+    assert whole.counts == (body.mesh.n_cells - 9, 9)
     q = 0.03 * np.arange(1.0, 6.0)
     for found, wanted in zip(whole.evaluate(q), projected(body, vectors, q), strict=True):
         assert np.abs(found - wanted).max() <= 1e-12 * np.abs(wanted).max()

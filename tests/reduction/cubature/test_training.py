@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 import scipy.linalg
 from tests.helpers import MESH_NAMES, shaken, soft
+from tests.reduction.conftest import every_cell
 from tests.reduction.cubature.cubature_bodies import mixed_body, plank, projected, trained
 
 import supple as sp
 from supple.materials import MATERIALS
 from supple.reduction.basis import modal_derivative_basis
 from supple.reduction.cubature import training as training
-from supple.reduction.cubature.cubature import Cubature, CubatureWarning
+from supple.reduction.cubature.cubature import CubatureWarning
 from supple.reduction.cubature.poses import EnergyCoordinates, PoseSampler
 from supple.reduction.cubature.training import train_cubature
 
@@ -104,8 +105,7 @@ def test_poses_reach_as_far_as_the_amplitude_says():
     vectors = modal_derivative_basis(body, modes=5, size=12).vectors
     sampler = PoseSampler(body, EnergyCoordinates.of(body, vectors), amplitude=0.4)
     shapes = sampler.coordinates.shapes
-    n = body.mesh.n_cells
-    whole = Cubature.of_cells(body, shapes, np.arange(n), np.ones(n))
+    whole = every_cell(body, shapes)
     assert np.abs(whole.evaluate(np.zeros(12))[2] - np.eye(12)).max() <= 1e-9
     rng = np.random.default_rng(0)
     drawn, resting = sampler.draw(10, rng), sampler.draw_resting(20, rng, whole)

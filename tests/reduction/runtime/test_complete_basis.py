@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from tests.reduction.conftest import complete_basis, two_part_beam
+from tests.reduction.conftest import complete_basis, every_cell, relative, two_part_beam
 
 import supple as sp
 from supple.bodies.shape import Shape
@@ -79,10 +79,6 @@ DAMPINGS = {
 }
 BY_REGION = [name for name in DAMPINGS if name.startswith("by region")]
 TIGHT = sp.DenseNewton(tolerance=1e-11, max_iterations=30)
-
-
-def relative(one: np.ndarray, other: np.ndarray) -> float:
-    return float(np.abs(one - other).max() / np.abs(other).max())
 
 
 class TestACompleteBasisIsTheFullSimulation:
@@ -160,9 +156,7 @@ class TestACompleteBasisIsTheFullSimulation:
         soft = sp.StableNeoHookean(young=1e5, poisson=0.4)
         body = two_part_beam(near=soft, far=soft)
         basis = complete_basis(body)
-        cells = np.arange(body.mesh.n_cells)
-        every = sp.Cubature.of_cells(body, basis.vectors, cells, np.ones(len(cells)))
-        model = sp.reduce(body, basis, cubature=every)
+        model = sp.reduce(body, basis, cubature=every_cell(body, basis.vectors))
         force = body.point_force([tip], (0.0, 3.0, -10.0))
         options = {"damping": sp.Rayleigh(mass=0.1, stiffness=1e-3), "dt": 1 / 60}
         full = sp.Simulation(

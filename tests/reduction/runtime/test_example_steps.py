@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from tests.reduction.conftest import every_cell, interpreted, relative
 from tests.reduction.example_dampings import (
     BASE,
     BASES,
@@ -15,9 +16,7 @@ from tests.reduction.example_dampings import (
     base_matrix,
     examples,
     full_damping,
-    interpreted,
     printed,
-    relative,
 )
 
 import supple as sp
@@ -37,7 +36,7 @@ class TestSteps:
         options = {"damping": damping, "dt": 1 / 60, "integrator": rule(), "solver": TIGHT}
         pull = model.pull(tip, (0.0, 10.0, -20.0))
         fast = model.simulation(**options)
-        slow = interpreted(model.simulation(**options))
+        slow = interpreted(model).simulation(**options)
         q_fast, v_fast = fast.trace(15, force=pull)
         q_slow, v_slow = slow.trace(15, force=pull)
         assert relative(q_fast, q_slow) < 1e-10
@@ -152,9 +151,8 @@ class TestSteps:
         damping = full_damping(model, BASE) if designed else BASE
         options = {"damping": damping, "integrator": rule(), "dt": 1 / 60, "solver": TIGHT}
         pull = model.pull(tip, (0.0, 0.0, -5.0))
-        live, other = model.simulation(**options), model.simulation(**options)
-        if slowly:
-            interpreted(live)
+        live = (interpreted(model) if slowly else model).simulation(**options)
+        other = model.simulation(**options)
         live.q = other.q = 0.3 * model.coordinates(examples(model, 1.0)[0].shape)
         q, v = live.trace(6, force=pull)
         assert q.shape == v.shape == (7, model.size)
@@ -168,9 +166,7 @@ class TestSteps:
 
     def test_cubature_models_take_it_too(self, beam: sp.Body, basis: sp.Basis, tip: int) -> None:
         model = sp.reduce(beam, basis)
-        cells = np.arange(beam.mesh.n_cells)
-        every = sp.Cubature.of_cells(beam, basis.vectors, cells, np.ones(len(cells)))
-        sampled = sp.reduce(beam, basis, cubature=every)
+        sampled = sp.reduce(beam, basis, cubature=every_cell(beam, basis.vectors))
         options = {"damping": full_damping(model, BASE), "dt": 1 / 60, "solver": TIGHT}
         pull = model.pull(tip, (0.0, 10.0, -20.0))
         exact = model.simulation(**options).trace(10, force=pull)[0]

@@ -20,8 +20,11 @@ from tests.reduction.runtime.floating_bodies import (
 import supple as sp
 from supple._kernels.reduction import floating as kernels
 from supple._kernels.reduction import floating_newton as newton
-from supple._kernels.reduction.frame import R_STAGE
+from supple._kernels.reduction.frame import OMEGA, R_NOW, R_STAGE, Flight, L, P, V
+from supple.reduction.polynomial import NO_POLYNOMIAL
+from supple.reduction.runtime.floating_simulation import floating_workspace
 from supple.reduction.runtime.newton import DenseNewton
+from supple.reduction.runtime.stage_table import StageTable
 
 # -- the equations ---------------------------------------------------------------------------
 
@@ -69,9 +72,16 @@ def test_newton_matrix_is_the_derivative_of_the_inertial_forces():
     sim = thrown(model, dt=1e-3, damping=sp.Rayleigh(mass=0.7))
     sim.spin = (10.0, 5.0, 20.0)
     sim.run_steps(3)
-    context, table, w = sim._context(sim._table), sim._table, sim._workspace
+    table = StageTable.of(sim.integrator, sim.dt, start=False)
     c_v, c_a, alpha, load = table.c_v[0], table.c_a[0], 0.7, np.zeros((r + 1, 3, 3))
-    now, frame, D = sim._rigid[2], sim._frame, model.floating.shape_moments
+    history, rigid, frame = np.zeros((9, r)), np.zeros((3, 8, 3)), np.zeros((7, 3, 3))
+    history[:2], history[3], frame[R_NOW] = (sim.q, sim.v), sim.q - sim.dt * sim.v, sim.rotation
+    rigid[0, [P, V, L]] = sim.position, sim.velocity, sim.spin_momentum
+    rigid[0, OMEGA] = sim.rotation.T @ sim.spin
+    moments, now, w = model.floating.compiled, rigid[2], floating_workspace(r)
+    options, D = newton.FloatingOptions(alpha, 0.0, 1, 0.1), moments.D
+    flight = Flight(history, rigid, frame)
+    context = kernels.floating_context(table.compiled(), NO_POLYNOMIAL, moments, flight, w, options)
     kernels.enter_stage(context, 0, np.zeros(3))
     x = w.X[0].copy()
 
@@ -83,7 +93,7 @@ def test_newton_matrix_is_the_derivative_of_the_inertial_forces():
 
     force(x)
     w.K[:] = 0.0
-    fill_matrix(c_v, c_a, newton.FloatingOptions(alpha, 0.0, 1, 0.1), D, now, frame, w)
+    fill_matrix(c_v, c_a, options, D, now, frame, w)
     A = w.A.copy()
     step = 1e-4
     rows = [(force(x + step * e) - force(x - step * e)) / (2 * step) for e in np.eye(r)]

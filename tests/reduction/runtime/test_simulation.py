@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from tests.reduction.conftest import two_part_beam
+from tests.reduction.conftest import relative, two_part_beam
 
 import supple as sp
 from supple._kernels.reduction.newton import Balance, correct
@@ -16,10 +16,6 @@ from supple.reduction import polynomial
 
 IMPLICIT = [rule for rule in INTEGRATORS if issubclass(rule, ImplicitIntegrator)]
 TIGHT = sp.DenseNewton(tolerance=1e-11, max_iterations=30)
-
-
-def relative(one: np.ndarray, other: np.ndarray) -> float:
-    return float(np.abs(one - other).max() / np.abs(other).max())
 
 
 class TestSteps:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from supple._kernels.reduction.frame import Moments
 from supple.bodies.solid import Body
 from supple.core.checks import number, numbers
 from supple.core.errors import InputError
@@ -151,24 +152,12 @@ class FloatingInertia:
         trace: Floats = np.einsum("ijaa->ij", self.moments[1:, 1:])
         return trace
 
-    # -- for compiled loops ----------------------------------------------------------------
-
     @cached_property
-    def rest_moments(self) -> Floats:
-        """Σ m (X − X̄) ⊗ (X − X̄), (3, 3)."""
-        moments: Floats = self.moments[0, 0].copy()
-        return moments
-
-    @cached_property
-    def mixed_moments(self) -> Floats:
-        """Σ m (X − X̄) ⊗ φ_j, (9, r)."""
-        return np.ascontiguousarray(self.moments[0, 1:].transpose(1, 2, 0).reshape(9, -1))
-
-    @cached_property
-    def shape_moments(self) -> Floats:
-        """Σ m φ_i ⊗ φ_j, (r, 9, r)."""
-        inner = self.moments[1:, 1:].transpose(0, 2, 3, 1)
-        return np.ascontiguousarray(inner.reshape(self.size, 9, self.size))
+    def compiled(self) -> Moments:
+        """The moments as compiled loops take them."""
+        mixed = self.moments[0, 1:].transpose(1, 2, 0).reshape(9, -1)
+        inner = self.moments[1:, 1:].transpose(0, 2, 3, 1).reshape(self.size, 9, self.size)
+        return Moments(self.moments[0, 0].copy(), *map(np.ascontiguousarray, (mixed, inner)))
 
     # -- for files -------------------------------------------------------------------------
 

@@ -10,19 +10,16 @@ import numpy as np
 
 from supple._kernels.reduction import floating as kernels
 from supple._kernels.reduction.floating_newton import FloatingOptions
-from supple._kernels.reduction.frame import Flight, FloatingWorkspace, L, Moments
+from supple._kernels.reduction.frame import Flight, FloatingWorkspace, L
 from supple._kernels.reduction.newton import DONE, GO_ON, NOT_CONVERGED, NOT_FINITE
-from supple._kernels.reduction.stepping import Stages
 from supple.core.checks import instance, whole_number
 from supple.core.errors import InputError, StepFailed
 from supple.core.types import Floats
 from supple.damping import Rayleigh
 from supple.reduction.damping import reduced_damping
 from supple.reduction.model import ReducedModel
-from supple.reduction.polynomial import NO_POLYNOMIAL
 from supple.reduction.runtime.floating import FloatingLoad
 from supple.reduction.runtime.floating_state import FloatingState
-from supple.reduction.runtime.recorded import REASONS
 from supple.reduction.runtime.stage_table import StageTable
 
 
@@ -37,6 +34,8 @@ class FloatingSimulation(FloatingState):
     Assign ``q``, ``v``, ``position``, ``rotation``, ``velocity`` and ``spin`` for initial
     conditions; each leaves the others as they are. The options are those of ReducedSimulation.
     """
+
+    _advice = "Try a smaller dt, TRBDF2() or more damping."
 
     def __init__(self, model: ReducedModel, **options: Any) -> None:
         super().__init__(model, **options)
@@ -64,26 +63,17 @@ class FloatingSimulation(FloatingState):
         if isinstance(damping, Rayleigh):
             damping = replace(damping, mass=0.0)
         self._damping = reduced_damping(damping, model)
-        self._polynomial = None
-        if model.quartic is not None and self._damping.by_region is None:
-            self._polynomial = model.quartic.compiled.arrays()
-        r = model.size
-        shapes: dict[str, tuple[int, ...]] = {"X": (3, r), "Z": (3, 9, r)}
-        shapes |= dict.fromkeys(("C0", "K", "A"), (r, r)) | dict.fromkeys(("H", "W"), (3, 3, r))
-        shapes |= dict.fromkeys(("x_v", "x_a", "R", "delta"), (r,))
-        names = FloatingWorkspace._fields
-        self._workspace = FloatingWorkspace(
-            **{name: np.zeros(shapes.get(name, (3,))) for name in names}
-        )
+        self._use_polynomial(model)
+        self._workspace = floating_workspace(model.size)
         self._workspace.C0[:] = self._damping.constant
-        self._contexts, self._has_past = {}, False
+        self._has_past = False
 
     def _make_context(self, table: StageTable) -> Any:
-        inertia, polynomial, solver = self._inertia, self._polynomial, self.solver
+        solver = self.solver
         return kernels.floating_context(
-            Stages(table.c_v, table.c_a, table.w_v, table.w_a, table.w_guess, table.times),
-            NO_POLYNOMIAL if polynomial is None else polynomial,
-            Moments(inertia.rest_moments, inertia.mixed_moments, inertia.shape_moments),
+            table.compiled(),
+            self._polynomial,
+            self._inertia.compiled,
             Flight(self._history, self._rigid, self._frame),
             self._workspace,
             FloatingOptions(
@@ -158,12 +148,7 @@ class FloatingSimulation(FloatingState):
         self._load, self._push, self._has_past = load, push, False
         self._settled = kernels.find_accelerations(context, inner, load.moments, push)
         if not self._settled:
-            raise StepFailed(
-                "the forces are not finite at the start of the step",
-                time=self.time,
-                residual=float("inf"),
-                advice="Check the coordinates that were set; they may be far too large.",
-            )
+            raise self._no_start()
 
     def _damping_matrix(self, q: Floats) -> Floats:
         """What of the damping is not a multiple of the current stiffness, (r, r)."""
@@ -173,21 +158,13 @@ class FloatingSimulation(FloatingState):
         return self._damping.constant + by_region.compiled.evaluate(q)[1]
 
     def _take(self, steps: int, table: StageTable) -> None:
-        if self._polynomial is not None:
-            done, reason = kernels.run_floating_steps(
-                self._context(table), steps, self._load.moments, self._push
-            )
+        if self._is_compiled:
+            given = steps, self._load.moments, self._push
+            done, reason = kernels.run_floating_steps(self._context(table), *given)
         else:
             done, reason = self._run_interpreted(steps, table)
-        self._steps += int(done)
         self._has_past |= done > 0
-        if reason != DONE:
-            raise StepFailed(
-                REASONS[int(reason)],
-                time=self.time + self.dt,
-                residual=float("nan"),
-                advice="Try a smaller dt, TRBDF2() or more damping.",
-            )
+        self._count(done, reason)
 
     def _run_interpreted(self, steps: int, table: StageTable) -> tuple[int, int]:
         """The same loop, for energies and damping that are not one polynomial."""
@@ -213,6 +190,15 @@ class FloatingSimulation(FloatingState):
                     return step, NOT_FINITE
             kernels.end_step(context)
         return steps, DONE
+
+
+def floating_workspace(r: int) -> FloatingWorkspace:
+    """Room for the kernels, for r coordinates."""
+    shapes: dict[str, tuple[int, ...]] = {"X": (3, r), "Z": (3, 9, r)}
+    shapes |= dict.fromkeys(("C0", "K", "A"), (r, r)) | dict.fromkeys(("H", "W"), (3, 3, r))
+    shapes |= dict.fromkeys(("x_v", "x_a", "R", "delta"), (r,))
+    names = FloatingWorkspace._fields
+    return FloatingWorkspace(**{name: np.zeros(shapes.get(name, (3,))) for name in names})
 
 
 def _mass_coefficient(damping: object) -> float:

@@ -11,10 +11,8 @@ from supple._kernels.reduction.frame import OMEGA_RATE, R_NOW, V_RATE, L, P, V
 from supple.core.checks import numbers, vector
 from supple.core.errors import InputError
 from supple.core.types import Floats
-from supple.dynamics.motion import Frame
 from supple.reduction.model import ReducedModel, expand, output_array
-from supple.reduction.runtime.recorded import RecordedStepper
-from supple.reduction.runtime.stepper import skin_shape, still
+from supple.reduction.runtime.stepper import RecordedStepper, skin_shape, still
 
 
 class FloatingState(RecordedStepper):
@@ -29,34 +27,15 @@ class FloatingState(RecordedStepper):
         super().__init__(model, **options)
         assert model.floating is not None  # checked above
         self._inertia = model.floating
-        points = self._vectors // 3
-        # ``points`` in time: now, one step ago and the ends of stages, as the kernels keep them
-        self._history: Floats = np.zeros((3 * points, model.size))
-        self._rigid: Floats = np.zeros((points, 8, 3))
+        # points in time, as in the history: now, one step ago and the ends of stages
+        self._rigid: Floats = np.zeros((self._vectors // 3, 8, 3))
         self._frame: Floats = np.zeros((7, 3, 3))
         self._frame[R_NOW] = np.eye(3)
         self._rigid[0, P] = self._inertia.centre
 
-    @property
-    def q(self) -> Floats:
-        """Coordinates of the deformation, (r,)."""
-        return still(self._history[0])
-
-    @q.setter
-    def q(self, value: ArrayLike) -> None:
+    def _assign(self, row: int, name: str, value: ArrayLike) -> None:
         spin = self.spin
-        self._history[0] = self.model.checked("q", value)
-        self.spin = spin
-
-    @property
-    def v(self) -> Floats:
-        """Their rates, (r,)."""
-        return still(self._history[1])
-
-    @v.setter
-    def v(self, value: ArrayLike) -> None:
-        spin = self.spin
-        self._history[1] = self.model.checked("v", value)
+        super()._assign(row, name, value)
         self.spin = spin
 
     @property
@@ -104,7 +83,7 @@ class FloatingState(RecordedStepper):
 
     @spin.setter
     def spin(self, value: ArrayLike) -> None:
-        R, q, v = self._frame[R_NOW], self._history[0], self._history[1]
+        R, (q, v) = self._frame[R_NOW], self._history[:2]
         omega = R.T @ vector("spin", value)
         h = self._inertia.inner_momentum(q, v)
         self._rigid[0, L] = R @ (self._inertia.inertia(q) @ omega + h)
@@ -112,7 +91,7 @@ class FloatingState(RecordedStepper):
 
     def _body_spin(self) -> Floats:
         """ω, from Jω + h = RᵀL."""
-        R, q, v = self._frame[R_NOW], self._history[0], self._history[1]
+        R, (q, v) = self._frame[R_NOW], self._history[:2]
         h = self._inertia.inner_momentum(q, v)
         return np.linalg.solve(self._inertia.inertia(q), R.T @ self._rigid[0, L] - h)
 
@@ -120,24 +99,18 @@ class FloatingState(RecordedStepper):
 
     def displacements(self, *, out: Floats | None = None) -> Floats:
         """Displacements of the volume mesh in the world, from rest [m], (n, 3)."""
-        arms = expand(self._history[0], self.model.vectors)
-        arms += self._inertia.arms
-        return self._placed(arms, self._rigid[0, P] - self.model.mesh.vertices, out)
+        return self._placed(self._arms(), self._rigid[0, P] - self.model.mesh.vertices, out)
 
     def velocities(self, *, out: Floats | None = None) -> Floats:
         """Velocities of the volume mesh in the world [m/s], (n, 3)."""
-        arms = expand(self._history[0], self.model.vectors)
-        arms += self._inertia.arms
         relative = expand(self._history[1], self.model.vectors)
-        relative += np.cross(self._body_spin(), arms)
+        relative += np.cross(self._body_spin(), self._arms())
         return self._placed(relative, self._rigid[0, V], out)
 
     def accelerations(self, *, out: Floats | None = None) -> Floats:
         """Accelerations of the volume mesh in the world at the end of the last step, (n, 3)."""
-        vectors, (q, v, a) = self.model.vectors, self._history[:3]
+        vectors, (_, v, a), arms = self.model.vectors, self._history[:3], self._arms()
         omega, rate = self._body_spin(), self._rigid[0, OMEGA_RATE]
-        arms = expand(q, vectors)
-        arms += self._inertia.arms
         # q̈ + 2 ω × q̇ + ω̇ × y + ω × (ω × y)
         relative = expand(a, vectors)
         relative += np.cross(omega, 2 * expand(v, vectors) + np.cross(omega, arms))
@@ -148,6 +121,12 @@ class FloatingState(RecordedStepper):
         """Where the vertices of the model's skin are in the world [m], (s, 3)."""
         arms = skin_shape(self.model, self._history[0], None)
         return self._placed(arms - self._inertia.centre, self._rigid[0, P], out)
+
+    def _arms(self) -> Floats:
+        """Vertices as seen from the centre of mass, in the body's frame [m], (n, 3)."""
+        arms = expand(self._history[0], self.model.vectors)
+        arms += self._inertia.arms
+        return arms
 
     def _placed(self, arms: Floats, shift: Floats, out: Floats | None) -> Floats:
         if out is not None:
@@ -161,16 +140,11 @@ class FloatingState(RecordedStepper):
     @property
     def kinetic(self) -> float:
         """Kinetic energy [J]."""
-        q, v, V_ = self._history[0], self._history[1], self._rigid[0, V]
+        (q, v), V_ = self._history[:2], self._rigid[0, V]
         omega, h = self._body_spin(), self._inertia.inner_momentum(q, v)
         turning = omega @ self._inertia.inertia(q) @ omega + 2 * omega @ h
         deforming = v @ self._inertia.reduced_mass @ v
         return 0.5 * float(self._inertia.mass * V_ @ V_ + turning + deforming)
-
-    @property
-    def elastic(self) -> float:
-        """Elastic energy [J]."""
-        return self.model.evaluate(self._history[0])[0]
 
     @property
     def inertia(self) -> Floats:
@@ -195,15 +169,6 @@ class FloatingState(RecordedStepper):
         orbit = np.cross(self._rigid[0, P], self._inertia.mass * self._rigid[0, V])
         return still(orbit + self._rigid[0, L])
 
-    def frame(self, *, dissipated: float = 0.0) -> Frame:
-        """The body as it is now, with its energies and momenta."""
-        return Frame(
-            time=self.time,
-            displacements=self.displacements(),
-            kinetic=self.kinetic,
-            elastic=self.elastic,
-            gravitational=-self._inertia.mass * float(self._rigid[0, P] @ self._gravity),
-            dissipated=dissipated,
-            linear_momentum=self.linear_momentum,
-            angular_momentum=self.angular_momentum,
-        )
+    def _weight_and_momenta(self) -> tuple[float, Floats, Floats]:
+        height = float(self._rigid[0, P] @ self._gravity)
+        return -self._inertia.mass * height, self.linear_momentum, self.angular_momentum

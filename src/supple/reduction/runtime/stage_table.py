@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
+from supple._kernels.reduction.stepping import Stages
 from supple.core.errors import InputError
 from supple.core.types import Floats
 from supple.integrators import ImplicitIntegrator, Integrator, Stage, State
@@ -93,6 +94,11 @@ class StageTable:
                 del nodes[1]  # overwritten by now
             nodes = [*nodes, (_STAGES + 3 * s, time)][-3:]
         return weights
+
+    def compiled(self, *, curved: bool = False) -> Stages:
+        """The table for compiled loops, with the plain guess or the ``curved`` one."""
+        guess = self.w_curved_guess if curved else self.w_guess
+        return Stages(self.c_v, self.c_a, self.w_v, self.w_a, guess, self.times)
 
     @classmethod
     def of(cls, integrator: Integrator, dt: float, *, start: bool) -> StageTable:
