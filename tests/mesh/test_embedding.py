@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.refusals import refused
 
-from supple.core.errors import InputError
 from supple.mesh import Embedding, HexMesh, MeshWarning, QuadraticTetMesh, Surface, TetMesh
 
 
@@ -92,7 +92,5 @@ def test_embedding_warns_of_a_surface_elsewhere():
 
 
 def test_embedding_refuses_what_does_not_fit(box):
-    with pytest.raises(InputError, match="u has shape"):
-        Embedding(box, box.boundary()).deform(np.zeros((3, 3)))
-    with pytest.raises(InputError, match="and str"):
-        Embedding(box, "skin.obj")
+    refused("u has shape", Embedding(box, box.boundary()).deform, np.zeros((3, 3)))
+    refused("and str", Embedding, box, "skin.obj")

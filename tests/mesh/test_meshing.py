@@ -6,8 +6,9 @@ import sys
 
 import numpy as np
 import pytest
+from tests.refusals import refused
 
-from supple.core.errors import InputError, MeshError, MissingExtra
+from supple.core.errors import MeshError, MissingExtra
 from supple.mesh import HexMesh, MeshWarning, Surface, TetMesh, read_surface
 
 
@@ -89,8 +90,7 @@ def test_voxels_of_a_single_triangle_cover_it():
 
 @pytest.mark.parametrize("resolution", [0, -3, 1.5, 10**7])
 def test_voxelize_names_a_bad_resolution(sphere, resolution):
-    with pytest.raises(InputError, match="resolution="):
-        HexMesh.voxelize(sphere, resolution)
+    refused("resolution=", HexMesh.voxelize, sphere, resolution)
 
 
 def test_from_surface_fills_crossing_boxes(tmp_path, monkeypatch, capfd):
@@ -147,11 +147,9 @@ def test_from_surface_says_when_there_is_nothing_to_fill():
     "bad", [{"edge": -1.0}, {"edge": 100.0}, {"edge": np.nan}, {"epsilon": 0.0}]
 )
 def test_from_surface_names_a_bad_length(bad):
-    with pytest.raises(InputError, match=f"{next(iter(bad))}="):
-        TetMesh.from_surface(box_skin((1, 1, 1)), **bad)
+    refused(f"{next(iter(bad))}=", TetMesh.from_surface, box_skin((1, 1, 1)), **bad)
 
 
 def test_from_surface_names_the_extra_it_needs(monkeypatch):
     monkeypatch.setitem(sys.modules, "pytetwild", None)
-    with pytest.raises(MissingExtra, match=r"supple\[meshing\]"):
-        TetMesh.from_surface(box_skin((1, 1, 1)))
+    refused(r"supple\[meshing\]", TetMesh.from_surface, box_skin((1, 1, 1)), error=MissingExtra)

@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+from tests.refusals import refused
 
 import supple as sp
 
@@ -90,5 +91,4 @@ def test_from_surface_drops_loose_vertices():
     ],
 )
 def test_bad_input_is_refused(make, words):
-    with pytest.raises(sp.InputError, match=words):
-        make()
+    refused(words, make)

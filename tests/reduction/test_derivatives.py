@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 from tests.helpers import MESH_NAMES, remainder_slopes, small_mesh, soft
+from tests.refusals import refused
 
 import supple as sp
 from supple.materials import MATERIALS
@@ -260,12 +261,10 @@ def test_progress_reaches_the_end():
 def test_bad_modes_named():
     body = held_body()
     modes = sp.vibration_modes(body, 3)
-    with pytest.raises(sp.InputError, match="modes is 3; give an object"):
-        modal_derivatives(body, 3)
+    refused("modes is 3; give an object", modal_derivatives, body, 3)
     with pytest.raises(sp.InputError, match="this body has 8 vertices"):
         modal_derivatives(sp.Body(sp.TetMesh.box((1, 1, 1), (1, 1, 1)), soft(sp.StVK)), modes)
     with pytest.raises(sp.InputError, match="about its rest shape"):
         modal_derivatives(body, Modes(2 * modes.frequencies, modes.shapes))
     free = sp.Body(body.mesh, body.material)
-    with pytest.raises(sp.InputError, match="all 6 modes are rigid"):
-        modal_derivatives(free, sp.vibration_modes(free, 6))
+    refused("all 6 modes are rigid", modal_derivatives, free, sp.vibration_modes(free, 6))

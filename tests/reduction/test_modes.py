@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 from tests.helpers import EPS, MESH_NAMES, rotation, small_mesh, soft
+from tests.refusals import refused
 
 import supple as sp
 from supple.reduction import modes as reduction_modes
@@ -163,15 +164,13 @@ def test_modes_about_a_loaded_shape():
     tight = sp.vibration_modes(body, 3, at=u)
     np.testing.assert_allclose(tight.frequencies, dense_frequencies(body, 3, u), rtol=1e-8)
     assert tight.frequencies[0] > 1.5 * slack
-    with pytest.raises(sp.InputError, match="not positive definite"):
-        sp.vibration_modes(body, 1, at=mesh.vertices * [-0.5, 0, 0])
+    refused("not positive definite", sp.vibration_modes, body, 1, at=mesh.vertices * [-0.5, 0, 0])
 
 
 @pytest.mark.parametrize("count", [0, -1, 81, 2.5, "all", None])
 def test_bad_mode_counts_named(count):
     body = sp.Body(small_mesh("tet"), soft(sp.StVK))
-    with pytest.raises(sp.InputError, match="count"):
-        sp.vibration_modes(body, count)
+    refused("count", sp.vibration_modes, body, count)
 
 
 def test_every_mode_but_one():
@@ -211,8 +210,7 @@ def test_modal_static_shape_of_one_mode():
     assert (
         np.abs(modes.static_shape(body.weight((1, 2, 3)))).max() <= 1e-11 * np.abs(expected).max()
     )
-    with pytest.raises(sp.InputError, match="forces has shape"):
-        modes.static_shape(np.zeros((3, 3)))
+    refused("forces has shape", modes.static_shape, np.zeros((3, 3)))
 
 
 @pytest.mark.parametrize(("held", "count"), [(0, 6), (1, 3), (2, 1), (3, 0)])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.polynomial import Polynomial
@@ -20,11 +20,8 @@ from supple.damping import BoundViscousDamping, Damping, ExampleDamping, Rayleig
 from supple.damping.caughey import Caughey
 from supple.damping.viscous import Viscous
 from supple.reduction.example_damping import ReducedExamples
+from supple.reduction.model import ReducedModel, vibrations
 from supple.reduction.polynomial import Quartic
-from supple.reduction.vibrations import vibrations
-
-if TYPE_CHECKING:
-    from supple.reduction.model import ReducedModel
 
 _ROUNDING = 1e-12
 _ASYMMETRY = 1e-9  # share of the largest entry that counts as rounding

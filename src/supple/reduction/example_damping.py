@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,9 +13,7 @@ from supple.core.errors import InputError
 from supple.core.types import Bools, Floats, Ints
 from supple.damping.curve import Curve
 from supple.damping.example import ExampleDamping, Measure, check_base_damps, excitation_duals
-
-if TYPE_CHECKING:
-    from supple.reduction.model import ReducedModel
+from supple.reduction.model import ReducedModel
 
 _TOO_LITTLE = 0.5  # share of an example, in the plain norm, that the basis must be able to show
 _ENOUGH = 0.95

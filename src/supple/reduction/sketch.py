@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -119,13 +120,7 @@ def sketch_shapes(
 
 
 def sketch_basis(
-    body: Body,
-    forces: Sketch | SketchShapes | ArrayLike,
-    size: int,
-    *,
-    force_distance: float | None = None,
-    shape_distance: float | None = None,
-    progress: Progress | None = None,
+    body: Body, forces: Sketch | SketchShapes | ArrayLike, size: int, **options: Any
 ) -> Basis:
     """The ``size`` vectors that fit the true shapes under sketched forces best (§5.2).
 
@@ -133,13 +128,7 @@ def sketch_basis(
     what it gives may be given here.
     """
     if not isinstance(forces, SketchShapes):
-        forces = sketch_shapes(
-            body,
-            forces,
-            force_distance=force_distance,
-            shape_distance=shape_distance,
-            progress=progress,
-        )
+        forces = sketch_shapes(body, forces, **options)
     return mass_pca(body, forces.shapes, size)
 
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.mesh.files.sample_files import FORMATS, tetgen, usd
+from tests.refusals import refused
 
 from supple.core.errors import MeshError
 from supple.mesh import HexMesh, MeshWarning, TetMesh, read_mesh, write_mesh
@@ -56,8 +57,7 @@ def test_coordinates_beyond_reach_are_named(tmp_path, large):
     path.write_text(
         f"MeshVersionFormatted 2\nDimension 3\nVertices\n4\n{rows}\nTetrahedra\n1\n1 2 3 4 1\nEnd\n"
     )
-    with pytest.raises(MeshError, match="finite"):
-        read_mesh(path)
+    refused("finite", read_mesh, path, error=MeshError)
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))

@@ -12,8 +12,9 @@ import meshio
 import numpy as np
 import pytest
 from tests.mesh.files.sample_files import FORMATS, tetgen, usd
+from tests.refusals import refused
 
-from supple.core.errors import InputError, MeshError, MissingExtra
+from supple.core.errors import MeshError, MissingExtra
 from supple.mesh import (
     MESH_FORMATS,
     HexMesh,
@@ -34,8 +35,7 @@ def test_written_mesh_reads_back_the_same(kind, ending, tmp_path):
     mesh = mesh.with_region("tip", [3])
     file = tmp_path / f"solid{ending}"
     if kind is QuadraticTetMesh and ending in (".mesh", ".veg"):
-        with pytest.raises(MeshError, match="linear tets and bricks"):
-            write_mesh(mesh, file)
+        refused("linear tets and bricks", write_mesh, mesh, file, error=MeshError)
         assert not list(tmp_path.iterdir())
         return
     write_mesh(mesh, file)
@@ -134,8 +134,7 @@ def test_tetgen_second_order_nodes_are_put_in_our_order(tmp_path):
 def test_tetgen_names_the_missing_half(tmp_path):
     file = tetgen(TetMesh.box((1, 1, 1), (1, 1, 1)), tmp_path)
     file.with_suffix(".ele").unlink()
-    with pytest.raises(MeshError, match=r"pair\.node needs pair\.ele"):
-        read_mesh(file)
+    refused(r"pair\.node needs pair\.ele", read_mesh, file, error=MeshError)
 
 
 def test_vega_reads_includes_sets_and_materials(tmp_path):
@@ -157,15 +156,13 @@ def test_vega_reads_includes_sets_and_materials(tmp_path):
 def test_vega_that_includes_itself_is_refused(tmp_path):
     file = tmp_path / "loop.veg"
     file.write_text("*INCLUDE loop.veg\n")
-    with pytest.raises(MeshError, match="include itself"):
-        read_mesh(file)
+    refused("include itself", read_mesh, file, error=MeshError)
 
 
 def test_vega_names_a_missing_file_it_cannot_do_without(tmp_path):
     file = tmp_path / "lost.veg"
     file.write_text("*VERTICES\n*INCLUDE gone.node\n")
-    with pytest.raises(MeshError, match=r"includes gone\.node, which is not there"):
-        read_mesh(file)
+    refused(r"includes gone\.node, which is not there", read_mesh, file, error=MeshError)
 
 
 def test_usd_tets_are_placed_and_scaled(tmp_path):
@@ -186,8 +183,7 @@ def test_usd_names_the_extra_it_needs(tmp_path, monkeypatch):
         return original(name, *rest, **more)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(MissingExtra, match=r"supple\[usd\]"):
-        read_mesh(file)
+    refused(r"supple\[usd\]", read_mesh, file, error=MissingExtra)
 
 
 def test_reader_mends_and_says_so(kind, tmp_path):
@@ -235,8 +231,7 @@ def test_mixed_cells_are_refused(tmp_path):
     tets, bricks = TetMesh.box((1, 1, 1), (1, 1, 1)), HexMesh.box((1, 1, 1), (1, 1, 1))
     both = meshio.Mesh(tets.vertices, [("tetra", tets.cells), ("hexahedron", bricks.cells)])
     meshio.vtu.write(str(tmp_path / "m.vtu"), both)
-    with pytest.raises(MeshError, match=r"m\.vtu mixes hexahedron and tetra"):
-        read_mesh(tmp_path / "m.vtu")
+    refused(r"m\.vtu mixes hexahedron and tetra", read_mesh, tmp_path / "m.vtu", error=MeshError)
 
 
 @pytest.mark.parametrize(
@@ -246,20 +241,16 @@ def test_reader_names_a_file_that_is_no_mesh(ending, tmp_path, capfd):
     file = tmp_path / f"bad{ending}"
     for name in (".node", ".ele"):
         (tmp_path / f"bad{name}").write_bytes(b"")
-    with pytest.raises(MeshError, match=r"there is no file|is empty"):
-        read_mesh(file)
+    refused(r"there is no file|is empty", read_mesh, file, error=MeshError)
     for content in (b"", b"\n\n", b"hello there\n", bytes(range(256)) * 8):
         file.write_bytes(content)
-        with pytest.raises(MeshError, match="bad"):
-            read_mesh(file)
-    with pytest.raises(MeshError, match="is a folder"):
-        read_mesh(tmp_path)
+        refused("bad", read_mesh, file, error=MeshError)
+    refused("is a folder", read_mesh, tmp_path, error=MeshError)
     assert capfd.readouterr().out == ""
 
 
 def test_reader_says_it_needs_a_name():
-    with pytest.raises(InputError, match="file name is needed"):
-        read_mesh(None)
+    refused("file name is needed", read_mesh, None)
 
 
 def test_writer_leaves_the_old_file_when_it_fails(tmp_path, monkeypatch):
@@ -271,8 +262,7 @@ def test_writer_leaves_the_old_file_when_it_fails(tmp_path, monkeypatch):
         raise OSError("disk full")
 
     monkeypatch.setattr("supple.mesh.files.writing.write_vega", fail)
-    with pytest.raises(MeshError, match=r"/m\.veg cannot be written: disk full"):
-        write_mesh(mesh, file)
+    refused(r"/m\.veg cannot be written: disk full", write_mesh, mesh, file, error=MeshError)
     assert file.read_text() == "precious"
     assert list(tmp_path.iterdir()) == [file]
 
@@ -328,16 +318,13 @@ def test_file_too_large_for_memory_is_not_called_cut_off(tmp_path, monkeypatch):
         raise MemoryError
 
     monkeypatch.setattr("meshio.vtu.read", fail)
-    with pytest.raises(MeshError, match="does not fit into memory"):
-        read_mesh(file)
+    refused("does not fit into memory", read_mesh, file, error=MeshError)
 
 
 def test_writer_names_a_bad_place_or_ending(tmp_path):
     mesh = TetMesh.box((1, 1, 1), (1, 1, 1))
-    with pytest.raises(InputError, match="no folder"):
-        write_mesh(mesh, tmp_path / "nowhere" / "m.msh")
-    with pytest.raises(InputError, match=r"does not know \.xyz"):
-        write_mesh(mesh, tmp_path / "m.xyz")
+    refused("no folder", write_mesh, mesh, tmp_path / "nowhere" / "m.msh")
+    refused(r"does not know \.xyz", write_mesh, mesh, tmp_path / "m.xyz")
     for ending, name in ((".veg", "a,b"), (".msh", 'a"b')):
         with pytest.raises(MeshError, match="cannot be written"):
             write_mesh(mesh.with_region(name, [0]), tmp_path / f"m{ending}")
@@ -349,8 +336,7 @@ def test_vertex_list_counts_from_one(tmp_path):
     assert read_vertex_list(file).tolist() == [0, 1, 2]
     for bad in ("0,1", "a", ",", "1.5"):
         file.write_text(bad)
-        with pytest.raises(MeshError, match=r"fixed\.bou"):
-            read_vertex_list(file)
+        refused(r"fixed\.bou", read_vertex_list, file, error=MeshError)
 
 
 @pytest.mark.parametrize(

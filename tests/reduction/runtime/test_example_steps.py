@@ -18,6 +18,7 @@ from tests.reduction.example_dampings import (
     full_damping,
     printed,
 )
+from tests.refusals import refused
 
 import supple as sp
 from supple.bodies.shape import Shape
@@ -139,8 +140,7 @@ class TestSteps:
         anew.run_steps(10)
         assert relative(live.q, anew.q) < 1e-9
         live.damping = None
-        with pytest.raises(sp.InputError, match="no examples"):
-            live.excitations()
+        refused("no examples", live.excitations)
 
     @pytest.mark.parametrize("rule", RULES)
     @pytest.mark.parametrize("designed", [False, True])

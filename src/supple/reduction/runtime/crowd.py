@@ -107,8 +107,7 @@ class CrowdSimulation(Stepper):
         return still(np.concatenate([b.history[row].T for b in self._blocks]))
 
     def _set(self, row: int, name: str, value: ArrayLike) -> None:
-        given = self._spread(name, value)
-        for block, part in zip(self._blocks, self._split(given), strict=True):
+        for block, part in zip(self._blocks, self._split(self._spread(name, value)), strict=True):
             block.history[row] = part
         self._settled = self._has_past = False
 
@@ -140,7 +139,9 @@ class CrowdSimulation(Stepper):
             block.force[...] = part
         before = self._settled, self._has_past
         if steps and not self._settled:
-            self._find_accelerations()
+            for block in self._blocks:
+                block.find_acceleration(self._physics)
+            self._settled = True
         for step in range(steps):
             for block in self._blocks:
                 self._has_past &= not block.apply_force_jump(self._physics)
@@ -168,11 +169,6 @@ class CrowdSimulation(Stepper):
         run_all([partial(b.take, table, self._physics, self.solver) for b in self._blocks])
         bad = np.concatenate([block.failed for block in self._blocks])
         return [int(k) for k in np.flatnonzero(bad)]
-
-    def _find_accelerations(self) -> None:
-        for block in self._blocks:
-            block.find_acceleration(self._physics)
-        self._settled = True
 
 
 class _Physics:
