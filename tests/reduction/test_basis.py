@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import scipy.linalg
 from scipy.spatial.transform import Rotation
-from tests.helpers import MESH_NAMES, affine, small_mesh, soft
+from tests.helpers import affine, small_mesh, soft
+from tests.reduction.conftest import every_mesh, free_body, held_body
 from tests.refusals import refused
 
 import supple as sp
@@ -23,17 +24,7 @@ from supple.reduction.modes import rigid_motions
 
 pytestmark = pytest.mark.processors
 
-every_mesh = pytest.mark.parametrize("mesh_name", MESH_NAMES)
 RNG = np.random.default_rng
-
-
-def held_body(mesh_name: str = "tet", material: type[sp.Material] = sp.StVK) -> sp.Body:
-    mesh = small_mesh(mesh_name)
-    return sp.Body(mesh, soft(material), fixed=np.argsort(mesh.vertices[:, 0])[:5])
-
-
-def free_body(mesh_name: str = "tet") -> sp.Body:
-    return sp.Body(small_mesh(mesh_name), soft(sp.StVK))
 
 
 def shapes_of(body: sp.Body, count: int, seed: int = 0) -> np.ndarray:

@@ -7,24 +7,16 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import scipy.linalg
-from tests.helpers import MESH_NAMES, remainder_slopes, small_mesh, soft
+from tests.helpers import remainder_slopes, small_mesh, soft
+from tests.reduction.conftest import every_material, every_mesh, free_body, held_body
 from tests.refusals import refused
 
 import supple as sp
-from supple.materials import MATERIALS
 from supple.reduction import derivatives as module
 from supple.reduction.derivatives import derivative_pairs, force_derivatives, modal_derivatives
 from supple.reduction.modes import Modes
 
 pytestmark = pytest.mark.processors
-
-every_mesh = pytest.mark.parametrize("mesh_name", MESH_NAMES)
-every_material = pytest.mark.parametrize("material", MATERIALS, ids=lambda m: m.__name__)
-
-
-def held_body(mesh_name: str = "tet", material: type[sp.Material] = sp.StVK) -> sp.Body:
-    mesh = small_mesh(mesh_name)
-    return sp.Body(mesh, soft(material), fixed=np.argsort(mesh.vertices[:, 0])[:5])
 
 
 def mixed_body() -> sp.Body:
@@ -60,7 +52,7 @@ def dense(body: sp.Body, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 @every_mesh
 @every_material
 def test_force_derivatives_equal_differences(mesh_name, material):
-    body = sp.Body(small_mesh(mesh_name), soft(material))
+    body = free_body(mesh_name, material)
     shapes = np.random.default_rng(0).normal(size=(3, body.n_vertices, 3))
     found = force_derivatives(body, shapes)
     for i, j in ((0, 0), (0, 2), (2, 1)):
@@ -178,7 +170,7 @@ def exact_mode(body: sp.Body, u: np.ndarray, near: np.ndarray) -> np.ndarray:
     ("mesh_name", "material"), [("tet", sp.StVK), ("brick", sp.NeoHookean)], ids=["tet", "brick"]
 )
 def test_free_derivatives_of_exact_modes(mesh_name, material):
-    body = sp.Body(small_mesh(mesh_name), soft(material))
+    body = free_body(mesh_name, material)
     modes = sp.vibration_modes(body, 6 + 3)
     derivatives = modal_derivatives(body, modes)
     pairs = derivative_pairs(body, modes)
@@ -216,7 +208,7 @@ def test_free_derivatives_orthogonal(mesh_name):
 
 
 def test_free_derivatives_not_symmetric():
-    body = sp.Body(small_mesh("tet"), soft(sp.StVK))
+    body = free_body()
     first = modal_derivatives(body, sp.vibration_modes(body, 8)).reshape(2, 2, -1)
     assert np.abs(first[0, 1] - first[1, 0]).max() > 1e-2 * np.abs(first).max()
 
@@ -252,7 +244,7 @@ def test_derivatives_of_a_body_that_can_swing():
 
 
 def test_progress_reaches_the_end():
-    body = sp.Body(small_mesh("tet"), soft(sp.StVK))
+    body = free_body()
     calls = []
     modal_derivatives(body, sp.vibration_modes(body, 8), progress=lambda *call: calls.append(call))
     assert calls == [(1, 2, "derivatives"), (2, 2, "derivatives")]

@@ -31,11 +31,11 @@ def stepped(model: sp.ReducedModel, tip: int) -> np.ndarray:
     return np.concatenate([live.q, live.v])
 
 
-def test_a_loaded_model_steps_bit_for_bit(model: sp.ReducedModel, path: Path, tip: int) -> None:
+def test_a_loaded_model_steps_bit_for_bit(model, path, tip):
     assert np.array_equal(stepped(model, tip), stepped(sp.load_model(path), tip))
 
 
-def test_everything_comes_back(model: sp.ReducedModel, path: Path) -> None:
+def test_everything_comes_back(model, path):
     loaded = sp.load_model(path)
     assert type(loaded.mesh) is type(model.mesh)
     assert np.array_equal(loaded.mesh.vertices, model.mesh.vertices)
@@ -45,13 +45,13 @@ def test_everything_comes_back(model: sp.ReducedModel, path: Path) -> None:
     assert is_model_file(path)
 
 
-def test_the_axis_that_points_up_is_kept(model: sp.ReducedModel, tmp_path: Path) -> None:
+def test_the_axis_that_points_up_is_kept(model, tmp_path):
     for up in ("y", "z", None):
         replace(model, up=up).save(tmp_path / "up.supple")  # type: ignore[arg-type]
         assert sp.load_model(tmp_path / "up.supple", size=5).up == up
 
 
-def test_an_edited_model_keeps_its_edits(model: sp.ReducedModel, tmp_path: Path) -> None:
+def test_an_edited_model_keeps_its_edits(model, tmp_path):
     edited = model.edited("far", young=9e5, density=100.0)
     edited.save(tmp_path / "edited.supple")
     loaded = sp.load_model(tmp_path / "edited.supple")
@@ -60,7 +60,7 @@ def test_an_edited_model_keeps_its_edits(model: sp.ReducedModel, tmp_path: Path)
     assert np.array_equal(loaded.edited("far", young=1e5).force(q), model.force(q))
 
 
-def test_trailing_vectors_are_dropped_at_load(model: sp.ReducedModel, path: Path) -> None:
+def test_trailing_vectors_are_dropped_at_load(model, path):
     loaded = sp.load_model(path, size=7)
     q = np.linspace(-1, 1, 7)
     assert loaded.size == 7
@@ -68,7 +68,7 @@ def test_trailing_vectors_are_dropped_at_load(model: sp.ReducedModel, path: Path
     refused("12 coordinates", sp.load_model, path, size=13)
 
 
-def test_skins_cubatures_and_varying_materials(tmp_path: Path) -> None:
+def test_skins_cubatures_and_varying_materials(tmp_path):
     mesh = two_part_beam().mesh
     young = np.linspace(1e5, 2e5, mesh.n_cells)
     bodies = [
@@ -89,7 +89,7 @@ def test_skins_cubatures_and_varying_materials(tmp_path: Path) -> None:
         assert np.array_equal(loaded.skin.triangles, model.skin.triangles)
 
 
-def test_every_damaged_byte_is_noticed(path: Path, tmp_path: Path) -> None:
+def test_every_damaged_byte_is_noticed(path, tmp_path):
     whole = path.read_bytes()
     broken = tmp_path / "broken.supple"
     rng = np.random.default_rng(0)
@@ -102,13 +102,13 @@ def test_every_damaged_byte_is_noticed(path: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("share", [0.0, 0.001, 0.1, 0.9, 0.999999])
-def test_a_file_cut_short_is_refused(path: Path, share: float) -> None:
+def test_a_file_cut_short_is_refused(path, share):
     data = path.read_bytes()
     path.write_bytes(data[: int(share * len(data))])
     refused(r"beam\.supple", sp.load_model, path)
 
 
-def test_foreign_files_are_refused(tmp_path: Path, model: sp.ReducedModel) -> None:
+def test_foreign_files_are_refused(tmp_path, model):
     class Bomb:
         def __reduce__(self) -> tuple[object, tuple[str]]:
             return exec, ("raise SystemExit('executed')",)
@@ -121,14 +121,14 @@ def test_foreign_files_are_refused(tmp_path: Path, model: sp.ReducedModel) -> No
     refused("there is no file", sp.load_model, tmp_path)
 
 
-def test_a_newer_version_is_refused(path: Path) -> None:
+def test_a_newer_version_is_refused(path):
     data = bytearray(path.read_bytes())
     data[8:12] = (999).to_bytes(4, "little")
     path.write_bytes(bytes(data))
     refused("newer version", sp.load_model, path)
 
 
-def test_sound_blocks_that_make_no_model_are_refused(path: Path) -> None:
+def test_sound_blocks_that_make_no_model_are_refused(path):
     """Checksums vouch for the bytes, not for what they say."""
     from supple.reduction import model_file
 
@@ -161,9 +161,7 @@ def test_sound_blocks_that_make_no_model_are_refused(path: Path) -> None:
         refused(f"{what}.supple", sp.load_model, bad)
 
 
-def test_a_failed_save_leaves_the_old_file(
-    model: sp.ReducedModel, path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_save_leaves_the_old_file(model, path, monkeypatch):
     before = path.read_bytes()
     monkeypatch.setattr(Path, "write_bytes", lambda *_: (_ for _ in ()).throw(OSError("full")))
     refused("full", model.save, path, error=OSError)

@@ -47,14 +47,14 @@ def layout(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
 
 
 @pytest.mark.parametrize("r", [1, 2, 5, 9])
-def test_energy_is_the_polynomial(r: int, layout: str) -> None:
+def test_energy_is_the_polynomial(r, layout):
     quartic = random_quartic(r)
     q = np.random.default_rng(1).normal(size=r)
     assert quartic.evaluate(q)[0] == pytest.approx(plain_energy(quartic, q), rel=1e-12)
 
 
 @pytest.mark.parametrize("r", [1, 2, 5, 9, 21])
-def test_force_and_stiffness_are_derivatives(r: int, layout: str) -> None:
+def test_force_and_stiffness_are_derivatives(r, layout):
     quartic = random_quartic(r)
     rng = np.random.default_rng(2)
     q, p = rng.normal(size=r), rng.normal(size=r)
@@ -72,7 +72,7 @@ def test_force_and_stiffness_are_derivatives(r: int, layout: str) -> None:
 
 
 @pytest.mark.parametrize("r", [3, 20])
-def test_layouts_agree(r: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_layouts_agree(r, monkeypatch):
     q = np.random.default_rng(3).normal(size=r)
     results = []
     for limit in (0, 1000):
@@ -84,7 +84,7 @@ def test_layouts_agree(r: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("name", MESHES)
 @pytest.mark.parametrize("r", [2, 7, 20])
-def test_equals_the_projected_full_body(name: str, r: int) -> None:
+def test_equals_the_projected_full_body(name, r):
     mesh = MESHES[name]
     body = sp.Body(mesh, sp.StVK(young=YOUNG, poisson=POISSON), fixed=mesh.where(x=0))
     rng = np.random.default_rng(r)
@@ -102,7 +102,7 @@ def test_equals_the_projected_full_body(name: str, r: int) -> None:
     assert np.abs(stiffness - full_stiffness).max() <= 1e-12 * np.abs(full_stiffness).max()
 
 
-def test_factors_of_cells_enter_linearly() -> None:
+def test_factors_of_cells_enter_linearly():
     mesh = MESHES["bricks"]
     rng = np.random.default_rng(0)
     U = rng.normal(size=(4, len(mesh.vertices), 3))
@@ -115,7 +115,7 @@ def test_factors_of_cells_enter_linearly() -> None:
         assert np.allclose(weighted[kind], total, rtol=1e-12, atol=1e-12 * np.abs(total).max())
 
 
-def test_chunks_do_not_change_the_sums(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chunks_do_not_change_the_sums(monkeypatch):
     mesh = MESHES["tetrahedra"]
     U = np.random.default_rng(0).normal(size=(5, len(mesh.vertices), 3))
     whole = unit_polynomials(mesh, U, np.arange(mesh.n_cells))
@@ -130,7 +130,7 @@ def test_chunks_do_not_change_the_sums(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 4, 9])
-def test_truncated_polynomial_is_the_polynomial_at_zero(size: int) -> None:
+def test_truncated_polynomial_is_the_polynomial_at_zero(size):
     quartic = random_quartic(9)
     q = np.random.default_rng(4).normal(size=size)
     padded = np.concatenate([q, np.zeros(9 - size)])
@@ -141,5 +141,5 @@ def test_truncated_polynomial_is_the_polynomial_at_zero(size: int) -> None:
     assert np.allclose(stiffness, whole[2][:size, :size], rtol=1e-12)
 
 
-def test_each_monomial_is_stored_once() -> None:
+def test_each_monomial_is_stored_once():
     assert [coefficient_count(r) for r in (1, 2, 3)] == [3, 3 + 4 + 5, 6 + 10 + 15]

@@ -78,8 +78,7 @@ class Mesh(ABC):
     def edge_lengths(self) -> Floats:
         """Length of every edge between corners of each cell [m], (m, edges)."""
         ends = self.vertices[self.cells[:, self._corner_edges]]
-        lengths: Floats = np.linalg.norm(ends[:, :, 1] - ends[:, :, 0], axis=2)
-        return lengths
+        return np.asarray(np.linalg.norm(ends[:, :, 1] - ends[:, :, 0], axis=2))
 
     @property
     def n_vertices(self) -> int:

@@ -89,8 +89,7 @@ class Embedding:
         if given.ndim not in (2, 3) or given.shape[-2:] != (n, 3):
             raise InputError(f"u has shape {given.shape}; it must be ({n}, 3) or (T, {n}, 3)")
         if given.ndim == 2:
-            moved: Floats = self.matrix @ given
-            return moved
+            return np.asarray(self.matrix @ given)
         steps = len(given)
         flat = self.matrix @ given.transpose(1, 0, 2).reshape(n, 3 * steps)
         return np.ascontiguousarray(flat.reshape(-1, steps, 3).transpose(1, 0, 2))
@@ -103,8 +102,7 @@ class Embedding:
 def _radii(mesh: VolumeMesh) -> Floats:
     """Distance of each cell's farthest node from its centroid [m], (m,)."""
     spread = mesh.vertices[mesh.cells] - mesh.centroids[:, None]
-    radii: Floats = np.sqrt(np.einsum("mki,mki->mk", spread, spread).max(axis=1))
-    return radii
+    return np.asarray(np.sqrt(np.einsum("mki,mki->mk", spread, spread).max(axis=1)))
 
 
 def _containing(mesh: VolumeMesh, places: Floats) -> Ints:
@@ -188,8 +186,7 @@ def _local(mesh: VolumeMesh, cells: Ints, places: Floats) -> Floats:
     if not isinstance(mesh, HexMesh):
         slopes = barycentric_gradients(mesh.vertices, mesh.cells[cells], mesh.volumes[cells])
         offset = places - mesh.centroids[cells]
-        barycentric: Floats = 0.25 + np.einsum("pki,pi->pk", slopes, offset)
-        return barycentric
+        return np.asarray(0.25 + np.einsum("pki,pi->pk", slopes, offset))
     nodes = mesh.vertices[mesh.cells[cells]]
     local = np.zeros((len(cells), 3))
     # Places are rounded like the largest coordinate, which is more the smaller the cells are.
@@ -215,8 +212,7 @@ def _step(nodes: Floats, local: Floats, places: Floats) -> Floats:
     volume = np.einsum("pi,pi->p", rows[:, 0], a)
     least = 1e-9 * np.abs(jacobian).max(axis=(1, 2), initial=0.0) ** 3
     volume = np.where(np.abs(volume) > least, volume, np.where(volume < 0, -least, least))
-    step: Floats = np.einsum("pai,pi->pa", rows, missing) / volume[:, None]
-    return step
+    return np.asarray(np.einsum("pai,pi->pa", rows, missing) / volume[:, None])
 
 
 def _weights(mesh: VolumeMesh, cells: Ints, places: Floats) -> Floats:

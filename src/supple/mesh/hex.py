@@ -110,16 +110,14 @@ class HexMesh(VolumeMesh):
         """The smallest scaled Jacobian of each brick's corners, 1 for a cuboid, (m,)."""
         slopes = _jacobians(self.vertices, self.cells, CORNERS)
         unit = slopes / np.linalg.norm(slopes, axis=3, keepdims=True)
-        smallest: Floats = np.linalg.det(unit).min(axis=1)
-        return smallest
+        return np.asarray(np.linalg.det(unit).min(axis=1))
 
     def shape_mass(self) -> Floats:
         """Integral of N_a N_b over each brick, exact also for distorted ones [m³], (m, 8, 8)."""
         places, weights = gauss(3)
         measure = weights * np.linalg.det(_jacobians(self.vertices, self.cells, places))
         values = shape_values(places)
-        mass: Floats = np.einsum("mq,qa,qb->mab", measure, values, values, optimize=True)
-        return mass
+        return np.asarray(np.einsum("mq,qa,qb->mab", measure, values, values, optimize=True))
 
 
 def gauss(points: int) -> tuple[Floats, Floats]:
@@ -132,8 +130,7 @@ def gauss(points: int) -> tuple[Floats, Floats]:
 
 def shape_values(places: Floats) -> Floats:
     """The eight shape functions at reference ``places`` (..., 3), (..., 8)."""
-    values: Floats = np.prod(1.0 + places[..., None, :] * CORNERS, axis=-1) / 8.0
-    return values
+    return np.asarray(np.prod(1.0 + places[..., None, :] * CORNERS, axis=-1) / 8.0)
 
 
 def shape_slopes(places: Floats) -> Floats:

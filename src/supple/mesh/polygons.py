@@ -25,8 +25,7 @@ def fan(vertices: Floats, counts: Ints, corners: Ints) -> Ints:
             for dented in np.flatnonzero(_dented(vertices[polygons])):
                 parts[dented] = _ears(vertices, polygons[dented].tolist())
         pieces.append(parts.reshape(-1, 3))
-    made: Ints = np.concatenate(pieces) if pieces else np.zeros((0, 3), dtype=np.int64)
-    return made
+    return np.concatenate(pieces) if pieces else np.zeros((0, 3), dtype=np.int64)
 
 
 def _dented(points: Floats) -> Bools:
@@ -34,8 +33,7 @@ def _dented(points: Floats) -> Bools:
     ahead = np.roll(points, -1, axis=1) - points
     turns = np.cross(np.roll(ahead, 1, axis=1), ahead)
     normal = np.cross(points, np.roll(points, -1, axis=1)).sum(axis=1)
-    wrong: Bools = (np.einsum("pci,pi->pc", turns, normal) < 0).any(axis=1)
-    return wrong
+    return np.asarray((np.einsum("pci,pi->pc", turns, normal) < 0).any(axis=1))
 
 
 def _ears(vertices: Floats, polygon: list[int]) -> list[tuple[int, int, int]]:

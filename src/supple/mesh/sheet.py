@@ -152,8 +152,7 @@ class SheetMesh(Mesh):
         normal = area_vectors(self.vertices, self.cells)
         axes = np.stack([first, np.cross(normal, first)], axis=1)
         length = np.linalg.norm(axes, axis=2, keepdims=True)
-        unit: Floats = np.divide(axes, length, out=np.zeros_like(axes), where=length > 0)
-        return unit
+        return np.asarray(np.divide(axes, length, out=np.zeros_like(axes), where=length > 0))
 
     @cached_property
     def areas(self) -> Floats:
@@ -199,8 +198,7 @@ class SheetMesh(Mesh):
     def boundary_edges(self) -> Ints:
         """The edges that only one triangle has, (k, 2)."""
         edges, edge, _ = self._sides
-        alone: Ints = edges[np.bincount(edge, minlength=len(edges)) == 1]
-        return alone
+        return np.asarray(edges[np.bincount(edge, minlength=len(edges)) == 1])
 
     @cached_property
     def hinges(self) -> Hinges:

@@ -65,8 +65,7 @@ class Surface:
     @cached_property
     def areas(self) -> Floats:
         """Area of each triangle [m²], (t,)."""
-        areas: Floats = 0.5 * np.linalg.norm(area_vectors(self.vertices, self.triangles), axis=1)
-        return areas
+        return np.asarray(0.5 * np.linalg.norm(area_vectors(self.vertices, self.triangles), axis=1))
 
     @property
     def area(self) -> float:
@@ -135,8 +134,7 @@ def joined(parts: Sequence[tuple[Floats, Ints]]) -> tuple[Floats, Ints]:
 def area_vectors(positions: Floats, triangles: Ints) -> Floats:
     """Normals of triangles, (t, 3), each as long as twice the area [m²]."""
     a, b, c = (positions[triangles[:, k]] for k in range(3))
-    product: Floats = np.cross(b - a, c - a)
-    return product
+    return np.cross(b - a, c - a)
 
 
 def vertex_normals(positions: Floats, triangles: Ints) -> Floats:
@@ -149,5 +147,4 @@ def vertex_normals(positions: Floats, triangles: Ints) -> Floats:
                 triangles[:, corner], weights=face[:, axis], minlength=len(positions)
             )
     length = np.linalg.norm(summed, axis=1, keepdims=True)
-    unit: Floats = np.divide(summed, length, out=np.zeros_like(summed), where=length > 0)
-    return unit
+    return np.asarray(np.divide(summed, length, out=np.zeros_like(summed), where=length > 0))

@@ -48,8 +48,7 @@ class _Tetrahedra(VolumeMesh):
     def quality(self) -> Floats:
         """Mean ratio of each tet, 12 (3V)^⅔ / Σ l² over its edges l, 1 for a regular one, (m,)."""
         squares = (self.edge_lengths() ** 2).sum(axis=1)
-        ratio: Floats = 12 * np.cbrt(3 * self.volumes) ** 2 / squares
-        return ratio
+        return np.asarray(12 * np.cbrt(3 * self.volumes) ** 2 / squares)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -166,8 +165,7 @@ def tet_volumes(vertices: Floats, cells: Ints) -> Floats:
     """Signed volume of each tet [m³], (m,)."""
     origin = vertices[cells[:, 0]]
     a, b, c = (vertices[cells[:, corner]] - origin for corner in (1, 2, 3))
-    volumes: Floats = np.einsum("mi,mi->m", np.cross(a, b), c) / 6.0
-    return volumes
+    return np.asarray(np.einsum("mi,mi->m", np.cross(a, b), c) / 6.0)
 
 
 def barycentric_gradients(vertices: Floats, cells: Ints, volumes: Floats) -> Floats:
@@ -205,8 +203,7 @@ def quadratic_slopes(places: Floats) -> Floats:
 def off_middle(vertices: Floats, cells: Ints) -> Floats:
     """Largest distance of a cell's middle nodes from the middles of its edges [m], (m,)."""
     middles = vertices[cells[:, EDGES]].mean(axis=2)
-    distance: Floats = np.linalg.norm(vertices[cells[:, 4:]] - middles, axis=2).max(axis=1)
-    return distance
+    return np.asarray(np.linalg.norm(vertices[cells[:, 4:]] - middles, axis=2).max(axis=1))
 
 
 def _unit_mass() -> Floats:

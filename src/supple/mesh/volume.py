@@ -110,8 +110,7 @@ class VolumeMesh(Mesh):
     def inverted(cls, vertices: Floats, cells: Ints) -> Bools:
         """Which cells have a negative volume, (m,)."""
         volumes, _ = cls._signed_volumes(vertices, cells)
-        negative: Bools = volumes < 0
-        return negative
+        return volumes < 0
 
     # -- measuring ---------------------------------------------------------------------
 

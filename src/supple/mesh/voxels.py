@@ -97,8 +97,7 @@ def _overlap(corners: Floats, half: Floats) -> Bools:
             reach = along_b[:, None] * corners[..., b] + along_c[:, None] * corners[..., c]
             radius = half[b] * np.abs(along_b) + half[c] * np.abs(along_c)
             meet &= (reach.min(axis=1) <= radius) & (reach.max(axis=1) >= -radius)
-    overlapping: Bools = meet
-    return overlapping
+    return np.asarray(meet)
 
 
 def _enclosed(corners: Floats, taken: Bools) -> Bools:
@@ -130,8 +129,7 @@ def _enclosed(corners: Floats, taken: Bools) -> Bools:
     a, b = np.concatenate(starts), np.concatenate(ends)
     graph = sparse.coo_matrix((np.ones(len(a), dtype=np.int8), (a, b)), shape=(outside + 1,) * 2)
     _, part = csgraph.connected_components(graph, directed=False)
-    inside: Bools = ~taken & (part[:-1] != part[-1]).reshape(shape)
-    return inside
+    return np.asarray(~taken & (part[:-1] != part[-1]).reshape(shape))
 
 
 def _bricks(taken: Bools, origin: Floats, size: float) -> tuple[Floats, Ints]:

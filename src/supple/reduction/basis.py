@@ -204,8 +204,7 @@ def _checked_shapes(body: Body, name: str, shapes: ArrayLike) -> Floats:
 
 
 def _mass_norms(body: Body, shapes: Floats) -> Floats:
-    norms: Floats = np.sqrt(np.einsum("kna,kna->k", shapes, mass_times(body, shapes)))
-    return norms
+    return np.asarray(np.sqrt(np.einsum("kna,kna->k", shapes, mass_times(body, shapes))))
 
 
 def _pca(body: Body, shapes: Floats, size: int, rigid: Floats, advice: str) -> Basis:

@@ -58,8 +58,7 @@ class ReducedDamping:
     def force(self, q: Floats, v: Floats, K: Floats) -> Floats:
         """Ĉ v at q, where the stiffness is K."""
         C = self.matrix(q, K)
-        force: Floats = C @ v if self.examples is None else self.examples.force(q, v, C)
-        return force
+        return C @ v if self.examples is None else self.examples.force(q, v, C)
 
     def push(self) -> Floats:
         """The force (r,) at rest, on the coordinates."""

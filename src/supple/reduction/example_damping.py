@@ -61,15 +61,13 @@ class ReducedExamples:
 
     def excitations(self, q: Floats) -> Floats:
         """χ at coordinates q (..., r), (..., k)."""
-        chi: Floats = (q - self.about) @ self.D.T
-        return chi
+        return (q - self.about) @ self.D.T
 
     def force(self, q: Floats, v: Floats, C: Floats) -> Floats:
         """Ĉ v at q, for the base C there."""
         CX = self.X @ C
         W = self._coupling(q, v, CX @ self.X.T)
-        force: Floats = self._overall(q) * (C @ v + (W @ (CX @ v)) @ CX)
-        return force
+        return self._overall(q) * (C @ v + (W @ (CX @ v)) @ CX)
 
     def _overall(self, q: Floats) -> float:
         """g = γ(‖u‖) (Eq. 17)."""

@@ -128,8 +128,7 @@ class ReducedModel:
     def frequencies(self) -> Floats:
         """Frequencies of small vibrations of the reduced model [Hz], (r,)."""
         squares, _ = vibrations(self.stiffness(np.zeros(self.size)), self.mass)
-        hertz: Floats = np.sqrt(np.maximum(squares, 0.0)) / (2 * np.pi)
-        return hertz
+        return np.sqrt(np.maximum(squares, 0.0)) / (2 * np.pi)
 
     # -- between the body and the coordinates --------------------------------------------
 

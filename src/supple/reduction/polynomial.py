@@ -208,5 +208,4 @@ def _second_derivative(numbers: Ints, i: Ints, j: Ints) -> Ints:
     """The factor that ∂²/∂q_i∂q_j takes down from the powers of a monomial."""
     power_i = (numbers == i).sum(axis=0)
     power_j = (numbers == j).sum(axis=0)
-    factor: Ints = power_i * np.where(i == j, power_j - 1, power_j)
-    return factor
+    return np.asarray(power_i * np.where(i == j, power_j - 1, power_j))

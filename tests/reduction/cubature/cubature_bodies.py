@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 from tests.helpers import small_mesh, soft
+from tests.reduction.conftest import held_body
 
 import supple as sp
 from supple.reduction.cubature.cubature import Cubature
@@ -16,8 +17,7 @@ from supple.reduction.cubature.training import train_cubature
 @lru_cache
 def block(material: type[sp.Material], mesh_name: str = "tet") -> tuple[sp.Body, np.ndarray]:
     """A small held body of any kind of cell, and six modes whose largest displacement is 1."""
-    mesh = small_mesh(mesh_name)
-    body = sp.Body(mesh, soft(material), fixed=np.argsort(mesh.vertices[:, 0])[:5])
+    body = held_body(mesh_name, material)
     shapes = sp.vibration_modes(body, 6).shapes
     return body, shapes / np.abs(shapes).max(axis=(1, 2), keepdims=True)
 

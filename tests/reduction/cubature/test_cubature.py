@@ -6,8 +6,8 @@ import json
 
 import numpy as np
 import pytest
-from tests.helpers import MESH_NAMES, remainder_slopes
-from tests.reduction.conftest import every_cell
+from tests.helpers import remainder_slopes
+from tests.reduction.conftest import every_cell, every_material, every_mesh
 from tests.reduction.cubature.cubature_bodies import (
     block,
     mixed_body,
@@ -20,15 +20,11 @@ from tests.refusals import refused
 
 import supple as sp
 from supple.core.files import Kind, pack, unpack
-from supple.materials import MATERIALS
 from supple.reduction.cubature import cubature as evaluation
 from supple.reduction.cubature.cubature import Cubature
 from supple.reduction.cubature.training import train_cubature
 
 pytestmark = pytest.mark.processors
-
-every_material = pytest.mark.parametrize("material", MATERIALS, ids=lambda m: m.__name__)
-every_mesh = pytest.mark.parametrize("mesh_name", MESH_NAMES)
 
 
 # -- evaluating ------------------------------------------------------------------------

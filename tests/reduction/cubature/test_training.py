@@ -7,13 +7,12 @@ import warnings
 import numpy as np
 import pytest
 import scipy.linalg
-from tests.helpers import MESH_NAMES, shaken, soft
-from tests.reduction.conftest import every_cell
+from tests.helpers import shaken, soft
+from tests.reduction.conftest import every_cell, every_material
 from tests.reduction.cubature.cubature_bodies import mixed_body, plank, projected, trained
 from tests.refusals import refused
 
 import supple as sp
-from supple.materials import MATERIALS
 from supple.reduction.basis import modal_derivative_basis
 from supple.reduction.cubature import training as training
 from supple.reduction.cubature.cubature import CubatureWarning
@@ -21,9 +20,6 @@ from supple.reduction.cubature.poses import EnergyCoordinates, PoseSampler
 from supple.reduction.cubature.training import train_cubature
 
 pytestmark = pytest.mark.processors
-
-every_material = pytest.mark.parametrize("material", MATERIALS, ids=lambda m: m.__name__)
-every_mesh = pytest.mark.parametrize("mesh_name", MESH_NAMES)
 
 
 # -- training --------------------------------------------------------------------------

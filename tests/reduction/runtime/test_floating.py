@@ -23,7 +23,6 @@ from supple._kernels.reduction import floating_newton as newton
 from supple._kernels.reduction.frame import OMEGA, R_NOW, R_STAGE, Flight, L, P, V
 from supple.reduction.polynomial import NO_POLYNOMIAL
 from supple.reduction.runtime.floating_simulation import floating_workspace
-from supple.reduction.runtime.newton import DenseNewton
 from supple.reduction.runtime.stage_table import StageTable
 
 # -- the equations ---------------------------------------------------------------------------
@@ -107,7 +106,7 @@ def test_newton_matrix_is_the_derivative_of_the_inertial_forces():
 @pytest.mark.parametrize("integrator", IMPLICIT, ids=repr)
 def test_momentum_is_conserved_over_thousands_of_steps(integrator):
     sim = thrown(
-        small(), integrator=integrator, damping=sp.Rayleigh(stiffness=2e-4), solver=DenseNewton()
+        small(), integrator=integrator, damping=sp.Rayleigh(stiffness=2e-4), solver=sp.DenseNewton()
     )
     body_momentum = sim.linear_momentum, sim.spin_momentum
     q = sim.q
@@ -122,7 +121,7 @@ def test_momentum_is_conserved_over_thousands_of_steps(integrator):
 
 
 def test_a_single_iteration_conserves_momentum_too():
-    sim = thrown(small(), solver=DenseNewton(max_iterations=1))
+    sim = thrown(small(), solver=sp.DenseNewton(max_iterations=1))
     body = sp.Body(small().mesh, sp.StVK(young=2e5, poisson=0.3, density=1000))
     before = momenta(body, sim)
     sim.run_steps(2000)
@@ -219,6 +218,6 @@ def test_backward_euler_is_of_first_order():
 
 def test_one_iteration_a_step_keeps_the_order():
     coarse, fine = (
-        errors_of_flight(dt, solver=DenseNewton(max_iterations=1)) for dt in (2e-4, 1e-4)
+        errors_of_flight(dt, solver=sp.DenseNewton(max_iterations=1)) for dt in (2e-4, 1e-4)
     )
     np.testing.assert_allclose(np.log2(coarse / fine)[:-1], 2.0, atol=0.15)

@@ -20,11 +20,7 @@ from tests.refusals import refused
 
 import supple as sp
 from supple.integrators import ImplicitIntegrator, Stage
-from supple.reduction.basis import Basis, modal_derivative_basis
-from supple.reduction.reducing import reduce
 from supple.reduction.runtime.floating import FloatingInertia
-from supple.reduction.runtime.floating_simulation import FloatingSimulation
-from supple.reduction.runtime.newton import DenseNewton
 
 # -- the interpreted loop, other materials ------------------------------------------------------
 
@@ -43,8 +39,8 @@ def test_compiled_and_interpreted_steps_agree(integrator):
 def test_other_materials_float_too():
     mesh = small().mesh
     body = sp.Body(mesh, sp.StableNeoHookean(young=2e5, poisson=0.3, density=1000))
-    basis = Basis(small().vectors[:4], np.ones(4))
-    model = reduce(body, basis)
+    basis = sp.Basis(small().vectors[:4], np.ones(4))
+    model = sp.reduce(body, basis)
     assert model.cubature is not None
     sim = thrown(model)
     before = momenta(body, sim)
@@ -74,7 +70,7 @@ def test_damping_by_region_acts_as_one_number_where_all_have_it():
     far = np.setdiff1d(np.arange(mesh.n_cells), near)
     mesh = replace(mesh, regions={"near": near, "far": far})
     body = sp.Body(mesh, sp.StVK(young=2e5, poisson=0.3, density=1000))
-    model = reduce(body, Basis(small().vectors[:4], np.ones(4)), regions=["near", "far"])
+    model = sp.reduce(body, sp.Basis(small().vectors[:4], np.ones(4)), regions=["near", "far"])
     beta = 2e-3
     flights = []
     for given in (beta, {"near": beta, "far": beta * (1 + 1e-12)}, {"near": beta, "far": 0.0}):
@@ -151,8 +147,8 @@ def test_an_edit_in_flight_is_a_model_made_anew():
 def test_the_density_of_all_can_be_edited_in_flight():
     body = bar()
     light = sp.Body(body.mesh, replace(body.material, density=250.0))
-    basis = modal_derivative_basis(body, modes=4, size=6)
-    flying, anew = thrown(reduce(body, basis)), thrown(reduce(light, basis))
+    basis = sp.modal_derivative_basis(body, modes=4, size=6)
+    flying, anew = thrown(sp.reduce(body, basis)), thrown(sp.reduce(light, basis))
     flying.run_steps(20)
     for name in (*STATE, "velocity"):
         setattr(anew, name, getattr(flying, name))
@@ -169,7 +165,7 @@ def test_the_density_of_a_part_of_a_free_body_stays():
     body = bar()
     half = body.mesh.with_region("half", body.mesh.cells_where(x=(0.0, 0.5)))
     free = sp.Body(half, body.material)
-    model = reduce(free, modal_derivative_basis(free, modes=4, size=6), regions=["half"])
+    model = sp.reduce(free, sp.modal_derivative_basis(free, modes=4, size=6), regions=["half"])
     refused("as a whole only", model.edited, "half", density=500.0)
 
 
@@ -205,7 +201,7 @@ def test_a_skin_moves_with_the_body():
 
 
 def test_a_state_that_is_set_leaves_the_rest_as_it_is():
-    sim = FloatingSimulation(small())
+    sim = sp.FloatingSimulation(small())
     np.testing.assert_allclose(sim.position, [0.5, 0.15, 0.1], atol=1e-12)
     assert np.abs(sim.displacements()).max() < 1e-15
     sim.spin = SPIN
@@ -226,7 +222,7 @@ def test_a_failed_step_leaves_the_state():
     sim = thrown(small())
     sim.run_steps(3)
     before = {name: getattr(sim, name) for name in STATE}
-    sim.solver = DenseNewton(max_iterations=2, tolerance=1e-15)
+    sim.solver = sp.DenseNewton(max_iterations=2, tolerance=1e-15)
     with pytest.raises(sp.StepFailed, match="did not converge") as failure:
         sim.run_steps(10)
     assert failure.value.time == pytest.approx(0.004)
@@ -265,7 +261,7 @@ class Drifting(ImplicitIntegrator):
     ],
 )
 def test_bad_options_are_refused(options, message):
-    refused(message, FloatingSimulation, **{"model": small()} | options)
+    refused(message, sp.FloatingSimulation, **{"model": small()} | options)
 
 
 @pytest.mark.parametrize(
@@ -282,18 +278,18 @@ def test_bad_options_are_refused(options, message):
     ],
 )
 def test_bad_states_are_refused(name, value):
-    sim = FloatingSimulation(small())
+    sim = sp.FloatingSimulation(small())
     refused(name, setattr, sim, name, value)
 
 
 def test_bad_forces_and_models_are_refused():
-    sim = FloatingSimulation(small())
+    sim = sp.FloatingSimulation(small())
     refused("pull", sim.step, force=np.zeros(8))
     refused("3 coordinates", sim.step, force=small().truncated(3).pull(0, (1, 0, 0)))
     refused("steps", sim.run_steps, -1)
     refused("no skin", sim.skin_vertices)
     held = sp.Body(bar().mesh, bar().material, fixed=bar().mesh.where(x=0))
     with pytest.raises(sp.InputError, match="is held"):
-        FloatingSimulation(reduce(held, modal_derivative_basis(held, modes=2, size=3)))
+        sp.FloatingSimulation(sp.reduce(held, sp.modal_derivative_basis(held, modes=2, size=3)))
     rigid = np.ones((1, bar().n_vertices, 3))
     refused("moves the body rigidly", FloatingInertia.of, bar(), rigid)

@@ -7,9 +7,6 @@ from tests.helpers import rotation
 from tests.reduction.runtime.floating_bodies import IMPLICIT, STATE, bar, complete, small, thrown
 
 import supple as sp
-from supple.reduction.basis import modal_derivative_basis
-from supple.reduction.reducing import reduce
-from supple.reduction.runtime.floating_simulation import FloatingSimulation
 
 # -- against other mechanics -----------------------------------------------------------------
 
@@ -18,7 +15,9 @@ def test_a_stiff_body_turns_as_euler_says_and_flips():
     """Spun about its middle axis a racket turns over (Dzhanibekov)."""
     mesh = sp.TetMesh.box(size=(1.0, 0.6, 0.2), cells=(2, 1, 1))
     body = sp.Body(mesh, sp.StVK(young=1e12, poisson=0.3, density=1000))
-    sim = FloatingSimulation(reduce(body, modal_derivative_basis(body, modes=4, size=6)), dt=1e-3)
+    sim = sp.FloatingSimulation(
+        sp.reduce(body, sp.modal_derivative_basis(body, modes=4, size=6)), dt=1e-3
+    )
     sides = np.array([1.0, 0.6, 0.2]) ** 2
     J = body.total_mass / 12 * (sides.sum() - sides)
     np.testing.assert_allclose(sim.model.floating.inertia(np.zeros(6)), np.diag(J), atol=1e-10)
@@ -41,7 +40,7 @@ def test_a_stiff_body_turns_as_euler_says_and_flips():
     coarse = np.abs(sim.rotation - R).max()
     assert coarse < 2e-3
     assert (sim.rotation.T @ sim.spin)[1] == pytest.approx(w[1], abs=5e-3)
-    fine = FloatingSimulation(sim.model, dt=5e-4)
+    fine = sp.FloatingSimulation(sim.model, dt=5e-4)
     fine.spin = start
     fine.run_steps(4000)
     assert coarse / np.abs(fine.rotation - R).max() == pytest.approx(4.0, rel=0.1)
@@ -50,7 +49,7 @@ def test_a_stiff_body_turns_as_euler_says_and_flips():
 def test_a_spinning_bar_stretches_as_the_full_body_does():
     """At rest in its frame, elastic forces hold every vertex on its circle: ∇U = M ω² ρ."""
     body, model = bar(), complete()
-    sim = FloatingSimulation(model, dt=2e-3, damping=sp.Rayleigh(stiffness=5e-3))
+    sim = sp.FloatingSimulation(model, dt=2e-3, damping=sp.Rayleigh(stiffness=5e-3))
     for _ in range(5):  # about the axis of most inertia of the stretched bar: it must not nod
         sim.spin = 6.0 * np.linalg.eigh(sim.inertia)[1][:, 2]
         sim.run_steps(1500)

@@ -137,8 +137,7 @@ def _texture(usd_geom: Any, mesh: Any, corners: Ints) -> Floats | None:
     if len(values) == len(corners) and given.GetInterpolation() == usd_geom.Tokens.faceVarying:
         return values.reshape(-1, 2)
     if len(values) > corners.max(initial=-1):
-        at: Floats = values.reshape(-1, 2)[corners]
-        return at
+        return values.reshape(-1, 2)[corners]
     return None
 
 
@@ -167,8 +166,7 @@ def _placed(usd_geom: Any, mesh: Any, code: float | None = None) -> Floats:
     points = given.Get(*at) or (given.Get(Usd.TimeCode.EarliestTime()) if code is None else [])
     local = np.array(points or [], dtype=np.float64).reshape(-1, 3)
     matrix = np.array(usd_geom.XformCache(*at).GetLocalToWorldTransform(mesh.GetPrim()))
-    placed: Floats = local @ matrix[:3, :3] + matrix[3, :3]
-    return placed
+    return np.asarray(local @ matrix[:3, :3] + matrix[3, :3])
 
 
 def _metres(stage: Any, usd_geom: Any) -> float:

@@ -252,5 +252,4 @@ def _rest(model: Cubature, load: Floats) -> Floats:
             "max_trust_radius": length,
         },
     )
-    z: Floats = found.x
-    return z
+    return np.asarray(found.x)

@@ -185,8 +185,7 @@ def cell_pool(body: Body, numbers_a_cell: int, rng: np.random.Generator) -> Ints
     for part in body.parts:
         place[part.cells] = rng.permutation(len(part.cells))
     most = max(1, _POOL // numbers_a_cell)
-    cells: Ints = np.sort(np.argsort(place, kind="stable")[:most])
-    return cells
+    return np.sort(np.argsort(place, kind="stable")[:most])
 
 
 def _lengths(forces: Floats) -> Floats:

@@ -138,8 +138,7 @@ class FloatingInertia:
         y = np.concatenate([[1.0], q])
         A = np.tensordot(y, np.tensordot(y, self.moments, 1), 1)  # Σ m y ⊗ y
         A = 0.5 * (A + A.T)
-        J: Floats = np.trace(A) * np.eye(3) - A
-        return J
+        return np.asarray(np.trace(A) * np.eye(3) - A)
 
     def inner_momentum(self, q: Floats, v: Floats) -> Floats:
         """Angular momentum h = Σ m y × Σ φ_j q̇_j of the deformation in the body's frame, (3,)."""
@@ -149,8 +148,7 @@ class FloatingInertia:
     @cached_property
     def reduced_mass(self) -> Floats:
         """M̃, (r, r)."""
-        trace: Floats = np.einsum("ijaa->ij", self.moments[1:, 1:])
-        return trace
+        return np.asarray(np.einsum("ijaa->ij", self.moments[1:, 1:]))
 
     @cached_property
     def compiled(self) -> Moments:

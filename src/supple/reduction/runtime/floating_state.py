@@ -150,8 +150,7 @@ class FloatingState(RecordedStepper):
     def inertia(self) -> Floats:
         """Moments of inertia about the centre of mass, in the world [kg m²], (3, 3)."""
         R = self._frame[R_NOW]
-        J: Floats = R @ self._inertia.inertia(self._history[0]) @ R.T
-        return J
+        return np.asarray(R @ self._inertia.inertia(self._history[0]) @ R.T)
 
     @property
     def linear_momentum(self) -> Floats:
