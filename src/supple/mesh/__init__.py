@@ -12,8 +12,7 @@ from supple.mesh.files.formats import (
     SurfaceFormat,
 )
 from supple.mesh.files.reading import read_mesh
-from supple.mesh.files.sheets import read_sheet, write_sheet
-from supple.mesh.files.surfaces import read_surface, read_vertex_list
+from supple.mesh.files.surfaces import read_sheet, read_surface, read_vertex_list, write_sheet
 from supple.mesh.files.writing import write_mesh
 from supple.mesh.hex import HexMesh
 from supple.mesh.sheet import SheetMesh

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from supple.core.errors import InputError, MeshError
 from supple.core.types import Bools, Floats, Ints
@@ -21,12 +22,12 @@ class MeshWarning(UserWarning):
     """Something in a mesh, or in a file that holds one, was mended or left out."""
 
 
-def frozen(array: Any, dtype: type) -> Any:
+def frozen(array: Any, dtype: type) -> NDArray[Any]:
     """A read-only C-order array; a copy is made only where the caller could still write."""
     given = np.asarray(array)
     if given.dtype == dtype and given.flags.c_contiguous and not given.flags.writeable:
         return given
-    made: Any = np.array(given, dtype=dtype, order="C")
+    made: NDArray[Any] = np.array(given, dtype=dtype, order="C")
     made.setflags(write=False)
     return made
 
@@ -43,22 +44,22 @@ def within_reach(points: Floats) -> bool:
     return bool((np.abs(points) <= _LARGEST).all())
 
 
-def points(vertices: Any, what: str = "vertices") -> Floats:
+def points(vertices: Any) -> Floats:
     """Check positions [m], (n, 3), and return them as a read-only array."""
     try:
         array = np.asarray(vertices)
     except ValueError as error:
-        raise MeshError(f"{what} are not an (n, 3) array of numbers: {error}") from error
+        raise MeshError(f"vertices are not an (n, 3) array of numbers: {error}") from error
     if array.dtype.kind not in "fiu":
-        raise MeshError(f"{what} have dtype {array.dtype}; they must be real numbers, (n, 3)")
+        raise MeshError(f"vertices have dtype {array.dtype}; they must be real numbers, (n, 3)")
     if array.ndim == 2 and array.shape[1] == 2:
         raise MeshError(
-            f"{what} have shape {array.shape}: a 2D mesh; Supple needs solids in space, (n, 3)"
+            f"vertices have shape {array.shape}: a 2D mesh; Supple needs solids in space, (n, 3)"
         )
     if array.ndim != 2 or array.shape[1] != 3:
-        raise MeshError(f"{what} have shape {array.shape}; they must be (n, 3)")
+        raise MeshError(f"vertices have shape {array.shape}; they must be (n, 3)")
     if not len(array):
-        raise MeshError(f"the mesh is empty: it has no {what}")
+        raise MeshError("the mesh is empty: it has no vertices")
     made: Floats = frozen(array, np.float64)
     for k, others in _first(~(np.abs(made) <= _LARGEST).all(axis=1)):
         raise MeshError(

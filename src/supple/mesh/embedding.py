@@ -88,11 +88,9 @@ class Embedding:
         n = self.mesh.n_vertices
         if given.ndim not in (2, 3) or given.shape[-2:] != (n, 3):
             raise InputError(f"u has shape {given.shape}; it must be ({n}, 3) or (T, {n}, 3)")
-        if given.ndim == 2:
-            return np.asarray(self.matrix @ given)
-        steps = len(given)
-        flat = self.matrix @ given.transpose(1, 0, 2).reshape(n, 3 * steps)
-        return np.ascontiguousarray(flat.reshape(-1, steps, 3).transpose(1, 0, 2))
+        flat = self.matrix @ given.reshape(-1, n, 3).transpose(1, 0, 2).reshape(n, -1)
+        moved = np.ascontiguousarray(flat.reshape(len(flat), -1, 3).transpose(1, 0, 2))
+        return moved.reshape(*given.shape[:-2], len(flat), 3)
 
     def deform(self, u: ArrayLike) -> Floats:
         """Positions of the surface's vertices [m], (s, 3) or (T, s, 3), when the mesh moves."""
@@ -175,10 +173,8 @@ def _depth(mesh: VolumeMesh, cells: Ints, places: Floats) -> Floats:
     """How deep a place is in a cell, as a part of the cell; negative outside, (p,)."""
     local = _local(mesh, cells, places)
     if isinstance(mesh, HexMesh):
-        deep: Floats = 0.5 * (1.0 - np.abs(local)).min(axis=1)
-    else:
-        deep = local.min(axis=1)
-    return deep
+        return np.asarray(0.5 * (1.0 - np.abs(local)).min(axis=1))
+    return np.asarray(local.min(axis=1))
 
 
 def _local(mesh: VolumeMesh, cells: Ints, places: Floats) -> Floats:
@@ -221,15 +217,12 @@ def _weights(mesh: VolumeMesh, cells: Ints, places: Floats) -> Floats:
     if isinstance(mesh, HexMesh):
         base = np.clip(local, -1.0, 1.0)
         ahead = _step(mesh.vertices[mesh.cells[cells]], base, places)
-        made: Floats = hex.shape_values(base) + np.einsum(
-            "pka,pa->pk", hex.shape_slopes(base), ahead
-        )
-        return made
-    if isinstance(mesh, QuadraticTetMesh):
+        values, slopes = hex.shape_values(base), hex.shape_slopes(base)
+    elif isinstance(mesh, QuadraticTetMesh):
         base = np.maximum(local, 0.0)
         base = base / base.sum(axis=1, keepdims=True)
-        made = quadratic_values(base) + np.einsum(
-            "pkc,pc->pk", quadratic_slopes(base), local - base
-        )
-        return made
-    return local
+        ahead = local - base
+        values, slopes = quadratic_values(base), quadratic_slopes(base)
+    else:
+        return local
+    return np.asarray(values + np.einsum("pka,pa->pk", slopes, ahead))

@@ -86,4 +86,4 @@ def _rest_lengths(given: ArrayLike | None, lengths: Floats) -> Floats:
                 f"rest length {bad[0]} is {made[bad[0]]:g} m; springs need rest lengths above "
                 "zero, since their strain is counted in them"
             )
-    return np.asarray(checks.frozen(made, np.float64))
+    return checks.frozen(made, np.float64)

@@ -167,12 +167,11 @@ def stiffness_rows(quartic: Quartic) -> Floats:
     pairs = pair_count(r)
     rows = np.empty((r + pairs, pairs))
     i, j = np.tril_indices(r)
-    for k in range(r):
-        numbers = np.sort(np.stack([i, j, np.full(pairs, k)]), axis=0)[::-1]
-        rows[k] = quartic.Q[_place(numbers)] * _second_derivative(numbers, i, j)
-    for t, (c, d) in enumerate(zip(i, j, strict=True)):
-        numbers = np.sort(np.stack([i, j, np.full(pairs, c), np.full(pairs, d)]), axis=0)[::-1]
-        rows[r + t] = quartic.S[_place(numbers)] * _second_derivative(numbers, i, j)
+    factors: list[tuple[Any, ...]] = [*((k,) for k in range(r)), *zip(i, j, strict=True)]
+    for row, others in zip(rows, factors, strict=True):
+        numbers = np.sort(np.stack([i, j, *(np.full(pairs, k) for k in others)]), axis=0)[::-1]
+        coefficients = quartic.Q if len(others) == 1 else quartic.S
+        row[:] = coefficients[_place(numbers)] * _second_derivative(numbers, i, j)
     return rows
 
 

@@ -37,13 +37,11 @@ def read_usd_tets(file: Path) -> Found:
     return Found(*joined(parts), regions if len(prims) > 1 else {})
 
 
-def read_usd_surface(file: Path) -> Surface:
-    """All Mesh prims of a stage, and the skins of its TetMesh prims, as one surface."""
-    return read_textured_usd(file)[0]
-
-
 def read_textured_usd(file: Path) -> tuple[Surface, Floats | None]:
-    """The same, and the primvar "st" at the corners of triangles (t, 3, 2) if all have it."""
+    """All Mesh prims of a stage, and the skins of its TetMesh prims, as one surface.
+
+    And the primvar "st" at the corners of triangles (t, 3, 2) if all have it.
+    """
     with guarded(file):
         stage, usd_geom = _open(file)
         found: list[tuple[Floats, Ints]] = []

@@ -119,7 +119,8 @@ class ReducedSimulation(RecordedStepper):
         """
         self._force[0] = self._weight
         if force is not None:
-            self._force += force if self._is_sound(force) else self._checked_force(force)
+            shapes = (self._weight.shape,)
+            self._force += force if self._is_sound(force) else numbers("force", force, shapes)
         self._advance(1, self._force)
 
     def _is_sound(self, force: object) -> TypeGuard[Floats]:
@@ -131,9 +132,6 @@ class ReducedSimulation(RecordedStepper):
             and isfinite(force.min())
             and isfinite(force.max())
         )
-
-    def _checked_force(self, force: ArrayLike) -> Floats:
-        return numbers("force", force, (self._weight.shape,))
 
     def run_steps(self, steps: int, *, force: ArrayLike | None = None) -> None:
         """Many steps in one compiled loop.
