@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from tests.helpers import MESH_NAMES, small_mesh, soft
@@ -77,6 +79,21 @@ def pushed(
     live = model.simulation(**options, solver=TIGHT)
     live.run_steps(steps, force=model.project(force))
     return full, live
+
+
+def projected(
+    body: sp.Body, vectors: np.ndarray, q: np.ndarray
+) -> tuple[float, np.ndarray, np.ndarray]:
+    """Energy, force and stiffness of the whole body in the coordinates of the basis."""
+    u = np.tensordot(q, vectors, axes=1)
+    flat = vectors.reshape(len(vectors), -1)
+    return body.energy(u), flat @ body.force(u).reshape(-1), flat @ (body.stiffness(u) @ flat.T)
+
+
+def assert_projected(model: Any, body: sp.Body, vectors: np.ndarray, q: np.ndarray) -> None:
+    """Energy, force and stiffness of a model, a cubature or a polynomial are those of the body."""
+    for found, wanted in zip(model.evaluate(q), projected(body, vectors, q), strict=True):
+        assert relative(found, wanted) < 1e-12
 
 
 def relative(one: np.ndarray, other: np.ndarray) -> float:

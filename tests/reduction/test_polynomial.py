@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.reduction.conftest import assert_projected
 
 import supple as sp
 from supple.reduction import polynomial, strain_polynomials
@@ -92,14 +93,7 @@ def test_equals_the_projected_full_body(name, r):
     lam, mu = lame(YOUNG, POISSON)
     of_lam, of_mu = unit_polynomials(mesh, U, np.arange(mesh.n_cells))
     q = rng.normal(size=r)
-    energy, force, stiffness = Quartic(r, lam * of_lam + mu * of_mu).evaluate(q)
-    flat = U.reshape(r, -1)
-    u = np.tensordot(q, U, axes=1)
-    full_force = flat @ body.force(u).ravel()
-    full_stiffness = flat @ (body.stiffness(u) @ flat.T)
-    assert energy == pytest.approx(body.energy(u), rel=1e-12)
-    assert np.abs(force - full_force).max() <= 1e-12 * np.abs(full_force).max()
-    assert np.abs(stiffness - full_stiffness).max() <= 1e-12 * np.abs(full_stiffness).max()
+    assert_projected(Quartic(r, lam * of_lam + mu * of_mu), body, U, q)
 
 
 def test_factors_of_cells_enter_linearly():

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.mesh.files.sample_files import FORMATS, tetgen, usd
+from tests.mesh.files.sample_files import FORMATS, damaged, tetgen, usd
 from tests.refusals import refused
 
 from supple.core.errors import MeshError
@@ -65,14 +65,8 @@ def test_coordinates_beyond_reach_are_named(tmp_path, large):
 def test_damaged_file_loads_or_raises_mesh_error(whole_files, data):
     folder, files = whole_files
     name = data.draw(st.sampled_from(sorted(files)))
-    content = bytearray(files[name])
-    if data.draw(st.booleans()):
-        content = content[: data.draw(st.integers(0, len(content)))]
-    else:
-        for _ in range(data.draw(st.integers(1, 4))):
-            content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
     file = folder / name if name.startswith("pair") else folder / f"cut{name[name.rindex('.') :]}"
-    file.write_bytes(content)
+    file.write_bytes(damaged(data, files[name]))
     try:
         load_or_mesh_error(file)
     finally:

@@ -10,6 +10,7 @@ import pytest
 import trimesh
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.mesh.files.sample_files import damaged
 from tests.refusals import refused
 
 from supple.core.errors import MeshError
@@ -119,14 +120,8 @@ def whole_files(tmp_path_factory):
 def test_damaged_surface_loads_or_raises_mesh_error(whole_files, data):
     folder, files = whole_files
     ending = data.draw(st.sampled_from(FORMATS))
-    content = bytearray(files[ending])
-    if data.draw(st.booleans()):
-        content = content[: data.draw(st.integers(0, len(content)))]
-    else:
-        for _ in range(data.draw(st.integers(1, 4))):
-            content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
     file = folder / f"cut{ending}"
-    file.write_bytes(content)
+    file.write_bytes(damaged(data, files[ending]))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with contextlib.suppress(MeshError):

@@ -35,15 +35,6 @@ def trained(material: type[sp.Material] = sp.StableNeoHookean) -> Cubature:
     return train_cubature(*plank(material), poses=60)
 
 
-def projected(
-    body: sp.Body, vectors: np.ndarray, q: np.ndarray
-) -> tuple[float, np.ndarray, np.ndarray]:
-    """Energy, force and stiffness of the whole body in the coordinates of the basis."""
-    u = np.tensordot(q, vectors, axes=1)
-    flat = vectors.reshape(len(vectors), -1)
-    return body.energy(u), flat @ body.force(u).reshape(-1), flat @ (body.stiffness(u) @ flat.T)
-
-
 def partial(body: sp.Body, vectors: np.ndarray, seed: int = 3) -> Cubature:
     """A third of the cells with random weights: right nowhere, but consistent everywhere."""
     rng = np.random.default_rng(seed)

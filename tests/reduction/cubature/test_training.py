@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import scipy.linalg
 from tests.helpers import shaken, soft
-from tests.reduction.conftest import every_cell, every_material
-from tests.reduction.cubature.cubature_bodies import mixed_body, plank, projected, trained
+from tests.reduction.conftest import every_cell, every_material, projected
+from tests.reduction.cubature.cubature_bodies import mixed_body, plank, trained
 from tests.refusals import refused
 
 import supple as sp

@@ -280,8 +280,7 @@ class TestFailures:
             refused("force", live.step, force=force)
         refused("steps", live.run_steps, -1)
         refused("force", live.run_steps, 4, force=np.zeros((3, model.size)))
-        with pytest.raises(sp.InputError, match="coordinates"):
-            live.model = model.truncated(3)
+        refused("coordinates", setattr, live, "model", model.truncated(3))
         refused("max_iterations", sp.DenseNewton, max_iterations=0)
 
 
@@ -301,8 +300,7 @@ class TestOptionsWhileItRuns:
 
     def test_a_bad_damping_changes_nothing(self, model):
         live = model.simulation(damping=sp.Rayleigh(mass=2.0))
-        with pytest.raises(sp.InputError, match="elsewhere"):
-            live.damping = sp.Rayleigh(mass={"elsewhere": 1.0})
+        refused("elsewhere", setattr, live, "damping", sp.Rayleigh(mass={"elsewhere": 1.0}))
         assert live.damping == sp.Rayleigh(mass=2.0)
 
     def test_step_and_rule_stay(self, model):
@@ -316,11 +314,8 @@ class TestOptionsWhileItRuns:
         body = sp.Body(beam.mesh, beam.material)
         free = sp.reduce(body, sp.modal_derivative_basis(body, modes=4, size=model.size))
         live = model.simulation(copies=copies)
-        with pytest.raises(sp.InputError, match="body that is free"):
-            live.model = free
-        with pytest.raises(sp.InputError, match="5 coordinates"):
-            live.model = model.truncated(5)
+        refused("body that is free", setattr, live, "model", free)
+        refused("5 coordinates", setattr, live, "model", model.truncated(5))
         refused("body that is free", sp.ReducedSimulation, free)
-        with pytest.raises(sp.InputError, match="body that is held"):
-            free.simulation().model = model
+        refused("body that is held", setattr, free.simulation(), "model", model)
         live.step()
