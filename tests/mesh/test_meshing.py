@@ -54,10 +54,8 @@ def test_voxels_without_fill_are_a_shell(sphere):
 
 
 def test_voxels_of_an_open_surface_are_not_filled(sphere):
-    open_skin = Surface(
-        sphere.vertices,
-        sphere.triangles[(sphere.vertices[sphere.triangles][..., 2] < 0.3).all(axis=1)],
-    )
+    below = (sphere.vertices[sphere.triangles][..., 2] < 0.3).all(axis=1)
+    open_skin = Surface(sphere.vertices, sphere.triangles[below])
     mesh = HexMesh.voxelize(open_skin, 20)
     shell = HexMesh.voxelize(open_skin, 20, fill=False)
     assert mesh.n_cells == shell.n_cells
@@ -82,9 +80,8 @@ def test_voxels_in_parts_raise_a_warning():
 
 
 def test_voxels_of_a_single_triangle_cover_it():
-    mesh = HexMesh.voxelize(
-        Surface(np.array([(0, 0, 0), (1, 0, 0.1), (0, 1, 0.2)]), [(0, 1, 2)]), 16
-    )
+    triangle = Surface(np.array([(0, 0, 0), (1, 0, 0.1), (0, 1, 0.2)]), [(0, 1, 2)])
+    mesh = HexMesh.voxelize(triangle, 16)
     assert 0.5 * 256 < mesh.n_cells < 256
 
 

@@ -17,6 +17,7 @@ TIGHT = sp.DenseNewton(tolerance=1e-11, max_iterations=30)
 every_rule = pytest.mark.parametrize("rule", IMPLICIT, ids=lambda rule: rule.__name__)
 every_material = pytest.mark.parametrize("material", MATERIALS, ids=lambda m: m.__name__)
 every_mesh = pytest.mark.parametrize("mesh_name", MESH_NAMES)
+every_mass = pytest.mark.parametrize("mass", [sp.ConsistentMass(), sp.LumpedMass()], ids=repr)
 
 
 def held_body(

@@ -7,7 +7,7 @@ import pytest
 import scipy.linalg
 from scipy.spatial.transform import Rotation
 from tests.helpers import affine, small_mesh, soft
-from tests.reduction.conftest import every_mesh, free_body, held_body
+from tests.reduction.conftest import every_mass, every_mesh, free_body, held_body
 from tests.refusals import refused
 
 import supple as sp
@@ -68,13 +68,11 @@ def error(body: sp.Body, basis: Basis, shapes: np.ndarray) -> np.ndarray:
 # -- mass-PCA --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "model", [sp.ConsistentMass(), sp.LumpedMass()], ids=["consistent", "lumped"]
-)
+@every_mass
 @every_mesh
-def test_mass_pca_equals_appendix_a(mesh_name, model):
+def test_mass_pca_equals_appendix_a(mesh_name, mass):
     mesh = small_mesh(mesh_name)
-    body = sp.Body(mesh, soft(sp.StVK), fixed=[0, 1, 5, 9], mass_model=model)
+    body = sp.Body(mesh, soft(sp.StVK), fixed=[0, 1, 5, 9], mass_model=mass)
     shapes = shapes_of(body, 9) * np.geomspace(1, 0.01, 9)[:, None, None]
     basis = mass_pca(body, shapes, 5)
     assert_a_basis(body, basis, 5)
@@ -148,9 +146,8 @@ def test_modal_derivative_basis_scaled_by_eigenvalues():
     modes = sp.vibration_modes(body, 3)
     lam = (2 * np.pi * modes.frequencies) ** 2
     shapes = [lam[0] / lam[j] * modes.shapes[j] for j in range(3)]
-    for (i, j), phi in zip(
-        derivative_pairs(body, modes), modal_derivatives(body, modes), strict=True
-    ):
+    pairs = derivative_pairs(body, modes)
+    for (i, j), phi in zip(pairs, modal_derivatives(body, modes), strict=True):
         shapes.append(lam[0] ** 2 / (lam[i] * lam[j]) * phi / np.sqrt(gram(body, phi, phi)))
     vectors, values = dense_pca(body, np.stack(shapes), 6)
     for given in (3, modes):
@@ -204,9 +201,8 @@ def test_motion_basis_of_motion_file_and_array(tmp_path):
         np.testing.assert_array_equal(motion_basis(body, other, 3).vectors, first.vectors)
     _, values = dense_pca(body, motion.displacements, 3)
     left = motion.displacements - projected(body, first, motion.displacements)
-    np.testing.assert_allclose(
-        np.sum(left * [body.mass_times(u) for u in left]), (values[3:] ** 2).sum(), rtol=1e-9
-    )
+    missed = np.sum(left * [body.mass_times(u) for u in left])
+    np.testing.assert_allclose(missed, (values[3:] ** 2).sum(), rtol=1e-9)
     refused("not the mesh of this body", motion_basis, held_body("brick"), motion, 3)
 
 

@@ -152,13 +152,11 @@ class TestErrors:
             reduced_damping(mostly, model)
         with pytest.warns(ExampleWarning, match="example 0.*joined_basis"):
             reduced_damping(ExampleDamping(BASE, [Example(inside + beside)]), model)
-        lost = ExampleDamping(
-            BASE, [Example(inside), Example(beside + 0.1 * inside, name="jiggle")]
-        )
+        jiggle = Example(beside + 0.1 * inside, name="jiggle")
+        lost = ExampleDamping(BASE, [Example(inside), jiggle])
         refused(r"example 1 \('jiggle'\).*joined_basis", reduced_damping, lost, model)
-        joined = sp.joined_basis(
-            beam, sp.picked_basis(beam, [beside]), sp.Basis(model.vectors, np.ones(model.size))
-        )
+        old, new = sp.Basis(model.vectors, np.ones(model.size)), sp.picked_basis(beam, [beside])
+        joined = sp.joined_basis(beam, new, old)
         reduced_damping(lost, sp.reduce(beam, joined))
 
     def test_other_mistakes(self, model):
@@ -224,9 +222,7 @@ class TestTotalMass:
     def test_of_one_density_and_of_many(self, beam, basis, tmp_path):
         rng = np.random.default_rng(1)
         rho = rng.uniform(500, 2000, beam.mesh.n_cells)
-        varied = sp.Body(
-            beam.mesh, sp.StVK(young=1e5, poisson=0.4, density=rho), fixed=beam.mesh.where(x=0)
-        )
+        varied = two_part_beam(sp.StVK(young=1e5, poisson=0.4, density=rho))
         for body in (beam, varied):
             model = sp.reduce(body, sp.picked_basis(body, basis.vectors[:3]), regions=["far"])
             model.save(tmp_path / "model")

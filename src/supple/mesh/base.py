@@ -18,6 +18,9 @@ from supple.mesh import checks
 
 Span = float | tuple[float | None, float | None]
 """A coordinate [m], or (low, high) with None for an open end."""
+Spans = tuple[Span | None, Span | None, Span | None]
+Inside = Callable[[Floats], ArrayLike] | None
+"""Answers to positions (n, 3) with a mask (n,)."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -111,7 +114,7 @@ class Mesh(ABC):
         z: Span | None = None,
         *,
         tolerance: float | None = None,
-        inside: Callable[[Floats], ArrayLike] | None = None,
+        inside: Inside = None,
     ) -> Ints:
         """Indices of the vertices that meet every condition given, (k,).
 
@@ -128,18 +131,13 @@ class Mesh(ABC):
         z: Span | None = None,
         *,
         tolerance: float | None = None,
-        inside: Callable[[Floats], ArrayLike] | None = None,
+        inside: Inside = None,
     ) -> Ints:
         """Indices of the cells whose centroid meets every condition given, (k,); see where."""
         return self._select(self.centroids, "cell centroid", (x, y, z), tolerance, inside)
 
     def _select(
-        self,
-        positions: Floats,
-        what: str,
-        spans: tuple[Span | None, Span | None, Span | None],
-        tolerance: float | None,
-        inside: Callable[[Floats], ArrayLike] | None,
+        self, positions: Floats, what: str, spans: Spans, tolerance: float | None, inside: Inside
     ) -> Ints:
         if inside is None and all(span is None for span in spans):
             raise InputError("say where: give x, y, z or inside, e.g. mesh.where(x=0)")

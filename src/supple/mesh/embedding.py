@@ -155,12 +155,10 @@ def _nearest(mesh: VolumeMesh, places: Floats) -> tuple[Ints, Floats]:
             distance, near = tree.query(places[part], k=k)
             distance, near = distance.reshape(-1, k), near.reshape(-1, k)
             repeated = np.repeat(places[part], k, axis=0)
-            gap = np.linalg.norm(
-                closest_point(triangles[near.ravel()], repeated) - repeated, axis=1
-            )
-            choice = np.argmin(gap.reshape(-1, k), axis=1)
-            rows = np.arange(len(part))
-            best[part] = gap.reshape(-1, k)[rows, choice]
+            nearest = closest_point(triangles[near.ravel()], repeated)
+            gap = np.linalg.norm(nearest - repeated, axis=1).reshape(-1, k)
+            rows, choice = np.arange(len(part)), np.argmin(gap, axis=1)
+            best[part] = gap[rows, choice]
             cells[part] = owner[near[rows, choice]]
             # No triangle further down the list can be nearer once this holds.
             later.append(part[distance[:, -1] - reach < best[part]])

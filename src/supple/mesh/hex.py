@@ -52,11 +52,7 @@ class HexMesh(VolumeMesh):
 
     @classmethod
     def voxelize(
-        cls,
-        surface: Surface | str | os.PathLike[str],
-        resolution: int,
-        *,
-        fill: bool = True,
+        cls, surface: Surface | str | os.PathLike[str], resolution: int, *, fill: bool = True
     ) -> Self:
         """Cover a surface, and what it encloses, with equal cubes.
 
@@ -101,9 +97,8 @@ class HexMesh(VolumeMesh):
         """Two Gauss points a side, eight in each brick."""
         places, weights = gauss(2)
         jacobians = _jacobians(self.vertices, self.cells, places)
-        gradients = np.einsum(
-            "qka,mqia->mqki", shape_slopes(places), np.linalg.inv(jacobians), optimize=True
-        )
+        slopes, inverse = shape_slopes(places), np.linalg.inv(jacobians)
+        gradients = np.einsum("qka,mqia->mqki", slopes, inverse, optimize=True)
         return Quadrature(weights * np.linalg.det(jacobians), gradients, shape_values(places))
 
     def quality(self) -> Floats:
@@ -144,7 +139,5 @@ def shape_slopes(places: Floats) -> Floats:
 
 def _jacobians(vertices: Floats, cells: Ints, places: Floats) -> Floats:
     """J[a, i] = ∂X_i / ∂ξ_a at each place (q, 3) of each brick, (m, q, 3, 3)."""
-    jacobians: Floats = np.einsum(
-        "qka,mki->mqai", shape_slopes(places), vertices[cells], optimize=True
-    )
-    return jacobians
+    slopes = shape_slopes(places)
+    return np.asarray(np.einsum("qka,mki->mqai", slopes, vertices[cells], optimize=True))

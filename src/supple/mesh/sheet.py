@@ -72,11 +72,7 @@ class SheetMesh(Mesh):
 
     @classmethod
     def grid(
-        cls,
-        size: tuple[float, float],
-        cells: tuple[int, int],
-        *,
-        pattern: ArrayLike | None = None,
+        cls, size: tuple[float, float], cells: tuple[int, int], *, pattern: ArrayLike | None = None
     ) -> Self:
         """A rectangle in the plane z = 0 from the origin, of ``size`` [m] along x and y.
 
@@ -89,9 +85,8 @@ class SheetMesh(Mesh):
         if np.shape(cells) != (2,):
             raise InputError(f"cells={cells!r}: give two whole numbers, along x and along y")
         nx, ny = (whole_number("cells", count, at_least=1) for count in cells)
-        x, y = np.meshgrid(
-            np.linspace(0, lengths[0], nx + 1), np.linspace(0, lengths[1], ny + 1), indexing="ij"
-        )
+        sides = (np.linspace(0, lengths[0], nx + 1), np.linspace(0, lengths[1], ny + 1))
+        x, y = np.meshgrid(*sides, indexing="ij")
         flat = np.stack([x.ravel(), y.ravel()], axis=1)
         i, j = (index.ravel() for index in np.meshgrid(np.arange(nx), np.arange(ny), indexing="ij"))
         a = i * (ny + 1) + j

@@ -143,8 +143,6 @@ def vertex_normals(positions: Floats, triangles: Ints) -> Floats:
     summed = np.zeros_like(positions)
     for corner in range(3):
         for axis in range(3):
-            summed[:, axis] += np.bincount(
-                triangles[:, corner], weights=face[:, axis], minlength=len(positions)
-            )
+            summed[:, axis] += np.bincount(triangles[:, corner], face[:, axis], len(positions))
     length = np.linalg.norm(summed, axis=1, keepdims=True)
     return np.asarray(np.divide(summed, length, out=np.zeros_like(summed), where=length > 0))

@@ -197,7 +197,5 @@ def grid(
     axes = [start[a] + lengths[a] * (np.arange(n + 1) / n) for a, n in enumerate((nx, ny, nz))]
     vertices = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
     index = np.arange(len(vertices)).reshape(nx + 1, ny + 1, nz + 1)
-    bricks = np.stack(
-        [index[i : nx + i, j : ny + j, k : nz + k].ravel() for i, j, k in BRICK_CORNERS], axis=1
-    )
-    return vertices, bricks.astype(np.int64), (nx, ny, nz)
+    nodes = [index[i : nx + i, j : ny + j, k : nz + k].ravel() for i, j, k in BRICK_CORNERS]
+    return vertices, np.stack(nodes, axis=1).astype(np.int64), (nx, ny, nz)

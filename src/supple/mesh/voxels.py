@@ -74,9 +74,8 @@ def _candidates(
         if not len(mine):
             continue
         triangles = np.repeat(mine, pairs[mine])
-        within = np.arange(len(triangles)) - np.repeat(
-            np.cumsum(pairs[mine]) - pairs[mine], pairs[mine]
-        )
+        before = np.cumsum(pairs[mine]) - pairs[mine]
+        within = np.arange(len(triangles)) - np.repeat(before, pairs[mine])
         ny, nz = spans[triangles, 1], spans[triangles, 2]
         steps = np.stack([within // (ny * nz), within // nz % ny, within % nz], axis=1)
         yield triangles, first[triangles] + steps

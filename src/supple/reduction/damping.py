@@ -156,9 +156,8 @@ def _of_rayleigh(damping: Rayleigh, model: ReducedModel) -> ReducedDamping:
         if damping.at is StiffnessAt.REST:
             return _projected(damping, model)
         if by_cell[0]:
-            return _projected(Rayleigh(mass=damping.mass), model) + _of_rayleigh(
-                replace(damping, mass=0.0), model
-            )
+            by_stiffness = _of_rayleigh(replace(damping, mass=0.0), model)
+            return _projected(Rayleigh(mass=damping.mass), model) + by_stiffness
     r = model.size
     alphas = _by_group("mass", damping.mass, model)
     shares = zip(alphas, model.groups, strict=True)

@@ -83,9 +83,8 @@ def _model_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> 
         raise InputError(f"it holds a {type(mesh).__name__}; reduced models are of solids")
     r = len(arrays["vectors"])
     vectors = _shaped(arrays, "vectors", (r, *mesh.vertices.shape))
-    groups = tuple(
-        _group_of(fields, arrays, f"group {k}", r) for k, fields in enumerate(header["groups"])
-    )
+    listed = enumerate(header["groups"])
+    groups = tuple(_group_of(fields, arrays, f"group {k}", r) for k, fields in listed)
     every = np.concatenate([group.cells for group in groups]) if groups else np.empty(0)
     if not np.array_equal(np.sort(every), np.arange(mesh.n_cells)):
         raise InputError("its groups do not hold every cell of the mesh once")

@@ -195,9 +195,8 @@ def _paired(quartic: Quartic) -> Floats:
 def _place(numbers: Ints) -> Ints:
     """Place of the monomial with these numbers, decreasing along the first axis, among its kind."""
     place: Ints = np.zeros(numbers.shape[1], dtype=np.int64)
-    for count, number in zip(
-        (pair_count, triple_count, quadruple_count), numbers[-2::-1], strict=False
-    ):
+    counts = pair_count, triple_count, quadruple_count
+    for count, number in zip(counts, numbers[-2::-1], strict=False):
         place += count(number)
     place += numbers[-1]
     return place

@@ -78,7 +78,7 @@ def reduce(
     model = ReducedModel(
         mesh=body.mesh,
         vectors=vectors,
-        groups=_groups(body, vectors, tuple(regions), polynomial=exact, progress=progress),
+        groups=_groups(body, vectors, tuple(regions), exact, progress),
         cubature=cubature,
         floating=FloatingInertia.of(body, vectors) if loose else None,
         body=body,
@@ -107,12 +107,7 @@ def _belongs(cubature: Cubature, body: Body, vectors: Floats) -> bool:
 
 
 def _groups(
-    body: Body,
-    vectors: Floats,
-    regions: Sequence[str],
-    *,
-    polynomial: bool,
-    progress: Progress | None = None,
+    body: Body, vectors: Floats, regions: Sequence[str], exact: bool, progress: Progress | None
 ) -> tuple[Group, ...]:
     """The groups that ``regions`` cut the body into, with their shares of a reduced model."""
     mesh = body.mesh
@@ -133,7 +128,7 @@ def _groups(
         young, poisson = _parameter(body, "young", cells), _parameter(body, "poisson", cells)
         same = young is not None and poisson is not None
         energy = None
-        if polynomial:
+        if exact:
             units = unit_polynomials(mesh, vectors, cells, progress=report)
             built = None
             if not same:

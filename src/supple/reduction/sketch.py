@@ -114,9 +114,8 @@ def sketch_shapes(
             number(name, value, at_least=0.0)
     selected = _selected_loads(loads, force_distance)
     shapes, failed = _solved(body, selected, progress)
-    return SketchShapes(
-        _separate_shapes(body, shapes, shape_distance), len(loads), len(selected), failed
-    )
+    kept = _separate_shapes(body, shapes, shape_distance)
+    return SketchShapes(kept, len(loads), len(selected), failed)
 
 
 def sketch_basis(

@@ -51,11 +51,7 @@ def test_written_mesh_reads_back_the_same(kind, ending, tmp_path):
 
 
 def test_overlapping_regions_survive_where_the_format_can(tmp_path):
-    mesh = (
-        TetMesh.box((1, 1, 1), (1, 1, 1), (0, 0, 0))
-        .with_region("a", [0, 1])
-        .with_region("b", [1, 2])
-    )
+    mesh = TetMesh.box((1, 1, 1), (1, 1, 1)).with_region("a", [0, 1]).with_region("b", [1, 2])
     for ending in (".vtk", ".vtu", ".veg"):
         write_mesh(mesh, tmp_path / f"m{ending}")
         assert read_mesh(tmp_path / f"m{ending}").region("b").tolist() == [1, 2]
@@ -212,9 +208,8 @@ def test_reader_straightens_curved_tets(tmp_path):
 
 def test_surface_file_points_to_read_surface(tmp_path):
     skin = TetMesh.box((1, 1, 1), (1, 1, 1)).boundary()
-    meshio.vtk.write(
-        str(tmp_path / "s.vtk"), meshio.Mesh(skin.vertices, [("triangle", skin.triangles)])
-    )
+    made = meshio.Mesh(skin.vertices, [("triangle", skin.triangles)])
+    meshio.vtk.write(str(tmp_path / "s.vtk"), made)
     (tmp_path / "s.obj").write_text("v 0 0 0\n")
     with pytest.raises(MeshError, match=r"volume cells.*export it as \.obj or \.ply"):
         read_mesh(tmp_path / "s.vtk")

@@ -84,9 +84,7 @@ def test_regions_of_different_materials():
     cubature = train_cubature(body, vectors, poses=40)
     assert cubature.training_error <= 0.01
     assert cubature.materials == (sp.NeoHookean, sp.StVK)  # none of the three regions is left out
-    assert {
-        int((np.isin(cubature.cells, body.mesh.regions[name])).sum()) > 0 for name in "abc"
-    } == {True}
+    assert all(np.isin(cubature.cells, body.mesh.regions[name]).any() for name in "abc")
 
 
 @pytest.mark.parametrize("chunk", [1, 100, 10**6])

@@ -148,9 +148,8 @@ def test_same_seed_same_cubature_other_seed_as_good():
 def test_given_poses_and_a_change_of_basis():
     """Another basis of the same space, and the same poses in it: the same cells and weights."""
     mesh = shaken(plank()[0].mesh, 0.01)  # no two cells are alike
-    body = sp.Body(
-        mesh, soft(sp.StableNeoHookean), fixed=np.flatnonzero(mesh.vertices[:, 0] < 0.03)
-    )
+    held = np.flatnonzero(mesh.vertices[:, 0] < 0.03)
+    body = sp.Body(mesh, soft(sp.StableNeoHookean), fixed=held)
     vectors = sp.vibration_modes(body, 8).shapes
     rng = np.random.default_rng(4)
     poses = 0.1 * rng.normal(size=(40, 8))

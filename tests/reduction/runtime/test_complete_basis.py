@@ -120,9 +120,8 @@ class TestACompleteBasisIsTheFullSimulation:
 
     @every_rule
     def test_forces_that_jump(self, beam, complete, tip, rule):
-        pushes = [
-            beam.point_force([tip], (0.0, 0.0, z)) for z in [-9.0] * 5 + [6.0] * 3 + [0.0, 2.0]
-        ]
+        strengths = [-9.0] * 5 + [6.0] * 3 + [0.0, 2.0]
+        pushes = [beam.point_force([tip], (0.0, 0.0, z)) for z in strengths]
         options = {"integrator": rule(), "dt": 1 / 100}
         full = sp.Simulation(beam, **options, solver=sp.Newton(tolerance=1e-11))
         for push in pushes:

@@ -105,9 +105,8 @@ def test_newton_matrix_is_the_derivative_of_the_inertial_forces():
 
 @pytest.mark.parametrize("integrator", IMPLICIT, ids=repr)
 def test_momentum_is_conserved_over_thousands_of_steps(integrator):
-    sim = thrown(
-        small(), integrator=integrator, damping=sp.Rayleigh(stiffness=2e-4), solver=sp.DenseNewton()
-    )
+    options = {"damping": sp.Rayleigh(stiffness=2e-4), "solver": sp.DenseNewton()}
+    sim = thrown(small(), integrator=integrator, **options)
     body_momentum = sim.linear_momentum, sim.spin_momentum
     q = sim.q
     sim.run_steps(3000)
@@ -217,7 +216,6 @@ def test_backward_euler_is_of_first_order():
 
 
 def test_one_iteration_a_step_keeps_the_order():
-    coarse, fine = (
-        errors_of_flight(dt, solver=sp.DenseNewton(max_iterations=1)) for dt in (2e-4, 1e-4)
-    )
+    one = sp.DenseNewton(max_iterations=1)
+    coarse, fine = (errors_of_flight(dt, solver=one) for dt in (2e-4, 1e-4))
     np.testing.assert_allclose(np.log2(coarse / fine)[:-1], 2.0, atol=0.15)

@@ -125,9 +125,8 @@ class TestSteps:
 
     def test_comes_to_rest_at_the_static_shape(self, beam, complete, tip):
         push = beam.point_force([tip], (0.0, 0.0, -4.0))
-        live = complete.simulation(
-            damping=sp.Rayleigh(mass=8.0, stiffness=0.05), dt=0.05, integrator=sp.BackwardEuler()
-        )
+        damping = sp.Rayleigh(mass=8.0, stiffness=0.05)
+        live = complete.simulation(damping=damping, dt=0.05, integrator=sp.BackwardEuler())
         live.run_steps(2000, force=complete.project(push))
         assert relative(live.displacements(), sp.static_shape(beam, push)) < 1e-6
 
@@ -152,14 +151,10 @@ class TestSteps:
     def test_a_body_at_rest_stays(self, model, rule, copies, dtype):
         """Also with tiny steps, where weights of 1/dt² meet rounded displacements."""
         options = {} if copies is None else {"copies": copies, "dtype": dtype}
-        damping = sp.Rayleigh(mass=20.0, stiffness=0.05)
-        settling = model.simulation(
-            gravity=(0, 0, -2.0), damping=damping, dt=0.05, integrator=sp.BackwardEuler()
-        )
+        loads = {"gravity": (0, 0, -2.0), "damping": sp.Rayleigh(mass=20.0, stiffness=0.05)}
+        settling = model.simulation(**loads, dt=0.05, integrator=sp.BackwardEuler())
         settling.run_steps(1000)
-        live = model.simulation(
-            **options, gravity=(0, 0, -2.0), damping=damping, dt=1e-5, integrator=rule()
-        )
+        live = model.simulation(**options, **loads, dt=1e-5, integrator=rule())
         live.q = settling.q
         live.run_steps(2000)
         bound = 1e-5 if dtype is np.float32 else 1e-12

@@ -171,20 +171,17 @@ def _through_trimesh(file: Path, *, textured: bool = False) -> tuple[Surface, Fl
         ]
         textures: list[Any] = [getattr(part.visual, "uv", None) for part in parts]
         painted = textured and all(each is not None for each in textures)
-        return Surface(*joined(arrays)), (
-            np.concatenate(textures, dtype=np.float64) if painted else None
-        )
+        together = np.concatenate(textures, dtype=np.float64) if painted else None
+        return Surface(*joined(arrays)), together
 
 
 def _sheet(file: Path, surface: Surface, corners: Floats) -> SheetMesh:
     whole, kept = surface.compact()
     flat = np.full((surface.n_vertices, 2), np.nan)
     flat[surface.triangles] = corners
-    seamless = np.array_equal(flat[surface.triangles], corners)
+    pattern = flat[kept] if np.array_equal(flat[surface.triangles], corners) else corners
     try:
-        return SheetMesh(
-            whole.vertices, whole.triangles, pattern=flat[kept] if seamless else corners
-        )
+        return SheetMesh(whole.vertices, whole.triangles, pattern=pattern)
     except MeshError as error:
         raise MeshError(f"{file}: {error}") from error
 

@@ -183,9 +183,8 @@ class _Search:
     def grown(self, step: int) -> Ints:
         """Those chosen, and the best of the others."""
         parts = zip(self._training_sets, self._residuals, strict=True)
-        correlations = (
-            sum(training_set.correlations(left) for training_set, left in parts) / self._lengths
-        )
+        total = sum(training_set.correlations(left) for training_set, left in parts)
+        correlations = total / self._lengths
         correlations[self.chosen] = 0.0
         best = _ascending(-correlations)[:step]
         return np.concatenate([self.chosen, best[correlations[best] > 0]])
@@ -230,10 +229,8 @@ class _Search:
 
     def _missed(self) -> Floats:
         """By how much the squared errors grow if a term is given up and the rest fitted, (k,)."""
-        costs = (
-            x.costs(self.chosen, w) for x, w in zip(self._training_sets, self.weights, strict=True)
-        )
-        return np.asarray(sum(costs))
+        parts = zip(self._training_sets, self.weights, strict=True)
+        return np.asarray(sum(x.costs(self.chosen, weights) for x, weights in parts))
 
     def _take(self, tried: Ints, fits: list[_Fit]) -> None:
         self.chosen, self.weights = _used(tried, fits)
@@ -307,9 +304,8 @@ class _TrainingSet:
         used = np.flatnonzero(weights > 0)
         products = self._products[np.ix_(rows[used], rows[used])]
         lengths = np.sqrt(np.diagonal(products))
-        inverse = np.linalg.inv(
-            products / np.outer(lengths, lengths) + _DEPENDENT * np.eye(len(used))
-        )
+        unit = products / np.outer(lengths, lengths)
+        inverse = np.linalg.inv(unit + _DEPENDENT * np.eye(len(used)))
         found[used] = (weights[used] * lengths) ** 2 / np.diagonal(inverse)
         return found
 

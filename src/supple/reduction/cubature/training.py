@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -67,7 +68,8 @@ def train_cubature(
     else:
         training_set = _given_training_set(sampler, poses, rng)
     good = _watch(sampler, training_set, target)
-    selected = _select(training_set.batches, most, target, good, progress)
+    goals = {"most": most, "tolerance": target, "good": good, "progress": progress}
+    selected = _select(training_set.batches, **goals)
     error = selected.error
     found = Cubature.of_cells(body, basis, training_set.pool[selected.chosen], selected.weights[0])
     exact = sampler.total_force(training_set.test)
@@ -144,7 +146,7 @@ def _drawn_training_set(sampler: PoseSampler, count: int, rng: np.random.Generat
     moving = sampler.draw(count - count // 2, rng)
     shrunk = sampler.shrink_inverted(moving)
     first = _samples(sampler, moving, pool)
-    few = _select([first], _CELLS_A_COORDINATE * r, LARGEST_GOOD_ERROR, None, None)
+    few = _select([first], most=_CELLS_A_COORDINATE * r, tolerance=LARGEST_GOOD_ERROR)
     shapes = sampler.coordinates.shapes
     coarse = Cubature.of_cells(sampler.body, shapes, pool[few.chosen], few.weights[0])
     resting = sampler.draw_resting(count // 2, rng, coarse)
@@ -191,16 +193,7 @@ def _lengths(forces: Floats) -> Floats:
     return lengths
 
 
-def _select(
-    batches: list[DenseSamples],
-    most: int,
-    tolerance: float,
-    good: Good | None,
-    progress: Progress | None,
-) -> Selection:
+def _select(batches: list[DenseSamples], **goals: Any) -> Selection:
     """Which cells of the pool to take, with one weight for all poses."""
     r = len(batches[0].whole) // batches[0].count
-    step = max(1, r // 2)
-    return select(
-        [batches], most=most, tolerance=tolerance, step=step, good=good, progress=progress
-    )
+    return select([batches], step=max(1, r // 2), **goals)

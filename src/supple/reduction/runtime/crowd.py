@@ -38,12 +38,7 @@ class CrowdSimulation(Stepper):
     """
 
     def __init__(
-        self,
-        model: ReducedModel,
-        *,
-        copies: int,
-        dtype: DTypeLike = np.float64,
-        **options: Any,
+        self, model: ReducedModel, *, copies: int, dtype: DTypeLike = np.float64, **options: Any
     ) -> None:
         super().__init__(model, **options)
         self.copies = whole_number("copies", copies, at_least=1)
@@ -232,9 +227,8 @@ class _Block:
         past[...] = self.history[:width]
         past[::3] -= self.history[0]
         flat = past.reshape(width, -1)
-        for weights, row in zip(
-            (table.w_guess, table.v_of_guess, table.a_of_guess), here, strict=True
-        ):
+        tables = table.w_guess, table.v_of_guess, table.a_of_guess
+        for weights, row in zip(tables, here, strict=True):
             np.dot(weights[s, :width].astype(past.dtype), flat, out=row.reshape(-1))
         here[0] += self.history[0]
 

@@ -104,9 +104,8 @@ class FloatingInertia:
         shapes = np.concatenate([(X - centre)[None], vectors])
         momenta = np.array([body.mass_times(u) for u in shapes])
         # Σ m ψ_i,a ψ_j,b
-        products = shapes.transpose(0, 2, 1).reshape(-1, len(X)) @ (
-            momenta.transpose(1, 0, 2).reshape(len(X), -1)
-        )
+        flat = momenta.transpose(1, 0, 2).reshape(len(X), -1)
+        products = shapes.transpose(0, 2, 1).reshape(-1, len(X)) @ flat
         r = len(vectors)
         moments = products.reshape(1 + r, 3, 1 + r, 3).transpose(0, 2, 1, 3)
         _check_not_rigid(mass, momenta[1:].sum(axis=1), moments)

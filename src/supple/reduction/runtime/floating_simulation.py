@@ -133,10 +133,8 @@ class FloatingSimulation(FloatingState):
     def _find_acceleration(self, load: FloatingLoad) -> None:
         """Accelerations that belong to the state and the load; one that jumps ends the past."""
         push = load.force / self._inertia.mass + self._gravity
-        steady = np.array_equal(push, self._push) and (
-            load is self._load or np.array_equal(load.moments, self._load.moments)
-        )
-        if self._settled and steady:
+        same = load is self._load or np.array_equal(load.moments, self._load.moments)
+        if self._settled and same and np.array_equal(push, self._push):
             return
         q, v, inner, context = *self._history[:2], self._workspace.R, self._context(self._table)
         if self._settled:

@@ -160,12 +160,7 @@ class ReducedSimulation(RecordedStepper):
         self._advance(steps, np.ascontiguousarray(forces), sampled=len(forces) > 1, record=record)
 
     def _advance(
-        self,
-        steps: int,
-        forces: Floats,
-        *,
-        sampled: bool = False,
-        record: Floats = _NO_RECORD,
+        self, steps: int, forces: Floats, *, sampled: bool = False, record: Floats = _NO_RECORD
     ) -> None:
         if not steps:
             return

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supple._kernels.reduction.newton import NOT_CONVERGED, NOT_DEFINITE, NOT_FINITE
-from supple._kernels.reduction.polynomial import Polynomial
 from supple.core.checks import instance, number, vector, whole_number
 from supple.core.errors import InputError, StepFailed
 from supple.core.types import Floats, Progress
@@ -206,9 +205,7 @@ class RecordedStepper(Stepper):
         """Steps are compiled where energy and damping are one polynomial."""
         quartic = model.quartic if self._damping.by_region is None else None
         self._is_compiled = quartic is not None
-        self._polynomial: Polynomial = (
-            NO_POLYNOMIAL if quartic is None else quartic.compiled.arrays()
-        )
+        self._polynomial = NO_POLYNOMIAL if quartic is None else quartic.compiled.arrays()
         self._contexts = {}
 
     def _count(self, done: int, reason: int) -> None:
