@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from supple.mesh import Surface, TetMesh
-from supple.mesh.polygons import fan
+from supple.mesh.surface import fan
 
 
 def test_sphere_normals_point_along_its_radius(sphere):

@@ -17,9 +17,8 @@ from supple.core.types import Floats, Ints
 from supple.mesh.files.common import existing, guarded, silenced, text, unreadable, whole_numbers
 from supple.mesh.files.formats import GLTF, SURFACE_FORMATS, USD
 from supple.mesh.files.usd import read_textured_usd
-from supple.mesh.polygons import fan
 from supple.mesh.sheet import SheetMesh
-from supple.mesh.surface import Surface, joined
+from supple.mesh.surface import Surface, fan, joined
 
 
 def read_surface(path: str | os.PathLike[str]) -> Surface:

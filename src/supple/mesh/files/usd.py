@@ -10,8 +10,7 @@ import numpy as np
 from supple.core.errors import MeshError, MissingExtra
 from supple.core.types import Floats, Ints
 from supple.mesh.files.common import Found, guarded
-from supple.mesh.polygons import fan
-from supple.mesh.surface import Surface, joined
+from supple.mesh.surface import Surface, fan, joined
 
 
 def read_usd_tets(file: Path) -> Found:
