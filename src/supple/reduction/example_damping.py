@@ -42,14 +42,10 @@ class ReducedExamples:
     @classmethod
     def of(cls, damping: ExampleDamping, model: ReducedModel, C: Floats) -> ReducedExamples:
         """The examples of ``damping`` over the base C (r, r) at rest."""
-        labels = [
-            f"example {i}" + (f" ({example.name!r})" if example.name else "")
-            for i, example in enumerate(damping.examples)
-        ]
-        given = [
-            _coordinates(label, example.shape, model)
-            for label, example in zip(labels, damping.examples, strict=True)
-        ]
+        given = []
+        for i, example in enumerate(damping.examples):
+            label = f"example {i}" + (f" ({example.name!r})" if example.name else "")
+            given.append(_coordinates(label, example.shape, model))
         X: Floats = np.ascontiguousarray(np.reshape(given, (-1, model.size)))
         D = np.ascontiguousarray(excitation_duals(X, X @ model.mass))
         about = np.zeros(model.size)

@@ -327,12 +327,12 @@ def vibrations(stiffness: Floats, mass: Floats) -> tuple[Floats, Floats]:
     return squares, np.linalg.solve(L.T, turned)
 
 
-def is_definite(matrix: Floats) -> bool:
-    """Whether a symmetric matrix is positive definite, by more than rounding."""
+def is_definite(matrix: Floats, least: float = 1e-12) -> bool:
+    """Whether a symmetric matrix is positive definite, by more than ``least`` of its diagonal."""
     scale = np.sqrt(np.abs(np.diag(matrix)))
     if not (scale > 0).all():
         return False
-    return bool(np.linalg.eigvalsh(matrix / np.outer(scale, scale))[0] > 1e-12)
+    return bool(np.linalg.eigvalsh(matrix / np.outer(scale, scale))[0] > least)
 
 
 def expand(q: Floats, vectors: Floats, out: Floats | None = None) -> Floats:

@@ -25,6 +25,7 @@ from supple.bodies.solid import Body
 from supple.core.errors import InputError
 from supple.core.types import Bools, Floats, Ints, Progress
 from supple.reduction.cubature.cubature import Cubature, gradients_of_basis
+from supple.reduction.model import is_definite
 
 SCALES = np.geomspace(0.05, 1.0, 5)  # from nearly linear to the whole amplitude
 _CHUNK = 2**20  # numbers in flight while cells are evaluated: 8 MB
@@ -60,9 +61,7 @@ class EnergyCoordinates:
         rest = body.evaluate(np.zeros_like(basis[0]), order=2).stiffness
         K = np.array([body.pattern.multiply(rest, phi).reshape(-1) for phi in basis]) @ flat.T
         M = np.array([body.mass_times(phi).reshape(-1) for phi in basis]) @ flat.T
-        lengths = np.sqrt(np.diagonal(M))
-        unit = M / np.outer(lengths, lengths) if lengths.min() > 0 else np.zeros_like(M)
-        if np.linalg.eigvalsh(unit)[0] <= _DEPENDENT:
+        if not is_definite(M, _DEPENDENT):
             raise InputError(
                 "the basis vectors are not independent of each other; drop zero and repeated "
                 "ones, e.g. by mass-PCA"

@@ -314,7 +314,9 @@ class _TrainingSet:
         new = tried[~np.isin(tried, self._tried)]
         if len(new):
             if len(self._tried) + len(new) > _KEPT * len(tried):
-                self._keep(np.flatnonzero(np.isin(self._tried, tried)))
+                rows = np.flatnonzero(np.isin(self._tried, tried))
+                self._tried, self._columns = self._tried[rows], self._columns[rows]
+                self._products = self._products[np.ix_(rows, rows)]
             found = np.concatenate([each.columns(new) for each in self._samples], axis=1)
             beside = found @ self._columns.T
             self._products = np.block([[self._products, beside.T], [beside, found @ found.T]])
@@ -322,7 +324,3 @@ class _TrainingSet:
             self._tried = np.concatenate([self._tried, new])
         order = np.argsort(self._tried)
         return np.asarray(order[np.searchsorted(self._tried, tried, sorter=order)])
-
-    def _keep(self, rows: Ints) -> None:
-        self._tried, self._columns = self._tried[rows], self._columns[rows]
-        self._products = self._products[np.ix_(rows, rows)]

@@ -108,12 +108,9 @@ class StageTable:
                 f"integrator={integrator!r}: a reduced model is moved by an implicit rule, such as "
                 "Newmark(), TRBDF2() or BackwardEuler()"
             )
-        count = 1
-        while True:  # the number of stages is known only at the end
-            stages = _stages(integrator, dt, start, count)
-            if len(stages) <= count:
-                break
-            count = len(stages)
+        stages = _stages(integrator, dt, start, 1)
+        if len(stages) > 1:  # how many there are is known only at the end
+            stages = _stages(integrator, dt, start, len(stages))
         return cls(
             c_v=np.array([s.c_v for s in stages]),
             c_a=np.array([s.c_a for s in stages]),
@@ -151,9 +148,8 @@ def _stages(rule: ImplicitIntegrator, dt: float, start: bool, expected: int) -> 
     generator = rule.stages(state(0.0, _NOW), before, dt)
     stages = [next(generator)]
     while True:
-        place = _STAGES + 3 * (len(stages) - 1)
-        if place >= len(unit):  # more stages than expected: count them with what there is
-            place = len(unit) - 3
+        # where there are more stages than expected, count them with what there is
+        place = min(_STAGES + 3 * (len(stages) - 1), len(unit) - 3)
         try:
             stages.append(generator.send(state(stages[-1].time, place)))
         except StopIteration:
