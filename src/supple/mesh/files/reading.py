@@ -61,10 +61,10 @@ def read_mesh(path: str | os.PathLike[str]) -> Solid:
         raise MeshError(
             f"{file}: read_mesh does not know {file.suffix or 'no ending'}; use {advice}"
         )
-    return _assembled(file, reader(file))
+    return assemble(file, reader(file))
 
 
-def _assembled(file: Path, found: Found) -> Solid:
+def assemble(file: Path, found: Found) -> Solid:
     """Check and clean what was found, saying what was mended."""
     kind = _KINDS[found.cells.shape[1]]
     vertices = np.asarray(found.vertices, dtype=np.float64)
