@@ -60,7 +60,9 @@ def wobble(model: sp.ReducedModel) -> tuple[np.ndarray, np.ndarray]:
     return modes[:, :3] @ amounts, modes[:, :3] @ (0.5 * np.sqrt(squares[:3]) * amounts[::-1])
 
 
-def momenta(body: sp.Body, sim: sp.FloatingSimulation) -> tuple[np.ndarray, np.ndarray]:
+def momenta(sim: sp.FloatingSimulation) -> tuple[np.ndarray, np.ndarray]:
     """Linear and angular momentum summed over the vertices of the mesh."""
+    body = sim.model.body
+    assert body is not None
     x, mv = body.mesh.vertices + sim.displacements(), body.mass_times(sim.velocities())
     return mv.sum(axis=0), np.cross(x, mv).sum(axis=0)
