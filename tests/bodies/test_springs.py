@@ -254,7 +254,7 @@ def test_mesh_from_a_surface_has_each_edge_once():
         (lambda: sp.SpringMesh(np.eye(2, 3), [(0, 1)], rest_lengths=0.0), "above zero"),
         (lambda: sp.SpringMesh(np.eye(2, 3), [(0, 1)], rest_lengths=[1, 2]), "shape"),
         (lambda: sp.SpringMesh.chain((0, 0, 0), (1, 0, 0), 0), "count=0"),
-        (lambda: sp.SpringMesh.from_surface(7), "give a Surface"),
+        (lambda: sp.SpringMesh.from_surface(7), "such as read_surface"),
         (lambda: network(stiffness=0), "stiffness=0: give a number above zero"),
         (lambda: network(stiffness=[1, 2, 3]), "or 2 of them"),
         (lambda: network(mass=[1, -1, 1]), "mass="),

@@ -6,8 +6,9 @@ import sys
 
 import numpy as np
 import pytest
+from tests.refusals import refused
 
-from supple.core.errors import InputError, MeshError, MissingExtra
+from supple.core.errors import MeshError, MissingExtra
 from supple.mesh import HexMesh, MeshWarning, Surface, TetMesh, read_surface
 
 
@@ -53,10 +54,8 @@ def test_voxels_without_fill_are_a_shell(sphere):
 
 
 def test_voxels_of_an_open_surface_are_not_filled(sphere):
-    open_skin = Surface(
-        sphere.vertices,
-        sphere.triangles[(sphere.vertices[sphere.triangles][..., 2] < 0.3).all(axis=1)],
-    )
+    below = (sphere.vertices[sphere.triangles][..., 2] < 0.3).all(axis=1)
+    open_skin = Surface(sphere.vertices, sphere.triangles[below])
     mesh = HexMesh.voxelize(open_skin, 20)
     shell = HexMesh.voxelize(open_skin, 20, fill=False)
     assert mesh.n_cells == shell.n_cells
@@ -81,16 +80,14 @@ def test_voxels_in_parts_raise_a_warning():
 
 
 def test_voxels_of_a_single_triangle_cover_it():
-    mesh = HexMesh.voxelize(
-        Surface(np.array([(0, 0, 0), (1, 0, 0.1), (0, 1, 0.2)]), [(0, 1, 2)]), 16
-    )
+    triangle = Surface(np.array([(0, 0, 0), (1, 0, 0.1), (0, 1, 0.2)]), [(0, 1, 2)])
+    mesh = HexMesh.voxelize(triangle, 16)
     assert 0.5 * 256 < mesh.n_cells < 256
 
 
 @pytest.mark.parametrize("resolution", [0, -3, 1.5, 10**7])
 def test_voxelize_names_a_bad_resolution(sphere, resolution):
-    with pytest.raises(InputError, match="resolution="):
-        HexMesh.voxelize(sphere, resolution)
+    refused("resolution=", HexMesh.voxelize, sphere, resolution)
 
 
 def test_from_surface_fills_crossing_boxes(tmp_path, monkeypatch, capfd):
@@ -147,11 +144,9 @@ def test_from_surface_says_when_there_is_nothing_to_fill():
     "bad", [{"edge": -1.0}, {"edge": 100.0}, {"edge": np.nan}, {"epsilon": 0.0}]
 )
 def test_from_surface_names_a_bad_length(bad):
-    with pytest.raises(InputError, match=f"{next(iter(bad))}="):
-        TetMesh.from_surface(box_skin((1, 1, 1)), **bad)
+    refused(f"{next(iter(bad))}=", TetMesh.from_surface, box_skin((1, 1, 1)), **bad)
 
 
 def test_from_surface_names_the_extra_it_needs(monkeypatch):
     monkeypatch.setitem(sys.modules, "pytetwild", None)
-    with pytest.raises(MissingExtra, match=r"supple\[meshing\]"):
-        TetMesh.from_surface(box_skin((1, 1, 1)))
+    refused(r"supple\[meshing\]", TetMesh.from_surface, box_skin((1, 1, 1)), error=MissingExtra)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from supple.mesh import Surface, TetMesh
-from supple.mesh.polygons import fan
+from supple.mesh.surface import fan
 
 
 def test_sphere_normals_point_along_its_radius(sphere):
@@ -18,9 +18,8 @@ def test_sphere_normals_point_along_its_radius(sphere):
 
 def test_surface_with_a_hole_is_not_closed(sphere):
     assert not Surface(sphere.vertices, sphere.triangles[1:]).is_closed
-    assert not Surface(
-        sphere.vertices, np.vstack([sphere.triangles[:1, ::-1], sphere.triangles[1:]])
-    ).is_closed
+    turned = np.vstack([sphere.triangles[:1, ::-1], sphere.triangles[1:]])
+    assert not Surface(sphere.vertices, turned).is_closed
 
 
 def test_compact_drops_unused_vertices(sphere):

@@ -8,7 +8,6 @@ import supple as sp
 from supple.damping import Curve, Example, ExampleDamping, Measure
 from supple.damping.caughey import Caughey
 from supple.reduction.damping import reduced_damping
-from supple.reduction.runtime.simulation import ReducedSimulation
 
 TIGHT = sp.DenseNewton(tolerance=1e-13, max_iterations=60)
 BASE = sp.Rayleigh(mass=0.4, stiffness=2e-3)
@@ -62,16 +61,6 @@ def force(damping: sp.Damping, model: sp.ReducedModel, q: np.ndarray, v: np.ndar
 
 def base_matrix(base: sp.Damping, model: sp.ReducedModel, q: np.ndarray) -> np.ndarray:
     return reduced_damping(base, model).matrix(q, model.stiffness(q))
-
-
-def interpreted(sim: ReducedSimulation) -> ReducedSimulation:
-    """The same simulation, made to take its steps in Python."""
-    sim._polynomial = None
-    return sim
-
-
-def relative(one: np.ndarray, other: np.ndarray) -> float:
-    return float(np.abs(one - other).max() / np.abs(other).max())
 
 
 def full_damping(model: sp.ReducedModel, base: sp.Damping, **options: object) -> ExampleDamping:

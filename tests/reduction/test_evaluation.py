@@ -64,6 +64,5 @@ def test_swing_of_a_known_motion():
     swing = ev.swing(t, 0.2 * np.exp(-0.1 * t) * np.sin(2 * np.pi * 1.5 * t))
     np.testing.assert_allclose(swing.crossings, np.arange(1, 9) / 3, atol=1e-6)
     assert swing.frequency(8) == pytest.approx(1.5, rel=1e-6)
-    np.testing.assert_allclose(
-        swing.extremes, 0.2 * np.exp(-0.1 * (np.arange(8) + 0.5) / 3), rtol=1e-3
-    )
+    extremes = 0.2 * np.exp(-0.1 * (np.arange(8) + 0.5) / 3)
+    np.testing.assert_allclose(swing.extremes, extremes, rtol=1e-3)

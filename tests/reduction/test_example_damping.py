@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from tests.reduction.conftest import two_part_beam
+from tests.reduction.conftest import relative, two_part_beam
 from tests.reduction.example_dampings import (
     BASE,
     BASES,
@@ -17,9 +17,9 @@ from tests.reduction.example_dampings import (
     examples,
     force,
     printed,
-    relative,
     shapes_of,
 )
+from tests.refusals import refused
 
 import supple as sp
 from supple.damping import Curve, Example, ExampleDamping, Measure
@@ -33,9 +33,7 @@ class TestTheMatrix:
     @pytest.mark.parametrize("symmetric", [False, True])
     @pytest.mark.parametrize("base", BASES)
     @pytest.mark.parametrize("spread", [0.3, 3.0])  # powers of ten: consistent scales, and not
-    def test_is_that_of_the_paper(
-        self, model: sp.ReducedModel, base: str, symmetric: bool, spread: float
-    ) -> None:
+    def test_is_that_of_the_paper(self, model, base, symmetric, spread):
         clamped = 0
         for seed in range(20):
             rng = np.random.default_rng(seed)
@@ -52,7 +50,7 @@ class TestTheMatrix:
             assert relative(got, expected) < 1e-9
         assert symmetric or (clamped > 10) == (spread > 1)
 
-    def test_never_gives_energy(self, model: sp.ReducedModel) -> None:
+    def test_never_gives_energy(self, model):
         for seed in range(60):
             rng = np.random.default_rng(seed)
             X = rng.normal(size=(3, model.size))
@@ -69,7 +67,7 @@ class TestTheMatrix:
                 assert live.damping_power >= -1e-9 * base
 
     @pytest.mark.parametrize("base", BASES)
-    def test_along_an_example_and_beside_all(self, model: sp.ReducedModel, base: str) -> None:
+    def test_along_an_example_and_beside_all(self, model, base):
         damping = ExampleDamping(BASES[base], examples(model, 0.4, 3.0, 1.0, 0.7))
         rng = np.random.default_rng(5)
         q = rng.normal(size=model.size) * 0.005
@@ -81,9 +79,7 @@ class TestTheMatrix:
         v -= np.linalg.solve(X @ C @ X.T, X @ C @ v) @ X  # C-orthogonal to all
         assert relative(force(damping, model, q, v), C @ v) < 1e-10
 
-    def test_curves_follow_excitation_rate_and_overall_displacement(
-        self, model: sp.ReducedModel
-    ) -> None:
+    def test_curves_follow_excitation_rate_and_overall_displacement(self, model):
         one, other = examples(model, RISING, FALLING)
         other = Example(other.shape, other.curve, measure=Measure.RATE)
         overall = Curve.linear([(0.0, 0.5), (0.2, 4.0)])
@@ -103,7 +99,7 @@ class TestTheMatrix:
         np.testing.assert_allclose(live.excitations(), D @ u, rtol=1e-9)
         np.testing.assert_allclose(live.excitations(np.stack([q, 0 * q])), [D @ u, D @ (u - q)])
 
-    def test_without_examples_only_the_overall_curve_acts(self, model: sp.ReducedModel) -> None:
+    def test_without_examples_only_the_overall_curve_acts(self, model):
         half = ExampleDamping(BASE, [], overall=Curve.constant(0.5))
         halved = sp.Rayleigh(mass=0.2, stiffness=1e-3)
         q = model.coordinates(examples(model, 1.0)[0].shape)
@@ -116,22 +112,21 @@ class TestTheMatrix:
 
 
 class TestOtherBases:
-    def test_caughey_with_two_coefficients_is_rayleigh(self, model: sp.ReducedModel) -> None:
+    def test_caughey_with_two_coefficients_is_rayleigh(self, model):
         q = np.full(model.size, 0.02)
         one = base_matrix(Caughey((0.4, 2e-3)), model, q)
         rest = sp.Rayleigh(mass=0.4, stiffness=2e-3, at=sp.StiffnessAt.REST)
         assert relative(one, base_matrix(rest, model, q)) < 1e-9
 
-    def test_caughey_gives_each_vibration_its_ratio(self, model: sp.ReducedModel) -> None:
+    def test_caughey_gives_each_vibration_its_ratio(self, model):
         damping = Caughey((0.4, 2e-3, 1e-9))
         C = base_matrix(damping, model, np.zeros(model.size))
         K = model.stiffness(np.zeros(model.size))
         powers = 0.4 * model.mass + 2e-3 * K + 1e-9 * K @ np.linalg.solve(model.mass, K)
         assert relative(C, powers) < 1e-9
-        with pytest.raises(sp.InputError, match="less than nothing"):
-            reduced_damping(Caughey((0.4, 2e-3, -1e-6)), model)
+        refused("less than nothing", reduced_damping, Caughey((0.4, 2e-3, -1e-6)), model)
 
-    def test_viscous_matrix_is_projected(self, beam: sp.Body, model: sp.ReducedModel) -> None:
+    def test_viscous_matrix_is_projected(self, beam, model):
         K = beam.stiffness(np.zeros_like(beam.mesh.vertices))
         C = 0.3 * beam.mass + 1e-3 * K
         rest = sp.Rayleigh(mass=0.3, stiffness=1e-3, at=sp.StiffnessAt.REST)
@@ -141,12 +136,11 @@ class TestOtherBases:
         damping = ExampleDamping(Viscous(C), examples(model, 3.0))
         x = model.coordinates(damping.examples[0].shape)
         assert relative(force(damping, model, q, x), 3 * other @ x) < 1e-9
-        with pytest.raises(sp.InputError, match="damping matrix is"):
-            reduced_damping(Viscous(np.eye(6)), model)
+        refused("damping matrix is", reduced_damping, Viscous(np.eye(6)), model)
 
 
 class TestErrors:
-    def test_examples_outside_the_basis(self, beam: sp.Body, model: sp.ReducedModel) -> None:
+    def test_examples_outside_the_basis(self, beam, model):
         inside = examples(model, 1.0)[0].shape
         rng = np.random.default_rng(0)
         beside = np.where(beam.free, rng.normal(size=inside.shape), 0.0)
@@ -158,59 +152,46 @@ class TestErrors:
             reduced_damping(mostly, model)
         with pytest.warns(ExampleWarning, match="example 0.*joined_basis"):
             reduced_damping(ExampleDamping(BASE, [Example(inside + beside)]), model)
-        lost = ExampleDamping(
-            BASE, [Example(inside), Example(beside + 0.1 * inside, name="jiggle")]
-        )
-        with pytest.raises(sp.InputError, match=r"example 1 \('jiggle'\).*joined_basis"):
-            reduced_damping(lost, model)
-        joined = sp.joined_basis(
-            beam, sp.picked_basis(beam, [beside]), sp.Basis(model.vectors, np.ones(model.size))
-        )
+        jiggle = Example(beside + 0.1 * inside, name="jiggle")
+        lost = ExampleDamping(BASE, [Example(inside), jiggle])
+        refused(r"example 1 \('jiggle'\).*joined_basis", reduced_damping, lost, model)
+        old, new = sp.Basis(model.vectors, np.ones(model.size)), sp.picked_basis(beam, [beside])
+        joined = sp.joined_basis(beam, new, old)
         reduced_damping(lost, sp.reduce(beam, joined))
 
-    def test_other_mistakes(self, model: sp.ReducedModel) -> None:
+    def test_other_mistakes(self, model):
         one = examples(model, 2.0)[0]
-        with pytest.raises(sp.InputError, match="alike"):
-            reduced_damping(ExampleDamping(BASE, [one, one]), model)
+        refused("alike", reduced_damping, ExampleDamping(BASE, [one, one]), model)
         with pytest.raises(sp.InputError, match="does nothing along example 0"):
             reduced_damping(ExampleDamping(sp.Rayleigh(), [one]), model)
-        with pytest.raises(sp.InputError, match="mesh"):
-            reduced_damping(ExampleDamping(BASE, [Example(np.ones((5, 3)))]), model)
+        refused("mesh", reduced_damping, ExampleDamping(BASE, [Example(np.ones((5, 3)))]), model)
         live = model.simulation(damping=BASE)
-        with pytest.raises(sp.InputError, match="alike"):
-            live.damping = ExampleDamping(BASE, [one, one])
+        refused("alike", setattr, live, "damping", ExampleDamping(BASE, [one, one]))
         assert live.damping is BASE
 
-    def test_crowds_and_free_bodies_refuse(self, model: sp.ReducedModel) -> None:
+    def test_crowds_and_free_bodies_refuse(self, model):
         damping = ExampleDamping(BASE, examples(model, 2.0))
-        with pytest.raises(sp.InputError, match="a crowd takes no damping by example"):
-            model.simulation(copies=3, damping=damping)
+        refused("a crowd takes no damping by example", model.simulation, copies=3, damping=damping)
         crowd = model.simulation(copies=2, damping=Caughey((0.4, 2e-3)))
         crowd.run_steps(2)
         body = sp.Body(model.mesh, sp.StVK(young=1e5, poisson=0.4))
         free = sp.reduce(body, sp.modal_derivative_basis(body, modes=3, size=4))
-        for refused in (damping, Caughey((0.4, 2e-3))):
-            with pytest.raises(sp.InputError, match="a free reduced body takes Rayleigh"):
-                free.simulation(damping=refused)
+        for other in (damping, Caughey((0.4, 2e-3))):
+            refused("a free reduced body takes Rayleigh", free.simulation, damping=other)
 
 
 class TestRules:
-    def test_what_follows_the_shape_or_is_not_linear_is_refused(
-        self, model: sp.ReducedModel
-    ) -> None:
+    def test_what_follows_the_shape_or_is_not_linear_is_refused(self, model):
         by_cell = np.full(model.mesh.n_cells, 1e-3)
-        for refused in (sp.StrainRate(shear=5.0), sp.Drag(strength=1.0, exponent=2.0), "none", 3):
-            with pytest.raises(sp.InputError, match="linear in the velocity"):
-                reduced_damping(refused, model)
-        with pytest.raises(sp.InputError, match="cell by cell"):
-            reduced_damping(sp.Rayleigh(stiffness=by_cell), model)
+        for other in (sp.StrainRate(shear=5.0), sp.Drag(strength=1.0, exponent=2.0), "none", 3):
+            refused("linear in the velocity", reduced_damping, other, model)
+        refused("cell by cell", reduced_damping, sp.Rayleigh(stiffness=by_cell), model)
         with pytest.raises(sp.InputError, match="damping by example alone"):
             reduced_damping([BASE, ExampleDamping(BASE, examples(model, 2.0))], model)
         windy = sp.Drag(strength=1.0, wind=(1.0, 0.0, 0.0))
-        with pytest.raises(sp.InputError, match="without wind"):
-            reduced_damping(ExampleDamping(windy, examples(model, 2.0)), model)
+        refused("without wind", reduced_damping, ExampleDamping(windy, examples(model, 2.0)), model)
 
-    def test_a_damping_may_say_itself_what_it_is(self, model: sp.ReducedModel) -> None:
+    def test_a_damping_may_say_itself_what_it_is(self, model):
         class Own(sp.Rayleigh):
             def reduced(self, model: sp.ReducedModel) -> ReducedDamping:
                 return ReducedDamping(3.0 * model.mass)
@@ -220,34 +201,28 @@ class TestRules:
         both = [Own(), sp.Rayleigh(mass=1.0)]
         assert relative(base_matrix(both, model, q), 4.0 * model.mass) < 1e-12
 
-    def test_a_model_from_a_file_has_no_body_to_project_from(
-        self, model: sp.ReducedModel, tmp_path
-    ) -> None:
+    def test_a_model_from_a_file_has_no_body_to_project_from(self, model, tmp_path):
         model.save(tmp_path / "model")
         loaded = sp.load_model(tmp_path / "model")
         reduced_damping([BASE, Viscous(np.eye(model.vectors[0].size))], loaded)
-        with pytest.raises(sp.InputError, match="make the model anew"):
-            reduced_damping(sp.Drag(strength=1.0), loaded)
+        refused("make the model anew", reduced_damping, sp.Drag(strength=1.0), loaded)
 
-    def test_edits_reach_what_is_projected(self, beam: sp.Body, basis: sp.Basis) -> None:
+    def test_edits_reach_what_is_projected(self, beam, basis):
         by_cell = np.linspace(0.1, 2.0, beam.mesh.n_cells)
         damping = sp.Rayleigh(mass=by_cell, stiffness=1e-3 * by_cell, at=sp.StiffnessAt.REST)
-        soft = sp.StVK(young=1e5, poisson=0.4, density=1000)
         stiff = sp.StVK(young=3e5, poisson=0.3, density=700)
-        model = sp.reduce(two_part_beam(near=soft, far=soft), basis, regions=["far"])
+        model = sp.reduce(two_part_beam(), basis, regions=["far"])
         edited = model.edited("far", young=3e5, poisson=0.3, density=700)
-        anew = sp.reduce(two_part_beam(near=soft, far=stiff), basis)
+        anew = sp.reduce(two_part_beam(far=stiff), basis)
         one, other = (reduced_damping(damping, m).constant for m in (edited, anew))
         assert relative(one, other) < 1e-12
 
 
 class TestTotalMass:
-    def test_of_one_density_and_of_many(self, beam: sp.Body, basis: sp.Basis, tmp_path) -> None:
+    def test_of_one_density_and_of_many(self, beam, basis, tmp_path):
         rng = np.random.default_rng(1)
         rho = rng.uniform(500, 2000, beam.mesh.n_cells)
-        varied = sp.Body(
-            beam.mesh, sp.StVK(young=1e5, poisson=0.4, density=rho), fixed=beam.mesh.where(x=0)
-        )
+        varied = two_part_beam(sp.StVK(young=1e5, poisson=0.4, density=rho))
         for body in (beam, varied):
             model = sp.reduce(body, sp.picked_basis(body, basis.vectors[:3]), regions=["far"])
             model.save(tmp_path / "model")
@@ -260,7 +235,7 @@ class TestTotalMass:
         assert edited.total_mass == pytest.approx(heavy @ beam.mesh.volumes, rel=1e-12)
 
 
-def test_reduced_damping_says_when_it_is_constant(model: sp.ReducedModel) -> None:
+def test_reduced_damping_says_when_it_is_constant(model):
     assert ReducedDamping(np.eye(2)).is_constant
     assert reduced_damping(BASES["rest"], model).is_constant
     assert not reduced_damping(BASE, model).is_constant

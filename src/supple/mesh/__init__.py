@@ -12,15 +12,13 @@ from supple.mesh.files.formats import (
     SurfaceFormat,
 )
 from supple.mesh.files.reading import read_mesh
-from supple.mesh.files.sheets import read_sheet, write_sheet
-from supple.mesh.files.surfaces import read_surface, read_vertex_list
+from supple.mesh.files.surfaces import read_sheet, read_surface, read_vertex_list, write_sheet
 from supple.mesh.files.writing import write_mesh
 from supple.mesh.hex import HexMesh
-from supple.mesh.quadratic import QuadraticTetMesh
 from supple.mesh.sheet import SheetMesh
 from supple.mesh.springs import SpringMesh
 from supple.mesh.surface import Surface
-from supple.mesh.tet import TetMesh
+from supple.mesh.tet import QuadraticTetMesh, TetMesh
 from supple.mesh.volume import Quadrature, VolumeMesh
 from supple.mesh.yarns import YarnMesh
 

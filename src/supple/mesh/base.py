@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from abc import ABC, abstractmethod
+from abc import ABC
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import ClassVar, Self
+from functools import cached_property, partial
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +18,9 @@ from supple.mesh import checks
 
 Span = float | tuple[float | None, float | None]
 """A coordinate [m], or (low, high) with None for an open end."""
+Spans = tuple[Span | None, Span | None, Span | None]
+Inside = Callable[[Floats], ArrayLike] | None
+"""Answers to positions (n, 3) with a mask (n,)."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -36,15 +39,34 @@ class Mesh(ABC):
     """Number of nodes of a cell, k."""
     _corner_edges: ClassVar[Ints]
     """The edges between corners of a cell, (edges, 2)."""
+    _cell: ClassVar[str] = "cell"
+    """What a cell is called."""
+    _lengths: ClassVar[tuple[str, ...]] = ("vertices",)
+    """The fields that are lengths, or None."""
+
+    def __post_init__(self) -> None:
+        vertices = checks.points(self.vertices)
+        cells = checks.connectivity(self.cells, self.cell_nodes, len(vertices), self._cell)
+        regions = checks.cell_sets(self.regions, len(cells))
+        self._keep(vertices=vertices, cells=cells, regions=regions)
+
+    def _keep(self, **checked: Any) -> None:
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        given = {each.name: _plain(getattr(self, each.name)) for each in dataclasses.fields(self)}
+        return partial(type(self), **given), ()
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.n_vertices} vertices, {self.n_cells} cells)"
+        return f"{type(self).__name__}({self.n_vertices} vertices, {self.n_cells} {self._cell}s)"
 
-    # -- what each kind of mesh defines ------------------------------------------------
-
-    @abstractmethod
     def scaled(self, factor: float) -> Self:
         """This mesh with every length multiplied by ``factor``, e.g. 0.001 from mm to m."""
+        scale = checks.scale_factor(factor)
+        given = {name: getattr(self, name) for name in self._lengths}
+        lengths = {name: scale * value for name, value in given.items() if value is not None}
+        return self if scale == 1.0 else dataclasses.replace(self, **lengths)
 
     # -- measuring ---------------------------------------------------------------------
 
@@ -59,8 +81,7 @@ class Mesh(ABC):
     def edge_lengths(self) -> Floats:
         """Length of every edge between corners of each cell [m], (m, edges)."""
         ends = self.vertices[self.cells[:, self._corner_edges]]
-        lengths: Floats = np.linalg.norm(ends[:, :, 1] - ends[:, :, 0], axis=2)
-        return lengths
+        return np.asarray(np.linalg.norm(ends[:, :, 1] - ends[:, :, 0], axis=2))
 
     @property
     def n_vertices(self) -> int:
@@ -93,7 +114,7 @@ class Mesh(ABC):
         z: Span | None = None,
         *,
         tolerance: float | None = None,
-        inside: Callable[[Floats], ArrayLike] | None = None,
+        inside: Inside = None,
     ) -> Ints:
         """Indices of the vertices that meet every condition given, (k,).
 
@@ -110,18 +131,13 @@ class Mesh(ABC):
         z: Span | None = None,
         *,
         tolerance: float | None = None,
-        inside: Callable[[Floats], ArrayLike] | None = None,
+        inside: Inside = None,
     ) -> Ints:
         """Indices of the cells whose centroid meets every condition given, (k,); see where."""
         return self._select(self.centroids, "cell centroid", (x, y, z), tolerance, inside)
 
     def _select(
-        self,
-        positions: Floats,
-        what: str,
-        spans: tuple[Span | None, Span | None, Span | None],
-        tolerance: float | None,
-        inside: Callable[[Floats], ArrayLike] | None,
+        self, positions: Floats, what: str, spans: Spans, tolerance: float | None, inside: Inside
     ) -> Ints:
         if inside is None and all(span is None for span in spans):
             raise InputError("say where: give x, y, z or inside, e.g. mesh.where(x=0)")
@@ -169,6 +185,13 @@ class Mesh(ABC):
     def with_region(self, name: str, cells: ArrayLike) -> Self:
         """This mesh with one more region: cell indices, or a mask (m,)."""
         return dataclasses.replace(self, regions={**self.regions, name: np.asarray(cells)})
+
+
+def _plain(value: Any) -> Any:
+    """Read-only mappings as dictionaries, which can be pickled."""
+    if isinstance(value, Mapping):
+        return {name: _plain(each) for name, each in value.items()}
+    return value
 
 
 def _ends(span: Span, axis: str) -> tuple[float, float]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from supple.core.errors import InputError, MeshError
 from supple.core.types import Bools, Floats, Ints
@@ -21,12 +22,12 @@ class MeshWarning(UserWarning):
     """Something in a mesh, or in a file that holds one, was mended or left out."""
 
 
-def frozen(array: Any, dtype: type) -> Any:
+def frozen(array: Any, dtype: type) -> NDArray[Any]:
     """A read-only C-order array; a copy is made only where the caller could still write."""
     given = np.asarray(array)
     if given.dtype == dtype and given.flags.c_contiguous and not given.flags.writeable:
         return given
-    made: Any = np.array(given, dtype=dtype, order="C")
+    made: NDArray[Any] = np.array(given, dtype=dtype, order="C")
     made.setflags(write=False)
     return made
 
@@ -43,28 +44,26 @@ def within_reach(points: Floats) -> bool:
     return bool((np.abs(points) <= _LARGEST).all())
 
 
-def points(vertices: Any, what: str = "vertices") -> Floats:
+def points(vertices: Any) -> Floats:
     """Check positions [m], (n, 3), and return them as a read-only array."""
     try:
         array = np.asarray(vertices)
     except ValueError as error:
-        raise MeshError(f"{what} are not an (n, 3) array of numbers: {error}") from error
+        raise MeshError(f"vertices are not an (n, 3) array of numbers: {error}") from error
     if array.dtype.kind not in "fiu":
-        raise MeshError(f"{what} have dtype {array.dtype}; they must be real numbers, (n, 3)")
+        raise MeshError(f"vertices have dtype {array.dtype}; they must be real numbers, (n, 3)")
     if array.ndim == 2 and array.shape[1] == 2:
         raise MeshError(
-            f"{what} have shape {array.shape}: a 2D mesh; Supple needs solids in space, (n, 3)"
+            f"vertices have shape {array.shape}: a 2D mesh; Supple needs solids in space, (n, 3)"
         )
     if array.ndim != 2 or array.shape[1] != 3:
-        raise MeshError(f"{what} have shape {array.shape}; they must be (n, 3)")
+        raise MeshError(f"vertices have shape {array.shape}; they must be (n, 3)")
     if not len(array):
-        raise MeshError(f"the mesh is empty: it has no {what}")
+        raise MeshError("the mesh is empty: it has no vertices")
     made: Floats = frozen(array, np.float64)
-    bad = np.asarray(~(np.abs(made) <= _LARGEST).all(axis=1), dtype=bool)
-    if bad.any():
-        first = int(np.argmax(bad))
+    for k, others in _first(~(np.abs(made) <= _LARGEST).all(axis=1)):
         raise MeshError(
-            f"vertex {first} is at {made[first].tolist()}{_others(bad)}; "
+            f"vertex {k} is at {made[k].tolist()}{others}; "
             f"every coordinate must be finite (and below {_LARGEST:g} m)"
         )
     return made
@@ -83,11 +82,9 @@ def connectivity(cells: Any, nodes: int, n_vertices: int, what: str = "cell") ->
     if array.dtype.kind not in "iu":
         raise MeshError(f"{what}s have dtype {array.dtype}; they must be whole vertex numbers")
     made: Ints = frozen(array, np.int64)
-    bad = np.asarray(((made < 0) | (made >= n_vertices)).any(axis=1), dtype=bool)
-    if bad.any():
-        first = int(np.argmax(bad))
+    for k, others in _first(((made < 0) | (made >= n_vertices)).any(axis=1)):
         raise MeshError(
-            f"{what} {first} is {made[first].tolist()}{_others(bad)}, but vertices are numbered "
+            f"{what} {k} is {made[k].tolist()}{others}, but vertices are numbered "
             f"0 to {n_vertices - 1}; does the numbering start at 1?"
         )
     return made
@@ -96,25 +93,19 @@ def connectivity(cells: Any, nodes: int, n_vertices: int, what: str = "cell") ->
 def no_repeats(cells: Ints) -> None:
     """Raise where a cell names a vertex twice."""
     ordered = np.sort(cells, axis=1)
-    bad = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
-    if bad.any():
-        first = int(np.argmax(bad))
+    for k, others in _first((ordered[:, 1:] == ordered[:, :-1]).any(axis=1)):
         raise MeshError(
-            f"cell {first} is {cells[first].tolist()}{_others(bad)}: it names a vertex twice; "
+            f"cell {k} is {cells[k].tolist()}{others}: it names a vertex twice; "
             "remove it, or split it into cells of fewer corners"
         )
 
 
-def all_referenced(cells: Ints, n_vertices: int, kind: str) -> None:
+def all_referenced(cells: Ints, n_vertices: int, what: str, advice: str) -> None:
     """Raise where a vertex belongs to no cell: it would have no mass."""
     bad = np.ones(n_vertices, dtype=bool)
     bad[cells.ravel()] = False
-    if bad.any():
-        first = int(np.argmax(bad))
-        raise MeshError(
-            f"vertex {first} belongs to no cell{_others(bad)}; "
-            f"{kind}.cleaned(vertices, cells) drops such vertices"
-        )
+    for k, others in _first(bad):
+        raise MeshError(f"vertex {k} belongs to no {what}{others}; {advice}")
 
 
 def solid(vertices: Floats, edges: Floats, volumes: Floats, worst: Floats, kind: str) -> None:
@@ -131,26 +122,20 @@ def solid(vertices: Floats, edges: Floats, volumes: Floats, worst: Floats, kind:
             "Supple needs solids in space"
         )
     least = FLAT * edges**3
-    flat = np.abs(volumes) <= least
-    if flat.any():
-        first = int(np.argmax(flat))
+    for k, others in _first(np.abs(volumes) <= least):
         raise MeshError(
-            f"cell {first} is flat (volume {volumes[first]:.3g} m³, longest edge "
-            f"{edges[first]:.3g} m){_others(flat)}; remove it or mesh the shape anew"
+            f"cell {k} is flat (volume {volumes[k]:.3g} m³, longest edge "
+            f"{edges[k]:.3g} m){others}; remove it or mesh the shape anew"
         )
-    inside_out = volumes < 0
-    if inside_out.any():
-        first = int(np.argmax(inside_out))
+    for k, others in _first(volumes < 0):
         raise MeshError(
-            f"cell {first} is inverted (volume {volumes[first]:.3g} m³){_others(inside_out)}; "
+            f"cell {k} is inverted (volume {volumes[k]:.3g} m³){others}; "
             f"{kind}.cleaned(vertices, cells) turns such cells round"
         )
-    tangled = worst <= least
-    if tangled.any():
-        first = int(np.argmax(tangled))
+    for k, others in _first(worst <= least):
         raise MeshError(
-            f"cell {first} is inverted in part: its Jacobian falls to {worst[first]:.3g} m³"
-            f"{_others(tangled)}; is its vertex order right, or is it too distorted?"
+            f"cell {k} is inverted in part: its Jacobian falls to {worst[k]:.3g} m³"
+            f"{others}; is its vertex order right, or is it too distorted?"
         )
 
 
@@ -200,6 +185,8 @@ def names(regions: Mapping[str, Any]) -> str:
     return ", ".join(repr(name) for name in regions) or "none"
 
 
-def _others(bad: Bools) -> str:
-    more = int(np.count_nonzero(bad)) - 1
-    return f" (and {more} more like it)" if more else ""
+def _first(bad: Bools | np.bool) -> Iterator[tuple[int, str]]:
+    """The first that is bad, if any is, with words for how many others there are."""
+    if bad.any():
+        more = int(np.count_nonzero(bad)) - 1
+        yield int(np.argmax(bad)), f" (and {more} more like it)" if more else ""

@@ -11,12 +11,16 @@ from numpy.typing import ArrayLike
 
 from supple.core.errors import InputError
 from supple.core.types import Bools, Floats, Ints
-from supple.mesh import hex, quadratic
+from supple.mesh import hex
 from supple.mesh.checks import MeshWarning
 from supple.mesh.hex import HexMesh
-from supple.mesh.quadratic import QuadraticTetMesh
 from supple.mesh.surface import Surface
-from supple.mesh.tet import barycentric_gradients
+from supple.mesh.tet import (
+    QuadraticTetMesh,
+    barycentric_gradients,
+    quadratic_slopes,
+    quadratic_values,
+)
 from supple.mesh.volume import VolumeMesh
 
 _INSIDE = 1e-9  # how far outside, as a part of a cell, still counts as inside
@@ -84,12 +88,9 @@ class Embedding:
         n = self.mesh.n_vertices
         if given.ndim not in (2, 3) or given.shape[-2:] != (n, 3):
             raise InputError(f"u has shape {given.shape}; it must be ({n}, 3) or (T, {n}, 3)")
-        if given.ndim == 2:
-            moved: Floats = self.matrix @ given
-            return moved
-        steps = len(given)
-        flat = self.matrix @ given.transpose(1, 0, 2).reshape(n, 3 * steps)
-        return np.ascontiguousarray(flat.reshape(-1, steps, 3).transpose(1, 0, 2))
+        flat = self.matrix @ given.reshape(-1, n, 3).transpose(1, 0, 2).reshape(n, -1)
+        moved = np.ascontiguousarray(flat.reshape(len(flat), -1, 3).transpose(1, 0, 2))
+        return moved.reshape(*given.shape[:-2], len(flat), 3)
 
     def deform(self, u: ArrayLike) -> Floats:
         """Positions of the surface's vertices [m], (s, 3) or (T, s, 3), when the mesh moves."""
@@ -99,8 +100,7 @@ class Embedding:
 def _radii(mesh: VolumeMesh) -> Floats:
     """Distance of each cell's farthest node from its centroid [m], (m,)."""
     spread = mesh.vertices[mesh.cells] - mesh.centroids[:, None]
-    radii: Floats = np.sqrt(np.einsum("mki,mki->mk", spread, spread).max(axis=1))
-    return radii
+    return np.asarray(np.sqrt(np.einsum("mki,mki->mk", spread, spread).max(axis=1)))
 
 
 def _containing(mesh: VolumeMesh, places: Floats) -> Ints:
@@ -155,12 +155,10 @@ def _nearest(mesh: VolumeMesh, places: Floats) -> tuple[Ints, Floats]:
             distance, near = tree.query(places[part], k=k)
             distance, near = distance.reshape(-1, k), near.reshape(-1, k)
             repeated = np.repeat(places[part], k, axis=0)
-            gap = np.linalg.norm(
-                closest_point(triangles[near.ravel()], repeated) - repeated, axis=1
-            )
-            choice = np.argmin(gap.reshape(-1, k), axis=1)
-            rows = np.arange(len(part))
-            best[part] = gap.reshape(-1, k)[rows, choice]
+            nearest = closest_point(triangles[near.ravel()], repeated)
+            gap = np.linalg.norm(nearest - repeated, axis=1).reshape(-1, k)
+            rows, choice = np.arange(len(part)), np.argmin(gap, axis=1)
+            best[part] = gap[rows, choice]
             cells[part] = owner[near[rows, choice]]
             # No triangle further down the list can be nearer once this holds.
             later.append(part[distance[:, -1] - reach < best[part]])
@@ -173,10 +171,8 @@ def _depth(mesh: VolumeMesh, cells: Ints, places: Floats) -> Floats:
     """How deep a place is in a cell, as a part of the cell; negative outside, (p,)."""
     local = _local(mesh, cells, places)
     if isinstance(mesh, HexMesh):
-        deep: Floats = 0.5 * (1.0 - np.abs(local)).min(axis=1)
-    else:
-        deep = local.min(axis=1)
-    return deep
+        return np.asarray(0.5 * (1.0 - np.abs(local)).min(axis=1))
+    return np.asarray(local.min(axis=1))
 
 
 def _local(mesh: VolumeMesh, cells: Ints, places: Floats) -> Floats:
@@ -184,8 +180,7 @@ def _local(mesh: VolumeMesh, cells: Ints, places: Floats) -> Floats:
     if not isinstance(mesh, HexMesh):
         slopes = barycentric_gradients(mesh.vertices, mesh.cells[cells], mesh.volumes[cells])
         offset = places - mesh.centroids[cells]
-        barycentric: Floats = 0.25 + np.einsum("pki,pi->pk", slopes, offset)
-        return barycentric
+        return np.asarray(0.25 + np.einsum("pki,pi->pk", slopes, offset))
     nodes = mesh.vertices[mesh.cells[cells]]
     local = np.zeros((len(cells), 3))
     # Places are rounded like the largest coordinate, which is more the smaller the cells are.
@@ -211,8 +206,7 @@ def _step(nodes: Floats, local: Floats, places: Floats) -> Floats:
     volume = np.einsum("pi,pi->p", rows[:, 0], a)
     least = 1e-9 * np.abs(jacobian).max(axis=(1, 2), initial=0.0) ** 3
     volume = np.where(np.abs(volume) > least, volume, np.where(volume < 0, -least, least))
-    step: Floats = np.einsum("pai,pi->pa", rows, missing) / volume[:, None]
-    return step
+    return np.asarray(np.einsum("pai,pi->pa", rows, missing) / volume[:, None])
 
 
 def _weights(mesh: VolumeMesh, cells: Ints, places: Floats) -> Floats:
@@ -221,15 +215,12 @@ def _weights(mesh: VolumeMesh, cells: Ints, places: Floats) -> Floats:
     if isinstance(mesh, HexMesh):
         base = np.clip(local, -1.0, 1.0)
         ahead = _step(mesh.vertices[mesh.cells[cells]], base, places)
-        made: Floats = hex.shape_values(base) + np.einsum(
-            "pka,pa->pk", hex.shape_slopes(base), ahead
-        )
-        return made
-    if isinstance(mesh, QuadraticTetMesh):
+        values, slopes = hex.shape_values(base), hex.shape_slopes(base)
+    elif isinstance(mesh, QuadraticTetMesh):
         base = np.maximum(local, 0.0)
         base = base / base.sum(axis=1, keepdims=True)
-        made = quadratic.shape_values(base) + np.einsum(
-            "pkc,pc->pk", quadratic.shape_slopes(base), local - base
-        )
-        return made
-    return local
+        ahead = local - base
+        values, slopes = quadratic_values(base), quadratic_slopes(base)
+    else:
+        return local
+    return np.asarray(values + np.einsum("pka,pa->pk", slopes, ahead))

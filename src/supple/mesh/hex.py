@@ -13,14 +13,13 @@ from numpy.typing import ArrayLike
 
 from supple.core.types import Floats, Ints
 from supple.mesh.checks import MeshWarning
+from supple.mesh.meshing import as_surface
 from supple.mesh.surface import Surface
 from supple.mesh.tet import TetMesh
-from supple.mesh.volume import Quadrature, VolumeMesh, grid
+from supple.mesh.volume import BRICK_CORNERS, Quadrature, VolumeMesh, grid
 
-CORNERS = np.array(
-    [(x, y, z) for z in (-1.0, 1.0) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
-)
-"""Reference coordinates of the corners in [-1, 1]³, in VTK order."""
+CORNERS = 2.0 * BRICK_CORNERS - 1.0
+"""Reference coordinates of the corners in [-1, 1]³."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,11 +52,7 @@ class HexMesh(VolumeMesh):
 
     @classmethod
     def voxelize(
-        cls,
-        surface: Surface | str | os.PathLike[str],
-        resolution: int,
-        *,
-        fill: bool = True,
+        cls, surface: Surface | str | os.PathLike[str], resolution: int, *, fill: bool = True
     ) -> Self:
         """Cover a surface, and what it encloses, with equal cubes.
 
@@ -67,11 +62,10 @@ class HexMesh(VolumeMesh):
         leads outside: hollows are filled. A MeshWarning tells if the cubes are in several parts
         that share no face.
         """
-        from supple.mesh.meshing import as_surface
-        from supple.mesh.voxels import pieces, voxel_bricks
+        from supple.mesh.voxels import pieces, voxel_bricks  # with SciPy, slow to import
 
         vertices, bricks = voxel_bricks(as_surface(surface), resolution, fill)
-        parts = pieces(bricks)
+        parts = pieces(bricks, cls._faces)
         if parts > 1:
             warnings.warn(
                 f"the bricks are in {parts} parts that share no face; a lower resolution or a "
@@ -98,33 +92,27 @@ class HexMesh(VolumeMesh):
         regions = {name: (6 * ids[:, None] + six).ravel() for name, ids in self.regions.items()}
         return TetMesh(self.vertices, tets, regions, self.properties)
 
-    def quadrature(self) -> Quadrature:
-        """Two Gauss points a side, eight in each brick."""
-        return self._quadrature
-
     @cached_property
     def _quadrature(self) -> Quadrature:
+        """Two Gauss points a side, eight in each brick."""
         places, weights = gauss(2)
         jacobians = _jacobians(self.vertices, self.cells, places)
-        gradients = np.einsum(
-            "qka,mqia->mqki", shape_slopes(places), np.linalg.inv(jacobians), optimize=True
-        )
+        slopes, inverse = shape_slopes(places), np.linalg.inv(jacobians)
+        gradients = np.einsum("qka,mqia->mqki", slopes, inverse, optimize=True)
         return Quadrature(weights * np.linalg.det(jacobians), gradients, shape_values(places))
 
     def quality(self) -> Floats:
         """The smallest scaled Jacobian of each brick's corners, 1 for a cuboid, (m,)."""
         slopes = _jacobians(self.vertices, self.cells, CORNERS)
         unit = slopes / np.linalg.norm(slopes, axis=3, keepdims=True)
-        smallest: Floats = np.linalg.det(unit).min(axis=1)
-        return smallest
+        return np.asarray(np.linalg.det(unit).min(axis=1))
 
     def shape_mass(self) -> Floats:
         """Integral of N_a N_b over each brick, exact also for distorted ones [m³], (m, 8, 8)."""
         places, weights = gauss(3)
         measure = weights * np.linalg.det(_jacobians(self.vertices, self.cells, places))
         values = shape_values(places)
-        mass: Floats = np.einsum("mq,qa,qb->mab", measure, values, values, optimize=True)
-        return mass
+        return np.asarray(np.einsum("mq,qa,qb->mab", measure, values, values, optimize=True))
 
 
 def gauss(points: int) -> tuple[Floats, Floats]:
@@ -137,8 +125,7 @@ def gauss(points: int) -> tuple[Floats, Floats]:
 
 def shape_values(places: Floats) -> Floats:
     """The eight shape functions at reference ``places`` (..., 3), (..., 8)."""
-    values: Floats = np.prod(1.0 + places[..., None, :] * CORNERS, axis=-1) / 8.0
-    return values
+    return np.asarray(np.prod(1.0 + places[..., None, :] * CORNERS, axis=-1) / 8.0)
 
 
 def shape_slopes(places: Floats) -> Floats:
@@ -152,7 +139,5 @@ def shape_slopes(places: Floats) -> Floats:
 
 def _jacobians(vertices: Floats, cells: Ints, places: Floats) -> Floats:
     """J[a, i] = ∂X_i / ∂ξ_a at each place (q, 3) of each brick, (m, q, 3, 3)."""
-    jacobians: Floats = np.einsum(
-        "qka,mki->mqai", shape_slopes(places), vertices[cells], optimize=True
-    )
-    return jacobians
+    slopes = shape_slopes(places)
+    return np.asarray(np.einsum("qka,mki->mqai", slopes, vertices[cells], optimize=True))

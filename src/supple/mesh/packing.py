@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 from numpy.typing import NDArray
@@ -10,59 +11,51 @@ from numpy.typing import NDArray
 from supple.core.errors import InputError
 from supple.mesh.base import Mesh
 from supple.mesh.hex import HexMesh
-from supple.mesh.quadratic import QuadraticTetMesh
 from supple.mesh.sheet import SheetMesh
 from supple.mesh.springs import SpringMesh
-from supple.mesh.tet import TetMesh
+from supple.mesh.tet import QuadraticTetMesh, TetMesh
 from supple.mesh.volume import VolumeMesh
 from supple.mesh.yarns import YarnMesh
 
-_SOLIDS: dict[str, type[VolumeMesh]] = {
-    cls.__name__: cls for cls in (TetMesh, QuadraticTetMesh, HexMesh)
+_KINDS: dict[str, type[Mesh]] = {
+    kind.__name__: kind
+    for kind in (TetMesh, QuadraticTetMesh, HexMesh, SpringMesh, SheetMesh, YarnMesh)
 }
-_SPRINGS, _SHEETS, _YARNS = (cls.__name__ for cls in (SpringMesh, SheetMesh, YarnMesh))
 
 
 def describe_mesh(mesh: Mesh) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """What ``mesh_of`` makes the same mesh of."""
-    name = type(mesh).__name__
-    header: dict[str, Any] = {"mesh": name, "regions": list(mesh.regions)}
+    kind = type(mesh)
+    if _KINDS.get(kind.__name__) is not kind:
+        kinds = ", ".join(_KINDS)
+        raise InputError(f"a {kind.__name__} cannot be kept in a file; use one of {kinds}")
+    header: dict[str, Any] = {"mesh": kind.__name__, "regions": list(mesh.regions)}
+    if isinstance(mesh, VolumeMesh):
+        header["properties"] = {name: dict(values) for name, values in mesh.properties.items()}
     arrays = {"vertices": mesh.vertices, "cells": mesh.cells}
     arrays |= {f"region {i}": cells for i, cells in enumerate(mesh.regions.values())}
-    if isinstance(mesh, VolumeMesh) and _SOLIDS.get(name) is type(mesh):
-        properties = {region: dict(values) for region, values in mesh.properties.items()}
-        return {**header, "properties": properties}, arrays
-    if isinstance(mesh, SpringMesh) and name == _SPRINGS:
-        return header, {**arrays, "rest lengths": mesh.rest_lengths}
-    if isinstance(mesh, SheetMesh) and name == _SHEETS:
-        return header, arrays if mesh.pattern is None else {**arrays, "pattern": mesh.pattern}
-    if isinstance(mesh, YarnMesh) and name == _YARNS:
-        of_yarns = {"arc lengths": mesh.arc_lengths, "warp on top": mesh.warp_on_top}
-        return header, {**arrays, **of_yarns, "radii": mesh.radii}
-    kinds = ", ".join([*_SOLIDS, _SPRINGS, _SHEETS, _YARNS])
-    raise InputError(f"a {name} cannot be kept in a file; use one of {kinds}")
+    own = {word: getattr(mesh, name) for name, word in _own_arrays(kind)}
+    return header, arrays | {word: array for word, array in own.items() if array is not None}
 
 
 def mesh_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Mesh:
     """The mesh that was described; InputError where the description is not of one."""
     try:
-        vertices, cells = arrays["vertices"], arrays["cells"]
+        kind = _KINDS[header["mesh"]]
         regions = {name: arrays[f"region {i}"] for i, name in enumerate(header["regions"])}
-        if header["mesh"] == _SPRINGS:
-            return SpringMesh(vertices, cells, regions, rest_lengths=arrays["rest lengths"])
-        if header["mesh"] == _SHEETS:
-            return SheetMesh(vertices, cells, regions, pattern=arrays.get("pattern"))
-        if header["mesh"] == _YARNS:
-            return YarnMesh(
-                vertices,
-                cells,
-                regions,
-                arc_lengths=arrays["arc lengths"],
-                warp_on_top=arrays["warp on top"],
-                radii=arrays["radii"],
-            )
-        return _SOLIDS[header["mesh"]](vertices, cells, regions, header["properties"])
+        solid = {"properties": header["properties"]} if issubclass(kind, VolumeMesh) else {}
+        own = {
+            name: arrays[word]
+            for name, word in _own_arrays(kind)
+            if word in arrays or word != "pattern"  # not every sheet has one
+        }
+        return kind(arrays["vertices"], arrays["cells"], regions, **solid, **own)
     except InputError:
         raise
     except (LookupError, TypeError, AttributeError, ValueError) as error:
         raise InputError(f"its header does not describe a mesh ({error!r})") from error
+
+
+def _own_arrays(kind: type[Mesh]) -> list[tuple[str, str]]:
+    """What springs, sheets and yarns have beside vertices and cells: fields, and names in files."""
+    return [(each.name, each.name.replace("_", " ")) for each in fields(kind) if each.kw_only]

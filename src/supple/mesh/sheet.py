@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple.core.checks import numbers, whole_number
+from supple.core.checks import instance, numbers, whole_number
 from supple.core.errors import InputError, MeshError
 from supple.core.types import Floats, Ints
 from supple.mesh import checks
@@ -48,49 +46,33 @@ class SheetMesh(Mesh):
 
     cell_nodes: ClassVar[int] = 3
     _corner_edges: ClassVar[Ints] = np.array([(0, 1), (1, 2), (2, 0)])
+    _cell: ClassVar[str] = "triangle"
+    _lengths: ClassVar[tuple[str, ...]] = ("vertices", "pattern")
 
     def __post_init__(self) -> None:
-        vertices = checks.points(self.vertices)
-        triangles = checks.connectivity(self.cells, 3, len(vertices), "triangle")
-        checks.no_repeats(triangles)
-        loose = np.setdiff1d(np.arange(len(vertices)), triangles)
-        if len(loose):
-            raise MeshError(
-                f"vertex {loose[0]} belongs to no triangle; SheetMesh.from_surface(surface) drops "
-                "such vertices"
-            )
-        object.__setattr__(self, "vertices", vertices)
-        object.__setattr__(self, "cells", triangles)
-        object.__setattr__(self, "regions", checks.cell_sets(self.regions, len(triangles)))
+        super().__post_init__()
+        checks.no_repeats(self.cells)
+        advice = "SheetMesh.from_surface(surface) drops such vertices"
+        checks.all_referenced(self.cells, self.n_vertices, self._cell, advice)
         if self.pattern is not None:
-            shapes = ((len(vertices), 2), (len(triangles), 3, 2))
-            flat = checks.frozen(numbers("pattern", self.pattern, shapes), np.float64)
-            object.__setattr__(self, "pattern", flat)
+            shapes = ((self.n_vertices, 2), (self.n_cells, 3, 2))
+            flat = numbers("pattern", self.pattern, shapes)
+            self._keep(pattern=checks.frozen(flat, np.float64))
         sides = np.linalg.norm(np.diff(self.rest_corners[:, [0, 1, 2, 0]], axis=1), axis=2)
         thin = np.flatnonzero(self.areas <= _THIN * sides.max(axis=1) ** 2)
         if len(thin):
             where = "" if self.pattern is None else " in the pattern"
             raise MeshError(
-                f"triangle {thin[0]} is {triangles[thin[0]].tolist()}, whose corners are in line"
+                f"triangle {thin[0]} is {self.cells[thin[0]].tolist()}, whose corners are in line"
                 f"{where}; remove it, or move a corner"
             )
         _ = self.hinges  # edges of too many triangles stop here
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _remade, (self.vertices, self.cells, dict(self.regions), self.pattern)
-
-    def __repr__(self) -> str:
-        return f"SheetMesh({self.n_vertices} vertices, {self.n_cells} triangles)"
 
     # -- making ------------------------------------------------------------------------
 
     @classmethod
     def grid(
-        cls,
-        size: tuple[float, float],
-        cells: tuple[int, int],
-        *,
-        pattern: ArrayLike | None = None,
+        cls, size: tuple[float, float], cells: tuple[int, int], *, pattern: ArrayLike | None = None
     ) -> Self:
         """A rectangle in the plane z = 0 from the origin, of ``size`` [m] along x and y.
 
@@ -103,9 +85,8 @@ class SheetMesh(Mesh):
         if np.shape(cells) != (2,):
             raise InputError(f"cells={cells!r}: give two whole numbers, along x and along y")
         nx, ny = (whole_number("cells", count, at_least=1) for count in cells)
-        x, y = np.meshgrid(
-            np.linspace(0, lengths[0], nx + 1), np.linspace(0, lengths[1], ny + 1), indexing="ij"
-        )
+        sides = (np.linspace(0, lengths[0], nx + 1), np.linspace(0, lengths[1], ny + 1))
+        x, y = np.meshgrid(*sides, indexing="ij")
         flat = np.stack([x.ravel(), y.ravel()], axis=1)
         i, j = (index.ravel() for index in np.meshgrid(np.arange(nx), np.arange(ny), indexing="ij"))
         a = i * (ny + 1) + j
@@ -136,23 +117,12 @@ class SheetMesh(Mesh):
     @classmethod
     def from_surface(cls, surface: Surface, *, pattern: ArrayLike | None = None) -> Self:
         """The triangles of a surface; vertices of none are left out, of the pattern too."""
-        if not isinstance(surface, Surface):
-            raise InputError(
-                f"surface is a {type(surface).__name__}; give a Surface, e.g. read_surface(path)"
-            )
+        instance("surface", surface, Surface, "read_surface(path)")
         whole, kept = surface.compact()
         flat = None if pattern is None else numbers("pattern", pattern)
         if flat is not None and flat.shape == (surface.n_vertices, 2):
             flat = flat[kept]
         return cls(whole.vertices, whole.triangles, pattern=flat)
-
-    def scaled(self, factor: float) -> Self:
-        """This mesh with every length multiplied by ``factor``, e.g. 0.001 from mm to m."""
-        scale = checks.scale_factor(factor)
-        if scale == 1.0:
-            return self
-        flat = None if self.pattern is None else scale * self.pattern
-        return dataclasses.replace(self, vertices=scale * self.vertices, pattern=flat)
 
     # -- measuring ---------------------------------------------------------------------
 
@@ -177,8 +147,7 @@ class SheetMesh(Mesh):
         normal = area_vectors(self.vertices, self.cells)
         axes = np.stack([first, np.cross(normal, first)], axis=1)
         length = np.linalg.norm(axes, axis=2, keepdims=True)
-        unit: Floats = np.divide(axes, length, out=np.zeros_like(axes), where=length > 0)
-        return unit
+        return np.asarray(np.divide(axes, length, out=np.zeros_like(axes), where=length > 0))
 
     @cached_property
     def areas(self) -> Floats:
@@ -224,8 +193,7 @@ class SheetMesh(Mesh):
     def boundary_edges(self) -> Ints:
         """The edges that only one triangle has, (k, 2)."""
         edges, edge, _ = self._sides
-        alone: Ints = edges[np.bincount(edge, minlength=len(edges)) == 1]
-        return alone
+        return np.asarray(edges[np.bincount(edge, minlength=len(edges)) == 1])
 
     @cached_property
     def hinges(self) -> Hinges:
@@ -256,9 +224,3 @@ class SheetMesh(Mesh):
     def surface(self) -> Surface:
         """The sheet in space as a surface, with the same vertices and triangles."""
         return Surface(self.vertices, self.cells, np.arange(self.n_vertices))
-
-
-def _remade(
-    vertices: Floats, triangles: Ints, regions: Mapping[str, Ints], pattern: Floats | None
-) -> SheetMesh:
-    return SheetMesh(vertices, triangles, regions, pattern=pattern)

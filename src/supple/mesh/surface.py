@@ -1,15 +1,16 @@
-"""Triangle surfaces: the boundary of a body, a skin to draw, an obstacle, a sheet of cloth."""
+"""Triangle surfaces: the boundary of a body, a skin to draw, an obstacle; polygons cut up."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from supple.core.errors import MeshError
-from supple.core.types import Floats, Ints
+from supple.core.types import Bools, Floats, Ints
 from supple.mesh import checks
 
 
@@ -64,8 +65,7 @@ class Surface:
     @cached_property
     def areas(self) -> Floats:
         """Area of each triangle [m²], (t,)."""
-        areas: Floats = 0.5 * np.linalg.norm(area_vectors(self.vertices, self.triangles), axis=1)
-        return areas
+        return np.asarray(0.5 * np.linalg.norm(area_vectors(self.vertices, self.triangles), axis=1))
 
     @property
     def area(self) -> float:
@@ -124,11 +124,17 @@ class Surface:
         return Surface(places, triangles[(a != b) & (b != c) & (c != a)]), merged
 
 
+def joined(parts: Sequence[tuple[Floats, Ints]]) -> tuple[Floats, Ints]:
+    """Vertices and cells, such as triangles, of several meshes as those of one."""
+    starts = np.cumsum([0] + [len(vertices) for vertices, _ in parts[:-1]])
+    cells = [cells + start for (_, cells), start in zip(parts, starts, strict=True)]
+    return np.concatenate([vertices for vertices, _ in parts]), np.concatenate(cells)
+
+
 def area_vectors(positions: Floats, triangles: Ints) -> Floats:
     """Normals of triangles, (t, 3), each as long as twice the area [m²]."""
     a, b, c = (positions[triangles[:, k]] for k in range(3))
-    product: Floats = np.cross(b - a, c - a)
-    return product
+    return np.cross(b - a, c - a)
 
 
 def vertex_normals(positions: Floats, triangles: Ints) -> Floats:
@@ -137,9 +143,65 @@ def vertex_normals(positions: Floats, triangles: Ints) -> Floats:
     summed = np.zeros_like(positions)
     for corner in range(3):
         for axis in range(3):
-            summed[:, axis] += np.bincount(
-                triangles[:, corner], weights=face[:, axis], minlength=len(positions)
-            )
+            summed[:, axis] += np.bincount(triangles[:, corner], face[:, axis], len(positions))
     length = np.linalg.norm(summed, axis=1, keepdims=True)
-    unit: Floats = np.divide(summed, length, out=np.zeros_like(summed), where=length > 0)
-    return unit
+    return np.asarray(np.divide(summed, length, out=np.zeros_like(summed), where=length > 0))
+
+
+# -- polygons --------------------------------------------------------------------------------
+
+
+def fan(vertices: Floats, counts: Ints, corners: Ints) -> Ints:
+    """Triangles (t, 3) of polygons given by their ``counts`` (f,) and joined ``corners``.
+
+    Triangles and convex polygons become fans, all at once; a polygon with a dent is cut ear by
+    ear, so that no triangle lies outside it.
+    """
+    starts = np.cumsum(counts) - counts
+    pieces: list[Ints] = []
+    for count in np.unique(counts):
+        which = np.flatnonzero(counts == count)
+        polygons = corners[starts[which][:, None] + np.arange(count)]
+        steps = np.arange(1, count - 1)
+        hub = np.repeat(polygons[:, :1], count - 2, axis=1)
+        parts = np.stack([hub, polygons[:, steps], polygons[:, steps + 1]], axis=2)
+        if count > 3:
+            for dented in np.flatnonzero(_dented(vertices[polygons])):
+                parts[dented] = _ears(vertices, polygons[dented].tolist())
+        pieces.append(parts.reshape(-1, 3))
+    return np.concatenate(pieces) if pieces else np.zeros((0, 3), dtype=np.int64)
+
+
+def _dented(points: Floats) -> Bools:
+    """Which polygons (p, c, 3) turn the wrong way at some corner."""
+    ahead = np.roll(points, -1, axis=1) - points
+    turns = np.cross(np.roll(ahead, 1, axis=1), ahead)
+    normal = np.cross(points, np.roll(points, -1, axis=1)).sum(axis=1)
+    return np.asarray((np.einsum("pci,pi->pc", turns, normal) < 0).any(axis=1))
+
+
+def _ears(vertices: Floats, polygon: list[int]) -> list[tuple[int, int, int]]:
+    points = vertices[polygon]
+    normal = np.cross(points, np.roll(points, -1, axis=0)).sum(axis=0)
+    left = list(polygon)
+    made: list[tuple[int, int, int]] = []
+    while len(left) > 3:
+        for k in range(len(left)):
+            a, b, c = left[k - 1], left[k], left[(k + 1) % len(left)]
+            others = vertices[[v for v in left if v not in (a, b, c)]]
+            if _is_ear(vertices[a], vertices[b], vertices[c], others, normal):
+                break
+        else:
+            k, (a, b, c) = 1, (left[0], left[1], left[2])  # it crosses itself: cut anywhere
+        made.append((a, b, c))
+        del left[k]
+    return [*made, (left[0], left[1], left[2])]
+
+
+def _is_ear(a: Floats, b: Floats, c: Floats, others: Floats, normal: Floats) -> bool:
+    if np.dot(np.cross(b - a, c - b), normal) <= 0:
+        return False
+    inside = np.ones(len(others), dtype=bool)
+    for start, end in ((a, b), (b, c), (c, a)):
+        inside &= np.cross(end - start, others - start) @ normal > 0
+    return not inside.any()

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +16,9 @@ from supple.core.types import Bools, Floats, Ints
 from supple.mesh import checks
 from supple.mesh.base import Mesh
 from supple.mesh.surface import Surface
+
+BRICK_CORNERS = np.array([(x, y, z) for z in (0, 1) for x, y in ((0, 0), (1, 0), (1, 1), (0, 1))])
+"""Corners of the unit cube, in VTK order."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,22 +59,14 @@ class VolumeMesh(Mesh):
     _flip: ClassVar[Ints]
 
     def __post_init__(self) -> None:
-        kind = type(self).__name__
-        vertices = checks.points(self.vertices)
-        cells = checks.connectivity(self.cells, self.cell_nodes, len(vertices))
+        super().__post_init__()
+        vertices, cells, kind = self.vertices, self.cells, type(self).__name__
         checks.no_repeats(cells)
-        checks.all_referenced(cells, len(vertices), kind)
+        advice = f"{kind}.cleaned(vertices, cells) drops such vertices"
+        checks.all_referenced(cells, len(vertices), self._cell, advice)
         volumes, worst = self._signed_volumes(vertices, cells)
         checks.solid(vertices, self._longest_edges(vertices, cells), volumes, worst, kind)
-        regions = checks.cell_sets(self.regions, len(cells))
-        object.__setattr__(self, "vertices", vertices)
-        object.__setattr__(self, "cells", cells)
-        object.__setattr__(self, "regions", regions)
-        object.__setattr__(self, "properties", checks.region_values(self.properties, regions))
-
-    def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
-        values = {name: dict(of) for name, of in self.properties.items()}
-        return type(self), (self.vertices, self.cells, dict(self.regions), values)
+        self._keep(properties=checks.region_values(self.properties, self.regions))
 
     # -- what each kind of cell defines ------------------------------------------------
 
@@ -81,13 +75,17 @@ class VolumeMesh(Mesh):
     def _signed_volumes(cls, vertices: Floats, cells: Ints) -> tuple[Floats, Floats]:
         """Signed volumes (m,) and the smallest local volume ratio as a volume (m,) [m³]."""
 
+    @cached_property
     @abstractmethod
-    def quadrature(self) -> Quadrature:
-        """Integration points, made once and kept."""
+    def _quadrature(self) -> Quadrature: ...
 
     @abstractmethod
     def shape_mass(self) -> Floats:
         """Integral of N_a N_b over each cell, exact [m³], (m, k, k)."""
+
+    def quadrature(self) -> Quadrature:
+        """Integration points, made once and kept."""
+        return self._quadrature
 
     # -- making ------------------------------------------------------------------------
 
@@ -112,13 +110,7 @@ class VolumeMesh(Mesh):
     def inverted(cls, vertices: Floats, cells: Ints) -> Bools:
         """Which cells have a negative volume, (m,)."""
         volumes, _ = cls._signed_volumes(vertices, cells)
-        negative: Bools = volumes < 0
-        return negative
-
-    def scaled(self, factor: float) -> Self:
-        """This mesh with every length multiplied by ``factor``, e.g. 0.001 from mm to m."""
-        scale = checks.scale_factor(factor)
-        return self if scale == 1.0 else dataclasses.replace(self, vertices=scale * self.vertices)
+        return volumes < 0
 
     # -- measuring ---------------------------------------------------------------------
 
@@ -205,9 +197,5 @@ def grid(
     axes = [start[a] + lengths[a] * (np.arange(n + 1) / n) for a, n in enumerate((nx, ny, nz))]
     vertices = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
     index = np.arange(len(vertices)).reshape(nx + 1, ny + 1, nz + 1)
-    corners = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)]
-    corners += [(i, j, 1) for i, j, _ in corners]
-    bricks = np.stack(
-        [index[i : nx + i, j : ny + j, k : nz + k].ravel() for i, j, k in corners], axis=1
-    )
-    return vertices, bricks.astype(np.int64), (nx, ny, nz)
+    nodes = [index[i : nx + i, j : ny + j, k : nz + k].ravel() for i, j, k in BRICK_CORNERS]
+    return vertices, np.stack(nodes, axis=1).astype(np.int64), (nx, ny, nz)

@@ -11,6 +11,7 @@ from scipy.sparse import csgraph
 from supple.core.errors import InputError, MeshError
 from supple.core.types import Bools, Floats, Ints
 from supple.mesh.surface import Surface
+from supple.mesh.volume import BRICK_CORNERS
 
 _MOST = 100_000_000  # cells of the grid
 _CHUNK = 1_000_000  # pairs of triangle and brick tested at once
@@ -40,10 +41,8 @@ def voxel_bricks(surface: Surface, resolution: int, fill: bool) -> tuple[Floats,
     return _bricks(taken, origin, size)
 
 
-def pieces(bricks: Ints) -> int:
-    """Number of parts that share no face."""
-    faces = np.array([(0, 3, 2, 1), (4, 5, 6, 7), (0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6)])
-    faces = np.vstack([faces, (3, 0, 4, 7)])
+def pieces(bricks: Ints, faces: Ints) -> int:
+    """Number of parts that share no face; ``faces`` (6, 4) are those of a brick."""
     keys = np.sort(bricks[:, faces].reshape(-1, 4), axis=1)
     order = np.lexsort(keys.T)
     same = np.flatnonzero((keys[order[1:]] == keys[order[:-1]]).all(axis=1))
@@ -75,9 +74,8 @@ def _candidates(
         if not len(mine):
             continue
         triangles = np.repeat(mine, pairs[mine])
-        within = np.arange(len(triangles)) - np.repeat(
-            np.cumsum(pairs[mine]) - pairs[mine], pairs[mine]
-        )
+        before = np.cumsum(pairs[mine]) - pairs[mine]
+        within = np.arange(len(triangles)) - np.repeat(before, pairs[mine])
         ny, nz = spans[triangles, 1], spans[triangles, 2]
         steps = np.stack([within // (ny * nz), within // nz % ny, within % nz], axis=1)
         yield triangles, first[triangles] + steps
@@ -98,8 +96,7 @@ def _overlap(corners: Floats, half: Floats) -> Bools:
             reach = along_b[:, None] * corners[..., b] + along_c[:, None] * corners[..., c]
             radius = half[b] * np.abs(along_b) + half[c] * np.abs(along_c)
             meet &= (reach.min(axis=1) <= radius) & (reach.max(axis=1) >= -radius)
-    overlapping: Bools = meet
-    return overlapping
+    return np.asarray(meet)
 
 
 def _enclosed(corners: Floats, taken: Bools) -> Bools:
@@ -131,15 +128,12 @@ def _enclosed(corners: Floats, taken: Bools) -> Bools:
     a, b = np.concatenate(starts), np.concatenate(ends)
     graph = sparse.coo_matrix((np.ones(len(a), dtype=np.int8), (a, b)), shape=(outside + 1,) * 2)
     _, part = csgraph.connected_components(graph, directed=False)
-    inside: Bools = ~taken & (part[:-1] != part[-1]).reshape(shape)
-    return inside
+    return np.asarray(~taken & (part[:-1] != part[-1]).reshape(shape))
 
 
 def _bricks(taken: Bools, origin: Floats, size: float) -> tuple[Floats, Ints]:
     cells = np.argwhere(taken)
-    corners = np.array([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)])
-    corners = np.vstack([corners, np.add(corners, (0, 0, 1))])
-    places = cells[:, None] + corners
+    places = cells[:, None] + BRICK_CORNERS
     nodes = np.array(taken.shape) + 1
     flat = (places[..., 0] * nodes[1] + places[..., 1]) * nodes[2] + places[..., 2]
     kept, bricks = np.unique(flat, return_inverse=True)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
@@ -37,52 +35,32 @@ class YarnMesh(Mesh):
 
     cell_nodes: ClassVar[int] = 2
     _corner_edges: ClassVar[Ints] = np.array([(0, 1)])
+    _cell: ClassVar[str] = "segment"
+    _lengths: ClassVar[tuple[str, ...]] = ("vertices", "arc_lengths", "radii")
 
     def __post_init__(self) -> None:
-        vertices = checks.points(self.vertices)
-        segments = checks.connectivity(self.cells, 2, len(vertices), "segment")
-        regions = checks.cell_sets(self.regions, len(segments))
-        if set(regions) != {"warp", "weft"}:
+        super().__post_init__()
+        if set(self.regions) != {"warp", "weft"}:
             raise MeshError(
-                f"regions are {', '.join(map(repr, regions)) or 'none'}; yarns have 'warp' and "
-                "'weft', which hold the segments of either family"
+                f"regions are {checks.names(self.regions)}; yarns have 'warp' and 'weft', which "
+                "hold the segments of either family"
             )
-        n = len(vertices)
+        n = self.n_vertices
         top = np.asarray(self.warp_on_top)
         if top.shape != (n,):
             raise MeshError(f"warp_on_top has shape {top.shape}; {n} crossings need ({n},)")
         radii = numbers("radii", self.radii, ((2,),))
         if not (radii > 0).all():
             raise MeshError(f"radii={radii.tolist()}: give two lengths above zero [m]")
-        made = {
-            "vertices": vertices,
-            "cells": segments,
-            "regions": regions,
-            "arc_lengths": checks.frozen(
-                numbers("arc_lengths", self.arc_lengths, ((n, 2),)), np.float64
-            ),
-            "warp_on_top": checks.frozen(top, np.bool_),
-            "radii": checks.frozen(radii, np.float64),
-        }
-        for name, value in made.items():
-            object.__setattr__(self, name, value)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        rest = (self.arc_lengths, self.warp_on_top, self.radii)
-        return _remade, (self.vertices, self.cells, dict(self.regions), *rest)
+        arcs = numbers("arc_lengths", self.arc_lengths, ((n, 2),))
+        self._keep(
+            arc_lengths=checks.frozen(arcs, np.float64),
+            warp_on_top=checks.frozen(top, np.bool_),
+            radii=checks.frozen(radii, np.float64),
+        )
 
     def __repr__(self) -> str:
         return f"YarnMesh({self.n_vertices} crossings, {self.n_yarns} yarns)"
-
-    def scaled(self, factor: float) -> Self:
-        """This mesh with every length multiplied by ``factor``, e.g. 0.001 from mm to m."""
-        scale = checks.scale_factor(factor)
-        return dataclasses.replace(
-            self,
-            vertices=scale * self.vertices,
-            arc_lengths=scale * self.arc_lengths,
-            radii=scale * self.radii,
-        )
 
     # -- yarns -------------------------------------------------------------------------
 
@@ -116,21 +94,3 @@ class YarnMesh(Mesh):
         if not rows:
             return ()
         return tuple(row[row >= 0] for row in np.stack(rows, axis=1))
-
-
-def _remade(
-    vertices: Floats,
-    segments: Ints,
-    regions: Mapping[str, Ints],
-    arc_lengths: Floats,
-    warp_on_top: Bools,
-    radii: Floats,
-) -> YarnMesh:
-    return YarnMesh(
-        vertices,
-        segments,
-        regions,
-        arc_lengths=arc_lengths,
-        warp_on_top=warp_on_top,
-        radii=radii,
-    )

@@ -204,8 +204,7 @@ def _checked_shapes(body: Body, name: str, shapes: ArrayLike) -> Floats:
 
 
 def _mass_norms(body: Body, shapes: Floats) -> Floats:
-    norms: Floats = np.sqrt(np.einsum("kna,kna->k", shapes, mass_times(body, shapes)))
-    return norms
+    return np.asarray(np.sqrt(np.einsum("kna,kna->k", shapes, mass_times(body, shapes))))
 
 
 def _pca(body: Body, shapes: Floats, size: int, rigid: Floats, advice: str) -> Basis:
@@ -220,8 +219,7 @@ def _pca(body: Body, shapes: Floats, size: int, rigid: Floats, advice: str) -> B
         )
     turns, values, _ = np.linalg.svd(parts, full_matrices=False)
     more = min(size + _MORE, len(Q))
-    vectors = _without_rigid(body, combined(turns.T[:more], Q), rigid)
-    vectors = orthonormalized(body, vectors)
+    vectors = orthonormalized(body, _without_rigid(body, combined(turns.T[:more], Q), rigid))
     canonicalize(values[:more], vectors)
     return Basis(vectors[:size], values[:size] / values[0])
 
@@ -254,14 +252,11 @@ def _factors(body: Body, shapes: Floats, rigid: Floats, size: int) -> tuple[Floa
         left = without(left, known, momenta)
 
 
-def _twice_without(body: Body, shapes: Floats, directions: Floats) -> Floats:
-    """``shapes`` less their parts along mass-orthonormal directions, to rounding."""
-    momenta = mass_times(body, directions)
-    return without(without(shapes, directions, momenta), directions, momenta)
-
-
 def _without_rigid(body: Body, shapes: Floats, rigid: Floats) -> Floats:
-    return np.where(body.free, _twice_without(body, shapes, rigid), 0.0)
+    """``shapes`` less their parts along mass-orthonormal rigid motions, to rounding."""
+    momenta = mass_times(body, rigid)
+    left = without(without(shapes, rigid, momenta), rigid, momenta)
+    return np.where(body.free, left, 0.0)
 
 
 def _in_order(body: Body, shapes: Floats) -> tuple[Floats, np.ndarray]:

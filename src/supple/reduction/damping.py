@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.polynomial import Polynomial
@@ -20,11 +20,8 @@ from supple.damping import BoundViscousDamping, Damping, ExampleDamping, Rayleig
 from supple.damping.caughey import Caughey
 from supple.damping.viscous import Viscous
 from supple.reduction.example_damping import ReducedExamples
+from supple.reduction.model import ReducedModel, vibrations
 from supple.reduction.polynomial import Quartic
-from supple.reduction.vibrations import vibrations
-
-if TYPE_CHECKING:
-    from supple.reduction.model import ReducedModel
 
 _ROUNDING = 1e-12
 _ASYMMETRY = 1e-9  # share of the largest entry that counts as rounding
@@ -61,8 +58,7 @@ class ReducedDamping:
     def force(self, q: Floats, v: Floats, K: Floats) -> Floats:
         """Ĉ v at q, where the stiffness is K."""
         C = self.matrix(q, K)
-        force: Floats = C @ v if self.examples is None else self.examples.force(q, v, C)
-        return force
+        return C @ v if self.examples is None else self.examples.force(q, v, C)
 
     def push(self) -> Floats:
         """The force (r,) at rest, on the coordinates."""
@@ -160,9 +156,8 @@ def _of_rayleigh(damping: Rayleigh, model: ReducedModel) -> ReducedDamping:
         if damping.at is StiffnessAt.REST:
             return _projected(damping, model)
         if by_cell[0]:
-            return _projected(Rayleigh(mass=damping.mass), model) + _of_rayleigh(
-                replace(damping, mass=0.0), model
-            )
+            by_stiffness = _of_rayleigh(replace(damping, mass=0.0), model)
+            return _projected(Rayleigh(mass=damping.mass), model) + by_stiffness
     r = model.size
     alphas = _by_group("mass", damping.mass, model)
     shares = zip(alphas, model.groups, strict=True)

@@ -169,8 +169,7 @@ def stvk_curvature(lam: Floats, mu: Floats) -> Floats:
 
     of_lam = terms(lambda e: np.trace(e, axis1=-2, axis2=-1)[..., None, None] * one)
     of_mu = terms(lambda e: e + e.swapaxes(-1, -2))
-    tensors: Floats = np.multiply.outer(lam, of_lam) + np.multiply.outer(mu, of_mu)
-    return tensors
+    return np.multiply.outer(lam, of_lam) + np.multiply.outer(mu, of_mu)
 
 
 def differenced_curvature(material: Material, lam: Floats, mu: Floats) -> Floats:
@@ -261,5 +260,4 @@ def _solve_beyond(
             f"no derivative found for the mode of {np.sqrt(square) / (2 * np.pi):.6g} Hz, which is "
             "too close to modes that were not asked for; give a few modes more or fewer"
         )
-    solution: Floats = x.reshape(right.shape) * scale
-    return solution
+    return np.asarray(x.reshape(right.shape) * scale)

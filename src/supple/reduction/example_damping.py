@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,9 +13,7 @@ from supple.core.errors import InputError
 from supple.core.types import Bools, Floats, Ints
 from supple.damping.curve import Curve
 from supple.damping.example import ExampleDamping, Measure, check_base_damps, excitation_duals
-
-if TYPE_CHECKING:
-    from supple.reduction.model import ReducedModel
+from supple.reduction.model import ReducedModel
 
 _TOO_LITTLE = 0.5  # share of an example, in the plain norm, that the basis must be able to show
 _ENOUGH = 0.95
@@ -45,14 +42,10 @@ class ReducedExamples:
     @classmethod
     def of(cls, damping: ExampleDamping, model: ReducedModel, C: Floats) -> ReducedExamples:
         """The examples of ``damping`` over the base C (r, r) at rest."""
-        labels = [
-            f"example {i}" + (f" ({example.name!r})" if example.name else "")
-            for i, example in enumerate(damping.examples)
-        ]
-        given = [
-            _coordinates(label, example.shape, model)
-            for label, example in zip(labels, damping.examples, strict=True)
-        ]
+        given = []
+        for i, example in enumerate(damping.examples):
+            label = f"example {i}" + (f" ({example.name!r})" if example.name else "")
+            given.append(_coordinates(label, example.shape, model))
         X: Floats = np.ascontiguousarray(np.reshape(given, (-1, model.size)))
         D = np.ascontiguousarray(excitation_duals(X, X @ model.mass))
         about = np.zeros(model.size)
@@ -64,15 +57,13 @@ class ReducedExamples:
 
     def excitations(self, q: Floats) -> Floats:
         """χ at coordinates q (..., r), (..., k)."""
-        chi: Floats = (q - self.about) @ self.D.T
-        return chi
+        return (q - self.about) @ self.D.T
 
     def force(self, q: Floats, v: Floats, C: Floats) -> Floats:
         """Ĉ v at q, for the base C there."""
         CX = self.X @ C
         W = self._coupling(q, v, CX @ self.X.T)
-        force: Floats = self._overall(q) * (C @ v + (W @ (CX @ v)) @ CX)
-        return force
+        return self._overall(q) * (C @ v + (W @ (CX @ v)) @ CX)
 
     def _overall(self, q: Floats) -> float:
         """g = γ(‖u‖) (Eq. 17)."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +12,13 @@ from supple.core.checks import number
 from supple.core.errors import InputError
 from supple.core.types import Floats, Ints
 from supple.reduction.polynomial import Quartic
+
+PARAMETERS: dict[str, dict[str, Any]] = {
+    "young": {"above": 0.0, "unit": "Pa"},
+    "poisson": {"above": -1.0, "below": 0.5},
+    "density": {"above": 0.0, "unit": "kg/m³"},
+}
+"""What can be edited, and within which bounds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +41,11 @@ class Contribution:
             assert parameter is not None  # as built, they were all one number
             total += parameter * unit
         return total
+
+    def cut(self, cut: Callable[[Floats], Floats]) -> Contribution:
+        """The same shares in fewer coordinates."""
+        built = None if self.built is None else cut(self.built).copy()
+        return Contribution(np.array([cut(unit) for unit in self.units]), built)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,58 +80,35 @@ class Group:
             return None, None
         return lame(self.young, self.poisson)
 
-    def edited(self, young: float | None, poisson: float | None, density: float | None) -> Group:
+    def edited(self, **changes: float | None) -> Group:
         """The group with new parameters; None leaves one as it is."""
-        new_young = self.young if young is None else number("young", young, above=0, unit="Pa")
-        new_poisson = (
-            self.poisson if poisson is None else number("poisson", poisson, above=-1, below=0.5)
-        )
-        changes = young is not None or poisson is not None
-        if changes and (new_young is None or new_poisson is None):
-            missing = "young" if new_young is None else "poisson"
+        given = {
+            name: number(name, value, **PARAMETERS[name])
+            for name, value in changes.items()
+            if value is not None
+        }
+        group = replace(self, **given)  # type: ignore[arg-type]
+        missing = [name for name in ("young", "poisson") if getattr(group, name) is None]
+        if missing and not given.keys() <= {"density"}:
+            label = " and ".join(map(repr, self.regions)) or "the rest of the body"
             raise InputError(
-                f"{missing} differs from cell to cell in {self.label}; give {missing}= too, which "
+                f"{missing[0]} differs from cell to cell in {label}; give {missing[0]}= too, which "
                 "then holds for all of it"
             )
-        new_density = (
-            self.density if density is None else number("density", density, above=0, unit="kg/m³")
-        )
-        return replace(
-            self,
-            young=new_young,
-            poisson=new_poisson,
-            density=new_density,
-        )
-
-    @property
-    def label(self) -> str:
-        return " and ".join(repr(name) for name in self.regions) or "the rest of the body"
+        return group
 
     def truncated(self, size: int) -> Group:
         """The group's shares in a model with the first ``size`` basis vectors only."""
-
-        def cut(share: Contribution, index: tuple[slice, ...]) -> Contribution:
-            built = None if share.built is None else share.built[index].copy()
-            return Contribution(share.units[(slice(None), *index)].copy(), built)
-
-        first = slice(size)
+        full, energy = self.mass.units.shape[1], self.energy
+        if energy is not None:
+            energy = energy.cut(lambda c: Quartic(full, c).truncated(size).coefficients)
         return replace(
             self,
-            mass=cut(self.mass, (first, first)),
-            weight=cut(self.weight, (first,)),
-            turning=cut(self.turning, (slice(size + 1), first)),
-            energy=None if self.energy is None else _truncated_energy(self.energy, self, size),
+            mass=self.mass.cut(lambda M: M[:size, :size]),
+            weight=self.weight.cut(lambda w: w[:size]),
+            turning=self.turning.cut(lambda t: t[: size + 1, :size]),
+            energy=energy,
         )
-
-
-def _truncated_energy(energy: Contribution, group: Group, size: int) -> Contribution:
-    full = group.mass.units.shape[1]
-
-    def cut(coefficients: Floats) -> Floats:
-        return Quartic(full, coefficients).truncated(size).coefficients
-
-    built = None if energy.built is None else cut(energy.built)
-    return Contribution(np.array([cut(unit) for unit in energy.units]), built)
 
 
 def lame(young: float, poisson: float) -> tuple[float, float]:

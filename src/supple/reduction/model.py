@@ -21,7 +21,6 @@ from supple.reduction.cubature.cubature import Cubature
 from supple.reduction.groups import Group
 from supple.reduction.polynomial import Quartic
 from supple.reduction.runtime.floating import FloatingInertia
-from supple.reduction.vibrations import vibrations
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +75,13 @@ class ReducedModel:
     @cached_property
     def mass(self) -> Floats:
         """Reduced mass M̃ = Uᵀ M U, (r, r); the identity until a density is edited."""
-        total: Floats = np.sum([group.mass.at(group.density) for group in self.groups], axis=0)
+        total = self._by_density("mass")
         return 0.5 * (total + total.T)
+
+    def _by_density(self, name: str) -> Floats:
+        """What is linear in the densities, summed over the groups."""
+        shares = [getattr(group, name).at(group.density) for group in self.groups]
+        return np.asarray(np.sum(shares, axis=0))
 
     @cached_property
     def total_mass(self) -> float:
@@ -124,8 +128,7 @@ class ReducedModel:
     def frequencies(self) -> Floats:
         """Frequencies of small vibrations of the reduced model [Hz], (r,)."""
         squares, _ = vibrations(self.stiffness(np.zeros(self.size)), self.mass)
-        hertz: Floats = np.sqrt(np.maximum(squares, 0.0)) / (2 * np.pi)
-        return hertz
+        return np.sqrt(np.maximum(squares, 0.0)) / (2 * np.pi)
 
     # -- between the body and the coordinates --------------------------------------------
 
@@ -169,22 +172,16 @@ class ReducedModel:
 
     def weight(self, gravity: ArrayLike) -> Floats:
         """Reduced force of gravity for an acceleration (3,) [m/s²], (r,)."""
-        g = vector("gravity", gravity)
-        total: Floats = (
-            np.sum([group.weight.at(group.density) for group in self.groups], axis=0) @ g
-        )
-        return total
+        return self._by_density("weight") @ vector("gravity", gravity)
 
     def gravitational(self, q: Floats, gravity: Floats) -> float:
         """Potential energy in gravity [J], zero at the origin."""
-        place = np.sum([group.place.at(group.density) for group in self.groups], axis=0)
-        return -float(place @ gravity + self.weight(gravity) @ q)
+        return -float(self._by_density("place") @ gravity + self.weight(gravity) @ q)
 
     def momenta(self, q: Floats, v: Floats) -> tuple[Floats, Floats]:
         """Linear [kg m/s] and, about the origin, angular momentum [kg m²/s], (3,) each."""
-        weight = np.sum([group.weight.at(group.density) for group in self.groups], axis=0)
-        turning = np.sum([group.turning.at(group.density) for group in self.groups], axis=0)
-        return v @ weight, np.einsum("i,ijk,j->k", np.concatenate([[1.0], q]), turning, v)
+        arms, turning = np.concatenate([[1.0], q]), self._by_density("turning")
+        return v @ self._by_density("weight"), np.einsum("i,ijk,j->k", arms, turning, v)
 
     def checked(self, name: str, q: ArrayLike) -> Floats:
         return numbers(name, q, ((self.size,),))
@@ -209,10 +206,9 @@ class ReducedModel:
                 f"region={region!r} cannot be edited in this model (those that can: {known}); name "
                 f"it when the model is made: reduce(body, basis, regions=[{region!r}])"
             )
+        changes = {"young": young, "poisson": poisson, "density": density}
         groups = tuple(
-            group.edited(young, poisson, density)
-            if region is None or region in group.regions
-            else group
+            group.edited(**changes) if region is None or region in group.regions else group
             for group in self.groups
         )
         cubature = self.cubature
@@ -220,14 +216,14 @@ class ReducedModel:
             for group in groups:
                 lam, mu = group.lame
                 if lam is not None and mu is not None:
-                    cubature = _with_lame(cubature, group.cells, lam, mu)
+                    cubature = cubature.with_lame(group.cells, lam, mu)
         floating = self.floating
         if floating is not None and density is not None:
             floating = floating.scaled(_common_factor(self.groups, groups))
         body = self.body
         if body is not None:
             cells = slice(None) if region is None else self.mesh.region(region)
-            body = _edited_body(body, cells, young=young, poisson=poisson, density=density)
+            body = _edited_body(body, cells, **changes)
         return replace(self, groups=groups, cubature=cubature, floating=floating, body=body)
 
     def truncated(self, size: int) -> ReducedModel:
@@ -238,16 +234,14 @@ class ReducedModel:
             )
         if size == self.size:
             return self
-        skin = self.skin
-        return ReducedModel(
-            mesh=self.mesh,
+        skin, cubature, floating = self.skin, self.cubature, self.floating
+        return replace(
+            self,
             vectors=self.vectors[:size].copy(),
             groups=tuple(group.truncated(size) for group in self.groups),
-            cubature=None if self.cubature is None else _first_coordinates(self.cubature, size),
-            floating=None if self.floating is None else self.floating.truncated(size),
+            cubature=None if cubature is None else cubature.truncated(size),
+            floating=None if floating is None else floating.truncated(size),
             skin=None if skin is None else replace(skin, vectors=skin.vectors[:size].copy()),
-            up=self.up,
-            body=self.body,
         )
 
     def with_skin(self, embedding: Embedding) -> ReducedModel:
@@ -324,29 +318,21 @@ def _common_factor(before: tuple[Group, ...], after: tuple[Group, ...]) -> float
     return factors.pop()
 
 
-def _with_lame(cubature: Cubature, cells: Ints, lam: float, mu: float) -> Cubature:
-    """The cubature with other Lamé constants in some cells; its errors are then not known."""
-    changed = np.isin(cubature.cells, cells)
-    return replace(
-        cubature,
-        training_error=np.nan,
-        test_error=np.nan,
-        lam=np.where(changed, lam, cubature.lam),
-        mu=np.where(changed, mu, cubature.mu),
-    )
+def vibrations(stiffness: Floats, mass: Floats) -> tuple[Floats, Floats]:
+    """ω² [1/s²], ascending (r,), and shapes in columns (r, r) with K̃ φ = ω² M̃ φ and φᵀM̃φ = 1."""
+    L = np.linalg.cholesky(mass)
+    half = np.linalg.solve(L, stiffness)
+    A = np.linalg.solve(L, half.T)  # L⁻¹ K̃ L⁻ᵀ
+    squares, turned = np.linalg.eigh(0.5 * (A + A.T))
+    return squares, np.linalg.solve(L.T, turned)
 
 
-def _first_coordinates(cubature: Cubature, size: int) -> Cubature:
-    gradients = np.ascontiguousarray(cubature.gradients[..., :size])
-    return replace(cubature, gradients=gradients, training_error=np.nan, test_error=np.nan)
-
-
-def is_definite(matrix: Floats) -> bool:
-    """Whether a symmetric matrix is positive definite, by more than rounding."""
+def is_definite(matrix: Floats, least: float = 1e-12) -> bool:
+    """Whether a symmetric matrix is positive definite, by more than ``least`` of its diagonal."""
     scale = np.sqrt(np.abs(np.diag(matrix)))
     if not (scale > 0).all():
         return False
-    return bool(np.linalg.eigvalsh(matrix / np.outer(scale, scale))[0] > 1e-12)
+    return bool(np.linalg.eigvalsh(matrix / np.outer(scale, scale))[0] > least)
 
 
 def expand(q: Floats, vectors: Floats, out: Floats | None = None) -> Floats:

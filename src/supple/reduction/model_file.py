@@ -16,18 +16,17 @@ from supple.core.types import Floats, Ints
 from supple.mesh import VolumeMesh
 from supple.mesh.packing import describe_mesh, mesh_of
 from supple.reduction.cubature.cubature import Cubature
-from supple.reduction.groups import Contribution, Group
+from supple.reduction.groups import PARAMETERS, Contribution, Group
 from supple.reduction.model import ReducedModel, Skin, is_definite
 from supple.reduction.polynomial import coefficient_count
 from supple.reduction.runtime.floating import FloatingInertia
 
 _MODEL = files.Kind(b"\x89SUPRED\n", "reduced model", 1)
-_SHARES = ("mass", "weight", "place", "turning", "energy")
-_PARAMETERS: dict[str, dict[str, Any]] = {
-    "young": {"above": 0.0},
-    "poisson": {"above": -1.0, "below": 0.5},
-    "density": {"above": 0.0},
+_SHARES = {
+    **dict.fromkeys(("mass", "weight", "place", "turning"), ("density",)),
+    "energy": ("young", "poisson"),
 }
+"""What groups keep their shares of, and the parameters that these belong to."""
 
 
 def save_model(model: ReducedModel, path: str | os.PathLike[str]) -> None:
@@ -36,7 +35,7 @@ def save_model(model: ReducedModel, path: str | os.PathLike[str]) -> None:
     header["groups"] = [
         {
             "regions": list(g.regions),
-            **{name: getattr(g, name) for name in _PARAMETERS},
+            **{name: getattr(g, name) for name in PARAMETERS},
             "built_mass": g.built_mass,
         }
         for g in model.groups
@@ -84,9 +83,8 @@ def _model_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> 
         raise InputError(f"it holds a {type(mesh).__name__}; reduced models are of solids")
     r = len(arrays["vectors"])
     vectors = _shaped(arrays, "vectors", (r, *mesh.vertices.shape))
-    groups = tuple(
-        _group_of(fields, arrays, f"group {k}", r) for k, fields in enumerate(header["groups"])
-    )
+    listed = enumerate(header["groups"])
+    groups = tuple(_group_of(fields, arrays, f"group {k}", r) for k, fields in listed)
     every = np.concatenate([group.cells for group in groups]) if groups else np.empty(0)
     if not np.array_equal(np.sort(every), np.arange(mesh.n_cells)):
         raise InputError("its groups do not hold every cell of the mesh once")
@@ -135,27 +133,20 @@ def _group_of(
         "turning": (1, r + 1, r, 3),
         "energy": (2, coefficient_count(r)),
     }
-    shares: dict[str, Contribution | None] = {}
-    for name in _SHARES:
-        if f"{key} {name}" not in arrays:
-            shares[name] = None
-            continue
-        built = f"{key} {name} built"
-        shares[name] = Contribution(
-            _shaped(arrays, f"{key} {name}", shapes[name]),
-            _shaped(arrays, built, shapes[name][1:]) if built in arrays else None,
-        )
     numbers = {
         name: None if fields[name] is None else number(f"its {name}", fields[name], **bounds)
-        for name, bounds in _PARAMETERS.items()
+        for name, bounds in PARAMETERS.items()
     }
-    missing = [name for name in _SHARES if shares[name] is None and name != "energy"]
-    if missing:
-        raise InputError(f"{key} has no {missing[0]}")
-    for name, share in shares.items():
-        parameters = ("young", "poisson") if name == "energy" else ("density",)
-        if share is not None and share.built is None and None in map(numbers.get, parameters):
-            raise InputError(f"{key} has no {parameters[0]}")
+    shares: dict[str, Contribution | None] = {"energy": None}
+    for name, parameters in _SHARES.items():
+        units, built = f"{key} {name}", f"{key} {name} built"
+        if units in arrays:
+            whole = _shaped(arrays, built, shapes[name][1:]) if built in arrays else None
+            if whole is None and None in map(numbers.get, parameters):
+                raise InputError(f"{key} has no {parameters[0]}")
+            shares[name] = Contribution(_shaped(arrays, units, shapes[name]), whole)
+        elif name not in shares:
+            raise InputError(f"{key} has no {name}")
     regions = tuple(str(name) for name in fields["regions"])
     built_mass = fields.get("built_mass")  # files of earlier versions do not tell
     if built_mass is not None:

@@ -39,8 +39,7 @@ class Modes:
     @cached_property
     def squares(self) -> Floats:
         """ω² [1/s²], (k,)."""
-        squares: Floats = (2 * np.pi * self.frequencies) ** 2
-        return squares
+        return (2 * np.pi * self.frequencies) ** 2
 
     @property
     def rigid(self) -> int:
@@ -55,8 +54,7 @@ class Modes:
         f = numbers("forces", forces, (self.shapes.shape[1:],))
         phi, squares = self.shapes[self.rigid :], self.squares[self.rigid :]
         # u = Σ φ φᵀf / ω²
-        u: Floats = np.tensordot(np.tensordot(phi, f, 2) / squares, phi, 1)
-        return u
+        return np.tensordot(np.tensordot(phi, f, 2) / squares, phi, 1)
 
 
 def vibration_modes(body: Body, count: int, *, at: ArrayLike | None = None) -> Modes:
@@ -236,14 +234,12 @@ def mass_times(body: Body, shapes: Floats) -> Floats:
 
 def products(first: Floats, second: Floats) -> Floats:
     """All sums first[i] · second[j], (k, l)."""
-    dots: Floats = np.tensordot(first, second, ((1, 2), (1, 2)))
-    return dots
+    return np.tensordot(first, second, ((1, 2), (1, 2)))
 
 
 def combined(weights: Floats, shapes: Floats) -> Floats:
     """Σ_j weights[i, j] shapes[j], (k, n, 3)."""
-    sums: Floats = np.tensordot(weights, shapes, 1)
-    return sums
+    return np.tensordot(weights, shapes, 1)
 
 
 def without(shapes: Floats, directions: Floats, duals: Floats) -> Floats:

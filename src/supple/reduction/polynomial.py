@@ -167,12 +167,11 @@ def stiffness_rows(quartic: Quartic) -> Floats:
     pairs = pair_count(r)
     rows = np.empty((r + pairs, pairs))
     i, j = np.tril_indices(r)
-    for k in range(r):
-        numbers = np.sort(np.stack([i, j, np.full(pairs, k)]), axis=0)[::-1]
-        rows[k] = quartic.Q[_place(numbers)] * _second_derivative(numbers, i, j)
-    for t, (c, d) in enumerate(zip(i, j, strict=True)):
-        numbers = np.sort(np.stack([i, j, np.full(pairs, c), np.full(pairs, d)]), axis=0)[::-1]
-        rows[r + t] = quartic.S[_place(numbers)] * _second_derivative(numbers, i, j)
+    factors: list[tuple[Any, ...]] = [*((k,) for k in range(r)), *zip(i, j, strict=True)]
+    for row, others in zip(rows, factors, strict=True):
+        numbers = np.sort(np.stack([i, j, *(np.full(pairs, k) for k in others)]), axis=0)[::-1]
+        coefficients = quartic.Q if len(others) == 1 else quartic.S
+        row[:] = coefficients[_place(numbers)] * _second_derivative(numbers, i, j)
     return rows
 
 
@@ -196,9 +195,8 @@ def _paired(quartic: Quartic) -> Floats:
 def _place(numbers: Ints) -> Ints:
     """Place of the monomial with these numbers, decreasing along the first axis, among its kind."""
     place: Ints = np.zeros(numbers.shape[1], dtype=np.int64)
-    for count, number in zip(
-        (pair_count, triple_count, quadruple_count), numbers[-2::-1], strict=False
-    ):
+    counts = pair_count, triple_count, quadruple_count
+    for count, number in zip(counts, numbers[-2::-1], strict=False):
         place += count(number)
     place += numbers[-1]
     return place
@@ -208,5 +206,4 @@ def _second_derivative(numbers: Ints, i: Ints, j: Ints) -> Ints:
     """The factor that ∂²/∂q_i∂q_j takes down from the powers of a monomial."""
     power_i = (numbers == i).sum(axis=0)
     power_j = (numbers == j).sum(axis=0)
-    factor: Ints = power_i * np.where(i == j, power_j - 1, power_j)
-    return factor
+    return np.asarray(power_i * np.where(i == j, power_j - 1, power_j))

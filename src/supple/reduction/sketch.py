@@ -113,9 +113,8 @@ def sketch_shapes(
             number(name, value, at_least=0.0)
     selected = _selected_loads(loads, force_distance)
     shapes, failed = _solved(body, selected, progress)
-    return SketchShapes(
-        _separate_shapes(body, shapes, shape_distance), len(loads), len(selected), failed
-    )
+    kept = _separate_shapes(body, shapes, shape_distance)
+    return SketchShapes(kept, len(loads), len(selected), failed)
 
 
 def sketch_basis(
@@ -133,13 +132,8 @@ def sketch_basis(
     what it gives may be given here.
     """
     if not isinstance(forces, SketchShapes):
-        forces = sketch_shapes(
-            body,
-            forces,
-            force_distance=force_distance,
-            shape_distance=shape_distance,
-            progress=progress,
-        )
+        distances = {"force_distance": force_distance, "shape_distance": shape_distance}
+        forces = sketch_shapes(body, forces, **distances, progress=progress)
     return mass_pca(body, forces.shapes, size)
 
 

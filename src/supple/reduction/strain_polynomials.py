@@ -39,9 +39,8 @@ def unit_polynomials(
         traces = np.empty((len(weights), columns))
         fill_strains(gradients, weights, strains, traces)
         # U = ∫ λ/2 tr(E)² + μ E:E
-        for gram, rows, factor, share in zip(
-            grams, (traces, strains), (0.5, 1.0), factors or (None, None), strict=True
-        ):
+        terms = zip(grams, (traces, strains), (0.5, 1.0), factors or (None, None), strict=True)
+        for gram, rows, factor, share in terms:
             if share is not None:
                 points = np.repeat(share[here], len(weights) // (here.stop - here.start))
                 rows *= np.sqrt(np.repeat(points, len(rows) // len(points)))[:, None]
@@ -69,7 +68,6 @@ def _point_chunks(
         chosen = cells[here]
         nodes = vectors[:, mesh.cells[chosen]]  # (r, cells, nodes, 3)
         # H_kl = Σ_a u_a,k ∂N_a/∂X_l
-        gradients = np.einsum(
-            "ieak,epal->epkli", nodes, rule.gradients[chosen], optimize=True
-        ).reshape(-1, 3, 3, len(vectors))
+        H = np.einsum("ieak,epal->epkli", nodes, rule.gradients[chosen], optimize=True)
+        gradients = H.reshape(-1, 3, 3, len(vectors))
         yield np.ascontiguousarray(gradients), rule.weights[chosen].reshape(-1), here, here.stop

@@ -339,7 +339,7 @@ def test_a_stage_may_move_its_meshes_as_a_whole(tmp_path):
     pytest.importorskip("pxr")
     from pxr import Gf, Usd, UsdGeom
 
-    from supple.mesh.files.usd_motion import read_usd_motion
+    from supple.mesh.files.usd import read_usd_motion
 
     stage = Usd.Stage.CreateNew(str(tmp_path / "moved.usda"))
     stage.SetTimeCodesPerSecond(10)

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+from hypothesis import strategies as st
 
 from supple.mesh import WRITTEN_MESHES
 
 FORMATS = list(WRITTEN_MESHES)
+
+
+def assert_same(one, other):
+    np.testing.assert_array_equal(one.vertices, other.vertices)
+    np.testing.assert_array_equal(one.cells, other.cells)
 
 
 def tetgen(mesh, folder, base=1):
@@ -18,6 +25,16 @@ def tetgen(mesh, folder, base=1):
         lines.append(f"{i} {' '.join(map(str, cell))} {1 if i < 5 else 2}")
     (folder / "pair.ele").write_text("# elements\n" + "\n".join(lines))
     return folder / "pair.node"
+
+
+def damaged(data, whole):
+    """Bytes of a file that is cut short, or has some others in it."""
+    content = bytearray(whole)
+    if data.draw(st.booleans()):
+        return content[: data.draw(st.integers(0, len(content)))]
+    for _ in range(data.draw(st.integers(1, 4))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    return content
 
 
 def usd(mesh, folder, name="solid.usda"):

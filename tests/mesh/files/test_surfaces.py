@@ -10,6 +10,8 @@ import pytest
 import trimesh
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.mesh.files.sample_files import damaged
+from tests.refusals import refused
 
 from supple.core.errors import MeshError
 from supple.mesh import Surface, TetMesh, read_surface
@@ -84,8 +86,7 @@ def test_reader_names_a_file_that_is_no_surface(ending, tmp_path):
     file = tmp_path / f"bad{ending}"
     for content in (b"", b"\n\n", b"hello there\n", b"v 0 0 0\n", bytes(range(256)) * 8):
         file.write_bytes(content)
-        with pytest.raises(MeshError, match="bad"):
-            read_surface(file)
+        refused("bad", read_surface, file, error=MeshError)
 
 
 @pytest.mark.parametrize(
@@ -104,8 +105,7 @@ def test_reader_names_a_file_that_is_no_surface(ending, tmp_path):
 def test_obj_names_the_bad_line(line, words, tmp_path):
     file = tmp_path / "bad.obj"
     file.write_text(f"v 0 0 0\nv 1 0 0\nv 0 1 0\n{line}\n")
-    with pytest.raises(MeshError, match=words):
-        read_surface(file)
+    refused(words, read_surface, file, error=MeshError)
 
 
 @pytest.fixture(scope="module")
@@ -120,14 +120,8 @@ def whole_files(tmp_path_factory):
 def test_damaged_surface_loads_or_raises_mesh_error(whole_files, data):
     folder, files = whole_files
     ending = data.draw(st.sampled_from(FORMATS))
-    content = bytearray(files[ending])
-    if data.draw(st.booleans()):
-        content = content[: data.draw(st.integers(0, len(content)))]
-    else:
-        for _ in range(data.draw(st.integers(1, 4))):
-            content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
     file = folder / f"cut{ending}"
-    file.write_bytes(content)
+    file.write_bytes(damaged(data, files[ending]))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with contextlib.suppress(MeshError):

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 from tests.helpers import small_mesh, soft
+from tests.reduction.conftest import held_body
 
 import supple as sp
 from supple.reduction.cubature.cubature import Cubature
@@ -16,8 +17,7 @@ from supple.reduction.cubature.training import train_cubature
 @lru_cache
 def block(material: type[sp.Material], mesh_name: str = "tet") -> tuple[sp.Body, np.ndarray]:
     """A small held body of any kind of cell, and six modes whose largest displacement is 1."""
-    mesh = small_mesh(mesh_name)
-    body = sp.Body(mesh, soft(material), fixed=np.argsort(mesh.vertices[:, 0])[:5])
+    body = held_body(mesh_name, material)
     shapes = sp.vibration_modes(body, 6).shapes
     return body, shapes / np.abs(shapes).max(axis=(1, 2), keepdims=True)
 
@@ -33,15 +33,6 @@ def plank(material: type[sp.Material] = sp.StableNeoHookean) -> tuple[sp.Body, n
 @lru_cache
 def trained(material: type[sp.Material] = sp.StableNeoHookean) -> Cubature:
     return train_cubature(*plank(material), poses=60)
-
-
-def projected(
-    body: sp.Body, vectors: np.ndarray, q: np.ndarray
-) -> tuple[float, np.ndarray, np.ndarray]:
-    """Energy, force and stiffness of the whole body in the coordinates of the basis."""
-    u = np.tensordot(q, vectors, axes=1)
-    flat = vectors.reshape(len(vectors), -1)
-    return body.energy(u), flat @ body.force(u).reshape(-1), flat @ (body.stiffness(u) @ flat.T)
 
 
 def partial(body: sp.Body, vectors: np.ndarray, seed: int = 3) -> Cubature:

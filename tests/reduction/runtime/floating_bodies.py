@@ -5,13 +5,8 @@ from functools import lru_cache
 import numpy as np
 
 import supple as sp
-from supple.reduction.basis import modal_derivative_basis, picked_basis
-from supple.reduction.model import ReducedModel
-from supple.reduction.reducing import reduce
-from supple.reduction.runtime.floating_simulation import FloatingSimulation
-from supple.reduction.runtime.newton import DenseNewton
 
-EXACT = DenseNewton(max_iterations=30, tolerance=1e-11)
+EXACT = sp.DenseNewton(max_iterations=30, tolerance=1e-11)
 STATE = ("q", "v", "rotation", "spin", "position")
 SPIN, THROW = (3.0, 1.0, 5.0), (1.0, 2.0, 3.0)
 IMPLICIT = (
@@ -31,31 +26,33 @@ def bar(young: float = 2e5) -> sp.Body:
 
 
 @lru_cache
-def complete(young: float = 2e5) -> ReducedModel:
+def complete(young: float = 2e5) -> sp.ReducedModel:
     """Every deformation that the bar has."""
     body = bar(young)
     n = body.n_vertices
     shapes = np.random.default_rng(0).normal(size=(3 * n - 6, n, 3))
-    return reduce(body, picked_basis(body, shapes))
+    return sp.reduce(body, sp.picked_basis(body, shapes))
 
 
 @lru_cache
-def small(size: int = 8) -> ReducedModel:
+def small(size: int = 8) -> sp.ReducedModel:
     mesh = sp.TetMesh.box(size=(1.0, 0.3, 0.2), cells=(5, 2, 1))
     body = sp.Body(mesh, sp.StVK(young=2e5, poisson=0.3, density=1000))
-    return reduce(body, modal_derivative_basis(body, modes=5, size=size))
+    return sp.reduce(body, sp.modal_derivative_basis(body, modes=5, size=size))
 
 
-def thrown(model: ReducedModel, *, strength: float = 1.0, **options: object) -> FloatingSimulation:
+def thrown(
+    model: sp.ReducedModel, *, strength: float = 1.0, **options: object
+) -> sp.FloatingSimulation:
     """Bent, wobbling, spinning and flying."""
-    sim = FloatingSimulation(model, **({"solver": EXACT} | options))  # type: ignore[arg-type]
+    sim = sp.FloatingSimulation(model, **({"solver": EXACT} | options))  # type: ignore[arg-type]
     q, v = wobble(model)
     sim.q, sim.v = strength * q, strength * v
     sim.spin, sim.velocity = SPIN, THROW
     return sim
 
 
-def wobble(model: ReducedModel) -> tuple[np.ndarray, np.ndarray]:
+def wobble(model: sp.ReducedModel) -> tuple[np.ndarray, np.ndarray]:
     """Coordinates and rates that excite the slowest three vibrations of the model."""
     r = model.size
     squares, modes = np.linalg.eigh(model.stiffness(np.zeros(r)))
@@ -63,7 +60,9 @@ def wobble(model: ReducedModel) -> tuple[np.ndarray, np.ndarray]:
     return modes[:, :3] @ amounts, modes[:, :3] @ (0.5 * np.sqrt(squares[:3]) * amounts[::-1])
 
 
-def momenta(body: sp.Body, sim: FloatingSimulation) -> tuple[np.ndarray, np.ndarray]:
+def momenta(sim: sp.FloatingSimulation) -> tuple[np.ndarray, np.ndarray]:
     """Linear and angular momentum summed over the vertices of the mesh."""
+    body = sim.model.body
+    assert body is not None
     x, mv = body.mesh.vertices + sim.displacements(), body.mass_times(sim.velocities())
     return mv.sum(axis=0), np.cross(x, mv).sum(axis=0)

@@ -6,12 +6,20 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from tests.reduction.conftest import complete_basis, two_part_beam
+from tests.reduction.conftest import (
+    IMPLICIT,
+    TIGHT,
+    complete_basis,
+    every_cell,
+    every_rule,
+    pushed,
+    relative,
+    two_part_beam,
+)
 
 import supple as sp
 from supple.bodies.shape import Shape
 from supple.damping import BoundDamping, Damping
-from supple.integrators import INTEGRATORS, ImplicitIntegrator
 
 
 def dashpots(body: sp.Body) -> sp.Viscous:
@@ -69,7 +77,6 @@ def projected(body: sp.Body) -> dict[str, Damping | list[Damping]]:
     }
 
 
-IMPLICIT = [rule for rule in INTEGRATORS if issubclass(rule, ImplicitIntegrator)]
 DAMPINGS = {
     "none": None,
     "current": sp.Rayleigh(mass=0.3, stiffness=2e-3),
@@ -78,11 +85,6 @@ DAMPINGS = {
     "by region at rest": sp.Rayleigh(stiffness={"far": 3e-3}, at=sp.StiffnessAt.REST),
 }
 BY_REGION = [name for name in DAMPINGS if name.startswith("by region")]
-TIGHT = sp.DenseNewton(tolerance=1e-11, max_iterations=30)
-
-
-def relative(one: np.ndarray, other: np.ndarray) -> float:
-    return float(np.abs(one - other).max() / np.abs(other).max())
 
 
 class TestACompleteBasisIsTheFullSimulation:
@@ -93,22 +95,10 @@ class TestACompleteBasisIsTheFullSimulation:
             *((rule, name) for rule in (sp.Newmark, sp.BDF2) for name in BY_REGION),
         ],
     )
-    def test_every_integrator_and_damping(
-        self, beam: sp.Body, complete: sp.ReducedModel, tip: int, rule: type, damping: str
-    ) -> None:
+    def test_every_integrator_and_damping(self, beam, complete, tip, rule, damping):
         force = beam.point_force([tip], (0.0, 3.0, -10.0))
         options = {"damping": DAMPINGS[damping], "integrator": rule(), "dt": 1 / 60}
-        full = sp.Simulation(
-            beam,
-            **options,
-            gravity=(0, 0, -9.81),
-            force=lambda t: force,
-            solver=sp.Newton(tolerance=1e-11),
-        )
-        live = complete.simulation(**options, gravity=(0, 0, -9.81), solver=TIGHT)
-        for _ in range(20):
-            full.step()
-        live.run_steps(20, force=complete.project(force))
+        full, live = pushed(complete, force, 20, **options, gravity=(0, 0, -9.81))
         assert np.abs(full.state.u).max() > 0.1  # deep in the nonlinear range
         assert relative(live.displacements(), full.state.u) < 1e-8
         assert live.kinetic == pytest.approx(full.frame().kinetic, rel=1e-7)
@@ -116,19 +106,11 @@ class TestACompleteBasisIsTheFullSimulation:
         assert live.time == pytest.approx(full.state.time)
 
     @pytest.mark.parametrize("name", projected(two_part_beam()))
-    def test_every_linear_damping_and_sums(
-        self, beam: sp.Body, complete: sp.ReducedModel, tip: int, name: str
-    ) -> None:
+    def test_every_linear_damping_and_sums(self, beam, complete, tip, name):
         force = beam.point_force([tip], (0.0, 3.0, -10.0))
         options = {"damping": projected(beam)[name], "integrator": sp.TRBDF2(), "dt": 1 / 60}
         options["gravity"] = (0, 0, -9.81)
-        full = sp.Simulation(
-            beam, **options, force=lambda t: force, solver=sp.Newton(tolerance=1e-11)
-        )
-        live = complete.simulation(**options, solver=TIGHT)
-        for _ in range(20):
-            full.step()
-        live.run_steps(20, force=complete.project(force))
+        full, live = pushed(complete, force, 20, **options)
         assert np.abs(full.state.u).max() > 0.1
         assert relative(live.displacements(), full.state.u) < 1e-8
         if "region" not in name:
@@ -136,13 +118,10 @@ class TestACompleteBasisIsTheFullSimulation:
             crowd.run_steps(20, force=complete.project(force))
             assert relative(crowd.displacements(1), full.state.u) < 1e-8
 
-    @pytest.mark.parametrize("rule", IMPLICIT, ids=lambda rule: rule.__name__)
-    def test_forces_that_jump(
-        self, beam: sp.Body, complete: sp.ReducedModel, tip: int, rule: type
-    ) -> None:
-        pushes = [
-            beam.point_force([tip], (0.0, 0.0, z)) for z in [-9.0] * 5 + [6.0] * 3 + [0.0, 2.0]
-        ]
+    @every_rule
+    def test_forces_that_jump(self, beam, complete, tip, rule):
+        strengths = [-9.0] * 5 + [6.0] * 3 + [0.0, 2.0]
+        pushes = [beam.point_force([tip], (0.0, 0.0, z)) for z in strengths]
         options = {"integrator": rule(), "dt": 1 / 100}
         full = sp.Simulation(beam, **options, solver=sp.Newton(tolerance=1e-11))
         for push in pushes:
@@ -156,24 +135,11 @@ class TestACompleteBasisIsTheFullSimulation:
         assert relative(live.displacements(), full.state.u) < 1e-8
         assert relative(crowd.displacements(1), full.state.u) < 1e-8
 
-    def test_other_materials(self, beam: sp.Body, tip: int) -> None:
-        soft = sp.StableNeoHookean(young=1e5, poisson=0.4)
-        body = two_part_beam(near=soft, far=soft)
+    def test_other_materials(self, beam, tip):
+        body = two_part_beam(sp.StableNeoHookean(young=1e5, poisson=0.4))
         basis = complete_basis(body)
-        cells = np.arange(body.mesh.n_cells)
-        every = sp.Cubature.of_cells(body, basis.vectors, cells, np.ones(len(cells)))
-        model = sp.reduce(body, basis, cubature=every)
+        model = sp.reduce(body, basis, cubature=every_cell(body, basis.vectors))
         force = body.point_force([tip], (0.0, 3.0, -10.0))
-        options = {"damping": sp.Rayleigh(mass=0.1, stiffness=1e-3), "dt": 1 / 60}
-        full = sp.Simulation(
-            body,
-            **options,
-            integrator=sp.TRBDF2(),
-            force=lambda t: force,
-            solver=sp.Newton(tolerance=1e-11),
-        )
-        live = model.simulation(**options, integrator=sp.TRBDF2(), solver=TIGHT)
-        for _ in range(10):
-            full.step()
-        live.run_steps(10, force=model.project(force))
+        damping = sp.Rayleigh(mass=0.1, stiffness=1e-3)
+        full, live = pushed(model, force, 10, damping=damping, integrator=sp.TRBDF2(), dt=1 / 60)
         assert relative(live.displacements(), full.state.u) < 1e-8

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.reduction.conftest import two_part_beam
+from tests.refusals import refused
 
 import supple as sp
 
@@ -18,9 +19,7 @@ def forces(model: sp.ReducedModel, tip: int, copies: int) -> np.ndarray:
 
 @pytest.mark.parametrize("rule", [sp.Newmark, sp.TRBDF2, sp.BDF2, sp.BackwardEuler])
 @pytest.mark.parametrize(("dtype", "bound"), [(np.float64, 1e-8), (np.float32, 2e-4)])
-def test_each_copy_is_a_simulation_of_its_own(
-    model: sp.ReducedModel, tip: int, rule: type, dtype: type, bound: float
-) -> None:
+def test_each_copy_is_a_simulation_of_its_own(model, tip, rule, dtype, bound):
     options = {"damping": DAMPING, "integrator": rule(), "gravity": (0, 0, -9.81), "dt": 2e-3}
     options["solver"] = sp.DenseNewton(tolerance=1e-10 if dtype is np.float64 else 1e-6)
     copies = 131  # more than a block
@@ -39,7 +38,7 @@ def test_each_copy_is_a_simulation_of_its_own(
     assert crowd.time == pytest.approx(0.12)
 
 
-def test_steps_add_up_and_do_not_depend_on_company(model: sp.ReducedModel, tip: int) -> None:
+def test_steps_add_up_and_do_not_depend_on_company(model, tip):
     pulls = forces(model, tip, 3)
     together = model.simulation(copies=3, damping=DAMPING)
     together.run_steps(40, force=pulls)
@@ -52,14 +51,14 @@ def test_steps_add_up_and_do_not_depend_on_company(model: sp.ReducedModel, tip: 
     assert np.allclose(swapped.q[::-1], together.q, rtol=1e-9, atol=1e-12)
 
 
-def test_one_force_for_all(model: sp.ReducedModel, tip: int) -> None:
+def test_one_force_for_all(model, tip):
     crowd = model.simulation(copies=4)
     crowd.run_steps(10, force=model.pull(tip, (0, 0, 1.0)))
     assert np.ptp(crowd.q, axis=0).max() == 0.0
     assert np.abs(crowd.q).max() > 0.0
 
 
-def test_edits_reach_every_copy(model: sp.ReducedModel, tip: int) -> None:
+def test_edits_reach_every_copy(model, tip):
     pulls = forces(model, tip, 5)
     crowd = model.simulation(copies=5, damping=DAMPING)
     crowd.run_steps(20, force=pulls)
@@ -72,22 +71,20 @@ def test_edits_reach_every_copy(model: sp.ReducedModel, tip: int) -> None:
     assert np.abs(crowd.q[2] - live.q).max() < 1e-8 * np.abs(live.q).max()
 
 
-def test_a_failure_names_the_copies_and_moves_none(model: sp.ReducedModel) -> None:
+def test_a_failure_names_the_copies_and_moves_none(model):
     crowd = model.simulation(copies=200)
     crowd.run_steps(2)
     before = crowd.q
     push = np.zeros((200, model.size))
     push[[3, 150]] = 1e300
-    with pytest.raises(sp.StepFailed, match=r"2 of 200 copies failed \(3, 150\)"):
-        crowd.step(force=push)
+    refused(r"2 of 200 copies failed \(3, 150\)", crowd.step, force=push, error=sp.StepFailed)
     assert np.array_equal(crowd.q, before)
     assert crowd.time == pytest.approx(0.002)
     crowd.step()
 
 
-def test_other_materials(tip: int) -> None:
-    soft = sp.StableNeoHookean(young=1e5, poisson=0.4)
-    body = two_part_beam(near=soft, far=soft)
+def test_other_materials(tip):
+    body = two_part_beam(sp.StableNeoHookean(young=1e5, poisson=0.4))
     model = sp.reduce(body, sp.modal_derivative_basis(body, modes=3, size=6))
     pulls = forces(model, tip, 3)
     options = {"damping": DAMPING, "solver": sp.DenseNewton(tolerance=1e-10), "dt": 5e-3}
@@ -99,21 +96,14 @@ def test_other_materials(tip: int) -> None:
         assert np.abs(crowd.q[k] - live.q).max() < 1e-8 * np.abs(live.q).max()
 
 
-def test_bad_input(model: sp.ReducedModel) -> None:
+def test_bad_input(model):
     for dtype in (np.int32, "foo", None):
-        with pytest.raises(sp.InputError, match="dtype"):
-            model.simulation(copies=2, dtype=dtype)
+        refused("dtype", model.simulation, copies=2, dtype=dtype)
     crowd = model.simulation(copies=2)
-    with pytest.raises(sp.InputError, match="copies 0 to 1"):
-        crowd.displacements(2)
-    with pytest.raises(sp.InputError, match="copy="):
-        crowd.displacements(1.0)  # type: ignore[arg-type]
-    with pytest.raises(sp.InputError, match="no skin"):
-        crowd.skin_vertices(0)
-    with pytest.raises(sp.InputError, match="force has shape"):
-        crowd.step(force=np.zeros((3, model.size)))
-    with pytest.raises(sp.InputError, match="q has shape"):
-        crowd.q = np.zeros(3)
+    refused("copies 0 to 1", crowd.displacements, 2)
+    refused("copy=", crowd.displacements, 1.0)
+    refused("no skin", crowd.skin_vertices, 0)
+    refused("force has shape", crowd.step, force=np.zeros((3, model.size)))
+    refused("q has shape", setattr, crowd, "q", np.zeros(3))
     by_region = sp.Rayleigh(stiffness={"far": 1e-3})
-    with pytest.raises(sp.InputError, match="one stiffness coefficient for"):
-        model.simulation(copies=2, damping=by_region)
+    refused("one stiffness coefficient for", model.simulation, copies=2, damping=by_region)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from tests.reduction.conftest import every_cell, interpreted, pushed, relative
 from tests.reduction.example_dampings import (
     BASE,
     BASES,
@@ -15,10 +16,9 @@ from tests.reduction.example_dampings import (
     base_matrix,
     examples,
     full_damping,
-    interpreted,
     printed,
-    relative,
 )
+from tests.refusals import refused
 
 import supple as sp
 from supple.bodies.shape import Shape
@@ -30,14 +30,12 @@ class TestSteps:
     @pytest.mark.parametrize("symmetric", [False, True])
     @pytest.mark.parametrize("rule", RULES)
     @pytest.mark.parametrize("base", ["current", "rest", "caughey"])
-    def test_compiled_and_interpreted_agree(
-        self, model: sp.ReducedModel, tip: int, base: str, rule: type, symmetric: bool
-    ) -> None:
+    def test_compiled_and_interpreted_agree(self, model, tip, base, rule, symmetric):
         damping = full_damping(model, BASES[base], symmetric=symmetric)
         options = {"damping": damping, "dt": 1 / 60, "integrator": rule(), "solver": TIGHT}
         pull = model.pull(tip, (0.0, 10.0, -20.0))
         fast = model.simulation(**options)
-        slow = interpreted(model.simulation(**options))
+        slow = interpreted(model).simulation(**options)
         q_fast, v_fast = fast.trace(15, force=pull)
         q_slow, v_slow = slow.trace(15, force=pull)
         assert relative(q_fast, q_slow) < 1e-10
@@ -45,7 +43,7 @@ class TestSteps:
         plain = model.simulation(**options | {"damping": BASES[base]}).trace(15, force=pull)[0]
         assert relative(q_fast, plain) > 1e-2
 
-    def test_a_step_balances_the_printed_forces(self, model: sp.ReducedModel) -> None:
+    def test_a_step_balances_the_printed_forces(self, model):
         """Each backward Euler step solves M (v − v₀)/h + Ĉ(q, v) v + R(q) = 0."""
         h = 1 / 60
         damping = full_damping(model, BASE)
@@ -65,9 +63,7 @@ class TestSteps:
             before = v
 
     @pytest.mark.parametrize("rule", RULES)
-    def test_a_complete_basis_is_the_full_simulation(
-        self, beam: sp.Body, complete: sp.ReducedModel, tip: int, rule: type
-    ) -> None:
+    def test_a_complete_basis_is_the_full_simulation(self, beam, complete, tip, rule):
         modes = sp.vibration_modes(beam, 3).shapes
         listed = [
             Example(shape * (0.3 / np.abs(shape).max()), curve)
@@ -78,14 +74,7 @@ class TestSteps:
         push = beam.point_force([tip], (0.0, 9.0, -30.0))
         for base in (BASE, BASES["by region"]):
             damping = ExampleDamping(base, listed, overall=overall)
-            options = {"damping": damping, "integrator": rule(), "dt": 1 / 60}
-            full = sp.Simulation(
-                beam, **options, force=lambda t: push, solver=sp.Newton(tolerance=1e-11)
-            )
-            live = complete.simulation(**options, solver=TIGHT)
-            for _ in range(12):
-                full.step()
-            live.run_steps(12, force=complete.project(push))
+            full, live = pushed(complete, push, 12, damping=damping, integrator=rule(), dt=1 / 60)
             assert np.abs(full.state.u).max() > 0.05
             assert relative(live.displacements(), full.state.u) < 1e-7
             here = Shape(beam, full.state.u, order=2)
@@ -93,7 +82,7 @@ class TestSteps:
             assert live.damping_power == pytest.approx(2 * R, rel=1e-6)
 
     @pytest.mark.parametrize("rule", [sp.Newmark, sp.Bathe, sp.TRBDF2, sp.BDF2])
-    def test_order_of_accuracy(self, model: sp.ReducedModel, rule: type) -> None:
+    def test_order_of_accuracy(self, model, rule):
         small = model.truncated(4)
         one, two = examples(small, RISING, Curve.bezier([(0.0, 3.0), (4.0, 0.3)]))
         two = Example(two.shape, two.curve, measure=Measure.RATE)
@@ -123,7 +112,7 @@ class TestSteps:
             errors.append(np.abs(live.q - exact).max())
         assert abs(np.log2(errors[0] / errors[1]) - 2) <= 0.15
 
-    def test_damping_can_be_changed_between_steps(self, model: sp.ReducedModel) -> None:
+    def test_damping_can_be_changed_between_steps(self, model):
         one, two = examples(model, 0.1, 5.0)
         first, second = (ExampleDamping(BASE, [e]) for e in (one, two))
         live = model.simulation(damping=first, dt=1 / 100, integrator=sp.Bathe(), solver=TIGHT)
@@ -140,21 +129,17 @@ class TestSteps:
         anew.run_steps(10)
         assert relative(live.q, anew.q) < 1e-9
         live.damping = None
-        with pytest.raises(sp.InputError, match="no examples"):
-            live.excitations()
+        refused("no examples", live.excitations)
 
     @pytest.mark.parametrize("rule", RULES)
     @pytest.mark.parametrize("designed", [False, True])
     @pytest.mark.parametrize("slowly", [False, True])
-    def test_a_trace_is_what_single_steps_give(
-        self, model: sp.ReducedModel, tip: int, rule: type, designed: bool, slowly: bool
-    ) -> None:
+    def test_a_trace_is_what_single_steps_give(self, model, tip, rule, designed, slowly):
         damping = full_damping(model, BASE) if designed else BASE
         options = {"damping": damping, "integrator": rule(), "dt": 1 / 60, "solver": TIGHT}
         pull = model.pull(tip, (0.0, 0.0, -5.0))
-        live, other = model.simulation(**options), model.simulation(**options)
-        if slowly:
-            interpreted(live)
+        live = (interpreted(model) if slowly else model).simulation(**options)
+        other = model.simulation(**options)
         live.q = other.q = 0.3 * model.coordinates(examples(model, 1.0)[0].shape)
         q, v = live.trace(6, force=pull)
         assert q.shape == v.shape == (7, model.size)
@@ -166,17 +151,15 @@ class TestSteps:
             np.testing.assert_allclose(v[step], other.v, rtol=0, atol=1e-6)
         assert live.trace(0)[0].shape == (1, model.size)
 
-    def test_cubature_models_take_it_too(self, beam: sp.Body, basis: sp.Basis, tip: int) -> None:
+    def test_cubature_models_take_it_too(self, beam, basis, tip):
         model = sp.reduce(beam, basis)
-        cells = np.arange(beam.mesh.n_cells)
-        every = sp.Cubature.of_cells(beam, basis.vectors, cells, np.ones(len(cells)))
-        sampled = sp.reduce(beam, basis, cubature=every)
+        sampled = sp.reduce(beam, basis, cubature=every_cell(beam, basis.vectors))
         options = {"damping": full_damping(model, BASE), "dt": 1 / 60, "solver": TIGHT}
         pull = model.pull(tip, (0.0, 10.0, -20.0))
         exact = model.simulation(**options).trace(10, force=pull)[0]
         assert relative(sampled.simulation(**options).trace(10, force=pull)[0], exact) < 1e-9
 
-    def test_nonsense_is_named_not_crashed_on(self, model: sp.ReducedModel) -> None:
+    def test_nonsense_is_named_not_crashed_on(self, model):
         failed = 0
         for power in range(20, 160, 10):
             live = model.simulation(damping=full_damping(model, BASE))
@@ -191,7 +174,7 @@ class TestSteps:
 
 
 @pytest.mark.parametrize("rule", [sp.Bathe(), sp.Newmark(), sp.BDF2()], ids=repr)
-def test_curves_that_rise_steeply_with_the_rate(rule: sp.Integrator) -> None:
+def test_curves_that_rise_steeply_with_the_rate(rule):
     """Drag that grows ten thousandfold over the rates of a swing, in both spaces."""
     mesh = sp.HexMesh.box(size=(1, 0.2, 0.1), cells=(6, 1, 1))
     material = sp.StVK(young=1e6, poisson=0.4, density=1000)

@@ -7,9 +7,6 @@ from tests.helpers import rotation
 from tests.reduction.runtime.floating_bodies import IMPLICIT, STATE, bar, complete, small, thrown
 
 import supple as sp
-from supple.reduction.basis import modal_derivative_basis
-from supple.reduction.reducing import reduce
-from supple.reduction.runtime.floating_simulation import FloatingSimulation
 
 # -- against other mechanics -----------------------------------------------------------------
 
@@ -18,7 +15,8 @@ def test_a_stiff_body_turns_as_euler_says_and_flips():
     """Spun about its middle axis a racket turns over (Dzhanibekov)."""
     mesh = sp.TetMesh.box(size=(1.0, 0.6, 0.2), cells=(2, 1, 1))
     body = sp.Body(mesh, sp.StVK(young=1e12, poisson=0.3, density=1000))
-    sim = FloatingSimulation(reduce(body, modal_derivative_basis(body, modes=4, size=6)), dt=1e-3)
+    model = sp.reduce(body, sp.modal_derivative_basis(body, modes=4, size=6))
+    sim = sp.FloatingSimulation(model, dt=1e-3)
     sides = np.array([1.0, 0.6, 0.2]) ** 2
     J = body.total_mass / 12 * (sides.sum() - sides)
     np.testing.assert_allclose(sim.model.floating.inertia(np.zeros(6)), np.diag(J), atol=1e-10)
@@ -32,16 +30,15 @@ def test_a_stiff_body_turns_as_euler_says_and_flips():
         w, R = y[:3], y[3:].reshape(3, 3)
         return np.concatenate([-np.cross(w, J * w) / J, np.cross(R, w).ravel()])  # R ω×
 
-    exact = solve_ivp(
-        euler, (0, T), np.concatenate([start, np.eye(3).ravel()]), rtol=1e-11, atol=1e-12
-    )
+    begin = np.concatenate([start, np.eye(3).ravel()])
+    exact = solve_ivp(euler, (0, T), begin, rtol=1e-11, atol=1e-12)
     w, R = exact.y[:3, -1], exact.y[3:, -1].reshape(3, 3)
     assert w[1] < -7.0  # it has turned over
     sim.run_steps(2000)
     coarse = np.abs(sim.rotation - R).max()
     assert coarse < 2e-3
     assert (sim.rotation.T @ sim.spin)[1] == pytest.approx(w[1], abs=5e-3)
-    fine = FloatingSimulation(sim.model, dt=5e-4)
+    fine = sp.FloatingSimulation(sim.model, dt=5e-4)
     fine.spin = start
     fine.run_steps(4000)
     assert coarse / np.abs(fine.rotation - R).max() == pytest.approx(4.0, rel=0.1)
@@ -50,7 +47,7 @@ def test_a_stiff_body_turns_as_euler_says_and_flips():
 def test_a_spinning_bar_stretches_as_the_full_body_does():
     """At rest in its frame, elastic forces hold every vertex on its circle: ∇U = M ω² ρ."""
     body, model = bar(), complete()
-    sim = FloatingSimulation(model, dt=2e-3, damping=sp.Rayleigh(stiffness=5e-3))
+    sim = sp.FloatingSimulation(model, dt=2e-3, damping=sp.Rayleigh(stiffness=5e-3))
     for _ in range(5):  # about the axis of most inertia of the stretched bar: it must not nod
         sim.spin = 6.0 * np.linalg.eigh(sim.inertia)[1][:, 2]
         sim.run_steps(1500)
@@ -95,9 +92,8 @@ def test_a_turned_start_gives_the_turned_motion(integrator):
     np.testing.assert_allclose(other.q, one.q, atol=1e-9)
     np.testing.assert_allclose(other.rotation, turn @ one.rotation, atol=1e-9)
     X = model.mesh.vertices
-    np.testing.assert_allclose(
-        X + other.displacements(), (X + one.displacements()) @ turn.T, atol=1e-9
-    )
+    turned = (X + one.displacements()) @ turn.T
+    np.testing.assert_allclose(X + other.displacements(), turned, atol=1e-9)
 
 
 # -- loads -----------------------------------------------------------------------------------

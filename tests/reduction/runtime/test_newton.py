@@ -13,7 +13,7 @@ TIGHT = sp.DenseNewton(tolerance=1e-13, max_iterations=60)
 
 
 @pytest.mark.parametrize("rule", [sp.Bathe, sp.TRBDF2])
-def test_the_guess_follows_a_parabola(rule: type) -> None:
+def test_the_guess_follows_a_parabola(rule):
     dt = 0.1
     table = StageTable.of(rule(), dt, start=False)
 
@@ -29,13 +29,13 @@ def test_the_guess_follows_a_parabola(rule: type) -> None:
 
 
 @pytest.mark.parametrize("rule", [sp.Newmark, sp.BDF2, sp.BackwardEuler])
-def test_rules_of_one_stage_guess_along_a_line(rule: type) -> None:
+def test_rules_of_one_stage_guess_along_a_line(rule):
     for start in (True, False):
         table = StageTable.of(rule(), 0.1, start=start)
         assert np.array_equal(table.w_curved_guess, table.w_guess)
 
 
-def test_what_is_still_to_come() -> None:
+def test_what_is_still_to_come():
     assert remaining_error(1e-3, -1.0, 1.0) == 1e-3  # the first correction tells nothing
     assert remaining_error(1e-3, 2e-3, 1.0) == 1e-3  # nor one that is hardly smaller
     assert remaining_error(1e-5, 1e-2, 0.5) == 1e-5  # nor one after a shortened one
@@ -44,7 +44,7 @@ def test_what_is_still_to_come() -> None:
 
 
 @pytest.mark.parametrize("rule", [sp.Newmark, sp.Bathe, sp.BackwardEuler])
-def test_a_step_is_solved_to_its_tolerance(model: sp.ReducedModel, tip: int, rule: type) -> None:
+def test_a_step_is_solved_to_its_tolerance(model, tip, rule):
     """Every step of a large motion, against the same step solved to rounding."""
     options = {"damping": sp.Rayleigh(mass=0.3, stiffness=2e-3), "dt": 1 / 60, "integrator": rule()}
     live = model.simulation(**options)
@@ -60,9 +60,7 @@ def test_a_step_is_solved_to_its_tolerance(model: sp.ReducedModel, tip: int, rul
 
 
 @pytest.mark.parametrize("rule", [sp.Bathe, sp.TRBDF2, sp.Newmark])
-def test_after_a_step_that_failed_the_motion_goes_on(
-    model: sp.ReducedModel, tip: int, rule: type
-) -> None:
+def test_after_a_step_that_failed_the_motion_goes_on(model, tip, rule):
     options = {"damping": sp.Rayleigh(stiffness=1e-3), "dt": 1 / 60, "integrator": rule()}
     live, other = (model.simulation(**options, solver=TIGHT) for _ in range(2))
     pull = model.pull(tip, (0.0, 2.0, -4.0))

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
-import pytest
 from tests.reduction.conftest import complete_basis, two_part_beam
+from tests.refusals import refused
 
 import supple as sp
 from supple.dynamics.motion import Motion
@@ -28,7 +26,7 @@ def agree(one: Motion, other: Motion, rtol: float) -> None:
         assert np.abs(getattr(one, name) - expected).max() <= rtol * scale, name
 
 
-def test_a_complete_basis_gives_the_full_motion() -> None:
+def test_a_complete_basis_gives_the_full_motion():
     dense = sp.StVK(young=1e5, poisson=0.4, density=2000)
     body = two_part_beam(far=dense)
     model = sp.reduce(body, complete_basis(body), regions=["far"])
@@ -37,7 +35,7 @@ def test_a_complete_basis_gives_the_full_motion() -> None:
     agree(live.run(0.3, every=4), full.run(0.3, every=4), 1e-7)
 
 
-def test_edited_densities_count() -> None:
+def test_edited_densities_count():
     body = two_part_beam(far=sp.StVK(young=1e5, poisson=0.4, density=300))
     basis = sp.modal_derivative_basis(two_part_beam(), modes=5, size=9)
     edited = sp.reduce(two_part_beam(), basis, regions=["far"]).edited("far", density=300.0)
@@ -45,7 +43,7 @@ def test_edited_densities_count() -> None:
     agree(*motions, 1e-10)
 
 
-def test_a_thrown_body_gives_its_energy_up() -> None:
+def test_a_thrown_body_gives_its_energy_up():
     body = sp.Body(two_part_beam().mesh, sp.StVK(young=1e5, poisson=0.4))
     model = sp.reduce(body, sp.modal_derivative_basis(body, modes=4, size=8))
     live = model.simulation(**{**OPTIONS, "dt": 1e-3})
@@ -56,19 +54,17 @@ def test_a_thrown_body_gives_its_energy_up() -> None:
     assert np.abs(totals - totals[0]).max() < 2e-3 * motion.dissipated[-1]
 
 
-def test_frames_are_kept_as_asked(model: sp.ReducedModel) -> None:
+def test_frames_are_kept_as_asked(model):
     seen: list[int] = []
     live = model.simulation(gravity=(0, 0, -9.81))
     motion = live.run(0.05, every=20, progress=lambda done, total, what: seen.append(done))
     assert np.allclose(motion.times, [0.0, 0.02, 0.04, 0.05])
     assert seen == list(range(1, 51))
-    with pytest.raises(sp.InputError, match="duration"):
-        live.run(0.0)
-    with pytest.raises(sp.InputError, match="every"):
-        live.run(0.1, every=0)
+    refused("duration", live.run, 0.0)
+    refused("every", live.run, 0.1, every=0)
 
 
-def test_a_motion_is_exported_with_the_skin(beam: sp.Body, basis: sp.Basis, tmp_path: Path) -> None:
+def test_a_motion_is_exported_with_the_skin(beam, basis, tmp_path):
     surface = sp.Surface(np.array([[0.9, 0.1, 0.1], [0.8, 0.1, 0.1], [0.9, 0.2, 0.1]]), [[0, 1, 2]])
     model = sp.reduce(beam, basis, skin=sp.Embedding(beam.mesh, surface))
     embedding = model.skin_embedding()

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.reduction.conftest import every_rule
 
-from supple.integrators import INTEGRATORS, ImplicitIntegrator
+from supple.integrators import State
 from supple.reduction.runtime.stage_table import StageTable
-
-IMPLICIT = [rule for rule in INTEGRATORS if issubclass(rule, ImplicitIntegrator)]
 
 
 class TestStageTable:
-    @pytest.mark.parametrize("rule", IMPLICIT, ids=lambda rule: rule.__name__)
-    def test_weights_reproduce_the_rule(self, rule: type[ImplicitIntegrator]) -> None:
-        from supple.integrators import State
-
+    @every_rule
+    def test_weights_reproduce_the_rule(self, rule):
         rng = np.random.default_rng(0)
         now, before = (State(t, *rng.normal(size=(3, 4))) for t in (0.0, -0.1))
         table = StageTable.of(rule(), 0.1, start=False)
@@ -37,8 +34,8 @@ class TestStageTable:
         with pytest.raises(StopIteration):
             stages.send(solution)
 
-    @pytest.mark.parametrize("rule", IMPLICIT, ids=lambda rule: rule.__name__)
-    def test_guesses_go_on_in_a_straight_line(self, rule: type[ImplicitIntegrator]) -> None:
+    @every_rule
+    def test_guesses_go_on_in_a_straight_line(self, rule):
         table = StageTable.of(rule(), 0.1, start=False)
         times = np.concatenate([[0.0, -0.1], table.times])
         places = 2.0 - 3.0 * times  # a uniform motion
@@ -49,9 +46,7 @@ class TestStageTable:
         assert start.w_guess[0, 0] == 1.0
         assert not start.w_guess[0, 1:].any()
 
-    @pytest.mark.parametrize("rule", IMPLICIT, ids=lambda rule: rule.__name__)
-    def test_only_trapezoids_keep_rates_that_displacements_do_not_bear_out(
-        self, rule: type[ImplicitIntegrator]
-    ) -> None:
+    @every_rule
+    def test_only_trapezoids_keep_rates_that_displacements_do_not_bear_out(self, rule):
         table = StageTable.of(rule(), 0.1, start=False)
         assert table.keeps_rates == (rule.__name__ in ("Newmark", "Trapezoidal"))

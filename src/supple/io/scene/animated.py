@@ -17,7 +17,7 @@ from supple.dynamics.recording import is_motion_file, read_motion
 from supple.io.gltf.character import read_character
 from supple.io.surfaces import moving_surface
 from supple.mesh.files.formats import USD
-from supple.mesh.files.usd_motion import read_usd_motion
+from supple.mesh.files.usd import read_usd_motion
 
 Animation = tuple[Floats, Floats, Ints]
 """Times (T,) [s], positions (T, n, 3) [m] and triangles (t, 3)."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import binascii
 import contextlib
 import io
 import os
@@ -19,11 +18,7 @@ import numpy as np
 
 from supple.core.errors import InputError, MeshError
 from supple.core.types import Floats, Ints
-from supple.mesh.checks import MeshWarning, within_reach
 from supple.mesh.files.formats import CELL_NAMES
-from supple.mesh.hex import HexMesh
-from supple.mesh.quadratic import STRAIGHT, QuadraticTetMesh
-from supple.mesh.tet import EDGES, TetMesh
 
 PARSING = (
     ArithmeticError,
@@ -37,19 +32,11 @@ PARSING = (
     SystemExit,
     TypeError,
     ValueError,
-    binascii.Error,
     struct.error,
     zlib.error,
     ElementTree.ParseError,
 )
 """What parsers of other packages raise on damaged files."""
-
-KINDS: dict[int, type[TetMesh] | type[QuadraticTetMesh] | type[HexMesh]] = {
-    4: TetMesh,
-    10: QuadraticTetMesh,
-    8: HexMesh,
-}
-"""Mesh class by number of nodes of a cell."""
 
 VOLUMES = {name: nodes for nodes, name in CELL_NAMES.items()}
 """Number of nodes by meshio's name of a solid cell."""
@@ -95,6 +82,15 @@ def text(file: Path) -> str:
         raise MeshError(f"{file} cannot be read: {error.strerror}") from error
 
 
+def whole_numbers(file: Path, written: str, what: str = "") -> Ints:
+    """Whole numbers with blanks or commas between them."""
+    try:
+        words = written.replace(",", " ").split()
+        return np.array([int(word) for word in words], dtype=np.int64)
+    except (ValueError, OverflowError) as error:
+        raise unreadable(file, f"{what}{error}") from error
+
+
 @contextlib.contextmanager
 def silenced() -> Iterator[None]:
     """Run another package that prints and warns; one thread at a time.
@@ -138,27 +134,6 @@ def unreadable(file: Path, why: str) -> MeshError:
     return MeshError(f"{file} cannot be read as {file.suffix}: {reason}; is it damaged or cut off?")
 
 
-def assemble(file: Path, found: Found) -> TetMesh | QuadraticTetMesh | HexMesh:
-    """Check and clean what was found, saying what was mended."""
-    kind = KINDS[found.cells.shape[1]]
-    vertices = np.asarray(found.vertices, dtype=np.float64)
-    try:
-        whole = len(found.cells) and 0 <= found.cells.min() <= found.cells.max() < len(vertices)
-        if whole and within_reach(vertices[found.cells]):  # if not, what follows says so
-            if kind is QuadraticTetMesh:
-                vertices = _straightened(file, vertices, found.cells)
-            turned = int(np.count_nonzero(kind.inverted(vertices, found.cells)))
-            if turned:
-                _mended(f"{file}: turned {turned} inverted cells round")
-        mesh = kind.cleaned(vertices, found.cells, found.regions, found.properties)
-    except MeshError as error:
-        raise MeshError(f"{file}: {error}") from error
-    dropped = len(vertices) - mesh.n_vertices
-    if dropped:
-        _mended(f"{file}: dropped {dropped} vertices that no cell uses")
-    return mesh
-
-
 def one_kind(file: Path, kinds: set[str]) -> str:
     """The one kind of solid cell among the kinds of cell that a file holds."""
     present = sorted(kinds & set(VOLUMES))
@@ -178,14 +153,6 @@ def one_kind(file: Path, kinds: set[str]) -> str:
     return present[0]
 
 
-def match_middles(vertices: Floats, cells: Ints) -> Ints:
-    """Ten-node tets with the last six nodes in our order, found by where they lie."""
-    middles = vertices[cells[:, EDGES]].mean(axis=2)
-    gaps = np.linalg.norm(middles[:, :, None] - vertices[cells[:, None, 4:]], axis=3)
-    order = np.argmin(gaps, axis=2)
-    return np.hstack([cells[:, :4], np.take_along_axis(cells[:, 4:], order, axis=1)])
-
-
 def labelled(labels: Ints, names: Mapping[int, str] | None = None) -> dict[str, Ints]:
     """Regions from one label a cell; zero means none."""
     known = names or {}
@@ -194,21 +161,3 @@ def labelled(labels: Ints, names: Mapping[int, str] | None = None) -> dict[str, 
         for label in np.unique(labels)
         if label != 0
     }
-
-
-def _straightened(file: Path, vertices: Floats, cells: Ints) -> Floats:
-    middles = vertices[cells[:, EDGES]].mean(axis=2)
-    moved = np.linalg.norm(vertices[cells[:, 4:]] - middles, axis=2)
-    length = np.linalg.norm(
-        vertices[cells[:, EDGES[:, 1]]] - vertices[cells[:, EDGES[:, 0]]], axis=2
-    )
-    curved = np.unique(cells[:, 4:][moved > STRAIGHT * length])
-    if len(curved):
-        _mended(f"{file}: moved {len(curved)} middle nodes onto straight edges")
-    straight = vertices.copy()
-    straight[cells[:, 4:]] = middles
-    return straight
-
-
-def _mended(what: str) -> None:
-    warnings.warn(what, MeshWarning, stacklevel=4)

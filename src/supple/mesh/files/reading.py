@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import urllib.parse
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from supple.core.errors import MeshError
-from supple.core.types import Ints
+from supple.core.types import Floats, Ints
+from supple.mesh.checks import MeshWarning, within_reach
 from supple.mesh.files.common import (
     VOLUMES,
     Found,
-    assemble,
     existing,
     guarded,
     labelled,
@@ -29,15 +30,19 @@ from supple.mesh.files.tetgen import read_tetgen
 from supple.mesh.files.usd import read_usd_tets
 from supple.mesh.files.vega import read_vega
 from supple.mesh.hex import HexMesh
-from supple.mesh.quadratic import QuadraticTetMesh
-from supple.mesh.tet import TetMesh
+from supple.mesh.tet import EDGES, STRAIGHT, QuadraticTetMesh, TetMesh
+
+Solid = TetMesh | QuadraticTetMesh | HexMesh
+_KINDS: dict[int, type[Solid]] = {
+    kind.cell_nodes: kind for kind in (TetMesh, QuadraticTetMesh, HexMesh)
+}
 
 # Labels that programs write for the cells of a file, and the prefix under which we write masks.
 _LABELS = ("gmsh:physical", "medit:ref", "region", "regions", "material", "PhysicalIds")
 REGION = "region:"
 
 
-def read_mesh(path: str | os.PathLike[str]) -> TetMesh | QuadraticTetMesh | HexMesh:
+def read_mesh(path: str | os.PathLike[str]) -> Solid:
     """Read tets, quadratic tets or bricks; coordinates are taken as metres.
 
     By ending: .msh (gmsh 2.2 and 4.1), .vtk, .vtu, .mesh (medit), .node or .ele (a TetGen pair,
@@ -57,6 +62,45 @@ def read_mesh(path: str | os.PathLike[str]) -> TetMesh | QuadraticTetMesh | HexM
             f"{file}: read_mesh does not know {file.suffix or 'no ending'}; use {advice}"
         )
     return assemble(file, reader(file))
+
+
+def assemble(file: Path, found: Found) -> Solid:
+    """Check and clean what was found, saying what was mended."""
+    kind = _KINDS[found.cells.shape[1]]
+    vertices = np.asarray(found.vertices, dtype=np.float64)
+    try:
+        whole = len(found.cells) and 0 <= found.cells.min() <= found.cells.max() < len(vertices)
+        if whole and within_reach(vertices[found.cells]):  # if not, what follows says so
+            if kind is QuadraticTetMesh:
+                vertices = _straightened(file, vertices, found.cells)
+            turned = int(np.count_nonzero(kind.inverted(vertices, found.cells)))
+            if turned:
+                _mended(f"{file}: turned {turned} inverted cells round")
+        mesh = kind.cleaned(vertices, found.cells, found.regions, found.properties)
+    except MeshError as error:
+        raise MeshError(f"{file}: {error}") from error
+    dropped = len(vertices) - mesh.n_vertices
+    if dropped:
+        _mended(f"{file}: dropped {dropped} vertices that no cell uses")
+    return mesh
+
+
+def _straightened(file: Path, vertices: Floats, cells: Ints) -> Floats:
+    middles = vertices[cells[:, EDGES]].mean(axis=2)
+    moved = np.linalg.norm(vertices[cells[:, 4:]] - middles, axis=2)
+    length = np.linalg.norm(
+        vertices[cells[:, EDGES[:, 1]]] - vertices[cells[:, EDGES[:, 0]]], axis=2
+    )
+    curved = np.unique(cells[:, 4:][moved > STRAIGHT * length])
+    if len(curved):
+        _mended(f"{file}: moved {len(curved)} middle nodes onto straight edges")
+    straight = vertices.copy()
+    straight[cells[:, 4:]] = middles
+    return straight
+
+
+def _mended(what: str) -> None:
+    warnings.warn(what, MeshWarning, stacklevel=4)
 
 
 def _through_meshio(module: str) -> Callable[[Path], Found]:

@@ -1,4 +1,7 @@
-"""Reading surfaces, and lists of vertices, from files."""
+"""Surfaces, sheets of cloth and lists of vertices from files.
+
+Of a sheet, the texture coordinates are the flat pattern.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from supple.core.errors import MeshError
+from supple.core.files import replacing
 from supple.core.types import Floats, Ints
-from supple.mesh.files.common import existing, guarded, silenced, text, unreadable
-from supple.mesh.files.formats import SURFACE_FORMATS, USD
-from supple.mesh.files.usd import read_usd_surface
-from supple.mesh.polygons import fan
-from supple.mesh.surface import Surface
+from supple.mesh.files.common import existing, guarded, silenced, text, unreadable, whole_numbers
+from supple.mesh.files.formats import GLTF, SURFACE_FORMATS, USD
+from supple.mesh.files.usd import read_textured_usd
+from supple.mesh.sheet import SheetMesh
+from supple.mesh.surface import Surface, fan, joined
 
 
 def read_surface(path: str | os.PathLike[str]) -> Surface:
@@ -35,9 +39,9 @@ def read_surface(path: str | os.PathLike[str]) -> Surface:
         )
     try:
         if ending == ".obj":
-            return read_textured_obj(file)[0]
+            return _textured_obj(file)[0]
         if ending in USD:
-            return read_usd_surface(file)
+            return read_textured_usd(file)[0]
         surface = _through_trimesh(file)[0]
         return surface.welded()[0] if SURFACE_FORMATS[ending].split else surface
     except MeshError as error:
@@ -52,17 +56,53 @@ def read_vertex_list(path: str | os.PathLike[str]) -> Ints:
     Returns them from 0, sorted, each once, (k,).
     """
     file = existing(path)
-    try:
-        words = text(file).replace(",", " ").split()
-        ids = np.unique(np.array([int(word) for word in words], dtype=np.int64))
-    except (ValueError, OverflowError) as error:
-        raise unreadable(file, str(error)) from error
+    ids = np.unique(whole_numbers(file, text(file)))
     if not len(ids) or ids[0] < 1:
         raise MeshError(f"{file} must list vertex numbers from 1, with commas between them")
     return ids - 1
 
 
-def read_textured_obj(file: Path) -> tuple[Surface, Floats | None]:
+def read_sheet(path: str | os.PathLike[str], *, pattern: bool = False) -> SheetMesh:
+    """Read a sheet of triangles, in metres, from any file that ``read_surface`` reads.
+
+    With ``pattern=True``, the texture coordinates of the file are the pattern that the cloth is cut
+    from [m]; of .obj, .glb, .gltf and USD files. A pattern in other units is multiplied afterwards:
+    ``dataclasses.replace(mesh, pattern=0.01 * mesh.pattern)``.
+    """
+    file = existing(path)
+    if not pattern:
+        return SheetMesh.from_surface(read_surface(file))
+    ending = file.suffix.lower()
+    if ending not in _TEXTURED:
+        known = ", ".join(_TEXTURED)
+        raise MeshError(f"{file}: texture coordinates are read from {known}, not from {ending}")
+    surface, corners = _TEXTURED[ending](file)
+    if corners is None:
+        raise MeshError(f"{file} has no texture coordinates; leave the pattern out, or unwrap it")
+    return _sheet(file, surface, corners)
+
+
+def write_sheet(mesh: SheetMesh, path: str | os.PathLike[str]) -> None:
+    """Write a sheet as ``.obj``, in metres, with its pattern as texture coordinates."""
+    if Path(path).suffix.lower() != ".obj":
+        raise MeshError(f"cannot write a sheet to {path}: the name must end in .obj")
+    lines = ["v {!r} {!r} {!r}".format(*x) for x in mesh.vertices.tolist()]
+    if mesh.pattern is None:
+        lines += ["f {} {} {}".format(*t) for t in (mesh.cells + 1).tolist()]
+    else:
+        lines += ["vt {!r} {!r}".format(*x) for x in mesh.pattern.reshape(-1, 2).tolist()]
+        seams = mesh.pattern.ndim == 3
+        textures = np.arange(mesh.cells.size).reshape(-1, 3) if seams else mesh.cells
+        corners = np.stack([mesh.cells, textures], axis=2).reshape(-1, 6) + 1
+        lines += ["f {}/{} {}/{} {}/{}".format(*t) for t in corners.tolist()]
+    with replacing(path) as temporary:
+        temporary.write_text("\n".join([*lines, ""]), encoding="utf-8")
+
+
+# -- surfaces with texture coordinates ----------------------------------------------------------
+
+
+def _textured_obj(file: Path) -> tuple[Surface, Floats | None]:
     """The triangles, and the texture coordinates of their corners (t, 3, 2) if all have some."""
     vertices: list[list[float]] = []
     textures: list[list[float]] = []
@@ -104,7 +144,7 @@ def read_textured_obj(file: Path) -> tuple[Surface, Floats | None]:
     return surface, np.array(textures)[np.array(painted)][triangles]
 
 
-def read_textured_gltf(file: Path) -> tuple[Surface, Floats | None]:
+def _textured_gltf(file: Path) -> tuple[Surface, Floats | None]:
     """The triangles, welded, and the texture coordinates of their corners, v upwards."""
     surface, textures = _through_trimesh(file, textured=True)
     welded, merged = surface.welded()
@@ -121,19 +161,32 @@ def _through_trimesh(file: Path, *, textured: bool = False) -> tuple[Surface, Fl
     with guarded(file):
         with silenced():
             loaded: Any = trimesh.load(str(file), process=False, skip_materials=not textured)
-            dumped = loaded.dump() if isinstance(loaded, trimesh.Scene) else None
-        if dumped is not None:
-            parts = [part for part in dumped if isinstance(part, trimesh.Trimesh)]
-            parts = [part for part in parts if len(part.faces)]
-        else:
-            parts = [loaded] if len(getattr(loaded, "faces", ())) else []
+            dumped = loaded.dump() if isinstance(loaded, trimesh.Scene) else [loaded]
+        parts: list[Any] = [part for part in dumped if len(getattr(part, "faces", ()))]
         if not parts:
             raise MeshError(f"{file} holds no triangles")
-        starts = np.cumsum([0] + [len(part.vertices) for part in parts[:-1]])
-        vertices = np.concatenate([np.asarray(part.vertices, np.float64) for part in parts])
-        triangles = [np.asarray(p.faces, np.int64) + s for p, s in zip(parts, starts, strict=True)]
+        arrays = [
+            (np.asarray(p.vertices, np.float64), np.asarray(p.faces, np.int64)) for p in parts
+        ]
         textures: list[Any] = [getattr(part.visual, "uv", None) for part in parts]
         painted = textured and all(each is not None for each in textures)
-        return Surface(vertices, np.concatenate(triangles)), (
-            np.concatenate(textures, dtype=np.float64) if painted else None
-        )
+        together = np.concatenate(textures, dtype=np.float64) if painted else None
+        return Surface(*joined(arrays)), together
+
+
+def _sheet(file: Path, surface: Surface, corners: Floats) -> SheetMesh:
+    whole, kept = surface.compact()
+    flat = np.full((surface.n_vertices, 2), np.nan)
+    flat[surface.triangles] = corners
+    pattern = flat[kept] if np.array_equal(flat[surface.triangles], corners) else corners
+    try:
+        return SheetMesh(whole.vertices, whole.triangles, pattern=pattern)
+    except MeshError as error:
+        raise MeshError(f"{file}: {error}") from error
+
+
+_TEXTURED = {
+    ".obj": _textured_obj,
+    **dict.fromkeys(GLTF, _textured_gltf),
+    **dict.fromkeys(USD, read_textured_usd),
+}

@@ -8,7 +8,8 @@ import numpy as np
 
 from supple.core.errors import MeshError
 from supple.core.types import Floats, Ints
-from supple.mesh.files.common import Found, existing, labelled, match_middles, text, unreadable
+from supple.mesh.files.common import Found, existing, labelled, text, unreadable
+from supple.mesh.tet import EDGES
 
 
 def read_tetgen(file: Path) -> Found:
@@ -35,7 +36,7 @@ def read_tetgen(file: Path) -> Found:
     nodes = _whole(ele, cells[1:, 1 : 1 + corners]) - int(first)
     vertices = table[:, 1:4].copy()
     if corners == 10 and nodes.min() >= 0 and nodes.max() < len(vertices):
-        nodes = match_middles(vertices, nodes)
+        nodes = _middles_matched(vertices, nodes)
     regions: dict[str, Ints] = {}
     if cells[0, 2] >= 1 and cells.shape[1] > 1 + corners:
         regions = labelled(_whole(ele, cells[1:, 1 + corners]))
@@ -66,3 +67,11 @@ def _whole(file: Path, numbers: Floats) -> Ints:
     if (whole != numbers).any():
         raise unreadable(file, "a vertex or region number is not whole")
     return whole
+
+
+def _middles_matched(vertices: Floats, cells: Ints) -> Ints:
+    """Ten-node tets with the last six nodes in our order, found by where they lie."""
+    middles = vertices[cells[:, EDGES]].mean(axis=2)
+    gaps = np.linalg.norm(middles[:, :, None] - vertices[cells[:, None, 4:]], axis=3)
+    order = np.argmin(gaps, axis=2)
+    return np.hstack([cells[:, :4], np.take_along_axis(cells[:, 4:], order, axis=1)])

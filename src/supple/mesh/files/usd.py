@@ -1,4 +1,4 @@
-"""USD stages: tet meshes and surfaces, in metres where the stage says its unit."""
+"""USD stages: tets, surfaces and their motion, in metres where the stage says its unit."""
 
 from __future__ import annotations
 
@@ -10,85 +10,121 @@ import numpy as np
 from supple.core.errors import MeshError, MissingExtra
 from supple.core.types import Floats, Ints
 from supple.mesh.files.common import Found, guarded
-from supple.mesh.polygons import fan
-from supple.mesh.surface import Surface
+from supple.mesh.surface import Surface, fan, joined
 
 
 def read_usd_tets(file: Path) -> Found:
     """All TetMesh prims of a stage as one mesh; each is a region if there are several."""
     with guarded(file):
-        stage, usd_geom = open_stage(file)
+        stage, usd_geom = _open(file)
         prims = [usd_geom.TetMesh(p) for p in stage.Traverse() if p.IsA(usd_geom.TetMesh)]
         if not prims:
             surfaces = any(p.IsA(usd_geom.Mesh) for p in stage.Traverse())
             advice = "it holds surfaces: read_surface reads them" if surfaces else "it has no mesh"
             raise MeshError(f"{file} holds no UsdGeomTetMesh; {advice}")
-        vertices: list[Floats] = []
-        cells: list[Ints] = []
+        parts: list[tuple[Floats, Ints]] = []
         regions: dict[str, Ints] = {}
-        start = count = 0
+        count = 0
         for prim in prims:
             points = _points(stage, usd_geom, prim)
-            tets = np.array(prim.GetTetVertexIndicesAttr().Get() or [], np.int64).reshape(-1, 4)
-            if len(tets) and not 0 <= tets.min() <= tets.max() < len(points):
-                raise MeshError(f"{file}: {prim.GetPath()} names a vertex that it does not have")
-            vertices.append(points)
-            cells.append(tets + start)
+            tets = _indices(file, prim, prim.GetTetVertexIndicesAttr(), points).reshape(-1, 4)
+            parts.append((points, tets))
             name = prim.GetPrim().GetName()
-            regions[name if name not in regions else str(prim.GetPath())] = np.arange(
-                count, count + len(tets)
-            )
-            start, count = start + len(points), count + len(tets)
-    return Found(np.concatenate(vertices), np.concatenate(cells), regions if len(prims) > 1 else {})
-
-
-def read_usd_surface(file: Path) -> Surface:
-    """All Mesh prims of a stage, and the skins of its TetMesh prims, as one surface."""
-    return read_textured_usd(file)[0]
+            ids = np.arange(count, count + len(tets))
+            regions[name if name not in regions else str(prim.GetPath())] = ids
+            count += len(tets)
+    return Found(*joined(parts), regions if len(prims) > 1 else {})
 
 
 def read_textured_usd(file: Path) -> tuple[Surface, Floats | None]:
-    """The same, and the primvar "st" at the corners of triangles (t, 3, 2) if all have it."""
+    """All Mesh prims of a stage, and the skins of its TetMesh prims, as one surface.
+
+    And the primvar "st" at the corners of triangles (t, 3, 2) if all have it.
+    """
     with guarded(file):
-        stage, usd_geom = open_stage(file)
-        vertices: list[Floats] = []
-        triangles: list[Ints] = []
+        stage, usd_geom = _open(file)
+        found: list[tuple[Floats, Ints]] = []
         textures: list[Floats | None] = []
-        start = 0
         for prim in stage.Traverse():
+            texture = None
             if prim.IsA(usd_geom.Mesh):
                 mesh = usd_geom.Mesh(prim)
                 points = _points(stage, usd_geom, mesh)
-                counts = np.array(mesh.GetFaceVertexCountsAttr().Get() or [], np.int64)
-                corners = np.array(mesh.GetFaceVertexIndicesAttr().Get() or [], np.int64)
-                if counts.sum() != len(corners) or (counts < 3).any():
-                    raise MeshError(f"{file}: the faces of {mesh.GetPath()} are damaged")
-                if len(corners) and not 0 <= corners.min() <= corners.max() < len(points):
-                    raise MeshError(f"{file}: {mesh.GetPath()} names a vertex it does not have")
-                parts = fan(points[corners], counts, np.arange(len(corners)))
+                corners, parts = _triangles(file, usd_geom, mesh, points)
                 faces, texture = corners[parts], _texture(usd_geom, mesh, corners)
                 texture = None if texture is None else texture[parts]
             elif prim.IsA(usd_geom.TetMesh):
                 mesh = usd_geom.TetMesh(prim)
                 points = _points(stage, usd_geom, mesh)
-                faces = np.array(
-                    mesh.GetSurfaceFaceVertexIndicesAttr().Get() or [], np.int64
-                ).reshape(-1, 3)
-                texture = None
+                skin = mesh.GetSurfaceFaceVertexIndicesAttr()
+                faces = _indices(file, mesh, skin, points).reshape(-1, 3)
+                faces = faces[:, :: _way(usd_geom, mesh)]
             else:
                 continue
-            if mesh.GetOrientationAttr().Get() == usd_geom.Tokens.leftHanded:
-                faces = faces[:, ::-1]
-                texture = None if texture is None else texture[:, ::-1]
             textures.append(texture)
-            vertices.append(points)
-            triangles.append(faces + start)
-            start += len(points)
-        if not any(len(faces) for faces in triangles):
+            found.append((points, faces))
+        if not any(len(faces) for _, faces in found):
             raise MeshError(f"{file} holds no surface")
-        surface = Surface(np.concatenate(vertices), np.concatenate(triangles))
         known = [texture for texture in textures if texture is not None]
-        return surface, np.concatenate(known) if len(known) == len(textures) else None
+        whole = np.concatenate(known) if len(known) == len(textures) else None
+        return Surface(*joined(found)), whole
+
+
+def read_usd_motion(file: Path) -> tuple[Floats, Floats, Ints]:
+    """All Mesh prims of a stage in motion, as one mesh.
+
+    Times (T,) [s], those at which any of them has a key; positions (T, n, 3) [m]; triangles (t, 3).
+    """
+    with guarded(file):
+        stage, usd_geom = _open(file)
+        prims = [usd_geom.Mesh(prim) for prim in stage.Traverse() if prim.IsA(usd_geom.Mesh)]
+        codes = sorted({code for prim in prims for code in _keys(usd_geom, prim)})
+        if len(codes) < 2:
+            raise MeshError(f"{file} holds no mesh that moves")
+        frames = [[_placed(usd_geom, prim, code) for prim in prims] for code in codes]
+        positions = [np.concatenate(parts) for parts in frames]
+        if len({len(frame) for frame in positions}) > 1:
+            raise MeshError(f"{file} holds a mesh whose number of points changes with time")
+        found = []
+        for prim, points in zip(prims, frames[0], strict=True):
+            corners, parts = _triangles(file, usd_geom, prim, points)
+            found.append((points, corners[parts]))
+        times = np.array(codes) / float(stage.GetTimeCodesPerSecond())
+        return times, _metres(stage, usd_geom) * np.stack(positions), joined(found)[1]
+
+
+def _keys(usd_geom: Any, mesh: Any) -> list[float]:
+    """Time codes at which points change, or the place of a prim or of one that holds it."""
+    found = list(mesh.GetPointsAttr().GetTimeSamples())
+    prim = mesh.GetPrim()
+    while prim and not prim.IsPseudoRoot():
+        if prim.IsA(usd_geom.Xformable):
+            found += usd_geom.Xformable(prim).GetTimeSamples()
+        prim = prim.GetParent()
+    return found
+
+
+def _triangles(file: Path, usd_geom: Any, mesh: Any, points: Floats) -> tuple[Ints, Ints]:
+    """The corners of a prim's faces (c,), and which of them each triangle has (t, 3)."""
+    counts = np.array(mesh.GetFaceVertexCountsAttr().Get() or [], np.int64)
+    corners = _indices(file, mesh, mesh.GetFaceVertexIndicesAttr(), points)
+    if counts.sum() != len(corners) or (counts < 3).any():
+        raise MeshError(f"{file}: the faces of {mesh.GetPath()} are damaged")
+    parts = fan(points[corners], counts, np.arange(len(corners)))
+    return corners, parts[:, :: _way(usd_geom, mesh)]
+
+
+def _indices(file: Path, mesh: Any, given: Any, points: Floats) -> Ints:
+    """The vertices that an attribute names, (k,)."""
+    found: Ints = np.array(given.Get() or [], np.int64).ravel()
+    if len(found) and not 0 <= found.min() <= found.max() < len(points):
+        raise MeshError(f"{file}: {mesh.GetPath()} names a vertex that it does not have")
+    return found
+
+
+def _way(usd_geom: Any, mesh: Any) -> int:
+    """The step through the corners of a triangle that goes round it counter-clockwise."""
+    return -1 if mesh.GetOrientationAttr().Get() == usd_geom.Tokens.leftHanded else 1
 
 
 def _texture(usd_geom: Any, mesh: Any, corners: Ints) -> Floats | None:
@@ -98,12 +134,11 @@ def _texture(usd_geom: Any, mesh: Any, corners: Ints) -> Floats | None:
     if len(values) == len(corners) and given.GetInterpolation() == usd_geom.Tokens.faceVarying:
         return values.reshape(-1, 2)
     if len(values) > corners.max(initial=-1):
-        at: Floats = values.reshape(-1, 2)[corners]
-        return at
+        return values.reshape(-1, 2)[corners]
     return None
 
 
-def open_stage(file: Path) -> tuple[Any, Any]:
+def _open(file: Path) -> tuple[Any, Any]:
     """A stage, and pxr.UsdGeom."""
     try:
         from pxr import Tf, Usd, UsdGeom
@@ -117,17 +152,21 @@ def open_stage(file: Path) -> tuple[Any, Any]:
 
 def _points(stage: Any, usd_geom: Any, mesh: Any) -> Floats:
     """Vertices of a prim in the frame of the stage [m]."""
+    return _metres(stage, usd_geom) * _placed(usd_geom, mesh)
+
+
+def _placed(usd_geom: Any, mesh: Any, code: float | None = None) -> Floats:
+    """Vertices of a prim in the frame of the stage at a time code, in the unit of the stage."""
     from pxr import Usd
 
-    given = mesh.GetPointsAttr()
-    points = given.Get() or given.Get(Usd.TimeCode.EarliestTime()) or []
-    local = np.array(points, dtype=np.float64).reshape(-1, 3)
-    matrix = np.array(usd_geom.XformCache().GetLocalToWorldTransform(mesh.GetPrim()))
-    placed: Floats = local @ matrix[:3, :3] + matrix[3, :3]
-    return metres_of(stage, usd_geom) * placed
+    given, at = mesh.GetPointsAttr(), () if code is None else (code,)
+    points = given.Get(*at) or (given.Get(Usd.TimeCode.EarliestTime()) if code is None else [])
+    local = np.array(points or [], dtype=np.float64).reshape(-1, 3)
+    matrix = np.array(usd_geom.XformCache(*at).GetLocalToWorldTransform(mesh.GetPrim()))
+    return np.asarray(local @ matrix[:3, :3] + matrix[3, :3])
 
 
-def metres_of(stage: Any, usd_geom: Any) -> float:
+def _metres(stage: Any, usd_geom: Any) -> float:
     """The unit of a stage [m], one where it says none."""
     if not usd_geom.StageHasAuthoredMetersPerUnit(stage):
         return 1.0

@@ -11,7 +11,7 @@ import numpy as np
 from supple.core.errors import MeshError
 from supple.core.types import Floats, Ints
 from supple.mesh.checks import MeshWarning
-from supple.mesh.files.common import Found, text, unreadable
+from supple.mesh.files.common import Found, text, unreadable, whole_numbers
 from supple.mesh.volume import VolumeMesh
 
 _NODES = {"TET": 4, "CUBIC": 8}
@@ -19,6 +19,9 @@ _WORDS = {nodes: word for word, nodes in _NODES.items()}
 _CONSTANTS = ("density", "young", "poisson")  # of an ENU material, in this order
 _MISSING = "*MISSING"
 _DEPTH = 8  # of files that include files
+
+Sections = list[tuple[str, str, list[str]]]
+"""(keyword, name, lines) of each section."""
 
 
 def read_vega(file: Path) -> Found:
@@ -40,7 +43,8 @@ def read_vega(file: Path) -> Found:
                     stacklevel=3,
                 )
             else:
-                regions[name] = _numbers(file, lines, f"set {name!r}") - first_cell
+                members = whole_numbers(file, " ".join(lines), f"set {name!r}: ")
+                regions[name] = members - first_cell
         elif keyword == "MATERIAL":
             materials[name] = _material(file, name, lines)
         elif keyword == "REGION":
@@ -101,9 +105,8 @@ def _lines(file: Path, depth: int) -> Iterator[str]:
             yield line
 
 
-def _sections(lines: Iterator[str]) -> list[tuple[str, str, list[str]]]:
-    """(keyword, name, lines) of each section."""
-    made: list[tuple[str, str, list[str]]] = []
+def _sections(lines: Iterator[str]) -> Sections:
+    made: Sections = []
     for line in lines:
         if line.startswith("*") and not line.startswith(_MISSING):
             keyword, _, name = line[1:].partition(" ")
@@ -113,7 +116,7 @@ def _sections(lines: Iterator[str]) -> list[tuple[str, str, list[str]]]:
     return made
 
 
-def _only(file: Path, sections: list[tuple[str, str, list[str]]], keyword: str) -> list[str]:
+def _only(file: Path, sections: Sections, keyword: str) -> list[str]:
     found = [lines for word, _, lines in sections if word == keyword]
     if not found or not found[0]:
         raise unreadable(file, f"it has no *{keyword}")
@@ -134,14 +137,12 @@ def _table(file: Path, lines: list[str], columns: int, what: str) -> Floats:
         raise unreadable(file, f"{what}: {error}") from error
 
 
-def _vertices(file: Path, sections: list[tuple[str, str, list[str]]]) -> tuple[Floats, int]:
+def _vertices(file: Path, sections: Sections) -> tuple[Floats, int]:
     table = _table(file, _only(file, sections, "VERTICES"), 4, "vertices")
     return table[:, 1:4].copy(), _numbering(file, table[:, 0], "vertices")
 
 
-def _elements(
-    file: Path, sections: list[tuple[str, str, list[str]]], first_vertex: int
-) -> tuple[Ints, int]:
+def _elements(file: Path, sections: Sections, first_vertex: int) -> tuple[Ints, int]:
     lines = _only(file, sections, "ELEMENTS")
     shape = lines[0].upper()
     if shape not in _NODES:
@@ -158,14 +159,6 @@ def _numbering(file: Path, column: Floats, what: str) -> int:
     if (column != np.arange(first, first + len(column))).any():
         raise unreadable(file, f"the {what} are not numbered in order from 0 or 1")
     return first
-
-
-def _numbers(file: Path, lines: list[str], what: str) -> Ints:
-    try:
-        words = " ".join(lines).replace(",", " ").split()
-        return np.array([int(word) for word in words], dtype=np.int64)
-    except (ValueError, OverflowError) as error:
-        raise unreadable(file, f"{what}: {error}") from error
 
 
 def _material(file: Path, name: str, lines: list[str]) -> Mapping[str, float]:

@@ -7,7 +7,7 @@ them, with weights ξ_e > 0 [An, Kim, James 2008]. Force and stiffness are its e
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -153,6 +153,21 @@ class Cubature:
             groups.append(_Group(material, G, volumes, self.lam[cut], self.mu[cut]))
             a += count
         return tuple(groups)
+
+    # -- variants, whose errors are not known ------------------------------------------
+
+    def truncated(self, size: int) -> Cubature:
+        """The cubature for the first ``size`` coordinates."""
+        return self._changed(gradients=np.ascontiguousarray(self.gradients[..., :size]))
+
+    def with_lame(self, cells: Ints, lam: float, mu: float) -> Cubature:
+        """The cubature with other Lamé constants [Pa] in some cells of the mesh."""
+        changed = np.isin(self.cells, cells)
+        lams, mus = np.where(changed, lam, self.lam), np.where(changed, mu, self.mu)
+        return self._changed(lam=lams, mu=mus)
+
+    def _changed(self, **arrays: Floats) -> Cubature:
+        return replace(self, training_error=np.nan, test_error=np.nan, **arrays)  # type: ignore[arg-type]
 
     # -- keeping -----------------------------------------------------------------------
 

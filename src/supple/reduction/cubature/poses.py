@@ -25,6 +25,7 @@ from supple.bodies.solid import Body
 from supple.core.errors import InputError
 from supple.core.types import Bools, Floats, Ints, Progress
 from supple.reduction.cubature.cubature import Cubature, gradients_of_basis
+from supple.reduction.model import is_definite
 
 SCALES = np.geomspace(0.05, 1.0, 5)  # from nearly linear to the whole amplitude
 _CHUNK = 2**20  # numbers in flight while cells are evaluated: 8 MB
@@ -60,9 +61,7 @@ class EnergyCoordinates:
         rest = body.evaluate(np.zeros_like(basis[0]), order=2).stiffness
         K = np.array([body.pattern.multiply(rest, phi).reshape(-1) for phi in basis]) @ flat.T
         M = np.array([body.mass_times(phi).reshape(-1) for phi in basis]) @ flat.T
-        lengths = np.sqrt(np.diagonal(M))
-        unit = M / np.outer(lengths, lengths) if lengths.min() > 0 else np.zeros_like(M)
-        if np.linalg.eigvalsh(unit)[0] <= _DEPENDENT:
+        if not is_definite(M, _DEPENDENT):
             raise InputError(
                 "the basis vectors are not independent of each other; drop zero and repeated "
                 "ones, e.g. by mass-PCA"
@@ -145,11 +144,11 @@ class PoseSampler:
     def shrink_inverted(self, z: Floats) -> int:
         """Makes poses smaller until no cell is near an inversion it cannot survive; how many."""
         touched = np.zeros(len(z), dtype=bool)
-        bad = np.arange(len(z))
+        bad, shapes = np.arange(len(z)), self.coordinates.shapes
         while len(bad):
             fine = np.ones(len(bad), dtype=bool)
             for part, at in self._chunks(len(bad), fragile=True):
-                psi = self._evaluate(part, at, _MARGIN * z[bad], order=0)[0]
+                psi, _ = energies_and_forces(part, at, shapes, _MARGIN * z[bad], 0)
                 fine &= np.isfinite(psi).all(axis=(0, 2))
             bad = bad[~fine]
             z[bad] *= _SHRINK
@@ -165,7 +164,7 @@ class PoseSampler:
         row[cells] = np.arange(len(cells))
         done = 0
         for part, at in self._chunks(len(z)):
-            force = self._evaluate(part, at, z, order=1)[1]
+            force = energies_and_forces(part, at, self.coordinates.shapes, z, 1)[1]
             total += force.sum(axis=0)
             rows = row[part.cells[at]]
             of_cells[rows[rows >= 0]] = force[rows >= 0]
@@ -189,9 +188,6 @@ class PoseSampler:
             for a in range(0, cells, step):
                 yield part, slice(a, min(a + step, cells))
 
-    def _evaluate(self, part: Part, at: slice, z: Floats, order: int) -> tuple[Floats, Floats]:
-        return energies_and_forces(part, at, self.coordinates.shapes, z, order)
-
 
 def energies_and_forces(
     part: Part, at: Ints | slice, shapes: Floats, q: Floats, order: int
@@ -200,11 +196,9 @@ def energies_and_forces(
 
     ``shapes`` φ are (r, n, 3), ``q`` (T, r).
     """
-    G = gradients_of_basis(part, at, shapes)
-    c, points = G.shape[:2]
-    n, r = q.shape
-    rows = G.reshape(c, 9 * points, r)
-    F = (q @ rows.transpose(0, 2, 1)).reshape(c * n, points, 3, 3)
+    H, rows = _displacement_gradients(part, at, shapes, q)
+    (c, n, points), r = H.shape[:3], q.shape[1]
+    F = H.reshape(c * n, points, 3, 3)
     F.reshape(-1, 9)[:, ::4] += 1.0
     psi = np.empty((c * n, points))
     P = np.empty((c * n if order >= 1 else 0, points, 3, 3))
@@ -219,16 +213,23 @@ def energies_and_forces(
 
 def linear_forces(part: Part, at: Ints | slice, shapes: Floats, q: Floats) -> Floats:
     """Forces (c, T, r) of cells that follow Hooke's law, as all materials do near rest."""
-    G = gradients_of_basis(part, at, shapes)
-    c, points = G.shape[:2]
-    n, r = q.shape
-    rows = G.reshape(c, 9 * points, r)
-    H = (q @ rows.transpose(0, 2, 1)).reshape(c, n, points, 3, 3)
+    H, rows = _displacement_gradients(part, at, shapes, q)
+    c, n, points = H.shape[:3]
     lam, mu = (x[at][:, None, None, None] for x in part.lame)
     P = mu[..., None] * (H + H.swapaxes(-1, -2))
     P.reshape(c, n, points, 9)[..., ::4] += lam * np.einsum("etpii->etp", H)[..., None]
     P *= part.weights[at][:, None, :, None, None]
     return np.asarray(P.reshape(c, n, 9 * points) @ rows)
+
+
+def _displacement_gradients(
+    part: Part, at: Ints | slice, shapes: Floats, q: Floats
+) -> tuple[Floats, Floats]:
+    """∇u (c, T, points, 3, 3) of u = Σ_i q_i φ_i, and those of the φ_i, (c, 9 points, r)."""
+    G = gradients_of_basis(part, at, shapes)
+    c, points = G.shape[:2]
+    rows = G.reshape(c, 9 * points, len(shapes))
+    return (q @ rows.transpose(0, 2, 1)).reshape(c, len(q), points, 3, 3), rows
 
 
 def _rest(model: Cubature, load: Floats) -> Floats:
@@ -252,5 +253,4 @@ def _rest(model: Cubature, load: Floats) -> Floats:
             "max_trust_radius": length,
         },
     )
-    z: Floats = found.x
-    return z
+    return np.asarray(found.x)

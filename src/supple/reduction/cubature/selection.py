@@ -183,9 +183,8 @@ class _Search:
     def grown(self, step: int) -> Ints:
         """Those chosen, and the best of the others."""
         parts = zip(self._training_sets, self._residuals, strict=True)
-        correlations = (
-            sum(training_set.correlations(left) for training_set, left in parts) / self._lengths
-        )
+        total = sum(training_set.correlations(left) for training_set, left in parts)
+        correlations = total / self._lengths
         correlations[self.chosen] = 0.0
         best = _ascending(-correlations)[:step]
         return np.concatenate([self.chosen, best[correlations[best] > 0]])
@@ -230,10 +229,8 @@ class _Search:
 
     def _missed(self) -> Floats:
         """By how much the squared errors grow if a term is given up and the rest fitted, (k,)."""
-        costs = (
-            x.costs(self.chosen, w) for x, w in zip(self._training_sets, self.weights, strict=True)
-        )
-        return np.asarray(sum(costs))
+        parts = zip(self._training_sets, self.weights, strict=True)
+        return np.asarray(sum(x.costs(self.chosen, weights) for x, weights in parts))
 
     def _take(self, tried: Ints, fits: list[_Fit]) -> None:
         self.chosen, self.weights = _used(tried, fits)
@@ -307,9 +304,8 @@ class _TrainingSet:
         used = np.flatnonzero(weights > 0)
         products = self._products[np.ix_(rows[used], rows[used])]
         lengths = np.sqrt(np.diagonal(products))
-        inverse = np.linalg.inv(
-            products / np.outer(lengths, lengths) + _DEPENDENT * np.eye(len(used))
-        )
+        unit = products / np.outer(lengths, lengths)
+        inverse = np.linalg.inv(unit + _DEPENDENT * np.eye(len(used)))
         found[used] = (weights[used] * lengths) ** 2 / np.diagonal(inverse)
         return found
 
@@ -318,7 +314,9 @@ class _TrainingSet:
         new = tried[~np.isin(tried, self._tried)]
         if len(new):
             if len(self._tried) + len(new) > _KEPT * len(tried):
-                self._keep(np.flatnonzero(np.isin(self._tried, tried)))
+                rows = np.flatnonzero(np.isin(self._tried, tried))
+                self._tried, self._columns = self._tried[rows], self._columns[rows]
+                self._products = self._products[np.ix_(rows, rows)]
             found = np.concatenate([each.columns(new) for each in self._samples], axis=1)
             beside = found @ self._columns.T
             self._products = np.block([[self._products, beside.T], [beside, found @ found.T]])
@@ -326,7 +324,3 @@ class _TrainingSet:
             self._tried = np.concatenate([self._tried, new])
         order = np.argsort(self._tried)
         return np.asarray(order[np.searchsorted(self._tried, tried, sorter=order)])
-
-    def _keep(self, rows: Ints) -> None:
-        self._tried, self._columns = self._tried[rows], self._columns[rows]
-        self._products = self._products[np.ix_(rows, rows)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -66,9 +67,9 @@ def train_cubature(
         training_set = _drawn_training_set(sampler, int(poses), rng)
     else:
         training_set = _given_training_set(sampler, poses, rng)
-    selected = _select(
-        training_set.batches, most, target, _Watch(sampler, training_set, target).good, progress
-    )
+    good = _watch(sampler, training_set, target)
+    goals = {"most": most, "tolerance": target, "good": good, "progress": progress}
+    selected = _select(training_set.batches, **goals)
     error = selected.error
     found = Cubature.of_cells(body, basis, training_set.pool[selected.chosen], selected.weights[0])
     exact = sampler.total_force(training_set.test)
@@ -113,33 +114,29 @@ class _TrainingSet:
     shrunk: int
 
 
-class _Watch:
+def _watch(sampler: PoseSampler, training_set: _TrainingSet, tolerance: float) -> Good:
     """Tells whether cells are good in the poses that are watched.
 
     A mean would not do: half of the poses are worse, and in which of them a body comes to rest is
     chance. All of them would be too much: to meet the worst few takes up to twice as many cells.
     """
+    body, shapes, others = sampler.body, sampler.coordinates.shapes, training_set.others
+    exact = sampler.total_force(others) if len(others) else others
+    sizes = _lengths(exact)[:, 0] if len(others) else others
 
-    def __init__(self, sampler: PoseSampler, training_set: _TrainingSet, tolerance: float) -> None:
-        self._body, self._shapes = sampler.body, sampler.coordinates.shapes
-        self._training_set, self._tolerance = training_set, tolerance
-        if len(training_set.others):
-            self._exact = sampler.total_force(training_set.others)
-            self._sizes = _lengths(self._exact)[:, 0]
-
-    def good(self, chosen: Ints, weights: Floats) -> bool:
-        training_set = self._training_set
+    def good(chosen: Ints, weights: Floats) -> bool:
         errors = []
         for batch in training_set.batches:
             left = batch.whole - weights[0] @ batch.columns(chosen)
             errors.append(np.linalg.norm(left.reshape(batch.count, -1), axis=1))
-        if len(training_set.others):
-            cells = training_set.pool[chosen]
-            cubature = Cubature.of_cells(self._body, self._shapes, cells, weights[0])
-            missed = cubature.evaluate_many(training_set.others, order=1)[1] - self._exact
-            errors.append(np.linalg.norm(missed, axis=1) / self._sizes)
-        fine = np.concatenate(errors) <= self._tolerance
+        if len(others):
+            cubature = Cubature.of_cells(body, shapes, training_set.pool[chosen], weights[0])
+            missed = cubature.evaluate_many(others, order=1)[1] - exact
+            errors.append(np.linalg.norm(missed, axis=1) / sizes)
+        fine = np.concatenate(errors) <= tolerance
         return bool(fine.mean() >= _MOST_POSES)
+
+    return good
 
 
 def _drawn_training_set(sampler: PoseSampler, count: int, rng: np.random.Generator) -> _TrainingSet:
@@ -149,7 +146,7 @@ def _drawn_training_set(sampler: PoseSampler, count: int, rng: np.random.Generat
     moving = sampler.draw(count - count // 2, rng)
     shrunk = sampler.shrink_inverted(moving)
     first = _samples(sampler, moving, pool)
-    few = _select([first], _CELLS_A_COORDINATE * r, LARGEST_GOOD_ERROR, None, None)
+    few = _select([first], most=_CELLS_A_COORDINATE * r, tolerance=LARGEST_GOOD_ERROR)
     shapes = sampler.coordinates.shapes
     coarse = Cubature.of_cells(sampler.body, shapes, pool[few.chosen], few.weights[0])
     resting = sampler.draw_resting(count // 2, rng, coarse)
@@ -185,8 +182,7 @@ def cell_pool(body: Body, numbers_a_cell: int, rng: np.random.Generator) -> Ints
     for part in body.parts:
         place[part.cells] = rng.permutation(len(part.cells))
     most = max(1, _POOL // numbers_a_cell)
-    cells: Ints = np.sort(np.argsort(place, kind="stable")[:most])
-    return cells
+    return np.sort(np.argsort(place, kind="stable")[:most])
 
 
 def _lengths(forces: Floats) -> Floats:
@@ -197,16 +193,7 @@ def _lengths(forces: Floats) -> Floats:
     return lengths
 
 
-def _select(
-    batches: list[DenseSamples],
-    most: int,
-    tolerance: float,
-    good: Good | None,
-    progress: Progress | None,
-) -> Selection:
+def _select(batches: list[DenseSamples], **goals: Any) -> Selection:
     """Which cells of the pool to take, with one weight for all poses."""
     r = len(batches[0].whole) // batches[0].count
-    step = max(1, r // 2)
-    return select(
-        [batches], most=most, tolerance=tolerance, step=step, good=good, progress=progress
-    )
+    return select([batches], step=max(1, r // 2), **goals)

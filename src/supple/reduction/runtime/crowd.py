@@ -38,12 +38,7 @@ class CrowdSimulation(Stepper):
     """
 
     def __init__(
-        self,
-        model: ReducedModel,
-        *,
-        copies: int,
-        dtype: DTypeLike = np.float64,
-        **options: Any,
+        self, model: ReducedModel, *, copies: int, dtype: DTypeLike = np.float64, **options: Any
     ) -> None:
         super().__init__(model, **options)
         self.copies = whole_number("copies", copies, at_least=1)
@@ -107,8 +102,7 @@ class CrowdSimulation(Stepper):
         return still(np.concatenate([b.history[row].T for b in self._blocks]))
 
     def _set(self, row: int, name: str, value: ArrayLike) -> None:
-        given = self._spread(name, value)
-        for block, part in zip(self._blocks, self._split(given), strict=True):
+        for block, part in zip(self._blocks, self._split(self._spread(name, value)), strict=True):
             block.history[row] = part
         self._settled = self._has_past = False
 
@@ -140,13 +134,16 @@ class CrowdSimulation(Stepper):
             block.force[...] = part
         before = self._settled, self._has_past
         if steps and not self._settled:
-            self._find_accelerations()
+            for block in self._blocks:
+                block.find_acceleration(self._physics)
+            self._settled = True
         for step in range(steps):
             for block in self._blocks:
                 self._has_past &= not block.apply_force_jump(self._physics)
             table = self._table if self._has_past or not self._looks_back else self._start_table
-            failed = self._take(table)
-            if failed:
+            run_all([partial(b.take, table, self._physics, self.solver) for b in self._blocks])
+            failed = np.flatnonzero(np.concatenate([block.failed for block in self._blocks]))
+            if len(failed):
                 for block in self._blocks:
                     block.land()
                 if step == 0:  # leave no trace of a force that was at fault
@@ -162,17 +159,6 @@ class CrowdSimulation(Stepper):
                 block.accept(len(table.c_v))
             self._has_past = True
             self._steps += 1
-
-    def _take(self, table: StageTable) -> list[int]:
-        """Takes a step without accepting it; returns the copies that failed."""
-        run_all([partial(b.take, table, self._physics, self.solver) for b in self._blocks])
-        bad = np.concatenate([block.failed for block in self._blocks])
-        return [int(k) for k in np.flatnonzero(bad)]
-
-    def _find_accelerations(self) -> None:
-        for block in self._blocks:
-            block.find_acceleration(self._physics)
-        self._settled = True
 
 
 class _Physics:
@@ -210,36 +196,25 @@ class _Block:
 
     def take(self, table: StageTable, physics: _Physics, solver: DenseNewton) -> None:
         """One step, not yet accepted; ``failed`` says which copies could not take it."""
-        with np.errstate(over="ignore", invalid="ignore"):  # overflow shows in the state
-            self._take(table, physics, solver)
-
-    def _take(self, table: StageTable, physics: _Physics, solver: DenseNewton) -> None:
         kind = self.history.dtype
         at_rest = kind.type(1e-30 if kind == np.float32 else AT_REST)
         tolerance = max(solver.tolerance, 8 * float(np.finfo(kind).eps))
-        for s in range(len(table.c_v)):
-            here = self.history[6 + 3 * s : 9 + 3 * s]
-            self._predict(table, s, here)
-            c_v, c_a = kind.type(table.c_v[s]), kind.type(table.c_a[s])
-            for _ in range(solver.max_iterations):
-                self._fill_system(physics, here, c_v, c_a)
-                crowd.solve(self._A, self._delta, self._workspace)
-                crowd.add_correction(
-                    self._delta,
-                    c_v,
-                    c_a,
-                    *here,
-                    self.history[0],
-                    at_rest,
-                    self._error,
-                    self._workspace,
-                )
-                if self._error.max() <= tolerance:
-                    break
-            limit = tolerance if solver.max_iterations > 1 else np.finfo(kind).max
-            self.failed = self._error > limit
-            if self.failed.any():
-                return
+        with np.errstate(over="ignore", invalid="ignore"):  # overflow shows in the state
+            for s in range(len(table.c_v)):
+                here = self.history[6 + 3 * s : 9 + 3 * s]
+                self._predict(table, s, here)
+                c_v, c_a = kind.type(table.c_v[s]), kind.type(table.c_a[s])
+                stage = c_v, c_a, *here, self.history[0], at_rest
+                for _ in range(solver.max_iterations):
+                    self._fill_system(physics, here, c_v, c_a)
+                    crowd.solve(self._A, self._delta, self._workspace)
+                    crowd.add_correction(self._delta, *stage, self._error, self._workspace)
+                    if self._error.max() <= tolerance:
+                        break
+                limit = tolerance if solver.max_iterations > 1 else np.finfo(kind).max
+                self.failed = self._error > limit
+                if self.failed.any():
+                    return
 
     def _predict(self, table: StageTable, s: int, here: Array) -> None:
         """The guess of stage s, with its velocity and acceleration.
@@ -252,9 +227,8 @@ class _Block:
         past[...] = self.history[:width]
         past[::3] -= self.history[0]
         flat = past.reshape(width, -1)
-        for weights, row in zip(
-            (table.w_guess, table.v_of_guess, table.a_of_guess), here, strict=True
-        ):
+        tables = table.w_guess, table.v_of_guess, table.a_of_guess
+        for weights, row in zip(tables, here, strict=True):
             np.dot(weights[s, :width].astype(past.dtype), flat, out=row.reshape(-1))
         here[0] += self.history[0]
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from supple._kernels.reduction.frame import Moments
 from supple.bodies.solid import Body
 from supple.core.checks import number, numbers
 from supple.core.errors import InputError
@@ -103,9 +104,8 @@ class FloatingInertia:
         shapes = np.concatenate([(X - centre)[None], vectors])
         momenta = np.array([body.mass_times(u) for u in shapes])
         # Σ m ψ_i,a ψ_j,b
-        products = shapes.transpose(0, 2, 1).reshape(-1, len(X)) @ (
-            momenta.transpose(1, 0, 2).reshape(len(X), -1)
-        )
+        flat = momenta.transpose(1, 0, 2).reshape(len(X), -1)
+        products = shapes.transpose(0, 2, 1).reshape(-1, len(X)) @ flat
         r = len(vectors)
         moments = products.reshape(1 + r, 3, 1 + r, 3).transpose(0, 2, 1, 3)
         _check_not_rigid(mass, momenta[1:].sum(axis=1), moments)
@@ -137,8 +137,7 @@ class FloatingInertia:
         y = np.concatenate([[1.0], q])
         A = np.tensordot(y, np.tensordot(y, self.moments, 1), 1)  # Σ m y ⊗ y
         A = 0.5 * (A + A.T)
-        J: Floats = np.trace(A) * np.eye(3) - A
-        return J
+        return np.asarray(np.trace(A) * np.eye(3) - A)
 
     def inner_momentum(self, q: Floats, v: Floats) -> Floats:
         """Angular momentum h = Σ m y × Σ φ_j q̇_j of the deformation in the body's frame, (3,)."""
@@ -148,27 +147,14 @@ class FloatingInertia:
     @cached_property
     def reduced_mass(self) -> Floats:
         """M̃, (r, r)."""
-        trace: Floats = np.einsum("ijaa->ij", self.moments[1:, 1:])
-        return trace
-
-    # -- for compiled loops ----------------------------------------------------------------
+        return np.asarray(np.einsum("ijaa->ij", self.moments[1:, 1:]))
 
     @cached_property
-    def rest_moments(self) -> Floats:
-        """Σ m (X − X̄) ⊗ (X − X̄), (3, 3)."""
-        moments: Floats = self.moments[0, 0].copy()
-        return moments
-
-    @cached_property
-    def mixed_moments(self) -> Floats:
-        """Σ m (X − X̄) ⊗ φ_j, (9, r)."""
-        return np.ascontiguousarray(self.moments[0, 1:].transpose(1, 2, 0).reshape(9, -1))
-
-    @cached_property
-    def shape_moments(self) -> Floats:
-        """Σ m φ_i ⊗ φ_j, (r, 9, r)."""
-        inner = self.moments[1:, 1:].transpose(0, 2, 3, 1)
-        return np.ascontiguousarray(inner.reshape(self.size, 9, self.size))
+    def compiled(self) -> Moments:
+        """The moments as compiled loops take them."""
+        mixed = self.moments[0, 1:].transpose(1, 2, 0).reshape(9, -1)
+        inner = self.moments[1:, 1:].transpose(0, 2, 3, 1).reshape(self.size, 9, self.size)
+        return Moments(self.moments[0, 0].copy(), *map(np.ascontiguousarray, (mixed, inner)))
 
     # -- for files -------------------------------------------------------------------------
 

@@ -7,26 +7,33 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from supple._kernels.reduction import floating as kernels
 from supple._kernels.reduction.floating_newton import FloatingOptions
-from supple._kernels.reduction.frame import Flight, FloatingWorkspace, L, Moments
+from supple._kernels.reduction.frame import (
+    OMEGA_RATE,
+    R_NOW,
+    V_RATE,
+    Flight,
+    FloatingWorkspace,
+    L,
+    P,
+    V,
+)
 from supple._kernels.reduction.newton import DONE, GO_ON, NOT_CONVERGED, NOT_FINITE
-from supple._kernels.reduction.stepping import Stages
-from supple.core.checks import instance, whole_number
+from supple.core.checks import instance, numbers, vector, whole_number
 from supple.core.errors import InputError, StepFailed
 from supple.core.types import Floats
 from supple.damping import Rayleigh
 from supple.reduction.damping import reduced_damping
-from supple.reduction.model import ReducedModel
-from supple.reduction.polynomial import NO_POLYNOMIAL
+from supple.reduction.model import ReducedModel, expand, output_array
 from supple.reduction.runtime.floating import FloatingLoad
-from supple.reduction.runtime.floating_state import FloatingState
-from supple.reduction.runtime.recorded import REASONS
 from supple.reduction.runtime.stage_table import StageTable
+from supple.reduction.runtime.stepper import RecordedStepper, skin_shape, still
 
 
-class FloatingSimulation(FloatingState):
+class FloatingSimulation(RecordedStepper):
     """A reduced model of a body without supports, in steps of ``dt`` [s].
 
     The body deforms in a frame that moves with it; its turns may be of any size. Momentum changes
@@ -35,8 +42,12 @@ class FloatingSimulation(FloatingState):
     the full space does not quite.
 
     Assign ``q``, ``v``, ``position``, ``rotation``, ``velocity`` and ``spin`` for initial
-    conditions; each leaves the others as they are. The options are those of ReducedSimulation.
+    conditions; each leaves the others as they are, and all arrays given out are copies. The options
+    are those of ReducedSimulation.
     """
+
+    _of_free_bodies = True
+    _advice = "Try a smaller dt, TRBDF2() or more damping."
 
     def __init__(self, model: ReducedModel, **options: Any) -> None:
         super().__init__(model, **options)
@@ -46,44 +57,41 @@ class FloatingSimulation(FloatingState):
                     f"integrator={self.integrator!r} makes velocities from displacements as well, "
                     "in which momentum drifts; use one such as Newmark(), TRBDF2() or BDF2()"
                 )
+        assert model.floating is not None  # checked above
+        self._inertia = model.floating
+        # points in time, as in the history: now, one step ago and the ends of stages
+        self._rigid: Floats = np.zeros((self._vectors // 3, 8, 3))
+        self._frame: Floats = np.zeros((7, 3, 3))
+        self._frame[R_NOW] = np.eye(3)
+        self._rigid[0, P] = self._inertia.centre
         self._load = self._no_load = FloatingLoad(np.zeros(3), np.zeros((model.size + 1, 3, 3)))
         self._push: Floats = np.zeros(3)  # force per mass, with gravity
         self._use(model)
 
     def _use(self, model: ReducedModel) -> None:
         assert model.floating is not None
-        if self.damping is not None and not isinstance(self.damping, Rayleigh):
+        damping = self.damping
+        if damping is not None and not isinstance(damping, Rayleigh):
             raise InputError(
-                f"damping={self.damping!r}: a free reduced body takes Rayleigh(mass=..., "
+                f"damping={damping!r}: a free reduced body takes Rayleigh(mass=..., "
                 "stiffness=...) or none; hold the body, or use sp.Simulation(body, ...)"
             )
-        self._alpha = _mass_coefficient(self.damping)
+        self._alpha = 0.0 if damping is None else _mass_coefficient(damping)
         self._rigid[0, L] *= model.floating.mass / self._inertia.mass  # the spin stays
         self._inertia = model.floating
-        damping = self.damping
-        if isinstance(damping, Rayleigh):
-            damping = replace(damping, mass=0.0)
-        self._damping = reduced_damping(damping, model)
-        self._polynomial = None
-        if model.quartic is not None and self._damping.by_region is None:
-            self._polynomial = model.quartic.compiled.arrays()
-        r = model.size
-        shapes: dict[str, tuple[int, ...]] = {"X": (3, r), "Z": (3, 9, r)}
-        shapes |= dict.fromkeys(("C0", "K", "A"), (r, r)) | dict.fromkeys(("H", "W"), (3, 3, r))
-        shapes |= dict.fromkeys(("x_v", "x_a", "R", "delta"), (r,))
-        names = FloatingWorkspace._fields
-        self._workspace = FloatingWorkspace(
-            **{name: np.zeros(shapes.get(name, (3,))) for name in names}
-        )
+        inner = None if damping is None else replace(damping, mass=0.0)
+        self._damping = reduced_damping(inner, model)
+        self._use_polynomial(model)
+        self._workspace = floating_workspace(model.size)
         self._workspace.C0[:] = self._damping.constant
-        self._contexts, self._has_past = {}, False
+        self._has_past = False
 
     def _make_context(self, table: StageTable) -> Any:
-        inertia, polynomial, solver = self._inertia, self._polynomial, self.solver
+        solver = self.solver
         return kernels.floating_context(
-            Stages(table.c_v, table.c_a, table.w_v, table.w_a, table.w_guess, table.times),
-            NO_POLYNOMIAL if polynomial is None else polynomial,
-            Moments(inertia.rest_moments, inertia.mixed_moments, inertia.shape_moments),
+            table.compiled(),
+            self._polynomial,
+            self._inertia.compiled,
             Flight(self._history, self._rigid, self._frame),
             self._workspace,
             FloatingOptions(
@@ -93,6 +101,147 @@ class FloatingSimulation(FloatingState):
                 tolerance=solver.tolerance,
             ),
         )
+
+    # -- where it is and how it moves ------------------------------------------------------
+
+    def _assign(self, row: int, name: str, value: ArrayLike) -> None:
+        spin = self.spin
+        super()._assign(row, name, value)
+        self.spin = spin
+
+    @property
+    def position(self) -> Floats:
+        """Where the centre of mass is [m], (3,)."""
+        return still(self._rigid[0, P])
+
+    @position.setter
+    def position(self, value: ArrayLike) -> None:
+        self._rigid[0, P] = vector("position", value)
+        self._settled = False
+
+    @property
+    def rotation(self) -> Floats:
+        """The rotation R of the body's frame, (3, 3)."""
+        return still(self._frame[R_NOW])
+
+    @rotation.setter
+    def rotation(self, value: ArrayLike) -> None:
+        R = numbers("rotation", value, ((3, 3),))
+        if np.abs(R.T @ R - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0:
+            raise InputError(
+                f"rotation={R.tolist()} is not a rotation; give an orthonormal matrix with "
+                "determinant 1, e.g. scipy.spatial.transform.Rotation.as_matrix()"
+            )
+        spin = self.spin
+        left, _, right = np.linalg.svd(R)
+        self._frame[R_NOW] = left @ right
+        self.spin = spin
+
+    @property
+    def velocity(self) -> Floats:
+        """Of the centre of mass [m/s], (3,)."""
+        return still(self._rigid[0, V])
+
+    @velocity.setter
+    def velocity(self, value: ArrayLike) -> None:
+        self._rigid[0, V] = vector("velocity", value)
+        self._settled = False
+
+    @property
+    def spin(self) -> Floats:
+        """Angular velocity of the body's frame in the world [1/s], (3,)."""
+        return still(self._frame[R_NOW] @ self._body_spin())
+
+    @spin.setter
+    def spin(self, value: ArrayLike) -> None:
+        R, (q, v) = self._frame[R_NOW], self._history[:2]
+        omega = R.T @ vector("spin", value)
+        h = self._inertia.inner_momentum(q, v)
+        self._rigid[0, L] = R @ (self._inertia.inertia(q) @ omega + h)
+        self._settled = False
+
+    def _body_spin(self) -> Floats:
+        """ω, from Jω + h = RᵀL."""
+        R, (q, v) = self._frame[R_NOW], self._history[:2]
+        h = self._inertia.inner_momentum(q, v)
+        return np.linalg.solve(self._inertia.inertia(q), R.T @ self._rigid[0, L] - h)
+
+    # -- what it looks like ----------------------------------------------------------------
+
+    def displacements(self, *, out: Floats | None = None) -> Floats:
+        """Displacements of the volume mesh in the world, from rest [m], (n, 3)."""
+        return self._placed(self._arms(), self._rigid[0, P] - self.model.mesh.vertices, out)
+
+    def velocities(self, *, out: Floats | None = None) -> Floats:
+        """Velocities of the volume mesh in the world [m/s], (n, 3)."""
+        relative = expand(self._history[1], self.model.vectors)
+        relative += np.cross(self._body_spin(), self._arms())
+        return self._placed(relative, self._rigid[0, V], out)
+
+    def accelerations(self, *, out: Floats | None = None) -> Floats:
+        """Accelerations of the volume mesh in the world at the end of the last step, (n, 3)."""
+        vectors, (_, v, a), arms = self.model.vectors, self._history[:3], self._arms()
+        omega, rate = self._body_spin(), self._rigid[0, OMEGA_RATE]
+        # q̈ + 2 ω × q̇ + ω̇ × y + ω × (ω × y)
+        relative = expand(a, vectors)
+        relative += np.cross(omega, 2 * expand(v, vectors) + np.cross(omega, arms))
+        relative += np.cross(rate, arms)
+        return self._placed(relative, self._rigid[0, V_RATE], out)
+
+    def skin_vertices(self, *, out: Floats | None = None) -> Floats:
+        """Where the vertices of the model's skin are in the world [m], (s, 3)."""
+        arms = skin_shape(self.model, self._history[0], None)
+        return self._placed(arms - self._inertia.centre, self._rigid[0, P], out)
+
+    def _arms(self) -> Floats:
+        """Vertices as seen from the centre of mass, in the body's frame [m], (n, 3)."""
+        arms = expand(self._history[0], self.model.vectors)
+        arms += self._inertia.arms
+        return arms
+
+    def _placed(self, arms: Floats, shift: Floats, out: Floats | None) -> Floats:
+        if out is not None:
+            output_array("out", out, arms.shape)
+        result = np.matmul(arms, self._frame[R_NOW].T, out=out)
+        result += shift
+        return result
+
+    # -- energy and momentum ---------------------------------------------------------------
+
+    @property
+    def kinetic(self) -> float:
+        """Kinetic energy [J]."""
+        (q, v), V_ = self._history[:2], self._rigid[0, V]
+        omega, h = self._body_spin(), self._inertia.inner_momentum(q, v)
+        turning = omega @ self._inertia.inertia(q) @ omega + 2 * omega @ h
+        deforming = v @ self._inertia.reduced_mass @ v
+        return 0.5 * float(self._inertia.mass * V_ @ V_ + turning + deforming)
+
+    @property
+    def inertia(self) -> Floats:
+        """Moments of inertia about the centre of mass, in the world [kg m²], (3, 3)."""
+        R = self._frame[R_NOW]
+        return np.asarray(R @ self._inertia.inertia(self._history[0]) @ R.T)
+
+    @property
+    def linear_momentum(self) -> Floats:
+        """[kg m/s], (3,)."""
+        return still(self._inertia.mass * self._rigid[0, V])
+
+    @property
+    def spin_momentum(self) -> Floats:
+        """About the centre of mass [kg m²/s], (3,)."""
+        return still(self._rigid[0, L])
+
+    @property
+    def angular_momentum(self) -> Floats:
+        """About the origin of the world [kg m²/s], (3,)."""
+        orbit = np.cross(self._rigid[0, P], self._inertia.mass * self._rigid[0, V])
+        return still(orbit + self._rigid[0, L])
+
+    def _weight_and_momenta(self) -> tuple[float, Floats, Floats]:
+        height = float(self._rigid[0, P] @ self._gravity)
+        return -self._inertia.mass * height, self.linear_momentum, self.angular_momentum
 
     # -- stepping --------------------------------------------------------------------------
 
@@ -143,10 +292,8 @@ class FloatingSimulation(FloatingState):
     def _find_acceleration(self, load: FloatingLoad) -> None:
         """Accelerations that belong to the state and the load; one that jumps ends the past."""
         push = load.force / self._inertia.mass + self._gravity
-        steady = np.array_equal(push, self._push) and (
-            load is self._load or np.array_equal(load.moments, self._load.moments)
-        )
-        if self._settled and steady:
+        same = load is self._load or np.array_equal(load.moments, self._load.moments)
+        if self._settled and same and np.array_equal(push, self._push):
             return
         q, v, inner, context = *self._history[:2], self._workspace.R, self._context(self._table)
         if self._settled:
@@ -158,12 +305,7 @@ class FloatingSimulation(FloatingState):
         self._load, self._push, self._has_past = load, push, False
         self._settled = kernels.find_accelerations(context, inner, load.moments, push)
         if not self._settled:
-            raise StepFailed(
-                "the forces are not finite at the start of the step",
-                time=self.time,
-                residual=float("inf"),
-                advice="Check the coordinates that were set; they may be far too large.",
-            )
+            raise self._no_start()
 
     def _damping_matrix(self, q: Floats) -> Floats:
         """What of the damping is not a multiple of the current stiffness, (r, r)."""
@@ -173,21 +315,13 @@ class FloatingSimulation(FloatingState):
         return self._damping.constant + by_region.compiled.evaluate(q)[1]
 
     def _take(self, steps: int, table: StageTable) -> None:
-        if self._polynomial is not None:
-            done, reason = kernels.run_floating_steps(
-                self._context(table), steps, self._load.moments, self._push
-            )
+        if self._is_compiled:
+            given = steps, self._load.moments, self._push
+            done, reason = kernels.run_floating_steps(self._context(table), *given)
         else:
             done, reason = self._run_interpreted(steps, table)
-        self._steps += int(done)
         self._has_past |= done > 0
-        if reason != DONE:
-            raise StepFailed(
-                REASONS[int(reason)],
-                time=self.time + self.dt,
-                residual=float("nan"),
-                advice="Try a smaller dt, TRBDF2() or more damping.",
-            )
+        self._count(done, reason)
 
     def _run_interpreted(self, steps: int, table: StageTable) -> tuple[int, int]:
         """The same loop, for energies and damping that are not one polynomial."""
@@ -215,10 +349,17 @@ class FloatingSimulation(FloatingState):
         return steps, DONE
 
 
-def _mass_coefficient(damping: object) -> float:
+def floating_workspace(r: int) -> FloatingWorkspace:
+    """Room for the kernels, for r coordinates."""
+    shapes: dict[str, tuple[int, ...]] = {"X": (3, r), "Z": (3, 9, r)}
+    shapes |= dict.fromkeys(("C0", "K", "A"), (r, r)) | dict.fromkeys(("H", "W"), (3, 3, r))
+    shapes |= dict.fromkeys(("x_v", "x_a", "R", "delta"), (r,))
+    names = FloatingWorkspace._fields
+    return FloatingWorkspace(**{name: np.zeros(shapes.get(name, (3,))) for name in names})
+
+
+def _mass_coefficient(damping: Rayleigh) -> float:
     """α [1/s], one for the whole body."""
-    if not isinstance(damping, Rayleigh):
-        return 0.0
     if isinstance(damping.mass, Mapping) or np.ndim(damping.mass):
         raise InputError(
             f"mass={damping.mass!r}: a free reduced body takes one number, e.g. Rayleigh(mass=0.1)"

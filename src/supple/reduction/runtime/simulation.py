@@ -11,25 +11,28 @@ from numpy.typing import ArrayLike
 from supple._kernels.reduction import stepping
 from supple._kernels.reduction.newton import DONE, GO_ON, NOT_CONVERGED, NOT_FINITE, Balance
 from supple.core.checks import numbers, whole_number
-from supple.core.errors import StepFailed
+from supple.core.errors import InputError, StepFailed
 from supple.core.types import Floats
 from supple.reduction.damping import reduced_damping
-from supple.reduction.model import ReducedModel
-from supple.reduction.polynomial import NO_POLYNOMIAL
-from supple.reduction.runtime.recorded import REASONS
+from supple.reduction.model import ReducedModel, expand
 from supple.reduction.runtime.stage_table import StageTable
-from supple.reduction.runtime.state import ReducedState
+from supple.reduction.runtime.stepper import RecordedStepper, skin_shape
 
 _NO_RECORD = np.empty((0, 2, 0))
 
 
-class ReducedSimulation(ReducedState):
+class ReducedSimulation(RecordedStepper):
     """A reduced model, moved by an implicit integrator in steps of ``dt`` [s].
 
     ``gravity`` is an acceleration (3,) [m/s²]. ``q`` and ``v`` are the coordinates and their rates,
     (r,); assign them for initial conditions. A force acts in full from the start of its step to the
     end, as in full space.
     """
+
+    _advice = (
+        "Try a smaller dt, TRBDF2() or more damping; a model with more coordinates may also be "
+        "softer where this one locks."
+    )
 
     def __init__(self, model: ReducedModel, **options: Any) -> None:
         super().__init__(model, **options)
@@ -44,9 +47,7 @@ class ReducedSimulation(ReducedState):
         self._weight = model.weight(self._gravity) + self._damping.push()
         examples = self._damping.examples
         self._examples = None if examples is None else examples.compiled(self._damping.constant)
-        self._polynomial = None
-        if model.quartic is not None and self._damping.by_region is None:
-            self._polynomial = model.quartic.compiled.arrays()
+        self._use_polynomial(model)
         r = model.size
         self._balance = Balance(
             M=self._mass,
@@ -54,13 +55,9 @@ class ReducedSimulation(ReducedState):
             **{name: np.zeros((r, r)) for name in "KA"},
             **{name: np.zeros(r) for name in ("R", "f", "x", "x_v", "x_a", "v", "a", "delta")},
         )
-        self._contexts = {}
 
     def _make_context(self, table: StageTable) -> Any:
-        solver, polynomial, examples = self.solver, self._polynomial, self._examples
-        # a single iteration relies on the first guess, and gets the plainer one
-        guess = table.w_guess if solver.max_iterations == 1 else table.w_curved_guess
-        compiled = polynomial is not None
+        solver, examples, compiled = self.solver, self._examples, self._is_compiled
         options = stepping.Options(
             dt=self.dt,
             beta=self._damping.factor if compiled else 0.0,  # else C is found in Python
@@ -69,13 +66,49 @@ class ReducedSimulation(ReducedState):
             tolerance=solver.tolerance,
         )
         context = stepping.step_context(
-            stepping.Stages(table.c_v, table.c_a, table.w_v, table.w_a, guess, table.times),
-            NO_POLYNOMIAL if polynomial is None else polynomial,
+            # a single iteration relies on the first guess, and gets the plainer one
+            table.compiled(curved=solver.max_iterations > 1),
+            self._polynomial,
             self._balance,
             stepping.State(self._history, self._pushed, self._jump, self._inverse_mass),
             options,
         )
         return context, None if examples is None else stepping.example_context(examples)
+
+    # -- where it is -----------------------------------------------------------------------
+
+    def displacements(self, *, out: Floats | None = None) -> Floats:
+        """Displacements of the volume mesh [m], (n, 3)."""
+        return expand(self._history[0], self.model.vectors, out)
+
+    def skin_vertices(self, *, out: Floats | None = None) -> Floats:
+        """Where the vertices of the model's skin are [m], (s, 3)."""
+        return skin_shape(self.model, self._history[0], out)
+
+    def excitations(self, q: ArrayLike | None = None) -> Floats:
+        """How much of each example of the damping there is, now (k,) or at q (..., r)."""
+        examples = self._damping.examples
+        if examples is None:
+            raise InputError("there are no examples; give damping=ExampleDamping(base, [...])")
+        return examples.excitations(self._history[0] if q is None else numbers("q", q))
+
+    @property
+    def kinetic(self) -> float:
+        """Kinetic energy [J]."""
+        v = self._history[1]
+        return 0.5 * float(v @ self._mass @ v)
+
+    @property
+    def damping_power(self) -> float:
+        """Power that damping takes from the motion [W]."""
+        q, v = self._history[:2]
+        C = self._damping
+        K = C.constant if C.is_constant else self.model.evaluate(q)[2]  # any will do
+        return float(v @ (C.force(q, v, K) - C.push()))
+
+    def _weight_and_momenta(self) -> tuple[float, Floats, Floats]:
+        q, v = self._history[:2]
+        return self.model.gravitational(q, self._gravity), *self.model.momenta(q, v)
 
     # -- stepping --------------------------------------------------------------------------
 
@@ -86,7 +119,8 @@ class ReducedSimulation(ReducedState):
         """
         self._force[0] = self._weight
         if force is not None:
-            self._force += force if self._is_sound(force) else self._checked_force(force)
+            shapes = (self._weight.shape,)
+            self._force += force if self._is_sound(force) else numbers("force", force, shapes)
         self._advance(1, self._force)
 
     def _is_sound(self, force: object) -> TypeGuard[Floats]:
@@ -98,9 +132,6 @@ class ReducedSimulation(ReducedState):
             and isfinite(force.min())
             and isfinite(force.max())
         )
-
-    def _checked_force(self, force: ArrayLike) -> Floats:
-        return numbers("force", force, (self._weight.shape,))
 
     def run_steps(self, steps: int, *, force: ArrayLike | None = None) -> None:
         """Many steps in one compiled loop.
@@ -129,12 +160,7 @@ class ReducedSimulation(ReducedState):
         self._advance(steps, np.ascontiguousarray(forces), sampled=len(forces) > 1, record=record)
 
     def _advance(
-        self,
-        steps: int,
-        forces: Floats,
-        *,
-        sampled: bool = False,
-        record: Floats = _NO_RECORD,
+        self, steps: int, forces: Floats, *, sampled: bool = False, record: Floats = _NO_RECORD
     ) -> None:
         if not steps:
             return
@@ -160,19 +186,11 @@ class ReducedSimulation(ReducedState):
     def _take(
         self, steps: int, forces: Floats, table: StageTable, sampled: bool, record: Floats
     ) -> None:
-        if self._polynomial is not None:
-            done, reason = stepping.run_steps(*self._context(table), steps, sampled, forces, record)
+        if self._is_compiled:
+            run = stepping.run_steps(*self._context(table), steps, sampled, forces, record)
         else:
-            done, reason = self._run_interpreted(steps, forces, table, sampled, record)
-        self._steps += int(done)
-        if reason != DONE:
-            raise StepFailed(
-                REASONS[int(reason)],
-                time=self.time + self.dt,
-                residual=float("nan"),
-                advice="Try a smaller dt, TRBDF2() or more damping; a model with more coordinates "
-                "may also be softer where this one locks.",
-            )
+            run = self._run_interpreted(steps, forces, table, sampled, record)
+        self._count(*run)
 
     def _run_interpreted(
         self, steps: int, forces: Floats, table: StageTable, sampled: bool, record: Floats
@@ -221,17 +239,12 @@ class ReducedSimulation(ReducedState):
 
     def _find_acceleration(self, force: Floats) -> None:
         """a from M a = f − C v − R at the state as it was set."""
-        q, v = self._history[0], self._history[1]
+        q, v = self._history[:2]
         _, R, K = self.model.evaluate(q)
         known = np.isfinite(R).all() and np.isfinite(K).all()
         rest = force - R - self._damping.force(q, v, K) if known else R
         if not (known and np.isfinite(rest).all()):
-            raise StepFailed(
-                "the forces are not finite at the start of the step",
-                time=self.time,
-                residual=float("inf"),
-                advice="Check the coordinates that were set; they may be far too large.",
-            )
+            raise self._no_start()
         self._history[2] = self._inverse_mass @ rest
         self._history[3] = self._history[6] = q
         if self._examples is not None:

@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
+from supple._kernels.reduction.stepping import Stages
 from supple.core.errors import InputError
 from supple.core.types import Floats
 from supple.integrators import ImplicitIntegrator, Integrator, Stage, State
@@ -94,6 +95,11 @@ class StageTable:
             nodes = [*nodes, (_STAGES + 3 * s, time)][-3:]
         return weights
 
+    def compiled(self, *, curved: bool = False) -> Stages:
+        """The table for compiled loops, with the plain guess or the ``curved`` one."""
+        guess = self.w_curved_guess if curved else self.w_guess
+        return Stages(self.c_v, self.c_a, self.w_v, self.w_a, guess, self.times)
+
     @classmethod
     def of(cls, integrator: Integrator, dt: float, *, start: bool) -> StageTable:
         """The table of one step; ``start`` where there is no state one step ago."""
@@ -102,12 +108,9 @@ class StageTable:
                 f"integrator={integrator!r}: a reduced model is moved by an implicit rule, such as "
                 "Newmark(), TRBDF2() or BackwardEuler()"
             )
-        count = 1
-        while True:  # the number of stages is known only at the end
-            stages = _stages(integrator, dt, start, count)
-            if len(stages) <= count:
-                break
-            count = len(stages)
+        stages = _stages(integrator, dt, start, 1)
+        if len(stages) > 1:  # how many there are is known only at the end
+            stages = _stages(integrator, dt, start, len(stages))
         return cls(
             c_v=np.array([s.c_v for s in stages]),
             c_a=np.array([s.c_a for s in stages]),
@@ -145,9 +148,8 @@ def _stages(rule: ImplicitIntegrator, dt: float, start: bool, expected: int) -> 
     generator = rule.stages(state(0.0, _NOW), before, dt)
     stages = [next(generator)]
     while True:
-        place = _STAGES + 3 * (len(stages) - 1)
-        if place >= len(unit):  # more stages than expected: count them with what there is
-            place = len(unit) - 3
+        # where there are more stages than expected, count them with what there is
+        place = min(_STAGES + 3 * (len(stages) - 1), len(unit) - 3)
         try:
             stages.append(generator.send(state(stages[-1].time, place)))
         except StopIteration:

@@ -1,22 +1,33 @@
-"""What every simulation of a reduced model has: a model, a rule, a solver and a clock."""
+"""What simulations of reduced models share: a model, a rule, a solver, a clock, and motions."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import ClassVar
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple.core.checks import instance, number, vector
-from supple.core.errors import InputError
-from supple.core.types import Floats
+from supple._kernels.reduction.newton import NOT_CONVERGED, NOT_DEFINITE, NOT_FINITE
+from supple.core.checks import instance, number, vector, whole_number
+from supple.core.errors import InputError, StepFailed
+from supple.core.types import Floats, Progress
 from supple.damping import Damping
+from supple.dynamics.motion import Frame, Motion
 from supple.integrators import ImplicitIntegrator, Integrator, Newmark
+from supple.reduction.damping import ReducedDamping
 from supple.reduction.model import ReducedModel, expand
+from supple.reduction.polynomial import NO_POLYNOMIAL
 from supple.reduction.runtime.newton import DenseNewton
 from supple.reduction.runtime.stage_table import StageTable
+
+_REASONS = {
+    NOT_FINITE: "the forces are not finite",
+    NOT_CONVERGED: "the Newton iteration did not converge",
+    NOT_DEFINITE: "the matrix of the step is not positive definite",
+}
+"""Why kernels gave up a step."""
 
 
 class Stepper(ABC):
@@ -137,6 +148,162 @@ class Stepper(ABC):
     @time.setter
     def time(self, value: float) -> None:
         self._start_time, self._steps = number("time", value, unit="s"), 0
+
+
+class RecordedStepper(Stepper):
+    """A stepper of one body, moved by kernels, which can hand out its motion."""
+
+    _damping: ReducedDamping
+    _contexts: dict[bool, Any]
+    """What kernels need, for the first step and for later ones; emptied where it changes."""
+    _made_for: DenseNewton
+    _advice: ClassVar[str]
+    """Where a step failed."""
+
+    def __init__(self, model: ReducedModel, **options: Any) -> None:
+        super().__init__(model, **options)
+        self._history: Floats = np.zeros((self._vectors, model.size))
+
+    @property
+    def q(self) -> Floats:
+        """Coordinates of the deformation, (r,)."""
+        return still(self._history[0])
+
+    @q.setter
+    def q(self, value: ArrayLike) -> None:
+        self._assign(0, "q", value)
+
+    @property
+    def v(self) -> Floats:
+        """Rates of the coordinates, (r,)."""
+        return still(self._history[1])
+
+    @v.setter
+    def v(self, value: ArrayLike) -> None:
+        self._assign(1, "v", value)
+
+    def _assign(self, row: int, name: str, value: ArrayLike) -> None:
+        self._history[row] = self.model.checked(name, value)
+        self._settled = self._has_past = False
+
+    # -- kernels ---------------------------------------------------------------------------
+
+    @abstractmethod
+    def _make_context(self, table: StageTable) -> Any:
+        """All that a kernel needs, behind pointers."""
+
+    def _context(self, table: StageTable) -> Any:
+        """The same, kept: it takes longer to make than a small step."""
+        if self._contexts and self._made_for is not self.solver:
+            self._contexts.clear()
+        start = table is self._start_table
+        if start not in self._contexts:
+            self._made_for = self.solver
+            self._contexts[start] = self._make_context(table)
+        return self._contexts[start]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_contexts": {}}  # pointers cannot be copied; they are made anew
+
+    def _use_polynomial(self, model: ReducedModel) -> None:
+        """Steps are compiled where energy and damping are one polynomial."""
+        quartic = model.quartic if self._damping.by_region is None else None
+        self._is_compiled = quartic is not None
+        self._polynomial = NO_POLYNOMIAL if quartic is None else quartic.compiled.arrays()
+        self._contexts = {}
+
+    def _count(self, done: int, reason: int) -> None:
+        """Note steps that a kernel has taken; StepFailed unless it took all."""
+        self._steps += int(done)
+        if reason in _REASONS:
+            raise StepFailed(
+                _REASONS[int(reason)],
+                time=self.time + self.dt,
+                residual=float("nan"),
+                advice=self._advice,
+            )
+
+    def _no_start(self) -> StepFailed:
+        return StepFailed(
+            "the forces are not finite at the start of the step",
+            time=self.time,
+            residual=float("inf"),
+            advice="Check the coordinates that were set; they may be far too large.",
+        )
+
+    # -- motions ---------------------------------------------------------------------------
+
+    @abstractmethod
+    def step(self, *, force: Any = None) -> None:
+        """One step."""
+
+    @abstractmethod
+    def displacements(self, *, out: Floats | None = None) -> Floats:
+        """Of the volume mesh [m], (n, 3)."""
+
+    @property
+    @abstractmethod
+    def damping_power(self) -> float:
+        """Power that damping takes from the motion [W]."""
+
+    @property
+    @abstractmethod
+    def kinetic(self) -> float:
+        """Kinetic energy [J]."""
+
+    @property
+    def elastic(self) -> float:
+        """Elastic energy [J]."""
+        return self.model.evaluate(self._history[0])[0]
+
+    @abstractmethod
+    def _weight_and_momenta(self) -> tuple[float, Floats, Floats]:
+        """Potential energy in gravity [J], linear and angular momentum about the origin."""
+
+    def frame(self, *, dissipated: float = 0.0) -> Frame:
+        """The body as it is now, with its energies and momenta."""
+        gravitational, linear, angular = self._weight_and_momenta()
+        return Frame(
+            time=self.time,
+            displacements=self.displacements(),
+            kinetic=self.kinetic,
+            elastic=self.elastic,
+            gravitational=gravitational,
+            dissipated=dissipated,
+            linear_momentum=linear,
+            angular_momentum=angular,
+        )
+
+    def run(
+        self,
+        duration: float,
+        *,
+        every: int = 1,
+        force: Any = None,
+        progress: Progress | None = None,
+    ) -> Motion:
+        """Move on for ``duration`` [s] under a steady ``force`` and return the motion.
+
+        A frame is kept after every ``every`` steps; for long motions of large meshes keep few, or
+        use ``run_steps`` and ``displacements``.
+        """
+        steps = max(1, round(number("duration", duration, above=0, unit="s") / self.dt))
+        whole_number("every", every, at_least=1)
+        return Motion.from_frames(self.model.mesh, self._frames(steps, every, force, progress))
+
+    def _frames(
+        self, steps: int, every: int, force: Any, progress: Progress | None
+    ) -> Iterator[Frame]:
+        dissipated, power = 0.0, self.damping_power
+        yield self.frame()
+        for step in range(1, steps + 1):
+            self.step(force=force)
+            before, power = power, self.damping_power
+            dissipated += 0.5 * self.dt * (before + power)
+            if progress is not None:
+                progress(step, steps, "steps")
+            if step % every == 0 or step == steps:
+                yield self.frame(dissipated=dissipated)
 
 
 def still(array: Floats) -> Floats:
