@@ -12,6 +12,7 @@ from tests.helpers import EPS, remainder_slopes, rotation, simulate
 
 import supple as sp
 from supple.bodies.shape import Shape
+from supple.damping.base import DampingTangent
 from supple.integrators import INTEGRATORS
 
 every_rule = pytest.mark.parametrize("rule", [r() for r in INTEGRATORS], ids=repr)
@@ -134,7 +135,7 @@ def test_matched_is_rayleigh_at_rest(mesh):
 
 def tangent(body, bound, shape, v, c_v=0.0) -> np.ndarray:
     values = np.zeros((body.pattern.n_blocks, 3, 3))
-    bound.add_tangent(shape, v, c_v, values, definite=True, consistent=False)
+    bound.add_tangent(shape, v, DampingTangent(c_v, definite=True), values)
     return body.pattern.full(values).toarray()
 
 

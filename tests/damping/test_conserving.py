@@ -18,7 +18,7 @@ from tests.helpers import EPS, MESH_NAMES, affine, deformation_gradients, rotati
 
 import supple as sp
 from supple.bodies.shape import Shape
-from supple.damping.conserving_body import rigid_motions
+from supple.damping.conserving import rigid_motions
 
 VELOCITY_GRADIENT, CELLS, BODY = sp.Conserving
 every_way = pytest.mark.parametrize("by", sp.Conserving, ids=lambda by: by.name.lower())

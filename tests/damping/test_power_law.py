@@ -17,6 +17,7 @@ from tests.helpers import EPS, MESH_NAMES, affine, deformation_gradients, rotati
 
 import supple as sp
 from supple.bodies.shape import Shape
+from supple.damping.base import DampingTangent
 from supple.damping.power_law import BoundStretchPower
 
 EXPONENTS = (0.0, 0.5, 1.0, 2.0, 3.0)
@@ -103,7 +104,7 @@ def test_tangent_stays_definite(p):
     body, u, v = setting()
     bound, shape = LAWS["stretch"](p).bind(body), Shape(body, u)
     values = np.zeros((2, body.pattern.n_blocks, 3, 3))
-    bound.add_tangent(shape, v, 3.0, values[0], definite=True, consistent=False)
+    bound.add_tangent(shape, v, DampingTangent(3.0, definite=True), values[0])
     bound.add_matrix(shape, v, 3.0, values[1], definite=True)
     extra = body.pattern.full(values[0] - values[1]).toarray()
     assert np.abs(extra).max() > 0
@@ -346,13 +347,13 @@ def test_tangent_is_the_derivative_once_directions_are_right():
     law.add_matrix(shape, v, 1.0, exact, definite=False)
     law.update_duals(shape, v, 0 * v, 1.0)
     tangent, stress = np.zeros_like(exact), np.zeros_like(exact)
-    law.add_tangent(shape, v, 1.0, tangent, definite=False, consistent=False)
+    law.add_tangent(shape, v, DampingTangent(1.0), tangent)
     law.reset_duals()
     law._bend = 0.0
     law.add_matrix(shape, v, 1.0, stress, definite=False)
     other = sp.PowerLaw(exponent=0, strength=40.0, width=0.2).bind(body)
     straight = np.zeros_like(exact)
-    other.add_tangent(shape, v, 1.0, straight, definite=True, consistent=False)
+    other.add_tangent(shape, v, DampingTangent(1.0, definite=True), straight)
     np.testing.assert_allclose(tangent - (straight - stress), exact, atol=1e-9 * abs(exact).max())
 
 

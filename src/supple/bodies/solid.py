@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supple.bodies import loads
-from supple.bodies.assembly import Evaluation, Part, assemble
+from supple.bodies.assembly import Asked, Evaluation, Part, assemble
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.mass import ConsistentMass, MassModel
 from supple.bodies.supports import Support
@@ -103,60 +103,21 @@ class Body(ElasticBody):
 
     # -- mass --------------------------------------------------------------------------
 
-    @cached_property
-    def mass_values(self) -> Floats:
-        """Mass [kg] on the pattern, (blocks,); each stands for that multiple of the identity."""
-        return self.scaled_mass(np.ones(self.mesh.n_cells))
-
     def scaled_mass(self, cell_factors: Floats) -> Floats:
-        """The mass with each cell's share multiplied by its factor (cells,), (blocks,)."""
         factors = (self.density * cell_factors)[:, None, None]
-        cells = self.mass_model.of_cells(self.mesh.shape_mass()) * factors
-        pattern, slots = self._pattern_and_slots
-        a, b = np.triu_indices(self.mesh.cell_nodes)
-        index = np.where(slots < 0, ~slots, slots)
-        values: Floats = np.zeros(pattern.n_blocks)
-        np.add.at(values, index, cells[:, a, b])
-        return values
+        return self._added_up(self.mass_model.of_cells(self.mesh.shape_mass()) * factors)
 
     @cached_property
     def total_mass(self) -> float:
-        """Mass of the whole body [kg]."""
         return float((self.density * self.mesh.volumes).sum())
 
     # -- energy ------------------------------------------------------------------------
 
-    def evaluate(
-        self,
-        u: Floats,
-        *,
-        order: int,
-        direction: Floats | None = None,
-        definite: bool = False,
-        cell_factors: Floats | None = None,
-        stiffness: Floats | None = None,
-    ) -> Evaluation:
-        """U, and ∇U if order ≥ 1, and ∇²U if order ≥ 2. Not checked; ``u`` is (n, 3) C-order.
-
-        ``direction`` (n, 3) asks for ∇²U times it, which needs no matrix; ``definite`` makes each
-        cell's part of ∇²U positive semidefinite; ``cell_factors`` (cells,) multiplies each cell's
-        share; ``stiffness`` (blocks, 3, 3) is filled instead of a new array.
-        """
-        return assemble(
-            self.parts,
-            self.pattern,
-            u,
-            order,
-            direction=direction,
-            definite=definite,
-            cell_factors=cell_factors,
-            stiffness=stiffness,
-        )
+    def _evaluate(self, u: Floats, asked: Asked) -> Evaluation:
+        return assemble(self.parts, self.pattern, u, asked)
 
     @cached_property
     def _rounding(self) -> tuple[float, float]:
-        """Norm of the force [N] from strains rounded to the last bit, and the same per metre [N/m]
-        of displacement, which is rounded too."""
         modulus = np.empty(self.mesh.n_cells)
         for part in self.parts:
             modulus[part.cells] = part.lame[0] + 2 * part.lame[1]
@@ -169,11 +130,6 @@ class Body(ElasticBody):
             np.add.at(nodal, self.mesh.cells, share.sum(axis=1))
             norms.append(float(np.finfo(float).eps * np.linalg.norm(nodal)))
         return norms[0], norms[1]
-
-    def rounding_force(self, u: Floats) -> float:
-        """Norm of the elastic force [N] that rounding alone may leave at displacements u (n, 3)."""
-        of_strains, of_displacements = self._rounding
-        return of_strains + of_displacements * float(np.abs(u).max())
 
     # -- loads -------------------------------------------------------------------------
 

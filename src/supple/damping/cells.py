@@ -7,13 +7,18 @@ Everything else is here: nodal forces, matrices, threads.
 
 from __future__ import annotations
 
+import threading
 from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, field
 
 import numpy as np
 
 from supple._kernels.linear_algebra.blocks import add_scaled
 from supple.bodies.assembly import (
+    Asked,
+    Evaluation,
     Part,
     PointModel,
     add_up,
@@ -24,10 +29,11 @@ from supple.bodies.assembly import (
 from supple.bodies.shape import Shape
 from supple.bodies.solid import Body
 from supple.core.types import Floats, Ints
-from supple.damping.base import BoundDamping
+from supple.damping.base import BoundDamping, DampingTangent
 
 NO_STRESS, NO_DERIVATIVE = np.empty((0, 0, 3, 3)), np.empty((0, 0, 6, 3, 3))
 """What stands in place of arrays that are not asked for."""
+_calls = threading.local()
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,17 +107,12 @@ class BoundCellDamping(BoundDamping):
     with one number a cell of the mesh: ``coefficients[points.part.cells[points.cut]]``.
     """
 
+    matrix_is_hessian = True  # the matrix is that of R, which is a function
+    needs_elasticity: bool = False
+    """Whether ``Points`` must hold the elastic stress and its derivative."""
+
     def __init__(self, body: Body) -> None:
         self.body = body
-
-    @property
-    def matrix_is_hessian(self) -> bool:
-        return True  # the matrix is that of R, which is a function
-
-    @property
-    def needs_elasticity(self) -> bool:
-        """Whether ``Points`` must hold the elastic stress and its derivative."""
-        return False
 
     # -- what a model says of points -----------------------------------------------------
 
@@ -139,7 +140,7 @@ class BoundCellDamping(BoundDamping):
     # -- what solvers ask ----------------------------------------------------------------
 
     def evaluate(self, shape: Shape, v: Floats) -> tuple[float, Floats]:
-        found = add_up(self.body.parts, self.body.pattern, self._model(shape.u, v), 1)
+        found = self._added_up(self._model(shape.u, v), 1)
         return found.energy, found.gradient
 
     def shape_gradient(self, shape: Shape, v: Floats) -> Floats:
@@ -151,24 +152,15 @@ class BoundCellDamping(BoundDamping):
             self.add_shape_gradient_points(points, sums.P, 1.0)
             return sums.arrays
 
-        return add_up(self.body.parts, self.body.pattern, model, 1).gradient
+        return self._added_up(model, 1).gradient
 
     def add_matrix(
         self, shape: Shape, v: Floats, factor: float, values: Floats, *, definite: bool
     ) -> None:
         self._add(self._model(shape.u, v, factor=factor, definite=definite), values)
 
-    def add_tangent(
-        self,
-        shape: Shape,
-        v: Floats,
-        c_v: float,
-        values: Floats,
-        *,
-        definite: bool,
-        consistent: bool,
-    ) -> None:
-        model = self._model(shape.u, v, factor=c_v, definite=definite, with_stress=True)
+    def add_tangent(self, shape: Shape, v: Floats, of: DampingTangent, values: Floats) -> None:
+        model = self._model(shape.u, v, factor=of.c_v, definite=of.definite, with_stress=True)
         self._add(model, values)
 
     def in_cells(self) -> BoundCellDamping | None:
@@ -178,8 +170,10 @@ class BoundCellDamping(BoundDamping):
         return None
 
     def _add(self, model: PointModel, values: Floats) -> None:
-        matrix = add_up(self.body.parts, self.body.pattern, model, 2).stiffness
-        add_scaled(matrix.reshape(-1), 1.0, values.reshape(-1))
+        add_scaled(self._added_up(model, 2).stiffness.reshape(-1), 1.0, values.reshape(-1))
+
+    def _added_up(self, model: PointModel, order: int) -> Evaluation:
+        return add_up(self.body.parts, self.body.pattern, model, Asked(order=order))
 
     def _points(self, part: Part, cut: slice, u: Floats, v: Floats) -> Points:
         F = gradients_at(part, cut, u, 1.0, "F")
@@ -205,3 +199,14 @@ class BoundCellDamping(BoundDamping):
             return sums.arrays
 
         return model
+
+
+@contextmanager
+def nested_call() -> Iterator[int]:
+    """How many dampings that call others a thread is in, to tell their scratch arrays apart."""
+    depth: int = getattr(_calls, "depth", 0) + 1
+    _calls.depth = depth
+    try:
+        yield depth
+    finally:
+        _calls.depth = depth - 1

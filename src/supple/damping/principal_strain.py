@@ -13,7 +13,7 @@ import numpy as np
 from supple._kernels.damping.principal_strain import FIXED, add_principal_strain
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.solid import Body
-from supple.core.parameters import checked, parameter
+from supple.core.parameters import parameter
 from supple.core.types import Floats
 from supple.damping.base import DAMPINGS, BoundDamping, Damping, body_for
 from supple.damping.cells import Points, PointSums
@@ -47,12 +47,8 @@ class PrincipalStrain(Damping):
         above=0,
     )
 
-    def __post_init__(self) -> None:
-        checked(self)
-
     def bind(self, body: ElasticBody) -> BoundDamping:
-        solid = body_for(self, Body, body)
-        return BoundPrincipalStrain(self, solid, Curve.constant(1.0), FIXED)
+        return BoundPrincipalStrain(self, body_for(self, Body, body), Curve.constant(1.0), FIXED)
 
 
 class BoundPrincipalStrain(BoundIsotropicDamping):
@@ -60,6 +56,8 @@ class BoundPrincipalStrain(BoundIsotropicDamping):
 
     ``by`` says what the curve is one of, in the words of the kernel.
     """
+
+    needs_elasticity = True
 
     def __init__(self, damping: PrincipalStrain, body: Body, curve: Curve, by: int) -> None:
         super().__init__(body)
@@ -70,10 +68,6 @@ class BoundPrincipalStrain(BoundIsotropicDamping):
         """Whether no strain has a factor of its own."""
         self._how = (damping.axis_width, by, *compiled(curve))
         self.finest = damping.axis_width
-
-    @property
-    def needs_elasticity(self) -> bool:
-        return True
 
     def add_points(self, points: Points, to: PointSums) -> None:
         beta = self.beta[points.part.cells[points.cut]]

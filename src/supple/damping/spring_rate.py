@@ -10,7 +10,6 @@ from supple._kernels.linear_algebra.blocks import add_scaled
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.shape import Shape
 from supple.bodies.springs import SpringNetwork, Stretch
-from supple.core.parameters import checked
 from supple.core.types import Floats
 from supple.damping.base import DAMPINGS, BoundDamping, BoundViscousDamping, Damping, body_for
 from supple.damping.coefficients import Coefficient, coefficient, coefficient_of_cells
@@ -30,9 +29,6 @@ class SpringStrainRate(Damping):
     matched: Coefficient = coefficient(
         "β, adds η = β k: Rayleigh(stiffness=β) without what brakes rotation", "s"
     )
-
-    def __post_init__(self) -> None:
-        checked(self)
 
     def bind(self, body: ElasticBody) -> BoundDamping:
         return BoundSpringStrainRate(self, body_for(self, SpringNetwork, body))

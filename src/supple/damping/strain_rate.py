@@ -13,16 +13,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from supple._kernels.damping.matched import add_matched
 from supple._kernels.damping.strain_rate import add_strain_rate, add_strain_rate_by_shape
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.solid import Body
 from supple.core.checks import numbers
 from supple.core.errors import InputError
-from supple.core.parameters import Kind, Parameter, checked, parameter
+from supple.core.parameters import Kind, Parameter, parameter
 from supple.core.types import Floats
 from supple.damping.base import DAMPINGS, BoundDamping, Damping, body_for
 from supple.damping.cells import BoundCellDamping, Points, PointSums
 from supple.damping.coefficients import Coefficient, coefficient, coefficient_of_cells
+from supple.damping.isotropic import BoundIsotropicDamping
 
 
 def _directions(of: Parameter, value: Any) -> Any:
@@ -59,7 +61,7 @@ class StrainRate(Damping):
     )
 
     def __post_init__(self) -> None:
-        checked(self)
+        super().__post_init__()
         if self.direction is None and any(np.any(value) for value in _values(self.fibre)):
             raise InputError(
                 "fibre= needs the direction= of the fibres, e.g. (1, 0, 0)", parameter="fibre"
@@ -107,3 +109,38 @@ class _BoundStrainRate(BoundCellDamping):
 
 def _values(given: Coefficient) -> list[ArrayLike]:
     return list(given.values()) if isinstance(given, Mapping) else [given]
+
+
+@DAMPINGS.register
+@dataclass(frozen=True, kw_only=True)
+class MatchedStrainRate(Damping):
+    """r = β/2 Ė:C:Ė with the elasticity C = ∂²ψ/∂E² of the material where it is (Eq. 12).
+
+    E is Green's strain, Ė = ½ (FᵀḞ + ḞᵀF). For StVK it is ``StrainRate`` with shear β μ and bulk
+    β λ; other materials damp more where they are stiffer. At the rest shape it is Rayleigh damping
+    of the same β, for every material; elsewhere it spares rotation, as Rayleigh damping does not.
+
+    C may lose definiteness in large strain. Then the nearest definite form takes its place: what
+    the form in the rates of the three stretches has of negative eigenvalues is left out, and so
+    are negative shear moduli. Conserves linear and angular momentum.
+    """
+
+    stiffness: Coefficient = coefficient("β, times the elasticity of the material", "s")
+
+    def bind(self, body: ElasticBody) -> BoundDamping:
+        return _BoundMatched(self, body_for(self, Body, body))
+
+
+class _BoundMatched(BoundIsotropicDamping):
+    needs_elasticity = True
+
+    def __init__(self, damping: MatchedStrainRate, body: Body) -> None:
+        super().__init__(body)
+        beta = coefficient_of_cells("stiffness", damping.stiffness, body)
+        self._stiffness = np.broadcast_to(beta, body.mesh.n_cells)
+
+    def add_points(self, points: Points, to: PointSums) -> None:
+        beta = self._stiffness[points.part.cells[points.cut]]
+        add_matched(
+            points.F, points.rate, points.P, points.A, beta, *to.arrays, to.order, to.factor
+        )

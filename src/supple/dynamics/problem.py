@@ -32,11 +32,10 @@ class BodyProblem(SplitProblem):
         self.free = body.free
         self.edge = float(body.mesh.edge_lengths().mean())
         """Mean length of the edges [m]."""
-        own, self._places = body.pattern, [np.arange(body.pattern.n_blocks)]
-        for term in self.terms:
-            if term.pattern is not None:
-                own, mine, theirs = own.union(term.pattern)
-                self._places = [mine[places] for places in self._places] + [theirs]
+        wider = [term.pattern for term in self.terms if term.pattern is not None]
+        keys = [pattern.keys for pattern in (body.pattern, *wider)]
+        own = body.pattern.with_keys(np.concatenate(keys)) if wider else body.pattern
+        self._places = [np.searchsorted(own.keys, each) for each in keys]
         self._own_pattern, self._wide_pattern = own, GrowingPattern(own)
         self.arrays = ArrayPool((body.pattern.n_blocks, 3, 3))
         """For matrices on the body's pattern."""

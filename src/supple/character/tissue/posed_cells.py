@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from supple._kernels.character.full_pose import shape_cells
-from supple.bodies.assembly import Evaluation, Part, assemble
+from supple.bodies.assembly import Asked, Evaluation, Part, assemble
 from supple.bodies.solid import Body
 from supple.core.errors import InputError
 from supple.core.sparse import BlockPattern
@@ -59,13 +59,12 @@ class PosedCells:
 
         It is infinite where a cell is inside out whose material does not survive that.
         """
-        return assemble(self._parts, self.pattern, u, 0).energy
+        return assemble(self._parts, self.pattern, u, Asked(order=0)).energy
 
     def evaluate(self, u: Floats, *, definite: bool = False) -> Evaluation:
         """Energy, force and stiffness at displacements u (k, 3) [m] from the pose.
 
         The stiffness is good until the next call, and may be overwritten.
         """
-        return assemble(
-            self._parts, self.pattern, u, 2, definite=definite, stiffness=self._stiffness
-        )
+        asked = Asked(order=2, definite=definite, stiffness=self._stiffness)
+        return assemble(self._parts, self.pattern, u, asked)

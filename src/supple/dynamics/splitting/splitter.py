@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from supple.bodies.assembly import Asked, Evaluation
 from supple.bodies.cloth import Cloth
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.shape import Shape
@@ -156,7 +157,8 @@ class Splitter:
         inertia = self._body.mass_times(a)
         damping, bending = self._outside_damping(u, v), np.zeros_like(u)
         if self._bending is not None:
-            self._bending.add(self._body.mesh.vertices + u, factors=None, gradient=bending)
+            to = Evaluation(0.0, bending, np.empty((0, 3)), np.empty((0, 3, 3)))
+            self._bending.add(self._body.mesh.vertices + u, Asked(order=1), to)
         parts = (inertia, external, damping, bending)
         return Outside(
             inertia + damping + bending - external,

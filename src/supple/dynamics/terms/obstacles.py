@@ -14,7 +14,7 @@ from supple.contact.impacts import Impact, first_impact
 from supple.contact.obstacles.base import Obstacle
 from supple.core.errors import InputError
 from supple.core.types import Floats, Ints
-from supple.damping import BoundDamping
+from supple.damping.base import BoundDamping, DampingTangent
 from supple.dynamics.splitting import Splitter
 from supple.dynamics.terms.base import BlockSum, Point, Share, StageStart, Term
 from supple.integrators import Stage, State
@@ -53,7 +53,7 @@ class ObstacleContact(Term):
         for model in damping:
             if model.pattern is None:
                 values = np.zeros((self._body.pattern.n_blocks, 3, 3))
-                model.add_tangent(rest, still, 1.0, values, definite=True, consistent=False)
+                model.add_tangent(rest, still, DampingTangent(1.0, definite=True), values)
                 self._lagrangian.add_damping_diagonal(values)
 
     def begin(self, start: StageStart) -> None:
