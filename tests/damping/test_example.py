@@ -13,8 +13,7 @@ from tests.helpers import large_deformation, small_mesh, soft
 import supple as sp
 from supple.bodies.shape import Shape
 from supple.core.sparse import LowRank
-from supple.solvers.linear.cholesky import Factorization
-from supple.solvers.linear.woodbury import Woodbury
+from supple.solvers.linear.cholesky import Factorization, Woodbury
 
 REST, CURRENT = sp.StiffnessAt.REST, sp.StiffnessAt.CURRENT
 BASES = {

@@ -142,7 +142,7 @@ class AugmentedLagrangian:
 
     def snapshot(self) -> Callable[[], None]:
         """Gives what takes back all that ``update_multipliers`` does from now on."""
-        pairs = self.contacts.pairs.copy()
+        pairs = self.contacts.pairs.with_more()
 
         def restore() -> None:
             self.contacts.pairs = pairs

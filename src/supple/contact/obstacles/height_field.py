@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supple._kernels.contact.obstacles import field_distances, field_heights
-from supple.contact.obstacles.base import OBSTACLES, Obstacle
-from supple.contact.obstacles.plane import sheet_triangles
-from supple.contact.obstacles.threading import in_parts
+from supple.contact.obstacles.base import OBSTACLES, Obstacle, in_parts
+from supple.contact.obstacles.primitives import sheet_triangles
 from supple.core.checks import numbers
 from supple.core.errors import InputError
 from supple.core.parameters import VECTOR, Kind, Parameter, described, parameter

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from supple._kernels.contact.obstacles import mesh_distances
-from supple.contact.obstacles.threading import in_parts
+from supple.contact.obstacles.base import in_parts
 from supple.core.errors import MeshError
 from supple.core.types import Bools, Floats, Ints
 from supple.mesh.surface import Surface, area_vectors

@@ -16,7 +16,6 @@ from supple.core.sparse import BlockPattern, LowRank
 from supple.core.types import Bools, Floats, Ints
 from supple.solvers.interface import BoundSolver, Frames, LinearSolver, NotPositiveDefinite
 from supple.solvers.linear import LINEAR_SOLVERS, pardiso
-from supple.solvers.linear.woodbury import Woodbury
 
 
 @LINEAR_SOLVERS.register
@@ -46,6 +45,28 @@ class _BoundCholesky(BoundSolver):
         # all k + 1 right-hand sides at once
         x, *solved = self._factorization.solve(np.stack([rhs, *self._low_rank.factors]))
         return Woodbury(self._low_rank, np.array(solved)).correct(x)
+
+
+class Woodbury:
+    """(A + w F W Fᵀ)⁻¹ from A⁻¹ (example damping, Eq. 26).
+
+    ``solved`` are A⁻¹ F, one row a factor: (k, n, b).
+    """
+
+    def __init__(self, low_rank: LowRank, solved: Floats) -> None:
+        k = len(solved)
+        self._solved = solved.reshape(k, -1)
+        self._factors = low_rank.factors.reshape(k, -1)
+        wW = low_rank.weight * low_rank.coupling
+        # (W⁻¹ + Fᵀ A⁻¹ F)⁻¹ without W⁻¹: W is singular where an example is left as it is
+        matrix = np.eye(k) + wW @ (self._factors @ self._solved.T)
+        self._small: Floats = np.asarray(np.linalg.solve(matrix, wW), dtype=float)
+
+    def correct(self, x: Floats) -> Floats:
+        """(A + w F W Fᵀ)⁻¹ b from x = A⁻¹ b (n, b)."""
+        share = self._small @ (self._factors @ x.ravel())
+        corrected: Floats = x - (share @ self._solved).reshape(x.shape)
+        return corrected
 
 
 class Factorization:

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, bicgstab, cg
 
 from supple._kernels.linear_algebra import blocks
-from supple.core.parameters import checked, parameter
+from supple.core.parameters import parameter
 from supple.core.sparse import BlockPattern, LowRank
 from supple.core.types import Bools, Floats
 from supple.solvers.interface import BoundSolver, Frames, LinearSolver, NotPositiveDefinite
@@ -26,9 +26,6 @@ class ConjugateGradients(LinearSolver):
     """
 
     max_iterations: int = parameter(2000, "for one solve")
-
-    def __post_init__(self) -> None:
-        checked(self)
 
     def bind(self, pattern: BlockPattern, free: Bools) -> BoundSolver:
         return _BlockJacobi(pattern, free, self.max_iterations)
