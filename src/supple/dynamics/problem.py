@@ -8,13 +8,13 @@ from functools import cached_property
 import numpy as np
 
 from supple._kernels.linear_algebra import node_rotations
+from supple._kernels.linear_algebra.blocks import add_scaled_identity_blocks
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.shape import Shape
 from supple.core.sparse import BlockPattern, GrowingPattern, LowRank, joined
 from supple.core.types import Floats, Ints
 from supple.dynamics.shapes import ArrayPool, Shapes
 from supple.dynamics.splitting import Splitter
-from supple.dynamics.support_start import start_from_supports
 from supple.dynamics.terms import BlockSum, Point, StageStart, Term
 from supple.integrators import Stage
 from supple.solvers.interface import ActiveSet, Linearization, Tangent
@@ -22,6 +22,8 @@ from supple.solvers.splitting import Outside, SplitOptions, SplitProblem, Splitt
 
 _EPSILON = float(np.finfo(float).eps)
 _ROUNDINGS = 100.0  # in a potential, which adds up over all cells
+_INCREMENTS = (1, 2, 4, 8)  # in how many a body is moved along with supports that go far
+_INERTIA = 1e-6  # share of its inertia that it has then: enough for a soft hold on it
 
 
 class BodyProblem(SplitProblem):
@@ -137,9 +139,27 @@ class BodyProblem(SplitProblem):
     def start_from_supports(
         self, stage: Stage, start: Floats, solve: Callable[[Floats, Floats], Floats]
     ) -> Floats | None:
-        if self._latest is None:
+        body, held, latest = self.body, ~self.free, self._latest
+        if latest is None or np.array_equal(latest[held], start[held]):
             return None
-        return start_from_supports(self, stage, self._latest, start, solve)
+        for increments in _INCREMENTS:
+            u = latest
+            for left in range(increments, 0, -1):
+                moved = np.where(self.free, 0.0, (start - u) / left)
+                shape = self.shape_at(u)
+                if not np.isfinite(shape.energy):
+                    break
+                values = shape.definite_stiffness.copy()
+                add_scaled_identity_blocks(values, body.mass_values, _INERTIA * stage.c_a)
+                force = -body.pattern.multiply(values, moved)
+                moved = moved + solve(self.widened(values), force)
+                if self.collision_free_step(u, moved) < 1.0:
+                    break
+                u = u + moved
+            else:
+                if np.isfinite(self.shape_at(u).energy):
+                    return u
+        return None
 
     def no_start(self, *, feasible: bool) -> str:
         reasons = (term.no_start(feasible=feasible) for term in self.terms)

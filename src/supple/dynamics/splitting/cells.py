@@ -18,7 +18,7 @@ from supple.bodies.assembly import Part, elastic_points, elastic_stretches, poin
 from supple.core.types import Floats, Ints
 from supple.damping.cells import BoundCellDamping, Points, PointSums
 from supple.damping.principal_strain import BoundPrincipalStrain
-from supple.dynamics.splitting.gradients import GradientTerms
+from supple.dynamics.splitting.base import GradientTerms
 from supple.integrators import Stage
 from supple.solvers.splitting import Dissipation
 

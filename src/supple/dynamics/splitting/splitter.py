@@ -21,7 +21,7 @@ from supple.damping.cells import BoundCellDamping
 from supple.damping.cloth_rate import BoundClothStrainRate
 from supple.damping.power_law import BoundStretchPower
 from supple.damping.spring_rate import BoundSpringStrainRate
-from supple.dynamics.splitting.body_terms import BodyTerms
+from supple.dynamics.splitting.base import BodyTerms
 from supple.dynamics.splitting.cells import CellTerms
 from supple.dynamics.splitting.cloth import ClothTerms
 from supple.dynamics.splitting.contact import ContactTerms

@@ -8,7 +8,7 @@ from supple._kernels.local_steps.stretch import add_stretches, minimise_power_la
 from supple.bodies.assembly import Part
 from supple.core.types import Floats
 from supple.damping.power_law import BoundStretchPower
-from supple.dynamics.splitting.gradients import GradientTerms
+from supple.dynamics.splitting.base import GradientTerms
 from supple.integrators import Stage
 
 

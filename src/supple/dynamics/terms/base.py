@@ -3,8 +3,7 @@
     M a + ∇₂R(u, v) + ∇U(u) = f
 
 is a sum, and so is its solution in a stage: inertia, elasticity, each damping, external forces,
-obstacles and self-contact are terms, each in a file of its own. A problem is a list of them and
-knows none by name.
+obstacles and self-contact are terms. A problem is a list of them and knows none by name.
 """
 
 from __future__ import annotations
