@@ -9,7 +9,8 @@ from tests.contact.layers import crossings, meeting, never_crosses, stacked
 import supple as sp
 from supple.contact.self_contact_forces import SelfContactForces
 from supple.dynamics.problem import BodyProblem
-from supple.dynamics.terms import StageStart, terms_of
+from supple.dynamics.terms import terms_of
+from supple.dynamics.terms.base import StageStart
 from supple.integrators import INTEGRATORS, ImplicitIntegrator
 
 DISSIPATIVE = [sp.BackwardEuler(), sp.BDF2(), sp.TRBDF2(), sp.Bathe()]

@@ -10,7 +10,8 @@ from tests.helpers import shaken, soft
 
 import supple as sp
 from supple.dynamics.problem import BodyProblem
-from supple.dynamics.terms import BlockSum, Point, Share, StageStart, Term, terms_of
+from supple.dynamics.terms import terms_of
+from supple.dynamics.terms.base import BlockSum, Point, Share, StageStart, Term
 from supple.integrators import BackwardEuler, Stage, State
 from supple.solvers.interface import Tangent
 

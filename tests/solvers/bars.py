@@ -7,7 +7,8 @@ from tests.helpers import shaken, soft
 
 import supple as sp
 from supple.dynamics.problem import BodyProblem
-from supple.dynamics.terms import StageStart, terms_of
+from supple.dynamics.terms import terms_of
+from supple.dynamics.terms.base import StageStart
 from supple.integrators import State
 
 CLOSE = sp.ADMM(tolerance=1e-8, max_iterations=3000)

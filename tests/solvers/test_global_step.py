@@ -11,7 +11,8 @@ from tests.helpers import small_mesh, soft
 import supple as sp
 from supple.core.sparse import LowRank
 from supple.dynamics.problem import BodyProblem
-from supple.dynamics.terms import StageStart, terms_of
+from supple.dynamics.terms import terms_of
+from supple.dynamics.terms.base import StageStart
 from supple.integrators import BackwardEuler, Stage, State
 from supple.solvers.global_step import GlobalStep
 from supple.solvers.linear.cholesky import Factorization

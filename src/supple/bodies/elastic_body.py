@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from supple.bodies import loads
 from supple.bodies.assembly import Asked, Evaluation
 from supple.bodies.supports import HeldComponents, Support
-from supple.core.checks import instance, numbers, vector
+from supple.core.checks import instance, numbers, vector, vertex_indices
 from supple.core.errors import InputError
 from supple.core.sparse import BlockPattern
 from supple.core.types import Bools, Floats, Ints
@@ -227,7 +227,9 @@ class ElasticBody(ABC):
 
     def point_force(self, vertices: ArrayLike, force: ArrayLike) -> Floats:
         """``force`` [N], (3,) or (k, 3), on each of k vertices; (n, 3)."""
-        return loads.point_force(self.mesh, vertices, force)
+        index = vertex_indices("vertices", vertices, self.n_vertices)
+        given = numbers("force", force, ((3,), (len(index), 3)))
+        return loads.spread(self.mesh, index, given)
 
 
 def _loose_motions(X: Floats, held: Bools, piece: Bools) -> int:

@@ -1,11 +1,11 @@
-"""Nodal forces that stand for what pushes on a body from outside. Each gives (n, 3) [N]."""
+"""From what pushes on the surface of a body to forces at its nodes."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple.core.checks import number, numbers, vector, vertex_indices
+from supple.core.checks import vertex_indices
 from supple.core.errors import InputError
 from supple.core.types import Floats, Ints
 from supple.mesh import Mesh, VolumeMesh
@@ -13,34 +13,15 @@ from supple.mesh import Mesh, VolumeMesh
 _GAUSS = 1 / np.sqrt(3)
 
 
-def point_force(mesh: Mesh, vertices: ArrayLike, force: ArrayLike) -> Floats:
-    """``force`` [N] on each of the vertices: (3,) for all alike, or (k, 3)."""
-    index = vertex_indices("vertices", vertices, len(mesh.vertices))
-    given = numbers("force", force, ((3,), (len(index), 3)))
+def spread(mesh: Mesh, nodes: Ints, forces: Floats) -> Floats:
+    """Forces on some nodes, added up at each vertex, (n, 3)."""
     total = np.zeros_like(mesh.vertices)
-    np.add.at(total, index, given)
+    np.add.at(total, nodes, forces)
     return total
 
 
-def surface_force(mesh: VolumeMesh, vertices: ArrayLike | None, traction: ArrayLike) -> Floats:
-    """``traction`` [N/m²] on the boundary facets spanned by ``vertices`` (None: all of them)."""
-    facets = _facets(mesh, vertices)
-    areas, _ = _integrals(mesh, facets)
-    total = np.zeros_like(mesh.vertices)
-    np.add.at(total, facets, areas[:, :, None] * vector("traction", traction))
-    return total
-
-
-def pressure(mesh: VolumeMesh, vertices: ArrayLike | None, value: float) -> Floats:
-    """Pressure [Pa] against the rest normals of the facets spanned by ``vertices``."""
-    facets = _facets(mesh, vertices)
-    _, normals = _integrals(mesh, facets)
-    total = np.zeros_like(mesh.vertices)
-    np.add.at(total, facets, -number("value", value, unit="Pa") * normals)
-    return total
-
-
-def _facets(mesh: VolumeMesh, vertices: ArrayLike | None) -> Ints:
+def facets_within(mesh: VolumeMesh, vertices: ArrayLike | None) -> Ints:
+    """The boundary facets whose corners are all among the vertices (None: all of them)."""
     facets = mesh.boundary_facets()
     if vertices is None:
         return facets
@@ -56,7 +37,7 @@ def _facets(mesh: VolumeMesh, vertices: ArrayLike | None) -> Ints:
     return inside
 
 
-def _integrals(mesh: VolumeMesh, facets: Ints) -> tuple[Floats, Floats]:
+def facet_integrals(mesh: VolumeMesh, facets: Ints) -> tuple[Floats, Floats]:
     """∫ N_a dA (f, k) and ∫ N_a n dA (f, k, 3), outward, over each facet's rest shape."""
     X = mesh.vertices[facets]
     k = facets.shape[1]
@@ -72,7 +53,5 @@ def _integrals(mesh: VolumeMesh, facets: Ints) -> tuple[Floats, Floats]:
             normals += N[:, None] * normal[:, None, :]
         return areas, normals
     normal = np.cross(X[:, 1] - X[:, 0], X[:, 2] - X[:, 0]) / 2
-    share = (
-        np.full(3, 1 / 3) if k == 3 else np.repeat([0.0, 1 / 3], 3)
-    )  # corners of a P2 face: none
+    share = np.full(3, 1 / 3) if k == 3 else np.repeat([0.0, 1 / 3], 3)  # corners of P2: none
     return share * np.linalg.norm(normal, axis=1)[:, None], share[:, None] * normal[:, None, :]

@@ -14,7 +14,7 @@ from supple.bodies.assembly import Asked, Evaluation, Part, assemble
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.mass import ConsistentMass, MassModel
 from supple.bodies.supports import Support
-from supple.core.checks import instance
+from supple.core.checks import instance, number, vector
 from supple.core.errors import InputError
 from supple.core.types import Floats, Ints
 from supple.materials import Material
@@ -135,11 +135,15 @@ class Body(ElasticBody):
 
     def surface_force(self, vertices: ArrayLike | None, traction: ArrayLike) -> Floats:
         """``traction`` (3,) [N/m²] on the boundary facets whose corners are all in ``vertices``."""
-        return loads.surface_force(self.mesh, vertices, traction)
+        facets = loads.facets_within(self.mesh, vertices)
+        areas, _ = loads.facet_integrals(self.mesh, facets)
+        return loads.spread(self.mesh, facets, areas[:, :, None] * vector("traction", traction))
 
     def pressure(self, vertices: ArrayLike | None, value: float) -> Floats:
         """Pressure [Pa] on the same facets, along their rest normals inwards; (n, 3) [N]."""
-        return loads.pressure(self.mesh, vertices, value)
+        facets = loads.facets_within(self.mesh, vertices)
+        _, normals = loads.facet_integrals(self.mesh, facets)
+        return loads.spread(self.mesh, facets, -number("value", value, unit="Pa") * normals)
 
 
 def _what(value: object) -> str:

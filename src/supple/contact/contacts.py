@@ -24,6 +24,8 @@ _HELD = 0.5  # share of a normal below which supports keep a vertex from moving 
 _EXACT = 1e-6  # edges that a converged contact may be off by
 _OUT_OF_CREASES = 4  # times that vertices are moved out of what is nearest
 _FLAT = 1e-4  # and, an edge away, its plane
+_AT_REST = 2.0  # times the speed that a step of free fall gives: slower vertices just come to rest
+_LATEST = 0.99  # of a step: when an impact may begin
 
 
 @dataclass(eq=False)
@@ -78,6 +80,16 @@ class Projection:
     """I − ∂z/∂s, (k, 3, 3)."""
     kind: Ints
     """Free, sliding or sticking, (k,)."""
+
+
+@dataclass(frozen=True)
+class Impact:
+    """What happens at the first impact in a step."""
+
+    delay: float
+    """Time until then [s]."""
+    speeds: dict[tuple[int, int], float]
+    """Speed at which each pair of vertex and obstacle is to part [m/s]."""
 
 
 class Contacts:
@@ -302,6 +314,27 @@ class Contacts:
                 relative = v[key[0]] - pairs.obstacle_velocity[row]
                 power -= float(np.vdot(self._forces[key], relative - np.dot(relative, n) * n))
         return power
+
+    def first_impact(
+        self, now: State, dt: float, new: set[tuple[int, int]], fall: float
+    ) -> Impact | None:
+        """The impact with restitution of a step from ``now``, in which ``new`` pairs came to touch.
+
+        Those that come slower than a step of free fall, with the acceleration ``fall`` [m/s²],
+        makes them have nothing to bounce with.
+        """
+        delay, speeds = np.inf, {}
+        for number, obstacle in enumerate(self.obstacles):
+            met = [vertex for vertex, o in new if o == number]
+            if obstacle.restitution is None or not met:
+                continue
+            touch = obstacle.at(self._X[met] + now.u[met], now.time)
+            approach = -np.einsum("ki,ki->k", now.v[met] - touch.velocity, touch.normal)
+            for vertex, speed, gap in zip(met, approach, touch.distance, strict=True):
+                if speed > _AT_REST * dt * fall:
+                    speeds[vertex, number] = obstacle.restitution * float(speed)
+                    delay = min(delay, max(float(gap), 0.0) / float(speed))
+        return Impact(min(delay, _LATEST * dt), speeds) if speeds else None
 
     def with_resting_contacts(self, after: State) -> State:
         """``after`` a step, with vertices that press on an obstacle at rest along its normal.

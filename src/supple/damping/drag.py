@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple.bodies import loads
 from supple.bodies.cloth import Cloth
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.shape import Shape
@@ -40,8 +39,7 @@ class Drag(Damping):
         if isinstance(body, Cloth):
             return _BoundDrag(self, body, body.mesh.vertex_areas)
         solid = body_for(self, Body, body)
-        areas = loads.surface_force(solid.mesh, None, (1.0, 0.0, 0.0))[:, 0]
-        return _BoundDrag(self, solid, areas)
+        return _BoundDrag(self, solid, solid.surface_force(None, (1.0, 0.0, 0.0))[:, 0])
 
 
 class _BoundDrag(BoundDamping):

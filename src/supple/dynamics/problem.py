@@ -15,7 +15,7 @@ from supple.core.sparse import BlockPattern, GrowingPattern, LowRank, joined
 from supple.core.types import Floats, Ints
 from supple.dynamics.shapes import ArrayPool, Shapes
 from supple.dynamics.splitting import Splitter
-from supple.dynamics.terms import BlockSum, Point, StageStart, Term
+from supple.dynamics.terms.base import BlockSum, Point, StageStart, Term
 from supple.integrators import Stage
 from supple.solvers.interface import ActiveSet, Linearization, Tangent
 from supple.solvers.splitting import Outside, SplitOptions, SplitProblem, Splitting

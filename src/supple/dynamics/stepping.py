@@ -8,11 +8,11 @@ from functools import cached_property
 
 import numpy as np
 
-from supple.contact.impacts import Impact
+from supple.contact.contacts import Impact
 from supple.core.errors import StepFailed
 from supple.core.types import Floats
 from supple.dynamics.problem import BodyProblem
-from supple.dynamics.terms import StageStart
+from supple.dynamics.terms.base import StageStart
 from supple.integrators import BackwardEuler, ExplicitIntegrator, ImplicitIntegrator, State
 from supple.solvers.interface import BoundSolver, BoundStageSolver, NotPositiveDefinite, StageSolver
 from supple.solvers.linear.conjugate_gradients import ConjugateGradients

@@ -20,8 +20,7 @@ from supple.bodies.cloth.bending import (
     QuadraticBending,
     is_flat,
 )
-from supple.bodies.cloth.limit import StrainLimit
-from supple.bodies.cloth.material import ClothMaterial
+from supple.bodies.cloth.material import ClothMaterial, StrainLimit
 from supple.bodies.cloth.rest import Materials, RestHinges, RestTriangles, by_material
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.mass import ConsistentMass, MassModel
@@ -235,5 +234,4 @@ class Cloth(ElasticBody):
 
 def _moved(slots: Ints, places: Ints) -> Ints:
     """Slots into blocks that are at other places now."""
-    moved: Ints = np.where(slots < 0, ~places[np.where(slots < 0, ~slots, slots)], places[slots])
-    return moved
+    return np.where(slots < 0, ~places[np.where(slots < 0, ~slots, slots)], places[slots])

@@ -174,5 +174,4 @@ def _shares(corners: Floats, place: Floats) -> Floats:
     area = np.maximum(d00 * d11 - d01 * d01, np.finfo(float).tiny)
     b = np.clip((d11 * d20 - d01 * d21) / area, 0.0, 1.0)
     c = np.clip((d00 * d21 - d01 * d20) / area, 0.0, 1.0 - b)
-    shares: Floats = np.stack([1.0 - b - c, b, c], axis=1)
-    return shares
+    return np.stack([1.0 - b - c, b, c], axis=1)

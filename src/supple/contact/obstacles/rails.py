@@ -39,13 +39,11 @@ class Pose:
 
     def to_world(self, points: Floats) -> Floats:
         """Points (k, 3) [m] of the obstacle as described, where they are now."""
-        placed: Floats = points @ self.rotation.T + self.translation
-        return placed
+        return points @ self.rotation.T + self.translation
 
     def to_rest(self, points: Floats) -> Floats:
         """Points (k, 3) [m] in the world, in the frame of the obstacle as described."""
-        rested: Floats = (points - self.translation) @ self.rotation
-        return rested
+        return (points - self.translation) @ self.rotation
 
     def velocity_at(self, points: Floats) -> Floats:
         """Velocity (k, 3) [m/s] of the material that is at ``points`` (k, 3) [m] in the world."""
@@ -168,8 +166,7 @@ class Rails:
     def _difference(self, values: list[Floats]) -> Floats:
         a, b, d, e = values
         # Differences first: what stands still has no velocity at all.
-        slope: Floats = (8 * (d - b) - (e - a)) / (12 * self.resolution)
-        return slope
+        return (8 * (d - b) - (e - a)) / (12 * self.resolution)
 
     def _vector(self, name: str, time: float) -> Floats:
         path: Path | None = getattr(self, name)

@@ -8,26 +8,11 @@ from supple.bodies.elastic_body import ElasticBody
 from supple.contact.obstacles.base import Obstacle
 from supple.contact.self_contact import SelfContact
 from supple.damping import Damping
-from supple.dynamics.terms.base import BlockSum, Point, Share, StageStart, Term
+from supple.dynamics.terms.base import Term
 from supple.dynamics.terms.damping import DampingTerm
 from supple.dynamics.terms.obstacles import ObstacleContact
 from supple.dynamics.terms.self_contact import SelfContactTerm
 from supple.dynamics.terms.undamped import Elasticity, ExternalForces, Inertia
-
-__all__ = [
-    "BlockSum",
-    "DampingTerm",
-    "Elasticity",
-    "ExternalForces",
-    "Inertia",
-    "ObstacleContact",
-    "Point",
-    "SelfContactTerm",
-    "Share",
-    "StageStart",
-    "Term",
-    "terms_of",
-]
 
 
 def terms_of(

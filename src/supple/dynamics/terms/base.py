@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from supple.bodies.shape import Shape
-from supple.contact.impacts import Impact
+from supple.contact.contacts import Impact
 from supple.core.sparse import BlockPattern, LowRank
 from supple.core.types import Floats, Ints
 from supple.integrators import Stage, State

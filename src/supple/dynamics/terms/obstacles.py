@@ -10,7 +10,7 @@ import numpy as np
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.shape import Shape
 from supple.contact.augmented_lagrangian import AugmentedLagrangian, ContactPoint
-from supple.contact.impacts import Impact, first_impact
+from supple.contact.contacts import Impact
 from supple.contact.obstacles.base import Obstacle
 from supple.core.errors import InputError
 from supple.core.types import Floats, Ints
@@ -114,11 +114,13 @@ class ObstacleContact(Term):
         self._pressed |= self._contacts.touching
 
     def impact(self, now: State, dt: float, external: Floats) -> Impact | None:
-        if not self._pressed - self._touching:
+        new = (
+            self._pressed - self._touching
+        )  # pairs that touched before have nothing to bounce with
+        if not new:
             return None
         fall = float(np.linalg.norm(external.sum(axis=0))) / self._body.total_mass
-        X = self._body.mesh.vertices
-        return first_impact(self._contacts, X, now, dt, self._pressed, self._touching, fall)
+        return self._contacts.first_impact(now, dt, new, fall)
 
     def set_restitution_speeds(self, speeds: Mapping[tuple[int, int], float]) -> None:
         self._contacts.speeds = dict(speeds)

@@ -65,8 +65,7 @@ class Woodbury:
     def correct(self, x: Floats) -> Floats:
         """(A + w F W Fᵀ)⁻¹ b from x = A⁻¹ b (n, b)."""
         share = self._small @ (self._factors @ x.ravel())
-        corrected: Floats = x - (share @ self._solved).reshape(x.shape)
-        return corrected
+        return x - (share @ self._solved).reshape(x.shape)
 
 
 class Factorization:
