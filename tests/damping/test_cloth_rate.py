@@ -2,80 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.bodies.cloth.sheets import ISOTROPIC, WOVEN, bowl, crumpled, shaken_grid
-from tests.damping.derivatives import assembled, assert_series_ends
-from tests.helpers import EPS, remainder_slopes, rotation, simulate
+from tests.bodies.cloth.sheets import ISOTROPIC, WOVEN, bowl, shaken_grid
+from tests.damping.test_rates import MODELS, bound_at, velocity
+from tests.helpers import EPS, remainder_slopes
 
 import supple as sp
 from supple.bodies.shape import Shape
 from supple.damping.base import DampingTangent
-from supple.integrators import INTEGRATORS
-
-every_rule = pytest.mark.parametrize("rule", [r() for r in INTEGRATORS], ids=repr)
-NAMES = tuple(each.name for each in fields(sp.ClothStrainRate))
-MODELS = {name: sp.ClothStrainRate(**{name: 0.01}) for name in NAMES}
-MODELS["by triangle"] = sp.ClothStrainRate(shear=np.linspace(0, 1, 24), bending=0.01)
-MODELS["all"] = sp.ClothStrainRate(
-    shear=1.0, bulk=2.0, warp=3.0, weft=0.5, trellis=0.7, matched=0.01, matched_bending=0.02
-)
-every_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
-
-
-def bound_at(model: sp.Damping, body: sp.Cloth | None = None):
-    body = sp.Cloth(shaken_grid(), WOVEN, bending=sp.HingeBending()) if body is None else body
-    return body, Shape(body, crumpled(body.mesh)), model.bind(body)
-
-
-def velocity(body: sp.Cloth, seed: int = 0) -> np.ndarray:
-    return np.random.default_rng(seed).normal(size=body.mesh.vertices.shape)
-
-
-@every_model
-def test_derivatives_by_velocity(model):
-    body, shape, bound = bound_at(model)
-    v, d = velocity(body), velocity(body, 1)
-    assert_series_ends(body, bound, shape, v, d)
-
-
-@every_model
-def test_takes_power_from_every_motion(model):
-    body, shape, bound = bound_at(model)
-    for seed in range(10):
-        v = velocity(body, seed)
-        R, force = bound.evaluate(shape, v)
-        assert R > 0
-        assert np.vdot(v, force) == pytest.approx(2 * R, rel=1e-12)
-    values = np.linalg.eigvalsh(assembled(body, bound.add_matrix, shape, v, definite=True))
-    assert values[0] >= -50 * EPS * values[-1]
-
-
-@every_model
-def test_rigid_velocities_feel_nothing(model):
-    """And Rayleigh damping of the same strength brakes them."""
-    body, shape, bound = bound_at(model)
-    x = body.mesh.vertices + shape.u
-    deforming = np.abs(bound.evaluate(shape, 30.0 * velocity(body))[1]).max()
-    for seed in range(3):
-        spin = rotation(seed)[0] * 30.0
-        v = np.cross(spin, x) + rotation(seed)[1]
-        assert np.abs(bound.evaluate(shape, v)[1]).max() <= 1e3 * EPS * deforming
-        braked = sp.Rayleigh(stiffness=0.01).bind(body).evaluate(shape, v)[1]
-        assert np.abs(braked).max() > 1e-3 * deforming
-
-
-@every_model
-def test_momentum(model):
-    body, shape, bound = bound_at(model)
-    _, force = bound.evaluate(shape, velocity(body))
-    size = np.abs(force).max()
-    assert np.abs(force.sum(axis=0)).max() <= 1e3 * EPS * size
-    moment = np.cross(body.mesh.vertices + shape.u, force).sum(axis=0)
-    assert np.abs(moment).max() <= 1e3 * EPS * size
-
 
 # -- formulas -----------------------------------------------------------------------------------
 
@@ -158,7 +95,7 @@ def test_tangent_where_the_sheet_grows():
     assert np.abs(found - expected).max() <= 1e-12 * np.abs(expected).max()
 
 
-@every_model
+@pytest.mark.parametrize("model", [m for m in MODELS.values() if isinstance(m, sp.ClothStrainRate)])
 def test_tangent_is_never_negative(model):
     body, shape, bound = bound_at(model)
     for v in (velocity(body), -(body.mesh.vertices + shape.u)):
@@ -181,37 +118,6 @@ def test_force_follows_the_shape_smoothly():
 
 
 # -- in motion --------------------------------------------------------------------------------
-
-
-@every_rule
-def test_order_of_accuracy(rule):
-    """Damping that follows the shape takes no order from any rule."""
-    body = sp.Cloth(shaken_grid(), ISOTROPIC)
-    v = 0.3 * velocity(body, 5)
-    damping = sp.ClothStrainRate(matched=1e-3, bending=1e-3)
-    options = {"v": v, "damping": damping}
-    exact = simulate(body, sp.RK4(), np.full(400, 2.5e-5), **options).state.u
-    errors = [
-        np.linalg.norm(simulate(body, rule, np.full(n, 0.01 / n), **options).state.u - exact)
-        for n in (40, 80)
-    ]
-    assert np.log2(errors[0] / errors[1]) == pytest.approx(rule.order, abs=0.25)
-
-
-def test_free_flight_keeps_both_momenta_and_accounts_for_energy():
-    body = sp.Cloth(bowl(), ISOTROPIC)
-    x = body.mesh.vertices
-    v = np.cross([1.0, 2.0, -1.0], x) + 0.3 * velocity(body, 6)
-    damping = sp.ClothStrainRate(shear=0.05, bending=1e-3)
-    sim = sp.Simulation(body, damping=damping, integrator=sp.SymplecticEuler(), dt=2e-5)
-    sim.state.v = v
-    motion = sim.run(0.01)
-    for name in ("linear_momentum", "angular_momentum"):
-        kept = getattr(motion, name)
-        assert np.abs(kept - kept[0]).max() <= 1e-11 * np.abs(kept[0]).max()
-    lost = motion.total_energy[0] - motion.total_energy[-1]
-    assert motion.dissipated[-1] == pytest.approx(lost, rel=0.02)
-    assert lost > 0.01 * motion.kinetic[0]
 
 
 def test_bending_alone_leaves_the_membrane_and_the_other_way_round():
@@ -244,43 +150,3 @@ def test_one_newton_iteration_is_close_to_many():
         )
         kinetic.append(sim.run(0.2).kinetic)
     assert np.abs(kinetic[0] - kinetic[1]).max() < 0.02 * kinetic[0].max()
-
-
-def test_coefficients_by_region_and_by_triangle():
-    body = sp.Cloth(shaken_grid().with_region("some", [1, 4, 5]), WOVEN)
-    shape, v = Shape(body, crumpled(body.mesh)), velocity(body)
-    for name in NAMES:
-        single = np.zeros(body.n_cells)
-        single[[1, 4, 5]] = 2.0
-        forces = [
-            sp.ClothStrainRate(**{name: given}).bind(body).evaluate(shape, v)[1]
-            for given in ({"some": 2.0}, single)
-        ]
-        assert np.array_equal(*forces)
-        assert forces[0].any()
-
-
-@pytest.mark.parametrize(
-    ("make", "words"),
-    [
-        (lambda: sp.ClothStrainRate(shear=-1.0), "shear=-1.0: a damping coefficient"),
-        (lambda: sp.ClothStrainRate(matched=np.nan), "finite"),
-        (lambda: sp.ClothStrainRate(bending=np.ones((2, 2))), "bending"),
-        (lambda: bound_at(sp.ClothStrainRate(warp=[1.0, 2.0])), "warp has shape"),
-        (lambda: bound_at(sp.ClothStrainRate(weft={"no": 1.0})), "no region 'no'"),
-        (lambda: sp.ClothStrainRate().bind(solid()), "damps a Cloth, and the body is a Body"),
-        (lambda: bound_at(sp.ClothStrainRate(bending=1.0), limp()), "give its material a bending"),
-        (lambda: sp.StrainRate(shear=1.0).bind(limp()), "damps a Body, and the body is a Cloth"),
-    ],
-)
-def test_bad_input_is_refused(make, words):
-    with pytest.raises(sp.InputError, match=words):
-        make()
-
-
-def limp() -> sp.Cloth:
-    return sp.Cloth(shaken_grid(), replace(ISOTROPIC, bending_stiffness=0.0))
-
-
-def solid() -> sp.Body:
-    return sp.Body(sp.TetMesh.box((1, 1, 1), (1, 1, 1)), sp.StVK(young=1e6, poisson=0.3))

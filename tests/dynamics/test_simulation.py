@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.helpers import EXACT, rotation, small_mesh, soft
+from tests.helpers import EXACT, refused, rotation, small_mesh, soft
 
 import supple as sp
 from supple.bodies import assembly
@@ -394,40 +394,33 @@ def test_bad_time_steps_named(dt):
             simulation().step(dt=dt)
 
 
-@pytest.mark.parametrize(
-    ("act", "named"),
-    [
-        (lambda: sp.Simulation("beam"), "body"),
-        (lambda: sp.Simulation(MESH), "body"),
-        (lambda: simulation(damping=5), "damping"),
-        (lambda: simulation(damping=["soft"]), "damping"),
-        (lambda: simulation(damping=sp.Rayleigh), "damping"),
-        (lambda: simulation(sp.TRBDF2), "integrator"),
-        (lambda: simulation("bathe"), "integrator"),
-        (lambda: simulation(solver="newton"), "solver"),
-        (lambda: simulation(solver=sp.Cholesky()), "solver"),
-        (lambda: simulation(gravity=(0, 9.81)), "gravity"),
-        (lambda: simulation(gravity=9.81), "gravity"),
-        (lambda: simulation(gravity="down"), "gravity"),
-        (lambda: simulation(gravity=(0, 0, np.nan)), "gravity"),
-        (lambda: simulation(force=3.0), "force"),
-        (lambda: simulation(force=lambda t: np.zeros(3)).step(), "force"),
-        (lambda: simulation(force=lambda t: np.full((N, 3), np.nan)).step(), "force"),
-        (lambda: simulation().step(force=np.zeros(3)), "force"),
-        (lambda: simulation().step(force=np.full((N, 3), np.inf)), "force"),
-        (lambda: simulation().step(force="hard"), "force"),
-        (lambda: simulation().run(-1.0), "duration"),
-        (lambda: simulation().run(np.nan), "duration"),
-        (lambda: simulation().run("long"), "duration"),
-        (lambda: simulation().run(0.01, every=0), "every"),
-        (lambda: simulation().run(0.01, every=1.5), "every"),
-        (lambda: simulation().run(0.01, resume=True), "record"),
-    ],
-    ids=range(25),
+test_bad_input_names_the_argument = refused(
+    (lambda: sp.Simulation("beam"), "body"),
+    (lambda: sp.Simulation(MESH), "body"),
+    (lambda: simulation(damping=5), "damping"),
+    (lambda: simulation(damping=["soft"]), "damping"),
+    (lambda: simulation(damping=sp.Rayleigh), "damping"),
+    (lambda: simulation(sp.TRBDF2), "integrator"),
+    (lambda: simulation("bathe"), "integrator"),
+    (lambda: simulation(solver="newton"), "solver"),
+    (lambda: simulation(solver=sp.Cholesky()), "solver"),
+    (lambda: simulation(gravity=(0, 9.81)), "gravity"),
+    (lambda: simulation(gravity=9.81), "gravity"),
+    (lambda: simulation(gravity="down"), "gravity"),
+    (lambda: simulation(gravity=(0, 0, np.nan)), "gravity"),
+    (lambda: simulation(force=3.0), "force"),
+    (lambda: simulation(force=lambda t: np.zeros(3)).step(), "force"),
+    (lambda: simulation(force=lambda t: np.full((N, 3), np.nan)).step(), "force"),
+    (lambda: simulation().step(force=np.zeros(3)), "force"),
+    (lambda: simulation().step(force=np.full((N, 3), np.inf)), "force"),
+    (lambda: simulation().step(force="hard"), "force"),
+    (lambda: simulation().run(-1.0), "duration"),
+    (lambda: simulation().run(np.nan), "duration"),
+    (lambda: simulation().run("long"), "duration"),
+    (lambda: simulation().run(0.01, every=0), "every"),
+    (lambda: simulation().run(0.01, every=1.5), "every"),
+    (lambda: simulation().run(0.01, resume=True), "record"),
 )
-def test_bad_input_names_the_argument(act, named):
-    with pytest.raises(sp.InputError, match=named):
-        act()
 
 
 def test_unstable_explicit_rule_is_named_as_the_cause():
