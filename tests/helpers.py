@@ -116,6 +116,13 @@ def refused(*cases: tuple[Any, str], make: Callable[[Any], object] | None = None
     return test
 
 
+def stepped(sim: sp.Simulation, count: int) -> sp.Simulation:
+    """The simulation after so many steps."""
+    for _ in range(count):
+        sim.step()
+    return sim
+
+
 def simulate(
     body: sp.Body,
     integrator: sp.Integrator,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from tests.helpers import shaken, soft
+from tests.helpers import shaken, soft, stepped
 
 import supple as sp
 from supple.dynamics.problem import BodyProblem
@@ -29,8 +29,7 @@ def kicked(body: sp.Body, solver: sp.StageSolver, steps: int = 3, **options: obj
     sim = sp.Simulation(body, solver=solver, **options)  # type: ignore[arg-type]
     v = np.random.default_rng(1).normal(size=(body.n_vertices, 3))
     sim.state.v = np.where(body.free, v, 0.0)
-    for _ in range(steps):
-        sim.step()
+    stepped(sim, steps)
     return sim
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.helpers import EXACT, refused, soft
+from tests.helpers import EXACT, refused, soft, stepped
 from tests.solvers.bars import BAR, CLOSE, DT, bar, kicked, unbalanced
 
 import supple as sp
@@ -118,8 +118,7 @@ def test_no_forces_at_all(young, speed):
     mesh = sp.TetMesh.box((0.02, 0.02, 0.02), (1, 1, 1))
     sim = sp.Simulation(sp.Body(mesh, soft(sp.StVK, young=young)), solver=sp.ADMM(), dt=DT)
     sim.state.v = np.tile((0.0, 0.3 * speed, -speed), (mesh.n_vertices, 1))
-    for _ in range(3):
-        sim.step()
+    stepped(sim, 3)
     flown = np.tile((0.0, 0.3 * speed * 3 * DT, -speed * 3 * DT), (mesh.n_vertices, 1))
     np.testing.assert_allclose(sim.state.u, flown, atol=1e-12)
 

@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from tests.helpers import small_mesh, soft
+from tests.helpers import small_mesh, soft, stepped
 
 import supple as sp
 from supple.core.sparse import LowRank
@@ -178,6 +178,5 @@ def test_trbdf2_needs_one_matrix(factorized):
     mesh = small_mesh("tet")
     body = sp.Body(mesh, soft(sp.StVK), fixed=[0, 1, 2])
     sim = sp.Simulation(body, solver=sp.ADMM(), integrator=sp.TRBDF2(), gravity=(0, 0, -9.81))
-    for _ in range(4):
-        sim.step()
+    stepped(sim, 4)
     assert factorized == [1]

@@ -5,12 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple.bodies import loads
 from supple.bodies.assembly import Asked, Evaluation
 from supple.bodies.supports import HeldComponents, Support
 from supple.core.checks import instance, numbers, vector, vertex_indices
@@ -21,6 +20,9 @@ from supple.mesh import Mesh
 
 if TYPE_CHECKING:
     import scipy.sparse as sparse
+
+
+M = TypeVar("M")
 
 
 class ElasticBody(ABC):
@@ -229,7 +231,29 @@ class ElasticBody(ABC):
         """``force`` [N], (3,) or (k, 3), on each of k vertices; (n, 3)."""
         index = vertex_indices("vertices", vertices, self.n_vertices)
         given = numbers("force", force, ((3,), (len(index), 3)))
-        return loads.spread(self.mesh, index, given)
+        return self._spread(index, given)
+
+    def _spread(self, nodes: Ints, forces: Floats) -> Floats:
+        """Forces on some nodes, added up at each vertex, (n, 3)."""
+        total = np.zeros_like(self.mesh.vertices)
+        np.add.at(total, nodes, forces)
+        return total
+
+
+def by_region(mesh: Mesh, given: Mapping[str, M], cell: str) -> list[tuple[M, Ints]]:
+    """Each material with the cells of its region, which together are all of them, each once."""
+    found = [(material, mesh.region(region)) for region, material in given.items()]
+    owners = np.zeros(mesh.n_cells, dtype=np.int64)
+    for _, cells in found:
+        owners[cells] += 1
+    bad = np.flatnonzero(owners != 1)
+    if len(bad):
+        problem = "no material" if owners[bad[0]] == 0 else "more than one material"
+        raise InputError(
+            f"{len(bad)} {cell}s have not one material each: {cell} {bad[0]} has {problem}; the "
+            f"regions given must cover every {cell} once"
+        )
+    return found
 
 
 def _loose_motions(X: Floats, held: Bools, piece: Bools) -> int:

@@ -12,8 +12,7 @@ from supple.damping.power_law import PowerLaw
 from supple.damping.principal_strain import PrincipalStrain
 from supple.damping.rayleigh import Rayleigh, StiffnessAt
 from supple.damping.spline import SplineDamping, SplineOver
-from supple.damping.spring_rate import SpringStrainRate
-from supple.damping.strain_rate import MatchedStrainRate, StrainRate
+from supple.damping.strain_rate import MatchedStrainRate, SpringStrainRate, StrainRate
 from supple.damping.viscous import Viscous
 
 __all__ = [

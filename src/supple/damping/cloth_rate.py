@@ -22,7 +22,7 @@ from supple.damping.base import (
     DampingTangent,
     body_for,
 )
-from supple.damping.coefficients import Coefficient, coefficient, coefficient_of_cells
+from supple.damping.coefficients import Coefficient, coefficient, spread_over_cells
 
 
 @DAMPINGS.register
@@ -64,8 +64,7 @@ class BoundClothStrainRate(BoundViscousDamping):
         self._body = body
 
         def of_cells(name: str) -> Floats:
-            value = coefficient_of_cells(name, getattr(damping, name), body)
-            return np.broadcast_to(value, body.n_cells)
+            return spread_over_cells(name, getattr(damping, name), body)
 
         beta = of_cells("matched")[:, None, None]
         C = beta * body.tension_stiffness  # V_d = ½ β ε̇ᵀ ∂²V/∂ε² ε̇ (Eq. 12)

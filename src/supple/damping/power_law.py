@@ -40,7 +40,7 @@ from supple.damping.cells import (
     PointSums,
     nested_call,
 )
-from supple.damping.coefficients import Coefficient, coefficient, coefficient_of_cells
+from supple.damping.coefficients import Coefficient, coefficient, spread_over_cells
 
 _BEND = 0.9
 """Share of the softening along the motion, where p < 1, that Newton's method is told of.
@@ -142,8 +142,7 @@ class BoundStretchPower(BoundPowerLaw):
 
     def __init__(self, damping: PowerLaw, strength: Coefficient, body: Body) -> None:
         super().__init__(damping, body)
-        beta = coefficient_of_cells("strength", strength, body)
-        self.strength = np.broadcast_to(beta, body.mesh.n_cells)
+        self.strength = spread_over_cells("strength", strength, body)
         self.flow: list[Floats] = []
         """Directions of flow that the tangent remembers, by part, (c, q, 3, 3)."""
         self._directions: list[Floats] = []  # as they are to be used

@@ -16,10 +16,9 @@ from supple.bodies.solid import Body
 from supple.core.parameters import parameter
 from supple.core.types import Floats
 from supple.damping.base import DAMPINGS, BoundDamping, Damping, body_for
-from supple.damping.cells import Points, PointSums
-from supple.damping.coefficients import Coefficient, coefficient, coefficient_of_cells
+from supple.damping.cells import BoundIsotropicDamping, Points, PointSums
+from supple.damping.coefficients import Coefficient, coefficient, spread_over_cells
 from supple.damping.curve import Curve
-from supple.damping.isotropic import BoundIsotropicDamping
 
 AXIS_WIDTH = 0.02
 """How near two stretches must be to count as alike, unless told otherwise."""
@@ -61,8 +60,7 @@ class BoundPrincipalStrain(BoundIsotropicDamping):
 
     def __init__(self, damping: PrincipalStrain, body: Body, curve: Curve, by: int) -> None:
         super().__init__(body)
-        beta = coefficient_of_cells("stiffness", damping.stiffness, body)
-        self.beta: Floats = np.broadcast_to(beta, body.mesh.n_cells)
+        self.beta: Floats = spread_over_cells("stiffness", damping.stiffness, body)
         """β [s], (cells,)."""
         self.is_plain = by == FIXED
         """Whether no strain has a factor of its own."""

@@ -20,9 +20,14 @@ from supple.core.errors import InputError
 from supple.core.parameters import described, parameter
 from supple.core.types import Floats
 from supple.damping.base import DAMPINGS, BoundDamping, Damping, another_damping, body_for
-from supple.damping.cells import NO_DERIVATIVE, BoundCellDamping, Points, PointSums
+from supple.damping.cells import (
+    NO_DERIVATIVE,
+    BoundCellDamping,
+    Points,
+    PointSums,
+    add_shape_derivative,
+)
 from supple.damping.curve import CURVE, Curve
-from supple.damping.isotropic import add_shape_derivative
 from supple.damping.principal_strain import (
     AXIS_WIDTH,
     BoundPrincipalStrain,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import weakref
+from collections import deque
 from collections.abc import Callable, Sequence
 from functools import cached_property
 
@@ -13,17 +15,60 @@ from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.shape import Shape
 from supple.core.sparse import BlockPattern, GrowingPattern, LowRank, joined
 from supple.core.types import Floats, Ints
-from supple.dynamics.shapes import ArrayPool, Shapes
 from supple.dynamics.splitting import Splitter
 from supple.dynamics.terms.base import BlockSum, Point, StageStart, Term
 from supple.integrators import Stage
 from supple.solvers.interface import ActiveSet, Linearization, Tangent
 from supple.solvers.splitting import Outside, SplitOptions, SplitProblem, Splitting
 
+_CACHED = 2  # shapes: a stage ends at one of the last two that were looked at
 _EPSILON = float(np.finfo(float).eps)
 _ROUNDINGS = 100.0  # in a potential, which adds up over all cells
 _INCREMENTS = (1, 2, 4, 8)  # in how many a body is moved along with supports that go far
 _INERTIA = 1e-6  # share of its inertia that it has then: enough for a soft hold on it
+
+
+class ArrayPool:
+    """Large arrays of one shape, used again when what they were lent to is gone.
+
+    New ones would cost more, in pages that the system has to clear, than what is done with them.
+    """
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self._shape = shape
+        self._unused: list[Floats] = []
+
+    def lend(self, owner: object) -> Floats:
+        """An array, of any content, for as long as ``owner`` lives."""
+        array = self._unused.pop() if self._unused else np.empty(self._shape)
+        weakref.finalize(owner, self._unused.append, array).atexit = False
+        return array
+
+
+class Shapes:
+    """Shapes of a body at the displacements that a solver asks for."""
+
+    def __init__(
+        self, body: ElasticBody, *, order: int, with_direction: bool, stiffness: ArrayPool
+    ) -> None:
+        self._body, self._order, self._with_direction = body, order, with_direction
+        self._stiffness = stiffness
+        self._cache: deque[Shape] = deque(maxlen=_CACHED)
+
+    def at(self, u: Floats, *, v: Floats | None = None, with_matrix: bool = False) -> Shape:
+        """The body at u (n, 3), about to be damped at velocity v; the last ones are cached."""
+        for shape in self._cache:
+            if np.array_equal(shape.u, u):
+                return shape
+        shape = Shape(
+            self._body,
+            u.copy(),
+            order=2 if with_matrix else self._order,
+            direction=v if self._with_direction else None,
+            lend=self._stiffness.lend,
+        )
+        self._cache.append(shape)
+        return shape
 
 
 class BodyProblem(SplitProblem):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 from tests.contact.blocks import DAMPING, G, block, edge
+from tests.helpers import stepped
 
 import supple as sp
 
@@ -110,8 +111,7 @@ def test_friction_is_with_the_moving_surface():
     belt = moved(plate, lambda x, t: x + np.array([t, 0, 0]), friction=0.5)
     body = block(young=1e6)
     sim = sp.Simulation(body, obstacles=belt, damping=DAMPING, dt=0.02, gravity=(0, 0, -G))
-    for _ in range(40):
-        sim.step()
+    stepped(sim, 40)
     assert abs(sim.state.v[:, 0].mean() - 1.0) < 1e-3
 
 

@@ -11,7 +11,7 @@ from tests.helpers import EPS, rotation, small_mesh, soft
 import supple as sp
 from supple._kernels.local_steps.stretch import add_stretches, minimise_power_law
 from supple.damping.power_law import BoundStretchPower
-from supple.dynamics.splitting.stretches import StretchTerms
+from supple.dynamics.splitting.cells import StretchTerms
 from supple.integrators import BackwardEuler, State
 
 W = 3.0

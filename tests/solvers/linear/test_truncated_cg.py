@@ -7,7 +7,7 @@ import pytest
 
 import supple as sp
 from supple.core.sparse import BlockPattern
-from supple.solvers.linear.truncated_cg import truncated_cg
+from supple.solvers.linear.conjugate_gradients import truncated_cg
 
 N = 12
 PATTERN, SLOTS = BlockPattern.of_cells(np.array([(i, i + 1) for i in range(N - 1)]), N)

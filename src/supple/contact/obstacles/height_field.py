@@ -115,8 +115,7 @@ class HeightField(Obstacle):
         x, y = (step * np.arange(n) for step, n in zip(steps, self._samples.shape, strict=True))
         vertices = np.stack([*np.meshgrid(x, y, indexing="ij"), self._samples], axis=-1)
         return Surface(
-            vertices.reshape(-1, 3) + np.asarray(self.origin),
-            sheet_triangles(*self._samples.shape),
+            vertices.reshape(-1, 3) + np.asarray(self.origin), sheet_triangles(*self._samples.shape)
         )
 
 

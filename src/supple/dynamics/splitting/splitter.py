@@ -20,13 +20,12 @@ from supple.damping import BoundDamping
 from supple.damping.cells import BoundCellDamping
 from supple.damping.cloth_rate import BoundClothStrainRate
 from supple.damping.power_law import BoundStretchPower
-from supple.damping.spring_rate import BoundSpringStrainRate
+from supple.damping.strain_rate import BoundSpringStrainRate
 from supple.dynamics.splitting.base import BodyTerms
-from supple.dynamics.splitting.cells import CellTerms
+from supple.dynamics.splitting.cells import CellTerms, StretchTerms
 from supple.dynamics.splitting.cloth import ClothTerms
 from supple.dynamics.splitting.contact import ContactTerms
 from supple.dynamics.splitting.springs import SpringTerms
-from supple.dynamics.splitting.stretches import StretchTerms
 from supple.integrators import Stage
 from supple.solvers.splitting import Dissipation, LocalTerms, Outside, SplitOptions, Splitting
 
