@@ -16,65 +16,15 @@ from tests.bodies.cloth.sheets import (
     crumpled,
     shaken_grid,
 )
-from tests.helpers import EPS, refused, remainder_slopes, rotation
+from tests.helpers import EPS, refused, rotation
 
 import supple as sp
-from supple.integrators import INTEGRATORS
 
 CLOTHS = cloths()
 every_cloth = pytest.mark.parametrize("body", CLOTHS.values(), ids=CLOTHS.keys())
-every_rule = pytest.mark.parametrize("rule", [r() for r in INTEGRATORS], ids=repr)
 
 
 # -- energy and its derivatives ---------------------------------------------------------------
-
-
-@every_cloth
-def test_derivatives_taylor_slopes(body):
-    u = crumpled(body.mesh)
-    U, f, K = body.energy(u), body.force(u), body.stiffness(u)
-    ways = np.random.default_rng(2).normal(size=(4, *u.shape))
-    Kd = np.array([(K @ d.ravel()).reshape(d.shape) for d in ways])
-    steps = 1e-3 * 0.5 ** np.arange(5)
-
-    def energy_left(h: float) -> float:
-        series = [
-            U + h * np.vdot(f, d) + 0.5 * h * h * np.vdot(d, k)
-            for d, k in zip(ways, Kd, strict=True)
-        ]
-        return float(np.linalg.norm([body.energy(u + h * d) for d in ways] - np.array(series)))
-
-    def force_left(h: float) -> float:
-        return float(np.linalg.norm([body.force(u + h * d) for d in ways] - f - h * Kd))
-
-    assert remainder_slopes(energy_left, steps)[-1] == pytest.approx(3, abs=0.1)
-    assert remainder_slopes(force_left, steps)[-1] == pytest.approx(2, abs=0.1)
-
-
-@every_cloth
-def test_every_way_to_the_stiffness_agrees(body):
-    u = crumpled(body.mesh)
-    d = np.random.default_rng(3).normal(size=u.shape)
-    K = body.stiffness(u)
-    size = np.abs(K.toarray()).max() * np.abs(d).sum()
-    product = body.evaluate(u, order=0, direction=d).product
-    assert np.abs(product - (K @ d.ravel()).reshape(d.shape)).max() <= 10 * EPS * size
-    buffer = np.full((body.pattern.n_blocks, 3, 3), np.nan)
-    assert body.evaluate(u, order=2, stiffness=buffer).stiffness is buffer
-    assert np.array_equal(body.pattern.full(buffer).toarray(), K.toarray())
-    assert np.abs(K.toarray() - K.toarray().T).max() <= 10 * EPS * np.abs(K.toarray()).max()
-
-
-@every_cloth
-def test_triangles_one_by_one_add_up(body):
-    u = crumpled(body.mesh)
-    alone = [body.evaluate(u, order=2, cell_factors=row) for row in np.eye(body.n_cells)]
-    whole = body.evaluate(u, order=2)
-    assert sum(each.energy for each in alone) == pytest.approx(whole.energy, rel=1e-12)
-    for name in ("gradient", "stiffness"):
-        total = np.sum([getattr(each, name) for each in alone], axis=0)
-        expected = getattr(whole, name)
-        assert np.abs(total - expected).max() <= 1e-12 * np.abs(expected).max()
 
 
 @every_cloth
