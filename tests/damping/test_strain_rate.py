@@ -1,4 +1,4 @@
-"""Strain rate dissipation matched to the stiffness."""
+"""Strain rate dissipation of solids, above all where it is matched to the stiffness."""
 
 from __future__ import annotations
 
