@@ -151,12 +151,12 @@ def gradients_at(part: Part, cut: slice, field: Floats, identity: float, name: s
 
 
 def elastic_points(
-    part: Part, cut: slice | Ints, F: Floats, order: int
+    part: Part, cut: slice | Ints, F: Floats, order: int, where: str = ""
 ) -> tuple[Floats, Floats, Floats]:
     """ψ, P and A of the part's material at deformation gradients F, in scratch of their own."""
-    psi = point_array("psi", part, cut)
-    P = point_array("P", part, cut, 3, 3, wanted=order >= 1)
-    A = point_array("A", part, cut, 6, 3, 3, wanted=order >= 2)
+    psi = point_array(f"psi{where}", part, cut)
+    P = point_array(f"P{where}", part, cut, 3, 3, wanted=order >= 1)
+    A = point_array(f"A{where}", part, cut, 6, 3, 3, wanted=order >= 2)
     lam, mu = part.lame
     part.material.evaluate(F, lam[cut], mu[cut], psi, P, A, order)
     return psi, P, A

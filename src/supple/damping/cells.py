@@ -12,6 +12,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -148,28 +149,26 @@ class BoundCellDamping(BoundDamping):
     # -- what solvers ask ----------------------------------------------------------------
 
     def evaluate(self, shape: Shape, v: Floats) -> tuple[float, Floats]:
-        found = self._added_up(self._model(shape.u, v), 1)
+        found = self._added_up(self._model(shape, v, self.add_points, definite=False), 1)
         return found.energy, found.gradient
 
     def shape_gradient(self, shape: Shape, v: Floats) -> Floats:
         """∇₁R [W/m], (n, 3): how R changes with the positions."""
 
-        def model(part: Part, cut: slice, order: int) -> tuple[Floats, Floats, Floats]:
-            points = self._points(part, cut, shape.u, v)
-            sums = PointSums.zeros("dissipation", points, order=1)
-            self.add_shape_gradient_points(points, sums.P, 1.0)
-            return sums.arrays
+        def add(points: Points, to: PointSums) -> None:
+            self.add_shape_gradient_points(points, to.P, 1.0)
 
-        return self._added_up(model, 1).gradient
+        return self._added_up(self._model(shape, v, add), 1).gradient
 
     def add_matrix(
         self, shape: Shape, v: Floats, factor: float, values: Floats, *, definite: bool
     ) -> None:
-        self._add(self._model(shape.u, v, factor=factor, definite=definite), values)
+        model = self._model(shape, v, self.add_points, factor=factor, definite=definite)
+        self._add(model, values)
 
     def add_tangent(self, shape: Shape, v: Floats, of: DampingTangent, values: Floats) -> None:
-        model = self._model(shape.u, v, factor=of.c_v, definite=of.definite, with_stress=True)
-        self._add(model, values)
+        options = {"factor": of.c_v, "definite": of.definite}
+        self._add(self._model(shape, v, self.add_tangent_points, **options), values)
 
     def in_cells(self) -> BoundCellDamping | None:
         return self
@@ -189,20 +188,13 @@ class BoundCellDamping(BoundDamping):
         return Points.of(part, cut, F, rate, elasticity=self.needs_elasticity)
 
     def _model(
-        self,
-        u: Floats,
-        v: Floats,
-        *,
-        factor: float = 1.0,
-        definite: bool = False,
-        with_stress: bool = False,
+        self, shape: Shape, v: Floats, add: Callable[[Points, PointSums], None], **options: Any
     ) -> PointModel:
+        """What ``add`` says of points; the options are those of ``PointSums``."""
+
         def model(part: Part, cut: slice, order: int) -> tuple[Floats, Floats, Floats]:
-            points = self._points(part, cut, u, v)
-            sums = PointSums.zeros(
-                "dissipation", points, order=order, factor=factor, definite=definite
-            )
-            add = self.add_tangent_points if with_stress else self.add_points
+            points = self._points(part, cut, shape.u, v)
+            sums = PointSums.zeros("dissipation", points, order=order, **options)
             add(points, sums)
             return sums.arrays
 

@@ -130,16 +130,8 @@ class BoundClothStrainRate(BoundViscousDamping):
     def _add_membrane(self, at: _At, S: Floats, factor: float, values: Floats) -> None:
         """Add Σ w (factor · ∇ε C_d ∇εᵀ + ∂²ε/∂x² S)."""
         body = self._body
-        membrane.add_blocks(
-            body.rest.gradients,
-            body.mesh.areas,
-            at.F,
-            self.viscosity,
-            S,
-            factor,
-            body.triangle_slots,
-            values,
-        )
+        given = body.rest.gradients, body.mesh.areas, at.F, self.viscosity, S, factor
+        membrane.add_blocks(*given, body.triangle_slots, values)
 
     def _add_hinges(self, at: _At, factor: float, values: Floats) -> None:
         bending = self._body.bound_bending

@@ -13,7 +13,7 @@ import numpy as np
 
 from supple._kernels.elasticity.elements import apply_derivative
 from supple._kernels.linear_algebra.blocks import add_scaled, add_scaled_identity_blocks
-from supple.bodies.assembly import point_array
+from supple.bodies.assembly import elastic_points, point_array
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.shape import Shape
 from supple.bodies.solid import Body
@@ -260,10 +260,4 @@ class BoundRayleighCells(BoundCellDamping):
 
 def _derivative_at(points: Points, F: Floats) -> Floats:
     """∂²ψ/∂F² of the part's material at other F, (c, q, 6, 3, 3)."""
-    part, cut = points.part, points.cut
-    psi = point_array("psi beside", part, cut)
-    P = point_array("P beside", part, cut, 3, 3)
-    A = point_array("A beside", part, cut, 6, 3, 3)
-    lam, mu = part.lame
-    part.material.evaluate(F, lam[cut], mu[cut], psi, P, A, 2)
-    return A
+    return elastic_points(points.part, points.cut, F, 2, " beside")[2]

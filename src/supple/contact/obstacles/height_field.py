@@ -95,17 +95,11 @@ class HeightField(Obstacle):
     def _distance(self, points: Floats, within: float) -> tuple[Floats, Floats]:
         distance, normal = np.empty(len(points)), np.empty((len(points), 3))
         local = points - np.asarray(self.origin)
+        field = self._spline, self._samples, np.asarray(self.spacing), self._highest
         in_parts(
             len(points),
             lambda part: field_distances(
-                local[part],
-                float(within),
-                self._spline,
-                self._samples,
-                np.asarray(self.spacing),
-                self._highest,
-                distance[part],
-                normal[part],
+                local[part], float(within), *field, distance[part], normal[part]
             ),
         )
         return distance, normal

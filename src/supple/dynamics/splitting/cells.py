@@ -182,20 +182,11 @@ def least_stiffness(part: Part, dampings: Sequence[BoundCellDamping], c_v: float
 
 def _in_strains(A: Floats) -> Floats:
     """The symmetric part of a stress derivative (c, 6, 3, 3) in an orthonormal basis, (c, 6, 6)."""
-    full = np.empty((len(A), 3, 3, 3, 3))  # ∂P_ij/∂F_kl
-    s = 0
-    for j in range(3):
-        for l in range(j, 3):
-            full[:, :, j, :, l] = A[:, s]
-            full[:, :, l, :, j] = A[:, s].transpose(0, 2, 1)
-            s += 1
-    basis = []
-    for i in range(3):
-        for j in range(i, 3):
-            e = np.zeros((3, 3))
-            e[i, j] = e[j, i] = 1.0 if i == j else np.sqrt(0.5)
-            basis.append(e)
-    B = np.array(basis)
+    full, B = np.empty((len(A), 3, 3, 3, 3)), np.zeros((6, 3, 3))  # ∂P_ij/∂F_kl, and the basis
+    for s, (j, l) in enumerate(zip(*np.triu_indices(3), strict=True)):
+        full[:, :, j, :, l] = A[:, s]
+        full[:, :, l, :, j] = A[:, s].transpose(0, 2, 1)
+        B[s, j, l] = B[s, l, j] = 1.0 if j == l else np.sqrt(0.5)
     moduli: Floats = np.einsum("aij,cijkl,bkl->cab", B, full, B, optimize=True)
     return moduli
 
