@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -121,6 +122,18 @@ def stepped(sim: sp.Simulation, count: int) -> sp.Simulation:
     for _ in range(count):
         sim.step()
     return sim
+
+
+def killed(sim: sp.Simulation, duration: float, path: Path, step: int, **options: object) -> Path:
+    """The file of a run that ends after some steps, as by Ctrl-C."""
+
+    def progress(done: int, total: int, what: str) -> None:
+        if done == step:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        sim.run(duration, record=path, progress=progress, **options)  # type: ignore[arg-type]
+    return path
 
 
 def simulate(

@@ -8,7 +8,7 @@ import meshio
 import numpy as np
 import pygltflib
 import pytest
-from tests.helpers import EPS, refused
+from tests.helpers import EPS, killed, refused
 
 import supple as sp
 from supple.io import export_motion
@@ -216,13 +216,8 @@ def test_recorded_motion_returns_with_its_mesh(tmp_path):
 
 
 def test_stopped_run_resumes_as_if_it_had_not(tmp_path):
-    def stop(done: int, total: int, what: str) -> None:
-        if done == 7:
-            raise KeyboardInterrupt
-
-    path, rule = tmp_path / "a.motion", sp.BDF2()
-    with pytest.raises(KeyboardInterrupt):
-        swinging(rule).run(0.2, record=path, progress=stop)
+    rule = sp.BDF2()
+    path = killed(swinging(rule), 0.2, tmp_path / "a.motion", 7)
     resumed = swinging(rule).run(0.2, record=path, resume=True)
     whole = swinging(rule).run(0.2)
     assert len(resumed) == len(whole) == 21

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.helpers import EXACT, refused, rotation, small_mesh, soft, stepped
+from tests.helpers import EXACT, killed, refused, rotation, small_mesh, soft, stepped
 
 import supple as sp
 from supple.bodies import assembly
@@ -233,30 +233,13 @@ def test_run_records_every_few_steps_and_the_last():
     assert [call[:2] for call in seen] == [(1, 3), (2, 3), (3, 3)]
 
 
-def kill_at(step: int):
-    """A progress callback that ends the run in its middle, as Ctrl-C would."""
-
-    def progress(done, total, what):
-        if done == step:
-            raise KeyboardInterrupt
-
-    return progress
-
-
-def killed(make, path, step: int, **options):
-    """The file of a run that ended in its middle."""
-    with pytest.raises(KeyboardInterrupt):
-        make().run(0.02, record=path, progress=kill_at(step), **options)
-    return path
-
-
 @every_rule
 @pytest.mark.parametrize("stop", [1, 4])
 def test_resumed_run_equals_uninterrupted(rule, stop, tmp_path):
     """Killed after any step, the run goes on bit by bit as if nothing had happened."""
     whole = simulation(rule).run(0.02, record=tmp_path / "whole.motion")
 
-    path = killed(partial(simulation, rule), tmp_path / "cut.motion", stop)
+    path = killed(simulation(rule), 0.02, tmp_path / "cut.motion", stop)
     resumed = simulation(rule)
     motion = resumed.run(0.02, record=path, resume=True)
     np.testing.assert_array_equal(motion.displacements, whole.displacements)
@@ -288,7 +271,7 @@ def test_a_killed_extension_goes_on(tmp_path):
     make().run(0.02, every=3, record=tmp_path / "whole.motion")
     make().run(0.01, every=3, record=path)
     for stop in (6, 7, 9):
-        killed(make, path, stop, every=3, resume=True)
+        killed(make(), 0.02, path, stop, every=3, resume=True)
     make().run(0.02, every=3, record=path, resume=True)
     assert path.read_bytes() == (tmp_path / "whole.motion").read_bytes()
 
@@ -303,7 +286,7 @@ def test_a_killed_extension_goes_on(tmp_path):
 )
 def test_resume_refuses_other_settings(change, named, tmp_path):
     """Going on with another step would stamp frames with wrong times."""
-    path = killed(simulation, tmp_path / "cut.motion", 4)
+    path = killed(simulation(), 0.02, tmp_path / "cut.motion", 4)
     every = change.pop("every", 1)
     with pytest.raises(sp.InputError, match=named):
         simulation(**change).run(0.02, every=every, record=path, resume=True)
@@ -328,7 +311,8 @@ def test_resumed_run_with_default_solver(tmp_path):
     """A kept factor is not in the checkpoint, so solutions differ within Newton's tolerance."""
     make = partial(simulation, solver=None)
     whole = make().run(0.02)
-    motion = make().run(0.02, record=killed(make, tmp_path / "a.motion", 5), resume=True)
+    path = killed(make(), 0.02, tmp_path / "a.motion", 5)
+    motion = make().run(0.02, record=path, resume=True)
     # Ten stages after the cut, 1e-6 of the forces each; they sum up at most.
     difference = np.abs(motion.displacements - whole.displacements).max()
     assert difference <= 10 * 1e-6 * np.abs(whole.displacements).max()
@@ -346,7 +330,8 @@ def test_resumed_run_with_moving_support_and_force(tmp_path):
                              force=lambda t: np.sin(30 * t) * force)  # fmt: skip
 
     whole = make().run(0.02)
-    motion = make().run(0.02, record=killed(make, tmp_path / "a.motion", 5), resume=True)
+    path = killed(make(), 0.02, tmp_path / "a.motion", 5)
+    motion = make().run(0.02, record=path, resume=True)
     np.testing.assert_array_equal(motion.displacements, whole.displacements)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.helpers import EXACT, refused, soft, stepped
+from tests.helpers import EXACT, killed, refused, soft, stepped
 from tests.solvers.bars import BAR, CLOSE, DT, bar, kicked, unbalanced
 
 import supple as sp
@@ -139,13 +139,8 @@ def test_resumed_run_is_the_same(tmp_path):
 
     whole = made().run(10 * DT)
 
-    def stop(done: int, total: int, what: str) -> None:
-        if done == 5:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        made().run(10 * DT, record=tmp_path / "motion", progress=stop)
-    resumed = made().run(10 * DT, record=tmp_path / "motion", resume=True)
+    path = killed(made(), 10 * DT, tmp_path / "motion", 5)
+    resumed = made().run(10 * DT, record=path, resume=True)
     np.testing.assert_allclose(resumed.times, whole.times, rtol=1e-12)
     size = np.abs(whole.displacements).max()
     assert np.abs(resumed.displacements - whole.displacements).max() < 1e-5 * size

@@ -33,12 +33,8 @@ class Support:
     resolution: float = 1e-3
 
     def __post_init__(self) -> None:
-        for name in ("motion", "velocity", "acceleration"):
-            given = getattr(self, name)
-            if not callable(given) and not (given is None and name != "motion"):
-                raise InputError(
-                    f"{name}={given!r}: give a function of time, e.g. lambda t: (0, 0, t)"
-                )
+        check_paths(self, "motion")
+        check_paths(self, "velocity", "acceleration", optional=True)
         number("resolution", self.resolution, above=0, unit="s")
 
     @classmethod
@@ -110,6 +106,14 @@ class Support:
     def _evaluate(self, name: str, path: Path, time: float, count: int) -> Floats:
         value = numbers(f"a support's {name}({time:g})", path(time), ((3,), (count, 3)))
         return np.broadcast_to(value, (count, 3))
+
+
+def check_paths(thing: object, *names: str, optional: bool = False) -> None:
+    """Stop where one of its attributes is no function of time, nor None if that will do."""
+    for name in names:
+        given = getattr(thing, name)
+        if not callable(given) and not (optional and given is None):
+            raise InputError(f"{name}={given!r}: give a function of time, e.g. lambda t: (0, 0, t)")
 
 
 def checked_keyframes(times: ArrayLike, name: str, given: ArrayLike) -> tuple[Floats, Floats]:

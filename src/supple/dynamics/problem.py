@@ -45,32 +45,6 @@ class ArrayPool:
         return array
 
 
-class Shapes:
-    """Shapes of a body at the displacements that a solver asks for."""
-
-    def __init__(
-        self, body: ElasticBody, *, order: int, with_direction: bool, stiffness: ArrayPool
-    ) -> None:
-        self._body, self._order, self._with_direction = body, order, with_direction
-        self._stiffness = stiffness
-        self._cache: deque[Shape] = deque(maxlen=_CACHED)
-
-    def at(self, u: Floats, *, v: Floats | None = None, with_matrix: bool = False) -> Shape:
-        """The body at u (n, 3), about to be damped at velocity v; the last ones are cached."""
-        for shape in self._cache:
-            if np.array_equal(shape.u, u):
-                return shape
-        shape = Shape(
-            self._body,
-            u.copy(),
-            order=2 if with_matrix else self._order,
-            direction=v if self._with_direction else None,
-            lend=self._stiffness.lend,
-        )
-        self._cache.append(shape)
-        return shape
-
-
 class BodyProblem(SplitProblem):
     """Force balances of a body: what its terms add up to."""
 
@@ -86,27 +60,21 @@ class BodyProblem(SplitProblem):
         self._own_pattern, self._wide_pattern = own, GrowingPattern(own)
         self.arrays = ArrayPool((body.pattern.n_blocks, 3, 3))
         """For matrices on the body's pattern."""
-        self._shapes = Shapes(
-            body,
-            order=2 if any(term.uses_stiffness_matrix for term in self.terms) else 1,
-            with_direction=any(term.uses_stiffness for term in self.terms),
-            stiffness=self.arrays,
-        )
+        self._last_shapes: deque[Shape] = deque(maxlen=_CACHED)
+        self._order = 2 if any(term.uses_stiffness_matrix for term in self.terms) else 1
+        self._with_direction = any(term.uses_stiffness for term in self.terms)
         self._begun: StageStart | None = None
         self._held = np.flatnonzero(~body.free)
         self._held_velocity, self._held_acceleration = np.zeros((2, body.n_vertices, 3))
         self._rotations = np.tile(np.eye(3), (body.n_vertices, 1, 1))
         self.has_potential = all(term.has_potential for term in self.terms)
         self.matrix_is_hessian = all(term.matrix_is_hessian for term in self.terms)
+        self.advice = " ".join(dict.fromkeys(term.advice for term in self.terms if term.advice))
         self.active_set = _ActiveTerms(self)
 
     @property
     def pattern(self) -> BlockPattern:  # type: ignore[override]
         return self._wide_pattern.pattern
-
-    @property
-    def advice(self) -> str:  # type: ignore[override]
-        return " ".join(dict.fromkeys(term.advice for term in self.terms if term.advice))
 
     # -- a stage -----------------------------------------------------------------------------
 
@@ -121,7 +89,7 @@ class BodyProblem(SplitProblem):
     def linearize(self, stage: Stage, u: Floats, *, with_matrix: bool = False) -> BodyLinearization:
         v = self._following(stage.velocity(u), self._held_velocity)
         a = self._following(stage.acceleration(u), self._held_acceleration)
-        shape = self._shapes.at(u, v=v, with_matrix=with_matrix)
+        shape = self.shape_at(u, v, with_matrix=with_matrix)
         return BodyLinearization(self, Point(stage, shape, v, a))
 
     def _following(self, field: Floats, prescribed: Floats) -> Floats:
@@ -212,9 +180,16 @@ class BodyProblem(SplitProblem):
 
     # -- between stages ----------------------------------------------------------------------
 
-    def shape_at(self, u: Floats, v: Floats | None = None) -> Shape:
-        """The body at u (n, 3), about to be damped at velocity v."""
-        return self._shapes.at(u, v=v)
+    def shape_at(self, u: Floats, v: Floats | None = None, *, with_matrix: bool = False) -> Shape:
+        """The body at u (n, 3), about to be damped at velocity v; the last ones are cached."""
+        for shape in self._last_shapes:
+            if np.array_equal(shape.u, u):
+                return shape
+        order = 2 if with_matrix else self._order
+        along = v if self._with_direction else None
+        shape = Shape(self.body, u.copy(), order=order, direction=along, lend=self.arrays.lend)
+        self._last_shapes.append(shape)
+        return shape
 
     def stored_energy(self, u: Floats) -> float:
         """U [J], of all terms."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple.bodies.supports import checked_keyframes, resting
+from supple.bodies.supports import check_paths, checked_keyframes, resting
 from supple.core.checks import number, numbers, vector
 from supple.core.errors import InputError
 from supple.core.parameters import Kind
@@ -71,12 +71,7 @@ class Rails:
     resolution: float = 1e-3
 
     def __post_init__(self) -> None:
-        for name in ("position", "rotation", "velocity", "spin"):
-            given = getattr(self, name)
-            if given is not None and not callable(given):
-                raise InputError(
-                    f"{name}={given!r}: give a function of time, e.g. lambda t: (0, 0, t)"
-                )
+        check_paths(self, "position", "rotation", "velocity", "spin", optional=True)
         for derivative, of in (("velocity", "position"), ("spin", "rotation")):
             if getattr(self, derivative) is not None and getattr(self, of) is None:
                 raise InputError(f"{derivative} is the derivative of {of}; give {of}= as well")
