@@ -61,11 +61,8 @@ class Body(ElasticBody):
                         f"{name} has {len(value)} values for {n} cells; give a scalar or ({n},)"
                     )
             return (self._part(self.material, None),)
-        if not isinstance(self.material, Mapping):
-            raise InputError(
-                f"material is {_what(self.material)}; give a material such as "
-                "StVK(young=1e6, poisson=0.4), or a mapping from region names to materials"
-            )
+        example = "StVK(young=1e6, poisson=0.4), or a mapping from region names to materials"
+        instance("material", self.material, Mapping, example)
         found = by_region(self.mesh, self.material, "cell")
         return tuple(self._part(material, cells) for material, cells in found)
 
@@ -136,10 +133,6 @@ class Body(ElasticBody):
         facets = _facets_within(self.mesh, vertices)
         _, normals = _facet_integrals(self.mesh, facets)
         return self._spread(facets, -number("value", value, unit="Pa") * normals)
-
-
-def _what(value: object) -> str:
-    return f"the class {value.__name__}" if isinstance(value, type) else f"a {type(value).__name__}"
 
 
 def _facets_within(mesh: VolumeMesh, vertices: ArrayLike | None) -> Ints:

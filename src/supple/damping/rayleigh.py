@@ -98,7 +98,9 @@ class Rayleigh(Damping):
 class _BoundRayleigh(BoundViscousDamping):
     def __init__(self, damping: Rayleigh, body: ElasticBody) -> None:
         self._body, self._damping = body, damping
-        self._mass = _scaled_mass(body, damping.mass)
+        alpha = coefficient_of_cells("mass", damping.mass, body)
+        whole = np.ndim(alpha) == 0  # Σ α M over the cells, (blocks,)
+        self._mass = alpha * body.mass_values if whole else body.scaled_mass(np.asarray(alpha))
         self._beta = coefficient_of_cells("stiffness", damping.stiffness, body)
         self._constant: Floats | None = None
         if not np.any(self._beta):
@@ -202,12 +204,6 @@ class _BoundRayleigh(BoundViscousDamping):
         return self._body.evaluate(shape.u, order=0, direction=v, cell_factors=factors).product
 
 
-def _scaled_mass(body: ElasticBody, given: Coefficient) -> Floats:
-    """Σ α M over the cells, (blocks,)."""
-    alpha = coefficient_of_cells("mass", given, body)
-    return alpha * body.mass_values if np.ndim(alpha) == 0 else body.scaled_mass(np.asarray(alpha))
-
-
 class BoundRayleighCells(BoundCellDamping):
     """Fully implicit: r = β/2 Ḟ : A(F) : Ḟ with A = ∂²ψ/∂F², β [s] given as (cells,).
 
@@ -251,13 +247,8 @@ class BoundRayleighCells(BoundCellDamping):
         for sign in (1.0, -1.0):
             there = F + (sign * step)[:, :, None, None] * rate
             stress = point_array("rayleigh beside", part, cut, 3, 3)
-            apply_derivative(_derivative_at(points, there), rate, stress)
+            apply_derivative(elastic_points(part, cut, there, 2, " beside")[2], rate, stress)
             change += sign * stress
         beta = self._beta[part.cells[cut]][:, None]
         weight = np.divide(0.25 * factor * beta, step, out=np.zeros_like(step), where=step > 0)
         G += weight[:, :, None, None] * change
-
-
-def _derivative_at(points: Points, F: Floats) -> Floats:
-    """∂²ψ/∂F² of the part's material at other F, (c, q, 6, 3, 3)."""
-    return elastic_points(points.part, points.cut, F, 2, " beside")[2]

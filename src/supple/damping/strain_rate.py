@@ -69,7 +69,8 @@ class StrainRate(Damping):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.direction is None and any(np.any(value) for value in _values(self.fibre)):
+        fibre = list(self.fibre.values()) if isinstance(self.fibre, Mapping) else self.fibre
+        if self.direction is None and np.any(fibre):
             raise InputError(
                 "fibre= needs the direction= of the fibres, e.g. (1, 0, 0)", parameter="fibre"
             )
@@ -112,10 +113,6 @@ class _BoundStrainRate(BoundCellDamping):
     def add_shape_gradient_points(self, points: Points, G: Floats, factor: float) -> None:
         coefficients = self._coefficients(points)
         add_strain_rate_by_shape(points.F, points.rate, *coefficients, G, factor)
-
-
-def _values(given: Coefficient) -> list[ArrayLike]:
-    return list(given.values()) if isinstance(given, Mapping) else [given]
 
 
 @DAMPINGS.register

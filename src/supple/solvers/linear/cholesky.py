@@ -80,7 +80,8 @@ class Factorization:
         threads: int | None = None,
     ) -> None:
         self._index = np.flatnonzero(free)
-        number = _numbered(free)
+        # The free components are numbered in order, the others −1.
+        number = np.where(free, (np.cumsum(free.ravel()) - 1).reshape(free.shape), -1)
         indptr, columns, self._sources = blocks.scalar_upper_pattern(
             pattern.indptr, pattern.cols, free, number
         )
@@ -91,7 +92,8 @@ class Factorization:
         elif pardiso.library() is None:
             self._backend = _SuperLU(indptr, columns)
         else:
-            ordered = number[_node_order(pattern)].ravel()
+            # An order of the nodes that fills in little, whose graph is a ninth of the matrix's.
+            ordered = number[pardiso.Pardiso(pattern.indptr, pattern.cols).order].ravel()
             order = ordered[ordered >= 0]
             self._backend = _PardisoBackend(
                 indptr, columns, order=order, single=single, threads=threads
@@ -182,13 +184,3 @@ class _SuperLU:
     def solve(self, rhs: Floats) -> Floats:
         x: Floats = self._lu.solve(rhs)
         return x
-
-
-def _node_order(pattern: BlockPattern) -> Ints:
-    """A fill-reducing order of the nodes, whose graph is a ninth of the matrix's."""
-    return pardiso.Pardiso(pattern.indptr, pattern.cols).order
-
-
-def _numbered(free: Bools) -> Ints:
-    """The free components numbered in order, −1 for the others, (n, b)."""
-    return np.where(free, (np.cumsum(free.ravel()) - 1).reshape(free.shape), -1)
