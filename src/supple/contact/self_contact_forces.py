@@ -45,7 +45,13 @@ _EPSILON = float(np.finfo(float).eps)
 
 @dataclass(frozen=True, eq=False)
 class SelfContactFriction:
-    """k pairs, of two points, point and edge, two edges, or point and triangle."""
+    """k pairs that rub, of two points, point and edge, two edges, or point and triangle.
+
+    Friction R = Σ L f₀(|τ|), with the limit L = μ N of a pair and its slip τ, is level along the
+    slip once it slides. Newton's step then takes no notice of where it would stick, and goes past.
+    The matrix here is that of a parabola that touches f₀ at |τ| and lies above it elsewhere:
+    f₁(|τ|)/|τ|, f₁ = f₀', in all directions along the surface. Steps do not turn the slip round.
+    """
 
     vertices: Ints
     """(k, 4); 0 in place of those that a pair does not have."""

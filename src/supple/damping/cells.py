@@ -213,7 +213,10 @@ def nested_call() -> Iterator[int]:
 
 
 class BoundIsotropicDamping(BoundCellDamping):
-    """A cell damping without preferred directions, as simple to write as ``add_points``."""
+    """A cell damping without preferred directions, as simple to write as ``add_points``.
+
+    r(QF, QḞ) = r(FQ, ḞQ) = r(F, Ḟ) for every rotation Q.
+    """
 
     finest = 1.0
     """The smallest difference of stretches that r knows of."""

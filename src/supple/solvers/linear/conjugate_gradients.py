@@ -125,6 +125,9 @@ def truncated_cg(
 ) -> Floats:
     """x with A x ≈ rhs (n, b) for the blocks of A, as far as curvature along the way is positive.
 
+    A body that buckles has directions of negative curvature, but the force rarely points along
+    them alone. In the space that the force spans the matrix may be definite, and then Newton's step
+    is found all the same; where it is not, iterations stop.
     ``definite_solver`` solves with a definite matrix near A; ``first`` is its answer to ``rhs``,
     and is returned where curvature is negative from the start.
     """
