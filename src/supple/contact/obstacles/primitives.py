@@ -18,75 +18,6 @@ from supple.mesh.surface import Surface
 
 @OBSTACLES.register
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Plane(Obstacle):
-    """Bodies stay where n·x ≥ ``offset``.
-
-    n is the unit vector along ``normal`` (3,), and ``offset`` [m] is signed.
-    """
-
-    normal: ArrayLike = parameter(
-        (0.0, 0.0, 1.0), "points to the bodies' side, of any length", kind=VECTOR
-    )
-    offset: float = parameter(0.0, "distance of the plane from the origin along n", unit="m")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        given = np.asarray(self.normal)
-        largest = np.abs(given).max()
-        if largest == 0:
-            raise InputError.of(
-                "normal", (0, 0, 0), " has no direction; give e.g. (0, 0, 1) for a floor"
-            )
-        n = given / largest
-        object.__setattr__(self, "normal", n / np.linalg.norm(n))
-
-    def _distance(self, points: Floats, within: float) -> tuple[Floats, Floats]:
-        n = np.asarray(self.normal)
-        normal = np.broadcast_to(n, points.shape).copy()
-        normal[np.isnan(points).any(axis=1)] = np.nan
-        return points @ n - self.offset, normal
-
-    def _drawn(self, extent: float, about: Floats) -> Surface:
-        n = np.asarray(self.normal)
-        # Sides along the coordinate axes where the plane allows it.
-        first = np.eye(3)[np.argmin(np.abs(n))]
-        first = first - (first @ n) * n
-        first /= np.linalg.norm(first)
-        second = np.cross(n, first)
-        centre = about - (about @ n - self.offset) * n
-        steps = np.linspace(-0.5, 0.5, 11) * extent
-        a, b = np.meshgrid(steps, steps, indexing="ij")
-        vertices = centre + a.reshape(-1, 1) * first + b.reshape(-1, 1) * second
-        return Surface(vertices, sheet_triangles(11, 11))
-
-
-@OBSTACLES.register
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Sphere(Obstacle):
-    """A ball; bodies stay out, or in if ``hollow``."""
-
-    centre: ArrayLike = parameter((0.0, 0.0, 0.0), "of the ball", kind=VECTOR, unit="m")
-    radius: float = field(metadata=described("of the ball", unit="m", above=0))
-    hollow: bool = parameter(False, "the body stays inside")
-
-    def _distance(self, points: Floats, within: float) -> tuple[Floats, Floats]:
-        arm = points - np.asarray(self.centre)
-        length = np.linalg.norm(arm, axis=1)
-        normal = unit(arm, length, np.array([0.0, 0.0, 1.0]))
-        distance: Floats = length - self.radius
-        return (-distance, -normal) if self.hollow else (distance, normal)
-
-    def _drawn(self, extent: float, about: Floats) -> Surface:
-        from trimesh.creation import icosphere  # slow to import
-
-        ball = icosphere(subdivisions=3, radius=self.radius)
-        triangles = np.asarray(ball.faces, dtype=np.int64)
-        vertices = np.asarray(ball.vertices) + np.asarray(self.centre)
-        return Surface(vertices, triangles[:, ::-1] if self.hollow else triangles)
-
-
-@OBSTACLES.register
-@dataclass(frozen=True, eq=False, kw_only=True)
 class Box(Obstacle):
     """A box of ``size`` (3,) [m] around ``centre`` (3,) [m].
 
@@ -182,6 +113,75 @@ class Capsule(Obstacle):
         across = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
         sideways: Floats = across / np.linalg.norm(across)
         return sideways
+
+
+@OBSTACLES.register
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Plane(Obstacle):
+    """Bodies stay where n·x ≥ ``offset``.
+
+    n is the unit vector along ``normal`` (3,), and ``offset`` [m] is signed.
+    """
+
+    normal: ArrayLike = parameter(
+        (0.0, 0.0, 1.0), "points to the bodies' side, of any length", kind=VECTOR
+    )
+    offset: float = parameter(0.0, "distance of the plane from the origin along n", unit="m")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        given = np.asarray(self.normal)
+        largest = np.abs(given).max()
+        if largest == 0:
+            raise InputError.of(
+                "normal", (0, 0, 0), " has no direction; give e.g. (0, 0, 1) for a floor"
+            )
+        n = given / largest
+        object.__setattr__(self, "normal", n / np.linalg.norm(n))
+
+    def _distance(self, points: Floats, within: float) -> tuple[Floats, Floats]:
+        n = np.asarray(self.normal)
+        normal = np.broadcast_to(n, points.shape).copy()
+        normal[np.isnan(points).any(axis=1)] = np.nan
+        return points @ n - self.offset, normal
+
+    def _drawn(self, extent: float, about: Floats) -> Surface:
+        n = np.asarray(self.normal)
+        # Sides along the coordinate axes where the plane allows it.
+        first = np.eye(3)[np.argmin(np.abs(n))]
+        first = first - (first @ n) * n
+        first /= np.linalg.norm(first)
+        second = np.cross(n, first)
+        centre = about - (about @ n - self.offset) * n
+        steps = np.linspace(-0.5, 0.5, 11) * extent
+        a, b = np.meshgrid(steps, steps, indexing="ij")
+        vertices = centre + a.reshape(-1, 1) * first + b.reshape(-1, 1) * second
+        return Surface(vertices, sheet_triangles(11, 11))
+
+
+@OBSTACLES.register
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Sphere(Obstacle):
+    """A ball; bodies stay out, or in if ``hollow``."""
+
+    centre: ArrayLike = parameter((0.0, 0.0, 0.0), "of the ball", kind=VECTOR, unit="m")
+    radius: float = field(metadata=described("of the ball", unit="m", above=0))
+    hollow: bool = parameter(False, "the body stays inside")
+
+    def _distance(self, points: Floats, within: float) -> tuple[Floats, Floats]:
+        arm = points - np.asarray(self.centre)
+        length = np.linalg.norm(arm, axis=1)
+        normal = unit(arm, length, np.array([0.0, 0.0, 1.0]))
+        distance: Floats = length - self.radius
+        return (-distance, -normal) if self.hollow else (distance, normal)
+
+    def _drawn(self, extent: float, about: Floats) -> Surface:
+        from trimesh.creation import icosphere  # slow to import
+
+        ball = icosphere(subdivisions=3, radius=self.radius)
+        triangles = np.asarray(ball.faces, dtype=np.int64)
+        vertices = np.asarray(ball.vertices) + np.asarray(self.centre)
+        return Surface(vertices, triangles[:, ::-1] if self.hollow else triangles)
 
 
 def sheet_triangles(nx: int, ny: int) -> Ints:
