@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
@@ -101,6 +104,36 @@ def unpacked(A: np.ndarray) -> np.ndarray:
         full[:, :, j, :, l] = A[:, s]
         full[:, :, l, :, j] = A[:, s].transpose(0, 2, 1)
     return full.reshape(len(A), 9, 9)
+
+
+def refused(*cases: tuple[Any, str], make: Callable[[Any], object] | None = None) -> Callable:
+    """A test that each case, called or given to ``make``, is refused with the words beside it."""
+
+    @pytest.mark.parametrize(("case", "words"), cases, ids=range(len(cases)))
+    def test(case: Any, words: str) -> None:
+        with pytest.raises(sp.InputError, match=words):
+            case() if make is None else make(case)
+
+    return test
+
+
+def stepped(sim: sp.Simulation, count: int) -> sp.Simulation:
+    """The simulation after so many steps."""
+    for _ in range(count):
+        sim.step()
+    return sim
+
+
+def killed(sim: sp.Simulation, duration: float, path: Path, step: int, **options: object) -> Path:
+    """The file of a run that ends after some steps, as by Ctrl-C."""
+
+    def progress(done: int, total: int, what: str) -> None:
+        if done == step:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        sim.run(duration, record=path, progress=progress, **options)  # type: ignore[arg-type]
+    return path
 
 
 def simulate(

@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
-from tests.helpers import EPS, simulate, soft
+from tests.helpers import EPS, refused, simulate, soft
 
 import supple as sp
 from supple.integrators import INTEGRATORS, ExplicitIntegrator, ImplicitIntegrator, State
@@ -100,17 +100,14 @@ def test_trbdf2_has_one_matrix_for_both_stages(rule):
         assert same == (rule == sp.TRBDF2())
 
 
-def test_rules_refuse_bad_coefficients():
-    for make, named in (
-        (lambda: sp.Newmark(beta=0.0), "beta"),
-        (lambda: sp.Newmark(gamma=0.0), "gamma"),
-        (lambda: sp.Newmark(beta=np.nan), "beta"),
-        (lambda: sp.Newmark(beta="soft"), "beta"),
-        (lambda: sp.TRBDF2(gamma=1.0), "gamma"),
-        (lambda: sp.TRBDF2(gamma=np.nan), "gamma"),
-    ):
-        with pytest.raises(sp.InputError, match=named):
-            make()
+test_rules_refuse_bad_coefficients = refused(
+    (lambda: sp.Newmark(beta=0.0), "beta"),
+    (lambda: sp.Newmark(gamma=0.0), "gamma"),
+    (lambda: sp.Newmark(beta=np.nan), "beta"),
+    (lambda: sp.Newmark(beta="soft"), "beta"),
+    (lambda: sp.TRBDF2(gamma=1.0), "gamma"),
+    (lambda: sp.TRBDF2(gamma=np.nan), "gamma"),
+)
 
 
 # -- the linear oscillator -------------------------------------------------------------------

@@ -70,9 +70,15 @@ class Stage:
 Stages = Generator[Stage, State, None]
 """Yields a stage, is sent its solution, and ends after the last stage of the step."""
 
+Acceleration = Callable[[float, Floats, Floats], Floats]
+"""Solves M a = forces at a time [s], u and v."""
+
 
 class Integrator(ABC):
-    """A rule for one step."""
+    """A rule for one step, which checks its parameters."""
+
+    def __post_init__(self) -> None:
+        checked(self)
 
     @property
     @abstractmethod
@@ -104,10 +110,8 @@ class ExplicitIntegrator(Integrator):
     """A rule that only needs accelerations; a reference, stable for tiny steps alone."""
 
     @abstractmethod
-    def advance(
-        self, now: State, dt: float, acceleration: Callable[[float, Floats, Floats], Floats]
-    ) -> State:
-        """The state at ``now.time + dt``; ``acceleration(t, u, v)`` solves M a = forces."""
+    def advance(self, now: State, dt: float, acceleration: Acceleration) -> State:
+        """The state at ``now.time + dt``."""
 
 
 def _extrapolated(now: State, dt: float) -> Floats:
@@ -132,9 +136,7 @@ def _linear_multistep(
 class BackwardEuler(ImplicitIntegrator):
     """v₁ = (u₁ − u₀)/h, a₁ = (v₁ − v₀)/h. First order; damps everything, and much."""
 
-    @property
-    def order(self) -> int:
-        return 1
+    order = 1
 
     def stages(self, now: State, before: State | None, dt: float) -> Stages:
         yield _linear_multistep(now.time + dt, 1 / dt, ((1.0, now),), _extrapolated(now, dt))
@@ -154,9 +156,6 @@ class Newmark(ImplicitIntegrator):
     @property
     def order(self) -> int:
         return 2 if self.gamma == 0.5 else 1
-
-    def __post_init__(self) -> None:
-        checked(self)
 
     def stages(self, now: State, before: State | None, dt: float) -> Stages:
         yield _newmark_stage(now, dt, self.beta, self.gamma)
@@ -178,9 +177,7 @@ class Trapezoidal(ImplicitIntegrator):
     It lets the fastest vibrations ring, and can blow up in nonlinear motion at large steps.
     """
 
-    @property
-    def order(self) -> int:
-        return 2
+    order = 2
 
     def stages(self, now: State, before: State | None, dt: float) -> Stages:
         yield _newmark_stage(now, dt, 0.25, 0.5)
@@ -196,9 +193,7 @@ class BDF2(ImplicitIntegrator):
 
     is_multistep: ClassVar[bool] = True
 
-    @property
-    def order(self) -> int:
-        return 2
+    order = 2
 
     def stages(self, now: State, before: State | None, dt: float) -> Stages:
         if before is None:
@@ -225,12 +220,7 @@ class TRBDF2(ImplicitIntegrator):
         2 - sqrt(2), "share of the step that the first stage takes", above=0, below=1
     )
 
-    @property
-    def order(self) -> int:
-        return 2
-
-    def __post_init__(self) -> None:
-        checked(self)
+    order = 2
 
     def stages(self, now: State, before: State | None, dt: float) -> Stages:
         g = self.gamma
@@ -254,16 +244,11 @@ class Bathe(TRBDF2):
 class SymplecticEuler(ExplicitIntegrator):
     """v₁ = v₀ + h a(u₀), u₁ = u₀ + h v₁. First order, with an energy that does not drift."""
 
-    @property
-    def order(self) -> int:
-        return 1
+    order = 1
 
-    def advance(
-        self, now: State, dt: float, acceleration: Callable[[float, Floats, Floats], Floats]
-    ) -> State:
+    def advance(self, now: State, dt: float, acceleration: Acceleration) -> State:
         v = now.v + dt * acceleration(now.time, now.u, now.v)
-        u = now.u + dt * v
-        return State(now.time + dt, u, v, None)
+        return State(now.time + dt, now.u + dt * v, v, None)
 
 
 @INTEGRATORS.register
@@ -271,13 +256,9 @@ class SymplecticEuler(ExplicitIntegrator):
 class RK4(ExplicitIntegrator):
     """The classical Runge–Kutta rule. Fourth order."""
 
-    @property
-    def order(self) -> int:
-        return 4
+    order = 4
 
-    def advance(
-        self, now: State, dt: float, acceleration: Callable[[float, Floats, Floats], Floats]
-    ) -> State:
+    def advance(self, now: State, dt: float, acceleration: Acceleration) -> State:
         t, u, v, h = now.time, now.u, now.v, dt
         v1, a1 = v, acceleration(t, u, v)
         v2 = v + h / 2 * a1

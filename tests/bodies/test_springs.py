@@ -8,14 +8,10 @@ import meshio
 import numpy as np
 import pygltflib
 import pytest
-from tests.helpers import EPS, remainder_slopes, simulate
+from tests.helpers import EPS, killed, refused
 
 import supple as sp
-from supple.integrators import INTEGRATORS
 from supple.io import export_motion
-
-every_rule = pytest.mark.parametrize("rule", [r() for r in INTEGRATORS], ids=repr)
-
 
 STVK = sp.StVK(young=1e6, poisson=0.3)
 
@@ -41,43 +37,6 @@ def bent(body: sp.SpringNetwork, seed: int = 1) -> np.ndarray:
 
 
 # -- energy and its derivatives ---------------------------------------------------------------
-
-
-def test_derivatives_taylor_slopes():
-    body = tangle()
-    u = bent(body)
-    d = np.random.default_rng(2).normal(size=u.shape)
-    U, f = body.energy(u), body.force(u)
-    Kd = (body.stiffness(u) @ d.ravel()).reshape(d.shape)
-    steps = 1e-2 * 0.5 ** np.arange(5)
-
-    def energy_left(h: float) -> float:
-        return abs(body.energy(u + h * d) - U - h * np.vdot(f, d) - 0.5 * h * h * np.vdot(d, Kd))
-
-    def force_left(h: float) -> float:
-        return float(np.linalg.norm(body.force(u + h * d) - f - h * Kd))
-
-    assert remainder_slopes(energy_left, steps)[-1] == pytest.approx(3, abs=0.1)
-    assert remainder_slopes(force_left, steps)[-1] == pytest.approx(2, abs=0.1)
-
-
-def test_every_way_to_the_stiffness_agrees():
-    body = tangle()
-    u = bent(body)
-    d = np.random.default_rng(3).normal(size=u.shape)
-    K = body.stiffness(u)
-    size = np.abs(K.toarray()).max() * np.abs(d).sum()
-    product = body.evaluate(u, order=0, direction=d).product
-    assert np.abs(product - (K @ d.ravel()).reshape(d.shape)).max() <= 10 * EPS * size
-    buffer = np.full((body.pattern.n_blocks, 3, 3), np.nan)
-    assert body.evaluate(u, order=2, stiffness=buffer).stiffness is buffer
-    assert np.array_equal(body.pattern.full(buffer).toarray(), K.toarray())
-    assert np.array_equal(K.toarray(), K.toarray().T)
-    # Springs one by one add up to the network.
-    alone = [body.evaluate(u, order=1, cell_factors=row) for row in np.eye(body.n_cells)]
-    assert sum(each.energy for each in alone) == pytest.approx(body.energy(u), rel=1e-13)
-    total = np.sum([each.gradient for each in alone], axis=0)
-    assert np.abs(total - body.force(u)).max() <= 1e-12 * np.abs(total).max()
 
 
 def test_definite_stiffness_clamps_pushing_springs_only():
@@ -172,44 +131,6 @@ def test_straight_chain_has_five_rigid_motions():
     assert count == [5, 2, 0]
 
 
-@every_rule
-def test_free_flight_keeps_momentum(rule):
-    body = tangle()
-    rng = np.random.default_rng(4)
-    u, v = 0.1 * rng.normal(size=(2, 7, 3))
-    steps = np.full(20, 5e-3)
-    start = simulate(body, rule, steps[:0], u=u, v=v).frame()
-    end = simulate(body, rule, steps, u=u, v=v).frame()
-    assert np.abs(end.linear_momentum - start.linear_momentum).max() <= 1e-12
-    if isinstance(rule, sp.SymplecticEuler):
-        assert np.abs(end.angular_momentum - start.angular_momentum).max() <= 1e-12
-
-
-def test_every_damping_takes_energy():
-    """Damping that knows nothing of springs works on them."""
-    body = tangle()
-    named = sp.SpringNetwork(body.mesh.with_region("some", [0, 2, 3]), stiffness=80.0, mass=1.0)
-    bend = np.random.default_rng(5).normal(size=(7, 3))
-    matrix = 0.3 * named.mass.toarray()
-    stiff = sp.Rayleigh(mass=0.1, stiffness=1e-3)
-    dampings = [
-        sp.Rayleigh(mass={"some": 0.5}),
-        sp.Rayleigh(stiffness={"some": 0.01}),
-        sp.Rayleigh(mass=np.linspace(0.1, 1.0, body.n_cells), stiffness=0.01),
-        sp.Caughey((0.3,)),
-        sp.Viscous(matrix),
-        sp.ExampleDamping(stiff, [sp.Example(bend, 3.0)]),
-        sp.ExampleDamping(sp.SpringStrainRate(matched=0.01), [sp.Example(bend, 3.0)]),
-    ]
-    for damping in dampings:
-        sim = sp.Simulation(named, damping=damping, dt=2e-3)
-        sim.state.v = bend
-        motion = sim.run(0.02)
-        lost = motion.total_energy[0] - motion.total_energy[-1]
-        assert lost > 0, damping
-        assert motion.dissipated[-1] == pytest.approx(lost, rel=0.05), damping
-
-
 def test_mass_damping_by_spring_is_the_mean_at_a_vertex():
     mesh = sp.SpringMesh.chain((0, 0, 0), (2, 0, 0), 2)
     body = sp.SpringNetwork(mesh, stiffness=1.0, mass=[1.0, 2.0, 4.0])
@@ -244,31 +165,25 @@ def test_mesh_from_a_surface_has_each_edge_once():
     assert np.allclose(mesh.rest_lengths, [1, np.sqrt(2), 1, 1, 1])
 
 
-@pytest.mark.parametrize(
-    ("make", "words"),
-    [
-        (lambda: sp.SpringMesh([(0, 0, 0), (0, 0, 0)], [(0, 1)]), "spring 0 joins .* same place"),
-        (lambda: sp.SpringMesh(np.eye(3), [(0, 0), (1, 2)]), "spring 0 joins vertices 0 and 0"),
-        (lambda: sp.SpringMesh(np.eye(3), [(0, 1)]), "vertex 2 belongs to no spring"),
-        (lambda: sp.SpringMesh(np.eye(3), [(0, 1), (1, 3)]), "numbered 0 to 2"),
-        (lambda: sp.SpringMesh(np.eye(2, 3), [(0, 1)], rest_lengths=0.0), "above zero"),
-        (lambda: sp.SpringMesh(np.eye(2, 3), [(0, 1)], rest_lengths=[1, 2]), "shape"),
-        (lambda: sp.SpringMesh.chain((0, 0, 0), (1, 0, 0), 0), "count=0"),
-        (lambda: sp.SpringMesh.from_surface(7), "such as read_surface"),
-        (lambda: network(stiffness=0), "stiffness=0: give a number above zero"),
-        (lambda: network(stiffness=[1, 2, 3]), "or 2 of them"),
-        (lambda: network(mass=[1, -1, 1]), "mass="),
-        (lambda: network(fixed=[5]), "vertex 5"),
-        (lambda: network(supports=3), "supports=3"),
-        (lambda: sp.SpringNetwork(sp.TetMesh.box((1, 1, 1), (1, 1, 1)), stiffness=1, mass=1), "Sp"),
-        (lambda: sp.Body(sp.SpringMesh.chain((0, 0, 0), (1, 0, 0), 1), STVK), "Tet"),
-        (lambda: sp.write_mesh(network().mesh, "a.vtk"), "writes solids"),
-        (lambda: sp.static_shape(network(fixed=[0])), "leave 2 rigid motions free"),
-    ],
+test_bad_input_is_refused = refused(
+    (lambda: sp.SpringMesh([(0, 0, 0), (0, 0, 0)], [(0, 1)]), "spring 0 joins .* same place"),
+    (lambda: sp.SpringMesh(np.eye(3), [(0, 0), (1, 2)]), "spring 0 joins vertices 0 and 0"),
+    (lambda: sp.SpringMesh(np.eye(3), [(0, 1)]), "vertex 2 belongs to no spring"),
+    (lambda: sp.SpringMesh(np.eye(3), [(0, 1), (1, 3)]), "numbered 0 to 2"),
+    (lambda: sp.SpringMesh(np.eye(2, 3), [(0, 1)], rest_lengths=0.0), "above zero"),
+    (lambda: sp.SpringMesh(np.eye(2, 3), [(0, 1)], rest_lengths=[1, 2]), "shape"),
+    (lambda: sp.SpringMesh.chain((0, 0, 0), (1, 0, 0), 0), "count=0"),
+    (lambda: sp.SpringMesh.from_surface(7), "such as read_surface"),
+    (lambda: network(stiffness=0), "stiffness=0: give a number above zero"),
+    (lambda: network(stiffness=[1, 2, 3]), "or 2 of them"),
+    (lambda: network(mass=[1, -1, 1]), "mass="),
+    (lambda: network(fixed=[5]), "vertex 5"),
+    (lambda: network(supports=3), "supports=3"),
+    (lambda: sp.SpringNetwork(sp.TetMesh.box((1, 1, 1), (1, 1, 1)), stiffness=1, mass=1), "Sp"),
+    (lambda: sp.Body(sp.SpringMesh.chain((0, 0, 0), (1, 0, 0), 1), STVK), "Tet"),
+    (lambda: sp.write_mesh(network().mesh, "a.vtk"), "writes solids"),
+    (lambda: sp.static_shape(network(fixed=[0])), "leave 2 rigid motions free"),
 )
-def test_bad_input_is_refused(make, words):
-    with pytest.raises(sp.InputError, match=words):
-        make()
 
 
 def network(**changes: object) -> sp.SpringNetwork:
@@ -301,13 +216,8 @@ def test_recorded_motion_returns_with_its_mesh(tmp_path):
 
 
 def test_stopped_run_resumes_as_if_it_had_not(tmp_path):
-    def stop(done: int, total: int, what: str) -> None:
-        if done == 7:
-            raise KeyboardInterrupt
-
-    path, rule = tmp_path / "a.motion", sp.BDF2()
-    with pytest.raises(KeyboardInterrupt):
-        swinging(rule).run(0.2, record=path, progress=stop)
+    rule = sp.BDF2()
+    path = killed(swinging(rule), 0.2, tmp_path / "a.motion", 7)
     resumed = swinging(rule).run(0.2, record=path, resume=True)
     whole = swinging(rule).run(0.2)
     assert len(resumed) == len(whole) == 21

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from tests.contact.blocks import SOLVERS, G, block, depth, edge, run, simulation
 from tests.contact.obstacles import samples
+from tests.helpers import killed
 
 import supple as sp
 from supple.contact.contacts import Contacts
@@ -154,13 +155,8 @@ def test_resumed_run_is_the_same(solver, tmp_path):
 
     whole = made().run(0.24)
 
-    def stop(done: int, total: int, what: str) -> None:
-        if done == 6:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        made().run(0.24, record=tmp_path / "motion", progress=stop)
-    resumed = made().run(0.24, record=tmp_path / "motion", resume=True)
+    path = killed(made(), 0.24, tmp_path / "motion", 6)
+    resumed = made().run(0.24, record=path, resume=True)
     size = np.abs(whole.displacements).max()
     assert np.abs(resumed.displacements - whole.displacements).max() < 1e-5 * size
     np.testing.assert_allclose(resumed.dissipated, whole.dissipated, rtol=1e-3)

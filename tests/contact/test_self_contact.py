@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.contact.layers import crossings, meeting, never_crosses, stacked
+from tests.helpers import stepped
 
 import supple as sp
 from supple.contact.self_contact_forces import SelfContactForces
 from supple.dynamics.problem import BodyProblem
-from supple.dynamics.terms import StageStart, terms_of
+from supple.dynamics.terms import terms_of
+from supple.dynamics.terms.base import StageStart
 from supple.integrators import INTEGRATORS, ImplicitIntegrator
 
 DISSIPATIVE = [sp.BackwardEuler(), sp.BDF2(), sp.TRBDF2(), sp.Bathe()]
@@ -161,8 +163,7 @@ def sliding(friction: float, slope: float, **options) -> tuple[sp.Simulation, sl
         dt=5e-3,
         **options,
     )
-    for _ in range(12):
-        sim.step()
+    stepped(sim, 12)
     sim.gravity = 9.81 * np.array([np.sin(slope), 0.0, -np.cos(slope)])
     return sim, slice(low.n_vertices, None)
 
@@ -171,8 +172,7 @@ def sliding(friction: float, slope: float, **options) -> tuple[sp.Simulation, sl
 def test_friction_holds_below_its_angle(iterations):
     """arctan 0.5 is 26.6°; what sticks creeps, slower than the sticking speed."""
     sim, patch = sliding(0.5, np.radians(20), solver=sp.Newton(iterations=iterations))
-    for _ in range(20):
-        sim.step()
+    stepped(sim, 20)
     assert 0 < sim.state.v[patch, 0].max() < sim.self_contact.sticking_speed
     force = sim.self_contact_forces[patch].sum(axis=0)
     weight = sim.body.weight(sim.gravity)[patch].sum(axis=0)

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from tests.contact.layers import FILM, crossings, meeting, never_crosses, stacked
+from tests.helpers import killed
 
 import supple as sp
 from supple.contact import self_contact_forces
@@ -159,12 +160,7 @@ def test_recorded_run_goes_on_as_if_it_had_not_stopped(tmp_path):
     whole = sim.run(0.3, record=tmp_path / "whole.motion")
     stopped = crumpling(friction=0.3)
 
-    def stop(done: int, total: int, what: str) -> None:
-        if done == 40:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        stopped.run(0.3, record=path, progress=stop)
+    killed(stopped, 0.3, path, 40)
     resumed = crumpling(friction=0.3).run(0.3, record=path, resume=True)
     assert np.abs(resumed.displacements - whole.displacements).max() <= 1e-5
 

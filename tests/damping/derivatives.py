@@ -91,6 +91,14 @@ def assert_no_net_force_or_torque(x: np.ndarray, force: np.ndarray) -> None:
     assert np.abs(np.cross(x, force).sum(axis=0)).max() <= 1e3 * EPS * size * np.abs(x).max()
 
 
+def assert_no_momentum(body: sp.ElasticBody, shape: Shape, force: np.ndarray) -> None:
+    """Neither a resultant nor a moment, of the size of the largest force."""
+    size = np.abs(force).max()
+    assert np.abs(force.sum(axis=0)).max() <= 1e3 * EPS * size
+    moment = np.cross(body.mesh.vertices + shape.u, force).sum(axis=0)
+    assert np.abs(moment).max() <= 1e3 * EPS * size
+
+
 def assembled(body: sp.ElasticBody, add: Callable[..., None], *given: object, **options: object):
     """What ``add(shape, v, factor, values)`` adds for a factor of one, dense (3n, 3n)."""
     values = np.zeros((body.pattern.n_blocks, 3, 3))

@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.helpers import large_deformation, small_mesh, soft
+from tests.helpers import large_deformation, small_mesh, soft, stepped
 
 import supple as sp
 from supple.bodies.shape import Shape
 from supple.core.sparse import LowRank
-from supple.solvers.linear.cholesky import Factorization
-from supple.solvers.linear.woodbury import Woodbury
+from supple.solvers.linear.cholesky import Factorization, Woodbury
 
 REST, CURRENT = sp.StiffnessAt.REST, sp.StiffnessAt.CURRENT
 BASES = {
@@ -284,8 +283,7 @@ def test_order_with_nonlinear_examples(body, rule):
         solver = sp.Newton(tolerance=1e-12, linear=sp.Cholesky())
         sim = sp.Simulation(body, damping=damping, integrator=rule, solver=solver, dt=0.4 / steps)
         sim.state.u = start
-        for _ in range(steps):
-            sim.step()
+        stepped(sim, steps)
         return sim.state.u.copy()
 
     ends = [end(n) for n in (40, 80, 160)]
@@ -336,8 +334,7 @@ def test_damping_can_change_between_steps(body):
     second = sp.ExampleDamping(first, [sp.Example(modes[0], 20.0)])
     sim = sp.Simulation(body, damping=first, dt=0.01)
     sim.state.u = 0.02 * modes[0]
-    for _ in range(5):
-        sim.step()
+    stepped(sim, 5)
     fresh = sp.Simulation(body, damping=second, dt=0.01)
     fresh.state.u, fresh.state.v, fresh.state.time = sim.state.u, sim.state.v, sim.state.time
     sim.damping = second

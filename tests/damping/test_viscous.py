@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.helpers import EPS, simulate, small_mesh, soft
+from tests.helpers import EPS, refused, simulate, small_mesh, soft
 
 import supple as sp
 from supple.bodies.shape import Shape
@@ -168,26 +168,21 @@ def test_semidefinite_matrices_pass_and_indefinite_do_not(seed, rank, exponent):
         Viscous(bad * size)
 
 
-@pytest.mark.parametrize(
-    ("matrix", "message"),
-    [
-        (np.eye(4), "shape"),
-        (np.zeros((0, 0)), "shape"),
-        (np.ones(9), "shape"),
-        (np.zeros((3, 6)), "shape"),
-        (np.full((3, 3), np.nan), "finite"),
-        ([["a"] * 3] * 3, "give numbers"),
-        (np.eye(3) * 1j, "give numbers"),
-        (np.triu(np.ones((3, 3))), "not symmetric"),
-        (-np.eye(3), "negative eigenvalue"),
-        (np.ones((3, 3)) - np.eye(3), "negative eigenvalue"),
-        (np.diag([1.0, 1.0, -1e-3]), "negative eigenvalue"),
-        (np.array([[1, 2, 0], [2, 1, 0], [0, 0, 1]]), "negative eigenvalue"),
-    ],
+test_bad_matrices_named = refused(
+    (np.eye(4), "shape"),
+    (np.zeros((0, 0)), "shape"),
+    (np.ones(9), "shape"),
+    (np.zeros((3, 6)), "shape"),
+    (np.full((3, 3), np.nan), "finite"),
+    ([["a"] * 3] * 3, "give numbers"),
+    (np.eye(3) * 1j, "give numbers"),
+    (np.triu(np.ones((3, 3))), "not symmetric"),
+    (-np.eye(3), "negative eigenvalue"),
+    (np.ones((3, 3)) - np.eye(3), "negative eigenvalue"),
+    (np.diag([1.0, 1.0, -1e-3]), "negative eigenvalue"),
+    (np.array([[1, 2, 0], [2, 1, 0], [0, 0, 1]]), "negative eigenvalue"),
+    make=lambda matrix: Viscous(matrix),
 )
-def test_bad_matrices_named(matrix, message):
-    with pytest.raises(sp.InputError, match=message):
-        Viscous(matrix)
 
 
 def test_size_is_checked_where_the_body_is_known():

@@ -20,6 +20,16 @@ def mesh():
     return TetMesh.box(size=(1.0, 1.0, 1.0), cells=(1, 1, 1))
 
 
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "run.motion"
+
+
+@pytest.fixture
+def aside(tmp_path):
+    return tmp_path / "run.motion.checkpoint"
+
+
 def frame(i, vertices=8):
     return Frame(
         time=0.1 * i,
@@ -61,26 +71,23 @@ def sizes(path, mesh):
     return start, path.stat().st_size - start
 
 
-def test_recorded_frames_read_back_before_and_after_finishing(mesh, tmp_path):
-    path = tmp_path / "run.motion"
+def test_recorded_frames_read_back_before_and_after_finishing(mesh, tmp_path, path, aside):
     with Recorder(path, mesh, metadata={"scene": "a → b"}) as recorder:
         for i in range(5):
             recorder.append(frame(i), state(i))
             assert recorder.frames == i + 1
             assert_counts(path, i + 1)
-        assert (tmp_path / "run.motion.checkpoint").exists()
+        assert aside.exists()
         recorder.finish()
     assert_counts(path, 5)
     assert read_metadata(path) == {"scene": "a → b"}
-    names = sorted(p.name for p in tmp_path.iterdir())
-    assert names == ["run.motion", "run.motion.checkpoint"]  # to be extended
+    assert sorted(tmp_path.iterdir()) == [path, aside]  # to be extended
 
 
 @pytest.mark.parametrize("kind", [TetMesh, QuadraticTetMesh, HexMesh])
-def test_mesh_with_regions_and_properties_returns(kind, tmp_path):
+def test_mesh_with_regions_and_properties_returns(kind, path):
     mesh = kind.box(size=(1.0, 1.0, 1.0), cells=(2, 1, 1)).with_region("left side", [1])
     mesh = kind(mesh.vertices, mesh.cells, mesh.regions, {"left side": {"young": 0.1 + 0.2}})
-    path = tmp_path / "run.motion"
     record_one = Recorder(path, mesh)
     record_one.append(frame(0, len(mesh.vertices)))
     record_one.finish()
@@ -92,8 +99,7 @@ def test_mesh_with_regions_and_properties_returns(kind, tmp_path):
     assert loaded.properties["left side"]["young"] == 0.1 + 0.2
 
 
-def test_resume_goes_on_from_the_last_state(mesh, tmp_path):
-    path = tmp_path / "run.motion"
+def test_resume_goes_on_from_the_last_state(mesh, path):
     record(path, mesh, range(3))
     with Recorder(path, mesh, resume=True) as recorder:
         assert recorder.frames == 3
@@ -121,8 +127,7 @@ def test_saving_writes_the_same_file_as_recording(mesh, tmp_path):
     assert (tmp_path / "recorded.motion").read_bytes() == (tmp_path / "saved.motion").read_bytes()
 
 
-def test_file_cut_anywhere_reads_up_to_its_last_whole_frame(mesh, tmp_path):
-    path = tmp_path / "run.motion"
+def test_file_cut_anywhere_reads_up_to_its_last_whole_frame(mesh, tmp_path, path):
     start, length = sizes(tmp_path / "probe.motion", mesh)
     record(path, mesh, range(3))
     data = path.read_bytes()
@@ -140,8 +145,7 @@ def test_file_cut_anywhere_reads_up_to_its_last_whole_frame(mesh, tmp_path):
             assert len(read_motion(cut)) == whole
 
 
-def test_every_flipped_byte_is_noticed(mesh, tmp_path):
-    path = tmp_path / "run.motion"
+def test_every_flipped_byte_is_noticed(mesh, tmp_path, path):
     record(path, mesh, range(2), finish=True)
     data = path.read_bytes()
     flipped = tmp_path / "flipped.motion"
@@ -151,8 +155,7 @@ def test_every_flipped_byte_is_noticed(mesh, tmp_path):
             read_motion(flipped)
 
 
-def test_damage_names_the_frame_and_salvage_keeps_what_precedes_it(mesh, tmp_path):
-    path = tmp_path / "run.motion"
+def test_damage_names_the_frame_and_salvage_keeps_what_precedes_it(mesh, tmp_path, path):
     start, length = sizes(tmp_path / "probe.motion", mesh)
     record(path, mesh, range(5), finish=True)
     data = bytearray(path.read_bytes())
@@ -165,8 +168,7 @@ def test_damage_names_the_frame_and_salvage_keeps_what_precedes_it(mesh, tmp_pat
         Recorder(path, mesh, resume=True)
 
 
-def test_torn_frame_is_cut_off_on_resume(mesh, tmp_path):
-    path = tmp_path / "run.motion"
+def test_torn_frame_is_cut_off_on_resume(mesh, path):
     record(path, mesh, range(3))
     with open(path, "ab") as file:
         file.write(b"FRAM\x01\x02")
@@ -175,8 +177,7 @@ def test_torn_frame_is_cut_off_on_resume(mesh, tmp_path):
     assert_counts(path, 5)
 
 
-def test_frame_newer_than_the_checkpoint_is_not_doubled(mesh, tmp_path):
-    path, aside = tmp_path / "run.motion", tmp_path / "run.motion.checkpoint"
+def test_frame_newer_than_the_checkpoint_is_not_doubled(mesh, tmp_path, path, aside):
     record(path, mesh, range(3))
     old = aside.read_bytes()
     record(path, mesh, range(3, 4), resume=True)
@@ -188,36 +189,39 @@ def test_frame_newer_than_the_checkpoint_is_not_doubled(mesh, tmp_path):
         recorder.append(frame(3), state(3))
         recorder.finish()
     assert_counts(path, 4)
-    assert sorted(p.name for p in tmp_path.iterdir()) == [path.name, aside.name]
+    assert sorted(tmp_path.iterdir()) == [path, aside]
 
 
-def test_killed_before_the_first_checkpoint_starts_over(mesh, tmp_path):
-    path = tmp_path / "run.motion"
-    record(path, mesh, range(1))
-    (tmp_path / "run.motion.checkpoint").unlink()
+def assert_starts_over(path, mesh):
     with Recorder(path, mesh, resume=True) as recorder:
         assert recorder.frames == 0
         assert recorder.checkpoint() is None
 
 
-def test_missing_or_foreign_checkpoint_never_drops_frames(mesh, tmp_path):
-    path, aside = tmp_path / "run.motion", tmp_path / "run.motion.checkpoint"
-    record(path, mesh, range(4))
+def test_killed_before_the_first_checkpoint_starts_over(mesh, path, aside):
+    record(path, mesh, range(1))
     aside.unlink()
-    with pytest.raises(InputError, match="is missing"):
-        Recorder(path, mesh, resume=True)
+    assert_starts_over(path, mesh)
+
+
+def test_missing_or_foreign_checkpoint_never_drops_frames(mesh, tmp_path, path, aside):
+    record(path, mesh, range(4))
     record(tmp_path / "other.motion", mesh, range(2), metadata={"scene": "other"})
-    aside.write_bytes((tmp_path / "other.motion.checkpoint").read_bytes())
-    with pytest.raises(InputError, match="was not made with"):
-        Recorder(path, mesh, resume=True)
-    aside.write_bytes(b"garbage")
-    with pytest.raises(InputError, match="not a Supple checkpoint"):
-        Recorder(path, mesh, resume=True)
+    other = (tmp_path / "other.motion.checkpoint").read_bytes()
+    aside.unlink()
+    for content, words in (
+        (None, "is missing"),
+        (other, "was not made with"),
+        (b"garbage", "not a Supple checkpoint"),
+    ):
+        if content is not None:
+            aside.write_bytes(content)
+        with pytest.raises(InputError, match=words):
+            Recorder(path, mesh, resume=True)
     assert_counts(path, 4)
 
 
-def test_existing_file_is_kept_unless_told(mesh, tmp_path):
-    path = tmp_path / "run.motion"
+def test_existing_file_is_kept_unless_told(mesh, path):
     record(path, mesh, range(3))
     with pytest.raises(InputError, match=r"run\.motion exists; resume=True"):
         Recorder(path, mesh)
@@ -228,8 +232,7 @@ def test_existing_file_is_kept_unless_told(mesh, tmp_path):
         Recorder(path, mesh, resume=True, overwrite=True)
 
 
-def test_finished_file_is_not_changed_by_resuming(mesh, tmp_path):
-    path = tmp_path / "run.motion"
+def test_finished_file_is_not_changed_by_resuming(mesh, path):
     record(path, mesh, range(3), finish=True)
     before = path.read_bytes()
     with Recorder(path, mesh, resume=True) as recorder:
@@ -241,14 +244,12 @@ def test_finished_file_is_not_changed_by_resuming(mesh, tmp_path):
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize("aside", [None, b"garbage"])
-def test_finished_file_needs_no_checkpoint_unless_it_is_extended(mesh, tmp_path, aside):
-    path = tmp_path / "run.motion"
+@pytest.mark.parametrize("garbage", [False, True])
+def test_finished_file_needs_no_checkpoint_unless_it_is_extended(mesh, path, aside, garbage):
     record(path, mesh, range(3), finish=True)
-    checkpoint = tmp_path / "run.motion.checkpoint"
-    checkpoint.unlink()
-    if aside is not None:
-        checkpoint.write_bytes(aside)
+    aside.unlink()
+    if garbage:
+        aside.write_bytes(b"garbage")
     with Recorder(path, mesh, resume=True) as recorder:
         assert recorder.finished
         assert not recorder.goes_on(2, every=1, dt=0.1)
@@ -258,8 +259,7 @@ def test_finished_file_needs_no_checkpoint_unless_it_is_extended(mesh, tmp_path,
     assert_counts(path, 3)
 
 
-def test_killed_while_finishing_finishes_on_resume(mesh, tmp_path):
-    path, aside = tmp_path / "run.motion", tmp_path / "run.motion.checkpoint"
+def test_killed_while_finishing_finishes_on_resume(mesh, path, aside):
     record(path, mesh, range(3))
     saved = aside.read_bytes()
     record(path, mesh, range(0), resume=True, finish=True)
@@ -277,15 +277,12 @@ def test_killed_while_finishing_finishes_on_resume(mesh, tmp_path):
         assert path.read_bytes() == finished
 
 
-def test_killed_while_overwriting_starts_over(mesh, tmp_path):
-    path, aside = tmp_path / "run.motion", tmp_path / "run.motion.checkpoint"
+def test_killed_while_overwriting_starts_over(mesh, path, aside):
     record(path, mesh, range(3))
     saved = aside.read_bytes()
     record(path, mesh, range(0), overwrite=True)
     aside.write_bytes(saved)  # the new file is there, the old checkpoint not yet removed
-    with Recorder(path, mesh, resume=True) as recorder:
-        assert recorder.frames == 0
-        assert recorder.checkpoint() is None
+    assert_starts_over(path, mesh)
 
 
 def test_closed_recorder_says_how_to_go_on(mesh, tmp_path):
@@ -298,8 +295,7 @@ def test_closed_recorder_says_how_to_go_on(mesh, tmp_path):
     assert_counts(tmp_path / "run.motion", 1)
 
 
-def test_resume_needs_the_same_mesh_and_scene(mesh, tmp_path):
-    path = tmp_path / "run.motion"
+def test_resume_needs_the_same_mesh_and_scene(mesh, path):
     record(path, mesh, range(2), metadata={"scene": "soft"})
     with pytest.raises(InputError, match="another mesh"):
         Recorder(path, TetMesh.box(size=(2.0, 1.0, 1.0), cells=(1, 1, 1)), resume=True)
@@ -315,8 +311,7 @@ def test_resume_without_a_file_starts_one(mesh, tmp_path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="file locks")
-def test_file_has_one_writer(mesh, tmp_path):
-    path = tmp_path / "run.motion"
+def test_file_has_one_writer(mesh, path):
     with Recorder(path, mesh) as recorder:
         recorder.append(frame(0), state(0))
         for options in ({"resume": True}, {"overwrite": True}):
@@ -326,8 +321,7 @@ def test_file_has_one_writer(mesh, tmp_path):
     assert_counts(path, 2)
 
 
-def test_refused_frames_leave_the_file_as_it_was(mesh, tmp_path):
-    path = tmp_path / "run.motion"
+def test_refused_frames_leave_the_file_as_it_was(mesh, path):
     with Recorder(path, mesh) as recorder:
         recorder.append(frame(1), state(1))
         bad = frame(2)
@@ -346,8 +340,7 @@ def test_refused_frames_leave_the_file_as_it_was(mesh, tmp_path):
     np.testing.assert_array_equal(motion.times, [frame(1).time, frame(2).time])
 
 
-def test_interrupted_write_is_overwritten_by_the_next(mesh, tmp_path, monkeypatch):
-    path = tmp_path / "run.motion"
+def test_interrupted_write_is_overwritten_by_the_next(mesh, monkeypatch, path):
     with Recorder(path, mesh) as recorder:
         recorder.append(frame(0), state(0))
 
@@ -365,8 +358,7 @@ def test_interrupted_write_is_overwritten_by_the_next(mesh, tmp_path, monkeypatc
     assert_counts(path, 2)
 
 
-def test_newer_version_is_refused(mesh, tmp_path):
-    path = tmp_path / "run.motion"
+def test_newer_version_is_refused(mesh, path):
     record(path, mesh, range(2), finish=True)
     data = bytearray(path.read_bytes())
     data[8:12] = (3).to_bytes(4, "little")
@@ -380,8 +372,7 @@ class Trap:
         return (os._exit, (3,))
 
 
-def test_pickles_and_other_files_are_refused_and_not_executed(mesh, tmp_path):
-    path = tmp_path / "run.motion"
+def test_pickles_and_other_files_are_refused_and_not_executed(mesh, tmp_path, path):
     for content in (pickle.dumps(Trap()), b"\x89PNG\r\n\x1a\n" + bytes(99), b"", b"{}"):
         path.write_bytes(content)
         with pytest.raises(InputError, match="not a Supple motion file"):
@@ -396,7 +387,7 @@ def test_pickles_and_other_files_are_refused_and_not_executed(mesh, tmp_path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
-def test_killed_runs_lose_at_most_the_frame_in_hand(mesh, tmp_path):
+def test_killed_runs_lose_at_most_the_frame_in_hand(tmp_path, path, aside):
     # A stand-in for a simulation: a state that doubles back on itself in floating point, so that
     # a frame lost, doubled or computed from a stale state would show.
     script = textwrap.dedent(
@@ -423,7 +414,6 @@ def test_killed_runs_lose_at_most_the_frame_in_hand(mesh, tmp_path):
             recorder.finish()
         """
     )
-    path = tmp_path / "run.motion"
     total = 100_000
 
     def start(frames):
@@ -451,5 +441,4 @@ def test_killed_runs_lose_at_most_the_frame_in_hand(mesh, tmp_path):
     for i in range(end):
         u = 3.9 * u * (1 - u)
         np.testing.assert_array_equal(motion.displacements[i].ravel(), u)
-    names = sorted(p.name for p in tmp_path.iterdir())
-    assert names == ["run.motion", "run.motion.checkpoint"]
+    assert sorted(tmp_path.iterdir()) == [path, aside]

@@ -6,11 +6,12 @@ from collections.abc import Callable, Generator
 
 import numpy as np
 import pytest
-from tests.helpers import shaken, soft
+from tests.helpers import shaken, soft, stepped
 
 import supple as sp
 from supple.dynamics.problem import BodyProblem
-from supple.dynamics.terms import BlockSum, Point, Share, StageStart, Term, terms_of
+from supple.dynamics.terms import terms_of
+from supple.dynamics.terms.base import BlockSum, Point, Share, StageStart, Term
 from supple.integrators import BackwardEuler, Stage, State
 from supple.solvers.interface import Tangent
 
@@ -211,8 +212,7 @@ class Interrupted(sp.BackwardEuler):
 def test_a_failed_step_leaves_contacts_and_counts_as_they_were():
     body = small_box((0, 0, 0.1001))
     sim = sp.Simulation(body, obstacles=[sp.Plane()], gravity=(0, 0, -9.81), dt=0.01)
-    for _ in range(3):
-        sim.step()
+    stepped(sim, 3)
     forces, stats = sim.contact_forces, sim.stats
     assert forces.any()
     sim.integrator = Interrupted()

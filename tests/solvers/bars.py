@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from tests.helpers import shaken, soft
+from tests.helpers import shaken, soft, stepped
 
 import supple as sp
 from supple.dynamics.problem import BodyProblem
-from supple.dynamics.terms import StageStart, terms_of
+from supple.dynamics.terms import terms_of
+from supple.dynamics.terms.base import StageStart
 from supple.integrators import State
 
 CLOSE = sp.ADMM(tolerance=1e-8, max_iterations=3000)
@@ -28,8 +29,7 @@ def kicked(body: sp.Body, solver: sp.StageSolver, steps: int = 3, **options: obj
     sim = sp.Simulation(body, solver=solver, **options)  # type: ignore[arg-type]
     v = np.random.default_rng(1).normal(size=(body.n_vertices, 3))
     sim.state.v = np.where(body.free, v, 0.0)
-    for _ in range(steps):
-        sim.step()
+    stepped(sim, steps)
     return sim
 
 

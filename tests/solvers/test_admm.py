@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.damping.cases import CASES
-from tests.helpers import EXACT, MESH_NAMES, small_mesh, soft
+from tests.helpers import EXACT, MESH_NAMES, small_mesh, soft, stepped
 from tests.solvers.bars import AT_WALL, BAR, CLOSE, DT, bar, kicked, unbalanced
 
 import supple as sp
@@ -104,8 +104,7 @@ def test_second_order(rule):
     def after(solver, steps):
         options = {"dt": 0.16 / steps, "integrator": rule(), "damping": damping}
         sim = sp.Simulation(body, solver=solver, gravity=(0, 0, -9.81), **options)
-        for _ in range(steps):
-            sim.step()
+        stepped(sim, steps)
         return sim.state.u
 
     reference = after(EXACT, 160)

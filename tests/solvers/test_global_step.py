@@ -6,12 +6,13 @@ import dataclasses
 
 import numpy as np
 import pytest
-from tests.helpers import small_mesh, soft
+from tests.helpers import small_mesh, soft, stepped
 
 import supple as sp
 from supple.core.sparse import LowRank
 from supple.dynamics.problem import BodyProblem
-from supple.dynamics.terms import StageStart, terms_of
+from supple.dynamics.terms import terms_of
+from supple.dynamics.terms.base import StageStart
 from supple.integrators import BackwardEuler, Stage, State
 from supple.solvers.global_step import GlobalStep
 from supple.solvers.linear.cholesky import Factorization
@@ -177,6 +178,5 @@ def test_trbdf2_needs_one_matrix(factorized):
     mesh = small_mesh("tet")
     body = sp.Body(mesh, soft(sp.StVK), fixed=[0, 1, 2])
     sim = sp.Simulation(body, solver=sp.ADMM(), integrator=sp.TRBDF2(), gravity=(0, 0, -9.81))
-    for _ in range(4):
-        sim.step()
+    stepped(sim, 4)
     assert factorized == [1]

@@ -64,6 +64,22 @@ class Part:
         )
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Asked:
+    """What is wanted of the energy at one shape, beside U."""
+
+    order: int
+    """1 asks for ∇U, 2 for ∇²U as well."""
+    direction: Floats | None = None
+    """Asks for ∇²U times it, (n, 3), which needs no matrix."""
+    definite: bool = False
+    """Makes each cell's part of ∇²U positive semidefinite."""
+    cell_factors: Floats | None = None
+    """Multiply each cell's share, (cells,)."""
+    stiffness: Floats | None = None
+    """Filled instead of a new array, (blocks, 3, 3)."""
+
+
 @dataclass(frozen=True, eq=False)
 class Evaluation:
     """The energy at one shape with its derivatives, as deep as was asked for."""
@@ -92,22 +108,15 @@ if order ≥ 1, its derivative (cells, points, 6, 3, 3) if order ≥ 2.
 class _ThreadSum:
     """What one thread adds up over its chunks of cells."""
 
-    def __init__(self, order: int, gradient: Floats, product: Floats, stiffness: Floats) -> None:
-        self.order = order
-        self.energy = 0.0
+    def __init__(self, asked: Asked, gradient: Floats, product: Floats, stiffness: Floats) -> None:
+        self._asked, self.energy = asked, 0.0
         self.gradient, self.product, self.stiffness = gradient, product, stiffness
 
-    def add(
-        self,
-        chunks: list[Chunk],
-        model: PointModel,
-        direction: Floats | None,
-        factors: Floats | None,
-    ) -> None:
-        self.gradient[:] = 0.0
-        self.product[:] = 0.0
-        self.stiffness[:] = 0.0
-        depth = self.order if direction is None else 2
+    def add(self, chunks: list[Chunk], model: PointModel) -> None:
+        for total in (self.gradient, self.product, self.stiffness):
+            total[:] = 0.0
+        order, direction = self._asked.order, self._asked.direction
+        factors, depth = self._asked.cell_factors, order if direction is None else 2
         for part, cut in chunks:
             nodes, gradients = part.nodes[cut], part.gradients[cut]
             weights = part.weights[cut]
@@ -115,9 +124,9 @@ class _ThreadSum:
                 weights = weights * factors[part.cells[cut], None]
             psi, P, A = model(part, cut, depth)
             self.energy += float(np.vdot(weights, psi))
-            if self.order >= 1:
+            if order >= 1:
                 elements.add_nodal_forces(nodes, gradients, weights, P, self.gradient)
-            if self.order >= 2:
+            if order >= 2:
                 elements.add_stiffness(gradients, weights, A, part.slots[cut], self.stiffness)
             if direction is not None:
                 along = gradients_at(part, cut, direction, 0.0, "along")
@@ -142,12 +151,12 @@ def gradients_at(part: Part, cut: slice, field: Floats, identity: float, name: s
 
 
 def elastic_points(
-    part: Part, cut: slice | Ints, F: Floats, order: int
+    part: Part, cut: slice | Ints, F: Floats, order: int, where: str = ""
 ) -> tuple[Floats, Floats, Floats]:
     """ψ, P and A of the part's material at deformation gradients F, in scratch of their own."""
-    psi = point_array("psi", part, cut)
-    P = point_array("P", part, cut, 3, 3, wanted=order >= 1)
-    A = point_array("A", part, cut, 6, 3, 3, wanted=order >= 2)
+    psi = point_array(f"psi{where}", part, cut)
+    P = point_array(f"P{where}", part, cut, 3, 3, wanted=order >= 1)
+    A = point_array(f"A{where}", part, cut, 6, 3, 3, wanted=order >= 2)
     lam, mu = part.lame
     part.material.evaluate(F, lam[cut], mu[cut], psi, P, A, order)
     return psi, P, A
@@ -176,75 +185,42 @@ def chunks_by_thread(parts: tuple[Part, ...]) -> list[list[Chunk]]:
     return [chunks[a:b] for a, b in pairwise(edges)]
 
 
-def assemble(
-    parts: tuple[Part, ...],
-    pattern: BlockPattern,
-    u: Floats,
-    order: int,
-    *,
-    direction: Floats | None = None,
-    definite: bool = False,
-    cell_factors: Floats | None = None,
-    stiffness: Floats | None = None,
-) -> Evaluation:
-    """U, and ∇U if order ≥ 1, and ∇²U if order ≥ 2, at displacements ``u`` (n, 3).
-
-    ``direction`` (n, 3) asks for ∇²U times it, which needs no matrix; ``definite`` makes each
-    cell's Hessian positive semidefinite; ``cell_factors`` (cells,) multiplies each cell's share;
-    ``stiffness`` (blocks, 3, 3) is filled instead of a new array.
-    """
+def assemble(parts: tuple[Part, ...], pattern: BlockPattern, u: Floats, asked: Asked) -> Evaluation:
+    """U of cells, and its derivatives, at displacements ``u`` (n, 3)."""
 
     def elasticity(part: Part, cut: slice, depth: int) -> tuple[Floats, Floats, Floats]:
         F = gradients_at(part, cut, u, 1.0, "F")
         psi, P, A = elastic_points(part, cut, F, depth)
-        if definite:
+        if asked.definite:
             part.material.make_definite(F, A)
         return psi, P, A
 
-    return add_up(
-        parts,
-        pattern,
-        elasticity,
-        order,
-        direction=direction,
-        cell_factors=cell_factors,
-        stiffness=stiffness,
-    )
+    return add_up(parts, pattern, elasticity, asked)
 
 
 def add_up(
-    parts: tuple[Part, ...],
-    pattern: BlockPattern,
-    model: PointModel,
-    order: int,
-    *,
-    direction: Floats | None = None,
-    cell_factors: Floats | None = None,
-    stiffness: Floats | None = None,
+    parts: tuple[Part, ...], pattern: BlockPattern, model: PointModel, asked: Asked
 ) -> Evaluation:
     """Integrate what ``model`` says of every quadrature point, as ``assemble`` does for energy."""
     n = pattern.n_nodes
     shapes = [
-        (n if order >= 1 else 0, 3),
-        (n if direction is not None else 0, 3),
-        (pattern.n_blocks if order >= 2 else 0, 3, 3),
+        (n if asked.order >= 1 else 0, 3),
+        (n if asked.direction is not None else 0, 3),
+        (pattern.n_blocks if asked.order >= 2 else 0, 3, 3),
     ]
-    if stiffness is None or order < 2:
+    stiffness = asked.stiffness
+    if stiffness is None or asked.order < 2:
         stiffness = np.empty(shapes[2])
     work = chunks_by_thread(parts)
-    first = _ThreadSum(order, np.empty(shapes[0]), np.empty(shapes[1]), stiffness)
+    first = _ThreadSum(asked, np.empty(shapes[0]), np.empty(shapes[1]), stiffness)
     others = [
         _ThreadSum(
-            order, *(workspace(f"{t} {k}", math.prod(s)).reshape(s) for k, s in enumerate(shapes))
+            asked, *(workspace(f"{t} {k}", math.prod(s)).reshape(s) for k, s in enumerate(shapes))
         )
         for t in range(1, len(work))
     ]
-    run_all(
-        [
-            partial(share.add, chunks, model, direction, cell_factors)
-            for share, chunks in zip([first, *others], work, strict=True)
-        ]
-    )
+    shares = zip([first, *others], work, strict=True)
+    run_all([partial(share.add, chunks, model) for share, chunks in shares])
     for other in others:
         first.energy += other.energy
         for name in ("gradient", "product", "stiffness"):

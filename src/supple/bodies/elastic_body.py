@@ -5,15 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple.bodies import loads
-from supple.bodies.assembly import Evaluation
+from supple.bodies.assembly import Asked, Evaluation
 from supple.bodies.supports import HeldComponents, Support
-from supple.core.checks import instance, numbers, vector
+from supple.core.checks import instance, numbers, vector, vertex_indices
 from supple.core.errors import InputError
 from supple.core.sparse import BlockPattern
 from supple.core.types import Bools, Floats, Ints
@@ -21,6 +20,9 @@ from supple.mesh import Mesh
 
 if TYPE_CHECKING:
     import scipy.sparse as sparse
+
+
+M = TypeVar("M")
 
 
 class ElasticBody(ABC):
@@ -47,11 +49,6 @@ class ElasticBody(ABC):
 
     # -- what each kind of body defines ------------------------------------------------
 
-    @property
-    @abstractmethod
-    def mass_values(self) -> Floats:
-        """Mass [kg] on the pattern, (blocks,); each stands for that multiple of the identity."""
-
     @abstractmethod
     def scaled_mass(self, cell_factors: Floats) -> Floats:
         """The mass with each cell's share multiplied by its factor (cells,), (blocks,)."""
@@ -62,26 +59,14 @@ class ElasticBody(ABC):
         """Mass of the whole body [kg]."""
 
     @abstractmethod
-    def evaluate(
-        self,
-        u: Floats,
-        *,
-        order: int,
-        direction: Floats | None = None,
-        definite: bool = False,
-        cell_factors: Floats | None = None,
-        stiffness: Floats | None = None,
-    ) -> Evaluation:
-        """U, and ∇U if order ≥ 1, and ∇²U if order ≥ 2. Not checked; ``u`` is (n, 3) C-order.
+    def _evaluate(self, u: Floats, asked: Asked) -> Evaluation:
+        """What ``evaluate`` gives."""
 
-        ``direction`` (n, 3) asks for ∇²U times it, which needs no matrix; ``definite`` makes each
-        cell's part of ∇²U positive semidefinite; ``cell_factors`` (cells,) multiplies each cell's
-        share; ``stiffness`` (blocks, 3, 3) is filled instead of a new array.
-        """
-
+    @property
     @abstractmethod
-    def rounding_force(self, u: Floats) -> float:
-        """Norm of the elastic force [N] that rounding alone may leave at displacements u (n, 3)."""
+    def _rounding(self) -> tuple[float, float]:
+        """Norm of the force [N] from strains rounded to the last bit, and the same per metre [N/m]
+        of displacement, which is rounded too."""
 
     @property
     def advice(self) -> str:
@@ -159,6 +144,19 @@ class ElasticBody(ABC):
     # -- mass --------------------------------------------------------------------------
 
     @cached_property
+    def mass_values(self) -> Floats:
+        """Mass [kg] on the pattern, (blocks,); each stands for that multiple of the identity."""
+        return self.scaled_mass(np.ones(self.n_cells))
+
+    def _added_up(self, of_cells: Floats) -> Floats:
+        """The symmetric shares of cells (cells, k, k) on the pattern, (blocks,)."""
+        pattern, slots = self._pattern_and_slots
+        a, b = np.triu_indices(of_cells.shape[1])
+        values = np.zeros(pattern.n_blocks)
+        np.add.at(values, np.where(slots < 0, ~slots, slots), of_cells[:, a, b])
+        return values
+
+    @cached_property
     def mass(self) -> sparse.csr_array:
         """Mass matrix M [kg], sparse (3n, 3n)."""
         return self.pattern.full(self.mass_values[:, None, None] * np.eye(3))
@@ -173,6 +171,34 @@ class ElasticBody(ABC):
         return float(np.finfo(float).eps) * c_a * heaviest * float(np.abs(u).max())
 
     # -- energy ------------------------------------------------------------------------
+
+    def evaluate(
+        self,
+        u: Floats,
+        *,
+        order: int,
+        direction: Floats | None = None,
+        definite: bool = False,
+        cell_factors: Floats | None = None,
+        stiffness: Floats | None = None,
+    ) -> Evaluation:
+        """U, and ∇U if order ≥ 1, and ∇²U if order ≥ 2. Not checked; ``u`` is (n, 3) C-order.
+
+        What else can be asked for stands in ``Asked``.
+        """
+        asked = Asked(
+            order=order,
+            direction=direction,
+            definite=definite,
+            cell_factors=cell_factors,
+            stiffness=stiffness,
+        )
+        return self._evaluate(u, asked)
+
+    def rounding_force(self, u: Floats) -> float:
+        """Norm of the elastic force [N] that rounding alone may leave at displacements u (n, 3)."""
+        of_strains, of_displacements = self._rounding
+        return of_strains + of_displacements * float(np.abs(u).max())
 
     def energy(self, u: ArrayLike) -> float:
         """Elastic energy U [J] at displacements u (n, 3) [m]."""
@@ -203,7 +229,31 @@ class ElasticBody(ABC):
 
     def point_force(self, vertices: ArrayLike, force: ArrayLike) -> Floats:
         """``force`` [N], (3,) or (k, 3), on each of k vertices; (n, 3)."""
-        return loads.point_force(self.mesh, vertices, force)
+        index = vertex_indices("vertices", vertices, self.n_vertices)
+        given = numbers("force", force, ((3,), (len(index), 3)))
+        return self._spread(index, given)
+
+    def _spread(self, nodes: Ints, forces: Floats) -> Floats:
+        """Forces on some nodes, added up at each vertex, (n, 3)."""
+        total = np.zeros_like(self.mesh.vertices)
+        np.add.at(total, nodes, forces)
+        return total
+
+
+def by_region(mesh: Mesh, given: Mapping[str, M], cell: str) -> list[tuple[M, Ints]]:
+    """Each material with the cells of its region, which together are all of them, each once."""
+    found = [(material, mesh.region(region)) for region, material in given.items()]
+    owners = np.zeros(mesh.n_cells, dtype=np.int64)
+    for _, cells in found:
+        owners[cells] += 1
+    bad = np.flatnonzero(owners != 1)
+    if len(bad):
+        problem = "no material" if owners[bad[0]] == 0 else "more than one material"
+        raise InputError(
+            f"{len(bad)} {cell}s have not one material each: {cell} {bad[0]} has {problem}; the "
+            f"regions given must cover every {cell} once"
+        )
+    return found
 
 
 def _loose_motions(X: Floats, held: Bools, piece: Bools) -> int:

@@ -9,16 +9,17 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple.bodies import loads
-from supple.bodies.assembly import Evaluation, Part, assemble
-from supple.bodies.elastic_body import ElasticBody
+from supple.bodies.assembly import Asked, Evaluation, Part, assemble
+from supple.bodies.elastic_body import ElasticBody, by_region
 from supple.bodies.mass import ConsistentMass, MassModel
 from supple.bodies.supports import Support
-from supple.core.checks import instance
+from supple.core.checks import instance, number, vector, vertex_indices
 from supple.core.errors import InputError
 from supple.core.types import Floats, Ints
 from supple.materials import Material
 from supple.mesh import VolumeMesh
+
+_GAUSS = 1 / np.sqrt(3)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -60,22 +61,10 @@ class Body(ElasticBody):
                         f"{name} has {len(value)} values for {n} cells; give a scalar or ({n},)"
                     )
             return (self._part(self.material, None),)
-        if not isinstance(self.material, Mapping):
-            raise InputError(
-                f"material is {_what(self.material)}; give a material such as "
-                "StVK(young=1e6, poisson=0.4), or a mapping from region names to materials"
-            )
-        owner = np.zeros(n, dtype=np.int64)
-        for region in self.material:
-            owner[self.mesh.region(region)] += 1
-        for count, problem in ((0, "no material"), (2, "more than one material")):
-            bad = np.flatnonzero(owner == 0 if count == 0 else owner >= 2)
-            if len(bad):
-                raise InputError(
-                    f"{len(bad)} cells have {problem} (the first is cell {bad[0]}); "
-                    "the regions given must cover every cell once"
-                )
-        return tuple(self._part(m, self.mesh.region(region)) for region, m in self.material.items())
+        example = "StVK(young=1e6, poisson=0.4), or a mapping from region names to materials"
+        instance("material", self.material, Mapping, example)
+        found = by_region(self.mesh, self.material, "cell")
+        return tuple(self._part(material, cells) for material, cells in found)
 
     def _part(self, material: Material, cells: Ints | None) -> Part:
         return Part.of_cells(self.mesh, self._pattern_and_slots[1], material, cells)
@@ -103,60 +92,21 @@ class Body(ElasticBody):
 
     # -- mass --------------------------------------------------------------------------
 
-    @cached_property
-    def mass_values(self) -> Floats:
-        """Mass [kg] on the pattern, (blocks,); each stands for that multiple of the identity."""
-        return self.scaled_mass(np.ones(self.mesh.n_cells))
-
     def scaled_mass(self, cell_factors: Floats) -> Floats:
-        """The mass with each cell's share multiplied by its factor (cells,), (blocks,)."""
         factors = (self.density * cell_factors)[:, None, None]
-        cells = self.mass_model.of_cells(self.mesh.shape_mass()) * factors
-        pattern, slots = self._pattern_and_slots
-        a, b = np.triu_indices(self.mesh.cell_nodes)
-        index = np.where(slots < 0, ~slots, slots)
-        values: Floats = np.zeros(pattern.n_blocks)
-        np.add.at(values, index, cells[:, a, b])
-        return values
+        return self._added_up(self.mass_model.of_cells(self.mesh.shape_mass()) * factors)
 
     @cached_property
     def total_mass(self) -> float:
-        """Mass of the whole body [kg]."""
         return float((self.density * self.mesh.volumes).sum())
 
     # -- energy ------------------------------------------------------------------------
 
-    def evaluate(
-        self,
-        u: Floats,
-        *,
-        order: int,
-        direction: Floats | None = None,
-        definite: bool = False,
-        cell_factors: Floats | None = None,
-        stiffness: Floats | None = None,
-    ) -> Evaluation:
-        """U, and ∇U if order ≥ 1, and ∇²U if order ≥ 2. Not checked; ``u`` is (n, 3) C-order.
-
-        ``direction`` (n, 3) asks for ∇²U times it, which needs no matrix; ``definite`` makes each
-        cell's part of ∇²U positive semidefinite; ``cell_factors`` (cells,) multiplies each cell's
-        share; ``stiffness`` (blocks, 3, 3) is filled instead of a new array.
-        """
-        return assemble(
-            self.parts,
-            self.pattern,
-            u,
-            order,
-            direction=direction,
-            definite=definite,
-            cell_factors=cell_factors,
-            stiffness=stiffness,
-        )
+    def _evaluate(self, u: Floats, asked: Asked) -> Evaluation:
+        return assemble(self.parts, self.pattern, u, asked)
 
     @cached_property
     def _rounding(self) -> tuple[float, float]:
-        """Norm of the force [N] from strains rounded to the last bit, and the same per metre [N/m]
-        of displacement, which is rounded too."""
         modulus = np.empty(self.mesh.n_cells)
         for part in self.parts:
             modulus[part.cells] = part.lame[0] + 2 * part.lame[1]
@@ -170,21 +120,53 @@ class Body(ElasticBody):
             norms.append(float(np.finfo(float).eps * np.linalg.norm(nodal)))
         return norms[0], norms[1]
 
-    def rounding_force(self, u: Floats) -> float:
-        """Norm of the elastic force [N] that rounding alone may leave at displacements u (n, 3)."""
-        of_strains, of_displacements = self._rounding
-        return of_strains + of_displacements * float(np.abs(u).max())
-
     # -- loads -------------------------------------------------------------------------
 
     def surface_force(self, vertices: ArrayLike | None, traction: ArrayLike) -> Floats:
         """``traction`` (3,) [N/m²] on the boundary facets whose corners are all in ``vertices``."""
-        return loads.surface_force(self.mesh, vertices, traction)
+        facets = _facets_within(self.mesh, vertices)
+        areas, _ = _facet_integrals(self.mesh, facets)
+        return self._spread(facets, areas[:, :, None] * vector("traction", traction))
 
     def pressure(self, vertices: ArrayLike | None, value: float) -> Floats:
         """Pressure [Pa] on the same facets, along their rest normals inwards; (n, 3) [N]."""
-        return loads.pressure(self.mesh, vertices, value)
+        facets = _facets_within(self.mesh, vertices)
+        _, normals = _facet_integrals(self.mesh, facets)
+        return self._spread(facets, -number("value", value, unit="Pa") * normals)
 
 
-def _what(value: object) -> str:
-    return f"the class {value.__name__}" if isinstance(value, type) else f"a {type(value).__name__}"
+def _facets_within(mesh: VolumeMesh, vertices: ArrayLike | None) -> Ints:
+    """The boundary facets whose corners are all among the vertices (None: all of them)."""
+    facets = mesh.boundary_facets()
+    if vertices is None:
+        return facets
+    index = vertex_indices("vertices", vertices, len(mesh.vertices))
+    chosen = np.zeros(len(mesh.vertices), dtype=bool)
+    chosen[index] = True
+    inside = facets[chosen[facets].all(axis=1)]
+    if not len(inside):
+        raise InputError(
+            f"none of the {len(facets)} boundary facets has all its corners among the "
+            f"{len(index)} vertices given; select a patch of the surface, e.g. mesh.where(x=1.0)"
+        )
+    return inside
+
+
+def _facet_integrals(mesh: VolumeMesh, facets: Ints) -> tuple[Floats, Floats]:
+    """∫ N_a dA (f, k) and ∫ N_a n dA (f, k, 3), outward, over each facet's rest shape."""
+    X = mesh.vertices[facets]
+    k = facets.shape[1]
+    if k == 4:  # bilinear, 2 × 2 Gauss points
+        areas, normals = np.zeros(facets.shape), np.zeros((*facets.shape, 3))
+        corners = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)])
+        for xi, eta in corners * _GAUSS:
+            N = (1 + corners[:, 0] * xi) * (1 + corners[:, 1] * eta) / 4
+            along = np.einsum("a,fai->fi", corners[:, 0] * (1 + corners[:, 1] * eta) / 4, X)
+            across = np.einsum("a,fai->fi", corners[:, 1] * (1 + corners[:, 0] * xi) / 4, X)
+            normal = np.cross(along, across)
+            areas += N * np.linalg.norm(normal, axis=1)[:, None]
+            normals += N[:, None] * normal[:, None, :]
+        return areas, normals
+    normal = np.cross(X[:, 1] - X[:, 0], X[:, 2] - X[:, 0]) / 2
+    share = np.full(3, 1 / 3) if k == 3 else np.repeat([0.0, 1 / 3], 3)  # corners of P2: none
+    return share * np.linalg.norm(normal, axis=1)[:, None], share[:, None] * normal[:, None, :]

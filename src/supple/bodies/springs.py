@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple.bodies.assembly import Evaluation
+from supple.bodies.assembly import Asked, Evaluation
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.supports import Support
 from supple.core.checks import numbers
@@ -78,10 +78,6 @@ class SpringNetwork(ElasticBody):
 
     # -- mass --------------------------------------------------------------------------
 
-    @cached_property
-    def mass_values(self) -> Floats:
-        return self.scaled_mass(np.ones(self.n_cells))
-
     def scaled_mass(self, cell_factors: Floats) -> Floats:
         """The mass times the mean factor of the springs that meet at a vertex, (blocks,)."""
         meeting = abs(self._incidence)
@@ -96,19 +92,10 @@ class SpringNetwork(ElasticBody):
 
     # -- energy ------------------------------------------------------------------------
 
-    def evaluate(
-        self,
-        u: Floats,
-        *,
-        order: int,
-        direction: Floats | None = None,
-        definite: bool = False,
-        cell_factors: Floats | None = None,
-        stiffness: Floats | None = None,
-    ) -> Evaluation:
+    def _evaluate(self, u: Floats, asked: Asked) -> Evaluation:
         L, k = self.mesh.rest_lengths, self.spring_stiffness
-        if cell_factors is not None:
-            k = k * cell_factors
+        if asked.cell_factors is not None:
+            k = k * asked.cell_factors
         at = self.stretched(u)
         n, length = at.directions, at.lengths
         strain = (length - L) / L
@@ -118,27 +105,21 @@ class SpringNetwork(ElasticBody):
         energy = 0.5 * float((L * k * strain) @ strain)
         gradient = product = np.empty((0, 3))
         blocks = np.empty((0, 3, 3))
-        if order >= 1:
+        if asked.order >= 1:
             gradient = self.gathered(pull[:, None] * n)
-        if direction is not None:
-            d = self.differences(direction)
+        if asked.direction is not None:
+            d = self.differences(asked.direction)
             ahead = np.einsum("ei,ei->e", n, d)
             product = self.gathered(across[:, None] * d + ((along - across) * ahead)[:, None] * n)
-        if order >= 2:
-            blocks = self.blocks(at, along, np.maximum(across, 0.0) if definite else across)
-            if stiffness is not None:
-                stiffness[:] = blocks
-                blocks = stiffness
+        if asked.order >= 2:
+            blocks = self.blocks(at, along, np.maximum(across, 0.0) if asked.definite else across)
+            if asked.stiffness is not None:
+                asked.stiffness[:] = blocks
+                blocks = asked.stiffness
         return Evaluation(energy, gradient, product, blocks)
-
-    def rounding_force(self, u: Floats) -> float:
-        of_strains, of_displacements = self._rounding
-        return of_strains + of_displacements * float(np.abs(u).max())
 
     @cached_property
     def _rounding(self) -> tuple[float, float]:
-        """Norm of the force [N] from strains rounded to the last bit, and the same per metre [N/m]
-        of displacement, which is rounded too."""
         k, meeting = self.spring_stiffness, abs(self._incidence)
         forces = (meeting @ k, meeting @ (k / self.mesh.rest_lengths))
         of_strains, of_displacements = (np.finfo(float).eps * np.linalg.norm(f) for f in forces)

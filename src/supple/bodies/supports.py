@@ -33,12 +33,8 @@ class Support:
     resolution: float = 1e-3
 
     def __post_init__(self) -> None:
-        for name in ("motion", "velocity", "acceleration"):
-            given = getattr(self, name)
-            if not callable(given) and not (given is None and name != "motion"):
-                raise InputError(
-                    f"{name}={given!r}: give a function of time, e.g. lambda t: (0, 0, t)"
-                )
+        check_paths(self, "motion")
+        check_paths(self, "velocity", "acceleration", optional=True)
         number("resolution", self.resolution, above=0, unit="s")
 
     @classmethod
@@ -47,25 +43,8 @@ class Support:
 
         The motion starts and ends at rest, and stays where it is before and after.
         """
-        from scipy.interpolate import CubicHermiteSpline, PchipInterpolator  # slow to import
-
-        t, d = numbers("times", times), numbers("displacements", displacements)
-        if t.ndim != 1 or len(t) < 2 or d.shape != (len(t), 3):
-            raise InputError(
-                f"times has shape {t.shape} and displacements {d.shape}; "
-                "give (T,) and (T, 3) with T at least 2"
-            )
-        if not (np.diff(t) > 0).all():
-            raise InputError("times must increase from one keyframe to the next")
-        slopes = PchipInterpolator(t, d).derivative()(t)
-        slopes[[0, -1]] = 0.0
-        curve = CubicHermiteSpline(t, d, slopes)
-
-        def moving(order: int) -> Path:
-            derivative = curve.derivative(order)
-            return lambda now: derivative(now) if t[0] <= now <= t[-1] else np.zeros(3)
-
-        return cls(vertices, lambda now: curve(np.clip(now, t[0], t[-1])), moving(1), moving(2))
+        curve = resting(*checked_keyframes(times, "displacements", displacements))
+        return cls(vertices, curve(0), curve(1), curve(2))
 
     @classmethod
     def oscillating(cls, vertices: ArrayLike, amplitude: ArrayLike, frequency: float) -> Support:
@@ -127,6 +106,47 @@ class Support:
     def _evaluate(self, name: str, path: Path, time: float, count: int) -> Floats:
         value = numbers(f"a support's {name}({time:g})", path(time), ((3,), (count, 3)))
         return np.broadcast_to(value, (count, 3))
+
+
+def check_paths(thing: object, *names: str, optional: bool = False) -> None:
+    """Stop where one of its attributes is no function of time, nor None if that will do."""
+    for name in names:
+        given = getattr(thing, name)
+        if not callable(given) and not (optional and given is None):
+            raise InputError(f"{name}={given!r}: give a function of time, e.g. lambda t: (0, 0, t)")
+
+
+def checked_keyframes(times: ArrayLike, name: str, given: ArrayLike) -> tuple[Floats, Floats]:
+    """Times (T,) that increase, and as many vectors (T, 3)."""
+    t, values = numbers("times", times), numbers(name, given)
+    if t.ndim != 1 or len(t) < 2 or values.shape != (len(t), 3):
+        raise InputError(
+            f"times has shape {t.shape} and {name} {values.shape}; "
+            "give (T,) and (T, 3) with T at least 2"
+        )
+    if not (np.diff(t) > 0).all():
+        raise InputError("times must increase from one keyframe to the next")
+    return t, values
+
+
+def resting(t: Floats, values: Floats) -> Callable[[int], Path]:
+    """The curve through values at times t, without overshoot and at rest at both ends.
+
+    Gives its derivatives, by their order.
+    """
+    from scipy.interpolate import CubicHermiteSpline, PchipInterpolator  # slow to import
+
+    slopes = PchipInterpolator(t, values).derivative()(t)
+    slopes[[0, -1]] = 0.0
+    curve, still = CubicHermiteSpline(t, values, slopes), np.zeros(values.shape[1:])
+
+    def derivative(order: int) -> Path:
+        if not order:
+            return lambda now: curve(np.clip(now, t[0], t[-1]))
+        moving = curve.derivative(order)
+        return lambda now: moving(now) if t[0] <= now <= t[-1] else still
+
+    return derivative
 
 
 @dataclass(frozen=True, eq=False)

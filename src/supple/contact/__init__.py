@@ -1,14 +1,10 @@
 """Obstacles: what bodies cannot enter, standing still, moving on rails or changing shape."""
 
-from supple.contact.obstacles.animated_mesh import AnimatedMesh
 from supple.contact.obstacles.base import OBSTACLES, Obstacle, Touch
-from supple.contact.obstacles.box import Box
-from supple.contact.obstacles.capsule import Capsule
 from supple.contact.obstacles.height_field import HeightField
-from supple.contact.obstacles.mesh_obstacle import MeshObstacle
-from supple.contact.obstacles.plane import Plane
+from supple.contact.obstacles.mesh_obstacle import AnimatedMesh, MeshObstacle
+from supple.contact.obstacles.primitives import Box, Capsule, Plane, Sphere
 from supple.contact.obstacles.rails import Pose, Rails
-from supple.contact.obstacles.sphere import Sphere
 from supple.contact.self_contact import SelfContact
 
 __all__ = [

@@ -51,13 +51,14 @@ class AugmentedLagrangian:
     ``stiffness`` [N/m] and ``mass`` [kg], (n,) each, what they have there at rest.
     """
 
+    _stage: Stage  # since ``begin``
+
     def __init__(self, contacts: Contacts, diagonal: Ints, stiffness: Floats, mass: Floats) -> None:
         self.contacts = contacts
         self.diagonal, self._stiffness, self._mass = diagonal, stiffness, mass
         self._viscosity = np.zeros(len(mass))
         self.weights = np.zeros(0)
         """w [N/m], (k,), of the pairs of the stage at hand."""
-        self._stage: Stage | None = None
         self._off, self._boost, self._rounds = np.inf, 1.0, 0
 
     @classmethod
@@ -97,9 +98,8 @@ class AugmentedLagrangian:
         pairs.limits = pairs.friction * np.maximum(normal, 0.0) / self.weights
 
     def _set_weights(self) -> None:
-        if self._stage is not None:
-            by_vertex = self.stiffness_at(self._stage)
-            self.weights = self._boost * _WEIGHT * by_vertex[self.contacts.pairs.vertex]
+        by_vertex = self.stiffness_at(self._stage)
+        self.weights = self._boost * _WEIGHT * by_vertex[self.contacts.pairs.vertex]
 
     def evaluate(self, u: Floats) -> ContactPoint:
         """Forces and potential at u (n, 3)."""
@@ -137,30 +137,24 @@ class AugmentedLagrangian:
         new = np.column_stack([multiplier - pairs.scaled_multiplier, limits - pairs.limits])
         pairs.scaled_multiplier, pairs.limits = multiplier, limits
         contacts.store_forces(-self.weights[:, None] * multiplier)
-        contacts.update_planes(self._begun, u)
+        contacts.update_planes(self._stage, u)
         return float(np.linalg.norm(self.weights[:, None] * new))
 
     def snapshot(self) -> Callable[[], None]:
         """Gives what takes back all that ``update_multipliers`` does from now on."""
-        pairs = self.contacts.pairs.copy()
+        pairs = self.contacts.pairs.with_more()
 
         def restore() -> None:
             self.contacts.pairs = pairs
 
         return restore
 
-    @property
-    def _begun(self) -> Stage:
-        if self._stage is None:
-            raise RuntimeError("begin a stage first")
-        return self._stage
-
     def refresh(self, u: Floats, enough: float) -> bool:
         """Update multipliers, the limits of friction and planes where forces balance.
 
         Returns whether that changed forces by more than ``enough`` [N], or turned planes.
         """
-        contacts, pairs, stage = self.contacts, self.contacts.pairs, self._begun
+        contacts, pairs, stage = self.contacts, self.contacts.pairs, self._stage
         at = contacts.projection(u)
         s, z = at.s, at.z
         contacts.store_forces(self.weights[:, None] * (z - s))

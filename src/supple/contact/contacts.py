@@ -8,7 +8,7 @@ iteration to iteration, and a weight that brings the vertex to where the force b
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -24,6 +24,8 @@ _HELD = 0.5  # share of a normal below which supports keep a vertex from moving 
 _EXACT = 1e-6  # edges that a converged contact may be off by
 _OUT_OF_CREASES = 4  # times that vertices are moved out of what is nearest
 _FLAT = 1e-4  # and, an edge away, its plane
+_AT_REST = 2.0  # times the speed that a step of free fall gives: slower vertices just come to rest
+_LATEST = 0.99  # of a step: when an impact may begin
 
 
 @dataclass(eq=False)
@@ -51,10 +53,18 @@ class ContactPairs:
     def count(self) -> int:
         return len(self.vertex)
 
-    def copy(self) -> ContactPairs:
-        """The same pairs, with arrays of their own."""
-        return replace(
-            self, **{each.name: getattr(self, each.name).copy() for each in fields(self)}
+    @classmethod
+    def new(cls, vertex: Ints, obstacle: Ints, friction: Floats) -> ContactPairs:
+        """Pairs whose planes and forces are not known yet."""
+        offset, limits = np.zeros((2, len(vertex)))
+        normal, origin, multiplier, velocity = np.zeros((4, len(vertex), 3))
+        return cls(vertex, obstacle, normal, offset, origin, friction, limits, multiplier, velocity)
+
+    def with_more(self, *others: ContactPairs) -> ContactPairs:
+        """These pairs and others, with arrays of their own."""
+        names = [each.name for each in fields(self)]
+        return ContactPairs(
+            *(np.concatenate([getattr(of, name) for of in (self, *others)]) for name in names)
         )
 
 
@@ -70,6 +80,16 @@ class Projection:
     """I − ∂z/∂s, (k, 3, 3)."""
     kind: Ints
     """Free, sliding or sticking, (k,)."""
+
+
+@dataclass(frozen=True)
+class Impact:
+    """What happens at the first impact in a step."""
+
+    delay: float
+    """Time until then [s]."""
+    speeds: dict[tuple[int, int], float]
+    """Speed at which each pair of vertex and obstacle is to part [m/s]."""
 
 
 class Contacts:
@@ -90,12 +110,8 @@ class Contacts:
         self._forces: dict[tuple[int, int], Floats] = {}
         self.speeds: dict[tuple[int, int], float] = {}
         """At which pairs are to part that bounce in the stage at hand [m/s]."""
-        self.pairs = self._no_pairs()
-
-    def _no_pairs(self) -> ContactPairs:
         none = np.zeros(0, dtype=np.int64)
-        rows, empty = np.zeros((0, 3)), np.zeros(0)
-        return ContactPairs(none, none, rows, empty, rows, empty, empty, rows, rows)
+        self.pairs = ContactPairs.new(none, none, np.zeros(0))
 
     @property
     def exact(self) -> float:
@@ -117,10 +133,7 @@ class Contacts:
         """
         way = np.linalg.norm(guess - start, axis=1)
         reach = _REACH * way[self._vertices] + _MARGIN * self.edge
-        self._find(stage, start, reach, began)
-
-    def _find(self, stage: Stage, u: Floats, reach: Floats, began: float) -> None:
-        x = (self._X + u)[self._vertices]
+        x = (self._X + start)[self._vertices]
         vertex, obstacle, normal, offset = [], [], [], []
         for number, each in enumerate(self.obstacles):
             lasts = stage.time - began if each.moves else 0.0
@@ -133,18 +146,12 @@ class Contacts:
             obstacle.append(np.full(len(near), number))
             n = touch.normal[near]
             normal.append(n)
-            moved = u[vertex[-1]] - touch.distance[near, None] * n + lasts * touch.velocity[near]
+            gap = touch.distance[near, None]
+            moved = start[vertex[-1]] - gap * n + lasts * touch.velocity[near]
             offset.append(np.einsum("ki,ki->k", n, moved))
-        pairs = self.pairs = self._no_pairs()
-        pairs.vertex = np.concatenate(vertex) if vertex else pairs.vertex
-        pairs.obstacle = np.concatenate(obstacle) if obstacle else pairs.obstacle
-        pairs.friction = self._friction(stage)[pairs.obstacle]
-        pairs.normal, pairs.offset = np.concatenate(normal), np.concatenate(offset)
-        pairs.obstacle_velocity, pairs.scaled_multiplier = (
-            np.zeros((pairs.count, 3)),
-            np.zeros((pairs.count, 3)),
-        )
-        self.update_planes(stage, u)
+        self.pairs = self._new_pairs(stage, np.concatenate(vertex), np.concatenate(obstacle))
+        self.pairs.normal, self.pairs.offset = np.concatenate(normal), np.concatenate(offset)
+        self.update_planes(stage, start)
 
     def depths(self, u: Floats, time: float) -> Iterator[tuple[Obstacle, Floats]]:
         """How deep [m] each vertex of the boundary is inside every obstacle at u (n, 3).
@@ -156,9 +163,10 @@ class Contacts:
             margin = float(getattr(each, "margin", 0.0))
             yield each, np.maximum(-each.at(x, time, within=0.0).distance - margin, 0.0)
 
-    def _friction(self, stage: Stage) -> Floats:
-        """Coulomb's μ of every obstacle in a stage."""
-        return np.array([each.friction_at(stage.time) for each in self.obstacles], dtype=float)
+    def _new_pairs(self, stage: Stage, vertex: Ints, obstacle: Ints) -> ContactPairs:
+        """Pairs with the friction that obstacles have in a stage."""
+        friction = np.array([each.friction_at(stage.time) for each in self.obstacles], dtype=float)
+        return ContactPairs.new(vertex, obstacle, friction[obstacle])
 
     def add_penetrating(self, stage: Stage, u: Floats) -> bool:
         """Whether a vertex is inside an obstacle without being in a pair; if so, it is in one now.
@@ -176,20 +184,8 @@ class Contacts:
         missing = [pair for pair in missing if pair not in known]
         if not missing:
             return False
-        old = self.pairs
-        added = np.array(missing, dtype=np.int64).reshape(-1, 2)
-        k = len(added)
-        self.pairs = ContactPairs(
-            np.concatenate([old.vertex, added[:, 0]]),
-            np.concatenate([old.obstacle, added[:, 1]]),
-            np.concatenate([old.normal, np.zeros((k, 3))]),
-            np.concatenate([old.offset, np.zeros(k)]),
-            np.concatenate([old.origin, np.zeros((k, 3))]),
-            np.concatenate([old.friction, self._friction(stage)[added[:, 1]]]),
-            np.concatenate([old.limits, np.zeros(k)]),
-            np.concatenate([old.scaled_multiplier, np.zeros((k, 3))]),
-            np.concatenate([old.obstacle_velocity, np.zeros((k, 3))]),
-        )
+        added = np.array(missing, dtype=np.int64).T
+        self.pairs = self.pairs.with_more(self._new_pairs(stage, *added))
         self.update_planes(stage, u)
         return True
 
@@ -281,9 +277,8 @@ class Contacts:
         """What a line search sees of the contacts [J]; its gradient is their force."""
         pairs = self.pairs
         s = u[pairs.vertex] + pairs.scaled_multiplier
-        return float(
-            contact_energy(s, pairs.normal, pairs.offset, pairs.origin, pairs.limits, weights)
-        )
+        planes = pairs.normal, pairs.offset, pairs.origin
+        return float(contact_energy(s, *planes, pairs.limits, weights))
 
     def store_forces(self, forces: Floats) -> None:
         """Keep the force of each pair (k, 3) [N] for the next stage."""
@@ -312,19 +307,34 @@ class Contacts:
 
     def friction_power(self, v: Floats) -> float:
         """Power that friction takes from the motion [W] at velocity v (n, 3)."""
-        power = 0.0
-        for force, slip in self._slips(v):
-            power -= float(np.vdot(force, slip))
-        return power
-
-    def _slips(self, v: Floats) -> list[tuple[Floats, Floats]]:
-        pairs, found = self.pairs, []
+        pairs, power = self.pairs, 0.0
         for row, key in enumerate(self._keys()):
             if key in self._forces:
                 n = pairs.normal[row]
                 relative = v[key[0]] - pairs.obstacle_velocity[row]
-                found.append((self._forces[key], relative - np.dot(relative, n) * n))
-        return found
+                power -= float(np.vdot(self._forces[key], relative - np.dot(relative, n) * n))
+        return power
+
+    def first_impact(
+        self, now: State, dt: float, new: set[tuple[int, int]], fall: float
+    ) -> Impact | None:
+        """The impact with restitution of a step from ``now``, in which ``new`` pairs came to touch.
+
+        Those that come slower than a step of free fall, with the acceleration ``fall`` [m/s²],
+        makes them have nothing to bounce with.
+        """
+        delay, speeds = np.inf, {}
+        for number, obstacle in enumerate(self.obstacles):
+            met = [vertex for vertex, o in new if o == number]
+            if obstacle.restitution is None or not met:
+                continue
+            touch = obstacle.at(self._X[met] + now.u[met], now.time)
+            approach = -np.einsum("ki,ki->k", now.v[met] - touch.velocity, touch.normal)
+            for vertex, speed, gap in zip(met, approach, touch.distance, strict=True):
+                if speed > _AT_REST * dt * fall:
+                    speeds[vertex, number] = obstacle.restitution * float(speed)
+                    delay = min(delay, max(float(gap), 0.0) / float(speed))
+        return Impact(min(delay, _LATEST * dt), speeds) if speeds else None
 
     def with_resting_contacts(self, after: State) -> State:
         """``after`` a step, with vertices that press on an obstacle at rest along its normal.
@@ -334,9 +344,8 @@ class Contacts:
         """
         v, a, pairs = after.v.copy(), after.acceleration.copy(), self.pairs
         for row, key in enumerate(self._keys()):
-            if key in self._forces and self.obstacles[key[1]].restitution is not None:
-                if key in self.speeds:
-                    continue
+            bounces = self.obstacles[key[1]].restitution is not None
+            if bounces and key in self._forces and key not in self.speeds:
                 i, n = key[0], pairs.normal[row]
                 v[i] -= np.dot(v[i] - pairs.obstacle_velocity[row], n) * n
                 a[i] -= np.dot(a[i], n) * n

@@ -2,20 +2,17 @@
 
 from supple.damping.base import DAMPINGS, BoundDamping, BoundViscousDamping, Damping
 from supple.damping.caughey import Caughey
-from supple.damping.cloth_drag import ClothDrag
 from supple.damping.cloth_rate import ClothStrainRate
 from supple.damping.conserving import Conserving, MomentumConserving
 from supple.damping.curve import Curve, Joining
-from supple.damping.drag import Drag
+from supple.damping.drag import ClothDrag, Drag
 from supple.damping.example import Example, ExampleDamping, Measure
 from supple.damping.files.damping_file import load_damping, save_damping
-from supple.damping.matched import MatchedStrainRate
 from supple.damping.power_law import PowerLaw
 from supple.damping.principal_strain import PrincipalStrain
 from supple.damping.rayleigh import Rayleigh, StiffnessAt
 from supple.damping.spline import SplineDamping, SplineOver
-from supple.damping.spring_rate import SpringStrainRate
-from supple.damping.strain_rate import StrainRate
+from supple.damping.strain_rate import MatchedStrainRate, SpringStrainRate, StrainRate
 from supple.damping.viscous import Viscous
 
 __all__ = [

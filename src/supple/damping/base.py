@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.shape import Shape
 from supple.core.errors import InputError
-from supple.core.parameters import Model
+from supple.core.parameters import Model, checked
 from supple.core.registry import Registry, snake_case
 from supple.core.sparse import BlockPattern, LowRank
 from supple.core.types import Floats
@@ -19,8 +20,32 @@ if TYPE_CHECKING:
     from supple.damping.cells import BoundCellDamping
 
 
+@dataclass(frozen=True)
+class DampingTangent:
+    """Which derivative of ∇₂R(u, c_v (u − û_v)) by u a Newton iteration wants."""
+
+    c_v: float
+    definite: bool = False
+    """A positive semidefinite stand-in."""
+    consistent: bool = False
+    """With ∂∇₂R/∂u, where that is known and may be indefinite."""
+
+
 class BoundDamping(ABC):
     """A damping model at work on one body: R(x, v), ∇₂R and ∂∇₂R/∂v."""
+
+    is_gradient: bool = True
+    """Whether the force is the gradient of R; if not, ``potential`` stands in for R."""
+    is_linear: bool = True
+    """Whether the force is linear in v."""
+    depends_on_shape: bool = True
+    """Whether R changes with the shape; where it does not, solvers have less to do."""
+    uses_stiffness: bool = False
+    """Whether every evaluation needs the stiffness K(u) times the velocity."""
+    uses_stiffness_matrix: bool = False
+    """Whether every evaluation needs K(u) as a matrix."""
+    pattern: BlockPattern | None = None
+    """Where ∂∇₂R/∂v has blocks, if beyond the body's own pattern."""
 
     @abstractmethod
     def evaluate(self, shape: Shape, v: Floats) -> tuple[float, Floats]:
@@ -28,16 +53,6 @@ class BoundDamping(ABC):
 
         The body feels the negative of ∇₂R.
         """
-
-    @property
-    def is_gradient(self) -> bool:
-        """Whether the force is the gradient of R; if not, ``potential`` stands in for R."""
-        return True
-
-    @property
-    def is_linear(self) -> bool:
-        """Whether the force is linear in v."""
-        return True
 
     @property
     def matrix_is_hessian(self) -> bool:
@@ -48,26 +63,6 @@ class BoundDamping(ABC):
         """A function of v [W], zero at ``near``, whose gradient there is ∇₂R; for line searches."""
         dissipation, _ = self.evaluate(shape, v)
         return dissipation - self.evaluate(shape, near)[0]
-
-    @property
-    def depends_on_shape(self) -> bool:
-        """Whether R changes with the shape; where it does not, solvers have less to do."""
-        return True
-
-    @property
-    def uses_stiffness(self) -> bool:
-        """Whether every evaluation needs the stiffness K(u) times the velocity."""
-        return False
-
-    @property
-    def uses_stiffness_matrix(self) -> bool:
-        """Whether every evaluation needs K(u) as a matrix."""
-        return False
-
-    @property
-    def pattern(self) -> BlockPattern | None:
-        """Where ∂∇₂R/∂v has blocks, if beyond the body's own pattern."""
-        return None
 
     @abstractmethod
     def add_matrix(
@@ -85,23 +80,10 @@ class BoundDamping(ABC):
         """
         return  # nothing follows the shape
 
-    def add_tangent(
-        self,
-        shape: Shape,
-        v: Floats,
-        c_v: float,
-        values: Floats,
-        *,
-        definite: bool,
-        consistent: bool,
-    ) -> None:
-        """Add what a Newton iteration sees of ∇₂R(u, c_v (u − û_v)) as u changes.
-
-        That is c_v ∂∇₂R/∂v; ``consistent`` asks for ∂∇₂R/∂u too, where it is known and may be
-        indefinite.
-        """
-        self.add_matrix(shape, v, c_v, values, definite=definite)
-        if consistent and not definite:
+    def add_tangent(self, shape: Shape, v: Floats, of: DampingTangent, values: Floats) -> None:
+        """Add what a Newton iteration sees of ∇₂R as u changes: c_v ∂∇₂R/∂v, and ∂∇₂R/∂u."""
+        self.add_matrix(shape, v, of.c_v, values, definite=of.definite)
+        if of.consistent and not of.definite:
             self.add_shape_derivative(shape, v, 1.0, values)
 
     def update_duals(self, shape: Shape, v: Floats, step: Floats, length: float) -> None:
@@ -157,7 +139,10 @@ def body_for(damping: Damping, kind: type[_B], body: ElasticBody) -> _B:
 
 
 class Damping(ABC):
-    """A description of damping; ``bind`` sets it up for a body."""
+    """A description of damping, which checks itself; ``bind`` sets it up for a body."""
+
+    def __post_init__(self) -> None:
+        checked(self)
 
     @abstractmethod
     def bind(self, body: ElasticBody) -> BoundDamping:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from supple.bodies.elastic_body import ElasticBody
 from supple.core.checks import numbers
 from supple.core.errors import InputError
-from supple.core.parameters import Numbers, checked, described
+from supple.core.parameters import Numbers, described
 from supple.core.types import Floats
 from supple.damping.base import DAMPINGS, BoundDamping, Damping
 from supple.damping.viscous import BoundMatrix
@@ -43,9 +43,6 @@ class Caughey(Damping):
     coefficients: tuple[float, ...] = field(
         metadata=described("α₀ [1/s], α₁ [s], α₂ [s³] …", kind=Numbers("(0.1, 1e-3), α₀ first"))
     )
-
-    def __post_init__(self) -> None:
-        checked(self)
 
     @classmethod
     def from_ratios(cls, frequencies: Sequence[float], ratios: Sequence[float]) -> Caughey:

@@ -7,13 +7,20 @@ Everything else is here: nodal forces, matrices, threads.
 
 from __future__ import annotations
 
+import threading
 from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, field
+from typing import Any
 
 import numpy as np
 
+from supple._kernels.damping.principal import add_clamped_stress
 from supple._kernels.linear_algebra.blocks import add_scaled
 from supple.bodies.assembly import (
+    Asked,
+    Evaluation,
     Part,
     PointModel,
     add_up,
@@ -24,10 +31,18 @@ from supple.bodies.assembly import (
 from supple.bodies.shape import Shape
 from supple.bodies.solid import Body
 from supple.core.types import Floats, Ints
-from supple.damping.base import BoundDamping
+from supple.damping.base import BoundDamping, DampingTangent
 
 NO_STRESS, NO_DERIVATIVE = np.empty((0, 0, 3, 3)), np.empty((0, 0, 6, 3, 3))
 """What stands in place of arrays that are not asked for."""
+_calls = threading.local()
+_STEP = 1e-5  # of stretches, in differences of fourth order
+_SPREAD = 1e-6  # how far apart stretches are put that coincide
+_CLOSE = 1e-7  # stretches nearer than this coincide
+_FINE = 1e-3  # what the above are fine enough for
+
+Density = Callable[[Floats, int], tuple[Floats, Floats]]
+"""A function of F that gives r (c, q) and, if order ≥ 1, ∂r/∂Ḟ (c, q, 3, 3)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,17 +116,12 @@ class BoundCellDamping(BoundDamping):
     with one number a cell of the mesh: ``coefficients[points.part.cells[points.cut]]``.
     """
 
+    matrix_is_hessian = True  # the matrix is that of R, which is a function
+    needs_elasticity: bool = False
+    """Whether ``Points`` must hold the elastic stress and its derivative."""
+
     def __init__(self, body: Body) -> None:
         self.body = body
-
-    @property
-    def matrix_is_hessian(self) -> bool:
-        return True  # the matrix is that of R, which is a function
-
-    @property
-    def needs_elasticity(self) -> bool:
-        """Whether ``Points`` must hold the elastic stress and its derivative."""
-        return False
 
     # -- what a model says of points -----------------------------------------------------
 
@@ -139,37 +149,26 @@ class BoundCellDamping(BoundDamping):
     # -- what solvers ask ----------------------------------------------------------------
 
     def evaluate(self, shape: Shape, v: Floats) -> tuple[float, Floats]:
-        found = add_up(self.body.parts, self.body.pattern, self._model(shape.u, v), 1)
+        found = self._added_up(self._model(shape, v, self.add_points, definite=False), 1)
         return found.energy, found.gradient
 
     def shape_gradient(self, shape: Shape, v: Floats) -> Floats:
         """∇₁R [W/m], (n, 3): how R changes with the positions."""
 
-        def model(part: Part, cut: slice, order: int) -> tuple[Floats, Floats, Floats]:
-            points = self._points(part, cut, shape.u, v)
-            sums = PointSums.zeros("dissipation", points, order=1)
-            self.add_shape_gradient_points(points, sums.P, 1.0)
-            return sums.arrays
+        def add(points: Points, to: PointSums) -> None:
+            self.add_shape_gradient_points(points, to.P, 1.0)
 
-        return add_up(self.body.parts, self.body.pattern, model, 1).gradient
+        return self._added_up(self._model(shape, v, add), 1).gradient
 
     def add_matrix(
         self, shape: Shape, v: Floats, factor: float, values: Floats, *, definite: bool
     ) -> None:
-        self._add(self._model(shape.u, v, factor=factor, definite=definite), values)
-
-    def add_tangent(
-        self,
-        shape: Shape,
-        v: Floats,
-        c_v: float,
-        values: Floats,
-        *,
-        definite: bool,
-        consistent: bool,
-    ) -> None:
-        model = self._model(shape.u, v, factor=c_v, definite=definite, with_stress=True)
+        model = self._model(shape, v, self.add_points, factor=factor, definite=definite)
         self._add(model, values)
+
+    def add_tangent(self, shape: Shape, v: Floats, of: DampingTangent, values: Floats) -> None:
+        options = {"factor": of.c_v, "definite": of.definite}
+        self._add(self._model(shape, v, self.add_tangent_points, **options), values)
 
     def in_cells(self) -> BoundCellDamping | None:
         return self
@@ -178,8 +177,10 @@ class BoundCellDamping(BoundDamping):
         return None
 
     def _add(self, model: PointModel, values: Floats) -> None:
-        matrix = add_up(self.body.parts, self.body.pattern, model, 2).stiffness
-        add_scaled(matrix.reshape(-1), 1.0, values.reshape(-1))
+        add_scaled(self._added_up(model, 2).stiffness.reshape(-1), 1.0, values.reshape(-1))
+
+    def _added_up(self, model: PointModel, order: int) -> Evaluation:
+        return add_up(self.body.parts, self.body.pattern, model, Asked(order=order))
 
     def _points(self, part: Part, cut: slice, u: Floats, v: Floats) -> Points:
         F = gradients_at(part, cut, u, 1.0, "F")
@@ -187,21 +188,105 @@ class BoundCellDamping(BoundDamping):
         return Points.of(part, cut, F, rate, elasticity=self.needs_elasticity)
 
     def _model(
-        self,
-        u: Floats,
-        v: Floats,
-        *,
-        factor: float = 1.0,
-        definite: bool = False,
-        with_stress: bool = False,
+        self, shape: Shape, v: Floats, add: Callable[[Points, PointSums], None], **options: Any
     ) -> PointModel:
+        """What ``add`` says of points; the options are those of ``PointSums``."""
+
         def model(part: Part, cut: slice, order: int) -> tuple[Floats, Floats, Floats]:
-            points = self._points(part, cut, u, v)
-            sums = PointSums.zeros(
-                "dissipation", points, order=order, factor=factor, definite=definite
-            )
-            add = self.add_tangent_points if with_stress else self.add_points
+            points = self._points(part, cut, shape.u, v)
+            sums = PointSums.zeros("dissipation", points, order=order, **options)
             add(points, sums)
             return sums.arrays
 
         return model
+
+
+@contextmanager
+def nested_call() -> Iterator[int]:
+    """How many dampings that call others a thread is in, to tell their scratch arrays apart."""
+    depth: int = getattr(_calls, "depth", 0) + 1
+    _calls.depth = depth
+    try:
+        yield depth
+    finally:
+        _calls.depth = depth - 1
+
+
+class BoundIsotropicDamping(BoundCellDamping):
+    """A cell damping without preferred directions, as simple to write as ``add_points``.
+
+    r(QF, QḞ) = r(FQ, ḞQ) = r(F, Ḟ) for every rotation Q.
+    """
+
+    finest = 1.0
+    """The smallest difference of stretches that r knows of."""
+
+    def add_stress_points(self, points: Points, A: Floats) -> None:
+        _, T = self._density(points, 1)
+        add_clamped_stress(points.F, T, A)
+
+    def add_shape_gradient_points(self, points: Points, G: Floats, factor: float) -> None:
+        def density(F: Floats, order: int) -> tuple[Floats, Floats]:
+            elasticity = self.needs_elasticity
+            there = Points.of(points.part, points.cut, F, points.rate, elasticity=elasticity)
+            return self._density(there, order)
+
+        add_shape_derivative(density, points.F, points.rate, G, factor, self.finest)
+        if self.needs_elasticity:  # others may use the points after us
+            elastic_points(points.part, points.cut, points.F, 2)
+
+    def _density(self, points: Points, order: int) -> tuple[Floats, Floats]:
+        r, P = np.zeros(points.F.shape[:2]), np.zeros_like(points.F)
+        self.add_points(points, PointSums(r, P, order=order))
+        return r, P
+
+
+def add_shape_derivative(
+    density: Density, F: Floats, rate: Floats, G: Floats, factor: float, finest: float
+) -> None:
+    """Add factor · ∂r/∂F of an isotropic density to G (c, q, 3, 3), all else given as well.
+
+    In the frame F = U diag(σ) Vᵀ the diagonal is ∂r/∂σ_a, by differences along σ. The rest
+    follows from T = ∂r/∂Ḟ: isotropy makes G Fᵀ + T Ḟᵀ and Fᵀ G + Ḟᵀ T symmetric. Where two
+    stretches coincide that is 0/0, and is taken from both sides.
+    """
+    U, sigma, Vt = np.linalg.svd(F)
+    scale = min(1.0, finest / _FINE)
+    D = np.swapaxes(U, -1, -2) @ rate @ np.swapaxes(Vt, -1, -2)
+
+    def at(shift: tuple[float, float, float], order: int) -> tuple[Floats, Floats]:
+        r, T = density(np.ascontiguousarray((U * (sigma + shift)[..., None, :]) @ Vt), order)
+        return r, np.swapaxes(U, -1, -2) @ T @ np.swapaxes(Vt, -1, -2)
+
+    local = np.empty_like(F)
+    h = _STEP * scale
+    for a, axis in enumerate(np.eye(3)):
+        r = [at(tuple(k * h * axis), 0)[0] for k in (-2, -1, 1, 2)]
+        local[..., a, a] = (r[0] - 8 * r[1] + 8 * r[2] - r[3]) / (12 * h)
+    _, T = at((0.0, 0.0, 0.0), 1)
+    for a, b in ((0, 1), (0, 2), (1, 2)):
+        halves = []
+        for sign in (1.0, -1.0):  # (G_ab ± G_ba) (σ_a ∓ σ_b) = ±(T Dᵀ)_[ab] − (DᵀT)_[ab]
+            gap = sigma[..., a] - sign * sigma[..., b]
+            part = _ratio(sign, T, D, a, b, gap)
+            near = gap < _CLOSE * scale
+            if near.any():
+                spread = _SPREAD * scale
+                away = 0.5 * spread * (np.eye(3)[a] - sign * np.eye(3)[b])
+                sides = [
+                    _ratio(sign, at(tuple(side * away), 1)[1], D, a, b, gap + side * spread)
+                    for side in (1, -1)
+                ]
+                part = np.where(near, 0.5 * (sides[0] + sides[1]), part)
+            halves.append(0.5 * part)
+        local[..., a, b], local[..., b, a] = halves[0] + halves[1], halves[0] - halves[1]
+    G += factor * (U @ local @ Vt)
+
+
+def _ratio(sign: float, T: Floats, D: Floats, a: int, b: int, gap: Floats) -> Floats:
+    """(± (T Dᵀ)_[ab] − (DᵀT)_[ab]) / gap, of the skew components (a, b)."""
+    left = (T[..., a, :] * D[..., b, :] - T[..., b, :] * D[..., a, :]).sum(axis=-1)
+    right = (D[..., :, a] * T[..., :, b] - D[..., :, b] * T[..., :, a]).sum(axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio: Floats = (sign * left - right) / gap
+    return ratio

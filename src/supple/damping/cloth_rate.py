@@ -13,10 +13,16 @@ from supple.bodies.cloth import Cloth
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.shape import Shape
 from supple.core.errors import InputError
-from supple.core.parameters import checked
 from supple.core.types import Floats, Ints
-from supple.damping.base import DAMPINGS, BoundDamping, BoundViscousDamping, Damping, body_for
-from supple.damping.coefficients import Coefficient, coefficient, coefficient_of_cells
+from supple.damping.base import (
+    DAMPINGS,
+    BoundDamping,
+    BoundViscousDamping,
+    Damping,
+    DampingTangent,
+    body_for,
+)
+from supple.damping.coefficients import Coefficient, coefficient, spread_over_cells
 
 
 @DAMPINGS.register
@@ -47,9 +53,6 @@ class ClothStrainRate(Damping):
         "β_b, c = β_b k with the stiffness k of each hinge (Eq. 12)", "s"
     )
 
-    def __post_init__(self) -> None:
-        checked(self)
-
     def bind(self, body: ElasticBody) -> BoundDamping:
         return BoundClothStrainRate(self, body_for(self, Cloth, body))
 
@@ -61,8 +64,7 @@ class BoundClothStrainRate(BoundViscousDamping):
         self._body = body
 
         def of_cells(name: str) -> Floats:
-            value = coefficient_of_cells(name, getattr(damping, name), body)
-            return np.broadcast_to(value, body.n_cells)
+            return spread_over_cells(name, getattr(damping, name), body)
 
         beta = of_cells("matched")[:, None, None]
         C = beta * body.tension_stiffness  # V_d = ½ β ε̇ᵀ ∂²V/∂ε² ε̇ (Eq. 12)
@@ -116,37 +118,20 @@ class BoundClothStrainRate(BoundViscousDamping):
         self._add_membrane(at, self._no_stress, factor, values)
         self._add_hinges(at, factor, values)
 
-    def add_tangent(
-        self,
-        shape: Shape,
-        v: Floats,
-        c_v: float,
-        values: Floats,
-        *,
-        definite: bool,
-        consistent: bool,
-    ) -> None:
+    def add_tangent(self, shape: Shape, v: Floats, of: DampingTangent, values: Floats) -> None:
         # Of ∂f_d/∂x (Eq. 9), the term that is not symmetric is dropped, and the stress of the other
         # one has its negative eigenvalues clamped (§3.4); that of angles is never definite.
         at = self._at(shape)
         S = at.stress(self, v)[0].copy()
         membrane.clamp(S)
-        self._add_membrane(at, S, c_v, values)
-        self._add_hinges(at, c_v, values)
+        self._add_membrane(at, S, of.c_v, values)
+        self._add_hinges(at, of.c_v, values)
 
     def _add_membrane(self, at: _At, S: Floats, factor: float, values: Floats) -> None:
         """Add Σ w (factor · ∇ε C_d ∇εᵀ + ∂²ε/∂x² S)."""
         body = self._body
-        membrane.add_blocks(
-            body.rest.gradients,
-            body.mesh.areas,
-            at.F,
-            self.viscosity,
-            S,
-            factor,
-            body.triangle_slots,
-            values,
-        )
+        given = body.rest.gradients, body.mesh.areas, at.F, self.viscosity, S, factor
+        membrane.add_blocks(*given, body.triangle_slots, values)
 
     def _add_hinges(self, at: _At, factor: float, values: Floats) -> None:
         bending = self._body.bound_bending

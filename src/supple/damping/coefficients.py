@@ -51,6 +51,11 @@ def coefficient_of_cells(name: str, given: Coefficient, body: ElasticBody) -> fl
     return array
 
 
+def spread_over_cells(name: str, given: Coefficient, body: ElasticBody) -> Floats:
+    """The same, one number a cell in any case."""
+    return np.broadcast_to(coefficient_of_cells(name, given, body), body.n_cells)
+
+
 def _checked(name: str, given: ArrayLike) -> Floats:
     array = numbers(name, given)
     if array.ndim > 1 or (array < 0).any():

@@ -10,18 +10,30 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
+import numpy as np
+
 from supple._kernels.damping.nonrigid import add_nonrigid, add_nonrigid_by_shape, nonrigid_rates
 from supple.bodies.assembly import point_array
 from supple.bodies.elastic_body import ElasticBody
+from supple.bodies.shape import Shape
 from supple.bodies.solid import Body
 from supple.core.errors import InputError
-from supple.core.parameters import checked, described, parameter
+from supple.core.parameters import described, parameter
+from supple.core.sparse import LowRank, joined
 from supple.core.types import Floats
-from supple.damping.base import DAMPINGS, BoundDamping, Damping, another_damping
-from supple.damping.cells import BoundCellDamping, Points, PointSums
-from supple.damping.conserving_body import BoundBodyConserving
-from supple.damping.nesting import nested_call
+from supple.damping.base import (
+    DAMPINGS,
+    BoundDamping,
+    BoundViscousDamping,
+    Damping,
+    DampingTangent,
+    another_damping,
+)
+from supple.damping.cells import BoundCellDamping, Points, PointSums, nested_call
 from supple.damping.sums import bound_sum, cell_sum
+
+_DEPENDENT = 1e-12  # share of the largest singular value that counts as none
+_RIGID = "rigid motions"
 
 
 class Conserving(Enum):
@@ -59,9 +71,6 @@ class MomentumConserving(Damping):
         Conserving.VELOCITY_GRADIENT, "what counts as nonrigid motion", kind=Conserving
     )
 
-    def __post_init__(self) -> None:
-        checked(self)
-
     @property
     def models(self) -> tuple[Damping, ...]:
         """The dampings inside."""
@@ -95,10 +104,7 @@ class BoundCellConserving(BoundCellDamping):
     def __init__(self, inner: BoundCellDamping, *, by_gradient: bool) -> None:
         super().__init__(inner.body)
         self._inner, self._by_gradient = inner, by_gradient
-
-    @property
-    def needs_elasticity(self) -> bool:
-        return self._inner.needs_elasticity
+        self.needs_elasticity = inner.needs_elasticity
 
     def add_points(self, points: Points, to: PointSums) -> None:
         with nested_call() as depth:
@@ -128,3 +134,94 @@ class BoundCellConserving(BoundCellDamping):
         rate = point_array(f"nonrigid rate {depth}", points.part, points.cut, 3, 3)
         nonrigid_rates(points.F, points.rate, self._by_gradient, rate)
         return replace(points, rate=rate)
+
+
+class BoundBodyConserving(BoundDamping):
+    """Any damping at work on the nonrigid motion of its body alone: R(x, P v), P = I − Q Qᵀ.
+
+    Q is an orthonormal basis of the rigid velocities of the body where it is now.
+    """
+
+    def __init__(self, body: ElasticBody, inner: BoundDamping) -> None:
+        self._body, self._inner = body, inner
+        self._definite = False  # as the sparse part was last asked for; the rest must match it
+        self.is_gradient, self.is_linear = inner.is_gradient, inner.is_linear
+        self.uses_stiffness_matrix, self.pattern = inner.uses_stiffness_matrix, inner.pattern
+
+    def evaluate(self, shape: Shape, v: Floats) -> tuple[float, Floats]:
+        Q = rigid_motions(shape)
+        dissipation, force = self._inner.evaluate(shape, _without(Q, v))
+        return dissipation, _without(Q, force)
+
+    def potential(self, shape: Shape, v: Floats, near: Floats) -> float:
+        Q = rigid_motions(shape)
+        return self._inner.potential(shape, _without(Q, v), _without(Q, near))
+
+    def add_matrix(
+        self, shape: Shape, v: Floats, factor: float, values: Floats, *, definite: bool
+    ) -> None:
+        self._definite = definite
+        inside = _without(rigid_motions(shape), v)
+        self._inner.add_matrix(shape, inside, factor, values, definite=definite)
+
+    def add_shape_derivative(self, shape: Shape, v: Floats, factor: float, values: Floats) -> None:
+        inside = _without(rigid_motions(shape), v)
+        self._inner.add_shape_derivative(shape, inside, factor, values)
+
+    def add_tangent(self, shape: Shape, v: Floats, of: DampingTangent, values: Floats) -> None:
+        self._definite = of.definite
+        self._inner.add_tangent(shape, _without(rigid_motions(shape), v), of, values)
+
+    def low_rank(self, shape: Shape, v: Floats) -> LowRank | None:
+        """P (S + L) P − S: S is what ``add_matrix`` gave last, L what the damping has beside.
+
+        It is Q (QᵀSQ) Qᵀ − Q (SQ)ᵀ − (SQ) Qᵀ, and L with its factors projected.
+        """
+        Q = rigid_motions(shape)
+        inside = _without(Q, v)
+        SQ = self._sparse_times(shape, inside, Q)
+        k = len(Q)
+        coupling = np.zeros((2 * k, 2 * k))
+        coupling[:k, :k] = Q.reshape(k, -1) @ SQ.reshape(k, -1).T
+        coupling[:k, k:] = coupling[k:, :k] = -np.eye(k)
+        mine = LowRank(np.concatenate([Q, SQ]), coupling)
+        own = self._inner.low_rank(shape, inside)
+        if own is None:
+            return mine
+        factors = np.reshape([_without(Q, factor) for factor in own.factors], own.factors.shape)
+        return joined([mine, replace(own, factors=factors)])
+
+    def _sparse_times(self, shape: Shape, v: Floats, fields: Floats) -> Floats:
+        """S times each of fields (k, n, 3)."""
+        if isinstance(self._inner, BoundViscousDamping) and not self._definite:
+            return self._inner.multiply(shape, fields)
+        pattern = self._inner.pattern or self._body.pattern
+        values = np.zeros((pattern.n_blocks, 3, 3))
+        self._inner.add_matrix(shape, v, 1.0, values, definite=self._definite)
+        return pattern.multiply_many(values, fields)
+
+
+def rigid_motions(shape: Shape) -> Floats:
+    """Orthonormal rigid velocities of a body where it is, (k, n, 3), k ≤ 6.
+
+    (Dissipative optimization, Eqs. 64–66; dependent ones are dropped.)
+    """
+    if _RIGID not in shape.known:
+        x = shape.body.mesh.vertices + shape.u
+        n = len(x)
+        shifts = np.broadcast_to(np.eye(3)[:, None, :], (3, n, 3)) / np.sqrt(n)
+        turns = np.cross(np.eye(3)[:, None, :], x - x.mean(axis=0))
+        _, sizes, rows = np.linalg.svd(turns.reshape(3, -1), full_matrices=False)
+        kept = rows[sizes > _DEPENDENT * np.sqrt(n) * np.abs(x).max(initial=0.0)]
+        shape.known[_RIGID] = np.concatenate([shifts, kept.reshape(-1, n, 3)])
+    found: Floats = shape.known[_RIGID]
+    return found
+
+
+def _without(Q: Floats, field: Floats) -> Floats:
+    """(I − Q Qᵀ) times a field (n, 3)."""
+    rows = Q.reshape(len(Q), -1)
+    flat = field.ravel()
+    rest = flat - (rows @ flat) @ rows
+    rest -= (rows @ rest) @ rows  # once more, so that rounding is that of what is left
+    return rest.reshape(field.shape)

@@ -25,8 +25,8 @@ from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.shape import Shape
 from supple.core.checks import instance, number, numbers
 from supple.core.errors import InputError
-from supple.core.parameters import ARRAY, Kind, Parameter, checked, described, parameter
-from supple.core.sparse import BlockPattern, LowRank, interleaved
+from supple.core.parameters import ARRAY, Kind, Parameter, described, parameter
+from supple.core.sparse import LowRank, interleaved
 from supple.core.types import Floats
 from supple.damping.base import (
     DAMPINGS,
@@ -154,7 +154,7 @@ class ExampleDamping(Damping):
     )
 
     def __post_init__(self) -> None:
-        checked(self)
+        super().__post_init__()
         if isinstance(self.base, ExampleDamping):
             raise InputError(
                 "the base has examples of its own; list all examples in one ExampleDamping"
@@ -197,6 +197,8 @@ class ExampleDamping(Damping):
 
 
 class _BoundExampleDamping(BoundDamping):
+    is_gradient = False
+
     def __init__(self, damping: ExampleDamping, body: ElasticBody) -> None:
         base = damping.base.bind(body)
         if not isinstance(base, BoundViscousDamping):
@@ -211,45 +213,22 @@ class _BoundExampleDamping(BoundDamping):
         self._carriers = np.flatnonzero(~body.free.any(axis=1)) if moves else np.zeros(0, int)
         varying = [example for example in damping.examples if not example.curve.is_constant]
         self._measures = {example.measure for example in varying}
+        self.is_linear = Measure.RATE not in self._measures
+        self.depends_on_shape = bool(varying) or damping.overall is not None
+        self.depends_on_shape |= base.depends_on_shape
+        self.uses_stiffness, self.pattern = base.uses_stiffness, base.pattern
+        self.uses_stiffness_matrix = base.uses_stiffness and len(X) > 0
         self._about = np.zeros_like(body.mesh.vertices)
         if damping.about is not None:
             self._about = body.checked("about", damping.about)
-        if not base.depends_on_shape:
-            rest = Shape(body, np.zeros_like(body.mesh.vertices))
-            self._constant: tuple[Floats, Floats] | None = self._products(rest)
-        else:
-            self._constant = None
-            rest = Shape(body, np.zeros_like(body.mesh.vertices), order=2)
+        still = np.zeros_like(body.mesh.vertices)
+        rest = Shape(body, still, order=2 if base.depends_on_shape else 1)
+        self._constant = None if base.depends_on_shape else self._products(rest)
         check_base_damps(damping, np.diag(self._at(rest)[1]))
-
-    @property
-    def depends_on_shape(self) -> bool:
-        nonlinear = not all(curve.is_constant for curve in self._damping.curves)
-        return nonlinear or self._damping.overall is not None or self._base.depends_on_shape
-
-    @property
-    def uses_stiffness(self) -> bool:
-        return self._base.uses_stiffness
-
-    @property
-    def uses_stiffness_matrix(self) -> bool:
-        return self._base.uses_stiffness and len(self._X) > 0
-
-    @property
-    def pattern(self) -> BlockPattern | None:
-        return self._base.pattern
 
     def evaluate(self, shape: Shape, v: Floats) -> tuple[float, Floats]:
         force = self._force(shape, v, near=v)
         return 0.5 * float(np.vdot(v, force)), force
-
-    @property
-    def is_gradient(self) -> bool:
-        return False
-
-    @property
-    def is_linear(self) -> bool:
-        return Measure.RATE not in self._measures
 
     def potential(self, shape: Shape, v: Floats, near: Floats) -> float:
         # Ĉ need not be symmetric and may change with v, so that no R has Ĉv as its gradient;

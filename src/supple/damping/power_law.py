@@ -17,17 +17,30 @@ from supple._kernels.damping.stretch_rate import (
     add_power_law_by_shape,
     lead_directions,
 )
-from supple.bodies.assembly import Part, add_up, gradients_at
+from supple.bodies.assembly import Asked, Part, add_up, gradients_at
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.shape import Shape
 from supple.bodies.solid import Body
 from supple.core.errors import InputError
-from supple.core.parameters import checked, described, parameter
+from supple.core.parameters import described, parameter
 from supple.core.types import Floats
-from supple.damping.base import DAMPINGS, BoundDamping, Damping, another_damping, body_for
-from supple.damping.cells import NO_DERIVATIVE, NO_STRESS, BoundCellDamping, Points, PointSums
-from supple.damping.coefficients import Coefficient, coefficient, coefficient_of_cells
-from supple.damping.nesting import nested_call
+from supple.damping.base import (
+    DAMPINGS,
+    BoundDamping,
+    Damping,
+    DampingTangent,
+    another_damping,
+    body_for,
+)
+from supple.damping.cells import (
+    NO_DERIVATIVE,
+    NO_STRESS,
+    BoundCellDamping,
+    Points,
+    PointSums,
+    nested_call,
+)
+from supple.damping.coefficients import Coefficient, coefficient, spread_over_cells
 
 _BEND = 0.9
 """Share of the softening along the motion, where p < 1, that Newton's method is told of.
@@ -76,7 +89,7 @@ class PowerLaw(Damping):
     )
 
     def __post_init__(self) -> None:
-        checked(self)
+        super().__post_init__()
         if self.of is None:
             if self.strength is None:
                 raise InputError("a power law needs its strength=, e.g. 40, or a damping of=")
@@ -104,25 +117,10 @@ class BoundPowerLaw(BoundCellDamping):
         """The factor w of the density, (cells,)."""
         self._width = damping.width if self.exponent < 1 else 0.0
         self._bend = 1.0
+        self.is_linear = self.exponent == 1
 
-    @property
-    def is_linear(self) -> bool:
-        return self.exponent == 1
-
-    def add_tangent(
-        self,
-        shape: Shape,
-        v: Floats,
-        c_v: float,
-        values: Floats,
-        *,
-        definite: bool,
-        consistent: bool,
-    ) -> None:
-        model = self._for_tangent()
-        super(BoundPowerLaw, model).add_tangent(
-            shape, v, c_v, values, definite=definite, consistent=consistent
-        )
+    def add_tangent(self, shape: Shape, v: Floats, of: DampingTangent, values: Floats) -> None:
+        super(BoundPowerLaw, self._for_tangent()).add_tangent(shape, v, of, values)
 
     def _for_tangent(self) -> Self:
         """This law as Newton's method is told of it."""
@@ -144,8 +142,7 @@ class BoundStretchPower(BoundPowerLaw):
 
     def __init__(self, damping: PowerLaw, strength: Coefficient, body: Body) -> None:
         super().__init__(damping, body)
-        beta = coefficient_of_cells("strength", strength, body)
-        self.strength = np.broadcast_to(beta, body.mesh.n_cells)
+        self.strength = spread_over_cells("strength", strength, body)
         self.flow: list[Floats] = []
         """Directions of flow that the tangent remembers, by part, (c, q, 3, 3)."""
         self._directions: list[Floats] = []  # as they are to be used
@@ -206,7 +203,7 @@ class BoundStretchPower(BoundPowerLaw):
             lead_directions(points.F, points.rate, change, self._width**2, length, flow)
             return flow[..., 0, 0], NO_STRESS, NO_DERIVATIVE
 
-        add_up(self.body.parts, self.body.pattern, lead, 0)
+        add_up(self.body.parts, self.body.pattern, lead, Asked(order=0))
 
     def _law(self, points: Points) -> tuple[Floats, Floats, Floats, float, float]:
         return points.F, points.rate, self._factor(points), self.exponent, self._width**2
@@ -221,10 +218,7 @@ class _BoundPowerOf(BoundPowerLaw):
         self._q = (self.exponent + 1) / 2
         self.strength = np.broadcast_to(scale ** (1 - self._q), body.mesh.n_cells)
         self._e = self._width**2 * scale
-
-    @property
-    def needs_elasticity(self) -> bool:
-        return self._base.needs_elasticity
+        self.needs_elasticity = self._base.needs_elasticity
 
     def add_points(self, points: Points, to: PointSums) -> None:
         q, e = self._q, self._e

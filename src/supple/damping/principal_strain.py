@@ -13,13 +13,12 @@ import numpy as np
 from supple._kernels.damping.principal_strain import FIXED, add_principal_strain
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.solid import Body
-from supple.core.parameters import checked, parameter
+from supple.core.parameters import parameter
 from supple.core.types import Floats
 from supple.damping.base import DAMPINGS, BoundDamping, Damping, body_for
-from supple.damping.cells import Points, PointSums
-from supple.damping.coefficients import Coefficient, coefficient, coefficient_of_cells
+from supple.damping.cells import BoundIsotropicDamping, Points, PointSums
+from supple.damping.coefficients import Coefficient, coefficient, spread_over_cells
 from supple.damping.curve import Curve
-from supple.damping.isotropic import BoundIsotropicDamping
 
 AXIS_WIDTH = 0.02
 """How near two stretches must be to count as alike, unless told otherwise."""
@@ -47,12 +46,8 @@ class PrincipalStrain(Damping):
         above=0,
     )
 
-    def __post_init__(self) -> None:
-        checked(self)
-
     def bind(self, body: ElasticBody) -> BoundDamping:
-        solid = body_for(self, Body, body)
-        return BoundPrincipalStrain(self, solid, Curve.constant(1.0), FIXED)
+        return BoundPrincipalStrain(self, body_for(self, Body, body), Curve.constant(1.0), FIXED)
 
 
 class BoundPrincipalStrain(BoundIsotropicDamping):
@@ -61,19 +56,16 @@ class BoundPrincipalStrain(BoundIsotropicDamping):
     ``by`` says what the curve is one of, in the words of the kernel.
     """
 
+    needs_elasticity = True
+
     def __init__(self, damping: PrincipalStrain, body: Body, curve: Curve, by: int) -> None:
         super().__init__(body)
-        beta = coefficient_of_cells("stiffness", damping.stiffness, body)
-        self.beta: Floats = np.broadcast_to(beta, body.mesh.n_cells)
+        self.beta: Floats = spread_over_cells("stiffness", damping.stiffness, body)
         """β [s], (cells,)."""
         self.is_plain = by == FIXED
         """Whether no strain has a factor of its own."""
         self._how = (damping.axis_width, by, *compiled(curve))
         self.finest = damping.axis_width
-
-    @property
-    def needs_elasticity(self) -> bool:
-        return True
 
     def add_points(self, points: Points, to: PointSums) -> None:
         beta = self.beta[points.part.cells[points.cut]]

@@ -11,20 +11,22 @@ from functools import cached_property
 
 import numpy as np
 
+from supple._kernels.elasticity.elements import apply_derivative
 from supple._kernels.linear_algebra.blocks import add_scaled, add_scaled_identity_blocks
+from supple.bodies.assembly import elastic_points, point_array
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.shape import Shape
 from supple.bodies.solid import Body
 from supple.core.checks import numbers
 from supple.core.errors import InputError
-from supple.core.parameters import checked, parameter
+from supple.core.parameters import parameter
 from supple.core.types import Floats
 from supple.damping.base import DAMPINGS, BoundDamping, BoundViscousDamping, Damping
-from supple.damping.cells import BoundCellDamping
+from supple.damping.cells import BoundCellDamping, Points, PointSums
 from supple.damping.coefficients import Coefficient, coefficient, coefficient_of_cells
-from supple.damping.rayleigh_cells import BoundRayleighCells
 
 _SHIFT = 1e-3  # of an edge: how far K is looked at ahead
+_SHIFT_OF_F = float(np.finfo(float).eps) ** (1 / 3)  # to either side: central differences
 
 
 class StiffnessAt(Enum):
@@ -53,9 +55,6 @@ class Rayleigh(Damping):
         kind=StiffnessAt,
         formerly="stiffness_at",
     )
-
-    def __post_init__(self) -> None:
-        checked(self)
 
     @classmethod
     def from_ratios(
@@ -99,7 +98,9 @@ class Rayleigh(Damping):
 class _BoundRayleigh(BoundViscousDamping):
     def __init__(self, damping: Rayleigh, body: ElasticBody) -> None:
         self._body, self._damping = body, damping
-        self._mass = _scaled_mass(body, damping.mass)
+        alpha = coefficient_of_cells("mass", damping.mass, body)
+        whole = np.ndim(alpha) == 0  # Σ α M over the cells, (blocks,)
+        self._mass = alpha * body.mass_values if whole else body.scaled_mass(np.asarray(alpha))
         self._beta = coefficient_of_cells("stiffness", damping.stiffness, body)
         self._constant: Floats | None = None
         if not np.any(self._beta):
@@ -107,10 +108,7 @@ class _BoundRayleigh(BoundViscousDamping):
         elif damping.at is StiffnessAt.REST:
             rest = Shape(body, np.zeros_like(body.mesh.vertices), order=2)
             self._constant = self._current_stiffness(rest, definite=False)
-
-    @property
-    def depends_on_shape(self) -> bool:
-        return self._constant is None
+        self.depends_on_shape = self.uses_stiffness = self._constant is None
 
     @property
     def advice(self) -> str:
@@ -120,10 +118,6 @@ class _BoundRayleigh(BoundViscousDamping):
             "Rayleigh damping of the current stiffness can keep a buckling body from settling: "
             "try at=StiffnessAt.REST, or Newton(iterations=3)."
         )
-
-    @property
-    def uses_stiffness(self) -> bool:
-        return self._constant is None
 
     def in_cells(self) -> BoundCellDamping | None:
         body = self._body
@@ -210,7 +204,51 @@ class _BoundRayleigh(BoundViscousDamping):
         return self._body.evaluate(shape.u, order=0, direction=v, cell_factors=factors).product
 
 
-def _scaled_mass(body: ElasticBody, given: Coefficient) -> Floats:
-    """Σ α M over the cells, (blocks,)."""
-    alpha = coefficient_of_cells("mass", given, body)
-    return alpha * body.mass_values if np.ndim(alpha) == 0 else body.scaled_mass(np.asarray(alpha))
+class BoundRayleighCells(BoundCellDamping):
+    """Fully implicit: r = β/2 Ḟ : A(F) : Ḟ with A = ∂²ψ/∂F², β [s] given as (cells,).
+
+    (Dissipative optimization, §5.1.2.)
+    """
+
+    needs_elasticity = True
+
+    def __init__(self, body: Body, beta: Floats) -> None:
+        super().__init__(body)
+        self._beta = beta
+
+    def add_points(self, points: Points, to: PointSums) -> None:
+        beta = self._beta[points.part.cells[points.cut]]
+        stress = point_array("rayleigh stress", points.part, points.cut, 3, 3)
+        apply_derivative(points.A, points.rate, stress)
+        stress *= beta[:, None, None, None]
+        r, P, A = to.arrays
+        r += 0.5 * np.einsum("eqij,eqij->eq", points.rate, stress)  # Eq. 46
+        if to.order >= 1:
+            P += stress  # Eq. 47
+        if to.order >= 2:
+            share = point_array("rayleigh derivative", points.part, points.cut, 6, 3, 3)
+            share[:] = points.A
+            if to.definite:
+                points.part.material.make_definite(points.F, share)
+            share *= (to.factor * beta)[:, None, None, None, None]
+            A += share
+
+    def add_shape_gradient_points(self, points: Points, G: Floats, factor: float) -> None:
+        # Eqs. 48–50: β/2 D³ψ[Ḟ, Ḟ, ·], the change of A along Ḟ times Ḟ
+        part, cut, F, rate = points.part, points.cut, points.F, points.rate
+        speed = np.linalg.norm(rate, axis=(2, 3))
+        reach = np.full(speed.shape, _SHIFT_OF_F)
+        if not part.material.survives_inversion:  # stay within F of one sign
+            size = np.linalg.norm(F, axis=(2, 3))
+            reach *= np.minimum(1.0, np.abs(np.linalg.det(F)) / size**2)
+        step = np.divide(reach, speed, out=np.zeros_like(speed), where=speed > 0)
+        change = point_array("rayleigh stress", part, cut, 3, 3)
+        change[:] = 0.0
+        for sign in (1.0, -1.0):
+            there = F + (sign * step)[:, :, None, None] * rate
+            stress = point_array("rayleigh beside", part, cut, 3, 3)
+            apply_derivative(elastic_points(part, cut, there, 2, " beside")[2], rate, stress)
+            change += sign * stress
+        beta = self._beta[part.cells[cut]][:, None]
+        weight = np.divide(0.25 * factor * beta, step, out=np.zeros_like(step), where=step > 0)
+        G += weight[:, :, None, None] * change

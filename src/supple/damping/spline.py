@@ -17,12 +17,17 @@ from supple._kernels.damping.spline import factors_by_rate, factors_by_stretch
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.solid import Body
 from supple.core.errors import InputError
-from supple.core.parameters import checked, described, parameter
+from supple.core.parameters import described, parameter
 from supple.core.types import Floats
 from supple.damping.base import DAMPINGS, BoundDamping, Damping, another_damping, body_for
-from supple.damping.cells import NO_DERIVATIVE, BoundCellDamping, Points, PointSums
+from supple.damping.cells import (
+    NO_DERIVATIVE,
+    BoundCellDamping,
+    Points,
+    PointSums,
+    add_shape_derivative,
+)
 from supple.damping.curve import CURVE, Curve
-from supple.damping.isotropic import add_shape_derivative
 from supple.damping.principal_strain import (
     AXIS_WIDTH,
     BoundPrincipalStrain,
@@ -83,7 +88,7 @@ class SplineDamping(Damping):
     )
 
     def __post_init__(self) -> None:
-        checked(self)
+        super().__post_init__()
         if self.axis_width is not None and isinstance(self.base, PrincipalStrain):
             raise InputError("give axis_width= to PrincipalStrain; spline damping uses that")
         if self.over is SplineOver.RATE:
@@ -112,11 +117,7 @@ class SplineDamping(Damping):
 class _BoundPrincipalSpline(BoundPrincipalStrain):
     def __init__(self, damping: SplineDamping, base: PrincipalStrain, body: Body) -> None:
         super().__init__(base, body, Curve.of(damping.curve), _BY[damping.over])
-        self._is_linear = damping.over is SplineOver.STRETCH
-
-    @property
-    def is_linear(self) -> bool:
-        return self._is_linear
+        self.is_linear = damping.over is SplineOver.STRETCH
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,14 +137,8 @@ class _BoundSpline(BoundCellDamping):
         self._over_rate = damping.over is SplineOver.RATE
         self._width = AXIS_WIDTH if damping.axis_width is None else damping.axis_width
         self._curve = compiled(Curve.of(damping.curve))
-
-    @property
-    def needs_elasticity(self) -> bool:
-        return self._base.needs_elasticity
-
-    @property
-    def is_linear(self) -> bool:
-        return not self._over_rate and self._base.is_linear
+        self.needs_elasticity = base.needs_elasticity
+        self.is_linear = not self._over_rate and base.is_linear
 
     def _factors(self, F: Floats, rate: Floats, second: Floats = NO_DERIVATIVE) -> _Factors:
         s, slopes = np.empty(F.shape[:2]), np.empty_like(F)

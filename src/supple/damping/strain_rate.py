@@ -13,16 +13,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from supple._kernels.damping.matched import add_matched
 from supple._kernels.damping.strain_rate import add_strain_rate, add_strain_rate_by_shape
+from supple._kernels.linear_algebra.blocks import add_scaled
 from supple.bodies.elastic_body import ElasticBody
+from supple.bodies.shape import Shape
 from supple.bodies.solid import Body
+from supple.bodies.springs import SpringNetwork, Stretch
 from supple.core.checks import numbers
 from supple.core.errors import InputError
-from supple.core.parameters import Kind, Parameter, checked, parameter
+from supple.core.parameters import Kind, Parameter, parameter
 from supple.core.types import Floats
-from supple.damping.base import DAMPINGS, BoundDamping, Damping, body_for
-from supple.damping.cells import BoundCellDamping, Points, PointSums
-from supple.damping.coefficients import Coefficient, coefficient, coefficient_of_cells
+from supple.damping.base import DAMPINGS, BoundDamping, BoundViscousDamping, Damping, body_for
+from supple.damping.cells import BoundCellDamping, BoundIsotropicDamping, Points, PointSums
+from supple.damping.coefficients import (
+    Coefficient,
+    coefficient,
+    coefficient_of_cells,
+    spread_over_cells,
+)
 
 
 def _directions(of: Parameter, value: Any) -> Any:
@@ -59,8 +68,9 @@ class StrainRate(Damping):
     )
 
     def __post_init__(self) -> None:
-        checked(self)
-        if self.direction is None and any(np.any(value) for value in _values(self.fibre)):
+        super().__post_init__()
+        fibre = list(self.fibre.values()) if isinstance(self.fibre, Mapping) else self.fibre
+        if self.direction is None and np.any(fibre):
             raise InputError(
                 "fibre= needs the direction= of the fibres, e.g. (1, 0, 0)", parameter="fibre"
             )
@@ -74,7 +84,7 @@ class _BoundStrainRate(BoundCellDamping):
         super().__init__(body)
         cells = body.mesh.n_cells
         self._shear, self._bulk, self._fibre = (
-            np.broadcast_to(coefficient_of_cells(name, getattr(damping, name), body), cells)
+            spread_over_cells(name, getattr(damping, name), body)
             for name in ("shear", "bulk", "fibre")
         )
         axis = np.asarray((0.0, 0.0, 0.0) if damping.direction is None else damping.direction)
@@ -105,5 +115,107 @@ class _BoundStrainRate(BoundCellDamping):
         add_strain_rate_by_shape(points.F, points.rate, *coefficients, G, factor)
 
 
-def _values(given: Coefficient) -> list[ArrayLike]:
-    return list(given.values()) if isinstance(given, Mapping) else [given]
+@DAMPINGS.register
+@dataclass(frozen=True, kw_only=True)
+class MatchedStrainRate(Damping):
+    """r = β/2 Ė:C:Ė with the elasticity C = ∂²ψ/∂E² of the material where it is (Eq. 12).
+
+    E is Green's strain, Ė = ½ (FᵀḞ + ḞᵀF). For StVK it is ``StrainRate`` with shear β μ and bulk
+    β λ; other materials damp more where they are stiffer. At the rest shape it is Rayleigh damping
+    of the same β, for every material; elsewhere it spares rotation, as Rayleigh damping does not.
+
+    C may lose definiteness in large strain. Then the nearest definite form takes its place: what
+    the form in the rates of the three stretches has of negative eigenvalues is left out, and so
+    are negative shear moduli. Conserves linear and angular momentum.
+    """
+
+    stiffness: Coefficient = coefficient("β, times the elasticity of the material", "s")
+
+    def bind(self, body: ElasticBody) -> BoundDamping:
+        return _BoundMatched(self, body_for(self, Body, body))
+
+
+class _BoundMatched(BoundIsotropicDamping):
+    needs_elasticity = True
+
+    def __init__(self, damping: MatchedStrainRate, body: Body) -> None:
+        super().__init__(body)
+        self._stiffness = spread_over_cells("stiffness", damping.stiffness, body)
+
+    def add_points(self, points: Points, to: PointSums) -> None:
+        beta = self._stiffness[points.part.cells[points.cut]]
+        add_matched(
+            points.F, points.rate, points.P, points.A, beta, *to.arrays, to.order, to.factor
+        )
+
+
+@DAMPINGS.register
+@dataclass(frozen=True, kw_only=True)
+class SpringStrainRate(Damping):
+    """R = Σ ½ L η ε̇² over springs, with ε̇ = n·(v₂ − v₁)/L the rate of their strain.
+
+    It takes energy from what changes the length of a spring and from nothing else: a network that
+    turns or flies as it is keeps all of it, and linear and angular momentum never change. The
+    coefficients are numbers, one a spring, or given by region name; what they say adds up.
+    """
+
+    viscosity: Coefficient = coefficient("η, the pull at a strain rate of one a second", "N s")
+    matched: Coefficient = coefficient(
+        "β, adds η = β k: Rayleigh(stiffness=β) without what brakes rotation", "s"
+    )
+
+    def bind(self, body: ElasticBody) -> BoundDamping:
+        return BoundSpringStrainRate(self, body_for(self, SpringNetwork, body))
+
+
+class BoundSpringStrainRate(BoundViscousDamping):
+    """Σ ½ L η ε̇² over the springs of a network."""
+
+    def __init__(self, damping: SpringStrainRate, body: SpringNetwork) -> None:
+        self._body = body
+        beta = coefficient_of_cells("matched", damping.matched, body)
+        # V_d = ½ β ε̇ᵀ ∂²V/∂ε² ε̇ with ∂²V/∂ε² = L k (strain rate, Eq. 12)
+        viscosity = coefficient_of_cells("viscosity", damping.viscosity, body)
+        self.viscosity: Floats = viscosity + beta * body.spring_stiffness
+        """η of every spring [N s], (springs,)."""
+
+    def evaluate(self, shape: Shape, v: Floats) -> tuple[float, Floats]:
+        at = self._stretch(shape)
+        rate = self._strain_rate(at, v)
+        stress = self.viscosity * rate  # S_d
+        # ∇₂R = Σ L ∇ε S_d with ∇ε = n/L (strain rate, Eq. 7)
+        force = self._body.gathered(stress[:, None] * at.directions)
+        return 0.5 * float((self._body.mesh.rest_lengths * stress) @ rate), force
+
+    def multiply(self, shape: Shape, shapes: Floats) -> Floats:
+        return self._body.pattern.multiply_many(self._matrix(shape), shapes)
+
+    def add_matrix(
+        self, shape: Shape, v: Floats, factor: float, values: Floats, *, definite: bool
+    ) -> None:
+        add_scaled(self._matrix(shape).reshape(-1), factor, values.reshape(-1))
+
+    def add_shape_derivative(self, shape: Shape, v: Floats, factor: float, values: Floats) -> None:
+        # Of L (∂²ε/∂x² S_d + ∇ε ∂S_d/∂ε̇ ∇ε̇ᵀ) (strain rate, Eq. 9) the second part is not
+        # symmetric and dropped; in the first, ∂²ε/∂x² = (I − n nᵀ)/(L ‖x‖), negative S_d are
+        at = self._stretch(shape)
+        stress = np.maximum(self.viscosity * self._strain_rate(at, v), 0.0)
+        blocks = self._body.blocks(at, np.zeros_like(stress), stress / at.lengths)
+        add_scaled(blocks.reshape(-1), factor, values.reshape(-1))
+
+    def _stretch(self, shape: Shape) -> Stretch:
+        if self not in shape.known:
+            shape.known[self] = self._body.stretched(shape.u)
+        found: Stretch = shape.known[self]
+        return found
+
+    def _strain_rate(self, at: Stretch, v: Floats) -> Floats:
+        """ε̇ [1/s], (springs,)."""
+        ahead = np.einsum("ei,ei->e", at.directions, self._body.differences(v))
+        rate: Floats = ahead / self._body.mesh.rest_lengths
+        return rate
+
+    def _matrix(self, shape: Shape) -> Floats:
+        """Σ L ∇ε η ∇εᵀ (strain rate, Eq. 8), (blocks, 3, 3)."""
+        along = self.viscosity / self._body.mesh.rest_lengths
+        return self._body.blocks(self._stretch(shape), along, np.zeros_like(along))

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.shape import Shape
 from supple.bodies.solid import Body
-from supple.core.sparse import BlockPattern, LowRank, joined
-from supple.core.types import Floats, Ints
-from supple.damping.base import BoundDamping
+from supple.core.sparse import LowRank, joined
+from supple.core.types import Floats
+from supple.damping.base import BoundDamping, DampingTangent
 from supple.damping.cells import BoundCellDamping, Points, PointSums
 
 
@@ -21,10 +21,7 @@ class CellSum(BoundCellDamping):
     def __init__(self, body: Body, models: Sequence[BoundCellDamping]) -> None:
         super().__init__(body)
         self._models = tuple(models)
-
-    @property
-    def needs_elasticity(self) -> bool:
-        return any(model.needs_elasticity for model in self._models)
+        self.needs_elasticity = any(model.needs_elasticity for model in models)
 
     def add_points(self, points: Points, to: PointSums) -> None:
         for model in self._models:
@@ -48,13 +45,14 @@ class BoundSum(BoundDamping):
 
     def __init__(self, body: ElasticBody, models: Sequence[BoundDamping]) -> None:
         self._body, self._models = body, tuple(models)
-        self._pattern: BlockPattern = body.pattern
-        self._places: list[Ints] = [np.arange(body.pattern.n_blocks)]
-        """Where the blocks of the body, then of each model of a wider pattern, are in ours."""
-        for model in self._models:
-            if model.pattern is not None:
-                self._pattern, mine, theirs = self._pattern.union(model.pattern)
-                self._places = [mine[places] for places in self._places] + [theirs]
+        self.is_gradient = all(model.is_gradient for model in models)
+        self.is_linear = all(model.is_linear for model in models)
+        self.depends_on_shape = any(model.depends_on_shape for model in models)
+        self.uses_stiffness = any(model.uses_stiffness for model in models)
+        self.uses_stiffness_matrix = any(model.uses_stiffness_matrix for model in models)
+        wider = [model.pattern.keys for model in models if model.pattern is not None]
+        if wider:
+            self.pattern = body.pattern.with_keys(np.concatenate(wider))
 
     def evaluate(self, shape: Shape, v: Floats) -> tuple[float, Floats]:
         total, force = 0.0, np.zeros_like(v)
@@ -64,75 +62,33 @@ class BoundSum(BoundDamping):
             force += share
         return total, force
 
-    @property
-    def is_gradient(self) -> bool:
-        return all(model.is_gradient for model in self._models)
-
-    @property
-    def is_linear(self) -> bool:
-        return all(model.is_linear for model in self._models)
-
     def potential(self, shape: Shape, v: Floats, near: Floats) -> float:
         return sum(model.potential(shape, v, near) for model in self._models)
-
-    @property
-    def depends_on_shape(self) -> bool:
-        return any(model.depends_on_shape for model in self._models)
-
-    @property
-    def uses_stiffness(self) -> bool:
-        return any(model.uses_stiffness for model in self._models)
-
-    @property
-    def uses_stiffness_matrix(self) -> bool:
-        return any(model.uses_stiffness_matrix for model in self._models)
-
-    @property
-    def pattern(self) -> BlockPattern | None:
-        return None if self._pattern is self._body.pattern else self._pattern
 
     def add_matrix(
         self, shape: Shape, v: Floats, factor: float, values: Floats, *, definite: bool
     ) -> None:
-        for model, part, places in self._parts(values):
+        def add(model: BoundDamping, part: Floats) -> None:
             model.add_matrix(shape, v, factor, part, definite=definite)
-            self._put_back(part, places, values)
+
+        self._add_each(values, add)
 
     def add_shape_derivative(self, shape: Shape, v: Floats, factor: float, values: Floats) -> None:
-        for model, part, places in self._parts(values):
-            model.add_shape_derivative(shape, v, factor, part)
-            self._put_back(part, places, values)
+        self._add_each(values, lambda m, part: m.add_shape_derivative(shape, v, factor, part))
 
-    def add_tangent(
-        self,
-        shape: Shape,
-        v: Floats,
-        c_v: float,
-        values: Floats,
-        *,
-        definite: bool,
-        consistent: bool,
-    ) -> None:
-        for model, part, places in self._parts(values):
-            model.add_tangent(shape, v, c_v, part, definite=definite, consistent=consistent)
-            self._put_back(part, places, values)
+    def add_tangent(self, shape: Shape, v: Floats, of: DampingTangent, values: Floats) -> None:
+        self._add_each(values, lambda model, part: model.add_tangent(shape, v, of, part))
 
-    def _parts(self, values: Floats) -> list[tuple[BoundDamping, Floats, Ints | None]]:
-        """Each model, an array for its blocks, and where they belong if that is not ``values``."""
-        wider = iter(self._places[1:])
-        parts: list[tuple[BoundDamping, Floats, Ints | None]] = []
+    def _add_each(self, values: Floats, add: Callable[[BoundDamping, Floats], None]) -> None:
+        """Let ``add`` add the blocks of each model, where its pattern has them."""
         for model in self._models:
-            places = self._places[0] if model.pattern is None else next(wider)
-            if self._pattern is self._body.pattern:
-                parts.append((model, values, None))
-            else:
-                parts.append((model, np.zeros((len(places), 3, 3)), places))
-        return parts
-
-    @staticmethod
-    def _put_back(part: Floats, places: Ints | None, values: Floats) -> None:
-        if places is not None:
-            values[places] += part
+            if self.pattern is None:
+                add(model, values)
+                continue
+            keys = (model.pattern or self._body.pattern).keys
+            part = np.zeros((len(keys), 3, 3))
+            add(model, part)
+            values[np.searchsorted(self.pattern.keys, keys)] += part
 
     def in_cells(self) -> BoundCellDamping | None:
         return cell_sum([model.in_cells() for model in self._models])

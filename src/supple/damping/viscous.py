@@ -12,7 +12,7 @@ from supple._kernels.linear_algebra.blocks import add_scaled
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.shape import Shape
 from supple.core.errors import InputError
-from supple.core.parameters import Kind, checked, described
+from supple.core.parameters import Kind, described
 from supple.core.sparse import BlockPattern
 from supple.core.types import Floats
 from supple.damping.base import DAMPINGS, BoundDamping, BoundViscousDamping, Damping
@@ -41,9 +41,6 @@ class Viscous(Damping):
         metadata=described("C, kept as a SciPy csr_array", kind=MATRIX, unit="N s/m")
     )
 
-    def __post_init__(self) -> None:
-        checked(self)
-
     def __repr__(self) -> str:
         n, _ = self.matrix.shape
         return f"Viscous(({n}, {n}), {self.matrix.nnz} entries)"
@@ -61,6 +58,8 @@ class Viscous(Damping):
 class BoundMatrix(BoundViscousDamping):
     """Damping by one symmetric sparse matrix (3n, 3n)."""
 
+    depends_on_shape = False
+
     def __init__(self, body: ElasticBody, matrix: sparse.csr_array) -> None:
         own, values = _blocks(matrix)
         joint, _, places = body.pattern.union(own)
@@ -68,18 +67,9 @@ class BoundMatrix(BoundViscousDamping):
             self._pattern = body.pattern
             self._values = np.zeros((joint.n_blocks, 3, 3))
             self._values[places] = values
-            self._is_wider = False
         else:
-            self._pattern, self._values = own, values
-            self._is_wider = True
-
-    @property
-    def depends_on_shape(self) -> bool:
-        return False
-
-    @property
-    def pattern(self) -> BlockPattern | None:
-        return self._pattern if self._is_wider else None
+            self.pattern = self._pattern = own
+            self._values = values
 
     def evaluate(self, shape: Shape, v: Floats) -> tuple[float, Floats]:
         force = self._pattern.multiply(self._values, v)

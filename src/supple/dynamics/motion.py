@@ -198,8 +198,7 @@ class Motion:
     @cached_property
     def positions(self) -> Floats:
         """Vertex positions x = X + u [m], (T, n, 3)."""
-        positions: Floats = self.mesh.vertices + self.displacements
-        return positions
+        return self.mesh.vertices + self.displacements
 
     @property
     def duration(self) -> float:
@@ -216,8 +215,7 @@ class Motion:
     @property
     def total_energy(self) -> Floats:
         """Kinetic + elastic + gravitational energy [J], (T,)."""
-        total: Floats = self.kinetic + self.elastic + self.gravitational
-        return total
+        return self.kinetic + self.elastic + self.gravitational
 
     def joined(self, other: Self) -> Self:
         """This motion, then ``other``, which must be of the same mesh and not start earlier.
@@ -275,8 +273,7 @@ class YarnMotion(Motion):
     @property
     def potential(self) -> Floats:
         """Stored energy, that of weight included [J], (T,)."""
-        stored: Floats = self.elastic + self.gravitational
-        return stored
+        return self.elastic + self.gravitational
 
 
 def _same_mesh(first: Mesh, second: Mesh) -> bool:

@@ -2,26 +2,47 @@
 
 from __future__ import annotations
 
+import weakref
+from collections import deque
 from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import numpy as np
 
 from supple._kernels.linear_algebra import node_rotations
+from supple._kernels.linear_algebra.blocks import add_scaled_identity_blocks
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.shape import Shape
 from supple.core.sparse import BlockPattern, GrowingPattern, LowRank, joined
 from supple.core.types import Floats, Ints
-from supple.dynamics.shapes import ArrayPool, Shapes
 from supple.dynamics.splitting import Splitter
-from supple.dynamics.support_start import start_from_supports
-from supple.dynamics.terms import BlockSum, Point, StageStart, Term
+from supple.dynamics.terms.base import BlockSum, Point, StageStart, Term
 from supple.integrators import Stage
 from supple.solvers.interface import ActiveSet, Linearization, Tangent
 from supple.solvers.splitting import Outside, SplitOptions, SplitProblem, Splitting
 
+_CACHED = 2  # shapes: a stage ends at one of the last two that were looked at
 _EPSILON = float(np.finfo(float).eps)
 _ROUNDINGS = 100.0  # in a potential, which adds up over all cells
+_INCREMENTS = (1, 2, 4, 8)  # in how many a body is moved along with supports that go far
+_INERTIA = 1e-6  # share of its inertia that it has then: enough for a soft hold on it
+
+
+class ArrayPool:
+    """Large arrays of one shape, used again when what they were lent to is gone.
+
+    New ones would cost more, in pages that the system has to clear, than what is done with them.
+    """
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self._shape = shape
+        self._unused: list[Floats] = []
+
+    def lend(self, owner: object) -> Floats:
+        """An array, of any content, for as long as ``owner`` lives."""
+        array = self._unused.pop() if self._unused else np.empty(self._shape)
+        weakref.finalize(owner, self._unused.append, array).atexit = False
+        return array
 
 
 class BodyProblem(SplitProblem):
@@ -32,35 +53,28 @@ class BodyProblem(SplitProblem):
         self.free = body.free
         self.edge = float(body.mesh.edge_lengths().mean())
         """Mean length of the edges [m]."""
-        own, self._places = body.pattern, [np.arange(body.pattern.n_blocks)]
-        for term in self.terms:
-            if term.pattern is not None:
-                own, mine, theirs = own.union(term.pattern)
-                self._places = [mine[places] for places in self._places] + [theirs]
+        wider = [term.pattern for term in self.terms if term.pattern is not None]
+        keys = [pattern.keys for pattern in (body.pattern, *wider)]
+        own = body.pattern.with_keys(np.concatenate(keys)) if wider else body.pattern
+        self._places = [np.searchsorted(own.keys, each) for each in keys]
         self._own_pattern, self._wide_pattern = own, GrowingPattern(own)
         self.arrays = ArrayPool((body.pattern.n_blocks, 3, 3))
         """For matrices on the body's pattern."""
-        self._shapes = Shapes(
-            body,
-            order=2 if any(term.uses_stiffness_matrix for term in self.terms) else 1,
-            with_direction=any(term.uses_stiffness for term in self.terms),
-            stiffness=self.arrays,
-        )
+        self._last_shapes: deque[Shape] = deque(maxlen=_CACHED)
+        self._order = 2 if any(term.uses_stiffness_matrix for term in self.terms) else 1
+        self._with_direction = any(term.uses_stiffness for term in self.terms)
         self._begun: StageStart | None = None
         self._held = np.flatnonzero(~body.free)
         self._held_velocity, self._held_acceleration = np.zeros((2, body.n_vertices, 3))
         self._rotations = np.tile(np.eye(3), (body.n_vertices, 1, 1))
         self.has_potential = all(term.has_potential for term in self.terms)
         self.matrix_is_hessian = all(term.matrix_is_hessian for term in self.terms)
+        self.advice = " ".join(dict.fromkeys(term.advice for term in self.terms if term.advice))
         self.active_set = _ActiveTerms(self)
 
     @property
     def pattern(self) -> BlockPattern:  # type: ignore[override]
         return self._wide_pattern.pattern
-
-    @property
-    def advice(self) -> str:  # type: ignore[override]
-        return " ".join(dict.fromkeys(term.advice for term in self.terms if term.advice))
 
     # -- a stage -----------------------------------------------------------------------------
 
@@ -75,7 +89,7 @@ class BodyProblem(SplitProblem):
     def linearize(self, stage: Stage, u: Floats, *, with_matrix: bool = False) -> BodyLinearization:
         v = self._following(stage.velocity(u), self._held_velocity)
         a = self._following(stage.acceleration(u), self._held_acceleration)
-        shape = self._shapes.at(u, v=v, with_matrix=with_matrix)
+        shape = self.shape_at(u, v, with_matrix=with_matrix)
         return BodyLinearization(self, Point(stage, shape, v, a))
 
     def _following(self, field: Floats, prescribed: Floats) -> Floats:
@@ -138,9 +152,27 @@ class BodyProblem(SplitProblem):
     def start_from_supports(
         self, stage: Stage, start: Floats, solve: Callable[[Floats, Floats], Floats]
     ) -> Floats | None:
-        if self._latest is None:
+        body, held, latest = self.body, ~self.free, self._latest
+        if latest is None or np.array_equal(latest[held], start[held]):
             return None
-        return start_from_supports(self, stage, self._latest, start, solve)
+        for increments in _INCREMENTS:
+            u = latest
+            for left in range(increments, 0, -1):
+                moved = np.where(self.free, 0.0, (start - u) / left)
+                shape = self.shape_at(u)
+                if not np.isfinite(shape.energy):
+                    break
+                values = shape.definite_stiffness.copy()
+                add_scaled_identity_blocks(values, body.mass_values, _INERTIA * stage.c_a)
+                force = -body.pattern.multiply(values, moved)
+                moved = moved + solve(self.widened(values), force)
+                if self.collision_free_step(u, moved) < 1.0:
+                    break
+                u = u + moved
+            else:
+                if np.isfinite(self.shape_at(u).energy):
+                    return u
+        return None
 
     def no_start(self, *, feasible: bool) -> str:
         reasons = (term.no_start(feasible=feasible) for term in self.terms)
@@ -148,9 +180,16 @@ class BodyProblem(SplitProblem):
 
     # -- between stages ----------------------------------------------------------------------
 
-    def shape_at(self, u: Floats, v: Floats | None = None) -> Shape:
-        """The body at u (n, 3), about to be damped at velocity v."""
-        return self._shapes.at(u, v=v)
+    def shape_at(self, u: Floats, v: Floats | None = None, *, with_matrix: bool = False) -> Shape:
+        """The body at u (n, 3), about to be damped at velocity v; the last ones are cached."""
+        for shape in self._last_shapes:
+            if np.array_equal(shape.u, u):
+                return shape
+        order = 2 if with_matrix else self._order
+        along = v if self._with_direction else None
+        shape = Shape(self.body, u.copy(), order=order, direction=along, lend=self.arrays.lend)
+        self._last_shapes.append(shape)
+        return shape
 
     def stored_energy(self, u: Floats) -> float:
         """U [J], of all terms."""

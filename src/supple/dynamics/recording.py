@@ -22,7 +22,6 @@ import zlib
 from collections.abc import Iterator, Mapping
 from io import FileIO
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
@@ -35,17 +34,6 @@ from supple.core.types import Floats
 from supple.dynamics.motion import Frame, Motion, YarnFrame, YarnMotion
 from supple.mesh import Mesh, YarnMesh
 from supple.mesh.packing import describe_mesh, mesh_of
-
-__all__ = [
-    "Frame",
-    "Recorder",
-    "is_finished",
-    "is_motion_file",
-    "read_mesh_of",
-    "read_metadata",
-    "read_motion",
-    "write_motion",
-]
 
 _MOTION = files.Kind(b"\x89SUPMOT\n", "motion file", 1)
 _CHECKPOINT = files.Kind(b"\x89SUPCHK\n", "checkpoint", 1)
@@ -245,12 +233,7 @@ class Recorder:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def _write(self, record: bytes) -> None:
@@ -280,27 +263,17 @@ def read_motion(path: str | os.PathLike[str], *, salvage: bool = False) -> Motio
         count = len(contents.sums) - 1
     if count == 0:
         raise InputError(f"{path} holds no whole frame yet")
-    time, kinetic, elastic, gravitational, dissipated = scalars[:count, :5].T
-    arrays: dict[str, Any] = {
-        "times": time,
-        "displacements": u[:count],
-        "kinetic": kinetic,
-        "elastic": elastic,
-        "gravitational": gravitational,
-        "dissipated": dissipated,
-        "linear_momentum": scalars[:count, 5:8],
-        "angular_momentum": scalars[:count, 8:11],
-    }
+    times, kinetic, elastic, gravitational, dissipated = scalars[:count, :5].T
+    energies = kinetic, elastic, gravitational, dissipated
+    momenta = scalars[:count, 5:8], scalars[:count, 8:11]
     if isinstance(contents.mesh, YarnMesh):
-        return YarnMotion(mesh=contents.mesh, **arrays, arc_lengths=arcs[:count])
-    return Motion(mesh=contents.mesh, **arrays)
+        return YarnMotion(contents.mesh, times, u[:count], *energies, *momenta, arcs[:count])
+    return Motion(contents.mesh, times, u[:count], *energies, *momenta)
 
 
 def is_motion_file(path: str | os.PathLike[str]) -> bool:
     """Whether the file is a recorded motion, whatever its name."""
-    if not os.path.isfile(path):
-        return False
-    return files.begins_as(path, _MOTION)
+    return os.path.isfile(path) and files.begins_as(path, _MOTION)
 
 
 def is_finished(path: str | os.PathLike[str]) -> bool:

@@ -13,17 +13,16 @@ from numpy.typing import ArrayLike
 from supple.bodies.elastic_body import ElasticBody
 from supple.contact.obstacles.base import Obstacle
 from supple.contact.self_contact import SelfContact
-from supple.core.checks import instance, number, vector, whole_number
+from supple.core.checks import instance, number, several, vector, whole_number
 from supple.core.errors import InputError, StepFailed
 from supple.core.types import Floats, Progress
 from supple.damping import Damping
-from supple.dynamics.live_state import LiveState
 from supple.dynamics.motion import Frame, Motion
 from supple.dynamics.problem import BodyProblem
 from supple.dynamics.recording import Recorder, read_motion
-from supple.dynamics.stats import Stats
-from supple.dynamics.stepping import External, Stepper
-from supple.dynamics.terms import ObstacleContact, SelfContactTerm, terms_of
+from supple.dynamics.stepping import External, Stats, Stepper
+from supple.dynamics.terms import terms_of
+from supple.dynamics.terms.contact import ObstacleContact, SelfContactTerm
 from supple.integrators import (
     TRBDF2,
     BackwardEuler,
@@ -39,6 +38,35 @@ _FAR_TOO_MUCH = 2.0  # times the energy that a step lost, for damping to have ta
 
 ForceField = Callable[[float], ArrayLike]
 """External force [N] on every vertex, (n, 3), as a function of time [s]."""
+
+
+class LiveState:
+    """Where a simulation is now. Assign ``u`` or ``v``, or change them in place, to set it."""
+
+    def __init__(self, body: ElasticBody) -> None:
+        self._body = body
+        self.time = 0.0
+        """[s]"""
+        self._u = np.zeros_like(body.mesh.vertices)
+        self._v = np.zeros_like(body.mesh.vertices)
+
+    @property
+    def u(self) -> Floats:
+        """Displacements [m], (n, 3)."""
+        return self._u
+
+    @u.setter
+    def u(self, value: ArrayLike) -> None:
+        self._u = self._body.checked("u", value).copy()
+
+    @property
+    def v(self) -> Floats:
+        """Velocities [m/s], (n, 3)."""
+        return self._v
+
+    @v.setter
+    def v(self, value: ArrayLike) -> None:
+        self._v = self._body.checked("v", value).copy()
 
 
 class Simulation:
@@ -82,7 +110,7 @@ class Simulation:
         checked = _checked_self_contact(self_contact, self.solver)
         self.stats = Stats()
         """What the last step took: iterations, factorizations, contacts; ``total`` of all steps."""
-        self._set_up(damping, _checked_obstacles(obstacles), checked)
+        self._set_up(damping, _several_obstacles(obstacles), checked)
         self._pushed: tuple[Any, ...] = (self.gravity, None, force)
         self._just_hit = False
         self._elastic = 0.0  # energy, where ``_now`` is
@@ -107,7 +135,8 @@ class Simulation:
         self_contact: SelfContact | None,
     ) -> None:
         """Make the terms; where they are refused, all stays as it is."""
-        terms = terms_of(self.body, _models(damping), obstacles, self_contact)
+        models = several("damping", damping or (), Damping, "Rayleigh(mass=0.1)")
+        terms = terms_of(self.body, models, obstacles, self_contact)
         self._problem = BodyProblem(self.body, terms)
         self._stepper = Stepper(self._problem, self.solver)
         self._damping, self._obstacles, self._self_contact = damping, obstacles, self_contact
@@ -121,7 +150,7 @@ class Simulation:
 
     @obstacles.setter
     def obstacles(self, obstacles: Obstacle | Sequence[Obstacle]) -> None:
-        self._set_up(self._damping, _checked_obstacles(obstacles), self._self_contact)
+        self._set_up(self._damping, _several_obstacles(obstacles), self._self_contact)
 
     @property
     def self_contact(self) -> SelfContact | None:
@@ -204,14 +233,12 @@ class Simulation:
         if self._just_hit:  # stress of the impact, which other rules would throw back
             rule = BackwardEuler()
         rule = cast(ImplicitIntegrator, rule)
-        after: State | None = None
         stepper.begin_step()
         try:
             after = stepper.implicit(rule, now, before, h, external)
         except StepFailed:
             if untouched or isinstance(rule, BackwardEuler):
                 raise
-        if after is None:
             # A rule that averages with the acceleration at the start throws a tangled body far
             # away; one step of BackwardEuler smooths it.
             stepper.begin_step()
@@ -257,12 +284,9 @@ class Simulation:
         v = self.body.checked("state.v", self.state.v)
         self.body.held.place(u, time)
         self.body.held.set_velocity(v, time)
-        implicit = isinstance(self.integrator, ImplicitIntegrator)
-        a = (
-            self._stepper.acceleration(time, u, v, lambda t: self._external(t, extra))
-            if implicit
-            else None
-        )
+        a: Floats | None = None
+        if isinstance(self.integrator, ImplicitIntegrator):
+            a = self._stepper.acceleration(time, u, v, lambda t: self._external(t, extra))
         return State(time, u, v, a), None, untouched
 
     def _external(self, time: float, extra: Floats | None) -> Floats:
@@ -368,10 +392,8 @@ class Simulation:
         saved: dict[str, Any] = {"steps": self._steps_done, "start": self._run_start}
         saved |= {"dissipated": self.dissipated, "power": self._power}
         saved |= {"just hit": self._just_hit, "elastic": self._elastic}
-        is_multistep = (
-            isinstance(self.integrator, ImplicitIntegrator) and self.integrator.is_multistep
-        )
-        for prefix, state in (("now", now), ("before", self._before if is_multistep else None)):
+        looks_back = getattr(self.integrator, "is_multistep", False)
+        for prefix, state in (("now", now), ("before", self._before if looks_back else None)):
             if state is not None:
                 saved[f"{prefix}.time"] = state.time
                 for name in "uva":
@@ -399,22 +421,8 @@ class Simulation:
         return int(saved["steps"])
 
 
-def _models(damping: Damping | Sequence[Damping] | None) -> Sequence[Damping]:
-    models = [damping] if isinstance(damping, Damping) else damping or ()
-    if not isinstance(models, Sequence) or not all(isinstance(m, Damping) for m in models):
-        raise InputError(
-            f"damping={damping!r}: give a damping such as Rayleigh(mass=0.1), or several"
-        )
-    return models
-
-
-def _checked_obstacles(given: Obstacle | Sequence[Obstacle]) -> tuple[Obstacle, ...]:
-    found = (given,) if isinstance(given, Obstacle) else given
-    if not isinstance(found, Sequence) or not all(isinstance(each, Obstacle) for each in found):
-        raise InputError(
-            f"obstacles={given!r}: give an obstacle such as Plane(normal=(0, 0, 1)), or several"
-        )
-    return tuple(found)
+def _several_obstacles(given: Obstacle | Sequence[Obstacle]) -> tuple[Obstacle, ...]:
+    return several("obstacles", given, Obstacle, "Plane(normal=(0, 0, 1))")
 
 
 def _checked_self_contact(given: SelfContact | None, solver: StageSolver) -> SelfContact | None:
@@ -429,6 +437,5 @@ def _checked_self_contact(given: SelfContact | None, solver: StageSolver) -> Sel
 
 
 def _equal(a: Any, b: Any) -> bool:
-    return a is b or (
-        isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and np.array_equal(a, b)
-    )
+    arrays = isinstance(a, np.ndarray) and isinstance(b, np.ndarray)
+    return a is b or (arrays and np.array_equal(a, b))

@@ -10,7 +10,8 @@ from supple.core.checks import whole_number
 from supple.core.errors import StepFailed
 from supple.core.types import Floats, Progress
 from supple.dynamics.problem import BodyProblem
-from supple.dynamics.terms import StageStart, terms_of
+from supple.dynamics.terms import terms_of
+from supple.dynamics.terms.base import StageStart
 from supple.integrators import Stage
 from supple.solvers.interface import LinearSolver
 from supple.solvers.linear.cholesky import Cholesky

@@ -3,23 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from supple.contact.impacts import Impact
+from supple.contact.contacts import Impact
 from supple.core.errors import StepFailed
 from supple.core.types import Floats
 from supple.dynamics.problem import BodyProblem
-from supple.dynamics.stats import Stats
-from supple.dynamics.terms import StageStart
+from supple.dynamics.terms.base import StageStart
 from supple.integrators import BackwardEuler, ExplicitIntegrator, ImplicitIntegrator, State
 from supple.solvers.interface import BoundSolver, BoundStageSolver, NotPositiveDefinite, StageSolver
 from supple.solvers.linear.conjugate_gradients import ConjugateGradients
 
 External = Callable[[float], Floats]
 """External force [N] on every vertex, (n, 3), as a function of time [s]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stats:
+    """What the last step of a simulation cost, on any machine; ``total`` counts all of them."""
+
+    stages: int = 0
+    """Stages of the integrator that were solved."""
+    iterations: int = 0
+    """Iterations of the stage solver."""
+    factorizations: int = 0
+    """Factorizations of the linear solver."""
+    substeps: int = 0
+    """Parts that the step was taken in."""
+    contacts: int = 0
+    """Contacts with obstacles that press, and pairs of the body's own surface that are near."""
+    residuals: tuple[float, ...] = ()
+    """What the last stage left, of the forces at play: of Newton's method the residual, of ADMM the
+    primal and the dual one."""
+    total: Stats | None = None
+    """Sums over all steps; ``contacts`` are the most in one."""
+
+    def after(self, step: Stats) -> Stats:
+        """The statistics once ``step`` is the last one."""
+        before = self.total or Stats()
+        counts = ("stages", "iterations", "factorizations", "substeps")
+        sums = {name: getattr(before, name) + getattr(step, name) for name in counts}
+        most = max(before.contacts, step.contacts)
+        return replace(step, total=Stats(**sums, contacts=most))
 
 
 class Stepper:

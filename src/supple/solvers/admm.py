@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from supple.core.errors import InputError, StepFailed
-from supple.core.parameters import checked, parameter
+from supple.core.parameters import parameter
 from supple.core.types import Floats
 from supple.integrators import Stage
 from supple.solvers.anderson import Anderson
@@ -62,9 +62,6 @@ class ADMM(StageSolver):
         "how dissipation that depends on the shape enters (Eqs. 28–30)",
         kind=Dissipation,
     )
-
-    def __post_init__(self) -> None:
-        checked(self)
 
     def bind(self, problem: Problem) -> BoundADMM:
         if not isinstance(problem, SplitProblem):

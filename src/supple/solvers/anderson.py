@@ -57,8 +57,7 @@ class Anderson:
         theta = _solve(self._gram[:k, :k], along.astype(float))
         if not np.abs(theta).max() < _DIVERGING:  # the last iterates differ by rounding alone
             return image
-        found: Floats = image - theta.astype(np.float32) @ self._images[:k]
-        return found
+        return image - theta.astype(np.float32) @ self._images[:k]
 
     def _remember(self, residual: Floats, image: Floats) -> None:
         at = self._at

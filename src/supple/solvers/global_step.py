@@ -6,8 +6,7 @@ import numpy as np
 
 from supple.core.sparse import BlockPattern
 from supple.core.types import Bools, Floats
-from supple.solvers.linear.cholesky import Factorization
-from supple.solvers.linear.woodbury import Woodbury
+from supple.solvers.linear.cholesky import Factorization, Woodbury
 from supple.solvers.splitting import Splitting
 
 _WORTH_THREADS = 50_000  # nodes: below, threads take longer to meet than to solve

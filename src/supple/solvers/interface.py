@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from supple.core.parameters import checked
 from supple.core.sparse import BlockPattern, LowRank
 from supple.core.types import Bools, Floats
 from supple.integrators import Stage
@@ -51,7 +52,10 @@ class BoundSolver(ABC):
 
 
 class LinearSolver(ABC):
-    """Options of a linear solver."""
+    """Options of a linear solver, which check themselves."""
+
+    def __post_init__(self) -> None:
+        checked(self)
 
     @abstractmethod
     def bind(self, pattern: BlockPattern, free: Bools) -> BoundSolver:
@@ -228,7 +232,10 @@ class BoundStageSolver(ABC):
 
 
 class StageSolver(ABC):
-    """Options of a solver of stages."""
+    """Options of a solver of stages, which check themselves."""
+
+    def __post_init__(self) -> None:
+        checked(self)
 
     @abstractmethod
     def bind(self, problem: Problem) -> BoundStageSolver:

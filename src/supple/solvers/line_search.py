@@ -88,12 +88,7 @@ class LineSearch:
         return None
 
     def _nearer(
-        self,
-        here: Linearization,
-        step: Floats,
-        length: float,
-        slope: float,
-        there: Linearization,
+        self, here: Linearization, step: Floats, length: float, slope: float, there: Linearization
     ) -> Linearization:
         """Cut a step that ends up the far slope of a valley back to where its bottom may be.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from supple.core.parameters import Model, checked, parameter
+from supple.core.parameters import Model, parameter
 from supple.core.types import Floats
 from supple.integrators import Stage
 from supple.solvers.active_set import ActiveSetLoop
@@ -39,9 +39,6 @@ class Newton(StageSolver):
         make=AutomaticSolver,
         kind=Model(LINEAR_SOLVERS, LinearSolver, "Cholesky()"),
     )
-
-    def __post_init__(self) -> None:
-        checked(self)
 
     def bind(self, problem: Problem) -> BoundNewton:
         """The solver at work on one problem; it keeps factorizations from stage to stage."""

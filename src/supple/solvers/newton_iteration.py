@@ -20,7 +20,7 @@ from supple.solvers.interface import (
     Tangent,
 )
 from supple.solvers.line_search import LineSearch
-from supple.solvers.linear.truncated_cg import truncated_cg
+from supple.solvers.linear.conjugate_gradients import truncated_cg
 
 _WELL_SOLVED = 1e-3  # relative residual of a solve that leads to a start
 _NEAR_BALANCE = 0.3  # of the forces at play: where a start is good enough not to try the next
@@ -112,22 +112,16 @@ class NewtonIteration:
                 step = self.direction(here, accuracy, definite=True)
                 there = line.along(here, step)
             if there is None:
-                raise self.failed(
-                    "no step along Newton's direction brings forces closer to balance",
-                    here.stage,
-                    norm,
-                )
+                reason = "no step along Newton's direction brings forces closer to balance"
+                raise self.failed(reason, here.stage, norm)
             if not enough:
                 length = float(np.vdot(there.u - here.u, step) / np.vdot(step, step))
                 here.update_duals(step, length)
             here = there
         if line.norm(here) <= line.target(here):
             return here
-        raise self.failed(
-            f"Newton's method did not converge in {self._max_iterations} iterations",
-            here.stage,
-            line.norm(here),
-        )
+        reason = f"Newton's method did not converge in {self._max_iterations} iterations"
+        raise self.failed(reason, here.stage, line.norm(here))
 
     def direction(
         self,
@@ -166,11 +160,8 @@ class NewtonIteration:
             self._take_matrix(here, Tangent(definite=True))
             first = self._linear.solve(rhs, accuracy)
         except NotPositiveDefinite as error:
-            raise self.failed(
-                "the matrix of the stage is not positive definite",
-                here.stage,
-                self.line.norm(here),
-            ) from error
+            reason = "the matrix of the stage is not positive definite"
+            raise self.failed(reason, here.stage, self.line.norm(here)) from error
         if tangent is None or problem.pattern is not pattern:
             return first
         return truncated_cg(pattern, problem.free, tangent, self._linear, rhs, first, accuracy)

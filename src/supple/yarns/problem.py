@@ -10,11 +10,10 @@ import numpy as np
 
 from supple.contact.augmented_lagrangian import AugmentedLagrangian, ContactPoint
 from supple.contact.contacts import Contacts
-from supple.contact.obstacles.base import Obstacle
-from supple.contact.obstacles.padded import Padded
+from supple.contact.obstacles.base import Obstacle, Padded
 from supple.core.errors import StepFailed
 from supple.core.types import Bools, Floats
-from supple.dynamics.shapes import ArrayPool
+from supple.dynamics.problem import ArrayPool
 from supple.integrators import Stage
 from supple.solvers.interface import ActiveSet, Linearization, Problem, Tangent
 from supple.yarns.cloth import WovenCloth

@@ -12,6 +12,7 @@ from tests.helpers import EPS, remainder_slopes
 
 import supple as sp
 from supple._kernels.elasticity import hinges as kernels
+from supple.bodies.assembly import Asked, Evaluation
 from supple.bodies.cloth.bending import rest_angles
 
 D = 0.5
@@ -23,35 +24,37 @@ MODELS = {
 every_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
 
 
-def bound(model: sp.Bending | None, mesh: sp.SheetMesh | None = None):
-    body = sp.Cloth(shaken_grid() if mesh is None else mesh, ISOTROPIC, bending=model)
-    return body, body.bound_bending
+def sheet(model: sp.Bending | None, mesh: sp.SheetMesh | None = None) -> sp.Cloth:
+    return sp.Cloth(shaken_grid() if mesh is None else mesh, ISOTROPIC, bending=model)
+
+
+def bent(body: sp.Cloth, x: np.ndarray, *, order: int = 0, **asked) -> Evaluation:
+    """The energy of bending alone at positions x (n, 3), with what else is asked for."""
+    blocks = np.zeros((body.pattern.n_blocks, 3, 3))
+    to = Evaluation(0.0, np.zeros_like(x), np.zeros_like(x), blocks)
+    return replace(to, energy=body.bound_bending.add(x, Asked(order=order, **asked), to))
 
 
 @every_model
 def test_derivatives_without_the_membrane(model):
-    body, bending = bound(model)
+    body = sheet(model)
     x = body.mesh.vertices + crumpled(body.mesh)
     ways = np.random.default_rng(1).normal(size=(4, *x.shape))
-    force, products = np.zeros_like(x), np.zeros_like(ways)
-    values = np.zeros((body.pattern.n_blocks, 3, 3))
-    U = bending.add(x, factors=None, gradient=force, values=values)
-    K = body.pattern.full(values)
+    here = bent(body, x, order=2)
+    K = body.pattern.full(here.stiffness)
+    products = np.array([bent(body, x, direction=d).product for d in ways])
     for d, product in zip(ways, products, strict=True):
-        bending.add(x, factors=None, direction=d, product=product)
         by_matrix = (K @ d.ravel()).reshape(d.shape)
         assert np.abs(product - by_matrix).max() <= 1e-12 * np.abs(product).max()
 
     def energy_left(h: float) -> float:
-        there = [bending.add(x + h * d, factors=None) for d in ways]
-        series = [U + h * np.vdot(force, d) for d in ways]
+        there = [bent(body, x + h * d).energy for d in ways]
+        series = [here.energy + h * np.vdot(here.gradient, d) for d in ways]
         return float(np.linalg.norm(np.subtract(there, series)))
 
     def force_left(h: float) -> float:
-        there = np.zeros_like(ways)
-        for d, f in zip(ways, there, strict=True):
-            bending.add(x + h * d, factors=None, gradient=f)
-        return float(np.linalg.norm(there - force - h * products))
+        there = np.array([bent(body, x + h * d, order=1).gradient for d in ways])
+        return float(np.linalg.norm(there - here.gradient - h * products))
 
     steps = 1e-3 * 0.5 ** np.arange(5)
     assert remainder_slopes(energy_left, steps)[-1] == pytest.approx(2, abs=0.1)
@@ -78,7 +81,7 @@ def test_models_agree_for_small_deflections():
         lift = np.random.default_rng(seed).normal(size=mesh.n_vertices)[:, None] * [0, 0, 1]
         energies = []
         for size in (1e-2, 1e-3):
-            pair = [bound(m, mesh)[1].add(mesh.vertices + size * lift, factors=None)
+            pair = [bent(sheet(m, mesh), mesh.vertices + size * lift).energy
                     for m in (sp.QuadraticBending(), sp.HingeBending())]  # fmt: skip
             energies.append(abs(pair[0] / pair[1] - 1))
         assert energies[0] < 0.2
@@ -86,13 +89,11 @@ def test_models_agree_for_small_deflections():
 
 
 def test_models_have_one_stiffness_where_the_sheet_is_flat():
-    body, bending = bound(sp.HingeBending())
-    values = np.zeros((body.pattern.n_blocks, 3, 3))
-    bending.add(body.mesh.vertices, factors=None, values=values)
-    K = body.pattern.full(values).toarray()
-    quadratic = np.zeros_like(values)
-    bound(sp.QuadraticBending())[1].add(body.mesh.vertices, factors=None, values=quadratic)
-    Q = body.pattern.full(quadratic).toarray()
+    body, quadratic = sheet(sp.HingeBending()), sheet(sp.QuadraticBending())
+    K, Q = (
+        body.pattern.full(bent(each, body.mesh.vertices, order=2).stiffness).toarray()
+        for each in (body, quadratic)
+    )
     assert np.abs(K[2::3, 2::3] - Q[2::3, 2::3]).max() <= 1e-12 * np.abs(Q).max()
 
 
@@ -122,7 +123,7 @@ def test_roll_has_the_energy_of_a_cylinder(model, across):
     x = np.column_stack(
         [np.sin(kappa * along) / kappa, beside, (1 - np.cos(kappa * along)) / kappa]
     )
-    U = bound(MODELS[model], mesh)[1].add(x, factors=None)
+    U = bent(sheet(MODELS[model], mesh), x).energy
     edges = len(mesh.edges) - len(mesh.boundary_edges)
     inner = 2 / 3 * edges / mesh.n_cells  # the share of an endless sheet's hinges that it has
     assert pytest.approx(0.5 * D * kappa**2 * mesh.area * inner, rel=0.02) == U
@@ -134,7 +135,7 @@ def test_grid_rolled_along_its_axes_has_the_energy_of_a_cylinder():
     x, y, _ = mesh.vertices.T
     rolled = np.column_stack([np.sin(kappa * x) / kappa, y, (1 - np.cos(kappa * x)) / kappa])
     for model in ("quadratic", "hinges"):
-        U = bound(MODELS[model], mesh)[1].add(rolled, factors=None)
+        U = bent(sheet(MODELS[model], mesh), rolled).energy
         assert pytest.approx(0.5 * D * kappa**2 * 2.0 * 39 / 40, rel=1e-3) == U
 
 
@@ -177,7 +178,7 @@ def test_stiff_threads_resist_being_curved():
     weave = sp.Cloth(mesh, replace(WOVEN, warp=None), bending=sp.HingeBending())
     x, y, _ = mesh.vertices.T
     rolls = [np.column_stack([x, y, 0.05 * s**2]) for s in (x, y)]
-    warp, weft = (weave.bound_bending.add(r, factors=None) for r in rolls)
+    warp, weft = (bent(weave, r).energy for r in rolls)
     assert warp / weft == pytest.approx(0.8 / 0.3, rel=1e-3)
 
 
@@ -198,21 +199,20 @@ def test_plate_has_its_thickness():
 def test_curved_mesh_keeps_its_shape_and_a_pattern_flattens_it():
     mesh = bowl()
     assert np.abs(rest_angles(mesh)).max() > 0.1
-    bending = bound(None, mesh)[1]
-    assert bending.add(mesh.vertices, factors=None) <= EPS
+    assert bent(sheet(None, mesh), mesh.vertices).energy <= EPS
     flat = sp.SheetMesh(mesh.vertices, mesh.cells, pattern=shaken_grid().pattern)
     for model in (None, sp.HingeBending()):
-        assert bound(model, flat)[1].add(mesh.vertices, factors=None) > 1e-3
-    level = bound(sp.HingeBending(0.0), mesh)[1]
-    assert level.add(mesh.vertices, factors=None) > 1e-3
+        assert bent(sheet(model, flat), mesh.vertices).energy > 1e-3
+    assert bent(sheet(sp.HingeBending(0.0), mesh), mesh.vertices).energy > 1e-3
 
 
 def test_default_is_quadratic_where_flat():
-    flat, curved = bound(None)[1], bound(None, bowl())[1]
-    assert type(flat) is type(bound(sp.QuadraticBending())[1])
-    assert type(curved) is type(bound(sp.HingeBending())[1])
+    def kind(model: sp.Bending | None, mesh: sp.SheetMesh | None = None) -> type:
+        return type(sheet(model, mesh).bound_bending)
+
     lying = sp.SheetMesh(shaken_grid().vertices, shaken_grid().cells)
-    assert type(bound(None, lying)[1]) is type(flat)
+    assert kind(None) is kind(None, lying) is kind(sp.QuadraticBending())
+    assert kind(None, bowl()) is kind(sp.HingeBending())
 
 
 def test_matrix_without_bending_has_no_hinges():

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import tomllib
-from functools import lru_cache
+from functools import lru_cache, reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any
 
@@ -182,7 +183,7 @@ def test_saved_damping_damps_the_same(tmp_path):
 # -- edits by hand ---------------------------------------------------------------------------
 
 
-def saved(damping: sp.Damping, path: Path) -> str:
+def saved(damping: sp.Damping | tuple, path: Path) -> str:
     save_damping(damping, path)
     return path.read_text(encoding="utf-8")
 
@@ -221,99 +222,87 @@ def test_short_file_by_hand(tmp_path):
     assert load_damping(path) == sp.Rayleigh(mass=1.0)
 
 
+def edited(damping: sp.Damping | tuple, path: Path, where: str, value: Any) -> Path:
+    """A file with a value of it changed or taken out."""
+    table = json.loads(saved(damping, path))
+    *keys, last = (int(key) if key.isdigit() else key for key in where.strip().split("/"))
+    inner = reduce(getitem, keys, table)
+    if value is TAKEN_OUT:
+        del inner[last]
+    else:
+        inner[last] = value
+    path.write_text(json.dumps(table), encoding="utf-8")
+    return path
+
+
+TAKEN_OUT = object()
 EDITS: dict[str, tuple[Any, str]] = {
     "format": ("supple motion", "not a damping file"),
     "version": (3, "newer version"),
     "version ": ("1", "version="),
     "base": (3, "base is 3, not a table"),
-    "base model": ("hysteresis", "base: model='hysteresis': .*one of .*rayleigh"),
-    "base mass": (-1.0, "mass=-1"),
-    "base mass ": ("ear", "base: mass='ear' names none of the shapes"),
-    "base at": ("later", "at='later': give one of current, rest"),
-    "base colour": (1, "base has 'colour'; known are"),
+    "base/model": ("hysteresis", "base: model='hysteresis': .*one of .*rayleigh"),
+    "base/mass": (-1.0, "mass=-1"),
+    "base/mass ": ("ear", "base: mass='ear' names none of the shapes"),
+    "base/at": ("later", "at='later': give one of current, rest"),
+    "base/colour": (1, "base has 'colour'; known are"),
     "speed": (1, "the file has 'speed'"),
-    "by_example symmetric": ("no", "give true or false"),
-    "by_example overall": (-1, "overall: curve=-1"),
-    "by_example about": ("there", "about='there' names none"),
+    "by_example/symmetric": ("no", "give true or false"),
+    "by_example/overall": (-1, "overall: curve=-1"),
+    "by_example/about": ("there", "about='there' names none"),
     "example": ({}, "example is not a list"),
-    "example 0 curve": ({"bezier": [[0, 1], [0, 2]]}, r"example 0 \('bend'\): curve: points="),
-    "example 0 curve ": ({"bezier": [[0, 0], [1, 2]]}, r"example 0 \('bend'\).*positive"),
-    "example 0 meassure": ("rate", r"example 0 \('bend'\): it has 'meassure'"),
-    "example 1 measure": ("force", r"example 1 \('twist.*give one of excitation, rate"),
-    "example 1 name": (1, "example 1: name=1"),
-    "example 1 shape": ("example 7", "example 1 .* names none of the shapes"),
-    "shapes example 0 size": ([3, 5], r"example 0 \('bend'\): shape 'example 0' is damaged"),
-    "shapes example 0 type": ("int64", "is damaged"),
-    "shapes example 0 checksum": ("0", "is damaged"),
-    "shapes example 0 data": ("AAAA", "is damaged"),
-    "shapes example 0 data ": ("no base64!", "is damaged"),
+    "example/0/curve": ({"bezier": [[0, 1], [0, 2]]}, r"example 0 \('bend'\): curve: points="),
+    "example/0/curve ": ({"bezier": [[0, 0], [1, 2]]}, r"example 0 \('bend'\).*positive"),
+    "example/0/meassure": ("rate", r"example 0 \('bend'\): it has 'meassure'"),
+    "example/1/measure": ("force", r"example 1 \('twist.*give one of excitation, rate"),
+    "example/1/name": (1, "example 1: name=1"),
+    "example/1/shape": ("example 7", "example 1 .* names none of the shapes"),
+    "shapes/example 0/size": ([3, 5], r"example 0 \('bend'\): shape 'example 0' is damaged"),
+    "shapes/example 0/type": ("int64", "is damaged"),
+    "shapes/example 0/checksum": ("0", "is damaged"),
+    "shapes/example 0/data": ("AAAA", "is damaged"),
+    "shapes/example 0/data ": ("no base64!", "is damaged"),
+    "base  ": (TAKEN_OUT, "has no 'base'"),
+    "base/model  ": (TAKEN_OUT, "has no 'model'"),
+    "example/0/shape  ": (TAKEN_OUT, "has no 'shape'"),
+    "example/0/curve  ": (TAKEN_OUT, "has no 'curve'"),
+}
+INSIDE: dict[str, tuple[Any, str]] = {
+    "damping/1/exponent": (-1, "damping 1: exponent=-1"),
+    "damping/1/exponent ": (10**400, "damping 1: a number is too large"),
+    "damping/1/of": (3, "damping 1: of: of is 3, not a table"),
+    "damping/1/of/model": ("stone", "damping 1: of: model='stone': .*rayleigh"),
+    "damping/1/of/shear": ("there", "of: shear='there' names none of the shapes"),
+    "damping/1/scale": (-1, "damping 1: scale=-1"),
+    "damping/1/strength": (1.0, "damping 1: give strength=, or of="),
+    "damping/1/colour": (1, "damping 1 has 'colour'; known are exponent"),
+    "damping/2/examples": ({}, "damping 2: example is not a list"),
+    "damping/2/examples/0/shape": (
+        "ear",
+        r"damping 2: example 0 \('bend'\): shape='ear' names none",
+    ),
+    "damping/3/by": ("hand", "damping 3: by='hand': give one of velocity_gradient"),
+    "damping/3/damping": ([], "damping 3: damping="),
+    "damping/3/damping/0/model": (None, "damping 3: damping 0: model=None"),
+    "damping/3/damping/0/mass": (-1, "damping 3: damping 0: mass=-1"),
+    "damping/0": ([], r"damping 0 is \[\], not a table"),
 }
 
 
-@pytest.mark.parametrize("where", EDITS)
-def test_bad_edits_named(where, tmp_path):
+@pytest.mark.parametrize(
+    ("damping", "where", "value", "message"),
+    [
+        *((DAMPINGS["examples"], where, *rest) for where, rest in EDITS.items()),
+        *((SEVERAL, where, *rest) for where, rest in INSIDE.items()),
+    ],
+    ids=[*EDITS, *INSIDE],
+)
+def test_bad_edits_named(damping, where, value, message, tmp_path):
     """The message names the file and the place."""
-    path = tmp_path / "a.json"
-    table = json.loads(saved(DAMPINGS["examples"], path))
-    value, message = EDITS[where]
-    keys = where.strip().replace("shapes example 0", "shapes example_0").split(" ")
-    inner: Any = table
-    for key in keys[:-1]:
-        inner = inner[int(key) if key.isdigit() else key.replace("example_0", "example 0")]
-    inner[keys[-1]] = value
-    path.write_text(json.dumps(table), encoding="utf-8")
+    path = edited(damping, tmp_path / "a.json", where, value)
     with pytest.raises(sp.InputError, match=message) as caught:
         load_damping(path)
     assert str(path) in str(caught.value)
-
-
-@pytest.mark.parametrize("missing", ["base", "base model", "example 0 shape", "example 0 curve"])
-def test_missing_parts_named(missing, tmp_path):
-    path = tmp_path / "a.json"
-    table = json.loads(saved(DAMPINGS["examples"], path))
-    inner: Any = table
-    *keys, last = missing.split()
-    for key in keys:
-        inner = inner[int(key) if key.isdigit() else key]
-    del inner[last]
-    path.write_text(json.dumps(table), encoding="utf-8")
-    with pytest.raises(sp.InputError, match=f"has no '{last}'"):
-        load_damping(path)
-
-
-INSIDE: dict[str, tuple[Any, str]] = {
-    "1 exponent": (-1, "damping 1: exponent=-1"),
-    "1 exponent ": (10**400, "damping 1: a number is too large"),
-    "1 of": (3, "damping 1: of: of is 3, not a table"),
-    "1 of model": ("stone", "damping 1: of: model='stone': .*rayleigh"),
-    "1 of shear": ("there", "of: shear='there' names none of the shapes"),
-    "1 scale": (-1, "damping 1: scale=-1"),
-    "1 strength": (1.0, "damping 1: give strength=, or of="),
-    "1 colour": (1, "damping 1 has 'colour'; known are exponent"),
-    "2 examples": ({}, "damping 2: example is not a list"),
-    "2 examples 0 shape": ("ear", r"damping 2: example 0 \('bend'\): shape='ear' names none"),
-    "3 by": ("hand", "damping 3: by='hand': give one of velocity_gradient"),
-    "3 damping": ([], "damping 3: damping="),
-    "3 damping 0 model": (None, "damping 3: damping 0: model=None"),
-    "3 damping 0 mass": (-1, "damping 3: damping 0: mass=-1"),
-    "0": ([], r"damping 0 is \[\], not a table"),
-}
-
-
-@pytest.mark.parametrize("where", INSIDE)
-def test_bad_edits_inside_named(where, tmp_path):
-    path = tmp_path / "a.json"
-    save_damping(SEVERAL, path)
-    table = json.loads(path.read_text(encoding="utf-8"))
-    value, message = INSIDE[where]
-    *keys, last = (int(key) if key.isdigit() else key for key in where.strip().split(" "))
-    inner = table["damping"]
-    for key in keys:
-        inner = inner[key]
-    inner[last] = value
-    path.write_text(json.dumps(table), encoding="utf-8")
-    with pytest.raises(sp.InputError, match=message):
-        load_damping(path)
 
 
 def test_dampings_without_end_refused(tmp_path):

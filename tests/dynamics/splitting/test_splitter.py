@@ -10,8 +10,9 @@ from tests.helpers import MESH_NAMES, small_mesh, soft
 
 import supple as sp
 from supple.dynamics.problem import BodyProblem
-from supple.dynamics.splitting.contact import ContactTerms
-from supple.dynamics.terms import StageStart, terms_of
+from supple.dynamics.splitting.splitter import ContactTerms
+from supple.dynamics.terms import terms_of
+from supple.dynamics.terms.base import StageStart
 from supple.integrators import BackwardEuler, Stage, State
 from supple.solvers.splitting import Dissipation, LocalTerms, SplitOptions, Splitting
 

@@ -10,8 +10,8 @@ import pytest
 import supple as sp
 from supple.solvers.interface import NotPositiveDefinite
 from supple.solvers.linear import pardiso
-from supple.solvers.linear.graph_coarsening import interpolations as by_graph
 from supple.solvers.linear.levels import Levels
+from supple.solvers.linear.multigrid import interpolations as by_graph
 from supple.yarns import WovenCloth, Yarn, YarnDamping, YarnNet
 from supple.yarns.coarsening import interpolations
 from supple.yarns.step import StepPotential, YarnState

@@ -2,8 +2,12 @@
 
 from supple.bodies.cloth.bending import Bending, HingeBending, QuadraticBending
 from supple.bodies.cloth.cloth import Cloth
-from supple.bodies.cloth.limit import StrainLimit
-from supple.bodies.cloth.material import ClothMaterial, IsotropicCloth, OrthotropicCloth
+from supple.bodies.cloth.material import (
+    ClothMaterial,
+    IsotropicCloth,
+    OrthotropicCloth,
+    StrainLimit,
+)
 from supple.bodies.cloth.patterns import front_and_back
 
 __all__ = [

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from supple._kernels.elasticity import hinges as kernels
 from supple._kernels.linear_algebra.blocks import add_scaled_identity_blocks
+from supple.bodies.assembly import Asked, Evaluation
 from supple.bodies.cloth.rest import RestHinges
 from supple.core.checks import numbers
 from supple.core.errors import InputError
@@ -39,26 +40,11 @@ class BoundBending(ABC):
         self.hinges = hinges
 
     @abstractmethod
-    def add(
-        self,
-        x: Floats,
-        *,
-        factors: Floats | None,
-        gradient: Floats | None = None,
-        direction: Floats | None = None,
-        product: Floats | None = None,
-        values: Floats | None = None,
-        definite: bool = False,
-    ) -> float:
-        """U [J] at positions x (n, 3); its derivatives are added to the arrays that are given.
+    def add(self, x: Floats, asked: Asked, to: Evaluation, factors: Floats | None = None) -> float:
+        """U [J] at positions x (n, 3); derivatives that are asked for are added to those given.
 
         ``factors`` (h,) multiply the share of each hinge.
         """
-
-    def stiffness(self, factors: Floats | None) -> Floats:
-        """k [N m] of every hinge, (h,), times the factors."""
-        k = self.hinges.rest.stiffness
-        return k if factors is None else k * factors
 
     @cached_property
     def weights(self) -> Floats:
@@ -126,27 +112,18 @@ class QuadraticBending(Bending):
 
 
 class _BoundQuadratic(BoundBending):
-    def add(
-        self,
-        x: Floats,
-        *,
-        factors: Floats | None,
-        gradient: Floats | None = None,
-        direction: Floats | None = None,
-        product: Floats | None = None,
-        values: Floats | None = None,
-        definite: bool = False,
-    ) -> float:
+    def add(self, x: Floats, asked: Asked, to: Evaluation, factors: Floats | None = None) -> float:
         weights = self.weights if factors is None else self.weights * factors
         fold = self._folds @ x
         pull = weights[:, None] * fold
-        if gradient is not None:
-            gradient += self._folds_transposed @ pull
-        if direction is not None and product is not None:
-            product += self._folds_transposed @ (weights[:, None] * (self._folds @ direction))
-        if values is not None:
+        if asked.order >= 1:
+            np.add(to.gradient, self._folds_transposed @ pull, out=to.gradient)
+        if asked.direction is not None:
+            along = weights[:, None] * (self._folds @ asked.direction)
+            np.add(to.product, self._folds_transposed @ along, out=to.product)
+        if asked.order >= 2:
             blocks = self.blocks if factors is None else self.spread(weights)
-            add_scaled_identity_blocks(values, blocks, 1.0)
+            add_scaled_identity_blocks(to.stiffness, blocks, 1.0)
         return 0.5 * float(np.vdot(fold, pull))
 
     @cached_property
@@ -191,36 +168,28 @@ class _BoundHinges(BoundBending):
         super().__init__(hinges)
         self._rest_angles = angles
 
-    def add(
-        self,
-        x: Floats,
-        *,
-        factors: Floats | None,
-        gradient: Floats | None = None,
-        direction: Floats | None = None,
-        product: Floats | None = None,
-        values: Floats | None = None,
-        definite: bool = False,
-    ) -> float:
+    def add(self, x: Floats, asked: Asked, to: Evaluation, factors: Floats | None = None) -> float:
         vertices, slots = self.hinges.rest.vertices, self.hinges.slots
-        k = self.stiffness(factors)
+        k = self.hinges.rest.stiffness if factors is None else self.hinges.rest.stiffness * factors
         theta = np.empty(len(vertices))
         kernels.angles(x, vertices, theta)
         bent = theta - self._rest_angles
         moment = k * bent
-        if gradient is not None or values is not None or direction is not None:
-            G = np.empty((len(vertices), 4, 3))
-            kernels.angle_gradients(x, vertices, G)
-            if gradient is not None:
-                kernels.add_angle_forces(vertices, G, moment, gradient)
-            # ∇²U = k ∇θ ∇θᵀ + k (θ − θ₀) ∇²θ, of which the first is never negative
-            if direction is not None and product is not None:
-                rate = np.empty(len(vertices))
-                kernels.angle_rates(vertices, G, direction, rate)
-                kernels.add_angle_forces(vertices, G, k * rate, product)
-                kernels.add_angle_curvature_times(x, vertices, moment, direction, product)
-            if values is not None:
-                kernels.add_angle_blocks(G, k, slots, values)
-                if not definite:
-                    kernels.add_angle_curvature(x, vertices, moment, slots, values)
-        return 0.5 * float(moment @ bent)
+        energy = 0.5 * float(moment @ bent)
+        if not asked.order and asked.direction is None:
+            return energy
+        G = np.empty((len(vertices), 4, 3))
+        kernels.angle_gradients(x, vertices, G)
+        if asked.order >= 1:
+            kernels.add_angle_forces(vertices, G, moment, to.gradient)
+        # ∇²U = k ∇θ ∇θᵀ + k (θ − θ₀) ∇²θ, of which the first is never negative
+        if asked.direction is not None:
+            rate = np.empty(len(vertices))
+            kernels.angle_rates(vertices, G, asked.direction, rate)
+            kernels.add_angle_forces(vertices, G, k * rate, to.product)
+            kernels.add_angle_curvature_times(x, vertices, moment, asked.direction, to.product)
+        if asked.order >= 2:
+            kernels.add_angle_blocks(G, k, slots, to.stiffness)
+            if not asked.definite:
+                kernels.add_angle_curvature(x, vertices, moment, slots, to.stiffness)
+        return energy

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from supple._kernels.elasticity import membrane
 from supple._kernels.elasticity.strain_limit import add_limits
-from supple.bodies.assembly import Evaluation
+from supple.bodies.assembly import Asked, Evaluation
 from supple.bodies.cloth.bending import (
     Bending,
     BoundBending,
@@ -20,8 +20,7 @@ from supple.bodies.cloth.bending import (
     QuadraticBending,
     is_flat,
 )
-from supple.bodies.cloth.limit import StrainLimit
-from supple.bodies.cloth.material import ClothMaterial
+from supple.bodies.cloth.material import ClothMaterial, StrainLimit
 from supple.bodies.cloth.rest import Materials, RestHinges, RestTriangles, by_material
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.mass import ConsistentMass, MassModel
@@ -144,21 +143,10 @@ class Cloth(ElasticBody):
 
     # -- mass --------------------------------------------------------------------------
 
-    @cached_property
-    def mass_values(self) -> Floats:
-        return self.scaled_mass(np.ones(self.n_cells))
-
     def scaled_mass(self, cell_factors: Floats) -> Floats:
-        """The mass with each triangle's share multiplied by its factor (cells,), (blocks,)."""
         exact = (1 + np.eye(3)) / 12 * self.mesh.areas[:, None, None]  # ∫ N_a N_b
         factors = (self.areal_density * cell_factors)[:, None, None]
-        cells = self.mass_model.of_cells(exact) * factors
-        pattern, slots = self._pattern_and_slots
-        a, b = np.triu_indices(3)
-        index = np.where(slots < 0, ~slots, slots)
-        values = np.zeros(pattern.n_blocks)
-        np.add.at(values, index, cells[:, a, b])
-        return values
+        return self._added_up(self.mass_model.of_cells(exact) * factors)
 
     @cached_property
     def total_mass(self) -> float:
@@ -166,28 +154,20 @@ class Cloth(ElasticBody):
 
     # -- energy ------------------------------------------------------------------------
 
-    def evaluate(
-        self,
-        u: Floats,
-        *,
-        order: int,
-        direction: Floats | None = None,
-        definite: bool = False,
-        cell_factors: Floats | None = None,
-        stiffness: Floats | None = None,
-    ) -> Evaluation:
+    def _evaluate(self, u: Floats, asked: Asked) -> Evaluation:
         cells, gradients, C = self.mesh.cells, self.rest.gradients, self.tension_stiffness
-        weights = self.mesh.areas if cell_factors is None else self.mesh.areas * cell_factors
+        factors, direction = asked.cell_factors, asked.direction
+        weights = self.mesh.areas if factors is None else self.mesh.areas * factors
         F, S = self.deformation(u), np.empty((self.n_cells, 3))
         energy = membrane.stress(F, C, weights, S)
         if self.strain_limit is not None:
             C = C.copy()
             limit = self.strain_limit.strain
             energy += add_limits(F, limit, self.limit_stiffness, weights, S, C)
-        gradient = np.zeros((self.n_vertices if order >= 1 else 0, 3))
+        gradient = np.zeros((self.n_vertices if asked.order >= 1 else 0, 3))
         product = np.zeros((self.n_vertices if direction is not None else 0, 3))
         blocks = np.empty((0, 3, 3))
-        if order >= 1:
+        if asked.order >= 1:
             membrane.add_forces(cells, gradients, weights, F, S, gradient)
         if direction is not None:
             # d(F S) = dF S + F C:(FᵀdF)
@@ -195,23 +175,19 @@ class Cloth(ElasticBody):
             membrane.rate_stress(F, along, C, weights, change)
             membrane.add_forces(cells, gradients, weights, along, S, product)
             membrane.add_forces(cells, gradients, weights, F, change, product)
-        if order >= 2:
-            blocks = np.empty((self.pattern.n_blocks, 3, 3)) if stiffness is None else stiffness
+        if asked.order >= 2:
+            own = asked.stiffness
+            blocks = np.empty((self.pattern.n_blocks, 3, 3)) if own is None else own
             blocks[:] = 0.0
-            if definite:
+            if asked.definite:
                 membrane.clamp(S)
             membrane.add_blocks(gradients, weights, F, C, S, 1.0, self.triangle_slots, blocks)
-        if self.bound_bending is not None:
-            energy += self.bound_bending.add(
-                self.mesh.vertices + u,
-                factors=None if cell_factors is None else self.of_hinges(cell_factors),
-                gradient=gradient if order >= 1 else None,
-                direction=direction,
-                product=product,
-                values=blocks if order >= 2 else None,
-                definite=definite,
-            )
-        return Evaluation(float(energy), gradient, product, blocks)
+        found = Evaluation(float(energy), gradient, product, blocks)
+        if self.bound_bending is None:
+            return found
+        of_hinges = None if factors is None else self.of_hinges(factors)
+        bent = self.bound_bending.add(self.mesh.vertices + u, asked, found, of_hinges)
+        return replace(found, energy=float(energy + bent))
 
     def deformation(self, u: Floats) -> Floats:
         """F at displacements u (n, 3), from warp and weft into space, (m, 3, 2)."""
@@ -234,14 +210,8 @@ class Cloth(ElasticBody):
         mean: Floats = of_cells[self.mesh.hinges.cells].mean(axis=1)
         return mean
 
-    def rounding_force(self, u: Floats) -> float:
-        of_strains, of_displacements = self._rounding
-        return of_strains + of_displacements * float(np.abs(u).max())
-
     @cached_property
     def _rounding(self) -> tuple[float, float]:
-        """Norm of the force [N] from strains rounded to the last bit, and the same per metre [N/m]
-        of displacement, which is rounded too."""
         modulus = np.abs(self.tension_stiffness).sum(axis=2).max(axis=1) + self.limit_stiffness
         steepness = np.linalg.norm(self.rest.gradients, axis=2)
         forces = (modulus * self.mesh.areas)[:, None] * steepness
@@ -264,5 +234,4 @@ class Cloth(ElasticBody):
 
 def _moved(slots: Ints, places: Ints) -> Ints:
     """Slots into blocks that are at other places now."""
-    moved: Ints = np.where(slots < 0, ~places[np.where(slots < 0, ~slots, slots)], places[slots])
-    return moved
+    return np.where(slots < 0, ~places[np.where(slots < 0, ~slots, slots)], places[slots])

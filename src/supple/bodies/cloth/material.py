@@ -193,3 +193,28 @@ def _plane_stress(E0: Floats, E1: Floats, nu01: Floats, nu10: Floats, G: Floats)
     C[:, 0, 1] = C[:, 1, 0] = nu10 * E0 / left
     C[:, 2, 2] = G
     return C
+
+
+@dataclass(frozen=True, kw_only=True)
+class StrainLimit:
+    """Adds the energy k/2 Σ max(0, e − ℓ)² by area, e the two principal strains of Green.
+
+    Up to ``stretch`` in any direction, nothing changes; past it the cloth is stiffer by
+    ``firmness`` times the larger of its stiffnesses along warp and weft. It may be crushed as
+    before: cloth folds.
+    """
+
+    stretch: float = field(
+        metadata=described("how much longer it may get, as a share of its length", at_least=0)
+    )
+    firmness: float = parameter(
+        10.0, "holds the weight of cloth; with far more, steps need to be short", above=0
+    )
+
+    def __post_init__(self) -> None:
+        checked(self)
+
+    @property
+    def strain(self) -> float:
+        """ℓ, Green's strain at that stretch."""
+        return 0.5 * ((1 + self.stretch) ** 2 - 1)

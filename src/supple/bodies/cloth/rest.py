@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from supple.bodies.cloth.material import ClothMaterial, IsotropicCloth
+from supple.bodies.elastic_body import by_region
 from supple.core.errors import InputError
 from supple.core.types import Floats, Ints
 from supple.mesh import SheetMesh
@@ -23,16 +24,7 @@ def by_material(mesh: SheetMesh, given: ClothMaterial | Mapping[str, ClothMateri
     if isinstance(given, ClothMaterial):
         found: Materials = [(given, np.arange(m))]
     elif isinstance(given, Mapping) and all(isinstance(x, ClothMaterial) for x in given.values()):
-        found = [(material, mesh.region(region)) for region, material in given.items()]
-        owners = np.zeros(m, dtype=np.int64)
-        for _, cells in found:
-            owners[cells] += 1
-        bad = np.flatnonzero(owners != 1)
-        if len(bad):
-            problem = "no material" if owners[bad[0]] == 0 else "more than one material"
-            raise InputError(
-                f"triangle {bad[0]} has {problem}; the regions given must cover every triangle once"
-            )
+        found = by_region(mesh, given, "triangle")
     else:
         raise InputError(
             f"material is a {type(given).__name__}; give one such as IsotropicCloth(young=1e6, "

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple.contact.obstacles.rotations import rotation_matrix
+from supple.contact.obstacles.rails import rotation_matrix
 from supple.core.checks import instance
 from supple.core.errors import InputError
 from supple.core.types import Floats, Ints

@@ -17,7 +17,8 @@ from supple.core.checks import number
 from supple.core.errors import StepFailed
 from supple.core.types import Bools, Floats, Ints, Progress
 from supple.dynamics.problem import BodyProblem
-from supple.dynamics.terms import StageStart, terms_of
+from supple.dynamics.terms import terms_of
+from supple.dynamics.terms.base import StageStart
 from supple.integrators import Stage
 from supple.materials import NeoHookean
 from supple.mesh import Embedding, TetMesh

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from supple._kernels.character.full_pose import balance, shape_cells
 from supple._kernels.linear_algebra.node_rotations import update_rotations
-from supple.bodies.assembly import Evaluation, Part, assemble
+from supple.bodies.assembly import Asked, Evaluation, Part, assemble
 from supple.bodies.solid import Body
 from supple.character.runtime.rig import RigSampler
 from supple.character.tissue.tet_rig import TetRig
@@ -260,13 +260,12 @@ class PosedCells:
 
         It is infinite where a cell is inside out whose material does not survive that.
         """
-        return assemble(self._parts, self.pattern, u, 0).energy
+        return assemble(self._parts, self.pattern, u, Asked(order=0)).energy
 
     def evaluate(self, u: Floats, *, definite: bool = False) -> Evaluation:
         """Energy, force and stiffness at displacements u (k, 3) [m] from the pose.
 
         The stiffness is good until the next call, and may be overwritten.
         """
-        return assemble(
-            self._parts, self.pattern, u, 2, definite=definite, stiffness=self._stiffness
-        )
+        asked = Asked(order=2, definite=definite, stiffness=self._stiffness)
+        return assemble(self._parts, self.pattern, u, asked)

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from supple.contact.obstacles.rails import Rails
-from supple.core.checks import number, vector
+from supple.core.checks import instance, number, vector
 from supple.core.errors import InputError
 from supple.core.parameters import Instance, checked, parameter
 from supple.core.registry import Registry, snake_case
+from supple.core.threads import run_all, thread_count
 from supple.core.types import Floats
 from supple.mesh.surface import Surface
 
+_FEW = 500  # points that are not worth a thread of their own
 ANYWHERE = float("inf")
 """No cutoff: distances are right however far a point is."""
 
@@ -120,6 +126,39 @@ class Obstacle(ABC):
         """``surface`` before the obstacle moves."""
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Padded(Obstacle):
+    """``obstacle`` with its surface ``thickness`` [m] farther out; friction is its own."""
+
+    obstacle: Obstacle
+    thickness: float
+
+    def __post_init__(self) -> None:
+        instance("obstacle", self.obstacle, Obstacle, "Sphere(radius=0.1)")
+        number("thickness", self.thickness, at_least=0, unit="m")
+        super().__post_init__()
+
+    @property
+    def moves(self) -> bool:
+        return self.obstacle.moves
+
+    def at(self, points: ArrayLike, time: float, *, within: float = ANYWHERE) -> Touch:
+        touch = self.obstacle.at(points, time, within=within + self.thickness)
+        return Touch(touch.distance - self.thickness, touch.normal, touch.velocity)
+
+    def surface(
+        self, time: float = 0.0, extent: float = 2.0, *, about: ArrayLike = (0.0, 0.0, 0.0)
+    ) -> Surface:
+        return self.obstacle.surface(time, extent, about=about)
+
+    def _distance(self, points: Floats, within: float) -> tuple[Floats, Floats]:
+        distance, normal = self.obstacle.signed_distance(points, within=within + self.thickness)
+        return distance - self.thickness, normal
+
+    def _drawn(self, extent: float, about: Floats) -> Surface:
+        return self.obstacle.surface(0.0, extent, about=about)
+
+
 OBSTACLES: Registry[type[Obstacle]] = Registry(
     "obstacle", "supple.obstacles", base=Obstacle, naming=snake_case, key="shape"
 )
@@ -140,3 +179,10 @@ def points_of(given: ArrayLike) -> Floats:
     if points.ndim != 2 or points.shape[1] != 3:
         raise InputError(f"points have shape {points.shape}; give (k, 3)")
     return points
+
+
+def in_parts(count: int, work: Callable[[slice], Any]) -> None:
+    """Call ``work`` on slices that cover range(count), in threads where there is enough to do."""
+    parts = max(1, min(thread_count(), count // _FEW))
+    ends = [count * k // parts for k in range(parts + 1)]
+    run_all([partial(work, slice(a, b)) for a, b in pairwise(ends)])

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supple._kernels.contact.obstacles import field_distances, field_heights
-from supple.contact.obstacles.base import OBSTACLES, Obstacle
-from supple.contact.obstacles.plane import sheet_triangles
-from supple.contact.obstacles.threading import in_parts
+from supple.contact.obstacles.base import OBSTACLES, Obstacle, in_parts
+from supple.contact.obstacles.primitives import sheet_triangles
 from supple.core.checks import numbers
 from supple.core.errors import InputError
 from supple.core.parameters import VECTOR, Kind, Parameter, described, parameter
@@ -96,17 +95,11 @@ class HeightField(Obstacle):
     def _distance(self, points: Floats, within: float) -> tuple[Floats, Floats]:
         distance, normal = np.empty(len(points)), np.empty((len(points), 3))
         local = points - np.asarray(self.origin)
+        field = self._spline, self._samples, np.asarray(self.spacing), self._highest
         in_parts(
             len(points),
             lambda part: field_distances(
-                local[part],
-                float(within),
-                self._spline,
-                self._samples,
-                np.asarray(self.spacing),
-                self._highest,
-                distance[part],
-                normal[part],
+                local[part], float(within), *field, distance[part], normal[part]
             ),
         )
         return distance, normal
@@ -116,8 +109,7 @@ class HeightField(Obstacle):
         x, y = (step * np.arange(n) for step, n in zip(steps, self._samples.shape, strict=True))
         vertices = np.stack([*np.meshgrid(x, y, indexing="ij"), self._samples], axis=-1)
         return Surface(
-            vertices.reshape(-1, 3) + np.asarray(self.origin),
-            sheet_triangles(*self._samples.shape),
+            vertices.reshape(-1, 3) + np.asarray(self.origin), sheet_triangles(*self._samples.shape)
         )
 
 

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple.contact.obstacles.rotations import rotation_matrices, rotation_matrix
+from supple.bodies.supports import check_paths, checked_keyframes, resting
 from supple.core.checks import number, numbers, vector
 from supple.core.errors import InputError
+from supple.core.parameters import Kind
 from supple.core.types import Floats
 
 Path = Callable[[float], ArrayLike]
@@ -19,6 +20,8 @@ Path = Callable[[float], ArrayLike]
 
 Turning = Callable[[float], Any]
 """A rotation as a function of time [s]: matrix (3, 3), rotation vector (3,) [rad], or SciPy's."""
+
+_ORTHOGONAL = 1e-6  # how far the entries of RᵀR may be from those of the identity
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,13 +39,11 @@ class Pose:
 
     def to_world(self, points: Floats) -> Floats:
         """Points (k, 3) [m] of the obstacle as described, where they are now."""
-        placed: Floats = points @ self.rotation.T + self.translation
-        return placed
+        return points @ self.rotation.T + self.translation
 
     def to_rest(self, points: Floats) -> Floats:
         """Points (k, 3) [m] in the world, in the frame of the obstacle as described."""
-        rested: Floats = (points - self.translation) @ self.rotation
-        return rested
+        return (points - self.translation) @ self.rotation
 
     def velocity_at(self, points: Floats) -> Floats:
         """Velocity (k, 3) [m/s] of the material that is at ``points`` (k, 3) [m] in the world."""
@@ -70,12 +71,7 @@ class Rails:
     resolution: float = 1e-3
 
     def __post_init__(self) -> None:
-        for name in ("position", "rotation", "velocity", "spin"):
-            given = getattr(self, name)
-            if given is not None and not callable(given):
-                raise InputError(
-                    f"{name}={given!r}: give a function of time, e.g. lambda t: (0, 0, t)"
-                )
+        check_paths(self, "position", "rotation", "velocity", "spin", optional=True)
         for derivative, of in (("velocity", "position"), ("spin", "rotation")):
             if getattr(self, derivative) is not None and getattr(self, of) is None:
                 raise InputError(f"{derivative} is the derivative of {of}; give {of}= as well")
@@ -110,49 +106,29 @@ class Rails:
         [rad] or SciPy Rotations, each less than half a turn from the one before. The motion
         starts and ends at rest, and stays where it is before and after.
         """
-        from scipy.interpolate import CubicHermiteSpline, PchipInterpolator  # slow to import
-        from scipy.spatial.transform import Rotation, RotationSpline
+        from scipy.spatial.transform import Rotation, RotationSpline  # slow to import
 
-        t, p = numbers("times", times), numbers("positions", positions)
-        if t.ndim != 1 or len(t) < 2 or p.shape != (len(t), 3):
-            raise InputError(
-                f"times has shape {t.shape} and positions {p.shape}; "
-                "give (T,) and (T, 3) with T at least 2"
-            )
-        if not (np.diff(t) > 0).all():
-            raise InputError("times must increase from one keyframe to the next")
-
-        def resting(values: Floats) -> tuple[Path, Path]:
-            """The curve through values at the times, at rest at both ends; and its derivative."""
-            slopes = PchipInterpolator(t, values).derivative()(t)
-            slopes[[0, -1]] = 0.0
-            curve = CubicHermiteSpline(t, values, slopes)
-            derivative = curve.derivative()
-            still = np.zeros(values.shape[1:])
-            return (
-                lambda now: curve(np.clip(now, t[0], t[-1])),
-                lambda now: derivative(now) if t[0] <= now <= t[-1] else still,
-            )
-
-        position, velocity = resting(p)
+        t, p = checked_keyframes(times, "positions", positions)
+        way = resting(t, p)
         if rotations is None:
-            return cls(position=position, velocity=velocity)
+            return cls(position=way(0), velocity=way(1))
         turns = RotationSpline(
             t, Rotation.from_matrix(rotation_matrices("rotations", rotations, (len(t),)))
         )
         # A clock that runs on time in between, and comes to rest at both ends.
-        clock, pace = resting(t)
+        clock = resting(t, t)
+        ticks, pace = clock(0), clock(1)
 
         def spin(now: float) -> Floats:
-            at = clock(now)
+            at = ticks(now)
             world: Floats = turns(at).apply(turns(at, 1)) * pace(now)
             return world
 
         return cls(
-            position=position,
-            rotation=lambda now: turns(clock(now)),
+            position=way(0),
+            rotation=lambda now: turns(ticks(now)),
             centre=centre,
-            velocity=velocity,
+            velocity=way(1),
             spin=spin,
         )
 
@@ -185,8 +161,7 @@ class Rails:
     def _difference(self, values: list[Floats]) -> Floats:
         a, b, d, e = values
         # Differences first: what stands still has no velocity at all.
-        slope: Floats = (8 * (d - b) - (e - a)) / (12 * self.resolution)
-        return slope
+        return (8 * (d - b) - (e - a)) / (12 * self.resolution)
 
     def _vector(self, name: str, time: float) -> Floats:
         path: Path | None = getattr(self, name)
@@ -196,3 +171,38 @@ class Rails:
         if self.rotation is None:
             return np.eye(3)
         return rotation_matrix(f"rotation({time:g}) of Rails", self.rotation(time))
+
+
+# -- rotations as people give them -------------------------------------------------------
+
+
+def rotation_matrix(name: str, given: Any) -> Floats:
+    """A rotation matrix (3, 3).
+
+    From one, from a rotation vector (3,) [rad], or from a scipy.spatial.transform.Rotation.
+    """
+    return rotation_matrices(name, given, ())
+
+
+def rotation_matrices(name: str, given: Any, lead: tuple[int, ...]) -> Floats:
+    """The same for several: matrices (*lead, 3, 3), or vectors (*lead, 3)."""
+    from scipy.spatial.transform import Rotation  # slow to import
+
+    if isinstance(given, Rotation):
+        return numbers(name, given.as_matrix(), ((*lead, 3, 3),))
+    array = numbers(name, given, ((*lead, 3, 3), (*lead, 3)))
+    if array.ndim == len(lead) + 1:
+        turned: Floats = Rotation.from_rotvec(array).as_matrix()
+        return turned
+    off = np.abs(np.swapaxes(array, -1, -2) @ array - np.eye(3)).max(initial=0.0)
+    if off > _ORTHOGONAL or (np.linalg.det(array) < 0).any():
+        raise InputError(
+            f"{name} is not a rotation: its columns must be orthogonal, of length 1 and "
+            "right-handed; or give rotation vectors [rad], e.g. (0, 0, 1.57)"
+        )
+    # To rounding, so that normals keep their length.
+    exact: Floats = Rotation.from_matrix(array).as_matrix()
+    return exact
+
+
+ROTATION = Kind("rotation vector, or matrix", lambda of, value: rotation_matrix(of.name, value))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from supple._kernels.contact.obstacles import mesh_distances
-from supple.contact.obstacles.threading import in_parts
+from supple.contact.obstacles.base import in_parts
 from supple.core.errors import MeshError
 from supple.core.types import Bools, Floats, Ints
 from supple.mesh.surface import Surface, area_vectors
@@ -28,7 +28,8 @@ class TriangleTree:
     ``pseudonormals`` (t, 7, 3) of the face, the edges ab, bc, ca and the corners a, b, c, unit
     vectors; ``rims`` (t, 7), which of these are on the rim of an open sheet. ``solid`` tells
     that all that is out of the root's box is outside. ``clearance`` (a, b, c) [m] divides that
-    box into parts and bounds the signed distance in each from below; empty for open sheets.
+    box into parts and bounds the signed distance in each from below; empty for open sheets. The
+    kernel takes them in this order.
     """
 
     boxes: Floats
@@ -73,22 +74,11 @@ class TriangleTree:
         points = np.array(points, order="C")  # the kernel is compiled anew for every other layout
         distance, normal = np.empty(len(points)), np.empty((len(points), 3))
         triangle = np.empty(len(points), dtype=np.int64)
+        tree = [getattr(self, each.name) for each in dataclasses.fields(self)]
 
         def search(part: slice) -> None:
-            mesh_distances(
-                points[part],
-                within,
-                self.boxes,
-                self.starts,
-                self.corners,
-                self.pseudonormals,
-                self.rims,
-                self.clearance,
-                self.solid,
-                distance[part],
-                normal[part],
-                triangle[part],
-            )
+            found = distance[part], normal[part], triangle[part]
+            mesh_distances(points[part], within, *tree, *found)
 
         in_parts(len(points), search)
         return distance, normal, triangle

@@ -20,6 +20,7 @@ from supple.damping.base import Damping
 from supple.damping.example import ExampleDamping
 from supple.damping.files.tables import (
     damping_of,
+    dampings_of,
     described,
     examples_as_tables,
     examples_of,
@@ -142,7 +143,4 @@ def _several_of(table: Table) -> tuple[Damping, ...]:
     shapes = table_of("shapes", table.get("shapes", {}))
     if not isinstance(table["damping"], list):
         raise InputError("damping is not a list; write each one under [[damping]]")
-    return tuple(
-        within(f"damping {i}", damping_of, f"damping {i}", each, shapes)
-        for i, each in enumerate(table["damping"])
-    )
+    return dampings_of("damping", table["damping"], shapes)

@@ -62,6 +62,12 @@ def damping_of(label: str, given: Any, shapes: Table) -> Damping:
     return made
 
 
+def dampings_of(label: str, given: Iterable[Any], shapes: Table) -> tuple[Damping, ...]:
+    """The dampings of a list of tables."""
+    labelled = [(f"{label} {i}", each) for i, each in enumerate(given)]
+    return tuple(within(name, damping_of, name, each, shapes) for name, each in labelled)
+
+
 def within(label: str, make: Any, *arguments: Any) -> Any:
     """What ``make`` makes, with ``label`` in front of what it complains about."""
     try:
@@ -138,11 +144,7 @@ def _read_models(of: Parameter, given: Any, shapes: Table) -> Any:
     assert isinstance(of.kind, Model)
     if not of.kind.several or not isinstance(given, list):
         return within(of.name, damping_of, of.name, given, shapes)
-    labels = [f"{of.name} {i}" for i in range(len(given))]
-    return [
-        within(label, damping_of, label, each, shapes)
-        for label, each in zip(labels, given, strict=True)
-    ]
+    return dampings_of(of.name, given, shapes)
 
 
 def _read_choice(of: Parameter, given: Any, shapes: Table) -> Any:

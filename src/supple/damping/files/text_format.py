@@ -75,11 +75,7 @@ def array_of(what: str, name: Any, shapes: Table) -> NDArray[Any]:
 
 
 def table_of(
-    what: str,
-    given: Any,
-    allowed: Sequence[str] | None = None,
-    *,
-    needed: Sequence[str] = (),
+    what: str, given: Any, allowed: Sequence[str] | None = None, *, needed: Sequence[str] = ()
 ) -> Table:
     """``given`` if it is a table that has what is needed and nothing unknown."""
     if not isinstance(given, dict):

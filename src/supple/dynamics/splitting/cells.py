@@ -1,4 +1,4 @@
-"""Cells of a solid as local terms: elasticity and dissipation of one quadrature point together."""
+"""Cells of a solid as local terms: elasticity and dissipation of a point, or dry damping."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ from supple._kernels.local_steps.spectral import (
     from_stretches,
     to_stretches,
 )
+from supple._kernels.local_steps.stretch import add_stretches, minimise_power_law
 from supple.bodies.assembly import Part, elastic_points, elastic_stretches, point_array
 from supple.core.types import Floats, Ints
 from supple.damping.cells import BoundCellDamping, Points, PointSums
+from supple.damping.power_law import BoundStretchPower
 from supple.damping.principal_strain import BoundPrincipalStrain
-from supple.dynamics.splitting.gradients import GradientTerms
+from supple.dynamics.splitting.base import GradientTerms
 from supple.integrators import Stage
 from supple.solvers.splitting import Dissipation
 
@@ -180,19 +182,51 @@ def least_stiffness(part: Part, dampings: Sequence[BoundCellDamping], c_v: float
 
 def _in_strains(A: Floats) -> Floats:
     """The symmetric part of a stress derivative (c, 6, 3, 3) in an orthonormal basis, (c, 6, 6)."""
-    full = np.empty((len(A), 3, 3, 3, 3))  # ∂P_ij/∂F_kl
-    s = 0
-    for j in range(3):
-        for l in range(j, 3):
-            full[:, :, j, :, l] = A[:, s]
-            full[:, :, l, :, j] = A[:, s].transpose(0, 2, 1)
-            s += 1
-    basis = []
-    for i in range(3):
-        for j in range(i, 3):
-            e = np.zeros((3, 3))
-            e[i, j] = e[j, i] = 1.0 if i == j else np.sqrt(0.5)
-            basis.append(e)
-    B = np.array(basis)
+    full, B = np.empty((len(A), 3, 3, 3, 3)), np.zeros((6, 3, 3))  # ∂P_ij/∂F_kl, and the basis
+    for s, (j, l) in enumerate(zip(*np.triu_indices(3), strict=True)):
+        full[:, :, j, :, l] = A[:, s]
+        full[:, :, l, :, j] = A[:, s].transpose(0, 2, 1)
+        B[s, j, l] = B[s, l, j] = 1.0 if j == l else np.sqrt(0.5)
     moduli: Floats = np.einsum("aij,cijkl,bkl->cab", B, full, B, optimize=True)
     return moduli
+
+
+class StretchTerms(GradientTerms):
+    """Φ(S) = β/c_v ‖c_v (S − Ŝ)‖^(p+1), S the stretch in F = R S (Eqs. 75–78)."""
+
+    def __init__(
+        self, part: Part, damping: BoundStretchPower, stiffness: Floats, *, c_v: float
+    ) -> None:
+        super().__init__(part, stiffness)
+        self._p = damping.exponent
+        self._b = damping.strength[part.cells] * c_v**damping.exponent
+        self._before = np.zeros(self.by_point)
+        self._tension = np.zeros(self.by_point)  # w ū by volume, of the last stage [Pa]
+
+    def begin(self, stage: Stage, u_v: Floats, start_velocity: Floats) -> None:
+        """Ŝ is made of past stretches as û_v is of past displacements.
+
+        The stretch of û_v would do, but for rotation: extrapolated, that is a swelling.
+        """
+        self._before[:] = 0.0
+        for past in self.past(stage):
+            self._add(*past)
+
+    def _add(self, p: float, q: float, F: Floats, rate: Floats) -> None:
+        self.share(lambda cut: add_stretches(F[cut], rate[cut], p, q, self._before[cut]))
+
+    def warm_start(self, z: Floats, s: Floats) -> None:
+        ratio = self._tension / self.stiffness[:, None, None, None]
+        s[:] = z + ratio.reshape(self.shape)
+        self.minimise(s, z)
+
+    def minimise(self, s: Floats, z: Floats) -> None:
+        S, Z = s.reshape(self.by_point), z.reshape(self.by_point)
+        self.share(
+            lambda cut: minimise_power_law(
+                S[cut], self._before[cut], self._b[cut], self._p, self.stiffness[cut], Z[cut]
+            )
+        )
+
+    def finish(self, s: Floats, z: Floats) -> None:
+        self._tension = self.stiffness[:, None, None, None] * (s - z).reshape(self.by_point)

@@ -8,7 +8,7 @@ from supple._kernels.elasticity import membrane
 from supple._kernels.local_steps import membrane as local_membrane
 from supple.bodies.cloth import Cloth
 from supple.core.types import Floats
-from supple.dynamics.splitting.body_terms import BodyTerms
+from supple.dynamics.splitting.base import BodyTerms
 from supple.integrators import Stage
 
 _IN_STRAINS = np.array([1.0, 1.0, np.sqrt(2.0)])  # from (E₀₀, E₁₁, 2 E₀₁) to an orthonormal basis

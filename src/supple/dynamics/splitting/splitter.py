@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from supple.bodies.assembly import Asked, Evaluation
 from supple.bodies.cloth import Cloth
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.shape import Shape
@@ -19,18 +20,53 @@ from supple.damping import BoundDamping
 from supple.damping.cells import BoundCellDamping
 from supple.damping.cloth_rate import BoundClothStrainRate
 from supple.damping.power_law import BoundStretchPower
-from supple.damping.spring_rate import BoundSpringStrainRate
-from supple.dynamics.splitting.body_terms import BodyTerms
-from supple.dynamics.splitting.cells import CellTerms
+from supple.damping.strain_rate import BoundSpringStrainRate
+from supple.dynamics.splitting.base import BodyTerms
+from supple.dynamics.splitting.cells import CellTerms, StretchTerms
 from supple.dynamics.splitting.cloth import ClothTerms
-from supple.dynamics.splitting.contact import ContactTerms
 from supple.dynamics.splitting.springs import SpringTerms
-from supple.dynamics.splitting.stretches import StretchTerms
 from supple.integrators import Stage
 from supple.solvers.splitting import Dissipation, LocalTerms, Outside, SplitOptions, Splitting
 
 _CONTACT_WEIGHT = 1.0  # times the matrix's diagonal at the vertex, by experiment
 _DRY_WEIGHT = 10.0  # times the weight of the cell's elasticity, likewise
+
+
+class ContactTerms(LocalTerms):
+    """Non-penetration and Coulomb friction of pairs, in closed form (Eqs. 58–60).
+
+    The normal force that limits friction is that of the iteration at hand, and planes follow the
+    vertices.
+    """
+
+    def __init__(self, contacts: Contacts, weights: Floats, stage: Stage, diagonal: Ints) -> None:
+        self._contacts, self._stage = contacts, stage
+        self.vertices = contacts.pairs.vertex
+        """(m,)"""
+        self._diagonal = diagonal[self.vertices]
+        self.weights = weights
+        self.shape = (contacts.pairs.count, 3, 1)
+        contacts.pairs.limits = np.zeros(0)
+
+    def gather(self, u: Floats, out: Floats) -> None:
+        self._contacts.update_planes(self._stage, u)
+        out[:, :, 0] = u[self._contacts.pairs.vertex]
+
+    def scatter(self, y: Floats, out: Floats) -> None:
+        np.add.at(out, self._contacts.pairs.vertex, self.weights[:, None] * y[:, :, 0])
+
+    def add_matrix(self, values: Floats) -> None:
+        np.add.at(values, self._diagonal, self.weights)
+
+    def warm_start(self, z: Floats, s: Floats) -> None:
+        s[:, :, 0] = z[:, :, 0] - self._contacts.warm_start_forces() / self.weights[:, None]
+        self.minimise(s, z)
+
+    def minimise(self, s: Floats, z: Floats) -> None:
+        z[:, :, 0] = self._contacts.projected(np.ascontiguousarray(s[:, :, 0])).z
+
+    def finish(self, s: Floats, z: Floats) -> None:
+        self._contacts.store_forces(self.weights[:, None] * (z - s)[:, :, 0])
 
 
 class Splitter:
@@ -156,7 +192,8 @@ class Splitter:
         inertia = self._body.mass_times(a)
         damping, bending = self._outside_damping(u, v), np.zeros_like(u)
         if self._bending is not None:
-            self._bending.add(self._body.mesh.vertices + u, factors=None, gradient=bending)
+            to = Evaluation(0.0, bending, np.empty((0, 3)), np.empty((0, 3, 3)))
+            self._bending.add(self._body.mesh.vertices + u, Asked(order=1), to)
         parts = (inertia, external, damping, bending)
         return Outside(
             inertia + damping + bending - external,

@@ -6,7 +6,7 @@ import numpy as np
 
 from supple.bodies.springs import SpringNetwork
 from supple.core.types import Floats
-from supple.dynamics.splitting.body_terms import BodyTerms
+from supple.dynamics.splitting.base import BodyTerms
 from supple.integrators import Stage
 
 _COLLAPSED = 1e-10  # of the rest length

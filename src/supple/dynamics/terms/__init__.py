@@ -1,4 +1,4 @@
-"""The terms of the equation of motion: one file each."""
+"""The terms of the equation of motion."""
 
 from __future__ import annotations
 
@@ -8,28 +8,10 @@ from supple.bodies.elastic_body import ElasticBody
 from supple.contact.obstacles.base import Obstacle
 from supple.contact.self_contact import SelfContact
 from supple.damping import Damping
-from supple.dynamics.terms.base import BlockSum, Point, Share, StageStart, Term
+from supple.dynamics.terms.base import Term
+from supple.dynamics.terms.contact import ObstacleContact, SelfContactTerm
 from supple.dynamics.terms.damping import DampingTerm
-from supple.dynamics.terms.elasticity import Elasticity
-from supple.dynamics.terms.external import ExternalForces
-from supple.dynamics.terms.inertia import Inertia
-from supple.dynamics.terms.obstacles import ObstacleContact
-from supple.dynamics.terms.self_contact import SelfContactTerm
-
-__all__ = [
-    "BlockSum",
-    "DampingTerm",
-    "Elasticity",
-    "ExternalForces",
-    "Inertia",
-    "ObstacleContact",
-    "Point",
-    "SelfContactTerm",
-    "Share",
-    "StageStart",
-    "Term",
-    "terms_of",
-]
+from supple.dynamics.terms.undamped import Elasticity, ExternalForces, Inertia
 
 
 def terms_of(

@@ -3,8 +3,7 @@
     M a + ∇₂R(u, v) + ∇U(u) = f
 
 is a sum, and so is its solution in a stage: inertia, elasticity, each damping, external forces,
-obstacles and self-contact are terms, each in a file of its own. A problem is a list of them and
-knows none by name.
+obstacles and self-contact are terms. A problem is a list of them and knows none by name.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from supple.bodies.shape import Shape
-from supple.contact.impacts import Impact
+from supple.contact.contacts import Impact
 from supple.core.sparse import BlockPattern, LowRank
 from supple.core.types import Floats, Ints
 from supple.integrators import Stage, State

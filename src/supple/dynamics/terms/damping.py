@@ -9,7 +9,7 @@ import numpy as np
 from supple.bodies.shape import Shape
 from supple.core.sparse import LowRank, joined
 from supple.core.types import Floats, Ints
-from supple.damping import BoundDamping
+from supple.damping.base import BoundDamping, DampingTangent
 from supple.dynamics.splitting import Splitter
 from supple.dynamics.terms.base import BlockSum, Point, Share, StageStart, Term
 from supple.solvers.interface import Tangent
@@ -54,14 +54,8 @@ class DampingTerm(Term):
         return model.potential(lagged.shape, at.v, lagged.v) / c_v
 
     def add_matrix(self, at: Point, share: Share, tangent: Tangent, to: BlockSum) -> None:
-        self._model.add_tangent(
-            at.shape,
-            at.v,
-            at.stage.c_v,
-            to.values,
-            definite=tangent.definite,
-            consistent=tangent.consistent,
-        )
+        of = DampingTangent(at.stage.c_v, tangent.definite, tangent.consistent)
+        self._model.add_tangent(at.shape, at.v, of, to.values)
 
     def low_rank(self, at: Point) -> LowRank | None:
         return joined([self._model.low_rank(at.shape, at.v)], at.stage.c_v)

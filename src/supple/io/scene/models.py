@@ -10,7 +10,7 @@ from typing import Any
 from supple import solvers
 from supple.bodies.cloth.material import DIRECTION
 from supple.contact.obstacles.height_field import HEIGHTS, SPACING
-from supple.contact.obstacles.rotations import ROTATION
+from supple.contact.obstacles.rails import ROTATION
 from supple.core import parameters as of
 from supple.core.errors import InputError
 from supple.core.parameters import Parameter, describe, renamed_keys

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from supple.core.parameters import checked, parameter
+from supple.core.parameters import parameter
 from supple.core.sparse import BlockPattern
 from supple.core.types import Bools
 from supple.solvers.interface import BoundSolver, LinearSolver
@@ -29,9 +29,6 @@ class AutomaticSolver(LinearSolver):
     multigrid_from: int = parameter(
         50_000, "crossings of woven cloth from which on it is Multigrid"
     )
-
-    def __post_init__(self) -> None:
-        checked(self)
 
     def bind(self, pattern: BlockPattern, free: Bools) -> BoundSolver:
         n = pattern.n_nodes

@@ -16,7 +16,6 @@ from supple.core.sparse import BlockPattern, LowRank
 from supple.core.types import Bools, Floats, Ints
 from supple.solvers.interface import BoundSolver, Frames, LinearSolver, NotPositiveDefinite
 from supple.solvers.linear import LINEAR_SOLVERS, pardiso
-from supple.solvers.linear.woodbury import Woodbury
 
 
 @LINEAR_SOLVERS.register
@@ -48,6 +47,27 @@ class _BoundCholesky(BoundSolver):
         return Woodbury(self._low_rank, np.array(solved)).correct(x)
 
 
+class Woodbury:
+    """(A + w F W Fᵀ)⁻¹ from A⁻¹ (example damping, Eq. 26).
+
+    ``solved`` are A⁻¹ F, one row a factor: (k, n, b).
+    """
+
+    def __init__(self, low_rank: LowRank, solved: Floats) -> None:
+        k = len(solved)
+        self._solved = solved.reshape(k, -1)
+        self._factors = low_rank.factors.reshape(k, -1)
+        wW = low_rank.weight * low_rank.coupling
+        # (W⁻¹ + Fᵀ A⁻¹ F)⁻¹ without W⁻¹: W is singular where an example is left as it is
+        matrix = np.eye(k) + wW @ (self._factors @ self._solved.T)
+        self._small: Floats = np.asarray(np.linalg.solve(matrix, wW), dtype=float)
+
+    def correct(self, x: Floats) -> Floats:
+        """(A + w F W Fᵀ)⁻¹ b from x = A⁻¹ b (n, b)."""
+        share = self._small @ (self._factors @ x.ravel())
+        return x - (share @ self._solved).reshape(x.shape)
+
+
 class Factorization:
     """Cholesky factors of block matrices on one pattern, restricted to free components."""
 
@@ -60,7 +80,8 @@ class Factorization:
         threads: int | None = None,
     ) -> None:
         self._index = np.flatnonzero(free)
-        number = _numbered(free)
+        # The free components are numbered in order, the others −1.
+        number = np.where(free, (np.cumsum(free.ravel()) - 1).reshape(free.shape), -1)
         indptr, columns, self._sources = blocks.scalar_upper_pattern(
             pattern.indptr, pattern.cols, free, number
         )
@@ -71,7 +92,8 @@ class Factorization:
         elif pardiso.library() is None:
             self._backend = _SuperLU(indptr, columns)
         else:
-            ordered = number[_node_order(pattern)].ravel()
+            # An order of the nodes that fills in little, whose graph is a ninth of the matrix's.
+            ordered = number[pardiso.Pardiso(pattern.indptr, pattern.cols).order].ravel()
             order = ordered[ordered >= 0]
             self._backend = _PardisoBackend(
                 indptr, columns, order=order, single=single, threads=threads
@@ -162,13 +184,3 @@ class _SuperLU:
     def solve(self, rhs: Floats) -> Floats:
         x: Floats = self._lu.solve(rhs)
         return x
-
-
-def _node_order(pattern: BlockPattern) -> Ints:
-    """A fill-reducing order of the nodes, whose graph is a ninth of the matrix's."""
-    return pardiso.Pardiso(pattern.indptr, pattern.cols).order
-
-
-def _numbered(free: Bools) -> Ints:
-    """The free components numbered in order, −1 for the others, (n, b)."""
-    return np.where(free, (np.cumsum(free.ravel()) - 1).reshape(free.shape), -1)

@@ -8,14 +8,13 @@ import numpy as np
 
 from supple._kernels.linear_algebra import blocks
 from supple._kernels.linear_algebra import node_rotations as turning
-from supple.core.parameters import checked, parameter
+from supple.core.parameters import parameter
 from supple.core.sparse import BlockPattern, LowRank
 from supple.core.types import Bools, Floats
 from supple.solvers.interface import BoundSolver, Frames, LinearSolver, NotPositiveDefinite
 from supple.solvers.linear import LINEAR_SOLVERS
-from supple.solvers.linear.cholesky import Factorization
+from supple.solvers.linear.cholesky import Factorization, Woodbury
 from supple.solvers.linear.conjugate_gradients import Iterative
-from supple.solvers.linear.woodbury import Woodbury
 
 _RENEWALS = 4  # after a factorization was of no use for the very next matrix
 
@@ -32,9 +31,6 @@ class LaggedCholesky(LinearSolver):
 
     single: bool = parameter(True, "keep the factor in single precision: half the time and memory")
     max_iterations: int = parameter(60, "for one solve, before a new factorization")
-
-    def __post_init__(self) -> None:
-        checked(self)
 
     def bind(self, pattern: BlockPattern, free: Bools) -> BoundSolver:
         return _BoundLaggedCholesky(pattern, free, self.single, self.max_iterations)

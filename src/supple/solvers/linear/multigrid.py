@@ -9,15 +9,16 @@ from functools import partial
 import numpy as np
 import scipy.sparse as sparse
 
-from supple.core.parameters import checked, parameter
+from supple._kernels.linear_algebra import multigrid as kernels
+from supple.core.parameters import parameter
 from supple.core.sparse import BlockPattern, LowRank
 from supple.core.types import Bools, Floats
 from supple.solvers.interface import BoundSolver, Frames, LinearSolver, NotPositiveDefinite
 from supple.solvers.linear import LINEAR_SOLVERS
 from supple.solvers.linear.conjugate_gradients import Iterative
-from supple.solvers.linear.graph_coarsening import interpolations
 from supple.solvers.linear.levels import Levels
 
+_WORTHWHILE = 0.8  # of the nodes may be left after a round
 _ITERATIONS_PER_RENEWAL = 4.0  # that cost about as much as taking a new matrix
 
 
@@ -34,9 +35,6 @@ class Multigrid(LinearSolver):
 
     coarsest: int = parameter(20_000, "nodes that the coarsest level may have")
     max_iterations: int = parameter(200, "for one solve")
-
-    def __post_init__(self) -> None:
-        checked(self)
 
     def bind(self, pattern: BlockPattern, free: Bools) -> BoundSolver:
         coarsening = pattern.coarsening or partial(interpolations, pattern)
@@ -104,3 +102,25 @@ class _BoundMultigrid(Iterative):
         self._cost += self.iterations
         self._stale = self.iterations > self._cost / self._solves
         return x
+
+
+def interpolations(pattern: BlockPattern, most: int) -> list[sparse.csr_array]:
+    """How values at ever fewer nodes are interpolated at those before.
+
+    Kept are nodes with at least three links between any two of them. The others are within two
+    links of some, and weigh these by the number of ways that lead there.
+    """
+    upper = pattern.graph().astype(np.float32)
+    coupled = sparse.csr_array(upper + upper.T)
+    found: list[sparse.csr_array] = []
+    while coupled.shape[0] > most:
+        coupled.data[:] = 1.0
+        ways = sparse.csr_array(coupled @ coupled)
+        kept = kernels.independent(ways.indptr, ways.indices)
+        if len(kept) > _WORTHWHILE * coupled.shape[0]:
+            break
+        near = sparse.csr_array(ways[:, kept])
+        P = sparse.csr_array(sparse.diags_array(1 / near.sum(axis=1)) @ near)
+        found.append(P)
+        coupled = sparse.csr_array(P.T @ (coupled @ P))
+    return found

@@ -1,7 +1,8 @@
-"""Local terms on deformation gradients: what all terms of the cells of a part share."""
+"""What local terms of a body share, and those on the deformation gradients of its cells."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from functools import partial
 
@@ -11,8 +12,20 @@ from supple._kernels.elasticity import elements
 from supple.bodies.assembly import Part, chunks_by_thread
 from supple.core.threads import run_all
 from supple.core.types import Floats
-from supple.dynamics.splitting.body_terms import BodyTerms
 from supple.integrators import Stage
+from supple.solvers.splitting import LocalTerms
+
+
+class BodyTerms(LocalTerms):
+    """Terms of a body, not of what it touches, that live as long as stages keep their c_v."""
+
+    @abstractmethod
+    def set_weight(self, factor: float) -> None:
+        """Multiply the weights that the rule gives by a factor."""
+
+    @abstractmethod
+    def begin(self, stage: Stage, u_v: Floats, start_velocity: Floats) -> None:
+        """Set where rates are counted from, and the velocity at the start of the step (n, 3)."""
 
 
 class GradientTerms(BodyTerms):

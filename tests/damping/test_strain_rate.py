@@ -1,4 +1,4 @@
-"""Strain rate dissipation matched to the stiffness."""
+"""Strain rate dissipation of solids, above all where it is matched to the stiffness."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from tests.helpers import EPS, affine, remainder_slopes, small_mesh, soft
 
 import supple as sp
 from supple.bodies.shape import Shape
+from supple.damping.base import DampingTangent
 from supple.damping.cells import Points
 from supple.materials import MATERIALS
 
@@ -50,7 +51,7 @@ def test_stvk_has_the_tangent_of_strain_rate(sigma):
     C = np.zeros((2, body.pattern.n_blocks, 3, 3))
     known = sp.StrainRate(shear=BETA * mu, bulk=BETA * lam)
     for model, values in zip((known, MATCHED), C, strict=True):
-        model.bind(body).add_tangent(shape, v, 3.0, values, definite=False, consistent=True)
+        model.bind(body).add_tangent(shape, v, DampingTangent(3.0, consistent=True), values)
     np.testing.assert_allclose(C[1], C[0], atol=1e-9 * np.abs(C[0]).max())
 
 
