@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from supple.core.checks import number
+from supple.core.parameters import checked, described, parameter
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,14 +16,15 @@ class StrainLimit:
     before: cloth folds.
     """
 
-    stretch: float
-    """How much longer the cloth may get as a share of its length, e.g. 0.05."""
-    firmness: float = 10.0
-    """Ten hold the weight of cloth; with far more, steps need to be short or well converged."""
+    stretch: float = field(
+        metadata=described("how much longer it may get, as a share, e.g. 0.05", at_least=0)
+    )
+    firmness: float = parameter(
+        10.0, "ten hold the weight of cloth; far more needs short or well converged steps", above=0
+    )
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "stretch", number("stretch", self.stretch, at_least=0))
-        object.__setattr__(self, "firmness", number("firmness", self.firmness, above=0))
+        checked(self)
 
     @property
     def strain(self) -> float:

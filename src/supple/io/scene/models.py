@@ -19,14 +19,16 @@ from supple.damping import DAMPINGS, Conserving, Curve, Joining, MomentumConserv
 from supple.damping.coefficients import COEFFICIENT
 from supple.damping.curve import CURVE
 from supple.damping.strain_rate import DIRECTIONS
-from supple.io.scene.kinds import POSITIVE, VECTOR, construct
 from supple.io.scene.schema import (
     MISSING,
+    POSITIVE,
+    VECTOR,
     Choice,
     Either,
     File,
     Flag,
     Kind,
+    Made,
     Named,
     Number,
     Problems,
@@ -34,6 +36,7 @@ from supple.io.scene.schema import (
     Table,
     Text,
     Whole,
+    construct,
     listed,
 )
 from supple.solvers.linear import LINEAR_SOLVERS
@@ -41,34 +44,18 @@ from supple.solvers.linear import LINEAR_SOLVERS
 _JOININGS = tuple(joining.value for joining in Joining)
 
 
-@dataclass(frozen=True)
-class CurveOf(Kind):
-    """A curve γ: a number, or a table such as ``{ monotone = [[0, 1], [0.5, 3]] }``."""
-
-    def read(self, value: Any, path: str, problems: Problems) -> Any:
-        if not isinstance(value, dict):
-            allowed = f"{Number(0.0).allowed}, or a table with one of {', '.join(_JOININGS)}"
-            gamma = Number(0.0).read(value, path, Problems(problems.folder))
-            return problems.got(path, value, allowed) if gamma is MISSING else Curve.constant(gamma)
-        points = Row(Row(Number(), 2))
-        read = Table(dict.fromkeys(_JOININGS, points), one_of=_JOININGS).read(value, path, problems)
-        if read is MISSING:
-            return MISSING
-        try:
-            return Curve.of(read)
-        except InputError as error:
-            return problems.add(f"{path}.{next(iter(read))}", str(error))
+def _joined(by: str) -> Kind:
+    return Made(Row(Row(Number(), 2)), lambda points: Curve.of({by: points}))
 
 
-@dataclass(frozen=True)
-class _OneOf(Kind):
-    """One of an enum, by its name; capitals do not matter."""
-
-    options: of.Choice
-
-    def read(self, value: Any, path: str, problems: Problems) -> Any:
-        name = Choice(self.options.names).read(value, path, problems)
-        return MISSING if name is MISSING else self.options.options[name.upper()]
+GAMMA = Made(
+    Either(
+        (Number(0.0), Table({by: _joined(by) for by in _JOININGS}, one_of=_JOININGS)),
+        f"{Number(0.0).allowed}, or a table with one of {listed(_JOININGS)}",
+    ),
+    lambda read: next(iter(read.values())) if isinstance(read, dict) else Curve.constant(read),
+)
+"""A curve γ: a number, or a table such as ``{ monotone = [[0, 1], [0.5, 3]] }``."""
 
 
 # -- from what parameters say of themselves ----------------------------------------------
@@ -93,11 +80,17 @@ def _coefficient(each: Parameter) -> Kind:
     return Either((Number(0.0), Named(Number(0.0))), words)
 
 
+def _one_of(each: Parameter) -> Kind:
+    assert isinstance(each.kind, of.Choice)
+    options = each.kind.options
+    return Made(Choice(each.kind.names), lambda name: options[name.upper()])
+
+
 def _model(each: Parameter) -> Kind | None:
     kind = each.kind
     assert isinstance(kind, of.Model)
     if kind.registry is DAMPINGS:
-        return None if kind.several else _Within()
+        return None if kind.several else Made(DampingModel(), lambda read: read["base"])
     return Model(kind.registry, kind.registry.name_of(type(each.default)))
 
 
@@ -106,21 +99,21 @@ _KINDS: dict[of.Kind | type[of.Kind], Any] = {
     of.WHOLE: lambda each: Whole(int(1 if each.at_least is None else each.at_least)),
     of.FLAG: lambda each: Flag(),
     of.TEXT: lambda each: Text(),
-    of.Choice: lambda each: _OneOf(each.kind),
+    of.Choice: _one_of,
     of.Vector: lambda each: Row(_number(each), 3),
     of.Numbers: lambda each: Row(Number()),
     of.CELL_NUMBERS: _number,
     of.Model: _model,
     COEFFICIENT: _coefficient,
     DIRECTIONS: lambda each: VECTOR,
-    CURVE: lambda each: CurveOf(),
+    CURVE: lambda each: GAMMA,
     ROTATION: lambda each: VECTOR,
     DIRECTION: lambda each: Either(
         (Row(Number(), 2), VECTOR), "two numbers in the pattern, or three in space"
     ),
     HEIGHTS: lambda each: Row(Row(Number(unit="m"), least=2), least=2),
     SPACING: lambda each: Either(
-        (Number(0.0, above=True), Row(POSITIVE, 2)), "a length above 0 [m], or two for x and y"
+        (POSITIVE, Row(POSITIVE, 2)), "a length above 0 [m], or two for x and y"
     ),
 }
 """What a scene has for a kind of parameter; arrays, as one number a cell, it has not."""
@@ -210,15 +203,6 @@ class SolverModel(Kind):
 _CONSERVING = Choice(tuple(by.name.lower() for by in Conserving))
 _RATIOS: dict[str, Kind] = {"frequencies": Row(POSITIVE), "ratios": Row(Number(0.0))}
 _TOGETHER = {"frequencies": ("ratios",), "ratios": ("frequencies",)}
-
-
-@dataclass(frozen=True)
-class _Within(Kind):
-    """A damping inside another."""
-
-    def read(self, value: Any, path: str, problems: Problems) -> Any:
-        read = DampingModel().read(value, path, problems)
-        return MISSING if read is MISSING else read["base"]
 
 
 @dataclass(frozen=True)

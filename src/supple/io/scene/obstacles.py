@@ -1,35 +1,33 @@
-"""The obstacles of a scene file: their shapes, and how they move."""
+"""The obstacles of a scene file: their shapes, what they are read from, and how they move."""
 
 from __future__ import annotations
 
 import warnings
+import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from supple.character import Dressing
-from supple.contact import (
-    OBSTACLES,
-    HeightField,
-    MeshObstacle,
-    Obstacle,
-    Rails,
-    SelfContact,
-)
+from supple.contact import OBSTACLES, AnimatedMesh, HeightField, MeshObstacle, Rails, SelfContact
 from supple.core.errors import InputError
-from supple.core.types import Floats
-from supple.io.scene.animated import animated_mesh, character
-from supple.io.scene.kinds import POSITIVE, VECTOR, construct
+from supple.core.types import Floats, Ints
+from supple.dynamics.recording import is_motion_file, read_motion
+from supple.io.gltf.character import read_character
 from supple.io.scene.models import fields_of, find, required_of
 from supple.io.scene.schema import (
     MISSING,
+    POSITIVE,
+    VECTOR,
     Choice,
+    Either,
     File,
     Flag,
     Kind,
+    Made,
     Named,
     Number,
     Problems,
@@ -37,13 +35,18 @@ from supple.io.scene.schema import (
     Table,
     Text,
     Whole,
+    construct,
     listed,
 )
+from supple.io.surfaces import moving_surface
 from supple.mesh import read_surface
+from supple.mesh.files.formats import USD
+from supple.mesh.files.usd_motion import read_usd_motion
 
-_MARGIN = Number(0.0, unit="m")
+Animation = tuple[Floats, Floats, Ints]
+"""Times (T,) [s], positions (T, n, 3) [m] and triangles (t, 3)."""
 
-MOVES = Table(
+_MOVES = Table(
     {
         "velocity": VECTOR,
         "turning": VECTOR,
@@ -62,7 +65,6 @@ MOVES = Table(
         "rotations": ("times",),
     },
 )
-"""How an obstacle moves."""
 
 
 def moving(given: Mapping[str, Any]) -> Rails:
@@ -95,7 +97,7 @@ def moving(given: Mapping[str, Any]) -> Rails:
             velocity=lambda t: w * a * np.cos(w * t),
         )
     elif "turning" not in given:
-        raise InputError(f"it is empty; give {listed(MOVES.fields)}")
+        raise InputError(f"it is empty; give {listed(_MOVES.fields)}")
     return made
 
 
@@ -127,6 +129,70 @@ def _numbers(file: Path) -> Floats:
         ) from error
 
 
+def _animated_mesh(
+    *, file: Path, scale: float = 1.0, delay: float = 0.0, **options: Any
+) -> AnimatedMesh:
+    """The animation in a file as an obstacle; its first moment is at ``delay`` [s]."""
+    times, positions, triangles = _animation(file)
+    place = np.array(options.pop("position", (0.0, 0.0, 0.0)))
+    return AnimatedMesh(
+        triangles=triangles,
+        times=times - times[0] + delay,
+        positions=scale * positions + place,
+        **options,
+    )
+
+
+def _character(
+    *,
+    file: Path,
+    scale: float = 1.0,
+    up: Literal["z", "y"] = "z",
+    dressing: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> AnimatedMesh:
+    """A clip of a rigged character as an obstacle."""
+    found = read_character(file, scale=scale, up=up)
+    clothes = None
+    if dressing is not None:
+        pose = found.rig.turned(dressing["start"]) if "start" in dressing else None
+        clothes = Dressing(**{**dressing, "start": pose})
+    return found.animated_mesh(options.pop("clip", None), dressing=clothes, **options)
+
+
+def _animation(file: Path) -> Animation:
+    ending = file.suffix.lower()
+    if is_motion_file(file):
+        motion = read_motion(file)
+        surface = moving_surface(motion)
+        return motion.times, surface.positions, surface.triangles
+    if ending == ".npz":
+        return _arrays(file)
+    if ending in USD:
+        return read_usd_motion(file)
+    known = ", ".join((".motion", ".npz", *USD))
+    raise InputError(f"file={file}: an animated mesh is read from {known}", parameter="file")
+
+
+def _arrays(file: Path) -> Animation:
+    names = ("times", "positions", "triangles")
+    try:
+        with np.load(file, allow_pickle=False) as found:
+            missing = [name for name in names if name not in found]
+            if missing:
+                raise InputError(
+                    f"file={file}: it has no {' and no '.join(missing)}; give times (T,), positions"
+                    " (T, n, 3) and triangles (t, 3)",
+                    parameter="file",
+                )
+            times, positions, triangles = (found[name] for name in names)
+    except (ValueError, OSError, zipfile.BadZipFile) as error:
+        raise InputError(
+            f"file={file}: it cannot be read as .npz: {error}", parameter="file"
+        ) from error
+    return times.astype(float), positions.astype(float), triangles.astype(np.int64)
+
+
 @dataclass(frozen=True)
 class _Shape:
     """The fields of a shape, and what makes an obstacle of them."""
@@ -137,32 +203,10 @@ class _Shape:
     one_of: tuple[str, ...] = ()
 
 
-_PLACED: dict[str, Kind] = {"file": File(), "scale": POSITIVE, "position": VECTOR}
-_FROM_FILES: dict[str, _Shape] = {
-    "height_field": _Shape({"file": File()}, (), _height_field, ("file", "heights")),
-    "mesh": _Shape({**_PLACED, "hollow": Flag()}, ("file",), _mesh),
-    "animated_mesh": _Shape(
-        {**_PLACED, "delay": Number(unit="s"), "margin": _MARGIN}, ("file",), animated_mesh
-    ),
-    "character": _Shape(
-        {
-            "file": File(),
-            "scale": POSITIVE,
-            "up": Choice(("z", "y")),
-            "clip": Text(),
-            "repeat": Whole(),
-            "speed": POSITIVE,
-            "rate": POSITIVE,
-            "velocity": VECTOR,
-            "turned": Named(VECTOR),
-            "dressing": Table({**fields_of(Dressing), "start": Named(VECTOR)}),
-            "margin": _MARGIN,
-        },
-        ("file",),
-        character,
-    ),
-}
-"""Shapes whose arrays come from files, and what a scene says of them instead."""
+def _from_file(cls: type, make: Callable[..., Any], **fields: Kind) -> _Shape:
+    """A shape whose arrays are in a file, and what a scene says of it beside them."""
+    others = {k: kind for k, kind in fields_of(cls).items() if k not in required_of(cls)}
+    return _Shape({"file": File(), "scale": POSITIVE, **others, **fields}, ("file",), make)
 
 
 def shapes() -> dict[str, _Shape]:
@@ -171,25 +215,38 @@ def shapes() -> dict[str, _Shape]:
         name: _Shape(fields_of(cls), required_of(cls), cls)
         for name, cls in OBSTACLES.by_name.items()
     }
-    common = fields_of(Obstacle)
-    for name, given in _FROM_FILES.items():
-        own = found[name].fields if name == "height_field" else common
-        found[name] = replace(given, fields={**own, **given.fields})
-    return found
+    heights = {**fields_of(HeightField), "file": File()}
+    return found | {
+        "height_field": _Shape(heights, (), _height_field, ("file", "heights")),
+        "mesh": _from_file(MeshObstacle, _mesh, position=VECTOR),
+        "animated_mesh": _from_file(
+            AnimatedMesh, _animated_mesh, position=VECTOR, delay=Number(unit="s")
+        ),
+        "character": _from_file(
+            AnimatedMesh,
+            _character,
+            up=Choice(("z", "y")),
+            clip=Text(),
+            repeat=Whole(),
+            speed=POSITIVE,
+            rate=POSITIVE,
+            velocity=VECTOR,
+            turned=Named(VECTOR),
+            dressing=Table({**fields_of(Dressing), "start": Named(VECTOR)}),
+        ),
+    }
 
 
-@dataclass(frozen=True)
-class SelfContactOf(Kind):
-    """Contact of a body with itself: a table, or ``true`` for all that it has by default."""
+def _self_contact(given: bool | dict[str, Any]) -> SelfContact | None:
+    return SelfContact(**(given if isinstance(given, dict) else {})) if given is not False else None
 
-    def read(self, value: Any, path: str, problems: Problems) -> Any:
-        if isinstance(value, bool):
-            return SelfContact() if value else None
-        fields = fields_of(SelfContact)
-        if not isinstance(value, dict):
-            return problems.got(path, value, f"true, or a table with {listed(fields)}")
-        read = Table(fields).read(value, path, problems)
-        return MISSING if read is MISSING else SelfContact(**read)
+
+_OF_SELF_CONTACT = fields_of(SelfContact)
+SELF_CONTACT = Made(
+    Either((Flag(), Table(_OF_SELF_CONTACT)), f"true, or a table with {listed(_OF_SELF_CONTACT)}"),
+    _self_contact,
+)
+"""Contact of a body with itself: a table, or ``true`` for all that it has by default."""
 
 
 @dataclass(frozen=True)
@@ -211,14 +268,11 @@ class ObstacleOf(Kind):
         if name is MISSING:
             return MISSING
         shape = known[name]
-        fields = {"shape": Text(), **shape.fields, "moves": MOVES}
+        fields = {"shape": Text(), **shape.fields, "moves": Made(_MOVES, moving)}
         read = Table(fields, shape.required, shape.one_of).read(value, path, problems)
         if read is MISSING:
             return MISSING
         options = {key: value for key, value in read.items() if key not in ("shape", "moves")}
         if "moves" in read:
-            try:
-                options["motion"] = moving(read["moves"])
-            except InputError as error:
-                return problems.add(f"{path}.moves", str(error))
+            options["motion"] = read["moves"]
         return construct(shape.make, options, path, problems)

@@ -14,10 +14,9 @@ from supple.bodies.supports import Support
 from supple.core.errors import InputError
 from supple.core.types import Bools, Progress
 from supple.io.scene.base import AnyScene, common_fields
-from supple.io.scene.build import Fields, Sheet, build_supports, noting
-from supple.io.scene.cloth import placed
+from supple.io.scene.build import Fields, Sheet, build_supports, placed, sheet_of
 from supple.io.scene.schema import Problems
-from supple.mesh import YarnMesh, read_sheet
+from supple.mesh import YarnMesh
 from supple.solvers import LinearSolver
 from supple.yarns import Weave, WovenCloth, Yarn, YarnDamping, YarnNet, YarnRayleigh, YarnSimulation
 
@@ -81,18 +80,16 @@ class YarnScene(AnyScene):
         return made
 
 
-def build_yarn_scene(file: Path, text: str, plan: Fields, problems: Problems) -> YarnScene | None:
-    """The scene of checked tables; None after noting what is wrong."""
+def build_yarn_scene(file: Path, text: str, plan: Fields, problems: Problems) -> YarnScene:
+    """The scene of checked tables, unless something is wrong."""
     cloth = _cloth(plan["woven"], problems)
-    if cloth is None:
-        return None
     fixed, supports = build_supports(plan, Sheet(cloth.mesh), problems)
     obstacles = tuple(plan.get("obstacles", ()))
     for i, obstacle in enumerate(obstacles):
         if obstacle.restitution:
             problems.add(f"obstacles[{i}].restitution", "cloth does not bounce; leave it out")
-    if problems.found or fixed is None:
-        return None
+    problems.stop()
+    assert fixed is not None
     initial: dict[str, Any] = {name: tuple(v) for name, v in plan.get("initial", {}).items()}
     return YarnScene(
         **common_fields(file, text, plan),
@@ -106,37 +103,31 @@ def build_yarn_scene(file: Path, text: str, plan: Fields, problems: Problems) ->
     )
 
 
-def _cloth(given: Fields, problems: Problems) -> WovenCloth | None:
-    before = len(problems.found)
-    weave = None
-    with noting(problems, "woven"):
+def _cloth(given: Fields, problems: Problems) -> WovenCloth:
+    with problems.noting("woven"):
         weave = _weave(given)
     yarns: dict[str, Any] = {}
     for name in ("warp", "weft"):
-        with noting(problems, f"woven.{name}"):
+        with problems.noting(f"woven.{name}"):
             if name in given:
                 yarns[name] = _yarn(given[name])
-    if len(problems.found) > before:
-        return None
+    problems.stop()
     names = ("shear", "friction", "slip_speed", "contact_stiffness")
     options: dict[str, Any] = {name: given[name] for name in names if name in given}
-    with noting(problems, "woven"):
+    with problems.noting("woven"):
         net = _net(given, weave)
         net = dataclasses.replace(net, positions=placed(net.positions, given))
-        return WovenCloth(net, **yarns, **options)
-    return None
+        cloth = WovenCloth(net, **yarns, **options)
+    problems.stop()
+    return cloth
 
 
-def _net(given: Fields, weave: Weave | None) -> YarnNet:
+def _net(given: Fields, weave: Weave) -> YarnNet:
     spacing = given["spacing"]
     if "warps" in given:
         return YarnNet.patch(given["warps"], given["wefts"], spacing=spacing, weave=weave)
     cut = given.get("pattern", "uv") == "uv"
-    mesh = read_sheet(given["garment"], pattern=cut)
-    if mesh.pattern is not None:
-        flat = given.get("uv_scale", 1.0) * mesh.pattern
-        mesh = dataclasses.replace(mesh, pattern=flat)
-    mesh = mesh.scaled(given.get("scale", 1.0))
+    mesh = sheet_of(given["garment"], given, cut=cut)
     return YarnNet.from_garment(mesh if cut else front_and_back(mesh), spacing=spacing, weave=weave)
 
 
