@@ -137,10 +137,14 @@ def add_channel(document: gl.GLTF2, node: int, path: str, times: int, output: in
     """Adds that ``path`` of a node goes through an accessor's values at those of ``times``."""
     if not document.animations:
         document.animations = [gl.Animation(name="motion", samplers=[], channels=[])]
-    animation = document.animations[0]
+    add_track(document.animations[0], node, path, times, output)
+
+
+def add_track(clip: gl.Animation, node: int, path: str, times: int, output: int) -> None:
+    """The same in a clip."""
     target = gl.AnimationChannelTarget(node=node, path=path)
-    animation.channels.append(gl.AnimationChannel(sampler=len(animation.samplers), target=target))
-    animation.samplers.append(
+    clip.channels.append(gl.AnimationChannel(sampler=len(clip.samplers), target=target))
+    clip.samplers.append(
         gl.AnimationSampler(input=times, output=output, interpolation=gl.ANIM_LINEAR)
     )
 

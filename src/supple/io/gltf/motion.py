@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -22,17 +22,26 @@ from supple.core.errors import InputError, Message, Parameter
 from supple.core.files import replacing
 from supple.core.types import Floats, Progress
 from supple.dynamics.motion import Motion
-from supple.io.gltf.file import GltfFile, add_obstacle, obstacle_material
+from supple.io.gltf.file import (
+    GltfFile,
+    add_channel,
+    add_mesh,
+    add_obstacle,
+    obstacle_material,
+    plain_material,
+)
 from supple.io.gltf.morph import Morph, compress, morphing_lines, morphing_triangles
-from supple.io.gltf.parts import Part, add_morph, add_part, yarn_parts
 from supple.io.obstacle_surfaces import drawn_obstacles
 from supple.io.surfaces import moving_surface
-from supple.io.yarn_surfaces import SAMPLES
+from supple.io.yarn_surfaces import FAMILIES, SAMPLES, SIDES, YarnTubes
 from supple.mesh import Embedding, SpringMesh, YarnMesh
+from supple.yarns import YarnCurves
 
 _HALF = float(np.sqrt(0.5))
 # glTF is y-up: a z-up scene is turned by −90° about x (quaternion x, y, z, w).
 _TURNS: dict[str, list[float] | None] = {"z": [-_HALF, 0.0, 0.0, _HALF], "y": None}
+_ROUND = 180.0  # [degrees]: no edge is sharp
+_HEAVY = 200_000  # vertices of tubes
 
 
 @dataclass(frozen=True)
@@ -112,16 +121,16 @@ def write_gltf(
     file = GltfFile()
     if isinstance(motion.mesh, SpringMesh) and skin is None:
         morph = compressed(motion.positions)
-        parts = [Part(name, morphing_lines(file, morph, motion.mesh.edges), morph, color)]
+        parts = [_Part(name, morphing_lines(file, morph, motion.mesh.edges), morph, color)]
     elif isinstance(motion.mesh, YarnMesh) and skin is None:
-        parts = yarn_parts(file, motion, compressed, samples, sides, progress)
+        parts = _yarn_parts(file, motion, compressed, samples, sides, progress)
     else:
         surface = moving_surface(motion, skin)
         shown = surface.rest, surface.triangles, surface.positions
         triangles, morph = morphing_triangles(
             file, *shown, compressed, crease, textures=surface.textures, progress=progress
         )
-        parts = [Part(name, triangles, morph, color)]
+        parts = [_Part(name, triangles, morph, color)]
     document = gl.GLTF2(
         asset=gl.Asset(version="2.0", generator="Supple"),
         scene=0,
@@ -133,7 +142,7 @@ def write_gltf(
     moves = moves or any(obstacle.frames > 1 for obstacle in drawn)
     clock = file.scalars(times, bounded=True) if moves else -1
     for part in parts:
-        add_part(document, file, part, clock)
+        _add_part(document, file, part, clock)
     for obstacle in drawn:
         if obstacle.positions is None:
             add_obstacle(document, file, obstacle, crease, clock)
@@ -141,7 +150,7 @@ def write_gltf(
         shown = obstacle.vertices, obstacle.triangles, obstacle.positions
         material = obstacle_material(document)
         triangles, changes = morphing_triangles(file, *shown, compressed, crease, material=material)
-        add_morph(document, file, obstacle.name, triangles, changes, clock)
+        _add_morph(document, file, obstacle.name, triangles, changes, clock)
     data = file.bytes(document)
     with replacing(path) as temporary:
         temporary.write_bytes(data)
@@ -157,6 +166,83 @@ def write_gltf(
             stacklevel=2,
         )
     return report
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """A node with a mesh: what is drawn, how it moves, its material and colour, linear, 0…1."""
+
+    name: str
+    primitive: gl.Primitive
+    morph: Morph
+    color: tuple[float, float, float]
+    material: str = "neutral"
+
+
+def _add_part(document: gl.GLTF2, file: GltfFile, part: _Part, times: int) -> None:
+    """Adds a part as a child of the first node; ``times`` is the accessor of the frames."""
+    part.primitive.material = len(document.materials)
+    document.materials.append(plain_material(part.material, part.color))
+    _add_morph(document, file, part.name, part.primitive, part.morph, times)
+
+
+def _add_morph(
+    document: gl.GLTF2,
+    file: GltfFile,
+    name: str,
+    primitive: gl.Primitive,
+    morph: Morph,
+    times: int,
+) -> None:
+    """The same for what has a material already."""
+    node = add_mesh(document, name, primitive)
+    if not len(morph.shapes):
+        return
+    mesh = document.meshes[document.nodes[node].mesh]
+    mesh.weights = morph.first_weights
+    mesh.extras = {"targetNames": [f"shape {k + 1}" for k in range(len(morph.shapes))]}
+    add_channel(document, node, "weights", times, file.scalars(morph.weights.ravel()))
+
+
+def _yarn_parts(
+    file: GltfFile,
+    motion: Motion,
+    compressed: Callable[[Floats], Morph],
+    samples: int,
+    sides: int | None,
+    progress: Progress | None,
+) -> list[_Part]:
+    """Warps and wefts, as tubes with so many sides or, with 0, as lines; None leaves it open."""
+    mesh = motion.mesh
+    assert isinstance(mesh, YarnMesh)
+    parts = []
+    curves = YarnCurves(mesh, samples)
+    if sides is None:
+        sides = SIDES if SIDES * curves.counts.sum() <= _HEAVY else 0
+    if sides == 0:
+        points = np.stack([curves.points(mesh.vertices + u) for u in motion.displacements])
+        for name, family, paint in FAMILIES:
+            (mine,) = np.nonzero(curves.point_families == family)
+            lines = curves.lines[curves.point_families[curves.lines[:, 0]] == family]
+            morph = compressed(points[:, mine])
+            primitive = morphing_lines(file, morph, np.searchsorted(mine, lines))
+            parts.append(_Part(name, primitive, morph, _linear(paint), name))
+        return parts
+    tubes = YarnTubes(mesh, samples, sides)
+    positions = tubes.at(motion.displacements)
+    for name, family, paint in FAMILIES:
+        mine, triangles = tubes.of_family(family)
+        shapes = positions[:, mine]
+        primitive, morph = morphing_triangles(
+            file, shapes[0], triangles, shapes, compressed, _ROUND, progress=progress
+        )
+        parts.append(_Part(name, primitive, morph, _linear(paint), name))
+    return parts
+
+
+def _linear(color: tuple[float, float, float]) -> tuple[float, float, float]:
+    red, green, blue = (channel**2.2 for channel in color)
+    return red, green, blue
 
 
 class _Compression:
