@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,81 +18,84 @@ from supple.core.files import replacing
 from supple.core.types import Floats, Ints
 from supple.dynamics.motion import Motion
 from supple.io.yarn_surfaces import YarnTubes, sheet_paint, sheet_triangles
-from supple.mesh import WRITTEN_SURFACES, Embedding, SheetMesh, Surface, VolumeMesh, YarnMesh
+from supple.mesh import WRITTEN_SURFACES, Embedding, Mesh, SheetMesh, Surface, VolumeMesh, YarnMesh
 from supple.mesh.surface import area_vectors
 
 
 @dataclass(frozen=True, eq=False)
-class MovingSurface:
-    """Triangles (t, 3) and vertex positions at rest [m], (s, 3), with a motion that moves them.
+class DrawnSurface:
+    """What is drawn of a mesh: triangles (t, 3), and vertex positions at rest [m], (s, 3).
 
-    ``colors`` (s, 3) are its own, if it has any; ``round`` says that it has no sharp edges;
-    ``textures`` (t, 3, 2) are texture coordinates of corners: the pattern of cloth [m].
+    ``moved`` gives positions (…, s, 3) for displacements (…, n, 3) of the mesh. ``colors`` (s, 3)
+    are its own, if it has any; ``round`` says that it has no sharp edges; ``textures`` (t, 3, 2)
+    are texture coordinates of corners: the pattern of cloth [m].
     """
 
     triangles: Ints
     rest: Floats
-    _motion: Motion
-    _moved: Callable[[Floats], Floats]  # positions (…, s, 3) for displacements (…, n, 3)
+    moved: Callable[[Floats], Floats]
     colors: Floats | None = None
     round: bool = False
     textures: Floats | None = None
 
+
+@dataclass(frozen=True, eq=False)
+class MovingSurface(DrawnSurface):
+    """The same with a motion that moves it."""
+
+    motion: Motion = field(kw_only=True)
+
     def frame(self, index: int) -> Floats:
         """Vertex positions in one frame [m], (s, 3)."""
-        return self._moved(self._motion.displacements[index])
+        return self.moved(self.motion.displacements[index])
 
     @cached_property
     def positions(self) -> Floats:
         """Vertex positions in every frame [m], (T, s, 3)."""
-        return self._moved(self._motion.displacements)
+        return self.moved(self.motion.displacements)
 
 
 def moving_surface(motion: Motion, skin: Embedding | None = None) -> MovingSurface:
-    """The boundary of a motion's mesh in motion, a sheet or, if given, the skin embedded in it.
+    """The ``drawn_surface`` of a motion's mesh in motion."""
+    return MovingSurface(**vars(drawn_surface(motion.mesh, skin)), motion=motion)
+
+
+def drawn_surface(mesh: Mesh, skin: Embedding | None = None) -> DrawnSurface:
+    """The boundary of a mesh, a sheet or, if given, the skin embedded in it.
 
     Of yarns, tubes as fine as a page can play or, of very many, the sheet that they make.
     """
-    if skin is None and isinstance(motion.mesh, YarnMesh):
-        return _moving_yarns(motion, motion.mesh)
-    if skin is None:
-        textures = None
-        if isinstance(motion.mesh, SheetMesh):
-            surface = motion.mesh.surface()
-            textures = None if motion.mesh.pattern is None else motion.mesh.rest_corners
-        elif isinstance(motion.mesh, VolumeMesh):
-            surface = motion.mesh.boundary()
-        else:
+    if skin is not None:
+        if len(skin.mesh.vertices) != len(mesh.vertices):
             raise InputError(
-                f"this needs a surface, which a {type(motion.mesh).__name__} does not have; "
-                "export_motion writes .pvd and .glb of it"
+                f"the skin is embedded in a mesh of {len(skin.mesh.vertices)} vertices, but this "
+                f"one has {len(mesh.vertices)}; embed it in the mesh that moves"
             )
-
-        def moved(u: Floats) -> Floats:
-            positions: Floats = surface.vertices + u[..., surface.vertex_ids, :]
-            return positions
-
-        return MovingSurface(surface.triangles, surface.vertices, motion, moved, textures=textures)
-    if len(skin.mesh.vertices) != len(motion.mesh.vertices):
+        return DrawnSurface(skin.surface.triangles, skin.surface.vertices, skin.deform)
+    if isinstance(mesh, YarnMesh):
+        tubes = YarnTubes.light(mesh)
+        if tubes is None:
+            X, paint = mesh.vertices, sheet_paint(mesh)
+            return DrawnSurface(sheet_triangles(mesh), X, lambda u: X + u, paint, round=True)
+        rest = tubes.at(np.zeros_like(mesh.vertices))
+        return DrawnSurface(tubes.triangles, rest, tubes.at, tubes.paint, round=True)
+    textures = None
+    if isinstance(mesh, SheetMesh):
+        surface = mesh.surface()
+        textures = None if mesh.pattern is None else mesh.rest_corners
+    elif isinstance(mesh, VolumeMesh):
+        surface = mesh.boundary()
+    else:
         raise InputError(
-            f"the skin is embedded in a mesh of {len(skin.mesh.vertices)} vertices, but the motion "
-            f"has {len(motion.mesh.vertices)}; embed it in motion.mesh"
+            f"this needs a surface, which a {type(mesh).__name__} does not have; export_motion "
+            "writes .pvd and .glb of it"
         )
-    return MovingSurface(skin.surface.triangles, skin.surface.vertices, motion, skin.deform)
 
+    def moved(u: Floats) -> Floats:
+        positions: Floats = surface.vertices + u[..., surface.vertex_ids, :]
+        return positions
 
-def _moving_yarns(motion: Motion, mesh: YarnMesh) -> MovingSurface:
-    tubes = YarnTubes.light(mesh)
-    if tubes is None:
-
-        def moved(u: Floats) -> Floats:
-            positions: Floats = mesh.vertices + u
-            return positions
-
-        triangles, paint = sheet_triangles(mesh), sheet_paint(mesh)
-        return MovingSurface(triangles, mesh.vertices, motion, moved, paint, round=True)
-    rest = tubes.at(np.zeros_like(motion.mesh.vertices))
-    return MovingSurface(tubes.triangles, rest, motion, tubes.at, tubes.paint, round=True)
+    return DrawnSurface(surface.triangles, surface.vertices, moved, textures=textures)
 
 
 @dataclass(frozen=True, eq=False)

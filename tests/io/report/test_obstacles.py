@@ -1,12 +1,8 @@
 """Obstacles in the pictures and in the player of a report."""
 
-import base64
-import json
-import re
-
 import numpy as np
 import pytest
-from tests.io.pages import read
+from tests.io.pages import data_of, decoded, read
 
 from supple.contact import Box, Plane, Rails
 from supple.io.pictures import Camera, render
@@ -30,25 +26,19 @@ def data(motion, tmp_path, monkeypatch):
         run = Run("wobble", motion)
         write_report(path, [run], title="a", floor=-0.3, up=up, obstacles=obstacles)
         read(path)
-        pattern = r'<script type="application/json" id="motion">(.*?)</script>'
-        found = re.search(pattern, path.read_text(encoding="utf-8"), re.S)
-        return json.loads(found[1])
+        return data_of(path, "motion")
 
     return load
-
-
-def numbers(text, *shape):
-    return np.frombuffer(base64.b64decode(text), "<f4").reshape(*shape).astype(float)
 
 
 @pytest.mark.parametrize("up", ["z", "y"])
 def test_player_has_obstacles_where_they_are(data, motion, up):
     floor, mill = data([FLOOR, MILL], up)["obstacles"]
     assert "poses" not in floor
-    x = numbers(floor["vertices"], -1, 3)
+    x = decoded(floor["vertices"], "<f4", -1, 3)
     turned = np.stack([x[:, 0], x[:, 2], -x[:, 1]], axis=1) if up == "y" else x
     np.testing.assert_allclose(turned[:, 2], -0.3, atol=1e-6)
-    poses, rest = numbers(mill["poses"], -1, 3, 4), numbers(mill["vertices"], -1, 3)
+    poses, rest = decoded(mill["poses"], "<f4", -1, 3, 4), decoded(mill["vertices"], "<f4", -1, 3)
     assert len(poses) == len(motion)
     for i in (0, 7, 30):
         placed = rest @ poses[i, :, :3].T + poses[i, :, 3]
@@ -57,7 +47,7 @@ def test_player_has_obstacles_where_they_are(data, motion, up):
             wanted = np.stack([wanted[:, 0], -wanted[:, 2], wanted[:, 1]], axis=1)
         apart = np.linalg.norm(placed[:, None] - wanted[None], axis=2).min(axis=1)
         assert apart.max() < 1e-5
-    normals = numbers(mill["normals"], -1, 3)
+    normals = decoded(mill["normals"], "<f4", -1, 3)
     np.testing.assert_allclose(np.abs(normals).max(axis=1), 1.0, atol=1e-6)  # flat sides
 
 

@@ -1,18 +1,25 @@
 """Reports and the pictures in them."""
 
-import base64
 import json
 import re
 import struct
 import zlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.io.pages import assert_needs_no_other_file, in_browser, needs_browser, read
+from tests.io.pages import (
+    assert_needs_no_other_file,
+    data_of,
+    decoded,
+    in_browser,
+    needs_browser,
+    read,
+)
 
 import supple as sp
 from supple.io.pictures import Camera, png, render
-from supple.io.report.player import player_data
+from supple.io.report.look import Track, player_data
 from supple.io.report.plots import Curve, Plot, ticks
 from supple.io.report.run_report import Run, floor_under, write_report
 
@@ -32,17 +39,15 @@ def report(motion, tmp_path, monkeypatch):
 
 
 def test_report_is_whole_html_with_plots_pictures_and_player(report):
-    page = read(report(facts=[("Mesh", "10 <cells>")], source='title = "x"'))
+    path = report(facts=[("Mesh", "10 <cells>")], source='title = "x"')
+    assert_needs_no_other_file(path)
+    page = read(path)
     assert page.count("svg") >= 2
     assert page.count("canvas") == 1
     assert page.count("img") >= 6
     assert "A <wobble> & more" in page.text
     assert "10 <cells>" in page.text
     assert 'title = "x"' in page.text
-
-
-def test_report_needs_no_other_file(report):
-    assert_needs_no_other_file(report())
 
 
 def test_report_survives_any_name(report, motion):
@@ -98,19 +103,12 @@ def test_player_plays_and_goes_to_the_moment_that_is_chosen(report, motion):
 def test_y_up_is_turned_upright(bar, motion, tmp_path):
     def target(name, **options):
         write_report(tmp_path / name, [Run("bar", motion)], title="Bar", **options)
-        text = (tmp_path / name).read_text(encoding="utf-8")
-        found = re.search(r'"target":(\[[^]]*\])', text)
-        return json.loads(found[1])
+        return data_of(tmp_path / name, "motion")["target"]
 
-    turned = sp.Motion(
-        sp.TetMesh(bar.vertices @ _TO_Y_UP, bar.cells),
-        **{
-            name: getattr(motion, name)
-            for name in ("times", "kinetic", "elastic", "gravitational", "dissipated")
-        },
+    turned = replace(
+        motion,
+        mesh=sp.TetMesh(bar.vertices @ _TO_Y_UP, bar.cells),
         displacements=motion.displacements @ _TO_Y_UP,
-        linear_momentum=motion.linear_momentum,
-        angular_momentum=motion.angular_momentum,
     )
     upright = target("z.html")
     motion = turned
@@ -195,8 +193,6 @@ def test_png_holds_the_image():
 
 
 def test_bodies_too_large_for_a_page_have_no_player(motion):
-    from supple.io.report.player import Track
-
     huge = Track("huge", np.arange(2.0), np.zeros((2, 100_000, 3)))
     camera = Camera((0, 0, 0), 1.0)
     assert player_data([huge], np.zeros((1, 3), int), np.zeros((100_000, 3)), camera, 1.0) is None
@@ -206,13 +202,9 @@ def test_bodies_too_large_for_a_page_have_no_player(motion):
     data = player_data([small], triangles, colors, camera, 1.0)
     assert len(data) < 200_000
     (track,) = json.loads(data)["tracks"]
-
-    def decoded(name, dtype):
-        return np.frombuffer(base64.b64decode(track[name]), dtype).astype(float)
-
     count = len(track["scales"])
-    shapes = decoded("shapes", "<i2").reshape(count, -1) * np.array(track["scales"])[:, None]
-    weights = decoded("weights", "<f4").reshape(-1, count)
-    shown = (decoded("base", "<f4") + weights @ shapes).reshape(motion.positions.shape)
+    shapes = decoded(track["shapes"], "<i2", count, -1) * np.array(track["scales"])[:, None]
+    weights = decoded(track["weights"], "<f4", -1, count)
+    shown = (decoded(track["base"], "<f4") + weights @ shapes).reshape(motion.positions.shape)
     off = np.linalg.norm(shown - motion.positions, axis=2).max()
     assert off < 2e-3 * motion.mesh.diagonal

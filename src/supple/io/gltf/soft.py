@@ -16,6 +16,7 @@ from supple.core.files import replacing
 from supple.core.types import Floats, Progress
 from supple.io.gltf.character import Part, RiggedFile
 from supple.io.gltf.document import GltfDocument
+from supple.io.gltf.morph import interpolated
 from supple.io.gltf.motion import GltfReport
 from supple.io.gltf.soft_shapes import SoftShapes, soft_shapes
 from supple.io.gltf.source import GltfSource
@@ -291,7 +292,7 @@ def _joined(track: Track, times: Floats, weights: Floats) -> Track:
     keys = np.union1d(times, track.times)
     if track.between is Interpolation.STEP:
         keys = np.union1d(keys, _just_before(track.times[1:][np.diff(track.values, axis=0).any(1)]))
-    soft = np.stack([np.interp(keys, times, each) for each in weights.T], axis=1)
+    soft = interpolated(keys, times, weights)
     values = np.hstack([track.at(keys), soft])
     if track.between is not Interpolation.CUBICSPLINE or len(track.times) == 1:
         return Track(0, Channel.WEIGHTS, keys, values)

@@ -12,11 +12,10 @@ import numpy as np
 from supple.bodies.elastic_body import ElasticBody
 from supple.contact import Obstacle
 from supple.core.errors import InputError
-from supple.core.files import replacing
 from supple.core.types import Floats
 from supple.dynamics.motion import Motion
-from supple.io.report.look import Look, Run, of_run, player, player_scripts
-from supple.io.report.page import ending, header, page, pairs
+from supple.io.report.look import Look, Run, Shown, of_run, player, player_scripts
+from supple.io.report.page import comparison, ending, figures, header, pairs, write_page
 from supple.io.report.plots import Curve, Plot
 from supple.io.report.tracked import Tracked, moving_plots
 from supple.mesh import Embedding
@@ -60,9 +59,8 @@ def write_report(
     """
     if not runs:
         raise InputError("a report needs at least one run")
-    if up not in ("z", "y"):
-        raise InputError(f"up={up!r} must be 'z' or 'y'")
-    look = Look.of(runs, skin, colors, floor, up, size=_STILL_SIZE, obstacles=obstacles)
+    shown = Shown(skin, colors, floor, up)
+    look = Look.of(runs, shown, size=_STILL_SIZE, obstacles=obstacles)
     stage, data = player(runs, look)
     parts = [header(title, summary), stage, _strip(runs, look)]
     if facts:
@@ -70,12 +68,8 @@ def write_report(
     point = Tracked.of(runs[0].motion)
     if len(runs) > 1:
         parts.append("<h2>Side by side</h2>" + _comparison(runs, point))
-    plots = "".join(plot.html() for plot in _plots(runs, point, free))
-    parts.append(f'<h2>What was measured</h2><div class="plots">{plots}</div>')
-    parts += ending(source)
-    with replacing(path) as temporary:
-        text = page(escape(title), "\n".join(parts), player_scripts(data))
-        temporary.write_text(text, encoding="utf-8")
+    parts.append(f"<h2>What was measured</h2>{figures(_plots(runs, point, free))}")
+    write_page(path, title, [*parts, *ending(source)], player_scripts(data))
 
 
 def floor_under(body: ElasticBody, *, up: Literal["z", "y"] = "z") -> float | None:
@@ -162,7 +156,7 @@ def _step_times(steps: Floats, suffix: str) -> Plot:
 
 def _comparison(runs: Sequence[Run], point: Tracked) -> str:
     names = list(dict.fromkeys(name for run in runs for name, _ in run.facts))
-    head = [*names, "Farthest", "Settled after", "Energy dissipated"]
+    head = ["", *names, "Farthest", "Settled after", "Energy dissipated"]
     rows = []
     for run in runs:
         facts, settled = dict(run.facts), point.settled(run.motion)
@@ -172,15 +166,11 @@ def _comparison(runs: Sequence[Run], point: Tracked) -> str:
         cells.append(f"{run.motion.dissipated[-1]:.3g} J")
         values = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
         rows.append(f"<tr><th>{escape(run.name)}</th>{values}</tr>")
-    top = "".join(f"<th>{escape(name)}</th>" for name in ("", *head))
     note = (
         "Farthest and settled are those of the point plotted below; settled when it stays within "
         "a tenth of its largest distance from where it ended."
     )
-    return (
-        f'<div class="scroll"><table class="compare"><thead><tr>{top}</tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table></div><p><small>{note}</small></p>"
-    )
+    return f"{comparison(head, rows)}<p><small>{note}</small></p>"
 
 
 def _milliseconds(seconds: float) -> str:

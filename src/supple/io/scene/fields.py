@@ -43,6 +43,8 @@ from supple.io.scene.schema import (
     Tables,
     Text,
     Whole,
+    each,
+    together,
 )
 from supple.materials import MATERIALS
 from supple.yarns import YarnDamping, YarnRayleigh
@@ -91,8 +93,8 @@ class Dampings(Kind):
         several = isinstance(value, list)
         places = [f"{path}[{i}]" for i in range(len(value))] if several else [path]
         tables = []
-        for each, place in zip(value if several else [value], places, strict=True):
-            read = _DAMPING.read(each, place, problems)
+        for given, place in zip(value if several else [value], places, strict=True):
+            read = _DAMPING.read(given, place, problems)
             if read is not MISSING:
                 tables.append({**read, "path": place})
         return MISSING if len(tables) < len(places) else tables
@@ -103,12 +105,11 @@ class Dampings(Kind):
 _EXAMPLE = Table(
     {
         **fields_of(Example),
+        **SELECTION,
         "mode": Whole(),
         "force": VECTOR,
-        **SELECTION,
-        "shape": File(),
+        **each(File(), "shape motion"),
         "between": Row(File(), 2),
-        "motion": File(),
         "time": Number(unit="s"),
         "region": Text(),
         "blend": Number(0.0, unit="m"),
@@ -116,8 +117,7 @@ _EXAMPLE = Table(
     },
     one_of=("mode", "force", "shape", "between", "motion"),
     needs={
-        "motion": ("time",),
-        "time": ("motion",),
+        **together("motion", "time"),
         "blend": ("region",),
         "force": SELECTORS,
         **dict.fromkeys(SELECTION, ("force",)),
@@ -138,13 +138,7 @@ _DAMPING = DampingModel(
 _EXAMPLE_NAME = Either((Whole(), Text()), "the name of an example, or its number from 1 on")
 
 _TARGET = Table(
-    {
-        "example": _EXAMPLE_NAME,
-        "start": POSITIVE,
-        "residual": POSITIVE,
-        "wish": Text(),
-        "settle": POSITIVE,
-    },
+    {"example": _EXAMPLE_NAME, "wish": Text(), **each(POSITIVE, "start residual settle")},
     required=("example", "start"),
     one_of=("residual", "wish", "settle"),
 )
@@ -162,39 +156,28 @@ _SUPPORT = Table(
             required=("times", "displacements"),
         ),
         "oscillation": Table(
-            {"amplitude": VECTOR, "frequency": POSITIVE, "duration": POSITIVE},
+            {"amplitude": VECTOR, **each(POSITIVE, "frequency duration")},
             required=("amplitude", "frequency"),
         ),
-        "rotation": Table({"centre": VECTOR, "rate": VECTOR}, required=("centre", "rate")),
+        "rotation": Table(each(VECTOR, "centre rate"), required=("centre", "rate")),
     },
     one_of=("components", "keyframes", "oscillation", "rotation"),
     at_most_one=True,
 )
 
-_LOAD: dict[str, Kind] = {
-    **SELECTION,
-    "point": VECTOR,
-    "start": Number(unit="s"),
-    "end": Number(unit="s"),
-}
+_LOAD = {**SELECTION, "point": VECTOR, **each(Number(unit="s"), "start end")}
 
-_PLACED: dict[str, Kind] = {"scale": POSITIVE, "position": VECTOR, "rotation": VECTOR}
-"""Where a flat cloth goes: turned by a rotation vector [rad] about its origin, then shifted [m]."""
+# Where a flat cloth goes: turned by a rotation vector [rad] about its origin, then shifted [m].
+_PLACED = {"scale": POSITIVE, **each(VECTOR, "position rotation")}
 
 _INITIAL = fields_of(Initial)
 _MOVING = {name: _INITIAL[name] for name in ("velocity", "rotation")}
 
-_COMMON: dict[str, Kind] = {
+_COMMON = {
     "title": Text(),
     "gravity": VECTOR,
     "time": Table(
-        {
-            "duration": POSITIVE,
-            "dt": POSITIVE,
-            "every": Whole(),
-            "fps": POSITIVE,
-            "substeps": Whole(),
-        },
+        {**each(POSITIVE, "duration dt fps"), **each(Whole(), "every substeps")},
         required=("duration",),
         one_of=("dt", "fps"),
         needs={"every": ("dt",), "substeps": ("fps",)},
@@ -204,7 +187,7 @@ _COMMON: dict[str, Kind] = {
     "obstacles": Tables(ObstacleOf()),
 }
 
-_BODY: dict[str, Kind] = {
+_BODY = {
     **_COMMON,
     "mass": Choice(("consistent", "lumped")),
     "damping": Dampings(),
@@ -217,7 +200,7 @@ _BODY: dict[str, Kind] = {
 
 _MESH = Table(
     {
-        "file": File(),
+        **each(File(), "file surface voxels skin"),
         "box": Table(
             {
                 "size": Row(POSITIVE, 3),
@@ -227,22 +210,15 @@ _MESH = Table(
             },
             required=("size", "cells"),
         ),
-        "surface": File(),
-        "edge": POSITIVE,
-        "epsilon": POSITIVE,
-        "voxels": File(),
-        "resolution": Whole(),
-        "fill": Flag(),
         "builtin": Choice(tuple(BUILTINS)),
-        "scale": POSITIVE,
-        "quadratic": Flag(),
-        "skin": File(),
+        "resolution": Whole(),
+        **each(POSITIVE, "edge epsilon scale"),
+        **each(Flag(), "fill quadratic"),
         "regions": _REGIONS,
     },
     one_of=("file", "box", "surface", "voxels", "builtin", *SHEETS),
     needs={
-        "edge": ("surface",),
-        "epsilon": ("surface",),
+        **dict.fromkeys(("edge", "epsilon"), ("surface",)),
         "voxels": ("resolution",),
         "resolution": ("voxels", "builtin"),
         "fill": ("voxels",),
@@ -265,7 +241,7 @@ SCENE = Table(
             {**_INITIAL, "example": _EXAMPLE_NAME},
             one_of=("mode", "example"),
             at_most_one=True,
-            needs={"mode": ("amplitude",), "amplitude": ("mode",), "excitation": ("example",)},
+            needs={**together("mode", "amplitude"), "excitation": ("example",)},
         ),
         "targets": Tables(_TARGET),
         "design": Table({**fields_of(DesignOptions), "space": Choice(("reduced", "full"))}),
@@ -318,30 +294,22 @@ CLOTH_SCENE = Table(
 
 _YARN = Table(
     {
-        "radius": POSITIVE,
-        "linear_density": POSITIVE,
-        "stretch": POSITIVE,
+        **each(POSITIVE, "radius linear_density stretch density young bending_young"),
         "bending": Number(0.0),
-        "density": POSITIVE,
-        "young": POSITIVE,
-        "bending_young": POSITIVE,
     },
     required=("radius",),
     one_of=("stretch", "young"),
     needs={
-        "stretch": ("linear_density",),
-        "linear_density": ("stretch",),
+        **together("stretch", "linear_density"),
+        **together("young", "density"),
         "bending": ("stretch",),
-        "young": ("density",),
-        "density": ("young",),
         "bending_young": ("young",),
     },
 )
 
 _WOVEN = Table(
     {
-        "warps": Whole(3),
-        "wefts": Whole(3),
+        **each(Whole(3), "warps wefts"),
         "garment": File(),
         "pattern": Choice(("uv", "front_and_back")),
         "uv_scale": POSITIVE,
@@ -350,24 +318,18 @@ _WOVEN = Table(
             "a length above 0 [m], or two, between warps and between wefts",
         ),
         "weave": Choice(("plain", "twill", "satin")),
-        "over": Whole(),
-        "under": Whole(),
+        **each(Whole(), "over under shift"),
         "period": Whole(3),
-        "shift": Whole(),
-        "table": Row(Row(Whole(0), least=1), least=1),
-        "warp": _YARN,
-        "weft": _YARN,
-        "shear": Number(0.0),
-        "friction": Number(0.0),
+        "table": Row(Row(Whole(0))),
+        **each(_YARN, "warp weft"),
+        **each(Number(0.0), "shear friction contact_stiffness"),
         "slip_speed": POSITIVE,
-        "contact_stiffness": Number(0.0),
         **_PLACED,
     },
     required=("spacing", "warp"),
     one_of=("warps", "garment"),
     needs={
-        "warps": ("wefts",),
-        "wefts": ("warps",),
+        **together("warps", "wefts"),
         **dict.fromkeys(("over", "under", "period", "shift"), ("weave",)),
         **dict.fromkeys(("pattern", "uv_scale", "scale"), ("garment",)),
     },

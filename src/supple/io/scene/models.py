@@ -38,6 +38,7 @@ from supple.io.scene.schema import (
     Whole,
     construct,
     listed,
+    together,
 )
 from supple.solvers.linear import LINEAR_SOLVERS
 
@@ -202,7 +203,6 @@ class SolverModel(Kind):
 
 _CONSERVING = Choice(tuple(by.name.lower() for by in Conserving))
 _RATIOS: dict[str, Kind] = {"frequencies": Row(POSITIVE), "ratios": Row(Number(0.0))}
-_TOGETHER = {"frequencies": ("ratios",), "ratios": ("frequencies",)}
 
 
 @dataclass(frozen=True)
@@ -242,7 +242,8 @@ class DampingModel(Kind):
             if k in every or not _stray(k, str(name), path, problems)
         }
         required = () if hasattr(model, "from_ratios") else required_of(model)
-        needs = {**(_TOGETHER if "ratios" in fields else {}), **dict(self.needs)}
+        beside = together("frequencies", "ratios") if "ratios" in fields else {}
+        needs = {**beside, **dict(self.needs)}
         read = Table({"model": Text(), **every}, required, needs=needs).read(own, path, problems)
         if read is MISSING or len(problems.found) > before:
             return MISSING

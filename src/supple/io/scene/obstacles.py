@@ -36,7 +36,9 @@ from supple.io.scene.schema import (
     Text,
     Whole,
     construct,
+    each,
     listed,
+    together,
 )
 from supple.io.surfaces import moving_surface
 from supple.mesh import read_surface
@@ -48,20 +50,16 @@ Animation = tuple[Floats, Floats, Ints]
 
 _MOVES = Table(
     {
-        "velocity": VECTOR,
-        "turning": VECTOR,
+        **each(VECTOR, "velocity turning centre"),
         "oscillation": Table(
             {"amplitude": VECTOR, "frequency": POSITIVE}, required=("amplitude", "frequency")
         ),
         "times": Row(Number(unit="s"), least=2),
-        "positions": Row(VECTOR, least=2),
-        "rotations": Row(VECTOR, least=2),
-        "centre": VECTOR,
+        **each(Row(VECTOR, least=2), "positions rotations"),
     },
     needs={
         "centre": ("turning", "rotations"),
-        "times": ("positions",),
-        "positions": ("times",),
+        **together("times", "positions"),
         "rotations": ("times",),
     },
 )
@@ -225,11 +223,10 @@ def shapes() -> dict[str, _Shape]:
         "character": _from_file(
             AnimatedMesh,
             _character,
+            **each(POSITIVE, "speed rate"),
             up=Choice(("z", "y")),
             clip=Text(),
             repeat=Whole(),
-            speed=POSITIVE,
-            rate=POSITIVE,
             velocity=VECTOR,
             turned=Named(VECTOR),
             dressing=Table({**fields_of(Dressing), "start": Named(VECTOR)}),

@@ -295,6 +295,16 @@ def _read_all(kind: Kind, values: list[Any], path: str, problems: Problems) -> A
     return MISSING if any(item is MISSING for item in items) else items
 
 
+def each(kind: Kind, names: str) -> dict[str, Kind]:
+    """Fields of one kind, whose names have spaces between them."""
+    return dict.fromkeys(names.split(), kind)
+
+
+def together(one: str, other: str) -> dict[str, tuple[str, ...]]:
+    """The needs of two fields that mean something only beside each other."""
+    return {one: (other,), other: (one,)}
+
+
 def guess(word: str, known: Iterable[str]) -> str:
     """'; did you mean …?' where one of the known words is close."""
     lower = {name.lower(): name for name in known}
@@ -321,13 +331,8 @@ def shown(value: Any) -> str:
 
 VECTOR = Row(Number(), 3)
 POSITIVE = Number(0.0, above=True)
-SPANS: dict[str, Kind] = {"x": Span(), "y": Span(), "z": Span(), "tolerance": Number(0.0, unit="m")}
-SELECTION: dict[str, Kind] = {
-    **SPANS,
-    "file": File(),
-    "vertices": Row(Whole(0)),
-    "place": Text(),
-}
+SPANS = {**each(Span(), "x y z"), "tolerance": Number(0.0, unit="m")}
+SELECTION = {**SPANS, "file": File(), "vertices": Row(Whole(0)), "place": Text()}
 """Fields that choose vertices."""
 SELECTORS = tuple(name for name in SELECTION if name != "tolerance")
 """Those of them that can stand alone."""

@@ -5,19 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from supple.core.errors import InputError, MissingExtra
-from supple.core.files import replacing
 from supple.core.types import Floats, Progress
 from supple.io.gltf.character import Part, RiggedFile
-from supple.io.usd.motion import add_mesh, new_stage, set_frames
-from supple.io.usd.yarns import Moving
-
-_COLOR = (0.72, 0.74, 0.78)
+from supple.io.usd.motion import COLOR, Moving, add_mesh, new_stage, replace_stage, set_frames
 
 
 def write_usd_character(
@@ -32,22 +26,9 @@ def write_usd_character(
 
     The first of ``times`` (T,) [s] becomes the time code 0. Materials are left out.
     """
-    try:
-        from pxr import Tf
-    except ImportError as error:
-        raise MissingExtra("USD export", "usd") from error
     steps = np.diff(times)
     rate = float(np.round(1 / np.median(steps), 3)) if len(steps) else 24.0
-    with replacing(path) as temporary:
-        failed = False
-        try:
-            _write(temporary, rigged, times, rate, positions, progress)
-        except Tf.ErrorException:
-            failed = True  # the error speaks of the temporary name, and holds the stage
-        if failed:
-            raise InputError(
-                f"cannot write {path}: may files be written in its folder, and has the disk space?"
-            )
+    replace_stage(path, lambda file: _write(file, rigged, times, rate, positions, progress))
 
 
 def _write(
@@ -65,15 +46,14 @@ def _write(
         mine = slice(part.first, part.first + part.count)
         own = triangles[(triangles[:, 0] >= mine.start) & (triangles[:, 0] < mine.stop)]
         if len(own):
-            mesh = add_mesh(stage, f"/World/{name}", own - part.first, _COLOR)
-            here = partial(_part_of, positions, mine)
+            mesh = add_mesh(stage, f"/World/{name}", own - part.first, COLOR)
+
+            def here(frame: int, mine: slice = mine) -> Floats:
+                return positions[frame, mine]
+
             moving.append((mesh.CreatePointsAttr(), mesh.CreateExtentAttr(), here, 0.0))
     set_frames(codes, moving, progress)
     stage.Save()
-
-
-def _part_of(positions: Floats, mine: slice, frame: int) -> Floats:
-    return positions[frame, mine]
 
 
 def _names(parts: Sequence[Part]) -> list[str]:

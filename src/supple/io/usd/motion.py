@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,11 +16,15 @@ from supple.core.types import Floats, Ints, Progress
 from supple.dynamics.motion import Motion
 from supple.io.obstacle_surfaces import GREY, DrawnObstacle, drawn_obstacles
 from supple.io.surfaces import MovingSurface, moving_surface
-from supple.io.usd.yarns import Moving, add_yarn_curves, add_yarn_tubes
-from supple.io.yarn_surfaces import SAMPLES
+from supple.io.yarn_surfaces import FAMILIES, SAMPLES, YarnTubes, following
 from supple.mesh import Embedding, TetMesh, YarnMesh
+from supple.yarns import YarnCurves
 
+COLOR = (0.72, 0.74, 0.78)
+"""Red, green and blue of bodies."""
 _STILL_RATE = 24.0  # [1/s] time codes of a motion with a single frame
+Moving = tuple[Any, Any, Callable[[int], Floats], float]
+"""Attributes of points and extent, the points of a frame, and how far things reach beyond them."""
 
 
 def write_usd(
@@ -52,7 +56,7 @@ def write_usd(
         progress: Called as ``progress(done, total, what)``.
     """
     try:
-        from pxr import Sdf, Tf
+        from pxr import Sdf
     except ImportError as error:
         raise MissingExtra("USD export", "usd") from error
     if not Sdf.Path.IsValidIdentifier(name):
@@ -67,15 +71,26 @@ def write_usd(
     woven = isinstance(motion.mesh, YarnMesh) and skin is None
     surface = None if woven else moving_surface(motion, skin)
     drawn = drawn_obstacles(obstacles, motion)
+    tubes = samples, sides
+    replace_stage(
+        path,
+        lambda file: _write_stage(motion, file, surface, solid, up, name, tubes, drawn, progress),
+    )
+
+
+def replace_stage(path: str | os.PathLike[str], write: Callable[[Path], None]) -> None:
+    """Writes a file whole or not at all, by a function that makes, saves and leaves a stage."""
+    try:
+        from pxr import Tf
+    except ImportError as error:
+        raise MissingExtra("USD export", "usd") from error
     with replacing(path) as temporary:
         # The stage ends with the function: Windows moves no file that is still open.
+        failed = False
         try:
-            tubes = samples, sides
-            _write_stage(motion, temporary, surface, solid, up, name, tubes, drawn, progress)
+            write(temporary)
         except Tf.ErrorException:
             failed = True  # the error speaks of the temporary name, and holds the stage
-        else:
-            failed = False
         if failed:
             raise InputError(
                 f"cannot write {path}: may files be written in its folder, and has the disk space?"
@@ -102,16 +117,16 @@ def _write_stage(
     samples, sides = tubes
     path = f"/World/{name}"
     if surface is not None:
-        mesh = add_mesh(stage, path, surface.triangles, (0.72, 0.74, 0.78))
+        mesh = add_mesh(stage, path, surface.triangles, COLOR)
         if surface.textures is not None:
             _add_textures(mesh, surface.textures)
         moving: list[Moving] = [
             (mesh.CreatePointsAttr(), mesh.CreateExtentAttr(), surface.frame, 0.0)
         ]
     elif sides:
-        moving = add_yarn_tubes(stage, path, motion, samples, sides, add_mesh)
+        moving = _add_yarn_tubes(stage, path, motion, samples, sides)
     else:
-        moving = add_yarn_curves(stage, path, motion)
+        moving = _add_yarn_curves(stage, path, motion)
     if solid is not None:
         tets = UsdGeom.TetMesh.Define(stage, f"/World/{name}_volume")
         tets.CreatePurposeAttr(UsdGeom.Tokens.proxy)
@@ -219,3 +234,49 @@ def vectors(points: Floats) -> Any:
     from pxr import Vt
 
     return Vt.Vec3fArray.FromNumpy(np.ascontiguousarray(points, dtype=np.float32))
+
+
+def _add_yarn_curves(stage: Any, path: str, motion: Motion) -> list[Moving]:
+    """Adds yarns as ``BasisCurves``, Catmull–Rom through the crossings, without points yet."""
+    from pxr import Gf, UsdGeom, Vt
+
+    assert isinstance(motion.mesh, YarnMesh)
+    curves = YarnCurves(motion.mesh, samples=1)
+    UsdGeom.Xform.Define(stage, path)
+    made: list[Moving] = []
+    for name, family, paint in FAMILIES:
+        (mine,) = np.nonzero(curves.point_families == family)
+        prim = UsdGeom.BasisCurves.Define(stage, f"{path}/{name}")
+        prim.CreateTypeAttr(UsdGeom.Tokens.cubic)
+        prim.CreateBasisAttr(UsdGeom.Tokens.catmullRom)
+        prim.CreateWrapAttr(UsdGeom.Tokens.pinned)
+        counts = curves.counts[curves.families == family].astype(np.int32)
+        prim.CreateCurveVertexCountsAttr(Vt.IntArray.FromNumpy(counts))
+        radius = float(curves.mesh.radii[family])
+        prim.CreateWidthsAttr([2 * radius])
+        prim.SetWidthsInterpolation(UsdGeom.Tokens.constant)
+        prim.CreateDisplayColorAttr([Gf.Vec3f(*paint)])
+        points = following(motion, curves, mine)
+        made.append((prim.CreatePointsAttr(), prim.CreateExtentAttr(), points, radius))
+    return made
+
+
+def _add_yarn_tubes(
+    stage: Any, path: str, motion: Motion, samples: int, sides: int
+) -> list[Moving]:
+    """Adds yarns as tubes, each family a mesh of its own, without points yet."""
+    from pxr import UsdGeom
+
+    assert isinstance(motion.mesh, YarnMesh)
+    tubes = YarnTubes(motion.mesh, samples, sides)
+    UsdGeom.Xform.Define(stage, path)
+    made: list[Moving] = []
+    for name, family, paint in FAMILIES:
+        mine, triangles = tubes.of_family(family)
+        prim = add_mesh(stage, f"{path}/{name}", triangles, paint)
+
+        def points(i: int, mine: Ints = mine) -> Floats:
+            return tubes.at(motion.displacements[i])[mine]
+
+        made.append((prim.CreatePointsAttr(), prim.CreateExtentAttr(), points, 0.0))
+    return made

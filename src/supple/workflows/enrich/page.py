@@ -10,12 +10,10 @@ from html import escape
 import numpy as np
 
 from supple.character.runtime.soft_motion import SoftMotion
-from supple.core.files import replacing
 from supple.core.types import Floats
 from supple.io.pictures import Camera
-from supple.io.report.look import CREASE, PAINT, Look, played, player_scripts
-from supple.io.report.page import page
-from supple.io.report.player import Track
+from supple.io.report.look import CREASE, PAINT, Look, Track, played, player_scripts
+from supple.io.report.page import write_page
 from supple.io.report.plots import Curve, Plot
 from supple.io.surfaces import Shading
 from supple.workflows.enrich.body_size import body_vertices
@@ -62,9 +60,7 @@ def write_enrich_report(
         f'<h2>How far flesh moves</h2><div class="plots">{plots}</div>',
         f"<footer>Written by Supple {_version()}.</footer>",
     ]
-    with replacing(path) as temporary:
-        text = page(escape(title), "\n".join(parts), player_scripts(data))
-        temporary.write_text(text, encoding="utf-8")
+    write_page(path, title, parts, player_scripts(data))
 
 
 def _look(before: Floats, motion: SoftMotion, made: Enriched) -> Look:
