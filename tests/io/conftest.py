@@ -54,7 +54,7 @@ def scene(tmp_path, request):
 
     def load(text, base=request.module.BASE):
         path = tmp_path / "scene.toml"
-        path.write_text(textwrap.dedent(text) + base, encoding="utf-8")
+        path.write_text(f"{textwrap.dedent(text)}\n{base}", encoding="utf-8")
         return load_scene(path)
 
     return load
@@ -62,12 +62,13 @@ def scene(tmp_path, request):
 
 @pytest.fixture
 def refusal(scene, request):
-    """The message with which such a scene is refused."""
+    """The message with which such a scene is refused, which must have all of some words."""
 
-    def load(text, base=request.module.BASE):
+    def load(text, base=request.module.BASE, words=()):
         with pytest.raises(sp.InputError) as error:
             scene(text, base)
-        assert "scene.toml" in str(error.value)
-        return str(error.value)
+        told = str(error.value)
+        assert [word for word in ("scene.toml", *words) if word not in told] == [], told
+        return told
 
     return load

@@ -46,18 +46,13 @@ class SoftBar(NamedTuple):
         return self.played.positions(*at) - wanted
 
 
-def soft(made: GltfBuilder, folder, *, change=None, targets=20, normals=True, **options) -> SoftBar:
-    """With a wave of these options in the clip "bend"; ``change`` multiplies what it displaces."""
-    return softened(made.write(folder / "bar.glb"), change, targets, normals, **options)
-
-
-def softened(source: Path, change=None, targets=9, normals=True, **options) -> SoftBar:
-    """The same with a file that is there."""
+def soft(made: GltfBuilder | Path, folder, change=1.0, targets=20, normals=True, **options):
+    """A bar, or a file with one, with a wave of these options; ``change`` multiplies that."""
+    source = made if isinstance(made, Path) else made.write(folder / "bar.glb")
     rigged = read_rigged(source, up="y")
     motion = wave(rigged, **options)
-    if change is not None:
-        motion.displacements[...] *= change
-    file = source.with_name("soft.glb")
+    motion.displacements[...] *= change
+    file = folder / "soft.glb"
     report = write_soft_gltf(
         rigged, file, [motion], tolerance=1e-6, targets=targets, normals=normals
     )

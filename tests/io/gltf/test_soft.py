@@ -10,7 +10,7 @@ import pygltflib as gl
 import pytest
 from tests.character.posts import post
 from tests.character.sample_rigs import BAR, SIDES, GltfBuilder, bar, turned_quarter
-from tests.io.gltf.soft_bars import TIMES, soft, softened
+from tests.io.gltf.soft_bars import TIMES, soft
 from tests.workflows.enrich.kept import plain, untouched
 
 from supple.character.runtime.soft_motion import SoftMotion
@@ -112,7 +112,7 @@ def test_unknown_entries_survive(tmp_path):
     document["images"] = [{"uri": "my%20skin.png"}]
     (tmp_path / "my skin.png").write_bytes(b"not really a picture")
     source.write_text(json.dumps(document))
-    softened(source)
+    soft(source, tmp_path, targets=9)
     untouched(source, tmp_path / "soft.glb", "meshes", "animations")
     found = GltfSource(tmp_path / "soft.glb")
     image = found.json["images"][0]

@@ -8,7 +8,7 @@ import numpy as np
 import pygltflib as gl
 import pytest
 from tests.character.sample_rigs import BAR, GltfBuilder, bar, morphed, turned_quarter
-from tests.io.gltf.soft_bars import TIMES, soft, softened
+from tests.io.gltf.soft_bars import TIMES, soft
 
 from supple.core.errors import InputError
 from supple.io.gltf.document import GltfDocument
@@ -105,7 +105,10 @@ def with_extras(folder, extras):
     ],
 )
 def test_names_of_targets_are_as_many_as_targets(tmp_path, extras, names):
-    report, out = softened(with_extras(tmp_path, extras)).report, tmp_path / "soft.glb"
+    report, out = (
+        soft(with_extras(tmp_path, extras), tmp_path, targets=9).report,
+        tmp_path / "soft.glb",
+    )
     found = GltfDocument(out).json["meshes"][0]["extras"]
     assert found["targetNames"] == [*names, *(f"soft {k + 1}" for k in range(report.targets))]
     assert found.get("mine") == (extras or {}).get("mine")
@@ -116,7 +119,7 @@ def test_names_of_targets_are_as_many_as_targets(tmp_path, extras, names):
 
 @pytest.mark.parametrize("extras", ["words", [1, 2], 3])
 def test_extras_without_room_for_names_stay(tmp_path, extras):
-    played = softened(with_extras(tmp_path, extras)).played
+    played = soft(with_extras(tmp_path, extras), tmp_path, targets=9).played
     assert played.document.json["meshes"][0]["extras"] == extras
 
 
