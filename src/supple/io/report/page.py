@@ -8,20 +8,15 @@ from html import escape
 
 from supple.core.files import replacing
 from supple.io.report.plots import Plot
-from supple.web.pages import fill, style_element
+from supple.web.pages import page_text
 
 
 def write_page(
     path: str | os.PathLike[str], title: str, parts: Sequence[str], scripts: str, *sheets: str
 ) -> None:
     """A whole page that needs nothing but itself; ``sheets`` add to the style of reports."""
-    text = fill(
-        "report/report.html",
-        title=escape(title),
-        styles=style_element("report/report.css", *sheets),
-        body="\n".join(parts),
-        scripts=scripts,
-    )
+    body = "\n".join(["<main>", *parts, "</main>"])
+    text = page_text(title, body, scripts, "report/report.css", *sheets)
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
