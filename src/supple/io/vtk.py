@@ -43,12 +43,8 @@ def write_pvd(
     a cell in several has the first. Yarns are lines, regions 1 for warps and 2 for wefts, with the
     point data "radius" [m].
 
-    Args:
-        motion: What to write.
-        path: The file, ``*.pvd``.
-        skin: A surface embedded in the motion's mesh, to be written instead of the mesh.
-        obstacles: What the body met, each a part of its own; one file if it stands still.
-        progress: Called as ``progress(done, total, what)``.
+    A ``skin`` is written instead of the mesh. Obstacles are parts of their own, in one file if they
+    stand still. The others are those of ``export_motion``.
     """
     target = Path(path)
     folder = target.with_name(f"{target.stem}_frames")

@@ -1,25 +1,17 @@
 """Scene files with dampings of every kind, alone and several."""
 
 import pytest
+from tests.io.conftest import solid_scene
 
 import supple as sp
 from supple.damping import DAMPINGS, save_damping
 from supple.io.scene.models import fields_of, required_of
 
-BASE = """
-[mesh]
-box = { size = [1.0, 0.2, 0.1], cells = [4, 1, 1] }
-regions = { outer = { x = [0.5, inf] } }
-[material]
-model = "StVK"
-young = 1e5
-poisson = 0.3
-[[supports]]
-x = 0
-[time]
-duration = 0.1
-fps = 60
-"""
+BASE = solid_scene(
+    "box = { size = [1.0, 0.2, 0.1], cells = [4, 1, 1] }\nregions.outer.x = [0.5, inf]",
+    "StVK",
+    "[[supports]]\nx = 0",
+)
 
 RATE = sp.StrainRate(shear=5.0, bulk=2.0)
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.io.conftest import solid_scene
 
 import supple as sp
 from supple.bodies.mass import LumpedMass
@@ -10,20 +11,7 @@ from supple.design import HalfLife
 from supple.mesh import write_mesh
 
 BOX = "box = { size = [1.0, 0.2, 0.1], cells = [4, 1, 1] }"
-BASE = f"""
-[mesh]
-{BOX}
-regions = {{ outer = {{ x = [0.5, inf] }} }}
-[material]
-model = "StVK"
-young = 1e5
-poisson = 0.3
-[[supports]]
-x = 0
-[time]
-duration = 0.1
-fps = 60
-"""
+BASE = solid_scene(BOX + "\nregions.outer.x = [0.5, inf]", "StVK", "[[supports]]\nx = 0\n")
 DAMPING = "[damping]\nmass = 0.5\n"
 BEND = DAMPING + '[[damping.examples]]\nname = "bend"\nmode = 1\n'
 DOWN = (0.0, 0.0, -9.81)

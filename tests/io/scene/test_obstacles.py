@@ -2,23 +2,16 @@
 
 import numpy as np
 import pytest
+from tests.io.conftest import solid_scene
 
 import supple as sp
 from supple.contact import Box, Capsule, HeightField, MeshObstacle, Plane, Sphere
-from supple.io.scene.obstacles import shapes
+from supple.io.scene.models import shapes
 from supple.solvers import ADMM, Dissipation, Newton
 
-BASE = """
-[mesh]
-box = { size = [0.2, 0.2, 0.2], cells = [1, 1, 1], origin = [0, 0, 0.001] }
-[material]
-model = "StVK"
-young = 1e5
-poisson = 0.3
-[time]
-duration = 0.1
-fps = 60
-"""
+BASE = solid_scene(
+    "box = { size = [0.2, 0.2, 0.2], cells = [1, 1, 1], origin = [0, 0, 0.001] }", "StVK"
+)
 
 
 def one(made):

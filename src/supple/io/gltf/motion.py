@@ -90,8 +90,6 @@ def write_gltf(
 
     Args:
         motion: What to show; its first frame becomes the time 0 of the file.
-        path: The file, ``*.glb``.
-        skin: A surface embedded in the motion's mesh, to be shown instead of its boundary.
         tolerance: How far vertices may be off, as a share of the bounding box's diagonal.
         targets: Most morph targets to use, as many as ``tolerance`` needs unless given; some game
             engines stop at 8, browsers do not. If this is too few, a warning tells how far
@@ -104,7 +102,8 @@ def write_gltf(
             smaller file, and so they are by default where tubes had more than 200,000 vertices.
         samples: Pieces of a yarn from crossing to crossing.
         obstacles: What the body met, each a node of its own, moving or not.
-        progress: Called as ``progress(done, total, what)``.
+
+    The others are those of ``export_motion``.
     """
     number("tolerance", tolerance, above=0)
     if targets is not None:

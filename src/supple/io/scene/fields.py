@@ -14,15 +14,16 @@ from supple.io.scene.design import DesignOptions, Initial
 from supple.io.scene.models import (
     GAMMA,
     LINEAR,
+    SELF_CONTACT,
     DampingModel,
     Model,
+    ObstacleOf,
     SolverModel,
     among,
     fields_of,
     find,
     required_of,
 )
-from supple.io.scene.obstacles import SELF_CONTACT, ObstacleOf
 from supple.io.scene.schema import (
     MISSING,
     POSITIVE,
@@ -43,7 +44,7 @@ from supple.io.scene.schema import (
     Tables,
     Text,
     Whole,
-    each,
+    alike,
     together,
 )
 from supple.materials import MATERIALS
@@ -108,7 +109,7 @@ _EXAMPLE = Table(
         **SELECTION,
         "mode": Whole(),
         "force": VECTOR,
-        **each(File(), "shape motion"),
+        **alike(File(), "shape motion"),
         "between": Row(File(), 2),
         "time": Number(unit="s"),
         "region": Text(),
@@ -138,7 +139,7 @@ _DAMPING = DampingModel(
 _EXAMPLE_NAME = Either((Whole(), Text()), "the name of an example, or its number from 1 on")
 
 _TARGET = Table(
-    {"example": _EXAMPLE_NAME, "wish": Text(), **each(POSITIVE, "start residual settle")},
+    {"example": _EXAMPLE_NAME, "wish": Text(), **alike(POSITIVE, "start residual settle")},
     required=("example", "start"),
     one_of=("residual", "wish", "settle"),
 )
@@ -156,19 +157,19 @@ _SUPPORT = Table(
             required=("times", "displacements"),
         ),
         "oscillation": Table(
-            {"amplitude": VECTOR, **each(POSITIVE, "frequency duration")},
+            {"amplitude": VECTOR, **alike(POSITIVE, "frequency duration")},
             required=("amplitude", "frequency"),
         ),
-        "rotation": Table(each(VECTOR, "centre rate"), required=("centre", "rate")),
+        "rotation": Table(alike(VECTOR, "centre rate"), required=("centre", "rate")),
     },
     one_of=("components", "keyframes", "oscillation", "rotation"),
     at_most_one=True,
 )
 
-_LOAD = {**SELECTION, "point": VECTOR, **each(Number(unit="s"), "start end")}
+_LOAD = {**SELECTION, "point": VECTOR, **alike(Number(unit="s"), "start end")}
 
 # Where a flat cloth goes: turned by a rotation vector [rad] about its origin, then shifted [m].
-_PLACED = {"scale": POSITIVE, **each(VECTOR, "position rotation")}
+_PLACED = {"scale": POSITIVE, **alike(VECTOR, "position rotation")}
 
 _INITIAL = fields_of(Initial)
 _MOVING = {name: _INITIAL[name] for name in ("velocity", "rotation")}
@@ -177,7 +178,7 @@ _COMMON = {
     "title": Text(),
     "gravity": VECTOR,
     "time": Table(
-        {**each(POSITIVE, "duration dt fps"), **each(Whole(), "every substeps")},
+        {**alike(POSITIVE, "duration dt fps"), **alike(Whole(), "every substeps")},
         required=("duration",),
         one_of=("dt", "fps"),
         needs={"every": ("dt",), "substeps": ("fps",)},
@@ -200,7 +201,7 @@ _BODY = {
 
 _MESH = Table(
     {
-        **each(File(), "file surface voxels skin"),
+        **alike(File(), "file surface voxels skin"),
         "box": Table(
             {
                 "size": Row(POSITIVE, 3),
@@ -212,8 +213,8 @@ _MESH = Table(
         ),
         "builtin": Choice(tuple(BUILTINS)),
         "resolution": Whole(),
-        **each(POSITIVE, "edge epsilon scale"),
-        **each(Flag(), "fill quadratic"),
+        **alike(POSITIVE, "edge epsilon scale"),
+        **alike(Flag(), "fill quadratic"),
         "regions": _REGIONS,
     },
     one_of=("file", "box", "surface", "voxels", "builtin", *SHEETS),
@@ -294,7 +295,7 @@ CLOTH_SCENE = Table(
 
 _YARN = Table(
     {
-        **each(POSITIVE, "radius linear_density stretch density young bending_young"),
+        **alike(POSITIVE, "radius linear_density stretch density young bending_young"),
         "bending": Number(0.0),
     },
     required=("radius",),
@@ -309,7 +310,7 @@ _YARN = Table(
 
 _WOVEN = Table(
     {
-        **each(Whole(3), "warps wefts"),
+        **alike(Whole(3), "warps wefts"),
         "garment": File(),
         "pattern": Choice(("uv", "front_and_back")),
         "uv_scale": POSITIVE,
@@ -318,11 +319,11 @@ _WOVEN = Table(
             "a length above 0 [m], or two, between warps and between wefts",
         ),
         "weave": Choice(("plain", "twill", "satin")),
-        **each(Whole(), "over under shift"),
+        **alike(Whole(), "over under shift"),
         "period": Whole(3),
         "table": Row(Row(Whole(0))),
-        **each(_YARN, "warp weft"),
-        **each(Number(0.0), "shear friction contact_stiffness"),
+        **alike(_YARN, "warp weft"),
+        **alike(Number(0.0), "shear friction contact_stiffness"),
         "slip_speed": POSITIVE,
         **_PLACED,
     },

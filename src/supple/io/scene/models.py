@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import inspect
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from supple import solvers
 from supple.bodies.cloth.material import DIRECTION
+from supple.character import Dressing
+from supple.contact import OBSTACLES, AnimatedMesh, HeightField, MeshObstacle, SelfContact
 from supple.contact.obstacles.height_field import HEIGHTS, SPACING
 from supple.contact.obstacles.rotations import ROTATION
 from supple.core import parameters as of
@@ -19,6 +22,13 @@ from supple.damping import DAMPINGS, Conserving, Curve, Joining, MomentumConserv
 from supple.damping.coefficients import COEFFICIENT
 from supple.damping.curve import CURVE
 from supple.damping.strain_rate import DIRECTIONS
+from supple.io.scene.obstacles import (
+    animated_mesh,
+    character,
+    height_field,
+    mesh_obstacle,
+    moving,
+)
 from supple.io.scene.schema import (
     MISSING,
     POSITIVE,
@@ -36,6 +46,7 @@ from supple.io.scene.schema import (
     Table,
     Text,
     Whole,
+    alike,
     construct,
     listed,
     together,
@@ -289,3 +300,109 @@ def _made(model: Any, options: dict[str, Any], path: str, problems: Problems) ->
         why = f"give frequencies and ratios, or {' and '.join(others)}, not both"
         return problems.add(path, why)
     return construct(model.from_ratios, options, path, problems)
+
+
+# -- obstacles ---------------------------------------------------------------------------
+
+_MOVES = Made(
+    Table(
+        {
+            **alike(VECTOR, "velocity turning centre"),
+            "oscillation": Table(
+                {"amplitude": VECTOR, "frequency": POSITIVE}, required=("amplitude", "frequency")
+            ),
+            "times": Row(Number(unit="s"), least=2),
+            **alike(Row(VECTOR, least=2), "positions rotations"),
+        },
+        needs={
+            "centre": ("turning", "rotations"),
+            **together("times", "positions"),
+            "rotations": ("times",),
+        },
+    ),
+    moving,
+)
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """The fields of a shape, and what makes an obstacle of them."""
+
+    fields: Mapping[str, Kind]
+    required: tuple[str, ...]
+    make: Callable[..., Any]
+    one_of: tuple[str, ...] = ()
+
+
+def _from_file(cls: type, make: Callable[..., Any], **fields: Kind) -> _Shape:
+    """A shape whose arrays are in a file, and what a scene says of it beside them."""
+    others = {k: kind for k, kind in fields_of(cls).items() if k not in required_of(cls)}
+    return _Shape({"file": File(), "scale": POSITIVE, **others, **fields}, ("file",), make)
+
+
+def shapes() -> dict[str, _Shape]:
+    """Every shape that a scene may name: those that are registered, and those made of files."""
+    found = {
+        name: _Shape(fields_of(cls), required_of(cls), cls)
+        for name, cls in OBSTACLES.by_name.items()
+    }
+    heights = {**fields_of(HeightField), "file": File()}
+    return found | {
+        "height_field": _Shape(heights, (), height_field, ("file", "heights")),
+        "mesh": _from_file(MeshObstacle, mesh_obstacle, position=VECTOR),
+        "animated_mesh": _from_file(
+            AnimatedMesh, animated_mesh, position=VECTOR, delay=Number(unit="s")
+        ),
+        "character": _from_file(
+            AnimatedMesh,
+            character,
+            **alike(POSITIVE, "speed rate"),
+            up=Choice(("z", "y")),
+            clip=Text(),
+            repeat=Whole(),
+            velocity=VECTOR,
+            turned=Named(VECTOR),
+            dressing=Table({**fields_of(Dressing), "start": Named(VECTOR)}),
+        ),
+    }
+
+
+def _self_contact(given: bool | dict[str, Any]) -> SelfContact | None:
+    return SelfContact(**(given if isinstance(given, dict) else {})) if given is not False else None
+
+
+_OF_SELF_CONTACT = fields_of(SelfContact)
+SELF_CONTACT = Made(
+    Either((Flag(), Table(_OF_SELF_CONTACT)), f"true, or a table with {listed(_OF_SELF_CONTACT)}"),
+    _self_contact,
+)
+"""Contact of a body with itself: a table, or ``true`` for all that it has by default."""
+
+
+@dataclass(frozen=True)
+class ObstacleOf(Kind):
+    """One obstacle by its ``shape``, with the fields of that beside it."""
+
+    def read(self, value: Any, path: str, problems: Problems) -> Any:
+        if not isinstance(value, dict):
+            return problems.got(path, value, 'a table such as { shape = "plane", friction = 0.4 }')
+        known = shapes()
+        name = value.get("shape")
+        if name is None:
+            return problems.add(f"{path}.shape", f"is missing; give one of {listed(known)}")
+        if OBSTACLES.knows(name):
+            cls = find(OBSTACLES, name, f"{path}.shape", problems)
+            name = MISSING if cls is MISSING else str(OBSTACLES.name_of(cls))
+        else:
+            name = Choice(tuple(known)).read(name, f"{path}.shape", problems)
+        if name is MISSING:
+            return MISSING
+        shape = known[name]
+        fields = {"shape": Text(), **shape.fields, "moves": _MOVES}
+        read = Table(fields, shape.required, shape.one_of).read(value, path, problems)
+        if read is MISSING:
+            return MISSING
+        options = {key: value for key, value in read.items() if key not in ("shape", "moves")}
+        if "moves" in read:
+            options["motion"] = read["moves"]
+        return construct(shape.make, options, path, problems)

@@ -1,45 +1,22 @@
-"""The obstacles of a scene file: their shapes, what they are read from, and how they move."""
+"""The obstacles of a scene file: what they are read from, and how they move."""
 
 from __future__ import annotations
 
 import warnings
 import zipfile
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from supple.character import Dressing
-from supple.contact import OBSTACLES, AnimatedMesh, HeightField, MeshObstacle, Rails, SelfContact
+from supple.contact import AnimatedMesh, HeightField, MeshObstacle, Rails
 from supple.core.errors import InputError
 from supple.core.types import Floats, Ints
 from supple.dynamics.recording import is_motion_file, read_motion
 from supple.io.gltf.character import read_character
-from supple.io.scene.models import fields_of, find, required_of
-from supple.io.scene.schema import (
-    MISSING,
-    POSITIVE,
-    VECTOR,
-    Choice,
-    Either,
-    File,
-    Flag,
-    Kind,
-    Made,
-    Named,
-    Number,
-    Problems,
-    Row,
-    Table,
-    Text,
-    Whole,
-    construct,
-    each,
-    listed,
-    together,
-)
 from supple.io.surfaces import moving_surface
 from supple.mesh import read_surface
 from supple.mesh.files.formats import USD
@@ -48,32 +25,16 @@ from supple.mesh.files.usd_motion import read_usd_motion
 Animation = tuple[Floats, Floats, Ints]
 """Times (T,) [s], positions (T, n, 3) [m] and triangles (t, 3)."""
 
-_MOVES = Table(
-    {
-        **each(VECTOR, "velocity turning centre"),
-        "oscillation": Table(
-            {"amplitude": VECTOR, "frequency": POSITIVE}, required=("amplitude", "frequency")
-        ),
-        "times": Row(Number(unit="s"), least=2),
-        **each(Row(VECTOR, least=2), "positions rotations"),
-    },
-    needs={
-        "centre": ("turning", "rotations"),
-        **together("times", "positions"),
-        "rotations": ("times",),
-    },
-)
-
 
 def moving(given: Mapping[str, Any]) -> Rails:
     """The rails of an obstacle whose table is this. Raises InputError."""
     ways = [name for name in ("velocity", "oscillation", "times") if name in given]
-    if "turning" in given and "times" in given:
-        ways = ["turning", "times"]
-    if len(ways) > 1:
+    if "turning" in given and ("times" in given or not ways):
+        ways = ["turning", *ways]
+    if len(ways) != 1:
         raise InputError(
-            f"got {' and '.join(ways)}; give velocity or oscillation, with turning or without, or "
-            "times and positions"
+            f"got {' and '.join(ways) or 'nothing'}; give velocity or oscillation, with turning or "
+            "without, or times and positions"
         )
     centre = given.get("centre", (0.0, 0.0, 0.0))
     if "times" in given:
@@ -94,16 +55,14 @@ def moving(given: Mapping[str, Any]) -> Rails:
             position=lambda t: a * np.sin(w * t),
             velocity=lambda t: w * a * np.cos(w * t),
         )
-    elif "turning" not in given:
-        raise InputError(f"it is empty; give {listed(_MOVES.fields)}")
     return made
 
 
-def _height_field(*, file: Path | None = None, heights: Any = None, **options: Any) -> HeightField:
+def height_field(*, file: Path | None = None, heights: Any = None, **options: Any) -> HeightField:
     return HeightField(heights if file is None else _numbers(file), **options)
 
 
-def _mesh(*, file: Path, scale: float = 1.0, **options: Any) -> MeshObstacle:
+def mesh_obstacle(*, file: Path, scale: float = 1.0, **options: Any) -> MeshObstacle:
     position = np.array(options.pop("position", (0.0, 0.0, 0.0)))
     surface = read_surface(file).scaled(scale)
     return MeshObstacle(replace(surface, vertices=surface.vertices + position), **options)
@@ -127,7 +86,7 @@ def _numbers(file: Path) -> Floats:
         ) from error
 
 
-def _animated_mesh(
+def animated_mesh(
     *, file: Path, scale: float = 1.0, delay: float = 0.0, **options: Any
 ) -> AnimatedMesh:
     """The animation in a file as an obstacle; its first moment is at ``delay`` [s]."""
@@ -141,7 +100,7 @@ def _animated_mesh(
     )
 
 
-def _character(
+def character(
     *,
     file: Path,
     scale: float = 1.0,
@@ -189,87 +148,3 @@ def _arrays(file: Path) -> Animation:
             f"file={file}: it cannot be read as .npz: {error}", parameter="file"
         ) from error
     return times.astype(float), positions.astype(float), triangles.astype(np.int64)
-
-
-@dataclass(frozen=True)
-class _Shape:
-    """The fields of a shape, and what makes an obstacle of them."""
-
-    fields: Mapping[str, Kind]
-    required: tuple[str, ...]
-    make: Callable[..., Any]
-    one_of: tuple[str, ...] = ()
-
-
-def _from_file(cls: type, make: Callable[..., Any], **fields: Kind) -> _Shape:
-    """A shape whose arrays are in a file, and what a scene says of it beside them."""
-    others = {k: kind for k, kind in fields_of(cls).items() if k not in required_of(cls)}
-    return _Shape({"file": File(), "scale": POSITIVE, **others, **fields}, ("file",), make)
-
-
-def shapes() -> dict[str, _Shape]:
-    """Every shape that a scene may name: those that are registered, and those made of files."""
-    found = {
-        name: _Shape(fields_of(cls), required_of(cls), cls)
-        for name, cls in OBSTACLES.by_name.items()
-    }
-    heights = {**fields_of(HeightField), "file": File()}
-    return found | {
-        "height_field": _Shape(heights, (), _height_field, ("file", "heights")),
-        "mesh": _from_file(MeshObstacle, _mesh, position=VECTOR),
-        "animated_mesh": _from_file(
-            AnimatedMesh, _animated_mesh, position=VECTOR, delay=Number(unit="s")
-        ),
-        "character": _from_file(
-            AnimatedMesh,
-            _character,
-            **each(POSITIVE, "speed rate"),
-            up=Choice(("z", "y")),
-            clip=Text(),
-            repeat=Whole(),
-            velocity=VECTOR,
-            turned=Named(VECTOR),
-            dressing=Table({**fields_of(Dressing), "start": Named(VECTOR)}),
-        ),
-    }
-
-
-def _self_contact(given: bool | dict[str, Any]) -> SelfContact | None:
-    return SelfContact(**(given if isinstance(given, dict) else {})) if given is not False else None
-
-
-_OF_SELF_CONTACT = fields_of(SelfContact)
-SELF_CONTACT = Made(
-    Either((Flag(), Table(_OF_SELF_CONTACT)), f"true, or a table with {listed(_OF_SELF_CONTACT)}"),
-    _self_contact,
-)
-"""Contact of a body with itself: a table, or ``true`` for all that it has by default."""
-
-
-@dataclass(frozen=True)
-class ObstacleOf(Kind):
-    """One obstacle by its ``shape``, with the fields of that beside it."""
-
-    def read(self, value: Any, path: str, problems: Problems) -> Any:
-        if not isinstance(value, dict):
-            return problems.got(path, value, 'a table such as { shape = "plane", friction = 0.4 }')
-        known = shapes()
-        name = value.get("shape")
-        if name is None:
-            return problems.add(f"{path}.shape", f"is missing; give one of {listed(known)}")
-        if OBSTACLES.knows(name):
-            cls = find(OBSTACLES, name, f"{path}.shape", problems)
-            name = MISSING if cls is MISSING else str(OBSTACLES.name_of(cls))
-        else:
-            name = Choice(tuple(known)).read(name, f"{path}.shape", problems)
-        if name is MISSING:
-            return MISSING
-        shape = known[name]
-        fields = {"shape": Text(), **shape.fields, "moves": Made(_MOVES, moving)}
-        read = Table(fields, shape.required, shape.one_of).read(value, path, problems)
-        if read is MISSING:
-            return MISSING
-        options = {key: value for key, value in read.items() if key not in ("shape", "moves")}
-        if "moves" in read:
-            options["motion"] = read["moves"]
-        return construct(shape.make, options, path, problems)

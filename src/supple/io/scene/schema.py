@@ -295,7 +295,7 @@ def _read_all(kind: Kind, values: list[Any], path: str, problems: Problems) -> A
     return MISSING if any(item is MISSING for item in items) else items
 
 
-def each(kind: Kind, names: str) -> dict[str, Kind]:
+def alike(kind: Kind, names: str) -> dict[str, Kind]:
     """Fields of one kind, whose names have spaces between them."""
     return dict.fromkeys(names.split(), kind)
 
@@ -331,7 +331,7 @@ def shown(value: Any) -> str:
 
 VECTOR = Row(Number(), 3)
 POSITIVE = Number(0.0, above=True)
-SPANS = {**each(Span(), "x y z"), "tolerance": Number(0.0, unit="m")}
+SPANS = {**alike(Span(), "x y z"), "tolerance": Number(0.0, unit="m")}
 SELECTION = {**SPANS, "file": File(), "vertices": Row(Whole(0)), "place": Text()}
 """Fields that choose vertices."""
 SELECTORS = tuple(name for name in SELECTION if name != "tolerance")

@@ -43,22 +43,19 @@ def write_usd(
     """Writes a motion as ``.usd``, ``.usda`` or ``.usdc``: in metres, exact in time.
 
     Args:
-        motion: What to write; its first frame becomes the time code 0, and what is
-            seen without a time.
-        path: The file.
-        skin: A surface embedded in the motion's mesh, to be written instead of its boundary.
+        motion: Its first frame becomes the time code 0, and what is seen without a time.
         volume: Also write the solid, as a ``TetMesh`` with purpose "proxy"; needs a TetMesh.
         up: The axis of the motion that points up; the stage says so.
         name: Of the prim, /World/<name>.
         sides: Of the tubes that yarns are written as; with 0 they are curves with a width.
         samples: Pieces of a tube from crossing to crossing.
         obstacles: What the body met, as meshes under /World/obstacles, moving or not.
-        progress: Called as ``progress(done, total, what)``.
+
+    The others are those of ``export_motion``.
     """
-    try:
-        from pxr import Sdf
-    except ImportError as error:
-        raise MissingExtra("USD export", "usd") from error
+    _require_pxr()
+    from pxr import Sdf
+
     if not Sdf.Path.IsValidIdentifier(name):
         raise InputError(f"name={name!r} must be letters, digits and _, not starting with a digit")
     if up not in ("z", "y"):
@@ -80,10 +77,9 @@ def write_usd(
 
 def replace_stage(path: str | os.PathLike[str], write: Callable[[Path], None]) -> None:
     """Writes a file whole or not at all, by a function that makes, saves and leaves a stage."""
-    try:
-        from pxr import Tf
-    except ImportError as error:
-        raise MissingExtra("USD export", "usd") from error
+    _require_pxr()
+    from pxr import Tf
+
     with replacing(path) as temporary:
         # The stage ends with the function: Windows moves no file that is still open.
         failed = False
@@ -95,6 +91,13 @@ def replace_stage(path: str | os.PathLike[str], write: Callable[[Path], None]) -
             raise InputError(
                 f"cannot write {path}: may files be written in its folder, and has the disk space?"
             )
+
+
+def _require_pxr() -> None:
+    try:
+        import pxr  # noqa: F401
+    except ImportError as error:
+        raise MissingExtra("USD export", "usd") from error
 
 
 def _write_stage(
