@@ -19,7 +19,7 @@ from tests.io.pages import (
 
 import supple as sp
 from supple.io.pictures import Camera, png, render
-from supple.io.report.look import Track, player_data
+from supple.io.report.look import Look, Track
 from supple.io.report.plots import Curve, Plot, ticks
 from supple.io.report.run_report import Run, floor_under, write_report
 
@@ -195,11 +195,12 @@ def test_png_holds_the_image():
 def test_bodies_too_large_for_a_page_have_no_player(motion):
     huge = Track("huge", np.arange(2.0), np.zeros((2, 100_000, 3)))
     camera = Camera((0, 0, 0), 1.0)
-    assert player_data([huge], np.zeros((1, 3), int), np.zeros((100_000, 3)), camera, 1.0) is None
+    look = Look([huge], np.zeros((1, 3), int), np.zeros((100_000, 3)), camera, (1, 1))
+    assert look.scripts() == look.player_data() == ""
     small = Track("small", motion.times, motion.positions)
     colors = np.ones(motion.mesh.vertices.shape)
     triangles = motion.mesh.boundary().triangles
-    data = player_data([small], triangles, colors, camera, 1.0)
+    data = Look([small], triangles, colors, camera, (1, 1)).player_data()
     assert len(data) < 200_000
     (track,) = json.loads(data)["tracks"]
     count = len(track["scales"])

@@ -11,7 +11,7 @@ import os
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pygltflib as gl
@@ -19,16 +19,17 @@ import pygltflib as gl
 from supple.contact import Obstacle
 from supple.core.checks import number, whole_number
 from supple.core.errors import InputError, Message, Parameter
-from supple.core.files import replacing
 from supple.core.types import Floats, Progress
 from supple.dynamics.motion import Motion
 from supple.io.gltf.file import (
     GltfFile,
     add_channel,
+    add_material,
     add_mesh,
     add_obstacle,
+    linear,
+    new_document,
     obstacle_material,
-    plain_material,
 )
 from supple.io.gltf.morph import Morph, compress, morphing_lines, morphing_triangles
 from supple.io.obstacle_surfaces import drawn_obstacles
@@ -40,7 +41,6 @@ from supple.yarns import YarnCurves
 _HALF = float(np.sqrt(0.5))
 # glTF is y-up: a z-up scene is turned by −90° about x (quaternion x, y, z, w).
 _TURNS: dict[str, list[float] | None] = {"z": [-_HALF, 0.0, 0.0, _HALF], "y": None}
-_ROUND = 180.0  # [degrees]: no edge is sharp
 _HEAVY = 200_000  # vertices of tubes
 
 
@@ -118,24 +118,24 @@ def write_gltf(
 
     compressed = _Compression(motion.times - motion.times[0], tolerance, targets)
     file = GltfFile()
-    if isinstance(motion.mesh, SpringMesh) and skin is None:
+    document = new_document(
+        [gl.Node(name=f"{name} ({up} up)", rotation=_TURNS[up], children=[])], [0]
+    )
+    if isinstance(motion.mesh, YarnMesh) and skin is None:
+        parts = _yarn_parts(document, file, motion, compressed, samples, sides, progress)
+    elif isinstance(motion.mesh, SpringMesh) and skin is None:
         morph = compressed(motion.positions)
-        parts = [_Part(name, morphing_lines(file, morph, motion.mesh.edges), morph, color)]
-    elif isinstance(motion.mesh, YarnMesh) and skin is None:
-        parts = _yarn_parts(file, motion, compressed, samples, sides, progress)
+        lines = morphing_lines(file, morph, motion.mesh.edges)
+        parts = [_Part(name, lines, morph)]
+        add_material(document, "neutral", color)
     else:
         surface = moving_surface(motion, skin)
         shown = surface.rest, surface.triangles, surface.positions
-        triangles, morph = morphing_triangles(
+        made = morphing_triangles(
             file, *shown, compressed, crease, textures=surface.textures, progress=progress
         )
-        parts = [_Part(name, triangles, morph, color)]
-    document = gl.GLTF2(
-        asset=gl.Asset(version="2.0", generator="Supple"),
-        scene=0,
-        scenes=[gl.Scene(name="scene", nodes=[0])],
-        nodes=[gl.Node(name=f"{name} ({up} up)", rotation=_TURNS[up], children=[])],
-    )
+        parts = [_Part(name, *made)]
+        add_material(document, "neutral", color)
     drawn = drawn_obstacles(obstacles, motion)
     moves = any(len(part.morph.shapes) for part in parts)
     moves = moves or any(obstacle.frames > 1 for obstacle in drawn)
@@ -148,12 +148,9 @@ def write_gltf(
             continue
         shown = obstacle.vertices, obstacle.triangles, obstacle.positions
         material = obstacle_material(document)
-        triangles, changes = morphing_triangles(file, *shown, compressed, crease, material=material)
-        _add_morph(document, file, obstacle.name, triangles, changes, clock)
-    data = file.bytes(document)
-    with replacing(path) as temporary:
-        temporary.write_bytes(data)
-    report = compressed.report(len(data))
+        made = morphing_triangles(file, *shown, compressed, crease, material=material)
+        _add_part(document, file, _Part(obstacle.name, *made), clock)
+    report = compressed.report(file.write(document, path))
     if not report.met:
         warnings.warn(
             Message(
@@ -167,34 +164,17 @@ def write_gltf(
     return report
 
 
-@dataclass(frozen=True, eq=False)
-class _Part:
-    """A node with a mesh: what is drawn, how it moves, its material and colour, linear, 0…1."""
+class _Part(NamedTuple):
+    """A node with a mesh: what is drawn, and how it moves."""
 
     name: str
     primitive: gl.Primitive
     morph: Morph
-    color: tuple[float, float, float]
-    material: str = "neutral"
 
 
 def _add_part(document: gl.GLTF2, file: GltfFile, part: _Part, times: int) -> None:
     """Adds a part as a child of the first node; ``times`` is the accessor of the frames."""
-    part.primitive.material = len(document.materials)
-    document.materials.append(plain_material(part.material, part.color))
-    _add_morph(document, file, part.name, part.primitive, part.morph, times)
-
-
-def _add_morph(
-    document: gl.GLTF2,
-    file: GltfFile,
-    name: str,
-    primitive: gl.Primitive,
-    morph: Morph,
-    times: int,
-) -> None:
-    """The same for what has a material already."""
-    node = add_mesh(document, name, primitive)
+    node, morph = add_mesh(document, part.name, part.primitive), part.morph
     if not len(morph.shapes):
         return
     mesh = document.meshes[document.nodes[node].mesh]
@@ -204,6 +184,7 @@ def _add_morph(
 
 
 def _yarn_parts(
+    document: gl.GLTF2,
     file: GltfFile,
     motion: Motion,
     compressed: Callable[[Floats], Morph],
@@ -212,36 +193,31 @@ def _yarn_parts(
     progress: Progress | None,
 ) -> list[_Part]:
     """Warps and wefts, as tubes with so many sides or, with 0, as lines; None leaves it open."""
-    mesh = motion.mesh
+    mesh, parts = motion.mesh, []
     assert isinstance(mesh, YarnMesh)
-    parts = []
     curves = YarnCurves(mesh, samples)
     if sides is None:
         sides = SIDES if SIDES * curves.counts.sum() <= _HEAVY else 0
-    if sides == 0:
-        points = np.stack([curves.points(mesh.vertices + u) for u in motion.displacements])
-        for name, family, paint in FAMILIES:
+    tubes = YarnTubes(mesh, samples, sides) if sides else None
+    at = tubes.at if tubes is not None else lambda u: curves.points(mesh.vertices + u)
+    positions = np.stack([at(u) for u in motion.displacements])
+    for name, family, paint in FAMILIES:
+        material = add_material(document, name, linear(paint))
+        if tubes is None:
             (mine,) = np.nonzero(curves.point_families == family)
             lines = curves.lines[curves.point_families[curves.lines[:, 0]] == family]
-            morph = compressed(points[:, mine])
-            primitive = morphing_lines(file, morph, np.searchsorted(mine, lines))
-            parts.append(_Part(name, primitive, morph, _linear(paint), name))
-        return parts
-    tubes = YarnTubes(mesh, samples, sides)
-    positions = tubes.at(motion.displacements)
-    for name, family, paint in FAMILIES:
+            morph = compressed(positions[:, mine])
+            ends = np.searchsorted(mine, lines)
+            parts.append(_Part(name, morphing_lines(file, morph, ends, material), morph))
+            continue
         mine, triangles = tubes.of_family(family)
         shapes = positions[:, mine]
-        primitive, morph = morphing_triangles(
-            file, shapes[0], triangles, shapes, compressed, _ROUND, progress=progress
-        )
-        parts.append(_Part(name, primitive, morph, _linear(paint), name))
+        made = morphing_triangles(
+            file, shapes[0], triangles, shapes, compressed, 180.0, material=material,
+            progress=progress,
+        )  # fmt: skip
+        parts.append(_Part(name, *made))
     return parts
-
-
-def _linear(color: tuple[float, float, float]) -> tuple[float, float, float]:
-    red, green, blue = (channel**2.2 for channel in color)
-    return red, green, blue
 
 
 class _Compression:

@@ -10,9 +10,8 @@ from scipy.spatial.transform import Rotation
 
 from supple.builtin import creature
 from supple.character.skeleton.bones import segment_distances
-from supple.core.files import replacing
 from supple.core.types import Floats, Ints
-from supple.io.gltf.file import GltfFile, add_track, plain_material
+from supple.io.gltf.file import GltfFile, add_material, add_track, new_document
 from supple.io.surfaces import Shading
 
 # Name, parent, where the joint is and where its bone ends [m]; z is up, it looks towards −y.
@@ -71,19 +70,13 @@ def write_rigged_creature(path: str | os.PathLike[str], *, resolution: int = 24)
         below = [j for j, joint in enumerate(_JOINTS) if joint[1] == k]
         nodes.append(gl.Node(name=name, translation=(starts[k] - above).tolist(), children=below))
     nodes.append(gl.Node(name="creature", mesh=0, skin=0))
-    document = gl.GLTF2(
-        asset=gl.Asset(version="2.0", generator="Supple"),
-        scene=0,
-        scenes=[gl.Scene(name="scene", nodes=[0, count])],
-        nodes=nodes,
-        meshes=[gl.Mesh(name="creature", primitives=[primitive])],
-        materials=[plain_material("fur", (1.0, 1.0, 1.0))],
-        skins=[gl.Skin(joints=list(range(count)), inverseBindMatrices=file.matrices(binds))],
-        animations=[_hop(file, starts[0]), _shake(file), _nod(file)],
-    )
-    data = file.bytes(document)
-    with replacing(path) as temporary:
-        temporary.write_bytes(data)
+    document = new_document(nodes, [0, count])
+    document.meshes = [gl.Mesh(name="creature", primitives=[primitive])]
+    add_material(document, "fur", (1.0, 1.0, 1.0))
+    binding = file.matrices(binds)
+    document.skins = [gl.Skin(joints=list(range(count)), inverseBindMatrices=binding)]
+    document.animations = [_hop(file, starts[0]), _shake(file), _nod(file)]
+    file.write(document, path)
 
 
 def _weights(places: Floats) -> tuple[Ints, Floats]:

@@ -27,7 +27,7 @@ from supple.io.report.design_plots import (
     run_colors,
     target_text,
 )
-from supple.io.report.look import Look, Run, Shown, player, player_scripts
+from supple.io.report.look import Look, Run, Shown
 from supple.io.report.page import comparison, ending, figures, header, pairs, write_page
 from supple.io.report.tracked import Tracked, moving_plots
 from supple.mesh import Embedding, VolumeMesh
@@ -73,11 +73,10 @@ def write_design_report(
     parts = [header(title, summary), _verdict(fit, linear)]
     scripts = ""
     if runs:
-        stage, data = player(runs, Look.of(runs, shown, size=_STILL_SIZE))
-        parts.append(
-            stage + figures(moving_plots(runs, Tracked.of(runs[0].motion), run_colors(len(runs))))
-        )
-        scripts = player_scripts(data)
+        look = Look.of(runs, shown, size=_STILL_SIZE)
+        plots = moving_plots(runs, Tracked.of(runs[0].motion), run_colors(len(runs)))
+        parts.append(look.stage() + figures(plots))
+        scripts = look.scripts()
     pictures = ExamplePictures.of(mesh, before, shown, size=_EXAMPLE_SIZE)
     frequencies = [_frequency(i, fit) for i in range(len(fit.damping.examples))]
     parts.append("<h2>The examples</h2>" + example_cards(fit.damping, pictures, frequencies))

@@ -81,13 +81,22 @@ class Shown:
 
 
 @dataclass(frozen=True, eq=False)
+class Track:
+    """One motion to play: its name, times (T,) [s] and drawn vertices (T, v, 3) [m]."""
+
+    name: str
+    times: Floats
+    positions: Floats
+
+
+@dataclass(frozen=True, eq=False)
 class Look:
-    """What is drawn of each run: vertices (T, v, 3), the same triangles and colours for all.
+    """What is drawn of each run: a track, and the same triangles and colours for all.
 
     ``size`` (width, height) of its pictures in pixels; ``obstacles`` what the bodies met.
     """
 
-    positions: list[Floats]
+    tracks: Sequence[Track]
     triangles: Ints
     colors: Floats
     camera: Camera
@@ -117,12 +126,20 @@ class Look:
             floor=shown.floor,
             aspect=size[0] / size[1],
         )
-        return cls(positions, shading.triangles, paint[shading.source], camera, size, drawn)
+        tracks = [
+            Track(run.name, run.motion.times, x) for run, x in zip(runs, positions, strict=True)
+        ]
+        return cls(tracks, shading.triangles, paint[shading.source], camera, size, drawn)
+
+    def of_run(self, run: int) -> str:
+        """ ", name" of a run where there are several, for texts that end so."""
+        return f", {escape(self.tracks[run].name)}" if len(self.tracks) > 1 else ""
 
     def picture(self, run: int, frame: int, scale: float = 1.0) -> str:
         """One frame of a run, as an address."""
         size = (round(scale * self.size[0]), round(scale * self.size[1]))
-        shapes, triangles, colors = [self.positions[run][frame]], [self.triangles], [self.colors]
+        shapes, triangles = [self.tracks[run].positions[frame]], [self.triangles]
+        colors = [self.colors]
         for obstacle in self.obstacles:
             triangles.append(obstacle.triangles + sum(map(len, shapes)))
             shapes.append(obstacle.frame(min(frame, obstacle.frames - 1)))
@@ -136,6 +153,59 @@ class Look:
             casting=len(self.triangles),
         )
         return png_address(image)
+
+    def stage(self) -> str:
+        """The player's part of the page."""
+        stills = "".join(
+            f'<img alt="The body as it started{self.of_run(i)}" src="{self.picture(i, 0, 1.6)}">'
+            for i in range(len(self.tracks))
+        )
+        names = "".join(f"<span>{escape(track.name)}</span>" for track in self.tracks)
+        names = f'<div class="names">{names}</div>' if len(self.tracks) > 1 else ""
+        return fill("report/player.html", stills=stills, names=names)
+
+    def scripts(self) -> str:
+        """What the player needs at the end of the page; nothing where it has no data."""
+        data = self.player_data()
+        return data and data_element("motion", data) + script_element("report/player.js")
+
+    def player_data(self) -> str:
+        """The motions as JSON for the viewer, vertices within about a thousandth of their size.
+
+        Nothing where the body is too large for a page; obstacles that are too large are left out.
+        Those that move have the frames of the first track.
+        """
+        vertices = len(self.colors)
+        most = min(24, _BUDGET // (len(self.tracks) * 6 * vertices) - 2)
+        if most < 3:
+            return ""
+        small = [each for each in self.obstacles if len(each.vertices) <= _LARGEST]
+        data = {
+            "tracks": [_track(each, most) for each in self.tracks],
+            "colors": encoded(np.round(255 * self.colors), "u1"),
+            "obstacles": [_obstacle(each) for each in small],
+        }
+        aspect = self.size[0] / self.size[1]
+        return json_text(data | view_data(vertices, self.triangles, self.camera, aspect))
+
+
+def _track(track: Track, most: int) -> dict[str, Any]:
+    """A motion by so many shapes at most."""
+    keep = _kept(len(track.times))
+    times = track.times[keep]
+    positions = track.positions if len(times) == len(track.times) else track.positions[keep]
+    size = float(np.linalg.norm(np.ptp(positions[0], axis=0)))
+    morph = compress(positions, tolerance=_TOLERANCE * size, targets=most)
+    scales = np.abs(morph.shapes).max(axis=(1, 2)) / 32767.0
+    shapes = np.round(morph.shapes / np.maximum(scales, 1e-300)[:, None, None])
+    return {
+        "name": track.name,
+        "times": encoded(times, "<f4"),
+        "base": encoded(morph.base, "<f4"),
+        "shapes": encoded(shapes, "<i2"),
+        "scales": [float(f"{s:.7g}") for s in scales],
+        "weights": encoded(morph.weights, "<f4"),
+    }
 
 
 def _cut_apart(obstacle: DrawnObstacle) -> DrawnObstacle:
@@ -157,99 +227,6 @@ def _near(points: Floats, obstacles: Sequence[DrawnObstacle]) -> list[Floats]:
             x = obstacle.frame(i)
             found.append(x[((x > low - margin) & (x < high + margin)).all(axis=1)])
     return found
-
-
-def player(runs: Sequence[Run], look: Look) -> tuple[str, str]:
-    """The player's part of the page, and its data, empty where the body is too large for it."""
-    return played(
-        [
-            Track(run.name, run.motion.times, positions)
-            for run, positions in zip(runs, look.positions, strict=True)
-        ],
-        look,
-    )
-
-
-def played(tracks: Sequence[Track], look: Look) -> tuple[str, str]:
-    """The same for motions of the look's surface."""
-    aspect = look.size[0] / look.size[1]
-    made = player_data(
-        tracks, look.triangles, look.colors, look.camera, aspect, obstacles=look.obstacles
-    )
-    stills = "".join(
-        f'<img alt="The body as it started{of_run(tracks, i)}" src="{look.picture(i, 0, 1.6)}">'
-        for i in range(len(tracks))
-    )
-    names = "".join(f"<span>{escape(track.name)}</span>" for track in tracks)
-    names = f'<div class="names">{names}</div>' if len(tracks) > 1 else ""
-    return fill("report/player.html", stills=stills, names=names), made or ""
-
-
-def player_scripts(data: str) -> str:
-    """What the player needs at the end of the page; nothing where it has no data."""
-    if not data:
-        return ""
-    return data_element("motion", data) + script_element("report/player.js")
-
-
-def of_run(runs: Sequence[Run] | Sequence[Track], i: int) -> str:
-    """ ", name" of a run where there are several, for texts that end so."""
-    return f", {escape(runs[i].name)}" if len(runs) > 1 else ""
-
-
-@dataclass(frozen=True, eq=False)
-class Track:
-    """One motion to play: its name, times (T,) [s] and drawn vertices (T, v, 3) [m]."""
-
-    name: str
-    times: Floats
-    positions: Floats
-
-
-def player_data(
-    tracks: Sequence[Track],
-    triangles: Ints,
-    colors: Floats,
-    camera: Camera,
-    aspect: float,
-    *,
-    obstacles: Sequence[DrawnObstacle] = (),
-) -> str | None:
-    """The motions as JSON for the viewer, vertices within about a thousandth of the body's size.
-
-    ``aspect`` is that of the picture that the camera frames. None where the body is too large for
-    a page; obstacles that are too large are left out. Those that move have the frames of the first
-    track.
-    """
-    vertices = tracks[0].positions.shape[1]
-    most = min(24, _BUDGET // (len(tracks) * 6 * vertices) - 2)
-    if most < 3:
-        return None
-    made = []
-    for track in tracks:
-        keep = _kept(len(track.times))
-        times = track.times[keep]
-        positions = track.positions if len(times) == len(track.times) else track.positions[keep]
-        size = float(np.linalg.norm(np.ptp(positions[0], axis=0)))
-        morph = compress(positions, tolerance=_TOLERANCE * size, targets=most)
-        scales = np.abs(morph.shapes).max(axis=(1, 2)) / 32767.0
-        shapes = np.round(morph.shapes / np.maximum(scales, 1e-300)[:, None, None])
-        made.append(
-            {
-                "name": track.name,
-                "times": encoded(times, "<f4"),
-                "base": encoded(morph.base, "<f4"),
-                "shapes": encoded(shapes, "<i2"),
-                "scales": [float(f"{s:.7g}") for s in scales],
-                "weights": encoded(morph.weights, "<f4"),
-            }
-        )
-    data: dict[str, Any] = {
-        "tracks": made,
-        "colors": encoded(np.round(255 * colors), "u1"),
-        "obstacles": [_obstacle(each) for each in obstacles if len(each.vertices) <= _LARGEST],
-    } | view_data(vertices, triangles, camera, aspect)
-    return json_text(data)
 
 
 def _kept(frames: int) -> Ints:

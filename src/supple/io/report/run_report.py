@@ -14,7 +14,7 @@ from supple.contact import Obstacle
 from supple.core.errors import InputError
 from supple.core.types import Floats
 from supple.dynamics.motion import Motion
-from supple.io.report.look import Look, Run, Shown, of_run, player, player_scripts
+from supple.io.report.look import Look, Run, Shown
 from supple.io.report.page import comparison, ending, figures, header, pairs, write_page
 from supple.io.report.plots import Curve, Plot
 from supple.io.report.tracked import Tracked, moving_plots
@@ -61,15 +61,14 @@ def write_report(
         raise InputError("a report needs at least one run")
     shown = Shown(skin, colors, floor, up)
     look = Look.of(runs, shown, size=_STILL_SIZE, obstacles=obstacles)
-    stage, data = player(runs, look)
-    parts = [header(title, summary), stage, _strip(runs, look)]
+    parts = [header(title, summary), look.stage(), _strip(runs, look)]
     if facts:
         parts.append(f"<h2>What was simulated</h2>{pairs(facts)}")
     point = Tracked.of(runs[0].motion)
     if len(runs) > 1:
         parts.append("<h2>Side by side</h2>" + _comparison(runs, point))
     parts.append(f"<h2>What was measured</h2>{figures(_plots(runs, point, free))}")
-    write_page(path, title, [*parts, *ending(source)], player_scripts(data))
+    write_page(path, title, [*parts, *ending(source)], look.scripts())
 
 
 def floor_under(body: ElasticBody, *, up: Literal["z", "y"] = "z") -> float | None:
@@ -85,7 +84,7 @@ def _strip(runs: Sequence[Run], look: Look) -> str:
     rows = []
     for i, run in enumerate(runs):
         figures = "".join(
-            f'<figure><img alt="The body at {run.motion.times[k]:.2f} s{of_run(runs, i)}" '
+            f'<figure><img alt="The body at {run.motion.times[k]:.2f} s{look.of_run(i)}" '
             f'src="{look.picture(i, k)}"><figcaption>{run.motion.times[k]:.2f} s</figcaption>'
             "</figure>"
             for k in _moments(runs[0].motion, run.motion)

@@ -12,7 +12,7 @@ import numpy as np
 from supple.character.runtime.soft_motion import SoftMotion
 from supple.core.types import Floats
 from supple.io.pictures import Camera
-from supple.io.report.look import CREASE, PAINT, Look, Track, played, player_scripts
+from supple.io.report.look import CREASE, PAINT, Look, Track
 from supple.io.report.page import write_page
 from supple.io.report.plots import Curve, Plot
 from supple.io.surfaces import Shading
@@ -41,26 +41,19 @@ def write_enrich_report(
     character = made.rigged.character
     before = character.vertices_at(motion.times, motion.clip)
     look = _look(before, motion, made)
-    stage, data = played(
-        [
-            Track("as it came", motion.times, look.positions[0]),
-            Track("with flesh", motion.times, look.positions[1]),
-        ],
-        look,
-    )
     rows = "".join(f"<tr><th>{escape(k)}</th><td>{escape(v)}</td></tr>" for k, v in facts)
     shown = [motion, *(each for each in made.motions if each is not motion)][:_CLIPS]
     plots = "".join(_plot(each, follows=each is motion).html() for each in shown)
     parts = [
         f"<header><h1>{escape(title)}</h1><p>{escape(_summary(made, motion))}</p></header>",
-        stage,
+        look.stage(),
         _strip(look, motion),
         f"<h2>How it was made</h2><table><tbody>{rows}</tbody></table>" if rows else "",
         f"<h2>Clips</h2>{_table(made)}",
         f'<h2>How far flesh moves</h2><div class="plots">{plots}</div>',
         f"<footer>Written by Supple {_version()}.</footer>",
     ]
-    write_page(path, title, parts, player_scripts(data))
+    write_page(path, title, parts, look.scripts())
 
 
 def _look(before: Floats, motion: SoftMotion, made: Enriched) -> Look:
@@ -72,13 +65,15 @@ def _look(before: Floats, motion: SoftMotion, made: Enriched) -> Look:
     some = positions[1][:: max(1, len(before) // 60), body]
     camera = Camera.framing(some, aspect=_STILL_SIZE[0] / _STILL_SIZE[1])
     colors = np.tile(PAINT, (len(source), 1))
-    return Look(positions, shading.triangles, colors, camera, _STILL_SIZE)
+    names = ("as it came", "with flesh")
+    tracks = [Track(name, motion.times, x) for name, x in zip(names, positions, strict=True)]
+    return Look(tracks, shading.triangles, colors, camera, _STILL_SIZE)
 
 
 def _strip(look: Look, motion: SoftMotion) -> str:
     """Frames without and with flesh, the latter the redder the farther it is moved."""
     frames = np.unique(np.linspace(0, len(motion.times) - 1, _STILLS).astype(int))
-    far = np.linalg.norm(look.positions[1] - look.positions[0], axis=2)
+    far = np.linalg.norm(look.tracks[1].positions - look.tracks[0].positions, axis=2)
     most = max(float(far.max()), np.finfo(float).tiny)
     rows = []
     for i, name in enumerate(("as it came", "with flesh, red where it moves farthest")):
