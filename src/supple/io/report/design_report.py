@@ -29,7 +29,7 @@ from supple.io.report.design_plots import (
 )
 from supple.io.report.look import Look, Run, Shown
 from supple.io.report.page import comparison, ending, figures, header, pairs, write_page
-from supple.io.report.tracked import Tracked, moving_plots
+from supple.io.report.run_report import Tracked, moving_plots
 from supple.mesh import Embedding, VolumeMesh
 
 _STILL_SIZE = (174, 207)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from supple.core.errors import InputError
 from supple.core.types import Bools, Progress
 from supple.io.scene.base import AnyScene, common_fields
 from supple.io.scene.build import Fields, Sheet, build_supports, placed, sheet_of
+from supple.io.scene.design import Initial
 from supple.io.scene.schema import Problems
 from supple.mesh import YarnMesh
 from supple.solvers import LinearSolver
@@ -31,16 +32,14 @@ _WEAVES = {
 class YarnScene(AnyScene):
     """A scene of woven cloth. ``fixed`` (n, 3) are the components that are held still.
 
-    ``velocity`` [m/s] of the whole cloth and ``rotation`` [rad/s] about its middle are those it
-    starts with; ``solver`` holds options of ``YarnSimulation``.
+    ``tolerance``, ``max_iterations`` and ``linear`` are options of ``YarnSimulation``.
     """
 
     cloth: WovenCloth
     fixed: Bools
     supports: tuple[Support, ...] = ()
     damping: YarnDamping | YarnRayleigh | None = None
-    velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    rotation: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    initial: Initial = field(default_factory=Initial)
     tolerance: float = 1e-6
     max_iterations: int = 50
     linear: LinearSolver | None = None
@@ -72,10 +71,11 @@ class YarnScene(AnyScene):
             max_iterations=self.max_iterations,
             linear=self.linear,
         )
-        if at_start and (any(self.velocity) or any(self.rotation)):
+        start = self.initial
+        if at_start and any((*start.velocity, *start.rotation)):
             x = self.mesh.vertices
             v = np.zeros((len(x), 5))
-            v[:, :3] = np.array(self.velocity) + np.cross(self.rotation, x - x.mean(axis=0))
+            v[:, :3] = np.array(start.velocity) + np.cross(start.rotation, x - x.mean(axis=0))
             made.set_state(v=v)
         return made
 
@@ -90,7 +90,6 @@ def build_yarn_scene(file: Path, text: str, plan: Fields, problems: Problems) ->
             problems.add(f"obstacles[{i}].restitution", "cloth does not bounce; leave it out")
     problems.stop()
     assert fixed is not None
-    initial: dict[str, Any] = {name: tuple(v) for name, v in plan.get("initial", {}).items()}
     return YarnScene(
         **common_fields(file, text, plan),
         cloth=cloth,
@@ -98,7 +97,7 @@ def build_yarn_scene(file: Path, text: str, plan: Fields, problems: Problems) ->
         supports=supports,
         obstacles=obstacles,
         damping=plan.get("damping"),
-        **initial,
+        initial=Initial(**plan.get("initial", {})),
         **plan.get("solver", {}),
     )
 
