@@ -44,30 +44,30 @@ def test_smallest_scene_has_sensible_defaults(scene):
     assert made.body.free.all()
 
 
-@pytest.mark.parametrize("cls", MATERIALS)
-def test_every_material_appears_by_its_name(scene, cls):
-    text = f'[materials.all]\nmodel = "{cls.__name__.upper()}"\nyoung = 2e4\npoisson = 0.2\n'
-    made = scene(text + "[mesh.regions.all]\nx = [-inf, inf]\n")
-    assert type(made.body.material["all"]) is cls
+EVERY = {
+    '[materials.all]\nmodel = "{}"\nyoung = 2e4\npoisson = 0.2\n[mesh.regions.all]\n'
+    "x = [-inf, inf]": (MATERIALS, str.upper, lambda made: made.body.material["all"]),
+    'integrator = "{}"': (INTEGRATORS, str, lambda made: made.integrator),
+    'solver = {{ linear = "{}" }}': (LINEAR_SOLVERS, str, lambda made: made.solver.linear),
+}
 
 
-@pytest.mark.parametrize("cls", INTEGRATORS)
-def test_every_integrator_appears_by_its_name(scene, cls):
-    assert type(scene(f'integrator = "{cls.__name__}"').integrator) is cls
-
-
-@pytest.mark.parametrize("cls", LINEAR_SOLVERS)
-def test_every_linear_solver_appears_by_its_name(scene, cls):
-    made = scene(f'[solver]\ntolerance = 1e-5\nlinear = "{cls.__name__}"\n')
-    assert type(made.solver.linear) is cls
-    assert made.solver.tolerance == 1e-5
+@pytest.mark.parametrize(
+    ("text", "cls"), [(text, cls) for text, (classes, *_) in EVERY.items() for cls in classes]
+)
+def test_everything_registered_appears_by_its_name(scene, text, cls):
+    _, spelled, found = EVERY[text]
+    assert type(found(scene(text.format(spelled(cls.__name__))))) is cls
 
 
 def test_integrator_and_linear_solver_take_their_parameters(scene):
     made = scene("""
         integrator = { name = "Newmark", beta = 0.3, gamma = 0.6 }
-        solver = { linear = { name = "ConjugateGradients", max_iterations = 7 } }
+        [solver]
+        tolerance = 1e-5
+        linear = { name = "ConjugateGradients", max_iterations = 7 }
     """)
+    assert made.solver.tolerance == 1e-5
     assert made.integrator == sp.Newmark(beta=0.3, gamma=0.6)
     assert made.solver.linear == sp.ConjugateGradients(max_iterations=7)
 
