@@ -91,12 +91,8 @@ def drawn_surface(mesh: Mesh, skin: Embedding | None = None) -> DrawnSurface:
             f"this needs a surface, which a {type(mesh).__name__} does not have; export_motion "
             "writes .pvd and .glb of it"
         )
-
-    def moved(u: Floats) -> Floats:
-        positions: Floats = surface.vertices + u[..., surface.vertex_ids, :]
-        return positions
-
-    return DrawnSurface(surface.triangles, surface.vertices, moved, textures=textures)
+    X, ids = surface.vertices, surface.vertex_ids
+    return DrawnSurface(surface.triangles, X, lambda u: X + u[..., ids, :], textures=textures)
 
 
 @dataclass(frozen=True, eq=False)

@@ -61,11 +61,8 @@ const show = x => console.log(JSON.stringify(x));
 def test_stepper_has_the_force_and_stiffness_of_the_model(size):
     model = bar(size)
     q = 0.3 * np.random.default_rng(1).normal(size=size)
-    found = with_stepper(
-        "s.energy.evaluate(array(d.q)); show([[...s.energy.R], [...s.energy.K]]);",
-        model,
-        q=q.tolist(),
-    )
+    code = "s.energy.evaluate(array(d.q)); show([[...s.energy.R], [...s.energy.K]]);"
+    found = with_stepper(code, model, q=q.tolist())
     R, K = model.force(q), model.stiffness(q)
     np.testing.assert_allclose(found[0], R, atol=1e-12 * np.abs(R).max())
     np.testing.assert_allclose(np.reshape(found[1], K.shape), K, atol=1e-12 * np.abs(K).max())
@@ -104,12 +101,8 @@ def test_stiffness_of_a_region_is_the_edit_of_the_model():
     factors = [1.5 * (3.0 if "left" in group.regions else 1.0) for group in model.groups]
     edited = model.edited(young=1.5e5).edited("left", young=4.5e5)
     q = np.linspace(-0.2, 0.3, model.size)
-    found = with_stepper(
-        "s.stiffen(d.factors); s.energy.evaluate(array(d.q)); show([...s.energy.R]);",
-        model,
-        q=q.tolist(),
-        factors=factors,
-    )
+    code = "s.stiffen(d.factors); s.energy.evaluate(array(d.q)); show([...s.energy.R]);"
+    found = with_stepper(code, model, q=q.tolist(), factors=factors)
     np.testing.assert_allclose(found, edited.force(q), rtol=1e-11)
 
 

@@ -369,6 +369,10 @@ def test_a_character_is_an_obstacle(scene, refusal, tmp_path):
 
 WORN = """
 gravity = [0, 0, -9.81]
+damping = {{ model = "cloth_strain_rate", bulk = 30, shear = 20 }}
+integrator = "BackwardEuler"
+solver = {{ iterations = 1 }}
+time = {{ duration = 0.18, dt = 3e-3, every = 10 }}
 [mesh]
 sheet = "{assets}/cloth/newton_unisex_shirt.usd"
 scale = 0.0095
@@ -380,14 +384,6 @@ poisson = 0.42857142857142855
 thickness = 5e-4
 areal_density = 0.19
 bending_stiffness = 1e-5
-[damping]
-model = "cloth_strain_rate"
-bulk = 30
-shear = 20
-[integrator]
-name = "BackwardEuler"
-[solver]
-iterations = 1
 [[obstacles]]
 shape = "character"
 file = "{assets}/characters/khronos_CesiumMan.glb"
@@ -401,10 +397,6 @@ slim = 0.15
 growing = 0.15
 easing = 0.2
 start = {{ Skeleton_arm_joint_L__4_ = [0, 0.3, 0], Skeleton_arm_joint_R = [0, -0.3, 0] }}
-[time]
-duration = 0.18
-dt = 3e-3
-every = 10
 """
 
 

@@ -50,11 +50,7 @@ slip_speed = 1e-3
 contact_stiffness = 0.1
 position = [0, 0, 1]
 rotation = [0, 0, 1.5707963267948966]
-[woven.weft]
-radius = 1e-4
-density = 1300
-young = 1e6
-bending_young = 1e4
+weft = { radius = 1e-4, density = 1300, young = 1e6, bending_young = 1e4 }
 [woven.warp]""",
 )
 

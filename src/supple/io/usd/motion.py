@@ -138,12 +138,8 @@ def _write_stage(
         tets.CreateSurfaceFaceVertexIndicesAttr(
             Vt.Vec3iArray.FromNumpy(solid.boundary_facets().astype(np.int32))
         )
-
-        def inside(i: int) -> Floats:
-            positions: Floats = motion.mesh.vertices + motion.displacements[i]
-            return positions
-
-        moving.append((tets.CreatePointsAttr(), tets.CreateExtentAttr(), inside, 0.0))
+        points, extent, X = tets.CreatePointsAttr(), tets.CreateExtentAttr(), solid.vertices
+        moving.append((points, extent, lambda i: X + motion.displacements[i], 0.0))
     _set_frames(codes, moving, progress)
     stage.Save()
 
