@@ -106,9 +106,15 @@ def _words(curve: DampingCurve) -> str:
     return "γ = " + ", ".join(f"{gamma:.4g} at {x:.4g}" for x, gamma in curve.points)
 
 
+def results_of(example: int, fit: Fit) -> list[TargetResult]:
+    """What came of the targets of an example, the gentlest first."""
+    mine = (result for result in fit.report.results if result.example == example)
+    return sorted(mine, key=lambda result: result.target.start)
+
+
 def _target_points(i: int, fit: Fit) -> Floats:
     """Where the targets of an example stand on its curve, (k, 2)."""
-    mine = sorted((r for r in fit.report.results if r.example == i), key=lambda r: r.target.start)
+    mine = results_of(i, fit)
     example = fit.damping.examples[i]
     if len(mine) == len(example.curve.points):  # each target made one
         return np.reshape(example.curve.points if mine else (), (-1, 2))

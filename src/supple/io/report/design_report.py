@@ -24,6 +24,7 @@ from supple.io.report.design_plots import (
     decay_plots,
     name_of,
     own_curve_plots,
+    results_of,
     run_colors,
     target_text,
 )
@@ -172,10 +173,8 @@ def _verdict(fit: Fit, linear: Fit | None) -> str:
     if missed := count - len(met):
         farthest = max(abs(r.error) for r in results if not r.met)
         word = _NUMBERS[missed].capitalize() if missed < len(_NUMBERS) else str(missed)
-        if missed == 1:
-            says.append(f"{word} misses by {_percent(farthest)}; the table below says why.")
-        else:
-            says.append(f"{word} miss by up to {_percent(farthest)}; the table below says why.")
+        by = "misses by" if missed == 1 else "miss by up to"
+        says.append(f"{word} {by} {_percent(farthest)}; the table below says why.")
     if linear is not None:
         known = [abs(r.error) for r in linear.report.results if not r.after.is_failed]
         off = max(known, default=1.0)
@@ -187,14 +186,8 @@ def _verdict(fit: Fit, linear: Fit | None) -> str:
 
 def _frequency(example: int, fit: Fit) -> str:
     """How often the body swings along an example, as its gentlest test showed."""
-    mine = sorted(
-        (r for r in fit.report.results if r.example == example), key=lambda r: r.target.start
-    )
-    for result in mine:
-        for test in (result.before, result.after):
-            if test.oscillates:
-                return f"{1 / test.period:.3g} Hz"
-    return ""
+    tests = [test for result in results_of(example, fit) for test in (result.before, result.after)]
+    return next((f"{1 / test.period:.3g} Hz" for test in tests if test.oscillates), "")
 
 
 def _results(fit: Fit, linear: Fit | None) -> str:

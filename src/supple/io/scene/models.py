@@ -18,7 +18,7 @@ from supple.core import parameters as of
 from supple.core.errors import InputError
 from supple.core.parameters import Parameter, describe, renamed_keys
 from supple.core.registry import Registry
-from supple.damping import DAMPINGS, Conserving, Curve, Joining, MomentumConserving
+from supple.damping import DAMPINGS, Curve, Joining, MomentumConserving
 from supple.damping.coefficients import COEFFICIENT
 from supple.damping.curve import CURVE
 from supple.damping.strain_rate import DIRECTIONS
@@ -212,7 +212,6 @@ class SolverModel(Kind):
 
 # -- damping -----------------------------------------------------------------------------
 
-_CONSERVING = Choice(tuple(by.name.lower() for by in Conserving))
 _RATIOS: dict[str, Kind] = {"frequencies": Row(POSITIVE), "ratios": Row(Number(0.0))}
 
 
@@ -246,7 +245,8 @@ class DampingModel(Kind):
         before = len(problems.found)
         fields = fields_of(model) | (_RATIOS if hasattr(model, "from_ratios") else {})
         rest = {k: v for k, v in value.items() if k != "model"}
-        every = {**fields, "conserving": _CONSERVING, **dict(self.more)}
+        conserving = {"conserving": fields_of(MomentumConserving)["by"]}
+        every = {**fields, **conserving, **dict(self.more)}
         own = {
             k: v
             for k, v in renamed_keys(model, rest, path).items()
@@ -260,8 +260,8 @@ class DampingModel(Kind):
             return MISSING
         base = _made(model, {k: v for k, v in read.items() if k in fields}, path, problems)
         if base is not MISSING and "conserving" in read:
-            by = Conserving[read["conserving"].upper()]
-            base = construct(MomentumConserving, {"damping": base, "by": by}, path, problems)
+            kept = {"damping": base, "by": read["conserving"]}
+            base = construct(MomentumConserving, kept, path, problems)
         if base is MISSING:
             return MISSING
         return {"base": base, **{k: read[k] for k, _ in self.more if k in read}}
