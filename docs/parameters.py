@@ -12,7 +12,7 @@ from supple.core.registry import Registry
 from supple.damping import DAMPINGS
 from supple.damping.example import Example
 from supple.integrators import INTEGRATORS
-from supple.io.scene.cloth_fields import CLOTH_MATERIALS, YARN_DAMPINGS
+from supple.io.scene.fields import CLOTH_MATERIALS, YARN_DAMPINGS
 from supple.io.scene.models import SOLVERS
 from supple.materials import MATERIALS
 from supple.solvers.linear import LINEAR_SOLVERS

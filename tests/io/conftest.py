@@ -33,6 +33,12 @@ def make_wobble(mesh, count=31, dt=1 / 30, start=0.0):
     )
 
 
+def solid_scene(mesh, model="StableNeoHookean", more=""):
+    """The text of a scene of a solid, with these fields of [mesh] and further tables."""
+    material = f'model = "{model}"\nyoung = 1e5\npoisson = 0.3'
+    return f"[mesh]\n{mesh}\n[material]\n{material}\n{more}\n[time]\nduration = 0.1\nfps = 60\n"
+
+
 @pytest.fixture
 def wobble():
     return make_wobble
@@ -54,7 +60,7 @@ def scene(tmp_path, request):
 
     def load(text, base=request.module.BASE):
         path = tmp_path / "scene.toml"
-        path.write_text(textwrap.dedent(text) + base, encoding="utf-8")
+        path.write_text(f"{textwrap.dedent(text)}\n{base}", encoding="utf-8")
         return load_scene(path)
 
     return load
@@ -62,12 +68,13 @@ def scene(tmp_path, request):
 
 @pytest.fixture
 def refusal(scene, request):
-    """The message with which such a scene is refused."""
+    """The message with which such a scene is refused, which must have all of some words."""
 
-    def load(text, base=request.module.BASE):
+    def load(text, base=request.module.BASE, words=()):
         with pytest.raises(sp.InputError) as error:
             scene(text, base)
-        assert "scene.toml" in str(error.value)
-        return str(error.value)
+        told = str(error.value)
+        assert [word for word in ("scene.toml", *words) if word not in told] == [], told
+        return told
 
     return load

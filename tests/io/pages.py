@@ -1,14 +1,19 @@
 """What the tests of web pages share."""
 
+import base64
+import json
 import re
 import shutil
 import subprocess
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 
 _CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 needs_browser = pytest.mark.skipif(_CHROMIUM is None, reason="needs chromium, to open the page")
+NODE = shutil.which("node")
+needs_node = pytest.mark.skipif(NODE is None, reason="needs node, to run scripts")
 
 _VOID = {"meta", "img", "input", "line", "path", "br", "circle"}
 
@@ -41,12 +46,24 @@ class Checker(HTMLParser):
         return [attributes for name, attributes in self.seen if name == tag]
 
 
-def read(path):
-    """The page, once every tag of it was found closed."""
+def read(page):
+    """The page, a file or its text, once every tag of it was found closed."""
     checker = Checker()
-    checker.feed(path.read_text(encoding="utf-8"))
+    checker.feed(page if isinstance(page, str) else page.read_text(encoding="utf-8"))
     assert checker.open == []
     return checker
+
+
+def data_of(page, id):
+    """What the scripts of a page, a file or its text, are given under this id."""
+    text = page if isinstance(page, str) else page.read_text(encoding="utf-8")
+    found = re.search(f'<script type="application/json" id="{id}">(.*?)</script>', text, re.S)
+    return json.loads(found[1])
+
+
+def decoded(text, dtype, *shape):
+    """Numbers that a page has as text."""
+    return np.frombuffer(base64.b64decode(text), dtype).astype(float).reshape(*shape or (-1,))
 
 
 def assert_needs_no_other_file(path):
@@ -81,3 +98,16 @@ def in_browser(path, script="", *, seconds):
     if 'data-why="no WebGL"' in done.stdout or re.search(r'id="\w+"[^>]* class="still"', body):
         pytest.skip("this chromium draws no WebGL")
     return done.stdout
+
+
+def in_node(code, given=""):
+    """The JSON that a module of this code prints, which reads ``given`` from its input."""
+    done = subprocess.run(
+        [NODE, "--input-type=module", "-e", code],
+        input=given,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    return json.loads(done.stdout)

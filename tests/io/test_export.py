@@ -37,24 +37,28 @@ def test_surface_returns_as_it_was(bar, tmp_path, ending):
     assert [p.name for p in tmp_path.iterdir()] == [path.name]
 
 
+def triangle_in(mesh):
+    corners = np.array([(0.1, 0.1, 0.1), (0.9, 0.1, 0.1), (0.5, 0.15, 0.1)])
+    return Embedding(mesh, Surface(corners, np.array([(0, 1, 2)])))
+
+
 @pytest.mark.parametrize("ending", ["glb", "usda", "pvd"])
 def test_skin_of_another_mesh_is_refused(motion, tmp_path, ending):
-    other = TetMesh.box(size=(1.0, 0.2, 0.2), cells=(2, 1, 1))
-    triangle = np.array([(0.1, 0.1, 0.1), (0.9, 0.1, 0.1), (0.5, 0.15, 0.1)])
-    skin = Embedding(other, Surface(triangle, np.array([(0, 1, 2)])))
-    with pytest.raises(InputError, match=r"embed it in motion\.mesh"):
+    skin = triangle_in(TetMesh.box(size=(1.0, 0.2, 0.2), cells=(2, 1, 1)))
+    with pytest.raises(InputError, match="embed it in the mesh that moves"):
         export_motion(motion, tmp_path / f"bar.{ending}", skin=skin)
     assert not list(tmp_path.iterdir())
 
 
 def test_skin_goes_to_every_format(motion, tmp_path):
-    triangle = np.array([(0.1, 0.1, 0.1), (0.9, 0.1, 0.1), (0.5, 0.15, 0.1)])
-    skin = Embedding(motion.mesh, Surface(triangle, np.array([(0, 1, 2)])))
+    skin = triangle_in(motion.mesh)
     wanted = skin.deform(motion.displacements)
     export_motion(motion, tmp_path / "skin.pvd", skin=skin)
     frame = meshio.read(tmp_path / "skin_frames" / "frame_00005.vtu")
     np.testing.assert_array_equal(frame.points, wanted[5])
-    np.testing.assert_allclose(frame.points - frame.point_data["displacement"], triangle)
+    np.testing.assert_allclose(
+        frame.points - frame.point_data["displacement"], skin.surface.vertices
+    )
     pytest.importorskip("pxr")
     export_motion(motion, tmp_path / "skin.usda", skin=skin)
     assert 'def Mesh "body"' in (tmp_path / "skin.usda").read_text()

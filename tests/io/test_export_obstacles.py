@@ -7,6 +7,7 @@ import numpy as np
 import pygltflib
 import pytest
 from scipy.spatial.transform import Rotation
+from tests.io.gltf.test_motion import Glb
 
 from supple.contact import AnimatedMesh, Box, Plane, Rails
 from supple.core.errors import InputError
@@ -50,20 +51,13 @@ def test_floor_is_a_level_plane_that_stays():
 
 def test_glb_has_a_node_for_each_obstacle(motion, tmp_path):
     export_motion(motion, tmp_path / "a.glb", obstacles=[FLOOR, MILL])
-    document = pygltflib.GLTF2().load(str(tmp_path / "a.glb"))
+    glb = Glb(tmp_path / "a.glb")
+    document = glb.document
     assert [node.name for node in document.nodes[1:]] == ["body", "obstacle_1", "obstacle_2"]
     assert document.nodes[0].children == [1, 2, 3]
     assert [mesh.primitives[0].material for mesh in document.meshes] == [0, 1, 1]
-
-    def array(index, width):
-        accessor = document.accessors[index]
-        view = document.bufferViews[accessor.bufferView]
-        data = document.binary_blob()[view.byteOffset :][: view.byteLength]
-        return np.frombuffer(data, "<f4").reshape(-1, width).astype(float)
-
-    floor = array(document.meshes[1].primitives[0].attributes.POSITION, 3)
+    floor, rest = (glb.array(m.primitives[0].attributes.POSITION) for m in document.meshes[1:])
     np.testing.assert_allclose(floor[:, 2], -0.3, atol=1e-6)
-    rest = array(document.meshes[2].primitives[0].attributes.POSITION, 3)
     animation = document.animations[0]
     channels = {
         channel.target.path: animation.samplers[channel.sampler]
@@ -71,9 +65,9 @@ def test_glb_has_a_node_for_each_obstacle(motion, tmp_path):
         if channel.target.node == 3
     }
     assert set(channels) == {"rotation", "translation"}
-    turns = array(channels["rotation"].output, 4)
+    turns = glb.array(channels["rotation"].output)
     assert (np.einsum("ti,ti->t", turns[1:], turns[:-1]) > 0.9).all()
-    shifts = array(channels["translation"].output, 3)
+    shifts = glb.array(channels["translation"].output)
     for i in (0, 7, 30):
         placed = Rotation.from_quat(turns[i]).apply(rest) + shifts[i]
         assert same_places(placed, corners(motion.times[i]))

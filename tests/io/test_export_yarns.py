@@ -105,7 +105,7 @@ def test_glb_has_lines_where_tubes_are_too_much(woven, tmp_path, monkeypatch):
 
     document = pygltflib.GLTF2().load(str(tmp_path / "lines.glb"))
     assert [mesh.primitives[0].mode for mesh in document.meshes] == [pygltflib.LINES] * 2
-    monkeypatch.setattr("supple.io.gltf.parts._HEAVY", 1000)
+    monkeypatch.setattr("supple.io.gltf.motion._HEAVY", 1000)
     assert export_motion(woven, tmp_path / "lines.glb").bytes == lines.bytes
 
 

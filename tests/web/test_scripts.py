@@ -2,13 +2,13 @@
 
 import json
 import re
-import shutil
 import subprocess
 import zipfile
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
+from tests.io.pages import NODE, in_node, needs_node
 
 from supple.core.errors import InputError
 from supple.web import pages
@@ -17,8 +17,6 @@ from supple.web.bundle import bundle
 HERE = Path(__file__).parent
 WEB = Path(str(files("supple.web")))
 ENTRIES = ["report/player.js", "report/examples.js", "play/play.js"]
-NODE = shutil.which("node")
-needs_node = pytest.mark.skipif(NODE is None, reason="needs node, to run scripts")
 
 
 def joined(entry, **modules):
@@ -54,14 +52,7 @@ def test_bundle_runs_modules_in_their_own_scope():
     assert text.index("const c =") < text.index("const b =") < text.index("const a =")
     assert text.count("const one = 1") == 1
     assert "Says" not in text
-    done = subprocess.run(
-        [NODE, "--input-type=module", "-e", f"{text}console.log(JSON.stringify(a.found))"],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
-    assert json.loads(done.stdout) == [2, 8, 5]
+    assert in_node(f"{text}console.log(JSON.stringify(a.found))") == [2, 8, 5]
 
 
 @pytest.mark.parametrize(

@@ -102,9 +102,5 @@ def drawn_obstacles(obstacles: Sequence[Obstacle], motion: Motion) -> list[Drawn
 def floor_of(obstacles: Sequence[Obstacle], up: str) -> float | None:
     """The level [m] of the first floor among the obstacles: a plane that is level and still."""
     axis = np.eye(3)["xyz".index(up)]
-    for obstacle in obstacles:
-        if not isinstance(obstacle, Plane) or obstacle.motion is not None:
-            continue
-        if np.asarray(obstacle.normal) @ axis > 0.999:
-            return obstacle.offset
-    return None
+    still = (o for o in obstacles if isinstance(o, Plane) and o.motion is None)
+    return next((o.offset for o in still if np.asarray(o.normal) @ axis > 0.999), None)

@@ -64,6 +64,12 @@ class Camera:
         right = np.array([-np.sin(a), np.cos(a), 0.0])
         return np.stack([right, np.cross(towards, right), towards])
 
+    def project(self, points: Floats, width: int, height: int) -> Floats:
+        """Column, row and nearness, in pixels, of points (n, 3) [m] in a picture."""
+        seen = (points - np.array(self.target)) @ self.axes.T * (height / self.height)
+        pixels: Floats = np.array([1.0, -1.0, 1.0]) * seen + np.array([width / 2, height / 2, 0.0])
+        return pixels
+
 
 def render(
     positions: Floats,
@@ -86,10 +92,8 @@ def render(
     if paint.shape != positions.shape:
         raise InputError(f"colors have shape {paint.shape}; this surface needs {positions.shape}")
     width, height = (side * _OVERSAMPLING for side in size)
-    axes, scale = camera.axes, height / camera.height
-    offset = np.array([width / 2, height / 2, 0.0])
-    seen = (positions - np.array(camera.target)) @ axes.T * scale
-    screen = np.array([1.0, -1.0, 1.0]) * seen + offset
+    axes = camera.axes
+    screen = camera.project(positions, width, height)
     normals = vertex_normals(positions, triangles)
     face, weights = _visible(screen, triangles, width, height)
     image = np.zeros((height * width, 4))
@@ -210,15 +214,13 @@ def _shadow(
 ) -> Floats:
     """Opacity of a soft shadow on the level ``floor`` [m], (height · width,)."""
     width, height = size
-    axes, scale = camera.axes, height / camera.height
     if not len(triangles):
         return np.zeros(width * height)
     used = np.unique(triangles)
     rise = positions[:, 2:] - floor
     fallen = positions + rise * np.array([0.10, 0.16, 0.0])
     fallen[:, 2] = floor
-    seen = (fallen - np.array(camera.target)) @ axes.T * scale
-    screen = np.array([1.0, -1.0, 1.0]) * seen + np.array([width / 2, height / 2, 0.0])
+    screen = camera.project(fallen, width, height)
     # What is high above the floor casts a wide and faint shadow, what touches it a sharp one.
     far = rise[triangles].mean(axis=(1, 2))
     total = np.zeros((height, width))

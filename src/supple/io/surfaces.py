@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import struct
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,81 +19,80 @@ from supple.core.files import replacing
 from supple.core.types import Floats, Ints
 from supple.dynamics.motion import Motion
 from supple.io.yarn_surfaces import YarnTubes, sheet_paint, sheet_triangles
-from supple.mesh import WRITTEN_SURFACES, Embedding, SheetMesh, Surface, VolumeMesh, YarnMesh
+from supple.mesh import WRITTEN_SURFACES, Embedding, Mesh, SheetMesh, Surface, VolumeMesh, YarnMesh
 from supple.mesh.surface import area_vectors
 
 
 @dataclass(frozen=True, eq=False)
-class MovingSurface:
-    """Triangles (t, 3) and vertex positions at rest [m], (s, 3), with a motion that moves them.
+class DrawnSurface:
+    """What is drawn of a mesh: triangles (t, 3), and vertex positions at rest [m], (s, 3).
 
-    ``colors`` (s, 3) are its own, if it has any; ``round`` says that it has no sharp edges;
-    ``textures`` (t, 3, 2) are texture coordinates of corners: the pattern of cloth [m].
+    ``moved`` gives positions (…, s, 3) for displacements (…, n, 3) of the mesh. ``colors`` (s, 3)
+    are its own, if it has any; ``round`` says that it has no sharp edges; ``textures`` (t, 3, 2)
+    are texture coordinates of corners: the pattern of cloth [m].
     """
 
     triangles: Ints
     rest: Floats
-    _motion: Motion
-    _moved: Callable[[Floats], Floats]  # positions (…, s, 3) for displacements (…, n, 3)
+    moved: Callable[[Floats], Floats]
     colors: Floats | None = None
     round: bool = False
     textures: Floats | None = None
 
+
+@dataclass(frozen=True, eq=False)
+class MovingSurface(DrawnSurface):
+    """The same with a motion that moves it."""
+
+    motion: Motion = field(kw_only=True)
+
     def frame(self, index: int) -> Floats:
         """Vertex positions in one frame [m], (s, 3)."""
-        return self._moved(self._motion.displacements[index])
+        return self.moved(self.motion.displacements[index])
 
     @cached_property
     def positions(self) -> Floats:
         """Vertex positions in every frame [m], (T, s, 3)."""
-        return self._moved(self._motion.displacements)
+        return self.moved(self.motion.displacements)
 
 
 def moving_surface(motion: Motion, skin: Embedding | None = None) -> MovingSurface:
-    """The boundary of a motion's mesh in motion, a sheet or, if given, the skin embedded in it.
+    """The ``drawn_surface`` of a motion's mesh in motion."""
+    return MovingSurface(**vars(drawn_surface(motion.mesh, skin)), motion=motion)
+
+
+def drawn_surface(mesh: Mesh, skin: Embedding | None = None) -> DrawnSurface:
+    """The boundary of a mesh, a sheet or, if given, the skin embedded in it.
 
     Of yarns, tubes as fine as a page can play or, of very many, the sheet that they make.
     """
-    if skin is None and isinstance(motion.mesh, YarnMesh):
-        return _moving_yarns(motion, motion.mesh)
-    if skin is None:
-        textures = None
-        if isinstance(motion.mesh, SheetMesh):
-            surface = motion.mesh.surface()
-            textures = None if motion.mesh.pattern is None else motion.mesh.rest_corners
-        elif isinstance(motion.mesh, VolumeMesh):
-            surface = motion.mesh.boundary()
-        else:
+    if skin is not None:
+        if len(skin.mesh.vertices) != len(mesh.vertices):
             raise InputError(
-                f"this needs a surface, which a {type(motion.mesh).__name__} does not have; "
-                "export_motion writes .pvd and .glb of it"
+                f"the skin is embedded in a mesh of {len(skin.mesh.vertices)} vertices, but this "
+                f"one has {len(mesh.vertices)}; embed it in the mesh that moves"
             )
-
-        def moved(u: Floats) -> Floats:
-            positions: Floats = surface.vertices + u[..., surface.vertex_ids, :]
-            return positions
-
-        return MovingSurface(surface.triangles, surface.vertices, motion, moved, textures=textures)
-    if len(skin.mesh.vertices) != len(motion.mesh.vertices):
+        return DrawnSurface(skin.surface.triangles, skin.surface.vertices, skin.deform)
+    if isinstance(mesh, YarnMesh):
+        tubes = YarnTubes.light(mesh)
+        if tubes is None:
+            X, paint = mesh.vertices, sheet_paint(mesh)
+            return DrawnSurface(sheet_triangles(mesh), X, lambda u: X + u, paint, round=True)
+        rest = tubes.at(np.zeros_like(mesh.vertices))
+        return DrawnSurface(tubes.triangles, rest, tubes.at, tubes.paint, round=True)
+    textures = None
+    if isinstance(mesh, SheetMesh):
+        surface = mesh.surface()
+        textures = None if mesh.pattern is None else mesh.rest_corners
+    elif isinstance(mesh, VolumeMesh):
+        surface = mesh.boundary()
+    else:
         raise InputError(
-            f"the skin is embedded in a mesh of {len(skin.mesh.vertices)} vertices, but the motion "
-            f"has {len(motion.mesh.vertices)}; embed it in motion.mesh"
+            f"this needs a surface, which a {type(mesh).__name__} does not have; export_motion "
+            "writes .pvd and .glb of it"
         )
-    return MovingSurface(skin.surface.triangles, skin.surface.vertices, motion, skin.deform)
-
-
-def _moving_yarns(motion: Motion, mesh: YarnMesh) -> MovingSurface:
-    tubes = YarnTubes.light(mesh)
-    if tubes is None:
-
-        def moved(u: Floats) -> Floats:
-            positions: Floats = mesh.vertices + u
-            return positions
-
-        triangles, paint = sheet_triangles(mesh), sheet_paint(mesh)
-        return MovingSurface(triangles, mesh.vertices, motion, moved, paint, round=True)
-    rest = tubes.at(np.zeros_like(motion.mesh.vertices))
-    return MovingSurface(tubes.triangles, rest, motion, tubes.at, tubes.paint, round=True)
+    X, ids = surface.vertices, surface.vertex_ids
+    return DrawnSurface(surface.triangles, X, lambda u: X + u[..., ids, :], textures=textures)
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,6 +169,44 @@ def write_surface(surface: Surface, path: str | os.PathLike[str]) -> None:
     data: Any = mesh.export(file_type=suffix[1:], **options)
     with replacing(path) as temporary:
         temporary.write_bytes(data.encode() if isinstance(data, str) else data)
+
+
+CACHES = (".npz", ".pc2", ".mdd")
+"""Endings of files with the vertices of every frame, for programs that move meshes by them."""
+
+
+def write_vertex_cache(
+    path: str | os.PathLike[str], times: Floats, positions: Floats, triangles: Ints
+) -> None:
+    """Writes ``positions`` (T, n, 3) at ``times`` (T,) [s] by the ending of the name.
+
+    ``.npz`` holds ``times``, ``positions`` in single precision and ``triangles`` (t, 3), for NumPy.
+    ``.pc2`` (3ds Max, Maya, Blender) and ``.mdd`` (Blender, Maya, LightWave) hold positions; the
+    first needs frames that are evenly spaced.
+    """
+    suffix = Path(path).suffix.lower()
+    frames, vertices = positions.shape[:2]
+    if suffix == ".npz":
+        with replacing(path) as temporary, open(temporary, "wb") as file:
+            single = positions.astype(np.float32)
+            np.savez_compressed(file, times=times, positions=single, triangles=triangles)
+        return
+    if suffix == ".pc2":
+        steps = np.diff(times)
+        if len(steps) and np.ptp(steps) > 1e-3 * steps.mean():
+            raise InputError("a .pc2 file needs evenly spaced frames; give a rate, e.g. 30")
+        spacing = float(steps.mean()) if len(steps) else 1.0
+        head = struct.pack(
+            "<12siiffi", b"POINTCACHE2\0", 1, vertices, float(times[0]), spacing, frames
+        )
+        body = positions.astype("<f4").tobytes()
+    elif suffix == ".mdd":
+        head = struct.pack(">ii", frames, vertices) + times.astype(">f4").tobytes()
+        body = positions.astype(">f4").tobytes()
+    else:
+        raise InputError(f"cannot write {path}: a vertex cache ends in {', '.join(CACHES)}")
+    with replacing(path) as temporary:
+        temporary.write_bytes(head + body)
 
 
 def _unit(vectors: Floats) -> Floats:

@@ -19,6 +19,7 @@ from supple.core.types import Floats, Ints, Progress
 from supple.dynamics.motion import Motion
 from supple.io.obstacle_surfaces import DrawnObstacle, drawn_obstacles
 from supple.io.surfaces import moving_surface
+from supple.io.yarn_surfaces import following
 from supple.mesh import Embedding, YarnMesh
 from supple.mesh.files.formats import CELL_NAMES
 from supple.yarns import YarnCurves
@@ -42,12 +43,8 @@ def write_pvd(
     a cell in several has the first. Yarns are lines, regions 1 for warps and 2 for wefts, with the
     point data "radius" [m].
 
-    Args:
-        motion: What to write.
-        path: The file, ``*.pvd``.
-        skin: A surface embedded in the motion's mesh, to be written instead of the mesh.
-        obstacles: What the body met, each a part of its own; one file if it stands still.
-        progress: Called as ``progress(done, total, what)``.
+    A ``skin`` is written instead of the mesh. Obstacles are parts of their own, in one file if they
+    stand still. The others are those of ``export_motion``.
     """
     target = Path(path)
     folder = target.with_name(f"{target.stem}_frames")
@@ -62,7 +59,7 @@ def write_pvd(
     point_data: dict[str, Floats] = {}
     if isinstance(motion.mesh, YarnMesh) and skin is None:
         curves = YarnCurves(motion.mesh)
-        rest, moved = curves.points(motion.mesh.vertices), _follow(motion, curves)
+        rest, moved = curves.points(motion.mesh.vertices), following(motion, curves)
         cells = [("line", curves.lines)]
         cell_data = {"region": [1 + curves.point_families[curves.lines[:, 0]]]}
         point_data = {"radius": motion.mesh.radii[curves.point_families]}
@@ -93,13 +90,6 @@ def write_pvd(
             _swap(fresh, folder)
         finally:
             shutil.rmtree(fresh, ignore_errors=True)
-
-
-def _follow(motion: Motion, curves: YarnCurves) -> Callable[[int], Floats]:
-    def frame(i: int) -> Floats:
-        return curves.points(motion.mesh.vertices + motion.displacements[i])
-
-    return frame
 
 
 def _write_obstacle(obstacle: DrawnObstacle, folder: Path, frames: int) -> list[str]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from supple.core.types import Floats, Ints
+from supple.dynamics.motion import Motion
 from supple.mesh import YarnMesh
 from supple.mesh.yarns import WARP, WEFT
 from supple.yarns import YarnCurves
@@ -57,6 +60,13 @@ class YarnTubes:
         (vertices,) = np.nonzero(self.vertex_families == family)
         mine = self.triangles[self.vertex_families[self.triangles[:, 0]] == family]
         return vertices, np.searchsorted(vertices, mine)
+
+
+def following(
+    motion: Motion, curves: YarnCurves, mine: Ints | slice = slice(None)
+) -> Callable[[int], Floats]:
+    """Points of yarns (p, 3) [m], all or some of them, in a frame of a motion."""
+    return lambda i: curves.points(motion.mesh.vertices + motion.displacements[i])[mine]
 
 
 def sheet_triangles(mesh: YarnMesh) -> Ints:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from functools import cache
+from html import escape
 from importlib.resources import files
 from string import Template
 from typing import Any
@@ -19,6 +20,12 @@ from supple.web.bundle import bundle
 def fill(template: str, **values: str) -> str:
     """The template, e.g. ``"report/report.html"``, with a value for each of its $names."""
     return Template(_read(template)).substitute(values)
+
+
+def page_text(title: str, body: str, scripts: str, *sheets: str) -> str:
+    """A whole page; ``title`` is plain text, ``sheets`` its style and ``scripts`` elements."""
+    parts = {"title": escape(title), "styles": style_element(*sheets)}
+    return fill("shared/page.html", body=body.strip(), scripts=scripts, **parts)
 
 
 @cache

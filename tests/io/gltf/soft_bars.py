@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import NamedTuple
+
 import numpy as np
 from tests.character.sample_rigs import GltfBuilder
 
 from supple.character.runtime.soft_motion import SoftMotion
-from supple.io.gltf.character import read_rigged
+from supple.core.types import Floats
+from supple.io.gltf.character import RiggedFile, read_rigged
+from supple.io.gltf.motion import GltfReport
 from supple.io.gltf.played import PlayedGltf
 from supple.io.gltf.soft import write_soft_gltf
 
@@ -24,12 +29,31 @@ def wave(rigged, clip="bend", times=TIMES, height=0.1) -> SoftMotion:
     return SoftMotion(clip, times, u)
 
 
-def soft(made: GltfBuilder, folder, *, name="bar.glb", targets=20, normals=True, **options):
-    source = made.write(folder / name)
+class SoftBar(NamedTuple):
+    """A bar as it was read from ``source``, and what a player makes of it with soft motion."""
+
+    source: Path
+    rigged: RiggedFile
+    motion: SoftMotion
+    report: GltfReport
+    played: PlayedGltf
+
+    @property
+    def off(self) -> Floats:
+        """How far the player's vertices are from where flesh is, (T, n, 3)."""
+        at = self.motion.clip, self.motion.times
+        wanted = self.rigged.character.vertices_at(at[1], at[0]) + self.motion.displacements
+        return self.played.positions(*at) - wanted
+
+
+def soft(made: GltfBuilder | Path, folder, change=1.0, targets=20, normals=True, **options):
+    """A bar, or a file with one, with a wave of these options; ``change`` multiplies that."""
+    source = made if isinstance(made, Path) else made.write(folder / "bar.glb")
     rigged = read_rigged(source, up="y")
-    motions = [wave(rigged, **options)]
+    motion = wave(rigged, **options)
+    motion.displacements[...] *= change
+    file = folder / "soft.glb"
     report = write_soft_gltf(
-        rigged, folder / "soft.glb", motions, tolerance=1e-6, targets=targets,
-        normals=normals,
-    )  # fmt: skip
-    return source, rigged, motions, report, PlayedGltf(folder / "soft.glb")
+        rigged, file, [motion], tolerance=1e-6, targets=targets, normals=normals
+    )
+    return SoftBar(source, rigged, motion, report, PlayedGltf(file))

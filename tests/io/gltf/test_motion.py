@@ -10,7 +10,7 @@ from supple.io.gltf.morph import compress
 from supple.mesh import Embedding, HexMesh, Surface
 
 DTYPES = {5123: "<u2", 5125: "<u4", 5126: "<f4"}
-WIDTHS = {"SCALAR": 1, "VEC3": 3}
+WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4}
 
 
 class Glb:
@@ -63,10 +63,15 @@ def corners(positions, triangles):
     return positions[triangles].reshape(-1, 3)
 
 
+def shown(motion, folder, **options):
+    """What is reported of an exported motion, and the file."""
+    report = export_motion(motion, folder / "bar.glb", **options)
+    return report, Glb(folder / "bar.glb")
+
+
 @pytest.mark.parametrize("tolerance", [1e-2, 1e-3, 1e-5])
 def test_every_frame_returns_within_the_tolerance(motion, tmp_path, tolerance):
-    report = export_motion(motion, tmp_path / "bar.glb", tolerance=tolerance)
-    glb = Glb(tmp_path / "bar.glb")
+    report, glb = shown(motion, tmp_path, tolerance=tolerance)
     surface = motion.mesh.boundary()
     np.testing.assert_allclose(glb.times, motion.times, atol=1e-6)
     assert len(glb.triangles) == len(surface.triangles)
@@ -97,8 +102,7 @@ def test_looser_tolerance_needs_fewer_targets_and_the_limit_holds(motion, tmp_pa
 
 def test_a_single_target_still_moves(motion, tmp_path):
     with pytest.warns(UserWarning, match="1 morph target; "):
-        export_motion(motion, tmp_path / "one.glb", targets=1)
-    glb = Glb(tmp_path / "one.glb")
+        _, glb = shown(motion, tmp_path, targets=1)
     assert np.ptp(glb.weights, axis=0) == pytest.approx([1.0])
     np.testing.assert_array_equal(glb.mesh.weights, glb.weights[0])
 
@@ -110,28 +114,23 @@ def moved(motion, kind):
     """Motions of many kinds of the same bar."""
     t = (motion.times - motion.times[0])[:, None, None]
     X, u = motion.mesh.vertices, motion.displacements
-    if kind == "still":
-        return replace(motion, displacements=0 * u)
-    if kind == "pushed":  # to one side only
-        return replace(motion, displacements=np.tile(t, (1, *X.shape)) * np.array([0.0, 0.3, 0.0]))
-    if kind == "fast":
-        rng = np.random.default_rng(5)
-        return replace(motion, displacements=u + 0.02 * rng.standard_normal(u.shape))
-    if kind == "flying":
-        return replace(motion, displacements=u + t * np.array([40.0, 0.0, 0.0]))
-    if kind == "tiny":
-        return replace(motion, displacements=1e-3 * u)
-    if kind == "far away":
-        return replace(motion, displacements=u + np.array([100.0, -50.0, 0.0]))
-    return motion[:2] if kind == "two frames" else motion
+    other = {
+        "wobble": u,
+        "still": 0 * u,
+        "pushed": np.tile(t, (1, *X.shape)) * np.array([0.0, 0.3, 0.0]),  # to one side only
+        "fast": u + 0.02 * np.random.default_rng(5).standard_normal(u.shape),
+        "flying": u + t * np.array([40.0, 0.0, 0.0]),
+        "tiny": 1e-3 * u,
+        "far away": u + np.array([100.0, -50.0, 0.0]),
+    }
+    return motion[:2] if kind == "two frames" else replace(motion, displacements=other[kind])
 
 
 @pytest.mark.parametrize("kind", MOTIONS)
 def test_a_player_that_cuts_weights_at_0_and_1_keeps_the_error_at_any_time(motion, tmp_path, kind):
     motion = moved(motion, kind)
-    report = export_motion(motion, tmp_path / "bar.glb")
+    report, glb = shown(motion, tmp_path)
     assert report.met
-    glb = Glb(tmp_path / "bar.glb")
     surface = motion.mesh.boundary()
     x = motion.positions[:, surface.vertex_ids]
     if report.targets:
@@ -144,8 +143,8 @@ def test_a_player_that_cuts_weights_at_0_and_1_keeps_the_error_at_any_time(motio
         for k in range(len(x) - 1):
             time = (1 - share) * since[k] + share * since[k + 1]
             wanted = corners((1 - share) * x[k] + share * x[k + 1], surface.triangles)
-            shown = glb.at(time) if report.targets else glb.base
-            off = corners(shown, glb.triangles) - wanted
+            found = glb.at(time) if report.targets else glb.base
+            off = corners(found, glb.triangles) - wanted
             assert np.linalg.norm(off, axis=1).max() <= near
     # What shows where nothing plays is the first frame.
     off = corners(glb.base, glb.triangles) - corners(x[0], surface.triangles)
@@ -153,8 +152,7 @@ def test_a_player_that_cuts_weights_at_0_and_1_keeps_the_error_at_any_time(motio
 
 
 def test_normals_follow_the_motion(motion, tmp_path):
-    export_motion(motion, tmp_path / "bar.glb", tolerance=1e-4)
-    glb = Glb(tmp_path / "bar.glb")
+    _, glb = shown(motion, tmp_path, tolerance=1e-4)
     np.testing.assert_allclose(np.linalg.norm(glb.normal, axis=1), 1.0, atol=1e-6)
     for weights in glb.weights[::5]:
         x = glb.positions(weights)[glb.triangles]
@@ -165,19 +163,15 @@ def test_normals_follow_the_motion(motion, tmp_path):
 
 
 def test_sharp_edges_are_cut_and_smooth_ones_are_not(motion, tmp_path):
-    s = len(motion.mesh.boundary().vertices)
-    export_motion(motion, tmp_path / "smooth.glb", crease=180)
-    export_motion(motion, tmp_path / "sharp.glb", crease=40)
-    export_motion(motion, tmp_path / "flat.glb", crease=0)
-    assert len(Glb(tmp_path / "smooth.glb").base) == s
+    whole = len(motion.mesh.boundary().vertices)
     # Six faces of a box of 10 × 2 × 2 bricks, each with vertices of its own.
-    assert len(Glb(tmp_path / "sharp.glb").base) == 2 * (3 * 3) + 4 * (11 * 3)
-    assert len(Glb(tmp_path / "flat.glb").base) == 2 * (3 * 3) + 4 * (11 * 3)
+    cut = 2 * (3 * 3) + 4 * (11 * 3)
+    for crease, count in ((180, whole), (40, cut), (0, cut)):
+        assert len(shown(motion, tmp_path, crease=crease)[1].base) == count
 
 
 def test_first_frame_shows_without_animation_and_up_is_turned(motion, tmp_path):
-    report = export_motion(motion, tmp_path / "bar.glb")
-    glb = Glb(tmp_path / "bar.glb")
+    report, glb = shown(motion, tmp_path)
     np.testing.assert_array_equal(glb.mesh.weights, glb.weights[0])
     off = glb.positions(glb.mesh.weights) - glb.base
     assert np.linalg.norm(off, axis=1).max() <= 1.001 * report.max_error
@@ -186,38 +180,30 @@ def test_first_frame_shows_without_animation_and_up_is_turned(motion, tmp_path):
     x, y, z, w = glb.document.nodes[0].rotation
     turned = [2 * (x * z + y * w), 2 * (y * z - x * w), 1 - 2 * (x * x + y * y)]
     np.testing.assert_allclose(turned, [0, 1, 0], atol=1e-15)  # where z goes
-    export_motion(motion, tmp_path / "y.glb", up="y")
-    assert Glb(tmp_path / "y.glb").document.nodes[0].rotation is None
+    assert shown(motion, tmp_path, up="y")[1].document.nodes[0].rotation is None
     assert glb.document.asset.generator == "Supple"
     channel = glb.document.animations[0].channels[0]
     assert (channel.target.node, channel.target.path) == (1, "weights")
 
 
 def test_time_starts_at_zero(bar, wobble, tmp_path):
-    export_motion(wobble(bar, start=1e4), tmp_path / "late.glb")
-    glb = Glb(tmp_path / "late.glb")
+    _, glb = shown(wobble(bar, start=1e4), tmp_path)
     assert glb.times[0] == 0.0
     np.testing.assert_allclose(glb.times, np.arange(31) / 30, atol=1e-6)
 
 
 def test_many_vertices_have_wide_indices(wobble, tmp_path):
-    big = wobble(HexMesh.box(size=(1.0, 0.2, 0.2), cells=(2, 150, 150)), count=2)
-    export_motion(big, tmp_path / "few.glb", crease=180)
-    assert Glb(tmp_path / "few.glb").triangles.dtype == np.uint16
-    bigger = wobble(HexMesh.box(size=(1.0, 0.2, 0.2), cells=(2, 190, 190)), count=2)
-    export_motion(bigger, tmp_path / "many.glb")
-    glb = Glb(tmp_path / "many.glb")
+    few, many = (HexMesh.box(size=(1.0, 0.2, 0.2), cells=(2, n, n)) for n in (150, 190))
+    _, glb = shown(wobble(few, count=2), tmp_path, crease=180)
+    assert glb.triangles.dtype == np.uint16
+    _, glb = shown(wobble(many, count=2), tmp_path)
     assert glb.triangles.dtype == np.uint32
     assert glb.triangles.max() == len(glb.base) - 1
 
 
 def test_still_motion_is_a_still_model(motion, tmp_path):
-    for name, still in (
-        ("one", motion[:1]),
-        ("same", replace(motion, displacements=0 * motion.displacements)),
-    ):
-        report = export_motion(still, tmp_path / f"{name}.glb")
-        glb = Glb(tmp_path / f"{name}.glb")
+    for still in (motion[:1], replace(motion, displacements=0 * motion.displacements)):
+        report, glb = shown(still, tmp_path)
         assert report.targets == 0
         assert not glb.document.animations
         assert report.max_error < 1e-7
@@ -271,8 +257,7 @@ def test_skin_is_shown_instead_of_the_boundary(motion, tmp_path):
     # The last vertex is not part of any triangle, so no viewer needs it.
     vertices = np.array([(0.1, 0.1, 0.1), (0.9, 0.1, 0.1), (0.5, 0.15, 0.1), (0.5, 0.1, 0.15)])
     skin = Embedding(motion.mesh, Surface(vertices, np.array([(0, 1, 2)])))
-    report = export_motion(motion, tmp_path / "skin.glb", skin=skin, tolerance=1e-4)
-    glb = Glb(tmp_path / "skin.glb")
+    report, glb = shown(motion, tmp_path, skin=skin, tolerance=1e-4)
     wanted = skin.deform(motion.displacements)[:, :3]
     for weights, x in zip(glb.weights, wanted, strict=True):
         off = corners(glb.positions(weights), glb.triangles) - x

@@ -9,8 +9,8 @@ import numpy as np
 import pygltflib as gl
 import pytest
 from tests.character.posts import post
-from tests.character.sample_rigs import BAR, SIDES, GltfBuilder, bar, turned_quarter
-from tests.io.gltf.soft_bars import TIMES, soft, wave
+from tests.character.sample_rigs import BAR, SIDES, GltfBuilder, bar, morphed, turned_quarter
+from tests.io.gltf.soft_bars import TIMES, soft
 from tests.workflows.enrich.kept import plain, untouched
 
 from supple.character.runtime.soft_motion import SoftMotion
@@ -18,29 +18,26 @@ from supple.core.errors import InputError, MeshError
 from supple.io.gltf.character import read_rigged
 from supple.io.gltf.document import GltfDocument
 from supple.io.gltf.played import PlayedGltf
-from supple.io.gltf.soft import write_soft_gltf
+from supple.io.gltf.soft import soft_target_count, write_soft_gltf
+from supple.io.gltf.source import GltfSource
+from supple.workflows.enrich.source import read_to_enrich
 
 
 def test_players_put_vertices_where_the_flesh_is(tmp_path):
-    source, rigged, (motion,), report, played = soft(turned_quarter(bar()), tmp_path)
-    wanted = rigged.character.vertices_at(TIMES, "bend") + motion.displacements
-    off = np.abs(played.positions("bend", TIMES) - wanted).max()
-    assert off < 1e-5
-    assert report.max_error < 1e-5
-    assert report.bytes == (tmp_path / "soft.glb").stat().st_size
-    untouched(source, tmp_path / "soft.glb", "meshes", "animations")
-    plain(source, tmp_path / "soft.glb")
+    made = soft(turned_quarter(bar()), tmp_path)
+    assert np.abs(made.off).max() < 1e-5
+    assert made.report.max_error < 1e-5
+    assert made.report.bytes == (tmp_path / "soft.glb").stat().st_size
+    untouched(made.source, tmp_path / "soft.glb", "meshes", "animations")
+    plain(made.source, tmp_path / "soft.glb")
 
 
 def test_weights_are_within_0_and_1(tmp_path):
     *_, report, played = soft(turned_quarter(bar()), tmp_path)
     document = played.document.json
-    (channel,) = [
-        each
-        for each in document["animations"][0]["channels"]
-        if each["target"]["path"] == "weights"
-    ]
-    sampler = document["animations"][0]["samplers"][channel["sampler"]]
+    animation = document["animations"][0]
+    (channel,) = [c for c in animation["channels"] if c["target"]["path"] == "weights"]
+    sampler = animation["samplers"][channel["sampler"]]
     weights = played.document.array(sampler["output"]).reshape(len(TIMES), report.targets)
     assert weights.min() == 0.0
     assert weights.max() == 1.0
@@ -52,14 +49,12 @@ def test_weights_are_within_0_and_1(tmp_path):
 
 
 def test_number_of_targets_is_bounded_and_the_error_told(tmp_path):
-    _, rigged, (motion,), report, played = soft(turned_quarter(bar()), tmp_path, targets=2)
-    assert report.targets == 2
-    wanted = rigged.character.vertices_at(TIMES, "bend") + motion.displacements
-    off = np.linalg.norm(played.positions("bend", TIMES) - wanted, axis=2).max()
-    assert report.max_error == pytest.approx(off, rel=1e-3)
-    assert report.max_error > 1e-3
-    *_, one, _ = soft(turned_quarter(bar()), tmp_path, targets=1)
-    assert one.targets == 1
+    made = soft(turned_quarter(bar()), tmp_path, targets=2)
+    assert made.report.targets == 2
+    off = np.linalg.norm(made.off, axis=2).max()
+    assert made.report.max_error == pytest.approx(off, rel=1e-3)
+    assert made.report.max_error > 1e-3
+    assert soft(turned_quarter(bar()), tmp_path, targets=1).report.targets == 1
 
 
 def test_a_quiet_clip_is_kept_beside_a_wild_one(tmp_path):
@@ -94,25 +89,21 @@ def test_a_quiet_clip_is_kept_beside_a_wild_one(tmp_path):
 
 
 def test_no_softness_gives_the_file_back(tmp_path):
-    source, rigged, _, report, played = soft(turned_quarter(bar()), tmp_path, height=0.0)
-    assert report.targets == 0
-    assert report.max_error == 0.0
-    untouched(source, tmp_path / "soft.glb")
-    was = rigged.character.vertices_at(TIMES, "bend")
-    np.testing.assert_array_equal(played.positions("bend", TIMES), was)
+    made = soft(turned_quarter(bar()), tmp_path, height=0.0)
+    assert made.report.targets == 0
+    assert made.report.max_error == 0.0
+    untouched(made.source, tmp_path / "soft.glb")
+    assert not made.off.any()
 
 
 def test_scaled_joints_and_file_units(tmp_path):
     """A file in which lengths before the skin are not those of the world."""
-    made = turned_quarter(bar(scale=(50.0, 50.0, 50.0)))
-    _, rigged, (motion,), _, played = soft(made, tmp_path)
-    wanted = rigged.character.vertices_at(TIMES, "bend") + motion.displacements
-    assert np.abs(played.positions("bend", TIMES) - wanted).max() < 1e-4
+    made = soft(turned_quarter(bar(scale=(50.0, 50.0, 50.0))), tmp_path)
+    assert np.abs(made.off).max() < 1e-4
 
 
 def test_unknown_entries_survive(tmp_path):
-    made = turned_quarter(bar())
-    source = made.write(tmp_path / "bar.gltf")
+    source = turned_quarter(bar()).write(tmp_path / "bar.gltf")
     document = json.loads(source.read_text())
     document["nodes"][0] |= {"extras": {"tag": [1, 2]}, "futureThing": 7}
     document["nodes"][1]["extras"], document["skins"][0]["extras"] = "words", [1, None]
@@ -122,13 +113,12 @@ def test_unknown_entries_survive(tmp_path):
     document["images"] = [{"uri": "my%20skin.png"}]
     (tmp_path / "my skin.png").write_bytes(b"not really a picture")
     source.write_text(json.dumps(document))
-    rigged = read_rigged(source, up="y")
-    write_soft_gltf(rigged, tmp_path / "soft.glb", [wave(rigged)], tolerance=1e-6, targets=9)
+    soft(source, tmp_path, targets=9)
     untouched(source, tmp_path / "soft.glb", "meshes", "animations")
-    found = GltfDocument(tmp_path / "soft.glb")
+    found = GltfSource(tmp_path / "soft.glb")
     image = found.json["images"][0]
     view = found.json["bufferViews"][image["bufferView"]]
-    held = found._data[view["byteOffset"] : view["byteOffset"] + view["byteLength"]]
+    held = found.binary[view["byteOffset"] : view["byteOffset"] + view["byteLength"]]
     assert held == b"not really a picture"
     assert image["mimeType"] == "image/png"
 
@@ -143,24 +133,19 @@ def with_sword(made: GltfBuilder) -> GltfBuilder:
 
 
 def test_mesh_without_a_skin_is_left_alone(tmp_path):
-    source, rigged, (motion,), _, played = soft(with_sword(turned_quarter(bar())), tmp_path)
-    assert played.document.json["meshes"][1] == GltfDocument(source).json["meshes"][1]
-    wanted = rigged.character.vertices_at(TIMES, "bend") + motion.displacements
-    np.testing.assert_allclose(played.positions("bend", TIMES), wanted, atol=1e-5)
-    assert (~played.skinned).sum() == 3
+    made = soft(with_sword(turned_quarter(bar())), tmp_path)
+    before = GltfDocument(made.source).json
+    assert made.played.document.json["meshes"][1] == before["meshes"][1]
+    assert np.abs(made.off).max() < 1e-5
+    assert (~made.played.skinned).sum() == 3
 
 
 def test_mesh_in_two_nodes_becomes_two(tmp_path):
     made = turned_quarter(bar())
     made.document.nodes.append(gl.Node(name="twin", mesh=0, skin=0))
-    _, rigged, _, _, _ = soft(made, tmp_path)
-    motion = wave(rigged)
-    motion.displacements[:, 15:] *= -1.0
-    write_soft_gltf(rigged, tmp_path / "two.glb", [motion], tolerance=1e-6, targets=9)
-    played = PlayedGltf(tmp_path / "two.glb")
-    assert [played.document.json["nodes"][k]["mesh"] for k in (0, 3)] == [0, 1]
-    wanted = rigged.character.vertices_at(TIMES, "bend") + motion.displacements
-    np.testing.assert_allclose(played.positions("bend", TIMES), wanted, atol=1e-5)
+    found = soft(made, tmp_path, change=np.repeat([1.0, -1.0], 15)[:, None], targets=9)
+    assert [found.played.document.json["nodes"][k]["mesh"] for k in (0, 3)] == [0, 1]
+    assert np.abs(found.off).max() < 1e-5
 
 
 def test_primitives_that_share_vertices_share_targets(tmp_path):
@@ -185,9 +170,7 @@ def test_sparse_and_quantized_vertices(tmp_path):
     binds = np.tile(np.diag([1e-3, 1e-3, 1e-3, 1.0]), (2, 1, 1))
     binds[1, 0, 3] = -1.0
     made.document.skins[0].inverseBindMatrices = made.add(binds)
-    _, rigged, (motion,), _, played = soft(made, tmp_path)
-    wanted = rigged.character.vertices_at(TIMES, "bend") + motion.displacements
-    np.testing.assert_allclose(played.positions("bend", TIMES), wanted, atol=1e-5)
+    assert np.abs(soft(made, tmp_path).off).max() < 1e-5
 
 
 def test_normals_turn_along(tmp_path):
@@ -205,14 +188,11 @@ def test_normals_turn_along(tmp_path):
 
 
 def test_root_that_is_none_is_left_out(tmp_path):
-    made = turned_quarter(bar())
-    made.document.skins[0].skeleton = 1  # the inner joint does not hang on it
-    *_, played = soft(made, tmp_path)
-    assert "skeleton" not in played.document.json["skins"][0]
-    made = turned_quarter(bar())
-    made.document.skins[0].skeleton = 0
-    *_, played = soft(made, tmp_path)
-    assert played.document.json["skins"][0]["skeleton"] == 0
+    for root, kept in ((1, None), (0, 0)):  # the inner joint does not hang on the outer one
+        made = turned_quarter(bar())
+        made.document.skins[0].skeleton = root
+        *_, played = soft(made, tmp_path)
+        assert played.document.json["skins"][0].get("skeleton") == kept
 
 
 def test_packed_files_are_refused(tmp_path):
@@ -253,3 +233,125 @@ def test_pictures_that_are_cut_off_are_refused(tmp_path):
     for reading in (read_rigged, GltfDocument):
         with pytest.raises(MeshError, match="has only"):
             reading(source)
+
+
+# -- beside morph targets that a file came with ---------------------------------------------
+
+KEYS, VALUES = [0.0, 0.5, 1.0], np.array([0.0, 1.0, 0.5])
+SLOPES = np.array([3.0, -2.0, 4.0])  # [1/s], from and to each key
+
+
+def smiling(between: str) -> GltfBuilder:
+    """A bar with one target, which two of three clips move; the first one bends the bar, too."""
+    made = turned_quarter(bar())
+    smile = np.zeros_like(BAR)
+    smile[:, 1] = 0.3
+    made.document.meshes[0].primitives[0].targets = [gl.Attributes(POSITION=made.add(smile))]
+    made.document.meshes[0].weights = [0.25]
+    cubic = np.stack([SLOPES, VALUES, SLOPES], axis=1).ravel()
+    values = cubic if between == "CUBICSPLINE" else VALUES
+    made.track(0, "weights", KEYS, values, between)
+    made.clip("smile only")
+    made.track(1, "translation", [0.0, 1.0], [(1, 0, 0), (1.5, 0, 0)])
+    made.track(0, "weights", KEYS, values, between)
+    made.clip("neither")
+    made.track(1, "translation", [0.0, 1.0], [(1, 0, 0), (1.5, 0, 0)])
+    return made
+
+
+@pytest.mark.parametrize("between", ["LINEAR", "STEP", "CUBICSPLINE"])
+def test_targets_that_were_there_still_play(tmp_path, between):
+    made = soft(smiling(between), tmp_path)
+    source, report, played = made.source, made.report, made.played
+    document = played.document.json
+    names = document["meshes"][0]["extras"]["targetNames"]
+    assert names == ["target 1", *(f"soft {k + 1}" for k in range(report.targets))]
+    assert document["meshes"][0]["weights"] == [0.25] + [0.0] * report.targets
+    assert np.abs(made.off).max() < 1e-5
+    old = PlayedGltf(source)
+    for clip in ("smile only", "neither"):
+        np.testing.assert_allclose(
+            played.positions(clip, TIMES), old.positions(clip, TIMES), atol=1e-6
+        )
+
+
+@pytest.mark.parametrize("between", ["LINEAR", "STEP", "CUBICSPLINE"])
+def test_weights_between_few_frames_go_as_they_went(tmp_path, between):
+    """Frames that are not at the keys; weights of soft motion go straight from frame to frame."""
+    times = np.array([0.0, 0.3, 0.7, 1.0])
+    source, _, _, report, played = soft(smiling(between), tmp_path, times=times)
+    dense = np.union1d(np.linspace(-0.1, 1.2, 400), [0.5 - 2e-5, 0.5])
+
+    def weights(file: PlayedGltf, at):
+        character = file.rigged.character
+        return character.clip("bend").poses(character.rig, at).weights
+
+    found = weights(played, dense)
+    assert found.shape == (len(dense), 1 + report.targets)
+    np.testing.assert_allclose(found[:, :1], weights(PlayedGltf(source), dense), atol=1e-6)
+    frames = weights(played, times)[:, 1:]
+    straight = np.stack([np.interp(dense, times, each) for each in frames.T], axis=1)
+    np.testing.assert_allclose(found[:, 1:], straight, atol=1e-6)
+    assert np.ptp(frames, axis=0).max() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("skinned", [True, False])
+def test_node_without_flesh_keeps_the_mesh_that_it_shares(tmp_path, skinned):
+    made = morphed(turned_quarter(bar()))
+    made.document.nodes.append(gl.Node(name="twin", mesh=0, skin=0 if skinned else None))
+    found = soft(made, tmp_path, change=np.repeat([1.0, 0.0], 15)[:, None], targets=9)
+    json_ = found.played.document.json
+    assert [json_["nodes"][k]["mesh"] for k in (0, 3)] == [1, 0]
+    assert json_["meshes"][0] == GltfDocument(found.source).json["meshes"][0]
+    assert np.abs(found.off).max() < 1e-5
+
+
+def with_extras(folder, extras):
+    """A file with two morph targets whose mesh has these extras."""
+    source = morphed(turned_quarter(bar())).write(folder / "bar.gltf")
+    document = json.loads(source.read_text())
+    document["meshes"][0]["extras"] = extras
+    source.write_text(json.dumps(document))
+    return source
+
+
+@pytest.mark.parametrize(
+    ("extras", "names"),
+    [
+        (None, ["target 1", "target 2"]),
+        ({"targetNames": None, "mine": 1}, ["target 1", "target 2"]),
+        ({"targetNames": ["smile"]}, ["smile", "target 2"]),
+        ({"targetNames": ["smile", "frown", "none"]}, ["smile", "frown"]),
+    ],
+)
+def test_names_of_targets_are_as_many_as_targets(tmp_path, extras, names):
+    report, out = (
+        soft(with_extras(tmp_path, extras), tmp_path, targets=9).report,
+        tmp_path / "soft.glb",
+    )
+    found = GltfDocument(out).json["meshes"][0]["extras"]
+    assert found["targetNames"] == [*names, *(f"soft {k + 1}" for k in range(report.targets))]
+    assert found.get("mine") == (extras or {}).get("mine")
+    assert soft_target_count(GltfSource(out)) == report.targets
+    with pytest.raises(InputError, match="flesh already"):
+        read_to_enrich(out, None)
+
+
+@pytest.mark.parametrize("extras", ["words", [1, 2], 3])
+def test_extras_without_room_for_names_stay(tmp_path, extras):
+    played = soft(with_extras(tmp_path, extras), tmp_path, targets=9).played
+    assert played.document.json["meshes"][0]["extras"] == extras
+
+
+@pytest.mark.parametrize(
+    ("names", "count"),
+    [
+        (["soft frown", "soft smile"], 0),
+        (["soft 1", "blink"], 0),
+        (["blink", "soft 2"], 0),
+        (["blink", "soft 1"], 1),
+        (["soft 1", "soft 2"], 2),
+    ],
+)
+def test_targets_are_flesh_only_where_all_their_names_are(tmp_path, names, count):
+    assert soft_target_count(GltfSource(with_extras(tmp_path, {"targetNames": names}))) == count

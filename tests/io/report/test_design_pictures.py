@@ -1,15 +1,16 @@
 """Pictures of example deformations."""
 
-import base64
 import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.io.pages import decoded
 
 import supple as sp
 from supple.damping import Example, ExampleDamping
 from supple.io.report.design_pictures import ExamplePictures
+from supple.io.report.look import Shown
 
 _TO_Y_UP = np.array([(1, 0, 0), (0, 0, -1), (0, 1, 0)])  # (x, y, z) to (x, z, −y)
 
@@ -23,22 +24,18 @@ def beam():
 
 
 def pictures(mesh, damping, **options):
-    given = {"skin": None, "colors": None, "floor": None, "up": "z", "size": (24, 24)}
-    return ExamplePictures.of(mesh, damping, **(given | options))
+    shown = Shown(**({"skin": None, "colors": None, "floor": None, "up": "z"} | options))
+    return ExamplePictures.of(mesh, damping, shown, size=(24, 24))
 
 
 def test_moving_picture_goes_from_the_body_to_the_example(beam):
     mesh, before = beam
     made = pictures(mesh, replace(before, about=np.full_like(mesh.vertices, 0.1)))
     data = json.loads(made.data)
-
-    def decoded(text, dtype):
-        return np.frombuffer(base64.b64decode(text), dtype).astype(float).reshape(-1, 3)
-
-    rest = decoded(data["rest"], "<f4")
+    rest = decoded(data["rest"], "<f4", -1, 3)
     (example,) = data["examples"]
-    shape = decoded(example["shape"], "<i2") * example["scale"]
-    assert len(rest) == data["vertices"] == len(decoded(example["colors"], "u1"))
+    shape = decoded(example["shape"], "<i2", -1, 3) * example["scale"]
+    assert len(rest) == data["vertices"] == len(decoded(example["colors"], "u1", -1, 3))
     everywhere = np.linalg.norm(rest[:, None] - (mesh.vertices + 0.1), axis=2)
     vertex = everywhere.argmin(axis=1)
     assert everywhere.min(axis=1).max() < 1e-6
@@ -68,7 +65,7 @@ def test_skin_of_another_mesh_is_refused(beam):
     mesh, before = beam
     other = sp.HexMesh.box((1, 1, 1), (1, 1, 1))
     skin = sp.Embedding(other, other.boundary())
-    with pytest.raises(sp.InputError, match="embed it in the mesh that is damped"):
+    with pytest.raises(sp.InputError, match="embed it in the mesh that moves"):
         pictures(mesh, before, skin=skin)
 
 

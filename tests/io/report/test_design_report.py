@@ -1,4 +1,4 @@
-"""The page of a designed damping."""
+"""The pages of dampings by example, and of their design."""
 
 import re
 from dataclasses import replace
@@ -197,17 +197,17 @@ def test_page_survives_any_name(report, fit):
 
 def test_page_refuses_what_does_not_belong_together(report, beam, linear, tmp_path):
     _, before, _ = beam
-    with pytest.raises(sp.InputError, match="give the mesh that the examples deform"):
-        report(mesh=sp.HexMesh.box((1, 1, 1), (1, 1, 1)))
-    with pytest.raises(sp.InputError, match="before has 2 examples, the fit 1"):
-        report(before=replace(before, examples=[*before.examples] * 2))
     half = replace(linear.report, results=linear.report.results[:1])
-    with pytest.raises(sp.InputError, match="linear has 1 targets, the fit 2"):
-        report(linear=replace(linear, report=half))
-    with pytest.raises(sp.InputError, match="colors have shape"):
-        report(colors=np.ones((3, 3)))
-    with pytest.raises(sp.InputError, match="up='x'"):
-        report(up="x")
+    twice = replace(before, examples=[*before.examples] * 2)
+    for options, words in (
+        ({"mesh": sp.HexMesh.box((1, 1, 1), (1, 1, 1))}, "give the mesh that the examples deform"),
+        ({"before": twice}, "before has 2 examples, the fit 1"),
+        ({"linear": replace(linear, report=half)}, "linear has 1 targets, the fit 2"),
+        ({"colors": np.ones((3, 3))}, "colors have shape"),
+        ({"up": "x"}, "up='x'"),
+    ):
+        with pytest.raises(sp.InputError, match=words):
+            report(**options)
     assert not list(tmp_path.iterdir())
 
 
@@ -223,6 +223,42 @@ def test_bodies_too_large_for_a_page_do_not_move(report, monkeypatch):
     page = read(report())
     assert page.count("img") == 1
     assert page.count("script") == 0
+
+
+# -- the page of a damping alone -----------------------------------------------------------
+
+
+def test_page_of_a_damping_has_a_picture_and_a_curve_an_example(beam, tmp_path):
+    shapes = sp.vibration_modes(beam[0], 3).shapes
+    curve = sp.Curve.bezier([(0.0, 0.3), (0.5, 5.0)])
+    examples = [
+        sp.Example(shapes[0], curve, name="<b>bend</b>").scaled(0.1),
+        sp.Example(shapes[1], 2.0, measure=sp.Measure.RATE).scaled(0.1),
+    ]
+    overall = sp.Curve.linear([(0.0, 1.0), (0.1, 3.0)])
+    damping = sp.ExampleDamping(sp.Rayleigh(mass=0.1), examples, overall=overall)
+    path = tmp_path / "damping.html"
+    sp.write_damping_page(path, damping, beam[0].mesh)
+    read(path)  # well-formed
+    assert_needs_no_other_file(path)
+    text = path.read_text(encoding="utf-8")
+    assert "<b>bend</b>" not in text
+    assert text.count('<div class="shot">') == 2
+    assert text.count("<svg") == 3
+    for words in ("&lt;b&gt;bend&lt;/b&gt;", "0.3 at 0, 5 at 0.5", "All motion"):
+        assert words in text
+
+
+def test_page_of_a_damping_refuses_what_it_cannot_show(beam, tmp_path):
+    base = sp.Rayleigh(mass=0.1)
+    for damping, words in (
+        (sp.ExampleDamping(base, []), "no examples"),
+        (sp.ExampleDamping(base, [sp.Example(np.ones((5, 3)))]), "mesh that the examples deform"),
+        (base, "ExampleDamping"),
+    ):
+        with pytest.raises(sp.InputError, match=words):
+            sp.write_damping_page(tmp_path / "damping.html", damping, beam[0].mesh)
+    assert not list(tmp_path.iterdir())
 
 
 # -- plots -------------------------------------------------------------------------------

@@ -1,21 +1,35 @@
 """Reports and the pictures in them."""
 
-import base64
 import json
 import re
 import struct
 import zlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.io.pages import assert_needs_no_other_file, in_browser, needs_browser, read
+from tests.io.pages import (
+    assert_needs_no_other_file,
+    data_of,
+    decoded,
+    in_browser,
+    needs_browser,
+    read,
+)
 
 import supple as sp
+from supple.contact import Box, Plane, Rails
 from supple.io.pictures import Camera, png, render
-from supple.io.report.player import player_data
+from supple.io.report.look import Look, Track
 from supple.io.report.plots import Curve, Plot, ticks
 from supple.io.report.run_report import Run, floor_under, write_report
 
+FLOOR = Plane(offset=-0.3)
+MILL = Box(
+    centre=(0.5, 0.0, -0.1),
+    size=(0.4, 0.2, 0.1),
+    motion=Rails.turning(centre=(0.5, 0.0, 0.0), rate=(0.0, 3.0, 4.0)),
+)
 _TO_Y_UP = np.array([(1, 0, 0), (0, 0, -1), (0, 1, 0)])  # (x, y, z) to (x, z, −y)
 
 
@@ -32,17 +46,15 @@ def report(motion, tmp_path, monkeypatch):
 
 
 def test_report_is_whole_html_with_plots_pictures_and_player(report):
-    page = read(report(facts=[("Mesh", "10 <cells>")], source='title = "x"'))
+    path = report(facts=[("Mesh", "10 <cells>")], source='title = "x"')
+    assert_needs_no_other_file(path)
+    page = read(path)
     assert page.count("svg") >= 2
     assert page.count("canvas") == 1
     assert page.count("img") >= 6
     assert "A <wobble> & more" in page.text
     assert "10 <cells>" in page.text
     assert 'title = "x"' in page.text
-
-
-def test_report_needs_no_other_file(report):
-    assert_needs_no_other_file(report())
 
 
 def test_report_survives_any_name(report, motion):
@@ -98,19 +110,12 @@ def test_player_plays_and_goes_to_the_moment_that_is_chosen(report, motion):
 def test_y_up_is_turned_upright(bar, motion, tmp_path):
     def target(name, **options):
         write_report(tmp_path / name, [Run("bar", motion)], title="Bar", **options)
-        text = (tmp_path / name).read_text(encoding="utf-8")
-        found = re.search(r'"target":(\[[^]]*\])', text)
-        return json.loads(found[1])
+        return data_of(tmp_path / name, "motion")["target"]
 
-    turned = sp.Motion(
-        sp.TetMesh(bar.vertices @ _TO_Y_UP, bar.cells),
-        **{
-            name: getattr(motion, name)
-            for name in ("times", "kinetic", "elastic", "gravitational", "dissipated")
-        },
+    turned = replace(
+        motion,
+        mesh=sp.TetMesh(bar.vertices @ _TO_Y_UP, bar.cells),
         displacements=motion.displacements @ _TO_Y_UP,
-        linear_momentum=motion.linear_momentum,
-        angular_momentum=motion.angular_momentum,
     )
     upright = target("z.html")
     motion = turned
@@ -127,6 +132,35 @@ def test_floor_is_under_bodies_that_stand(bar):
     assert floor_under(sp.Body(bar, material, fixed=bar.where(z=0))) == 0.0
     assert floor_under(sp.Body(bar, material, fixed=bar.where(x=0))) is None
     assert floor_under(sp.Body(bar, material)) is None
+
+
+# -- obstacles ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("up", ["z", "y"])
+def test_player_has_obstacles_where_they_are(report, motion, up):
+    path = report(floor=-0.3, up=up, obstacles=[FLOOR, MILL])
+    floor, mill = data_of(path, "motion")["obstacles"]
+    read(path)
+    assert "poses" not in floor
+    x = decoded(floor["vertices"], "<f4", -1, 3)
+    turned = np.stack([x[:, 0], x[:, 2], -x[:, 1]], axis=1) if up == "y" else x
+    np.testing.assert_allclose(turned[:, 2], -0.3, atol=1e-6)
+    poses, rest = decoded(mill["poses"], "<f4", -1, 3, 4), decoded(mill["vertices"], "<f4", -1, 3)
+    assert len(poses) == len(motion)
+    for i in (0, 7, 30):
+        placed = rest @ poses[i, :, :3].T + poses[i, :, 3]
+        wanted = MILL.surface(motion.times[i]).vertices
+        if up == "y":
+            wanted = np.stack([wanted[:, 0], -wanted[:, 2], wanted[:, 1]], axis=1)
+        apart = np.linalg.norm(placed[:, None] - wanted[None], axis=2).min(axis=1)
+        assert apart.max() < 1e-5
+    normals = decoded(mill["normals"], "<f4", -1, 3)
+    np.testing.assert_allclose(np.abs(normals).max(axis=1), 1.0, atol=1e-6)  # flat sides
+
+
+def test_reports_without_obstacles_have_none(report):
+    assert data_of(report(), "motion")["obstacles"] == []
 
 
 # -- plots -------------------------------------------------------------------------------
@@ -195,24 +229,41 @@ def test_png_holds_the_image():
 
 
 def test_bodies_too_large_for_a_page_have_no_player(motion):
-    from supple.io.report.player import Track
-
     huge = Track("huge", np.arange(2.0), np.zeros((2, 100_000, 3)))
     camera = Camera((0, 0, 0), 1.0)
-    assert player_data([huge], np.zeros((1, 3), int), np.zeros((100_000, 3)), camera, 1.0) is None
+    look = Look([huge], np.zeros((1, 3), int), np.zeros((100_000, 3)), camera, (1, 1))
+    assert look.scripts() == look.player_data() == ""
     small = Track("small", motion.times, motion.positions)
     colors = np.ones(motion.mesh.vertices.shape)
     triangles = motion.mesh.boundary().triangles
-    data = player_data([small], triangles, colors, camera, 1.0)
+    data = Look([small], triangles, colors, camera, (1, 1)).player_data()
     assert len(data) < 200_000
     (track,) = json.loads(data)["tracks"]
-
-    def decoded(name, dtype):
-        return np.frombuffer(base64.b64decode(track[name]), dtype).astype(float)
-
     count = len(track["scales"])
-    shapes = decoded("shapes", "<i2").reshape(count, -1) * np.array(track["scales"])[:, None]
-    weights = decoded("weights", "<f4").reshape(-1, count)
-    shown = (decoded("base", "<f4") + weights @ shapes).reshape(motion.positions.shape)
+    shapes = decoded(track["shapes"], "<i2", count, -1) * np.array(track["scales"])[:, None]
+    weights = decoded(track["weights"], "<f4", -1, count)
+    shown = (decoded(track["base"], "<f4") + weights @ shapes).reshape(motion.positions.shape)
     off = np.linalg.norm(shown - motion.positions, axis=2).max()
     assert off < 2e-3 * motion.mesh.diagonal
+
+
+def test_shadow_falls_on_the_floor_alone():
+    """A square above a floor, beside a shelf halfway up that gets no shadow."""
+    square = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], float)
+    two = np.array([[0, 1, 2], [0, 2, 3]])
+    above = 0.3 * square + (0.35, 0.35, 0.4)
+    shelf = square * (1.0, 0.2, 1.0) + (0.0, 0.4, 0.05)
+    shapes = np.concatenate([above, square, shelf])
+    triangles = np.concatenate([two, two + 4, two + 8])
+    camera = Camera((0.5, 0.5, 0.2), 1.6, azimuth=-90.0, elevation=30.0, floor=0.0)
+    size = (80, 80)
+    shaded = render(shapes, triangles, camera, size=size, casting=2)
+    lit = render(shapes, triangles, Camera((0.5, 0.5, 0.2), 1.6, -90.0, 30.0), size=size)
+    darker = lit[..., :3].astype(int).sum(axis=2) - shaded[..., :3].astype(int).sum(axis=2)
+    opaque = (lit[..., 3] == 255) & (shaded[..., 3] == 255)
+    only_shelf = render(shelf, two, camera, size=size, casting=0)[..., 3] == 255
+    only_body = render(above, two, camera, size=size, casting=0)[..., 3] == 255
+    assert darker[opaque & ~only_shelf & ~only_body].max() > 60
+    assert np.abs(darker[opaque & only_body]).max() <= 3
+    inner = only_shelf & np.roll(only_shelf, 1, 0) & np.roll(only_shelf, -1, 0)
+    assert np.abs(darker[opaque & inner & ~only_body]).max() <= 3

@@ -50,11 +50,7 @@ slip_speed = 1e-3
 contact_stiffness = 0.1
 position = [0, 0, 1]
 rotation = [0, 0, 1.5707963267948966]
-[woven.weft]
-radius = 1e-4
-density = 1300
-young = 1e6
-bending_young = 1e4
+weft = { radius = 1e-4, density = 1300, young = 1e6, bending_young = 1e4 }
 [woven.warp]""",
 )
 
@@ -62,25 +58,11 @@ bending_young = 1e4
 def test_everything_that_woven_cloth_can_have(scene):
     made = scene(
         """
-        [[supports]]
-        y = 0
-        x = [-0.002, 0]
-        [[supports]]
-        vertices = [29]
-        [initial]
-        velocity = [0.1, 0, 0]
-        rotation = [0, 0, 5]
-        [damping]
-        stretch = 0.03
-        bending = 0.16
-        switch_angle = 0.1
-        [solver]
-        tolerance = 1e-5
-        max_iterations = 40
-        linear = "ConjugateGradients"
-        [output]
-        formats = ["usda"]
-        report = false
+        supports = [{ y = 0, x = [-0.002, 0] }, { vertices = [29] }]
+        initial = { velocity = [0.1, 0, 0], rotation = [0, 0, 5] }
+        damping = { stretch = 0.03, bending = 0.16, switch_angle = 0.1 }
+        solver = { tolerance = 1e-5, max_iterations = 40, linear = "ConjugateGradients" }
+        output = { formats = ["usda"], report = false }
         """,
         RICH,
     )
@@ -136,20 +118,14 @@ def test_rayleigh_damping_and_a_table_of_crossings(scene):
         ("[time]", "[[supports]]\n[time]", "supports[0]: say which vertices"),
         ("[time]", '[damping]\nmodel = "rayleigh"\n[time]', "one of YarnDamping, YarnRayleigh"),
         ("[time]", "[damping]\nmass = 1\n[time]", "damping.mass: there is no such field"),
-        (
-            "[time]",
-            '[[obstacles]]\nshape = "plane"\nrestitution = 0.5\n[time]',
-            "obstacles[0].restitution: cloth does not bounce",
-        ),
-        (
-            "[time]",
-            "[damping]\nstretch = -1\n[time]",
-            "damping.stretch: got -1; must be a number [s] at least 0",
-        ),
+        ("[time]", '[[obstacles]]\nshape = "plane"\nrestitution = 0.5\n[time]',
+         "obstacles[0].restitution: cloth does not bounce"),
+        ("[time]", "[damping]\nstretch = -1\n[time]",
+         "damping.stretch: got -1; must be a number [s] at least 0"),
     ],
-)
+)  # fmt: skip
 def test_mistakes_are_told_with_their_place(refusal, old, new, message):
-    assert message in refusal("", BASE.replace(old, new, 1))
+    refusal("", BASE.replace(old, new, 1), [message])
 
 
 def test_yarns_fall_on_obstacles_and_follow_supports(scene):

@@ -12,16 +12,21 @@ pxr = pytest.importorskip("pxr")
 from pxr import Sdf, Usd, UsdGeom  # noqa: E402
 
 
+def stage_of(motion, path, **options):
+    """The stage of an exported motion, and the body in it."""
+    export_motion(motion, path, **options)
+    stage = Usd.Stage.Open(str(path))
+    return stage, UsdGeom.Mesh(stage.GetPrimAtPath("/World/body"))
+
+
 @pytest.mark.parametrize("ending", ["usd", "usda", "usdc"])
 def test_points_return_at_each_time_code(motion, tmp_path, ending):
     path = tmp_path / f"bar.{ending}"
-    export_motion(motion, path)
-    stage = Usd.Stage.Open(str(path))
+    stage, mesh = stage_of(motion, path)
     assert UsdGeom.GetStageUpAxis(stage) == "Z"
     assert UsdGeom.GetStageMetersPerUnit(stage) == 1.0
     assert stage.GetTimeCodesPerSecond() == pytest.approx(30)
     assert (stage.GetStartTimeCode(), stage.GetEndTimeCode()) == (0, len(motion) - 1)
-    mesh = UsdGeom.Mesh(stage.GetPrimAtPath("/World/body"))
     assert mesh.GetPointsAttr().GetTimeSamples() == list(range(len(motion)))
     surface = motion.mesh.boundary()
     indices = np.array(mesh.GetFaceVertexIndicesAttr().Get()).reshape(-1, 3)
@@ -55,8 +60,7 @@ def test_supple_reads_the_first_frame_of_what_it_wrote(motion, tmp_path, strip):
 
 
 def test_up_axis_is_told(motion, tmp_path):
-    export_motion(motion, tmp_path / "bar.usda", up="y")
-    assert UsdGeom.GetStageUpAxis(Usd.Stage.Open(str(tmp_path / "bar.usda"))) == "Y"
+    assert UsdGeom.GetStageUpAxis(stage_of(motion, tmp_path / "bar.usda", up="y")[0]) == "Y"
     with pytest.raises(InputError, match="up='x'"):
         export_motion(motion, tmp_path / "bar.usda", up="x")
 
@@ -98,8 +102,7 @@ def test_stage_is_closed_before_the_file_is_moved(motion, tmp_path, monkeypatch)
 
 
 def test_volume_is_right_handed_with_its_surface(motion, tmp_path):
-    export_motion(motion, tmp_path / "bar.usdc", volume=True)
-    stage = Usd.Stage.Open(str(tmp_path / "bar.usdc"))
+    stage, _ = stage_of(motion, tmp_path / "bar.usdc", volume=True)
     solid = UsdGeom.TetMesh(stage.GetPrimAtPath("/World/body_volume"))
     tets = np.array(solid.GetTetVertexIndicesAttr().Get())
     np.testing.assert_array_equal(tets, motion.mesh.cells)
@@ -115,16 +118,13 @@ def test_volume_is_right_handed_with_its_surface(motion, tmp_path):
 
 def test_uneven_frames_keep_their_times(motion, tmp_path):
     uneven = motion[:8].joined(motion[20:])
-    export_motion(uneven, tmp_path / "bar.usda")
-    stage = Usd.Stage.Open(str(tmp_path / "bar.usda"))
-    mesh = UsdGeom.Mesh(stage.GetPrimAtPath("/World/body"))
+    stage, mesh = stage_of(uneven, tmp_path / "bar.usda")
     seconds = np.array(mesh.GetPointsAttr().GetTimeSamples()) / stage.GetTimeCodesPerSecond()
     np.testing.assert_allclose(seconds, uneven.times, atol=1e-6)
 
 
-def test_one_frame_is_written(motion, tmp_path):
-    export_motion(motion[4:5], tmp_path / "bar.usda")
-    stage = Usd.Stage.Open(str(tmp_path / "bar.usda"))
+def test_one_frame_is_stage_of(motion, tmp_path):
+    stage, _ = stage_of(motion[4:5], tmp_path / "bar.usda")
     assert stage.GetStartTimeCode() == stage.GetEndTimeCode() == 0
 
 

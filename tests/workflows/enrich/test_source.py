@@ -10,7 +10,7 @@ from tests.character.posts import built_post, post, with_floor
 from tests.character.sample_rigs import bar
 
 from supple.core.errors import InputError, MeshError
-from supple.io.vertex_cache import write_vertex_cache
+from supple.io.surfaces import write_vertex_cache
 from supple.workflows.enrich.enrich import enrich
 
 

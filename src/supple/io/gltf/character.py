@@ -1,4 +1,4 @@
-"""Characters from glTF files: nodes as joints, skins, and animations."""
+"""Characters from glTF files: nodes as joints, skins, morph targets, and animations."""
 
 from __future__ import annotations
 
@@ -17,8 +17,6 @@ from supple.character.skeleton.skin import Skin
 from supple.core.checks import number
 from supple.core.errors import InputError, MeshError
 from supple.core.types import Floats, Ints
-from supple.io.gltf.arrays import GltfArrays
-from supple.io.gltf.morph_targets import GltfMorphs
 from supple.io.gltf.nodes import GltfNodes
 from supple.io.gltf.source import GltfSource
 from supple.mesh.files.common import existing, guarded
@@ -106,13 +104,48 @@ class _Piece:
     weights: Floats
 
 
+class _Morphs:
+    """The morph targets of all nodes that hold a mesh, one after the other."""
+
+    def __init__(self, source: GltfSource, order: list[int]) -> None:
+        document: Any = source.document
+        self._document, self._array = document, source.array
+        self.first: dict[int, int] = {}
+        """The number of the first target of a node."""
+        weights: list[float] = []
+        of_nodes = source.json.get("nodes", ())  # pygltflib passes over the weights of nodes
+        self._nodes = [node for node in order if document.nodes[node].mesh is not None]
+        for node in self._nodes:
+            mesh = document.meshes[document.nodes[node].mesh]
+            count = max(len(primitive.targets or ()) for primitive in mesh.primitives)
+            given = list(of_nodes[node].get("weights") or mesh.weights or ())
+            self.first[node] = len(weights)
+            weights += (given + [0.0] * count)[:count]
+        self.weights = np.array(weights)
+        """At rest, (t,)."""
+
+    def targets(self) -> Floats:
+        """Displacements (t, n, 3) of the vertices of all primitives, in order."""
+        pieces = []
+        for node in self._nodes:
+            for primitive in self._document.meshes[self._document.nodes[node].mesh].primitives:
+                n = self._document.accessors[primitive.attributes.POSITION].count
+                moved = np.zeros((len(self.weights), n, 3))
+                for k, target in enumerate(primitive.targets or ()):
+                    given = target if isinstance(target, dict) else vars(target)
+                    if given.get("POSITION") is not None:
+                        moved[self.first[node] + k] = self._array(given["POSITION"])
+                pieces.append(moved)
+        return np.concatenate(pieces, axis=1)
+
+
 class _Reader:
     def __init__(self, source: GltfSource) -> None:
         document: Any = source.document
         self._file, self._document = source.file, document
-        self._arrays = GltfArrays(source)
+        self._array = source.array
         self._nodes = GltfNodes(source.file, document)
-        self._morphs = GltfMorphs(source, self._arrays, self._nodes.order)
+        self._morphs = _Morphs(source, self._nodes.order)
         self.parts: list[Part] = []
         self.animations: dict[str, int] = {}
 
@@ -148,7 +181,7 @@ class _Reader:
                 given = skin.inverseBindMatrices
                 count = len(skin.joints)
                 binds.append(
-                    np.tile(np.eye(4), (count, 1, 1)) if given is None else self._arrays(given)
+                    np.tile(np.eye(4), (count, 1, 1)) if given is None else self._array(given)
                 )
             skinned = found.skin is not None
             mesh = self._document.meshes[found.mesh]
@@ -183,7 +216,7 @@ class _Reader:
         if primitive.extensions and "KHR_draco_mesh_compression" in primitive.extensions:
             raise MeshError(f"{self._file} is packed by Draco; export it without compression")
         attributes = primitive.attributes
-        vertices = self._arrays(attributes.POSITION)
+        vertices = self._array(attributes.POSITION)
         n = len(vertices)
         finite = np.isfinite(vertices).all(axis=1)
         if not finite.all():
@@ -192,7 +225,7 @@ class _Reader:
                 f"{where} has vertex {lost} at {vertices[lost].tolist()}; every coordinate must be "
                 "finite: mend it and export anew"
             )
-        corners = np.arange(n) if primitive.indices is None else self._arrays(primitive.indices)
+        corners = np.arange(n) if primitive.indices is None else self._array(primitive.indices)
         _within(f"{where} has a triangle with vertex", corners, n)
         triangles = _triangles(gl.TRIANGLES if primitive.mode is None else primitive.mode, corners)
         if not skinned:
@@ -204,8 +237,8 @@ class _Reader:
             more = [getattr(attributes, f"{name}_{k}", None) for name in ("JOINTS", "WEIGHTS")]
             if None not in more:
                 sets.append((more[0], more[1]))
-        joints = np.hstack([self._arrays(given) for given, _ in sets])
-        weights = np.hstack([self._arrays(given) for _, given in sets])
+        joints = np.hstack([self._array(given) for given, _ in sets])
+        weights = np.hstack([self._array(given) for _, given in sets])
         _within(f"{where} follows joint", joints, bones)
         weights[~weights.any(axis=1), 0] = 1.0  # without a joint: players take the first
         return _Piece(vertices, triangles, joints, weights)
@@ -230,8 +263,8 @@ class _Reader:
     def _track(self, told: str, target: Any, sampler: Any) -> Track:
         what = Channel(target.path)
         weighs = what is Channel.WEIGHTS
-        of = self._morphs.first(target.node) if weighs else self._nodes.joint[target.node]
-        times, values = self._arrays(sampler.input), self._arrays(sampler.output)
+        of = self._morphs.first[target.node] if weighs else self._nodes.joint[target.node]
+        times, values = self._array(sampler.input), self._array(sampler.output)
         try:
             between = Interpolation(sampler.interpolation or "LINEAR")
             inner = (3,) if between is Interpolation.CUBICSPLINE else ()

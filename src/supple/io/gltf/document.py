@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from supple.core.errors import MeshError
 from supple.core.types import Floats
-from supple.io.gltf.arrays import GltfArrays
 from supple.io.gltf.source import BIN, JSON, MAGIC, VERSION, GltfSource
 from supple.mesh.files.common import guarded
 
@@ -31,7 +30,6 @@ class GltfDocument:
         self._source = given if isinstance(given, GltfSource) else GltfSource(given)
         file = self._source.file
         with guarded(file):
-            self._arrays = GltfArrays(self._source)
             self.json = copy.deepcopy(self._source.json)
             self._data = bytearray(self._source.binary)
             for name in _PACKED:
@@ -44,7 +42,7 @@ class GltfDocument:
 
     def array(self, accessor: int) -> NDArray[Any]:
         """The array of an accessor that the file came with."""
-        return self._arrays(accessor)
+        return self._source.array(accessor)
 
     def add_vectors(self, array: Floats) -> int:
         """Adds an accessor with vertex data (n, 3); of zeros alone it needs no room."""

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pygltflib as gl
 from numpy.typing import NDArray
 
+from supple.core.files import replacing
 from supple.core.types import Floats
 from supple.io.obstacle_surfaces import GREY, DrawnObstacle
 from supple.io.surfaces import Shading
-
-_OBSTACLE = "obstacle"
 
 
 class GltfFile:
@@ -69,26 +70,45 @@ class GltfFile:
         self._accessors.append(accessor)
         return len(self._accessors) - 1
 
-    def bytes(self, document: gl.GLTF2) -> bytes:
+    def write(self, document: gl.GLTF2, path: str | os.PathLike[str]) -> int:
+        """Writes a document with the arrays; how many bytes."""
         self._data += bytes(-len(self._data) % 4)
         document.accessors, document.bufferViews = self._accessors, self._views
         document.buffers = [gl.Buffer(byteLength=len(self._data))]
         document.set_binary_blob(bytes(self._data))
-        return b"".join(document.save_to_bytes())
+        data = b"".join(document.save_to_bytes())
+        with replacing(path) as temporary:
+            temporary.write_bytes(data)
+        return len(data)
 
 
-def plain_material(name: str, color: tuple[float, float, float]) -> gl.Material:
-    """A matt material of one colour, linear, 0…1."""
-    return gl.Material(
-        name=name,
-        doubleSided=True,
-        alphaCutoff=None,
-        pbrMetallicRoughness=gl.PbrMetallicRoughness(
-            baseColorFactor=[*map(float, color), 1.0],
-            metallicFactor=0.0,
-            roughnessFactor=0.6,
-        ),
+def new_document(nodes: list[gl.Node], roots: list[int]) -> gl.GLTF2:
+    """A document with a scene of nodes, of which some hang on no other."""
+    return gl.GLTF2(
+        asset=gl.Asset(version="2.0", generator="Supple"),
+        scene=0,
+        scenes=[gl.Scene(name="scene", nodes=roots)],
+        nodes=nodes,
     )
+
+
+def add_material(document: gl.GLTF2, name: str, color: Sequence[float]) -> int:
+    """The index of the matt material of this name; a new one has this colour, linear, 0…1."""
+    names = [material.name for material in document.materials]
+    if name in names:
+        return names.index(name)
+    shine = gl.PbrMetallicRoughness(
+        baseColorFactor=[*map(float, color), 1.0], metallicFactor=0.0, roughnessFactor=0.6
+    )
+    document.materials.append(
+        gl.Material(name=name, doubleSided=True, alphaCutoff=None, pbrMetallicRoughness=shine)
+    )
+    return len(names)
+
+
+def linear(color: Sequence[float]) -> list[float]:
+    """A colour for the screen as materials have it."""
+    return [channel**2.2 for channel in color]
 
 
 def add_obstacle(
@@ -116,12 +136,7 @@ def add_obstacle(
 
 def obstacle_material(document: gl.GLTF2) -> int:
     """The index of the material of all obstacles."""
-    names = [material.name for material in document.materials]
-    if _OBSTACLE not in names:
-        linear = tuple(channel**2.2 for channel in GREY)
-        document.materials.append(plain_material(_OBSTACLE, linear))
-        return len(names)
-    return names.index(_OBSTACLE)
+    return add_material(document, "obstacle", linear(GREY))
 
 
 def add_mesh(document: gl.GLTF2, name: str, primitive: gl.Primitive) -> int:
@@ -137,10 +152,14 @@ def add_channel(document: gl.GLTF2, node: int, path: str, times: int, output: in
     """Adds that ``path`` of a node goes through an accessor's values at those of ``times``."""
     if not document.animations:
         document.animations = [gl.Animation(name="motion", samplers=[], channels=[])]
-    animation = document.animations[0]
+    add_track(document.animations[0], node, path, times, output)
+
+
+def add_track(clip: gl.Animation, node: int, path: str, times: int, output: int) -> None:
+    """The same in a clip."""
     target = gl.AnimationChannelTarget(node=node, path=path)
-    animation.channels.append(gl.AnimationChannel(sampler=len(animation.samplers), target=target))
-    animation.samplers.append(
+    clip.channels.append(gl.AnimationChannel(sampler=len(clip.samplers), target=target))
+    clip.samplers.append(
         gl.AnimationSampler(input=times, output=output, interpolation=gl.ANIM_LINEAR)
     )
 

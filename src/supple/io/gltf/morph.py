@@ -188,8 +188,18 @@ def morphing_triangles(
     place = np.searchsorted(used, shading.source)
     still = positions[0].copy()
     still[used] = morph.base
-    normals = _fit_normals(still, positions, shading, morph.weights, progress)
-    made = _triangles(file, morph, place, normals, shading, material)
+    normals, turns = _fit_normals(still, positions, shading, morph.weights, progress)
+    made = gl.Primitive(
+        attributes=gl.Attributes(
+            POSITION=file.vectors(morph.base[place]), NORMAL=file.vectors(normals)
+        ),
+        indices=file.indices(shading.triangles),
+        material=material,
+        targets=[
+            gl.Attributes(POSITION=file.vectors(shape[place]), NORMAL=file.vectors(turn))
+            for shape, turn in zip(morph.shapes, turns, strict=True)
+        ],
+    )
     if textures is not None:
         flat = np.empty((len(shading.source), 2))
         flat[shading.triangles] = textures
@@ -206,29 +216,6 @@ def morphing_lines(file: GltfFile, morph: Morph, edges: Ints, material: int = 0)
         indices=file.indices(edges),
         material=material,
         targets=[gl.Attributes(POSITION=file.vectors(shape)) for shape in morph.shapes],
-    )
-
-
-def _triangles(
-    file: GltfFile,
-    morph: Morph,
-    place: Ints,
-    normals: tuple[Floats, Floats],
-    shading: Shading,
-    material: int,
-) -> gl.Primitive:
-    """A surface whose cut vertices are at ``place`` in the morph."""
-    first, added = normals
-    return gl.Primitive(
-        attributes=gl.Attributes(
-            POSITION=file.vectors(morph.base[place]), NORMAL=file.vectors(first)
-        ),
-        indices=file.indices(shading.triangles),
-        material=material,
-        targets=[
-            gl.Attributes(POSITION=file.vectors(shape[place]), NORMAL=file.vectors(turn))
-            for shape, turn in zip(morph.shapes, added, strict=True)
-        ],
     )
 
 
@@ -251,10 +238,14 @@ def _fit_normals(
 
 def _at_keys(times: Floats, values: Floats) -> Floats:
     """Rows of keys (T, K) that a player finds at ``times`` (T,) [s]; its own are rounded."""
-    keys = _single(times)
-    found = np.empty_like(values)
-    for k, row in enumerate(values.T):
-        found[:, k] = np.interp(times, keys, row)
+    return interpolated(times, _single(times), values)
+
+
+def interpolated(times: Floats, keys: Floats, values: Floats) -> Floats:
+    """Values (t, K) at ``times`` (t,) of rows (T, K) at ``keys`` (T,), straight between them."""
+    found = np.empty((len(times), values.shape[1]))
+    for k, column in enumerate(values.T):
+        found[:, k] = np.interp(times, keys, column)
     return found
 
 

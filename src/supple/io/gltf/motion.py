@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pygltflib as gl
@@ -19,20 +19,29 @@ import pygltflib as gl
 from supple.contact import Obstacle
 from supple.core.checks import number, whole_number
 from supple.core.errors import InputError, Message, Parameter
-from supple.core.files import replacing
 from supple.core.types import Floats, Progress
 from supple.dynamics.motion import Motion
-from supple.io.gltf.file import GltfFile, add_obstacle, obstacle_material
+from supple.io.gltf.file import (
+    GltfFile,
+    add_channel,
+    add_material,
+    add_mesh,
+    add_obstacle,
+    linear,
+    new_document,
+    obstacle_material,
+)
 from supple.io.gltf.morph import Morph, compress, morphing_lines, morphing_triangles
-from supple.io.gltf.parts import Part, add_morph, add_part, yarn_parts
 from supple.io.obstacle_surfaces import drawn_obstacles
 from supple.io.surfaces import moving_surface
-from supple.io.yarn_surfaces import SAMPLES
+from supple.io.yarn_surfaces import FAMILIES, SAMPLES, SIDES, YarnTubes
 from supple.mesh import Embedding, SpringMesh, YarnMesh
+from supple.yarns import YarnCurves
 
 _HALF = float(np.sqrt(0.5))
 # glTF is y-up: a z-up scene is turned by −90° about x (quaternion x, y, z, w).
 _TURNS: dict[str, list[float] | None] = {"z": [-_HALF, 0.0, 0.0, _HALF], "y": None}
+_HEAVY = 200_000  # vertices of tubes
 
 
 @dataclass(frozen=True)
@@ -81,8 +90,6 @@ def write_gltf(
 
     Args:
         motion: What to show; its first frame becomes the time 0 of the file.
-        path: The file, ``*.glb``.
-        skin: A surface embedded in the motion's mesh, to be shown instead of its boundary.
         tolerance: How far vertices may be off, as a share of the bounding box's diagonal.
         targets: Most morph targets to use, as many as ``tolerance`` needs unless given; some game
             engines stop at 8, browsers do not. If this is too few, a warning tells how far
@@ -95,7 +102,8 @@ def write_gltf(
             smaller file, and so they are by default where tubes had more than 200,000 vertices.
         samples: Pieces of a yarn from crossing to crossing.
         obstacles: What the body met, each a node of its own, moving or not.
-        progress: Called as ``progress(done, total, what)``.
+
+    The others are those of ``export_motion``.
     """
     number("tolerance", tolerance, above=0)
     if targets is not None:
@@ -110,42 +118,39 @@ def write_gltf(
 
     compressed = _Compression(motion.times - motion.times[0], tolerance, targets)
     file = GltfFile()
-    if isinstance(motion.mesh, SpringMesh) and skin is None:
+    document = new_document(
+        [gl.Node(name=f"{name} ({up} up)", rotation=_TURNS[up], children=[])], [0]
+    )
+    if isinstance(motion.mesh, YarnMesh) and skin is None:
+        parts = _yarn_parts(document, file, motion, compressed, samples, sides, progress)
+    elif isinstance(motion.mesh, SpringMesh) and skin is None:
         morph = compressed(motion.positions)
-        parts = [Part(name, morphing_lines(file, morph, motion.mesh.edges), morph, color)]
-    elif isinstance(motion.mesh, YarnMesh) and skin is None:
-        parts = yarn_parts(file, motion, compressed, samples, sides, progress)
+        lines = morphing_lines(file, morph, motion.mesh.edges)
+        parts = [_Part(name, lines, morph)]
+        add_material(document, "neutral", color)
     else:
         surface = moving_surface(motion, skin)
         shown = surface.rest, surface.triangles, surface.positions
-        triangles, morph = morphing_triangles(
+        made = morphing_triangles(
             file, *shown, compressed, crease, textures=surface.textures, progress=progress
         )
-        parts = [Part(name, triangles, morph, color)]
-    document = gl.GLTF2(
-        asset=gl.Asset(version="2.0", generator="Supple"),
-        scene=0,
-        scenes=[gl.Scene(name="scene", nodes=[0])],
-        nodes=[gl.Node(name=f"{name} ({up} up)", rotation=_TURNS[up], children=[])],
-    )
+        parts = [_Part(name, *made)]
+        add_material(document, "neutral", color)
     drawn = drawn_obstacles(obstacles, motion)
     moves = any(len(part.morph.shapes) for part in parts)
     moves = moves or any(obstacle.frames > 1 for obstacle in drawn)
     clock = file.scalars(times, bounded=True) if moves else -1
     for part in parts:
-        add_part(document, file, part, clock)
+        _add_part(document, file, part, clock)
     for obstacle in drawn:
         if obstacle.positions is None:
             add_obstacle(document, file, obstacle, crease, clock)
             continue
         shown = obstacle.vertices, obstacle.triangles, obstacle.positions
         material = obstacle_material(document)
-        triangles, changes = morphing_triangles(file, *shown, compressed, crease, material=material)
-        add_morph(document, file, obstacle.name, triangles, changes, clock)
-    data = file.bytes(document)
-    with replacing(path) as temporary:
-        temporary.write_bytes(data)
-    report = compressed.report(len(data))
+        made = morphing_triangles(file, *shown, compressed, crease, material=material)
+        _add_part(document, file, _Part(obstacle.name, *made), clock)
+    report = compressed.report(file.write(document, path))
     if not report.met:
         warnings.warn(
             Message(
@@ -157,6 +162,62 @@ def write_gltf(
             stacklevel=2,
         )
     return report
+
+
+class _Part(NamedTuple):
+    """A node with a mesh: what is drawn, and how it moves."""
+
+    name: str
+    primitive: gl.Primitive
+    morph: Morph
+
+
+def _add_part(document: gl.GLTF2, file: GltfFile, part: _Part, times: int) -> None:
+    """Adds a part as a child of the first node; ``times`` is the accessor of the frames."""
+    node, morph = add_mesh(document, part.name, part.primitive), part.morph
+    if not len(morph.shapes):
+        return
+    mesh = document.meshes[document.nodes[node].mesh]
+    mesh.weights = morph.first_weights
+    mesh.extras = {"targetNames": [f"shape {k + 1}" for k in range(len(morph.shapes))]}
+    add_channel(document, node, "weights", times, file.scalars(morph.weights.ravel()))
+
+
+def _yarn_parts(
+    document: gl.GLTF2,
+    file: GltfFile,
+    motion: Motion,
+    compressed: Callable[[Floats], Morph],
+    samples: int,
+    sides: int | None,
+    progress: Progress | None,
+) -> list[_Part]:
+    """Warps and wefts, as tubes with so many sides or, with 0, as lines; None leaves it open."""
+    mesh, parts = motion.mesh, []
+    assert isinstance(mesh, YarnMesh)
+    curves = YarnCurves(mesh, samples)
+    if sides is None:
+        sides = SIDES if SIDES * curves.counts.sum() <= _HEAVY else 0
+    tubes = YarnTubes(mesh, samples, sides) if sides else None
+    at = tubes.at if tubes is not None else lambda u: curves.points(mesh.vertices + u)
+    positions = np.stack([at(u) for u in motion.displacements])
+    for name, family, paint in FAMILIES:
+        material = add_material(document, name, linear(paint))
+        if tubes is None:
+            (mine,) = np.nonzero(curves.point_families == family)
+            lines = curves.lines[curves.point_families[curves.lines[:, 0]] == family]
+            morph = compressed(positions[:, mine])
+            ends = np.searchsorted(mine, lines)
+            parts.append(_Part(name, morphing_lines(file, morph, ends, material), morph))
+            continue
+        mine, triangles = tubes.of_family(family)
+        shapes = positions[:, mine]
+        made = morphing_triangles(
+            file, shapes[0], triangles, shapes, compressed, 180.0, material=material,
+            progress=progress,
+        )  # fmt: skip
+        parts.append(_Part(name, *made))
+    return parts
 
 
 class _Compression:

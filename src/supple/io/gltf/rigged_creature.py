@@ -10,9 +10,8 @@ from scipy.spatial.transform import Rotation
 
 from supple.builtin import creature
 from supple.character.skeleton.bones import segment_distances
-from supple.core.files import replacing
 from supple.core.types import Floats, Ints
-from supple.io.gltf.file import GltfFile, plain_material
+from supple.io.gltf.file import GltfFile, add_material, add_track, new_document
 from supple.io.surfaces import Shading
 
 # Name, parent, where the joint is and where its bone ends [m]; z is up, it looks towards −y.
@@ -34,6 +33,7 @@ _JOINTS: tuple[tuple[str, int, Floats, Floats], ...] = tuple(
 _NEAREST = 4
 _SHARP = 4.0  # the power of the distance to a bone by which it loses its hold on the skin
 _KEYS = 24  # a second
+_SIDE, _UP = np.eye(3)[:2]  # axes of the file, y up
 
 
 def write_rigged_creature(path: str | os.PathLike[str], *, resolution: int = 24) -> None:
@@ -70,19 +70,13 @@ def write_rigged_creature(path: str | os.PathLike[str], *, resolution: int = 24)
         below = [j for j, joint in enumerate(_JOINTS) if joint[1] == k]
         nodes.append(gl.Node(name=name, translation=(starts[k] - above).tolist(), children=below))
     nodes.append(gl.Node(name="creature", mesh=0, skin=0))
-    document = gl.GLTF2(
-        asset=gl.Asset(version="2.0", generator="Supple"),
-        scene=0,
-        scenes=[gl.Scene(name="scene", nodes=[0, count])],
-        nodes=nodes,
-        meshes=[gl.Mesh(name="creature", primitives=[primitive])],
-        materials=[plain_material("fur", (1.0, 1.0, 1.0))],
-        skins=[gl.Skin(joints=list(range(count)), inverseBindMatrices=file.matrices(binds))],
-        animations=[_hop(file, starts[0]), _shake(file), _nod(file)],
-    )
-    data = file.bytes(document)
-    with replacing(path) as temporary:
-        temporary.write_bytes(data)
+    document = new_document(nodes, [0, count])
+    document.meshes = [gl.Mesh(name="creature", primitives=[primitive])]
+    add_material(document, "fur", (1.0, 1.0, 1.0))
+    binding = file.matrices(binds)
+    document.skins = [gl.Skin(joints=list(range(count)), inverseBindMatrices=binding)]
+    document.animations = [_hop(file, starts[0]), _shake(file), _nod(file)]
+    file.write(document, path)
 
 
 def _weights(places: Floats) -> tuple[Ints, Floats]:
@@ -100,10 +94,10 @@ def _hop(file: GltfFile, hips: Floats) -> gl.Animation:
     phase = 2 * np.pi * t / t[-1]
     up = 0.05 * (1 - np.cos(phase)) / 2 + 0.012 * (1 - np.cos(2 * phase)) / 2
     clip = gl.Animation(name="hop", samplers=[], channels=[])
-    where = hips + np.outer(up, [0.0, 1.0, 0.0])
-    _track(clip, file, 0, "translation", t, where)
-    _turn(clip, file, 1, t, np.outer(0.12 * np.sin(phase), [1.0, 0.0, 0.0]))
-    _turn(clip, file, 2, t, np.outer(0.10 * np.sin(phase + 0.6), [1.0, 0.0, 0.0]))
+    where = file.vectors(hips + np.outer(up, _UP), drawn=False)
+    add_track(clip, 0, "translation", file.scalars(t, bounded=True), where)
+    _turn(clip, file, 1, t, 0.12 * np.sin(phase), _SIDE)
+    _turn(clip, file, 2, t, 0.10 * np.sin(phase + 0.6), _SIDE)
     return clip
 
 
@@ -112,8 +106,8 @@ def _shake(file: GltfFile) -> gl.Animation:
     t = np.arange(25) / _KEYS
     clip = gl.Animation(name="shake", samplers=[], channels=[])
     angle = np.sin(4 * np.pi * t / t[-1])
-    _turn(clip, file, 2, t, np.outer(0.5 * angle, [0.0, 1.0, 0.0]))
-    _turn(clip, file, 1, t, np.outer(0.15 * angle, [0.0, 1.0, 0.0]))
+    _turn(clip, file, 2, t, 0.5 * angle, _UP)
+    _turn(clip, file, 1, t, 0.15 * angle, _UP)
     return clip
 
 
@@ -122,26 +116,16 @@ def _nod(file: GltfFile) -> gl.Animation:
     t = np.arange(37) / _KEYS
     s = np.clip(t / 0.5, 0.0, 1.0)
     clip = gl.Animation(name="nod", samplers=[], channels=[])
-    _turn(clip, file, 2, t, np.outer(0.35 * s * s * (3 - 2 * s), [1.0, 0.0, 0.0]))
+    _turn(clip, file, 2, t, 0.35 * s * s * (3 - 2 * s), _SIDE)
     return clip
 
 
-def _turn(clip: gl.Animation, file: GltfFile, joint: int, t: Floats, vectors: Floats) -> None:
-    """Lets a joint turn by rotation vectors (T, 3) [rad]."""
-    turns = Rotation.from_rotvec(vectors).as_quat()
-    _track(clip, file, joint, "rotation", t, turns)
-
-
-def _track(
-    clip: gl.Animation, file: GltfFile, joint: int, path: str, t: Floats, values: Floats
+def _turn(
+    clip: gl.Animation, file: GltfFile, joint: int, t: Floats, angles: Floats, axis: Floats
 ) -> None:
-    output = file.quaternions(values) if path == "rotation" else file.vectors(values, drawn=False)
-    target = gl.AnimationChannelTarget(node=joint, path=path)
-    clip.channels.append(gl.AnimationChannel(sampler=len(clip.samplers), target=target))
-    times = file.scalars(t, bounded=True)
-    clip.samplers.append(
-        gl.AnimationSampler(input=times, output=output, interpolation=gl.ANIM_LINEAR)
-    )
+    """Lets a joint turn by angles (T,) [rad] about an axis."""
+    turns = file.quaternions(Rotation.from_rotvec(np.outer(angles, axis)).as_quat())
+    add_track(clip, joint, "rotation", file.scalars(t, bounded=True), turns)
 
 
 def _y_up(x: Floats) -> Floats:

@@ -20,7 +20,7 @@ from supple.character.runtime.soft_motion import SoftMotion
 from supple.character.skeleton.clip_frames import at_jumps
 from supple.core.errors import InputError
 from supple.core.types import Floats, Progress
-from supple.io.gltf.morph import compress
+from supple.io.gltf.morph import compress, interpolated
 
 _ATTEMPTS = 3  # at a tolerance that is kept after the skin, too
 _SAFE = 0.8  # of what would do, if errors went with the tolerance
@@ -131,9 +131,7 @@ def _errors(
     keys = times.astype(np.float32).astype(float)
     between = np.flatnonzero(~at_jumps(clip, times))
     looked = np.concatenate([times, (times[between] + times[between + 1]) / 2])
-    played = np.empty((len(looked), len(shapes)))
-    for k, each in enumerate(weights.T):
-        played[:, k] = np.interp(looked, keys, each)
+    played = interpolated(looked, keys, weights)
     soft = motion.displacements.any(axis=(0, 2))
     largest = squares = 0.0
     poses = rig.pose_of(clip.poses(rig.character.rig, looked))

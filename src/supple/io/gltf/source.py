@@ -1,4 +1,4 @@
-"""glTF files as they stand on disk: their JSON, their chunks, and the files beside them."""
+"""glTF files as they stand on disk: their JSON, their chunks, arrays, and the files beside them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, unquote_to_bytes
 
+import numpy as np
 import pygltflib as gl
+from numpy.typing import NDArray
 
 from supple.core.errors import MeshError
 from supple.mesh.files.common import existing, guarded, silenced
@@ -20,6 +22,21 @@ from supple.mesh.files.common import existing, guarded, silenced
 MAGIC, VERSION = b"glTF", 2
 JSON, BIN = b"JSON", b"BIN\0"
 _HEADER = 20  # bytes: those of a .glb file, and of its first chunk
+_TYPES = {
+    gl.BYTE: "<i1",
+    gl.UNSIGNED_BYTE: "<u1",
+    gl.SHORT: "<i2",
+    gl.UNSIGNED_SHORT: "<u2",
+    gl.UNSIGNED_INT: "<u4",
+    gl.FLOAT: "<f4",
+}
+_SHAPES: dict[str, tuple[int, ...]] = {
+    gl.SCALAR: (),
+    gl.VEC2: (2,),
+    gl.VEC3: (3,),
+    gl.VEC4: (4,),
+    gl.MAT4: (4, 4),
+}
 
 
 class GltfSource:
@@ -88,6 +105,56 @@ class GltfSource:
             if path.exists():
                 return existing(path)
         raise MeshError(f"there is no file {unquote(uri)}, which {self.file} needs beside it")
+
+    def array(self, index: int) -> NDArray[Any]:
+        """The array of an accessor, (count, …), matrices as they are used; float64 or int64.
+
+        Whole numbers that stand for shares of 1 come as these.
+        """
+        accessor = self.document.accessors[index]
+        dtype, shape = np.dtype(_TYPES[accessor.componentType]), _SHAPES[accessor.type]
+        values = np.zeros((accessor.count, *shape), dtype)
+        if accessor.bufferView is not None:
+            values = self._viewed(
+                accessor.bufferView, accessor.byteOffset, accessor.count, dtype, shape
+            )
+        if accessor.sparse is not None:
+            values, sparse = values.copy(), accessor.sparse
+            kind = np.dtype(_TYPES[sparse.indices.componentType])
+            where = sparse.indices.bufferView, sparse.indices.byteOffset
+            what = sparse.values.bufferView, sparse.values.byteOffset
+            places = self._viewed(*where, sparse.count, kind, ())
+            values[places] = self._viewed(*what, sparse.count, dtype, shape)
+        if shape == (4, 4):
+            values = values.swapaxes(1, 2)  # stored by columns
+        if accessor.normalized and dtype.kind in "iu":
+            return np.maximum(values / np.iinfo(dtype).max, -1.0)
+        return values.astype(np.float64 if dtype.kind == "f" else np.int64)
+
+    def _viewed(
+        self,
+        view: int,
+        offset: int | None,
+        count: int,
+        dtype: np.dtype[Any],
+        shape: tuple[int, ...],
+    ) -> NDArray[Any]:
+        found = self.document.bufferViews[view]
+        if found.extensions:
+            raise MeshError(
+                f"{self.file}: its arrays are packed by {', '.join(found.extensions)}; unpack them"
+            )
+        size = dtype.itemsize * int(np.prod(shape))
+        inner = [dtype.itemsize * int(np.prod(shape[k + 1 :])) for k in range(len(shape))]
+        start, stride = (found.byteOffset or 0) + (offset or 0), found.byteStride or size
+        data = self.buffer(found.buffer)
+        end = start + stride * (count - 1) + size
+        if count and end > len(data):
+            raise MeshError(
+                f"{self.file}: an array in buffer view {view} ends at byte {end}, but its buffer "
+                f"has {len(data)}; it is damaged or cut off: copy or export it anew"
+            )
+        return np.ndarray((count, *shape), dtype, data, start, (stride, *inner))
 
     def _parsed(self, text: bytes) -> dict[str, Any]:
         try:

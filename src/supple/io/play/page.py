@@ -15,14 +15,7 @@ from supple.core.files import replacing
 from supple.core.types import Floats, Ints
 from supple.io.surfaces import Shading
 from supple.reduction import ReducedModel
-from supple.web.pages import (
-    data_element,
-    encoded,
-    fill,
-    json_text,
-    script_element,
-    style_element,
-)
+from supple.web.pages import data_element, encoded, fill, json_text, page_text, script_element
 
 MOST_BYTES = 40e6
 """A page that is larger is not written."""
@@ -104,15 +97,14 @@ def write_play_page(path: str | os.PathLike[str], model: ReducedModel, play: Pla
 
 def play_page(model: ReducedModel, play: Play) -> str:
     """The whole page as text."""
-    return fill(
+    body = fill(
         "play/play.html",
         title=escape(play.title),
-        styles=style_element("play/play.css"),
         size=f"{model.mesh.n_vertices:,} vertices, moved by {model.size} coordinates",
         controls=_controls(model, play),
-        scripts=data_element("model", json_text(_data(model, play)))
-        + script_element("play/play.js"),
     )
+    data = data_element("model", json_text(_data(model, play)))
+    return page_text(play.title, body, data + script_element("play/play.js"), "play/play.css")
 
 
 # -- the controls --------------------------------------------------------------------------------

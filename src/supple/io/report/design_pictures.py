@@ -1,22 +1,23 @@
-"""Pictures of example deformations: how the body swings between −1 and +1 of each."""
+"""Pictures of example deformations, on cards: the body swings between −1 and +1 of each."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 from math import floor, log10
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.core.errors import InputError
-from supple.core.types import Floats, Ints
+from supple.core.types import Floats
 from supple.damping import Example, ExampleDamping
 from supple.io.pictures import Camera, png_address, render
-from supple.io.report.look import CREASE, paint_of, upright
-from supple.io.report.player import view_data
-from supple.io.surfaces import Shading
-from supple.mesh import Embedding, VolumeMesh
+from supple.io.report.design_plots import name_of
+from supple.io.report.look import CREASE, Shown, view_data
+from supple.io.surfaces import Shading, drawn_surface
+from supple.mesh import VolumeMesh
 from supple.web.pages import data_element, encoded, json_text, script_element
 
 _HOT = np.array([0.86, 0.23, 0.16])  # what moves most
@@ -25,6 +26,13 @@ _PAINTED = 0.35  # how much of the body's own colours is left
 _GHOST = (0.60, 0.57, 0.54, 0.34)  # of the shape without the example
 _LEAST, _MOST = 0.05, 0.25  # of the diagonal: how far the farthest vertex should go in a picture
 _BUDGET = 1_500_000  # bytes of moving shapes, before base64
+
+DESIGN_STYLE = "report/design.css"
+CURVES_NOTE = (
+    "γ scales the damping along an example: 1 is the base damping, 10 is ten times as strong. "
+    "The excitation |χ| says how much of the example is in the deformation; at 1 it is "
+    "the example itself."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,95 +57,73 @@ class ExamplePictures:
 
     @classmethod
     def of(
-        cls,
-        mesh: VolumeMesh,
-        damping: ExampleDamping,
-        *,
-        skin: Embedding | None,
-        colors: Floats | None,
-        floor: float | None,
-        up: Literal["z", "y"],
-        size: tuple[int, int],
+        cls, mesh: VolumeMesh, damping: ExampleDamping, shown: Shown, *, size: tuple[int, int]
     ) -> ExamplePictures:
-        """Pictures of ``size`` (width, height) pixels, with the options of the report."""
-        surface = _Surface.of(mesh, skin, colors, up)
+        """Pictures of ``size`` (width, height) pixels."""
+        surface = drawn_surface(mesh, shown.skin)
+        shading = Shading.cut(surface.rest, surface.triangles, CREASE)
+        own = shown.paint(surface.rest)[shading.source]
+
+        def at(u: Floats) -> Floats:
+            return surface.moved(u)[shading.source]
+
         about = np.zeros_like(mesh.vertices) if damping.about is None else damping.about
         drawn = [_excitation(example, mesh.diagonal) for example in damping.examples]
         moves = [s * e.shape for s, e in zip(drawn, damping.examples, strict=True)]
-        rest = surface.positions(about)
-        ends = [surface.positions(about + sign * u) for u in moves for sign in (-1, 1)]
+        rest = shown.upright(at(about))
+        ends = [shown.upright(at(about + sign * u)) for u in moves for sign in (-1, 1)]
+        paints = [_painted(at(u) - surface.rest[shading.source], own) for u in moves]
+        pictured = list(zip(ends[1::2], paints, strict=True))
         aspect = size[0] / size[1]
-        camera = Camera.framing(np.concatenate([rest, *ends]), floor=floor, aspect=aspect)
-        paints = [surface.painted(u) for u in moves]
-        ghost = render(rest, surface.triangles, camera, size=size)
+        camera = Camera.framing(np.concatenate([rest, *ends]), floor=shown.floor, aspect=aspect)
+        ghost = render(rest, shading.triangles, camera, size=size)
         stills = [
-            render(positions, surface.triangles, camera, size=size, colors=paint)
-            for positions, paint in zip(ends[1::2], paints, strict=True)
+            render(positions, shading.triangles, camera, size=size, colors=paint)
+            for positions, paint in pictured
         ]
         data = ""
         if len(rest) * (24 + 9 * len(moves)) <= _BUDGET:
             data = json_text(
                 {
                     "rest": encoded(rest, "<f4"),
-                    "examples": [
-                        _moving(end - rest, paint)
-                        for end, paint in zip(ends[1::2], paints, strict=True)
-                    ],
+                    "examples": [_moving(end - rest, paint) for end, paint in pictured],
                     "ghost": _GHOST,
                 }
-                | view_data(len(rest), surface.triangles, camera, aspect)
+                | view_data(len(rest), shading.triangles, camera, aspect)
             )
         return cls([png_address(_over(image, ghost)) for image in stills], drawn, data)
 
 
-@dataclass(frozen=True, eq=False)
-class _Surface:
-    """What is drawn of the mesh: its boundary, or the skin embedded in it."""
+def example_cards(
+    damping: ExampleDamping, pictures: ExamplePictures, frequencies: Sequence[str]
+) -> str:
+    """A card an example: picture, name, frequency where it is known, and size."""
+    cards = []
+    for i, example in enumerate(damping.examples):
+        name, scale = escape(name_of(damping, i)), pictures.drawn[i]
+        facts = [f"up to {_length(example.amplitude)} at χ = 1"]
+        if frequencies[i]:
+            facts.insert(0, frequencies[i])
+        if scale != 1:
+            facts.append(f"drawn {scale:g} times as large")
+        says = f"The body deformed by {name}, over its outline without"
+        cards.append(
+            f'<figure><div class="shot"><canvas role="img" aria-label="{says}, swinging">'
+            f'</canvas><img alt="{says}" src="{pictures.stills[i]}"></div>'
+            f"<figcaption><h3>{name}</h3><p>{'<br>'.join(map(escape, facts))}</p></figcaption>"
+            "</figure>"
+        )
+    columns = min(len(cards), 4)
+    return f'<div id="examples" style="--columns: {columns}">{"".join(cards)}</div>'
 
-    rest: Floats
-    triangles: Ints
-    paint: Floats
-    up: Literal["z", "y"]
-    _skin: Embedding | None
-    _source: Ints
 
-    @classmethod
-    def of(
-        cls,
-        mesh: VolumeMesh,
-        skin: Embedding | None,
-        colors: Floats | None,
-        up: Literal["z", "y"],
-    ) -> _Surface:
-        whole = mesh.boundary() if skin is None else skin.surface
-        if skin is not None and len(skin.mesh.vertices) != len(mesh.vertices):
-            raise InputError(
-                f"the skin is embedded in a mesh of {len(skin.mesh.vertices)} vertices, but the "
-                f"examples have {len(mesh.vertices)}; embed it in the mesh that is damped"
-            )
-        shading = Shading.cut(whole.vertices, whole.triangles, CREASE)
-        rest = whole.vertices[shading.source]
-        paint = paint_of(whole.vertices, colors)[shading.source]
-        source = shading.source
-        if skin is None and whole.vertex_ids is not None:
-            source = whole.vertex_ids[source]
-        return cls(rest, shading.triangles, paint, up, skin, source)
-
-    def displaced(self, u: Floats) -> Floats:
-        """Displacements of what is drawn [m], (v, 3)."""
-        return (u if self._skin is None else self._skin.displace(u))[self._source]
-
-    def positions(self, u: Floats) -> Floats:
-        """Vertices as drawn, z up [m], (v, 3)."""
-        return upright(self.rest + self.displaced(u), self.up)
-
-    def painted(self, u: Floats) -> Floats:
-        """Colours that glow where displacements are large, (v, 3)."""
-        far = np.linalg.norm(self.displaced(u), axis=1)
-        share = (far / max(far.max(), 1e-300))[:, None]
-        glow = (1 - share) * _PALE + share * _HOT
-        colors: Floats = _PAINTED * self.paint + (1 - _PAINTED) * glow
-        return colors
+def _painted(moved: Floats, own: Floats) -> Floats:
+    """Colours that glow where displacements (v, 3) are large, over those of the body, (v, 3)."""
+    far = np.linalg.norm(moved, axis=1)
+    share = (far / max(far.max(), 1e-300))[:, None]
+    glow = (1 - share) * _PALE + share * _HOT
+    colors: Floats = _PAINTED * own + (1 - _PAINTED) * glow
+    return colors
 
 
 def _excitation(example: Example, diagonal: float) -> float:
@@ -168,3 +154,7 @@ def _over(image: NDArray[np.uint8], rest: NDArray[np.uint8]) -> NDArray[np.uint8
     alpha = opacity + under
     color = (top[..., :3] * opacity + np.array(_GHOST[:3]) * under) / np.maximum(alpha, 1e-6)
     return np.asarray(255.0 * np.concatenate([color, alpha], axis=-1) + 0.5, dtype=np.uint8)
+
+
+def _length(metres: float) -> str:
+    return f"{metres:.3g} m" if metres >= 1 else f"{1e3 * metres:.3g} mm"

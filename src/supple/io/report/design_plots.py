@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.interpolate import CubicSpline
 
@@ -78,10 +80,8 @@ def _curves(i: int, before: ExampleDamping, fit: Fit, linear: Fit | None) -> Plo
     end = _MARGIN * (max([*ends, *points[:, 0]]) or 1.0)
     x = np.linspace(0, end, 400)
 
-    def drawn(
-        name: str, curve: DampingCurve, color: int, *, dashed: bool = False, thin: bool = False
-    ) -> Curve:
-        return Curve(name, np.maximum(curve(x), _LEAST), color, dashed, thin)
+    def drawn(name: str, curve: DampingCurve, color: int, **style: Any) -> Curve:
+        return Curve(name, np.maximum(curve(x), _LEAST), color, **style)
 
     if example.curve == old and not len(points):
         curves, says = [drawn("as before", old, _NOW)], [f"As before: {_words(old)}."]
@@ -106,9 +106,15 @@ def _words(curve: DampingCurve) -> str:
     return "γ = " + ", ".join(f"{gamma:.4g} at {x:.4g}" for x, gamma in curve.points)
 
 
+def results_of(example: int, fit: Fit) -> list[TargetResult]:
+    """What came of the targets of an example, the gentlest first."""
+    mine = (result for result in fit.report.results if result.example == example)
+    return sorted(mine, key=lambda result: result.target.start)
+
+
 def _target_points(i: int, fit: Fit) -> Floats:
     """Where the targets of an example stand on its curve, (k, 2)."""
-    mine = sorted((r for r in fit.report.results if r.example == i), key=lambda r: r.target.start)
+    mine = results_of(i, fit)
     example = fit.damping.examples[i]
     if len(mine) == len(example.curve.points):  # each target made one
         return np.reshape(example.curve.points if mine else (), (-1, 2))
@@ -126,13 +132,11 @@ def _decay(name: str, result: TargetResult, linear: TargetResult | None) -> Plot
     end = _MARGIN * max(periods or [test.times[-1] for test in tests])
     start, wanted = result.target.start, result.wanted
 
-    def drawn(
-        name: str, test: UnloadingTest, color: int, *, dashed: bool = False, thin: bool = False
-    ) -> Curve:
+    def drawn(name: str, test: UnloadingTest, color: int, **style: Any) -> Curve:
         smooth = CubicSpline(test.times, test.excitations)  # a cycle may have few steps
         last = test.period if test.oscillates else min(float(test.times[-1]), end)
         times = np.linspace(0, last, 240)
-        return Curve(name, smooth(times), color, dashed, thin, places=times)
+        return Curve(name, smooth(times), color, places=times, **style)
 
     curves, says = [], f"Asked: {target_text(result.target)}. Before, "
     if result.before.is_failed:

@@ -1,4 +1,4 @@
-"""A designed damping as one page: what was asked, what came of it, and how that looks."""
+"""Dampings by example as pages: how one looks, and what came of designing it."""
 
 from __future__ import annotations
 
@@ -8,17 +8,29 @@ from html import escape
 from math import ceil
 from typing import Literal
 
+from supple.core.checks import instance
 from supple.core.errors import InputError
-from supple.core.files import replacing
 from supple.core.types import Floats
 from supple.damping import ExampleDamping
 from supple.design import Fit, TargetResult
-from supple.io.report.design_pictures import ExamplePictures
-from supple.io.report.design_plots import curve_plots, decay_plots, name_of, run_colors, target_text
-from supple.io.report.example_cards import CURVES_NOTE, DESIGN_STYLE, example_cards, figures
-from supple.io.report.look import Look, Run, player, player_scripts
-from supple.io.report.page import ending, header, page, pairs
-from supple.io.report.tracked import Tracked, moving_plots
+from supple.io.report.design_pictures import (
+    CURVES_NOTE,
+    DESIGN_STYLE,
+    ExamplePictures,
+    example_cards,
+)
+from supple.io.report.design_plots import (
+    curve_plots,
+    decay_plots,
+    name_of,
+    own_curve_plots,
+    results_of,
+    run_colors,
+    target_text,
+)
+from supple.io.report.look import Look, Run, Shown
+from supple.io.report.page import comparison, ending, figures, header, pairs, write_page
+from supple.io.report.run_report import Tracked, moving_plots
 from supple.mesh import Embedding, VolumeMesh
 
 _STILL_SIZE = (174, 207)
@@ -48,35 +60,25 @@ def write_design_report(
 
     Args:
         path: The file, ``*.html``; it appears whole or not at all.
-        title: Of the page.
-        summary: A sentence under the title.
         mesh: Of the body, which its examples deform.
         before: The damping that the design began with.
         fit: What the design found.
         linear: The best that constant strengths can do for the same targets, to compare with.
-        skin: A surface embedded in the mesh, to be drawn instead of its boundary.
-        colors: Red, green and blue of the skin's vertices in 0…1, (s, 3).
-        floor: Level [m] along ``up`` that shadows fall on, None for no shadow.
-        up: The axis that points up.
-        facts: Names and values that say what was designed.
         timings: Names and values that say how long it took; the design's own time comes first.
         runs: Motions of the mesh to play side by side, from before the design to after it.
-        source: Text to append, e.g. the scene file.
+
+    The others are those of ``write_report``.
     """
-    if up not in ("z", "y"):
-        raise InputError(f"up={up!r} must be 'z' or 'y'")
+    shown = Shown(skin, colors, floor, up)
     _check(mesh, before, fit, linear)
     parts = [header(title, summary), _verdict(fit, linear)]
     scripts = ""
     if runs:
-        stage, data = player(runs, Look.of(runs, skin, colors, floor, up, size=_STILL_SIZE))
-        parts.append(
-            stage + figures(moving_plots(runs, Tracked.of(runs[0].motion), run_colors(len(runs))))
-        )
-        scripts = player_scripts(data)
-    pictures = ExamplePictures.of(
-        mesh, before, skin=skin, colors=colors, floor=floor, up=up, size=_EXAMPLE_SIZE
-    )
+        look = Look.of(runs, shown, size=_STILL_SIZE)
+        plots = moving_plots(runs, Tracked.of(runs[0].motion), run_colors(len(runs)))
+        parts.append(look.stage() + figures(plots))
+        scripts = look.scripts()
+    pictures = ExamplePictures.of(mesh, before, shown, size=_EXAMPLE_SIZE)
     frequencies = [_frequency(i, fit) for i in range(len(fit.damping.examples))]
     parts.append("<h2>The examples</h2>" + example_cards(fit.damping, pictures, frequencies))
     scripts += pictures.scripts
@@ -90,9 +92,39 @@ def write_design_report(
     if facts:
         parts.append("<h2>What was designed</h2>" + pairs(facts))
     parts += ending(source)
-    with replacing(path) as temporary:
-        text = page(escape(title), "\n".join(parts), scripts, DESIGN_STYLE)
-        temporary.write_text(text, encoding="utf-8")
+    write_page(path, title, parts, scripts, DESIGN_STYLE)
+
+
+def write_damping_page(
+    path: str | os.PathLike[str],
+    damping: ExampleDamping,
+    mesh: VolumeMesh,
+    *,
+    title: str = "Damping by example",
+    skin: Embedding | None = None,
+    colors: Floats | None = None,
+    floor: float | None = None,
+    up: Literal["z", "y"] = "z",
+) -> None:
+    """Write a page that shows each example of a damping, swinging, and its curve.
+
+    ``path`` is the file, ``*.html``; it needs no other file and no network. ``mesh`` is the body's;
+    ``skin`` a surface embedded in it to be drawn instead of its boundary, with ``colors`` (s, 3)
+    in 0…1; ``floor`` the level [m] along ``up`` that shadows fall on.
+    """
+    instance("damping", damping, ExampleDamping, "ExampleDamping(Rayleigh(mass=0.1), [...])")
+    if not damping.examples:
+        raise InputError("this damping has no examples to show; give it some")
+    _check_shapes(mesh, damping)
+    shown = Shown(skin, colors, floor, up)
+    pictures = ExamplePictures.of(mesh, damping, shown, size=_EXAMPLE_SIZE)
+    body = [
+        header(title, f"Base: {damping.base}"),
+        example_cards(damping, pictures, [""] * len(damping.examples)),
+        f'<h2>How strongly each is damped</h2><p class="note">{CURVES_NOTE}</p>',
+        figures(own_curve_plots(damping)),
+    ]
+    write_page(path, title, body, pictures.scripts, DESIGN_STYLE)
 
 
 _DECAYS_NOTE = (
@@ -117,7 +149,11 @@ def _check(mesh: VolumeMesh, before: ExampleDamping, fit: Fit, linear: Fit | Non
             f"linear has {len(linear.report.results)} targets, the fit "
             f"{len(fit.report.results)}; fit it to the same targets"
         )
-    for example in before.examples:
+    _check_shapes(mesh, before)
+
+
+def _check_shapes(mesh: VolumeMesh, damping: ExampleDamping) -> None:
+    for example in damping.examples:
         if example.shape.shape != mesh.vertices.shape:
             raise InputError(
                 f"an example has shape {example.shape.shape}, the mesh {mesh.vertices.shape}; "
@@ -137,10 +173,8 @@ def _verdict(fit: Fit, linear: Fit | None) -> str:
     if missed := count - len(met):
         farthest = max(abs(r.error) for r in results if not r.met)
         word = _NUMBERS[missed].capitalize() if missed < len(_NUMBERS) else str(missed)
-        if missed == 1:
-            says.append(f"{word} misses by {_percent(farthest)}; the table below says why.")
-        else:
-            says.append(f"{word} miss by up to {_percent(farthest)}; the table below says why.")
+        by = "misses by" if missed == 1 else "miss by up to"
+        says.append(f"{word} {by} {_percent(farthest)}; the table below says why.")
     if linear is not None:
         known = [abs(r.error) for r in linear.report.results if not r.after.is_failed]
         off = max(known, default=1.0)
@@ -152,29 +186,13 @@ def _verdict(fit: Fit, linear: Fit | None) -> str:
 
 def _frequency(example: int, fit: Fit) -> str:
     """How often the body swings along an example, as its gentlest test showed."""
-    mine = sorted(
-        (r for r in fit.report.results if r.example == example), key=lambda r: r.target.start
-    )
-    for result in mine:
-        for test in (result.before, result.after):
-            if test.oscillates:
-                return f"{1 / test.period:.3g} Hz"
-    return ""
+    tests = [test for result in results_of(example, fit) for test in (result.before, result.after)]
+    return next((f"{1 / test.period:.3g} Hz" for test in tests if test.oscillates), "")
 
 
 def _results(fit: Fit, linear: Fit | None) -> str:
-    head = [
-        "Example",
-        "Asked",
-        "Wanted",
-        "Before",
-        "Best linear",
-        "Reached",
-        "Error",
-        "Simulations",
-    ]
-    if linear is None:
-        head.remove("Best linear")
+    middle = [] if linear is None else ["Best linear"]
+    head = ["Example", "Asked", "Wanted", "Before", *middle, "Reached", "Error", "Simulations"]
     rows = []
     for k, result in enumerate(fit.report.results):
         other = None if linear is None else linear.report.results[k]
@@ -192,11 +210,7 @@ def _results(fit: Fit, linear: Fit | None) -> str:
             rows.append(
                 f'<tr class="reason"><td></td><td colspan="{wide}">{escape(reason)}</td></tr>'
             )
-    top = "".join(f"<th>{column}</th>" for column in head)
-    return (
-        f'<div class="scroll"><table class="compare results"><thead><tr>{top}</tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table></div>"
-    )
+    return comparison(head, rows, " results")
 
 
 def _cells(result: TargetResult, linear: TargetResult | None) -> list[str]:

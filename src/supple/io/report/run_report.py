@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 from typing import Literal
 
@@ -12,19 +13,18 @@ import numpy as np
 from supple.bodies.elastic_body import ElasticBody
 from supple.contact import Obstacle
 from supple.core.errors import InputError
-from supple.core.files import replacing
 from supple.core.types import Floats
 from supple.dynamics.motion import Motion
-from supple.io.report.look import Look, Run, of_run, player, player_scripts
-from supple.io.report.page import ending, header, page, pairs
+from supple.io.report.look import Look, Run, Shown
+from supple.io.report.page import comparison, ending, figures, header, pairs, write_page
 from supple.io.report.plots import Curve, Plot
-from supple.io.report.tracked import Tracked, moving_plots
 from supple.mesh import Embedding
 
 __all__ = ["Run", "floor_under", "write_report"]
 
 _STILLS = 6
 _STILL_SIZE = (232, 276)
+_TIED = 1e-6  # share by which the squares of what moves equally far, by symmetry, may differ
 
 
 def write_report(
@@ -60,22 +60,16 @@ def write_report(
     """
     if not runs:
         raise InputError("a report needs at least one run")
-    if up not in ("z", "y"):
-        raise InputError(f"up={up!r} must be 'z' or 'y'")
-    look = Look.of(runs, skin, colors, floor, up, size=_STILL_SIZE, obstacles=obstacles)
-    stage, data = player(runs, look)
-    parts = [header(title, summary), stage, _strip(runs, look)]
+    shown = Shown(skin, colors, floor, up)
+    look = Look.of(runs, shown, size=_STILL_SIZE, obstacles=obstacles)
+    parts = [header(title, summary), look.stage(), _strip(runs, look)]
     if facts:
         parts.append(f"<h2>What was simulated</h2>{pairs(facts)}")
     point = Tracked.of(runs[0].motion)
     if len(runs) > 1:
         parts.append("<h2>Side by side</h2>" + _comparison(runs, point))
-    plots = "".join(plot.html() for plot in _plots(runs, point, free))
-    parts.append(f'<h2>What was measured</h2><div class="plots">{plots}</div>')
-    parts += ending(source)
-    with replacing(path) as temporary:
-        text = page(escape(title), "\n".join(parts), player_scripts(data))
-        temporary.write_text(text, encoding="utf-8")
+    parts.append(f"<h2>What was measured</h2>{figures(_plots(runs, point, free))}")
+    write_page(path, title, [*parts, *ending(source)], look.scripts())
 
 
 def floor_under(body: ElasticBody, *, up: Literal["z", "y"] = "z") -> float | None:
@@ -91,7 +85,7 @@ def _strip(runs: Sequence[Run], look: Look) -> str:
     rows = []
     for i, run in enumerate(runs):
         figures = "".join(
-            f'<figure><img alt="The body at {run.motion.times[k]:.2f} s{of_run(runs, i)}" '
+            f'<figure><img alt="The body at {run.motion.times[k]:.2f} s{look.of_run(i)}" '
             f'src="{look.picture(i, k)}"><figcaption>{run.motion.times[k]:.2f} s</figcaption>'
             "</figure>"
             for k in _moments(runs[0].motion, run.motion)
@@ -162,7 +156,7 @@ def _step_times(steps: Floats, suffix: str) -> Plot:
 
 def _comparison(runs: Sequence[Run], point: Tracked) -> str:
     names = list(dict.fromkeys(name for run in runs for name, _ in run.facts))
-    head = [*names, "Farthest", "Settled after", "Energy dissipated"]
+    head = ["", *names, "Farthest", "Settled after", "Energy dissipated"]
     rows = []
     for run in runs:
         facts, settled = dict(run.facts), point.settled(run.motion)
@@ -172,16 +166,82 @@ def _comparison(runs: Sequence[Run], point: Tracked) -> str:
         cells.append(f"{run.motion.dissipated[-1]:.3g} J")
         values = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
         rows.append(f"<tr><th>{escape(run.name)}</th>{values}</tr>")
-    top = "".join(f"<th>{escape(name)}</th>" for name in ("", *head))
     note = (
         "Farthest and settled are those of the point plotted below; settled when it stays within "
         "a tenth of its largest distance from where it ended."
     )
-    return (
-        f'<div class="scroll"><table class="compare"><thead><tr>{top}</tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table></div><p><small>{note}</small></p>"
-    )
+    return f"{comparison(head, rows)}<p><small>{note}</small></p>"
 
 
 def _milliseconds(seconds: float) -> str:
     return f"{1e3 * seconds:,.0f} ms" if seconds >= 0.1 else f"{1e3 * seconds:.2g} ms"
+
+
+# -- how runs compare at one point: the one that moves most ---------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Tracked:
+    """The vertex that moves most, and the direction in which it mostly does."""
+
+    vertex: int
+    direction: Floats
+    start: Floats
+
+    @classmethod
+    def of(cls, motion: Motion) -> Tracked:
+        moved = motion.displacements - motion.displacements[0]
+        farthest = (moved**2).sum(axis=2).max(axis=0)
+        vertex = int(np.argmax(farthest >= (1 - _TIED) * farthest.max()))
+        path = moved[:, vertex]
+        direction = np.linalg.svd(path, full_matrices=False)[2][0]
+        direction = direction * np.sign(direction[np.argmax(np.abs(direction))])
+        return cls(vertex, direction, motion.displacements[0, vertex])
+
+    def along(self, motion: Motion) -> Floats:
+        """Displacement since the start along the direction [m], (T,)."""
+        moved: Floats = (motion.displacements[:, self.vertex] - self.start) @ self.direction
+        return moved
+
+    def settled(self, motion: Motion) -> float | None:
+        """Time [s] after which it stays within a tenth of its largest distance from its end.
+
+        None where that is not before the last tenth of the motion.
+        """
+        away = np.abs(self.along(motion) - self.along(motion)[-1])
+        late = np.flatnonzero(away > 0.1 * away.max()) if away.max() > 0 else np.array([0])
+        time = float(motion.times[min(int(late[-1]) + 1, len(motion) - 1)])
+        return time if time <= motion.times[-1] - 0.1 * motion.duration else None
+
+
+def moving_plots(
+    runs: Sequence[Run], point: Tracked, colors: Sequence[int] | None = None
+) -> list[Plot]:
+    """How far the point goes in each run and, where there are several, the energy of motion.
+
+    ``colors`` are the numbers of the runs' colours, from 1 by default.
+    """
+    motion = runs[0].motion
+    painted = list(zip(runs, colors or range(1, len(runs) + 1), strict=True))
+    where = ", ".join(f"{c:.3g}" for c in motion.mesh.vertices[point.vertex])
+    plots = [
+        Plot(
+            "Displacement of the point that moves most",
+            "m",
+            motion.times,
+            [Curve(r.name, _on(motion, r.motion, point.along(r.motion)), c) for r, c in painted],
+            f"Vertex {point.vertex}, at rest at ({where}) m, since the start, along "
+            f"({', '.join(f'{round(d, 2) + 0.0:.2f}' for d in point.direction)}).",
+        )
+    ]
+    if len(runs) > 1:
+        curves = [Curve(r.name, _on(motion, r.motion, r.motion.kinetic), c) for r, c in painted]
+        plots.append(Plot("Energy of motion", "J", motion.times, curves, from_zero=True))
+    return plots
+
+
+def _on(first: Motion, other: Motion, values: Floats) -> Floats:
+    """Values of another motion at the times of the first."""
+    if len(first) == len(other) and np.array_equal(first.times, other.times):
+        return values
+    return np.interp(first.times, other.times, values)

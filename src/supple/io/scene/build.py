@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
-from supple.bodies.cloth import Cloth
-from supple.bodies.mass import ConsistentMass, LumpedMass, MassModel
+from supple.bodies.cloth import Bending, Cloth, HingeBending, QuadraticBending, StrainLimit
+from supple.bodies.mass import ConsistentMass, LumpedMass
 from supple.bodies.solid import Body
 from supple.bodies.supports import HeldComponents, Support
 from supple.builtin import BUILTINS, Solid
 from supple.core.errors import InputError
 from supple.core.types import Bools, Floats, Ints
-from supple.io.scene.kinds import SELECTORS
-from supple.io.scene.schema import Problems, guess
+from supple.io.scene.schema import SELECTORS, Problems, guess
 from supple.materials import Material
 from supple.mesh import (
     Embedding,
     HexMesh,
     Mesh,
+    SheetMesh,
     TetMesh,
     VolumeMesh,
     read_mesh,
+    read_sheet,
     read_surface,
     read_vertex_list,
 )
@@ -37,10 +38,12 @@ M = TypeVar("M", bound=Mesh)
 
 @dataclass(frozen=True, eq=False)
 class Sheet:
-    """A sheet of cloth, or the crossings of a woven one, with named places on it."""
+    """A sheet of cloth, or the crossings of a woven one, with named places on it, but no skin."""
 
     mesh: Mesh
     places: Mapping[str, Ints] = field(default_factory=dict)
+    skin: None = None
+    colors: None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,15 +53,6 @@ class Load:
     force: Floats
     start: float
     end: float
-
-
-@contextmanager
-def noting(problems: Problems, path: str) -> Iterator[None]:
-    """What goes wrong inside becomes a problem of the field ``path``."""
-    try:
-        yield
-    except InputError as error:
-        problems.add(path, str(error))
 
 
 def build_solid(given: Fields, problems: Problems, recorded: VolumeMesh | None = None) -> Solid:
@@ -78,17 +72,50 @@ def build_solid(given: Fields, problems: Problems, recorded: VolumeMesh | None =
                 f"quadratic = true needs linear tets, and this is a {type(mesh).__name__}"
             )
         mesh = mesh.quadratic()
-    for name, box in given.get("regions", {}).items():
-        with noting(problems, f"mesh.regions.{name}"):
-            if name in mesh.regions:
-                raise InputError("the mesh has a region of that name; choose another")
-            mesh = mesh.with_region(name, mesh.cells_where(**box))
+    mesh = _with_regions(mesh, given, problems)
     skin, colors = made.skin, made.colors
     if "skin" in given:
         skin, colors = Embedding(mesh, read_surface(given["skin"]).scaled(scale)), None
     elif skin is not None and skin.mesh is not mesh:
         skin = Embedding(mesh, skin.surface)
     return Solid(mesh, skin, colors, made.places)
+
+
+def build_sheet(given: Fields, problems: Problems) -> Sheet:
+    """The sheet with its pattern and its regions. Raises InputError."""
+    if "grid" in given:
+        size, cells = given["grid"]["size"], given["grid"]["cells"]
+        mesh = SheetMesh.grid(tuple(size), tuple(cells)).scaled(given.get("scale", 1.0))
+    else:
+        mesh = sheet_of(given["sheet"], given, cut=given.get("pattern") == "uv")
+    mesh = dataclasses.replace(mesh, vertices=placed(mesh.vertices, given))
+    return Sheet(_with_regions(mesh, given, problems))
+
+
+def sheet_of(file: Path, given: Fields, *, cut: bool) -> SheetMesh:
+    """The sheet in a file, scaled, with its texture coordinates as the pattern if it is ``cut``."""
+    mesh = read_sheet(file, pattern=cut)
+    if mesh.pattern is not None:
+        mesh = dataclasses.replace(mesh, pattern=given.get("uv_scale", 1.0) * mesh.pattern)
+    return mesh.scaled(given.get("scale", 1.0))
+
+
+def placed(points: Floats, given: Fields) -> Floats:
+    """Points (n, 3) [m], turned about the origin and shifted as a table says."""
+    from scipy.spatial.transform import Rotation  # slow to import
+
+    if "rotation" in given:
+        points = points @ Rotation.from_rotvec(given["rotation"]).as_matrix().T
+    return points + np.array(given["position"]) if "position" in given else points
+
+
+def _with_regions(mesh: M, given: Fields, problems: Problems) -> M:
+    for name, box in given.get("regions", {}).items():
+        with problems.noting(f"mesh.regions.{name}"):
+            if name in mesh.regions:
+                raise InputError("the mesh has a region of that name; choose another")
+            mesh = mesh.with_region(name, mesh.cells_where(**box))
+    return mesh
 
 
 def _corner_tets(mesh: VolumeMesh) -> TetMesh:
@@ -163,7 +190,7 @@ def build_supports(
     held = np.zeros((solid.mesh.n_vertices, 3), dtype=bool)
     supports: list[Support] = []
     for i, given in enumerate(plan.get("supports", ())):
-        with noting(problems, f"supports[{i}]"):
+        with problems.noting(f"supports[{i}]"):
             ids = select(given, solid)
             if ids is None:
                 raise InputError(f"say which vertices: give {', '.join(SELECTORS)}")
@@ -174,25 +201,38 @@ def build_supports(
                 for axis in given.get("components", "xyz"):
                     held[ids, "xyz".index(axis)] = True
     moving: tuple[Support, ...] = tuple(supports)
-    with noting(problems, "supports"):
+    with problems.noting("supports"):
         HeldComponents.of(held, moving, solid.mesh.n_vertices)
     # A body that is not held still tells what is wrong with its materials.
     return (held, moving) if len(problems.found) == before else (None, ())
 
 
-def build_body(plan: Fields, solid: Solid, problems: Problems) -> Body | None:
-    """The body with its materials and supports; None after noting what is wrong."""
+def build_body(plan: Fields, solid: Solid | Sheet, problems: Problems) -> Body | Cloth:
+    """The body or the cloth with its materials and supports, unless something is wrong."""
     before = len(problems.found)
     fixed, moving = build_supports(plan, solid, problems)
-    body = None
-    with noting(problems, "materials" if "materials" in plan else "material"):
-        mesh, material = materials_of(plan, solid.mesh)
-        body = Body(mesh, material, fixed=fixed, supports=moving, mass_model=mass_model(plan))
-    return body if len(problems.found) == before else None
+    options: dict[str, Any] = {"fixed": fixed, "supports": moving}
+    options["mass_model"] = LumpedMass() if plan.get("mass") == "lumped" else ConsistentMass()
+    given = plan.get("cloth", {})
+    if "strain_limit" in given:
+        options["strain_limit"] = StrainLimit(**given["strain_limit"])
+    if "bending" in given:
+        with problems.noting("cloth.rest_angles"):
+            options["bending"] = _bending(given)
+    with problems.noting("materials" if "materials" in plan else "material"):
+        mesh, material = _materials_of(plan, solid.mesh)
+        kind: Any = Cloth if isinstance(mesh, SheetMesh) else Body
+        body: Body | Cloth = kind(mesh, material, **options)
+    problems.stop(before)
+    return body
 
 
-def mass_model(plan: Fields) -> MassModel:
-    return LumpedMass() if plan.get("mass") == "lumped" else ConsistentMass()
+def _bending(given: Fields) -> Bending:
+    if given["bending"] == "hinges":
+        return HingeBending(rest_angles=given.get("rest_angles"))
+    if "rest_angles" in given:
+        raise InputError('quadratic bending is for flat sheets; give bending = "hinges"')
+    return QuadraticBending()
 
 
 def _moving(given: Fields, ids: Ints, solid: Solid | Sheet) -> Support | None:
@@ -236,7 +276,7 @@ def _burst(ids: Ints, amplitude: Floats, frequency: float, duration: float) -> S
     return Support(ids, within(displacement), within(velocity), within(acceleration))
 
 
-def materials_of(plan: Fields, mesh: M) -> tuple[M, Any]:
+def _materials_of(plan: Fields, mesh: M) -> tuple[M, Any]:
     """One material, or one a region; ``[material]`` covers what ``[materials.…]`` leaves."""
     default: Any = plan.get("material")
     if isinstance(default, type) and issubclass(default, Material):
@@ -268,7 +308,7 @@ def build_loads(
     """The forces that act on the body, each with its times."""
     loads = []
     for i, load in enumerate(given):
-        with noting(problems, f"loads[{i}]"):
+        with problems.noting(f"loads[{i}]"):
             start, end = load.get("start", -np.inf), load.get("end", np.inf)
             if not start < end:
                 raise InputError(f"start = {start:g} must come before end = {end:g}")

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
+
+import numpy as np
 
 from supple.bodies.cloth import Cloth
 from supple.bodies.mass import LumpedMass
@@ -11,21 +15,17 @@ from supple.bodies.solid import Body
 from supple.builtin import Solid
 from supple.core.errors import InputError, StepFailed
 from supple.core.types import Floats, Ints, Progress
-from supple.damping import (
-    Caughey,
-    Curve,
-    Damping,
-    Example,
-    ExampleDamping,
-    Measure,
-    Rayleigh,
-    load_damping,
-)
+from supple.damping import Caughey, Damping, Example, ExampleDamping, Rayleigh, load_damping
 from supple.damping.example import known_examples
+from supple.design import shape_between, shape_of_frame, shape_within
+from supple.dynamics.recording import read_motion
 from supple.dynamics.statics import static_shape
-from supple.io.scene.build import Fields, Sheet, noting, select
-from supple.io.scene.examples import Sources
-from supple.io.scene.schema import Problems, guess, listed
+from supple.io.scene.build import Fields, Sheet, select
+from supple.io.scene.schema import Problems, Refused, guess, listed
+from supple.mesh import QuadraticTetMesh, read_mesh
+from supple.reduction import vibration_modes
+
+_SWING = 0.1  # of the body's longest side: how far a vibration mode goes at excitation 1
 
 
 def example_names(examples: Sequence[Fields]) -> list[str]:
@@ -45,16 +45,16 @@ def build_damping(
     for given in plan.get("damping", ()):
         path = given["path"]
         if "file" in given:
-            with noting(problems, f"{path}.file"):
+            with problems.noting(f"{path}.file"):
                 made += _from_file(given["file"], plan, body)
             continue
-        with noting(problems, path):
+        with problems.noting(path), suppress(Refused):
             _check_base(given["base"], body)
             made.append(given["base"])
             if "examples" in given or "overall" in given:
                 if isinstance(body, Cloth) or isinstance(solid, Sheet):
                     raise InputError("examples and overall are for solids; leave them out")
-                made[-1:] = _by_example(given, plan, body, solid, problems, progress)
+                made[-1] = _by_example(given, plan, body, solid, problems, progress)
     several = [each for each in made if known_examples(each)]
     if len(several) > 1:
         problems.add("damping", "only one of several dampings may have examples; list all there")
@@ -70,50 +70,35 @@ def _by_example(
     solid: Solid,
     problems: Problems,
     progress: Progress | None,
-) -> list[Damping]:
-    """The damping of one table with its examples; none after noting what is wrong."""
+) -> ExampleDamping:
+    """The damping of one table with its examples, unless something is wrong."""
     path, examples = given["path"], given.get("examples", ())
     chosen = _checked(examples, path, body, solid, problems)
     about = _wanted_about(given, plan, body, problems)
-    if problems.found:
-        return []
+    problems.stop()
     around: Floats | None = None
     gravity = plan["gravity"] if about else (0.0, 0.0, 0.0)
-    with noting(problems, f"{path}.about"):
+    with problems.noting(f"{path}.about"):
         try:
             around = static_shape(body, gravity=gravity, progress=progress) if about else None
         except StepFailed as failure:
             raise InputError(f"no equilibrium under gravity was found: {failure}") from failure
-    if problems.found:
-        return []
-    sources = Sources(body, around, gravity, plan["mesh"].get("scale", 1.0), progress)
-    sources.count_modes(examples)
+    problems.stop()
+    modes = max((each.get("mode", 0) for each in examples), default=0)
+    shape = _Shapes(body, around, gravity, plan["mesh"].get("scale", 1.0), modes, progress)
     made: list[Example] = []
-    for i, (each, name, ids) in enumerate(
-        zip(examples, example_names(examples), chosen, strict=True)
-    ):
-        with noting(problems, f"{path}.examples[{i}]"):
-            made.append(
-                Example(
-                    sources.shape(each, ids),
-                    each.get("curve", Curve.constant(1.0)),
-                    measure=Measure(each.get("measure", Measure.EXCITATION.value)),
-                    name=name,
-                )
-            )
-    if problems.found:
-        return []
-    with noting(problems, f"{path}.examples" if made else path):
-        damping = ExampleDamping(
-            given["base"],
-            made,
-            overall=given.get("overall"),
-            symmetric=given.get("symmetric", False),
-            about=around,
-        )
+    names = example_names(examples)
+    for i, (each, name, ids) in enumerate(zip(examples, names, chosen, strict=True)):
+        with problems.noting(f"{path}.examples[{i}]"):
+            options = {key: each[key] for key in ("curve", "measure") if key in each}
+            made.append(Example(shape(each, ids), name=name, **options))
+    problems.stop()
+    with problems.noting(f"{path}.examples" if made else path):
+        options = {key: given[key] for key in ("overall", "symmetric") if key in given}
+        damping = ExampleDamping(given["base"], made, about=around, **options)
         damping.bind(body)  # tells where the base does nothing, or two examples are alike
-        return [damping]
-    return []
+    problems.stop()
+    return damping
 
 
 def _check_base(base: Damping, body: Body | Cloth) -> None:
@@ -185,7 +170,7 @@ def _checked(
                 f"{path}.region", f"no region {given['region']!r}{hint or f'; there are: {known}'}"
             )
         chosen.append(None)
-        with noting(problems, path):
+        with problems.noting(path):
             chosen[-1] = select(given, solid) if "force" in given else None
             if "force" in given:
                 body.require_supports("a shape under a force")
@@ -204,3 +189,96 @@ def _wanted_about(given: Fields, plan: Fields, body: Body, problems: Problems) -
     if about == "equilibrium" and not held:
         problems.add(f"{given['path']}.about", 'the body is not held firmly: give about = "rest"')
     return bool(about == "equilibrium")
+
+
+class _Shapes:
+    """Makes the shapes of examples, all of them displacements from one shape.
+
+    That is ``about`` (n, 3), where the body rests under ``gravity``, or the rest shape. ``modes``
+    is how many vibration modes examples need at most.
+    """
+
+    def __init__(
+        self,
+        body: Body,
+        about: Floats | None,
+        gravity: Sequence[float],
+        scale: float,
+        modes: int,
+        progress: Progress | None,
+    ) -> None:
+        self._body, self._gravity, self._scale, self._progress = body, gravity, scale, progress
+        self._about = np.zeros_like(body.mesh.vertices) if about is None else about
+        self._count = modes
+
+    def __call__(self, given: Fields, vertices: Ints | None) -> Floats:
+        """The displacements (n, 3) [m] of one example; ``vertices`` are those its force acts on."""
+        u = np.where(self._body.free, self._source(given, vertices), 0.0)
+        if not u.any():
+            raise InputError("this moves only what is held, which leaves nothing to damp")
+        if "region" in given:
+            u = shape_within(self._body, u, given["region"], blend=given.get("blend", 0.0))
+        amplitude = given.get("amplitude")
+        if amplitude is None and "mode" in given:
+            amplitude = _SWING * float(np.ptp(self._body.mesh.bounds, axis=0).max())
+        if amplitude is not None:
+            u *= amplitude / np.linalg.norm(u, axis=1).max()
+        return u
+
+    def _source(self, given: Fields, vertices: Ints | None) -> Floats:
+        if "mode" in given:
+            shape: Floats = self._modes[given["mode"] - 1]
+            return shape
+        if vertices is not None:
+            return self._pushed(given["force"], vertices)
+        if "shape" in given:
+            rest = self._body.mesh.vertices + self._about
+            return shape_between(rest, self._positions(given["shape"]))
+        if "between" in given:
+            first, second = (self._positions(file) for file in given["between"])
+            return shape_between(first, second)
+        motion = read_motion(given["motion"])
+        if not np.array_equal(motion.mesh.vertices, self._body.mesh.vertices):
+            raise InputError(
+                f"{given['motion']} is a motion of another mesh; record one of this scene"
+            )
+        return shape_of_frame(motion, time=given["time"], about=self._about)
+
+    @cached_property
+    def _modes(self) -> Floats:
+        return vibration_modes(self._body, self._count, at=self._about).shapes
+
+    def _pushed(self, force: Sequence[float], vertices: Ints) -> Floats:
+        share = np.array(force) / len(vertices)
+        load = self._body.point_force(vertices, share)
+        try:
+            u = static_shape(
+                self._body,
+                load,
+                gravity=self._gravity,
+                start=self._about,
+                progress=self._progress,
+            )
+        except StepFailed as failure:
+            raise InputError(
+                f"the body cannot be brought to rest under this force: {failure} A weaker force "
+                "and amplitude, which scales the shape, may do"
+            ) from failure
+        if np.allclose(u, self._about, rtol=0.0, atol=1e-300):
+            raise InputError(
+                "this force moves nothing: it is zero, or acts only where the body is held"
+            )
+        return shape_between(self._about, u)
+
+    def _positions(self, file: Path) -> Floats:
+        """Where the vertices of this body's mesh are in a file."""
+        mesh = self._body.mesh
+        if isinstance(mesh, QuadraticTetMesh):
+            raise InputError("shapes of quadratic tets cannot be read from meshes; give a motion")
+        found = read_mesh(file).scaled(self._scale)
+        if found.vertices.shape != mesh.vertices.shape:
+            raise InputError(
+                f"{file} has {found.n_vertices} vertices, and this body {mesh.n_vertices}; give "
+                "the same mesh, deformed"
+            )
+        return found.vertices

@@ -1,37 +1,57 @@
-"""What a scene file asks of its damping: targets, and how to design for them."""
+"""How a scene starts, what it asks of its damping, and how to design for that."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
+from supple.bodies.cloth import Cloth
 from supple.bodies.solid import Body
 from supple.core.errors import InputError
+from supple.core.parameters import Vector, checked, parameter
 from supple.design import SettlingTime, Unloading
 from supple.io.scene.build import Fields
 from supple.io.scene.schema import Problems, guess, listed
 from supple.materials import StVK
 
+_VELOCITY = Vector(as_tuple=True)
+
+
+@dataclass(frozen=True)
+class Initial:
+    """How a scene starts."""
+
+    equilibrium: bool = parameter(False, "at rest under its loads")
+    velocity: tuple[float, float, float] = parameter(
+        (0.0, 0.0, 0.0), "of the whole body", unit="m/s", kind=_VELOCITY
+    )
+    rotation: tuple[float, float, float] = parameter(
+        (0.0, 0.0, 0.0), "about its centre of mass", unit="rad/s", kind=_VELOCITY
+    )
+    mode: int | None = parameter(None, "bent into this vibration mode, counted from 1")
+    amplitude: float = parameter(0.0, "of that mode, where it moves most", unit="m")
+    example: int | str | None = None
+    """Bent into this example of the damping, by its name, or by its number from 0."""
+    excitation: float = parameter(1.0, "how many times that example")
+
+    def __post_init__(self) -> None:
+        checked(self)
+
 
 @dataclass(frozen=True)
 class DesignOptions:
-    """How a damping is designed.
-
-    ``space``: with a "reduced" model or in "full"; None chooses. ``modes`` and ``size`` are those
-    of the model's basis, beside the examples themselves. ``tolerance``, ``rounds`` and
-    ``simulations`` are those of ``design_damping``. ``compare_linear``: also find the best linear
-    damping; ``verify``: also measure in full space what came of a reduced design.
-    """
+    """How a damping is designed; see ``design_damping`` too."""
 
     space: Literal["reduced", "full"] | None = None
-    modes: int | None = None
-    size: int | None = None
-    tolerance: float = 0.005
-    rounds: int = 5
-    simulations: int = 15
-    compare_linear: bool = True
-    verify: bool = True
+    """With a reduced model or in full; None chooses."""
+    modes: int | None = parameter(None, "of the reduced model's basis, beside the examples")
+    size: int | None = parameter(None, "of that basis, beside the examples")
+    tolerance: float = parameter(0.005, "of a target that is met", above=0, below=1)
+    rounds: int = parameter(5, "over all targets, at most")
+    simulations: int = parameter(15, "for a target in each round, at most", at_least=2)
+    compare_linear: bool = parameter(True, "also find the best linear damping")
+    verify: bool = parameter(True, "also measure in full space what came of a reduced design")
 
     def space_for(self, body: Body) -> Literal["reduced", "full"]:
         """Reduced, unless said otherwise, where a reduced model is exact in its coordinates.
@@ -43,6 +63,23 @@ class DesignOptions:
         exact = all(isinstance(part.material, StVK) for part in body.parts)
         still = not body.held.moving and body.free_rigid_motions == 0
         return "reduced" if exact and still else "full"
+
+
+def build_initial(
+    given: dict[str, Any], body: Body | Cloth, names: list[str] | None, problems: Problems
+) -> Initial:
+    """How a scene starts, from its table; notes what this body cannot do."""
+    if given.get("equilibrium"):
+        with problems.noting("initial.equilibrium"):
+            body.require_supports("an equilibrium")
+    free, mode = int(body.free.sum()), given.get("mode")
+    if mode is not None and mode >= free:
+        known = f"has modes 1 to {free - 1}" if free > 1 else "cannot move: all of it is held"
+        problems.add("initial.mode", f"got {mode}; the body {known}")
+    if "example" in given:
+        example = named_example(given["example"], names, "initial.example", problems)
+        given = given | {"example": example}
+    return Initial(**given)
 
 
 def build_targets(

@@ -4,29 +4,41 @@ from __future__ import annotations
 
 import inspect
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from supple import solvers
 from supple.bodies.cloth.material import DIRECTION
+from supple.character import Dressing
+from supple.contact import OBSTACLES, AnimatedMesh, HeightField, MeshObstacle, SelfContact
 from supple.contact.obstacles.height_field import HEIGHTS, SPACING
 from supple.contact.obstacles.rails import ROTATION
 from supple.core import parameters as of
 from supple.core.errors import InputError
 from supple.core.parameters import Parameter, describe, renamed_keys
 from supple.core.registry import Registry
-from supple.damping import DAMPINGS, Conserving, Curve, Joining, MomentumConserving
+from supple.damping import DAMPINGS, Curve, Joining, MomentumConserving
 from supple.damping.coefficients import COEFFICIENT
 from supple.damping.curve import CURVE
 from supple.damping.strain_rate import DIRECTIONS
-from supple.io.scene.kinds import POSITIVE, VECTOR, construct
+from supple.io.scene.obstacles import (
+    animated_mesh,
+    character,
+    height_field,
+    mesh_obstacle,
+    moving,
+)
 from supple.io.scene.schema import (
     MISSING,
+    POSITIVE,
+    VECTOR,
     Choice,
     Either,
     File,
     Flag,
     Kind,
+    Made,
     Named,
     Number,
     Problems,
@@ -34,41 +46,28 @@ from supple.io.scene.schema import (
     Table,
     Text,
     Whole,
+    alike,
+    construct,
     listed,
+    together,
 )
 from supple.solvers.linear import LINEAR_SOLVERS
 
 _JOININGS = tuple(joining.value for joining in Joining)
 
 
-@dataclass(frozen=True)
-class CurveOf(Kind):
-    """A curve γ: a number, or a table such as ``{ monotone = [[0, 1], [0.5, 3]] }``."""
-
-    def read(self, value: Any, path: str, problems: Problems) -> Any:
-        if not isinstance(value, dict):
-            allowed = f"{Number(0.0).allowed}, or a table with one of {', '.join(_JOININGS)}"
-            gamma = Number(0.0).read(value, path, Problems(problems.folder))
-            return problems.got(path, value, allowed) if gamma is MISSING else Curve.constant(gamma)
-        points = Row(Row(Number(), 2))
-        read = Table(dict.fromkeys(_JOININGS, points), one_of=_JOININGS).read(value, path, problems)
-        if read is MISSING:
-            return MISSING
-        try:
-            return Curve.of(read)
-        except InputError as error:
-            return problems.add(f"{path}.{next(iter(read))}", str(error))
+def _joined(by: str) -> Kind:
+    return Made(Row(Row(Number(), 2)), lambda points: Curve.of({by: points}))
 
 
-@dataclass(frozen=True)
-class _OneOf(Kind):
-    """One of an enum, by its name; capitals do not matter."""
-
-    options: of.Choice
-
-    def read(self, value: Any, path: str, problems: Problems) -> Any:
-        name = Choice(self.options.names).read(value, path, problems)
-        return MISSING if name is MISSING else self.options.options[name.upper()]
+GAMMA = Made(
+    Either(
+        (Number(0.0), Table({by: _joined(by) for by in _JOININGS}, one_of=_JOININGS)),
+        f"{Number(0.0).allowed}, or a table with one of {listed(_JOININGS)}",
+    ),
+    lambda read: next(iter(read.values())) if isinstance(read, dict) else Curve.constant(read),
+)
+"""A curve γ: a number, or a table such as ``{ monotone = [[0, 1], [0.5, 3]] }``."""
 
 
 # -- from what parameters say of themselves ----------------------------------------------
@@ -93,11 +92,17 @@ def _coefficient(each: Parameter) -> Kind:
     return Either((Number(0.0), Named(Number(0.0))), words)
 
 
+def _one_of(each: Parameter) -> Kind:
+    assert isinstance(each.kind, of.Choice)
+    options = each.kind.options
+    return Made(Choice(each.kind.names), lambda name: options[name.upper()])
+
+
 def _model(each: Parameter) -> Kind | None:
     kind = each.kind
     assert isinstance(kind, of.Model)
     if kind.registry is DAMPINGS:
-        return None if kind.several else _Within()
+        return None if kind.several else Made(DampingModel(), lambda read: read["base"])
     return Model(kind.registry, kind.registry.name_of(type(each.default)))
 
 
@@ -106,21 +111,21 @@ _KINDS: dict[of.Kind | type[of.Kind], Any] = {
     of.WHOLE: lambda each: Whole(int(1 if each.at_least is None else each.at_least)),
     of.FLAG: lambda each: Flag(),
     of.TEXT: lambda each: Text(),
-    of.Choice: lambda each: _OneOf(each.kind),
+    of.Choice: _one_of,
     of.Vector: lambda each: Row(_number(each), 3),
     of.Numbers: lambda each: Row(Number()),
     of.CELL_NUMBERS: _number,
     of.Model: _model,
     COEFFICIENT: _coefficient,
     DIRECTIONS: lambda each: VECTOR,
-    CURVE: lambda each: CurveOf(),
+    CURVE: lambda each: GAMMA,
     ROTATION: lambda each: VECTOR,
     DIRECTION: lambda each: Either(
         (Row(Number(), 2), VECTOR), "two numbers in the pattern, or three in space"
     ),
     HEIGHTS: lambda each: Row(Row(Number(unit="m"), least=2), least=2),
     SPACING: lambda each: Either(
-        (Number(0.0, above=True), Row(POSITIVE, 2)), "a length above 0 [m], or two for x and y"
+        (POSITIVE, Row(POSITIVE, 2)), "a length above 0 [m], or two for x and y"
     ),
 }
 """What a scene has for a kind of parameter; arrays, as one number a cell, it has not."""
@@ -207,18 +212,7 @@ class SolverModel(Kind):
 
 # -- damping -----------------------------------------------------------------------------
 
-_CONSERVING = Choice(tuple(by.name.lower() for by in Conserving))
 _RATIOS: dict[str, Kind] = {"frequencies": Row(POSITIVE), "ratios": Row(Number(0.0))}
-_TOGETHER = {"frequencies": ("ratios",), "ratios": ("frequencies",)}
-
-
-@dataclass(frozen=True)
-class _Within(Kind):
-    """A damping inside another."""
-
-    def read(self, value: Any, path: str, problems: Problems) -> Any:
-        read = DampingModel().read(value, path, problems)
-        return MISSING if read is MISSING else read["base"]
 
 
 @dataclass(frozen=True)
@@ -251,21 +245,23 @@ class DampingModel(Kind):
         before = len(problems.found)
         fields = fields_of(model) | (_RATIOS if hasattr(model, "from_ratios") else {})
         rest = {k: v for k, v in value.items() if k != "model"}
-        every = {**fields, "conserving": _CONSERVING, **dict(self.more)}
+        conserving = {"conserving": fields_of(MomentumConserving)["by"]}
+        every = {**fields, **conserving, **dict(self.more)}
         own = {
             k: v
             for k, v in renamed_keys(model, rest, path).items()
             if k in every or not _stray(k, str(name), path, problems)
         }
         required = () if hasattr(model, "from_ratios") else required_of(model)
-        needs = {**(_TOGETHER if "ratios" in fields else {}), **dict(self.needs)}
+        beside = together("frequencies", "ratios") if "ratios" in fields else {}
+        needs = {**beside, **dict(self.needs)}
         read = Table({"model": Text(), **every}, required, needs=needs).read(own, path, problems)
         if read is MISSING or len(problems.found) > before:
             return MISSING
         base = _made(model, {k: v for k, v in read.items() if k in fields}, path, problems)
         if base is not MISSING and "conserving" in read:
-            by = Conserving[read["conserving"].upper()]
-            base = construct(MomentumConserving, {"damping": base, "by": by}, path, problems)
+            kept = {"damping": base, "by": read["conserving"]}
+            base = construct(MomentumConserving, kept, path, problems)
         if base is MISSING:
             return MISSING
         return {"base": base, **{k: read[k] for k, _ in self.more if k in read}}
@@ -304,3 +300,109 @@ def _made(model: Any, options: dict[str, Any], path: str, problems: Problems) ->
         why = f"give frequencies and ratios, or {' and '.join(others)}, not both"
         return problems.add(path, why)
     return construct(model.from_ratios, options, path, problems)
+
+
+# -- obstacles ---------------------------------------------------------------------------
+
+_MOVES = Made(
+    Table(
+        {
+            **alike(VECTOR, "velocity turning centre"),
+            "oscillation": Table(
+                {"amplitude": VECTOR, "frequency": POSITIVE}, required=("amplitude", "frequency")
+            ),
+            "times": Row(Number(unit="s"), least=2),
+            **alike(Row(VECTOR, least=2), "positions rotations"),
+        },
+        needs={
+            "centre": ("turning", "rotations"),
+            **together("times", "positions"),
+            "rotations": ("times",),
+        },
+    ),
+    moving,
+)
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """The fields of a shape, and what makes an obstacle of them."""
+
+    fields: Mapping[str, Kind]
+    required: tuple[str, ...]
+    make: Callable[..., Any]
+    one_of: tuple[str, ...] = ()
+
+
+def _from_file(cls: type, make: Callable[..., Any], **fields: Kind) -> _Shape:
+    """A shape whose arrays are in a file, and what a scene says of it beside them."""
+    others = {k: kind for k, kind in fields_of(cls).items() if k not in required_of(cls)}
+    return _Shape({"file": File(), "scale": POSITIVE, **others, **fields}, ("file",), make)
+
+
+def shapes() -> dict[str, _Shape]:
+    """Every shape that a scene may name: those that are registered, and those made of files."""
+    found = {
+        name: _Shape(fields_of(cls), required_of(cls), cls)
+        for name, cls in OBSTACLES.by_name.items()
+    }
+    heights = {**fields_of(HeightField), "file": File()}
+    return found | {
+        "height_field": _Shape(heights, (), height_field, ("file", "heights")),
+        "mesh": _from_file(MeshObstacle, mesh_obstacle, position=VECTOR),
+        "animated_mesh": _from_file(
+            AnimatedMesh, animated_mesh, position=VECTOR, delay=Number(unit="s")
+        ),
+        "character": _from_file(
+            AnimatedMesh,
+            character,
+            **alike(POSITIVE, "speed rate"),
+            up=Choice(("z", "y")),
+            clip=Text(),
+            repeat=Whole(),
+            velocity=VECTOR,
+            turned=Named(VECTOR),
+            dressing=Table({**fields_of(Dressing), "start": Named(VECTOR)}),
+        ),
+    }
+
+
+def _self_contact(given: bool | dict[str, Any]) -> SelfContact | None:
+    return SelfContact(**(given if isinstance(given, dict) else {})) if given is not False else None
+
+
+_OF_SELF_CONTACT = fields_of(SelfContact)
+SELF_CONTACT = Made(
+    Either((Flag(), Table(_OF_SELF_CONTACT)), f"true, or a table with {listed(_OF_SELF_CONTACT)}"),
+    _self_contact,
+)
+"""Contact of a body with itself: a table, or ``true`` for all that it has by default."""
+
+
+@dataclass(frozen=True)
+class ObstacleOf(Kind):
+    """One obstacle by its ``shape``, with the fields of that beside it."""
+
+    def read(self, value: Any, path: str, problems: Problems) -> Any:
+        if not isinstance(value, dict):
+            return problems.got(path, value, 'a table such as { shape = "plane", friction = 0.4 }')
+        known = shapes()
+        name = value.get("shape")
+        if name is None:
+            return problems.add(f"{path}.shape", f"is missing; give one of {listed(known)}")
+        if OBSTACLES.knows(name):
+            cls = find(OBSTACLES, name, f"{path}.shape", problems)
+            name = MISSING if cls is MISSING else str(OBSTACLES.name_of(cls))
+        else:
+            name = Choice(tuple(known)).read(name, f"{path}.shape", problems)
+        if name is MISSING:
+            return MISSING
+        shape = known[name]
+        fields = {"shape": Text(), **shape.fields, "moves": _MOVES}
+        read = Table(fields, shape.required, shape.one_of).read(value, path, problems)
+        if read is MISSING:
+            return MISSING
+        options = {key: value for key, value in read.items() if key not in ("shape", "moves")}
+        if "moves" in read:
+            options["motion"] = read["moves"]
+        return construct(shape.make, options, path, problems)

@@ -13,6 +13,7 @@ import numpy as np
 
 from supple.bodies.cloth import Cloth
 from supple.bodies.solid import Body
+from supple.builtin import Solid
 from supple.contact import SelfContact
 from supple.core.errors import InputError
 from supple.core.types import Floats, Progress
@@ -23,15 +24,12 @@ from supple.dynamics.simulation import Simulation
 from supple.dynamics.statics import static_shape
 from supple.integrators import TRBDF2, ExplicitIntegrator, Integrator
 from supple.io.report.run_report import floor_under
-from supple.io.scene import build as build
+from supple.io.scene import build
 from supple.io.scene.base import AnyScene, common_fields, up_axis
-from supple.io.scene.cloth import build_cloth, build_sheet
-from supple.io.scene.cloth_fields import CLOTH_SCENE, WOVEN_SCENE
 from supple.io.scene.damping import build_damping, example_names
-from supple.io.scene.design import DesignOptions, build_targets
-from supple.io.scene.fields import SCENE, SHEETS
-from supple.io.scene.initial import Initial, build_initial
-from supple.io.scene.schema import MISSING, Problems, Table
+from supple.io.scene.design import DesignOptions, Initial, build_initial, build_targets
+from supple.io.scene.fields import CLOTH_SCENE, SCENE, SHEETS, WOVEN_SCENE
+from supple.io.scene.schema import Problems, Refused, Table
 from supple.io.scene.yarns import YarnScene, build_yarn_scene
 from supple.mesh import Mesh, VolumeMesh
 from supple.reduction import vibration_modes
@@ -170,16 +168,18 @@ def load_scene(
     problems = Problems(file.parent)
     try:
         plan = schema_of(table).read(table, "", problems)
+        problems.stop()
+        if "woven" in plan:
+            return build_yarn_scene(file, text, plan, problems)
+        return _built(file, text, plan, problems, recorded, progress)
     except RecursionError as error:
         raise InputError(f"{file} is not a scene: its tables are nested too deeply") from error
-    if plan is MISSING:
-        raise _refused(file, problems)
-    if "woven" in plan:
-        scene = build_yarn_scene(file, text, plan, problems)
-        if scene is None:
-            raise _refused(file, problems)
-        return scene
-    return _built(file, text, plan, problems, recorded, progress)
+    except Refused:
+        found = problems.found
+        if len(found) == 1:
+            raise InputError(f"{file}: {found[0]}") from None
+        lines = "".join(f"\n  {problem}" for problem in found)
+        raise InputError(f"{file} has {len(found)} problems:{lines}") from None
 
 
 def schema_of(table: Mapping[str, Any]) -> Table:
@@ -207,23 +207,16 @@ def _built(
     recorded: VolumeMesh | None,
     progress: Progress | None,
 ) -> Scene:
-    try:
-        of_cloth = bool(set(SHEETS) & set(plan["mesh"]))
-        solid = (
-            build_sheet(plan["mesh"], problems)
-            if of_cloth
-            else build.build_solid(plan["mesh"], problems, recorded)
-        )
-    except InputError as error:
-        problems.add("mesh", str(error))
-        raise _refused(file, problems) from error
-    body: Body | Cloth | None
-    if isinstance(solid, build.Sheet):
-        body = build_cloth(plan, solid, problems)
-    else:
-        body = build.build_body(plan, solid, problems)
-    if body is None:
-        raise _refused(file, problems)
+    mesh: dict[str, Any] = plan["mesh"]
+    solid: build.Sheet | Solid | None = None
+    with problems.noting("mesh"):
+        if set(SHEETS) & set(mesh):
+            solid = build.build_sheet(mesh, problems)
+        else:
+            solid = build.build_solid(mesh, problems, recorded)
+    if solid is None:
+        raise Refused
+    body = build.build_body(plan, solid, problems)
     loads = build.build_loads(plan.get("loads", ()), body, solid, problems)
     tables, damping = plan.get("damping", ()), None
     in_file = any("file" in table for table in tables)
@@ -250,21 +243,18 @@ def _built(
         )
     solver = plan.get("solver") or Newton()
     self_contact = plan.get("self_contact")
-    with build.noting(problems, "self_contact"):
+    with problems.noting("self_contact"):
         if self_contact is not None and not isinstance(solver, Newton):
             raise InputError("ADMM knows none; take Newton's method, or leave it out")
         if self_contact is not None and isinstance(integrator, ExplicitIntegrator):
             raise InputError("it needs an implicit integrator, such as TRBDF2")
         if self_contact is not None:
             self_contact.bind(body)  # tells where layers pass through each other already
-    if problems.found:
-        raise _refused(file, problems)
-    drawn: dict[str, Any] = {}
-    if not isinstance(solid, build.Sheet):
-        drawn = {"skin": solid.skin, "colors": solid.colors}
+    problems.stop()
     return Scene(
         **common_fields(file, text, plan),
-        **drawn,
+        skin=solid.skin,
+        colors=solid.colors,
         body=body,
         loads=loads,
         initial=initial,
@@ -289,10 +279,3 @@ def _text(file: Path) -> str:
         raise InputError(f"{file} is not text, as a scene file must be") from error
     except OSError as error:
         raise InputError(f"{file} cannot be read: {error.strerror}") from error
-
-
-def _refused(file: Path, problems: Problems) -> InputError:
-    if len(problems.found) == 1:
-        return InputError(f"{file}: {problems.found[0]}")
-    lines = "".join(f"\n  {problem}" for problem in problems.found)
-    return InputError(f"{file} has {len(problems.found)} problems:{lines}")

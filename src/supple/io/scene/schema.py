@@ -9,10 +9,13 @@ from __future__ import annotations
 import difflib
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from supple.core.errors import InputError
 
 MISSING: Any = object()
 """What a kind answers where the value cannot be used."""
@@ -32,6 +35,23 @@ class Problems:
 
     def got(self, path: str, value: Any, allowed: str) -> Any:
         return self.add(path, f"got {shown(value)}; must be {allowed}")
+
+    @contextmanager
+    def noting(self, path: str) -> Iterator[None]:
+        """What goes wrong inside becomes a problem of the field ``path``."""
+        try:
+            yield
+        except InputError as error:
+            self.add(path, str(error))
+
+    def stop(self, known: int = 0) -> None:
+        """Go no further where more problems were found than were known."""
+        if len(self.found) > known:
+            raise Refused
+
+
+class Refused(Exception):
+    """A file that cannot be used; why is in its ``Problems``."""
 
 
 class Kind(ABC):
@@ -147,8 +167,7 @@ class Row(Kind):
         if not right:
             what = {Number: "numbers", Whole: "whole numbers", Row: "rows"}.get(type(self.item))
             return problems.got(path, value, f"an array of {many} {what or 'values'}")
-        items = [self.item.read(v, f"{path}[{i}]", problems) for i, v in enumerate(value)]
-        return MISSING if any(item is MISSING for item in items) else items
+        return _read_all(self.item, value, path, problems)
 
 
 @dataclass(frozen=True)
@@ -199,26 +218,23 @@ class Table(Kind):
     def read(self, value: Any, path: str, problems: Problems) -> Any:
         if not isinstance(value, dict):
             return problems.got(path, value, f"a table with {listed(self.fields)}")
-        before = len(problems.found)
-        made = {}
+        before, made, above = len(problems.found), {}, f"{path}." if path else ""
         for key, given in value.items():
-            place = f"{path}.{key}" if path else key
             if key not in self.fields:
                 hint = guess(key, self.fields) or f"; known here: {listed(self.fields)}"
-                problems.add(place, f"there is no such field{hint}")
+                problems.add(above + key, f"there is no such field{hint}")
             else:
-                made[key] = self.fields[key].read(given, place, problems)
+                made[key] = self.fields[key].read(given, above + key, problems)
         for key in self.required:
             if key not in value:
-                problems.add(f"{path}.{key}" if path else key, "is missing; it is needed")
+                problems.add(above + key, "is missing; it is needed")
         named = [key for key in self.one_of if key in value]
         if len(named) > 1 or (self.one_of and not named and not self.at_most_one):
             got = f"got {' and '.join(named)}" if named else "got none"
             problems.add(path, f"give one of {listed(self.one_of)}; {got}")
         for key, others in self.needs.items():
             if key in value and not any(other in value for other in others):
-                place = f"{path}.{key}" if path else key
-                problems.add(place, f"needs {' or '.join(others)} beside it")
+                problems.add(above + key, f"needs {' or '.join(others)} beside it")
         return made if len(problems.found) == before else MISSING
 
 
@@ -245,8 +261,48 @@ class Tables(Kind):
         if not isinstance(value, list):
             name = path.rsplit(".", 1)[-1]
             return problems.got(path, value, f"an array of tables, each starting with [[{name}]]")
-        items = [self.item.read(v, f"{path}[{i}]", problems) for i, v in enumerate(value)]
-        return MISSING if any(item is MISSING for item in items) else items
+        return _read_all(self.item, value, path, problems)
+
+
+@dataclass(frozen=True)
+class Made(Kind):
+    """What ``make`` makes of a value of another kind, unless it refuses."""
+
+    kind: Kind
+    make: Callable[[Any], Any]
+
+    def read(self, value: Any, path: str, problems: Problems) -> Any:
+        read = self.kind.read(value, path, problems)
+        try:
+            return MISSING if read is MISSING else self.make(read)
+        except InputError as error:
+            return problems.add(path, str(error))
+
+
+def construct(
+    cls: Callable[..., Any], options: dict[str, Any], path: str, problems: Problems
+) -> Any:
+    """What ``cls`` makes of options; what it refuses is a problem of the field that it names."""
+    try:
+        return cls(**options)
+    except InputError as error:
+        place = f"{path}.{error.parameter}" if error.parameter in options else path
+        return problems.add(place, str(error))
+
+
+def _read_all(kind: Kind, values: list[Any], path: str, problems: Problems) -> Any:
+    items = [kind.read(v, f"{path}[{i}]", problems) for i, v in enumerate(values)]
+    return MISSING if any(item is MISSING for item in items) else items
+
+
+def alike(kind: Kind, names: str) -> dict[str, Kind]:
+    """Fields of one kind, whose names have spaces between them."""
+    return dict.fromkeys(names.split(), kind)
+
+
+def together(one: str, other: str) -> dict[str, tuple[str, ...]]:
+    """The needs of two fields that mean something only beside each other."""
+    return {one: (other,), other: (one,)}
 
 
 def guess(word: str, known: Iterable[str]) -> str:
@@ -271,3 +327,12 @@ def shown(value: Any) -> str:
     else:
         text = f'"{value}"' if isinstance(value, str) else str(value)
     return text if len(text) <= 80 else text[:77] + "…"
+
+
+VECTOR = Row(Number(), 3)
+POSITIVE = Number(0.0, above=True)
+SPANS = {**alike(Span(), "x y z"), "tolerance": Number(0.0, unit="m")}
+SELECTION = {**SPANS, "file": File(), "vertices": Row(Whole(0)), "place": Text()}
+"""Fields that choose vertices."""
+SELECTORS = tuple(name for name in SELECTION if name != "tolerance")
+"""Those of them that can stand alone."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +14,10 @@ from supple.bodies.supports import Support
 from supple.core.errors import InputError
 from supple.core.types import Bools, Progress
 from supple.io.scene.base import AnyScene, common_fields
-from supple.io.scene.build import Fields, Sheet, build_supports, noting
-from supple.io.scene.cloth import placed
+from supple.io.scene.build import Fields, Sheet, build_supports, placed, sheet_of
+from supple.io.scene.design import Initial
 from supple.io.scene.schema import Problems
-from supple.mesh import YarnMesh, read_sheet
+from supple.mesh import YarnMesh
 from supple.solvers import LinearSolver
 from supple.yarns import Weave, WovenCloth, Yarn, YarnDamping, YarnNet, YarnRayleigh, YarnSimulation
 
@@ -32,16 +32,14 @@ _WEAVES = {
 class YarnScene(AnyScene):
     """A scene of woven cloth. ``fixed`` (n, 3) are the components that are held still.
 
-    ``velocity`` [m/s] of the whole cloth and ``rotation`` [rad/s] about its middle are those it
-    starts with; ``solver`` holds options of ``YarnSimulation``.
+    ``tolerance``, ``max_iterations`` and ``linear`` are options of ``YarnSimulation``.
     """
 
     cloth: WovenCloth
     fixed: Bools
     supports: tuple[Support, ...] = ()
     damping: YarnDamping | YarnRayleigh | None = None
-    velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    rotation: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    initial: Initial = field(default_factory=Initial)
     tolerance: float = 1e-6
     max_iterations: int = 50
     linear: LinearSolver | None = None
@@ -73,27 +71,25 @@ class YarnScene(AnyScene):
             max_iterations=self.max_iterations,
             linear=self.linear,
         )
-        if at_start and (any(self.velocity) or any(self.rotation)):
+        start = self.initial
+        if at_start and any((*start.velocity, *start.rotation)):
             x = self.mesh.vertices
             v = np.zeros((len(x), 5))
-            v[:, :3] = np.array(self.velocity) + np.cross(self.rotation, x - x.mean(axis=0))
+            v[:, :3] = np.array(start.velocity) + np.cross(start.rotation, x - x.mean(axis=0))
             made.set_state(v=v)
         return made
 
 
-def build_yarn_scene(file: Path, text: str, plan: Fields, problems: Problems) -> YarnScene | None:
-    """The scene of checked tables; None after noting what is wrong."""
+def build_yarn_scene(file: Path, text: str, plan: Fields, problems: Problems) -> YarnScene:
+    """The scene of checked tables, unless something is wrong."""
     cloth = _cloth(plan["woven"], problems)
-    if cloth is None:
-        return None
     fixed, supports = build_supports(plan, Sheet(cloth.mesh), problems)
     obstacles = tuple(plan.get("obstacles", ()))
     for i, obstacle in enumerate(obstacles):
         if obstacle.restitution:
             problems.add(f"obstacles[{i}].restitution", "cloth does not bounce; leave it out")
-    if problems.found or fixed is None:
-        return None
-    initial: dict[str, Any] = {name: tuple(v) for name, v in plan.get("initial", {}).items()}
+    problems.stop()
+    assert fixed is not None
     return YarnScene(
         **common_fields(file, text, plan),
         cloth=cloth,
@@ -101,42 +97,36 @@ def build_yarn_scene(file: Path, text: str, plan: Fields, problems: Problems) ->
         supports=supports,
         obstacles=obstacles,
         damping=plan.get("damping"),
-        **initial,
+        initial=Initial(**plan.get("initial", {})),
         **plan.get("solver", {}),
     )
 
 
-def _cloth(given: Fields, problems: Problems) -> WovenCloth | None:
-    before = len(problems.found)
-    weave = None
-    with noting(problems, "woven"):
+def _cloth(given: Fields, problems: Problems) -> WovenCloth:
+    with problems.noting("woven"):
         weave = _weave(given)
     yarns: dict[str, Any] = {}
     for name in ("warp", "weft"):
-        with noting(problems, f"woven.{name}"):
+        with problems.noting(f"woven.{name}"):
             if name in given:
                 yarns[name] = _yarn(given[name])
-    if len(problems.found) > before:
-        return None
+    problems.stop()
     names = ("shear", "friction", "slip_speed", "contact_stiffness")
     options: dict[str, Any] = {name: given[name] for name in names if name in given}
-    with noting(problems, "woven"):
+    with problems.noting("woven"):
         net = _net(given, weave)
         net = dataclasses.replace(net, positions=placed(net.positions, given))
-        return WovenCloth(net, **yarns, **options)
-    return None
+        cloth = WovenCloth(net, **yarns, **options)
+    problems.stop()
+    return cloth
 
 
-def _net(given: Fields, weave: Weave | None) -> YarnNet:
+def _net(given: Fields, weave: Weave) -> YarnNet:
     spacing = given["spacing"]
     if "warps" in given:
         return YarnNet.patch(given["warps"], given["wefts"], spacing=spacing, weave=weave)
     cut = given.get("pattern", "uv") == "uv"
-    mesh = read_sheet(given["garment"], pattern=cut)
-    if mesh.pattern is not None:
-        flat = given.get("uv_scale", 1.0) * mesh.pattern
-        mesh = dataclasses.replace(mesh, pattern=flat)
-    mesh = mesh.scaled(given.get("scale", 1.0))
+    mesh = sheet_of(given["garment"], given, cut=cut)
     return YarnNet.from_garment(mesh if cut else front_and_back(mesh), spacing=spacing, weave=weave)
 
 

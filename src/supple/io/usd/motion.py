@@ -1,9 +1,10 @@
-"""USD: a motion as a mesh with points for each frame, its tetrahedra if wanted, or curves."""
+"""USD: motions and characters as meshes with points for each frame, tetrahedra, or curves."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,13 +15,17 @@ from supple.core.errors import InputError, MissingExtra
 from supple.core.files import replacing
 from supple.core.types import Floats, Ints, Progress
 from supple.dynamics.motion import Motion
+from supple.io.gltf.character import Part, RiggedFile
 from supple.io.obstacle_surfaces import GREY, DrawnObstacle, drawn_obstacles
 from supple.io.surfaces import MovingSurface, moving_surface
-from supple.io.usd.yarns import Moving, add_yarn_curves, add_yarn_tubes
-from supple.io.yarn_surfaces import SAMPLES
+from supple.io.yarn_surfaces import FAMILIES, SAMPLES, YarnTubes, following
 from supple.mesh import Embedding, TetMesh, YarnMesh
+from supple.yarns import YarnCurves
 
+_COLOR = (0.72, 0.74, 0.78)
 _STILL_RATE = 24.0  # [1/s] time codes of a motion with a single frame
+_Moving = tuple[Any, Any, Callable[[int], Floats], float]
+"""Attributes of points and extent, the points of a frame, and how far things reach beyond them."""
 
 
 def write_usd(
@@ -39,22 +44,19 @@ def write_usd(
     """Writes a motion as ``.usd``, ``.usda`` or ``.usdc``: in metres, exact in time.
 
     Args:
-        motion: What to write; its first frame becomes the time code 0, and what is
-            seen without a time.
-        path: The file.
-        skin: A surface embedded in the motion's mesh, to be written instead of its boundary.
+        motion: Its first frame becomes the time code 0, and what is seen without a time.
         volume: Also write the solid, as a ``TetMesh`` with purpose "proxy"; needs a TetMesh.
         up: The axis of the motion that points up; the stage says so.
         name: Of the prim, /World/<name>.
         sides: Of the tubes that yarns are written as; with 0 they are curves with a width.
         samples: Pieces of a tube from crossing to crossing.
         obstacles: What the body met, as meshes under /World/obstacles, moving or not.
-        progress: Called as ``progress(done, total, what)``.
+
+    The others are those of ``export_motion``.
     """
-    try:
-        from pxr import Sdf, Tf
-    except ImportError as error:
-        raise MissingExtra("USD export", "usd") from error
+    _require_pxr()
+    from pxr import Sdf
+
     if not Sdf.Path.IsValidIdentifier(name):
         raise InputError(f"name={name!r} must be letters, digits and _, not starting with a digit")
     if up not in ("z", "y"):
@@ -67,19 +69,36 @@ def write_usd(
     woven = isinstance(motion.mesh, YarnMesh) and skin is None
     surface = None if woven else moving_surface(motion, skin)
     drawn = drawn_obstacles(obstacles, motion)
+    tubes = samples, sides
+    _replace_stage(
+        path,
+        lambda file: _write_stage(motion, file, surface, solid, up, name, tubes, drawn, progress),
+    )
+
+
+def _replace_stage(path: str | os.PathLike[str], write: Callable[[Path], None]) -> None:
+    """Writes a file whole or not at all, by a function that makes, saves and leaves a stage."""
+    _require_pxr()
+    from pxr import Tf
+
     with replacing(path) as temporary:
         # The stage ends with the function: Windows moves no file that is still open.
+        failed = False
         try:
-            tubes = samples, sides
-            _write_stage(motion, temporary, surface, solid, up, name, tubes, drawn, progress)
+            write(temporary)
         except Tf.ErrorException:
             failed = True  # the error speaks of the temporary name, and holds the stage
-        else:
-            failed = False
         if failed:
             raise InputError(
                 f"cannot write {path}: may files be written in its folder, and has the disk space?"
             )
+
+
+def _require_pxr() -> None:
+    try:
+        import pxr  # noqa: F401
+    except ImportError as error:
+        raise MissingExtra("USD export", "usd") from error
 
 
 def _write_stage(
@@ -96,22 +115,22 @@ def _write_stage(
     from pxr import UsdGeom, Vt
 
     rate = motion.frame_rate if len(motion) > 1 else _STILL_RATE
-    stage, codes = new_stage(file, motion.times, rate, up)
+    stage, codes = _new_stage(file, motion.times, rate, up)
     for obstacle in obstacles:
         _add_obstacle(stage, obstacle, codes)
     samples, sides = tubes
     path = f"/World/{name}"
     if surface is not None:
-        mesh = add_mesh(stage, path, surface.triangles, (0.72, 0.74, 0.78))
+        mesh = _add_mesh(stage, path, surface.triangles, _COLOR)
         if surface.textures is not None:
             _add_textures(mesh, surface.textures)
-        moving: list[Moving] = [
+        moving: list[_Moving] = [
             (mesh.CreatePointsAttr(), mesh.CreateExtentAttr(), surface.frame, 0.0)
         ]
     elif sides:
-        moving = add_yarn_tubes(stage, path, motion, samples, sides, add_mesh)
+        moving = _add_yarn_tubes(stage, path, motion, samples, sides)
     else:
-        moving = add_yarn_curves(stage, path, motion)
+        moving = _add_yarn_curves(stage, path, motion)
     if solid is not None:
         tets = UsdGeom.TetMesh.Define(stage, f"/World/{name}_volume")
         tets.CreatePurposeAttr(UsdGeom.Tokens.proxy)
@@ -119,32 +138,28 @@ def _write_stage(
         tets.CreateSurfaceFaceVertexIndicesAttr(
             Vt.Vec3iArray.FromNumpy(solid.boundary_facets().astype(np.int32))
         )
-
-        def inside(i: int) -> Floats:
-            positions: Floats = motion.mesh.vertices + motion.displacements[i]
-            return positions
-
-        moving.append((tets.CreatePointsAttr(), tets.CreateExtentAttr(), inside, 0.0))
-    set_frames(codes, moving, progress)
+        points, extent, X = tets.CreatePointsAttr(), tets.CreateExtentAttr(), solid.vertices
+        moving.append((points, extent, lambda i: X + motion.displacements[i], 0.0))
+    _set_frames(codes, moving, progress)
     stage.Save()
 
 
-def set_frames(codes: Floats, moving: Sequence[Moving], progress: Progress | None) -> None:
+def _set_frames(codes: Floats, moving: Sequence[_Moving], progress: Progress | None) -> None:
     """Points and extents of what moves, at every time code (T,)."""
     for i, code in enumerate(codes.tolist()):
         for points, extent, positions, reach in moving:
             here = positions(i)
             bounds = np.stack([here.min(axis=0) - reach, here.max(axis=0) + reach])
             if i == 0:  # for those who ask for no time
-                points.Set(vectors(here))
-                extent.Set(vectors(bounds))
-            points.Set(vectors(here), code)
-            extent.Set(vectors(bounds), code)
+                points.Set(_vectors(here))
+                extent.Set(_vectors(bounds))
+            points.Set(_vectors(here), code)
+            extent.Set(_vectors(bounds), code)
         if progress is not None:
             progress(i + 1, len(codes), "frames")
 
 
-def new_stage(file: Path, times: Floats, rate: float, up: Literal["z", "y"]) -> tuple[Any, Floats]:
+def _new_stage(file: Path, times: Floats, rate: float, up: Literal["z", "y"]) -> tuple[Any, Floats]:
     """A stage with /World in it, and the time codes (T,) of ``times`` (T,) [s]."""
     from pxr import Usd, UsdGeom
 
@@ -163,7 +178,7 @@ def new_stage(file: Path, times: Floats, rate: float, up: Literal["z", "y"]) -> 
     return stage, codes
 
 
-def add_mesh(stage: Any, path: str, triangles: Ints, color: tuple[float, float, float]) -> Any:
+def _add_mesh(stage: Any, path: str, triangles: Ints, color: tuple[float, float, float]) -> Any:
     """A mesh of triangles that has no points yet."""
     from pxr import Gf, UsdGeom, Vt
 
@@ -192,13 +207,14 @@ def _add_textures(mesh: Any, textures: Floats) -> None:
 def _add_obstacle(stage: Any, obstacle: DrawnObstacle, codes: Floats) -> None:
     from pxr import Gf
 
-    mesh = add_mesh(stage, f"/World/obstacles/{obstacle.name}", obstacle.triangles, GREY)
+    mesh = _add_mesh(stage, f"/World/obstacles/{obstacle.name}", obstacle.triangles, GREY)
     points = obstacle.vertices
-    place, extent = mesh.CreatePointsAttr(vectors(points)), mesh.CreateExtentAttr(extent_of(points))
+    place = mesh.CreatePointsAttr(_vectors(points))
+    extent = mesh.CreateExtentAttr(_extent_of(points))
     if obstacle.positions is not None:
         for code, points in zip(codes.tolist(), obstacle.positions, strict=True):
-            place.Set(vectors(points), code)
-            extent.Set(extent_of(points), code)
+            place.Set(_vectors(points), code)
+            extent.Set(_extent_of(points), code)
     if obstacle.rotations is None or obstacle.translations is None:
         return
     transform = mesh.AddTransformOp()
@@ -209,13 +225,110 @@ def _add_obstacle(stage: Any, obstacle: DrawnObstacle, codes: Floats) -> None:
         transform.Set(Gf.Matrix4d(matrix), code)
 
 
-def extent_of(points: Floats) -> Any:
+def _extent_of(points: Floats) -> Any:
     """The bounding box of points (n, 3)."""
-    return vectors(np.stack([points.min(axis=0), points.max(axis=0)]))
+    return _vectors(np.stack([points.min(axis=0), points.max(axis=0)]))
 
 
-def vectors(points: Floats) -> Any:
+def _vectors(points: Floats) -> Any:
     """Points (n, 3) as USD keeps them."""
     from pxr import Vt
 
     return Vt.Vec3fArray.FromNumpy(np.ascontiguousarray(points, dtype=np.float32))
+
+
+def _add_yarn_curves(stage: Any, path: str, motion: Motion) -> list[_Moving]:
+    """Adds yarns as ``BasisCurves``, Catmull–Rom through the crossings, without points yet."""
+    from pxr import Gf, UsdGeom, Vt
+
+    assert isinstance(motion.mesh, YarnMesh)
+    curves = YarnCurves(motion.mesh, samples=1)
+    UsdGeom.Xform.Define(stage, path)
+    made: list[_Moving] = []
+    for name, family, paint in FAMILIES:
+        (mine,) = np.nonzero(curves.point_families == family)
+        prim = UsdGeom.BasisCurves.Define(stage, f"{path}/{name}")
+        prim.CreateTypeAttr(UsdGeom.Tokens.cubic)
+        prim.CreateBasisAttr(UsdGeom.Tokens.catmullRom)
+        prim.CreateWrapAttr(UsdGeom.Tokens.pinned)
+        counts = curves.counts[curves.families == family].astype(np.int32)
+        prim.CreateCurveVertexCountsAttr(Vt.IntArray.FromNumpy(counts))
+        radius = float(curves.mesh.radii[family])
+        prim.CreateWidthsAttr([2 * radius])
+        prim.SetWidthsInterpolation(UsdGeom.Tokens.constant)
+        prim.CreateDisplayColorAttr([Gf.Vec3f(*paint)])
+        points = following(motion, curves, mine)
+        made.append((prim.CreatePointsAttr(), prim.CreateExtentAttr(), points, radius))
+    return made
+
+
+def _add_yarn_tubes(
+    stage: Any, path: str, motion: Motion, samples: int, sides: int
+) -> list[_Moving]:
+    """Adds yarns as tubes, each family a mesh of its own, without points yet."""
+    from pxr import UsdGeom
+
+    assert isinstance(motion.mesh, YarnMesh)
+    tubes = YarnTubes(motion.mesh, samples, sides)
+    UsdGeom.Xform.Define(stage, path)
+    made: list[_Moving] = []
+    for name, family, paint in FAMILIES:
+        mine, triangles = tubes.of_family(family)
+        prim = _add_mesh(stage, f"{path}/{name}", triangles, paint)
+
+        def points(i: int, mine: Ints = mine) -> Floats:
+            return tubes.at(motion.displacements[i])[mine]
+
+        made.append((prim.CreatePointsAttr(), prim.CreateExtentAttr(), points, 0.0))
+    return made
+
+
+# -- characters --------------------------------------------------------------------------
+
+
+def write_usd_character(
+    path: str | os.PathLike[str],
+    rigged: RiggedFile,
+    times: Floats,
+    positions: Floats,
+    *,
+    progress: Progress | None = None,
+) -> None:
+    """Writes all parts of a character, each a mesh, at ``positions`` (T, n, 3) [m], z up.
+
+    The first of ``times`` (T,) [s] becomes the time code 0. Materials are left out.
+    """
+    _replace_stage(path, lambda file: _write_character(file, rigged, times, positions, progress))
+
+
+def _write_character(
+    file: Path, rigged: RiggedFile, times: Floats, positions: Floats, progress: Progress | None
+) -> None:
+    steps = np.diff(times)
+    rate = float(np.round(1 / np.median(steps), 3)) if len(steps) else _STILL_RATE
+    stage, codes = _new_stage(file, times, rate, "z")
+    triangles = rigged.character.skin.triangles
+    moving: list[_Moving] = []
+    for part, name in zip(rigged.parts, _names(rigged.parts), strict=True):
+        mine = slice(part.first, part.first + part.count)
+        own = triangles[(triangles[:, 0] >= mine.start) & (triangles[:, 0] < mine.stop)]
+        if len(own):
+            mesh = _add_mesh(stage, f"/World/{name}", own - part.first, _COLOR)
+
+            def here(frame: int, mine: slice = mine) -> Floats:
+                return positions[frame, mine]
+
+            moving.append((mesh.CreatePointsAttr(), mesh.CreateExtentAttr(), here, 0.0))
+    _set_frames(codes, moving, progress)
+    stage.Save()
+
+
+def _names(parts: Sequence[Part]) -> list[str]:
+    """A name for each part, which USD takes, and which no other has."""
+    found: list[str] = []
+    for part in parts:
+        name = re.sub(r"\W|^(?=\d)", "_", part.name, flags=re.ASCII)
+        while name in found:
+            name += "_"
+        found.append(name)
+    return found

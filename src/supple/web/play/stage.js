@@ -4,15 +4,7 @@
 import { decode } from "../shared/arrays.js";
 import { Orbit } from "../shared/camera.js";
 import { byId, fitPixels } from "../shared/dom.js";
-import {
-  colors,
-  floats,
-  indexBuffer,
-  moving,
-  Program,
-  SQUARE,
-  vertexBuffer,
-} from "../shared/gl.js";
+import { bufferOf, drawSquare, MovingTriangles, Program, SQUARE } from "../shared/gl.js";
 import { GRID, STAGE_BODY } from "../shared/shaders.js";
 import { movedPoint, Shape } from "./shape.js";
 import { Sight } from "./sight.js";
@@ -41,25 +33,18 @@ export class Stage {
    * @param {StageData & import("./shape.js").ShapeData} data
    */
   constructor(canvas, data) {
-    const gl = canvas.getContext("webgl2", {
-      antialias: true,
-      premultipliedAlpha: true,
-      stencil: true,
-      alpha: true,
-    });
+    const gl = canvas.getContext("webgl2", { stencil: true });
     if (!gl) throw new Error("no WebGL");
     const shape = new Shape(data);
     this.canvas = canvas;
     this.data = data;
     this.gl = gl;
     this.shape = shape;
-    this.body = new Program(gl, STAGE_BODY.vertex, STAGE_BODY.fragment);
-    this.ground = new Program(gl, GRID.vertex, GRID.fragment);
-    this.positions = gl.createBuffer();
-    this.normals = gl.createBuffer();
-    this.colors = vertexBuffer(gl, spread(decode(data.colors, Uint8Array), shape.source));
-    this.square = vertexBuffer(gl, SQUARE);
-    indexBuffer(gl, shape.triangles);
+    this.body = new Program(gl, STAGE_BODY);
+    this.ground = new Program(gl, GRID);
+    this.surface = new MovingTriangles(gl, shape.triangles);
+    this.colors = bufferOf(gl, spread(decode(data.colors, Uint8Array), shape.source));
+    this.square = bufferOf(gl, SQUARE);
     this.orbit = new Orbit(data, LIMITS);
     this.dark = matchMedia("(prefers-color-scheme: dark)");
     this.sight = this.look(null);
@@ -107,25 +92,17 @@ export class Stage {
     const wide = 9 * data.radius;
     const ink = this.dark.matches ? [0.93, 0.89, 0.84] : [0.25, 0.2, 0.17];
     ground.use();
-    gl.disableVertexAttribArray(1);
-    gl.disableVertexAttribArray(2);
-    floats(gl, this.square, 0, 2);
-    gl.uniformMatrix4fv(ground.at("m"), false, this.sight.matrix);
-    gl.uniform4f(ground.at("d"), x, y, data.floor, wide);
     gl.uniform1f(ground.at("step"), data.grid);
     gl.uniform1f(ground.at("far"), wide);
     gl.uniform2f(ground.at("shift"), x, y);
     gl.uniform4fv(ground.at("ink"), [...ink, 0.26]);
-    gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
+    drawSquare(ground, this.square, this.sight.matrix, [x, y, data.floor, wide]);
   }
 
   drawBody() {
-    const { gl, body, data, sight, shape } = this;
-    const draw = () => gl.drawElements(gl.TRIANGLES, shape.triangles.length, gl.UNSIGNED_INT, 0);
+    const { gl, body, data, sight, shape, surface } = this;
     body.use();
-    moving(gl, this.positions, 0, shape.positions);
-    moving(gl, this.normals, 1, shape.normals);
-    colors(gl, this.colors);
+    surface.send(shape.positions, shape.normals, this.colors);
     gl.uniformMatrix4fv(body.at("m"), false, sight.matrix);
     gl.uniform3fv(body.at("eye"), sight.eye);
     gl.uniform3fv(body.at("light"), LIGHT);
@@ -136,13 +113,13 @@ export class Stage {
       gl.stencilFunc(gl.EQUAL, 0, 255);
       gl.stencilOp(gl.KEEP, gl.KEEP, gl.INCR);
       gl.uniform3f(body.at("thrown"), LIGHT[0] / LIGHT[2], LIGHT[1] / LIGHT[2], 1);
-      draw();
+      surface.draw();
       gl.disable(gl.STENCIL_TEST);
     }
     gl.disable(gl.BLEND);
     gl.enable(gl.DEPTH_TEST);
     gl.uniform3f(body.at("thrown"), 0, 0, 0);
-    draw();
+    surface.draw();
   }
 
   /**

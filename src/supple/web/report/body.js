@@ -3,15 +3,7 @@
 
 import { decode } from "../shared/arrays.js";
 import { Orbit, perspective, turned } from "../shared/camera.js";
-import {
-  colors,
-  floats,
-  indexBuffer,
-  moving,
-  Program,
-  SQUARE,
-  vertexBuffer,
-} from "../shared/gl.js";
+import { bufferOf, drawSquare, MovingTriangles, Program, SQUARE } from "../shared/gl.js";
 import { DISC, REPORT_BODY } from "../shared/shaders.js";
 import { boxOf, vertexNormals } from "../shared/surface.js";
 
@@ -52,12 +44,10 @@ export class Body {
     this.triangles = corners;
     this.position = new Float32Array(3 * data.vertices);
     this.normal = new Float32Array(3 * data.vertices);
-    this.program = new Program(gl, REPORT_BODY.vertex, REPORT_BODY.fragment);
-    this.disc = new Program(gl, DISC.vertex, DISC.fragment);
-    this.positions = gl.createBuffer();
-    this.normals = gl.createBuffer();
-    this.square = vertexBuffer(gl, SQUARE);
-    this.indices = indexBuffer(gl, corners);
+    this.program = new Program(gl, REPORT_BODY);
+    this.disc = new Program(gl, DISC);
+    this.square = bufferOf(gl, SQUARE);
+    this.surface = new MovingTriangles(gl, corners);
     this.orbit = new Orbit(data, LIMITS);
   }
 
@@ -91,12 +81,10 @@ export class Body {
     vertexNormals(this.position, this.triangles, this.normal);
     program.use();
     gl.enable(gl.DEPTH_TEST);
-    moving(gl, this.positions, 0, this.position);
-    moving(gl, this.normals, 1, this.normal);
-    colors(gl, paint);
+    this.surface.send(this.position, this.normal, paint);
     gl.uniformMatrix4fv(program.at("m"), false, m);
     gl.uniformMatrix3fv(program.at("v"), false, v);
-    this.drawTriangles();
+    this.surface.draw();
   }
 
   /**
@@ -114,22 +102,11 @@ export class Body {
     gl.enable(gl.POLYGON_OFFSET_FILL);
     gl.polygonOffset(-2, -4);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
-    gl.disableVertexAttribArray(1);
-    gl.disableVertexAttribArray(2);
-    floats(gl, this.square, 0, 2);
-    gl.uniformMatrix4fv(disc.at("m"), false, m);
-    gl.uniform4f(disc.at("d"), (low[0] + high[0]) / 2, (low[1] + high[1]) / 2, floor, size);
-    gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
+    const [x, y] = [(low[0] + high[0]) / 2, (low[1] + high[1]) / 2];
+    drawSquare(disc, this.square, m, [x, y, floor, size]);
     gl.disable(gl.BLEND);
     gl.depthMask(true);
     gl.disable(gl.POLYGON_OFFSET_FILL);
-  }
-
-  /** Draws the body's triangles with the program and the attributes that are set. */
-  drawTriangles() {
-    const { gl } = this;
-    gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, this.indices);
-    gl.drawElements(gl.TRIANGLES, this.triangles.length, gl.UNSIGNED_INT, 0);
   }
 }
 
@@ -140,7 +117,7 @@ export class Body {
  * @param {ViewData} data
  */
 export function bodyOn(canvas, data) {
-  const gl = canvas.getContext("webgl2", { antialias: true, premultipliedAlpha: true });
+  const gl = canvas.getContext("webgl2");
   if (!gl) return null;
   try {
     return new Body(canvas, gl, data);

@@ -3,7 +3,7 @@
 
 import { decode } from "../shared/arrays.js";
 import { byId, dataOf, fitPixels, prefersCalm } from "../shared/dom.js";
-import { floats, Program, vertexBuffer } from "../shared/gl.js";
+import { attribute, bufferOf, Program } from "../shared/gl.js";
 import { OUTLINE } from "../shared/shaders.js";
 import { bodyOn, dragToTurn } from "./body.js";
 
@@ -32,15 +32,15 @@ const LEAST = 24; // [ms] between pictures
  */
 function swing(root, data, body) {
   const { canvas: sheet, gl, position } = body;
-  const outline = new Program(gl, OUTLINE.vertex, OUTLINE.fragment);
+  const outline = new Program(gl, OUTLINE);
   const rest = decode(data.rest, Float32Array);
-  const still = vertexBuffer(gl, rest);
+  const still = bufferOf(gl, rest);
   const calm = prefersCalm();
   /** @type {Shot[]} */
   const shots = Array.from(root.querySelectorAll("canvas"), (canvas, i) => ({
     canvas,
     paper: canvas.getContext("2d"),
-    colors: vertexBuffer(gl, decode(data.examples[i].colors, Uint8Array)),
+    colors: bufferOf(gl, decode(data.examples[i].colors, Uint8Array)),
     shape: decode(data.examples[i].shape, Int16Array),
     scale: data.examples[i].scale,
     seen: true,
@@ -59,10 +59,10 @@ function swing(root, data, body) {
     const view = body.view(w, h);
     outline.use();
     gl.disable(gl.DEPTH_TEST);
-    floats(gl, still, 0, 3);
+    attribute(gl, still, 0);
     gl.uniformMatrix4fv(outline.at("m"), false, view.m);
     gl.uniform4fv(outline.at("g"), data.ghost);
-    body.drawTriangles();
+    body.surface.draw();
     const x = chi * scale;
     for (let a = 0; a < position.length; a++) position[a] = rest[a] + x * shape[a];
     body.draw(view, colors);

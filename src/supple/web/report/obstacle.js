@@ -3,7 +3,7 @@
 
 import { decode } from "../shared/arrays.js";
 import { product } from "../shared/camera.js";
-import { floats, indexBuffer, vertexBuffer } from "../shared/gl.js";
+import { attribute, bufferOf } from "../shared/gl.js";
 import { placeOf } from "./tracks.js";
 
 /**
@@ -26,9 +26,9 @@ export class Obstacle {
     this.body = body;
     this.color = data.color;
     this.poses = data.poses === undefined ? null : decode(data.poses, Float32Array);
-    this.vertices = vertexBuffer(body.gl, decode(data.vertices, Float32Array));
-    this.normals = vertexBuffer(body.gl, decode(data.normals, Float32Array));
-    this.indices = indexBuffer(body.gl, triangles);
+    this.vertices = bufferOf(body.gl, decode(data.vertices, Float32Array));
+    this.normals = bufferOf(body.gl, decode(data.normals, Float32Array));
+    this.indices = bufferOf(body.gl, triangles);
     this.count = triangles.length;
   }
 
@@ -46,8 +46,8 @@ export class Obstacle {
     }
     program.use();
     gl.enable(gl.DEPTH_TEST);
-    floats(gl, this.vertices, 0, 3);
-    floats(gl, this.normals, 1, 3);
+    attribute(gl, this.vertices, 0);
+    attribute(gl, this.normals, 1);
     gl.disableVertexAttribArray(2);
     gl.vertexAttrib3f(2, ...this.color);
     gl.uniformMatrix4fv(program.at("m"), false, m);

@@ -4,7 +4,7 @@
 import { decode } from "../shared/arrays.js";
 import { clamp } from "../shared/camera.js";
 import { byId, dataOf, fitPixels, prefersCalm, within } from "../shared/dom.js";
-import { vertexBuffer } from "../shared/gl.js";
+import { bufferOf } from "../shared/gl.js";
 import { bodyOn, dragToTurn } from "./body.js";
 import { Obstacle } from "./obstacle.js";
 import { linkPlots } from "./plots.js";
@@ -30,7 +30,7 @@ function play(root, data, body) {
   const button = within(root, "button", HTMLButtonElement);
   const clock = within(root, "output", HTMLOutputElement);
   const { gl } = body;
-  const paint = vertexBuffer(gl, decode(data.colors, Uint8Array));
+  const paint = bufferOf(gl, decode(data.colors, Uint8Array));
   const tracks = data.tracks.map((track) => new Track(track));
   const obstacles = data.obstacles.map((each) => new Obstacle(body, each));
   const start = tracks[0].times[0];

@@ -25,15 +25,12 @@ export function vertexNormals(positions, triangles, normals) {
     const x = uy * vz - uz * vy;
     const y = uz * vx - ux * vz;
     const z = ux * vy - uy * vx;
-    q[a] += x;
-    q[a + 1] += y;
-    q[a + 2] += z;
-    q[b] += x;
-    q[b + 1] += y;
-    q[b + 2] += z;
-    q[c] += x;
-    q[c + 1] += y;
-    q[c + 2] += z;
+    for (let k = t; k < t + 3; k++) {
+      const i = 3 * triangles[k];
+      q[i] += x;
+      q[i + 1] += y;
+      q[i + 2] += z;
+    }
   }
   for (let a = 0; a < q.length; a += 3) {
     const length = Math.sqrt(q[a] * q[a] + q[a + 1] * q[a + 1] + q[a + 2] * q[a + 2]) || 1;

@@ -13,8 +13,8 @@ from supple.core.types import Progress
 from supple.io.gltf.character import RiggedFile
 from supple.io.gltf.motion import GltfReport
 from supple.io.gltf.soft import write_soft_gltf
-from supple.io.usd.character import write_usd_character
-from supple.io.vertex_cache import CACHES, write_vertex_cache
+from supple.io.surfaces import CACHES, write_vertex_cache
+from supple.io.usd.motion import write_usd_character
 
 _EVEN = 30.0  # [1/s] frames where they must be evenly spaced
 USD = (".usd", ".usda", ".usdc")

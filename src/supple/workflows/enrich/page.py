@@ -10,12 +10,10 @@ from html import escape
 import numpy as np
 
 from supple.character.runtime.soft_motion import SoftMotion
-from supple.core.files import replacing
 from supple.core.types import Floats
 from supple.io.pictures import Camera
-from supple.io.report.look import CREASE, PAINT, Look, played, player_scripts
-from supple.io.report.page import ending, header, page, pairs
-from supple.io.report.player import Track
+from supple.io.report.look import CREASE, PAINT, Look, Track
+from supple.io.report.page import ending, figures, header, pairs, write_page
 from supple.io.report.plots import Curve, Plot
 from supple.io.surfaces import Shading
 from supple.workflows.enrich.result import Enriched, length
@@ -42,27 +40,17 @@ def write_enrich_report(
     character = made.rigged.character
     before = character.vertices_at(motion.times, motion.clip)
     look = _look(before, motion, made)
-    stage, data = played(
-        [
-            Track("as it came", motion.times, look.positions[0]),
-            Track("with flesh", motion.times, look.positions[1]),
-        ],
-        look,
-    )
     shown = [motion, *(each for each in made.motions if each is not motion)][:_CLIPS]
-    plots = "".join(_plot(each, follows=each is motion).html() for each in shown)
     parts = [
         header(title, _summary(made, motion)),
-        stage,
+        look.stage(),
         _strip(look, motion),
         f"<h2>How it was made</h2>{pairs(facts)}" if facts else "",
         f"<h2>Clips</h2>{_table(made)}",
-        f'<h2>How far flesh moves</h2><div class="plots">{plots}</div>',
+        f"<h2>How far flesh moves</h2>{figures([_plot(m, follows=m is motion) for m in shown])}",
         *ending(),
     ]
-    with replacing(path) as temporary:
-        text = page(escape(title), "\n".join(parts), player_scripts(data))
-        temporary.write_text(text, encoding="utf-8")
+    write_page(path, title, parts, look.scripts())
 
 
 def _look(before: Floats, motion: SoftMotion, made: Enriched) -> Look:
@@ -74,13 +62,15 @@ def _look(before: Floats, motion: SoftMotion, made: Enriched) -> Look:
     some = positions[1][:: max(1, len(before) // 60), body]
     camera = Camera.framing(some, aspect=_STILL_SIZE[0] / _STILL_SIZE[1])
     colors = np.tile(PAINT, (len(source), 1))
-    return Look(positions, shading.triangles, colors, camera, _STILL_SIZE)
+    names = ("as it came", "with flesh")
+    tracks = [Track(name, motion.times, x) for name, x in zip(names, positions, strict=True)]
+    return Look(tracks, shading.triangles, colors, camera, _STILL_SIZE)
 
 
 def _strip(look: Look, motion: SoftMotion) -> str:
     """Frames without and with flesh, the latter the redder the farther it is moved."""
     frames = np.unique(np.linspace(0, len(motion.times) - 1, _STILLS).astype(int))
-    far = np.linalg.norm(look.positions[1] - look.positions[0], axis=2)
+    far = np.linalg.norm(look.tracks[1].positions - look.tracks[0].positions, axis=2)
     most = max(float(far.max()), np.finfo(float).tiny)
     rows = []
     for i, name in enumerate(("as it came", "with flesh, red where it moves farthest")):
