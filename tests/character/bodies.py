@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from abc import abstractmethod
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -42,64 +42,39 @@ def rod() -> Character:
     return character_of(ROD, rig, np.stack([np.zeros_like(outer), 1 - outer, outer], axis=1))
 
 
-class BendingRod(PoseRig):
-    """The rod with its lower bone turned about y by the pose (1,) [rad]; it knows its frames."""
+class FramedRig(PoseRig):
+    """A rig that finds all its vertices and frames at once."""
 
-    def __init__(self) -> None:
-        self.character = rod()
-        self.triangles, self.neutral = ROD.triangles, np.zeros(1)
+    @abstractmethod
+    def shaped(self, pose: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Vertices (n, 3) and frames (n, 3, 3)."""
 
     def vertices(self, pose: np.ndarray, which: np.ndarray | None = None) -> np.ndarray:
-        rig = self.character.rig
-        x = self.character.posed(rig.turned({"lower": (0.0, float(pose[0]), 0.0)}))
+        x, _ = self.shaped(pose)
         return x if which is None else x[which]
 
     def frames(self, pose: np.ndarray, which: np.ndarray | None = None) -> np.ndarray:
-        outer = self.character.skin.weights[:, 2]
-        outer = outer if which is None else outer[which]
-        return Rotation.from_rotvec(outer[:, None] * [0.0, float(pose[0]), 0.0]).as_matrix()
+        _, turns = self.shaped(pose)
+        return turns if which is None else turns[which]
 
     def perturbed(self, pose, rng, size=1.0):
-        return pose + np.deg2rad(size) * rng.uniform(-1, 1, 1)
+        return pose + np.deg2rad(size) * rng.uniform(-1, 1, pose.shape)
+
+
+class BendingRod(FramedRig):
+    """The rod with its lower bone turned about y by the pose (1,) [rad]; it knows its frames."""
+
+    triangles, neutral = ROD.triangles, np.zeros(1)
+
+    def __init__(self) -> None:
+        self.character = rod()
+
+    def shaped(self, pose: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        turn = np.array([0.0, float(pose[0]), 0.0])
+        x = self.character.posed(self.character.rig.turned({"lower": turn}))
+        return x, Rotation.from_rotvec(self.character.skin.weights[:, 2:] * turn).as_matrix()
 
 
 def still(surface: sp.Surface) -> BlackBoxRig:
     """A rig that does not move."""
     return BlackBoxRig(lambda pose: surface.vertices, surface.triangles, np.zeros(1))
-
-
-class SkinnedRig(PoseRig):
-    """A character whose joints all turn, by rotation vectors (3 j,) [rad] from how they rest."""
-
-    def __init__(self, character: Character) -> None:
-        self.character = character
-        self.triangles = character.skin.triangles
-        self.neutral = np.zeros(3 * character.rig.n_joints)
-
-    def pose_at(self, time: float, clip: str) -> np.ndarray:
-        """The pose of a clip at a time [s]."""
-        rig = self.character.rig
-        rotations = self.character.clip(clip).poses(rig, np.array([time])).rotations[0]
-        way = Rotation.from_quat(rig.rest.rotations).inv() * Rotation.from_quat(rotations)
-        return way.as_rotvec().ravel()
-
-    def vertices(self, pose: np.ndarray, which: np.ndarray | None = None) -> np.ndarray:
-        x = self.character.posed(self._posed(pose))
-        return x if which is None else x[which]
-
-    def frames(self, pose: np.ndarray, which: np.ndarray | None = None) -> np.ndarray:
-        rig, skin = self.character.rig, self.character.skin
-        turns = (rig.world(self._posed(pose)) @ np.linalg.inv(rig.world(rig.rest)))[:, :3, :3]
-        mean = np.einsum("nk,nkij->nij", skin.weights, turns[skin.joints[skin.bones]])
-        mean = mean if which is None else mean[which]
-        U, _, Vt = np.linalg.svd(mean)
-        U[:, :, 2] *= np.linalg.det(U @ Vt)[:, None]
-        return U @ Vt
-
-    def perturbed(self, pose, rng, size=1.0):
-        return pose + np.deg2rad(size) * rng.uniform(-1, 1, pose.shape)
-
-    def _posed(self, pose: np.ndarray) -> RigPose:
-        rest = self.character.rig.rest
-        turned = Rotation.from_quat(rest.rotations) * Rotation.from_rotvec(pose.reshape(-1, 3))
-        return replace(rest, rotations=turned.as_quat())

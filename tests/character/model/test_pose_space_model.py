@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
-from tests.character.bent_beam import FIXED, MESH, SKIN, BeamRig, bent
+from tests.character.bent_beam import FIXED, MESH, SKIN, SOFT, BeamRig, bent
 from tests.character.bodies import LENGTH, WIDTH, rod
 from tests.character.refusing import refused
 
@@ -26,7 +26,6 @@ from supple.reduction.cubature.cubature import CubatureWarning
 pytestmark = pytest.mark.processors
 
 BENT = np.array([[0.8]])
-SOFT = sp.StVK(young=1e5, poisson=0.4)
 every_material = pytest.mark.parametrize("material", MATERIALS, ids=lambda m: m.__name__)
 
 

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.character.pose_models import FramedBend, beam, model_of
+from tests.character.pose_models import FramedBend, beam, model_of, poses_at
+from tests.character.refusing import refused
 
 import supple as sp
 from supple.character.model.pose_space_model import PoseSpaceModel
@@ -17,13 +18,11 @@ from supple.character.runtime.shape import Wind
 from supple.character.runtime.simulation import PoseSimulation
 
 MESH = beam()
-POSES = np.zeros((3, 7))
-POSES[1:, 0] = 1.2, -1.2
 
 
 @pytest.fixture(scope="module")
 def model() -> PoseSpaceModel:
-    return model_of(FramedBend(MESH.boundary()), MESH, POSES, 6)
+    return model_of(FramedBend(MESH.boundary()), MESH, poses_at([0.0, 1.2, -1.2], 7), 6)
 
 
 def bent(angle: float) -> np.ndarray:
@@ -121,5 +120,4 @@ def test_wind_sees_the_speed_of_the_last_step_whatever_its_length(model):
 
 def test_a_model_needs_a_rig_with_the_same_features(model):
     gaps = StiffnessCorrections.none(np.zeros(3), model.n_coordinates)
-    with pytest.raises(sp.InputError, match="features"):
-        replace(model, gaps=gaps)
+    refused("features", replace, model, gaps=gaps)

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.character.bent_beam import beam, flat
 from tests.character.bodies import LENGTH, WIDTH, rod, still
-from tests.character.poses import beam, flat
 
 import supple as sp
 from supple.character import Channel, Clip, Track

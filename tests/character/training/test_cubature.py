@@ -10,6 +10,7 @@ from scipy.linalg import eigvalsh
 from tests.character.bent_beam import (
     MESH,
     POSES,
+    SOFT,
     local_shapes,
     masses,
     rest_pose,
@@ -32,7 +33,6 @@ from supple.materials import MATERIALS
 pytestmark = pytest.mark.processors
 
 every_material = pytest.mark.parametrize("material", MATERIALS, ids=lambda m: m.__name__)
-SOFT = sp.StVK(young=1e5, poisson=0.4)
 
 
 def between(rest: RestPose, share: float) -> InterpolatedPose:

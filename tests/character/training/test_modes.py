@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.sparse as sparse
-from tests.character.poses import beam, bent, flat
+from tests.character.bent_beam import beam, bent, flat
 from tests.character.refusing import refused
 
 import supple as sp
@@ -201,7 +201,7 @@ def test_all_modes_can_be_asked_for() -> None:
 
 def test_a_posed_body_keeps_its_masses() -> None:
     young = np.linspace(1e5, 2e5, BODY.n_cells)
-    posed = posed_body(BODY, bent(X, 2.0), young)
+    posed = posed_body(BODY, bent(X, 2.0, up=1), young)
     assert posed.mass_values == pytest.approx(BODY.mass_values, rel=1e-12)
     assert isinstance(posed.material, sp.Material)
     assert np.array_equal(np.asarray(posed.material.young), young)
