@@ -12,10 +12,14 @@ from supple.character import Character, Rig, RigPose, Skin
 from supple.character.rigs import BlackBoxRig, PoseRig
 
 LENGTH, WIDTH = 2.0, 0.5
-ROD = sp.TetMesh.box(
-    (LENGTH, WIDTH, WIDTH), (16, 4, 4), origin=(0.0, -WIDTH / 2, -WIDTH / 2)
-).boundary()
-"""The surface of a rod along x."""
+
+
+def rod_mesh(cells: tuple[int, int, int]) -> sp.TetMesh:
+    """A rod along x."""
+    return sp.TetMesh.box((LENGTH, WIDTH, WIDTH), cells, (0.0, -WIDTH / 2, -WIDTH / 2))
+
+
+ROD = rod_mesh((16, 4, 4)).boundary()
 
 
 def rig_of(names: tuple[str, ...], parents: list[int], places: list[tuple[float, ...]]) -> Rig:
@@ -35,11 +39,11 @@ def character_of(surface: sp.Surface, rig: Rig, weights: np.ndarray) -> Characte
     return Character(rig, Skin(surface.vertices, surface.triangles, joints, binds, bones, weights))
 
 
-def rod() -> Character:
+def rod(surface: sp.Surface = ROD) -> Character:
     """The rod on two bones, from 0 to 1 and on from 1, below a joint that carries nothing."""
     rig = rig_of(("root", "upper", "lower"), [-1, 0, 1], [(0, 0, -1), (0, 0, 0), (1, 0, 0)])
-    outer = np.clip(2.0 * (ROD.vertices[:, 0] - 0.75), 0.0, 1.0)
-    return character_of(ROD, rig, np.stack([np.zeros_like(outer), 1 - outer, outer], axis=1))
+    outer = np.clip(2.0 * (surface.vertices[:, 0] - 0.75), 0.0, 1.0)
+    return character_of(surface, rig, np.stack([np.zeros_like(outer), 1 - outer, outer], axis=1))
 
 
 class FramedRig(PoseRig):
@@ -73,6 +77,19 @@ class BendingRod(FramedRig):
         turn = np.array([0.0, float(pose[0]), 0.0])
         x = self.character.posed(self.character.rig.turned({"lower": turn}))
         return x, Rotation.from_rotvec(self.character.skin.weights[:, 2:] * turn).as_matrix()
+
+
+def soup(*surfaces: sp.Surface) -> sp.Surface:
+    """Surfaces as one, of triangles that share no vertices."""
+    corners = np.concatenate([s.vertices[s.triangles].reshape(-1, 3) for s in surfaces])
+    return sp.Surface(corners, np.arange(len(corners)).reshape(-1, 3))
+
+
+def with_box(mesh: sp.TetMesh) -> sp.TetMesh:
+    """The mesh, and a small box beside the far end of the rod."""
+    box = sp.TetMesh.box((0.2, 0.2, 0.2), (1, 1, 1), origin=(1.9, 0.0, 1.0))
+    cells = np.concatenate([mesh.cells, box.cells + mesh.n_vertices])
+    return sp.TetMesh(np.concatenate([mesh.vertices, box.vertices]), cells)
 
 
 def still(surface: sp.Surface) -> BlackBoxRig:
