@@ -17,7 +17,6 @@ from supple.character.rigs import BlackBoxRig, PoseRig
 from supple.character.tissue.tet_rig import TetRig
 from supple.character.training.basis import posed_body
 from supple.materials import Material
-from supple.mesh.tet import tet_volumes
 
 MATERIAL = sp.StVK(young=2e4, poisson=0.4, density=1000.0)
 
@@ -70,12 +69,10 @@ def model_of(
     """
     tet_rig = TetRig.of(rig, mesh)
     weights = PoseWeights.of([rig.features(p) for p in poses])
-    rng = np.random.default_rng(3)
+    n, m = mesh.n_vertices, len(poses)
     if corrections:
-        tet_rig = tet_rig.corrected(
-            weights, corrections * rng.standard_normal((len(poses), *mesh.vertices.shape))
-        )
-    n, m = len(mesh.vertices), len(poses)
+        noise = np.random.default_rng(3).standard_normal((m, n, 3))
+        tet_rig = tet_rig.corrected(weights, corrections * noise)
     fixed = np.isclose(mesh.vertices[:, 0], 0.0)
     neutral = sp.Body(mesh, material, fixed=fixed, mass_model=sp.LumpedMass())
     masses = neutral.mass.diagonal()[::3]
@@ -87,31 +84,21 @@ def model_of(
     for pose in poses:
         frames = tet_rig.frames(pose)
         if size is None:
-            free = np.flatnonzero(~fixed)
-            U = np.zeros((n, 3, 3 * len(free)))
-            U[np.repeat(free, 3), np.tile(range(3), len(free)), range(3 * len(free))] = 1.0
+            U = np.eye(3 * n)[:, np.repeat(~fixed, 3)].reshape(n, 3, -1)
         else:
             body = posed_body(neutral, tet_rig.vertices(pose))
             U = np.moveaxis(sp.vibration_modes(body, size).shapes, 0, 2)
         if frames is not None:
             U = np.einsum("nji,njr->nir", frames, U)
         U = np.concatenate([U * each[:, None, None] for each in members], axis=2)
-        flat = np.sqrt(np.repeat(masses, 3))[:, None] * U.reshape(3 * n, -1)
-        U = U / np.linalg.norm(flat, axis=0)
+        U = U / np.sqrt(np.einsum("n,nir,nir->r", masses, U, U))
         if bases and size is not None:
-            flat = np.repeat(masses, 3)[:, None] * U.reshape(3 * n, -1)
-            signs = np.sign(np.einsum("kr,kr->r", flat, bases[0].reshape(3 * n, -1)))
-            U = U * np.where(signs, signs, 1.0)
+            U = U * np.where(np.einsum("n,nir,nir->r", masses, U, bases[0]) < 0, -1.0, 1.0)
         bases.append(U)
     stacked = np.array(bases)
-    flat = np.sqrt(np.repeat(masses, 3))[None, :, None] * stacked.reshape(m, 3 * n, -1)
-    gram = np.einsum("ika,jkb->ijab", flat, flat)
-    surface = np.unique(mesh.boundary_facets())
-    first = np.array([np.argwhere(mesh.cells == v)[0] for v in surface])
-    carried = np.zeros((len(surface), 4))
-    carried[np.arange(len(surface)), first[:, 1]] = 1.0
-    assert np.allclose(mesh.boundary().vertices, mesh.vertices[surface])
-    cells = np.arange(len(mesh.cells))
+    gram = np.einsum("n,mnia,knib->mkab", masses, stacked, stacked, optimize=True)
+    skin = sp.Embedding(mesh, mesh.boundary())
+    cells = np.arange(mesh.n_cells)
     lame = np.stack(material.lame(cells), axis=1)
     r = stacked.shape[-1]
     frequencies = 1.0 + np.arange(r)
@@ -134,8 +121,8 @@ def model_of(
         lame=np.tile(lame, (m, 1, 1)),
         inertial_vertices=np.flatnonzero(~fixed),
         inertial_weights=np.ones(int((~fixed).sum())),
-        skin_cells=first[:, 0],
-        skin_weights=carried,
+        skin_cells=skin.cells,
+        skin_weights=skin.weights,
         squares=np.tile((2 * np.pi * np.sort(frequencies)) ** 2, (m, 1)),
     )
 
@@ -156,8 +143,3 @@ def thinned(model: PoseSpaceModel, seed: int = 0) -> PoseSpaceModel:
         inertial_vertices=vertices,
         inertial_weights=2 * rng.uniform(0.5, 1.5, len(vertices)),
     )
-
-
-def volumes(x: np.ndarray, cells: np.ndarray) -> np.ndarray:
-    """Of tets [m³]."""
-    return np.abs(tet_volumes(x, cells))

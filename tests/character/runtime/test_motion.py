@@ -22,6 +22,7 @@ MESH = beam((5, 2, 2))
 SKIN = MESH.boundary()
 SIZE = float(np.linalg.norm([1.0, 0.3, 0.3]))
 EXACT = sp.DenseNewton(tolerance=1e-10)
+FREE = {"damping": sp.Rayleigh(stiffness=1e-3), "max_acceleration": 1e6}
 RULES = [sp.BackwardEuler(), sp.Newmark(), sp.Trapezoidal(), sp.BDF2(), sp.TRBDF2(), sp.Bathe()]
 
 
@@ -53,10 +54,7 @@ def smooth_pose(t: float) -> np.ndarray:
 def test_steps_are_as_accurate_as_the_rule(model, rule, told):
     def end(steps: int, with_rule: sp.Integrator) -> np.ndarray:
         dt = 0.4 / steps
-        sim = PoseSimulation(
-            model, integrator=with_rule, dt=dt, solver=EXACT,
-            damping=sp.Rayleigh(stiffness=1e-3), max_acceleration=1e6,
-        )  # fmt: skip
+        sim = PoseSimulation(model, integrator=with_rule, dt=dt, solver=EXACT, **FREE)
         for k in range(1, steps + 1):
             sim.step(smooth_pose if told else smooth_pose(k * dt))
         return sim.q
@@ -69,10 +67,9 @@ def test_steps_are_as_accurate_as_the_rule(model, rule, told):
 def test_substeps_are_steps_along_the_smooth_path(model: PoseSpaceModel) -> None:
     """Four substeps a frame come near steps that are told every pose."""
     dt = 1 / 50
-    common = {"damping": sp.Rayleigh(stiffness=1e-3), "max_acceleration": 1e6}
-    within = PoseSimulation(model, dt=dt, substeps=4, **common)
-    told = PoseSimulation(model, dt=dt / 4, **common)
-    whole = PoseSimulation(model, dt=dt, **common)
+    within = PoseSimulation(model, dt=dt, substeps=4, **FREE)
+    told = PoseSimulation(model, dt=dt / 4, **FREE)
+    whole = PoseSimulation(model, dt=dt, **FREE)
     for k in range(20):
         within.step(smooth_pose((k + 1) * dt))
         whole.step(smooth_pose((k + 1) * dt))

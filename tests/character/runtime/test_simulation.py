@@ -98,15 +98,9 @@ def test_steps_are_those_of_a_plain_twin(kind, rule, request):
     model = request.getfixturevalue(kind)
     dt = 1 / 90
     poses = wave(model, 12, dt)
-    sim = PoseSimulation(
-        model,
-        damping=sp.Rayleigh(mass=0.3, stiffness=2e-3),
-        integrator=rule,
-        dt=dt,
-        gravity=GRAVITY,
-        solver=sp.DenseNewton(tolerance=1e-10),
-        max_acceleration=1e6,
-    )
+    options = {"damping": sp.Rayleigh(mass=0.3, stiffness=2e-3), "max_acceleration": 1e6}
+    exact = sp.DenseNewton(tolerance=1e-10)
+    sim = PoseSimulation(model, integrator=rule, dt=dt, gravity=GRAVITY, solver=exact, **options)
     found = []
     for pose in poses[1:]:
         sim.step(pose)
@@ -135,9 +129,8 @@ def test_a_complete_basis_is_a_full_simulation_with_a_moving_rest_shape() -> Non
         inertia = -masses * (x[2] - 2 * x[1] + x[0]) / dt**2
         new = u.copy()
         for _ in range(20):
-            whole = np.zeros(len(free))
-            whole[free] = new
-            shape = whole.reshape(-1, 3)
+            shape = np.zeros((mesh.n_vertices, 3))
+            shape.ravel()[free] = new
             K = body.stiffness(shape).toarray()[np.ix_(free, free)]
             R = body.force(shape).ravel()[free]
             C = 0.2 * np.diag(masses) + 1e-3 * K

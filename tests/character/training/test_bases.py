@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -124,9 +126,7 @@ def test_frames_are_taken_off() -> None:
 def test_frames_and_black_box_span_the_same() -> None:
     pose = np.array([1.2, 0.8])
     framed = pose_bases(BODY, TURNING, np.stack([np.zeros(2), pose]), modes=4, size=6)
-    frames = TURNING.frames(pose)
-    assert frames is not None
-    world = np.einsum("nij,njr->nir", frames, framed.bases[1])
+    world = TURNING.frames(pose) @ framed.bases[1]
     direct = pose_basis(posed_body(BODY, TURNING.vertices(pose)), modes=4, size=6).vectors
     cosines = flat(direct).T @ (np.repeat(MASSES, 3)[:, None] * world.reshape(3 * N, 6))
     assert np.linalg.svd(cosines, compute_uv=False) == pytest.approx(1.0, abs=1e-9)
@@ -186,14 +186,8 @@ def test_a_pose_is_missed_most_far_from_the_known_ones() -> None:
     known = np.array([[0.0, 0.0], [1.5, 1.0]])
     bases = pose_bases(BODY, TURNING, known, modes=5, size=8)
     tried = np.array([[0.0, 0.3], [0.75, 0.5], [3.0, 0.5], [1.5, -1.0]])
-    found = missing_pose(
-        TURNING.rig,
-        known,
-        bases.bases,
-        tried,
-        lambda pose: basis_in_pose(BODY, TURNING, pose, modes=5, size=8),
-        bases.masses,
-    )
+    own = partial(basis_in_pose, BODY, TURNING, modes=5, size=8)
+    found = missing_pose(TURNING.rig, known, bases.bases, tried, own, bases.masses)
     assert found.index == 2
     assert found.means[[0, 3]].max() < 1e-6  # known ones, turned as a whole
     assert 0.0 < found.means[1] < found.means[2]
