@@ -8,6 +8,7 @@ import numpy as np
 
 import supple as sp
 from supple.character import Channel, Character, Clip, Rig, RigPose, Skin, Track
+from supple.character.rigs import SkeletonRig
 
 BAR = sp.HexMesh.box(size=(1.0, 0.2, 0.2), cells=(10, 2, 2)).tetrahedra().boundary()
 
@@ -42,11 +43,25 @@ def arm(*, scale: float = 1.0, loose: bool = False) -> Character:
     return Character(rig, skin, clips)
 
 
+def playing(character: Character, *tracks: Track, name: str = "clip") -> SkeletonRig:
+    """A character as a rig, with a clip of these tracks alone."""
+    return SkeletonRig(replace(character, clips={name: Clip(name, list(tracks))}))
+
+
 def some_pose(character: Character, seed: int = 0, angle: float = 1.0) -> RigPose:
     """Every joint turned, at random."""
     rng = np.random.default_rng(seed)
     names = character.rig.names
     return character.rig.turned({name: angle * rng.uniform(-1, 1, 3) for name in names})
+
+
+def with_targets(character: Character) -> Character:
+    """The same with two morph targets at random, the first of which it has by half at rest."""
+    count = len(character.skin.vertices)
+    targets = np.random.default_rng(0).standard_normal((2, count, 3)) / 1e3
+    rest = replace(character.rig.rest, weights=np.array([0.5, 0.0]))
+    skin = replace(character.skin, targets=targets)
+    return replace(character, skin=skin, rig=replace(character.rig, rest=rest))
 
 
 def reshaped(character: Character, vertices: np.ndarray) -> Character:

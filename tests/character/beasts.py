@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from tests.character.bodies import character_of, rig_of
+from tests.character.bodies import character_of, rig_of, soup
 
 import supple as sp
 from supple.character import Character
@@ -39,12 +39,10 @@ def beast() -> Character:
     """Its head is the joint "last", whose bone ends in the middle of it."""
     names = tuple(_JOINTS)
     rig = rig_of(names, [_JOINTS[n][0] for n in names], [_JOINTS[n][1] for n in names])
-    corners, carried = [], []
-    for joint, low, size in _BOXES:
-        cells = tuple(max(1, round(side / 0.1)) for side in size)
-        box = sp.TetMesh.box(size, cells, origin=low).boundary()
-        corners.append(box.vertices[box.triangles].reshape(-1, 3))
-        carried.append(np.full(len(corners[-1]), names.index(joint)))
-    x = np.concatenate(corners)
-    surface = sp.Surface(x, np.arange(len(x)).reshape(-1, 3))
-    return character_of(surface, rig, np.eye(len(names))[np.concatenate(carried)])
+    boxes = [
+        sp.TetMesh.box(size, tuple(max(1, round(side / 0.1)) for side in size), low).boundary()
+        for _, low, size in _BOXES
+    ]
+    joints = [names.index(joint) for joint, _, _ in _BOXES]
+    carried = np.repeat(joints, [box.triangles.size for box in boxes])
+    return character_of(soup(*boxes), rig, np.eye(len(names))[carried])

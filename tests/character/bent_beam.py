@@ -7,8 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 import supple as sp
-from supple.bodies.mass import LumpedMass
-from supple.character.rigs import PoseRig
+from supple.character.rigs import BendRig
 from supple.character.tissue.tet_rig import TetRig
 from supple.character.training.samples import ColumnGroups, RestPose
 
@@ -16,39 +15,35 @@ MESH = sp.TetMesh.box(size=(1.0, 0.2, 0.2), cells=(12, 2, 2))
 SKIN = MESH.boundary()
 FIXED = MESH.where(x=0)
 POSES = np.array([[0.0], [1.2]])
+SOFT = sp.StVK(young=1e5, poisson=0.4)
 
 
-class BeamRig(PoseRig):
-    """Bends the beam into an arc of so many radians, and knows how its cross-sections turn."""
+class BeamRig(BendRig):
+    """Bends the beam into an arc of so many radians; of a kind that no file knows."""
 
-    triangles, neutral = SKIN.triangles, np.zeros(1)
-
-    def vertices(self, pose: np.ndarray, which: np.ndarray | None = None) -> np.ndarray:
-        x = SKIN.vertices if which is None else SKIN.vertices[which]
-        return bent(x, float(pose[0]))
-
-    def frames(self, pose: np.ndarray, which: np.ndarray | None = None) -> np.ndarray:
-        x = SKIN.vertices if which is None else SKIN.vertices[which]
-        return turns(x, float(pose[0]))
-
-    def perturbed(self, pose, rng, size=1.0):
-        return pose + np.deg2rad(size) * rng.uniform(-1, 1, 1)
+    def __init__(self) -> None:
+        super().__init__(SKIN, about=(0.0, -1.0, 0.0), origin=(0.0, 0.0, 0.0))
 
 
-def bent(x: np.ndarray, angle: float) -> np.ndarray:
-    """Places (n, 3) on an arc that begins at the origin."""
-    if angle == 0:
-        return x.copy()
-    radius, a = 1 / angle - x[:, 2], angle * x[:, 0]
-    return np.stack([radius * np.sin(a), x[:, 1], 1 / angle - radius * np.cos(a)], axis=1)
+def bent(x: np.ndarray, curvature: float, *, up: int = 2, around: float = 0.0) -> np.ndarray:
+    """Places (n, 3) along x on an arc [1/m] towards an axis, of which ``around`` is the middle."""
+    found = x.copy()
+    if abs(curvature) > 1e-9:
+        radius, angle = 1 / curvature - (x[:, up] - around), curvature * x[:, 0]
+        found[:, 0] = radius * np.sin(angle)
+        found[:, up] = around + 1 / curvature - radius * np.cos(angle)
+    return found
 
 
-def turns(x: np.ndarray, angle: float) -> np.ndarray:
-    """How the surroundings of places (n, 3) turn, (n, 3, 3)."""
-    c, s = np.cos(angle * x[:, 0]), np.sin(angle * x[:, 0])
-    R = np.zeros((len(x), 3, 3))
-    R[:, 0, 0], R[:, 2, 2], R[:, 0, 2], R[:, 2, 0], R[:, 1, 1] = c, c, -s, s, 1.0
-    return R
+def beam(cells: tuple[int, int, int] = (8, 2, 2), material: sp.Material = SOFT) -> sp.Body:
+    """Another one, held at one end."""
+    mesh = sp.TetMesh.box(size=(1.0, 0.12, 0.1), cells=cells)
+    return sp.Body(mesh, material, fixed=mesh.where(x=0), mass_model=sp.LumpedMass())
+
+
+def flat(shapes: np.ndarray) -> np.ndarray:
+    """Shapes (k, n, 3) as columns (3n, k)."""
+    return shapes.reshape(len(shapes), -1).T
 
 
 @lru_cache
@@ -58,19 +53,19 @@ def tet_rig() -> TetRig:
 
 def body(material: sp.Material, pose: np.ndarray) -> sp.Body:
     mesh = sp.TetMesh(tet_rig().vertices(pose), MESH.cells)
-    return sp.Body(mesh, material, fixed=FIXED, mass_model=LumpedMass())
+    return sp.Body(mesh, material, fixed=FIXED, mass_model=sp.LumpedMass())
 
 
 @lru_cache
 def masses() -> np.ndarray:
-    straight = body(sp.StVK(young=1e5, poisson=0.4), POSES[0])
+    straight = body(SOFT, POSES[0])
     return straight.mass_times(np.ones_like(MESH.vertices))[:, 0]
 
 
 @lru_cache
 def local_shapes(regions: int, size: int = 10) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Modes faded out beyond each region (r, n, 3), the regions (r,), and members (regions, n)."""
-    straight = body(sp.StVK(young=1e5, poisson=0.4), POSES[0])
+    straight = body(SOFT, POSES[0])
     modes = sp.modal_derivative_basis(straight, modes=5, size=size).vectors
     if regions == 1:
         return modes, np.zeros(size, dtype=np.int64), np.ones((1, len(MESH.vertices)), dtype=bool)

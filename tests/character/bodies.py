@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from abc import abstractmethod
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -12,10 +12,14 @@ from supple.character import Character, Rig, RigPose, Skin
 from supple.character.rigs import BlackBoxRig, PoseRig
 
 LENGTH, WIDTH = 2.0, 0.5
-ROD = sp.TetMesh.box(
-    (LENGTH, WIDTH, WIDTH), (16, 4, 4), origin=(0.0, -WIDTH / 2, -WIDTH / 2)
-).boundary()
-"""The surface of a rod along x."""
+
+
+def rod_mesh(cells: tuple[int, int, int]) -> sp.TetMesh:
+    """A rod along x."""
+    return sp.TetMesh.box((LENGTH, WIDTH, WIDTH), cells, (0.0, -WIDTH / 2, -WIDTH / 2))
+
+
+ROD = rod_mesh((16, 4, 4)).boundary()
 
 
 def rig_of(names: tuple[str, ...], parents: list[int], places: list[tuple[float, ...]]) -> Rig:
@@ -35,71 +39,59 @@ def character_of(surface: sp.Surface, rig: Rig, weights: np.ndarray) -> Characte
     return Character(rig, Skin(surface.vertices, surface.triangles, joints, binds, bones, weights))
 
 
-def rod() -> Character:
+def rod(surface: sp.Surface = ROD) -> Character:
     """The rod on two bones, from 0 to 1 and on from 1, below a joint that carries nothing."""
     rig = rig_of(("root", "upper", "lower"), [-1, 0, 1], [(0, 0, -1), (0, 0, 0), (1, 0, 0)])
-    outer = np.clip(2.0 * (ROD.vertices[:, 0] - 0.75), 0.0, 1.0)
-    return character_of(ROD, rig, np.stack([np.zeros_like(outer), 1 - outer, outer], axis=1))
+    outer = np.clip(2.0 * (surface.vertices[:, 0] - 0.75), 0.0, 1.0)
+    return character_of(surface, rig, np.stack([np.zeros_like(outer), 1 - outer, outer], axis=1))
 
 
-class BendingRod(PoseRig):
-    """The rod with its lower bone turned about y by the pose (1,) [rad]; it knows its frames."""
+class FramedRig(PoseRig):
+    """A rig that finds all its vertices and frames at once."""
 
-    def __init__(self) -> None:
-        self.character = rod()
-        self.triangles, self.neutral = ROD.triangles, np.zeros(1)
+    @abstractmethod
+    def shaped(self, pose: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Vertices (n, 3) and frames (n, 3, 3)."""
 
     def vertices(self, pose: np.ndarray, which: np.ndarray | None = None) -> np.ndarray:
-        rig = self.character.rig
-        x = self.character.posed(rig.turned({"lower": (0.0, float(pose[0]), 0.0)}))
+        x, _ = self.shaped(pose)
         return x if which is None else x[which]
 
     def frames(self, pose: np.ndarray, which: np.ndarray | None = None) -> np.ndarray:
-        outer = self.character.skin.weights[:, 2]
-        outer = outer if which is None else outer[which]
-        return Rotation.from_rotvec(outer[:, None] * [0.0, float(pose[0]), 0.0]).as_matrix()
+        _, turns = self.shaped(pose)
+        return turns if which is None else turns[which]
 
     def perturbed(self, pose, rng, size=1.0):
-        return pose + np.deg2rad(size) * rng.uniform(-1, 1, 1)
+        return pose + np.deg2rad(size) * rng.uniform(-1, 1, pose.shape)
+
+
+class BendingRod(FramedRig):
+    """The rod with its lower bone turned about y by the pose (1,) [rad]; it knows its frames."""
+
+    triangles, neutral = ROD.triangles, np.zeros(1)
+
+    def __init__(self) -> None:
+        self.character = rod()
+
+    def shaped(self, pose: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        turn = np.array([0.0, float(pose[0]), 0.0])
+        x = self.character.posed(self.character.rig.turned({"lower": turn}))
+        return x, Rotation.from_rotvec(self.character.skin.weights[:, 2:] * turn).as_matrix()
+
+
+def soup(*surfaces: sp.Surface) -> sp.Surface:
+    """Surfaces as one, of triangles that share no vertices."""
+    corners = np.concatenate([s.vertices[s.triangles].reshape(-1, 3) for s in surfaces])
+    return sp.Surface(corners, np.arange(len(corners)).reshape(-1, 3))
+
+
+def with_box(mesh: sp.TetMesh) -> sp.TetMesh:
+    """The mesh, and a small box beside the far end of the rod."""
+    box = sp.TetMesh.box((0.2, 0.2, 0.2), (1, 1, 1), origin=(1.9, 0.0, 1.0))
+    cells = np.concatenate([mesh.cells, box.cells + mesh.n_vertices])
+    return sp.TetMesh(np.concatenate([mesh.vertices, box.vertices]), cells)
 
 
 def still(surface: sp.Surface) -> BlackBoxRig:
     """A rig that does not move."""
     return BlackBoxRig(lambda pose: surface.vertices, surface.triangles, np.zeros(1))
-
-
-class SkinnedRig(PoseRig):
-    """A character whose joints all turn, by rotation vectors (3 j,) [rad] from how they rest."""
-
-    def __init__(self, character: Character) -> None:
-        self.character = character
-        self.triangles = character.skin.triangles
-        self.neutral = np.zeros(3 * character.rig.n_joints)
-
-    def pose_at(self, time: float, clip: str) -> np.ndarray:
-        """The pose of a clip at a time [s]."""
-        rig = self.character.rig
-        rotations = self.character.clip(clip).poses(rig, np.array([time])).rotations[0]
-        way = Rotation.from_quat(rig.rest.rotations).inv() * Rotation.from_quat(rotations)
-        return way.as_rotvec().ravel()
-
-    def vertices(self, pose: np.ndarray, which: np.ndarray | None = None) -> np.ndarray:
-        x = self.character.posed(self._posed(pose))
-        return x if which is None else x[which]
-
-    def frames(self, pose: np.ndarray, which: np.ndarray | None = None) -> np.ndarray:
-        rig, skin = self.character.rig, self.character.skin
-        turns = (rig.world(self._posed(pose)) @ np.linalg.inv(rig.world(rig.rest)))[:, :3, :3]
-        mean = np.einsum("nk,nkij->nij", skin.weights, turns[skin.joints[skin.bones]])
-        mean = mean if which is None else mean[which]
-        U, _, Vt = np.linalg.svd(mean)
-        U[:, :, 2] *= np.linalg.det(U @ Vt)[:, None]
-        return U @ Vt
-
-    def perturbed(self, pose, rng, size=1.0):
-        return pose + np.deg2rad(size) * rng.uniform(-1, 1, pose.shape)
-
-    def _posed(self, pose: np.ndarray) -> RigPose:
-        rest = self.character.rig.rest
-        turned = Rotation.from_quat(rest.rotations) * Rotation.from_rotvec(pose.reshape(-1, 3))
-        return replace(rest, rotations=turned.as_quat())

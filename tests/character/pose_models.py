@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 from scipy.spatial.transform import Rotation
+from tests.character.bent_beam import bent
+from tests.character.bodies import FramedRig
 
 import supple as sp
 from supple.character.model.pose_space_model import PoseSpaceModel
 from supple.character.model.weights import PoseWeights, StiffnessCorrections
 from supple.character.rigs import BlackBoxRig, PoseRig
 from supple.character.tissue.tet_rig import TetRig
+from supple.character.training.basis import posed_body
 from supple.materials import Material
-from supple.mesh.tet import tet_volumes
 
 MATERIAL = sp.StVK(young=2e4, poisson=0.4, density=1000.0)
 
@@ -23,18 +26,6 @@ def beam(cells: tuple[int, int, int] = (6, 2, 2)) -> sp.TetMesh:
     return sp.HexMesh.box(size=(1.0, 0.3, 0.3), cells=cells).tetrahedra()
 
 
-def bent(x: np.ndarray, curvature: float) -> np.ndarray:
-    """Bent about y: what lay along x goes round a circle of this curvature [1/m]."""
-    angle = curvature * x[:, 0]
-    radius = np.where(np.abs(curvature) > 1e-9, 1 / np.where(curvature, curvature, 1.0), 0.0)
-    if abs(curvature) < 1e-9:
-        return x.copy()
-    return np.stack(
-        [np.sin(angle) * (radius - x[:, 2]), x[:, 1], radius - np.cos(angle) * (radius - x[:, 2])],
-        axis=1,
-    )
-
-
 def bend_rig(skin: sp.Surface) -> BlackBoxRig:
     """Pose: curvature [1/m], and a shift (3,) [m]."""
     return BlackBoxRig(
@@ -42,38 +33,24 @@ def bend_rig(skin: sp.Surface) -> BlackBoxRig:
     )
 
 
-class FramedBend(PoseRig):
+def poses_at(curvatures: Sequence[float], width: int) -> np.ndarray:
+    """Poses (k, width) that bend by curvatures [1/m] and do nothing else."""
+    return np.outer(curvatures, np.eye(width)[0])
+
+
+class FramedBend(FramedRig):
     """The same bend, turned as a whole by a rotation vector p[4:]; it knows its frames."""
 
     def __init__(self, skin: sp.Surface) -> None:
         self._skin, self.triangles, self.neutral = skin, skin.triangles, np.zeros(7)
 
-    def vertices(self, pose: np.ndarray, which: np.ndarray | None = None) -> np.ndarray:
-        turn = Rotation.from_rotvec(pose[4:]).as_matrix()
-        x = bent(self._skin.vertices, pose[0]) @ turn.T + pose[1:4]
-        return x if which is None else x[which]
+    def shaped(self, pose: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        turn, x = Rotation.from_rotvec(pose[4:]), self._skin.vertices
+        local = Rotation.from_rotvec(np.outer(-pose[0] * x[:, 0], [0.0, 1.0, 0.0]))
+        return turn.apply(bent(x, pose[0])) + pose[1:4], (turn * local).as_matrix()
 
     def features(self, pose: np.ndarray) -> np.ndarray:
         return pose[:1]
-
-    def frames(self, pose: np.ndarray, which: np.ndarray | None = None) -> np.ndarray:
-        x = self._skin.vertices if which is None else self._skin.vertices[which]
-        local = np.outer(-pose[0] * x[:, 0], [0.0, 1.0, 0.0])
-        return (Rotation.from_rotvec(pose[4:]) * Rotation.from_rotvec(local)).as_matrix()
-
-    def perturbed(self, pose, rng, size=1.0):
-        return pose + 0.01 * size * rng.uniform(-1, 1, 7)
-
-
-def rests(model: PoseSpaceModel, material: Material, pose: np.ndarray) -> sp.Body:
-    """The body with a pose as its rest shape."""
-    rig = model.tet_rig
-    return sp.Body(
-        sp.TetMesh(rig.vertices(pose), rig.mesh.cells),
-        material,
-        fixed=np.flatnonzero(model.fixed),
-        mass_model=sp.LumpedMass(),
-    )
 
 
 def model_of(
@@ -92,14 +69,12 @@ def model_of(
     """
     tet_rig = TetRig.of(rig, mesh)
     weights = PoseWeights.of([rig.features(p) for p in poses])
-    rng = np.random.default_rng(3)
+    n, m = mesh.n_vertices, len(poses)
     if corrections:
-        tet_rig = tet_rig.corrected(
-            weights, corrections * rng.standard_normal((len(poses), *mesh.vertices.shape))
-        )
-    n, m = len(mesh.vertices), len(poses)
+        noise = np.random.default_rng(3).standard_normal((m, n, 3))
+        tet_rig = tet_rig.corrected(weights, corrections * noise)
     fixed = np.isclose(mesh.vertices[:, 0], 0.0)
-    neutral = sp.Body(mesh, material, fixed=np.flatnonzero(fixed), mass_model=sp.LumpedMass())
+    neutral = sp.Body(mesh, material, fixed=fixed, mass_model=sp.LumpedMass())
     masses = neutral.mass.diagonal()[::3]
     x = mesh.vertices[:, 0]
     places = np.linspace(0, 1, regions + 2)[1:-1]
@@ -107,52 +82,28 @@ def model_of(
     members = (np.abs(x[None] - places[:, None]) < width) & ~fixed
     bases = []
     for pose in poses:
-        body = sp.Body(
-            sp.TetMesh(tet_rig.vertices(pose), mesh.cells), material,
-            fixed=np.flatnonzero(fixed), mass_model=sp.LumpedMass(),
-        )  # fmt: skip
         frames = tet_rig.frames(pose)
         if size is None:
-            free = np.flatnonzero(~fixed)
-            U = np.zeros((n, 3, 3 * len(free)))
-            U[np.repeat(free, 3), np.tile(range(3), len(free)), range(3 * len(free))] = 1.0
+            U = np.eye(3 * n)[:, np.repeat(~fixed, 3)].reshape(n, 3, -1)
         else:
-            shapes = sp.vibration_modes(body, size).shapes
-            U = np.moveaxis(shapes, 0, 2)
+            body = posed_body(neutral, tet_rig.vertices(pose))
+            U = np.moveaxis(sp.vibration_modes(body, size).shapes, 0, 2)
         if frames is not None:
             U = np.einsum("nji,njr->nir", frames, U)
         U = np.concatenate([U * each[:, None, None] for each in members], axis=2)
-        flat = np.sqrt(np.repeat(masses, 3))[:, None] * U.reshape(3 * n, -1)
-        U = U / np.linalg.norm(flat, axis=0)
+        U = U / np.sqrt(np.einsum("n,nir,nir->r", masses, U, U))
         if bases and size is not None:
-            flat = np.repeat(masses, 3)[:, None] * U.reshape(3 * n, -1)
-            signs = np.sign(np.einsum("kr,kr->r", flat, bases[0].reshape(3 * n, -1)))
-            U = U * np.where(signs, signs, 1.0)
+            U = U * np.where(np.einsum("n,nir,nir->r", masses, U, bases[0]) < 0, -1.0, 1.0)
         bases.append(U)
     stacked = np.array(bases)
-    flat = np.sqrt(np.repeat(masses, 3))[None, :, None] * stacked.reshape(m, 3 * n, -1)
-    gram = np.einsum("ika,jkb->ijab", flat, flat)
-    skin = mesh.boundary()
-    surface = np.flatnonzero(np.isin(np.arange(n), np.unique(mesh.boundary_facets())))
-    first = np.array([np.argwhere(mesh.cells == v)[0] for v in surface])
-    carried = np.zeros((len(surface), 4))
-    carried[np.arange(len(surface)), first[:, 1]] = 1.0
-    assert np.allclose(skin.vertices, mesh.vertices[surface])
-    cells = np.arange(len(mesh.cells))
+    gram = np.einsum("n,mnia,knib->mkab", masses, stacked, stacked, optimize=True)
+    skin = sp.Embedding(mesh, mesh.boundary())
+    cells = np.arange(mesh.n_cells)
     lame = np.stack(material.lame(cells), axis=1)
     r = stacked.shape[-1]
-    per = r // regions
-    squares = np.sort(
-        np.array(
-            [
-                np.linalg.eigvalsh(np.diag(1.0 + np.arange(r)))
-                if size is None
-                else np.resize(sp.vibration_modes(neutral, min(size, r)).frequencies, r)
-                for _ in poses
-            ]
-        ),
-        axis=1,
-    )
+    frequencies = 1.0 + np.arange(r)
+    if size is not None:
+        frequencies = np.resize(sp.vibration_modes(neutral, size).frequencies, r)
     return PoseSpaceModel(
         tet_rig=tet_rig,
         poses=np.array(poses),
@@ -161,7 +112,7 @@ def model_of(
         masses=masses,
         fixed=fixed,
         bases=stacked,
-        regions=np.repeat(np.arange(regions), per),
+        regions=np.repeat(np.arange(regions), r // regions),
         members=members,
         gram=gram,
         cells=cells,
@@ -170,9 +121,9 @@ def model_of(
         lame=np.tile(lame, (m, 1, 1)),
         inertial_vertices=np.flatnonzero(~fixed),
         inertial_weights=np.ones(int((~fixed).sum())),
-        skin_cells=first[:, 0],
-        skin_weights=carried,
-        squares=(2 * np.pi * squares) ** 2,
+        skin_cells=skin.cells,
+        skin_weights=skin.weights,
+        squares=np.tile((2 * np.pi * np.sort(frequencies)) ** 2, (m, 1)),
     )
 
 
@@ -192,8 +143,3 @@ def thinned(model: PoseSpaceModel, seed: int = 0) -> PoseSpaceModel:
         inertial_vertices=vertices,
         inertial_weights=2 * rng.uniform(0.5, 1.5, len(vertices)),
     )
-
-
-def volumes(x: np.ndarray, cells: np.ndarray) -> np.ndarray:
-    """Of tets [m³]."""
-    return np.abs(tet_volumes(x, cells))

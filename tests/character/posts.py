@@ -65,17 +65,12 @@ def built_post(
     ]
     if clips:
         t = np.linspace(0.0, PERIOD, 13)
-        aside = np.zeros((13, 3))
-        aside[:, 0] = 0.1 * unit * np.sin(2 * np.pi * t / PERIOD)
+        aside = np.outer(0.1 * unit * np.sin(2 * np.pi * t / PERIOD), [1.0, 0.0, 0.0])
         made.clip("shake")
         made.track(1, "translation", t, aside)
         made.clip("bend")
-        made.track(
-            2,
-            "rotation",
-            [0.0, 0.3, 0.6],
-            [(0, 0, 0, 1), (0, 0, HALF, HALF), (0, 0, HALF, HALF)],
-        )
+        turns = [(0, 0, 0, 1), (0, 0, HALF, HALF), (0, 0, HALF, HALF)]
+        made.track(2, "rotation", [0.0, 0.3, 0.6], turns)
         for clip in made.document.animations:
             for sampler in clip.samplers:
                 times = made.document.accessors[sampler.input]

@@ -53,11 +53,8 @@ class GltfBuilder:
     def track(self, node: int, path: str, times: Any, values: Any, between: str = "LINEAR") -> None:
         """Add a channel to the last clip."""
         clip = self.document.animations[-1]
-        clip.samplers.append(
-            gl.AnimationSampler(
-                input=self.add(times), output=self.add(values), interpolation=between
-            )
-        )
+        keys = {"input": self.add(times), "output": self.add(values)}
+        clip.samplers.append(gl.AnimationSampler(interpolation=between, **keys))
         target = gl.AnimationChannelTarget(node=node, path=path)
         clip.channels.append(gl.AnimationChannel(sampler=len(clip.samplers) - 1, target=target))
 
@@ -83,18 +80,15 @@ def bar(
     The second joint comes before its parent in the file.
     """
     made = GltfBuilder()
-    most = {"f4": 1, "u1": 255, "u2": 65535}[weights]
     share = np.zeros((15, 4))
     share[:, 0], share[:, 1] = FIRST, 1 - FIRST
+    if weights != "f4":
+        share = np.round({"u1": 255, "u2": 65535}[weights] * share)
     primitive = gl.Primitive(
         attributes=gl.Attributes(
             POSITION=made.add(BAR),
             JOINTS_0=made.add(np.tile([0, 1, 0, 0], (15, 1)), joints),
-            WEIGHTS_0=made.add(
-                np.round(most * share, 0 if weights != "f4" else 9),
-                weights,
-                normalized=weights != "f4",
-            ),
+            WEIGHTS_0=made.add(share, weights, normalized=weights != "f4"),
         ),
         indices=made.add(SIDES.ravel(), "u2"),
     )
@@ -115,10 +109,7 @@ def morphed(made: GltfBuilder, *, cubic: bool = False) -> GltfBuilder:
     x, z = np.zeros((2, 15, 3))
     x[:, 0], z[:, 2] = 0.1 * BAR[:, 0], 0.2 * BAR[:, 2]
     mesh = made.document.meshes[0]
-    mesh.primitives[0].targets = [
-        gl.Attributes(POSITION=made.add(x)),
-        gl.Attributes(POSITION=made.add(z)),
-    ]
+    mesh.primitives[0].targets = [gl.Attributes(POSITION=made.add(each)) for each in (x, z)]
     mesh.weights = [0.5, 0.0]
     made.clip("swell")
     keys = [(0.5, 0.0), (0.5, 1.0)]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.character.pose_models import FramedBend, beam, model_of
-from tests.character.runtime.bars import poses_at
+from tests.character.pose_models import FramedBend, beam, model_of, poses_at
 
 import supple as sp
 from supple.character.model.pose_space_model import PoseSpaceModel

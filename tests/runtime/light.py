@@ -30,10 +30,9 @@ class Forbidding(MetaPathFinder):
 def motions(folder: Path) -> dict[str, np.ndarray]:
     """What each model has come to, by name."""
     found = {}
-    for path in sorted(folder.glob("pose *.supple")):
-        found |= {f"{path.stem}, {name}": x for name, x in _of_pose_model(path, folder).items()}
-    for path in sorted(folder.glob("reduced *.supple")):
-        found |= {f"{path.stem}, {name}": x for name, x in _of_model(path, folder).items()}
+    for path in sorted(folder.glob("*.supple")):
+        moved = _of_pose_model if path.stem.startswith("pose") else _of_model
+        found |= {f"{path.stem}, {name}": x for name, x in moved(path, folder).items()}
     return found
 
 

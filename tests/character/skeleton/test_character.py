@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from tests.character.bodies import character_of, rig_of
 from tests.character.refusing import refused
 
 import supple as sp
-from supple.character import Character, Clip, Dressing, Rig, RigPose, Skin, Track
-from supple.character.skeleton.clip import Channel
+from supple.character import Channel, Character, Clip, Dressing, Track
 
 BALL = sp.Sphere(centre=(0, 0, 0), radius=0.2).surface()
 
 
 def ball(*, rate: float = 1.0, start: float = 0.0) -> Character:
     """A ball on one joint, which moves along x at an even rate for a second."""
-    rest = RigPose(np.zeros((1, 3)), np.array([[0.0, 0, 0, 1]]), np.ones((1, 3)))
-    n = BALL.n_vertices
-    skin = Skin(
-        BALL.vertices, BALL.triangles, [0], np.eye(4)[None], np.zeros((n, 1), int), np.ones((n, 1))
-    )
     track = Track(0, Channel.TRANSLATION, [start, start + 1], [(0, 0, 0), (rate, 0, 0)])
-    return Character(Rig(("ball",), np.array([-1]), rest), skin, {"roll": Clip("roll", [track])})
+    plain = character_of(BALL, rig_of(("ball",), [-1], [(0, 0, 0)]), np.ones((BALL.n_vertices, 1)))
+    return replace(plain, clips={"roll": Clip("roll", [track])})
 
 
 def middle(obstacle: sp.AnimatedMesh, time: float) -> np.ndarray:
@@ -70,8 +68,7 @@ def test_dressing_comes_before_the_clip():
     dressing = Dressing(slim=0.5, growing=0.4, settling=0.2, easing=0.4)
     dressed = ball().animated_mesh(rate=100, dressing=dressing)
     times = np.asarray(dressed.times)
-    assert dressing.duration == 1.0
-    assert times[-1] == pytest.approx(1.6)
+    assert (dressing.duration, times[-1]) == (1.0, pytest.approx(1.6))
     sizes = [radius(dressed, time) / radius(dressed, 1.0) for time in (0.0, 0.2, 0.4, 0.6)]
     np.testing.assert_allclose(sizes, [0.5, 0.75, 1.0, 1.0], atol=1e-6)
     for time in (0.0, 0.3, 0.59):
@@ -84,7 +81,7 @@ def test_dressing_comes_before_the_clip():
 
 def test_dressing_starts_in_the_pose_given():
     man = ball()
-    pose = RigPose(np.array([[0.0, 0, 5]]), man.rig.rest.rotations, man.rig.rest.scales)
+    pose = replace(man.rig.rest, translations=np.array([[0.0, 0, 5]]))
     dressed = man.animated_mesh(dressing=Dressing(start=pose, settling=0.5, easing=0.5))
     np.testing.assert_allclose(middle(dressed, 0.3), [0, 0, 5], atol=1e-12)
     np.testing.assert_allclose(middle(dressed, 1.0)[2], 0, atol=1e-9)

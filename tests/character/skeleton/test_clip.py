@@ -6,20 +6,14 @@ import numpy as np
 import pytest
 from scipy.interpolate import CubicHermiteSpline
 from scipy.spatial.transform import Rotation
+from tests.character.bodies import rig_of
 from tests.character.refusing import refused
 
-from supple.character import Channel, Clip, Interpolation, Rig, RigPose, Track
+from supple.character import Channel, Clip, Interpolation, Track
 
 KEYS = np.array([0.5, 1.0, 2.0])
 TIMES = np.linspace(0.0, 2.5, 41)
-
-
-def one_joint() -> Rig:
-    return Rig(
-        ("joint",),
-        np.array([-1]),
-        RigPose(np.zeros((1, 3)), np.array([[0.0, 0, 0, 1]]), np.ones((1, 3))),
-    )
+ONE_JOINT = rig_of(("joint",), [-1], [(0, 0, 0)])
 
 
 def places(seed: int = 0) -> np.ndarray:
@@ -87,7 +81,7 @@ def test_a_loop_closes_within_the_time_before_its_first_key():
     clip = Clip("round", [Track(0, Channel.TRANSLATION, KEYS, places())])
     assert clip.duration == 1.5
     assert clip.period == 2.0
-    x = clip.looped(one_joint(), [0.0, 0.5, 1.5, 1.75, 2.0, 2.5]).translations[:, 0]
+    x = clip.looped(ONE_JOINT, [0.0, 0.5, 1.5, 1.75, 2.0, 2.5]).translations[:, 0]
     first, second, last = places()
     expected = [first, second, last, 0.5 * (first + last), first, second]
     np.testing.assert_allclose(x, expected, atol=1e-12)
@@ -95,7 +89,7 @@ def test_a_loop_closes_within_the_time_before_its_first_key():
 
 def test_rounds_end_at_their_last_key():
     clip = Clip("round", [Track(0, Channel.TRANSLATION, [0.0, 1.0], places()[:2])])
-    x = clip.looped(one_joint(), [0.0, 1.0, 1.5, 2.0]).translations[:, 0]
+    x = clip.looped(ONE_JOINT, [0.0, 1.0, 1.5, 2.0]).translations[:, 0]
     first, last = places()[:2]
     np.testing.assert_allclose(x, [first, last, 0.5 * (first + last), last], atol=1e-12)
 

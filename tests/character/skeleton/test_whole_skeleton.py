@@ -59,11 +59,15 @@ def test_a_skull_is_inside_and_ears_and_cheeks_are_free(volume, held):
     assert not fixed[skin][x[skin, 0] > 0.7].any()
 
 
+def in_the_middle(x: np.ndarray, low: float, high: float) -> np.ndarray:
+    """Which places (n, 3) are in the middle of the body, at heights [m]."""
+    return (np.abs(x[:, :2]) < (0.3, 0.06)).all(axis=1) & (low < x[:, 2]) & (x[:, 2] < high)
+
+
 def test_a_back_is_held_and_the_belly_is_free(volume, held):
     x = volume.mesh.vertices
-    middle = (np.abs(x[:, 1]) < 0.06) & (np.abs(x[:, 0]) < 0.3)
-    assert held.fixed[middle & (x[:, 2] > 0.95) & (x[:, 2] < 1.06)].mean() > 0.7
-    assert not held.fixed[middle & (x[:, 2] < 0.68)].any()
+    assert held.fixed[in_the_middle(x, 0.95, 1.06)].mean() > 0.7
+    assert not held.fixed[in_the_middle(x, 0.0, 0.68)].any()
 
 
 def test_an_upright_body_has_no_back(character):
@@ -73,8 +77,7 @@ def test_an_upright_body_has_no_back(character):
     surface = sp.Surface(character.skin.vertices @ turn.T, character.skin.triangles)
     upright = character_of(surface, rig_of(names, parents, places.tolist()), character.skin.weights)
     made = character_volume(SkeletonRig(upright), edge=0.07, method="voxels")
-    x = made.mesh.vertices @ turn
-    back = (np.abs(x[:, 1]) < 0.06) & (np.abs(x[:, 0]) < 0.3) & (x[:, 2] > 0.95) & (x[:, 2] < 1.06)
+    back = in_the_middle(made.mesh.vertices @ turn, 0.95, 1.06)
     plain, whole = made.held(bones_of(upright)), held_by_skeleton(made, upright)
     np.testing.assert_array_equal(plain.fixed[back], whole.fixed[back])
 

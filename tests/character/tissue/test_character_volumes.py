@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.character.bodies import SkinnedRig
 
 import supple as sp
+from supple.character.rigs import SkeletonRig
 from supple.character.skeleton.bones import bones_of
 from supple.character.tissue.fitting import fit_quality, fitted
 from supple.character.tissue.regions import local_regions, regions_from_skeleton
@@ -31,7 +31,7 @@ if importlib.util.find_spec("pytetwild") is not None:
 @pytest.mark.parametrize(("name", "method"), TRIED)
 def test_a_character_has_flesh_on_its_bones(assets: Path, name: str, method: str) -> None:
     character = read_character(assets / "characters" / f"{name}.glb")
-    rig = SkinnedRig(character)
+    rig = SkeletonRig(character)
     volume = character_volume(rig, vertices=700, method=method).held(bones_of(character))
     mesh = volume.mesh
     assert 350 < mesh.n_vertices < 1400
@@ -40,7 +40,7 @@ def test_a_character_has_flesh_on_its_bones(assets: Path, name: str, method: str
     assert body.free_rigid_motions == 0
     assert volume.gaps.max() < mesh.edge_lengths().mean()
     clip, time = CHARACTERS[name]
-    poses = np.stack([rig.neutral, rig.pose_at(time, clip)])
+    poses = np.stack([rig.neutral, *rig.poses_of_clip(clip, [time])])
     plain = TetRig.of(rig, mesh)
     before = fit_quality(plain, poses, volume.skin)
     after = fit_quality(fitted(plain, poses, skin=volume.skin), poses, volume.skin)

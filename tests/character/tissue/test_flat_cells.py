@@ -72,16 +72,16 @@ def test_thickness_goes_on_smoothly():
     one, two = Rotation.random(2, random_state=RNG).as_matrix()
     t = np.linspace(0.4, -0.6, 2001)
     found = np.array([thickened(one @ np.diag((1.2, 0.8, each)) @ two.T)[0] for each in t])
-    slope = np.diff(found, axis=0) / (t[1] - t[0])
-    steps = np.abs(np.diff(found, axis=0)).max()
-    assert steps < 0.1
-    assert np.abs(np.diff(slope, axis=0)).max() < 0.02 * np.abs(slope).max()
+    steps = np.diff(found, axis=0)
+    assert np.abs(steps).max() < 0.1
+    assert np.abs(np.diff(steps, axis=0)).max() < 0.02 * np.abs(steps).max()
 
 
 # -- in motion -----------------------------------------------------------------------------
 
 MESH = beam()
 SKIN = MESH.boundary()
+HANGING = {"gravity": (0, 0, -9.81), "damping": sp.Rayleigh(mass=1.0, stiffness=1e-3)}
 
 
 def pressed(pose: np.ndarray) -> np.ndarray:
@@ -95,17 +95,15 @@ def pressed(pose: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("material", [sp.StVK, sp.StableNeoHookean], ids=lambda m: m.__name__)
 def test_flesh_goes_through_a_flat_pose(material):
     rig = BlackBoxRig(pressed, SKIN.triangles, np.zeros(1), 0.02)
-    poses = np.array([[0.0], [0.5]])
-    model = model_of(rig, MESH, poses, 8, material=material(young=2e4, poisson=0.4))
-    damping = sp.Rayleigh(mass=1.0, stiffness=1e-3)
-    sim = sp.PoseSimulation(model, gravity=(0, 0, -9.81), damping=damping)
+    soft = material(young=2e4, poisson=0.4)
+    model = model_of(rig, MESH, np.array([[0.0], [0.5]]), 8, material=soft)
+    sim = sp.PoseSimulation(model, **HANGING)
     moved = []
     for k in range(121):
         sim.step([k / 60])  # no StepFailed
         moved.append(sim.displacements())
     assert np.abs(moved).max() < 1.0
-    speeds = np.diff(moved, axis=0)
-    assert np.abs(np.diff(speeds, axis=0)).max() < 0.05  # no jerk
+    assert np.abs(np.diff(moved, 2, axis=0)).max() < 0.05  # no jerk
 
 
 @pytest.mark.filterwarnings("ignore::supple.reduction.cubature.cubature.CubatureWarning")
@@ -117,8 +115,7 @@ def test_a_joint_may_be_scaled_away(tmp_path, axes):
     low = np.flatnonzero(mesh.vertices[:, 2] < 0.2)
     options = {"size": 5, "modes": 3, "samples": 10}
     model = sp.pose_space_model(rig, volume=mesh, fixed=low, poses=2, **options)
-    damping = sp.Rayleigh(mass=1.0, stiffness=1e-3)
-    sim = model.simulation(gravity=(0, 0, -9.81), damping=damping)
+    sim = model.simulation(**HANGING)
     pose, moved = rig.neutral.copy(), []
     joint = pose[: 10 * rig.character.rig.n_joints].reshape(-1, 10)[-1]
     for k in range(50):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
-from tests.character.bodies import ROD, rod
+from tests.character.bodies import ROD, rod, with_box
 from tests.character.refusing import refused
 
 import supple as sp
@@ -12,6 +14,7 @@ from supple.character.tissue.painting import flesh_of_joints, painted, stiffness
 
 MESH = sp.HexMesh.voxelize(ROD, 12).tetrahedra()
 SKIN = sp.Embedding(MESH, ROD)
+TWO_COLOURS = np.where(ROD.vertices[:, 0] < 1.0, 1.0, 9.0)
 
 
 def test_one_colour_is_one_stiffness():
@@ -19,15 +22,13 @@ def test_one_colour_is_one_stiffness():
 
 
 def test_paint_goes_on_smoothly_within_its_range():
-    x = ROD.vertices[:, 0]
-    soft = painted(SKIN, np.where(x < 1.0, 1.0, 9.0), smoothness=0.5)
+    soft = painted(SKIN, TWO_COLOURS, smoothness=0.5)
     assert soft.min() >= 1 - 1e-9
     assert soft.max() <= 9 + 1e-9
     along = MESH.centroids[:, 0]
     assert soft[along < 0.6].mean() < 1.5
     assert soft[along > 1.4].mean() > 8.5
-    smoother = painted(SKIN, np.where(x < 1.0, 1.0, 9.0), smoothness=50.0)
-    assert np.ptp(smoother) < np.ptp(soft)
+    assert np.ptp(painted(SKIN, TWO_COLOURS, smoothness=50.0)) < np.ptp(soft)
 
 
 def test_the_least_squares_of_eq_37_are_met():
@@ -37,15 +38,11 @@ def test_the_least_squares_of_eq_37_are_met():
     sums = np.bincount(SKIN.cells, weights=values, minlength=MESH.n_cells)
     marks = np.bincount(SKIN.cells, minlength=MESH.n_cells)
     has = marks > 0
-    faces = {}
-    for cell, nodes in enumerate(MESH.cells):
-        for out in range(4):
-            faces.setdefault(tuple(sorted(np.delete(nodes, out))), []).append(cell)
     slope = np.zeros(MESH.n_cells)
     slope[has] = 2 * (E[has] - sums[has] / marks[has])
-    for pair in faces.values():
-        if len(pair) == 2:
-            a, b = pair
+    corners = [set(nodes) for nodes in MESH.cells]
+    for a, b in combinations(range(MESH.n_cells), 2):
+        if len(corners[a] & corners[b]) == 3:
             w = 0.5 * (MESH.volumes[a] + MESH.volumes[b]) / MESH.volumes.mean()
             slope[a] += zeta * w * (E[a] - E[b])
             slope[b] -= zeta * w * (E[a] - E[b])
@@ -55,38 +52,32 @@ def test_the_least_squares_of_eq_37_are_met():
 def test_what_is_not_painted_takes_after_its_surroundings():
     values = np.full(ROD.n_vertices, np.nan)
     values[ROD.vertices[:, 0] < 0.1] = 2.0
-    assert painted(SKIN, values) == pytest.approx(np.full(MESH.n_cells, 2.0))
+    assert painted(SKIN, values) == pytest.approx(2.0)
     refused("nothing is painted", painted, SKIN, np.full(ROD.n_vertices, np.nan))
     refused("finite or NaN", painted, SKIN, values[:5])
 
 
 def test_pieces_without_paint_take_the_nearest():
-    away = sp.TetMesh.box((0.2, 0.2, 0.2), (1, 1, 1), origin=(1.9, 0.0, 1.0))
-    both = sp.TetMesh(
-        np.concatenate([MESH.vertices, away.vertices]),
-        np.concatenate([MESH.cells, away.cells + MESH.n_vertices]),
-    )
-    found = painted(sp.Embedding(both, ROD), np.where(ROD.vertices[:, 0] < 1.0, 1.0, 9.0))
-    assert found[MESH.n_cells :] == pytest.approx(np.full(away.n_cells, 9.0))
+    found = painted(sp.Embedding(with_box(MESH), ROD), TWO_COLOURS)
+    assert len(found) > MESH.n_cells
+    assert found[MESH.n_cells :] == pytest.approx(9.0)
 
 
 def test_each_pose_may_have_its_own_paint():
     one, two = np.full(ROD.n_vertices, 2.0), ROD.vertices[:, 0]
-    both = painted(SKIN, np.stack([one, two]))
-    assert both.shape == (2, MESH.n_cells)
-    assert both[0] == pytest.approx(painted(SKIN, one))
-    assert both[1] == pytest.approx(painted(SKIN, two))
+    alone = np.stack([painted(SKIN, one), painted(SKIN, two)])
+    assert painted(SKIN, np.stack([one, two])) == pytest.approx(alone)
 
 
 def test_joints_say_how_stiff_their_flesh_is():
     factors = stiffness_by_joint(rod(), SKIN, {"lo*": 0.25}, smoothness=0.1)
     along = MESH.centroids[:, 0]
-    assert factors[along < 0.5] == pytest.approx(np.ones(np.count_nonzero(along < 0.5)), rel=0.05)
+    assert factors[along < 0.5] == pytest.approx(1.0, rel=0.05)
     assert factors[along > 1.6].mean() == pytest.approx(0.25, rel=0.05)
     middle = factors[np.abs(along - 1.0) < 0.1].mean()
     assert middle == pytest.approx(0.5, rel=0.15)  # the geometric mean of 1 and 1/4
     later = stiffness_by_joint(rod(), SKIN, {"*": 3.0, "lower": 1.0, "upper": 1.0})
-    assert later == pytest.approx(np.ones(MESH.n_cells))
+    assert later == pytest.approx(1.0)
     refused("there is lower", stiffness_by_joint, rod(), SKIN, {"lowr": 2.0})
     refused("above 0", stiffness_by_joint, rod(), SKIN, {"lower": 0.0})
 

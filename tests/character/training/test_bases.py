@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-from tests.character.poses import beam, bent, flat
+from tests.character.bent_beam import beam, bent, flat
+from tests.character.bodies import FramedRig
 from tests.character.refusing import refused
 
 import supple as sp
 from supple.bodies.mass import LumpedMass
-from supple.character.rigs import BlackBoxRig, PoseRig
+from supple.character.rigs import BlackBoxRig
 from supple.character.tissue.tet_rig import TetRig
 from supple.character.training.alignment import aligned, pose_tree, procrustes, vertex_rotations
 from supple.character.training.basis import (
@@ -36,47 +39,35 @@ ANGLES = np.array([[0.0], [1.5], [3.0]])
 
 
 def bending(pose: np.ndarray) -> np.ndarray:
-    return bent(SKIN.vertices, pose[0])
+    return bent(SKIN.vertices, pose[0], up=1)
 
 
-class TurningRig(PoseRig):
+class TurningRig(FramedRig):
     """Bends, turns as a whole, and knows the turn."""
 
     triangles, neutral = SKIN.triangles, np.zeros(2)
 
-    def vertices(self, pose: np.ndarray, which: np.ndarray | None = None) -> np.ndarray:
-        x = bent(SKIN.vertices, pose[0]) @ self._turn(pose).T
-        return x if which is None else x[which]
-
-    def frames(self, pose: np.ndarray, which: np.ndarray | None = None) -> np.ndarray:
-        count = len(SKIN.vertices) if which is None else len(which)
-        return np.tile(self._turn(pose), (count, 1, 1))
-
-    def perturbed(self, pose, rng, size=1.0):
-        return pose
+    def shaped(self, pose: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        turn = Rotation.from_rotvec([0.3 * pose[1], 0, pose[1]]).as_matrix()
+        return bending(pose) @ turn.T, np.tile(turn, (SKIN.n_vertices, 1, 1))
 
     def features(self, pose: np.ndarray) -> np.ndarray:
         return pose[:1]
 
-    @staticmethod
-    def _turn(pose: np.ndarray) -> np.ndarray:
-        return np.asarray(Rotation.from_rotvec([0.3 * pose[1], 0, pose[1]]).as_matrix())
+
+TURNING = TetRig.of(TurningRig(), MESH)
+BENDING = TetRig.of(BlackBoxRig(bending, SKIN.triangles, np.zeros(1)), MESH)
 
 
 @pytest.fixture(scope="module")
 def black_box() -> PoseBases:
-    rig = BlackBoxRig(bending, SKIN.triangles, np.zeros(1))
-    return pose_bases(BODY, TetRig.of(rig, MESH), ANGLES, modes=5, size=(8, 6), regions=REGIONS)
-
-
-def in_order(features: np.ndarray) -> list[int]:
-    return [int(parent) for parent in pose_tree(features)]
+    return pose_bases(BODY, BENDING, ANGLES, modes=5, size=(8, 6), regions=REGIONS)
 
 
 def test_tree_joins_the_nearest_poses() -> None:
     line = np.array([[0.0], [3.0], [1.0], [2.0], [-1.5]])
-    assert in_order(line) == [-1, 3, 0, 2, 0]
-    assert in_order(np.zeros((1, 2))) == [-1]
+    assert list(pose_tree(line)) == [-1, 3, 0, 2, 0]
+    assert list(pose_tree(np.zeros((1, 2)))) == [-1]
 
 
 def test_rotations_of_vertices() -> None:
@@ -86,7 +77,7 @@ def test_rotations_of_vertices() -> None:
     R = vertex_rotations(MESH.cells, X, X * [1.3, 0.8, 1.0])
     assert np.abs(R - np.eye(3)).max() < 1e-12
     # A beam bent by half a turn: around x its cross section has turned by π x.
-    R = vertex_rotations(MESH.cells, X, bent(X, np.pi))
+    R = vertex_rotations(MESH.cells, X, bent(X, np.pi, up=1))
     turned = Rotation.from_matrix(R).as_rotvec()
     assert turned[:, 2] == pytest.approx(np.pi * X[:, 0], abs=0.25)
     assert np.abs(turned[:, :2]).max() < 0.2
@@ -126,21 +117,17 @@ def test_alignment_before_procrustes_finds_the_turned_basis() -> None:
 
 def test_frames_are_taken_off() -> None:
     """A rig that turns as a whole and knows it has the same basis in all poses."""
-    tet_rig = TetRig.of(TurningRig(), MESH)
     poses = np.array([[0.0, 0.0], [1e-9, 2.5]])
-    found = pose_bases(BODY, tet_rig, poses, modes=4, size=6)
+    found = pose_bases(BODY, TURNING, poses, modes=4, size=6)
     assert found.bases[1] == pytest.approx(found.bases[0], abs=1e-5)
     assert mean_angle(found.alignment.angles).max() < 1e-6
 
 
 def test_frames_and_black_box_span_the_same() -> None:
-    tet_rig = TetRig.of(TurningRig(), MESH)
     pose = np.array([1.2, 0.8])
-    framed = pose_bases(BODY, tet_rig, np.stack([np.zeros(2), pose]), modes=4, size=6)
-    frames = tet_rig.frames(pose)
-    assert frames is not None
-    world = np.einsum("nij,njr->nir", frames, framed.bases[1])
-    direct = pose_basis(posed_body(BODY, tet_rig.vertices(pose)), modes=4, size=6).vectors
+    framed = pose_bases(BODY, TURNING, np.stack([np.zeros(2), pose]), modes=4, size=6)
+    world = TURNING.frames(pose) @ framed.bases[1]
+    direct = pose_basis(posed_body(BODY, TURNING.vertices(pose)), modes=4, size=6).vectors
     cosines = flat(direct).T @ (np.repeat(MASSES, 3)[:, None] * world.reshape(3 * N, 6))
     assert np.linalg.svd(cosines, compute_uv=False) == pytest.approx(1.0, abs=1e-9)
 
@@ -188,8 +175,7 @@ def test_columns_stay_in_their_regions(black_box: PoseBases) -> None:
 
 def test_aligned_bases_keep_their_norm_half_way() -> None:
     """Far poses are joined through those between; half-way columns keep most of their norm."""
-    rig = BlackBoxRig(bending, SKIN.triangles, np.zeros(1))
-    bases = pose_bases(BODY, TetRig.of(rig, MESH), ANGLES, modes=5, size=8)
+    bases = pose_bases(BODY, BENDING, ANGLES, modes=5, size=8)
     assert bases.alignment.parents.tolist() == [-1, 0, 1]
     half = bases.weights(np.array([0.75]))
     assert (bases.at(half)[0] < 1.6).all()
@@ -197,18 +183,11 @@ def test_aligned_bases_keep_their_norm_half_way() -> None:
 
 def test_a_pose_is_missed_most_far_from_the_known_ones() -> None:
     """The test of §5.1 with own bases at poses between and beyond: the farthest is the worst."""
-    tet_rig = TetRig.of(TurningRig(), MESH)
     known = np.array([[0.0, 0.0], [1.5, 1.0]])
-    bases = pose_bases(BODY, tet_rig, known, modes=5, size=8)
+    bases = pose_bases(BODY, TURNING, known, modes=5, size=8)
     tried = np.array([[0.0, 0.3], [0.75, 0.5], [3.0, 0.5], [1.5, -1.0]])
-    found = missing_pose(
-        tet_rig.rig,
-        known,
-        bases.bases,
-        tried,
-        lambda pose: basis_in_pose(BODY, tet_rig, pose, modes=5, size=8),
-        bases.masses,
-    )
+    own = partial(basis_in_pose, BODY, TURNING, modes=5, size=8)
+    found = missing_pose(TURNING.rig, known, bases.bases, tried, own, bases.masses)
     assert found.index == 2
     assert found.means[[0, 3]].max() < 1e-6  # known ones, turned as a whole
     assert 0.0 < found.means[1] < found.means[2]
@@ -216,12 +195,11 @@ def test_a_pose_is_missed_most_far_from_the_known_ones() -> None:
 
 def test_contact_of_a_pose_is_kept_by_its_basis() -> None:
     """A beam bent to a ring: its free end slides on the fixed one, found or given."""
-    tet_rig = TetRig.of(BlackBoxRig(bending, SKIN.triangles, np.zeros(1)), MESH)
     poses = np.array([[0.0], [2 * np.pi - 0.05]])
-    touching = self_contact(sp.TetMesh(tet_rig.vertices(poses[1]), MESH.cells), MESH)
+    touching = self_contact(sp.TetMesh(BENDING.vertices(poses[1]), MESH.cells), MESH)
     assert set(touching.vertices) in (set(MESH.where(x=0)), set(MESH.where(x=1)))
-    found = pose_bases(BODY, tet_rig, poses, modes=5, size=8, contact=True)
-    given = pose_bases(BODY, tet_rig, poses, modes=5, size=8, contact=[None, touching])
+    found = pose_bases(BODY, BENDING, poses, modes=5, size=8, contact=True)
+    given = pose_bases(BODY, BENDING, poses, modes=5, size=8, contact=[None, touching])
     assert found.bases == pytest.approx(given.bases, abs=1e-12)
     U = found.bases.reshape(2, 3 * N, 8)
     straight, ring = (np.abs(touching.rows(N) @ u).max() for u in U)
@@ -230,20 +208,17 @@ def test_contact_of_a_pose_is_kept_by_its_basis() -> None:
 
 
 def test_stiffness_may_change_with_the_pose() -> None:
-    tet_rig = TetRig.of(BlackBoxRig(bending, SKIN.triangles, np.zeros(1)), MESH)
     young = np.outer([1e5, 3e5], np.ones(BODY.n_cells))
-    plain = pose_bases(BODY, tet_rig, ANGLES[:2], modes=4, size=6)
-    stiffer = pose_bases(BODY, tet_rig, ANGLES[:2], modes=4, size=6, young=young)
+    plain = pose_bases(BODY, BENDING, ANGLES[:2], modes=4, size=6)
+    stiffer = pose_bases(BODY, BENDING, ANGLES[:2], modes=4, size=6, young=young)
     assert stiffer.squares == pytest.approx(plain.squares * [[1.0], [3.0]], rel=1e-6)
 
 
 def test_what_cannot_be_used_is_refused() -> None:
-    tet_rig = TetRig.of(BlackBoxRig(bending, SKIN.triangles, np.zeros(1)), MESH)
     heavy = sp.Body(MESH, BODY.material, fixed=BODY.fixed)
-    refused("lumped mass", pose_bases, heavy, tet_rig, ANGLES)
-    refused("contact has 1 entries for 3 poses", pose_bases, BODY, tet_rig, ANGLES, contact=[None])
-    with pytest.raises(sp.InputError, match=r"pose 1: \d+ cells are inside out"):
-        pose_bases(BODY, tet_rig, [[0.0], [12.0]], modes=3, size=4)
-    bricks = sp.HexMesh.box(size=(1, 1, 1), cells=(2, 2, 2))
-    with pytest.raises(sp.InputError, match="a body of tets"):
-        pose_bases(sp.Body(bricks, BODY.material, mass_model=LumpedMass()), tet_rig, ANGLES)
+    refused("lumped mass", pose_bases, heavy, BENDING, ANGLES)
+    refused("contact has 1 entries for 3 poses", pose_bases, BODY, BENDING, ANGLES, contact=[None])
+    curled = [[0.0], [12.0]]
+    refused(r"pose 1: \d+ cells are inside out", pose_bases, BODY, BENDING, curled, size=4)
+    bricks = sp.Body(sp.HexMesh.box((1, 1, 1), (2, 2, 2)), BODY.material, mass_model=LumpedMass())
+    refused("a body of tets", pose_bases, bricks, BENDING, ANGLES)

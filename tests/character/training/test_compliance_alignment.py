@@ -51,10 +51,8 @@ def test_matched_bases_do_not_lock_between_poses() -> None:
 
 @pytest.mark.parametrize("local", [False, True])
 def test_matched_bases_span_what_they_did_in_every_pose(local: bool) -> None:
-    plain, turned = (
-        training(RIGHT, local=local).bases,
-        compliance_aligned(training(RIGHT, local=local)),
-    )
+    of = training(RIGHT, local=local)
+    plain, turned = of.bases, compliance_aligned(of)
     root = np.sqrt(plain.masses)[:, None, None]
     for one, two in zip(plain.bases, turned.bases, strict=True):
         for region in np.unique(plain.regions):
@@ -95,10 +93,8 @@ def test_turn_is_a_rotation_to_softer_models() -> None:
 def test_turn_stays_where_nothing_is_gained() -> None:
     """Both poses have the same basis: however it is turned, mixed ones span the same."""
     K = np.diag([1.0, 3.0, 8.0])
-    twice = np.concatenate([np.eye(3), np.eye(3)], axis=1)
-    Q = max_compliance_rotation(
-        [InterpolatedPair((0.5, 0.5), twice.T @ K @ twice, twice.T @ twice)]
-    )
+    alike = InterpolatedPair((0.5, 0.5), np.tile(K, (2, 2)), np.tile(np.eye(3), (2, 2)))
+    Q = max_compliance_rotation([alike])
     assert np.abs(Q - np.eye(3)).max() < 1e-6
 
 
@@ -108,19 +104,17 @@ def excess(of: PoseTraining) -> list[float | None]:
 
 def test_excess_is_that_of_the_slowest_frequencies() -> None:
     """12 columns stand for two frequencies."""
-    of = training(RIGHT)
-    assert excess(of) == pytest.approx([too_fast(of, of.bases, RIGHT / 2, 2)], rel=1e-6)
-    assert excess(of)[0] > 0.2
-    better = replace(of, bases=compliance_aligned(of))
-    assert excess(better) == pytest.approx([too_fast(better, better.bases, RIGHT / 2, 2)], rel=1e-6)
+    plain = training(RIGHT)
+    better = replace(plain, bases=compliance_aligned(plain))
+    for of in (plain, better):
+        assert excess(of) == pytest.approx([too_fast(of, of.bases, RIGHT / 2, 2)], rel=1e-6)
+    assert excess(plain)[0] > 0.2
     assert excess(better)[0] < 0.06
 
 
 def test_excess_falls_with_a_pose_between() -> None:
-    far = [3.0]
-    one, two = (
-        replace(of, bases=compliance_aligned(of)) for of in (training(*far), training(1.5, *far))
-    )
+    both = training(3.0), training(1.5, 3.0)
+    one, two = (replace(of, bases=compliance_aligned(of)) for of in both)
     assert excess(one)[0] > 0.5
     assert len(excess(two)) == 2
     assert max(excess(two)) < 0.2
