@@ -1,7 +1,5 @@
 """The positive semidefinite part of ∂P/∂F against a dense eigenvalue decomposition."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation

@@ -17,8 +17,8 @@ def test_shares_have_no_node_in_common(threads, monkeypatch):
     monkeypatch.setattr(sharing, "thread_count", lambda: threads)
     monkeypatch.setattr(sharing, "_WORTH_A_THREAD", 5)
     corners = cloth(9, 8).net.corners
-    shares = ColoredCells(corners, 72)
-    (ordered,) = shares.sort(corners)
+    shares = ColoredCells(72, corners)
+    ordered = shares.nodes
     assert sorted(ordered.tolist()) == sorted(corners.tolist())
     seen: list[tuple[int, set[int]]] = []
     shares.run(lambda part: seen.append((part.start, set(ordered[part].ravel().tolist()))))

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from supple._kernels.contact.friction import friction_blocks
+from supple._kernels.contact.vertices import friction_blocks
 from supple.core.types import Floats, Ints
 
 _FIRST, _SECOND = np.triu_indices(4)

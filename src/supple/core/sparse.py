@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from supple._kernels.contact.friction import add_at
 from supple._kernels.linear_algebra import blocks
 from supple.core.threads import run_all, thread_count
 from supple.core.types import Floats, Ints
@@ -194,7 +193,7 @@ class GrowingPattern:
             self._places = np.searchsorted(self.pattern.keys, self._own.keys)
             places = np.searchsorted(self.pattern.keys, keys)
         total = self.widened(values)
-        add_at(total, places, blocks)
+        blocks.add_at(total, places, blocks)
         return total
 
     def widened(self, values: Floats) -> Floats:

@@ -12,6 +12,7 @@ from dataclasses import KW_ONLY, dataclass, field
 
 import numpy as np
 
+from supple._kernels.damping.principal import Sums
 from supple._kernels.linear_algebra.blocks import add_scaled
 from supple.bodies.assembly import (
     Part,
@@ -92,6 +93,11 @@ class PointSums:
     def arrays(self) -> tuple[Floats, Floats, Floats]:
         """r, P and A."""
         return self.r, self.P, self.A
+
+    @property
+    def compiled(self) -> Sums:
+        """The same for compiled loops."""
+        return Sums(*self.arrays, self.order, self.factor)
 
 
 class BoundCellDamping(BoundDamping):

@@ -55,6 +55,4 @@ class _BoundMatched(BoundIsotropicDamping):
 
     def add_points(self, points: Points, to: PointSums) -> None:
         beta = self._stiffness[points.part.cells[points.cut]]
-        add_matched(
-            points.F, points.rate, points.P, points.A, beta, *to.arrays, to.order, to.factor
-        )
+        add_matched(points.F, points.rate, points.P, points.A, beta, to.compiled)

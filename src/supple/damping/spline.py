@@ -21,14 +21,9 @@ from supple.core.parameters import checked, described, parameter
 from supple.core.types import Floats
 from supple.damping.base import DAMPINGS, BoundDamping, Damping, another_damping, body_for
 from supple.damping.cells import NO_DERIVATIVE, BoundCellDamping, Points, PointSums
-from supple.damping.curve import CURVE, Curve
+from supple.damping.curve import CURVE, Curve, compiled_curves
 from supple.damping.isotropic import add_shape_derivative
-from supple.damping.principal_strain import (
-    AXIS_WIDTH,
-    BoundPrincipalStrain,
-    PrincipalStrain,
-    compiled,
-)
+from supple.damping.principal_strain import AXIS_WIDTH, BoundPrincipalStrain, PrincipalStrain
 
 _LOG_10 = float(np.log(10.0))
 _CORNER = 1e-9  # jump of slope, as a share of the steepest, that is more than rounding
@@ -135,7 +130,7 @@ class _BoundSpline(BoundCellDamping):
         self._base = base
         self._over_rate = damping.over is SplineOver.RATE
         self._width = AXIS_WIDTH if damping.axis_width is None else damping.axis_width
-        self._curve = compiled(Curve.of(damping.curve))
+        self._curve = compiled_curves([Curve.of(damping.curve)])
 
     @property
     def needs_elasticity(self) -> bool:
@@ -148,10 +143,10 @@ class _BoundSpline(BoundCellDamping):
     def _factors(self, F: Floats, rate: Floats, second: Floats = NO_DERIVATIVE) -> _Factors:
         s, slopes = np.empty(F.shape[:2]), np.empty_like(F)
         if not self._over_rate:
-            factors_by_stretch(F, rate, *self._curve, s, slopes)
+            factors_by_stretch(F, rate, self._curve, s, slopes)
             return _Factors(s, slopes, s)
         growth = np.empty_like(s)
-        factors_by_rate(F, rate, self._width, *self._curve, s, slopes, growth, second)
+        factors_by_rate(F, rate, self._width, self._curve, s, slopes, growth, second)
         return _Factors(s, slopes, growth)
 
     def add_points(self, points: Points, to: PointSums) -> None:

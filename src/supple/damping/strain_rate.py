@@ -94,7 +94,7 @@ class _BoundStrainRate(BoundCellDamping):
 
     def _add_rate(self, points: Points, to: PointSums, *, stress: bool) -> None:
         given = points.F, points.rate, *self._coefficients(points)
-        add_strain_rate(*given, *to.arrays, to.order, to.factor, stress)
+        add_strain_rate(*given, to.compiled, stress)
 
     def add_stress_points(self, points: Points, A: Floats) -> None:
         unused = PointSums.zeros("strain rate", points, order=1)

@@ -4,8 +4,6 @@ The energy is a quartic polynomial of the displacements. It is finite for every 
 under compression and has no barrier against inversion.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

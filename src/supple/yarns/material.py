@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import pi
 
 from supple.core.checks import number
+from supple.core.parameters import checked, described
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,20 +17,15 @@ class Yarn:
     that of a solid rod with the same stretch stiffness.
     """
 
-    radius: float
-    """[m]."""
-    linear_density: float
-    """Mass of a metre [kg/m]."""
-    stretch: float
-    """Tension at a strain of one, EA [N]."""
-    bending: float
-    """Moment at a curvature of one, EI [N m²]."""
+    radius: float = field(metadata=described("of its round section", unit="m", above=0))
+    linear_density: float = field(metadata=described("mass of a metre", unit="kg/m", above=0))
+    stretch: float = field(metadata=described("EA, tension at a strain of one", unit="N", above=0))
+    bending: float = field(
+        metadata=described("EI, moment at a curvature of one", unit="N m²", at_least=0)
+    )
 
     def __post_init__(self) -> None:
-        number("radius", self.radius, above=0, unit="m")
-        number("linear_density", self.linear_density, above=0, unit="kg/m")
-        number("stretch", self.stretch, above=0, unit="N")
-        number("bending", self.bending, at_least=0, unit="N m²")
+        checked(self)
 
     @classmethod
     def of_moduli(

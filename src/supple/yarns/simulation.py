@@ -22,9 +22,8 @@ from supple.mesh import YarnMesh
 from supple.solvers.interface import LinearSolver
 from supple.solvers.linear.choice import AutomaticSolver
 from supple.solvers.newton import Newton
-from supple.yarns.cloth import WovenCloth
+from supple.yarns.cloth import WovenCloth, YarnEnergies
 from supple.yarns.damping import YarnDamping, YarnRayleigh
-from supple.yarns.energies import YarnEnergies
 from supple.yarns.problem import YarnProblem
 from supple.yarns.step import StepPotential, YarnState
 

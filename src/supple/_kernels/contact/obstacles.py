@@ -1,7 +1,5 @@
 """Nearest places on triangle meshes and height fields."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Dissipation matched to the stiffness, β/2 Ė:C:Ė, at quadrature points."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from supple._kernels.compiling import kernel, pointwise
@@ -45,8 +43,9 @@ def matched_moduli(P, T, U, sigma, V, S, values, vectors, H, k):
 
 
 @kernel
-def add_matched(F, D, P_elastic, A_elastic, stiffness, r, P, A, order, factor):
-    """r, then ∂r/∂Ḟ, then factor · ∂²r/∂Ḟ², of dissipation matched to the stiffness, added."""
+def add_matched(F, D, P_elastic, A_elastic, stiffness, sums):
+    """Dissipation matched to the stiffness, added to ``Sums``."""
+    r, P, A, order, factor = sums
     U, V, L, R = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
     values, vectors, H = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
     sigma, d, e, k, S, y = (np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty(3),

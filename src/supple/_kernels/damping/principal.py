@@ -8,9 +8,8 @@
 in the order (0,1) (0,2) (1,2). An isotropic density is r = ½ σ̇ᵀH σ̇ + ½ Σ k_ab e_ab².
 """
 
-from __future__ import annotations
-
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,6 +21,16 @@ FLAT = 5e-6
 """Stretch below which P_a/σ_a is rounding rather than stress."""
 
 _ROOT_HALF = math.sqrt(0.5)
+
+
+class Sums(NamedTuple):
+    """What densities of dissipation at the points of cells are added to, in place."""
+
+    r: np.ndarray  # (c, q)
+    P: np.ndarray  # (c, q, 3, 3) ∂r/∂Ḟ, if order ≥ 1
+    A: np.ndarray  # (c, q, 6, 3, 3) factor · ∂²r/∂Ḟ², if order ≥ 2
+    order: int
+    factor: float
 
 
 @pointwise

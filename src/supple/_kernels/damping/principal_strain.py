@@ -1,8 +1,7 @@
 """Dissipation of principal strains, β/2 σ̇ᵀK_σ σ̇, at quadrature points."""
 
-from __future__ import annotations
-
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from supple._kernels.damping.principal import (
 )
 from supple._kernels.linear_algebra.svd3 import eigh3
 from supple._kernels.linear_algebra.tensors import add_outer
-from supple._kernels.reduction.example_newton import curve_at, slope_at
+from supple._kernels.reduction.example_newton import Curves, curve_at, slope_at
 
 FIXED, BY_STRETCH, BY_RATE = 0, 1, 2
 """What the factors of principal strains follow."""
@@ -27,6 +26,26 @@ _STEP = 1e-5
 
 SHARPNESS = 16
 """Exponent of the mean that stands for the largest of three factors."""
+
+
+class Law(NamedTuple):
+    """What factor each principal strain has."""
+
+    width: float  # difference of stretches from which on axes are told apart
+    by: int  # one of the above
+    curves: Curves  # one
+
+
+class AtRates(NamedTuple):
+    """What follows from the rates at a point."""
+
+    root: np.ndarray  # (3,) how close the stretches of each pair of axes are
+    s: np.ndarray  # (3,) factors
+    share: np.ndarray  # (3,) of each in the largest
+    rates: np.ndarray  # (3, 3)
+    axes: np.ndarray  # (3, 3)
+    y: np.ndarray  # (3,) a derivative by σ̇
+    z: np.ndarray  # (3,) the same by e
 
 
 @pointwise
@@ -73,14 +92,14 @@ def difference_of_rates(d, e):
 
 
 @pointwise
-def take_side(second, m, side, h, y, z):
+def take_side(second, m, side, h, at):
     """Puts the gradients at both sides of a difference, one after the other, into row m."""
     for a in range(3):
         if side == 0:
-            second[m, a], second[m, a + 3] = y[a], z[a]
+            second[m, a], second[m, a + 3] = at.y[a], at.z[a]
         else:
-            second[m, a] = (second[m, a] - y[a]) / (2.0 * h)
-            second[m, a + 3] = (second[m, a + 3] - z[a]) / (2.0 * h)
+            second[m, a] = (second[m, a] - at.y[a]) / (2.0 * h)
+            second[m, a + 3] = (second[m, a + 3] - at.z[a]) / (2.0 * h)
 
 
 @pointwise
@@ -135,10 +154,9 @@ def nearly_largest(s, share):
 
 
 @pointwise
-def power_by_rate(
-    sigma, d, e, H, k, least, root, breaks, pieces, counts, s, share, rates, axes, y, z
-):
+def power_by_rate(sigma, d, e, H, k, least, curves, at):
     """2 r/β where factors follow the rates; y and z become r's derivatives by σ̇ and e, over β."""
+    root, s, share, rates, axes, y, z = at
     rest = 0.0
     for a in range(3):
         y[a] = H[a, 0] * d[0] + H[a, 1] * d[1] + H[a, 2] * d[2] - least * d[a]
@@ -146,7 +164,7 @@ def power_by_rate(
         rest += y[a] * d[a] + z[a] * e[a]
     diagonalise_rates(sigma, d, e, root, rates, axes)
     for j in range(3):
-        s[j] = curve_at(0, rates[j, j], breaks, pieces, counts)
+        s[j] = curve_at(0, rates[j, j], curves)
     largest = nearly_largest(s, share)
     for a in range(3):
         y[a] *= largest
@@ -154,7 +172,7 @@ def power_by_rate(
     total = largest * rest
     for j in range(3):
         rate = rates[j, j]
-        steepness = slope_at(0, rate, breaks, pieces, counts)
+        steepness = slope_at(0, rate, curves)
         total += least * s[j] * rate * rate
         along = 0.5 * rest * largest * share[j] * steepness
         if rate < 0.0:
@@ -165,10 +183,8 @@ def power_by_rate(
 
 
 @kernel
-def add_principal_strain(
-    F, D, A_elastic, stiffness, width, by, breaks, pieces, counts, r, P, A, order, factor, definite
-):  # fmt: skip
-    """r, then ∂r/∂Ḟ, then factor · ∂²r/∂Ḟ², of principal strain dissipation, added.
+def add_principal_strain(F, D, A_elastic, stiffness, law, sums, definite):
+    """Dissipation of principal strains, added to ``Sums``.
 
     By stretch, H is S^½ K S^½ with S the factors of the curve. By rate, K = κ I + N and r is
     ½ κ Σ s(|σ̇_j|) σ̇_j² + ½ ŝ σ̇ᵀN σ̇, ŝ nearly the largest factor; ∂²r/∂Ḟ² is by differences.
@@ -178,6 +194,9 @@ def add_principal_strain(
     sigma, d, e, k, s = np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     y, z, root, share = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     T, second = np.empty((6, 3, 3)), np.empty((6, 6))
+    width, by, curves = law
+    r, P, A, order, factor = sums
+    at = AtRates(root, s, share, values, vectors, y, z)
     for n in range(len(F)):
         beta = stiffness[n]
         if beta == 0.0:
@@ -189,7 +208,7 @@ def add_principal_strain(
             least = make_definite(H, values, vectors)
             if by == BY_STRETCH:
                 for a in range(3):
-                    s[a] = math.sqrt(curve_at(0, sigma[a], breaks, pieces, counts))
+                    s[a] = math.sqrt(curve_at(0, sigma[a], curves))
                 for a in range(3):
                     for b in range(3):
                         H[a, b] *= s[a] * s[b]
@@ -203,10 +222,7 @@ def add_principal_strain(
                     )  # fmt: skip
                     p += 1
             if by == BY_RATE:
-                total = power_by_rate(
-                    sigma, d, e, H, k, least, root, breaks, pieces, counts,
-                    s, share, values, vectors, y, z,
-                )  # fmt: skip
+                total = power_by_rate(sigma, d, e, H, k, least, curves, at)
             else:
                 total = 0.0
                 for a in range(3):
@@ -225,11 +241,8 @@ def add_principal_strain(
                     centre = x[i]
                     for side in range(2):
                         x[i] = centre + h if side == 0 else centre - h
-                        power_by_rate(
-                            sigma, d, e, H, k, least, root, breaks, pieces, counts,
-                            s, share, values, vectors, y, z,
-                        )  # fmt: skip
-                        take_side(second, m, side, h, y, z)
+                        power_by_rate(sigma, d, e, H, k, least, curves, at)
+                        take_side(second, m, side, h, at)
                     x[i] = centre
                 if definite:
                     make_positive(second)

@@ -1,12 +1,11 @@
 """One factor a quadrature point, from a curve over its principal stretches or their rates."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from supple._kernels.compiling import kernel, pointwise
 from supple._kernels.damping.principal import add_from_frame, rates_in_frame
 from supple._kernels.damping.principal_strain import (
+    AtRates,
     add_axis,
     add_second_in_frame,
     closeness,
@@ -19,19 +18,19 @@ from supple._kernels.reduction.example_newton import curve_at, slope_at
 
 
 @kernel
-def factors_by_stretch(F, D, breaks, pieces, counts, s, slopes):
+def factors_by_stretch(F, D, curves, s, slopes):
     """s = max_j s(σ_j), and its derivative by F."""
     U, V, d, e = np.empty((3, 3)), np.empty((3, 3)), np.empty(3), np.empty(3)
     sigma, y, none = np.empty(3), np.empty(3), np.zeros(3)
     for n in range(len(F)):
         for q in range(F.shape[1]):
             rates_in_frame(F[n, q], D[n, q], U, sigma, V, d, e)
-            best, s[n, q] = 0, curve_at(0, sigma[0], breaks, pieces, counts)
+            best, s[n, q] = 0, curve_at(0, sigma[0], curves)
             for j in range(1, 3):
-                here = curve_at(0, sigma[j], breaks, pieces, counts)
+                here = curve_at(0, sigma[j], curves)
                 if here > s[n, q]:
                     best, s[n, q] = j, here
-            slope = s[n, q] * slope_at(0, sigma[best], breaks, pieces, counts)
+            slope = s[n, q] * slope_at(0, sigma[best], curves)
             for a in range(3):
                 y[a] = 0.0
                 for i in range(3):
@@ -41,19 +40,20 @@ def factors_by_stretch(F, D, breaks, pieces, counts, s, slopes):
 
 
 @pointwise
-def factor_by_rate(sigma, d, e, root, breaks, pieces, counts, each, share, rates, axes, y, z):
+def factor_by_rate(sigma, d, e, curves, at):
     """s, nearly the largest of s(|σ̇_j|); y and z become its derivatives by σ̇ and e.
 
     Returns d log s/d log rate too.
     """
+    root, each, share, rates, axes, y, z = at
     diagonalise_rates(sigma, d, e, root, rates, axes)
     for j in range(3):
-        each[j] = curve_at(0, rates[j, j], breaks, pieces, counts)
+        each[j] = curve_at(0, rates[j, j], curves)
         y[j] = z[j] = 0.0
     s = nearly_largest(each, share)
     slope = 0.0
     for j in range(3):
-        steepness = share[j] * slope_at(0, rates[j, j], breaks, pieces, counts)
+        steepness = share[j] * slope_at(0, rates[j, j], curves)
         slope += abs(rates[j, j]) * steepness
         signed = steepness if rates[j, j] >= 0.0 else -steepness
         add_axis(sigma, root, axes, j, s * signed, y, z)
@@ -61,7 +61,7 @@ def factor_by_rate(sigma, d, e, root, breaks, pieces, counts, each, share, rates
 
 
 @kernel
-def factors_by_rate(F, D, width, breaks, pieces, counts, s, slopes, growth, second):
+def factors_by_rate(F, D, width, curves, s, slopes, growth, second):
     """s, nearly the largest of s(|σ̇_j|), ∂s/∂Ḟ, and if there is room ∂²s/∂Ḟ² by differences.
 
     ``growth`` is a factor for ∂²r/∂Ḟ² that is right along the motion.
@@ -70,6 +70,7 @@ def factors_by_rate(F, D, width, breaks, pieces, counts, s, slopes, growth, seco
     sigma, d, e, root = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     each, share, y, z = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     L, R, block = np.empty((3, 3)), np.empty((3, 3)), np.empty((6, 6))
+    at = AtRates(root, each, share, rates, axes, y, z)
     for n in range(len(F)):
         for q in range(F.shape[1]):
             rates_in_frame(F[n, q], D[n, q], U, sigma, V, d, e)
@@ -78,9 +79,7 @@ def factors_by_rate(F, D, width, breaks, pieces, counts, s, slopes, growth, seco
                 for b in range(a + 1, 3):
                     root[p] = closeness(sigma, a, b, width)
                     p += 1
-            s[n, q], slope = factor_by_rate(
-                sigma, d, e, root, breaks, pieces, counts, each, share, rates, axes, y, z
-            )
+            s[n, q], slope = factor_by_rate(sigma, d, e, curves, at)
             growth[n, q] = s[n, q] * max(1.0, (1.0 + 0.5 * slope) * (1.0 + slope))
             for i in range(3):
                 for j in range(3):
@@ -93,10 +92,7 @@ def factors_by_rate(F, D, width, breaks, pieces, counts, s, slopes, growth, seco
                     centre = x[i]
                     for side in range(2):
                         x[i] = centre + h if side == 0 else centre - h
-                        factor_by_rate(
-                            sigma, d, e, root, breaks, pieces, counts, each, share, rates, axes,
-                            y, z,
-                        )  # fmt: skip
-                        take_side(block, m, side, h, y, z)
+                        factor_by_rate(sigma, d, e, curves, at)
+                        take_side(block, m, side, h, at)
                     x[i] = centre
                 add_second_in_frame(U, sigma, V, block, 1.0, L, R, y, z, second[n, q])

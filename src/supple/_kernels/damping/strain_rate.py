@@ -3,8 +3,6 @@
 Ė = ½ (FᵀḞ + ḞᵀF) is the strain rate, S = 2ψ Ė + φ tr(Ė) I + η (a·Ėa) a aᵀ the dissipative stress.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from supple._kernels.compiling import kernel, pointwise
@@ -46,13 +44,14 @@ def dissipative_stress(F, D, shear, bulk, fibre, a0, a1, a2, S):
 
 
 @kernel
-def add_strain_rate(F, D, shear, bulk, fibre, axis, r, P, A, order, factor, stress):
-    """r, then ∂r/∂Ḟ = F S, then factor · ∂²r/∂Ḟ², added at the points of cells.
+def add_strain_rate(F, D, shear, bulk, fibre, axis, sums, stress):
+    """r, ∂r/∂Ḟ = F S and its derivative, added to ``Sums``.
 
     With ``stress``, A gets δ_ik S⁺_jl too, S⁺ the positive semidefinite part of S.
 
     ∂²r/∂Ḟ_ij∂Ḟ_kl = ψ ((F Fᵀ)_ik δ_jl + F_il F_kj) + φ F_ij F_kl + η (Fa)_i a_j (Fa)_k a_l
     """
+    r, P, A, order, factor = sums
     S, X = np.empty((3, 3)), np.empty((3, 3))
     for e in range(len(shear)):
         a0, a1, a2 = axis[e, 0], axis[e, 1], axis[e, 2]

@@ -6,11 +6,10 @@ points away from. ∇θ is a sum over the two triangles of c_p a for each corner
 N the normal as long as twice the area, and c_p lengths along the edge; so is ∇²θ.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from supple._kernels.compiling import kernel, pointwise
+from supple._kernels.linear_algebra.blocks import add_entry
 
 _COLLAPSED = 1e-20  # of the edge to the fourth: a triangle of less area squared has no normal
 
@@ -141,11 +140,7 @@ def add_angle_blocks(G, stiffness, slots, values):
                 s += 1
                 for i in range(3):
                     for k in range(3):
-                        x = stiffness[h] * G[h, p, i] * G[h, q, k]
-                        if slot >= 0:
-                            values[slot, i, k] += x
-                        else:
-                            values[~slot, k, i] += x
+                        add_entry(values, slot, i, k, stiffness[h] * G[h, p, i] * G[h, q, k])
 
 
 @kernel
@@ -163,10 +158,7 @@ def add_angle_curvature(x, hinges, moments, slots, values):
                 s += 1
                 for i in range(3):
                     for k in range(3):
-                        if slot >= 0:
-                            values[slot, i, k] += moments[h] * H[p, q, i, k]
-                        else:
-                            values[~slot, k, i] += moments[h] * H[p, q, i, k]
+                        add_entry(values, slot, i, k, moments[h] * H[p, q, i, k])
 
 
 @kernel

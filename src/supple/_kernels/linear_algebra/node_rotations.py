@@ -5,8 +5,6 @@ found by turning an earlier one until no torque is left on it, which after a sho
 two.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,8 +1,20 @@
 """Fourth-order tensors stored as six blocks, as ``elements`` says: ``A[s, i, k] = ∂P_ij/∂F_kl``."""
 
-from __future__ import annotations
-
 from supple._kernels.compiling import pointwise
+
+
+@pointwise
+def expand(factor, A, D):
+    """D (9, 9) = factor times A, with F_ij as entry 3i + j."""
+    s = 0
+    for j in range(3):
+        for l in range(j, 3):
+            for i in range(3):
+                for k in range(3):
+                    d = factor * A[s, i, k]
+                    D[3 * i + j, 3 * k + l] = d
+                    D[3 * k + l, 3 * i + j] = d
+            s += 1
 
 
 @pointwise
@@ -77,3 +89,24 @@ def turn_symmetric(S, V, out):
     for i in range(3):
         for j in range(i, 3):
             out[i, j] = out[j, i] = S[i, j]
+
+
+@pointwise
+def cofactor(F, C):
+    """C = ∂J/∂F; returns J = det F."""
+    for i in range(3):
+        a, b = (i + 1) % 3, (i + 2) % 3
+        for j in range(3):
+            c, d = (j + 1) % 3, (j + 2) % 3
+            C[i, j] = F[a, c] * F[b, d] - F[a, d] * F[b, c]
+    return F[0, 0] * C[0, 0] + F[0, 1] * C[0, 1] + F[0, 2] * C[0, 2]
+
+
+@pointwise
+def row_times(b, A):
+    """bᵀ A."""
+    return (
+        b[0] * A[0, 0] + b[1] * A[1, 0] + b[2] * A[2, 0],
+        b[0] * A[0, 1] + b[1] * A[1, 1] + b[2] * A[2, 1],
+        b[0] * A[0, 2] + b[1] * A[1, 2] + b[2] * A[2, 2],
+    )

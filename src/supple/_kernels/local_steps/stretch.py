@@ -4,8 +4,6 @@ F = R S, and b ‖S − Ŝ‖^(p+1) + w/2 ‖R S − F̃‖² is minimised by tu
 and over S, which lies on the line from Ŝ to sym(RᵀF̃) (dissipative optimization, App. B).
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -4,8 +4,6 @@ Large angles: ε_θ = θ/L (Eq. 20). Small angles, for damping only: ε_k = k/L 
 (Eq. 22), whose gradient is defined at θ = 0 too. The weight is L, and the energy L ½ k ε_θ².
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from supple._kernels.compiling import kernel, pointwise
@@ -75,7 +73,7 @@ def vector_gradient(a, b, k, r, cosine, ga, gb):
 def potential(q, nodes, family, slots, k, before, rate, definite, gradient, values):
     """Σ L ½ k ε_θ² + ½ k w_n (β/h) [(1 − χ)(ε_θ − ε_θn)² + χ |ε_k − ε_kn|²].
 
-    ``before`` has (ε_θ, w, χ, ε_k) at the start of the step, ``rate`` β/h of each family. The part
+    ``before`` has (ε_θ, w, χ, ε_k) at the start of the step, ``rate`` is β/h. The part
     with ε_k enters the matrix by its gradients alone (Gauss–Newton).
     """
     total = 0.0
@@ -95,8 +93,8 @@ def potential(q, nodes, family, slots, k, before, rate, definite, gradient, valu
         theta, la, lb = angle(a, b, da, db, n)
         strain = theta / L
         share = before[t, 2]
-        w_theta = before[t, 1] * rate[f] * (1.0 - share)
-        w_vector = k[f] * before[t, 1] * rate[f] * share
+        w_theta = before[t, 1] * rate * (1.0 - share)
+        w_vector = k[f] * before[t, 1] * rate * share
         change = strain - before[t, 0]
         total += 0.5 * k[f] * (L * strain * strain + w_theta * change * change)
         if w_vector > 0.0:

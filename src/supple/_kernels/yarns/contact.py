@@ -1,14 +1,12 @@
 """Contact of yarns: pressure and friction where they cross, and distance of parallel neighbours."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from supple._kernels.compiling import kernel
 
 
 @kernel
-def neighbours_apart(q, nodes, family, distance, stiffness, gradient, values, slots):
+def neighbours_apart(q, nodes, family, slots, distance, stiffness, gradient, values):
     """Σ ½ k (d − Δs)²/d over segments shorter than d: the yarns at its ends touch."""
     total = 0.0
     for e in range(nodes.shape[0]):

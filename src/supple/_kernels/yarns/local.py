@@ -5,8 +5,6 @@ term along one yarn sees four of them, position and the arc length of that yarn'
 1 weft).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from supple._kernels.compiling import pointwise

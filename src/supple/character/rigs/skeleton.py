@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supple._kernels.character import skinning
-from supple._kernels.character.linear_skin import skin_linear
 from supple.character.rigs.base import PoseRig
 from supple.character.rigs.carried import CarriedPoints
 from supple.character.rigs.joint_pairs import JointPairs
@@ -102,7 +101,7 @@ class SkeletonRig(PoseRig):
         X = skin.shaped(self._morph_weights(pose), None if which is None else chosen)
         x = np.empty((len(chosen), 3))
         moves = self.bone_moves(self.placed(pose)[1])
-        skin_linear(moves, skin.bones, skin.weights, chosen, X, x)
+        skinning.skin_linear(moves, skin.bones, skin.weights, chosen, X, x)
         return x
 
     def posed(self, pose: Floats, which: Ints | None = None) -> tuple[Floats, Floats]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from supple._kernels.character.linear_skin import carry_points
+from supple._kernels.character.skinning import carry_points
 from supple.character.rigs.carried import Carried, CarriedPoints
 from supple.core.types import Floats, Ints
 

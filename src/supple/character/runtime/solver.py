@@ -10,9 +10,8 @@ from supple._kernels.character import frame as pose_frame
 from supple._kernels.character import rig_path as pose_path
 from supple._kernels.character import stage as pose_stage
 from supple._kernels.character.basis import interpolate_mass, interpolation_weights
-from supple._kernels.character.context import step_context
-from supple._kernels.character.inertia import add_inertia
-from supple._kernels.character.stage import Options
+from supple._kernels.character.forces import add_inertia
+from supple._kernels.character.stage import Options, Workspace, step_context
 from supple._kernels.elasticity.material_call import address_of
 from supple._kernels.reduction.newton import DONE
 from supple._kernels.reduction.stepping import Stages
@@ -102,7 +101,7 @@ class StepSolver:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         StepSolver.__init__(self, *state["made_of"])
-        for array, kept in zip(self.workspace, state["room"], strict=True):
+        for array, kept in zip(_flat(self.workspace), _flat(state["room"]), strict=True):
             array[...] = kept
         self._taken = state["taken"]
 
@@ -121,25 +120,21 @@ class StepSolver:
 
     def kinetic(self) -> float:
         v = self.workspace.history[1]
-        return 0.5 * float(v @ self.workspace.M @ v)
+        return 0.5 * float(v @ self.workspace.balance.M @ v)
 
     def elastic(self) -> float:
-        q = self.workspace.history[0]
+        workspace, q = self.workspace, self.workspace.history[0]
         self.forces(q)
-        return float(
-            self.workspace.volumes @ self.workspace.psi[:, 0] + 0.5 * q @ self.workspace.gap @ q
-        )
+        return float(workspace.volumes @ workspace.cells.psi[:, 0] + 0.5 * q @ workspace.gap @ q)
 
     # -- the model of a pose -------------------------------------------------------------
 
     def interpolation_weights(self, sample: Sample) -> None:
         """Weights of the poses (Eq. 2), M̃ and Υ (Eqs. 15–16)."""
         model, workspace = self._arrays, self.workspace
-        interpolation_weights(
-            sample.features, model.features, model.coefficients, model.rounding,
-            workspace.distances, workspace.w,
-        )  # fmt: skip
-        interpolate_mass(workspace.w, model, workspace.entries, workspace.M, workspace.scale)
+        w, M = workspace.w, workspace.balance.M
+        interpolation_weights(sample.features, model.poses, workspace.distances, w)
+        interpolate_mass(w, model, workspace.entries, M, workspace.scale)
 
     def take_pose(self, sample: Sample) -> None:
         """Everything that depends on the pose alone."""
@@ -159,11 +154,12 @@ class StepSolver:
         self.forces(q)
         f = force.copy()
         add_inertia(
-            0.0, workspace.rig, workspace.rig, self._taken.frames, options.gravity, workspace.w,
+            0.0, workspace.rig.x, workspace.rig.x, self._taken.frames, options.gravity, workspace.w,
             workspace.scale, self._arrays, workspace.U, f,
         )  # fmt: skip
-        damping = self._damping.force(q, v, workspace.C + options.beta * workspace.K)
-        workspace.history[2] = np.linalg.solve(workspace.M, f - workspace.R - damping)
+        balance = workspace.balance
+        damping = self._damping.force(q, v, balance.C0 + options.beta * balance.K)
+        workspace.history[2] = np.linalg.solve(balance.M, f - balance.R - damping)
         workspace.history[3] = workspace.history[6] = q
 
     def run(
@@ -202,3 +198,9 @@ class StepSolver:
         else:
             self.take_pose(self._taken)
         return found
+
+
+def _flat(workspace: Workspace) -> list[Any]:
+    """All of its arrays."""
+    parts = (each if isinstance(each, tuple) else (each,) for each in workspace)
+    return [array for part in parts for array in part]

@@ -67,18 +67,18 @@ class PoseState:
     def elastic_force(self) -> Floats:
         """U(p)ᵀ f_int at q, by cubature (Eq. 21), (r,)."""
         self._solver.forces(self._solver.workspace.history[0])
-        return np.array(self._solver.workspace.R)
+        return np.array(self._solver.workspace.balance.R)
 
     @property
     def stiffness(self) -> Floats:
         """U(p)ᵀ K U(p) at q, by cubature (Eq. 22), (r, r)."""
         self._solver.forces(self._solver.workspace.history[0])
-        return np.array(self._solver.workspace.K)
+        return np.array(self._solver.workspace.balance.K)
 
     @property
     def mass(self) -> Floats:
         """U(p)ᵀ M U(p), (r, r)."""
-        return np.array(self._solver.workspace.M)
+        return np.array(self._solver.workspace.balance.M)
 
     def surface_displacements(self) -> Floats:
         """A U(p) q: how far the surface is from the rig's [m], (surface vertices, 3)."""
