@@ -58,12 +58,17 @@ def folder(tmp_path: Path) -> Path:
 
 def started(folder: Path, **environment: str) -> subprocess.Popen[str]:
     """A process that is about to call the kernel."""
+    return running(_PROGRAM, folder, NUMBA_CACHE_DIR=str(folder / "cache"), **environment)
+
+
+def running(program: str, path: Path, **environment: str) -> subprocess.Popen[str]:
+    """A process that has said to be ready."""
     process = subprocess.Popen(
-        [sys.executable, "-c", _PROGRAM, str(folder)],
+        [sys.executable, "-c", program, str(path)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        env={**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache"), **environment},
+        env={**os.environ, **environment},
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
@@ -154,21 +159,14 @@ from pathlib import Path
 from supple._kernels.once import FileLock
 
 assert FileLock(Path(sys.argv[1])).acquire()
-print("held", flush=True)
+print("ready", flush=True)
 sys.stdin.readline()
 """
 
 
 def test_lock_is_held_by_one_and_free_when_it_dies(tmp_path: Path) -> None:
     path = tmp_path / "new" / "kernel.lock"
-    holder = subprocess.Popen(
-        [sys.executable, "-c", _HOLDER, str(path)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert holder.stdout is not None
-    assert holder.stdout.readline() == "held\n"
+    holder = running(_HOLDER, path)
     lock = FileLock(path, longest_wait=0.05)
     assert not lock.acquire()
     holder.kill()

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from supple._kernels.linear_algebra import blocks
+from supple._kernels.linear_algebra.blocks import add_at
 from supple.core.threads import run_all, thread_count
 from supple.core.types import Floats, Ints
 
@@ -193,7 +194,7 @@ class GrowingPattern:
             self._places = np.searchsorted(self.pattern.keys, self._own.keys)
             places = np.searchsorted(self.pattern.keys, keys)
         total = self.widened(values)
-        blocks.add_at(total, places, blocks)
+        add_at(total, places, blocks)
         return total
 
     def widened(self, values: Floats) -> Floats:

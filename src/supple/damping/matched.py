@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from supple._kernels.damping.matched import add_matched
+from supple._kernels.damping.principal import add_matched
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.solid import Body
 from supple.core.parameters import checked

@@ -12,8 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.polynomial import Polynomial
 
-from supple._kernels.damping.principal_strain import BY_RATE, BY_STRETCH
-from supple._kernels.damping.spline import factors_by_rate, factors_by_stretch
+from supple._kernels.damping.principal_strain import (
+    BY_RATE,
+    BY_STRETCH,
+    factors_by_rate,
+    factors_by_stretch,
+)
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.solid import Body
 from supple.core.errors import InputError

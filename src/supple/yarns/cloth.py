@@ -19,8 +19,7 @@ from supple.core.types import Floats
 from supple.mesh import YarnMesh
 from supple.yarns.coarsening import interpolations
 from supple.yarns.coloring import ColoredCells
-from supple.yarns.damping import YarnDamping
-from supple.yarns.material import Yarn
+from supple.yarns.material import Yarn, YarnDamping
 from supple.yarns.net import YarnNet
 
 NO_GRADIENT = np.zeros((0, 5))
@@ -244,11 +243,9 @@ class WovenCloth:
     def energies(self, q: Floats, gravity: ArrayLike = (0, 0, 0)) -> YarnEnergies:
         """What is stored at q."""
         q = self.state(q)
-        return YarnEnergies(
-            *(self.strain_potential(kind, q) for kind in STRAINS),
-            self.contact_potential(q),
-            self.gravity_potential(q, np.asarray(gravity, dtype=float)),
-        )
+        stored = {kind: self.strain_potential(kind, q) for kind in STRAINS}
+        weight = self.gravity_potential(q, np.asarray(gravity, dtype=float))
+        return YarnEnergies(**stored, contact=self.contact_potential(q), gravity=weight)
 
     # -- what is lost ------------------------------------------------------------------------
 

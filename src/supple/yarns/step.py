@@ -18,7 +18,7 @@ import numpy as np
 
 from supple.core.types import Floats
 from supple.yarns.cloth import NO_GRADIENT, NO_VALUES, STRAINS, WovenCloth
-from supple.yarns.damping import YarnDamping, YarnRayleigh
+from supple.yarns.material import YarnDamping, YarnRayleigh
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import numpy as np
 from supple._kernels.compiling import kernel, pointwise
 from supple._kernels.linear_algebra.rotations import round_to_rotations
 from supple._kernels.linear_algebra.svd3 import svd3
+from supple._kernels.linear_algebra.tensors import multiply, multiply_by_transpose
 
 JOINT = 10
 """Numbers of a joint in a pose."""
@@ -67,9 +68,9 @@ def split_moves(moves, duals, stretches):
     for b in range(len(moves)):
         F[:] = moves[b, :, :3]
         svd3(F, U, sigma, V)
+        multiply_by_transpose(U, V, F)
         for i in range(3):
             for j in range(3):
-                F[i, j] = U[i, 0] * V[j, 0] + U[i, 1] * V[j, 1] + U[i, 2] * V[j, 2]
                 stretches[b, i, j] = (
                     sigma[0] * V[i, 0] * V[j, 0]
                     + sigma[1] * V[i, 1] * V[j, 1]
@@ -140,9 +141,7 @@ def blend_dual_quaternions(duals, stretches, bones, weights, which, A, t):
         t[n, 1] = 2.0 * (w * b_ - d_ * y + z * a - x * c)
         t[n, 2] = 2.0 * (w * c - d_ * z + x * b_ - y * a)
         _turn_matrix(x, y, z, w, R)
-        for i in range(3):
-            for j in range(3):
-                A[n, i, j] = R[i, 0] * S[0, j] + R[i, 1] * S[1, j] + R[i, 2] * S[2, j]
+        multiply(R, S, A[n])
 
 
 @kernel
@@ -157,10 +156,7 @@ def move_vertices(A, t, X, x):
 def times_back(A, back, which, G):
     """G (k, 3, 3) = A (k, 3, 3) times ``back`` (n, 3, 3) at ``which``."""
     for n in range(len(which)):
-        B = back[which[n]]
-        for i in range(3):
-            for j in range(3):
-                G[n, i, j] = A[n, i, 0] * B[0, j] + A[n, i, 1] * B[1, j] + A[n, i, 2] * B[2, j]
+        multiply(A[n], back[which[n]], G[n])
 
 
 @kernel

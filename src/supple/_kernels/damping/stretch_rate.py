@@ -10,7 +10,12 @@ import numpy as np
 
 from supple._kernels.compiling import kernel, pointwise
 from supple._kernels.linear_algebra.svd3 import SCRATCH, TOGETHER, keep_positive, svd3_together
-from supple._kernels.linear_algebra.tensors import add_isotropic, add_outers, turn_symmetric
+from supple._kernels.linear_algebra.tensors import (
+    add_isotropic,
+    add_outers,
+    component,
+    turn_symmetric,
+)
 
 _ORTHOGONAL = 1e-14  # cosines of axes that count as none
 _FLAT = 1e-6  # |σ_a| + |σ_b| of a cell crushed along two axes counts as no less
@@ -40,9 +45,7 @@ def _stretch_rate(D, U, sigma, V, d, T):
     """Fills d_ab = |σ_a| + |σ_b| and Ṡ in the frame of V; returns ‖Ṡ‖²."""
     for a in range(3):
         for b in range(3):
-            T[a, b] = 0.0  # B = UᵀḞV
-            for i in range(3):
-                T[a, b] += U[i, a] * (D[i, 0] * V[0, b] + D[i, 1] * V[1, b] + D[i, 2] * V[2, b])
+            T[a, b] = component(U, V, D, a, b)
             d[a, b] = max(abs(sigma[a]) + abs(sigma[b]), _FLAT)
     square = 0.0
     for a in range(3):
@@ -77,10 +80,7 @@ def _to_frame(X, V, factor, T):
     """T = factor · VᵀX V."""
     for a in range(3):
         for b in range(3):
-            T[a, b] = 0.0
-            for i in range(3):
-                T[a, b] += V[i, a] * (X[i, 0] * V[0, b] + X[i, 1] * V[1, b] + X[i, 2] * V[2, b])
-            T[a, b] *= factor
+            T[a, b] = factor * component(V, V, X, a, b)
 
 
 @pointwise

@@ -10,6 +10,7 @@ import numpy as np
 
 from supple._kernels.compiling import kernel, pointwise
 from supple._kernels.linear_algebra.blocks import add_entry
+from supple._kernels.linear_algebra.tensors import cross
 
 _COLLAPSED = 1e-20  # of the edge to the fourth: a triangle of less area squared has no normal
 
@@ -22,9 +23,7 @@ def _triangle(x, i0, i1, i2, e, m, N, c, a):
         e[k] = x[i1, k] - x[i0, k]
         m[k] = x[i2, k] - x[i0, k]
         length += e[k] * e[k]
-    N[0] = e[1] * m[2] - e[2] * m[1]
-    N[1] = e[2] * m[0] - e[0] * m[2]
-    N[2] = e[0] * m[1] - e[1] * m[0]
+    cross(e, m, N)
     size = N[0] * N[0] + N[1] * N[1] + N[2] * N[2]
     if size <= _COLLAPSED * length * length:
         return 0.0, 0.0
@@ -173,6 +172,5 @@ def add_angle_curvature_times(x, hinges, moments, field, force):
             for q in range(4):
                 for i in range(3):
                     for k in range(3):
-                        force[hinges[h, p], i] += (
-                            moments[h] * H[p, q, i, k] * field[hinges[h, q], k]
-                        )
+                        moment = moments[h] * H[p, q, i, k]
+                        force[hinges[h, p], i] += moment * field[hinges[h, q], k]

@@ -1,4 +1,7 @@
-"""Fourth-order tensors stored as six blocks, as ``elements`` says: ``A[s, i, k] = ∂P_ij/∂F_kl``."""
+"""3 × 3 matrices, and fourth-order tensors stored as six blocks.
+
+As ``elements`` says, these are ``A[s, i, k] = ∂P_ij/∂F_kl``.
+"""
 
 from supple._kernels.compiling import pointwise
 
@@ -110,3 +113,36 @@ def row_times(b, A):
         b[0] * A[0, 1] + b[1] * A[1, 1] + b[2] * A[2, 1],
         b[0] * A[0, 2] + b[1] * A[1, 2] + b[2] * A[2, 2],
     )
+
+
+@pointwise
+def multiply(A, B, C):
+    """C = A B."""
+    for i in range(3):
+        for j in range(3):
+            C[i, j] = A[i, 0] * B[0, j] + A[i, 1] * B[1, j] + A[i, 2] * B[2, j]
+
+
+@pointwise
+def multiply_by_transpose(A, B, C):
+    """C = A Bᵀ."""
+    for i in range(3):
+        for j in range(3):
+            C[i, j] = A[i, 0] * B[j, 0] + A[i, 1] * B[j, 1] + A[i, 2] * B[j, 2]
+
+
+@pointwise
+def component(U, V, D, a, b):
+    """u_a·D v_b, for columns of U and V."""
+    total = 0.0
+    for i in range(3):
+        total += U[i, a] * (D[i, 0] * V[0, b] + D[i, 1] * V[1, b] + D[i, 2] * V[2, b])
+    return total
+
+
+@pointwise
+def cross(a, b, out):
+    """out = a × b."""
+    out[0] = a[1] * b[2] - a[2] * b[1]
+    out[1] = a[2] * b[0] - a[0] * b[2]
+    out[2] = a[0] * b[1] - a[1] * b[0]

@@ -11,6 +11,7 @@ import numpy as np
 
 from supple._kernels.compiling import kernel
 from supple._kernels.linear_algebra.svd3 import SCRATCH, TOGETHER, svd3, svd3_together
+from supple._kernels.linear_algebra.tensors import component
 
 _SHORTEST = 1e-3
 _FLAT = 0.02
@@ -48,13 +49,7 @@ def to_stretches(s, z, U, sigma, V, search, tolerance):
             merit[e, q], length[e, q] = np.inf, 1.0
             least = np.inf
             for a in range(3):
-                along = 0.0
-                for i in range(3):
-                    along += U[k, i, a] * (
-                        z[e, q, i, 0] * V[k, 0, a]
-                        + z[e, q, i, 1] * V[k, 1, a]
-                        + z[e, q, i, 2] * V[k, 2, a]
-                    )
+                along = component(U[k], V[k], z[e, q], a, a)
                 x[e, q, a] = trial[e, q, a] = along
                 if a < 2:  # the third may be flat or inside out, where the material allows it
                     least = min(least, along)

@@ -7,6 +7,7 @@ Large angles: ε_θ = θ/L (Eq. 20). Small angles, for damping only: ε_k = k/L 
 import numpy as np
 
 from supple._kernels.compiling import kernel, pointwise
+from supple._kernels.linear_algebra.tensors import cross
 from supple._kernels.yarns.local import (
     add_three_nodes,
     angle,
@@ -26,13 +27,6 @@ def segments(q, nodes, t, a, b):
         b[r] = q[k, r] - q[j, r]
         cosine += a[r] * b[r]
     return cosine
-
-
-@pointwise
-def cross(a, b, out):
-    out[0] = a[1] * b[2] - a[2] * b[1]
-    out[1] = a[2] * b[0] - a[0] * b[2]
-    out[2] = a[0] * b[1] - a[1] * b[0]
 
 
 @pointwise

@@ -3,6 +3,7 @@
 import numpy as np
 
 from supple._kernels.compiling import kernel
+from supple._kernels.linear_algebra.tensors import cross
 
 
 @kernel
@@ -55,10 +56,7 @@ def pressure(q, along, slope, on_top, heights, stretch, bending, normal, angles,
     """
     n = q.shape[0]
     for i in range(n):
-        a, b = slope[i, 0], slope[i, 1]
-        normal[i, 0] = a[1] * b[2] - a[2] * b[1]
-        normal[i, 1] = a[2] * b[0] - a[0] * b[2]
-        normal[i, 2] = a[0] * b[1] - a[1] * b[0]
+        cross(slope[i, 0], slope[i, 1], normal[i])
         size = np.sqrt(normal[i, 0] ** 2 + normal[i, 1] ** 2 + normal[i, 2] ** 2)
         for r in range(3):
             normal[i, r] = normal[i, r] / size if size > 0.0 else 0.0

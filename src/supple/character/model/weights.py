@@ -61,8 +61,8 @@ class PoseWeights:
     @cached_property
     def compiled(self) -> Known:
         """The poses for compiled loops."""
-        arrays = map(np.ascontiguousarray, (self.features, self.coefficients))
-        return Known(*arrays, self.rounding)
+        features = np.ascontiguousarray(self.features)
+        return Known(features, np.ascontiguousarray(self.coefficients), self.rounding)
 
     def __call__(self, features: Floats) -> Floats:
         """Weights (m,) that add up to 1, in a pose with these features (f,)."""

@@ -94,13 +94,15 @@ class StepArrays:
         shapes |= dict.fromkeys(("w", "distances"), (m,))
         shapes |= dict.fromkeys(("gap_w", "gap_distances"), (len(arrays.gaps),))
         shapes |= dict.fromkeys(("excess", "lag", "effective"), (s,))
-        square = dict.fromkeys(("M", "C0", "K", "A"), (r, r))
+        square = ("M", "C0", "K", "A")
         by_cell = {"lam": (c,), "mu": (c,), "psi": (c, 1), "A": (c, 1, 6, 3, 3)}
         return Workspace(
             **{name: np.zeros(shape) for name, shape in shapes.items()},
             cells=Cells(*(np.zeros(by_cell.get(name, (c, 1, 3, 3))) for name in Cells._fields)),
             room=Room(*map(np.zeros, (9 * BLOCK * padded(wide), wide * padded(wide), wide))),
-            balance=Balance(*(np.zeros(square.get(name, r)) for name in Balance._fields)),
+            balance=Balance(
+                *(np.zeros((r, r) if name in square else r) for name in Balance._fields)
+            ),
             rig=Rig(*np.zeros((len(Rig._fields), s))),
         )
 
