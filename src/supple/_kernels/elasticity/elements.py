@@ -8,7 +8,6 @@ one for each pair j ≤ l of columns of F: ``A[..., s, i, k] = ∂P_ij/∂F_kl``
 import numpy as np
 
 from supple._kernels.compiling import kernel
-from supple._kernels.linear_algebra.blocks import add_entry
 
 
 @kernel
@@ -79,9 +78,15 @@ def add_stiffness(gradients, weights, A, slots, values):
                         local[p, t] += T[0, t] * h0 + T[1, t] * h1 + T[2, t] * h2
                     p += 1
         for p in range(local.shape[0]):
-            for i in range(3):
-                for k in range(3):
-                    add_entry(values, slots[e, p], i, k, local[p, 3 * i + k])
+            slot = slots[e, p]
+            if slot >= 0:
+                for i in range(3):
+                    for k in range(3):
+                        values[slot, i, k] += local[p, 3 * i + k]
+            else:
+                for i in range(3):
+                    for k in range(3):
+                        values[~slot, k, i] += local[p, 3 * i + k]
 
 
 @kernel

@@ -217,38 +217,3 @@ def solve_general(A, b):
         for j in range(last + ONE, n):
             x -= A[last, j] * b[j]
         b[last] = x / A[last, last]
-
-
-@pointwise
-def factorize_cholesky(A, least):
-    """The lower Cholesky factor of A in place; whether all pivots are above a share of A's."""
-    for j in range(len(A)):
-        d = A[j, j]
-        for k in range(j):
-            d -= A[j, k] * A[j, k]
-        if not d > least * abs(A[j, j]):
-            return False
-        d = np.sqrt(d)
-        A[j, j] = d
-        for i in range(j + 1, len(A)):
-            c = A[i, j]
-            for k in range(j):
-                c -= A[i, k] * A[j, k]
-            A[i, j] = c / d
-    return True
-
-
-@pointwise
-def solve_cholesky(L, b):
-    """Overwrites b with (L Lᵀ)⁻¹ b."""
-    n = len(b)
-    for i in range(n):
-        c = b[i]
-        for k in range(i):
-            c -= L[i, k] * b[k]
-        b[i] = c / L[i, i]
-    for i in range(n - 1, -1, -1):
-        c = b[i]
-        for k in range(i + 1, n):
-            c -= L[k, i] * b[k]
-        b[i] = c / L[i, i]

@@ -6,8 +6,6 @@ import numpy as np
 
 from supple._kernels.compiling import kernel, pointwise
 from supple._kernels.elasticity.membrane import add_limit
-from supple._kernels.linear_algebra.dense import factorize_cholesky, solve_cholesky
-from supple._kernels.local_steps.newton import SMALLEST_PIVOT
 
 _MOST_TRIALS = 30
 _SHORTEST = 1e-3  # of a Newton step, after which a triangle stays where it is
@@ -78,6 +76,33 @@ def _fill(F, S, T, shift, B, H):
         H[2 * i + 1, 2 * i] += S[2]
 
 
+@pointwise
+def _solve(H, g):
+    """g ← H⁻¹ g by Cholesky, in place; whether all pivots were clearly positive."""
+    for j in range(6):
+        d = H[j, j]
+        for k in range(j):
+            d -= H[j, k] * H[j, k]
+        if not d > 1e-12 * abs(H[j, j]):
+            return False
+        d = math.sqrt(d)
+        H[j, j] = d
+        for i in range(j + 1, 6):
+            c = H[i, j]
+            for k in range(j):
+                c -= H[i, k] * H[j, k]
+            H[i, j] = c / d
+    for i in range(6):
+        for k in range(i):
+            g[i] -= H[i, k] * g[k]
+        g[i] /= H[i, i]
+    for i in range(5, -1, -1):
+        for k in range(i + 1, 6):
+            g[i] -= H[k, i] * g[k]
+        g[i] /= H[i, i]
+    return True
+
+
 @kernel
 def warm_start(z, before, C, viscosity, c_v, limit, k, w, s):
     """s = z + F S/w: the place whose local minimum is z."""
@@ -106,8 +131,7 @@ def minimise(s, before, C, viscosity, c_v, limit, k, w, tolerance, z):
                 while True:
                     g[:] = best
                     _fill(z[e], S, T, shift, B, H)
-                    if factorize_cholesky(H, SMALLEST_PIVOT):
-                        solve_cholesky(H, g)
+                    if _solve(H, g):
                         break
                     shift *= 2.0
                 step = g.copy()

@@ -5,12 +5,10 @@ import math
 import numpy as np
 
 from supple._kernels.compiling import kernel, pointwise
-from supple._kernels.linear_algebra.dense import factorize_cholesky, solve_cholesky
 from supple._kernels.linear_algebra.svd3 import svd3
 from supple._kernels.linear_algebra.tensors import expand
 
 _SHORTEST = 1e-3  # of a Newton step, after which a point stays where it is
-SMALLEST_PIVOT = 1e-12  # share of a diagonal entry below which a matrix is not definite
 _LEAST_STRETCH = 0.2  # to start from, where s is flat or inside out
 
 
@@ -20,6 +18,39 @@ def _fill(A, e, q, shift, H):
     expand(1.0, A[e, q], H)
     for i in range(9):
         H[i, i] += shift
+
+
+@pointwise
+def _factorize(H):
+    """The lower Cholesky factor of H in place; whether all pivots are clearly positive."""
+    for j in range(9):
+        d = H[j, j]
+        for k in range(j):
+            d -= H[j, k] * H[j, k]
+        if not d > 1e-12 * abs(H[j, j]):
+            return False
+        d = math.sqrt(d)
+        H[j, j] = d
+        for i in range(j + 1, 9):
+            c = H[i, j]
+            for k in range(j):
+                c -= H[i, k] * H[j, k]
+            H[i, j] = c / d
+    return True
+
+
+@pointwise
+def _solve(H, g):
+    for i in range(9):
+        c = g[i]
+        for k in range(i):
+            c -= H[i, k] * g[k]
+        g[i] = c / H[i, i]
+    for i in range(8, -1, -1):
+        c = g[i]
+        for k in range(i + 1, 9):
+            c -= H[k, i] * g[k]
+        g[i] = c / H[i, i]
 
 
 @kernel
@@ -54,7 +85,7 @@ def advance(z, trial, s, w, P, A, norm, step, length, tolerance):
                         z[e, q, i, j] = trial[e, q, i, j]
                 shift = w[e]
                 _fill(A, e, q, shift, H)
-                sound = factorize_cholesky(H, SMALLEST_PIVOT)
+                sound = _factorize(H)
                 if n <= tolerance * w[e]:
                     if sound or sign < 0.0:
                         length[e, q] = 0.0
@@ -64,8 +95,8 @@ def advance(z, trial, s, w, P, A, norm, step, length, tolerance):
                     while not sound:
                         shift *= 4.0
                         _fill(A, e, q, shift, H)
-                        sound = factorize_cholesky(H, SMALLEST_PIVOT)
-                    solve_cholesky(H, g)
+                        sound = _factorize(H)
+                    _solve(H, g)
                     for i in range(3):
                         for j in range(3):
                             step[e, q, i, j] = g[3 * i + j]
