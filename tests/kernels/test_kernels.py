@@ -1,7 +1,5 @@
 """Compiled loops against plain NumPy."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import stat
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import pytest
 
 from supple._kernels.compiling import kernel, sources_stamp
 from supple._kernels.linear_algebra import blocks
-from supple._kernels.once import FileLock, SharedCache
+from supple._kernels.once import FileLock
 from supple.materials import corotational, stvk
 
 _KERNEL = """
@@ -57,12 +58,17 @@ def folder(tmp_path: Path) -> Path:
 
 def started(folder: Path, **environment: str) -> subprocess.Popen[str]:
     """A process that is about to call the kernel."""
+    return running(_PROGRAM, folder, NUMBA_CACHE_DIR=str(folder / "cache"), **environment)
+
+
+def running(program: str, path: Path, **environment: str) -> subprocess.Popen[str]:
+    """A process that has said to be ready."""
     process = subprocess.Popen(
-        [sys.executable, "-c", _PROGRAM, str(folder)],
+        [sys.executable, "-c", program, str(path)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        env={**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache"), **environment},
+        env={**os.environ, **environment},
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
@@ -83,6 +89,17 @@ def test_one_of_two_processes_compiles(folder: Path) -> None:
     assert compilations(started(folder)) == [0]
 
 
+def test_what_was_cached_with_types_that_are_gone_is_compiled_anew(folder: Path) -> None:
+    """As after an update in which a tuple of arrays has moved to another file."""
+    assert compilations(started(folder)) == [2]
+    for index in (folder / "cache").rglob("*.nbi"):
+        with index.open("r+b") as file:
+            pickle.load(file)  # the version of Numba
+            file.write(b"cno_such_module\nGone\n.")
+    assert compilations(started(folder)) == [2]
+    assert compilations(started(folder)) == [0]
+
+
 def test_kernels_run_where_nothing_can_be_cached(folder: Path) -> None:
     blocked = folder / "cache"
     blocked.write_text("a file where the folder should be")
@@ -98,8 +115,7 @@ def test_kernels_are_tied_to_every_source() -> None:
     """A formula of one file is compiled into kernels of another: all must go stale with it."""
     assert len(sources_stamp()) == 64
     for compiled in (blocks.multiply, stvk.evaluate, corotational.evaluate):
-        assert isinstance(compiled._cache, SharedCache)
-        assert compiled._cache.stamp == sources_stamp()
+        assert compiled.shared_cache.stamp == sources_stamp()
 
 
 def test_threads_share_what_one_of_them_compiles(folder: Path) -> None:
@@ -130,7 +146,7 @@ def test_a_kernel_that_does_not_compile_leaves_its_lock() -> None:
     for _ in range(2):
         with pytest.raises(TypingError):
             wrong(1.0)
-    lock = FileLock(wrong._cache.lock.path, longest_wait=0.0)
+    lock = FileLock(wrong.shared_cache.lock.path, longest_wait=0.0)
     assert lock.acquire()
     lock.release()
 
@@ -143,21 +159,14 @@ from pathlib import Path
 from supple._kernels.once import FileLock
 
 assert FileLock(Path(sys.argv[1])).acquire()
-print("held", flush=True)
+print("ready", flush=True)
 sys.stdin.readline()
 """
 
 
 def test_lock_is_held_by_one_and_free_when_it_dies(tmp_path: Path) -> None:
     path = tmp_path / "new" / "kernel.lock"
-    holder = subprocess.Popen(
-        [sys.executable, "-c", _HOLDER, str(path)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert holder.stdout is not None
-    assert holder.stdout.readline() == "held\n"
+    holder = running(_HOLDER, path)
     lock = FileLock(path, longest_wait=0.05)
     assert not lock.acquire()
     holder.kill()

@@ -1,4 +1,4 @@
-"""ψ, P = ∂ψ/∂F and ∂P/∂F of every material, at the level of the deformation gradient."""
+"""ψ, P = ∂ψ/∂F, ∂P/∂F and its positive semidefinite part of every material, at F."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.spatial.transform import Rotation
-from tests.helpers import EPS, entries, evaluate, remainder_slopes, rotation
+from tests.helpers import EPS, entries, evaluate, remainder_slopes, rotation, unpacked
 
 import supple as sp
 from supple.materials import MATERIALS
@@ -28,7 +28,12 @@ def gradients(material: type[sp.Material], count: int = 40, seed: int = 0) -> np
     sigma = rng.uniform(0.3, 2.5, (count, 3))
     if material.survives_inversion:
         sigma[::2, 2] = -0.5 * sigma[::2].min(axis=1)  # σ₁ + σ₂ > 0: R is defined
-    U, V = (Rotation.random(count, rng=rng).as_matrix() for _ in range(2))
+    return with_stretches(sigma, rng)
+
+
+def with_stretches(sigma: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """F = U diag(σ) Vᵀ (m, 3, 3) with any rotations U and V."""
+    U, V = (Rotation.random(len(sigma), rng=rng).as_matrix() for _ in range(2))
     return np.einsum("mia,ma,mja->mij", U, sigma, V)
 
 
@@ -239,3 +244,59 @@ def test_constants_from_mesh_regions(material):
     partial = {**values, "hard": {"young": 5.0}}
     with pytest.raises(sp.InputError, match="poisson"):
         material.from_mesh(sp.TetMesh(box.vertices, box.cells, halves, partial))
+
+
+# -- the positive semidefinite part, against a dense eigenvalue decomposition -------------------
+
+
+def stress_derivatives(material, F):
+    """∂P/∂F as stored, and its projection, both (m, 6, 3, 3)."""
+    F = np.ascontiguousarray(F)[:, None]
+    m = len(F)
+    psi, P, A = np.empty((m, 1)), np.empty((m, 1, 3, 3)), np.empty((m, 1, 6, 3, 3))
+    material.evaluate(F, np.full(m, LAM), np.full(m, MU), psi, P, A, 2)
+    definite = A.copy()
+    material.make_definite(F, definite)
+    return A[:, 0], definite[:, 0]
+
+
+def stretches(material):
+    """Principal stretches: random ones, and repeated, equal and vanishing ones."""
+    rng = np.random.default_rng(0)
+    rows = [*rng.uniform(0.2, 2.0, (30, 3)), (1, 1, 1), (0.4, 0.4, 0.4), (1.5, 0.3, 0.3)]
+    rows += [(0.3, 0.3, 2.0), (1e-3, 1e-3, 1e-3), (1, 1, 1e-9)]
+    if material.survives_inversion:
+        rows += [(1, 1, 0), (0.9, 0.7, -0.3), (0.5, 0.5, -0.2)]
+    return np.array(rows, dtype=float)
+
+
+@every_material
+def test_projection_equals_dense_eigenvalue_clamp(material):
+    F = with_stretches(stretches(material), np.random.default_rng(1))
+    A, definite = map(unpacked, stress_derivatives(material, F))
+    values, vectors = np.linalg.eigh(A)
+    expected = (vectors * np.maximum(values, 0)[:, None, :]) @ vectors.transpose(0, 2, 1)
+    # Clamping eigenvalues does not enlarge errors (it is a projection on a convex cone), so both
+    # ways agree to the rounding of an eigenvalue decomposition, some tens of eps.
+    scale = np.linalg.norm(A, axis=(1, 2))
+    assert (np.linalg.norm(definite - expected, axis=(1, 2)) <= 300 * EPS * scale).all()
+    assert (values[:, 0] < 0).any(), "the cases should hold indefinite ones"
+
+
+@every_material
+def test_projection_leaves_definite_untouched(material):
+    """Not a bit changes where no eigenvalue is negative, so Newton stays Newton."""
+    Q, S = rotation(2), rotation(3)
+    F = Q @ S @ np.array([np.diag([1.05, 1.02, 1.1]), np.diag([1.3, 0.95, 0.97])]) @ S.T
+    A, definite = stress_derivatives(material, F)
+    assert (np.linalg.eigvalsh(unpacked(A)) > 0).all()
+    np.testing.assert_array_equal(definite, A)
+
+
+@every_survivor
+def test_projection_semidefinite_where_the_rotation_is_undefined(material):
+    """σ₁ + σ₂ = 0: singular vectors are arbitrary there, and so is ∂P/∂F of the corotational."""
+    sigma = [(1, 0, 0), (0, 0, 0), (1, 0.5, -0.5), (1, 1, -1)]
+    F = rotation(4) @ np.array([np.diag(row) for row in sigma]) @ rotation(5)
+    values = np.linalg.eigvalsh(unpacked(stress_derivatives(material, F)[1]))
+    assert (values[:, 0] >= -100 * EPS * np.abs(values).max(axis=1)).all()

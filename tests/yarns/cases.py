@@ -36,3 +36,22 @@ def turning(q: np.ndarray, spin: np.ndarray, drift: np.ndarray) -> np.ndarray:
     v = np.zeros_like(q)
     v[:, :3] = np.cross(spin, q[:, :3]) + drift
     return v
+
+
+def derivatives(body: WovenCloth, potential, q: np.ndarray, **options):
+    """A potential at q, its gradient (n, 5), and its matrix as blocks on the body's pattern."""
+    g, K = np.zeros_like(q), np.zeros((body.pattern.n_blocks, 5, 5))
+    return potential(q, g, K, **options), g, K
+
+
+def remainders(body: WovenCloth, potential, q: np.ndarray, d: np.ndarray, **options):
+    """What three terms of the energy and two of the gradient leave at q + h d, a function of h."""
+    energy, g, K = derivatives(body, potential, q, **options)
+    Kd = body.pattern.multiply(K, d)
+
+    def left(h: float) -> np.ndarray:
+        there, other, _ = derivatives(body, potential, q + h * d, **options)
+        third = there - energy - h * np.vdot(g, d) - h * h / 2 * np.vdot(d, Kd)
+        return np.array([abs(third), np.linalg.norm(other - g - h * Kd)])
+
+    return left

@@ -1,13 +1,12 @@
 """Kinetic energy of sliding yarns: its derivatives, and what motion conserves."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 from tests.yarns.cases import SPACING, bent, cloth, rates, turning
 
 from supple.yarns import YarnSimulation
+from supple.yarns.cloth import STRAINS
 
 
 def test_kinetic_energy_is_that_of_the_material_velocity():
@@ -71,8 +70,9 @@ def flight(body, q0, v0, duration):
         h = 1e-9  # Ṁ v by a difference along the motion
         M_rate_v = (body.kinetic(q + h * v, v)[1] - body.kinetic(q - h * v, v)[1]) / (2 * h)
         g = np.zeros_like(q)
-        for name in ("stretch", "bending", "shear", "contact"):
-            getattr(body, f"{name}_potential")(q, g)
+        body.contact_potential(q, g)
+        for kind in STRAINS:
+            body.strain_potential(kind, q, g)
         a = np.zeros(q.size)
         a[index] = np.linalg.solve(M, (by_q - M_rate_v - g).ravel()[index])
         return np.concatenate([v.ravel(), a])

@@ -17,8 +17,8 @@ def test_shares_have_no_node_in_common(threads, monkeypatch):
     monkeypatch.setattr(sharing, "thread_count", lambda: threads)
     monkeypatch.setattr(sharing, "_WORTH_A_THREAD", 5)
     corners = cloth(9, 8).net.corners
-    shares = ColoredCells(corners, 72)
-    (ordered,) = shares.sort(corners)
+    shares = ColoredCells(72, corners)
+    ordered = shares.nodes
     assert sorted(ordered.tolist()) == sorted(corners.tolist())
     seen: list[tuple[int, set[int]]] = []
     shares.run(lambda part: seen.append((part.start, set(ordered[part].ravel().tolist()))))
@@ -44,10 +44,3 @@ def test_threads_give_the_same_step(monkeypatch):
     for other in found[1:]:
         for a, b in zip(found[0], other, strict=True):
             np.testing.assert_allclose(a, b, rtol=0, atol=1e-13 * np.abs(a).max())
-
-
-def test_mass_of_a_step_is_that_of_the_matrix():
-    body = cloth()
-    q, v = bent(body), rates(body)
-    Mv = body.pattern.multiply(body.mass_values(q), v)
-    np.testing.assert_allclose(body.kinetic(q, v)[1], Mv, atol=1e-14 * np.abs(Mv).max())

@@ -67,8 +67,8 @@ def _cached(function: Function, options: Any) -> Function:
     if hasattr(compiled, "enable_caching"):  # not so where NUMBA_DISABLE_JIT asks for plain Python
         # Numba takes a cached kernel for fresh while its own file is the same. Ours call formulas
         # of other files too, so every cached kernel is tied to the text of all of them.
-        compiled._cache = SharedCache(function, sources_stamp())
-        compiled.compile = compiled._cache.guard(compiled.compile)
+        compiled._cache = compiled.shared_cache = SharedCache(function, sources_stamp())
+        compiled.compile = compiled.shared_cache.guard(compiled.compile)
     return cast(Function, compiled)
 
 

@@ -101,7 +101,11 @@ class SharedCache(FunctionCache):
         self._depth = 0
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        found = super().load_overload(sig, target_context)
+        try:
+            found = super().load_overload(sig, target_context)
+        except (ImportError, AttributeError):  # of an earlier version, with types that are gone
+            self.flush()
+            found = None
         if found is None and self.lock.acquire():
             found = super().load_overload(sig, target_context)  # another may have saved it by now
         return found

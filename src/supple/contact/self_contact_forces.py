@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sparse
 
-from supple._kernels.contact.friction import friction_blocks
+from supple._kernels.contact.vertices import friction_blocks
 from supple.bodies.elastic_body import ElasticBody
 from supple.contact.self_contact import SelfContact
 from supple.core.errors import InputError, MissingExtra

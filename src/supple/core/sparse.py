@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from supple._kernels.contact.friction import add_at
 from supple._kernels.linear_algebra import blocks
+from supple._kernels.linear_algebra.blocks import add_at
 from supple.core.threads import run_all, thread_count
 from supple.core.types import Floats, Ints
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from supple._kernels.damping.principal import add_clamped_stress
+from supple._kernels.damping.principal import Sums, add_clamped_stress
 from supple._kernels.linear_algebra.blocks import add_scaled
 from supple.bodies.assembly import (
     Asked,
@@ -107,6 +107,11 @@ class PointSums:
     def arrays(self) -> tuple[Floats, Floats, Floats]:
         """r, P and A."""
         return self.r, self.P, self.A
+
+    @property
+    def compiled(self) -> Sums:
+        """The same for compiled loops."""
+        return Sums(*self.arrays, self.order, self.factor)
 
 
 class BoundCellDamping(BoundDamping):

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from supple._kernels.reduction.example_newton import Curves
 from supple.core.checks import instance, number, numbers
 from supple.core.errors import InputError
 from supple.core.parameters import Kind
@@ -219,6 +220,18 @@ def _cubics(x: Floats, y: Floats, slopes: Floats) -> Floats:
     start, end = slopes[:-1], slopes[1:]
     bend = (start + end - 2 * rise) / h
     return np.stack([y[:-1], start, (rise - start) / h - bend, bend / h], axis=1)
+
+
+def compiled_curves(curves: Sequence[Curve]) -> Curves:
+    """Curves as kernels read them, in arrays of one width."""
+    counts = np.array([len(curve.cubics[1]) for curve in curves])
+    breaks = np.zeros((len(curves), counts.max() + 1))
+    pieces = np.zeros((len(curves), counts.max(), 4))
+    for row, curve in enumerate(curves):
+        x, c = curve.cubics
+        breaks[row, : len(x)] = x
+        pieces[row, : len(c)] = c
+    return Curves(breaks, pieces, counts)
 
 
 CURVE = Kind("a number, or a curve", lambda of, value: Curve.of(value))

@@ -167,7 +167,7 @@ class BoundStretchPower(BoundPowerLaw):
 
     def _add_law(self, points: Points, to: PointSums, *, stress: bool) -> None:
         given = *self._law(points), self._bend_for(to), self._flow_at(points)
-        add_power_law(*given, *to.arrays, to.order, to.factor, stress)
+        add_power_law(*given, to.compiled, stress)
 
     def _for_tangent(self) -> Self:
         if not self.flow:

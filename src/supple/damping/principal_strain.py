@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from supple._kernels.damping.principal_strain import FIXED, add_principal_strain
+from supple._kernels.damping.principal_strain import FIXED, Law, add_principal_strain
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.solid import Body
 from supple.core.parameters import parameter
@@ -18,7 +16,7 @@ from supple.core.types import Floats
 from supple.damping.base import DAMPINGS, BoundDamping, Damping, body_for
 from supple.damping.cells import BoundIsotropicDamping, Points, PointSums
 from supple.damping.coefficients import Coefficient, coefficient, spread_over_cells
-from supple.damping.curve import Curve
+from supple.damping.curve import Curve, compiled_curves
 
 AXIS_WIDTH = 0.02
 """How near two stretches must be to count as alike, unless told otherwise."""
@@ -64,17 +62,10 @@ class BoundPrincipalStrain(BoundIsotropicDamping):
         """β [s], (cells,)."""
         self.is_plain = by == FIXED
         """Whether no strain has a factor of its own."""
-        self._how = (damping.axis_width, by, *compiled(curve))
+        self._law = Law(damping.axis_width, by, compiled_curves([curve]))
         self.finest = damping.axis_width
 
     def add_points(self, points: Points, to: PointSums) -> None:
         beta = self.beta[points.part.cells[points.cut]]
-        how = (*self._how, *to.arrays, to.order, to.factor, to.definite)
-        add_principal_strain(points.F, points.rate, points.A, beta, *how)
-
-
-def compiled(curve: Curve) -> tuple[Floats, Floats, np.ndarray[tuple[int], np.dtype[np.int64]]]:
-    """A curve as kernels read it: breaks, pieces and their number, one row each."""
-    breaks, pieces = curve.cubics
-    # Contiguous, whatever the curve: kernels are compiled anew for every other layout.
-    return np.array(breaks)[None], np.array(pieces)[None], np.array([len(pieces)])
+        law, sums = self._law, to.compiled
+        add_principal_strain(points.F, points.rate, points.A, beta, law, sums, to.definite)

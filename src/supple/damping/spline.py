@@ -12,8 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.polynomial import Polynomial
 
-from supple._kernels.damping.principal_strain import BY_RATE, BY_STRETCH
-from supple._kernels.damping.spline import factors_by_rate, factors_by_stretch
+from supple._kernels.damping.principal_strain import (
+    BY_RATE,
+    BY_STRETCH,
+    factors_by_rate,
+    factors_by_stretch,
+)
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.solid import Body
 from supple.core.errors import InputError
@@ -27,13 +31,8 @@ from supple.damping.cells import (
     PointSums,
     add_shape_derivative,
 )
-from supple.damping.curve import CURVE, Curve
-from supple.damping.principal_strain import (
-    AXIS_WIDTH,
-    BoundPrincipalStrain,
-    PrincipalStrain,
-    compiled,
-)
+from supple.damping.curve import CURVE, Curve, compiled_curves
+from supple.damping.principal_strain import AXIS_WIDTH, BoundPrincipalStrain, PrincipalStrain
 
 _LOG_10 = float(np.log(10.0))
 _CORNER = 1e-9  # jump of slope, as a share of the steepest, that is more than rounding
@@ -136,17 +135,17 @@ class _BoundSpline(BoundCellDamping):
         self._base = base
         self._over_rate = damping.over is SplineOver.RATE
         self._width = AXIS_WIDTH if damping.axis_width is None else damping.axis_width
-        self._curve = compiled(Curve.of(damping.curve))
+        self._curve = compiled_curves([Curve.of(damping.curve)])
         self.needs_elasticity = base.needs_elasticity
         self.is_linear = not self._over_rate and base.is_linear
 
     def _factors(self, F: Floats, rate: Floats, second: Floats = NO_DERIVATIVE) -> _Factors:
         s, slopes = np.empty(F.shape[:2]), np.empty_like(F)
         if not self._over_rate:
-            factors_by_stretch(F, rate, *self._curve, s, slopes)
+            factors_by_stretch(F, rate, self._curve, s, slopes)
             return _Factors(s, slopes, s)
         growth = np.empty_like(s)
-        factors_by_rate(F, rate, self._width, *self._curve, s, slopes, growth, second)
+        factors_by_rate(F, rate, self._width, self._curve, s, slopes, growth, second)
         return _Factors(s, slopes, growth)
 
     def add_points(self, points: Points, to: PointSums) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple._kernels.damping.matched import add_matched
+from supple._kernels.damping.principal import add_matched
 from supple._kernels.damping.strain_rate import add_strain_rate, add_strain_rate_by_shape
 from supple._kernels.linear_algebra.blocks import add_scaled
 from supple.bodies.elastic_body import ElasticBody
@@ -104,7 +104,7 @@ class _BoundStrainRate(BoundCellDamping):
 
     def _add_rate(self, points: Points, to: PointSums, *, stress: bool) -> None:
         given = points.F, points.rate, *self._coefficients(points)
-        add_strain_rate(*given, *to.arrays, to.order, to.factor, stress)
+        add_strain_rate(*given, to.compiled, stress)
 
     def add_stress_points(self, points: Points, A: Floats) -> None:
         unused = PointSums.zeros("strain rate", points, order=1)
@@ -144,9 +144,7 @@ class _BoundMatched(BoundIsotropicDamping):
 
     def add_points(self, points: Points, to: PointSums) -> None:
         beta = self._stiffness[points.part.cells[points.cut]]
-        add_matched(
-            points.F, points.rate, points.P, points.A, beta, *to.arrays, to.order, to.factor
-        )
+        add_matched(points.F, points.rate, points.P, points.A, beta, to.compiled)
 
 
 @DAMPINGS.register

@@ -5,8 +5,6 @@ pushed back the shortest way while λ (tr(RᵀF) − 3) < 2μ; beyond that, in c
 stretched, the energy has a corner in which a solver may get stuck.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

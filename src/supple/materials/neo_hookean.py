@@ -13,8 +13,9 @@ from typing import ClassVar
 import numpy as np
 
 from supple._kernels.compiling import kernel, pointwise
+from supple._kernels.linear_algebra.svd3 import det3
+from supple._kernels.linear_algebra.tensors import cofactor
 from supple.materials.base import MATERIALS, Material
-from supple.materials.cofactor import cofactor
 
 
 @pointwise
@@ -59,11 +60,7 @@ def stress_derivative(F, lam, mu, A, H):
 
 @pointwise
 def _log_volume(F):
-    J = (
-        F[0, 0] * (F[1, 1] * F[2, 2] - F[1, 2] * F[2, 1])
-        - F[0, 1] * (F[1, 0] * F[2, 2] - F[1, 2] * F[2, 0])
-        + F[0, 2] * (F[1, 0] * F[2, 1] - F[1, 1] * F[2, 0])
-    )
+    J = det3(F)
     return math.log(J) if J > 0.0 else np.nan
 
 

@@ -6,8 +6,6 @@ material falls apart: one 3 × 3 block for the stretches, and for each pair of a
 zero gives the nearest positive semidefinite matrix, for any material, without its formula.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from supple._kernels.compiling import kernel

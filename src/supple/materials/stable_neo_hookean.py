@@ -4,15 +4,13 @@ Rubber-like, with an energy that is smooth for every F, inverted ones too. λ̂ 
 with linear elasticity for small strains.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
 
 from supple._kernels.compiling import kernel, pointwise
+from supple._kernels.linear_algebra.tensors import cofactor
 from supple.materials.base import MATERIALS, Material
-from supple.materials.cofactor import cofactor
 
 
 @pointwise

@@ -4,13 +4,12 @@ The energy is a quartic polynomial of the displacements. It is finite for every 
 under compression and has no barrier against inversion.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
 
 from supple._kernels.compiling import kernel, pointwise
+from supple._kernels.linear_algebra.tensors import multiply
 from supple.materials.base import MATERIALS, Material
 
 
@@ -37,9 +36,7 @@ def energy(F, lam, mu, S):
 @pointwise
 def stress(F, lam, mu, P, S):
     """P = F S."""
-    for i in range(3):
-        for j in range(3):
-            P[i, j] = F[i, 0] * S[0, j] + F[i, 1] * S[1, j] + F[i, 2] * S[2, j]
+    multiply(F, S, P)
 
 
 @pointwise

@@ -10,8 +10,8 @@ import numpy as np
 from supple._kernels.damping.examples import couple
 from supple._kernels.reduction.example_newton import Examples
 from supple.core.errors import InputError
-from supple.core.types import Bools, Floats, Ints
-from supple.damping.curve import Curve
+from supple.core.types import Bools, Floats
+from supple.damping.curve import Curve, compiled_curves
 from supple.damping.example import ExampleDamping, Measure, check_base_damps, excitation_duals
 from supple.reduction.model import ReducedModel
 
@@ -90,11 +90,11 @@ class ReducedExamples:
         """The examples for compiled loops, over C = C₀ + β K."""
         k, r = self.X.shape
         overall = self.damping.overall
-        breaks, pieces, counts = _padded([*self.damping.curves, overall or Curve.constant(1.0)])
+        curves = compiled_curves([*self.damping.curves, overall or Curve.constant(1.0)])
         return Examples(
             X=self.X, D=self.D, about=self.about, by_rate=self._by_rate,
             symmetric=self.damping.symmetric, scaled=overall is not None,
-            total_mass=self.total_mass, breaks=breaks, pieces=pieces, counts=counts,
+            total_mass=self.total_mass, curves=curves,
             C0X=self.X @ C0, F=np.zeros((k, r)), solved=np.zeros((k + 1, r)),
             gamma=np.zeros(k), share=np.zeros(k),
             K_before=np.zeros((r, r)), is_known=np.zeros(1, dtype=bool),
@@ -120,15 +120,3 @@ def _coordinates(label: str, shape: Floats, model: ReducedModel) -> Floats:
     if share < _ENOUGH:
         warnings.warn(message, ExampleWarning, stacklevel=2)
     return q
-
-
-def _padded(curves: list[Curve]) -> tuple[Floats, Floats, Ints]:
-    """Breaks, pieces and the number of pieces of several curves, in arrays of one width."""
-    counts = np.array([len(curve.cubics[1]) for curve in curves])
-    breaks = np.zeros((len(curves), counts.max() + 1))
-    pieces = np.zeros((len(curves), counts.max(), 4))
-    for row, curve in enumerate(curves):
-        x, c = curve.cubics
-        breaks[row, : len(x)] = x
-        pieces[row, : len(c)] = c
-    return breaks, pieces, counts

@@ -1,11 +1,9 @@
 """Woven cloth, yarn by yarn, whose crossings slide (Cirio et al. 2014; strain rate paper, §5)."""
 
 from supple.dynamics.motion import YarnMotion
-from supple.yarns.cloth import WovenCloth
+from supple.yarns.cloth import WovenCloth, YarnEnergies
 from supple.yarns.curves import YarnCurves
-from supple.yarns.damping import YarnDamping, YarnRayleigh
-from supple.yarns.energies import YarnEnergies
-from supple.yarns.material import Yarn
+from supple.yarns.material import Yarn, YarnDamping, YarnRayleigh
 from supple.yarns.net import YarnNet
 from supple.yarns.simulation import YarnSimulation
 from supple.yarns.weave import Weave

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -15,19 +15,48 @@ from supple._kernels.yarns import shear as yarn_shear
 from supple._kernels.yarns import stretch as yarn_stretch
 from supple.core.checks import instance, number, numbers
 from supple.core.sparse import BlockPattern
-from supple.core.types import Floats, Ints
+from supple.core.types import Floats
 from supple.mesh import YarnMesh
 from supple.yarns.coarsening import interpolations
 from supple.yarns.coloring import ColoredCells
-from supple.yarns.damping import YarnDamping
-from supple.yarns.energies import YarnEnergies
-from supple.yarns.material import Yarn
+from supple.yarns.material import Yarn, YarnDamping
 from supple.yarns.net import YarnNet
-from supple.yarns.seams import Seams
-from supple.yarns.strains import Before
 
 NO_GRADIENT = np.zeros((0, 5))
 NO_VALUES = np.zeros((0, 5, 5))
+
+
+STRAINS = ("stretch", "bending", "shear")
+"""The kinds of strain that store energy and are damped."""
+
+
+@dataclass(frozen=True)
+class YarnEnergies:
+    """What is stored where [J]."""
+
+    stretch: float
+    bending: float
+    shear: float
+    contact: float
+    gravity: float
+
+    @property
+    def total(self) -> float:
+        return self.stretch + self.bending + self.shear + self.contact + self.gravity
+
+
+@dataclass(frozen=True)
+class Before:
+    """Strains and their weights at the start of a step of h, and how much of a change is damped."""
+
+    stretch: Floats
+    """(ε, Δs) of the segments and stitches."""
+    bending: Floats
+    """(ε_θ, L, χ, ε_k) of the triples."""
+    shear: Floats
+    """Angles at the corners."""
+    rates: dict[str, float]
+    """β/h of each of ``STRAINS``."""
 
 
 class WovenCloth:
@@ -69,34 +98,28 @@ class WovenCloth:
         )
         yarns = (warp, weft)
         self._density = np.array([yarn.linear_density for yarn in yarns])
-        self._stretch = np.array([yarn.stretch for yarn in yarns])
+        self._stretch = np.array([warp.stretch, weft.stretch, stiffest])  # the last of stitches
         # L ½ k (θ/L)² with k = 2 EI is EI κ²/2 over the half of both segments, κ = θ/(L/2).
         self._bending = np.array([2 * yarn.bending for yarn in yarns])
         self._radius = np.array([yarn.radius for yarn in yarns])
         # Along a warp yarn the neighbours are wefts, and the other way round.
         self._distance = 2 * self._radius[::-1].copy()
-        n = net.n_nodes
-        self._by_segment, self._by_triple = (
-            ColoredCells(net.segments[0], n),
-            ColoredCells(net.triples[0], n),
-        )
-        self._by_corner = ColoredCells(net.corners, n)
-        self._segments, self._segment_family = self._by_segment.sort(*net.segments)
-        self._triples, self._triple_family = self._by_triple.sort(*net.triples)
-        (self._corners,) = self._by_corner.sort(net.corners)
         self._on_top = np.where(net.warp_on_top, 1.0, -1.0)
-        self._build_pattern()
-        self.rest_angles = np.empty(len(self._corners))
-        yarn_shear.strain(self.rest_state, self._corners, self.rest_angles)
-
-    def _build_pattern(self) -> None:
-        kinds = (self._segments, self._triples, self._corners, self.net.stitches)
-        pattern, slots = BlockPattern.of_kinds_of_cells(kinds, self.net.n_nodes)
-        coarsening = partial(interpolations, self.net.along, self.net.arc_lengths)
+        m, n, sewn = len(net.segments[0]), net.n_nodes, len(net.stitches)
+        springs = np.concatenate([net.segments[0], net.stitches])
+        families = np.append(net.segments[1], np.full(sewn, yarn_stretch.STITCH))
+        lengths = np.append(np.zeros(m), net.stitch_lengths)
+        kinds = (springs, net.triples[0], net.corners)
+        pattern, slots = BlockPattern.of_kinds_of_cells(kinds, n)
+        coarsening = partial(interpolations, net.along, net.arc_lengths)
         self.pattern = replace(pattern, coarsening=coarsening)
-        self._segment_slots, self._triple_slots, self._corner_slots = slots[:3]
-        stiffest = max(self.warp.stretch, self.weft.stretch)
-        self.seams = Seams(self.net.stitches, self.net.stitch_lengths, slots[3], stiffest)
+        self._segments = ColoredCells(n, *net.segments, slots[0][:m])
+        # Stitches stretch as yarns do, but bend freely and weigh nothing.
+        self._springs = ColoredCells(n, springs, families, lengths, slots[0])
+        self._triples = ColoredCells(n, *net.triples, slots[1])
+        self._corners = ColoredCells(n, net.corners, slots[2])
+        self.rest_angles = np.empty(len(net.corners))
+        yarn_shear.strain(self.rest_state, self._corners.nodes, self.rest_angles)
 
     # -- state -------------------------------------------------------------------------------
 
@@ -117,8 +140,9 @@ class WovenCloth:
     @property
     def total_mass(self) -> float:
         """[kg]."""
-        ends = self.net.arc_lengths[self._segments, self._segment_family[:, None]]
-        return float(np.sum(self._density[self._segment_family] * (ends[:, 1] - ends[:, 0])))
+        nodes, family, _ = self._segments.arrays
+        ends = self.net.arc_lengths[nodes, family[:, None]]
+        return float(np.sum(self._density[family] * (ends[:, 1] - ends[:, 0])))
 
     def state(self, q: ArrayLike) -> Floats:
         """q as an array, checked."""
@@ -129,12 +153,10 @@ class WovenCloth:
     def kinetic(self, q: Floats, v: Floats) -> tuple[float, Floats, Floats]:
         """T [J] with ∂T/∂v = M v and ∂T/∂q, both (n, 5)."""
         momentum, by_position = np.zeros_like(q), np.zeros_like(q)
-        T = self._by_segment.total(
-            lambda part: yarn_inertia.kinetic(
-                q, v, self._segments[part], self._segment_family[part], self._density,
-                momentum, by_position,
-            )
-        )  # fmt: skip
+        into = self._density, momentum, by_position
+        T = self._segments.total(
+            lambda part: yarn_inertia.kinetic(q, v, *self._segments.at(part)[:2], *into)
+        )
         return T, momentum, by_position
 
     def mass_values(self, q: Floats) -> Floats:
@@ -145,39 +167,29 @@ class WovenCloth:
 
     def add_mass(self, q: Floats, factor: float, values: Floats) -> None:
         """Add factor · M(q) to blocks on ``pattern``."""
-        self._by_segment.run(
-            lambda part: yarn_inertia.mass(
-                q, self._segments[part], self._segment_family[part], self._segment_slots[part],
-                factor * self._density, values,
-            )
-        )  # fmt: skip
+        into = factor * self._density, values
+        self._segments.run(lambda part: yarn_inertia.mass(q, *self._segments.at(part), *into))
 
     # -- energies ----------------------------------------------------------------------------
 
     def before(self, q: Floats, damping: YarnDamping, h: float) -> Before:
         """What a step of h [s] starting at q has to know of it."""
-        stretch = np.empty((len(self._segments), 2))
-        bending = np.empty((len(self._triples), 6))
-        shear = np.empty(len(self._corners))
-        yarn_stretch.strain(q, self._segments, self._segment_family, stretch)
-        yarn_bending.strain(q, self._triples, self._triple_family, damping.switch_angle, bending)
-        yarn_shear.strain(q, self._corners, shear)
-        return Before(
-            stretch,
-            bending,
-            shear,
-            self.seams.strain(q),
-            np.full(2, damping.stretch / h),
-            np.full(2, damping.bending / h),
-            damping.shear / h,
-        )
+        springs, triples, corners = self._springs, self._triples, self._corners
+        stretch, bending = np.empty((len(springs.nodes), 2)), np.empty((len(triples.nodes), 6))
+        shear = np.empty(len(corners.nodes))
+        yarn_stretch.strain(q, *springs.arrays[:3], stretch)
+        yarn_bending.strain(q, *triples.arrays[:2], damping.switch_angle, bending)
+        yarn_shear.strain(q, corners.nodes, shear)
+        rates = {kind: getattr(damping, kind) / h for kind in STRAINS}
+        return Before(stretch, bending, shear, rates)
 
     @cached_property
     def _undamped(self) -> Before:
         return self.before(self.rest_state, YarnDamping(), 1.0)
 
-    def stretch_potential(
+    def strain_potential(
         self,
+        kind: str,
         q: Floats,
         gradient: Floats = NO_GRADIENT,
         values: Floats = NO_VALUES,
@@ -185,110 +197,67 @@ class WovenCloth:
         before: Before | None = None,
         definite: bool = False,
     ) -> float:
-        """Energy of stretch [J] and dissipation of a step; derivatives are added to the arrays.
+        """Energy of one of ``STRAINS`` [J], and with ``before`` the dissipation of a step.
 
-        Stitches of seams count as yarns.
+        Derivatives are added to the arrays. Stitches of seams count as yarns that stretch.
         """
         there = before or self._undamped
-        rate = float(there.stretch_rate.max())
-        sewn = self.seams.potential(q, gradient, values, there.stitches, rate, definite)
-        return sewn + self._by_segment.total(
-            lambda part: yarn_stretch.potential(
-                q, self._segments[part], self._segment_family[part], self._segment_slots[part],
-                self._stretch, there.stretch[part], there.stretch_rate, definite, gradient, values,
+        into = there.rates[kind], definite, gradient, values
+        if kind == "bending":
+            cells, k, angles = self._triples, self._bending, there.bending
+            return cells.total(
+                lambda part: yarn_bending.potential(q, *cells.at(part), k, angles[part], *into)
             )
-        )  # fmt: skip
-
-    def bending_potential(
-        self,
-        q: Floats,
-        gradient: Floats = NO_GRADIENT,
-        values: Floats = NO_VALUES,
-        *,
-        before: Before | None = None,
-        definite: bool = False,
-    ) -> float:
-        """The same for bending."""
-        there = before or self._undamped
-        return self._by_triple.total(
-            lambda part: yarn_bending.potential(
-                q, self._triples[part], self._triple_family[part], self._triple_slots[part],
-                self._bending, there.bending[part], there.bending_rate, definite, gradient, values,
+        if kind == "stretch":
+            springs, EA, strains = self._springs, self._stretch, there.stretch
+            return springs.total(
+                lambda part: yarn_stretch.potential(q, *springs.at(part), EA, strains[part], *into)
             )
-        )  # fmt: skip
-
-    def shear_potential(
-        self,
-        q: Floats,
-        gradient: Floats = NO_GRADIENT,
-        values: Floats = NO_VALUES,
-        *,
-        before: Before | None = None,
-        definite: bool = False,
-    ) -> float:
-        """The same for shear."""
         if self.shear == 0.0:
             return 0.0
-        there = before or self._undamped
-        return self._by_corner.total(
+        corners, rest = self._corners, self.rest_angles
+        return corners.total(
             lambda part: yarn_shear.potential(
-                q, self._corners[part], self._corner_slots[part], self.shear,
-                self.rest_angles[part], there.shear[part], there.shear_rate, definite,
-                gradient, values,
+                q, *corners.at(part), self.shear, rest[part], there.shear[part], *into
             )
-        )  # fmt: skip
+        )
 
     def contact_potential(
         self, q: Floats, gradient: Floats = NO_GRADIENT, values: Floats = NO_VALUES
     ) -> float:
         """Energy [J] of parallel neighbours that touch."""
-        return self._by_segment.total(
-            lambda part: yarn_contact.neighbours_apart(
-                q, self._segments[part], self._segment_family[part], self._distance,
-                self.contact_stiffness, gradient, values, self._segment_slots[part],
-            )
-        )  # fmt: skip
+        into = self._distance, self.contact_stiffness, gradient, values
+        return self._segments.total(
+            lambda part: yarn_contact.neighbours_apart(q, *self._segments.at(part), *into)
+        )
 
     def gravity_potential(
         self, q: Floats, gravity: Floats, gradient: Floats = NO_GRADIENT
     ) -> float:
         """Energy of weight [J]."""
-        return self._by_segment.total(
-            lambda part: yarn_inertia.weight(
-                q,
-                self._segments[part],
-                self._segment_family[part],
-                self._density,
-                gravity,
-                gradient,
-            )
+        into = self._density, gravity, gradient
+        return self._segments.total(
+            lambda part: yarn_inertia.weight(q, *self._segments.at(part)[:2], *into)
         )
 
     def energies(self, q: Floats, gravity: ArrayLike = (0, 0, 0)) -> YarnEnergies:
         """What is stored at q."""
         q = self.state(q)
-        return YarnEnergies(
-            self.stretch_potential(q),
-            self.bending_potential(q),
-            self.shear_potential(q),
-            self.contact_potential(q),
-            self.gravity_potential(q, np.asarray(gravity, dtype=float)),
-        )
+        stored = {kind: self.strain_potential(kind, q) for kind in STRAINS}
+        weight = self.gravity_potential(q, np.asarray(gravity, dtype=float))
+        return YarnEnergies(**stored, contact=self.contact_potential(q), gravity=weight)
 
     # -- what is lost ------------------------------------------------------------------------
 
     def dissipation(self, q: Floats, v: Floats, damping: YarnDamping) -> tuple[float, Floats]:
         """V_d [W] and f_d = −∂V_d/∂v (n, 5) at (q, v); power is lost at the rate 2 V_d."""
         force = np.zeros_like(q)
-        V = yarn_stretch.dissipation(
-            q, v, self._segments, self._segment_family, damping.stretch * self._stretch, force
-        )
-        V += yarn_bending.dissipation(
-            q, v, self._triples, self._triple_family, damping.bending * self._bending,
-            damping.switch_angle, force,
-        )  # fmt: skip
-        V += self.seams.dissipation(q, v, damping.stretch, force)
-        V += yarn_shear.dissipation(q, v, self._corners, damping.shear * self.shear, force)
+        springs, triples = self._springs.arrays[:3], self._triples.arrays[:2]
+        k = damping.stretch * self._stretch
+        V = yarn_stretch.dissipation(q, v, *springs, k, force)
+        k = damping.bending * self._bending
+        V += yarn_bending.dissipation(q, v, *triples, k, damping.switch_angle, force)
+        V += yarn_shear.dissipation(q, v, self._corners.nodes, damping.shear * self.shear, force)
         return float(V), force
 
     def slopes(self, q: Floats) -> Floats:
@@ -321,7 +290,7 @@ class WovenCloth:
     ) -> float:
         """h times the dissipation function of friction [J] in a step of h from ``start`` to q."""
         limit = self.friction * pressure
-        diagonal: Ints = self.pattern.indptr[:-1]
+        diagonal = self.pattern.indptr[:-1]
         return float(
             yarn_contact.friction(
                 q, start, slope, limit, self.slip_speed, h, diagonal, majorized, gradient, values

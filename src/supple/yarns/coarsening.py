@@ -48,8 +48,8 @@ def _without_every_other(
     # Between two kept nodes, or beyond two of them where a yarn ends.
     at_start, at_end = before[left_out] < 0, after[left_out] < 0
     first = np.where(at_start, after[left_out], before[left_out])
-    second = np.where(at_start | at_end, _next_kept(along[:, family], out, first, at_start), -1)
-    second = np.where(at_start | at_end, second, after[left_out])
+    beyond = _next_kept(along[:, family], out, first, at_start)
+    second = np.where(at_start | at_end, beyond, after[left_out])
     alone = second < 0
     second = np.where(alone, first, second)
     s = arc_lengths[:, family]
@@ -79,11 +79,16 @@ def _next_kept(along: Ints, out: Bools, node: Ints, forwards: Bools) -> Ints:
 
 def _yarns(after: Ints) -> Ints:
     """The yarn of each node, given the node after it."""
-    n = len(after)
-    (start,) = np.nonzero(after >= 0)
-    links = sparse.csr_array((np.ones(len(start), bool), (start, after[start])), shape=(n, n))
-    labels: Ints = connected_components(links, directed=False)[1]
+    labels: Ints = connected_components(_links(np.arange(len(after)), after), directed=False)[1]
     return labels
+
+
+def _links(yarn: Ints, after: Ints) -> sparse.csr_array:
+    """From the yarn of each node to that of the node after it, where there is one."""
+    count = int(yarn.max()) + 1
+    (start,) = np.nonzero(after >= 0)
+    ends = yarn[start], yarn[after[start]]
+    return sparse.csr_array((np.ones(len(start), bool), ends), shape=(count, count))
 
 
 def _every_other(yarn: Ints, after: Ints) -> Bools:
@@ -91,12 +96,8 @@ def _every_other(yarn: Ints, after: Ints) -> Bools:
 
     Where possible they alternate with the rest.
     """
-    count = int(yarn.max()) + 1
-    (start,) = np.nonzero(after >= 0)
-    links = sparse.csr_array(
-        (np.ones(len(start), bool), (yarn[start], yarn[after[start]])), shape=(count, count)
-    )
-    links = sparse.csr_array(links + links.T)
+    links = _links(yarn, after)
+    links, count = sparse.csr_array(links + links.T), links.shape[0]
     neighbours = np.split(links.indices, links.indptr[1:-1])
     chosen, seen = np.zeros(count, dtype=bool), np.zeros(count, dtype=bool)
     for seed in range(count):

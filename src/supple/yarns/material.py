@@ -1,11 +1,12 @@
-"""What a yarn is made of."""
+"""What a yarn is made of, and what damps it: the rate of its strains, or Rayleigh's model."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import pi
 
 from supple.core.checks import number
+from supple.core.parameters import checked, described, parameter
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,20 +17,15 @@ class Yarn:
     that of a solid rod with the same stretch stiffness.
     """
 
-    radius: float
-    """[m]."""
-    linear_density: float
-    """Mass of a metre [kg/m]."""
-    stretch: float
-    """Tension at a strain of one, EA [N]."""
-    bending: float
-    """Moment at a curvature of one, EI [N m²]."""
+    radius: float = field(metadata=described("of its round section", unit="m", above=0))
+    linear_density: float = field(metadata=described("mass of a metre", unit="kg/m", above=0))
+    stretch: float = field(metadata=described("EA, tension at a strain of one", unit="N", above=0))
+    bending: float = field(
+        metadata=described("EI, moment at a curvature of one", unit="N m²", at_least=0)
+    )
 
     def __post_init__(self) -> None:
-        number("radius", self.radius, above=0, unit="m")
-        number("linear_density", self.linear_density, above=0, unit="kg/m")
-        number("stretch", self.stretch, above=0, unit="N")
-        number("bending", self.bending, at_least=0, unit="N m²")
+        checked(self)
 
     @classmethod
     def of_moduli(
@@ -51,3 +47,34 @@ class Yarn:
             stretch=young * area,
             bending=bends * pi * radius**4 / 4,
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class YarnDamping:
+    """Dissipation by strain rate, V_d = ½ β ε̇ᵀ (∂²V/∂ε²) ε̇ for each kind of strain (Eq. 12).
+
+    Swinging, spinning and sliding are left alone. Where a yarn is bent by less than
+    ``switch_angle``, its bend is measured as a vector (Eq. 22), which has a gradient for straight
+    yarns too. A turn of the whole yarn turns that vector along; what damping results falls with
+    the square of the angle.
+    """
+
+    stretch: float = parameter(0.0, "β_s", unit="s", at_least=0)
+    bending: float = parameter(0.0, "β_b", unit="s", at_least=0)
+    shear: float = parameter(0.0, "β for the angle between yarns", unit="s", at_least=0)
+    switch_angle: float = parameter(
+        0.05, "below which a bend is measured as a vector", unit="rad", above=0, below=1
+    )
+
+    def __post_init__(self) -> None:
+        checked(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class YarnRayleigh:
+    """Damping by β times the stiffness matrix at the start of each step. Brakes swinging too."""
+
+    stiffness: float = parameter(0.0, "β, times the stiffness", unit="s", at_least=0)
+
+    def __post_init__(self) -> None:
+        checked(self)

@@ -85,22 +85,15 @@ class YarnNet:
         wefts = whole_number("wefts", wefts, at_least=3)
         a, b = _two_spacings(spacing)
         weave = _weave(weave)
+        node = np.arange(warps * wefts).reshape(warps, wefts)
+        along = np.full((warps, wefts, 2, 2), -1, dtype=np.int64)
+        along[:, 1:, WARP, 0], along[:, :-1, WARP, 1] = node[:, :-1], node[:, 1:]
+        along[1:, :, WEFT, 0], along[:-1, :, WEFT, 1] = node[:-1], node[1:]
         i, j = (each.ravel() for each in np.indices((warps, wefts)))
-        node = np.arange(warps * wefts)
-        along = np.stack(
-            [
-                np.stack([np.where(j > 0, node - 1, -1), np.where(j < wefts - 1, node + 1, -1)], 1),
-                np.stack(
-                    [np.where(i > 0, node - wefts, -1), np.where(i < warps - 1, node + wefts, -1)],
-                    1,
-                ),
-            ],
-            axis=1,
-        )
-        flat = np.stack([a * i, b * j, np.zeros(len(node))], axis=1)
+        flat = np.stack([a * i, b * j, np.zeros(len(i))], axis=1)
         arcs = np.stack([b * j, a * i], axis=1)
         top = weave.over(warps, wefts).ravel()
-        return cls(flat + vector("origin", origin), arcs, along.astype(np.int64), top)
+        return cls(flat + vector("origin", origin), arcs, along.reshape(-1, 2, 2), top)
 
     @classmethod
     def from_garment(
@@ -132,12 +125,8 @@ class YarnNet:
     @cached_property
     def segments(self) -> tuple[Ints, Ints]:
         """Pairs of neighbours along a yarn (m, 2), and the family of each (m,): 0 warp, 1 weft."""
-        pairs, families = [], []
-        for f in (WARP, WEFT):
-            (start,) = np.nonzero(self.along[:, f, 1] >= 0)
-            pairs.append(np.stack([start, self.along[start, f, 1]], axis=1))
-            families.append(np.full(len(start), f))
-        return np.concatenate(pairs), np.concatenate(families)
+        family, start = np.nonzero(self.along[:, :, 1].T >= 0)
+        return np.stack([start, self.along[start, family, 1]], axis=1), family
 
     def mesh(self, radii: Floats) -> YarnMesh:
         """The yarns at rest, as recordings and pictures know them; radii (2,) of warp and weft."""
@@ -154,13 +143,9 @@ class YarnNet:
     @cached_property
     def triples(self) -> tuple[Ints, Ints]:
         """Three neighbours along a yarn, where it can bend (t, 3), and their family (t,)."""
-        triples, families = [], []
-        for f in (WARP, WEFT):
-            (middle,) = np.nonzero((self.along[:, f] >= 0).all(axis=1))
-            ends = self.along[middle, f]
-            triples.append(np.stack([ends[:, 0], middle, ends[:, 1]], axis=1))
-            families.append(np.full(len(middle), f))
-        return np.concatenate(triples), np.concatenate(families)
+        family, middle = np.nonzero((self.along >= 0).all(axis=2).T)
+        first, last = self.along[middle, family].T
+        return np.stack([first, middle, last], axis=1), family
 
     @cached_property
     def corners(self) -> Ints:

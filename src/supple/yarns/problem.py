@@ -16,7 +16,7 @@ from supple.core.types import Bools, Floats
 from supple.dynamics.problem import ArrayPool
 from supple.integrators import Stage
 from supple.solvers.interface import ActiveSet, Linearization, Problem, Tangent
-from supple.yarns.cloth import WovenCloth
+from supple.yarns.cloth import STRAINS, WovenCloth
 from supple.yarns.obstacle_friction import ObstacleFriction
 from supple.yarns.step import StepPotential
 
@@ -56,8 +56,8 @@ class YarnProblem(Problem):
         cloth, held_off = self._cloth, self._cloth.warp.radius + self._cloth.weft.radius
         rest, free = cloth.rest_state, self.free[:, :3]
         stiffness = np.zeros((cloth.pattern.n_blocks, 5, 5))
-        for term in (cloth.stretch_potential, cloth.bending_potential, cloth.shear_potential):
-            term(rest, np.zeros_like(rest), stiffness, definite=True)
+        for kind in STRAINS:
+            cloth.strain_potential(kind, rest, np.zeros_like(rest), stiffness, definite=True)
         contacts = Contacts(
             [Padded(obstacle=each, thickness=held_off) for each in obstacles],
             np.zeros((cloth.n_nodes, 3)),

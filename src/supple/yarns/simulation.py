@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,9 +22,8 @@ from supple.mesh import YarnMesh
 from supple.solvers.interface import LinearSolver
 from supple.solvers.linear.choice import AutomaticSolver
 from supple.solvers.newton import Newton
-from supple.yarns.cloth import WovenCloth
-from supple.yarns.damping import YarnDamping, YarnRayleigh
-from supple.yarns.energies import YarnEnergies
+from supple.yarns.cloth import WovenCloth, YarnEnergies
+from supple.yarns.material import YarnDamping, YarnRayleigh
 from supple.yarns.problem import YarnProblem
 from supple.yarns.step import StepPotential, YarnState
 
@@ -242,9 +241,7 @@ class YarnSimulation:
                 for frame in self._frames(steps, every, progress, done):
                     recorder.append(frame, self._checkpoint())
                 recorder.finish()
-        motion = read_motion(record)
-        assert isinstance(motion, YarnMotion)
-        return motion
+        return cast(YarnMotion, read_motion(record))
 
     def _frames(
         self, steps: int, every: int, progress: Progress | None, done: int | None = None

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from supple.core.types import Floats
-from supple.yarns.cloth import NO_GRADIENT, NO_VALUES, WovenCloth
-from supple.yarns.damping import YarnDamping, YarnRayleigh
+from supple.yarns.cloth import NO_GRADIENT, NO_VALUES, STRAINS, WovenCloth
+from supple.yarns.material import YarnDamping, YarnRayleigh
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,8 @@ class StepPotential:
         self._rayleigh: Floats | None = None
         if isinstance(damping, YarnRayleigh) and damping.stiffness > 0:
             self._rayleigh = np.zeros((cloth.pattern.n_blocks, 5, 5))
-            for term in (cloth.stretch_potential, cloth.bending_potential, cloth.shear_potential):
-                term(state.q, np.zeros_like(state.q), self._rayleigh)
+            for kind in STRAINS:
+                cloth.strain_potential(kind, state.q, np.zeros_like(state.q), self._rayleigh)
             self._rayleigh *= damping.stiffness / h
         self._slope = cloth.slopes(state.q)
         self._pressure = cloth.pressure(state.q) if cloth.friction > 0 else None
@@ -80,15 +80,18 @@ class StepPotential:
         if len(values):
             values[:] = 0.0 if self._rayleigh is None else self._rayleigh
             self._cloth.add_mass(self._q, 1 / (h * h), values)
-        before = self._before
-        total = self._cloth.stretch_potential(q, gradient, values, before=before, definite=definite)
+
+        def strained(kind: str) -> float:
+            return self._cloth.strain_potential(
+                kind, q, gradient, values, before=self._before, definite=definite
+            )
+
+        total = strained("stretch")
         if not np.isfinite(total):
             return np.inf
         pulled = float(np.linalg.norm(gradient))
-        total += self._cloth.bending_potential(
-            q, gradient, values, before=before, definite=definite
-        )
-        total += self._cloth.shear_potential(q, gradient, values, before=before, definite=definite)
+        total += strained("bending")
+        total += strained("shear")
         total += self._cloth.contact_potential(q, gradient, values)
         total += self._cloth.gravity_potential(q, self._gravity, gradient)
         if self._pressure is not None:
@@ -111,9 +114,10 @@ class StepPotential:
         """What damping and friction take in a step that ends at q [J]: h ε̇·∂V_d/∂ε̇, and so on."""
         cloth, way, taken = self._cloth, q - self._q, 0.0
         if self._before is not None:
-            for term in (cloth.stretch_potential, cloth.bending_potential, cloth.shear_potential):
+            for kind in STRAINS:
                 # The potential of the step has h V_d beside the energy, and 2 V_d is lost a second.
-                taken += 2 * (term(q, before=self._before) - term(q))
+                damped = cloth.strain_potential(kind, q, before=self._before)
+                taken += 2 * (damped - cloth.strain_potential(kind, q))
         if self._rayleigh is not None:
             taken += float(np.vdot(way, cloth.pattern.multiply(self._rayleigh, way)))
         if self._pressure is not None:

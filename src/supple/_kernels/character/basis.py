@@ -11,11 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from supple._kernels.compiling import inlined_kernel, pointwise, reordering_kernel
-from supple._kernels.linear_algebra.svd3 import svd3
-from supple._kernels.reduction.polynomial import ONE, THREE, TWO
+from supple._kernels.linear_algebra.svd3 import det3, svd3
+from supple._kernels.linear_algebra.tensors import row_times
+from supple._kernels.reduction.polynomial import FOUR, ONE, THREE, TWO, ZERO
 
-ZERO = np.uint64(0)
-FOUR = np.uint64(4)
 NINE = np.uint64(9)
 THIN = 0.1  # of the larger stretches: below this the smaller ones of a cell count as more
 CLEAR = 0.36 * THIN  # of |J|³: where det J is above, no stretch is that small
@@ -32,16 +31,20 @@ class Groups(NamedTuple):
     basis_starts: np.ndarray  # (cells,) where the basis of each begins
 
 
+class Known(NamedTuple):
+    """Poses between which is interpolated (Eq. 2)."""
+
+    features: np.ndarray  # (m, f)
+    coefficients: np.ndarray  # (m, m)
+    rounding: float
+
+
 class PoseArrays(NamedTuple):
     """What a step takes from a model with m poses, c cubature cells and s inertial vertices."""
 
-    features: np.ndarray  # (m, f)
-    coefficients: np.ndarray  # (m, m) of Eq. 2
-    rounding: float
+    poses: Known
     gram: np.ndarray  # (m (m + 1) / 2, entries) lower triangle of U_iᵀ M U_j + U_jᵀ M U_i
-    gap_features: np.ndarray  # (g, f) of the poses in which D is known
-    gap_coefficients: np.ndarray  # (g, g)
-    gap_rounding: float
+    gap_poses: Known  # g, in which D is known
     gaps: np.ndarray  # (g, entries) what the stiffness of the cells lacks at rest
     rows: np.ndarray  # (entries,) those of the lower triangle that are not always zero
     columns: np.ndarray  # (entries,)
@@ -57,8 +60,9 @@ class PoseArrays(NamedTuple):
 
 
 @reordering_kernel
-def interpolation_weights(features, known, coefficients, rounding, distances, w):
-    """w_i(p), of poses with the features ``known`` (m, f), that add up to one (Eq. 2)."""
+def interpolation_weights(features, poses, distances, w):
+    """w_i(p), of m known poses, that add up to one (Eq. 2)."""
+    known, coefficients, rounding = poses
     m = len(known)
     if m == 1:
         w[0] = 1.0
@@ -167,16 +171,6 @@ def thicken(J, inverse):
     return s0 * s1 * s2
 
 
-@pointwise
-def _row(b, A):
-    """bᵀ A."""
-    return (
-        b[0] * A[0, 0] + b[1] * A[1, 0] + b[2] * A[2, 0],
-        b[0] * A[0, 1] + b[1] * A[1, 1] + b[2] * A[2, 1],
-        b[0] * A[0, 2] + b[1] * A[1, 2] + b[2] * A[2, 2],
-    )
-
-
 @reordering_kernel
 def shape_cells(x, frames, w, model, U, G, volumes, lam, mu):
     """Gradients G = ∂u/∂X of the basis in each cubature cell, before Υ, for its rest shape at x.
@@ -222,20 +216,16 @@ def shape_cells(x, frames, w, model, U, G, volumes, lam, mu):
                 J[1, j] = a1 * B[0, j] + b1 * B[1, j] + c1 * B[2, j]
                 J[2, j] = a2 * B[0, j] + b2 * B[1, j] + c2 * B[2, j]
                 square += J[0, j] * J[0, j] + J[1, j] * J[1, j] + J[2, j] * J[2, j]
-            unit = (
-                B[0, 0] * (B[1, 1] * B[2, 2] - B[1, 2] * B[2, 1])
-                - B[0, 1] * (B[1, 0] * B[2, 2] - B[1, 2] * B[2, 0])
-                + B[0, 2] * (B[1, 0] * B[2, 1] - B[1, 1] * B[2, 0])
-            )
+            unit = det3(B)
             if six * unit > CLEAR * square * np.sqrt(square) and square > 3.0 * SMALL * SMALL:
                 g10, g11, g12 = g10 / six, g11 / six, g12 / six
                 g20, g21, g22 = g20 / six, g21 / six, g22 / six
                 g30, g31, g32 = g30 / six, g31 / six, g32 / six
             else:
                 six = thicken(J, inverse) / unit
-                g10, g11, g12 = _row(B[0], inverse)
-                g20, g21, g22 = _row(B[1], inverse)
-                g30, g31, g32 = _row(B[2], inverse)
+                g10, g11, g12 = row_times(B[0], inverse)
+                g20, g21, g22 = row_times(B[1], inverse)
+                g30, g31, g32 = row_times(B[2], inverse)
             size = six / 6.0
             for i in range(THREE):
                 o, t = i * s, at + THREE * i * s

@@ -54,12 +54,9 @@ def run_frame(
     ``jumps`` if it is another. Returns how it went, at which share of the frame that was, and
     whether the frame is a cut. If it fails, the state is as it was.
     """
-    model, workspace, options, examples = (
-        context.model,
-        context.workspace,
-        context.options,
-        context.examples,
-    )
+    model, workspace = context.model, context.workspace
+    options, examples = context.options, context.examples
+    balance, excess = workspace.balance, workspace.excess
     history, rig_history, places = workspace.history, workspace.rig_history, model.places
     before, now, new = path.samples[1], path.samples[2], path.samples[3]
     span = path.spans[2]
@@ -67,7 +64,7 @@ def run_frame(
     copy(history, workspace.saved)
     copy(rig_history, workspace.rig_saved)
     cut = False
-    workspace.excess[:] = 0.0
+    excess[:] = 0.0
     if not moving:
         workspace.lag[:] = 0.0
         move(now.x, new.x, span, h, places, rig_history)
@@ -76,8 +73,8 @@ def run_frame(
         cut = apart > options.cut_distance
         if not cut:
             most = max(options.max_acceleration * span, options.max_jump)
-            excess_velocity(path, most, places, workspace.excess)
-            absorb_velocity_jump(workspace.excess, h, rig_history)
+            excess_velocity(path, most, places, excess)
+            absorb_velocity_jump(excess, h, rig_history)
     if cut:
         workspace.effective[:] = 0.0
         rest_rig(new.x, places, rig_history)
@@ -85,12 +82,10 @@ def run_frame(
     reason, share = DONE, 0.0
     if jumps:  # the acceleration jumps with the force
         for i in range(len(force)):
-            workspace.delta[i] = force[i] - pushed[i]
-        reason = (
-            DONE if solve_mass(workspace.M, workspace.matrix, workspace.delta) else NOT_DEFINITE
-        )
+            balance.delta[i] = force[i] - pushed[i]
+        reason = DONE if solve_mass(balance.M, balance.A, balance.delta) else NOT_DEFINITE
         for i in range(len(force)):
-            history[2, i] += workspace.delta[i]
+            history[2, i] += balance.delta[i]
     stage = 0
     for k in range(count):
         stages = later if has_past else start
@@ -101,25 +96,15 @@ def run_frame(
             x, frames, features = new.x, new.frames, new.features
             if not cut and share <= 1.0 - ON_TIME:
                 if len(stage_samples.x) > 0:
-                    x, frames, features = (
-                        stage_samples.x[stage],
-                        stage_samples.frames[stage],
-                        stage_samples.features[stage],
-                    )
+                    x, frames = stage_samples.x[stage], stage_samples.frames[stage]
+                    features = stage_samples.features[stage]
                 else:
                     x, features = workspace.interpolated_x, workspace.interpolated_features
                     frames = workspace.interpolated_frames[: len(new.frames)]
                     between(path, share, x, frames, features)
             if not cut:
-                effective_motion(
-                    path,
-                    share,
-                    options.path_acceleration,
-                    places,
-                    workspace.excess,
-                    workspace.lag,
-                    workspace.effective,
-                )
+                by_path, effective = options.path_acceleration, workspace.effective
+                effective_motion(path, share, by_path, places, excess, workspace.lag, effective)
             reason = solve_stage(
                 s, stages, x, frames, features, force, options, examples, model, workspace
             )
@@ -134,7 +119,7 @@ def run_frame(
             reason = TOO_FAR
     if reason == DONE:
         for i in range(len(workspace.lag)):
-            workspace.lag[i] = -path.spans[1] * workspace.excess[i]
+            workspace.lag[i] = -path.spans[1] * excess[i]
     else:
         copy(workspace.saved, history)
         copy(workspace.rig_saved, rig_history)

@@ -1,6 +1,6 @@
 """A posed body in full: its cells with a pose as rest shape, and the force balance of a step."""
 
-from __future__ import annotations
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,15 +38,24 @@ def shape_cells(x, nodes, gradients, volumes):
     return turned, first
 
 
+class Matrix(NamedTuple):
+    """A block matrix, its upper triangle by rows, as ``blocks`` says."""
+
+    indptr: np.ndarray
+    cols: np.ndarray
+    values: np.ndarray
+
+
 @kernel
-def balance(
-    u, u_v, u_a, c_v, c_a, alpha, beta, masses, f, R, indptr, cols, K, free, v, product, rest
-):  # fmt: skip
+def balance(u, stage, alpha, beta, masses, f, R, matrix, free, v, product, rest):
     """rest = f − R − M (a + α v) − β K v on free components, v = c_v (u − û_v), a = c_a (u − û_a).
 
-    Then K becomes (1 + c_v β) K + (c_a + c_v α) M. Returns the largest component of the rest, and
-    that of the forces it is made of. All vectors are (n, 3), masses (n,).
+    ``stage`` is (û_v, û_a, c_v, c_a), ``matrix`` K, which becomes (1 + c_v β) K + (c_a + c_v α) M.
+    Returns the largest component of the rest, and that of the forces it is made of. All vectors
+    are (n, 3), masses (n,); v and the product are scratch.
     """
+    u_v, u_a, c_v, c_a = stage
+    indptr, cols, K = matrix
     n = len(u)
     for i in range(n):
         for k in range(3):

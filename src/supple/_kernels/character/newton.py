@@ -10,7 +10,6 @@ from supple._kernels.reduction.newton import (
     NOT_CONVERGED,
     NOT_DEFINITE,
     NOT_FINITE,
-    Balance,
     correct,
     is_small,
     remaining_error,
@@ -23,7 +22,7 @@ HALVINGS = 12
 @inlined_kernel
 def take_back(share, options, model, workspace):
     """Halves the last correction until no cell is about to turn inside out."""
-    x, delta = workspace.x, workspace.delta
+    x, delta = workspace.balance.x, workspace.balance.delta
     part = share
     for _ in range(HALVINGS):
         part *= 0.5
@@ -39,7 +38,7 @@ def withdraw(options, model, workspace):
 
     At q = 0 no cell is strained.
     """
-    x = workspace.x
+    x = workspace.balance.x
     part = 1.0
     for _ in range(HALVINGS):
         for i in range(len(x)):
@@ -64,11 +63,8 @@ def correct_stage(balance, c_v, c_a, beta, examples):
 def iterate(c_v, c_a, options, examples, model, workspace):
     """Newton's method, from strained cells on; says how it went."""
     most, guards = options.max_iterations, options.min_det_F > -LARGEST
-    x, history, delta = workspace.x, workspace.history, workspace.delta
-    balance = Balance(
-        workspace.M, workspace.C, workspace.K, workspace.R, workspace.f, x, workspace.x_v,
-        workspace.x_a, workspace.v, workspace.a, workspace.matrix, delta,
-    )  # fmt: skip
+    balance, history = workspace.balance, workspace.history
+    x, delta = balance.x, balance.delta
     size_before, share = -1.0, 1.0
     reason = DONE if most == 1 else NOT_CONVERGED
     for n in range(most):
@@ -87,10 +83,8 @@ def iterate(c_v, c_a, options, examples, model, workspace):
                 break
             share = shorten(size, size_before, share, delta, x)
             size_before = size
-        if guards or n + 1 < most:
-            smallest = strain(x, model, workspace)
-            if smallest < options.min_det_F:
-                take_back(share, options, model, workspace)
+        if (guards or n + 1 < most) and strain(x, model, workspace) < options.min_det_F:
+            take_back(share, options, model, workspace)
     return reason
 
 
@@ -98,13 +92,10 @@ def iterate(c_v, c_a, options, examples, model, workspace):
 def solve_stage(s, stages, x, frames, features, force, options, examples, model, workspace):
     """Stage s with the rig at x (k, 3); says how it went."""
     take_pose(x, frames, features, options, examples, model, workspace)
-    smallest = enter_stage(s, stages, x, frames, force, options, model, workspace)
-    if smallest < options.min_det_F:
+    if enter_stage(s, stages, x, frames, force, options, model, workspace) < options.min_det_F:
         withdraw(options, model, workspace)
     c_v, c_a = stages.c_v[s], stages.c_a[s]
     reason = iterate(c_v, c_a, options, examples, model, workspace)
-    if reason == DONE:
-        finite = leave_stage(s, c_v, c_a, workspace)
-        if not finite:
-            reason = NOT_FINITE
+    if reason == DONE and not leave_stage(s, c_v, c_a, workspace):
+        reason = NOT_FINITE
     return reason

@@ -3,6 +3,7 @@
 import numpy as np
 
 from supple._kernels.compiling import kernel, reordering_kernel
+from supple._kernels.linear_algebra.tensors import row_times
 
 
 @reordering_kernel
@@ -56,12 +57,7 @@ def gather(force, w, groups, rows, frames, f):
             n = rows[start + k]
             d0, d1, d2 = force[n, 0], force[n, 1], force[n, 2]
             if turned:
-                F = frames[n]
-                d0, d1, d2 = (
-                    F[0, 0] * d0 + F[1, 0] * d1 + F[2, 0] * d2,
-                    F[0, 1] * d0 + F[1, 1] * d1 + F[2, 1] * d2,
-                    F[0, 2] * d0 + F[1, 2] * d1 + F[2, 2] * d2,
-                )
+                d0, d1, d2 = row_times((d0, d1, d2), frames[n])
             x, y, h = matrix[3 * k], matrix[3 * k + 1], matrix[3 * k + 2]
             for b in range(np.uint64(m * s)):
                 z[b] += d0 * x[b] + d1 * y[b] + d2 * h[b]

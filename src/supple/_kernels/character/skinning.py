@@ -4,8 +4,6 @@ A pose is one array: for each of j joints its translation (3), its turn, a quate
 any length (4), and its scale (3), in its parent; parents come before their children.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -13,6 +11,7 @@ import numpy as np
 from supple._kernels.compiling import kernel, pointwise
 from supple._kernels.linear_algebra.rotations import round_to_rotations
 from supple._kernels.linear_algebra.svd3 import svd3
+from supple._kernels.linear_algebra.tensors import multiply, multiply_by_transpose
 
 JOINT = 10
 """Numbers of a joint in a pose."""
@@ -69,9 +68,9 @@ def split_moves(moves, duals, stretches):
     for b in range(len(moves)):
         F[:] = moves[b, :, :3]
         svd3(F, U, sigma, V)
+        multiply_by_transpose(U, V, F)
         for i in range(3):
             for j in range(3):
-                F[i, j] = U[i, 0] * V[j, 0] + U[i, 1] * V[j, 1] + U[i, 2] * V[j, 2]
                 stretches[b, i, j] = (
                     sigma[0] * V[i, 0] * V[j, 0]
                     + sigma[1] * V[i, 1] * V[j, 1]
@@ -142,9 +141,7 @@ def blend_dual_quaternions(duals, stretches, bones, weights, which, A, t):
         t[n, 1] = 2.0 * (w * b_ - d_ * y + z * a - x * c)
         t[n, 2] = 2.0 * (w * c - d_ * z + x * b_ - y * a)
         _turn_matrix(x, y, z, w, R)
-        for i in range(3):
-            for j in range(3):
-                A[n, i, j] = R[i, 0] * S[0, j] + R[i, 1] * S[1, j] + R[i, 2] * S[2, j]
+        multiply(R, S, A[n])
 
 
 @kernel
@@ -159,10 +156,7 @@ def move_vertices(A, t, X, x):
 def times_back(A, back, which, G):
     """G (k, 3, 3) = A (k, 3, 3) times ``back`` (n, 3, 3) at ``which``."""
     for n in range(len(which)):
-        B = back[which[n]]
-        for i in range(3):
-            for j in range(3):
-                G[n, i, j] = A[n, i, 0] * B[0, j] + A[n, i, 1] * B[1, j] + A[n, i, 2] * B[2, j]
+        multiply(A[n], back[which[n]], G[n])
 
 
 @kernel
@@ -274,3 +268,49 @@ def _quaternion(R, q):
     q[3] = (R[j, i] - R[i, j]) / size
     q[i] = (R[i, k] + R[k, i]) / size
     q[j] = (R[j, k] + R[k, j]) / size
+
+
+@kernel
+def skin_linear(moves, bones, weights, which, X, x):
+    """x (k, 3) = Σ_b w_b M_b X of the vertices X (k, 3), which are those of ``which`` (k,)."""
+    for n in range(len(which)):
+        v = which[n]
+        p0, p1, p2 = X[n, 0], X[n, 1], X[n, 2]
+        x0, x1, x2 = 0.0, 0.0, 0.0
+        for s in range(bones.shape[1]):
+            share = weights[v, s]
+            if share == 0.0:
+                continue
+            M = moves[bones[v, s]]
+            x0 += share * (M[0, 0] * p0 + M[0, 1] * p1 + M[0, 2] * p2 + M[0, 3])
+            x1 += share * (M[1, 0] * p0 + M[1, 1] * p1 + M[1, 2] * p2 + M[1, 3])
+            x2 += share * (M[2, 0] * p0 + M[2, 1] * p1 + M[2, 2] * p2 + M[2, 3])
+        x[n, 0], x[n, 1], x[n, 2] = x0, x1, x2
+
+
+@kernel
+def carry_points(moves, starts, bones, spans, x, G):
+    """Points between vertices of a linear blend: x (k, 3) and G (k, 3, 3).
+
+    Those of ``spans`` (e, 13) from starts[n] on, each with its bone, make up point n: with a matrix
+    B, a place p and a weight s (3 × 4 numbers, rows of B and p in turn, and s), x is the sum of
+    M p + s t over the bones' moves (M, t), and G that of M B.
+    """
+    for n in range(len(x)):
+        g00, g01, g02, x0 = 0.0, 0.0, 0.0, 0.0
+        g10, g11, g12, x1 = 0.0, 0.0, 0.0, 0.0
+        g20, g21, g22, x2 = 0.0, 0.0, 0.0, 0.0
+        for e in range(starts[n], starts[n + 1]):
+            M, D = moves[bones[e]], spans[e]
+            s = D[12]
+            x0, x1, x2 = x0 + s * M[0, 3], x1 + s * M[1, 3], x2 + s * M[2, 3]
+            for j in range(3):
+                a, b, c, p = D[4 * j], D[4 * j + 1], D[4 * j + 2], D[4 * j + 3]
+                m0, m1, m2 = M[0, j], M[1, j], M[2, j]
+                g00, g01, g02, x0 = g00 + m0 * a, g01 + m0 * b, g02 + m0 * c, x0 + m0 * p
+                g10, g11, g12, x1 = g10 + m1 * a, g11 + m1 * b, g12 + m1 * c, x1 + m1 * p
+                g20, g21, g22, x2 = g20 + m2 * a, g21 + m2 * b, g22 + m2 * c, x2 + m2 * p
+        x[n, 0], x[n, 1], x[n, 2] = x0, x1, x2
+        G[n, 0, 0], G[n, 0, 1], G[n, 0, 2] = g00, g01, g02
+        G[n, 1, 0], G[n, 1, 1], G[n, 1, 2] = g10, g11, g12
+        G[n, 2, 0], G[n, 2, 1], G[n, 2, 2] = g20, g21, g22

@@ -3,9 +3,11 @@
 The rig's vertices go through the same rule as the coordinates, which gives their acceleration.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numba import types
+from numba.experimental import structref
 
 from supple._kernels.character.basis import (
     interpolate_gap,
@@ -13,10 +15,10 @@ from supple._kernels.character.basis import (
     interpolation_weights,
     shape_cells,
 )
-from supple._kernels.character.forces import assemble, strain_cells
-from supple._kernels.character.inertia import add_inertia
-from supple._kernels.compiling import inlined_kernel, inner_kernel, reordering_kernel
+from supple._kernels.character.forces import Room, add_inertia, assemble, strain_cells
+from supple._kernels.compiling import inlined_kernel, inner_kernel, kernel, reordering_kernel
 from supple._kernels.elasticity.material_call import evaluate_at
+from supple._kernels.reduction.newton import Balance
 from supple._kernels.reduction.stepping import begin_stage, end_stage
 
 
@@ -39,6 +41,27 @@ class Options(NamedTuple):
     max_norm_square: float  # Σ q² of flesh that has left the body [kg m²]
 
 
+class Cells(NamedTuple):
+    """c cubature cells, as a material evaluates them."""
+
+    F: np.ndarray  # (c, 1, 3, 3)
+    lam: np.ndarray  # (c,)
+    mu: np.ndarray  # (c,)
+    psi: np.ndarray  # (c, 1)
+    P: np.ndarray  # (c, 1, 3, 3)
+    A: np.ndarray  # (c, 1, 6, 3, 3)
+
+
+class Rig(NamedTuple):
+    """s inertial vertices in a stage, (3 s,) each, named as the coordinates in ``Balance``."""
+
+    x: np.ndarray  # where they are
+    x_v: np.ndarray
+    x_a: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+
+
 class Workspace(NamedTuple):
     """State and scratch of one character with r coordinates, m poses and c cubature cells."""
 
@@ -53,32 +76,11 @@ class Workspace(NamedTuple):
     U: np.ndarray  # basis of a cell
     G: np.ndarray  # gradients of all cells
     volumes: np.ndarray  # (c,)
-    lam: np.ndarray  # (c,)
-    mu: np.ndarray  # (c,)
-    psi: np.ndarray  # (c, 1)
-    F: np.ndarray  # (c, 1, 3, 3)
-    P: np.ndarray  # (c, 1, 3, 3)
-    A: np.ndarray  # (c, 1, 6, 3, 3)
-    T: np.ndarray  # products of a few cells
-    S: np.ndarray  # stiffness of a group
-    columns: np.ndarray  # force of a group
-    M: np.ndarray  # (r, r)
-    K: np.ndarray  # (r, r)
+    cells: Cells
+    room: Room
     gap: np.ndarray  # (r, r) D
-    C: np.ndarray  # (r, r) damping, but for the part with the stiffness now
-    matrix: np.ndarray  # (r, r)
-    R: np.ndarray  # (r,)
-    f: np.ndarray  # (r,)
-    x: np.ndarray  # (r,)
-    x_v: np.ndarray  # (r,)
-    x_a: np.ndarray  # (r,)
-    v: np.ndarray  # (r,)
-    a: np.ndarray  # (r,)
-    delta: np.ndarray  # (r,)
-    rig: np.ndarray  # (3 s,) where the inertial vertices are
-    rig_v: np.ndarray  # (3 s,)
-    rig_a: np.ndarray  # (3 s,)
-    rig_rates: np.ndarray  # (2, 3 s)
+    balance: Balance
+    rig: Rig
     excess: np.ndarray  # (3 s,) of its speed, that is not felt [m/s]
     lag: np.ndarray  # (3 s,) how far the frame before this was taken to catch up [m]
     effective: np.ndarray  # (3 s,) what both change, or the acceleration of its path
@@ -89,30 +91,45 @@ class Workspace(NamedTuple):
     rig_saved: np.ndarray  # (vectors, 3 s)
 
 
+@structref.register
+class StepContextType(types.StructRef):
+    """For Numba."""
+
+
+class StepContext(structref.StructRefProxy):
+    """PoseArrays, Workspace, Options, and Examples or None, handed to kernels as one pointer.
+
+    Python would have to take sixty arrays out of their tuples at every call, which takes as long
+    as a small step.
+    """
+
+
+_define: Any = structref.define_proxy
+_make: Any = StepContext
+_define(StepContext, StepContextType, ["model", "workspace", "options", "examples"])
+
+
+@kernel
+def step_context(model, workspace, options, examples):
+    """All four behind one pointer."""
+    return _make(model, workspace, options, examples)
+
+
 @inlined_kernel
 def strain(q, model, workspace):
     """Strains all cells; returns the smallest det F."""
-    return strain_cells(
-        q, workspace.scale, model.cells, workspace.G, workspace.columns, workspace.F
-    )
+    columns, F = workspace.room.columns, workspace.cells.F
+    return strain_cells(q, workspace.scale, model.cells, workspace.G, columns, F)
 
 
 @inlined_kernel
 def find_forces(q, options, model, workspace):
     """ψ of the cells, R and K (Eqs. 21–22) at q, for which they are strained."""
-    evaluate_at(
-        options.material,
-        workspace.F,
-        workspace.lam,
-        workspace.mu,
-        workspace.psi,
-        workspace.P,
-        workspace.A,
-        2,
-    )
+    cells, balance = workspace.cells, workspace.balance
+    evaluate_at(options.material, cells.F, cells.lam, cells.mu, cells.psi, cells.P, cells.A, 2)
     assemble(
-        workspace.P, workspace.A, workspace.volumes, workspace.scale, model.cells, workspace.G,
-        workspace.T, workspace.S, workspace.columns, workspace.gap, q, workspace.K, workspace.R,
+        cells.P, cells.A, workspace.volumes, workspace.scale, model.cells, workspace.G,
+        workspace.room, workspace.gap, q, balance.K, balance.R,
     )  # fmt: skip
 
 
@@ -132,32 +149,15 @@ def damp_examples(C, examples):
 @inlined_kernel
 def take_pose(x, frames, features, options, examples, model, workspace):
     """Everything that depends on the pose alone."""
-    interpolation_weights(
-        features,
-        model.features,
-        model.coefficients,
-        model.rounding,
-        workspace.distances,
-        workspace.w,
-    )
-    interpolate_mass(workspace.w, model, workspace.entries, workspace.M, workspace.scale)
-    interpolation_weights(
-        features, model.gap_features, model.gap_coefficients, model.gap_rounding,
-        workspace.gap_distances, workspace.gap_w,
-    )  # fmt: skip
-    interpolate_gap(workspace.gap_w, workspace.scale, model, workspace.entries, workspace.gap)
-    shape_cells(
-        x,
-        frames,
-        workspace.w,
-        model,
-        workspace.U,
-        workspace.G,
-        workspace.volumes,
-        workspace.lam,
-        workspace.mu,
-    )
-    M, K, C, at_rest = workspace.M, workspace.K, workspace.C, workspace.delta
+    w, gap_w, scale, entries = workspace.w, workspace.gap_w, workspace.scale, workspace.entries
+    balance, cells = workspace.balance, workspace.cells
+    M, K, C, at_rest = balance.M, balance.K, balance.C0, balance.delta
+    interpolation_weights(features, model.poses, workspace.distances, w)
+    interpolate_mass(w, model, entries, M, scale)
+    interpolation_weights(features, model.gap_poses, workspace.gap_distances, gap_w)
+    interpolate_gap(gap_w, scale, model, entries, workspace.gap)
+    U, G, volumes = workspace.U, workspace.G, workspace.volumes
+    shape_cells(x, frames, w, model, U, G, volumes, cells.lam, cells.mu)
     if options.beta_at_rest != 0.0:
         for i in range(len(M)):
             at_rest[i] = 0.0
@@ -174,13 +174,8 @@ def take_pose(x, frames, features, options, examples, model, workspace):
 @reordering_kernel
 def model_pose(x, frames, features, q, context):
     """The reduced model of a pose, with ψ, R and K at q."""
-    model, workspace, options, examples = (
-        context.model,
-        context.workspace,
-        context.options,
-        context.examples,
-    )
-    take_pose(x, frames, features, options, examples, model, workspace)
+    model, workspace, options = context.model, context.workspace, context.options
+    take_pose(x, frames, features, options, context.examples, model, workspace)
     strain(q, model, workspace)
     find_forces(q, options, model, workspace)
 
@@ -188,53 +183,33 @@ def model_pose(x, frames, features, q, context):
 @inlined_kernel
 def enter_stage(s, stages, x, frames, force, options, model, workspace):
     """q̂_v, q̂_a, the first guess and all forces from outside; returns the smallest det F there."""
-    begin_stage(s, stages, workspace.history, workspace.x_v, workspace.x_a, workspace.x)
-    begin_stage(s, stages, workspace.rig_history, workspace.rig_v, workspace.rig_a, workspace.rig)
-    rig, effective, places, f = workspace.rig, workspace.effective, model.places, workspace.f
+    balance, rig = workspace.balance, workspace.rig
+    begin_stage(s, stages, workspace.history, balance.x_v, balance.x_a, balance.x)
+    begin_stage(s, stages, workspace.rig_history, rig.x_v, rig.x_a, rig.x)
+    effective, places, f = workspace.effective, model.places, balance.f
     for k in range(len(places)):
         for i in range(3):
             n = 3 * k + i
-            rig[n] = x[places[k], i]
+            rig.x[n] = x[places[k], i]
             if options.path_acceleration:
-                workspace.rig_a[n] = rig[n] - effective[n] / stages.c_a[s]
+                rig.x_a[n] = rig.x[n] - effective[n] / stages.c_a[s]
             else:
-                rig[n] += effective[n]
+                rig.x[n] += effective[n]
     for i in range(len(f)):
         f[i] = force[i]
     add_inertia(
-        stages.c_a[s], workspace.rig_a, rig, frames, options.gravity, workspace.w, workspace.scale,
+        stages.c_a[s], rig.x_a, rig.x, frames, options.gravity, workspace.w, workspace.scale,
         model, workspace.U, f,
     )  # fmt: skip
-    return strain(workspace.x, model, workspace)
+    return strain(balance.x, model, workspace)
 
 
 @inlined_kernel
 def leave_stage(s, c_v, c_a, workspace):
     """Keeps the state of stage s, and the rig's; returns whether it is finite."""
     row = np.uint64(6 + 3 * s)
-    rates = workspace.rig_rates
-    end_stage(
-        row,
-        c_v,
-        c_a,
-        workspace.rig_v,
-        workspace.rig_a,
-        workspace.rig,
-        rates[0],
-        rates[1],
-        workspace.rig_history,
-    )
-    return end_stage(
-        row,
-        c_v,
-        c_a,
-        workspace.x_v,
-        workspace.x_a,
-        workspace.x,
-        workspace.v,
-        workspace.a,
-        workspace.history,
-    )
+    end_stage(row, c_v, c_a, workspace.rig, workspace.rig_history)
+    return end_stage(row, c_v, c_a, workspace.balance, workspace.history)
 
 
 @inner_kernel

@@ -1,7 +1,5 @@
 """Nearest places on triangle meshes and height fields."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -139,14 +137,10 @@ def mesh_distances(
                     best, nearest, feature, share_b, share_c = length2, t, f, b, c
         length = math.sqrt(best)
         triangle[k] = nearest
-        a = 1.0 - share_b - share_c
+        a, at = 1.0 - share_b - share_c, corners[nearest]
         height = 0.0  # above the face, or along the pseudonormal: its sign tells the side
         for i in range(3):
-            place = (
-                a * corners[nearest, 0, i]
-                + share_b * corners[nearest, 1, i]
-                + share_c * corners[nearest, 2, i]
-            )
+            place = a * at[0, i] + share_b * at[1, i] + share_c * at[2, i]
             normal[k, i] = points[k, i] - place
             height += normal[k, i] * pseudonormals[nearest, feature, i]
         if feature == 0 or length <= touching:

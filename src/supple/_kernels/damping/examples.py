@@ -103,10 +103,9 @@ def _couple_by_eigenvectors(G, gamma, symmetric, W):
     for a in range(n):
         for b in range(n):
             symmetric_part[a, b] = 0.5 * (Pi[a, b] + Pi[b, a])
+    if symmetric:
+        Pi[:] = symmetric_part
     for a in range(n):
-        for b in range(n):
-            if symmetric:
-                Pi[a, b] = symmetric_part[a, b]
         Pi[a, a] -= 1.0
     lam, v = np.empty(n), np.empty((n, n))
     find_eigenvectors(symmetric_part, lam, v)

@@ -4,32 +4,22 @@ Two ways to part Ḟ (dissipative optimization, §6): along the velocity gradien
 Ḟⁿʳ = ½ (Ḟ + F⁻ᵀḞᵀF), and by orthogonal projection off the rotations [ω]× F.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
 
 from supple._kernels.compiling import kernel, pointwise
 from supple._kernels.linear_algebra.svd3 import eigh3
+from supple._kernels.linear_algebra.tensors import cofactor, expand
 
 _SINGULAR = 1e-6  # |det F|/‖F‖³ below which F has no inverse worth the name
 _DEPENDENT = 1e-13  # share of the largest eigenvalue that counts as none
 
 
 @pointwise
-def _cofactors(F, H):
-    """H = F⁻¹ where F has one; returns whether it has."""
-    H[0, 0] = F[1, 1] * F[2, 2] - F[1, 2] * F[2, 1]
-    H[0, 1] = F[0, 2] * F[2, 1] - F[0, 1] * F[2, 2]
-    H[0, 2] = F[0, 1] * F[1, 2] - F[0, 2] * F[1, 1]
-    H[1, 0] = F[1, 2] * F[2, 0] - F[1, 0] * F[2, 2]
-    H[1, 1] = F[0, 0] * F[2, 2] - F[0, 2] * F[2, 0]
-    H[1, 2] = F[0, 2] * F[1, 0] - F[0, 0] * F[1, 2]
-    H[2, 0] = F[1, 0] * F[2, 1] - F[1, 1] * F[2, 0]
-    H[2, 1] = F[0, 1] * F[2, 0] - F[0, 0] * F[2, 1]
-    H[2, 2] = F[0, 0] * F[1, 1] - F[0, 1] * F[1, 0]
-    det = F[0, 0] * H[0, 0] + F[0, 1] * H[1, 0] + F[0, 2] * H[2, 0]
+def _invert(F, H):
+    """H = F⁻ᵀ where F has an inverse; returns whether it has."""
+    det = cofactor(F, H)
     size = 0.0
     for i in range(3):
         for j in range(3):
@@ -74,12 +64,12 @@ def _moment(F, X, c):
 @pointwise
 def _fill_map(F, by_gradient, M, C, N, G, W):
     """The matrix of Ḟ → Ḟⁿʳ, entries of 3 × 3 matrices row by row, (9, 9)."""
-    if by_gradient and _cofactors(F, N):
+    if by_gradient and _invert(F, N):
         for i in range(3):
             for j in range(3):
                 for l in range(3):
                     for k in range(3):
-                        M[3 * i + j, 3 * l + k] = 0.5 * N[k, i] * F[l, j]
+                        M[3 * i + j, 3 * l + k] = 0.5 * N[i, k] * F[l, j]
                 M[3 * i + j, 3 * i + j] += 0.5
         return
     _inverse_inertia(F, N, G, W)
@@ -129,14 +119,7 @@ def add_nonrigid(F, inner_P, inner_A, by_gradient, P, A, order):
                         total += M[s, t] * inner_P[e, q, s // 3, s % 3]
                     P[e, q, t // 3, t % 3] += total
             if order >= 2:
-                block = 0
-                for j in range(3):
-                    for l in range(j, 3):
-                        for i in range(3):
-                            for k in range(3):
-                                full[3 * i + j, 3 * k + l] = inner_A[e, q, block, i, k]
-                                full[3 * k + l, 3 * i + j] = inner_A[e, q, block, i, k]
-                        block += 1
+                expand(1.0, inner_A[e, q], full)
                 for t in range(9):
                     for s in range(9):
                         half[t, s] = 0.0
@@ -164,16 +147,16 @@ def add_nonrigid_by_shape(F, D, inner_D, inner_P, by_gradient, factor, G):
     for e in range(len(F)):
         for q in range(F.shape[1]):
             f, p = F[e, q], inner_P[e, q]
-            if by_gradient and _cofactors(f, N):
+            if by_gradient and _invert(f, N):
                 # dissipative optimization, Eq. 70: ½ (Ḟ F⁻¹ P' − (F⁻ᵀ Ḟᵀ F) P'ᵀ F⁻ᵀ)
                 for i in range(3):
                     for j in range(3):
                         L[i, j] = X[i, j] = 0.0  # L = Ḟ F⁻¹, X = F P'ᵀ F⁻ᵀ
                         for k in range(3):
-                            L[i, j] += D[e, q, i, k] * N[k, j]
+                            L[i, j] += D[e, q, i, k] * N[j, k]
                             X[i, j] += (
                                 f[i, 0] * p[k, 0] + f[i, 1] * p[k, 1] + f[i, 2] * p[k, 2]
-                            ) * N[j, k]
+                            ) * N[k, j]
                 for i in range(3):
                     for j in range(3):
                         total = 0.0

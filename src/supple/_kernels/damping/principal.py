@@ -8,20 +8,35 @@
 in the order (0,1) (0,2) (1,2). An isotropic density is r = ½ σ̇ᵀH σ̇ + ½ Σ k_ab e_ab².
 """
 
-from __future__ import annotations
-
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from supple._kernels.compiling import kernel, pointwise
 from supple._kernels.linear_algebra.svd3 import eigh3, keep_positive, svd3
-from supple._kernels.linear_algebra.tensors import add_isotropic, add_outer, turn_symmetric
+from supple._kernels.linear_algebra.tensors import (
+    add_isotropic,
+    add_outer,
+    component,
+    multiply,
+    turn_symmetric,
+)
 
 FLAT = 5e-6
 """Stretch below which P_a/σ_a is rounding rather than stress."""
 
 _ROOT_HALF = math.sqrt(0.5)
+
+
+class Sums(NamedTuple):
+    """What densities of dissipation at the points of cells are added to, in place."""
+
+    r: np.ndarray  # (c, q)
+    P: np.ndarray  # (c, q, 3, 3) ∂r/∂Ḟ, if order ≥ 1
+    A: np.ndarray  # (c, q, 6, 3, 3) factor · ∂²r/∂Ḟ², if order ≥ 2
+    order: int
+    factor: float
 
 
 @pointwise
@@ -31,15 +46,6 @@ def cosines(sigma, a, b):
     if not length > 0.0:
         return _ROOT_HALF, _ROOT_HALF
     return sigma[a] / length, sigma[b] / length
-
-
-@pointwise
-def component(U, V, D, a, b):
-    """u_a·D v_b."""
-    total = 0.0
-    for i in range(3):
-        total += U[i, a] * (D[i, 0] * V[0, b] + D[i, 1] * V[1, b] + D[i, 2] * V[2, b])
-    return total
 
 
 @pointwise
@@ -101,9 +107,7 @@ def add_second_derivative(U, sigma, V, H, k, factor, L, R, A):
 def turn_derivative(A, U, half, T):
     """T[s, a, c] = u_a·A[s] u_c; ``half`` (3, 3) is scratch."""
     for s in range(6):
-        for i in range(3):
-            for c in range(3):
-                half[i, c] = A[s, i, 0] * U[0, c] + A[s, i, 1] * U[1, c] + A[s, i, 2] * U[2, c]
+        multiply(A[s], U, half)
         for a in range(3):
             for c in range(3):
                 T[s, a, c] = U[0, a] * half[0, c] + U[1, a] * half[1, c] + U[2, a] * half[2, c]
@@ -165,3 +169,58 @@ def add_clamped_stress(F, T, A):
             turn_symmetric(S, V, W)
             keep_positive(W, X)
             add_isotropic(W, A[n, q])
+
+
+@pointwise
+def matched_moduli(P, T, U, sigma, V, S, values, vectors, H, k):
+    """H and k with ½ σ̇ᵀH σ̇ + ½ Σ k e² = ½ Ė:C:Ė, C = ∂S/∂E made positive semidefinite.
+
+    T is ∂P/∂F as ``turn_derivative`` gives it. With S_a = P_a/σ_a, H_ab = ∂²ψ/∂σ_a∂σ_b − δ_ab S_a
+    and k_ab = g (σ_a² + σ_b²), where g σ_a σ_b = 2 A(u_a v_b, u_b v_a) and g (σ_a² − σ_b²) =
+    2 (S_a − S_b). Each of these two alone fails for some σ, not so their least squares.
+    """
+    stretch_hessian(T, V, H)
+    for a in range(3):  # S_a → ∂²ψ/∂σ_a² as σ_a vanishes
+        flat, cube = FLAT**4, sigma[a] ** 3
+        S[a] = (cube * component(U, V, P, a, a) + flat * H[a, a]) / (cube * sigma[a] + flat)
+    p = 0
+    for a in range(3):
+        for b in range(a + 1, 3):
+            c, s = cosines(sigma, a, b)
+            across = derivative_in_frame(T, V, a, b, b, a)
+            both = 8.0 * c * s * across + 2.0 * (c * c - s * s) * (S[a] - S[b])
+            k[p] = both if not both < 0.0 else 0.0
+            p += 1
+    for a in range(3):
+        H[a, a] -= S[a]
+    make_definite(H, values, vectors)
+
+
+@kernel
+def add_matched(F, D, P_elastic, A_elastic, stiffness, sums):
+    """Dissipation matched to the stiffness, added to ``Sums``."""
+    r, P, A, order, factor = sums
+    U, V, L, R = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+    values, vectors, H = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+    sigma, d, e, k, S, y = (np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty(3),
+                            np.empty(3))  # fmt: skip
+    T = np.empty((6, 3, 3))
+    for n in range(len(F)):
+        beta = stiffness[n]
+        if beta == 0.0:
+            continue
+        for q in range(F.shape[1]):
+            rates_in_frame(F[n, q], D[n, q], U, sigma, V, d, e)
+            turn_derivative(A_elastic[n, q], U, L, T)
+            matched_moduli(P_elastic[n, q], T, U, sigma, V, S, values, vectors, H, k)
+            total = 0.0
+            for a in range(3):
+                y[a] = H[a, 0] * d[0] + H[a, 1] * d[1] + H[a, 2] * d[2]
+                total += y[a] * d[a] + k[a] * e[a] * e[a]
+            r[n, q] += 0.5 * beta * total
+            if order >= 1:
+                for p in range(3):
+                    e[p] *= k[p]
+                add_from_frame(U, sigma, V, y, e, beta, P[n, q])
+            if order >= 2:
+                add_second_derivative(U, sigma, V, H, k, factor * beta, L, R, A[n, q])

@@ -1,8 +1,10 @@
-"""Dissipation of principal strains, β/2 σ̇ᵀK_σ σ̇, at quadrature points."""
+"""Dissipation of principal strains, β/2 σ̇ᵀK_σ σ̇, at quadrature points.
 
-from __future__ import annotations
+And one factor a point for other dissipation, from a curve over principal stretches or their rates.
+"""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,7 +20,7 @@ from supple._kernels.damping.principal import (
 )
 from supple._kernels.linear_algebra.svd3 import eigh3
 from supple._kernels.linear_algebra.tensors import add_outer
-from supple._kernels.reduction.example_newton import curve_at, slope_at
+from supple._kernels.reduction.example_newton import Curves, curve_at, slope_at
 
 FIXED, BY_STRETCH, BY_RATE = 0, 1, 2
 """What the factors of principal strains follow."""
@@ -27,6 +29,26 @@ _STEP = 1e-5
 
 SHARPNESS = 16
 """Exponent of the mean that stands for the largest of three factors."""
+
+
+class Law(NamedTuple):
+    """What factor each principal strain has."""
+
+    width: float  # difference of stretches from which on axes are told apart
+    by: int  # one of the above
+    curves: Curves  # one
+
+
+class AtRates(NamedTuple):
+    """What follows from the rates at a point."""
+
+    root: np.ndarray  # (3,) how close the stretches of each pair of axes are
+    s: np.ndarray  # (3,) factors
+    share: np.ndarray  # (3,) of each in the largest
+    rates: np.ndarray  # (3, 3)
+    axes: np.ndarray  # (3, 3)
+    y: np.ndarray  # (3,) a derivative by σ̇
+    z: np.ndarray  # (3,) the same by e
 
 
 @pointwise
@@ -73,14 +95,14 @@ def difference_of_rates(d, e):
 
 
 @pointwise
-def take_side(second, m, side, h, y, z):
+def take_side(second, m, side, h, at):
     """Puts the gradients at both sides of a difference, one after the other, into row m."""
     for a in range(3):
         if side == 0:
-            second[m, a], second[m, a + 3] = y[a], z[a]
+            second[m, a], second[m, a + 3] = at.y[a], at.z[a]
         else:
-            second[m, a] = (second[m, a] - y[a]) / (2.0 * h)
-            second[m, a + 3] = (second[m, a + 3] - z[a]) / (2.0 * h)
+            second[m, a] = (second[m, a] - at.y[a]) / (2.0 * h)
+            second[m, a + 3] = (second[m, a + 3] - at.z[a]) / (2.0 * h)
 
 
 @pointwise
@@ -135,10 +157,9 @@ def nearly_largest(s, share):
 
 
 @pointwise
-def power_by_rate(
-    sigma, d, e, H, k, least, root, breaks, pieces, counts, s, share, rates, axes, y, z
-):
+def power_by_rate(sigma, d, e, H, k, least, curves, at):
     """2 r/β where factors follow the rates; y and z become r's derivatives by σ̇ and e, over β."""
+    root, s, share, rates, axes, y, z = at
     rest = 0.0
     for a in range(3):
         y[a] = H[a, 0] * d[0] + H[a, 1] * d[1] + H[a, 2] * d[2] - least * d[a]
@@ -146,7 +167,7 @@ def power_by_rate(
         rest += y[a] * d[a] + z[a] * e[a]
     diagonalise_rates(sigma, d, e, root, rates, axes)
     for j in range(3):
-        s[j] = curve_at(0, rates[j, j], breaks, pieces, counts)
+        s[j] = curve_at(0, rates[j, j], curves)
     largest = nearly_largest(s, share)
     for a in range(3):
         y[a] *= largest
@@ -154,7 +175,7 @@ def power_by_rate(
     total = largest * rest
     for j in range(3):
         rate = rates[j, j]
-        steepness = slope_at(0, rate, breaks, pieces, counts)
+        steepness = slope_at(0, rate, curves)
         total += least * s[j] * rate * rate
         along = 0.5 * rest * largest * share[j] * steepness
         if rate < 0.0:
@@ -165,10 +186,8 @@ def power_by_rate(
 
 
 @kernel
-def add_principal_strain(
-    F, D, A_elastic, stiffness, width, by, breaks, pieces, counts, r, P, A, order, factor, definite
-):  # fmt: skip
-    """r, then ∂r/∂Ḟ, then factor · ∂²r/∂Ḟ², of principal strain dissipation, added.
+def add_principal_strain(F, D, A_elastic, stiffness, law, sums, definite):
+    """Dissipation of principal strains, added to ``Sums``.
 
     By stretch, H is S^½ K S^½ with S the factors of the curve. By rate, K = κ I + N and r is
     ½ κ Σ s(|σ̇_j|) σ̇_j² + ½ ŝ σ̇ᵀN σ̇, ŝ nearly the largest factor; ∂²r/∂Ḟ² is by differences.
@@ -178,6 +197,9 @@ def add_principal_strain(
     sigma, d, e, k, s = np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     y, z, root, share = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     T, second = np.empty((6, 3, 3)), np.empty((6, 6))
+    width, by, curves = law
+    r, P, A, order, factor = sums
+    at = AtRates(root, s, share, values, vectors, y, z)
     for n in range(len(F)):
         beta = stiffness[n]
         if beta == 0.0:
@@ -189,7 +211,7 @@ def add_principal_strain(
             least = make_definite(H, values, vectors)
             if by == BY_STRETCH:
                 for a in range(3):
-                    s[a] = math.sqrt(curve_at(0, sigma[a], breaks, pieces, counts))
+                    s[a] = math.sqrt(curve_at(0, sigma[a], curves))
                 for a in range(3):
                     for b in range(3):
                         H[a, b] *= s[a] * s[b]
@@ -203,10 +225,7 @@ def add_principal_strain(
                     )  # fmt: skip
                     p += 1
             if by == BY_RATE:
-                total = power_by_rate(
-                    sigma, d, e, H, k, least, root, breaks, pieces, counts,
-                    s, share, values, vectors, y, z,
-                )  # fmt: skip
+                total = power_by_rate(sigma, d, e, H, k, least, curves, at)
             else:
                 total = 0.0
                 for a in range(3):
@@ -225,12 +244,90 @@ def add_principal_strain(
                     centre = x[i]
                     for side in range(2):
                         x[i] = centre + h if side == 0 else centre - h
-                        power_by_rate(
-                            sigma, d, e, H, k, least, root, breaks, pieces, counts,
-                            s, share, values, vectors, y, z,
-                        )  # fmt: skip
-                        take_side(second, m, side, h, y, z)
+                        power_by_rate(sigma, d, e, H, k, least, curves, at)
+                        take_side(second, m, side, h, at)
                     x[i] = centre
                 if definite:
                     make_positive(second)
                 add_second_in_frame(U, sigma, V, second, factor * beta, L, R, y, z, A[n, q])
+
+
+@kernel
+def factors_by_stretch(F, D, curves, s, slopes):
+    """s = max_j s(σ_j), and its derivative by F."""
+    U, V, d, e = np.empty((3, 3)), np.empty((3, 3)), np.empty(3), np.empty(3)
+    sigma, y, none = np.empty(3), np.empty(3), np.zeros(3)
+    for n in range(len(F)):
+        for q in range(F.shape[1]):
+            rates_in_frame(F[n, q], D[n, q], U, sigma, V, d, e)
+            best, s[n, q] = 0, curve_at(0, sigma[0], curves)
+            for j in range(1, 3):
+                here = curve_at(0, sigma[j], curves)
+                if here > s[n, q]:
+                    best, s[n, q] = j, here
+            slope = s[n, q] * slope_at(0, sigma[best], curves)
+            for a in range(3):
+                y[a] = 0.0
+                for i in range(3):
+                    slopes[n, q, a, i] = 0.0
+            y[best] = slope if sigma[best] >= 0.0 else -slope
+            add_from_frame(U, sigma, V, y, none, 1.0, slopes[n, q])
+
+
+@pointwise
+def factor_by_rate(sigma, d, e, curves, at):
+    """s, nearly the largest of s(|σ̇_j|); y and z become its derivatives by σ̇ and e.
+
+    Returns d log s/d log rate too.
+    """
+    root, each, share, rates, axes, y, z = at
+    diagonalise_rates(sigma, d, e, root, rates, axes)
+    for j in range(3):
+        each[j] = curve_at(0, rates[j, j], curves)
+        y[j] = z[j] = 0.0
+    s = nearly_largest(each, share)
+    slope = 0.0
+    for j in range(3):
+        steepness = share[j] * slope_at(0, rates[j, j], curves)
+        slope += abs(rates[j, j]) * steepness
+        signed = steepness if rates[j, j] >= 0.0 else -steepness
+        add_axis(sigma, root, axes, j, s * signed, y, z)
+    return s, slope
+
+
+@kernel
+def factors_by_rate(F, D, width, curves, s, slopes, growth, second):
+    """s, nearly the largest of s(|σ̇_j|), ∂s/∂Ḟ, and if there is room ∂²s/∂Ḟ² by differences.
+
+    ``growth`` is a factor for ∂²r/∂Ḟ² that is right along the motion.
+    """
+    U, V, rates, axes = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+    sigma, d, e, root = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
+    each, share, y, z = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
+    L, R, block = np.empty((3, 3)), np.empty((3, 3)), np.empty((6, 6))
+    at = AtRates(root, each, share, rates, axes, y, z)
+    for n in range(len(F)):
+        for q in range(F.shape[1]):
+            rates_in_frame(F[n, q], D[n, q], U, sigma, V, d, e)
+            p = 0
+            for a in range(3):
+                for b in range(a + 1, 3):
+                    root[p] = closeness(sigma, a, b, width)
+                    p += 1
+            s[n, q], slope = factor_by_rate(sigma, d, e, curves, at)
+            growth[n, q] = s[n, q] * max(1.0, (1.0 + 0.5 * slope) * (1.0 + slope))
+            for i in range(3):
+                for j in range(3):
+                    slopes[n, q, i, j] = 0.0
+            add_from_frame(U, sigma, V, y, z, 1.0, slopes[n, q])
+            if len(second):
+                h = difference_of_rates(d, e)
+                for m in range(6):
+                    x, i = (d, m) if m < 3 else (e, m - 3)
+                    centre = x[i]
+                    for side in range(2):
+                        x[i] = centre + h if side == 0 else centre - h
+                        factor_by_rate(sigma, d, e, curves, at)
+                        take_side(block, m, side, h, at)
+                    x[i] = centre
+                add_second_in_frame(U, sigma, V, block, 1.0, L, R, y, z, second[n, q])

@@ -3,8 +3,6 @@
 Ė = ½ (FᵀḞ + ḞᵀF) is the strain rate, S = 2ψ Ė + φ tr(Ė) I + η (a·Ėa) a aᵀ the dissipative stress.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from supple._kernels.compiling import kernel, pointwise
@@ -13,8 +11,9 @@ from supple._kernels.linear_algebra.tensors import add_isotropic
 
 
 @pointwise
-def dissipative_stress(F, D, shear, bulk, fibre, a0, a1, a2, S):
+def dissipative_stress(F, D, shear, bulk, fibre, axis, S):
     """Fills S and returns r = ½ S:Ė."""
+    a0, a1, a2 = axis[0], axis[1], axis[2]
     e00 = F[0, 0] * D[0, 0] + F[1, 0] * D[1, 0] + F[2, 0] * D[2, 0]
     e11 = F[0, 1] * D[0, 1] + F[1, 1] * D[1, 1] + F[2, 1] * D[2, 1]
     e22 = F[0, 2] * D[0, 2] + F[1, 2] * D[1, 2] + F[2, 2] * D[2, 2]
@@ -46,19 +45,20 @@ def dissipative_stress(F, D, shear, bulk, fibre, a0, a1, a2, S):
 
 
 @kernel
-def add_strain_rate(F, D, shear, bulk, fibre, axis, r, P, A, order, factor, stress):
-    """r, then ∂r/∂Ḟ = F S, then factor · ∂²r/∂Ḟ², added at the points of cells.
+def add_strain_rate(F, D, shear, bulk, fibre, axis, sums, stress):
+    """r, ∂r/∂Ḟ = F S and its derivative, added to ``Sums``.
 
     With ``stress``, A gets δ_ik S⁺_jl too, S⁺ the positive semidefinite part of S.
 
     ∂²r/∂Ḟ_ij∂Ḟ_kl = ψ ((F Fᵀ)_ik δ_jl + F_il F_kj) + φ F_ij F_kl + η (Fa)_i a_j (Fa)_k a_l
     """
+    r, P, A, order, factor = sums
     S, X = np.empty((3, 3)), np.empty((3, 3))
     for e in range(len(shear)):
         a0, a1, a2 = axis[e, 0], axis[e, 1], axis[e, 2]
         for q in range(F.shape[1]):
             f = F[e, q]
-            r[e, q] += dissipative_stress(f, D[e, q], shear[e], bulk[e], fibre[e], a0, a1, a2, S)
+            r[e, q] += dissipative_stress(f, D[e, q], shear[e], bulk[e], fibre[e], axis[e], S)
             if order >= 1:
                 for i in range(3):
                     for j in range(3):
@@ -76,13 +76,9 @@ def add_strain_rate(F, D, shear, bulk, fibre, axis, r, P, A, order, factor, stre
                                         f[i, 0] * f[k, 0] + f[i, 1] * f[k, 1] + f[i, 2] * f[k, 2]
                                     )
                                 if eta != 0.0:
-                                    c += (
-                                        eta
-                                        * (f[i, 0] * a0 + f[i, 1] * a1 + f[i, 2] * a2)
-                                        * (f[k, 0] * a0 + f[k, 1] * a1 + f[k, 2] * a2)
-                                        * axis[e, j]
-                                        * axis[e, l]
-                                    )
+                                    x = f[i, 0] * a0 + f[i, 1] * a1 + f[i, 2] * a2
+                                    y = f[k, 0] * a0 + f[k, 1] * a1 + f[k, 2] * a2
+                                    c += eta * x * y * axis[e, j] * axis[e, l]
                                 A[e, q, s, i, k] += c
                         s += 1
                 if stress:
@@ -96,12 +92,9 @@ def add_strain_rate_by_shape(F, D, shear, bulk, fibre, axis, G, factor):
     S = np.empty((3, 3))
     for e in range(len(shear)):
         for q in range(F.shape[1]):
-            dissipative_stress(
-                F[e, q], D[e, q], shear[e], bulk[e], fibre[e],
-                axis[e, 0], axis[e, 1], axis[e, 2], S,
-            )  # fmt: skip
+            d = D[e, q]
+            dissipative_stress(F[e, q], d, shear[e], bulk[e], fibre[e], axis[e], S)
             for i in range(3):
                 for j in range(3):
-                    G[e, q, i, j] += factor * (
-                        D[e, q, i, 0] * S[0, j] + D[e, q, i, 1] * S[1, j] + D[e, q, i, 2] * S[2, j]
-                    )
+                    along = d[i, 0] * S[0, j] + d[i, 1] * S[1, j] + d[i, 2] * S[2, j]
+                    G[e, q, i, j] += factor * along

@@ -4,15 +4,18 @@ In the frame of F = U diag(σ) Vᵀ with B = UᵀḞV it is Ṡ_ab = (σ_a B_ab 
 never more than Ḟ, however flat or inside out a cell is.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
 
 from supple._kernels.compiling import kernel, pointwise
 from supple._kernels.linear_algebra.svd3 import SCRATCH, TOGETHER, keep_positive, svd3_together
-from supple._kernels.linear_algebra.tensors import add_isotropic, add_outers, turn_symmetric
+from supple._kernels.linear_algebra.tensors import (
+    add_isotropic,
+    add_outers,
+    component,
+    turn_symmetric,
+)
 
 _ORTHOGONAL = 1e-14  # cosines of axes that count as none
 _FLAT = 1e-6  # |σ_a| + |σ_b| of a cell crushed along two axes counts as no less
@@ -20,7 +23,7 @@ _FLAT = 1e-6  # |σ_a| + |σ_b| of a cell crushed along two axes counts as no le
 
 @pointwise
 def _frame_of(k, F, frames, values, M):
-    """Where the frame F[k] = U diag(σ) Vᵀ is among those of the matrices around it.
+    """U, σ and V of F[k] = U diag(σ) Vᵀ, from the frames of the matrices around it.
 
     At the first of ``TOGETHER``, the frames of all of them are filled: U, V (2, TOGETHER, 3, 3) and
     σ (TOGETHER, 3). M is scratch.
@@ -33,7 +36,8 @@ def _frame_of(k, F, frames, values, M):
                     frames[1, n, i, j] = 1.0 if i == j else 0.0
         U, V, sigma = frames[0, :count], frames[1, :count], values[:count]
         svd3_together(F[k : k + count], U, sigma, V, _ORTHOGONAL, M)
-    return k % TOGETHER
+    k %= TOGETHER
+    return frames[0, k], values[k], frames[1, k]
 
 
 @pointwise
@@ -41,9 +45,7 @@ def _stretch_rate(D, U, sigma, V, d, T):
     """Fills d_ab = |σ_a| + |σ_b| and Ṡ in the frame of V; returns ‖Ṡ‖²."""
     for a in range(3):
         for b in range(3):
-            T[a, b] = 0.0  # B = UᵀḞV
-            for i in range(3):
-                T[a, b] += U[i, a] * (D[i, 0] * V[0, b] + D[i, 1] * V[1, b] + D[i, 2] * V[2, b])
+            T[a, b] = component(U, V, D, a, b)
             d[a, b] = max(abs(sigma[a]) + abs(sigma[b]), _FLAT)
     square = 0.0
     for a in range(3):
@@ -78,10 +80,7 @@ def _to_frame(X, V, factor, T):
     """T = factor · VᵀX V."""
     for a in range(3):
         for b in range(3):
-            T[a, b] = 0.0
-            for i in range(3):
-                T[a, b] += V[i, a] * (X[i, 0] * V[0, b] + X[i, 1] * V[1, b] + X[i, 2] * V[2, b])
-            T[a, b] *= factor
+            T[a, b] = factor * component(V, V, X, a, b)
 
 
 @pointwise
@@ -95,12 +94,13 @@ def _slope(rho, w, p, e):
 
 
 @kernel
-def add_power_law(F, D, w, p, e, bend, dual, r, P, A, order, factor, stress):
-    """r = w ((‖Ṡ‖² + e)^q − e^q), then ∂r/∂Ḟ, then factor · ∂²r/∂Ḟ², added; q = (p + 1)/2.
+def add_power_law(F, D, w, p, e, bend, dual, sums, stress):
+    """r = w ((‖Ṡ‖² + e)^q − e^q), q = (p + 1)/2, added to ``Sums``.
 
     ``bend`` is the share of how the slope changes with ‖Ṡ‖² that the second derivative has. With
     ``stress``, A gets δ_ik 4 (Z ∂r/∂ρ)⁺_jl too: Z S + S Z = Ṡ, and ∂‖Ṡ‖²/∂Ḟ is 4 F Z.
     """
+    r, P, A, order, factor = sums
     frames, values = np.empty((2, TOGETHER, 3, 3)), np.empty((TOGETHER, 3))
     M, Fs = np.empty(SCRATCH), F.reshape(F.shape[0] * F.shape[1], 3, 3)
     d, T, Q, B = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
@@ -109,8 +109,7 @@ def add_power_law(F, D, w, p, e, bend, dual, r, P, A, order, factor, stress):
     still = e ** (0.5 * (p + 1.0))
     for n in range(len(F)):
         for q in range(F.shape[1]):
-            k = _frame_of(F.shape[1] * n + q, Fs, frames, values, M)
-            U, sigma, V = frames[0, k], values[k], frames[1, k]
+            U, sigma, V = _frame_of(F.shape[1] * n + q, Fs, frames, values, M)
             rho = _stretch_rate(D[n, q], U, sigma, V, d, T)
             slope = _slope(rho, w[n], p, e)
             r[n, q] += 2.0 / (p + 1.0) * slope * (rho + e) - w[n] * still
@@ -164,8 +163,7 @@ def add_power_law_by_shape(F, D, w, p, e, G, factor):
     d, T, Z, Y = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
     for n in range(len(F)):
         for q in range(F.shape[1]):
-            k = _frame_of(F.shape[1] * n + q, Fs, frames, values, M)
-            U, sigma, V = frames[0, k], values[k], frames[1, k]
+            U, sigma, V = _frame_of(F.shape[1] * n + q, Fs, frames, values, M)
             rho = _stretch_rate(D[n, q], U, sigma, V, d, T)
             scale = 4.0 * factor * _slope(rho, w[n], p, e)
             for a in range(3):
@@ -198,8 +196,7 @@ def lead_directions(F, D, step, e, length, dual):
     d, T, X, W = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
     for n in range(len(F)):
         for q in range(F.shape[1]):
-            k = _frame_of(F.shape[1] * n + q, Fs, frames, values, M)
-            U, sigma, V = frames[0, k], values[k], frames[1, k]
+            U, sigma, V = _frame_of(F.shape[1] * n + q, Fs, frames, values, M)
             rho = _stretch_rate(D[n, q], U, sigma, V, d, T)
             eta = math.sqrt(rho + e)
             _to_frame(dual[n, q], V, 1.0, W)

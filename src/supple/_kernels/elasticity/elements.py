@@ -5,8 +5,6 @@ one for each pair j ≤ l of columns of F: ``A[..., s, i, k] = ∂P_ij/∂F_kl``
 (0,0) (0,1) (0,2) (1,1) (1,2) (2,2); the rest follows from symmetry.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from supple._kernels.compiling import kernel
@@ -60,7 +58,7 @@ def add_stiffness(gradients, weights, A, slots, values):
     for e in range(gradients.shape[0]):
         local[:] = 0.0
         for q in range(gradients.shape[1]):
-            p = 0
+            p, B = 0, A[e, q]
             for a in range(nodes):
                 g0 = weights[e, q] * gradients[e, q, a, 0]
                 g1 = weights[e, q] * gradients[e, q, a, 1]
@@ -69,15 +67,9 @@ def add_stiffness(gradients, weights, A, slots, values):
                 for i in range(3):
                     for k in range(3):
                         t = 3 * i + k
-                        T[0, t] = (
-                            g0 * A[e, q, 0, i, k] + g1 * A[e, q, 1, k, i] + g2 * A[e, q, 2, k, i]
-                        )
-                        T[1, t] = (
-                            g0 * A[e, q, 1, i, k] + g1 * A[e, q, 3, i, k] + g2 * A[e, q, 4, k, i]
-                        )
-                        T[2, t] = (
-                            g0 * A[e, q, 2, i, k] + g1 * A[e, q, 4, i, k] + g2 * A[e, q, 5, i, k]
-                        )
+                        T[0, t] = g0 * B[0, i, k] + g1 * B[1, k, i] + g2 * B[2, k, i]
+                        T[1, t] = g0 * B[1, i, k] + g1 * B[3, i, k] + g2 * B[4, k, i]
+                        T[2, t] = g0 * B[2, i, k] + g1 * B[4, i, k] + g2 * B[5, i, k]
                 for b in range(a, nodes):
                     h0 = gradients[e, q, b, 0]
                     h1 = gradients[e, q, b, 1]

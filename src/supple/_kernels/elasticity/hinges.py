@@ -6,11 +6,11 @@ points away from. ∇θ is a sum over the two triangles of c_p a for each corner
 N the normal as long as twice the area, and c_p lengths along the edge; so is ∇²θ.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from supple._kernels.compiling import kernel, pointwise
+from supple._kernels.linear_algebra.blocks import add_entry
+from supple._kernels.linear_algebra.tensors import cross
 
 _COLLAPSED = 1e-20  # of the edge to the fourth: a triangle of less area squared has no normal
 
@@ -23,9 +23,7 @@ def _triangle(x, i0, i1, i2, e, m, N, c, a):
         e[k] = x[i1, k] - x[i0, k]
         m[k] = x[i2, k] - x[i0, k]
         length += e[k] * e[k]
-    N[0] = e[1] * m[2] - e[2] * m[1]
-    N[1] = e[2] * m[0] - e[0] * m[2]
-    N[2] = e[0] * m[1] - e[1] * m[0]
+    cross(e, m, N)
     size = N[0] * N[0] + N[1] * N[1] + N[2] * N[2]
     if size <= _COLLAPSED * length * length:
         return 0.0, 0.0
@@ -141,11 +139,7 @@ def add_angle_blocks(G, stiffness, slots, values):
                 s += 1
                 for i in range(3):
                     for k in range(3):
-                        x = stiffness[h] * G[h, p, i] * G[h, q, k]
-                        if slot >= 0:
-                            values[slot, i, k] += x
-                        else:
-                            values[~slot, k, i] += x
+                        add_entry(values, slot, i, k, stiffness[h] * G[h, p, i] * G[h, q, k])
 
 
 @kernel
@@ -163,10 +157,7 @@ def add_angle_curvature(x, hinges, moments, slots, values):
                 s += 1
                 for i in range(3):
                     for k in range(3):
-                        if slot >= 0:
-                            values[slot, i, k] += moments[h] * H[p, q, i, k]
-                        else:
-                            values[~slot, k, i] += moments[h] * H[p, q, i, k]
+                        add_entry(values, slot, i, k, moments[h] * H[p, q, i, k])
 
 
 @kernel
@@ -181,6 +172,5 @@ def add_angle_curvature_times(x, hinges, moments, field, force):
             for q in range(4):
                 for i in range(3):
                     for k in range(3):
-                        force[hinges[h, p], i] += (
-                            moments[h] * H[p, q, i, k] * field[hinges[h, q], k]
-                        )
+                        moment = moments[h] * H[p, q, i, k]
+                        force[hinges[h, p], i] += moment * field[hinges[h, q], k]

@@ -1,10 +1,8 @@
 """Symmetric block-sparse matrices, upper triangle stored by rows."""
 
-from __future__ import annotations
-
 import numpy as np
 
-from supple._kernels.compiling import kernel
+from supple._kernels.compiling import kernel, pointwise
 
 
 @kernel
@@ -169,21 +167,9 @@ def scalar_upper_pattern(indptr, cols, free, number):
     ``number`` (n, b) numbers the free components in order; ``sources`` index the flat values.
     """
     n, b = free.shape
-    count = 0
-    for i in range(n):
-        for r in range(b):
-            if free[i, r]:
-                for s in range(indptr[i], indptr[i + 1]):
-                    for c in range(b):
-                        if free[cols[s], c] and (cols[s] > i or c >= r):
-                            count += 1
-    total = 0
-    for i in range(n):
-        for r in range(b):
-            total += free[i, r]
-    rows = np.zeros(total + 1, np.int64)
-    columns = np.empty(count, np.int64)
-    sources = np.empty(count, np.int64)
+    most = len(cols) * b * b
+    rows = np.zeros(free.sum() + 1, np.int64)
+    columns, sources = np.empty(most, np.int64), np.empty(most, np.int64)
     k = 0
     for i in range(n):
         for r in range(b):
@@ -195,4 +181,22 @@ def scalar_upper_pattern(indptr, cols, free, number):
                             sources[k] = (s * b + r) * b + c
                             k += 1
                 rows[number[i, r] + 1] = k
-    return rows, columns, sources
+    return rows, columns[:k].copy(), sources[:k].copy()
+
+
+@kernel
+def add_at(values, places, blocks):
+    """values[places] += blocks, for places that may be there more than once."""
+    for k in range(len(places)):
+        for i in range(3):
+            for j in range(3):
+                values[places[k], i, j] += blocks[k, i, j]
+
+
+@pointwise
+def add_entry(values, slot, i, k, x):
+    """Add x to entry (i, k) of a block, stored transposed where its slot is a complement."""
+    if slot >= 0:
+        values[slot, i, k] += x
+    else:
+        values[~slot, k, i] += x

@@ -4,8 +4,6 @@ The blocks of a row are in the order of a Gauss–Seidel sweep: those of earlier
 ``middle``, those of later rows.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from supple._kernels.compiling import inlined_kernel, kernel, reordering_kernel

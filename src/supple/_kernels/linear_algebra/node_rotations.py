@@ -5,13 +5,12 @@ found by turning an earlier one until no torque is left on it, which after a sho
 two.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
 
 from supple._kernels.compiling import kernel, pointwise
+from supple._kernels.linear_algebra.tensors import multiply_by_transpose
 
 _MAX_ITERATIONS = 20
 _SMALL = 1e-3  # [rad]: a turn after which the error is its square
@@ -73,12 +72,10 @@ def update_rotations(indptr, cols, X, x, R):
             a, b, c = weight * a, weight * b, weight * c
             for k in range(3):
                 d = x[j, k] - x[i, k]
-                spans[i, k, 0] += d * a
-                spans[i, k, 1] += d * b
-                spans[i, k, 2] += d * c
-                spans[j, k, 0] += d * a
-                spans[j, k, 1] += d * b
-                spans[j, k, 2] += d * c
+                for end in (i, j):
+                    spans[end, k, 0] += d * a
+                    spans[end, k, 1] += d * b
+                    spans[end, k, 2] += d * c
     for i in range(n):
         for _ in range(_MAX_ITERATIONS):
             angle = _turn(spans[i], R[i])
@@ -93,13 +90,9 @@ def back(old, new, whole, out):
     Nodes of which a part is held, and so not ``whole`` (n,), are left as they are.
     """
     for i in range(len(old)):
-        for r in range(3):
-            for c in range(3):
-                if whole[i]:
-                    out[i, r, c] = (
-                        old[i, r, 0] * new[i, c, 0]
-                        + old[i, r, 1] * new[i, c, 1]
-                        + old[i, r, 2] * new[i, c, 2]
-                    )
-                else:
+        if whole[i]:
+            multiply_by_transpose(old[i], new[i], out[i])
+        else:
+            for r in range(3):
+                for c in range(3):
                     out[i, r, c] = 1.0 if r == c else 0.0

@@ -6,6 +6,7 @@ import numpy as np
 
 from supple._kernels.compiling import kernel, reordering_kernel
 from supple._kernels.linear_algebra.svd3 import svd3
+from supple._kernels.linear_algebra.tensors import multiply_by_transpose
 
 _TOGETHER = 16
 _ROUNDS = 12
@@ -82,6 +83,4 @@ def round_to_rotations(M):
                         M[n, i, j] = A[3 * i + j, k]
             else:
                 svd3(M[n], U, sigma, V)
-                for i in range(3):
-                    for j in range(3):
-                        M[n, i, j] = U[i, 0] * V[j, 0] + U[i, 1] * V[j, 1] + U[i, 2] * V[j, 2]
+                multiply_by_transpose(U, V, M[n])

@@ -4,8 +4,6 @@ LAPACK would do, at some microseconds of call overhead for each of the hundred t
 step; a few Jacobi sweeps take a tenth of that.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -43,12 +41,7 @@ def svd3(F, U, sigma, V):
                 if abs(apq) <= 1e-15 * math.sqrt(app * aqq):
                     continue
                 rotated = True
-                tau = (aqq - app) / (2.0 * apq)
-                t = 1.0 / (abs(tau) + math.sqrt(1.0 + tau * tau))
-                if tau < 0.0:
-                    t = -t
-                c = 1.0 / math.sqrt(1.0 + t * t)
-                s = t * c
+                c, s = _turn_between(app, aqq, apq)
                 for i in range(3):
                     b, v = B[i, p], V[i, p]
                     B[i, p] = c * b - s * B[i, q]
@@ -58,6 +51,17 @@ def svd3(F, U, sigma, V):
         if not rotated:
             break
     _finish(B, sigma, V, scale)
+
+
+@pointwise
+def _turn_between(app, aqq, apq):
+    """Cosine and sine of the turn that makes apq vanish in [[app, apq], [apq, aqq]]."""
+    tau = (aqq - app) / (2.0 * apq)
+    t = 1.0 / (abs(tau) + math.sqrt(1.0 + tau * tau))
+    if tau < 0.0:
+        t = -t
+    c = 1.0 / math.sqrt(1.0 + t * t)
+    return c, t * c
 
 
 @pointwise
@@ -198,7 +202,7 @@ def _finish(B, sigma, V, scale):
                 for i in range(3):
                     B[i, p], B[i, q] = B[i, q], B[i, p]
                     V[i, p], V[i, q] = V[i, q], V[i, p]
-    if _det(V) < 0.0:
+    if det3(V) < 0.0:
         for i in range(3):
             V[i, 2] = -V[i, 2]
             B[i, 2] = -B[i, 2]
@@ -208,7 +212,7 @@ def _finish(B, sigma, V, scale):
 
 
 @pointwise
-def _det(M):
+def det3(M):
     return (
         M[0, 0] * (M[1, 1] * M[2, 2] - M[1, 2] * M[2, 1])
         - M[0, 1] * (M[1, 0] * M[2, 2] - M[1, 2] * M[2, 0])
@@ -260,12 +264,7 @@ def eigh3(H, W):
             for q in range(p + 1, 3):
                 if H[p, q] == 0.0:
                     continue
-                tau = (H[q, q] - H[p, p]) / (2.0 * H[p, q])
-                t = 1.0 / (abs(tau) + math.sqrt(1.0 + tau * tau))
-                if tau < 0.0:
-                    t = -t
-                c = 1.0 / math.sqrt(1.0 + t * t)
-                s = t * c
+                c, s = _turn_between(H[p, p], H[q, q], H[p, q])
                 for i in range(3):
                     h = H[i, p]
                     H[i, p] = c * h - s * H[i, q]

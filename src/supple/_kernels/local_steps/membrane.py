@@ -1,13 +1,11 @@
 """Newton's method for each triangle of a sheet: ∂Φ/∂F + w (F − s) = 0, six unknowns."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
 
 from supple._kernels.compiling import kernel, pointwise
-from supple._kernels.elasticity.strain_limit import add_limit
+from supple._kernels.elasticity.membrane import add_limit
 
 _MOST_TRIALS = 30
 _SHORTEST = 1e-3  # of a Newton step, after which a triangle stays where it is

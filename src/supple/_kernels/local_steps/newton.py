@@ -1,13 +1,12 @@
 """Newton's method for small problems at quadrature points: g(F) + w (F − s) = 0."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
 
 from supple._kernels.compiling import kernel, pointwise
 from supple._kernels.linear_algebra.svd3 import svd3
+from supple._kernels.linear_algebra.tensors import expand
 
 _SHORTEST = 1e-3  # of a Newton step, after which a point stays where it is
 _LEAST_STRETCH = 0.2  # to start from, where s is flat or inside out
@@ -16,14 +15,7 @@ _LEAST_STRETCH = 0.2  # to start from, where s is flat or inside out
 @pointwise
 def _fill(A, e, q, shift, H):
     """H (9, 9) = ∂P/∂F + shift · I, rows and columns numbered 3 i + j for F_ij."""
-    s = 0
-    for j in range(3):
-        for l in range(j, 3):
-            for i in range(3):
-                for k in range(3):
-                    H[3 * i + j, 3 * k + l] = A[e, q, s, i, k]
-                    H[3 * k + l, 3 * i + j] = A[e, q, s, i, k]
-            s += 1
+    expand(1.0, A[e, q], H)
     for i in range(9):
         H[i, i] += shift
 

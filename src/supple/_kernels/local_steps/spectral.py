@@ -4,26 +4,38 @@ An isotropic energy changes with the singular values of F alone, so the minimum 
 vectors of the place it is sought near, and three unknowns are left.
 """
 
-from __future__ import annotations
-
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from supple._kernels.compiling import kernel
 from supple._kernels.linear_algebra.svd3 import SCRATCH, TOGETHER, svd3, svd3_together
+from supple._kernels.linear_algebra.tensors import component
 
 _SHORTEST = 1e-3
 _FLAT = 0.02
 _LEAST_STRETCH = 0.2  # to start from, where the place is flat or inside out
 
 
+class Search(NamedTuple):
+    """The search for minima at points (c, q)."""
+
+    x: np.ndarray  # (c, q, 3) the stretches found
+    trial: np.ndarray  # (c, q, 3) those to look at next
+    step: np.ndarray  # (c, q, 3)
+    merit: np.ndarray  # (c, q) of x, infinite where there is none yet
+    norm: np.ndarray  # (c, q) the residual at x
+    length: np.ndarray  # (c, q) share of the step that is tried, 0 for points that are done
+
+
 @kernel
-def to_stretches(s, z, U, sigma, V, x, trial, merit, length, tolerance):
+def to_stretches(s, z, U, sigma, V, search, tolerance):
     """s = U diag(σ̃) Vᵀ, sought from the V given; first trials σ from the diagonal of UᵀzV.
 
     Where that would be flat or inside out, σ̃ takes its place, well away from collapse.
     """
+    x, trial, merit, length = search.x, search.trial, search.merit, search.length
     n = merit.size
     S, U, V = s.reshape(n, 3, 3), U.reshape(n, 3, 3), V.reshape(n, 3, 3)
     values = sigma.reshape(n, 3)
@@ -37,13 +49,7 @@ def to_stretches(s, z, U, sigma, V, x, trial, merit, length, tolerance):
             merit[e, q], length[e, q] = np.inf, 1.0
             least = np.inf
             for a in range(3):
-                along = 0.0
-                for i in range(3):
-                    along += U[k, i, a] * (
-                        z[e, q, i, 0] * V[k, 0, a]
-                        + z[e, q, i, 1] * V[k, 1, a]
-                        + z[e, q, i, 2] * V[k, 2, a]
-                    )
+                along = component(U[k], V[k], z[e, q], a, a)
                 x[e, q, a] = trial[e, q, a] = along
                 if a < 2:  # the third may be flat or inside out, where the material allows it
                     least = min(least, along)
@@ -55,15 +61,14 @@ def to_stretches(s, z, U, sigma, V, x, trial, merit, length, tolerance):
 
 
 @kernel
-def advance_stretches(
-    x, trial, sigma, w, psi, p, H, merit, norm, step, length, tolerance, by_energy
-):
+def advance_stretches(search, sigma, w, psi, p, H, tolerance, by_energy):
     """Judge the trial places and move on; returns how many are not done.
 
-    x (c, q, 3) are the stretches found. A trial is better if Φ + w/2 ‖σ − σ̃‖² is lower, or, where
-    forces have no potential, if the residual is; one that is not is halved. A place that the
-    material forbids is left for one near σ̃ and well away from collapse.
+    A trial is better if Φ + w/2 ‖σ − σ̃‖² is lower, or, where forces have no potential, if the
+    residual is; one that is not is halved. A place that the material forbids is left for one near
+    σ̃ and well away from collapse.
     """
+    x, trial, step, merit, norm, length = search
     left = 0
     for e in range(len(w)):
         weight = w[e]
@@ -83,6 +88,7 @@ def advance_stretches(
                 value = psi[e, q] + 0.5 * weight * (a0 * a0 + a1 * a1 + a2 * a2)
             first = merit[e, q] == np.inf
             level = merit[e, q] if first else merit[e, q] + 1e-14 * (abs(merit[e, q]) + weight)
+            restart = False
             if n < np.inf and (first or value <= level or n <= 0.5 * norm[e, q]):
                 merit[e, q], norm[e, q] = value, n
                 for i in range(3):
@@ -108,34 +114,28 @@ def advance_stretches(
                     if shift == weight or restarted:
                         length[e, q] = 0.0
                         continue
-                    merit[e, q], length[e, q] = np.inf, 0.5
-                    left += 1
-                    for i in range(3):
-                        trial[e, q, i] = max(sigma[e, q, i], _LEAST_STRETCH)
-                    continue
-                y1 = g1 - l10 * g0
-                y2 = g2 - l20 * g0 - l21 * y1
-                s2 = y2 / d2
-                s1 = y1 / d1 - l21 * s2
-                step[e, q, 2], step[e, q, 1] = s2, s1
-                step[e, q, 0] = g0 / h00 - l10 * s1 - l20 * s2
-                t = 1.0
-            elif first:
-                if t < 1.0:  # nor is that place sound
+                    restart = True
+                else:
+                    y1 = g1 - l10 * g0
+                    y2 = g2 - l20 * g0 - l21 * y1
+                    s2 = y2 / d2
+                    s1 = y1 / d1 - l21 * s2
+                    step[e, q, 2], step[e, q, 1] = s2, s1
+                    step[e, q, 0] = g0 / h00 - l10 * s1 - l20 * s2
+                    t = 1.0
+            else:
+                restart = first
+                t *= 0.5
+                if t < (0.5 if first else _SHORTEST):  # nor is that place sound
                     length[e, q] = 0.0
                     continue
-                length[e, q] = 0.5
-                left += 1
+            left += 1
+            if restart:
+                merit[e, q], length[e, q] = np.inf, 0.5
                 for i in range(3):
                     trial[e, q, i] = max(sigma[e, q, i], _LEAST_STRETCH)
                 continue
-            else:
-                t *= 0.5
-                if t < _SHORTEST:
-                    length[e, q] = 0.0
-                    continue
             length[e, q] = t
-            left += 1
             for i in range(3):
                 trial[e, q, i] = x[e, q, i] - t * step[e, q, i]
     return left

@@ -4,14 +4,13 @@ F = R S, and b ‖S − Ŝ‖^(p+1) + w/2 ‖R S − F̃‖² is minimised by tu
 and over S, which lies on the line from Ŝ to sym(RᵀF̃) (dissipative optimization, App. B).
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
 
 from supple._kernels.compiling import kernel, pointwise
 from supple._kernels.linear_algebra.svd3 import svd3
+from supple._kernels.linear_algebra.tensors import multiply
 
 _TURNS = 20
 _FLAT = 1e-6  # |σ_a| + |σ_b| of a cell crushed along two axes counts as no less
@@ -75,18 +74,10 @@ def minimise_power_law(s, before, b, p, w, z):
     S, R, G = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
     for e in range(s.shape[0]):
         for q in range(s.shape[1]):
-            for i in range(3):
-                for j in range(3):
-                    S[i, j] = before[e, q, i, j]
+            place, S[:] = s[e, q], before[e, q]
             for _ in range(_TURNS):
                 # R = argmin ‖R S − F̃‖: the orthogonal part of F̃ S
-                for i in range(3):
-                    for j in range(3):
-                        G[i, j] = (
-                            s[e, q, i, 0] * S[0, j]
-                            + s[e, q, i, 1] * S[1, j]
-                            + s[e, q, i, 2] * S[2, j]
-                        )
+                multiply(place, S, G)
                 svd3(G, U, sigma, V)
                 flip = -1.0 if sigma[2] < 0.0 else 1.0
                 for i in range(3):
@@ -113,6 +104,4 @@ def minimise_power_law(s, before, b, p, w, z):
                         S[i, j] = c
                 if change <= _SAME:
                     break
-            for i in range(3):
-                for j in range(3):
-                    z[e, q, i, j] = R[i, 0] * S[0, j] + R[i, 1] * S[1, j] + R[i, 2] * S[2, j]
+            multiply(R, S, z[e, q])

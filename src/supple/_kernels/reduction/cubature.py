@@ -1,12 +1,11 @@
 """Stiffness in reduced coordinates, added up over the points of a cubature."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from supple._kernels.character.basis import NINE
 from supple._kernels.compiling import kernel
 from supple._kernels.linear_algebra.dense import add_symmetric_product, multiply_nine, padded
+from supple._kernels.linear_algebra.tensors import expand
 
 _BLOCK = 8  # points whose product with the stress derivative stays in the innermost cache
 
@@ -29,15 +28,7 @@ def add_reduced_stiffness(A, volumes, G, K):
         for start in range(0, points, _BLOCK):
             stop = min(start + _BLOCK, points)
             for p in range(start, stop):
-                s = 0
-                for j in range(3):
-                    for l in range(j, 3):
-                        for i in range(3):
-                            for k in range(3):
-                                d = volumes[p] * A[n, p, s, i, k]
-                                D[3 * i + j, 3 * k + l] = d
-                                D[3 * k + l, 3 * i + j] = d
-                        s += 1
+                expand(volumes[p], A[n, p], D)
                 at, to = np.uint64(9 * r * p), NINE * wide * np.uint64(p - start)
                 multiply_nine(D, flat, at, np.uint64(r), T, to, wide)  # T = w (∂P/∂F) G
             rows = 9 * (stop - start)

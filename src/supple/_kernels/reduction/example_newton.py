@@ -33,6 +33,14 @@ from supple._kernels.reduction.polynomial import ONE
 LOG_10 = np.log(10.0)
 
 
+class Curves(NamedTuple):
+    """Curves as Curve.cubics gives them, one a row, filled up to m pieces."""
+
+    breaks: np.ndarray  # (k, m + 1) of |χ| [1] or |χ̇| [1/s]
+    pieces: np.ndarray  # (k, m, 4) of log₁₀ γ
+    counts: np.ndarray  # (k,) how many pieces each curve has
+
+
 class Examples(NamedTuple):
     """k examples in r coordinates, and room for what changes with the state.
 
@@ -46,9 +54,7 @@ class Examples(NamedTuple):
     symmetric: bool  # whether Π is replaced by its symmetric part
     scaled: bool  # whether there is a curve for all damping, the last one
     total_mass: float  # of the body [kg]
-    breaks: np.ndarray  # (k + 1, m + 1) curves, as Curve.cubics gives them: of |χ| [1] or |χ̇| [1/s]
-    pieces: np.ndarray  # (k + 1, m, 4) of log₁₀ γ
-    counts: np.ndarray  # (k + 1,) how many pieces each curve has
+    curves: Curves  # k + 1, the last one that of all damping
     C0X: np.ndarray  # (k, r) C₀ X [√kg m/s]
     F: np.ndarray  # (k, r) C X [√kg m/s]
     solved: np.ndarray  # (k + 1, r) A⁻¹ times the force and times F
@@ -64,9 +70,9 @@ class Examples(NamedTuple):
 
 
 @inlined_kernel
-def curve_at(row, x, breaks, pieces, counts):
+def curve_at(row, x, curves):
     """γ at |x|."""
-    last = counts[row]
+    breaks, pieces, last = curves.breaks, curves.pieces, curves.counts[row]
     size = min(max(abs(x), breaks[row, 0]), breaks[row, last])
     k = 0
     while k + 1 < last and size >= breaks[row, k + 1]:
@@ -77,9 +83,9 @@ def curve_at(row, x, breaks, pieces, counts):
 
 
 @inlined_kernel
-def slope_at(row, x, breaks, pieces, counts):
+def slope_at(row, x, curves):
     """The derivative of log γ by |x|, at |x|."""
-    last = counts[row]
+    breaks, pieces, last = curves.breaks, curves.pieces, curves.counts[row]
     size = abs(x)
     slope = 0.0
     if size > breaks[row, 0] and size < breaks[row, last]:
@@ -106,7 +112,7 @@ def overall_scale(x, diagonal, M, ex):
                 for j in range(np.uint64(len(x))):
                     total += xi * M[i, j] * (x[j] - about[j])
         size = np.sqrt(max(total, 0.0) / ex.total_mass)
-        g = curve_at(len(ex.X), size, ex.breaks, ex.pieces, ex.counts)
+        g = curve_at(len(ex.X), size, ex.curves)
     return g
 
 
@@ -120,7 +126,7 @@ def weigh_examples(K, beta, x, v, ex, F, W, V):
     r = np.uint64(len(x))
     k = np.uint64(len(F))
     X, D, C0X, about, gamma = ex.X, ex.D, ex.C0X, ex.about, ex.gamma
-    by_rate, breaks, pieces, counts, G = ex.by_rate, ex.breaks, ex.pieces, ex.counts, ex.G
+    by_rate, curves, G = ex.by_rate, ex.curves, ex.G
     total = 0.0
     for m in range(k):
         for i in range(r):
@@ -140,7 +146,7 @@ def weigh_examples(K, beta, x, v, ex, F, W, V):
         else:
             for i in range(r):
                 chi += D[m, i] * (x[i] - about[i])
-        gamma[m] = curve_at(m, chi, breaks, pieces, counts)
+        gamma[m] = curve_at(m, chi, curves)
         total += gamma[m]
     for m in range(k):
         for n in range(m + ONE):
@@ -158,7 +164,7 @@ def weigh_examples(K, beta, x, v, ex, F, W, V):
             chi = 0.0
             for i in range(r):
                 chi += D[m, i] * v[i]
-            factor = 1.0 + abs(chi) * slope_at(m, chi, breaks, pieces, counts)
+            factor = 1.0 + abs(chi) * slope_at(m, chi, curves)
             gamma[m] *= max(factor, 0.1)  # a drag that falls is kept definite
             steeper = steeper or factor != 1.0
     if steeper and abs(total) <= LARGEST:

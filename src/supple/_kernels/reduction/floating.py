@@ -50,6 +50,7 @@ from supple._kernels.reduction.frame import (
     begin_rigid,
     find_spin_rate,
     orthonormalize,
+    times3,
     torque_of,
     turn,
 )
@@ -248,12 +249,9 @@ def find_accelerations(context, inner, load, push):
         ell[i] = R[0, i] * now[L, 0] + R[1, i] * now[L, 1] + R[2, i] * now[L, 2]
         now[L_RATE, i] -= alpha * now[L, i]
         now[V_RATE, i] = push[i] - alpha * now[V, i]
+    spin = times3(frame[J_INVERSE], (ell[0] - h[0], ell[1] - h[1], ell[2] - h[2]))
     for i in range(3):
-        e = 0.0
-        for j in range(3):
-            e += frame[J_INVERSE, i, j] * (ell[j] - h[j])
-        now[OMEGA, i] = e
-    for i in range(3):
+        now[OMEGA, i] = spin[i]
         h[i] = 0.0  # q̈ comes below
     find_spin_rate(now, frame, R, w)
     inertial_force(load, alpha, now, R, w.Z, H, delta)  # without q̈

@@ -19,6 +19,7 @@ from supple._kernels.reduction.frame import (
     find_spin_rate,
     inertia_times,
     sum_moments,
+    times3,
 )
 from supple._kernels.reduction.newton import ATTEMPTS
 from supple._kernels.reduction.polynomial import ONE
@@ -90,18 +91,16 @@ def fill_changes(alpha, c_v, c_a, now, frame, workspace):
             change[i] = c_v * H[OF_Q, i, k] + c[i] - H[OF_V, i, k]
             # 2 H(q̇) + α H − (∂J/∂q) ω
             W[2, i, k] = 2.0 * H[OF_V, i, k] + alpha * H[OF_Q, i, k] - c[i]
+        e = times3(frame[N_INVERSE], change)
         for i in range(3):
-            e = 0.0
-            for a in range(3):
-                e -= frame[N_INVERSE, i, a] * change[a]
-            W[0, i, k] = e
+            W[0, i, k] = -e[i]
         d = inertia_times(Z[OF_Q], k, wd[0], wd[1], wd[2])
         f = inertia_times(Z[OF_V], k, w[0], w[1], w[2])
         for i in range(3):
-            e = H[OF_A, i, k] - c_a * H[OF_Q, i, k] - d[i] - c_v * c[i] - f[i]
+            left = H[OF_A, i, k] - c_a * H[OF_Q, i, k] - d[i] - c_v * c[i] - f[i]
             for a in range(3):
-                e -= frame[J_RATE, i, a] * W[0, a, k]
-            change[i] = e
+                left -= frame[J_RATE, i, a] * W[0, a, k]
+            change[i] = left
         dw0, dw1, dw2 = W[0, 0, k], W[0, 1, k], W[0, 2, k]
         # dℓ = ℓ × dω/c_v, the same for RᵀL̇;  − dω × ℓ − ω × dℓ + d(RᵀL̇)
         l0 = (ell[1] * dw2 - ell[2] * dw1) / c_v
@@ -113,11 +112,9 @@ def fill_changes(alpha, c_v, c_a, now, frame, workspace):
         change[0] += (driven[1] * dw2 - driven[2] * dw1) / c_v
         change[1] += (driven[2] * dw0 - driven[0] * dw2) / c_v
         change[2] += (driven[0] * dw1 - driven[1] * dw0) / c_v
+        e = times3(frame[J_INVERSE], change)
         for i in range(3):
-            e = 0.0
-            for a in range(3):
-                e += frame[J_INVERSE, i, a] * change[a]
-            W[1, i, k] = e
+            W[1, i, k] = e[i]
 
 
 @borrowing_kernel

@@ -76,6 +76,16 @@ def invert3(A, B):
 
 
 @borrowing_kernel
+def times3(A, x):
+    """A x."""
+    return (
+        A[0, 0] * x[0] + A[0, 1] * x[1] + A[0, 2] * x[2],
+        A[1, 0] * x[0] + A[1, 1] * x[1] + A[1, 2] * x[2],
+        A[2, 0] * x[0] + A[2, 1] * x[1] + A[2, 2] * x[2],
+    )
+
+
+@borrowing_kernel
 def turn(R, theta, S):
     """S = R exp(θ×), by Rodrigues' formula."""
     x, y, z = theta[0], theta[1], theta[2]
@@ -276,13 +286,10 @@ def find_spin(load, alpha, c_v, c_a, now, frame, w):
             N[i, j] += ell[k] / c_v
             N[i, k] -= ell[j] / c_v
         invert3(N, frame[N_INVERSE])
-        size, scale = 0.0, 0.0
+        size, scale, e = 0.0, 0.0, times3(frame[N_INVERSE], step)
         for i in range(3):
-            e = 0.0
-            for j in range(3):
-                e += frame[N_INVERSE, i, j] * step[j]
-            omega[i] += e
-            size = max(size, abs(e))
+            omega[i] += e[i]
+            size = max(size, abs(e[i]))
             scale = max(scale, abs(omega[i]))
         if size <= 1e-13 * scale or size <= 1e-16 * c_v:  # or a turn of 1e-16
             break
@@ -305,8 +312,6 @@ def find_spin_rate(now, frame, R, w):
         for a in range(3):
             e -= frame[J_RATE, i, a] * omega[a]
         change[i] = e
+    rate = times3(frame[J_INVERSE], change)
     for i in range(3):
-        e = 0.0
-        for a in range(3):
-            e += frame[J_INVERSE, i, a] * change[a]
-        now[OMEGA_RATE, i] = e
+        now[OMEGA_RATE, i] = rate[i]

@@ -7,8 +7,5 @@ from supple._kernels.compiling import kernel
 def project_point(vectors, vertex, force, out):
     """out = Uᵀ f for a force (3,) on one vertex."""
     for i in range(len(out)):
-        out[i] = (
-            vectors[i, vertex, 0] * force[0]
-            + vectors[i, vertex, 1] * force[1]
-            + vectors[i, vertex, 2] * force[2]
-        )
+        u = vectors[i, vertex]
+        out[i] = u[0] * force[0] + u[1] * force[1] + u[2] * force[2]

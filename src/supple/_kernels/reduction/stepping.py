@@ -156,8 +156,9 @@ def force_at(time, sampled, full, pushed, force):
 
 
 @inlined_kernel
-def end_stage(u, c_v, c_a, x_v, x_a, x, v, a, history):
-    """Keeps the state of a stage from row u on; returns whether it is finite."""
+def end_stage(u, c_v, c_a, stage, history):
+    """Keeps the state of a stage, such as a Balance has, from row u on; whether it is finite."""
+    x_v, x_a, x, v, a = stage.x_v, stage.x_a, stage.x, stage.v, stage.a
     total = 0.0
     for i in range(np.uint64(len(x))):
         v[i] = c_v * (x[i] - x_v[i])
@@ -248,9 +249,7 @@ def take_steps(stages, polynomial, balance, state, options, ex, work):
                         keep(K, ex.K_before)
                         ex.is_known[0] = True
                     past = times[s] - (times[s - ONE] if s > NOW else 0.0)
-                    size = correct_with_examples(
-                        balance, c_v[s], c_a[s], beta, diagonal, ex, past
-                    )  # fmt: skip
+                    size = correct_with_examples(balance, c_v[s], c_a[s], beta, diagonal, ex, past)
                 reason, share = assess(size, size_before, share, options, balance, history)
                 size_before = size
                 if reason != GO_ON:
@@ -259,10 +258,7 @@ def take_steps(stages, polynomial, balance, state, options, ex, work):
                 reason = NOT_CONVERGED
             if reason != DONE:
                 break
-            if not end_stage(
-                u, c_v[s], c_a[s], balance.x_v, balance.x_a, balance.x, balance.v, balance.a,
-                history,
-            ):  # fmt: skip
+            if not end_stage(u, c_v[s], c_a[s], balance, history):
                 reason = NOT_FINITE
                 break
             if ex is not None:
@@ -308,11 +304,8 @@ def iterate(context, examples, s, size_before, share):
 @reordering_kernel
 def leave_stage(context, s):
     """Keeps the state of stage s; returns whether it is finite."""
-    c_v, c_a, balance = context.stages.c_v[s], context.stages.c_a[s], context.balance
-    return end_stage(
-        STAGES + THREE * np.uint64(s), c_v, c_a, balance.x_v, balance.x_a, balance.x,
-        balance.v, balance.a, context.state.history,
-    )  # fmt: skip
+    c_v, c_a, history = context.stages.c_v[s], context.stages.c_a[s], context.state.history
+    return end_stage(STAGES + THREE * np.uint64(s), c_v, c_a, context.balance, history)
 
 
 @reordering_kernel

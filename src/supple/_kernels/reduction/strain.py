@@ -20,41 +20,37 @@ def fill_strains(H, weights, strains, traces):
     r = np.uint64(H.shape[3])
     for p in range(np.uint64(len(H))):
         w = np.sqrt(weights[p])
-        row = np.uint64(6) * p
+        row, h = np.uint64(6) * p, H[p]
         for k in range(3):
             for i in range(r):
-                strains[row + np.uint64(k), i] = w * H[p, k, k, i]
+                strains[row + np.uint64(k), i] = w * h[k, k, i]
         s = np.uint64(3)
         for k in range(3):
             for l in range(k + 1, 3):
                 for i in range(r):
-                    strains[row + s, i] = w * ROOT * (H[p, k, l, i] + H[p, l, k, i])
+                    strains[row + s, i] = w * ROOT * (h[k, l, i] + h[l, k, i])
                 s += ONE
         column = r
         for i in range(r):
             s = np.uint64(3)
             for k in range(3):
-                x, y, z = w * H[p, 0, k, i], w * H[p, 1, k, i], w * H[p, 2, k, i]
+                x, y, z = w * h[0, k, i], w * h[1, k, i], w * h[2, k, i]
                 out = row + np.uint64(k)
                 for j in range(i):
-                    strains[out, column + j] = (
-                        x * H[p, 0, k, j] + y * H[p, 1, k, j] + z * H[p, 2, k, j]
-                    )
-                strains[out, column + i] = 0.5 * (
-                    x * H[p, 0, k, i] + y * H[p, 1, k, i] + z * H[p, 2, k, i]
-                )
+                    strains[out, column + j] = x * h[0, k, j] + y * h[1, k, j] + z * h[2, k, j]
+                square = x * h[0, k, i] + y * h[1, k, i] + z * h[2, k, i]
+                strains[out, column + i] = 0.5 * square
                 for l in range(k + 1, 3):
                     c = w * ROOT
-                    x0, y0, z0 = c * H[p, 0, k, i], c * H[p, 1, k, i], c * H[p, 2, k, i]
-                    x1, y1, z1 = c * H[p, 0, l, i], c * H[p, 1, l, i], c * H[p, 2, l, i]
+                    x0, y0, z0 = c * h[0, k, i], c * h[1, k, i], c * h[2, k, i]
+                    x1, y1, z1 = c * h[0, l, i], c * h[1, l, i], c * h[2, l, i]
                     for j in range(i):
                         strains[row + s, column + j] = (
-                            x0 * H[p, 0, l, j] + y0 * H[p, 1, l, j] + z0 * H[p, 2, l, j]
-                            + x1 * H[p, 0, k, j] + y1 * H[p, 1, k, j] + z1 * H[p, 2, k, j]
+                            x0 * h[0, l, j] + y0 * h[1, l, j] + z0 * h[2, l, j]
+                            + x1 * h[0, k, j] + y1 * h[1, k, j] + z1 * h[2, k, j]
                         )  # fmt: skip
-                    strains[row + s, column + i] = (
-                        x0 * H[p, 0, l, i] + y0 * H[p, 1, l, i] + z0 * H[p, 2, l, i]
-                    )
+                    shear = x0 * h[0, l, i] + y0 * h[1, l, i] + z0 * h[2, l, i]
+                    strains[row + s, column + i] = shear
                     s += ONE
             column += i + ONE
         for i in range(column):

@@ -4,11 +4,10 @@ Large angles: ε_θ = θ/L (Eq. 20). Small angles, for damping only: ε_k = k/L 
 (Eq. 22), whose gradient is defined at θ = 0 too. The weight is L, and the energy L ½ k ε_θ².
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from supple._kernels.compiling import kernel, pointwise
+from supple._kernels.linear_algebra.tensors import cross
 from supple._kernels.yarns.local import (
     add_three_nodes,
     angle,
@@ -28,13 +27,6 @@ def segments(q, nodes, t, a, b):
         b[r] = q[k, r] - q[j, r]
         cosine += a[r] * b[r]
     return cosine
-
-
-@pointwise
-def cross(a, b, out):
-    out[0] = a[1] * b[2] - a[2] * b[1]
-    out[1] = a[2] * b[0] - a[0] * b[2]
-    out[2] = a[0] * b[1] - a[1] * b[0]
 
 
 @pointwise
@@ -75,7 +67,7 @@ def vector_gradient(a, b, k, r, cosine, ga, gb):
 def potential(q, nodes, family, slots, k, before, rate, definite, gradient, values):
     """Σ L ½ k ε_θ² + ½ k w_n (β/h) [(1 − χ)(ε_θ − ε_θn)² + χ |ε_k − ε_kn|²].
 
-    ``before`` has (ε_θ, w, χ, ε_k) at the start of the step, ``rate`` β/h of each family. The part
+    ``before`` has (ε_θ, w, χ, ε_k) at the start of the step, ``rate`` is β/h. The part
     with ε_k enters the matrix by its gradients alone (Gauss–Newton).
     """
     total = 0.0
@@ -95,8 +87,8 @@ def potential(q, nodes, family, slots, k, before, rate, definite, gradient, valu
         theta, la, lb = angle(a, b, da, db, n)
         strain = theta / L
         share = before[t, 2]
-        w_theta = before[t, 1] * rate[f] * (1.0 - share)
-        w_vector = k[f] * before[t, 1] * rate[f] * share
+        w_theta = before[t, 1] * rate * (1.0 - share)
+        w_vector = k[f] * before[t, 1] * rate * share
         change = strain - before[t, 0]
         total += 0.5 * k[f] * (L * strain * strain + w_theta * change * change)
         if w_vector > 0.0:

@@ -1,14 +1,13 @@
 """Contact of yarns: pressure and friction where they cross, and distance of parallel neighbours."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from supple._kernels.compiling import kernel
+from supple._kernels.linear_algebra.tensors import cross
 
 
 @kernel
-def neighbours_apart(q, nodes, family, distance, stiffness, gradient, values, slots):
+def neighbours_apart(q, nodes, family, slots, distance, stiffness, gradient, values):
     """Σ ½ k (d − Δs)²/d over segments shorter than d: the yarns at its ends touch."""
     total = 0.0
     for e in range(nodes.shape[0]):
@@ -57,10 +56,7 @@ def pressure(q, along, slope, on_top, heights, stretch, bending, normal, angles,
     """
     n = q.shape[0]
     for i in range(n):
-        a, b = slope[i, 0], slope[i, 1]
-        normal[i, 0] = a[1] * b[2] - a[2] * b[1]
-        normal[i, 1] = a[2] * b[0] - a[0] * b[2]
-        normal[i, 2] = a[0] * b[1] - a[1] * b[0]
+        cross(slope[i, 0], slope[i, 1], normal[i])
         size = np.sqrt(normal[i, 0] ** 2 + normal[i, 1] ** 2 + normal[i, 2] ** 2)
         for r in range(3):
             normal[i, r] = normal[i, r] / size if size > 0.0 else 0.0

@@ -5,8 +5,6 @@ Material at a node moves with w = ẋ − x′ṡ, where x′ = (x₁ − x₀)/
     T = ρ Δs/6 (w₀·w₀ + w₀·w₁ + w₁·w₁)
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from supple._kernels.compiling import kernel

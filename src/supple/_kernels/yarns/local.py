@@ -5,11 +5,10 @@ term along one yarn sees four of them, position and the arc length of that yarn'
 1 weft).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from supple._kernels.compiling import pointwise
+from supple._kernels.linear_algebra.tensors import cross
 
 
 @pointwise
@@ -54,9 +53,7 @@ def angle(a, b, da, db, n):
     """
     la = np.sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2])
     lb = np.sqrt(b[0] * b[0] + b[1] * b[1] + b[2] * b[2])
-    n[0] = a[1] * b[2] - a[2] * b[1]
-    n[1] = a[2] * b[0] - a[0] * b[2]
-    n[2] = a[0] * b[1] - a[1] * b[0]
+    cross(a, b, n)
     sine = np.sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2])
     cosine = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
     theta = np.arctan2(sine, cosine)
@@ -71,13 +68,11 @@ def angle(a, b, da, db, n):
         sine = np.sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2])
     for r in range(3):
         n[r] /= sine
-    # ∂θ/∂a = −n × a/|a|², ∂θ/∂b = n × b/|b|²
-    da[0] = -(n[1] * a[2] - n[2] * a[1]) / (la * la)
-    da[1] = -(n[2] * a[0] - n[0] * a[2]) / (la * la)
-    da[2] = -(n[0] * a[1] - n[1] * a[0]) / (la * la)
-    db[0] = (n[1] * b[2] - n[2] * b[1]) / (lb * lb)
-    db[1] = (n[2] * b[0] - n[0] * b[2]) / (lb * lb)
-    db[2] = (n[0] * b[1] - n[1] * b[0]) / (lb * lb)
+    cross(n, a, da)
+    cross(n, b, db)
+    for r in range(3):  # ∂θ/∂a = −n × a/|a|², ∂θ/∂b = n × b/|b|²
+        da[r] /= -(la * la)
+        db[r] /= lb * lb
     return theta, la, lb
 
 

@@ -1,7 +1,5 @@
 """Shear between crossing yarns: the angle φ between a warp and a weft segment at a crossing."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from supple._kernels.compiling import kernel

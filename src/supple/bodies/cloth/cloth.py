@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supple._kernels.elasticity import membrane
-from supple._kernels.elasticity.strain_limit import add_limits
 from supple.bodies.assembly import Asked, Evaluation
 from supple.bodies.cloth.bending import (
     Bending,
@@ -163,7 +162,7 @@ class Cloth(ElasticBody):
         if self.strain_limit is not None:
             C = C.copy()
             limit = self.strain_limit.strain
-            energy += add_limits(F, limit, self.limit_stiffness, weights, S, C)
+            energy += membrane.add_limits(F, limit, self.limit_stiffness, weights, S, C)
         gradient = np.zeros((self.n_vertices if asked.order >= 1 else 0, 3))
         product = np.zeros((self.n_vertices if direction is not None else 0, 3))
         blocks = np.empty((0, 3, 3))

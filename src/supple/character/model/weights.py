@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
+from supple._kernels.character.basis import Known
 from supple.core.checks import numbers
 from supple.core.errors import InputError
 from supple.core.types import Floats
@@ -57,6 +58,12 @@ class PoseWeights:
             return 0.0
         distances = _distances(self.features)
         return float(_ROUND * distances[np.triu_indices(self.count, 1)].min())
+
+    @cached_property
+    def compiled(self) -> Known:
+        """The poses for compiled loops."""
+        features = np.ascontiguousarray(self.features)
+        return Known(features, np.ascontiguousarray(self.coefficients), self.rounding)
 
     def __call__(self, features: Floats) -> Floats:
         """Weights (m,) that add up to 1, in a pose with these features (f,)."""

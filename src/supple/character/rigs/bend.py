@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple._kernels.character.bending import bend
+from supple._kernels.character.rig import bend
 from supple.character.rigs.base import PoseRig, one_pose
 from supple.core.checks import instance, numbers, vector
 from supple.core.errors import InputError

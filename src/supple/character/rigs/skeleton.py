@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supple._kernels.character import skinning
-from supple._kernels.character.linear_skin import carry_points, skin_linear
 from supple.character.rigs.base import CarriedPoints, PoseRig, one_pose
 from supple.character.rigs.pairing import JointPairs, coupled_joints
 from supple.character.skeleton.character import Character
@@ -100,7 +99,7 @@ class SkeletonRig(PoseRig):
         X = skin.shaped(self._morph_weights(pose), None if which is None else chosen)
         x = np.empty((len(chosen), 3))
         moves = self.bone_moves(self.placed(pose)[1])
-        skin_linear(moves, skin.bones, skin.weights, chosen, X, x)
+        skinning.skin_linear(moves, skin.bones, skin.weights, chosen, X, x)
         return x
 
     def posed(self, pose: Floats, which: Ints | None = None) -> tuple[Floats, Floats]:
@@ -315,5 +314,5 @@ class SkinnedPoints(CarriedPoints):
         count = len(self._starts) - 1
         x, gradients = np.empty((count, 3)), np.empty((count, 3, 3))
         moves = self._skeleton.bone_moves(world)
-        carry_points(moves, self._starts, self._bones, self._spans, x, gradients)
+        skinning.carry_points(moves, self._starts, self._bones, self._spans, x, gradients)
         return x, gradients, self._skeleton.compared(pose, turns, world)

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from supple._kernels.character.basis import Groups, PoseArrays
-from supple._kernels.character.forces import BLOCK
-from supple._kernels.character.stage import Workspace
+from supple._kernels.character.forces import BLOCK, Room
+from supple._kernels.character.stage import Cells, Rig, Workspace
 from supple._kernels.linear_algebra.dense import padded
+from supple._kernels.reduction.newton import Balance
 from supple.character.model.pose_space_model import PoseSpaceModel
 from supple.core.types import Bools, Floats, Ints
 
@@ -43,13 +44,9 @@ class StepArrays:
         rest = model.tet_rig.mesh.vertices
         gram, gaps, rows, columns = _entries(model.gram, model.gaps.values)
         arrays = PoseArrays(
-            features=np.ascontiguousarray(model.weights.features),
-            coefficients=np.ascontiguousarray(model.weights.coefficients),
-            rounding=model.weights.rounding,
+            poses=model.weights.compiled,
             gram=gram,
-            gap_features=np.ascontiguousarray(model.gaps.weights.features),
-            gap_coefficients=np.ascontiguousarray(model.gaps.weights.coefficients),
-            gap_rounding=model.gaps.weights.rounding,
+            gap_poses=model.gaps.weights.compiled,
             gaps=gaps,
             rows=rows,
             columns=columns,
@@ -81,26 +78,29 @@ class StepArrays:
             "entries": arrays.rows.shape,
             "U": (12 * wide,),
             "G": (self.gradients,),
-            "T": (9 * BLOCK * padded(wide),),
-            "S": (wide * padded(wide),),
-            "columns": (wide,),
-            "psi": (c, 1),
-            "F": (c, 1, 3, 3),
-            "P": (c, 1, 3, 3),
-            "A": (c, 1, 6, 3, 3),
-            "rig_rates": (2, s),
+            "volumes": (c,),
+            "gap": (r, r),
             "interpolated_x": (k, 3),
             "interpolated_frames": (k, 3, 3),
-            "interpolated_features": arrays.features.shape[1:],
+            "interpolated_features": arrays.poses.features.shape[1:],
             "saved": (vectors, r),
             "rig_saved": (vectors, s),
+            "scale": (r,),
         }
         shapes |= dict.fromkeys(("w", "distances"), (m,))
         shapes |= dict.fromkeys(("gap_w", "gap_distances"), (len(arrays.gaps),))
-        shapes |= dict.fromkeys(("volumes", "lam", "mu"), (c,))
-        shapes |= dict.fromkeys(("M", "K", "gap", "C", "matrix"), (r, r))
-        shapes |= dict.fromkeys(("rig", "rig_v", "rig_a", "excess", "lag", "effective"), (s,))
-        return Workspace(**{name: np.zeros(shapes.get(name, (r,))) for name in Workspace._fields})
+        shapes |= dict.fromkeys(("excess", "lag", "effective"), (s,))
+        square = ("M", "C0", "K", "A")
+        by_cell = {"lam": (c,), "mu": (c,), "psi": (c, 1), "A": (c, 1, 6, 3, 3)}
+        return Workspace(
+            **{name: np.zeros(shape) for name, shape in shapes.items()},
+            cells=Cells(*(np.zeros(by_cell.get(name, (c, 1, 3, 3))) for name in Cells._fields)),
+            room=Room(*map(np.zeros, (9 * BLOCK * padded(wide), wide * padded(wide), wide))),
+            balance=Balance(
+                *(np.zeros((r, r) if name in square else r) for name in Balance._fields)
+            ),
+            rig=Rig(*np.zeros((len(Rig._fields), s))),
+        )
 
 
 @dataclass(frozen=True, eq=False)

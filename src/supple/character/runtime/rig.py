@@ -49,10 +49,7 @@ class RigSampler:
         x, frames, features = self._points(pose)
         if len(self._corrections):
             assert self._weights is not None
-            interpolation_weights(
-                features, self._weights.features, self._weights.coefficients,
-                self._weights.rounding, self._distances, self._w,
-            )  # fmt: skip
+            interpolation_weights(features, self._weights.compiled, self._distances, self._w)
         if not finish_points(features, self._w, self._corrections, x, frames):
             raise InputError(f"the rig gave numbers that are not finite for the pose {pose!r}")
         return Sample(x, frames, features)

@@ -141,7 +141,7 @@ class PoseSimulation:
     def kinetic(self) -> float:
         """Kinetic energy of the motion relative to the rig [J]."""
         v = self._solver.workspace.history[1]
-        return 0.5 * float(v @ self._solver.workspace.M @ v)
+        return 0.5 * float(v @ self._solver.workspace.balance.M @ v)
 
     @property
     def elastic(self) -> float:
@@ -149,24 +149,24 @@ class PoseSimulation:
         workspace = self._solver.workspace
         q = workspace.history[0]
         self._solver.forces(q)
-        return float(workspace.volumes @ workspace.psi[:, 0] + 0.5 * q @ workspace.gap @ q)
+        return float(workspace.volumes @ workspace.cells.psi[:, 0] + 0.5 * q @ workspace.gap @ q)
 
     @property
     def elastic_force(self) -> Floats:
         """U(p)ᵀ f_int at q, by cubature (Eq. 21), (r,)."""
         self._solver.forces(self._solver.workspace.history[0])
-        return np.array(self._solver.workspace.R)
+        return np.array(self._solver.workspace.balance.R)
 
     @property
     def stiffness(self) -> Floats:
         """U(p)ᵀ K U(p) at q, by cubature (Eq. 22), (r, r)."""
         self._solver.forces(self._solver.workspace.history[0])
-        return np.array(self._solver.workspace.K)
+        return np.array(self._solver.workspace.balance.K)
 
     @property
     def mass(self) -> Floats:
         """U(p)ᵀ M U(p), (r, r)."""
-        return np.array(self._solver.workspace.M)
+        return np.array(self._solver.workspace.balance.M)
 
     def surface_displacements(self) -> Floats:
         """A U(p) q: how far the surface is from the rig's [m], (surface vertices, 3)."""

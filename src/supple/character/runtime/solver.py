@@ -11,9 +11,8 @@ from supple._kernels.character import frame as pose_frame
 from supple._kernels.character import rig_path as pose_path
 from supple._kernels.character import stage as pose_stage
 from supple._kernels.character.basis import interpolate_mass, interpolation_weights
-from supple._kernels.character.context import step_context
-from supple._kernels.character.inertia import add_inertia
-from supple._kernels.character.stage import Options
+from supple._kernels.character.forces import add_inertia
+from supple._kernels.character.stage import Options, Workspace, step_context
 from supple._kernels.elasticity.material_call import address_of
 from supple._kernels.reduction.newton import DONE
 from supple.character.model.pose_space_model import PoseSpaceModel
@@ -94,7 +93,7 @@ class StepSolver:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         StepSolver.__init__(self, *state["made_of"])
-        for array, kept in zip(self.workspace, state["room"], strict=True):
+        for array, kept in zip(_flat(self.workspace), _flat(state["room"]), strict=True):
             array[...] = kept
         self._taken = state["taken"]
 
@@ -116,11 +115,9 @@ class StepSolver:
     def interpolation_weights(self, sample: Sample) -> None:
         """Weights of the poses (Eq. 2), M̃ and Υ (Eqs. 15–16)."""
         model, workspace = self._arrays, self.workspace
-        interpolation_weights(
-            sample.features, model.features, model.coefficients, model.rounding,
-            workspace.distances, workspace.w,
-        )  # fmt: skip
-        interpolate_mass(workspace.w, model, workspace.entries, workspace.M, workspace.scale)
+        w, M = workspace.w, workspace.balance.M
+        interpolation_weights(sample.features, model.poses, workspace.distances, w)
+        interpolate_mass(w, model, workspace.entries, M, workspace.scale)
 
     def take_pose(self, sample: Sample) -> None:
         """Everything that depends on the pose alone."""
@@ -140,11 +137,12 @@ class StepSolver:
         self.forces(q)
         f = force.copy()
         add_inertia(
-            0.0, workspace.rig, workspace.rig, self._taken.frames, options.gravity, workspace.w,
+            0.0, workspace.rig.x, workspace.rig.x, self._taken.frames, options.gravity, workspace.w,
             workspace.scale, self._arrays, workspace.U, f,
         )  # fmt: skip
-        damping = self._damping.force(q, v, workspace.C + options.beta * workspace.K)
-        workspace.history[2] = np.linalg.solve(workspace.M, f - workspace.R - damping)
+        balance = workspace.balance
+        damping = self._damping.force(q, v, balance.C0 + options.beta * balance.K)
+        workspace.history[2] = np.linalg.solve(balance.M, f - balance.R - damping)
         workspace.history[3] = workspace.history[6] = q
 
     def run(self, path: Path, *frame: Any) -> tuple[int, float, bool]:
@@ -161,3 +159,9 @@ class StepSolver:
         else:
             self.take_pose(self._taken)
         return found
+
+
+def _flat(workspace: Workspace) -> list[Any]:
+    """All of its arrays."""
+    parts = (each if isinstance(each, tuple) else (each,) for each in workspace)
+    return [array for part in parts for array in part]

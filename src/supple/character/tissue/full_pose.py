@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple._kernels.character.full_pose import balance, shape_cells
+from supple._kernels.character.full_pose import Matrix, balance, shape_cells
 from supple._kernels.linear_algebra.node_rotations import update_rotations
 from supple.bodies.assembly import Asked, Evaluation, Part, assemble
 from supple.bodies.solid import Body
@@ -146,9 +146,10 @@ class FullPoseSimulation:
     ) -> tuple[float, float]:
         """The rest of the forces and the matrix at u; how large that is, and what it is made of."""
         here, pattern = self._cells.evaluate(u, definite=definite), self._cells.pattern
+        rates = stage.u_v, stage.u_a, stage.c_v, stage.c_a
+        matrix = Matrix(pattern.indptr, pattern.cols, here.stiffness)
         size, largest = balance(
-            u, stage.u_v, stage.u_a, stage.c_v, stage.c_a, *self._damping, self._masses, f,
-            here.gradient, pattern.indptr, pattern.cols, here.stiffness, self._cells.free,
+            u, rates, *self._damping, self._masses, f, here.gradient, matrix, self._cells.free,
             self._v, self._product, self._rest,
         )  # fmt: skip
         self._matrix = here.stiffness

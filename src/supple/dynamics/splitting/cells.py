@@ -8,6 +8,7 @@ import numpy as np
 
 from supple._kernels.local_steps.newton import advance
 from supple._kernels.local_steps.spectral import (
+    Search,
     add_principal_damping,
     add_singular_values,
     advance_stretches,
@@ -111,16 +112,17 @@ class CellTerms(GradientTerms):
         U, V = point_array("U", part, cut, 3, 3), self._axes[cut]
         names = ("sigma", "x", "trial", "step")
         sigma, x, trial, step = (point_array(name, part, cut, 3) for name in names)
-        merit, norm, length = (point_array(name, part, cut) for name in ("merit", "norm", "length"))
-        to_stretches(s, z, U, sigma, V, x, trial, merit, length, self.accuracy)
+        numbers = (point_array(name, part, cut) for name in ("merit", "norm", "length"))
+        search = Search(x, trial, step, *numbers)
+        to_stretches(s, z, U, sigma, V, search, self.accuracy)
         w = self.stiffness[cut]
         for _ in range(_MOST_TRIALS):
             psi, p, H = elastic_stretches(part, cut, trial)
             if self._principal is not None:
                 factors = self._c_v * self._principal[part.cells[cut]]
                 add_principal_damping(trial, self._stretches_before[cut], factors, p, H)
-            places = x, trial, sigma, w, psi, p, H, merit, norm, step, length
-            if not advance_stretches(*places, self.accuracy, self._principal is None):
+            given = search, sigma, w, psi, p, H
+            if not advance_stretches(*given, self.accuracy, self._principal is None):
                 break
         from_stretches(s, U, sigma, x, V, z)
 
