@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -104,17 +103,6 @@ def unpacked(A: np.ndarray) -> np.ndarray:
         full[:, :, j, :, l] = A[:, s]
         full[:, :, l, :, j] = A[:, s].transpose(0, 2, 1)
     return full.reshape(len(A), 9, 9)
-
-
-def refused(*cases: tuple[Any, str], make: Callable[[Any], object] | None = None) -> Callable:
-    """A test that each case, called or given to ``make``, is refused with the words beside it."""
-
-    @pytest.mark.parametrize(("case", "words"), cases, ids=range(len(cases)))
-    def test(case: Any, words: str) -> None:
-        with pytest.raises(sp.InputError, match=words):
-            case() if make is None else make(case)
-
-    return test
 
 
 def stepped(sim: sp.Simulation, count: int) -> sp.Simulation:

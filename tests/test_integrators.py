@@ -7,7 +7,8 @@ from functools import lru_cache
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
-from tests.helpers import EPS, refused, simulate, soft
+from tests.helpers import EPS, simulate, soft
+from tests.refusals import refusals
 
 import supple as sp
 from supple.integrators import INTEGRATORS, ExplicitIntegrator, ImplicitIntegrator, State
@@ -100,7 +101,7 @@ def test_trbdf2_has_one_matrix_for_both_stages(rule):
         assert same == (rule == sp.TRBDF2())
 
 
-test_rules_refuse_bad_coefficients = refused(
+test_rules_refuse_bad_coefficients = refusals(
     (lambda: sp.Newmark(beta=0.0), "beta"),
     (lambda: sp.Newmark(gamma=0.0), "gamma"),
     (lambda: sp.Newmark(beta=np.nan), "beta"),

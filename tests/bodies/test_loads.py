@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.helpers import EPS, MESH_NAMES, refused, small_mesh, soft
+from tests.helpers import EPS, MESH_NAMES, small_mesh, soft
+from tests.refusals import refusals
 
 import supple as sp
 
@@ -106,7 +107,7 @@ def test_vertex_masks_accepted(box):
         np.testing.assert_array_equal(load(mask), load(chosen))
 
 
-test_bad_loads_named = refused(
+test_bad_loads_named = refusals(
     (lambda b: b.point_force([99], (0, 0, 1)), "99"),
     (lambda b: b.point_force([-1], (0, 0, 1)), "-1"),
     (lambda b: b.point_force([0.5], (0, 0, 1)), "vert"),

@@ -7,6 +7,7 @@ from functools import lru_cache
 import numpy as np
 import pytest
 from tests.helpers import EPS, MESH_NAMES, small_mesh, soft
+from tests.refusals import refused
 
 import supple as sp
 
@@ -105,8 +106,7 @@ def test_weight_total_is_mass_times_gravity(mesh_name, model):
     weight = body.weight(g)
     assert np.abs(weight.sum(axis=0) - body.total_mass * g).max() <= 1e4 * EPS * body.total_mass
     for bad in ((0, 9.81), (0, 0, np.nan), 9.81, "down"):
-        with pytest.raises(sp.InputError, match="gravity"):
-            body.weight(bad)
+        refused("gravity", body.weight, bad)
 
 
 @every_mesh

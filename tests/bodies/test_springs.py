@@ -8,7 +8,8 @@ import meshio
 import numpy as np
 import pygltflib
 import pytest
-from tests.helpers import EPS, killed, refused
+from tests.helpers import EPS, killed
+from tests.refusals import refusals
 
 import supple as sp
 from supple.io import export_motion
@@ -165,7 +166,7 @@ def test_mesh_from_a_surface_has_each_edge_once():
     assert np.allclose(mesh.rest_lengths, [1, np.sqrt(2), 1, 1, 1])
 
 
-test_bad_input_is_refused = refused(
+test_bad_input_is_refused = refusals(
     (lambda: sp.SpringMesh([(0, 0, 0), (0, 0, 0)], [(0, 1)]), "spring 0 joins .* same place"),
     (lambda: sp.SpringMesh(np.eye(3), [(0, 0), (1, 2)]), "spring 0 joins vertices 0 and 0"),
     (lambda: sp.SpringMesh(np.eye(3), [(0, 1)]), "vertex 2 belongs to no spring"),

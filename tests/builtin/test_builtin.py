@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.ndimage import label
 from scipy.spatial import cKDTree
+from tests.refusals import refused
 
 import supple as sp
 from supple.builtin import BUILTINS, beam, creature
@@ -54,8 +55,7 @@ def test_beam_has_its_size_and_ends():
 @pytest.mark.parametrize("name", list(BUILTINS))
 @pytest.mark.parametrize("resolution", [0, 10_000, True])
 def test_builtin_resolution_is_checked(name, resolution):
-    with pytest.raises(sp.InputError, match="resolution"):
-        BUILTINS[name](resolution=resolution)
+    refused("resolution", BUILTINS[name], resolution=resolution)
 
 
 @every_paper_body

@@ -9,6 +9,7 @@ import pytest
 from tests.contact.blocks import SOLVERS, G, block, depth, edge, run, simulation
 from tests.contact.obstacles import samples
 from tests.helpers import killed
+from tests.refusals import refused
 
 import supple as sp
 from supple.contact.contacts import Contacts
@@ -132,8 +133,7 @@ def test_too_fast_to_be_seen_coming(solver):
 def test_explicit_rules_refuse():
     for rule in (sp.RK4(), sp.SymplecticEuler()):
         sim = simulation(block(), "Newton", sp.Plane(), integrator=rule, dt=1e-5)
-        with pytest.raises(sp.InputError, match=f"{type(rule).__name__} is explicit.*TRBDF2"):
-            sim.step()
+        refused(f"{type(rule).__name__} is explicit.*TRBDF2", sim.step)
 
 
 @pytest.mark.parametrize("given", [3, [sp.Plane(), "floor"], {"a": sp.Plane()}], ids=repr)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.refusals import refused
 
 from supple.core.checkpoint import Checkpoint
 from supple.core.errors import InputError
@@ -121,8 +122,7 @@ def test_what_is_in_the_place_of_a_part_stays(tmp_path, how):
     path = tmp_path / "sums.supple-part"
     how(path)
     work = Worker(tmp_path)
-    with pytest.raises(InputError, match="move it away, or give another folder"):
-        work(1)
+    refused("move it away, or give another folder", work, 1)
     assert work.made == 0
     Checkpoint(tmp_path).drop()
     assert path.exists()

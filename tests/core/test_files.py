@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.refusals import refused
 
 from supple.core import files
 from supple.core.errors import InputError
@@ -43,8 +44,7 @@ def test_arrays_return_exactly(tmp_path, dtype, shape):
     "array", [np.array([object()]), np.array(["text"]), np.array([1j]), np.array([(1,)], "i4,")]
 )
 def test_only_numbers_are_packed(array):
-    with pytest.raises(InputError, match="only numbers"):
-        files.pack(KIND, {}, {"a": array})
+    refused("only numbers", files.pack, KIND, {}, {"a": array})
 
 
 @pytest.mark.parametrize(

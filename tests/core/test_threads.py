@@ -6,6 +6,7 @@ import os
 import signal
 
 import pytest
+from tests.refusals import refused
 
 import supple as sp
 from supple.core.threads import run_all
@@ -44,11 +45,9 @@ def test_threads_survive_a_fork():
 
 @pytest.mark.parametrize("count", [-1, 1.5, "two", None])
 def test_thread_count_refuses_what_is_no_count(count):
-    with pytest.raises(sp.InputError, match=f"count={count!r}"):
-        sp.set_thread_count(count)
+    refused(f"count={count!r}", sp.set_thread_count, count)
 
 
 def test_thread_count_from_environment_is_checked(monkeypatch):
     monkeypatch.setenv("SUPPLE_THREADS", "many")
-    with pytest.raises(sp.InputError, match="SUPPLE_THREADS"):
-        sp.thread_count()
+    refused("SUPPLE_THREADS", sp.thread_count)

@@ -14,7 +14,8 @@ from tests.damping.derivatives import (
     rigid_velocity,
     setting,
 )
-from tests.helpers import EPS, MESH_NAMES, affine, deformation_gradients, refused, rotation, soft
+from tests.helpers import EPS, MESH_NAMES, affine, deformation_gradients, rotation, soft
+from tests.refusals import refusals
 
 import supple as sp
 from supple.bodies.shape import Shape
@@ -286,7 +287,7 @@ def test_linear_solvers_agree_on_a_held_body(name, by):
         assert motion.dissipated[-1] > 0
 
 
-test_bad_wrappers_named = refused(
+test_bad_wrappers_named = refusals(
     (lambda: sp.MomentumConserving(3), "damping=3"),
     (lambda: sp.MomentumConserving([]), "damping="),
     (lambda: sp.MomentumConserving([sp.Rayleigh(mass=1), 2]), "damping="),

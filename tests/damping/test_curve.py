@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.interpolate import CubicHermiteSpline, PchipInterpolator
 from tests.helpers import EPS
+from tests.refusals import refused
 
 import supple as sp
 from supple import Curve, Joining
@@ -255,5 +256,4 @@ def test_bad_descriptions_named(bad):
 
 
 def test_bad_joining_named():
-    with pytest.raises(sp.InputError, match="joining"):
-        Curve(POINTS, "bezier")
+    refused("joining", Curve, POINTS, "bezier")

@@ -13,7 +13,8 @@ from tests.damping.derivatives import (
     matrix_of,
     setting,
 )
-from tests.helpers import EPS, MESH_NAMES, refused, rotation, simulate, soft
+from tests.helpers import EPS, MESH_NAMES, rotation, simulate, soft
+from tests.refusals import refusals
 
 import supple as sp
 from supple.bodies.shape import Shape
@@ -196,7 +197,7 @@ def test_flag_streams_in_the_wind(solver):
     assert lowest[30.0] > -0.15
 
 
-test_bad_drag_named = refused(
+test_bad_drag_named = refusals(
     (lambda: sp.Drag(strength=-1), "strength"),
     (lambda: sp.Drag(strength=np.nan), "strength"),
     (lambda: sp.Drag(strength=1, exponent=0.5), "exponent"),

@@ -13,16 +13,8 @@ from tests.damping.derivatives import (
     rigid_velocity,
     setting,
 )
-from tests.helpers import (
-    EPS,
-    MESH_NAMES,
-    affine,
-    deformation_gradients,
-    refused,
-    rotation,
-    small_mesh,
-    soft,
-)
+from tests.helpers import EPS, MESH_NAMES, affine, deformation_gradients, rotation, small_mesh, soft
+from tests.refusals import refusals
 
 import supple as sp
 from supple.bodies.shape import Shape
@@ -265,7 +257,7 @@ def test_strong_dry_damping_stands_still():
     assert speeds[0] / speeds[1] == pytest.approx(10, rel=0.1)
 
 
-test_bad_laws_named = refused(
+test_bad_laws_named = refusals(
     (lambda: sp.PowerLaw(exponent=-0.1, strength=1), "exponent"),
     (lambda: sp.PowerLaw(exponent=np.nan, strength=1), "exponent"),
     (lambda: sp.PowerLaw(exponent=0, strength=-1), "strength"),
@@ -280,7 +272,7 @@ test_bad_laws_named = refused(
 )
 
 
-test_bases_that_are_not_quadratic_or_not_in_cells_named = refused(
+test_bases_that_are_not_quadratic_or_not_in_cells_named = refusals(
     (sp.Rayleigh(mass=1.0), "acts in cells alone"),
     (sp.Rayleigh(mass=1.0, stiffness=1.0), "acts in cells alone"),
     (sp.Rayleigh(stiffness=1.0, at=sp.StiffnessAt.REST), "acts in cells alone"),

@@ -9,7 +9,8 @@ import pytest
 from tests.bodies.cloth.sheets import ISOTROPIC, WOVEN, bowl, crumpled, shaken_grid
 from tests.bodies.test_springs import bent, tangle
 from tests.damping.derivatives import assembled, assert_no_momentum, assert_series_ends
-from tests.helpers import EPS, refused, remainder_slopes, rotation, simulate
+from tests.helpers import EPS, remainder_slopes, rotation, simulate
+from tests.refusals import refusals
 
 import supple as sp
 from supple.bodies.shape import Shape
@@ -163,7 +164,7 @@ def test_coefficients_by_region_and_by_cell(name):
 SOLID = sp.Body(sp.TetMesh.box((1, 1, 1), (1, 1, 1)), sp.StVK(young=1e6, poisson=0.3))
 LIMP = sp.Cloth(shaken_grid(), replace(ISOTROPIC, bending_stiffness=0.0))
 
-test_bad_input_is_refused = refused(
+test_bad_input_is_refused = refusals(
     (lambda: Springs(viscosity=-1.0), "viscosity=-1.0: a damping coefficient"),
     (lambda: Springs(matched=np.nan), "finite"),
     (lambda: Springs(matched=np.ones((2, 2))), "matched"),

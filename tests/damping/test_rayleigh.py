@@ -15,12 +15,12 @@ from tests.helpers import (
     MESH_NAMES,
     affine,
     large_deformation,
-    refused,
     rotation,
     simulate,
     small_mesh,
     soft,
 )
+from tests.refusals import refusals
 
 import supple as sp
 from supple.bodies.shape import Shape
@@ -235,7 +235,7 @@ def test_strong_current_damping_steps(material, beta):
     assert total[-1] < total[0]
 
 
-test_bad_damping_named = refused(
+test_bad_damping_named = refusals(
     (lambda: sp.Rayleigh(mass=-1.0), "mass"),
     (lambda: sp.Rayleigh(mass=np.nan), "mass"),
     (lambda: sp.Rayleigh(mass="much"), "mass"),

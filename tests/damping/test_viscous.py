@@ -7,7 +7,8 @@ import pytest
 import scipy.sparse as sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.helpers import EPS, refused, simulate, small_mesh, soft
+from tests.helpers import EPS, simulate, small_mesh, soft
+from tests.refusals import refusals
 
 import supple as sp
 from supple.bodies.shape import Shape
@@ -168,7 +169,7 @@ def test_semidefinite_matrices_pass_and_indefinite_do_not(seed, rank, exponent):
         Viscous(bad * size)
 
 
-test_bad_matrices_named = refused(
+test_bad_matrices_named = refusals(
     (np.eye(4), "shape"),
     (np.zeros((0, 0)), "shape"),
     (np.ones(9), "shape"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.helpers import soft
+from tests.refusals import refused
 
 import supple as sp
 from supple.bodies.shape import Shape
@@ -48,8 +49,7 @@ def test_between_positions_and_between_displacements():
     ],
 )
 def test_bad_pairs_named(first, second, message):
-    with pytest.raises(sp.InputError, match=message):
-        shape_between(first, second)
+    refused(message, shape_between, first, second)
 
 
 # -- a frame of a motion ---------------------------------------------------------------------

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from tests.refusals import refused
 
 from supple.core.errors import InputError
 from supple.dynamics.motion import Motion
@@ -59,8 +60,7 @@ def test_at_is_linear_between_frames_and_exact_on_them(mesh):
     expected = 0.75 * motion.displacements[2] + 0.25 * motion.displacements[3]
     np.testing.assert_allclose(motion.at(quarter), expected, rtol=1e-12)
     for outside in (-0.01, 0.71, np.nan):
-        with pytest.raises(InputError, match="outside the motion"):
-            motion.at(outside)
+        refused("outside the motion", motion.at, outside)
 
 
 def test_slices_joined_are_the_motion(mesh):
@@ -80,8 +80,7 @@ def test_joined_counts_dissipation_on_from_a_fresh_start(mesh):
 
 def test_joined_refuses_overlap_and_another_mesh(mesh):
     motion = swinging(mesh)
-    with pytest.raises(InputError, match="before the first one ends"):
-        motion.joined(motion)
+    refused("before the first one ends", motion.joined, motion)
     other = TetMesh.box(size=(2.0, 0.5, 0.5), cells=(2, 1, 1))
     with pytest.raises(InputError, match="same mesh"):
         motion.joined(swinging(other, start=5.0))
@@ -106,8 +105,7 @@ def test_one_frame_is_a_motion_without_a_rate(mesh):
     ],
 )
 def test_bad_motion_is_refused(mesh, changes, message):
-    with pytest.raises(InputError, match=message):
-        swinging(mesh, **changes)
+    refused(message, swinging, mesh, **changes)
 
 
 @pytest.mark.parametrize("index", [8, -9])

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.helpers import EXACT, killed, refused, rotation, small_mesh, soft, stepped
+from tests.helpers import EXACT, killed, rotation, small_mesh, soft, stepped
+from tests.refusals import refusals
 
 import supple as sp
 from supple.bodies import assembly
@@ -363,7 +364,7 @@ def test_bad_time_steps_named(dt):
             simulation().step(dt=dt)
 
 
-test_bad_input_names_the_argument = refused(
+test_bad_input_names_the_argument = refusals(
     (lambda: sp.Simulation("beam"), "body"),
     (lambda: sp.Simulation(MESH), "body"),
     (lambda: simulation(damping=5), "damping"),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.helpers import EXACT, killed, refused, soft, stepped
+from tests.helpers import EXACT, killed, soft, stepped
+from tests.refusals import refusals
 from tests.solvers.bars import BAR, CLOSE, DT, bar, kicked, unbalanced
 
 import supple as sp
@@ -149,7 +150,7 @@ def test_resumed_run_is_the_same(tmp_path):
 # -- options ---------------------------------------------------------------------------------
 
 
-test_bad_options = refused(
+test_bad_options = refusals(
     ({"tolerance": 0.0}, "tolerance"),
     ({"tolerance": 2.0}, "tolerance"),
     ({"iterations": 0}, "iterations"),

@@ -6,7 +6,8 @@ import pickle
 
 import numpy as np
 import pytest
-from tests.helpers import deformation_gradients, refused, small_mesh, soft, stepped
+from tests.helpers import deformation_gradients, small_mesh, soft, stepped
+from tests.refusals import refusals
 
 import supple as sp
 from supple.materials import MATERIALS
@@ -187,7 +188,7 @@ def test_step_failed_survives_pickling():
     assert str(copy) == str(error)
 
 
-test_bad_newton_options_named = refused(
+test_bad_newton_options_named = refusals(
     ({"tolerance": 0.0}, "tolerance"),
     ({"tolerance": 1.0}, "tolerance"),
     ({"tolerance": "tight"}, "tolerance"),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.io.pages import NODE, in_node, needs_node
+from tests.refusals import refused
 
 from supple.core.errors import InputError
 from supple.web import pages
@@ -75,8 +76,7 @@ def test_bundle_runs_modules_in_their_own_scope():
     ],
 )
 def test_bundle_refuses_what_it_does_not_read(text):
-    with pytest.raises(InputError, match=r"^a\.js: "):
-        joined("a", a=f"const x = 1;\n{text}\n", b="export const one = 1;\n")
+    refused(r"^a\.js: ", joined, "a", a=f"const x = 1;\n{text}\n", b="export const one = 1;\n")
 
 
 def test_bundle_refuses_circles_and_names_that_are_not_exported():
@@ -88,8 +88,7 @@ def test_bundle_refuses_circles_and_names_that_are_not_exported():
         )
     with pytest.raises(InputError, match=r"b\.js does not export y; it exports x"):
         joined("a", a='import { x, y } from "./b.js";\n', b="export const x = 1;\n")
-    with pytest.raises(InputError, match=r"name modules like a/b\.js"):
-        bundle("a-b.js", lambda path: "")
+    refused(r"name modules like a/b\.js", bundle, "a-b.js", lambda path: "")
 
 
 def test_bundle_keeps_code_beside_documentation():
@@ -134,8 +133,7 @@ def test_every_module_and_sheet_is_used():
 
 def test_style_sheets_need_no_other_file(monkeypatch):
     monkeypatch.setattr(pages, "_read", lambda path: "body { background: url(a.png) }")
-    with pytest.raises(InputError, match=r"url\("):
-        pages.style_element("odd.css")
+    refused(r"url\(", pages.style_element, "odd.css")
 
 
 def test_templates_want_every_value_and_take_any():

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.cli.helpers import BODY, DAMPING, HELD, QUICK, SCENE
+from tests.refusals import refused
 
 import supple as sp
 from supple.damping import load_damping
@@ -59,10 +60,8 @@ def test_changes_are_tables_of_the_scene_and_asked_for_again():
     assert isinstance(first.scene.damping, sp.Rayleigh)
     same = sp.workflows.run("bar.toml", changes=damped, asked="damped", resume=True, **QUIET)
     assert len(same.steps) == 0
-    with pytest.raises(sp.InputError, match="was recorded with damped"):
-        sp.workflows.run("bar.toml", resume=True, **QUIET)
-    with pytest.raises(sp.InputError, match="was read already"):
-        sp.workflows.run(first.scene, changes=damped)
+    refused("was recorded with damped", sp.workflows.run, "bar.toml", resume=True, **QUIET)
+    refused("was read already", sp.workflows.run, first.scene, changes=damped)
 
 
 @pytest.mark.parametrize(

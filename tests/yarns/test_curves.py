@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.refusals import refused
 from tests.yarns.cases import bent, cloth
 
 import supple as sp
@@ -109,8 +110,7 @@ def test_yarns_of_unlike_lengths_go_together():
     ],
 )  # fmt: skip
 def test_what_cannot_be_drawn_says_so(make, message):
-    with pytest.raises(sp.InputError, match=message):
-        make()
+    refused(message, make)
 
 
 def test_weft_is_like_the_warp_unless_given():

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.refusals import refused
 from tests.yarns.cases import remainders
 
 import supple as sp
@@ -266,8 +267,7 @@ def test_front_and_back_lay_a_tube_flat_without_strain():
     ],
 )
 def test_bad_input_is_named(make, says):
-    with pytest.raises(sp.InputError, match=says):
-        make()
+    refused(says, make)
 
 
 def folded() -> sp.SheetMesh:

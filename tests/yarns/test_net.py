@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.refusals import refused
 
 import supple as sp
 from supple.yarns import Weave, WovenCloth, Yarn, YarnDamping, YarnNet, YarnSimulation
@@ -84,8 +85,7 @@ def test_yarn_by_moduli_is_a_rod():
     ],
 )
 def test_bad_input_is_named(make, says):
-    with pytest.raises(sp.InputError, match=says):
-        make()
+    refused(says, make)
 
 
 def patch() -> WovenCloth:

@@ -16,7 +16,8 @@ from tests.bodies.cloth.sheets import (
     crumpled,
     shaken_grid,
 )
-from tests.helpers import EPS, refused, rotation
+from tests.helpers import EPS, rotation
+from tests.refusals import refusals
 
 import supple as sp
 
@@ -250,7 +251,7 @@ def cloth(**changes: object) -> sp.Cloth:
     return sp.Cloth(**given)  # type: ignore[arg-type]
 
 
-test_bad_input_is_refused = refused(
+test_bad_input_is_refused = refusals(
     (lambda: sp.IsotropicCloth(young=-1, **FILM), "young=-1: stiffness must be positive"),
     (lambda: sp.IsotropicCloth(young=1, poisson=1.0, **FILM), "poisson=1: a stable sheet"),
     (lambda: sp.IsotropicCloth(young=1, bending_stiffness=-1, **FILM), "zero or more"),

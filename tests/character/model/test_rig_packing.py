@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.character.arms import BAR, arm
-from tests.character.refusing import refused
 from tests.character.rigs.test_deformers import RIGS, at_random
+from tests.refusals import refused
 
 import supple as sp
 from supple.character.model.rig_packing import describe_rig, is_serializable, rig_of

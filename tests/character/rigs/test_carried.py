@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from tests.character.arms import BAR, arm, some_pose, with_targets
-from tests.character.refusing import refused
+from tests.refusals import refused
 
 import supple as sp
 from supple.character import Character

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 from tests.character.arms import BAR, arm, some_pose
-from tests.character.refusing import refused
+from tests.refusals import refused
 
 import supple as sp
 from supple.character.model.weights import PoseWeights

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 from tests.character.arms import arm, reshaped, some_pose, with_targets
-from tests.character.refusing import refused
+from tests.refusals import refused
 
 from supple.character import Skin
 from supple.character.rigs import Blend, SkeletonRig

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from tests.character.pose_models import FramedBend, beam, bend_rig, model_of, poses_at
-from tests.character.refusing import refused
+from tests.refusals import refused
 
 import supple as sp
 from supple._kernels.character.rig_path import between

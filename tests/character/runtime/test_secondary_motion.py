@@ -9,7 +9,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 from tests.character.arms import arm, playing
 from tests.character.flesh import Springs
-from tests.character.refusing import refused
+from tests.refusals import refused
 
 from supple.character import Channel, Track
 from supple.character.rigs import SkeletonRig

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from tests.character.pose_models import FramedBend, beam, model_of, poses_at
-from tests.character.refusing import refused
+from tests.refusals import refused
 
 import supple as sp
 from supple.character.model.pose_space_model import PoseSpaceModel

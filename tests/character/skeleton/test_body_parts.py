@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.character.bodies import rig_of
-from tests.character.refusing import refused
+from tests.refusals import refused
 
 from supple.character import Character, Skin
 from supple.character.skeleton.body_parts import body_parts, joints_called

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from tests.character.bodies import character_of, rig_of
-from tests.character.refusing import refused
+from tests.refusals import refused
 
 import supple as sp
 from supple.character import Channel, Character, Clip, Dressing, Track

@@ -7,7 +7,7 @@ import pytest
 from scipy.interpolate import CubicHermiteSpline
 from scipy.spatial.transform import Rotation
 from tests.character.bodies import rig_of
-from tests.character.refusing import refused
+from tests.refusals import refused
 
 from supple.character import Channel, Clip, Interpolation, Track
 

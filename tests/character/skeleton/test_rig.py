@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation, Slerp
 from tests.character.bodies import character_of, rig_of
-from tests.character.refusing import refused
+from tests.refusals import refused
 
 import supple as sp
 from supple.character import Rig, RigPose, Skin

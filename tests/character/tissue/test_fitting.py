@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 from tests.character.bodies import ROD, BendingRod
-from tests.character.refusing import refused
+from tests.refusals import refused
 
 import supple as sp
 from supple.character.rigs import BlackBoxRig

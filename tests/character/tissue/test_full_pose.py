@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.character.refusing import refused
+from tests.refusals import refused
 
 import supple as sp
 from supple.bodies.assembly import Evaluation

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from tests.character.bodies import ROD, rod, with_box
-from tests.character.refusing import refused
+from tests.refusals import refused
 
 import supple as sp
 from supple.character.tissue.painting import flesh_of_joints, painted, stiffness_by_joint

@@ -7,7 +7,7 @@ import importlib.util
 import numpy as np
 import pytest
 from tests.character.bodies import ROD, character_of, rig_of, rod, rod_mesh, with_box
-from tests.character.refusing import refused
+from tests.refusals import refused
 
 import supple as sp
 from supple.character.tissue.regions import (

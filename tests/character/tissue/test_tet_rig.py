@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 from tests.character.bodies import FramedRig
 from tests.character.pose_models import beam
-from tests.character.refusing import refused
+from tests.refusals import refused
 
 from supple.character.model.weights import PoseWeights
 from supple.character.rigs import BlackBoxRig

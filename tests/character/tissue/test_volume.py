@@ -17,7 +17,7 @@ from tests.character.bodies import (
     soup,
     still,
 )
-from tests.character.refusing import refused
+from tests.refusals import refused
 
 import supple as sp
 from supple.builtin.shapes import Ellipsoid, icosphere

@@ -9,7 +9,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 from tests.character.bent_beam import beam, bent, flat
 from tests.character.bodies import FramedRig
-from tests.character.refusing import refused
+from tests.refusals import refused
 
 import supple as sp
 from supple.bodies.mass import LumpedMass

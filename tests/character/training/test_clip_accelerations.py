@@ -7,7 +7,7 @@ import pytest
 from tests.character.arms import playing
 from tests.character.bent_beam import SOFT, beam, flat
 from tests.character.bodies import rod, rod_mesh, still
-from tests.character.refusing import refused
+from tests.refusals import refused
 
 import supple as sp
 from supple.character import Channel, Track

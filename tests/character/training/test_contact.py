@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.character.bent_beam import bent
-from tests.character.refusing import refused
+from tests.refusals import refused
 
 import supple as sp
 from supple.character.training.contact import PoseContact, self_contact

@@ -7,7 +7,7 @@ import pytest
 import scipy.linalg
 import scipy.sparse as sparse
 from tests.character.bent_beam import beam, bent, flat
-from tests.character.refusing import refused
+from tests.refusals import refused
 
 import supple as sp
 from supple.character.training.basis import pose_basis, posed_body, shared_sizes

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist, pdist
 from tests.character.arms import BAR, arm
-from tests.character.refusing import refused
+from tests.refusals import refused
 
 import supple as sp
 from supple.character.rigs import BendRig, BlackBoxRig, SkeletonRig

@@ -9,7 +9,8 @@ import pytest
 import trimesh
 from scipy.spatial.transform import Rotation
 from tests.contact.obstacles import samples
-from tests.helpers import EPS, refused, rotation
+from tests.helpers import EPS, rotation
+from tests.refusals import refusals
 
 import supple as sp
 from supple.contact import OBSTACLES
@@ -190,7 +191,7 @@ def test_places_without_a_nearest_still_have_a_unit_normal():
         assert abs(np.linalg.norm(normal) - 1) < 4 * EPS
 
 
-test_bad_input_named = refused(
+test_bad_input_named = refusals(
     (lambda: sp.Plane(normal=(0, 0, 0)), "normal"),
     (lambda: sp.Plane(normal=(0, 1)), "normal"),
     (lambda: sp.Plane(offset=np.inf), "offset"),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-from tests.helpers import EPS, refused
+from tests.helpers import EPS
+from tests.refusals import refusals
 
 import supple as sp
 
@@ -89,7 +90,7 @@ def test_rotations_given_in_any_way_are_the_same():
         np.testing.assert_allclose(rails.pose(0.5).rotation, expected, atol=1e-12)
 
 
-test_bad_rails_named = refused(
+test_bad_rails_named = refusals(
     (lambda: sp.Rails(position=(0, 0, 1)), "position"),
     (lambda: sp.Rails(rotation=np.eye(3)), "rotation"),
     (lambda: sp.Rails(velocity=lambda t: (0, 0, 1)), "position="),

@@ -14,6 +14,7 @@ import pytest
 import scipy.sparse as sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.refusals import refused
 
 import supple as sp
 from supple.damping import DAMPINGS as ALL
@@ -314,8 +315,7 @@ def test_dampings_without_end_refused(tmp_path):
     with pytest.raises(sp.InputError):
         load_damping(path)
     for wrong in (3, [3], "rayleigh", []):
-        with pytest.raises(sp.InputError, match="give a damping"):
-            save_damping(wrong, path)
+        refused("give a damping", save_damping, wrong, path)
 
 
 def test_matrix_that_is_none_named(tmp_path):
@@ -325,8 +325,7 @@ def test_matrix_that_is_none_named(tmp_path):
     for first, second in (("columns", "rows"), ("entries", "rows")):
         base = table["base"] | {first: second, second: first}
         path.write_text(json.dumps(table | {"base": base}), encoding="utf-8")
-        with pytest.raises(sp.InputError, match="are no matrix"):
-            load_damping(path)
+        refused("are no matrix", load_damping, path)
 
 
 # -- damage ----------------------------------------------------------------------------------
@@ -410,8 +409,7 @@ def test_anything_in_place_of_a_value_is_refused(tmp_path_factory, name, data):
 def test_other_files_named(name, content, message, tmp_path):
     path = tmp_path / name
     path.write_bytes(content)
-    with pytest.raises(sp.InputError, match=message):
-        load_damping(path)
+    refused(message, load_damping, path)
 
 
 def test_no_file_and_no_folder_named(tmp_path):
@@ -435,7 +433,6 @@ def test_what_cannot_be_kept_is_named_and_the_old_file_stays(tmp_path):
         (sp.ExampleDamping(Unknown(), [BEND]), "cannot keep Unknown"),
         (odd, "a name holds"),
     ):
-        with pytest.raises(sp.InputError, match=message):
-            save_damping(damping, path)
+        refused(message, save_damping, damping, path)
     assert path.read_text(encoding="utf-8") == before
     assert tomllib.loads(before)["version"] == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.refusals import refused
 
 import supple as sp
 from supple.design.ringdown.ringdown import RingDown
@@ -83,8 +84,7 @@ def test_time_need_not_come_first(tmp_path):
     ],
 )
 def test_what_cannot_be_told_is_refused(tmp_path, text, message):
-    with pytest.raises(sp.InputError, match=message):
-        read(tmp_path, text)
+    refused(message, read, tmp_path, text)
 
 
 @pytest.mark.parametrize(
@@ -96,8 +96,7 @@ def test_what_cannot_be_told_is_refused(tmp_path, text, message):
     ],
 )
 def test_what_cannot_be_found_or_scaled_is_refused(tmp_path, text, options, message):
-    with pytest.raises(sp.InputError, match=message):
-        read(tmp_path, text, **options)
+    refused(message, read, tmp_path, text, **options)
 
 
 def test_a_table_that_is_not_there_is_named(tmp_path):

@@ -11,6 +11,7 @@ import pytest
 from tests.character.posts import post
 from tests.character.sample_rigs import BAR, SIDES, GltfBuilder, bar, morphed, turned_quarter
 from tests.io.gltf.soft_bars import TIMES, soft
+from tests.refusals import refused
 from tests.workflows.enrich.kept import plain, untouched
 
 from supple.character.runtime.soft_motion import SoftMotion
@@ -333,8 +334,7 @@ def test_names_of_targets_are_as_many_as_targets(tmp_path, extras, names):
     assert found["targetNames"] == [*names, *(f"soft {k + 1}" for k in range(report.targets))]
     assert found.get("mine") == (extras or {}).get("mine")
     assert soft_target_count(GltfSource(out)) == report.targets
-    with pytest.raises(InputError, match="flesh already"):
-        read_to_enrich(out, None)
+    refused("flesh already", read_to_enrich, out, None)
 
 
 @pytest.mark.parametrize("extras", ["words", [1, 2], 3])

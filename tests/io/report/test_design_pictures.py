@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from tests.io.pages import decoded
+from tests.refusals import refused
 
 import supple as sp
 from supple.damping import Example, ExampleDamping
@@ -65,8 +66,7 @@ def test_skin_of_another_mesh_is_refused(beam):
     mesh, before = beam
     other = sp.HexMesh.box((1, 1, 1), (1, 1, 1))
     skin = sp.Embedding(other, other.boundary())
-    with pytest.raises(sp.InputError, match="embed it in the mesh that moves"):
-        pictures(mesh, before, skin=skin)
+    refused("embed it in the mesh that moves", pictures, mesh, before, skin=skin)
 
 
 def test_skin_moves_with_the_mesh(beam):

@@ -6,7 +6,8 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
-from tests.helpers import EPS, MESH_NAMES, refused, small_mesh, soft
+from tests.helpers import EPS, MESH_NAMES, small_mesh, soft
+from tests.refusals import refusals
 
 import supple as sp
 from supple.core.sparse import BlockPattern
@@ -200,7 +201,7 @@ def test_solver_badly_conditioned(solver, case, backend):
     assert np.linalg.norm(residual) <= 1e-3 * np.linalg.norm(rhs)
 
 
-test_bad_solver_options_named = refused(
+test_bad_solver_options_named = refusals(
     (lambda: sp.ConjugateGradients(max_iterations=0), "max_iterations"),
     (lambda: sp.LaggedCholesky(max_iterations=0), "max_iterations"),
 )

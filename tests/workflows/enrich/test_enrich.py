@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from tests.character.posts import built_post, post, with_floor
 from tests.io.pages import Checker
+from tests.refusals import refused
 
 from supple.character.model.file import load_pose_space_model
 from supple.character.rigs import SkeletonRig
@@ -345,10 +346,8 @@ def test_softness_by_name(source):
     assert dict(zip(rigged.character.rig.names, soft, strict=True)) == {
         "scene": 2, "holder": 2, "lower": 2, "upper": 0.5,
     }  # fmt: skip
-    with pytest.raises(InputError, match="no joint or part is called 'uper'; there is upper"):
-        softness_of(rigged, {"uper": 1})
-    with pytest.raises(InputError, match="softness of upper"):
-        softness_of(rigged, {"upper": -1})
+    refused("no joint or part is called 'uper'; there is upper", softness_of, rigged, {"uper": 1})
+    refused("softness of upper", softness_of, rigged, {"upper": -1})
 
 
 @pytest.fixture
@@ -389,8 +388,7 @@ def test_what_fails_for_another_reason_is_not_tried_without_contact(evenly_soft,
 
     monkeypatch.setattr("supple.character.training.building.pose_bases", refuse)
     rig, soft = evenly_soft
-    with pytest.raises(InputError, match="upside down"):
-        soft_model(rig, SMALL, softness=soft)
+    refused("upside down", soft_model, rig, SMALL, softness=soft)
     assert tried == [True]
 
 
