@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from supple._kernels.compiling import kernel, pointwise
-from supple._kernels.linear_algebra.tensors import multiply
 from supple.materials.base import MATERIALS, Material
 
 
@@ -35,8 +34,10 @@ def energy(F, lam, mu, S):
 
 @pointwise
 def stress(F, lam, mu, P, S):
-    """P = F S."""
-    multiply(F, S, P)
+    """P = F S, written out: a call in the loop over points is nearly twice as slow."""
+    for i in range(3):
+        for j in range(3):
+            P[i, j] = F[i, 0] * S[0, j] + F[i, 1] * S[1, j] + F[i, 2] * S[2, j]
 
 
 @pointwise
