@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.contact.layers import crossings, meeting, never_crosses, stacked
+from tests.contact.layers import crossings, falling, meeting, never_crosses, stacked
 from tests.helpers import stepped
 
 import supple as sp
@@ -154,15 +154,9 @@ def sliding(friction: float, slope: float, **options) -> tuple[sp.Simulation, sl
         young=1e6, poisson=0.3, thickness=1e-3, areal_density=0.5, bending_stiffness=1e-2
     )
     cloth = sp.Cloth(mesh, stiff, fixed=np.arange(low.n_vertices))
-    sim = sp.Simulation(
-        cloth,
-        damping=sp.ClothStrainRate(matched=0.01, matched_bending=0.01),
-        integrator=sp.BackwardEuler(),
-        self_contact=sp.SelfContact(friction=friction),
-        gravity=(0, 0, -9.81),
-        dt=5e-3,
-        **options,
-    )
+    damping = sp.ClothStrainRate(matched=0.01, matched_bending=0.01)
+    contact = sp.SelfContact(friction=friction)
+    sim = falling(cloth, damping=damping, self_contact=contact, dt=5e-3, **options)
     stepped(sim, 12)
     sim.gravity = 9.81 * np.array([np.sin(slope), 0.0, -np.cos(slope)])
     return sim, slice(low.n_vertices, None)
