@@ -20,8 +20,7 @@ import supple as sp
 from supple.bodies.shape import Shape
 
 WIND = (1.0, -2.0, 0.5)
-EXPONENTS = (1.0, 1.5, 2.0, 3.0)
-OF_SOLIDS = [sp.Drag(strength=3.0, exponent=p) for p in EXPONENTS]
+OF_SOLIDS = [sp.Drag(strength=3.0, exponent=p) for p in (1.0, 1.5, 2.0, 3.0)]
 OF_CLOTH = [
     sp.ClothDrag(tangential=0.0),
     sp.ClothDrag(normal=0.0, tangential=0.3),

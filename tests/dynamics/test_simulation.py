@@ -292,9 +292,8 @@ def test_failed_step_keeps_the_history():
     """A step with a force too large fails, and the next goes on as if it had not been tried."""
     newton = sp.Newton(max_iterations=3, linear=sp.Cholesky())
     sim, untried = (simulation(sp.BDF2(), solver=newton) for _ in range(2))
-    for _ in range(3):
-        sim.step()
-        untried.step()
+    for each in (sim, untried):
+        stepped(each, 3)
     with pytest.raises(sp.StepFailed):
         sim.step(force=np.full((N, 3), 1e9))
     sim.step()

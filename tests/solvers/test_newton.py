@@ -24,8 +24,7 @@ def beam(material=sp.StVK, **constants) -> sp.Body:
 
 def tip_after(body: sp.Body, solver: sp.Newton, **options) -> np.ndarray:
     sim = sp.Simulation(body, solver=solver, gravity=(0, 0, -9.81), **options)
-    stepped(sim, 15)
-    return sim.state.u
+    return stepped(sim, 15).state.u
 
 
 @pytest.mark.parametrize("linear", LINEAR, ids=repr)

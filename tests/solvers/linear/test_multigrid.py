@@ -160,6 +160,7 @@ def test_indefinite_matrix_is_refused():
     bad = values.copy()
     bad[pattern.indptr[:-1]] -= 1.5 * np.abs(bad[pattern.indptr[:-1]])
     solver = sp.Multigrid(coarsest=60).bind(pattern, free)
+
     def attempt():
         solver.take(bad)
         solver.solve(rhs, 1e-6)
