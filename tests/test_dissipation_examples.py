@@ -78,14 +78,8 @@ def test_strain_rate_damping_needs_the_correction_where_strains_are_large():
 
     def order(kind: sp.Dissipation) -> float:
         solver = replace(example.WAYS["ADMM, balance"], dissipation=kind)
-        return example.order(
-            np.array(
-                [
-                    np.linalg.norm(strained.end(sp.TRBDF2(), steps, solver) - exact)
-                    for steps in (40, 80)
-                ]
-            )
-        )
+        ends = [strained.end(sp.TRBDF2(), steps, solver) for steps in (40, 80)]
+        return example.order(np.array([np.linalg.norm(end - exact) for end in ends]))
 
     assert order(sp.Dissipation.FIRST_ORDER) == pytest.approx(1, abs=0.25)
     assert order(sp.Dissipation.SECOND_ORDER) == pytest.approx(2, abs=0.15)
@@ -111,6 +105,5 @@ def test_friction_stops_a_block_on_a_belt_at_the_speed_of_the_belt(monkeypatch):
     belt = sp.Plane(friction=example.MU, motion=sp.Rails.path(position=lambda t: (0.4 * t, 0, 0)))
     monkeypatch.setattr(example, "floor", belt)
     speed = example.speed(example.slide(sp.BDF2(), sp.Newton()))
-    late = speed[round(0.5 / example.DT) :]
-    assert late == pytest.approx(0.4, abs=0.01)
+    assert speed[round(0.5 / example.DT) :] == pytest.approx(0.4, abs=0.01)
     assert speed[round(0.2 / example.DT)] == pytest.approx(1 - 0.2 * 0.2 * 9.81, abs=0.01)

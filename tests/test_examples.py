@@ -72,16 +72,18 @@ def test_measured_beam_is_matched(assets, tmp_path):
     assert "load101" in done.stdout
 
 
-def test_measured_beam_says_what_it_needs(tmp_path):
-    done = run(_OF_MEASUREMENTS, "absent", folder=tmp_path)
+@pytest.mark.parametrize(
+    ("script", "given", "words"),
+    [
+        (_OF_MEASUREMENTS, "absent", "absent"),
+        (_OF_A_FILE, "absent.veg", "there is no file absent.veg; give the path of simpleBridge"),
+        (_OF_A_CHARACTER, "absent", "there is no characters/khronos_CesiumMan.glb in"),
+    ],
+)
+def test_example_of_assets_says_what_it_needs(script, given, words, tmp_path):
+    done = run(script, given, folder=tmp_path)
     assert done.returncode == 1
-    assert "absent" in done.stderr
-
-
-def test_bridge_from_a_file_says_what_it_needs(tmp_path):
-    done = run(_OF_A_FILE, "absent.veg", folder=tmp_path)
-    assert done.returncode == 1
-    assert "there is no file absent.veg; give the path of simpleBridge" in done.stderr
+    assert words in done.stderr
 
 
 @pytest.mark.verify
@@ -103,12 +105,6 @@ def test_shirt_of_yarns_is_worn(assets, tmp_path):
     done = run(_OF_YARNS_ON_A_CHARACTER, str(assets), "--quick", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count(" mm") == 2
-
-
-def test_shirt_says_what_it_needs(tmp_path):
-    done = run(_OF_A_CHARACTER, "absent", folder=tmp_path)
-    assert done.returncode == 1
-    assert "there is no characters/khronos_CesiumMan.glb in" in done.stderr
 
 
 @pytest.mark.parametrize("path", _SCENES, ids=lambda path: path.stem)

@@ -77,12 +77,8 @@ def test_newmark_satisfies_its_definition(beta, gamma):
 def test_stage_is_affine_with_its_coefficients(rule):
     u0, v0, a0, u, w = np.random.default_rng(1).normal(size=(5, 2, 3))
     stage = next(rule.stages(State(0.0, u0, v0, a0), None, 0.1))
-    np.testing.assert_allclose(
-        stage.velocity(u) - stage.velocity(w), stage.c_v * (u - w), rtol=1e-12
-    )
-    np.testing.assert_allclose(
-        stage.acceleration(u) - stage.acceleration(w), stage.c_a * (u - w), rtol=1e-12
-    )
+    for rate, c in ((stage.velocity, stage.c_v), (stage.acceleration, stage.c_a)):
+        np.testing.assert_allclose(rate(u) - rate(w), c * (u - w), rtol=1e-12)
 
 
 @every_implicit
@@ -203,9 +199,8 @@ def test_bdf2_recursion_with_unequal_steps():
     w = (1 + 2 * r) / (1 + r) / h
 
     def solve(stage):
-        return (stage.c_a * stage.u_a + 0.2 * stage.c_v * stage.u_v) / (
-            stage.c_a + 0.2 * stage.c_v + 4
-        )
+        c = 0.2 * stage.c_v
+        return (stage.c_a * stage.u_a + c * stage.u_v) / (stage.c_a + c + 4)
 
     end = solve_stages(sp.BDF2(), state[1], state[0], h, solve)
     old, new = (np.array([s.u[0, 0], s.v[0, 0]]) for s in state)

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import meshio
 import numpy as np
+import pygltflib
 import pytest
 from tests.bodies.cloth.sheets import ISOTROPIC, cloths, crumpled, shaken_grid
-from tests.bodies.test_springs import bent, tangle
+from tests.bodies.cloth.test_cloth_motion import falling
+from tests.bodies.test_springs import bent, swinging, tangle
 from tests.helpers import EPS, remainder_slopes, simulate
+from tests.refusals import refused
 
 import supple as sp
 from supple.integrators import INTEGRATORS
+from supple.io import export_motion
 
 BODIES = {"springs": tangle(), **cloths()}
 every_body = pytest.mark.parametrize("body", BODIES.values(), ids=BODIES.keys())
@@ -125,3 +130,26 @@ def test_every_damping_takes_energy(body, damping):
     lost = motion.total_energy[0] - motion.total_energy[-1]
     assert lost > 0
     assert motion.dissipated[-1] == pytest.approx(lost, rel=0.05)
+
+
+@pytest.mark.parametrize("kind", ["line", "triangle"])
+def test_exports_are_lines_or_triangles(kind, tmp_path):
+    motion = swinging().run(0.1) if kind == "line" else falling()
+    export_motion(motion, tmp_path / "a.pvd")
+    last = meshio.read(tmp_path / "a_frames" / "frame_00010.vtu")
+    assert last.cells[0].type == kind
+    assert np.array_equal(last.cells[0].data, motion.mesh.cells)
+    assert np.allclose(last.points, motion.positions[-1])
+    report = export_motion(motion, tmp_path / "a.glb", tolerance=1e-5)
+    assert report.max_error < 1e-4
+    (primitive,) = pygltflib.GLTF2().load(str(tmp_path / "a.glb")).meshes[0].primitives
+    assert primitive.mode == (pygltflib.LINES if kind == "line" else pygltflib.TRIANGLES)
+    assert len(primitive.targets) == report.targets
+    pytest.importorskip("pxr")
+    usd = tmp_path / "a.usd"
+    if kind == "line":
+        words = r"SpringMesh does not have; .* writes \.pvd and \.glb"
+        refused(words, export_motion, motion, usd)
+    else:
+        export_motion(motion, usd)
+        assert usd.stat().st_size > 0

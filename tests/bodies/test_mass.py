@@ -21,6 +21,11 @@ def heavy_and_light(mesh: sp.VolumeMesh) -> np.ndarray:
     return np.random.default_rng(0).uniform(100.0, 3000.0, mesh.n_cells)
 
 
+def uneven(mesh_name: str, **options) -> sp.Body:
+    mesh = small_mesh(mesh_name)
+    return sp.Body(mesh, soft(sp.StVK, density=heavy_and_light(mesh)), **options)
+
+
 @lru_cache
 def exact_moments(mesh_name: str) -> tuple[float, np.ndarray, np.ndarray]:
     """∫ρ, ∫ρX and ∫ρXXᵀ by four Gauss points a direction, exact for every cell here.
@@ -51,9 +56,7 @@ def exact_moments(mesh_name: str) -> tuple[float, np.ndarray, np.ndarray]:
 @every_mesh
 @every_model
 def test_mass_total_exact(mesh_name, model):
-    mesh = small_mesh(mesh_name)
-    density = heavy_and_light(mesh)
-    body = sp.Body(mesh, soft(sp.StVK, density=density), mass_model=model)
+    body = uneven(mesh_name, mass_model=model)
     total, _, _ = exact_moments(mesh_name)
     assert abs(body.total_mass - total) <= 1e3 * EPS * total
     assert abs(body.mass.sum() - 3 * total) <= 1e4 * EPS * total
@@ -62,11 +65,9 @@ def test_mass_total_exact(mesh_name, model):
 @every_mesh
 def test_consistent_mass_centre_and_inertia_exact(mesh_name):
     """uᵀ M w = ∫ρ u·w for affine fields: momentum and inertia of rigid motions are exact."""
-    mesh = small_mesh(mesh_name)
-    density = heavy_and_light(mesh)
-    body = sp.Body(mesh, soft(sp.StVK, density=density))
+    body = uneven(mesh_name)
     total, first, second = exact_moments(mesh_name)
-    X = mesh.vertices
+    X = body.mesh.vertices
     A, B = np.random.default_rng(1).normal(size=(2, 3, 3))
     a, b = np.random.default_rng(2).normal(size=(2, 3))
     found = np.vdot(X @ A.T + a, body.mass_times(X @ B.T + b))
@@ -111,11 +112,9 @@ def test_weight_total_is_mass_times_gravity(mesh_name, model):
 
 @every_mesh
 def test_consistent_weight_has_no_moment_about_the_centre(mesh_name):
-    mesh = small_mesh(mesh_name)
-    density = heavy_and_light(mesh)
-    body = sp.Body(mesh, soft(sp.StVK, density=density))
+    body = uneven(mesh_name)
     total, first, _ = exact_moments(mesh_name)
-    moment = np.cross(mesh.vertices - first / total, body.weight((1, 2, 3))).sum(axis=0)
+    moment = np.cross(body.mesh.vertices - first / total, body.weight((1, 2, 3))).sum(axis=0)
     assert np.abs(moment).max() <= 1e4 * EPS * total
 
 

@@ -40,12 +40,6 @@ def on_slope(angle: float) -> tuple[float, float, float]:
     return G * np.sin(angle), 0.0, -G * np.cos(angle)
 
 
-def run(sim: sp.Simulation, steps: int) -> sp.Simulation:
-    for _ in range(steps):
-        sim.step()
-    return sim
-
-
 def depth(sim: sp.Simulation, obstacle: sp.Obstacle) -> float:
     """How deep the deepest vertex is in an obstacle [m]."""
     x = sim.body.mesh.vertices + sim.state.u

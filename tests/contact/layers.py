@@ -38,6 +38,13 @@ def meeting(
     return sim
 
 
+def falling(body: sp.ElasticBody, **options) -> sp.Simulation:
+    """A simulation of a body with weight that cannot pass through itself."""
+    contact = sp.SelfContact(friction=0.3)
+    options = {"integrator": sp.BackwardEuler(), "self_contact": contact} | options
+    return sp.Simulation(body, **({"gravity": (0, 0, -9.81)} | options))
+
+
 def crossings(mesh: sp.SheetMesh, x: np.ndarray) -> int:
     """How many pairs of an edge and a triangle without a common vertex cross, all of them tried."""
     edge, cell = (

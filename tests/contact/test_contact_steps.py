@@ -18,13 +18,9 @@ def thrown(tolerance: float = 1e-6, iterations: int | None = None) -> sp.Simulat
     """A block that meets the floor edge first, and spins."""
     body = block((0.2, 0.2, 0.2), (4, 4, 4), at=(0, 0, 0.02), young=2e5)
     sim = sp.Simulation(
-        body,
-        solver=sp.Newton(tolerance=tolerance, iterations=iterations),
-        obstacles=FLOOR,
-        damping=DAMPING,
-        dt=0.02,
-        gravity=(0, 0, -G),
-    )
+        body, solver=sp.Newton(tolerance=tolerance, iterations=iterations), obstacles=FLOOR,
+        damping=DAMPING, dt=0.02, gravity=(0, 0, -G),
+    )  # fmt: skip
     sim.state.v = np.cross((0.0, 6.0, 1.0), body.mesh.vertices - (0.0, 0.0, 0.1))
     sim.state.v += (0.5, 0.0, -2.0)
     return sim
@@ -58,19 +54,14 @@ def test_loose_tolerances_are_met(tolerance):
     assert depth(sim, FLOOR) <= 0.1 * tolerance * edge(sim.body)
 
 
-def test_smaller_steps_lead_to_the_same(monkeypatch):
-    """Where full steps come to nothing, rounds with a line search find the same balance."""
+@pytest.mark.parametrize(
+    "limits", [{"_MOST_TRIES": 0}, {"_FEW_FULL_STEPS": 1, "_MOST_FULL_STEPS": 2}], ids=str
+)
+def test_smaller_steps_lead_to_the_same_with_no_trace_of_full_ones(limits, monkeypatch):
+    """Where full steps come to nothing, or are given up, contacts go back to where they were."""
     exact, _, _ = shapes(thrown(), 6)
-    monkeypatch.setattr(active_set, "_MOST_TRIES", 0)
-    found, _, _ = shapes(thrown(), 6)
-    assert np.abs(found - exact).max() <= 1e-4 * np.abs(exact).max()
-
-
-def test_given_up_full_steps_leave_no_trace(monkeypatch):
-    """Contacts go back to where they were when a try is given up far from balance."""
-    exact, _, _ = shapes(thrown(), 6)
-    monkeypatch.setattr(active_set, "_FEW_FULL_STEPS", 1)
-    monkeypatch.setattr(active_set, "_MOST_FULL_STEPS", 2)
+    for name, most in limits.items():
+        monkeypatch.setattr(active_set, name, most)
     found, _, _ = shapes(thrown(), 6)
     assert np.abs(found - exact).max() <= 1e-4 * np.abs(exact).max()
 
@@ -104,14 +95,9 @@ def test_a_single_iteration_leaves_nothing_in_a_crease():
     mesh = sp.SheetMesh(grid.vertices + np.array([-0.17, -0.2, 0.25]), grid.cells)
     felt = sp.IsotropicCloth(young=1e5, poisson=0.3, thickness=1e-3, areal_density=0.3)
     sim = sp.Simulation(
-        sp.Cloth(mesh, felt),
-        damping=sp.ClothStrainRate(matched=0.02),
-        integrator=sp.BackwardEuler(),
-        solver=sp.Newton(iterations=1),
-        obstacles=valley,
-        gravity=(0, 0, -G),
-        dt=5e-3,
-    )
+        sp.Cloth(mesh, felt), damping=sp.ClothStrainRate(matched=0.02), obstacles=valley,
+        integrator=sp.BackwardEuler(), solver=sp.Newton(iterations=1), gravity=(0, 0, -G), dt=5e-3,
+    )  # fmt: skip
     sim.state.v = np.tile((0.0, 0.0, -3.0), (mesh.n_vertices, 1))
     for _ in range(40):
         sim.step()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.contact.layers import crossings, meeting, never_crosses, stacked
+from tests.contact.layers import crossings, falling, meeting, never_crosses, stacked
 from tests.helpers import stepped
 
 import supple as sp
@@ -72,9 +72,8 @@ def test_force_and_matrix_are_derivatives(what):
 def test_residual_is_the_gradient_of_the_potential():
     sim, u = pressed()
     problem = BodyProblem(sim.body, terms_of(sim.body, self_contact=sim.self_contact))
-    rule = sp.BackwardEuler()
     now = sp.integrators.State(0.0, u, np.zeros_like(u), np.zeros_like(u))
-    stage = next(rule.stages(now, None, 0.01))
+    stage = next(sp.BackwardEuler().stages(now, None, 0.01))
     problem.begin(StageStart(stage, np.zeros_like(u), now, u))
     way = 1e-6 * np.random.default_rng(5).normal(size=u.shape)
     here = problem.linearize(stage, u)
@@ -91,8 +90,7 @@ def test_no_force_from_afar_and_none_together():
     v = np.random.default_rng(6).normal(size=u.shape)
     for force in (layers.force(u), layers.friction(v)):
         assert np.abs(force.sum(axis=0)).max() <= 1e-12 * np.abs(force).sum()
-    x = sim.body.mesh.vertices + u
-    torque = np.cross(x, layers.force(u)).sum(axis=0)
+    torque = np.cross(sim.body.mesh.vertices + u, layers.force(u)).sum(axis=0)
     assert np.abs(torque).max() <= 1e-12 * np.abs(layers.force(u)).sum()
     assert layers.friction_power(v) > 0
     assert np.abs(layers.friction(np.ones_like(u))).max() <= 1e-12  # moved as a whole
@@ -154,15 +152,9 @@ def sliding(friction: float, slope: float, **options) -> tuple[sp.Simulation, sl
         young=1e6, poisson=0.3, thickness=1e-3, areal_density=0.5, bending_stiffness=1e-2
     )
     cloth = sp.Cloth(mesh, stiff, fixed=np.arange(low.n_vertices))
-    sim = sp.Simulation(
-        cloth,
-        damping=sp.ClothStrainRate(matched=0.01, matched_bending=0.01),
-        integrator=sp.BackwardEuler(),
-        self_contact=sp.SelfContact(friction=friction),
-        gravity=(0, 0, -9.81),
-        dt=5e-3,
-        **options,
-    )
+    damping = sp.ClothStrainRate(matched=0.01, matched_bending=0.01)
+    contact = sp.SelfContact(friction=friction)
+    sim = falling(cloth, damping=damping, self_contact=contact, dt=5e-3, **options)
     stepped(sim, 12)
     sim.gravity = 9.81 * np.array([np.sin(slope), 0.0, -np.cos(slope)])
     return sim, slice(low.n_vertices, None)
@@ -184,10 +176,7 @@ def test_friction_slides_by_coulombs_law(friction):
     """g (sin θ − μ cos θ)."""
     slope = np.radians(35)
     sim, patch = sliding(friction, slope)
-    speeds = []
-    for _ in range(40):
-        sim.step()
-        speeds.append(sim.state.v[patch, 0].mean())
+    speeds = [stepped(sim, 1).state.v[patch, 0].mean() for _ in range(40)]
     force = sim.self_contact_forces[patch].sum(axis=0)
     assert -force[0] == pytest.approx(friction * force[2], abs=1e-3 * force[2])
     found = (speeds[-1] - speeds[9]) / (30 * sim.dt)

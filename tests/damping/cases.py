@@ -153,13 +153,3 @@ def the_state(body: sp.Body, *, inverted: bool = False, seed: int = 0):
     u = large_deformation(body.mesh, inverted=inverted, seed=seed)
     v, d = np.random.default_rng(seed + 10).normal(size=(2, *u.shape))
     return u, v, d
-
-
-def matrix_times(bound, body, shape, v, d, *, definite=False) -> np.ndarray:
-    """∂∇₂R/∂v d (n, 3), of all that the model adds."""
-    pattern = bound.pattern or body.pattern
-    values = np.zeros((pattern.n_blocks, 3, 3))
-    bound.add_matrix(shape, v, 2.0, values, definite=definite)
-    low_rank = bound.low_rank(shape, v)
-    rest = 0.0 if low_rank is None else low_rank.multiply(d)
-    return pattern.multiply(values / 2.0, d) + rest

@@ -41,3 +41,12 @@ def stretched(*sigma: float, seed: int = 0) -> np.ndarray:
 
 def rates(count: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=(count, 3, 3))
+
+
+def moving(sigmas) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Deformation gradients with these singular values, and four rates of each."""
+    return [
+        (stretched(*sigma, seed=seed), rate)
+        for seed, sigma in enumerate(sigmas)
+        for rate in rates(4, seed)
+    ]

@@ -16,6 +16,9 @@ from supple.damping.caughey import Caughey, lowest_point
 
 MESH = sp.TetMesh.box((0.4, 0.2, 0.2), (2, 1, 1))
 N = MESH.n_vertices
+either_mass = pytest.mark.parametrize(
+    "mass_model", [sp.ConsistentMass(), sp.LumpedMass()], ids=["exact", "lumped"]
+)
 
 
 def body(**options) -> sp.Body:
@@ -35,15 +38,9 @@ def all_modes(of: sp.Body) -> tuple[np.ndarray, np.ndarray]:
 
 def free_matrix(damping: sp.Damping, of: sp.Body) -> np.ndarray:
     """Ĉ among the free components, column by column from forces."""
-    bound = damping.bind(of)
-    rest = Shape(of, np.zeros((N, 3)), order=2)
-    free = np.flatnonzero(of.free)
-    columns = np.empty((len(free), len(free)))
-    for k, component in enumerate(free):
-        unit = np.zeros(3 * N)
-        unit[component] = 1.0
-        columns[:, k] = bound.evaluate(rest, unit.reshape(N, 3))[1].ravel()[free]
-    return columns
+    bound, rest = damping.bind(of), Shape(of, np.zeros((N, 3)), order=2)
+    units = np.eye(3 * N).reshape(-1, N, 3)[of.free.ravel()]
+    return np.array([bound.evaluate(rest, unit)[1][of.free] for unit in units]).T
 
 
 def spread_ratios(squares: np.ndarray) -> Caughey:
@@ -76,9 +73,7 @@ def test_two_ratios_are_rayleighs():
     np.testing.assert_allclose(found, (rayleigh.mass, rayleigh.stiffness), rtol=1e-13)
 
 
-@pytest.mark.parametrize(
-    "mass_model", [sp.ConsistentMass(), sp.LumpedMass()], ids=["exact", "lumped"]
-)
+@either_mass
 def test_two_coefficients_are_rayleigh_exactly(mass_model):
     """Also for the velocities of supports, and with a free body."""
     for fixed in (None, MESH.where(x=0)):
@@ -88,11 +83,9 @@ def test_two_coefficients_are_rayleigh_exactly(mass_model):
         for alpha, beta in ((0.7, 0.02), (0.0, 0.02), (0.7, 0.0)):
             one = Caughey((alpha, beta)).bind(of)
             two = sp.Rayleigh(mass=alpha, stiffness=beta, at=sp.StiffnessAt.REST).bind(of)
-            expected = two.evaluate(rest, v)[1]
+            found, expected = (bound.evaluate(rest, v)[1] for bound in (one, two))
             assert one.pattern is None
-            assert (
-                np.abs(one.evaluate(rest, v)[1] - expected).max() <= 1e-14 * np.abs(expected).max()
-            )
+            assert np.abs(found - expected).max() <= 1e-14 * np.abs(expected).max()
 
 
 # -- the matrix ------------------------------------------------------------------------------
@@ -106,8 +99,7 @@ def test_modes_of_the_body_are_modes_of_the_damping():
     of = body(fixed=~free)
     squares, shapes = all_modes(of)
     damping = spread_ratios(squares)
-    bound = damping.bind(of)
-    C_shapes = bound.multiply(Shape(of, np.zeros((N, 3))), shapes)
+    C_shapes = damping.bind(of).multiply(Shape(of, np.zeros((N, 3))), shapes)
     found = np.tensordot(shapes, C_shapes, ((1, 2), (1, 2)))
     w = np.sqrt(squares)
     expected = np.diag(2 * damping.ratio(w / (2 * np.pi)) * w)
@@ -172,10 +164,7 @@ def test_modes_decay_as_asked(mode):
         sim = sp.Simulation(of, damping=damping, integrator=sp.Trapezoidal(), dt=h, solver=EXACT)
         sim.state.u = side * 1e-6 * shapes[mode]
         for moment in q:
-            moment += (
-                side * np.vdot(momentum, sim.state.u) * w,
-                side * np.vdot(momentum, sim.state.v),
-            )
+            moment += [side * np.vdot(momentum, x) for x in (w * sim.state.u, sim.state.v)]
             sim.step()
     T = np.linalg.lstsq(q[:-1], q[1:], rcond=None)[0].T
     A = (2 / h) * (T - np.eye(2)) @ np.linalg.inv(T + np.eye(2))
@@ -204,23 +193,19 @@ def test_more_rings_more_coupling():
 
 
 def test_exact_mass_refused_for_more_than_two():
-    with pytest.raises(sp.InputError, match=r"mass_model=LumpedMass\(\)"):
-        Caughey((1.0, 1e-3, 1e-8)).bind(body(mass_model=sp.ConsistentMass()))
-    Caughey((1.0, 1e-3, 0.0)).bind(body(mass_model=sp.ConsistentMass()))
+    exact = body(mass_model=sp.ConsistentMass())
+    refused(r"mass_model=LumpedMass\(\)", Caughey((1.0, 1e-3, 1e-8)).bind, exact)
+    Caughey((1.0, 1e-3, 0.0)).bind(exact)
 
 
-@pytest.mark.parametrize(
-    "mass_model", [sp.ConsistentMass(), sp.LumpedMass()], ids=["exact", "lumped"]
-)
+@either_mass
 def test_negative_damping_refused_where_the_body_vibrates(mass_model):
     """Σ α_j λ^j may fall below zero beyond the fastest vibration, but not before it."""
     of = body(mass_model=mass_model)
     fastest = float(all_modes(of)[0][-1])
     Caughey((1.0, -0.99 / fastest)).bind(of)
-    with pytest.raises(sp.InputError, match=r"less than nothing.*even number"):
-        Caughey((1.0, -1.05 / fastest)).bind(of)
-    with pytest.raises(sp.InputError, match="less than nothing"):
-        Caughey((-1e-3, 1.0)).bind(of)
+    refused(r"less than nothing.*even number", Caughey((1.0, -1.05 / fastest)).bind, of)
+    refused("less than nothing", Caughey((-1e-3, 1.0)).bind, of)
 
 
 def test_negative_in_the_middle_refused():
@@ -229,8 +214,7 @@ def test_negative_in_the_middle_refused():
     shape, lift = np.array([1.0, -4.5, 4.5]), np.array([0.13, 0, 0])  # lowest is −0.125, at ½
     with pytest.raises(sp.InputError, match="less than nothing") as caught:
         Caughey(tuple(shape / fastest ** np.arange(3))).bind(of)
-    middle = np.sqrt(fastest / 2) / (2 * np.pi)
-    assert f"{middle:.4g} Hz" in str(caught.value)
+    assert f"{np.sqrt(fastest / 2) / (2 * np.pi):.4g} Hz" in str(caught.value)
     Caughey(tuple((shape + lift) / fastest ** np.arange(3))).bind(of)
 
 
@@ -240,8 +224,7 @@ def test_body_of_few_free_components():
     of = body(fixed=held)
     fastest = float(all_modes(of)[0][-1])
     Caughey((1.0, -0.99 / fastest)).bind(of)
-    with pytest.raises(sp.InputError, match="less than nothing"):
-        Caughey((1.0, -1.05 / fastest)).bind(of)
+    refused("less than nothing", Caughey((1.0, -1.05 / fastest)).bind, of)
     Caughey((1.0, -1.0)).bind(body(fixed=np.ones((N, 3), dtype=bool)))  # nothing can move
 
 
@@ -282,8 +265,7 @@ test_bad_ratios_named = refusals(
 
 @pytest.mark.parametrize("frequency", [0.0, -1.0, np.nan, [1.0, 0.0], "fast"])
 def test_bad_frequency_named(frequency):
-    with pytest.raises(sp.InputError, match="frequency"):
-        Caughey((1.0, 1e-3)).ratio(frequency)
+    refused("frequency", Caughey((1.0, 1e-3)).ratio, frequency)
 
 
 def test_equal_descriptions_are_equal():

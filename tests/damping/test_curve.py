@@ -228,8 +228,7 @@ def test_curves_are_printed():
     ],
 )
 def test_bad_points_named(joining, bad, message):
-    with pytest.raises(sp.InputError, match=message):
-        getattr(Curve, joining.value)(bad)
+    refused(message, getattr(Curve, joining.value), bad)
 
 
 @pytest.mark.parametrize(

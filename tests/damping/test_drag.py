@@ -20,8 +20,7 @@ import supple as sp
 from supple.bodies.shape import Shape
 
 WIND = (1.0, -2.0, 0.5)
-EXPONENTS = (1.0, 1.5, 2.0, 3.0)
-OF_SOLIDS = [sp.Drag(strength=3.0, exponent=p) for p in EXPONENTS]
+OF_SOLIDS = [sp.Drag(strength=3.0, exponent=p) for p in (1.0, 1.5, 2.0, 3.0)]
 OF_CLOTH = [
     sp.ClothDrag(tangential=0.0),
     sp.ClothDrag(normal=0.0, tangential=0.3),
@@ -85,10 +84,9 @@ def test_force_on_a_body_that_travels(mesh_name):
     body, u, _ = setting(mesh_name)
     velocity = np.array([1.0, 2.0, -2.0])
     v = np.broadcast_to(velocity, u.shape).copy()
-    area = body.mesh.boundary().area
     for p in (1.0, 2.0):
         force = sp.Drag(strength=3.0, exponent=p).bind(body).evaluate(Shape(body, u), v)[1]
-        expected = 3.0 * area * 3.0 ** (p - 1) * velocity
+        expected = 3.0 * body.mesh.boundary().area * 3.0 ** (p - 1) * velocity
         # the boundary of bricks is drawn as triangles: not quite their bilinear faces
         close = 1e-2 if mesh_name == "distorted brick" else 1e-12
         np.testing.assert_allclose(force.sum(axis=0), expected, rtol=close)
@@ -183,16 +181,10 @@ def test_flag_streams_in_the_wind(solver):
     lowest = {}
     for speed in (0.0, 30.0):
         sim = sp.Simulation(
-            body,
-            damping=sp.ClothDrag(tangential=0.1, wind=(speed, 0, 0)),
-            integrator=sp.BackwardEuler(),
-            solver=solver,
-            gravity=(0, 0, -9.81),
-            dt=1 / 60,
-        )
-        motion = sim.run(1.5)
-        late = motion.positions[60:, :, 2]
-        lowest[speed] = late.min(axis=1).mean()
+            body, damping=sp.ClothDrag(tangential=0.1, wind=(speed, 0, 0)), solver=solver,
+            integrator=sp.BackwardEuler(), gravity=(0, 0, -9.81), dt=1 / 60,
+        )  # fmt: skip
+        lowest[speed] = sim.run(1.5).positions[60:, :, 2].min(axis=1).mean()
     assert lowest[0.0] < -0.5
     assert lowest[30.0] > -0.15
 

@@ -60,16 +60,11 @@ def test_density_is_that_of_the_polar_decomposition(p, inverted):
 
 @every_law
 @every_exponent
-def test_velocity_derivatives(law, p):
+def test_derivatives_of_every_law(law, p):
     body, u, v = setting()
-    assert_velocity_derivatives(body, law(p, width=0.5).bind(body), u, v)
-
-
-@every_law
-@every_exponent
-def test_shape_derivative(law, p):
-    body, u, v = setting()
-    assert_shape_derivative(body, law(p, width=0.5).bind(body).in_cells(), u, v)
+    bound = law(p, width=0.5).bind(body)
+    assert_velocity_derivatives(body, bound, u, v)
+    assert_shape_derivative(body, bound.in_cells(), u, v)
 
 
 @every_mesh
@@ -82,8 +77,7 @@ def test_derivatives_on_every_mesh(mesh_name):
 
 def test_derivatives_turned_inside_out():
     body, u, v = setting(inverted=True)
-    bound = LAWS["stretch"](2.0).bind(body)
-    assert_velocity_derivatives(body, bound, u, v)
+    assert_velocity_derivatives(body, LAWS["stretch"](2.0).bind(body), u, v)
 
 
 @every_exponent
@@ -137,14 +131,9 @@ def test_stretch_law_at_rest_is_strain_rate():
     """Where F = I, Ṡ = Ė: β ‖Ṡ‖² is strain rate dissipation of ψ = β."""
     body, u, v = setting()
     shape = Shape(body, 0 * u)
-    one = LAWS["stretch"](1.0).bind(body)
-    two = sp.StrainRate(shear=40.0).bind(body)
-    np.testing.assert_allclose(
-        one.evaluate(shape, v)[1], two.evaluate(shape, v)[1], rtol=0, atol=1e-10
-    )
-    np.testing.assert_allclose(
-        matrix_of(body, one, shape, v), matrix_of(body, two, shape, v), rtol=0, atol=1e-10
-    )
+    both = [law.bind(body) for law in (LAWS["stretch"](1.0), sp.StrainRate(shear=40.0))]
+    for found in (lambda at: at.evaluate(shape, v)[1], lambda at: matrix_of(body, at, shape, v)):
+        np.testing.assert_allclose(*map(found, both), rtol=0, atol=1e-10)
 
 
 def test_same_as_its_base_at_the_scale():
@@ -285,8 +274,7 @@ def test_law_of_a_linear_law_is_that_law():
     """Laws nest: each has arrays of its own."""
     body, u, v = setting()
     shape = Shape(body, u)
-    inner = sp.PowerLaw(exponent=1, strength=40.0)
-    outer = sp.PowerLaw(exponent=3, of=inner, scale=40.0)
+    outer = sp.PowerLaw(exponent=3, of=sp.PowerLaw(exponent=1, strength=40.0), scale=40.0)
     one = outer.bind(body).evaluate(shape, v)
     two = LAWS["stretch"](3.0).bind(body).evaluate(shape, v)
     assert one[0] == pytest.approx(two[0], rel=1e-12)

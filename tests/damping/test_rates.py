@@ -84,16 +84,10 @@ def test_momentum(model):
     assert_no_momentum(body, shape, bound.evaluate(shape, velocity(body))[1])
 
 
+FLAT, BOWL = sp.Cloth(shaken_grid(), ISOTROPIC), sp.Cloth(bowl(), ISOTROPIC)
 IN_MOTION = {
     "springs": (tangle(), Springs(matched=0.02), 1.0, 0.2, 20, 0.15),
-    "cloth": (
-        sp.Cloth(shaken_grid(), ISOTROPIC),
-        Sheet(matched=1e-3, bending=1e-3),
-        0.3,
-        0.01,
-        40,
-        0.25,
-    ),
+    "cloth": (FLAT, Sheet(matched=1e-3, bending=1e-3), 0.3, 0.01, 40, 0.25),
 }
 
 
@@ -115,16 +109,7 @@ def test_order_of_accuracy(rule, kind):
     ("body", "damping", "size", "dt", "time", "exact", "close", "much"),
     [
         (tangle(), MODELS["both"], 1.0, 5e-4, 0.2, 1e-12, 0.01, 0.1),
-        (
-            sp.Cloth(bowl(), ISOTROPIC),
-            Sheet(shear=0.05, bending=1e-3),
-            0.3,
-            2e-5,
-            0.01,
-            1e-11,
-            0.02,
-            0.01,
-        ),
+        (BOWL, Sheet(shear=0.05, bending=1e-3), 0.3, 2e-5, 0.01, 1e-11, 0.02, 0.01),
     ],
     ids=["springs", "cloth"],
 )
@@ -262,9 +247,6 @@ def test_derivative_by_shape_is_never_negative():
 # -- cloth -----------------------------------------------------------------------------------------
 
 
-# -- formulas -----------------------------------------------------------------------------------
-
-
 def strain_rate(name: str, grow: np.ndarray) -> float:
     """R of a square metre, warp along y, that grows in its plane at the rate ``grow`` (2, 2)."""
     mesh = sp.SheetMesh.grid((1, 1), (2, 2))
@@ -370,12 +352,11 @@ def test_force_follows_the_shape_smoothly():
 
 def test_bending_alone_leaves_the_membrane_and_the_other_way_round():
     """Plane stretch meets no bending damping, a gentle lift no membrane damping."""
-    body = sp.Cloth(shaken_grid(), ISOTROPIC)
-    shape = Shape(body, np.zeros_like(body.mesh.vertices))
-    stretch = body.mesh.vertices * [1.0, 0.5, 0.0]
-    lift = velocity(body) * [0, 0, 1]
-    membrane = sp.ClothStrainRate(shear=1.0, bulk=1.0, matched=0.1).bind(body)
-    bending = sp.ClothStrainRate(bending=1.0).bind(body)
+    shape = Shape(FLAT, np.zeros_like(FLAT.mesh.vertices))
+    stretch = FLAT.mesh.vertices * [1.0, 0.5, 0.0]
+    lift = velocity(FLAT) * [0, 0, 1]
+    membrane = sp.ClothStrainRate(shear=1.0, bulk=1.0, matched=0.1).bind(FLAT)
+    bending = sp.ClothStrainRate(bending=1.0).bind(FLAT)
     assert membrane.evaluate(shape, lift)[0] == 0.0
     assert bending.evaluate(shape, stretch)[0] == 0.0
     assert membrane.evaluate(shape, stretch)[0] > 0
@@ -389,12 +370,8 @@ def test_one_newton_iteration_is_close_to_many():
     kinetic = []
     for solver in (sp.Newton(), sp.Newton(iterations=1)):
         sim = sp.Simulation(
-            body,
-            damping=sp.ClothStrainRate(matched=0.01),
-            integrator=sp.BackwardEuler(),
-            solver=solver,
-            gravity=(0, 0, -9.81),
-            dt=2e-3,
-        )
+            body, damping=sp.ClothStrainRate(matched=0.01), integrator=sp.BackwardEuler(),
+            solver=solver, gravity=(0, 0, -9.81), dt=2e-3,
+        )  # fmt: skip
         kinetic.append(sim.run(0.2).kinetic)
     assert np.abs(kinetic[0] - kinetic[1]).max() < 0.02 * kinetic[0].max()

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.damping.cell_points import TET, body_of, density, elasticity, rates, stretched
+from tests.damping.cases import GROWING, RATE, SLOWER
+from tests.damping.cell_points import TET, body_of, density, elasticity, moving, rates, stretched
 from tests.helpers import affine
 from tests.refusals import refused
 
@@ -14,9 +15,7 @@ import supple as sp
 from supple.bodies.shape import Shape
 
 BETA = 0.1
-GROWING = sp.Curve.monotone([(0.5, 0.3), (1.0, 1.0), (1.6, 4.0)])
-SLOWER = sp.Curve.bezier([(0.1, 5.0), (2.0, 1.0), (20.0, 0.1)])
-STRETCH, RATE = sp.SplineOver.STRETCH, sp.SplineOver.RATE
+STRETCH = sp.SplineOver.STRETCH
 BASES = {
     "strain rate": sp.StrainRate(shear=30, bulk=20, fibre=5, direction=(1, 1, 0)),
     "matched": sp.MatchedStrainRate(stiffness=BETA),
@@ -51,40 +50,33 @@ def test_twin_of_a_single_factor(base, over):
     """Eq. 57."""
     curve = GROWING if over is STRETCH else SLOWER
     damping = sp.SplineDamping(base, curve, over=over)
-    for seed, sigma in enumerate(SIGMAS):
-        F = stretched(*sigma, seed=seed)
-        for rate in rates(4, seed):
-            sigma_here, d, _ = in_frame(F, rate)
-            factor = curve(sigma_here).max() if over is STRETCH else nearly_largest(curve(d))
-            expected = factor * density(base, sp.StVK, F, rate)
-            assert density(damping, sp.StVK, F, rate) == pytest.approx(expected, rel=1e-12)
+    for F, rate in moving(SIGMAS):
+        sigma, d, _ = in_frame(F, rate)
+        factor = curve(sigma).max() if over is STRETCH else nearly_largest(curve(d))
+        expected = factor * density(base, sp.StVK, F, rate)
+        assert density(damping, sp.StVK, F, rate) == pytest.approx(expected, rel=1e-12)
 
 
 def test_twin_of_factors_by_stretch():
     """β/2 σ̇ᵀ S^½ K_σ S^½ σ̇."""
     damping = sp.SplineDamping(BASES["principal"], GROWING)
-    for seed, sigma in enumerate(SIGMAS):
-        F = stretched(*sigma, seed=seed)
-        for rate in rates(4, seed):
-            x, d, axes = in_frame(F, rate)
-            d = np.sqrt(GROWING(x)) * d
-            expected = 0.5 * BETA * d @ stretch_stiffness(axes, F) @ d
-            assert density(damping, sp.StVK, F, rate) == pytest.approx(expected, rel=1e-11)
+    for F, rate in moving(SIGMAS):
+        x, d, axes = in_frame(F, rate)
+        d = np.sqrt(GROWING(x)) * d
+        expected = 0.5 * BETA * d @ stretch_stiffness(axes, F) @ d
+        assert density(damping, sp.StVK, F, rate) == pytest.approx(expected, rel=1e-11)
 
 
 def test_twin_of_factors_by_rate():
     damping = sp.SplineDamping(BASES["principal"], SLOWER, over=RATE)
-    for seed, sigma in enumerate(SIGMAS):
-        F = stretched(*sigma, seed=seed)
-        for rate in rates(4, seed):
-            _, d, axes = in_frame(F, rate)
-            K = stretch_stiffness(axes, F)
-            least = np.linalg.eigvalsh(K)[0]
-            own = least * SLOWER(d) @ d**2
-            rest = nearly_largest(SLOWER(d)) * d @ (K - least * np.eye(3)) @ d
-            assert density(damping, sp.StVK, F, rate) == pytest.approx(
-                0.5 * BETA * (own + rest), rel=1e-11
-            )
+    for F, rate in moving(SIGMAS):
+        _, d, axes = in_frame(F, rate)
+        K = stretch_stiffness(axes, F)
+        least = np.linalg.eigvalsh(K)[0]
+        own = least * SLOWER(d) @ d**2
+        rest = nearly_largest(SLOWER(d)) * d @ (K - least * np.eye(3)) @ d
+        expected = 0.5 * BETA * (own + rest)
+        assert density(damping, sp.StVK, F, rate) == pytest.approx(expected, rel=1e-11)
 
 
 def test_the_printed_form_over_rates_may_feed_energy():
@@ -157,20 +149,19 @@ def test_bad_input():
     sp.SplineDamping(base, steep)  # over stretch it may
     sp.SplineDamping(base, sp.Curve.bezier([(1.0, 1.0), (2.0, 0.5)]), over=RATE)
     for joining in (sp.Curve.linear, sp.Curve.monotone):
-        with pytest.raises(sp.InputError, match="corner at rate 1 1/s"):
-            sp.SplineDamping(base, joining([(1.0, 1.0), (2.0, 0.8), (3.0, 0.7)]), over=RATE)
+        bent = joining([(1.0, 1.0), (2.0, 0.8), (3.0, 0.7)])
+        refused("corner at rate 1 1/s", sp.SplineDamping, base, bent, over=RATE)
     refused("base", sp.SplineDamping, 3.0, GROWING)
     refused("curve", sp.SplineDamping, base, "steep")
     refused("over", sp.SplineDamping, base, GROWING, over="rate")
     refused("axis_width", sp.SplineDamping, base, GROWING, axis_width=-1.0)
-    with pytest.raises(sp.InputError, match="axis_width"):
-        sp.SplineDamping(BASES["principal"], GROWING, axis_width=1e-2)
-    body = body_of(sp.StVK)
-    with pytest.raises(sp.InputError, match="acts within cells"):
-        sp.SplineDamping(sp.Caughey((0.1, 0.1)), GROWING).bind(body)
-    nonlinear = sp.SplineDamping(base, SLOWER, over=RATE)
-    with pytest.raises(sp.InputError, match="linear in the velocity"):
-        sp.SplineDamping(nonlinear, SLOWER, over=RATE).bind(body)
+    refused("axis_width", sp.SplineDamping, BASES["principal"], GROWING, axis_width=1e-2)
+    for damping, curve, over, words in (
+        (sp.Caughey((0.1, 0.1)), GROWING, STRETCH, "acts within cells"),
+        (sp.SplineDamping(base, SLOWER, over=RATE), SLOWER, RATE, "linear in the velocity"),
+    ):
+        with pytest.raises(sp.InputError, match=words):
+            sp.SplineDamping(damping, curve, over=over).bind(body_of(sp.StVK))
 
 
 @pytest.mark.parametrize("base", list(BASES.values())[1:], ids=list(BASES)[1:])

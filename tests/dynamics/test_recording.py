@@ -8,6 +8,7 @@ import time
 
 import numpy as np
 import pytest
+from tests.refusals import refused
 
 from supple.core.errors import InputError
 from supple.dynamics.motion import Frame, Motion
@@ -88,9 +89,9 @@ def test_recorded_frames_read_back_before_and_after_finishing(mesh, tmp_path, pa
 def test_mesh_with_regions_and_properties_returns(kind, path):
     mesh = kind.box(size=(1.0, 1.0, 1.0), cells=(2, 1, 1)).with_region("left side", [1])
     mesh = kind(mesh.vertices, mesh.cells, mesh.regions, {"left side": {"young": 0.1 + 0.2}})
-    record_one = Recorder(path, mesh)
-    record_one.append(frame(0, len(mesh.vertices)))
-    record_one.finish()
+    with Recorder(path, mesh) as recorder:
+        recorder.append(frame(0, len(mesh.vertices)))
+        recorder.finish()
     loaded = read_motion(path).mesh
     assert type(loaded) is kind
     np.testing.assert_array_equal(loaded.vertices, mesh.vertices)
@@ -136,11 +137,9 @@ def test_file_cut_anywhere_reads_up_to_its_last_whole_frame(mesh, tmp_path, path
         cut.write_bytes(data[:size])
         whole = (size - start) // length
         if size < start:
-            with pytest.raises(InputError, match=r"cut short|is empty|not a Supple"):
-                read_motion(cut)
+            refused(r"cut short|is empty|not a Supple", read_motion, cut)
         elif whole == 0:
-            with pytest.raises(InputError, match="no whole frame"):
-                read_motion(cut)
+            refused("no whole frame", read_motion, cut)
         else:
             assert len(read_motion(cut)) == whole
 
@@ -161,11 +160,9 @@ def test_damage_names_the_frame_and_salvage_keeps_what_precedes_it(mesh, tmp_pat
     data = bytearray(path.read_bytes())
     data[start + 2 * length + 40] ^= 1
     path.write_bytes(data)
-    with pytest.raises(InputError, match="frame 2 is damaged"):
-        read_motion(path)
+    refused("frame 2 is damaged", read_motion, path)
     assert len(read_motion(path, salvage=True)) == 2
-    with pytest.raises(InputError, match="frame 2 is damaged"):
-        Recorder(path, mesh, resume=True)
+    refused("frame 2 is damaged", Recorder, path, mesh, resume=True)
 
 
 def test_torn_frame_is_cut_off_on_resume(mesh, path):
@@ -216,20 +213,17 @@ def test_missing_or_foreign_checkpoint_never_drops_frames(mesh, tmp_path, path, 
     ):
         if content is not None:
             aside.write_bytes(content)
-        with pytest.raises(InputError, match=words):
-            Recorder(path, mesh, resume=True)
+        refused(words, Recorder, path, mesh, resume=True)
     assert_counts(path, 4)
 
 
 def test_existing_file_is_kept_unless_told(mesh, path):
     record(path, mesh, range(3))
-    with pytest.raises(InputError, match=r"run\.motion exists; resume=True"):
-        Recorder(path, mesh)
+    refused(r"run\.motion exists; resume=True", Recorder, path, mesh)
     assert_counts(path, 3)
     record(path, mesh, range(2), overwrite=True)
     assert_counts(path, 2)
-    with pytest.raises(InputError, match="give one"):
-        Recorder(path, mesh, resume=True, overwrite=True)
+    refused("give one", Recorder, path, mesh, resume=True, overwrite=True)
 
 
 def test_finished_file_is_not_changed_by_resuming(mesh, path):
@@ -238,8 +232,7 @@ def test_finished_file_is_not_changed_by_resuming(mesh, path):
     with Recorder(path, mesh, resume=True) as recorder:
         assert recorder.finished
         assert recorder.frames == 3
-        with pytest.raises(InputError, match="is finished"):
-            recorder.append(frame(3))
+        refused("is finished", recorder.append, frame(3))
         recorder.finish()
     assert path.read_bytes() == before
 
@@ -253,8 +246,7 @@ def test_finished_file_needs_no_checkpoint_unless_it_is_extended(mesh, path, asi
     with Recorder(path, mesh, resume=True) as recorder:
         assert recorder.finished
         assert not recorder.goes_on(2, every=1, dt=0.1)
-        with pytest.raises(InputError, match=r"finished at 0\.2 s.*overwrite=True"):
-            recorder.goes_on(3, every=1, dt=0.1)
+        refused(r"finished at 0\.2 s.*overwrite=True", recorder.goes_on, 3, every=1, dt=0.1)
     assert is_finished(path)
     assert_counts(path, 3)
 
@@ -285,29 +277,27 @@ def test_killed_while_overwriting_starts_over(mesh, path, aside):
     assert_starts_over(path, mesh)
 
 
-def test_closed_recorder_says_how_to_go_on(mesh, tmp_path):
-    record(tmp_path / "run.motion", mesh, range(1))
-    recorder = Recorder(tmp_path / "run.motion", mesh, resume=True)
+def test_closed_recorder_says_how_to_go_on(mesh, path):
+    record(path, mesh, range(1))
+    recorder = Recorder(path, mesh, resume=True)
     recorder.close()
-    for act in (lambda: recorder.append(frame(1), state(1)), recorder.finish):
-        with pytest.raises(InputError, match="resume=True opens it again"):
-            act()
-    assert_counts(tmp_path / "run.motion", 1)
+    refused("resume=True opens it again", recorder.append, frame(1), state(1))
+    refused("resume=True opens it again", recorder.finish)
+    assert_counts(path, 1)
 
 
 def test_resume_needs_the_same_mesh_and_scene(mesh, path):
     record(path, mesh, range(2), metadata={"scene": "soft"})
-    with pytest.raises(InputError, match="another mesh"):
-        Recorder(path, TetMesh.box(size=(2.0, 1.0, 1.0), cells=(1, 1, 1)), resume=True)
-    with pytest.raises(InputError, match="another scene"):
-        Recorder(path, mesh, resume=True, metadata={"scene": "stiff"})
+    other = TetMesh.box(size=(2.0, 1.0, 1.0), cells=(1, 1, 1))
+    refused("another mesh", Recorder, path, other, resume=True)
+    refused("another scene", Recorder, path, mesh, resume=True, metadata={"scene": "stiff"})
     with Recorder(path, mesh, resume=True) as recorder:
         assert recorder.metadata == {"scene": "soft"}
 
 
-def test_resume_without_a_file_starts_one(mesh, tmp_path):
-    record(tmp_path / "new.motion", mesh, range(2), resume=True)
-    assert_counts(tmp_path / "new.motion", 2)
+def test_resume_without_a_file_starts_one(mesh, path):
+    record(path, mesh, range(2), resume=True)
+    assert_counts(path, 2)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="file locks")
@@ -315,8 +305,7 @@ def test_file_has_one_writer(mesh, path):
     with Recorder(path, mesh) as recorder:
         recorder.append(frame(0), state(0))
         for options in ({"resume": True}, {"overwrite": True}):
-            with pytest.raises(InputError, match="being written elsewhere"):
-                Recorder(path, mesh, **options)
+            refused("being written elsewhere", Recorder, path, mesh, **options)
         recorder.append(frame(1), state(1))
     assert_counts(path, 2)
 
@@ -326,18 +315,12 @@ def test_refused_frames_leave_the_file_as_it_was(mesh, path):
         recorder.append(frame(1), state(1))
         bad = frame(2)
         bad.displacements[0, 0] = np.nan
-        refused = [
-            (frame(1), state(1), "is not after"),
-            (bad, state(2), "NaN"),
-            (frame(2, vertices=7), state(2), r"shape \(7, 3\)"),
-            (frame(2), {"u": np.array([object()])}, "only numbers"),
-        ]
-        for given, its_state, message in refused:
-            with pytest.raises(InputError, match=message):
-                recorder.append(given, its_state)
+        refused("is not after", recorder.append, frame(1), state(1))
+        refused("NaN", recorder.append, bad, state(2))
+        refused(r"shape \(7, 3\)", recorder.append, frame(2, vertices=7), state(2))
+        refused("only numbers", recorder.append, frame(2), {"u": np.array([object()])})
         recorder.append(frame(2), state(2))
-    motion = read_motion(path)
-    np.testing.assert_array_equal(motion.times, [frame(1).time, frame(2).time])
+    np.testing.assert_array_equal(read_motion(path).times, [frame(1).time, frame(2).time])
 
 
 def test_interrupted_write_is_overwritten_by_the_next(mesh, monkeypatch, path):
@@ -363,8 +346,7 @@ def test_newer_version_is_refused(mesh, path):
     data = bytearray(path.read_bytes())
     data[8:12] = (3).to_bytes(4, "little")
     path.write_bytes(data)
-    with pytest.raises(InputError, match=r"newer version \(3\), this one reads up to 1"):
-        read_motion(path)
+    refused(r"newer version \(3\), this one reads up to 1", read_motion, path)
 
 
 class Trap:
@@ -375,15 +357,11 @@ class Trap:
 def test_pickles_and_other_files_are_refused_and_not_executed(mesh, tmp_path, path):
     for content in (pickle.dumps(Trap()), b"\x89PNG\r\n\x1a\n" + bytes(99), b"", b"{}"):
         path.write_bytes(content)
-        with pytest.raises(InputError, match="not a Supple motion file"):
-            read_motion(path)
-        with pytest.raises(InputError, match="not a Supple motion file"):
-            Recorder(path, mesh, resume=True)
+        refused("not a Supple motion file", read_motion, path)
+        refused("not a Supple motion file", Recorder, path, mesh, resume=True)
         assert path.read_bytes() == content
-    with pytest.raises(InputError, match="no file"):
-        read_motion(tmp_path / "absent.motion")
-    with pytest.raises(InputError, match="no folder"):
-        Recorder(tmp_path / "absent" / "run.motion", mesh)
+    refused("no file", read_motion, tmp_path / "absent.motion")
+    refused("no folder", Recorder, tmp_path / "absent" / "run.motion", mesh)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")

@@ -29,8 +29,7 @@ def kicked(body: sp.Body, solver: sp.StageSolver, steps: int = 3, **options: obj
     sim = sp.Simulation(body, solver=solver, **options)  # type: ignore[arg-type]
     v = np.random.default_rng(1).normal(size=(body.n_vertices, 3))
     sim.state.v = np.where(body.free, v, 0.0)
-    stepped(sim, steps)
-    return sim
+    return stepped(sim, steps)
 
 
 def unbalanced(body: sp.Body, solver: sp.StageSolver, u: np.ndarray | None = None, **options):

@@ -75,12 +75,8 @@ def setting(fixed: np.ndarray | None = None, damping: sp.Damping | None = None) 
     u = np.zeros_like(mesh.vertices)
     stage = next(BackwardEuler().stages(State(0.0, u, u, u), None, 0.02))
     problem.begin(StageStart(stage, u, State(0.0, u, u, None), u))
-    return Setting(
-        body,
-        problem,
-        stage,
-        problem.split(stage, [u, u], SplitOptions(1.0, Dissipation.BALANCE)),
-    )
+    split = problem.split(stage, [u, u], SplitOptions(1.0, Dissipation.BALANCE))
+    return Setting(body, problem, stage, split)
 
 
 def wide(body_vertices: int) -> sp.Viscous:
@@ -175,8 +171,7 @@ def test_from_blocks_back_to_scalars(factorized):
 
 def test_trbdf2_needs_one_matrix(factorized):
     """Both stages have the same c_v and c_a, and so has every step."""
-    mesh = small_mesh("tet")
-    body = sp.Body(mesh, soft(sp.StVK), fixed=[0, 1, 2])
+    body = sp.Body(small_mesh("tet"), soft(sp.StVK), fixed=[0, 1, 2])
     sim = sp.Simulation(body, solver=sp.ADMM(), integrator=sp.TRBDF2(), gravity=(0, 0, -9.81))
     stepped(sim, 4)
     assert factorized == [1]

@@ -9,15 +9,9 @@ import supple as sp
 FILM = {"thickness": 1e-3, "areal_density": 0.2}
 ISOTROPIC = sp.IsotropicCloth(young=2e5, poisson=0.3, bending_stiffness=0.5, **FILM)
 WOVEN = sp.OrthotropicCloth(
-    young_warp=4e5,
-    young_weft=1e5,
-    shear=3e4,
-    poisson=0.4,
-    warp=(1.0, 0.5),
-    bending_warp=0.8,
-    bending_weft=0.3,
-    **FILM,
-)
+    young_warp=4e5, young_weft=1e5, shear=3e4, poisson=0.4, warp=(1.0, 0.5),
+    bending_warp=0.8, bending_weft=0.3, **FILM,
+)  # fmt: skip
 MATERIALS = {"isotropic": ISOTROPIC, "woven": WOVEN}
 
 

@@ -114,11 +114,8 @@ def test_pulled_strip_has_youngs_modulus_and_poissons_ratio():
     held[:, 2] = True
     held[mesh.where(x=0), 0] = True
     held[0] = True
-    body = sp.Cloth(
-        mesh,
-        sp.IsotropicCloth(young=E, poisson=nu, thickness=t, areal_density=0.2),
-        fixed=held,
-    )
+    film = sp.IsotropicCloth(young=E, poisson=nu, thickness=t, areal_density=0.2)
+    body = sp.Cloth(mesh, film, fixed=held)
     force, end = 1e-3, mesh.where(x=2.0)
     share = np.array([0.25, 0.5, 0.25])[:, None] * [force, 0, 0]
     u = sp.static_shape(body, body.point_force(end, share))
@@ -129,8 +126,7 @@ def test_pulled_strip_has_youngs_modulus_and_poissons_ratio():
 
 def test_weave_is_stiff_along_its_threads():
     mesh = sp.SheetMesh.grid((1, 1), (2, 2))
-    weave = replace(WOVEN, warp=(0, 1), poisson=0.0)
-    body = sp.Cloth(mesh, weave)
+    body = sp.Cloth(mesh, replace(WOVEN, warp=(0, 1), poisson=0.0))
     energies = [body.energy(0.01 * mesh.vertices * axis) for axis in np.eye(3)]
     assert energies[1] == pytest.approx(4 * energies[0], rel=1e-12)
 
@@ -155,14 +151,13 @@ def test_pattern_is_the_rest_shape():
     body = sp.Cloth(sp.SheetMesh(rolled, flat.cells, pattern=flat.pattern), limp)
     chord = (2 * np.sin(1 / 12) / (1 / 6)) ** 2 - 1  # triangles are chords of the roll
     assert body.energy(rest) == pytest.approx(0.125 * 2e5 * 1e-3 / (1 - 0.09) * chord**2, rel=1e-9)
-    tight = sp.Cloth(sp.SheetMesh.grid((1, 1), (2, 2), pattern=0.5 * sp.SheetMesh.grid(
-        (1, 1), (2, 2)).pattern), limp)  # fmt: skip
+    grid = sp.SheetMesh.grid((1, 1), (2, 2))
+    tight = sp.Cloth(sp.SheetMesh.grid((1, 1), (2, 2), pattern=0.5 * grid.pattern), limp)
     assert tight.mesh.area == pytest.approx(0.25)
     assert tight.total_mass == pytest.approx(0.25 * 0.2)
     strain = 0.5 * (4 - 1)
     tension = 2e5 * 1e-3 / (1 - 0.3) * strain
-    zeros = np.zeros((9, 3))
-    assert tight.energy(zeros) == pytest.approx(tension * strain * 0.25, rel=1e-12)
+    assert tight.energy(np.zeros((9, 3))) == pytest.approx(tension * strain * 0.25, rel=1e-12)
 
 
 def test_pattern_by_corner_with_a_seam():
@@ -201,12 +196,11 @@ def test_limited_cloth_hardly_gets_longer():
     """A soft sheet that hangs by its edge stretches without end, or to its limit."""
     mesh = sp.SheetMesh.grid((1, 0.5), (8, 4))
     soft = sp.IsotropicCloth(young=4e3, poisson=0.0, bending_stiffness=1e-4, **FILM)
-    ends = []
+    longest = []
     for limit in (None, sp.StrainLimit(stretch=0.05, firmness=100.0)):
         body = sp.Cloth(mesh, soft, fixed=mesh.where(x=(0, 0.13)), strain_limit=limit)
         u = sp.static_shape(body, body.weight((9.81, 0, 0)))
-        ends.append(body.deformation(u))
-    longest = [np.linalg.norm(F, axis=1).max() for F in ends]
+        longest.append(np.linalg.norm(body.deformation(u), axis=1).max())
     assert longest[0] > 1.2
     assert longest[1] < 1.06
 
@@ -288,6 +282,5 @@ test_bad_input_is_refused = refusals(
 def upright() -> sp.Cloth:
     """A sheet at right angles to x, along which the warp is by default."""
     flat = shaken_grid()
-    return sp.Cloth(
-        sp.SheetMesh(flat.vertices[:, [2, 0, 1]], flat.cells), replace(WOVEN, warp=None)
-    )
+    mesh = sp.SheetMesh(flat.vertices[:, [2, 0, 1]], flat.cells)
+    return sp.Cloth(mesh, replace(WOVEN, warp=None))

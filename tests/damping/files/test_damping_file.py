@@ -413,10 +413,8 @@ def test_other_files_named(name, content, message, tmp_path):
 
 
 def test_no_file_and_no_folder_named(tmp_path):
-    with pytest.raises(sp.InputError, match="there is no file"):
-        load_damping(tmp_path / "a.toml")
-    with pytest.raises(sp.InputError, match="there is no folder"):
-        save_damping(DAMPINGS["rayleigh"], tmp_path / "b" / "a.toml")
+    refused("there is no file", load_damping, tmp_path / "a.toml")
+    refused("there is no folder", save_damping, DAMPINGS["rayleigh"], tmp_path / "b" / "a.toml")
 
 
 class Unknown(sp.Damping):

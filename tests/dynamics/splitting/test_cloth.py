@@ -138,14 +138,10 @@ def test_sheet_is_held_up_by_a_sphere():
     mesh = sp.SheetMesh.grid((1, 1), (8, 8))
     raised = replace(mesh, vertices=mesh.vertices - [0.5, 0.5, -0.32])
     sim = sp.Simulation(
-        sp.Cloth(raised, SOFT),
-        damping=sp.ClothStrainRate(matched=0.01),
-        integrator=sp.BackwardEuler(),
-        solver=sp.ADMM(iterations=40),
-        obstacles=[sp.Sphere(radius=0.3, friction=0.5)],
-        gravity=(0, 0, -9.81),
-        dt=0.02,
-    )
+        sp.Cloth(raised, SOFT), damping=DAMPINGS["matched"], integrator=sp.BackwardEuler(),
+        solver=sp.ADMM(iterations=40), obstacles=[sp.Sphere(radius=0.3, friction=0.5)],
+        gravity=(0, 0, -9.81), dt=0.02,
+    )  # fmt: skip
     x = sim.run(0.4).positions[-1]
     assert np.linalg.norm(x, axis=1).min() > 0.3 - 2e-3
     assert x[:, 2].max() > 0.29
