@@ -7,7 +7,6 @@ import pytest
 from tests.refusals import refused
 
 from supple.core.checkpoint import Checkpoint
-from supple.core.errors import InputError
 
 
 class Worker:
@@ -130,7 +129,5 @@ def test_what_is_in_the_place_of_a_part_stays(tmp_path, how):
 
 def test_a_folder_that_cannot_be_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="it is a file"):
-        Checkpoint(tmp_path / "file")
-    with pytest.raises(InputError, match="there is no folder"):
-        Checkpoint(tmp_path / "no" / "parts")
+    refused("it is a file", Checkpoint, tmp_path / "file")
+    refused("there is no folder", Checkpoint, tmp_path / "no" / "parts")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from tests.io.conftest import make_wobble
 from tests.io.gltf.test_motion import Glb
+from tests.refusals import refused
 
 import supple as sp
 from supple.io import export_motion
@@ -59,8 +60,7 @@ def test_sheets_are_read_as_they_were_written(mesh, tmp_path):
     np.testing.assert_array_equal(again.cells, mesh.cells)
     if mesh.pattern is not None:
         np.testing.assert_array_equal(again.pattern, mesh.pattern)
-    with pytest.raises(sp.MeshError, match="must end in"):
-        sp.write_sheet(mesh, tmp_path / "sheet.ply")
+    refused("must end in", sp.write_sheet, mesh, tmp_path / "sheet.ply", error=sp.MeshError)
 
 
 def test_solids_have_no_texture(bar, tmp_path):

@@ -8,9 +8,9 @@ import pygltflib
 import pytest
 from scipy.spatial.transform import Rotation
 from tests.io.gltf.test_motion import Glb
+from tests.refusals import refused
 
 from supple.contact import AnimatedMesh, Box, Plane, Rails
-from supple.core.errors import InputError
 from supple.io import export_motion
 from supple.io.obstacle_surfaces import drawn_obstacles, floor_of
 
@@ -110,8 +110,7 @@ def test_usd_has_a_mesh_for_each_obstacle(motion, tmp_path):
 
 
 def test_what_is_no_obstacle_is_refused(motion, tmp_path):
-    with pytest.raises(InputError, match="Plane"):
-        export_motion(motion, tmp_path / "a.glb", obstacles=["floor"])
+    refused("Plane", export_motion, motion, tmp_path / "a.glb", obstacles=["floor"])
 
 
 # -- what changes shape ------------------------------------------------------------------------

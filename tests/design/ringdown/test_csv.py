@@ -100,8 +100,7 @@ def test_what_cannot_be_found_or_scaled_is_refused(tmp_path, text, options, mess
 
 
 def test_a_table_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(sp.InputError, match="there is no file"):
-        RingDown.read_csv(tmp_path / "absent.csv")
+    refused("there is no file", RingDown.read_csv, tmp_path / "absent.csv")
 
 
 @pytest.mark.parametrize("data", [b"\x89PNG\x00\x81", "0,1\n".encode("utf-16-le")])

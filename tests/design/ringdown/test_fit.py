@@ -143,10 +143,8 @@ def test_trial_repeats_the_full_simulation(experiments):
 def test_bad_input_says_what_is_wrong(anything):
     refused("no experiments given", fit_ring_down, [])
     refused("an experiment is 3", fit_ring_down, [3])
-    with pytest.raises(sp.InputError, match="give at least one vertex"):
-        Experiment(anything, body(), [], (0, 0, 1))
-    with pytest.raises(sp.InputError, match="a direction that is not zero"):
-        Experiment(anything, body(), TIP, (0, 0, 0))
+    refused("give at least one vertex", Experiment, anything, body(), [], (0, 0, 1))
+    refused("a direction that is not zero", Experiment, anything, body(), TIP, (0, 0, 0))
     loose = sp.Body(MESH, sp.StVK(young=1e5, poisson=0.3))
     refused("needs a body that is held in place", Experiment, anything, loose, TIP, (0, 0, 1))
     t = anything.times

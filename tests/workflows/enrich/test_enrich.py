@@ -176,8 +176,7 @@ def test_a_model_of_an_edited_character_is_refused(made, folder, tmp_path, edit)
         middle=0.55 if edit == "longer joint" else 0.5,
     ).write(tmp_path / "post.glb")
     words = "another skeleton" if edit == "longer joint" else "another shape or other weights"
-    with pytest.raises(InputError, match=words):
-        enrich(edited, tmp_path / "x.glb", model=folder / "post.supple")
+    refused(words, enrich, edited, tmp_path / "x.glb", model=folder / "post.supple")
 
 
 def test_clips_that_leave_the_skin_alone_get_no_flesh(source, folder, made, tmp_path):
