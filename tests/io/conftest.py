@@ -33,9 +33,9 @@ def make_wobble(mesh, count=31, dt=1 / 30, start=0.0):
     )
 
 
-def solid_scene(mesh, model="StableNeoHookean", more=""):
+def solid_scene(mesh, model="", more=""):
     """The text of a scene of a solid, with these fields of [mesh] and further tables."""
-    material = f'model = "{model}"\nyoung = 1e5\npoisson = 0.3'
+    material = (f'model = "{model}"\n' if model else "") + "young = 1e5\npoisson = 0.3"
     return f"[mesh]\n{mesh}\n[material]\n{material}\n{more}\n[time]\nduration = 0.1\nfps = 60\n"
 
 

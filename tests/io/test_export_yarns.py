@@ -139,12 +139,3 @@ def test_very_many_yarns_are_drawn_as_a_sheet(woven, monkeypatch):
     np.testing.assert_array_equal(coarse.positions, woven.positions)
     assert sp.Surface(coarse.rest, coarse.triangles).normals()[:, 2].min() > 0.99
     assert coarse.colors.shape == (30, 3)
-
-
-def test_a_report_draws_tubes(woven, tmp_path):
-    from supple.io.report.run_report import Run, write_report
-
-    write_report(tmp_path / "report.html", [Run("waving", woven)], title="Waving")
-    page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert 'id="motion"' in page
-    assert "data:image/png" in page
