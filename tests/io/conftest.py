@@ -5,7 +5,7 @@ import pytest
 
 import supple as sp
 from supple.dynamics.motion import Motion
-from supple.io import load_scene
+from supple.io import export_motion, load_scene
 from supple.mesh import TetMesh
 
 
@@ -37,6 +37,13 @@ def solid_scene(mesh, model="", more=""):
     """The text of a scene of a solid, with these fields of [mesh] and further tables."""
     material = (f'model = "{model}"\n' if model else "") + "young = 1e5\npoisson = 0.3"
     return f"[mesh]\n{mesh}\n[material]\n{material}\n{more}\n[time]\nduration = 0.1\nfps = 60\n"
+
+
+def stage_of(motion, path, **options):
+    """The stage in the USD file that a motion is exported to."""
+    usd = pytest.importorskip("pxr.Usd")
+    export_motion(motion, path, **options)
+    return usd.Stage.Open(str(path))
 
 
 @pytest.fixture

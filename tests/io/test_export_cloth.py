@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.io.conftest import make_wobble
+from tests.io.conftest import make_wobble, stage_of
 from tests.io.gltf.test_motion import Glb
 from tests.refusals import refused
 
@@ -38,14 +38,11 @@ def test_glb_has_the_pattern_of_every_corner(motion, tmp_path):
 
 
 def test_usd_has_the_pattern_of_every_corner(motion, tmp_path):
-    pytest.importorskip("pxr")
-    from pxr import Usd, UsdGeom
-
-    export_motion(motion, tmp_path / "sheet.usda")
-    stage = Usd.Stage.Open(str(tmp_path / "sheet.usda"))
-    mesh = UsdGeom.Mesh(stage.GetPrimAtPath("/World/body"))
+    geometry = pytest.importorskip("pxr.UsdGeom")
+    stage = stage_of(motion, tmp_path / "sheet.usda")
+    mesh = geometry.Mesh(stage.GetPrimAtPath("/World/body"))
     assert mesh.GetDoubleSidedAttr().Get()
-    st = UsdGeom.PrimvarsAPI(mesh).GetPrimvar("st")
+    st = geometry.PrimvarsAPI(mesh).GetPrimvar("st")
     assert st.GetInterpolation() == "faceVarying"
     again = sp.read_sheet(tmp_path / "sheet.usda", pattern=True)
     np.testing.assert_allclose(again.rest_corners, motion.mesh.rest_corners, atol=1e-6)

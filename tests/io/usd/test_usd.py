@@ -123,7 +123,7 @@ def test_uneven_frames_keep_their_times(motion, tmp_path):
     np.testing.assert_allclose(seconds, uneven.times, atol=1e-6)
 
 
-def test_one_frame_is_stage_of(motion, tmp_path):
+def test_one_frame_has_one_time_code(motion, tmp_path):
     stage, _ = stage_of(motion[4:5], tmp_path / "bar.usda")
     assert stage.GetStartTimeCode() == stage.GetEndTimeCode() == 0
 

@@ -31,11 +31,8 @@ def horned(tmp_path_factory) -> RiggedFile:
     """The post, whose last vertices are of another material."""
     found = read_rigged(post(tmp_path_factory.mktemp("post")))
     n = len(POST.vertices)
-    low, high = (
-        Part("post", 0, 0, 0, n - 9, True, "Fur"),
-        Part("post", 0, 1, n - 9, 9, True, "Horn"),
-    )
-    return replace(found, parts=(low, high))
+    fur = Part("post", 0, 0, 0, n - 9, True, "Fur")
+    return replace(found, parts=(fur, Part("post", 0, 1, n - 9, 9, True, "Horn")))
 
 
 @pytest.fixture(scope="module")
