@@ -116,8 +116,7 @@ def test_bad_records_say_what_is_wrong():
     refused(r"times goes from 0\.06 s to 0\.05 s at sample 7", RingDown, back, swing(T))
     refused(r"displacements has shape \(199,\)", RingDown, T, swing(T)[1:])
     for silent in (np.exp(-T), np.zeros_like(T), T**2):
-        with pytest.raises(sp.InputError, match="turning points found"):
-            _ = RingDown(T, silent).frequency
+        refused("turning points found", getattr, RingDown(T, silent), "frequency")
     refused("0 samples lie between 5 s and 6 s", RingDown(T, swing(T)).between, 5, 6)
 
 
