@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 from tests.cli.helpers import SCENE
+from tests.cli.test_run_cloth import SHEET
 
 import supple as sp
 from supple.cli import main
@@ -151,10 +152,5 @@ def test_a_wish_out_of_reach_is_told(told):
 
 
 def test_cloth_has_steps(scene):
-    text = (
-        "[mesh]\ngrid = { size = [1.0, 1.0], cells = [2, 2] }\n"
-        "[material]\nmodel = 'IsotropicCloth'\nyoung = 1e5\nthickness = 1e-3\n"
-        "areal_density = 0.2\n[time]\nduration = 0.5\nfps = 30\n"
-    )
-    (scene / "cloth.toml").write_text(text)
-    assert forecast(load_scene("cloth.toml")).steps == 15
+    (scene / "cloth.toml").write_text(SHEET)
+    assert forecast(load_scene("cloth.toml")).steps == 6

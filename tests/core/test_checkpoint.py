@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.cli.helpers import interrupt
 from tests.refusals import refused
 
 from supple.core.checkpoint import Checkpoint
@@ -90,12 +91,8 @@ def test_what_parts_are_made_of_is_asked_only_where_they_are_kept(tmp_path):
 
 def test_what_fails_leaves_no_part(tmp_path):
     parts = Checkpoint(tmp_path / "parts")
-
-    def stop():
-        raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
-        parts.part("sums", 1, stop, lambda _: ({}, {}), lambda about, x: None)
+        parts.part("sums", 1, interrupt, lambda _: ({}, {}), lambda about, x: None)
     assert not (tmp_path / "parts").exists()
 
 

@@ -167,11 +167,8 @@ def test_wishes_beyond_measure(reduced, damping, wish):
 
 
 def test_progress(reduced, damping):
-    told = []
-    sp.design_damping(
-        reduced, damping, [sp.Unloading("bend", 0.5, "70 % left")],
-        progress=lambda done, total, what: told.append((done, total, what)),
-    )  # fmt: skip
+    told, wish = [], sp.Unloading("bend", 0.5, "70 % left")
+    sp.design_damping(reduced, damping, [wish], progress=lambda *call: told.append(call))
     assert told
     assert all(total == 1 and "bend" in what for _, total, what in told)
 

@@ -13,8 +13,8 @@ def make_wobble(mesh, count=31, dt=1 / 30, start=0.0):
     """Bends and twists ``mesh``, a bar along x; the first frame is bent already."""
     X = mesh.vertices
     along = X[:, 0] / np.ptp(X[:, 0])
-    displacements = []
-    for time in dt * np.arange(count):
+    times, displacements = dt * np.arange(count), []
+    for time in times:
         bend = 0.4 * np.cos(5 * time) * along
         twist = 0.8 * np.sin(9 * time) * along
         y, z = X[:, 1] - 0.1, X[:, 2] - 0.1
@@ -22,15 +22,8 @@ def make_wobble(mesh, count=31, dt=1 / 30, start=0.0):
         x = X[:, 0] - np.sin(bend) * high
         z = X[:, 0] * bend / 2 + np.cos(bend) * high
         displacements.append(np.stack([x, side + 0.1, z + 0.1], axis=1) - X)
-    names = ("kinetic", "elastic", "gravitational", "dissipated")
-    return Motion(
-        mesh,
-        start + dt * np.arange(count),
-        np.array(displacements),
-        **{name: np.zeros(count) for name in names},
-        linear_momentum=np.zeros((count, 3)),
-        angular_momentum=np.zeros((count, 3)),
-    )
+    none, momenta = 4 * [np.zeros(count)], 2 * [np.zeros((count, 3))]
+    return Motion(mesh, start + times, np.array(displacements), *none, *momenta)
 
 
 def solid_scene(mesh, model="", more=""):

@@ -80,10 +80,7 @@ def experiments(anything) -> list[Experiment]:
 def test_known_stiffness_and_curve_are_found(experiments):
     steps = []
     fit = fit_ring_down(
-        experiments,
-        points=4,
-        seconds=0.8,
-        progress=lambda done, total, _: steps.append((done, total)),
+        experiments, points=4, seconds=0.8, progress=lambda *call: steps.append(call[:2])
     )
     assert fit.young_factor == pytest.approx(FACTOR, rel=0.01)
     for ours, linear in zip(fit.designed.matches, fit.rayleigh.matches, strict=True):
@@ -99,8 +96,7 @@ def test_known_stiffness_and_curve_are_found(experiments):
     assert len(steps) == fit.runs + 1
     assert all(done < total for done, total in steps[:-1])
     assert steps[-1][0] == steps[-1][1]
-    about = experiments[0].body.mesh.vertices
-    assert fit.damping(about).overall == fit.curve
+    assert fit.damping(experiments[0].body.mesh.vertices).overall == fit.curve
 
 
 def test_curve_along_an_example(anything):
