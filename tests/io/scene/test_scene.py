@@ -90,8 +90,7 @@ def test_burst_ends_and_stays_still(scene):
 
 def test_burst_has_the_derivatives_of_its_closed_form(scene):
     """s(t) = A sin(ωt) sin²(πt/T), also where a millisecond is a large part of a swing."""
-    made = scene(BURST.format(0.001, 400))
-    (support,) = made.body.supports
+    (support,) = scene(BURST.format(0.001, 400)).body.supports
     w, q, A = 2 * np.pi * 400, 2 * np.pi / 0.05, 0.001
     for t in np.linspace(0.0013, 0.0487, 12):
         # sin²(x) = (1 − cos 2x)/2, then products as sums: three pure sines.
@@ -182,8 +181,7 @@ def test_initial_equilibrium_stays(scene):
 
 def test_damping_by_ratios_regions_and_stiffness(scene):
     made = scene('[damping]\nfrequencies = [1, 6]\nratios = [0.02, 0.02]\nat = "rest"\n')
-    wanted = sp.Rayleigh.from_ratios((1, 6), (0.02, 0.02), at=sp.StiffnessAt.REST)
-    assert made.damping == wanted
+    assert made.damping == sp.Rayleigh.from_ratios((1, 6), (0.02,) * 2, at=sp.StiffnessAt.REST)
     left = "mass = 0.5\nstiffness = { left = 1e-3 }\n[mesh.regions.left]\nx = [-inf, 0.4]"
     assert scene(f"[damping]\n{left}").damping.stiffness == {"left": 1e-3}
 
