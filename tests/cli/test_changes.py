@@ -81,33 +81,19 @@ def test_bad_option_is_1_and_says_what_is_allowed(free, refused, words):
 
 
 def test_info_tells_of_obstacles_damping_and_solver(scene, info):
-    (scene / "all.toml").write_text(
-        SCENE
-        + """
-        [[obstacles]]
-        shape = "plane"
-        offset = -1
-        friction = 0.4
-        [[obstacles]]
-        shape = "sphere"
-        radius = 0.1
-        centre = [0, 0, -0.5]
-        restitution = 0.5
-        moves = { velocity = [0, 1, 0] }
-        [[damping]]
-        model = "strain_rate"
-        shear = 5
-        conserving = "cells"
-        [[damping]]
-        model = "power_law"
-        exponent = 2
-        of = { stiffness = 0.1 }
-        scale = 3
-        [solver]
-        method = "admm"
-        iterations = 30
+    ball = 'shape = "sphere", radius = 0.1, centre = [0, 0, -0.5], restitution = 0.5'
+    tables = f"""
+        obstacles = [
+            {{ shape = "plane", offset = -1, friction = 0.4 }},
+            {{ {ball}, moves = {{ velocity = [0, 1, 0] }} }},
+        ]
+        damping = [
+            {{ model = "strain_rate", shear = 5, conserving = "cells" }},
+            {{ model = "power_law", exponent = 2, of = {{ stiffness = 0.1 }}, scale = 3 }},
+        ]
+        solver = {{ method = "admm", iterations = 30 }}
         """
-    )
+    (scene / "all.toml").write_text(tables + SCENE)
     facts = info("all.toml")[0]["facts"]
     assert facts["Obstacle 1"] == "plane, normal (0, 0, 1), offset -1 m, friction 0.4"
     assert facts["Obstacle 2"] == (

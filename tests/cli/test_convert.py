@@ -9,6 +9,8 @@ import supple as sp
 from supple.cli import main
 from supple.mesh import write_mesh
 
+needs_wild = pytest.mark.skipif(not find_spec("pytetwild"), reason="needs the extra meshing")
+
 
 @pytest.mark.parametrize("ending", ["msh", "vtk", "vtu", "mesh", "veg"])
 def test_convert_mesh_round_trip(block, ending):
@@ -31,17 +33,14 @@ def test_convert_surface_round_trip_and_boundary(block, ending):
     assert back.volume == pytest.approx(1.0, rel=1e-5)
 
 
-def test_convert_fills_a_surface_with_bricks(block):
+@pytest.mark.parametrize(
+    ("words", "near"),
+    [("bricks.vtu --voxels 8", 1e-6), pytest.param("tets.msh --edge 0.3", 0.02, marks=needs_wild)],
+)
+def test_convert_fills_a_surface(block, words, near):
     sp.write_surface(block.boundary(), "block.obj")
-    assert main(["convert", "block.obj", "bricks.vtu", "--voxels", "8"]) == 0
-    assert sp.read_mesh("bricks.vtu").volume == pytest.approx(0.125)
-
-
-@pytest.mark.skipif(not find_spec("pytetwild"), reason="needs the extra meshing")
-def test_convert_fills_a_surface_with_tets(block):
-    sp.write_surface(block.boundary(), "block.obj")
-    assert main(["convert", "block.obj", "tets.msh", "--edge", "0.3"]) == 0
-    assert sp.read_mesh("tets.msh").volume == pytest.approx(0.125, rel=0.02)
+    assert main(["convert", "block.obj", *words.split()]) == 0
+    assert sp.read_mesh(words.split()[0]).volume == pytest.approx(0.125, rel=near)
 
 
 @pytest.mark.parametrize(

@@ -11,50 +11,28 @@ from supple.yarns import YarnMotion
 WOVEN = """
 title = "Patch"
 gravity = [0, 0, -9.81]
+supports = [{ x = 0 }]
+damping = { stretch = 0.01 }
+solver = { linear = "Cholesky" }
+time = { duration = 0.02, dt = 1e-3, every = 4 }
+output = { formats = ["glb", "pvd"] }
 [woven]
 warps = 5
 wefts = 5
 spacing = 1e-3
-[woven.warp]
-radius = 2e-4
-linear_density = 5e-5
-stretch = 0.2
-bending = 1e-9
-[[supports]]
-x = 0
-[damping]
-stretch = 0.01
-[solver]
-linear = "Cholesky"
-[time]
-duration = 0.02
-dt = 1e-3
-every = 4
-[output]
-formats = ["glb", "pvd"]
+warp = { radius = 2e-4, linear_density = 5e-5, stretch = 0.2, bending = 1e-9 }
 """
 SHEET = """
 title = "Sheet"
 gravity = [0, 0, -9.81]
-[mesh]
-grid = { size = [1.0, 0.5], cells = [4, 2] }
-[material]
-model = "IsotropicCloth"
-young = 1e5
-thickness = 1e-3
-areal_density = 0.2
-[[supports]]
-x = 0
-[damping]
-model = "cloth_strain_rate"
-matched = 0.01
-[solver]
-linear = "Cholesky"
-[time]
-duration = 0.1
-fps = 60
+mesh.grid = { size = [1.0, 0.5], cells = [4, 2] }
+material = { model = "IsotropicCloth", young = 1e5, thickness = 1e-3, areal_density = 0.2 }
+supports = [{ x = 0 }]
+damping = { model = "cloth_strain_rate", matched = 0.01 }
+solver = { linear = "Cholesky" }
+time = { duration = 0.1, fps = 60 }
 """
-FALLING = WOVEN.replace("[damping]", '[[obstacles]]\nshape = "plane"\noffset = -6e-4\n[damping]')
+FALLING = 'obstacles = [{ shape = "plane", offset = -6e-4 }]' + WOVEN
 SCENES = {"woven": WOVEN, "falling": FALLING, "sheet": SHEET}
 
 
@@ -76,6 +54,7 @@ def test_yarns_leave_what_solids_leave(folder, tells):
     page = (folder / "woven" / "report.html").read_text(encoding="utf-8")
     assert "5 warps, 5 wefts, 25 crossings" in page
     assert 'id="motion"' in page
+    assert "data:image/png" in page
 
 
 def test_sheets_leave_what_solids_leave(folder, tells):
@@ -87,8 +66,7 @@ def test_sheets_leave_what_solids_leave(folder, tells):
 
 @pytest.mark.parametrize("name", SCENES)
 def test_a_run_goes_on_where_it_was_interrupted(folder, name, monkeypatch, capsys):
-    quick = ["--quiet"]
-    assert main(["run", f"{name}.toml", "-o", "whole", *quick]) == 0
+    assert main(["run", f"{name}.toml", "-o", "whole", "-q"]) == 0
     call = Clock.__call__
 
     def stop(self, done, total, what):
@@ -98,10 +76,10 @@ def test_a_run_goes_on_where_it_was_interrupted(folder, name, monkeypatch, capsy
 
     with monkeypatch.context() as patch:
         patch.setattr(Clock, "__call__", stop)
-        assert main(["run", f"{name}.toml", "-o", "parts", *quick]) == 130
+        assert main(["run", f"{name}.toml", "-o", "parts", "-q"]) == 130
     assert "--resume" in capsys.readouterr().err
     assert (folder / "parts" / "motion.motion.checkpoint").exists()
-    assert main(["run", f"{name}.toml", "-o", "parts", "--resume", *quick]) == 0
+    assert main(["run", f"{name}.toml", "-o", "parts", "--resume", "-q"]) == 0
     whole, parts = (folder / each / "motion.motion" for each in ("whole", "parts"))
     assert whole.read_bytes() == parts.read_bytes()
 

@@ -55,8 +55,7 @@ def test_y_up_scene_stands_upright(scene):
         length = int.from_bytes(data[12:16], "little")
         return "rotation" in json.loads(data[20 : 20 + length])["nodes"][0]
 
-    text = SCENE.replace("[0, 0, -9.81]", "[0, -9.81, 0]")
-    (scene / "bar.toml").write_text(text)
+    (scene / "bar.toml").write_text(SCENE.replace("[0, 0, -9.81]", "[0, -9.81, 0]"))
     assert main(["run", "bar.toml", "-q"]) == 0
     assert not turned("bar/motion.glb")
     assert main(["convert", "bar/motion.motion", "a.glb", "-q"]) == 0
@@ -93,8 +92,7 @@ def test_forbidden_folder_is_named_not_the_temporary_file(scene, monkeypatch, re
     main(["run", "bar.toml", "-q"])
     monkeypatch.setattr("supple.workflows.converting.export_motion", raising(forbidden))
     closed = "may not be written in closed;"
-    message = refused("convert bar/motion.motion closed/a.glb", closed)
-    assert "12ab" not in message
+    assert "12ab" not in refused("convert bar/motion.motion closed/a.glb", closed)
 
 
 def test_too_little_memory_is_one_line(scene, monkeypatch, refused):
@@ -114,5 +112,5 @@ def test_damaged_motion_says_so(tmp_path, refused, command):
 
 def test_info_lists_what_it_takes(tmp_path, refused):
     (tmp_path / "a.csv").write_text("1")
-    message = refused("info a.csv", ".csv", ".msh", ".obj", ".motion", ".toml")
-    assert "read_mesh" not in message
+    told = refused("info a.csv", ".csv", ".msh", ".obj", ".motion", ".toml")
+    assert "read_mesh" not in told

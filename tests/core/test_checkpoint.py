@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.cli.helpers import interrupt
 from tests.refusals import refused
 
 from supple.core.checkpoint import Checkpoint
-from supple.core.errors import InputError
 
 
 class Worker:
@@ -91,12 +91,8 @@ def test_what_parts_are_made_of_is_asked_only_where_they_are_kept(tmp_path):
 
 def test_what_fails_leaves_no_part(tmp_path):
     parts = Checkpoint(tmp_path / "parts")
-
-    def stop():
-        raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
-        parts.part("sums", 1, stop, lambda _: ({}, {}), lambda about, x: None)
+        parts.part("sums", 1, interrupt, lambda _: ({}, {}), lambda about, x: None)
     assert not (tmp_path / "parts").exists()
 
 
@@ -130,7 +126,5 @@ def test_what_is_in_the_place_of_a_part_stays(tmp_path, how):
 
 def test_a_folder_that_cannot_be_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="it is a file"):
-        Checkpoint(tmp_path / "file")
-    with pytest.raises(InputError, match="there is no folder"):
-        Checkpoint(tmp_path / "no" / "parts")
+    refused("it is a file", Checkpoint, tmp_path / "file")
+    refused("there is no folder", Checkpoint, tmp_path / "no" / "parts")

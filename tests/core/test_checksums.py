@@ -95,22 +95,11 @@ def itself(n):
 
 
 FORMULAS = [
-    lambda x: 2 * x,
-    lambda x: 3 * x,
-    lambda x: x + 2,
-    lambda x: np.sin(x),
-    lambda x: np.cos(x),
-    njit(lambda x: 4 * x),
-    scaled(5),
-    scaled(6),
-    partial(scaled, 7),
-    calling(scaled(1)),
-    calling(scaled(2)),
-    calling(njit(scaled(3))),
-    itself,
-    lambda x, y=1: x + y,
+    lambda x: 2 * x, lambda x: 3 * x, lambda x: x + 2, lambda x: np.sin(x), lambda x: np.cos(x),
+    njit(lambda x: 4 * x), scaled(5), scaled(6), partial(scaled, 7), calling(scaled(1)),
+    calling(scaled(2)), calling(njit(scaled(3))), itself, lambda x, y=1: x + y,
     lambda x, y=2: x + y,
-]
+]  # fmt: skip
 
 
 def test_a_class_counts_by_what_its_functions_do():

@@ -24,18 +24,12 @@ def as_option(parameter):
         (lambda: checks.numbers("wind", [1, np.nan]), "wind[1] is nan", "--wind[1] is nan"),
         (lambda: checks.cell_numbers("young", "soft"), "young='soft': ", "--young 'soft': "),
         (lambda: checks.instance("mesh", 3, str, "'a'"), "mesh is 3", "--mesh is 3"),
-        (
-            lambda: checks.require_all("young", [1, -2], [True, False], "it must be positive"),
-            "young[1]=-2: it must",
-            "--young[1] -2: it must",
-        ),
-        (
-            lambda: checks.vertex_indices("fixed", [9], 3),
-            "fixed names vertex 9",
-            "--fixed names vertex 9",
-        ),
+        (lambda: checks.require_all("young", [1, -2], [True, False], "it must be positive"),
+         "young[1]=-2: it must", "--young[1] -2: it must"),
+        (lambda: checks.vertex_indices("fixed", [9], 3),
+         "fixed names vertex 9", "--fixed names vertex 9"),
     ],
-)
+)  # fmt: skip
 def test_a_check_names_its_parameter(check, python, words):
     with pytest.raises(InputError) as caught:
         check()

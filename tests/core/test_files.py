@@ -50,23 +50,15 @@ def test_only_numbers_are_packed(array):
 @pytest.mark.parametrize(
     "text",
     [
-        b"[]",
-        b"{}",
-        b"not json",
-        b'{"arrays": 3}',
-        b'{"arrays": [["a", "O", [1]]]}',
-        b'{"arrays": [["a", "V8", [1]]]}',
-        b'{"arrays": [["a", "<f8", [-1, -1]]]}',
-        b'{"arrays": [["a", "<f8", [9999999999]]]}',
-        b'{"arrays": [["a", "<f8", [0, 1e300]]]}',
-        b'{"arrays": [["a", "nonsense", [1]]]}',
-        b'{"arrays": ' + 100_000 * b"[" + b"}",
+        b"[]", b"{}", b"not json", b'{"arrays": 3}', b'{"arrays": ' + 100_000 * b"[" + b"}",
+        b'{"arrays": [["a", "O", [1]]]}', b'{"arrays": [["a", "V8", [1]]]}',
+        b'{"arrays": [["a", "<f8", [-1, -1]]]}', b'{"arrays": [["a", "<f8", [9999999999]]]}',
+        b'{"arrays": [["a", "<f8", [0, 1e300]]]}', b'{"arrays": [["a", "nonsense", [1]]]}',
     ],
-)
+)  # fmt: skip
 def test_forged_headers_are_refused(tmp_path, text):
     (tmp_path / "x").write_bytes(forged(text))
-    with pytest.raises(InputError):
-        unpack(tmp_path / "x")
+    refused(".", unpack, tmp_path / "x")
 
 
 def test_replacing_is_all_or_nothing(tmp_path):

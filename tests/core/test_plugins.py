@@ -25,27 +25,13 @@ from supple.materials import MATERIALS
 REGISTRIES = (DAMPINGS, MATERIALS, INTEGRATORS, OBSTACLES, EXPORTERS)
 SCENE = """
 gravity = [0, 0, 9.81]
-[mesh]
-box = { size = [0.4, 0.1, 0.1], cells = [3, 1, 1] }
-[material]
-model = "ToyLinear"
-young = 1e5
-poisson = 0.3
-[damping]
-model = "toy_drag"
-strength = 0.05
-[integrator]
-name = "ToyEuler"
-longer = 0.1
-[[obstacles]]
-shape = "toy_ceiling"
-corner = [0, 0, 0.11]
-[time]
-duration = 0.1
-fps = 60
-[output]
-formats = ["toy"]
-report = false
+mesh.box = { size = [0.4, 0.1, 0.1], cells = [3, 1, 1] }
+material = { model = "ToyLinear", young = 1e5, poisson = 0.3 }
+damping = { model = "toy_drag", strength = 0.05 }
+integrator = { name = "ToyEuler", longer = 0.1 }
+obstacles = [{ shape = "toy_ceiling", corner = [0, 0, 0.11] }]
+time = { duration = 0.1, fps = 60 }
+output = { formats = ["toy"], report = false }
 """
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.character.pose_models import FramedBend, beam, model_of, poses_at
+from tests.refusals import refused
 
 import supple as sp
 from supple.character.model.pose_space_model import PoseSpaceModel
@@ -58,10 +59,5 @@ def test_wishes_are_met_where_the_character_moves(model: PoseSpaceModel, sway: s
 
 def test_shapes_of_another_mesh_are_refused(model: PoseSpaceModel) -> None:
     other = sp.Example(np.ones((5, 3)), name="other")
-    with pytest.raises(sp.InputError, match="shape"):
-        sp.design_damping(
-            model,
-            sp.ExampleDamping(sp.Rayleigh(mass=0.5), [other]),
-            [sp.Unloading("other", 1.0, 0.2)],
-            **RULE,
-        )
+    damping, wish = sp.ExampleDamping(sp.Rayleigh(mass=0.5), [other]), sp.Unloading(0, 1.0, 0.2)
+    refused("shape", sp.design_damping, model, damping, [wish], **RULE)

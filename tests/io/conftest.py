@@ -5,7 +5,7 @@ import pytest
 
 import supple as sp
 from supple.dynamics.motion import Motion
-from supple.io import load_scene
+from supple.io import export_motion, load_scene
 from supple.mesh import TetMesh
 
 
@@ -13,8 +13,8 @@ def make_wobble(mesh, count=31, dt=1 / 30, start=0.0):
     """Bends and twists ``mesh``, a bar along x; the first frame is bent already."""
     X = mesh.vertices
     along = X[:, 0] / np.ptp(X[:, 0])
-    displacements = []
-    for time in dt * np.arange(count):
+    times, displacements = dt * np.arange(count), []
+    for time in times:
         bend = 0.4 * np.cos(5 * time) * along
         twist = 0.8 * np.sin(9 * time) * along
         y, z = X[:, 1] - 0.1, X[:, 2] - 0.1
@@ -22,21 +22,21 @@ def make_wobble(mesh, count=31, dt=1 / 30, start=0.0):
         x = X[:, 0] - np.sin(bend) * high
         z = X[:, 0] * bend / 2 + np.cos(bend) * high
         displacements.append(np.stack([x, side + 0.1, z + 0.1], axis=1) - X)
-    names = ("kinetic", "elastic", "gravitational", "dissipated")
-    return Motion(
-        mesh,
-        start + dt * np.arange(count),
-        np.array(displacements),
-        **{name: np.zeros(count) for name in names},
-        linear_momentum=np.zeros((count, 3)),
-        angular_momentum=np.zeros((count, 3)),
-    )
+    none, momenta = 4 * [np.zeros(count)], 2 * [np.zeros((count, 3))]
+    return Motion(mesh, start + times, np.array(displacements), *none, *momenta)
 
 
-def solid_scene(mesh, model="StableNeoHookean", more=""):
+def solid_scene(mesh, model="", more=""):
     """The text of a scene of a solid, with these fields of [mesh] and further tables."""
-    material = f'model = "{model}"\nyoung = 1e5\npoisson = 0.3'
+    material = (f'model = "{model}"\n' if model else "") + "young = 1e5\npoisson = 0.3"
     return f"[mesh]\n{mesh}\n[material]\n{material}\n{more}\n[time]\nduration = 0.1\nfps = 60\n"
+
+
+def stage_of(motion, path, **options):
+    """The stage in the USD file that a motion is exported to."""
+    usd = pytest.importorskip("pxr.Usd")
+    export_motion(motion, path, **options)
+    return usd.Stage.Open(str(path))
 
 
 @pytest.fixture

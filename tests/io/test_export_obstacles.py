@@ -7,10 +7,11 @@ import numpy as np
 import pygltflib
 import pytest
 from scipy.spatial.transform import Rotation
+from tests.io.conftest import stage_of
 from tests.io.gltf.test_motion import Glb
+from tests.refusals import refused
 
 from supple.contact import AnimatedMesh, Box, Plane, Rails
-from supple.core.errors import InputError
 from supple.io import export_motion
 from supple.io.obstacle_surfaces import drawn_obstacles, floor_of
 
@@ -94,24 +95,20 @@ def test_pvd_has_a_part_for_each_obstacle(motion, tmp_path):
 
 
 def test_usd_has_a_mesh_for_each_obstacle(motion, tmp_path):
-    pytest.importorskip("pxr")
-    from pxr import Usd, UsdGeom
-
-    export_motion(motion, tmp_path / "a.usdc", obstacles=[FLOOR, MILL])
-    stage = Usd.Stage.Open(str(tmp_path / "a.usdc"))
-    floor = UsdGeom.Mesh.Get(stage, "/World/obstacles/obstacle_1")
+    geometry = pytest.importorskip("pxr.UsdGeom")
+    stage = stage_of(motion, tmp_path / "a.usdc", obstacles=[FLOOR, MILL])
+    floor = geometry.Mesh.Get(stage, "/World/obstacles/obstacle_1")
     assert np.allclose(np.array(floor.GetPointsAttr().Get())[:, 2], -0.3)
-    mill = UsdGeom.Mesh.Get(stage, "/World/obstacles/obstacle_2")
+    mill = geometry.Mesh.Get(stage, "/World/obstacles/obstacle_2")
     rest = np.array(mill.GetPointsAttr().Get(), dtype=float)
     for i in (0, 7, 30):
-        matrix = np.array(UsdGeom.XformCache(i).GetLocalToWorldTransform(mill.GetPrim()))
+        matrix = np.array(geometry.XformCache(i).GetLocalToWorldTransform(mill.GetPrim()))
         placed = rest @ matrix[:3, :3] + matrix[3, :3]
         assert same_places(placed, corners(motion.times[i]))
 
 
 def test_what_is_no_obstacle_is_refused(motion, tmp_path):
-    with pytest.raises(InputError, match="Plane"):
-        export_motion(motion, tmp_path / "a.glb", obstacles=["floor"])
+    refused("Plane", export_motion, motion, tmp_path / "a.glb", obstacles=["floor"])
 
 
 # -- what changes shape ------------------------------------------------------------------------
@@ -151,12 +148,9 @@ def test_changing_shapes_in_paraview_and_usd(motion, tmp_path):
     export_motion(motion, tmp_path / "a.pvd", obstacles=[obstacle])
     files = sorted(tmp_path.glob("**/obstacle_1_*.vtu"))
     assert len(files) == len(motion.times)
-    last = meshio.read(files[-1]).points
-    assert same_places(last, obstacle.surface(motion.times[-1]).vertices)
-    usd = pytest.importorskip("pxr.Usd")
-    export_motion(motion, tmp_path / "a.usda", obstacles=[obstacle])
-    stage = usd.Stage.Open(str(tmp_path / "a.usda"))
+    wanted = obstacle.surface(motion.times[-1]).vertices
+    assert same_places(meshio.read(files[-1]).points, wanted)
+    stage = stage_of(motion, tmp_path / "a.usda", obstacles=[obstacle])
     points = stage.GetPrimAtPath("/World/obstacles/obstacle_1").GetAttribute("points")
     assert points.GetNumTimeSamples() == len(motion.times)
-    at_end = np.array(points.Get(points.GetTimeSamples()[-1]))
-    assert same_places(at_end, obstacle.surface(motion.times[-1]).vertices)
+    assert same_places(np.array(points.Get(points.GetTimeSamples()[-1])), wanted)

@@ -4,8 +4,10 @@ from xml.etree import ElementTree
 
 import meshio
 import numpy as np
+import pygltflib
 import pytest
 import trimesh
+from tests.io.conftest import stage_of
 from tests.io.gltf.test_motion import Glb
 
 import supple as sp
@@ -35,14 +37,11 @@ def woven():
 
 
 def test_usd_has_curves_through_the_crossings(woven, tmp_path):
-    pytest.importorskip("pxr")
-    from pxr import Usd, UsdGeom
-
-    export_motion(woven, tmp_path / "cloth.usda")
-    stage = Usd.Stage.Open(str(tmp_path / "cloth.usda"))
+    geometry = pytest.importorskip("pxr.UsdGeom")
+    stage = stage_of(woven, tmp_path / "cloth.usda")
     curves = YarnCurves(woven.mesh, samples=1)
     for family, name in enumerate(("warp", "weft")):
-        prim = UsdGeom.BasisCurves(stage.GetPrimAtPath(f"/World/body/{name}"))
+        prim = geometry.BasisCurves(stage.GetPrimAtPath(f"/World/body/{name}"))
         assert (prim.GetTypeAttr().Get(), prim.GetBasisAttr().Get()) == ("cubic", "catmullRom")
         assert prim.GetWrapAttr().Get() == "pinned"
         assert list(prim.GetCurveVertexCountsAttr().Get()) == [(6, 5)[family]] * (5, 6)[family]
@@ -59,14 +58,11 @@ def test_usd_has_curves_through_the_crossings(woven, tmp_path):
 
 
 def test_usd_has_tubes_if_wanted(woven, tmp_path):
-    pytest.importorskip("pxr")
-    from pxr import Usd, UsdGeom
-
-    export_motion(woven, tmp_path / "cloth.usdc", sides=8, samples=2, name="cloth")
-    stage = Usd.Stage.Open(str(tmp_path / "cloth.usdc"))
+    geometry = pytest.importorskip("pxr.UsdGeom")
+    stage = stage_of(woven, tmp_path / "cloth.usdc", sides=8, samples=2, name="cloth")
     counts = []
     for name in ("warp", "weft"):
-        mesh = UsdGeom.Mesh(stage.GetPrimAtPath(f"/World/cloth/{name}"))
+        mesh = geometry.Mesh(stage.GetPrimAtPath(f"/World/cloth/{name}"))
         points = np.array(mesh.GetPointsAttr().Get(2))
         faces = np.array(mesh.GetFaceVertexIndicesAttr().Get()).reshape(-1, 3)
         assert sp.Surface(points, faces).is_closed
@@ -93,16 +89,13 @@ def test_glb_has_tubes_of_each_family(woven, tmp_path):
         # A viewer's vertices are those of the tubes, in an order of its own.
         gap = np.linalg.norm(np.sort(shown, axis=0) - np.sort(wanted, axis=0), axis=1)
         assert gap.max() < 2e-5
-    scene = trimesh.load(tmp_path / "cloth.glb")
-    assert len(scene.geometry) == 2
+    assert len(trimesh.load(tmp_path / "cloth.glb").geometry) == 2
 
 
 def test_glb_has_lines_where_tubes_are_too_much(woven, tmp_path, monkeypatch):
     tubes = export_motion(woven, tmp_path / "tubes.glb")
     lines = export_motion(woven, tmp_path / "lines.glb", sides=0)
     assert lines.bytes < 0.2 * tubes.bytes
-    import pygltflib
-
     document = pygltflib.GLTF2().load(str(tmp_path / "lines.glb"))
     assert [mesh.primitives[0].mode for mesh in document.meshes] == [pygltflib.LINES] * 2
     monkeypatch.setattr("supple.io.gltf.motion._HEAVY", 1000)
@@ -139,12 +132,3 @@ def test_very_many_yarns_are_drawn_as_a_sheet(woven, monkeypatch):
     np.testing.assert_array_equal(coarse.positions, woven.positions)
     assert sp.Surface(coarse.rest, coarse.triangles).normals()[:, 2].min() > 0.99
     assert coarse.colors.shape == (30, 3)
-
-
-def test_a_report_draws_tubes(woven, tmp_path):
-    from supple.io.report.run_report import Run, write_report
-
-    write_report(tmp_path / "report.html", [Run("waving", woven)], title="Waving")
-    page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert 'id="motion"' in page
-    assert "data:image/png" in page

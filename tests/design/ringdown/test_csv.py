@@ -87,21 +87,13 @@ def test_what_cannot_be_told_is_refused(tmp_path, text, message):
     refused(message, read, tmp_path, text)
 
 
-@pytest.mark.parametrize(
-    ("text", "options", "message"),
-    [
-        ("t,up\n0,1", {"value": "down"}, "has no column 'down'; its columns are t, up"),
-        ("0,1\n1,2", {"time": "t"}, "has no line of column names, so 't' cannot be found"),
-        (table(","), {"scale": 0}, "scale is 0, which leaves no motion"),
-    ],
-)
-def test_what_cannot_be_found_or_scaled_is_refused(tmp_path, text, options, message):
-    refused(message, read, tmp_path, text, **options)
-
-
-def test_a_table_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(sp.InputError, match="there is no file"):
-        RingDown.read_csv(tmp_path / "absent.csv")
+def test_what_cannot_be_found_or_scaled_is_refused(tmp_path):
+    words = "has no column 'down'; its columns are t, up"
+    refused(words, read, tmp_path, "t,up\n0,1", value="down")
+    words = "has no line of column names, so 't' cannot be found"
+    refused(words, read, tmp_path, "0,1\n1,2", time="t")
+    refused("scale is 0, which leaves no motion", read, tmp_path, table(","), scale=0)
+    refused("there is no file", RingDown.read_csv, tmp_path / "absent.csv")
 
 
 @pytest.mark.parametrize("data", [b"\x89PNG\x00\x81", "0,1\n".encode("utf-16-le")])

@@ -6,8 +6,8 @@ import warnings
 
 import numpy as np
 import pytest
+from tests.refusals import refused
 
-import supple as sp
 from supple.design.ringdown.extrema import RingDownWarning
 from supple.design.ringdown.ringdown import RingDown
 
@@ -39,6 +39,10 @@ def assert_read(ring, *, frequency=2e-3, ratio=0.03, amplitude=0.03):
     assert ring.amplitude == pytest.approx(np.exp(-ZETA * W * ring.start), rel=amplitude)
 
 
+def unread(words, ring):
+    refused(words, getattr, ring, "frequency")
+
+
 @pytest.mark.parametrize("degrees", range(0, 360, 30))
 def test_record_may_begin_at_any_moment(degrees):
     ring = RingDown(T, swing(T, phase=np.radians(degrees)))
@@ -55,8 +59,7 @@ def test_noise_is_borne(share, seed):
     ring = RingDown(T, noisy(swing(T), share, seed))
     assert_read(ring, frequency=0.1 * share, ratio=share, amplitude=share)
     assert len(ring.turns[0]) >= 19
-    fit = ring.fit()
-    assert ring.frequency == pytest.approx(fit.frequency, rel=0.1 * share)
+    assert ring.frequency == pytest.approx(ring.fit().frequency, rel=0.1 * share)
 
 
 @pytest.mark.parametrize(("samples", "error"), [(20001, 0.01), (501, 0.04), (101, 0.06)])
@@ -100,18 +103,15 @@ def test_uneven_sampling_is_read():
 @pytest.mark.parametrize("seed", range(3))
 def test_what_is_no_vibration_is_refused(seed):
     white = np.random.default_rng(seed).normal(size=len(T))
-    with pytest.raises(sp.InputError, match="that stand out of the noise are needed"):
-        _ = RingDown(T, white).frequency
+    unread("that stand out of the noise are needed", RingDown(T, white))
     for coloured in (np.cumsum(white), np.convolve(white, np.hanning(51), "same")):
-        with pytest.raises(sp.InputError, match=r"does not swing evenly|turning points found"):
-            _ = RingDown(T, coloured).frequency
+        unread("does not swing evenly|turning points found", RingDown(T, coloured))
 
 
 @pytest.mark.parametrize("times", [1.5, 2.7])
 def test_two_vibrations_are_refused(times):
     both = swing(T) + swing(T, frequency=times * F)
-    with pytest.raises(sp.InputError, match=r"does not swing evenly.* smallest=0\.2"):
-        _ = RingDown(T, both).frequency
+    unread(r"does not swing evenly.* smallest=0\.2", RingDown(T, both))
 
 
 def test_beats_are_warned_of():
@@ -125,8 +125,7 @@ def test_gap_is_refused_where_it_swings():
         kept = np.abs(T - (start + stop) / 2) > (stop - start) / 2
         return RingDown(T[kept], swing(T)[kept])
 
-    with pytest.raises(sp.InputError, match=r"no sample between 0\.9975 s and 2\.2025 s"):
-        _ = without(1.0, 2.2).frequency
+    unread(r"no sample between 0\.9975 s and 2\.2025 s", without(1.0, 2.2))
     assert_read(without(1.0, 1.05), amplitude=5e-3)  # a tenth of a cycle
     assert_read(without(1.0, 2.2).between(2.2, 5.0))
 

@@ -8,6 +8,7 @@ from importlib.resources import files
 import numpy as np
 import pytest
 from tests.io.pages import data_of, decoded, in_browser, in_node, needs_browser, needs_node, read
+from tests.refusals import refused
 
 import supple as sp
 from supple.io.play import page as pages
@@ -218,8 +219,7 @@ def test_names_of_regions_cannot_break_the_page():
 
 def test_too_large_a_page_is_refused_with_advice(tmp_path, monkeypatch):
     monkeypatch.setattr(pages, "MOST_BYTES", 1e4)
-    with pytest.raises(sp.InputError, match=r"--size.*skin"):
-        write_play_page(tmp_path / "a.html", bar(), start(bar()))
+    refused(r"--size.*skin", write_play_page, tmp_path / "a.html", bar(), start(bar()))
     assert not list(tmp_path.iterdir())
 
 
@@ -236,8 +236,7 @@ def test_too_large_a_skin_gives_way_to_the_boundary(tmp_path, monkeypatch):
 
 def test_model_that_a_page_cannot_run_needs_a_record(tmp_path):
     model = bar(material=sp.StableNeoHookean, regions=())
-    with pytest.raises(sp.InputError, match="record"):
-        write_play_page(tmp_path / "a.html", model, start(model))
+    refused("record", write_play_page, tmp_path / "a.html", model, start(model))
     record = Record(1 / 60, np.zeros((5, model.size)))
     text = play_page(model, start(model, record=record))
     assert "recorded run" in text

@@ -85,10 +85,8 @@ def test_report_of_a_single_frame(report, motion):
 
 
 def test_report_refuses_what_it_cannot_draw(report, motion, tmp_path):
-    with pytest.raises(sp.InputError, match="colors have shape"):
-        report(colors=np.ones((3, 3)))
-    with pytest.raises(sp.InputError, match="at least one run"):
-        write_report(tmp_path / "none.html", [], title="none")
+    refused("colors have shape", report, colors=np.ones((3, 3)))
+    refused("at least one run", write_report, tmp_path / "none.html", [], title="none")
     assert not list(tmp_path.iterdir())
 
 

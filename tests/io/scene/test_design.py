@@ -31,8 +31,7 @@ def test_caughey_by_coefficients_and_by_any_number_of_ratios(scene):
     assert made.damping == sp.Caughey((0.1, 1e-3))
     three = "frequencies = [1, 2, 47]\nratios = [0.02, 0.02, 0.02]\n"
     made = scene(f'mass = "lumped"\n[damping]\nmodel = "caughey"\n{three}')
-    wanted = sp.Caughey.from_ratios((1, 2, 47), (0.02, 0.02, 0.02))
-    assert made.damping == wanted
+    assert made.damping == sp.Caughey.from_ratios((1, 2, 47), (0.02, 0.02, 0.02))
     assert isinstance(made.body.mass_model, LumpedMass)
 
 
@@ -99,9 +98,9 @@ def test_moment_of_a_motion(scene, tmp_path):
     plain = scene("[initial]\nmode = 1\namplitude = 0.05\n")
     motion = plain.simulation().run(0.1, record=tmp_path / "a.motion")
     text = DAMPING + '[[damping.examples]]\nmotion = "a.motion"\ntime = 0.05\namplitude = 0.2\n'
-    shape = only(scene(text))
     u = motion.at(0.05)
-    np.testing.assert_allclose(shape, u * 0.2 / np.linalg.norm(u, axis=1).max(), atol=1e-12)
+    wanted = u * 0.2 / np.linalg.norm(u, axis=1).max()
+    np.testing.assert_allclose(only(scene(text)), wanted, atol=1e-12)
 
 
 def test_region_keeps_the_rest_still(scene):
@@ -112,8 +111,7 @@ def test_region_keeps_the_rest_still(scene):
 
 
 def test_under_gravity_examples_are_about_the_equilibrium(scene):
-    text = GRAVITY + BEND + "[[damping.examples]]\nforce = [0, 0.2, 0]\nx = 1\n"
-    made = scene(text)
+    made = scene(GRAVITY + BEND + "[[damping.examples]]\nforce = [0, 0.2, 0]\nx = 1\n")
     about = sp.static_shape(made.body, gravity=DOWN)
     np.testing.assert_allclose(made.damping.about, about, atol=1e-9)
     mode = sp.vibration_modes(made.body, 1, at=about).shapes[0]
@@ -124,8 +122,7 @@ def test_under_gravity_examples_are_about_the_equilibrium(scene):
     load = made.body.point_force(tip, (0, 0.2 / len(tip), 0))
     loaded = sp.static_shape(made.body, load, gravity=DOWN)
     np.testing.assert_allclose(push, loaded - about, atol=1e-8)
-    rest = scene(GRAVITY + BEND.replace("mass", 'about = "rest"\nmass'))
-    assert rest.damping.about is None
+    assert scene(GRAVITY + BEND.replace("mass", 'about = "rest"\nmass')).damping.about is None
 
 
 def test_curves_measures_and_options(scene):
@@ -151,8 +148,8 @@ def test_curves_measures_and_options(scene):
 
 
 def test_overall_needs_no_examples(scene):
-    made = scene(DAMPING + "overall = { monotone = [[0.01, 1], [0.1, 3]] }\n")
-    assert made.damping.examples == ()
+    text = DAMPING + "overall = { monotone = [[0.01, 1], [0.1, 3]] }\n"
+    assert scene(text).damping.examples == ()
 
 
 def test_scene_starts_from_an_example(scene):

@@ -129,16 +129,12 @@ def test_mistakes_are_told_with_their_place(refusal, old, new, message):
 
 
 def test_yarns_fall_on_obstacles_and_follow_supports(scene):
+    keys = "{ times = [0, 0.02], displacements = [[0, 0, 0], [0, 0, 1e-3]] }"
     made = scene(
-        """
+        f"""
         gravity = [0, 0, -9.81]
-        [[supports]]
-        x = 0
-        keyframes = { times = [0, 0.02], displacements = [[0, 0, 0], [0, 0, 1e-3]] }
-        [[obstacles]]
-        shape = "plane"
-        offset = -1e-3
-        friction = 0.3
+        supports = [{{ x = 0, keyframes = {keys} }}]
+        obstacles = [{{ shape = "plane", offset = -1e-3, friction = 0.3 }}]
         """,
         BASE.replace("duration = 0.01", "duration = 0.02"),
     )

@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 from tests.character.posts import built_post, post, with_floor
+from tests.cli.helpers import raising
 from tests.io.pages import Checker
 from tests.refusals import refused
 
@@ -126,10 +127,9 @@ def test_wishes_that_the_model_was_made_with_are_taken(made, source, folder):
 
 def test_models_of_earlier_versions_say_swing(made, source, folder, tmp_path):
     model = load_pose_space_model(folder / "post.supple")
-    measured = dict(model.measured)
-    measured["swing"] = measured.pop("frequency")
-    asked = dict(measured["asked"])
-    asked["swing"] = asked.pop("frequency")
+    measured, asked = dict(model.measured), dict(model.measured["asked"])
+    for said in (measured, asked):
+        said["swing"] = said.pop("frequency")
     old = replace(model, measured={**measured, "asked": asked})
     assert flesh_frequency(old) == flesh_frequency(model)
     old.save(tmp_path / "old.supple")
@@ -176,8 +176,7 @@ def test_a_model_of_an_edited_character_is_refused(made, folder, tmp_path, edit)
         middle=0.55 if edit == "longer joint" else 0.5,
     ).write(tmp_path / "post.glb")
     words = "another skeleton" if edit == "longer joint" else "another shape or other weights"
-    with pytest.raises(InputError, match=words):
-        enrich(edited, tmp_path / "x.glb", model=folder / "post.supple")
+    refused(words, enrich, edited, tmp_path / "x.glb", model=folder / "post.supple")
 
 
 def test_clips_that_leave_the_skin_alone_get_no_flesh(source, folder, made, tmp_path):
@@ -367,16 +366,14 @@ def test_softer_joint_has_softer_flesh(evenly_soft):
 
 
 def test_a_contact_that_no_basis_keeps_is_left_out(evenly_soft, monkeypatch):
-    def refuse(*_: object) -> None:
-        raise ContactNotKept("the rows of the contact depend on each other")
-
+    refuse = raising(ContactNotKept("the rows of the contact depend on each other"))
     monkeypatch.setattr("supple.character.training.basis.self_contact", refuse)
     rig, soft = evenly_soft
     model = soft_model(rig, SMALL, softness=soft)
     assert "without contact: pose 1: the rows" in model.measured["notes"][-1]
-    with_skull, without = model, soft_model(rig, SMALL, softness=soft, skull=False, contact=False)
+    without_skull = soft_model(rig, SMALL, softness=soft, skull=False, contact=False)
     upper = model.tet_rig.mesh.vertices[:, 2] > 0.6
-    assert with_skull.fixed[upper].sum() > without.fixed[upper].sum()
+    assert model.fixed[upper].sum() > without_skull.fixed[upper].sum()
 
 
 def test_what_fails_for_another_reason_is_not_tried_without_contact(evenly_soft, monkeypatch):
