@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.refusals import refusals
 
 import supple as sp
 from supple.yarns import WovenCloth, Yarn, YarnDamping, YarnNet, YarnSimulation
@@ -129,15 +130,10 @@ def test_one_component_can_be_held():
     np.testing.assert_allclose(sim.v[:, 1], 0.02 * G, rtol=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        ({"obstacles": "floor"}, "obstacles='floor'"),
-        ({"obstacles": sp.Plane(normal=UP, restitution=0.5)}, "restitution"),
-        ({"supports": [lambda t: t]}, "supports="),
-        ({"fixed": [0], "supports": sp.Support([0], lambda t: UP)}, "vertex 0 is held twice"),
-    ],
+test_bad_input_is_named = refusals(
+    ({"obstacles": "floor"}, "obstacles='floor'"),
+    ({"obstacles": sp.Plane(normal=UP, restitution=0.5)}, "restitution"),
+    ({"supports": [lambda t: t]}, "supports="),
+    ({"fixed": [0], "supports": sp.Support([0], lambda t: UP)}, "vertex 0 is held twice"),
+    make=lambda options: YarnSimulation(sheet(), **options),
 )
-def test_bad_input_is_named(options, says):
-    with pytest.raises(sp.InputError, match=says):
-        YarnSimulation(sheet(), **options)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.refusals import refused
+from tests.refusals import refusals
 from tests.yarns.cases import bent, cloth
 
 import supple as sp
@@ -93,24 +93,19 @@ def test_yarns_of_unlike_lengths_go_together():
     assert sp.Surface(curves.tubes(whole.positions), curves.tube_triangles()).is_closed
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: YarnCurves(sp.SheetMesh.grid((1, 1), (1, 1))), "WovenCloth.mesh"),
-        (lambda: YarnCurves(cloth().mesh, 0), "samples=0"),
-        (lambda: YarnCurves(cloth().mesh).tube_triangles(2), "three or more"),
-        (lambda: cloth().net.mesh(np.array([1.0, 0.0])), "above zero"),
-        (
-            lambda: YarnMesh(
-                np.eye(3), [[0, 1], [1, 2]], {"warp": [0, 1]},
-                arc_lengths=np.zeros((3, 2)), warp_on_top=np.ones(3, bool), radii=RADII,
-            ),
-            "'warp' and 'weft'",
+test_what_cannot_be_drawn_says_so = refusals(
+    (lambda: YarnCurves(sp.SheetMesh.grid((1, 1), (1, 1))), "WovenCloth.mesh"),
+    (lambda: YarnCurves(cloth().mesh, 0), "samples=0"),
+    (lambda: YarnCurves(cloth().mesh).tube_triangles(2), "three or more"),
+    (lambda: cloth().net.mesh(np.array([1.0, 0.0])), "above zero"),
+    (
+        lambda: YarnMesh(
+            np.eye(3), [[0, 1], [1, 2]], {"warp": [0, 1]},
+            arc_lengths=np.zeros((3, 2)), warp_on_top=np.ones(3, bool), radii=RADII,
         ),
-    ],
+        "'warp' and 'weft'",
+    ),
 )  # fmt: skip
-def test_what_cannot_be_drawn_says_so(make, message):
-    refused(message, make)
 
 
 def test_weft_is_like_the_warp_unless_given():

@@ -11,7 +11,7 @@ import pytest
 from tests.character.arms import playing
 from tests.character.bent_beam import FIXED, MESH, SKIN, SOFT, BeamRig, bent
 from tests.character.bodies import rod, rod_mesh, still
-from tests.refusals import refused
+from tests.refusals import refusals, refused
 
 import supple as sp
 from supple.character import Channel, Track
@@ -126,24 +126,20 @@ def test_progress_tells_of_every_part():
     assert {"bases of poses", "poses", "cells", "vertices"} <= told
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"volume": None}, "does not tell where its bones are"),
-        ({"fixed": None}, "needs fixed="),
-        ({"poses": 3}, "no clips to choose from"),
-        ({"poses": [[0.0, 1.0]]}, r"give \(m, 1\)"),
-        ({"regions": 2}, "has no limbs"),
-        ({"stiffness": np.zeros(MESH.n_cells)}, "above 0"),
-        ({"material": 1e5}, "material is"),
-        ({"cells": 0}, "cells=0"),
-        ({"vertices": 0}, "vertices=0"),
-        ({"fixed": [0]}, "too little is fixed"),
-        ({"poses": [[0.8], [0.8]]}, "poses 1 and 2 are the same"),
-    ],
+test_what_is_missing_is_asked_for = refusals(
+    ({"volume": None}, "does not tell where its bones are"),
+    ({"fixed": None}, "needs fixed="),
+    ({"poses": 3}, "no clips to choose from"),
+    ({"poses": [[0.0, 1.0]]}, r"give \(m, 1\)"),
+    ({"regions": 2}, "has no limbs"),
+    ({"stiffness": np.zeros(MESH.n_cells)}, "above 0"),
+    ({"material": 1e5}, "material is"),
+    ({"cells": 0}, "cells=0"),
+    ({"vertices": 0}, "vertices=0"),
+    ({"fixed": [0]}, "too little is fixed"),
+    ({"poses": [[0.8], [0.8]]}, "poses 1 and 2 are the same"),
+    make=lambda changes: made(**changes),
 )
-def test_what_is_missing_is_asked_for(changes, message):
-    refused(message, made, **changes)
 
 
 def test_a_rig_that_ignores_its_pose_is_refused():

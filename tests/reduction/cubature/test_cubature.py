@@ -21,7 +21,7 @@ from tests.reduction.cubature.cubature_bodies import (
     plank,
     trained,
 )
-from tests.refusals import refused
+from tests.refusals import refusals, refused
 
 import supple as sp
 from supple.core.files import Kind, pack, unpack
@@ -164,23 +164,19 @@ def test_damaged_arrays_refused():
         refused(name, Cubature.from_arrays, header, arrays | {name: wrong})
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"poses": 3}, "poses=3"),
-        ({"poses": 2.5}, "poses"),
-        ({"poses": np.ones((9, 3))}, r"poses has shape \(9, 3\)"),
-        ({"poses": np.zeros((9, 8))}, "none of them the rest shape"),
-        ({"size": 0}, "size=0"),
-        ({"tolerance": -0.1}, "tolerance"),
-        ({"tolerance": 1.0}, "tolerance"),
-        ({"amplitude": 0.0}, "amplitude"),
-        ({"amplitude": np.nan}, "amplitude"),
-        ({"seed": -1}, "seed"),
-    ],
+test_bad_training_options_named = refusals(
+    ({"poses": 3}, "poses=3"),
+    ({"poses": 2.5}, "poses"),
+    ({"poses": np.ones((9, 3))}, r"poses has shape \(9, 3\)"),
+    ({"poses": np.zeros((9, 8))}, "none of them the rest shape"),
+    ({"size": 0}, "size=0"),
+    ({"tolerance": -0.1}, "tolerance"),
+    ({"tolerance": 1.0}, "tolerance"),
+    ({"amplitude": 0.0}, "amplitude"),
+    ({"amplitude": np.nan}, "amplitude"),
+    ({"seed": -1}, "seed"),
+    make=lambda options: train_cubature(*plank(), **options),
 )
-def test_bad_training_options_named(options, message):
-    refused(message, train_cubature, *plank(), **options)
 
 
 def test_bad_bases_and_cells_named():
