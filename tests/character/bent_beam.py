@@ -77,10 +77,7 @@ def local_shapes(regions: int, size: int = 10) -> tuple[np.ndarray, np.ndarray, 
 
 
 def rest_pose(
-    material: sp.Material,
-    pose: np.ndarray,
-    regions: int = 1,
-    shapes: np.ndarray | None = None,
+    material: sp.Material, pose: np.ndarray, regions: int = 1, shapes: np.ndarray | None = None
 ) -> RestPose:
     usual, of_columns, members = local_shapes(regions)
     shapes = usual if shapes is None else shapes

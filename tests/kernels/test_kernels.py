@@ -72,10 +72,7 @@ def test_svd_of_any_matrix(F):
     assert_signed_svd(F)
 
 
-@given(
-    spread=st.floats(1e-14, 1e-2),
-    turn=arrays(float, (2, 3), elements=st.floats(-3, 3)),
-)
+@given(spread=st.floats(1e-14, 1e-2), turn=arrays(float, (2, 3), elements=st.floats(-3, 3)))
 @settings(max_examples=100, deadline=None)
 def test_svd_small_singular_value_relative_accuracy(spread, turn):
     """One-sided Jacobi finds σ₂ = spread to the rounding of F itself."""

@@ -14,13 +14,7 @@ from tests.reduction.conftest import (
     every_mesh,
     projected,
 )
-from tests.reduction.cubature.cubature_bodies import (
-    block,
-    mixed_body,
-    partial,
-    plank,
-    trained,
-)
+from tests.reduction.cubature.cubature_bodies import block, mixed_body, partial, plank, trained
 from tests.refusals import refusals, refused
 
 import supple as sp
