@@ -54,8 +54,7 @@ def test_frames_are_the_rotations_nearest_to_how_surroundings_lie() -> None:
         D, d = X[near] - X[i], x[near] - x[i]
         weight = 1 / np.maximum((D**2).sum(axis=1), 1e-30)
         U, _, Vt = np.linalg.svd(np.einsum("k,ki,kj->ij", weight, d, D))
-        nearest = U @ np.diag([1, 1, np.linalg.det(U @ Vt)]) @ Vt
-        assert np.abs(R[i] - nearest).max() < 1e-5
+        assert np.abs(R[i] - U @ np.diag([1, 1, np.linalg.det(U @ Vt)]) @ Vt).max() < 1e-5
 
 
 @pytest.mark.parametrize("mesh", MESHES, ids=["solid", "sheet"])
@@ -91,10 +90,8 @@ def test_nodes_held_in_part_are_not_turned() -> None:
     fixed[mesh.where(x=1), 2] = True
     body = body_of(mesh, fixed)
     solver = LaggedCholesky().bind(body.pattern, body.free)
-    rng = np.random.default_rng(1)
-    rhs = rng.standard_normal(mesh.vertices.shape)
-    x = mesh.vertices + 0.1 * mesh.vertices[:, [1, 0, 2]] * [1, -1, 0]
-    for place in (mesh.vertices, x):
+    rhs = np.random.default_rng(1).standard_normal(mesh.vertices.shape)
+    for place in (mesh.vertices, mesh.vertices + 0.1 * mesh.vertices[:, [1, 0, 2]] * [1, -1, 0]):
         frames = followed(body, place)
         values = Shape(body, place - mesh.vertices, order=2).definite_stiffness
         solver.take(values, None, lambda known=frames: known)

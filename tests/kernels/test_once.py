@@ -101,8 +101,7 @@ def test_what_was_cached_with_types_that_are_gone_is_compiled_anew(folder: Path)
 
 
 def test_kernels_run_where_nothing_can_be_cached(folder: Path) -> None:
-    blocked = folder / "cache"
-    blocked.write_text("a file where the folder should be")
+    (folder / "cache").write_text("a file where the folder should be")
     process = started(folder, NUMBA_CACHE_LOCATOR_CLASSES="UserProvidedCacheLocator")
     assert compilations(process) == [2]
 

@@ -24,8 +24,7 @@ def box(kind):
 def bent(kind):
     """A sheared and, where cells may be, distorted box."""
     made = kind.box(size=(1.0, 1.0, 1.0), cells=(2, 3, 2))
-    shear = np.array([[1.0, 0.3, 0.1], [0.0, 1.2, -0.2], [0.1, 0.0, 0.9]])
-    vertices = made.vertices @ shear.T
+    vertices = made.vertices @ np.array([[1.0, 0.3, 0.1], [0.0, 1.2, -0.2], [0.1, 0.0, 0.9]]).T
     if kind is not QuadraticTetMesh:
         vertices = vertices + 0.05 * np.random.default_rng(0).uniform(-1, 1, vertices.shape)
     return kind(vertices, made.cells)

@@ -41,8 +41,7 @@ def test_embedding_in_quadratic_tets_reproduces_quadratic_fields():
 
 
 def test_embedding_finds_the_cell_of_every_centroid(bent):
-    middles = Surface(bent.centroids, np.arange(3)[None])
-    embedded = Embedding(bent, middles)
+    embedded = Embedding(bent, Surface(bent.centroids, np.arange(3)[None]))
     assert embedded.inside.all()
     np.testing.assert_array_equal(embedded.cells, np.arange(bent.n_cells))
 

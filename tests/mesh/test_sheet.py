@@ -62,8 +62,7 @@ def test_variants_keep_their_pattern():
 
 
 def test_from_surface_drops_loose_vertices():
-    corners = [(5, 5, 5), *CORNERS]
-    surface = sp.Surface(corners, np.array(SQUARE) + 1)
+    surface = sp.Surface([(5, 5, 5), *CORNERS], np.array(SQUARE) + 1)
     flat = np.arange(10.0).reshape(5, 2) ** 2
     mesh = sp.SheetMesh.from_surface(surface, pattern=flat)
     assert mesh.n_vertices == 4

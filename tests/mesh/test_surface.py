@@ -42,8 +42,7 @@ def test_welded_joins_a_soup(sphere):
 
 def test_volume_does_not_depend_on_the_origin():
     near = TetMesh.box((1, 1, 1), (1, 1, 1)).boundary()
-    far = Surface(near.vertices + 1e6, near.triangles)
-    assert far.volume == pytest.approx(1.0, rel=1e-8)
+    assert Surface(near.vertices + 1e6, near.triangles).volume == pytest.approx(1.0, rel=1e-8)
 
 
 def test_fan_keeps_the_area_of_polygons_with_dents():

@@ -143,8 +143,7 @@ def test_derivatives_of_regions():
 def test_derivatives_change_of_units():
     """Φ is Ψ² by length: in other units of length and mass only the numbers change."""
     body = held_body("brick")
-    modes = sp.vibration_modes(body, 3)
-    first = modal_derivatives(body, modes)
+    first = modal_derivatives(body, sp.vibration_modes(body, 3))
     mesh = body.mesh.scaled(1000.0)  # millimetres, tonnes and seconds: stress in MPa
     other = sp.Body(mesh, soft(sp.StVK, young=1e-2, density=1e-9), fixed=body.fixed)
     second = modal_derivatives(other, sp.vibration_modes(other, 3))

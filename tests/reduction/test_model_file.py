@@ -93,8 +93,7 @@ def test_every_damaged_byte_is_noticed(path, tmp_path):
     whole = path.read_bytes()
     broken = tmp_path / "broken.supple"
     rng = np.random.default_rng(0)
-    places = np.concatenate([np.arange(64), rng.integers(64, len(whole), 200)])
-    for place in places:
+    for place in np.concatenate([np.arange(64), rng.integers(64, len(whole), 200)]):
         data = bytearray(whole)
         data[place] ^= 1 << int(rng.integers(8))
         broken.write_bytes(bytes(data))

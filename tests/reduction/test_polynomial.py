@@ -21,8 +21,7 @@ MESHES = {
 
 
 def random_quartic(r: int, seed: int = 0) -> Quartic:
-    rng = np.random.default_rng(seed)
-    return Quartic(r, rng.normal(size=coefficient_count(r)))
+    return Quartic(r, np.random.default_rng(seed).normal(size=coefficient_count(r)))
 
 
 def plain_energy(quartic: Quartic, q: np.ndarray) -> float:
@@ -62,8 +61,7 @@ def test_force_and_stiffness_are_derivatives(r, layout):
     _, R, K = quartic.evaluate(q)
     assert np.array_equal(K, K.T)
     energies, forces = [], []
-    steps = np.array([1e-2, 5e-3])
-    for h in steps:
+    for h in (1e-2, 5e-3):
         plus, minus = quartic.evaluate(q + h * p), quartic.evaluate(q - h * p)
         energies.append((plus[0] - minus[0]) / (2 * h) - R @ p)
         forces.append(np.linalg.norm((plus[1] - minus[1]) / (2 * h) - K @ p))
@@ -92,8 +90,7 @@ def test_equals_the_projected_full_body(name, r):
     U = rng.normal(size=(r, body.n_vertices, 3)) * 0.1 * body.free
     lam, mu = lame(YOUNG, POISSON)
     of_lam, of_mu = unit_polynomials(mesh, U, np.arange(mesh.n_cells))
-    q = rng.normal(size=r)
-    assert_projected(Quartic(r, lam * of_lam + mu * of_mu), body, U, q)
+    assert_projected(Quartic(r, lam * of_lam + mu * of_mu), body, U, rng.normal(size=r))
 
 
 def test_factors_of_cells_enter_linearly():

@@ -76,8 +76,7 @@ def cap() -> sp.SheetMesh:
     r = np.linalg.norm(x, axis=1)
     inside = (r[disc.cells] < 0.14).all(axis=1)
     dome = x + np.stack([0 * r, 0 * r, 0.1 * np.cos(8 * r)], axis=1)
-    surface = sp.Surface(dome, disc.cells[inside])
-    return sp.SheetMesh.from_surface(surface, pattern=x[:, :2])
+    return sp.SheetMesh.from_surface(sp.Surface(dome, disc.cells[inside]), pattern=x[:, :2])
 
 
 def poncho() -> sp.SheetMesh:
@@ -87,8 +86,7 @@ def poncho() -> sp.SheetMesh:
     vertices = np.concatenate([front.vertices, back])
     cells = np.concatenate([front.cells, front.cells[:, ::-1] + len(back)])
     turned = back[:, [1, 0]] + [5.0, 0]  # elsewhere, with warps across
-    pattern = np.concatenate([front.vertices[:, :2], turned])
-    return sp.SheetMesh(vertices, cells, pattern=pattern)
+    return sp.SheetMesh(vertices, cells, pattern=np.concatenate([front.vertices[:, :2], turned]))
 
 
 def angular() -> sp.SheetMesh:
@@ -96,8 +94,7 @@ def angular() -> sp.SheetMesh:
     whole = sp.SheetMesh.grid(size=(0.4, 0.4), cells=(40, 40))
     x, y = whole.centroids[:, 0], whole.centroids[:, 1]
     hole = (abs(x - 0.1) < 0.03) & (abs(y - 0.1) < 0.03)
-    kept = ~hole & ~((x > 0.2) & (y > 0.2))
-    surface = sp.Surface(whole.vertices, whole.cells[kept])
+    surface = sp.Surface(whole.vertices, whole.cells[~hole & ~((x > 0.2) & (y > 0.2))])
     return sp.SheetMesh.from_surface(surface, pattern=whole.vertices[:, :2])
 
 
@@ -168,10 +165,8 @@ def test_a_slit_narrower_than_the_spacing_cuts_yarns():
     cells = mesh.cells.copy()
     for old, new in zip(slit, copies, strict=True):
         cells[above[:, None] & (mesh.cells == old)] = new
-    lifted = x[slit] + [0, 1e-4, 0]
-    vertices = np.concatenate([x, lifted])
-    cut = sp.SheetMesh(vertices, cells, pattern=vertices[:, :2])
-    net = laid(cut, 5e-3)
+    vertices = np.concatenate([x, x[slit] + [0, 1e-4, 0]])
+    net = laid(sp.SheetMesh(vertices, cells, pattern=vertices[:, :2]), 5e-3)
     nodes, _ = net.segments
     y = net.positions[nodes, 1]
     u = net.positions[nodes[:, 0], 0]

@@ -68,8 +68,7 @@ def test_a_resumed_run_is_that_of_one_go(obstacles, tmp_path):
     with pytest.raises(Stop):
         simulation(*obstacles).run(0.03, every=5, record=path, progress=stop)
     assert len(sp.read_motion(path)) == 3
-    resumed = simulation(*obstacles).run(0.03, every=5, record=path, resume=True)
-    assert same(whole, resumed)
+    assert same(whole, simulation(*obstacles).run(0.03, every=5, record=path, resume=True))
     assert path.read_bytes() == (tmp_path / "whole.motion").read_bytes()
     assert path.with_name("parts.motion.checkpoint").exists(), "a run can be extended"
 

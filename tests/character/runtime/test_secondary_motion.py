@@ -115,8 +115,7 @@ def walking(turn: float, **options: Any) -> tuple[SkeletonRig, RootMotion]:
     """The shaken arm on a way of 1.4 m in each round, straight or along an arc."""
     still = shaken(**options)
     (track,) = still.character.clip().tracks
-    angle = Rotation.from_rotvec([0.0, 0.0, turn]).as_matrix()
-    way = RootMotion(angle, np.array([1.3, 0.4, 0.0]))
+    way = RootMotion(Rotation.from_rotvec([0.0, 0.0, turn]).as_matrix(), np.array([1.3, 0.4, 0.0]))
     poses = still.pose_of(still.character.clip().poses(still.character.rig, track.times))
     there = [way.times(t / PERIOD).posed(still, p) for t, p in zip(track.times, poses, strict=True)]
     joints = still.rig_pose(np.stack(there))
@@ -198,8 +197,7 @@ def test_sag_is_left_out_unless_wanted():
 
 
 def test_still_clip_stays_still():
-    still = Track(0, Channel.TRANSLATION, (0.0, 1.0), np.zeros((2, 3)))
-    motion = swinging(playing(arm(), still))
+    motion = swinging(playing(arm(), Track(0, Channel.TRANSLATION, (0.0, 1.0), np.zeros((2, 3)))))
     assert not motion.loops
     assert motion.largest == 0.0
 

@@ -55,8 +55,7 @@ def test_rotations_turn_evenly_the_short_way():
     """The second key is written with the other sign, as files may."""
     turns = Rotation.from_rotvec([[0, 0, 0], [0, 0, 1.0], [0, 0, 2.0]]).as_quat()
     turns[1] *= -1
-    track = Track(0, Channel.ROTATION, KEYS, turns)
-    angle = Rotation.from_quat(track.at(TIMES)).as_rotvec()[:, 2]
+    angle = Rotation.from_quat(Track(0, Channel.ROTATION, KEYS, turns).at(TIMES)).as_rotvec()[:, 2]
     np.testing.assert_allclose(angle, np.interp(TIMES, KEYS, [0, 1, 2]), atol=1e-12)
 
 

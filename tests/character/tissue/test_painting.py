@@ -32,8 +32,7 @@ def test_paint_goes_on_smoothly_within_its_range():
 
 
 def test_the_least_squares_of_eq_37_are_met():
-    rng = np.random.default_rng(0)
-    values, zeta = rng.uniform(1, 2, ROD.n_vertices), 0.7
+    values, zeta = np.random.default_rng(0).uniform(1, 2, ROD.n_vertices), 0.7
     E = painted(SKIN, values, smoothness=zeta)
     sums = np.bincount(SKIN.cells, weights=values, minlength=MESH.n_cells)
     marks = np.bincount(SKIN.cells, minlength=MESH.n_cells)

@@ -79,8 +79,7 @@ def test_modes_and_derivatives_equal_dense_algebra(name, region) -> None:
     np.testing.assert_allclose(found.squares, squares[:6], rtol=1e-8)
     wanted = W @ Z @ y[:, :6]
     phi = flat(found.shapes)[where]
-    across = wanted.T @ M @ phi
-    assert np.abs(wanted @ across - phi).max() <= 1e-8 * np.abs(phi).max()
+    assert np.abs(wanted @ (wanted.T @ M @ phi) - phi).max() <= 1e-8 * np.abs(phi).max()
     assert np.abs(phi.T @ M @ phi - np.eye(6)).max() <= 1e-8
 
     i, j = rest.pairs(6).T

@@ -20,8 +20,7 @@ FORMATS = [".obj", ".ply", ".stl", ".glb", ".off"]
 
 
 def export(surface, file):
-    mesh = trimesh.Trimesh(surface.vertices, surface.triangles, process=False)
-    mesh.export(str(file))
+    trimesh.Trimesh(surface.vertices, surface.triangles, process=False).export(str(file))
     return file
 
 

@@ -89,8 +89,7 @@ def test_copies_equal_single_evaluations(monkeypatch, chunk, order):
     Q = 0.1 * np.random.default_rng(1).normal(size=(7, 5))
     single = [cubature.evaluate(q) for q in Q]
     monkeypatch.setattr(evaluation, "_CHUNK", chunk)
-    together = cubature.evaluate_many(Q, order=order)
-    for depth, found in enumerate(together):
+    for depth, found in enumerate(cubature.evaluate_many(Q, order=order)):
         if depth > order:
             assert not found.size
             continue

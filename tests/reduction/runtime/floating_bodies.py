@@ -54,8 +54,7 @@ def thrown(
 
 def wobble(model: sp.ReducedModel) -> tuple[np.ndarray, np.ndarray]:
     """Coordinates and rates that excite the slowest three vibrations of the model."""
-    r = model.size
-    squares, modes = np.linalg.eigh(model.stiffness(np.zeros(r)))
+    squares, modes = np.linalg.eigh(model.stiffness(np.zeros(model.size)))
     amounts = np.array([0.5, 0.3, -0.3])
     return modes[:, :3] @ amounts, modes[:, :3] @ (0.5 * np.sqrt(squares[:3]) * amounts[::-1])
 

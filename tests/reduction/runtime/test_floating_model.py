@@ -37,10 +37,8 @@ def test_compiled_and_interpreted_steps_agree(integrator):
 
 
 def test_other_materials_float_too():
-    mesh = small().mesh
-    body = sp.Body(mesh, sp.StableNeoHookean(young=2e5, poisson=0.3, density=1000))
-    basis = sp.Basis(small().vectors[:4], np.ones(4))
-    model = sp.reduce(body, basis)
+    body = sp.Body(small().mesh, sp.StableNeoHookean(young=2e5, poisson=0.3, density=1000))
+    model = sp.reduce(body, sp.Basis(small().vectors[:4], np.ones(4)))
     assert model.cubature is not None
     sim = thrown(model)
     before = momenta(sim)
@@ -67,8 +65,7 @@ def test_stiffness_of_rest_and_of_now_agree_for_small_wobbles():
 def test_damping_by_region_acts_as_one_number_where_all_have_it():
     mesh = small().mesh
     near = np.flatnonzero(mesh.vertices[mesh.cells].mean(axis=1)[:, 0] < 0.5)
-    far = np.setdiff1d(np.arange(mesh.n_cells), near)
-    mesh = replace(mesh, regions={"near": near, "far": far})
+    mesh = replace(mesh, regions={"near": near, "far": np.setdiff1d(np.arange(mesh.n_cells), near)})
     body = sp.Body(mesh, sp.StVK(young=2e5, poisson=0.3, density=1000))
     model = sp.reduce(body, sp.Basis(small().vectors[:4], np.ones(4)), regions=["near", "far"])
     beta = 2e-3
@@ -84,8 +81,7 @@ def test_damping_by_region_acts_as_one_number_where_all_have_it():
 def test_truncated_inertia_is_that_of_the_truncated_basis():
     model = small()
     fewer = model.truncated(3)
-    made = FloatingInertia.of(model.body, model.vectors[:3])
-    for name, array in made.arrays().items():
+    for name, array in FloatingInertia.of(model.body, model.vectors[:3]).arrays().items():
         np.testing.assert_allclose(fewer.floating.arrays()[name], array, atol=1e-12)
     thrown(fewer).run_steps(10)
 
@@ -273,8 +269,7 @@ test_bad_options_are_refused = refusals(
     ],
 )
 def test_bad_states_are_refused(name, value):
-    sim = sp.FloatingSimulation(small())
-    refused(name, setattr, sim, name, value)
+    refused(name, setattr, sp.FloatingSimulation(small()), name, value)
 
 
 def test_bad_forces_and_models_are_refused():
@@ -286,5 +281,4 @@ def test_bad_forces_and_models_are_refused():
     held = sp.Body(bar().mesh, bar().material, fixed=bar().mesh.where(x=0))
     with pytest.raises(sp.InputError, match="is held"):
         sp.FloatingSimulation(sp.reduce(held, sp.modal_derivative_basis(held, modes=2, size=3)))
-    rigid = np.ones((1, bar().n_vertices, 3))
-    refused("moves the body rigidly", FloatingInertia.of, bar(), rigid)
+    refused("moves the body rigidly", FloatingInertia.of, bar(), np.ones((1, bar().n_vertices, 3)))
