@@ -65,9 +65,8 @@ def test_tubes_are_closed_and_as_thick_as_the_yarns():
     np.add.at(lengths, curves.point_families[curves.lines[:, 0]], steps)
     assert surface.volume == pytest.approx(np.pi * (RADII**2 @ lengths), rel=0.03)
     off = curves.tubes(x, 24).reshape(-1, 24, 3) - curves.points(x)[:, None]
-    np.testing.assert_allclose(
-        np.linalg.norm(off, axis=2), np.repeat(RADII[curves.point_families, None], 24, 1)
-    )
+    thick = np.repeat(RADII[curves.point_families, None], 24, 1)
+    np.testing.assert_allclose(np.linalg.norm(off, axis=2), thick)
 
 
 def test_tubes_turn_with_the_cloth():
@@ -77,9 +76,8 @@ def test_tubes_turn_with_the_cloth():
     turn = np.linalg.qr(np.random.default_rng(2).normal(size=(3, 3)))[0]
     turn *= np.sign(np.linalg.det(turn))
     shift = np.array([0.1, -0.2, 0.3])
-    np.testing.assert_allclose(
-        curves.tubes(x @ turn.T + shift), curves.tubes(x) @ turn.T + shift, atol=1e-15
-    )
+    turned = curves.tubes(x) @ turn.T + shift
+    np.testing.assert_allclose(curves.tubes(x @ turn.T + shift), turned, atol=1e-15)
 
 
 def test_yarns_of_unlike_lengths_go_together():

@@ -139,18 +139,15 @@ def test_closed_forms_of_one_yarn():
     q = body.rest_state
     q[:, 1] *= 1.02
     g = np.zeros_like(q)
-    assert body.strain_potential("stretch", q, g) == pytest.approx(
-        3 * 0.5 * 2.5 * 0.02**2 * 0.199, rel=1e-9
-    )
+    stretched = body.strain_potential("stretch", q, g)
+    assert stretched == pytest.approx(3 * 0.5 * 2.5 * 0.02**2 * 0.199, rel=1e-9)
     assert g[199, 1] == pytest.approx(2.5 * 0.02, rel=1e-9)
     r = 0.05
     angle = body.rest_state[:, 1] / r
     q = body.rest_state
     q[:, 1], q[:, 2] = r * np.sin(angle), r * (1 - np.cos(angle))
-    length = 198 * SPACING  # where it can bend
-    assert body.strain_potential("bending", q) == pytest.approx(
-        3 * 3e-8 / (2 * r**2) * length, rel=1e-3
-    )
+    stored = 3 * 3e-8 / (2 * r**2) * 198 * SPACING  # where it can bend
+    assert body.strain_potential("bending", q) == pytest.approx(stored, rel=1e-3)
 
 
 def test_smearing_force_points_to_less_energy():

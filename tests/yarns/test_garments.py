@@ -59,14 +59,10 @@ def sleeve(around: int = 48, along: int = 30) -> sp.SheetMesh:
     x = np.arange(around * (along + 1))
     angle, height = 2 * np.pi * (x % around) / around, length * (x // around) / along
     vertices = np.stack([r * np.cos(angle), r * np.sin(angle), height], axis=1)
-    right = (i + 1) % around
-    quads = np.stack(
-        [j * around + i, j * around + right, (j + 1) * around + right, (j + 1) * around + i], axis=1
-    )
+    corners = np.stack([i, j], axis=1)[:, None] + np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
+    quads = corners[..., 1] * around + corners[..., 0] % around
     width, up = 2 * r * np.sin(np.pi / around), length / along
-    steps = np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
-    flat = (np.stack([i, j], axis=1)[:, None] + steps) * [width, up]
-    return sp.SheetMesh.from_quads(vertices, quads, pattern=flat)
+    return sp.SheetMesh.from_quads(vertices, quads, pattern=corners * [width, up])
 
 
 def cap() -> sp.SheetMesh:
@@ -156,7 +152,6 @@ def test_yarns_end_at_holes_and_borders():
 
 
 def test_a_slit_narrower_than_the_spacing_cuts_yarns():
-    """A border between two crossings parts them, however near they are."""
     mesh = sp.SheetMesh.grid(size=(0.1, 0.1), cells=(10, 10))
     x = mesh.vertices
     slit = np.flatnonzero((abs(x[:, 1] - 0.05) < 1e-9) & (x[:, 0] > 0.021) & (x[:, 0] < 0.079))
