@@ -33,9 +33,7 @@ def bent(kind):
 @pytest.fixture
 def sphere():
     """A closed sphere of radius 1, from a subdivided octahedron."""
-    vertices = np.array(
-        [(1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)], float
-    )
+    vertices = np.array([(1.0, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)])
     faces = [(0, 2, 4), (2, 1, 4), (1, 3, 4), (3, 0, 4), (2, 0, 5), (1, 2, 5), (3, 1, 5), (0, 3, 5)]
     corners = vertices[np.array(faces)]
     for _ in range(4):

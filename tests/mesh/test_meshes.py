@@ -128,12 +128,10 @@ def test_boundary_facets_look_outward(box):
 
 
 def test_where_finds_faces_and_spans(box):
-    left = box.where(x=1.0)
+    left, x = box.where(x=1.0), box.vertices[:, 0]
     assert left.dtype == np.int64
-    np.testing.assert_array_equal(left, np.flatnonzero(box.vertices[:, 0] == 1.0))
-    np.testing.assert_array_equal(
-        box.where(x=(None, 1.5)), np.flatnonzero(box.vertices[:, 0] < 1.51)
-    )
+    np.testing.assert_array_equal(left, np.flatnonzero(x == 1.0))
+    np.testing.assert_array_equal(box.where(x=(None, 1.5)), np.flatnonzero(x < 1.51))
     both = box.where(x=1.0, inside=lambda X: X[:, 2] > 3.15)
     assert (box.vertices[both] > (0.99, -3, 3.15)).all()
     assert len(box.where(x=0.9, tolerance=0.11)) == len(left)

@@ -155,7 +155,6 @@ def test_modal_derivative_basis_scaled_by_eigenvalues():
 
 
 def test_modal_derivative_basis_of_all_is_the_whole_span():
-    """As many vectors as modes and derivatives: every one of them is in the span."""
     for body, rigid in ((held_body(), 0), (free_body(), 6)):
         modes = sp.vibration_modes(body, rigid + 3)
         derivatives = modal_derivatives(body, modes)

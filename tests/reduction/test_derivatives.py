@@ -36,7 +36,6 @@ def fourth_order(function: Callable[[float], np.ndarray], h: float) -> np.ndarra
 
 def differenced(body: sp.Body, x: np.ndarray, y: np.ndarray, h: float) -> np.ndarray:
     """(H : x) y by differences of K(h x) y of fourth order."""
-
     return fourth_order(lambda e: body.evaluate(e * x, order=1, direction=y).product, h)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations_with_replacement
+
 import numpy as np
 import pytest
 from tests.reduction.conftest import assert_projected
@@ -26,17 +28,11 @@ def random_quartic(r: int, seed: int = 0) -> Quartic:
 
 def plain_energy(quartic: Quartic, q: np.ndarray) -> float:
     """The polynomial term by term, in lexicographic order."""
-    r = range(quartic.size)
-    pairs = [q[a] * q[b] for a in r for b in range(a + 1)]
-    triples = [q[a] * q[b] * q[c] for a in r for b in range(a + 1) for c in range(b + 1)]
-    fours = [
-        q[a] * q[b] * q[c] * q[d]
-        for a in r
-        for b in range(a + 1)
-        for c in range(b + 1)
-        for d in range(c + 1)
-    ]
-    return float(quartic.coefficients @ np.array(pairs + triples + fours))
+    terms = []
+    for degree in (2, 3, 4):
+        rising = combinations_with_replacement(range(quartic.size), degree)
+        terms += [q[list(falling)].prod() for falling in sorted(each[::-1] for each in rising)]
+    return float(quartic.coefficients @ np.array(terms))
 
 
 @pytest.fixture(params=["paired", "nested"])

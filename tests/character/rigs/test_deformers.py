@@ -81,10 +81,8 @@ def test_some_vertices_are_those_of_all(name: str) -> None:
 @ALL
 def test_perturbed_poses_are_near(name: str) -> None:
     rig = RIGS[name]
-    pose, rng = at_random(rig), np.random.default_rng(0)
-    near, nearer = (
-        np.abs([rig.perturbed(pose, rng, size) - pose for _ in range(50)]) for size in (2.0, 1.0)
-    )
+    p, rng = at_random(rig), np.random.default_rng(0)
+    near, nearer = (np.abs([rig.perturbed(p, rng, s) - p for _ in range(50)]) for s in (2.0, 1.0))
     assert near.max() == pytest.approx(2 * nearer.max(), rel=0.1)
     assert (near.max(axis=0) > 0).all()
 

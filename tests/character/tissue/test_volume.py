@@ -78,9 +78,7 @@ def test_pieces_without_volume_move_with_the_nearest_flesh(method):
 
 def test_without_ftetwild_cubes_stand_in(monkeypatch):
     find = importlib.util.find_spec
-    monkeypatch.setattr(
-        importlib.util, "find_spec", lambda name: None if name == "pytetwild" else find(name)
-    )
+    monkeypatch.setattr("importlib.util.find_spec", lambda n: None if n == "pytetwild" else find(n))
     volume = character_volume(BendingRod(), vertices=300)
     assert volume.skin.inside.all()
     assert "pip install" in volume.notes[0]
@@ -100,8 +98,7 @@ def test_bad_wishes_are_refused():
     rig = BendingRod()
     refused("'ftetwild' or 'voxels'", character_volume, rig, method="tetgen")
     line = sp.Surface([[0, 0, 0], [1, 0, 0], [2, 0, 0]], [[0, 1, 2]])
-    with pytest.raises(sp.MeshError, match="has no area"):
-        character_volume(still(line))
+    refused("has no area", character_volume, still(line), error=sp.MeshError)
     volume = character_volume(rig, vertices=200, method="voxels")
     refused("give bones=", volume.held)
     refused("give segments", volume.held, np.zeros((3, 2)))

@@ -38,9 +38,8 @@ every_material = pytest.mark.parametrize("material", MATERIALS, ids=lambda m: m.
 
 def between(rest: RestPose, share: float) -> InterpolatedPose:
     """So far on the way between two poses."""
-    return InterpolatedPose(
-        rest, np.array([share]), np.array([1 - share, share]), np.ones(len(rest.shapes))
-    )
+    weights = np.array([1 - share, share])
+    return InterpolatedPose(rest, np.array([share]), weights, np.ones(len(rest.shapes)))
 
 
 def itself(rest: RestPose) -> InterpolatedPose:

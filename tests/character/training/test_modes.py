@@ -224,8 +224,7 @@ def only_whole(matrix: sparse.csr_array) -> MatrixFactorization:
 
 def test_a_contact_that_cannot_be_kept_is_told_from_other_failures(monkeypatch):
     glued = PoseContact.of_vertices(range(N), (0, 1, 0), N, sticking=True)
-    with pytest.raises(ContactNotKept, match="held by the contact"):
-        pose_basis(BODY, contact=glued)
+    refused("held by the contact", pose_basis, BODY, contact=glued, error=ContactNotKept)
     few = PoseContact.of_vertices(BODY.mesh.where(x=(0.0, 0.9)), (0, 1, 0), N, sticking=True)
     with pytest.raises(ContactNotKept, match=r"leaves only \d+ displacements"):
         pose_basis(BODY, size=ConstrainedRest(BODY, None, few).size + 1, contact=few)

@@ -9,14 +9,8 @@ import supple as sp
 EXACT = sp.DenseNewton(max_iterations=30, tolerance=1e-11)
 STATE = ("q", "v", "rotation", "spin", "position")
 SPIN, THROW = (3.0, 1.0, 5.0), (1.0, 2.0, 3.0)
-IMPLICIT = (
-    sp.Newmark(),
-    sp.Newmark(beta=0.3, gamma=0.5),
-    sp.TRBDF2(),
-    sp.Bathe(),
-    sp.BDF2(),
-    sp.BackwardEuler(),
-)
+NEWMARK = sp.Newmark(), sp.Newmark(beta=0.3, gamma=0.5)
+IMPLICIT = (*NEWMARK, sp.TRBDF2(), sp.Bathe(), sp.BDF2(), sp.BackwardEuler())
 
 
 @lru_cache

@@ -102,12 +102,10 @@ class TestSteps:
             rtol=1e-11, atol=1e-13,
         ).y[:4, -1]  # fmt: skip
         errors = []
-        for steps in (400, 800):
-            live = small.simulation(
-                damping=damping, dt=span / steps, integrator=rule(), solver=TIGHT
-            )
+        for n in (400, 800):
+            live = small.simulation(damping=damping, dt=span / n, integrator=rule(), solver=TIGHT)
             live.q = start
-            live.run_steps(steps)
+            live.run_steps(n)
             errors.append(np.abs(live.q - exact).max())
         assert abs(np.log2(errors[0] / errors[1]) - 2) <= 0.15
 

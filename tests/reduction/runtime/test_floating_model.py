@@ -180,16 +180,12 @@ def test_a_load_that_fails_leaves_no_trace(strength):
 
 def test_a_skin_moves_with_the_body():
     mesh = small().mesh
-    surface = mesh.boundary()
-    model = small().with_skin(sp.Embedding(mesh, surface))
-    sim = thrown(model)
+    embedding = sp.Embedding(mesh, mesh.boundary())
+    sim = thrown(small().with_skin(embedding))
     sim.run_steps(50)
-    out = np.empty_like(surface.vertices)
-    skin = sim.skin_vertices(out=out)
-    assert skin is out
-    np.testing.assert_allclose(
-        skin, sp.Embedding(mesh, surface).deform(sim.displacements()), atol=1e-12
-    )
+    out = np.empty_like(embedding.surface.vertices)
+    assert sim.skin_vertices(out=out) is out
+    np.testing.assert_allclose(out, embedding.deform(sim.displacements()), atol=1e-12)
     into = np.empty_like(mesh.vertices)
     assert sim.displacements(out=into) is into
     np.testing.assert_array_equal(into, sim.displacements())
