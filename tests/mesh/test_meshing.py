@@ -131,8 +131,7 @@ def test_from_surface_takes_epsilon_from_the_edge(monkeypatch, given, epsilon):
 
 def test_from_surface_says_when_there_is_nothing_to_fill():
     for words, triangle in (("nothing to fill", (0, 0, 1)), ("encloses no volume", (0, 1, 2))):
-        surface = Surface(np.eye(3), [triangle])
-        refused(words, TetMesh.from_surface, surface, error=MeshError)
+        refused(words, TetMesh.from_surface, Surface(np.eye(3), [triangle]), error=MeshError)
 
 
 @pytest.mark.parametrize(

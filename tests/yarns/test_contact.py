@@ -78,8 +78,7 @@ def test_a_rising_sheet_of_triangles_carries_the_cloth():
     t = np.linspace(0, 0.1, 3)
     x = corners + 2.0 * t[:, None, None] * UP
     floor = sp.AnimatedMesh(triangles=[[0, 1, 2], [0, 2, 3]], times=t, positions=x, friction=0.3)
-    body = sheet(5, origin=(0, 0, 2 * RADIUS))
-    sim = falling(body, obstacles=[floor], dt=5e-3)
+    sim = falling(sheet(5, origin=(0, 0, 2 * RADIUS)), obstacles=[floor], dt=5e-3)
     sim.set_state(v=2.0 * UP)
     sim.run(0.09)
     np.testing.assert_allclose(sim.q[:, 2], 2 * RADIUS + 0.18, atol=1e-3 * SPACING)

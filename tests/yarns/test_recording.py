@@ -78,8 +78,7 @@ def test_another_cloth_does_not_resume(tmp_path):
     simulation().run(0.002, record=path)
     other = YarnSimulation(cloth(5, 5), dt=2e-3)
     refused("another time step", other.run, 0.002, record=path, resume=True)
-    narrow = YarnSimulation(cloth(4, 5))
-    refused("another mesh", narrow.run, 0.002, record=path, resume=True)
+    refused("another mesh", YarnSimulation(cloth(4, 5)).run, 0.002, record=path, resume=True)
     refused("needs record=", other.run, 0.002, resume=True)
 
 
