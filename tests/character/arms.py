@@ -57,8 +57,7 @@ def some_pose(character: Character, seed: int = 0, angle: float = 1.0) -> RigPos
 
 def with_targets(character: Character) -> Character:
     """The same with two morph targets at random, the first of which it has by half at rest."""
-    count = len(character.skin.vertices)
-    targets = np.random.default_rng(0).standard_normal((2, count, 3)) / 1e3
+    targets = np.random.default_rng(0).standard_normal((2, len(character.skin.vertices), 3)) / 1e3
     rest = replace(character.rig.rest, weights=np.array([0.5, 0.0]))
     skin = replace(character.skin, targets=targets)
     return replace(character, skin=skin, rig=replace(character.rig, rest=rest))

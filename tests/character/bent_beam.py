@@ -58,15 +58,13 @@ def body(material: sp.Material, pose: np.ndarray) -> sp.Body:
 
 @lru_cache
 def masses() -> np.ndarray:
-    straight = body(SOFT, POSES[0])
-    return straight.mass_times(np.ones_like(MESH.vertices))[:, 0]
+    return body(SOFT, POSES[0]).mass_times(np.ones_like(MESH.vertices))[:, 0]
 
 
 @lru_cache
 def local_shapes(regions: int, size: int = 10) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Modes faded out beyond each region (r, n, 3), the regions (r,), and members (regions, n)."""
-    straight = body(SOFT, POSES[0])
-    modes = sp.modal_derivative_basis(straight, modes=5, size=size).vectors
+    modes = sp.modal_derivative_basis(body(SOFT, POSES[0]), modes=5, size=size).vectors
     if regions == 1:
         return modes, np.zeros(size, dtype=np.int64), np.ones((1, len(MESH.vertices)), dtype=bool)
     x = MESH.vertices[:, 0]
@@ -77,10 +75,7 @@ def local_shapes(regions: int, size: int = 10) -> tuple[np.ndarray, np.ndarray, 
 
 
 def rest_pose(
-    material: sp.Material,
-    pose: np.ndarray,
-    regions: int = 1,
-    shapes: np.ndarray | None = None,
+    material: sp.Material, pose: np.ndarray, regions: int = 1, shapes: np.ndarray | None = None
 ) -> RestPose:
     usual, of_columns, members = local_shapes(regions)
     shapes = usual if shapes is None else shapes

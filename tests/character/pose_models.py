@@ -28,9 +28,7 @@ def beam(cells: tuple[int, int, int] = (6, 2, 2)) -> sp.TetMesh:
 
 def bend_rig(skin: sp.Surface) -> BlackBoxRig:
     """Pose: curvature [1/m], and a shift (3,) [m]."""
-    return BlackBoxRig(
-        lambda p: bent(skin.vertices, p[0]) + p[1:], skin.triangles, np.zeros(4), 0.02
-    )
+    return BlackBoxRig(lambda p: bent(skin.vertices, p[0]) + p[1:], skin.triangles, [0.0] * 4, 0.02)
 
 
 def poses_at(curvatures: Sequence[float], width: int) -> np.ndarray:

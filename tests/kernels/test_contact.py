@@ -36,8 +36,7 @@ def projected(s, normal, offset, origin, friction, limits, *, majorized=False):
 
 def objective(z, s, n, o, limit):
     """½ ‖z − s‖² + limit ‖T (z − o)‖, over the weight."""
-    t = (z - o) - n * (n @ (z - o))
-    return 0.5 * np.sum((z - s) ** 2) + limit * np.linalg.norm(t)
+    return 0.5 * np.sum((z - s) ** 2) + limit * np.linalg.norm((z - o) - n * (n @ (z - o)))
 
 
 def minimised(s, n, b, o, limit):
@@ -94,8 +93,7 @@ def test_sticks_up_to_the_limit():
     n, o = np.array([[0.0, 0.0, 1.0]]), np.zeros((1, 3))
     mu, depth = np.array([0.5]), 0.5
     for slip, expected in ((0.25, STICKING), (np.nextafter(0.25, 1), SLIDING)):
-        s = np.array([[slip, 0.0, -depth]])
-        z, kind, _ = projected(s, n, np.zeros(1), o, mu, np.zeros(0))
+        z, kind, _ = projected(np.array([[slip, 0.0, -depth]]), n, np.zeros(1), o, mu, np.zeros(0))
         assert kind[0] == expected
         assert z[0, 2] == 0
         assert z[0, 0] == (0 if expected == STICKING else pytest.approx(0, abs=1e-16))
@@ -104,8 +102,7 @@ def test_sticks_up_to_the_limit():
 def test_blocks_are_the_derivative():
     """With limits given, I − ∂z/∂s by differences; symmetric and positive semidefinite."""
     s, normal, offset, origin, friction = random_pairs(seed=2)
-    limits = np.random.default_rng(3).uniform(0, 2, len(s))
-    pairs = normal, offset, origin, friction, limits
+    pairs = normal, offset, origin, friction, np.random.default_rng(3).uniform(0, 2, len(s))
     _, kind, blocks = projected(s, *pairs)
     h, slope = 1e-6, np.empty((len(s), 3, 3))
     smooth = np.ones(len(s), dtype=bool)

@@ -29,8 +29,7 @@ def test_symmetric_products_are_those_of_numpy(n: int, rows: int) -> None:
     C[:, :n] = before
     add_symmetric_product(A, B, C)
     size = np.abs(A).T @ np.abs(D @ A) + np.abs(before)
-    wrong = np.abs(C[:, :n] - before - A.T @ D @ A) / size
-    assert np.tril(wrong).max() < 1e-13
+    assert np.tril(np.abs(C[:, :n] - before - A.T @ D @ A) / size).max() < 1e-13
     assert not room[n * wide :].any()
 
 

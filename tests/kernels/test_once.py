@@ -7,7 +7,7 @@ import pickle
 import stat
 import subprocess
 import sys
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -19,8 +19,6 @@ from supple._kernels.once import FileLock
 from supple.materials import corotational, stvk
 
 _KERNEL = """
-import sys
-from numba.core import event
 from supple._kernels.compiling import kernel
 
 @kernel
@@ -101,8 +99,7 @@ def test_what_was_cached_with_types_that_are_gone_is_compiled_anew(folder: Path)
 
 
 def test_kernels_run_where_nothing_can_be_cached(folder: Path) -> None:
-    blocked = folder / "cache"
-    blocked.write_text("a file where the folder should be")
+    (folder / "cache").write_text("a file where the folder should be")
     process = started(folder, NUMBA_CACHE_LOCATOR_CLASSES="UserProvidedCacheLocator")
     assert compilations(process) == [2]
 
@@ -124,15 +121,8 @@ def test_threads_share_what_one_of_them_compiles(folder: Path) -> None:
         import kernels_of_a_test as made
     finally:
         sys.path.remove(str(folder))
-    found: list[float] = []
-    threads = [
-        threading.Thread(target=lambda: found.append(made.twice(np.ones(4)))) for _ in range(4)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert found == [8.0] * 4
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(made.twice, [np.ones(4)] * 4)) == [8.0] * 4
     assert len(made.twice.signatures) == 1
 
 

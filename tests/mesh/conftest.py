@@ -24,8 +24,7 @@ def box(kind):
 def bent(kind):
     """A sheared and, where cells may be, distorted box."""
     made = kind.box(size=(1.0, 1.0, 1.0), cells=(2, 3, 2))
-    shear = np.array([[1.0, 0.3, 0.1], [0.0, 1.2, -0.2], [0.1, 0.0, 0.9]])
-    vertices = made.vertices @ shear.T
+    vertices = made.vertices @ np.array([[1.0, 0.3, 0.1], [0.0, 1.2, -0.2], [0.1, 0.0, 0.9]]).T
     if kind is not QuadraticTetMesh:
         vertices = vertices + 0.05 * np.random.default_rng(0).uniform(-1, 1, vertices.shape)
     return kind(vertices, made.cells)
@@ -34,9 +33,7 @@ def bent(kind):
 @pytest.fixture
 def sphere():
     """A closed sphere of radius 1, from a subdivided octahedron."""
-    vertices = np.array(
-        [(1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)], float
-    )
+    vertices = np.array([(1.0, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)])
     faces = [(0, 2, 4), (2, 1, 4), (1, 3, 4), (3, 0, 4), (2, 0, 5), (1, 2, 5), (3, 1, 5), (0, 3, 5)]
     corners = vertices[np.array(faces)]
     for _ in range(4):

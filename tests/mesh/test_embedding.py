@@ -24,25 +24,22 @@ def test_embedding_reproduces_linear_fields_inside_and_outside(bent):
     np.testing.assert_allclose(embedded.weights.sum(axis=1), 1.0, atol=1e-10)
 
 
-def test_embedding_in_bricks_reproduces_trilinear_fields():
-    mesh = HexMesh.box((1, 1, 2), (1, 2, 2))
-    skin = cloud((0, 0, 0), (1, 1, 2))
-    field = lambda X: np.stack([X[:, 0] * X[:, 1] * X[:, 2], X[:, 0] * X[:, 1], X[:, 2]], axis=1)  # noqa: E731
-    moved = Embedding(mesh, skin).displace(field(mesh.vertices))
-    np.testing.assert_allclose(moved, field(skin.vertices), atol=1e-12)
-
-
-def test_embedding_in_quadratic_tets_reproduces_quadratic_fields():
-    mesh = QuadraticTetMesh.box((1, 1, 2), (1, 2, 2))
-    skin = cloud((0, 0, 0), (1, 1, 2))
-    field = lambda X: np.stack([X[:, 0] ** 2, X[:, 1] * X[:, 2], X[:, 0] * X[:, 2]], axis=1)  # noqa: E731
-    moved = Embedding(mesh, skin).displace(field(mesh.vertices))
-    np.testing.assert_allclose(moved, field(skin.vertices), atol=1e-12)
+@pytest.mark.parametrize(
+    ("cells", "field"),
+    [
+        (HexMesh, lambda x, y, z: (x * y * z, x * y, z)),
+        (QuadraticTetMesh, lambda x, y, z: (x**2, y * z, x * z)),
+    ],
+    ids=["trilinear", "quadratic"],
+)
+def test_embedding_reproduces_the_fields_of_its_cells(cells, field):
+    mesh, skin = cells.box((1, 1, 2), (1, 2, 2)), cloud((0, 0, 0), (1, 1, 2))
+    moved = Embedding(mesh, skin).displace(np.stack(field(*mesh.vertices.T), axis=1))
+    np.testing.assert_allclose(moved, np.stack(field(*skin.vertices.T), axis=1), atol=1e-12)
 
 
 def test_embedding_finds_the_cell_of_every_centroid(bent):
-    middles = Surface(bent.centroids, np.arange(3)[None])
-    embedded = Embedding(bent, middles)
+    embedded = Embedding(bent, Surface(bent.centroids, np.arange(3)[None]))
     assert embedded.inside.all()
     np.testing.assert_array_equal(embedded.cells, np.arange(bent.n_cells))
 

@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
-from tests.refusals import refused
+from tests.refusals import refusals
 
 import supple as sp
 
@@ -62,8 +62,7 @@ def test_variants_keep_their_pattern():
 
 
 def test_from_surface_drops_loose_vertices():
-    corners = [(5, 5, 5), *CORNERS]
-    surface = sp.Surface(corners, np.array(SQUARE) + 1)
+    surface = sp.Surface([(5, 5, 5), *CORNERS], np.array(SQUARE) + 1)
     flat = np.arange(10.0).reshape(5, 2) ** 2
     mesh = sp.SheetMesh.from_surface(surface, pattern=flat)
     assert mesh.n_vertices == 4
@@ -72,23 +71,18 @@ def test_from_surface_drops_loose_vertices():
     assert sp.SheetMesh.from_surface(surface).pattern is None
 
 
-@pytest.mark.parametrize(
-    ("make", "words"),
-    [
-        (lambda: sp.SheetMesh(CORNERS, [(0, 1, 2)]), "vertex 3 belongs to no triangle"),
-        (lambda: sp.SheetMesh(CORNERS, [(0, 1, 1), (0, 2, 3)]), "names a vertex twice"),
-        (lambda: sp.SheetMesh(CORNERS, [(0, 1, 4), (0, 2, 3)]), "numbered 0 to 3"),
-        (lambda: sp.SheetMesh(CORNERS, SQUARE, pattern=np.zeros((3, 2))), "pattern has shape"),
-        (lambda: sp.SheetMesh(CORNERS, SQUARE, pattern=np.zeros((4, 2))), "in line in the pattern"),
-        (lambda: sp.SheetMesh([*CORNERS[:2], (2, 0, 0)], [(0, 1, 2)]), "in line; remove it"),
-        (lambda: sp.SheetMesh([*CORNERS, (0, 0, 1)], [*SQUARE, (0, 2, 4)]), "belongs to 3 tri"),
-        (lambda: sp.SheetMesh.grid((1, 0), (2, 2)), "two lengths above zero"),
-        (lambda: sp.SheetMesh.grid((1, 1), (2, 0)), "cells=0"),
-        (lambda: sp.SheetMesh.grid((1, 1), (2, 1.5)), "cells=1.5"),
-        (lambda: sp.SheetMesh.grid((1, 1), 3), "two whole numbers"),
-        (lambda: sp.SheetMesh.from_surface(3), "such as read_surface"),
-        (lambda: sp.write_mesh(sp.SheetMesh(CORNERS, SQUARE), "a.vtk"), "writes solids"),
-    ],
+test_bad_input_is_refused = refusals(
+    (lambda: sp.SheetMesh(CORNERS, [(0, 1, 2)]), "vertex 3 belongs to no triangle"),
+    (lambda: sp.SheetMesh(CORNERS, [(0, 1, 1), (0, 2, 3)]), "names a vertex twice"),
+    (lambda: sp.SheetMesh(CORNERS, [(0, 1, 4), (0, 2, 3)]), "numbered 0 to 3"),
+    (lambda: sp.SheetMesh(CORNERS, SQUARE, pattern=np.zeros((3, 2))), "pattern has shape"),
+    (lambda: sp.SheetMesh(CORNERS, SQUARE, pattern=np.zeros((4, 2))), "in line in the pattern"),
+    (lambda: sp.SheetMesh([*CORNERS[:2], (2, 0, 0)], [(0, 1, 2)]), "in line; remove it"),
+    (lambda: sp.SheetMesh([*CORNERS, (0, 0, 1)], [*SQUARE, (0, 2, 4)]), "belongs to 3 tri"),
+    (lambda: sp.SheetMesh.grid((1, 0), (2, 2)), "two lengths above zero"),
+    (lambda: sp.SheetMesh.grid((1, 1), (2, 0)), "cells=0"),
+    (lambda: sp.SheetMesh.grid((1, 1), (2, 1.5)), "cells=1.5"),
+    (lambda: sp.SheetMesh.grid((1, 1), 3), "two whole numbers"),
+    (lambda: sp.SheetMesh.from_surface(3), "such as read_surface"),
+    (lambda: sp.write_mesh(sp.SheetMesh(CORNERS, SQUARE), "a.vtk"), "writes solids"),
 )
-def test_bad_input_is_refused(make, words):
-    refused(words, make)

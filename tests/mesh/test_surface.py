@@ -42,17 +42,14 @@ def test_welded_joins_a_soup(sphere):
 
 def test_volume_does_not_depend_on_the_origin():
     near = TetMesh.box((1, 1, 1), (1, 1, 1)).boundary()
-    far = Surface(near.vertices + 1e6, near.triangles)
-    assert far.volume == pytest.approx(1.0, rel=1e-8)
+    assert Surface(near.vertices + 1e6, near.triangles).volume == pytest.approx(1.0, rel=1e-8)
 
 
 def test_fan_keeps_the_area_of_polygons_with_dents():
     arrow = np.array([(0, 0, 0), (2, -1, 0), (0.5, 0, 0), (2, 1, 0)], float)
-    star = [
-        (np.cos(a) * r, np.sin(a) * r, 0)
-        for a, r in zip(np.arange(10) * np.pi / 5, [2, 1] * 5, strict=True)
-    ]
-    for polygon in (arrow, np.array(star)):
+    angle, radius = np.arange(10) * np.pi / 5, np.tile([2.0, 1.0], 5)
+    star = np.stack([radius * np.cos(angle), radius * np.sin(angle), 0 * angle], axis=1)
+    for polygon in (arrow, star):
         for turn in range(len(polygon)):
             points = np.roll(polygon, turn, axis=0)
             triangles = fan(points, np.array([len(points)]), np.arange(len(points)))

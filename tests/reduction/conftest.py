@@ -25,8 +25,7 @@ def held_body(
 ) -> sp.Body:
     """A small body of any kind of cell, held by five vertices at one end."""
     mesh = small_mesh(mesh_name)
-    held = np.argsort(mesh.vertices[:, 0])[:5]
-    return sp.Body(mesh, soft(material), fixed=held, **options)
+    return sp.Body(mesh, soft(material), fixed=np.argsort(mesh.vertices[:, 0])[:5], **options)
 
 
 def free_body(mesh_name: str = "tet", material: type[sp.Material] = sp.StVK) -> sp.Body:
@@ -42,8 +41,7 @@ def two_part_beam(
     near = mesh.cells_where(x=(0.0, 0.5))
     far = np.setdiff1d(np.arange(mesh.n_cells), near)
     mesh = mesh.with_region("near", near).with_region("far", far)
-    both = {"near": material, "far": material}
-    return sp.Body(mesh, both | materials, fixed=mesh.where(x=0))
+    return sp.Body(mesh, {"near": material, "far": material} | materials, fixed=mesh.where(x=0))
 
 
 def complete_basis(body: sp.Body) -> sp.Basis:

@@ -127,8 +127,7 @@ def _drag(sketch: sp.Sketch, vertex: int, path: Floats) -> None:
 
 def _to_and_fro(way: Floats, points: int) -> Floats:
     """From rest one way, through rest the other way, and back."""
-    turns = np.interp(np.linspace(0, 4, points), [0, 1, 3, 4], [0, 1, -1, 0])
-    return np.outer(turns, way)
+    return np.outer(np.interp(np.linspace(0, 4, points), [0, 1, 3, 4], [0, 1, -1, 0]), way)
 
 
 def _circle(radius: float, points: int) -> Floats:
@@ -155,8 +154,7 @@ def swing(times: Floats, height: Floats) -> Swing:
     """Measures height (T,) over times (T,), from the end of the push on."""
     k = np.flatnonzero((height[:-1] * height[1:] < 0) & (times[:-1] > PUSHED))
     share = height[k] / (height[k] - height[k + 1])
-    ends = np.array([0, *(k + 1)])
-    extremes = [np.abs(height[a:b]).max() for a, b in pairwise(ends)]
+    extremes = [np.abs(height[a:b]).max() for a, b in pairwise(np.array([0, *(k + 1)]))]
     return Swing(times[k] + share * (times[k + 1] - times[k]), np.array(extremes))
 
 

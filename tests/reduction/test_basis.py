@@ -71,15 +71,13 @@ def error(body: sp.Body, basis: Basis, shapes: np.ndarray) -> np.ndarray:
 @every_mass
 @every_mesh
 def test_mass_pca_equals_appendix_a(mesh_name, mass):
-    mesh = small_mesh(mesh_name)
-    body = sp.Body(mesh, soft(sp.StVK), fixed=[0, 1, 5, 9], mass_model=mass)
+    body = sp.Body(small_mesh(mesh_name), soft(sp.StVK), fixed=[0, 1, 5, 9], mass_model=mass)
     shapes = shapes_of(body, 9) * np.geomspace(1, 0.01, 9)[:, None, None]
     basis = mass_pca(body, shapes, 5)
     assert_a_basis(body, basis, 5)
     vectors, values = dense_pca(body, shapes, 5)
     np.testing.assert_allclose(basis.importance, values[:5] / values[0], rtol=1e-12)
-    likeness = np.abs(np.diag(gram(body, basis.vectors, vectors)))
-    np.testing.assert_allclose(likeness, 1.0, atol=1e-12)
+    np.testing.assert_allclose(np.abs(np.diag(gram(body, basis.vectors, vectors))), 1.0, atol=1e-12)
 
 
 def test_mass_pca_finds_weak_directions():
@@ -157,7 +155,6 @@ def test_modal_derivative_basis_scaled_by_eigenvalues():
 
 
 def test_modal_derivative_basis_of_all_is_the_whole_span():
-    """As many vectors as modes and derivatives: every one of them is in the span."""
     for body, rigid in ((held_body(), 0), (free_body(), 6)):
         modes = sp.vibration_modes(body, rigid + 3)
         derivatives = modal_derivatives(body, modes)
@@ -192,8 +189,7 @@ def test_bad_modal_derivative_bases_named():
 
 def test_motion_basis_of_motion_file_and_array(tmp_path):
     body = held_body()
-    sim = sp.Simulation(body, dt=0.05, gravity=(0, 0, -9.81))
-    motion = sim.run(0.5)
+    motion = sp.Simulation(body, dt=0.05, gravity=(0, 0, -9.81)).run(0.5)
     motion.save(tmp_path / "fall.motion")
     first = motion_basis(body, motion, 3)
     assert_a_basis(body, first, 3)
@@ -269,8 +265,7 @@ def test_picked_basis_keeps_the_order(make):
 def test_picked_basis_nearly_dependent():
     body = held_body()
     shapes = shapes_of(body, 2)
-    basis = picked_basis(body, [shapes[0], shapes[0] + 1e-7 * shapes[1]])
-    assert_a_basis(body, basis, 2)
+    assert_a_basis(body, picked_basis(body, [shapes[0], shapes[0] + 1e-7 * shapes[1]]), 2)
     refused(r"shapes\[2\] adds nothing", picked_basis, body, [*shapes, shapes[0] - 2 * shapes[1]])
 
 
@@ -290,8 +285,7 @@ def test_joined_basis_by_importance():
     body = held_body()
     vectors = picked_basis(body, shapes_of(body, 3)).vectors
     first = Basis(vectors[:2], np.array([1.0, 1e-3]))
-    second = Basis(vectors[[0, 2]], np.array([1.0, 0.5]))
-    joined = joined_basis(body, first, second, size=2)
+    joined = joined_basis(body, first, Basis(vectors[[0, 2]], np.array([1.0, 0.5])), size=2)
     assert_a_basis(body, joined, 2)
     np.testing.assert_allclose(joined.importance, [1.0, 0.5 / np.sqrt(2)], rtol=1e-12)
     assert error(body, joined, vectors[[0, 2]]).max() <= 1e-12

@@ -36,7 +36,6 @@ def fourth_order(function: Callable[[float], np.ndarray], h: float) -> np.ndarra
 
 def differenced(body: sp.Body, x: np.ndarray, y: np.ndarray, h: float) -> np.ndarray:
     """(H : x) y by differences of K(h x) y of fourth order."""
-
     return fourth_order(lambda e: body.evaluate(e * x, order=1, direction=y).product, h)
 
 
@@ -143,8 +142,7 @@ def test_derivatives_of_regions():
 def test_derivatives_change_of_units():
     """Φ is Ψ² by length: in other units of length and mass only the numbers change."""
     body = held_body("brick")
-    modes = sp.vibration_modes(body, 3)
-    first = modal_derivatives(body, modes)
+    first = modal_derivatives(body, sp.vibration_modes(body, 3))
     mesh = body.mesh.scaled(1000.0)  # millimetres, tonnes and seconds: stress in MPa
     other = sp.Body(mesh, soft(sp.StVK, young=1e-2, density=1e-9), fixed=body.fixed)
     second = modal_derivatives(other, sp.vibration_modes(other, 3))

@@ -63,8 +63,7 @@ class TestTheMatrix:
             live.q = q
             for v in rng.normal(size=(20, model.size)):
                 live.v = v
-                base = v @ base_matrix(rest, model, q) @ v
-                assert live.damping_power >= -1e-9 * base
+                assert live.damping_power >= -1e-9 * (v @ base_matrix(rest, model, q) @ v)
 
     @pytest.mark.parametrize("base", BASES)
     def test_along_an_example_and_beside_all(self, model, base):
@@ -85,8 +84,7 @@ class TestTheMatrix:
         overall = Curve.linear([(0.0, 0.5), (0.2, 4.0)])
         about = model.displacements(0.01 * np.arange(model.size))
         damping = ExampleDamping(BASE, [one, other], overall=overall, about=about)
-        rng = np.random.default_rng(7)
-        q, v = rng.normal(size=(2, model.size)) * 0.1
+        q, v = np.random.default_rng(7).normal(size=(2, model.size)) * 0.1
         X = np.array([model.coordinates(e.shape) for e in damping.examples])
         u = q - model.coordinates(about)
         D = np.linalg.solve(X @ model.mass @ X.T, X @ model.mass)
@@ -119,16 +117,14 @@ class TestOtherBases:
         assert relative(one, base_matrix(rest, model, q)) < 1e-9
 
     def test_caughey_gives_each_vibration_its_ratio(self, model):
-        damping = Caughey((0.4, 2e-3, 1e-9))
-        C = base_matrix(damping, model, np.zeros(model.size))
+        C = base_matrix(Caughey((0.4, 2e-3, 1e-9)), model, np.zeros(model.size))
         K = model.stiffness(np.zeros(model.size))
         powers = 0.4 * model.mass + 2e-3 * K + 1e-9 * K @ np.linalg.solve(model.mass, K)
         assert relative(C, powers) < 1e-9
         refused("less than nothing", reduced_damping, Caughey((0.4, 2e-3, -1e-6)), model)
 
     def test_viscous_matrix_is_projected(self, beam, model):
-        K = beam.stiffness(np.zeros_like(beam.mesh.vertices))
-        C = 0.3 * beam.mass + 1e-3 * K
+        C = 0.3 * beam.mass + 1e-3 * beam.stiffness(np.zeros_like(beam.mesh.vertices))
         rest = sp.Rayleigh(mass=0.3, stiffness=1e-3, at=sp.StiffnessAt.REST)
         q = np.zeros(model.size)
         one, other = (base_matrix(d, model, q) for d in (Viscous(C), rest))
@@ -142,8 +138,7 @@ class TestOtherBases:
 class TestErrors:
     def test_examples_outside_the_basis(self, beam, model):
         inside = examples(model, 1.0)[0].shape
-        rng = np.random.default_rng(0)
-        beside = np.where(beam.free, rng.normal(size=inside.shape), 0.0)
+        beside = np.where(beam.free, np.random.default_rng(0).normal(size=inside.shape), 0.0)
         beside -= model.displacements(model.coordinates(beside))
         beside *= np.linalg.norm(inside) / np.linalg.norm(beside)
         mostly = ExampleDamping(BASE, [Example(inside + 0.1 * beside)])
@@ -156,8 +151,7 @@ class TestErrors:
         lost = ExampleDamping(BASE, [Example(inside), jiggle])
         refused(r"example 1 \('jiggle'\).*joined_basis", reduced_damping, lost, model)
         old, new = sp.Basis(model.vectors, np.ones(model.size)), sp.picked_basis(beam, [beside])
-        joined = sp.joined_basis(beam, new, old)
-        reduced_damping(lost, sp.reduce(beam, joined))
+        reduced_damping(lost, sp.reduce(beam, sp.joined_basis(beam, new, old)))
 
     def test_other_mistakes(self, model):
         one = examples(model, 2.0)[0]
@@ -172,8 +166,7 @@ class TestErrors:
     def test_crowds_and_free_bodies_refuse(self, model):
         damping = ExampleDamping(BASE, examples(model, 2.0))
         refused("a crowd takes no damping by example", model.simulation, copies=3, damping=damping)
-        crowd = model.simulation(copies=2, damping=Caughey((0.4, 2e-3)))
-        crowd.run_steps(2)
+        model.simulation(copies=2, damping=Caughey((0.4, 2e-3))).run_steps(2)
         body = sp.Body(model.mesh, sp.StVK(young=1e5, poisson=0.4))
         free = sp.reduce(body, sp.modal_derivative_basis(body, modes=3, size=4))
         for other in (damping, Caughey((0.4, 2e-3))):
@@ -220,18 +213,15 @@ class TestRules:
 
 class TestTotalMass:
     def test_of_one_density_and_of_many(self, beam, basis, tmp_path):
-        rng = np.random.default_rng(1)
-        rho = rng.uniform(500, 2000, beam.mesh.n_cells)
-        varied = two_part_beam(sp.StVK(young=1e5, poisson=0.4, density=rho))
-        for body in (beam, varied):
+        rho = np.random.default_rng(1).uniform(500, 2000, beam.mesh.n_cells)
+        for body in (beam, two_part_beam(sp.StVK(young=1e5, poisson=0.4, density=rho))):
             model = sp.reduce(body, sp.picked_basis(body, basis.vectors[:3]), regions=["far"])
             model.save(tmp_path / "model")
             for each in (model, sp.load_model(tmp_path / "model"), model.truncated(2)):
                 assert each.total_mass == pytest.approx(body.total_mass, rel=1e-12)
         edited = model.edited("far", density=700.0)
         heavy = rho.copy()
-        far = beam.mesh.region("far")
-        heavy[far] = 700.0
+        heavy[beam.mesh.region("far")] = 700.0
         assert edited.total_mass == pytest.approx(heavy @ beam.mesh.volumes, rel=1e-12)
 
 

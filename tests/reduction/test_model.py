@@ -112,8 +112,7 @@ class TestEdits:
         assert_alike(model.edited(young=2e5, poisson=0.3, density=700), changed)
 
     def test_an_edit_while_it_runs(self, basis, model, tip):
-        material = sp.StVK(young=4e5, poisson=0.3, density=500)
-        changed = sp.reduce(two_part_beam(far=material), basis)
+        changed = sp.reduce(two_part_beam(far=sp.StVK(young=4e5, poisson=0.3, density=500)), basis)
         load = model.pull(tip, (0.0, 0.0, -5.0))
         options = {"damping": sp.Rayleigh(mass=0.1, stiffness=1e-3), "gravity": (0, 0, -9.81)}
         live = model.simulation(**options)
@@ -177,15 +176,12 @@ class TestOtherMaterials:
         soft = sp.StableNeoHookean(young=1e5, poisson=0.4)
         body = two_part_beam(soft)
         basis = sp.modal_derivative_basis(body, modes=3, size=6)
-        every = every_cell(body, basis.vectors)
-        model = sp.reduce(body, basis, cubature=every, regions=["far"])
+        model = sp.reduce(body, basis, cubature=every_cell(body, basis.vectors), regions=["far"])
         q = some_coordinates(model, 0.2)
         assert_projected(model, body, model.vectors, q)
         changed = two_part_beam(soft, far=sp.StableNeoHookean(young=3e5, poisson=0.3))
-        edited = model.edited("far", young=3e5, poisson=0.3)
-        assert_projected(edited, changed, model.vectors, q)
-        shorter = model.truncated(4)
-        assert relative(shorter.force(q[:4]), model.force([*q[:4], 0, 0])[:4]) < 1e-12
+        assert_projected(model.edited("far", young=3e5, poisson=0.3), changed, model.vectors, q)
+        assert relative(model.truncated(4).force(q[:4]), model.force([*q[:4], 0, 0])[:4]) < 1e-12
 
     def test_a_cubature_of_something_else_is_refused(self):
         body, other = (two_part_beam(sp.NeoHookean(young=e, poisson=0.4)) for e in (1e5, 1e7))

@@ -71,12 +71,9 @@ def test_trailing_vectors_are_dropped_at_load(model, path):
 def test_skins_cubatures_and_varying_materials(tmp_path):
     mesh = two_part_beam().mesh
     young = np.linspace(1e5, 2e5, mesh.n_cells)
-    bodies = [
-        sp.Body(mesh, kind(young=young, poisson=0.4), fixed=mesh.where(x=0))
-        for kind in (sp.StVK, sp.NeoHookean)
-    ]
     surface = sp.Surface(np.array([[0.9, 0.1, 0.1], [0.8, 0.1, 0.1], [0.9, 0.2, 0.1]]), [[0, 1, 2]])
-    for body in bodies:
+    for kind in (sp.StVK, sp.NeoHookean):
+        body = sp.Body(mesh, kind(young=young, poisson=0.4), fixed=mesh.where(x=0))
         basis = sp.modal_derivative_basis(body, modes=3, size=5)
         model = sp.reduce(body, basis, skin=sp.Embedding(mesh, surface))
         model.save(tmp_path / "model.supple")
@@ -93,8 +90,7 @@ def test_every_damaged_byte_is_noticed(path, tmp_path):
     whole = path.read_bytes()
     broken = tmp_path / "broken.supple"
     rng = np.random.default_rng(0)
-    places = np.concatenate([np.arange(64), rng.integers(64, len(whole), 200)])
-    for place in places:
+    for place in np.concatenate([np.arange(64), rng.integers(64, len(whole), 200)]):
         data = bytearray(whole)
         data[place] ^= 1 << int(rng.integers(8))
         broken.write_bytes(bytes(data))
@@ -134,7 +130,7 @@ def test_sound_blocks_that_make_no_model_are_refused(path):
 
     with open(path, "rb", buffering=0) as file:
         block = files.unpack(file, path, model_file._MODEL)
-    header, arrays = block.header, block.arrays
+    header, arrays, groups = block.header, block.arrays, block.header["groups"]
     spoiled = {
         "no vectors": (header, {k: a for k, a in arrays.items() if k != "vectors"}),
         "wrong vectors": (header, {**arrays, "vectors": arrays["vectors"][:, :-1]}),
@@ -144,13 +140,10 @@ def test_sound_blocks_that_make_no_model_are_refused(path):
         "cells": (header, {**arrays, "group 0 cells": arrays["group 0 cells"] + 10**6}),
         "no groups": ({**header, "groups": []}, arrays),
         "groups of text": ({**header, "groups": ["near"]}, arrays),
-        "no young": (
-            {**header, "groups": [{**g, "young": None} for g in header["groups"]]},
-            arrays,
-        ),
+        "no young": ({**header, "groups": [{**g, "young": None} for g in groups]}, arrays),
         "sideways": ({**header, "up": "sideways"}, arrays),
         "another mesh": ({**header, "mesh": "Path"}, arrays),
-        "bad young": ({**header, "groups": [{**g, "young": -1} for g in header["groups"]]}, arrays),
+        "bad young": ({**header, "groups": [{**g, "young": -1} for g in groups]}, arrays),
         "no mass left": (header, {**arrays, "group 0 mass": -arrays["group 0 mass"]}),
         "cells twice": (header, {**arrays, "group 0 cells": arrays["group 1 cells"]}),
         "broken cells": (header, {**arrays, "group 0 cells": arrays["group 0 cells"] + 0.5}),

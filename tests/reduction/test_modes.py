@@ -58,8 +58,7 @@ def test_free_body_has_six_rigid_modes(mesh_name):
     # The six shapes strain nothing: symmetric gradients vanish.
     X = body.mesh.vertices - body.mesh.vertices.mean(axis=0)
     shifts = [np.tile(e, (len(X), 1)) for e in np.eye(3)]
-    rigid = np.array(shifts + [np.cross(e, X) for e in np.eye(3)])
-    basis = np.linalg.qr(rigid.reshape(6, -1).T)[0]
+    basis = np.linalg.qr(np.array(shifts + [np.cross(e, X) for e in np.eye(3)]).reshape(6, -1).T)[0]
     shapes = modes.shapes[:6].reshape(6, -1)
     assert np.abs(shapes - shapes @ basis @ basis.T).max() <= 1e-7 * np.abs(shapes).max()
 
@@ -67,8 +66,7 @@ def test_free_body_has_six_rigid_modes(mesh_name):
 @pytest.mark.parametrize(("held", "rigid"), [(0, 6), (1, 3), (2, 1), (3, 0)])
 def test_partly_held_body_rigid_modes(held, rigid):
     """No vertex held: six; one: three turns; two: the turn about their line; three: none."""
-    mesh = small_mesh("tet")
-    body = sp.Body(mesh, soft(sp.StVK), fixed=np.array([0, 13, 26][:held], dtype=int))
+    body = sp.Body(small_mesh("tet"), soft(sp.StVK), fixed=np.array([0, 13, 26][:held], dtype=int))
     frequencies = sp.vibration_modes(body, 8).frequencies
     assert not frequencies[:rigid].any()
     np.testing.assert_allclose(frequencies[rigid:], dense_frequencies(body, 8)[rigid:], rtol=1e-8)
@@ -140,8 +138,7 @@ def test_modes_do_not_depend_on_what_rounding_decides(monkeypatch, count):
 
     monkeypatch.setattr(reduction_modes, "eigsh", turned)
     second = sp.vibration_modes(body, count)
-    size = np.abs(first.shapes).max()
-    np.testing.assert_allclose(second.shapes, first.shapes, atol=1e-7 * size)
+    np.testing.assert_allclose(second.shapes, first.shapes, atol=1e-7 * np.abs(first.shapes).max())
     for phi in first.shapes[pairs[0] : pairs[0] + 2]:  # bending along the axes, not between them
         along = np.sort(np.abs(phi).max(axis=0))
         assert along[1] <= 0.3 * along[2]
@@ -162,8 +159,7 @@ def test_modes_about_a_loaded_shape():
 
 @pytest.mark.parametrize("count", [0, -1, 81, 2.5, "all", None])
 def test_bad_mode_counts_named(count):
-    body = free_body()
-    refused("count", sp.vibration_modes, body, count)
+    refused("count", sp.vibration_modes, free_body(), count)
 
 
 def test_every_mode_but_one():

@@ -45,20 +45,17 @@ def test_pull_shows_the_linear_shape():
 
 
 def test_drag_follows_the_path():
-    body = bar()
-    sketch = Sketch(body, modes=30)
+    sketch = Sketch(bar(), modes=30)
     path = MESH.vertices[TIP] + np.array([[0, 0, 0], [0, 0.1, 0.2], [0.05, 0, 0.3]])
     shapes = sketch.drag(TIP, path, stiffest=1e6)
     np.testing.assert_allclose(MESH.vertices[TIP] + shapes[:, TIP], path, atol=1e-12)
     assert len(sketch) == 3
-    others = np.arange(MESH.n_vertices) != TIP
-    assert not sketch.forces[:, others].any()
+    assert not sketch.forces[:, np.arange(MESH.n_vertices) != TIP].any()
 
 
 def test_drag_does_not_crush():
     """Along the bar the tip is many times stiffer than across: by default it does not follow."""
-    body = bar()
-    sketch = Sketch(body, modes=30)
+    sketch = Sketch(bar(), modes=30)
     across, along = MESH.vertices[TIP] + np.array([[0, 0, 0.3], [-0.1, 0, 0.3]])
     straight = sketch.drag(TIP, [across], stiffest=20.0)
     both = sketch.drag(TIP, [along], stiffest=20.0)
@@ -86,8 +83,7 @@ def test_sketch_basis_spans_the_true_shapes():
     basis = sketch_basis(body, found, 4)
     np.testing.assert_array_equal(basis.vectors, sketch_basis(body, sketch, 4).vectors)
     momenta = np.stack([body.mass_times(v) for v in basis.vectors])
-    gram = np.tensordot(basis.vectors, momenta, ([1, 2], [1, 2]))
-    assert np.abs(gram - np.eye(4)).max() <= 1e-12
+    assert np.abs(np.tensordot(basis.vectors, momenta, ([1, 2], [1, 2])) - np.eye(4)).max() <= 1e-12
     furthest = max(mass_norm(body, u) for u in found.shapes)
     assert max(missing(body, basis.vectors, u) for u in found.shapes) <= 0.02 * furthest
 
@@ -97,8 +93,7 @@ def test_shapes_are_at_rest_and_apart():
     loads = np.stack([body.point_force([TIP], (0, 0, f)) for f in np.linspace(0.1, 6, 30)])
     found = sketch_shapes(body, loads, force_distance=0.5, shape_distance=0.2)
     for u in found.shapes:
-        left = np.where(body.free, body.force(u), 0.0)
-        assert np.abs(np.delete(left, TIP, axis=0)).max() < 1e-5
+        assert np.abs(np.delete(np.where(body.free, body.force(u), 0.0), TIP, axis=0)).max() < 1e-5
     for i, u in enumerate(found.shapes):
         assert mass_norm(body, u) >= 0.2
         for v in found.shapes[:i]:

@@ -14,8 +14,7 @@ def cloth(warps: int = 4, wefts: int = 5, **options) -> WovenCloth:
     net = YarnNet.patch(warps, wefts, spacing=(SPACING, 1.2 * SPACING), weave=Weave.twill())
     warp = Yarn(radius=2e-4, linear_density=1e-4, stretch=2.0, bending=1e-8)
     weft = Yarn(radius=1.5e-4, linear_density=7e-5, stretch=3.0, bending=2e-8)
-    given = {"shear": 1e-6, "friction": 0.3, **options}
-    return WovenCloth(net, warp=warp, weft=weft, **given)
+    return WovenCloth(net, warp=warp, weft=weft, **{"shear": 1e-6, "friction": 0.3, **options})
 
 
 def bent(body: WovenCloth, seed: int = 0, size: float = 0.15) -> np.ndarray:

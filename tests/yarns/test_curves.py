@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.refusals import refused
+from tests.refusals import refusals
 from tests.yarns.cases import bent, cloth
 
 import supple as sp
@@ -65,9 +65,8 @@ def test_tubes_are_closed_and_as_thick_as_the_yarns():
     np.add.at(lengths, curves.point_families[curves.lines[:, 0]], steps)
     assert surface.volume == pytest.approx(np.pi * (RADII**2 @ lengths), rel=0.03)
     off = curves.tubes(x, 24).reshape(-1, 24, 3) - curves.points(x)[:, None]
-    np.testing.assert_allclose(
-        np.linalg.norm(off, axis=2), np.repeat(RADII[curves.point_families, None], 24, 1)
-    )
+    thick = np.repeat(RADII[curves.point_families, None], 24, 1)
+    np.testing.assert_allclose(np.linalg.norm(off, axis=2), thick)
 
 
 def test_tubes_turn_with_the_cloth():
@@ -77,9 +76,8 @@ def test_tubes_turn_with_the_cloth():
     turn = np.linalg.qr(np.random.default_rng(2).normal(size=(3, 3)))[0]
     turn *= np.sign(np.linalg.det(turn))
     shift = np.array([0.1, -0.2, 0.3])
-    np.testing.assert_allclose(
-        curves.tubes(x @ turn.T + shift), curves.tubes(x) @ turn.T + shift, atol=1e-15
-    )
+    turned = curves.tubes(x) @ turn.T + shift
+    np.testing.assert_allclose(curves.tubes(x @ turn.T + shift), turned, atol=1e-15)
 
 
 def test_yarns_of_unlike_lengths_go_together():
@@ -93,24 +91,19 @@ def test_yarns_of_unlike_lengths_go_together():
     assert sp.Surface(curves.tubes(whole.positions), curves.tube_triangles()).is_closed
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: YarnCurves(sp.SheetMesh.grid((1, 1), (1, 1))), "WovenCloth.mesh"),
-        (lambda: YarnCurves(cloth().mesh, 0), "samples=0"),
-        (lambda: YarnCurves(cloth().mesh).tube_triangles(2), "three or more"),
-        (lambda: cloth().net.mesh(np.array([1.0, 0.0])), "above zero"),
-        (
-            lambda: YarnMesh(
-                np.eye(3), [[0, 1], [1, 2]], {"warp": [0, 1]},
-                arc_lengths=np.zeros((3, 2)), warp_on_top=np.ones(3, bool), radii=RADII,
-            ),
-            "'warp' and 'weft'",
+test_what_cannot_be_drawn_says_so = refusals(
+    (lambda: YarnCurves(sp.SheetMesh.grid((1, 1), (1, 1))), "WovenCloth.mesh"),
+    (lambda: YarnCurves(cloth().mesh, 0), "samples=0"),
+    (lambda: YarnCurves(cloth().mesh).tube_triangles(2), "three or more"),
+    (lambda: cloth().net.mesh(np.array([1.0, 0.0])), "above zero"),
+    (
+        lambda: YarnMesh(
+            np.eye(3), [[0, 1], [1, 2]], {"warp": [0, 1]},
+            arc_lengths=np.zeros((3, 2)), warp_on_top=np.ones(3, bool), radii=RADII,
         ),
-    ],
+        "'warp' and 'weft'",
+    ),
 )  # fmt: skip
-def test_what_cannot_be_drawn_says_so(make, message):
-    refused(message, make)
 
 
 def test_weft_is_like_the_warp_unless_given():

@@ -98,8 +98,7 @@ def test_whole_turns_in_one_step_are_not_damped():
     for name in STRAINS:
         f, g = np.zeros_like(q), np.zeros_like(q)
         with_damping = body.strain_potential(name, turned, f, before=before)
-        without = body.strain_potential(name, turned, g)
-        assert with_damping == pytest.approx(without, rel=1e-9)
+        assert with_damping == pytest.approx(body.strain_potential(name, turned, g), rel=1e-9)
         assert np.abs(f - g).max() <= 1e-7 * np.abs(g).max()
 
 
@@ -179,10 +178,8 @@ def test_friction_has_a_gradient_and_dissipates():
     assert energy > 0
     assert potential(q0) == 0
     e = 1e-4
-    (forward, far, _), (backward, near, _) = (
-        derivatives(body, potential, q + sign * e * d) for sign in (1, -1)
-    )
-    assert (forward - backward) / (2 * e) == pytest.approx(np.vdot(g, d), rel=1e-5)
+    (ahead, far, _), (behind, near, _) = (derivatives(body, potential, q + s * d) for s in (e, -e))
+    assert (ahead - behind) / (2 * e) == pytest.approx(np.vdot(g, d), rel=1e-5)
     Kd = body.pattern.multiply(K, d)
     np.testing.assert_allclose((far - near) / (2 * e), Kd, atol=1e-4 * np.abs(Kd).max())
     assert np.vdot(g, q - q0) > 0

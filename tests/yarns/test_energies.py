@@ -37,14 +37,12 @@ def test_derivatives_taylor_slopes(name, damped):
     if damped:
         damping = YarnDamping(stretch=0.4, bending=0.6, shear=0.5, switch_angle=1e-6)
         options = {"before": body.before(bent(body, seed=5), damping, 1.0)}
-    d = SPACING * rates(body, speed=1.0)
-    left = remainders(body, term(body, name), q, d, **options)
+    left = remainders(body, term(body, name), q, SPACING * rates(body, speed=1.0), **options)
     if name == "contact":  # quadratic where all touch
         energy, g, _ = derivatives(body, term(body, name), q)
         assert (left(1e-3) < 1e-9 * np.array([energy, np.linalg.norm(g)])).all()
         return
-    orders = np.log2(left(5e-4) / left(2.5e-4))
-    np.testing.assert_allclose(orders, [3, 2], atol=0.15)
+    np.testing.assert_allclose(np.log2(left(5e-4) / left(2.5e-4)), [3, 2], atol=0.15)
 
 
 def test_gravity_gradient_is_exact():
@@ -137,23 +135,19 @@ def test_bending_is_finite_and_continuous_through_straight():
 def test_closed_forms_of_one_yarn():
     """A stretched yarn pulls with EA ε; a yarn on a circle stores EI/(2 r²) a length."""
     yarn = Yarn(radius=1e-4, linear_density=5e-5, stretch=2.5, bending=3e-8)
-    net = YarnNet.patch(3, 200, spacing=SPACING)
-    body = WovenCloth(net, warp=yarn)
+    body = WovenCloth(YarnNet.patch(3, 200, spacing=SPACING), warp=yarn)
     q = body.rest_state
     q[:, 1] *= 1.02
     g = np.zeros_like(q)
-    assert body.strain_potential("stretch", q, g) == pytest.approx(
-        3 * 0.5 * 2.5 * 0.02**2 * 0.199, rel=1e-9
-    )
+    stretched = body.strain_potential("stretch", q, g)
+    assert stretched == pytest.approx(3 * 0.5 * 2.5 * 0.02**2 * 0.199, rel=1e-9)
     assert g[199, 1] == pytest.approx(2.5 * 0.02, rel=1e-9)
     r = 0.05
     angle = body.rest_state[:, 1] / r
     q = body.rest_state
     q[:, 1], q[:, 2] = r * np.sin(angle), r * (1 - np.cos(angle))
-    length = 198 * SPACING  # where it can bend
-    assert body.strain_potential("bending", q) == pytest.approx(
-        3 * 3e-8 / (2 * r**2) * length, rel=1e-3
-    )
+    stored = 3 * 3e-8 / (2 * r**2) * 198 * SPACING  # where it can bend
+    assert body.strain_potential("bending", q) == pytest.approx(stored, rel=1e-3)
 
 
 def test_smearing_force_points_to_less_energy():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.refusals import refused
+from tests.refusals import refusals
 
 import supple as sp
 from supple.yarns import Weave, WovenCloth, Yarn, YarnDamping, YarnNet, YarnSimulation
@@ -69,23 +69,18 @@ def test_yarn_by_moduli_is_a_rod():
     assert yarn.bending == pytest.approx(1e7 * np.pi * 1e-16 / 4)
 
 
-@pytest.mark.parametrize(
-    ("make", "says"),
-    [
-        (lambda: YarnNet.patch(2, 5, spacing=1e-3), "warps=2"),
-        (lambda: YarnNet.patch(5, 5, spacing=-1e-3), "spacing"),
-        (lambda: Weave.satin(6, 2), "no common divisor"),
-        (lambda: Weave(np.array([[0, 1]])), "booleans"),
-        (lambda: Yarn(radius=0, linear_density=1, stretch=1, bending=0), "radius=0"),
-        (lambda: YarnDamping(stretch=-1), "stretch=-1"),
-        (lambda: WovenCloth("net", warp=YARN), "YarnNet.patch"),
-        (lambda: YarnSimulation(patch(), fixed=[99]), "vertex 99"),
-        (lambda: YarnSimulation(patch(), damping=sp.Rayleigh(stiffness=1)), "YarnDamping"),
-        (lambda: backwards(), "do not grow"),
-    ],
+test_bad_input_is_named = refusals(
+    (lambda: YarnNet.patch(2, 5, spacing=1e-3), "warps=2"),
+    (lambda: YarnNet.patch(5, 5, spacing=-1e-3), "spacing"),
+    (lambda: Weave.satin(6, 2), "no common divisor"),
+    (lambda: Weave(np.array([[0, 1]])), "booleans"),
+    (lambda: Yarn(radius=0, linear_density=1, stretch=1, bending=0), "radius=0"),
+    (lambda: YarnDamping(stretch=-1), "stretch=-1"),
+    (lambda: WovenCloth("net", warp=YARN), "YarnNet.patch"),
+    (lambda: YarnSimulation(patch(), fixed=[99]), "vertex 99"),
+    (lambda: YarnSimulation(patch(), damping=sp.Rayleigh(stiffness=1)), "YarnDamping"),
+    (lambda: backwards(), "do not grow"),
 )
-def test_bad_input_is_named(make, says):
-    refused(says, make)
 
 
 def patch() -> WovenCloth:

@@ -68,8 +68,7 @@ def test_a_resumed_run_is_that_of_one_go(obstacles, tmp_path):
     with pytest.raises(Stop):
         simulation(*obstacles).run(0.03, every=5, record=path, progress=stop)
     assert len(sp.read_motion(path)) == 3
-    resumed = simulation(*obstacles).run(0.03, every=5, record=path, resume=True)
-    assert same(whole, resumed)
+    assert same(whole, simulation(*obstacles).run(0.03, every=5, record=path, resume=True))
     assert path.read_bytes() == (tmp_path / "whole.motion").read_bytes()
     assert path.with_name("parts.motion.checkpoint").exists(), "a run can be extended"
 
@@ -79,25 +78,17 @@ def test_another_cloth_does_not_resume(tmp_path):
     simulation().run(0.002, record=path)
     other = YarnSimulation(cloth(5, 5), dt=2e-3)
     refused("another time step", other.run, 0.002, record=path, resume=True)
-    with pytest.raises(sp.InputError, match="another mesh"):
-        YarnSimulation(cloth(4, 5)).run(0.002, record=path, resume=True)
+    refused("another mesh", YarnSimulation(cloth(4, 5)).run, 0.002, record=path, resume=True)
     refused("needs record=", other.run, 0.002, resume=True)
 
 
 def test_frames_go_with_their_mesh(tmp_path):
     motion = simulation().run(0.001)
     plain = Frame(**{k: v for k, v in vars(motion.frame(0)).items() if k != "arc_lengths"})
-    with (
-        Recorder(tmp_path / "yarns.motion", motion.mesh) as recorder,
-        pytest.raises(sp.InputError, match="give a YarnFrame"),
-    ):
-        recorder.append(plain)
-    sheet = sp.SheetMesh.grid((1, 1), (1, 1))
-    with (
-        Recorder(tmp_path / "sheet.motion", sheet) as recorder,
-        pytest.raises(sp.InputError, match="give a Frame"),
-    ):
-        recorder.append(motion.frame(0))
+    with Recorder(tmp_path / "yarns.motion", motion.mesh) as recorder:
+        refused("give a YarnFrame", recorder.append, plain)
+    with Recorder(tmp_path / "sheet.motion", sp.SheetMesh.grid((1, 1), (1, 1))) as recorder:
+        refused("give a Frame", recorder.append, motion.frame(0))
 
 
 def test_parts_of_a_motion_can_be_joined():

@@ -81,10 +81,8 @@ def test_some_vertices_are_those_of_all(name: str) -> None:
 @ALL
 def test_perturbed_poses_are_near(name: str) -> None:
     rig = RIGS[name]
-    pose, rng = at_random(rig), np.random.default_rng(0)
-    near, nearer = (
-        np.abs([rig.perturbed(pose, rng, size) - pose for _ in range(50)]) for size in (2.0, 1.0)
-    )
+    p, rng = at_random(rig), np.random.default_rng(0)
+    near, nearer = (np.abs([rig.perturbed(p, rng, s) - p for _ in range(50)]) for s in (2.0, 1.0))
     assert near.max() == pytest.approx(2 * nearer.max(), rel=0.1)
     assert (near.max(axis=0) > 0).all()
 
@@ -138,8 +136,7 @@ def test_beyond_its_bounds_a_bar_stays_straight() -> None:
 def test_a_wire_drags_what_is_on_it_and_leaves_what_is_far() -> None:
     plane = sp.Surface([(0.5, 0, 0), (0.5, 0.1, 0), (0.5, 0.4, 0)], [[0, 1, 2]])
     line = np.array([(x, 0.0, 0.0) for x in np.linspace(0, 1, 5)])
-    rig = WireRig(plane, line, radius=0.2)
-    heights = rig.vertices(np.tile([0.0, 0, 0.3], 5))[:, 2]
+    heights = WireRig(plane, line, radius=0.2).vertices(np.tile([0.0, 0, 0.3], 5))[:, 2]
     assert heights == pytest.approx([0.3, 0.3 * 0.75**2, 0.0], abs=1e-4)
     above = LINE + np.array([0, 0, 0.9])
     refused(r"reaches no vertex; the nearest is 0\.8 m", WireRig, BAR, above, radius=0.1)
@@ -211,8 +208,7 @@ def test_sculpted_shapes_come_back(name: str) -> None:
         assert corrected.vertices(pose) == pytest.approx(shape.vertices, abs=1e-12)
         some = np.array([5, 2, 9])
         assert corrected.vertices(pose, some) == pytest.approx(shape.vertices[some], abs=1e-12)
-    plain = rig.vertices(rig.neutral)
-    assert corrected.vertices(rig.neutral) == pytest.approx(plain, abs=1e-12)
+    assert corrected.vertices(rig.neutral) == pytest.approx(rig.vertices(rig.neutral), abs=1e-12)
 
 
 def test_between_poses_corrections_have_the_weights_of_eq_2() -> None:
@@ -229,8 +225,7 @@ def test_corrections_turn_with_the_body() -> None:
     rig, poses = rigs()["skeleton"]
     shapes = sculpted(rig, poses)
     corrected = PoseSpaceDeformation.from_shapes(rig, poses, shapes)
-    turned = rig.character.rig.turned({"root": (0.5, 1.0, 2.0)}, rig.rig_pose(poses[1]))
-    whole = rig.pose_of(turned)
+    whole = rig.pose_of(rig.character.rig.turned({"root": (0.5, 1.0, 2.0)}, rig.rig_pose(poses[1])))
     added = corrected.vertices(whole) - rig.vertices(whole)
     was = shapes[1].vertices - rig.vertices(poses[1])
     assert np.linalg.norm(added, axis=1) == pytest.approx(np.linalg.norm(was, axis=1), abs=1e-12)
@@ -239,8 +234,7 @@ def test_corrections_turn_with_the_body() -> None:
 
 def test_a_correction_of_the_neutral_pose_is_kept() -> None:
     rig = BendRig(BAR)
-    corrections = np.full((2, BAR.n_vertices, 3), 0.01)
-    corrected = PoseSpaceDeformation(rig, [[0.0], [1.0]], corrections)
+    corrected = PoseSpaceDeformation(rig, [[0.0], [1.0]], np.full((2, BAR.n_vertices, 3), 0.01))
     assert len(corrected.poses) == 2
     assert corrected.vertices(rig.neutral) == pytest.approx(BAR.vertices + 0.01)
 
@@ -261,5 +255,4 @@ def test_bad_corrections_are_refused() -> None:
     refused("poses 1 and 2 are the same", PoseSpaceDeformation, rig, [[1.0], [1.0]], none)
     refused("corrections has shape", PoseSpaceDeformation, rig, [[1.0]], none)
     refused(r"give \(m, 1\)", PoseSpaceDeformation, rig, np.zeros((1, 2)), none[:1])
-    shapes = [BAR, BAR]
-    refused("1 poses and 2 shapes", PoseSpaceDeformation.from_shapes, rig, [[1.0]], shapes)
+    refused("1 poses and 2 shapes", PoseSpaceDeformation.from_shapes, rig, [[1.0]], [BAR, BAR])

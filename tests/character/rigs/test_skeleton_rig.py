@@ -88,8 +88,7 @@ def test_turned_as_a_whole(blend: Blend) -> None:
     rig = SkeletonRig(character, blend)
     bent = some_pose(character)
     turn = Rotation.from_rotvec([0.3, -2.0, 1.0])
-    whole = character.rig.turned({"root": turn}, bent)
-    p, q = rig.pose_of(bent), rig.pose_of(whole)
+    p, q = rig.pose_of(bent), rig.pose_of(character.rig.turned({"root": turn}, bent))
     R, origin = turn.as_matrix(), bent.translations[0]
     assert rig.vertices(q) == pytest.approx((rig.vertices(p) - origin) @ R.T + origin, abs=1e-12)
     assert rig.frames(q) == pytest.approx(R @ rig.frames(p), abs=1e-12)
@@ -104,8 +103,7 @@ def test_displacements_before_the_skin_give_those_after(blend: Blend, scale: flo
     pose = rig.pose_of(some_pose(character, 3))
     after = np.random.default_rng(1).standard_normal((rig.n_vertices, 3))
     before = rig.before_skin(pose, None, after)
-    moved = reshaped(character, character.skin.vertices + before)
-    there = SkeletonRig(moved, blend).vertices(pose)
+    there = SkeletonRig(reshaped(character, character.skin.vertices + before), blend).vertices(pose)
     assert there - rig.vertices(pose) == pytest.approx(after, abs=1e-12)
 
 
@@ -119,8 +117,7 @@ def test_flattened_surroundings_stay_in_bounds() -> None:
     before = rig.before_skin(pose, middle, after)
     assert np.linalg.norm(before, axis=1).max() <= np.linalg.norm(after, axis=1).max()
     line = along(rig)
-    visible = np.einsum("nij,nj->ni", A, before)
-    assert visible @ line == pytest.approx(after @ line, abs=1e-12)
+    assert np.einsum("nij,nj->ni", A, before) @ line == pytest.approx(after @ line, abs=1e-12)
     assert np.isfinite(rig.frames(pose)).all()
 
 
@@ -130,11 +127,9 @@ def test_dual_quaternions_keep_the_volume_of_a_twist() -> None:
     for angle in (0.5, 2.0, 3.0):
         pose = twisted(dual, angle)
         assert dual.surface(pose).volume > linear.surface(pose).volume
-        sizes = np.linalg.svd(dual.matrices(pose), compute_uv=False)
-        assert sizes == pytest.approx(1.0, abs=1e-12)
+        assert np.linalg.svd(dual.matrices(pose), compute_uv=False) == pytest.approx(1.0, abs=1e-12)
     assert linear.surface(pose).volume < 0.8 * full
-    squeezed = np.linalg.svd(linear.matrices(pose), compute_uv=False)
-    assert squeezed.min() < 0.1
+    assert np.linalg.svd(linear.matrices(pose), compute_uv=False).min() < 0.1
 
 
 def test_twisted_dual_quaternions_turn_by_the_share_of_the_weight() -> None:
@@ -250,8 +245,7 @@ def test_characters_of_others(assets, name: str) -> None:
     clip = next(iter(character.clips))
     linear, dual = (SkeletonRig(character, blend) for blend in Blend)
     size = np.ptp(linear.vertices(linear.neutral), axis=0).max()
-    times = np.linspace(0, 0.5, 4)
-    for pose in linear.poses_of_clip(clip, times):
+    for pose in linear.poses_of_clip(clip, np.linspace(0, 0.5, 4)):
         expected = character.posed(linear.rig_pose(pose))
         assert np.abs(linear.vertices(pose) - expected).max() < 1e-14 * size
         assert np.abs(dual.vertices(pose) - expected).max() < 0.05 * size

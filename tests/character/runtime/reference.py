@@ -67,8 +67,7 @@ def stepped(
     rig = model.tet_rig
     x = rig.vertices(poses[0])
     twin = Twin(model, poses[0])
-    weight = -twin.inertia(np.tile(gravity, (len(x), 1)))
-    start = np.linalg.solve(twin.M, weight)
+    start = np.linalg.solve(twin.M, -twin.inertia(np.tile(gravity, (len(x), 1))))
     flesh, bones = State(0.0, np.zeros(r), np.zeros(r), start), State(0.0, x, 0 * x, 0 * x)
     path, found = [x] * 4, []
     for pose in poses[1:]:

@@ -66,8 +66,7 @@ def test_forces_are_those_of_a_plain_twin(kind: str, request: pytest.FixtureRequ
     model = request.getfixturevalue(kind)
     pose, q = somewhere(model)
     R, K = forces(PoseSimulation(model), pose, q)
-    twin = Twin(model, pose)
-    _, f, H = twin.evaluate(q)
+    _, f, H = Twin(model, pose).evaluate(q)
     assert pytest.approx(f, abs=1e-11 * np.abs(f).max()) == R
     assert pytest.approx(H, abs=1e-11 * np.abs(H).max()) == K
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from tests.character.bodies import character_of, rig_of
-from tests.refusals import refused
+from tests.refusals import refusals, refused
 
 import supple as sp
 from supple.character import Channel, Character, Clip, Dressing, Track
@@ -118,17 +118,13 @@ def test_a_growing_character_pushes_a_sheet_up():
     assert x[:, 2].max() == pytest.approx(0.2, abs=0.01)
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"slim": 0.5}, "needs growing="),
-        ({"slim": 0.0, "growing": 1.0}, "above 0"),
-        ({"easing": -1.0}, "at least 0"),
-        ({"start": "standing"}, "RigPose|rig.turned"),
-    ],
+test_bad_dressings = refusals(
+    ({"slim": 0.5}, "needs growing="),
+    ({"slim": 0.0, "growing": 1.0}, "above 0"),
+    ({"easing": -1.0}, "at least 0"),
+    ({"start": "standing"}, "RigPose|rig.turned"),
+    make=lambda options: Dressing(**options),
 )
-def test_bad_dressings(options, words):
-    refused(words, Dressing, **options)
 
 
 def test_bad_clips():

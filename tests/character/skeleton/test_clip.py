@@ -7,7 +7,7 @@ import pytest
 from scipy.interpolate import CubicHermiteSpline
 from scipy.spatial.transform import Rotation
 from tests.character.bodies import rig_of
-from tests.refusals import refused
+from tests.refusals import refusals, refused
 
 from supple.character import Channel, Clip, Interpolation, Track
 
@@ -55,8 +55,7 @@ def test_rotations_turn_evenly_the_short_way():
     """The second key is written with the other sign, as files may."""
     turns = Rotation.from_rotvec([[0, 0, 0], [0, 0, 1.0], [0, 0, 2.0]]).as_quat()
     turns[1] *= -1
-    track = Track(0, Channel.ROTATION, KEYS, turns)
-    angle = Rotation.from_quat(track.at(TIMES)).as_rotvec()[:, 2]
+    angle = Rotation.from_quat(Track(0, Channel.ROTATION, KEYS, turns).at(TIMES)).as_rotvec()[:, 2]
     np.testing.assert_allclose(angle, np.interp(TIMES, KEYS, [0, 1, 2]), atol=1e-12)
 
 
@@ -94,18 +93,14 @@ def test_rounds_end_at_their_last_key():
     np.testing.assert_allclose(x, [first, last, 0.5 * (first + last), last], atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        ({"times": [1.0, 1.0]}, "later"),
-        ({"times": []}, "one or more"),
-        ({"values": np.zeros((2, 4))}, r"give \(2, 3\)"),
-        ({"between": Interpolation.CUBICSPLINE}, r"give \(2, 3, 3\)"),
-    ],
+ENDS = {"times": [0.0, 1.0], "values": np.zeros((2, 3))}
+test_bad_tracks = refusals(
+    ({"times": [1.0, 1.0]}, "later"),
+    ({"times": []}, "one or more"),
+    ({"values": np.zeros((2, 4))}, r"give \(2, 3\)"),
+    ({"between": Interpolation.CUBICSPLINE}, r"give \(2, 3, 3\)"),
+    make=lambda given: Track(0, Channel.TRANSLATION, **ENDS | given),
 )
-def test_bad_tracks(given, words):
-    options = {"times": [0.0, 1.0], "values": np.zeros((2, 3))} | given
-    refused(words, Track, 0, Channel.TRANSLATION, **options)
 
 
 def test_a_clip_needs_tracks():

@@ -38,11 +38,8 @@ def test_world_is_the_product_of_what_is_above():
 
 
 def test_joints_scale_first_then_turn_then_move():
-    pose = RigPose(
-        np.array([[1.0, 2, 3]]),
-        Rotation.from_rotvec([[0, 0, np.pi / 2]]).as_quat(),
-        np.array([[2.0, 5, 7]]),
-    )
+    quarter = Rotation.from_rotvec([[0, 0, np.pi / 2]]).as_quat()
+    pose = RigPose(np.array([[1.0, 2, 3]]), quarter, np.array([[2.0, 5, 7]]))
     np.testing.assert_allclose(pose.matrices()[0] @ [1, 0, 0, 1], [1, 4, 3, 1], atol=1e-12)
     np.testing.assert_allclose(pose.matrices()[0] @ [0, 1, 0, 1], [-4, 2, 3, 1], atol=1e-12)
 

@@ -48,10 +48,8 @@ def test_mirrored_and_vanished_surroundings_have_a_rotation() -> None:
 
 def times(p: np.ndarray, q: np.ndarray) -> np.ndarray:
     """Products of quaternions x, y, z, w, (n, 4)."""
-    real = p[:, 3:] * q[:, 3:] - (p[:, :3] * q[:, :3]).sum(axis=1, keepdims=True)
-    return np.hstack(
-        [p[:, 3:] * q[:, :3] + q[:, 3:] * p[:, :3] + np.cross(p[:, :3], q[:, :3]), real]
-    )
+    (a, s), (b, t) = (np.split(each, [3], axis=1) for each in (p, q))
+    return np.hstack([s * b + t * a + np.cross(a, b), s * t - (a * b).sum(axis=1, keepdims=True)])
 
 
 def test_dual_quaternion_blends_are_those_of_a_plain_twin() -> None:

@@ -42,8 +42,7 @@ def test_a_head_with_ears_and_a_hand_with_fingers_are_ends():
         (("hips", "neck", "head", "left ear", "right ear"), ["head"]),
     ):
         character = character_of(ROD, rig_of(names, [-1, 0, 1, 2, 2], places), np.eye(5)[near])
-        found = end_joints(character, bones_of(character))
-        assert [names[joint] for joint in found] == wanted
+        assert [names[joint] for joint in end_joints(character, bones_of(character))] == wanted
     one = character_of(ROD, rig_of(("all",), [-1], [(0, 0, 0)]), np.ones((ROD.n_vertices, 1)))
     assert end_joints(one, bones_of(one)) == []
     assert [rod().rig.names[joint] for joint in end_joints(rod(), bones_of(rod()))] == ["lower"]

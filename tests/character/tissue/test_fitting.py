@@ -96,8 +96,7 @@ def test_a_surface_that_folds_into_itself_does_not_turn_tets_inside_out():
     skin = sp.Embedding(mesh, mesh.boundary())
     pressed = skin.surface.vertices.copy()
     pressed[:, 2] = np.where(pressed[:, 2] > 0.9, 0.3, pressed[:, 2])  # the top below the middle
-    x = _Fit(mesh, skin, 0.01)(pressed)
-    assert not sp.TetMesh.inverted(x, mesh.cells).any()
+    assert not sp.TetMesh.inverted(_Fit(mesh, skin, 0.01)(pressed), mesh.cells).any()
 
 
 def test_sound_cells_are_those_that_keep_their_shape(bending):

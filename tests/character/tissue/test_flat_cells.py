@@ -114,8 +114,7 @@ def test_a_joint_may_be_scaled_away(tmp_path, axes):
     mesh = sp.HexMesh.voxelize(rig.surface(), 9).tetrahedra()
     low = np.flatnonzero(mesh.vertices[:, 2] < 0.2)
     options = {"size": 5, "modes": 3, "samples": 10}
-    model = sp.pose_space_model(rig, volume=mesh, fixed=low, poses=2, **options)
-    sim = model.simulation(**HANGING)
+    sim = sp.pose_space_model(rig, volume=mesh, fixed=low, poses=2, **options).simulation(**HANGING)
     pose, moved = rig.neutral.copy(), []
     joint = pose[: 10 * rig.character.rig.n_joints].reshape(-1, 10)[-1]
     for k in range(50):

@@ -32,8 +32,7 @@ def test_paint_goes_on_smoothly_within_its_range():
 
 
 def test_the_least_squares_of_eq_37_are_met():
-    rng = np.random.default_rng(0)
-    values, zeta = rng.uniform(1, 2, ROD.n_vertices), 0.7
+    values, zeta = np.random.default_rng(0).uniform(1, 2, ROD.n_vertices), 0.7
     E = painted(SKIN, values, smoothness=zeta)
     sums = np.bincount(SKIN.cells, weights=values, minlength=MESH.n_cells)
     marks = np.bincount(SKIN.cells, minlength=MESH.n_cells)
@@ -88,9 +87,8 @@ def test_flesh_follows_joints_by_a_share():
     assert share.shape == (MESH.n_vertices,)
     assert share[x < 0.5].max() < 0.1
     assert share[x > 1.6].min() > 0.9
-    assert share + flesh_of_joints(rod(), SKIN, ["upper", "root"]) == pytest.approx(
-        np.ones(MESH.n_vertices)
-    )
+    others = flesh_of_joints(rod(), SKIN, ["upper", "root"])
+    assert share + others == pytest.approx(np.ones(MESH.n_vertices))
     refused("there is upper", flesh_of_joints, rod(), SKIN, ["uper"])
     other = sp.Embedding(MESH, MESH.boundary())
     refused("the character's own surface", flesh_of_joints, rod(), other, ["upper"])

@@ -17,9 +17,7 @@ from supple.character.tissue.regions import (
     regions_from_skeleton,
 )
 
-needs_igl = pytest.mark.skipif(
-    importlib.util.find_spec("igl") is None, reason="needs the extra 'regions'"
-)
+needs_igl = pytest.mark.skipif(importlib.util.find_spec("igl") is None, reason="needs libigl")
 MESH = rod_mesh((12, 4, 4))
 HANDLES = {"left": [(0.0, 0.0, 0.0)], "middle": [((0.8, 0, 0), (1.2, 0, 0))], "right": [(2, 0, 0)]}
 
@@ -89,8 +87,7 @@ def test_two_handles_at_one_vertex_are_refused():
 
 def test_without_libigl_it_says_what_to_install(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(sp.MissingExtra, match=r"supple\[regions\]"):
-        region_weights(MESH, HANDLES)
+    refused(r"supple\[regions\]", region_weights, MESH, HANDLES, error=sp.MissingExtra)
 
 
 def branched() -> sp.character.Character:

@@ -84,8 +84,7 @@ def test_corrections_are_met_at_their_poses() -> None:
     tet_rig = plain.corrected(PoseWeights.of(poses), corrections)
     for pose, given in zip(poses, corrections, strict=True):
         moved = tet_rig.vertices(pose) - plain.vertices(pose)
-        turn = Rotation.from_rotvec(pose).as_matrix()
-        assert moved == pytest.approx(given @ turn.T, abs=1e-12)
+        assert moved == pytest.approx(given @ Rotation.from_rotvec(pose).as_matrix().T, abs=1e-12)
 
 
 def test_a_rig_that_gives_nonsense_is_refused() -> None:

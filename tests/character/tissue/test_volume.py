@@ -38,8 +38,7 @@ def ball(centre: tuple[float, float, float], radius: float) -> sp.Surface:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_soup_with_a_hole_that_crosses_itself_is_filled(method):
-    open_rod = sp.Surface(ROD.vertices, ROD.triangles[:-2])
-    crossing = still(soup(open_rod, ball((1.0, 0.0, 0.2), 0.3)))
+    crossing = still(soup(sp.Surface(ROD.vertices, ROD.triangles[:-2]), ball((1.0, 0.0, 0.2), 0.3)))
     volume = character_volume(crossing, vertices=400, method=method)
     assert volume.mesh.volume > 0.9 * ROD_VOLUME
     assert pieces(volume.mesh).max() == 0
@@ -79,9 +78,7 @@ def test_pieces_without_volume_move_with_the_nearest_flesh(method):
 
 def test_without_ftetwild_cubes_stand_in(monkeypatch):
     find = importlib.util.find_spec
-    monkeypatch.setattr(
-        importlib.util, "find_spec", lambda name: None if name == "pytetwild" else find(name)
-    )
+    monkeypatch.setattr("importlib.util.find_spec", lambda n: None if n == "pytetwild" else find(n))
     volume = character_volume(BendingRod(), vertices=300)
     assert volume.skin.inside.all()
     assert "pip install" in volume.notes[0]
@@ -101,8 +98,7 @@ def test_bad_wishes_are_refused():
     rig = BendingRod()
     refused("'ftetwild' or 'voxels'", character_volume, rig, method="tetgen")
     line = sp.Surface([[0, 0, 0], [1, 0, 0], [2, 0, 0]], [[0, 1, 2]])
-    with pytest.raises(sp.MeshError, match="has no area"):
-        character_volume(still(line))
+    refused("has no area", character_volume, still(line), error=sp.MeshError)
     volume = character_volume(rig, vertices=200, method="voxels")
     refused("give bones=", volume.held)
     refused("give segments", volume.held, np.zeros((3, 2)))
@@ -126,18 +122,15 @@ def test_joints_that_carry_nothing_have_no_bones():
     rig = rig_of(("upper", "target", "lower", "tip"), [-1, 0, 0, 2], places)
     outer = ROD.vertices[:, 0] / LENGTH
     none = np.zeros_like(outer)
-    weights = np.stack([1 - outer, none, outer, none], axis=1)
-    bones = bones_of(character_of(ROD, rig, weights))
+    bones = bones_of(character_of(ROD, rig, np.stack([1 - outer, none, outer, none], axis=1)))
     assert bones.names == ("upper", "lower")
     assert bones.segments[:, 1] == pytest.approx(np.array([[1.0, 0, 0], [2, 0, 0]]))
 
 
 def test_cells_that_a_segment_crosses_are_those_it_has_points_in():
     mesh = sp.TetMesh.box((1.0, 1.0, 1.0), (3, 3, 3))
-    rng = np.random.default_rng(4)
-    segments = rng.uniform(-0.3, 1.3, (6, 2, 3))
-    crossed = crossed_cells(mesh, segments)
-    for (start, end), found in zip(segments, crossed, strict=True):
+    segments = np.random.default_rng(4).uniform(-0.3, 1.3, (6, 2, 3))
+    for (start, end), found in zip(segments, crossed_cells(mesh, segments), strict=True):
         places = start + np.linspace(0, 1, 4001)[:, None] * (end - start)
         inside = places[((places > 0) & (places < 1)).all(axis=1)]
         cells = set()
@@ -171,8 +164,7 @@ def test_every_cell_on_a_thin_bone_is_held():
 
 def test_what_hangs_by_an_edge_alone_is_another_piece():
     two = sp.HexMesh.box((2.0, 2.0, 1.0), (2, 2, 1))
-    edge_only = sp.HexMesh.cleaned(two.vertices, two.cells[[0, 3]]).tetrahedra()
-    assert pieces(edge_only).max() == 1
+    assert pieces(sp.HexMesh.cleaned(two.vertices, two.cells[[0, 3]]).tetrahedra()).max() == 1
     whole = two.tetrahedra()
     assert pieces(whole).max() == 0
     assert 2 * len(adjacent_cells(whole)) + len(whole.boundary_facets()) == 4 * whole.n_cells

@@ -65,8 +65,7 @@ def black_box() -> PoseBases:
 
 
 def test_tree_joins_the_nearest_poses() -> None:
-    line = np.array([[0.0], [3.0], [1.0], [2.0], [-1.5]])
-    assert list(pose_tree(line)) == [-1, 3, 0, 2, 0]
+    assert list(pose_tree(np.array([[0.0], [3.0], [1.0], [2.0], [-1.5]]))) == [-1, 3, 0, 2, 0]
     assert list(pose_tree(np.zeros((1, 2)))) == [-1]
 
 
@@ -111,14 +110,12 @@ def test_alignment_before_procrustes_finds_the_turned_basis() -> None:
     found = aligned(bases, places, MESH.cells, MASSES, features, one)
     assert found.bases[1] == pytest.approx(turn @ U, abs=1e-9)
     assert found.angles.max() < 1e-6
-    without = procrustes(bases[1], bases[0], MASSES)[1]
-    assert without.max() > 1.0  # [rad]
+    assert procrustes(bases[1], bases[0], MASSES)[1].max() > 1.0  # [rad]
 
 
 def test_frames_are_taken_off() -> None:
     """A rig that turns as a whole and knows it has the same basis in all poses."""
-    poses = np.array([[0.0, 0.0], [1e-9, 2.5]])
-    found = pose_bases(BODY, TURNING, poses, modes=4, size=6)
+    found = pose_bases(BODY, TURNING, np.array([[0.0, 0.0], [1e-9, 2.5]]), modes=4, size=6)
     assert found.bases[1] == pytest.approx(found.bases[0], abs=1e-5)
     assert mean_angle(found.alignment.angles).max() < 1e-6
 
@@ -167,8 +164,7 @@ def test_bases_are_continuous_along_a_path_through_all_poses(black_box: PoseBase
 def test_columns_stay_in_their_regions(black_box: PoseBases) -> None:
     assert black_box.regions.tolist() == [0] * 8 + [1] * 6
     for region, member in enumerate(black_box.members):
-        columns = black_box.bases[..., black_box.regions == region]
-        assert not columns[:, ~member].any()
+        assert not black_box.bases[..., black_box.regions == region][:, ~member].any()
     own = black_box.bases[1][..., :8].reshape(3 * N, 8)
     assert own.T @ (np.repeat(MASSES, 3)[:, None] * own) == pytest.approx(np.eye(8), abs=1e-9)
 
@@ -177,8 +173,7 @@ def test_aligned_bases_keep_their_norm_half_way() -> None:
     """Far poses are joined through those between; half-way columns keep most of their norm."""
     bases = pose_bases(BODY, BENDING, ANGLES, modes=5, size=8)
     assert bases.alignment.parents.tolist() == [-1, 0, 1]
-    half = bases.weights(np.array([0.75]))
-    assert (bases.at(half)[0] < 1.6).all()
+    assert (bases.at(bases.weights(np.array([0.75])))[0] < 1.6).all()
 
 
 def test_a_pose_is_missed_most_far_from_the_known_ones() -> None:
@@ -218,7 +213,6 @@ def test_what_cannot_be_used_is_refused() -> None:
     heavy = sp.Body(MESH, BODY.material, fixed=BODY.fixed)
     refused("lumped mass", pose_bases, heavy, BENDING, ANGLES)
     refused("contact has 1 entries for 3 poses", pose_bases, BODY, BENDING, ANGLES, contact=[None])
-    curled = [[0.0], [12.0]]
-    refused(r"pose 1: \d+ cells are inside out", pose_bases, BODY, BENDING, curled, size=4)
+    refused(r"pose 1: \d+ cells are inside out", pose_bases, BODY, BENDING, [[0.0], [12.0]], size=4)
     bricks = sp.Body(sp.HexMesh.box((1, 1, 1), (2, 2, 2)), BODY.material, mass_model=LumpedMass())
     refused("a body of tets", pose_bases, bricks, BENDING, ANGLES)

@@ -68,16 +68,14 @@ def test_clips_drive_in_the_frames_of_the_vertices(shaken):
     t = 1 / 24 + (np.arange(48) + 0.5) / 48 * 22 / 24
     keys = np.arange(1, 24) / 24  # between which the clip goes straight on
     at_keys = 0.1 * (2 - 2 * np.cos(2 * np.pi / 24)) * 24**2 * np.sin(2 * np.pi * keys)
-    felt = 9.81 - np.interp(t, keys, at_keys)
     # What points up in the world points along y of the rod, which was turned.
-    size = np.linalg.norm(felt)
+    size = np.linalg.norm(9.81 - np.interp(t, keys, at_keys))
     np.testing.assert_allclose(np.abs(found[0]), np.tile([0, size, 0], (len(masses), 1)), atol=1e-6)
     np.testing.assert_allclose(found[1:], 0.0, atol=1e-6)
 
 
 def test_each_pose_is_driven_in_its_own_frames(shaken):
-    ends = shaken.mesh.where(x=0)
-    body = sp.Body(shaken.mesh, SOFT, fixed=ends, mass_model=sp.LumpedMass())
+    body = sp.Body(shaken.mesh, SOFT, fixed=shaken.mesh.where(x=0), mass_model=sp.LumpedMass())
     poses = np.stack([shaken.rig.neutral, shaken.rig.poses_of_clip(None, [0.3])[0]])
     push = np.tile([1.0, 0.0, 0.0], (1, body.n_vertices, 1))
     made = pose_bases(body, shaken, poses, modes=2, size=4, driven=push)

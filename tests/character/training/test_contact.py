@@ -21,8 +21,7 @@ def ring(angle: float, x: np.ndarray = X) -> sp.TetMesh:
 
 def test_ends_of_a_closed_ring_touch_and_nothing_else_does() -> None:
     assert len(self_contact(ring(1.5 * np.pi), MESH)) == 0
-    closed = ring(2 * np.pi - 0.01)
-    contact = self_contact(closed, MESH)
+    contact = self_contact(ring(2 * np.pi - 0.01), MESH)
     assert len(contact) == 25  # one of the two ends, all of its vertices
     ends = X[contact.vertices, 0]
     assert len(np.unique(ends)) == 1

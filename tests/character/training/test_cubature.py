@@ -38,9 +38,8 @@ every_material = pytest.mark.parametrize("material", MATERIALS, ids=lambda m: m.
 
 def between(rest: RestPose, share: float) -> InterpolatedPose:
     """So far on the way between two poses."""
-    return InterpolatedPose(
-        rest, np.array([share]), np.array([1 - share, share]), np.ones(len(rest.shapes))
-    )
+    weights = np.array([1 - share, share])
+    return InterpolatedPose(rest, np.array([share]), weights, np.ones(len(rest.shapes)))
 
 
 def itself(rest: RestPose) -> InterpolatedPose:
@@ -50,8 +49,7 @@ def itself(rest: RestPose) -> InterpolatedPose:
 
 def projected(rest, q: np.ndarray) -> np.ndarray:
     """Uᵀ ∇U(U q) of the whole body, without cells."""
-    force = rest.body.force(np.tensordot(q, rest.shapes, axes=1))
-    return np.tensordot(rest.shapes, force)
+    return np.tensordot(rest.shapes, rest.body.force(np.tensordot(q, rest.shapes, axes=1)))
 
 
 @pytest.mark.parametrize("regions", [1, 2])
@@ -80,10 +78,8 @@ def test_samples_of_regions_are_kept_without_their_zeros():
     assert error < 1e-5 * np.abs(correlations).max()  # they are kept in single precision
     np.testing.assert_allclose(samples.squares(), (columns**2).sum(axis=1), rtol=1e-12)
     every = rest.samples(q, EVERY)
-    total = every.columns(EVERY).sum(axis=0)
-    np.testing.assert_allclose(total, every.whole, atol=1e-5)
-    kept = sum(forces.size for _, _, forces in samples.parts)
-    assert kept < 0.8 * columns.size
+    np.testing.assert_allclose(every.columns(EVERY).sum(axis=0), every.whole, atol=1e-5)
+    assert sum(forces.size for _, _, forces in samples.parts) < 0.8 * columns.size
     assert every.whole.shape == (15 * len(q[0]),)  # five are of the linear part
 
 
@@ -92,10 +88,8 @@ def test_what_is_not_linear_and_what_is_add_up_to_the_force():
     q = rest.draw(10, np.random.default_rng(0), 0.4)
     rows = rest.samples(q, EVERY).whole.reshape(15, -1)
     whole = rows[0:10:2] + rows[10:] / pose_samples._LINEAR
-    blocks = np.linalg.norm(whole.reshape(5, 2, -1), axis=2)
-    assert blocks.max() == pytest.approx(1.0, rel=1e-12)
-    small = rest.samples(1e-6 * q, EVERY).whole.reshape(15, -1)
-    assert np.abs(small[:10]).max() < 1e-5
+    assert np.linalg.norm(whole.reshape(5, 2, -1), axis=2).max() == pytest.approx(1.0, rel=1e-12)
+    assert np.abs(rest.samples(1e-6 * q, EVERY).whole.reshape(15, -1)[:10]).max() < 1e-5
 
 
 def test_the_stiffness_at_rest_is_that_of_all_cells():
@@ -134,8 +128,7 @@ def test_samples_have_the_amplitude_that_was_asked_for():
     largest = []
     for each in q:
         u = np.tensordot(each, rest.shapes, axes=1)
-        G = np.einsum("cki,ckj->cij", u[MESH.cells], gradients)
-        squares = (G**2).sum(axis=(1, 2))
+        squares = (np.einsum("cki,ckj->cij", u[MESH.cells], gradients) ** 2).sum(axis=(1, 2))
         order = np.argsort(squares)
         stored = np.cumsum((MESH.volumes * squares)[order])
         largest.append(np.sqrt(squares[order][np.searchsorted(stored, 0.9 * stored[-1])]))
@@ -156,14 +149,12 @@ def test_cells_are_good_in_each_pose_and_between(material):
     rng = np.random.default_rng(9)
     for share in (0.0, 0.25, 0.5, 0.8, 1.0):
         rest = rest_pose(soft, share * POSES[1])
-        q = rest.draw(30, rng, 0.5)
-        assert found.error(between(rest, share), q) < 0.03
+        assert found.error(between(rest, share), rest.draw(30, rng, 0.5)) < 0.03
 
 
 def test_far_beyond_the_samples_the_force_still_leads_back():
     """A linear force that takes back what cells have too much must not win over them."""
-    soft = sp.StableNeoHookean(young=1e5, poisson=0.4)
-    rest = rest_pose(soft, POSES[1])
+    rest = rest_pose(sp.StableNeoHookean(young=1e5, poisson=0.4), POSES[1])
     found = train_pose_cubature([itself(rest)], size=25, samples=20, amplitude=0.3)
     q = rest.draw(40, np.random.default_rng(2), 0.3)
     for larger in (1.0, 3.0, 10.0):
@@ -192,8 +183,7 @@ def test_training_between_poses_helps_where_bases_differ():
 def test_cells_are_chosen_from_a_sample_where_memory_is_short(monkeypatch):
     rest = rest_pose(SOFT, POSES[0])
     monkeypatch.setattr("supple.character.training.samples._POOL", 100 * 20 * 10)
-    found = train_pose_cubature([itself(rest)], size=40, samples=20)
-    assert found.training_errors.max() < 0.05
+    assert train_pose_cubature([itself(rest)], size=40, samples=20).training_errors.max() < 0.05
     assert len(rest.groups.pool(rest.body.mesh.n_cells, 20, np.random.default_rng(0))) <= 100
 
 

@@ -143,8 +143,7 @@ def test_some_of_the_poses_are_as_if_there_were_no_others(all_poses):
 
 def test_poses_are_added_until_none_is_off_by_more(all_poses):
     tet_rig, bases = all_poses
-    options = {"max_angle": np.deg2rad(12.0), "most": 6}
-    found = needed_poses(tet_rig, BENDS, bases, **options)
+    found = needed_poses(tet_rig, BENDS, bases, max_angle=np.deg2rad(12.0), most=6)
     assert found.which[0] == 0
     assert 1 < len(found.which) < 6
     assert len(found.angles) == len(found.which)

@@ -51,11 +51,9 @@ def load_or_mesh_error(file):
 @pytest.mark.parametrize("large", [1e200, float("inf"), float("nan")])
 def test_coordinates_beyond_reach_are_named(tmp_path, large):
     path = tmp_path / "far.mesh"
-    rows = "\n".join(
-        f"{x!r} {y!r} {z!r} 1" for x, y, z in [(0, 0, 0), (large, 1, 0), (0, 1, 1), (1, 0, 0)]
-    )
     path.write_text(
-        f"MeshVersionFormatted 2\nDimension 3\nVertices\n4\n{rows}\nTetrahedra\n1\n1 2 3 4 1\nEnd\n"
+        f"MeshVersionFormatted 2\nDimension 3\nVertices\n4\n0 0 0 1\n{large!r} 1 0 1\n0 1 1 1\n"
+        "1 0 0 1\nTetrahedra\n1\n1 2 3 4 1\nEnd\n"
     )
     refused("finite", read_mesh, path, error=MeshError)
 

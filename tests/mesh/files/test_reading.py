@@ -43,10 +43,8 @@ def test_written_mesh_reads_back_the_same(kind, ending, tmp_path):
     assert type(again) is kind
     assert_same(again, mesh)
     names = {"1": "left side", "2": "tip"} if ending == ".mesh" else {}
-    assert {names.get(k, k): v.tolist() for k, v in again.regions.items()} == {
-        "left side": [0, 1],
-        "tip": [3],
-    }
+    regions = {names.get(k, k): v.tolist() for k, v in again.regions.items()}
+    assert regions == {"left side": [0, 1], "tip": [3]}
     assert [entry.name for entry in tmp_path.iterdir()] == [file.name]
 
 
@@ -65,10 +63,8 @@ def test_gmsh_versions_give_the_same_mesh(version, binary, tmp_path, kind):
     mesh = kind.box((1, 1, 1), (1, 2, 1))
     name = {4: "tetra", 8: "hexahedron", 10: "tetra10"}[mesh.cell_nodes]
     # Surface triangles, whose group is not ours, stand beside the cells.
-    blocks = [
-        ("triangle", mesh.boundary().vertex_ids[mesh.boundary().triangles]),
-        (name, mesh.cells),
-    ]
+    skin = mesh.boundary()
+    blocks = [("triangle", skin.vertex_ids[skin.triangles]), (name, mesh.cells)]
     tags = [np.full(len(data), 7 - k) for k, (_, data) in enumerate(blocks)]
     made = meshio.Mesh(
         mesh.vertices,
@@ -100,10 +96,8 @@ def test_gmsh_volumes_may_have_many_groups_or_none(tmp_path):
     )
     mesh = read_mesh(file)
     assert mesh.n_cells == 2
-    assert {name: ids.tolist() for name, ids in mesh.regions.items()} == {
-        "all of it": [0],
-        "half": [0],
-    }
+    regions = {name: ids.tolist() for name, ids in mesh.regions.items()}
+    assert regions == {"all of it": [0], "half": [0]}
 
 
 @pytest.mark.parametrize("base", [0, 1])

@@ -20,8 +20,7 @@ FORMATS = [".obj", ".ply", ".stl", ".glb", ".off"]
 
 
 def export(surface, file):
-    mesh = trimesh.Trimesh(surface.vertices, surface.triangles, process=False)
-    mesh.export(str(file))
+    trimesh.Trimesh(surface.vertices, surface.triangles, process=False).export(str(file))
     return file
 
 
@@ -55,9 +54,8 @@ def test_glb_scene_puts_every_part_in_its_place(tmp_path):
     part = trimesh.Trimesh(skin.vertices, skin.triangles, process=False)
     scene = trimesh.Scene()
     for k in range(2):
-        scene.add_geometry(
-            part, transform=trimesh.transformations.translation_matrix((3 * k, 0, k))
-        )
+        place = trimesh.transformations.translation_matrix((3 * k, 0, k))
+        scene.add_geometry(part, transform=place)
     scene.export(str(tmp_path / "two.glb"))
     both = read_surface(tmp_path / "two.glb")
     assert both.n_triangles == 24

@@ -14,14 +14,8 @@ from tests.reduction.conftest import (
     every_mesh,
     projected,
 )
-from tests.reduction.cubature.cubature_bodies import (
-    block,
-    mixed_body,
-    partial,
-    plank,
-    trained,
-)
-from tests.refusals import refused
+from tests.reduction.cubature.cubature_bodies import block, mixed_body, partial, plank, trained
+from tests.refusals import refusals, refused
 
 import supple as sp
 from supple.core.files import Kind, pack, unpack
@@ -95,8 +89,7 @@ def test_copies_equal_single_evaluations(monkeypatch, chunk, order):
     Q = 0.1 * np.random.default_rng(1).normal(size=(7, 5))
     single = [cubature.evaluate(q) for q in Q]
     monkeypatch.setattr(evaluation, "_CHUNK", chunk)
-    together = cubature.evaluate_many(Q, order=order)
-    for depth, found in enumerate(together):
+    for depth, found in enumerate(cubature.evaluate_many(Q, order=order)):
         if depth > order:
             assert not found.size
             continue
@@ -164,23 +157,19 @@ def test_damaged_arrays_refused():
         refused(name, Cubature.from_arrays, header, arrays | {name: wrong})
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"poses": 3}, "poses=3"),
-        ({"poses": 2.5}, "poses"),
-        ({"poses": np.ones((9, 3))}, r"poses has shape \(9, 3\)"),
-        ({"poses": np.zeros((9, 8))}, "none of them the rest shape"),
-        ({"size": 0}, "size=0"),
-        ({"tolerance": -0.1}, "tolerance"),
-        ({"tolerance": 1.0}, "tolerance"),
-        ({"amplitude": 0.0}, "amplitude"),
-        ({"amplitude": np.nan}, "amplitude"),
-        ({"seed": -1}, "seed"),
-    ],
+test_bad_training_options_named = refusals(
+    ({"poses": 3}, "poses=3"),
+    ({"poses": 2.5}, "poses"),
+    ({"poses": np.ones((9, 3))}, r"poses has shape \(9, 3\)"),
+    ({"poses": np.zeros((9, 8))}, "none of them the rest shape"),
+    ({"size": 0}, "size=0"),
+    ({"tolerance": -0.1}, "tolerance"),
+    ({"tolerance": 1.0}, "tolerance"),
+    ({"amplitude": 0.0}, "amplitude"),
+    ({"amplitude": np.nan}, "amplitude"),
+    ({"seed": -1}, "seed"),
+    make=lambda options: train_cubature(*plank(), **options),
 )
-def test_bad_training_options_named(options, message):
-    refused(message, train_cubature, *plank(), **options)
 
 
 def test_bad_bases_and_cells_named():

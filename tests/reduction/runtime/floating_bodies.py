@@ -9,14 +9,8 @@ import supple as sp
 EXACT = sp.DenseNewton(max_iterations=30, tolerance=1e-11)
 STATE = ("q", "v", "rotation", "spin", "position")
 SPIN, THROW = (3.0, 1.0, 5.0), (1.0, 2.0, 3.0)
-IMPLICIT = (
-    sp.Newmark(),
-    sp.Newmark(beta=0.3, gamma=0.5),
-    sp.TRBDF2(),
-    sp.Bathe(),
-    sp.BDF2(),
-    sp.BackwardEuler(),
-)
+NEWMARK = sp.Newmark(), sp.Newmark(beta=0.3, gamma=0.5)
+IMPLICIT = (*NEWMARK, sp.TRBDF2(), sp.Bathe(), sp.BDF2(), sp.BackwardEuler())
 
 
 @lru_cache
@@ -54,8 +48,7 @@ def thrown(
 
 def wobble(model: sp.ReducedModel) -> tuple[np.ndarray, np.ndarray]:
     """Coordinates and rates that excite the slowest three vibrations of the model."""
-    r = model.size
-    squares, modes = np.linalg.eigh(model.stiffness(np.zeros(r)))
+    squares, modes = np.linalg.eigh(model.stiffness(np.zeros(model.size)))
     amounts = np.array([0.5, 0.3, -0.3])
     return modes[:, :3] @ amounts, modes[:, :3] @ (0.5 * np.sqrt(squares[:3]) * amounts[::-1])
 

@@ -77,8 +77,7 @@ class TestSteps:
             full, live = pushed(complete, push, 12, damping=damping, integrator=rule(), dt=1 / 60)
             assert np.abs(full.state.u).max() > 0.05
             assert relative(live.displacements(), full.state.u) < 1e-7
-            here = Shape(beam, full.state.u, order=2)
-            R, _ = damping.bind(beam).evaluate(here, full.state.v)
+            R, _ = damping.bind(beam).evaluate(Shape(beam, full.state.u, order=2), full.state.v)
             assert live.damping_power == pytest.approx(2 * R, rel=1e-6)
 
     @pytest.mark.parametrize("rule", [sp.Newmark, sp.Bathe, sp.TRBDF2, sp.BDF2])
@@ -103,12 +102,10 @@ class TestSteps:
             rtol=1e-11, atol=1e-13,
         ).y[:4, -1]  # fmt: skip
         errors = []
-        for steps in (400, 800):
-            live = small.simulation(
-                damping=damping, dt=span / steps, integrator=rule(), solver=TIGHT
-            )
+        for n in (400, 800):
+            live = small.simulation(damping=damping, dt=span / n, integrator=rule(), solver=TIGHT)
             live.q = start
-            live.run_steps(steps)
+            live.run_steps(n)
             errors.append(np.abs(live.q - exact).max())
         assert abs(np.log2(errors[0] / errors[1]) - 2) <= 0.15
 
@@ -177,8 +174,7 @@ class TestSteps:
 def test_curves_that_rise_steeply_with_the_rate(rule):
     """Drag that grows ten thousandfold over the rates of a swing, in both spaces."""
     mesh = sp.HexMesh.box(size=(1, 0.2, 0.1), cells=(6, 1, 1))
-    material = sp.StVK(young=1e6, poisson=0.4, density=1000)
-    body = sp.Body(mesh, material, fixed=mesh.where(x=0))
+    body = sp.Body(mesh, sp.StVK(young=1e6, poisson=0.4, density=1000), fixed=mesh.where(x=0))
     shape = sp.vibration_modes(body, 1).shapes[0]
     model = sp.reduce(body, sp.modal_derivative_basis(body, modes=4, size=10))
     curve = sp.Curve.linear([(0.1, 0.01), (1.0, 100.0)])

@@ -96,8 +96,7 @@ def test_newton_matrix_is_the_derivative_of_the_inertial_forces():
     A = w.A.copy()
     step = 1e-4
     rows = [(force(x + step * e) - force(x - step * e)) / (2 * step) for e in np.eye(r)]
-    coupling = np.abs(A - c_a * model.mass).max()
-    assert np.abs(A - np.transpose(rows)).max() < 1e-4 * coupling
+    assert np.abs(A - np.transpose(rows)).max() < 1e-4 * np.abs(A - c_a * model.mass).max()
 
 
 # -- momentum and energy ---------------------------------------------------------------------
@@ -114,8 +113,7 @@ def test_momentum_is_conserved_over_thousands_of_steps(integrator):
     np.testing.assert_array_equal(sim.linear_momentum, body_momentum[0])
     np.testing.assert_array_equal(sim.spin_momentum, body_momentum[1])
     orbit = np.linalg.norm(sim.position) * np.linalg.norm(sim.linear_momentum)
-    before = thrown(small()).angular_momentum
-    assert np.abs(sim.angular_momentum - before).max() < 1e-12 * orbit
+    assert np.abs(sim.angular_momentum - thrown(small()).angular_momentum).max() < 1e-12 * orbit
     assert np.abs(sim.rotation.T @ sim.rotation - np.eye(3)).max() < 1e-14
 
 
@@ -136,8 +134,7 @@ def test_energy_of_an_undamped_flight_keeps_within_a_second_order_band():
             sim.run_steps(round(0.01 / dt))
             energies.append(sim.kinetic + sim.elastic)
         bands.append(np.ptp(energies) / energies[0])
-        drift = np.mean(energies[-20:]) - np.mean(energies[:20])
-        assert abs(drift) < 0.5 * np.ptp(energies)
+        assert abs(np.mean(energies[-20:]) - np.mean(energies[:20])) < 0.5 * np.ptp(energies)
     assert bands[0] < 3e-3
     assert bands[0] / bands[1] == pytest.approx(4.0, rel=0.25)
 

@@ -146,8 +146,7 @@ def test_loads_are_exact_in_any_pose():
     load = model.project(forces)
     np.testing.assert_allclose(load.force, forces.sum(axis=0), atol=1e-13)
     arms = body.mesh.vertices + sim.displacements() - sim.position
-    moments = load.moments[0] + np.tensordot(sim.q, load.moments[1:], 1)
-    turned = sim.rotation @ moments
+    turned = sim.rotation @ (load.moments[0] + np.tensordot(sim.q, load.moments[1:], 1))
     torque = [turned[1, 2] - turned[2, 1], turned[2, 0] - turned[0, 2], turned[0, 1] - turned[1, 0]]
     np.testing.assert_allclose(torque, np.cross(arms, forces).sum(axis=0), atol=1e-12)
     reduced = np.einsum("iab,ba->i", load.moments[1:], sim.rotation)

@@ -285,12 +285,10 @@ class TestOptionsWhileItRuns:
         changed = model.simulation(copies=copies)
         changed.gravity = (0, 0, -9.81)
         changed.damping = sp.Rayleigh(mass=2.0)
-        fresh = model.simulation(
-            copies=copies, gravity=(0, 0, -9.81), damping=sp.Rayleigh(mass=2.0)
-        )
-        for live in (changed, fresh):
+        anew = model.simulation(copies=copies, gravity=(0, 0, -9.81), damping=sp.Rayleigh(mass=2.0))
+        for live in (changed, anew):
             live.run_steps(50)
-        assert np.array_equal(changed.q, fresh.q)
+        assert np.array_equal(changed.q, anew.q)
         assert np.abs(changed.q).max() > 0
 
     def test_a_bad_damping_changes_nothing(self, model):

@@ -37,8 +37,7 @@ class TestStageTable:
     @every_rule
     def test_guesses_go_on_in_a_straight_line(self, rule):
         table = StageTable.of(rule(), 0.1, start=False)
-        times = np.concatenate([[0.0, -0.1], table.times])
-        places = 2.0 - 3.0 * times  # a uniform motion
+        places = 2.0 - 3.0 * np.concatenate([[0.0, -0.1], table.times])  # a uniform motion
         history = np.zeros(table.vectors)
         history[::3] = places
         assert np.allclose(table.w_guess @ history, places[2:])
