@@ -156,7 +156,10 @@ def move_vertices(A, t, X, x):
 def times_back(A, back, which, G):
     """G (k, 3, 3) = A (k, 3, 3) times ``back`` (n, 3, 3) at ``which``."""
     for n in range(len(which)):
-        multiply(A[n], back[which[n]], G[n])
+        B = back[which[n]]
+        for i in range(3):
+            for j in range(3):
+                G[n, i, j] = A[n, i, 0] * B[0, j] + A[n, i, 1] * B[1, j] + A[n, i, 2] * B[2, j]
 
 
 @kernel

@@ -187,18 +187,19 @@ def enter_stage(s, stages, x, frames, force, options, model, workspace):
     begin_stage(s, stages, workspace.history, balance.x_v, balance.x_a, balance.x)
     begin_stage(s, stages, workspace.rig_history, rig.x_v, rig.x_a, rig.x)
     effective, places, f = workspace.effective, model.places, balance.f
+    rig_x, rig_a = rig.x, rig.x_a
     for k in range(len(places)):
         for i in range(3):
             n = 3 * k + i
-            rig.x[n] = x[places[k], i]
+            rig_x[n] = x[places[k], i]
             if options.path_acceleration:
-                rig.x_a[n] = rig.x[n] - effective[n] / stages.c_a[s]
+                rig_a[n] = rig_x[n] - effective[n] / stages.c_a[s]
             else:
-                rig.x[n] += effective[n]
+                rig_x[n] += effective[n]
     for i in range(len(f)):
         f[i] = force[i]
     add_inertia(
-        stages.c_a[s], rig.x_a, rig.x, frames, options.gravity, workspace.w, workspace.scale,
+        stages.c_a[s], rig_a, rig_x, frames, options.gravity, workspace.w, workspace.scale,
         model, workspace.U, f,
     )  # fmt: skip
     return strain(balance.x, model, workspace)

@@ -21,7 +21,8 @@ _DEGREE = float(np.deg2rad(1.0))
 
 def one_pose(pose: Any, size: int) -> Floats:
     """A pose of ``size`` numbers as an array (size,)."""
-    p = np.atleast_1d(np.asarray(pose, dtype=float))
+    p = np.asarray(pose, dtype=float)
+    p = p if p.ndim else p[None]
     if p.shape != (size,):
         raise InputError(f"the pose has shape {p.shape}; this rig takes ({size},)")
     return p

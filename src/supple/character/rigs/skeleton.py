@@ -208,9 +208,9 @@ class SkeletonRig(PoseRig):
 
     def placed(self, pose: Floats) -> tuple[Floats, Floats]:
         """Turns (j, 4) and matrices (j, 3, 4) of the joints in the world."""
-        p, rig = np.ascontiguousarray(one_pose(pose, len(self.neutral))), self.character.rig
-        turns, world = np.empty((rig.n_joints, 4)), np.empty((rig.n_joints, 3, 4))
-        lost = skinning.place_joints(p, rig.parents, turns, world)
+        p, parents = one_pose(pose, len(self.neutral)), self.character.rig.parents
+        turns, world = np.empty((len(parents), 4)), np.empty((len(parents), 3, 4))
+        lost = skinning.place_joints(np.ascontiguousarray(p), parents, turns, world)
         if lost >= 0:
             raise self._no_rotation(lost)
         return turns, world
