@@ -22,7 +22,8 @@ from supple.dynamics.problem import BodyProblem
 from supple.dynamics.recording import Recorder, read_motion
 from supple.dynamics.stepping import External, Stats, Stepper
 from supple.dynamics.terms import terms_of
-from supple.dynamics.terms.contact import ObstacleContact, SelfContactTerm
+from supple.dynamics.terms.obstacles import ObstacleContact
+from supple.dynamics.terms.self_contact import SelfContactTerm
 from supple.integrators import (
     TRBDF2,
     BackwardEuler,

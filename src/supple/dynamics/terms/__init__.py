@@ -9,9 +9,12 @@ from supple.contact.obstacles.base import Obstacle
 from supple.contact.self_contact import SelfContact
 from supple.damping import Damping
 from supple.dynamics.terms.base import Term
-from supple.dynamics.terms.contact import ObstacleContact, SelfContactTerm
 from supple.dynamics.terms.damping import DampingTerm
-from supple.dynamics.terms.undamped import Elasticity, ExternalForces, Inertia
+from supple.dynamics.terms.elasticity import Elasticity
+from supple.dynamics.terms.external import ExternalForces
+from supple.dynamics.terms.inertia import Inertia
+from supple.dynamics.terms.obstacles import ObstacleContact
+from supple.dynamics.terms.self_contact import SelfContactTerm
 
 
 def terms_of(
