@@ -144,14 +144,9 @@ def pose_space_model(
     )
     missing: list[float] = []
     if max_angle is not None:
-        needed = needed_poses(
-            tet_rig,
-            known,
-            bases,
-            max_angle=np.deg2rad(max_angle),
-            most=int(poses) if isinstance(poses, int | np.integer) else len(known),
-            progress=progress,
-        )
+        most = int(poses) if isinstance(poses, int | np.integer) else len(known)
+        angle = np.deg2rad(max_angle)
+        needed = needed_poses(tet_rig, known, bases, max_angle=angle, most=most, progress=progress)
         tet_rig, bases = only(tet_rig, known, bases, needed.which)
         known, young = known[needed.which], young[needed.which]
         contact = contact if isinstance(contact, bool) else [contact[k] for k in needed.which]
@@ -159,7 +154,6 @@ def pose_space_model(
     if material is None:
         softer = (2 * np.pi * frequency) ** 2 / bases.squares[0, 0]
         young, bases = softer * young, replace(bases, squares=softer * bases.squares)
-    r = bases.bases.shape[-1]
     training = PoseTraining(body, tet_rig, known, bases, young, samples, seed, progress)
     if len(known) > 1:
         made_of = parts.sum_of(lambda: (made_of, bases.bases, young))
@@ -176,21 +170,8 @@ def pose_space_model(
     )
     warn_of(excess, bases.alignment.parents.tolist())
     made_of = parts.sum_of(lambda: (made_of, bases.bases, young, samples, seed, tolerance))
-    most = cells or max(_LEAST_CELLS, _CELLS_A_COORDINATE * r)
-    elastic, elastic_errors = cached_cubature(
-        parts,
-        "elastic cubature",
-        PoseCubature,
-        (made_of, most),
-        lambda: training.elastic(most, tolerance),
-    )
-    most = vertices or max(_LEAST_VERTICES, _VERTICES_A_COORDINATE * r)
-    inertial, inertial_errors = cached_cubature(
-        parts,
-        "inertial cubature",
-        InertialCubature,
-        (made_of, most),
-        lambda: training.inertial(most, tolerance),
+    (elastic, elastic_errors), (inertial, inertial_errors) = _cubatures(
+        parts, training, made_of, tolerance, cells, vertices
     )
     measured = {
         "elastic": elastic_errors,
@@ -201,12 +182,52 @@ def pose_space_model(
         "notes": list(space.notes),
         "seconds": parts.seconds,
     }
-    flesh_of = body.parts[0].material
-    at = [replace(flesh_of, young=each).lame(elastic.cells) for each in young]
+    return _model(training, space, elastic, inertial, measured)
+
+
+def _cubatures(
+    parts: Checkpoint,
+    training: PoseTraining,
+    made_of: Any,
+    tolerance: float,
+    cells: int | None,
+    vertices: int | None,
+) -> tuple[tuple[PoseCubature, Any], tuple[InertialCubature, Any]]:
+    """The cells and the vertices that stand for all, with their errors."""
+    r = training.bases.bases.shape[-1]
+    most = cells or max(_LEAST_CELLS, _CELLS_A_COORDINATE * r)
+    most_vertices = vertices or max(_LEAST_VERTICES, _VERTICES_A_COORDINATE * r)
+    elastic = cached_cubature(
+        parts,
+        "elastic cubature",
+        PoseCubature,
+        (made_of, most),
+        lambda: training.elastic(most, tolerance),
+    )
+    inertial = cached_cubature(
+        parts,
+        "inertial cubature",
+        InertialCubature,
+        (made_of, most_vertices),
+        lambda: training.inertial(most_vertices, tolerance),
+    )
+    return elastic, inertial
+
+
+def _model(
+    training: PoseTraining,
+    space: Volume,
+    elastic: PoseCubature,
+    inertial: InertialCubature,
+    measured: dict[str, Any],
+) -> PoseSpaceModel:
+    """All parts together."""
+    material = training.body.parts[0].material
+    at = [replace(material, young=each).lame(elastic.cells) for each in training.young]
     return PoseSpaceModel(
-        tet_rig=tet_rig,
-        poses=known,
-        material=type(flesh_of),
+        tet_rig=training.tet_rig,
+        poses=training.poses,
+        material=type(material),
         fixed=space.fixed,
         cells=elastic.cells,
         cell_weights=elastic.weights,
@@ -214,10 +235,10 @@ def pose_space_model(
         lame=np.stack([np.stack(pair, axis=1) for pair in at]),
         inertial_vertices=inertial.vertices,
         inertial_weights=inertial.weights,
-        skin_cells=skin.cells,
+        skin_cells=space.skin.cells,
         skin_weights=space.skin_weights,
         measured=measured,
-        **{name: getattr(bases, name) for name in _OF_BASES},
+        **{name: getattr(training.bases, name) for name in _OF_BASES},
     )
 
 

@@ -16,6 +16,7 @@ from supple.character.model.pose_space_model import PoseSpaceModel
 from supple.character.rigs.skeleton import SkeletonRig
 from supple.character.runtime.simulation import PoseSimulation
 from supple.character.runtime.soft_motion import SoftMotion, secondary_motion
+from supple.character.skeleton.character import Character
 from supple.character.skeleton.clip_frames import frame_times
 from supple.character.tissue.flesh import FREQUENCY, SETTLE
 from supple.character.training.cached_parts import cached_motion
@@ -45,7 +46,7 @@ from supple.workflows.enrich.soft_character import (
     lowest_angular_frequency,
     soft_model,
 )
-from supple.workflows.enrich.softness import softness_of
+from supple.workflows.enrich.softness import Softness, softness_of
 from supple.workflows.enrich.source import (
     body_sides,
     body_vertices,
@@ -130,13 +131,7 @@ def enrich(
         swing: What ``frequency`` was called before.
     """
     file = source.source.file if isinstance(source, RiggedFile) else Path(source)
-    for parameter, path, endings, what in (
-        ("output", output, ENRICHED, "an enriched character"),
-        ("report", report, (".html", ".htm"), "a page"),
-        ("model", model, (".supple",), "a model"),
-    ):
-        if path is not None:
-            check_file(parameter, Path(path), endings, what, read=[file])
+    _check_files(file, output, report, model)
     number("settle", settle, above=0, unit="s")
     if tolerance is not None:
         number("tolerance", tolerance, above=0)
@@ -151,20 +146,8 @@ def enrich(
     clock, kind = Stopwatch(), Path(output).suffix.lower()
     rigged, notes = read_to_enrich(source, options.length)
     character = rigged.character
-    names = chosen_clips(character, "clips", clips)
-    if not names:
-        there = ", ".join(character.clips)
-        raise InputError.of("clips", clips, f" names none; there is {there}")
-    unlooped = chosen_clips(character, "once", once)
-    played: dict[str, dict[str, Any]] = {
-        name: {
-            "rate": frame_rate(character, name, rate, kind),
-            "loop": False if name in unlooped else None,
-        }
-        for name in names
-    }
-    for name in names:  # too many frames are refused before the work
-        frame_times(character.clip(name), played[name]["rate"])
+    played = _played(character, clips, once, rate, kind)
+    names = list(played)
     size = float(np.linalg.norm(body_sides(rigged)))
     softness = softness_of(rigged, options.by_name)
     clock.note("reading")
@@ -178,22 +161,8 @@ def enrich(
         still = [] if sag else [name for name in names if is_still(rig, name)]
         notes += still_notes(still, names)
         if flesh is None:
-            if softness.hard:
-                notes.append(hard_note(softness.hard))
-            with noted(notes):
-                made = soft_model(
-                    rig,
-                    chosen,
-                    softness=replace(softness, skin=softness.skin[body]),
-                    frequency=options.frequency or FREQUENCY,
-                    skull=options.skull is not False,
-                    contact=options.contact is not False,
-                    regions=options.regions,
-                    seed=options.seed or 0,
-                    checkpoint=checkpoint,
-                    progress=progress,
-                )
-            flesh = recorded_in(made, options)
+            of_body = replace(softness, skin=softness.skin[body])
+            flesh = _new_flesh(rig, of_body, options, checkpoint, progress, notes)
             if model is not None:
                 flesh.save(model)
         else:
@@ -224,12 +193,7 @@ def enrich(
         Path(output),
         rigged,
         motions,
-        tolerances=[
-            max(chosen.tolerance * motion.largest, _SMALLEST * size)
-            if tolerance is None
-            else tolerance * size
-            for motion in motions
-        ],
+        tolerances=[_tolerance(motion, chosen, tolerance, size) for motion in motions],
         targets=chosen.targets if targets is None else targets,
         normals=chosen.normals,
         progress=progress,
@@ -255,6 +219,75 @@ def enrich(
             report, found, title=f"{file.stem}, with flesh", facts=enriched_facts(found)
         )
     return found
+
+
+def _check_files(
+    file: Path,
+    output: str | os.PathLike[str],
+    report: str | os.PathLike[str] | None,
+    model: str | os.PathLike[str] | None,
+) -> None:
+    for parameter, path, endings, what in (
+        ("output", output, ENRICHED, "an enriched character"),
+        ("report", report, (".html", ".htm"), "a page"),
+        ("model", model, (".supple",), "a model"),
+    ):
+        if path is not None:
+            check_file(parameter, Path(path), endings, what, read=[file])
+
+
+def _played(
+    character: Character,
+    clips: Sequence[str] | None,
+    once: Sequence[str],
+    rate: float | None,
+    kind: str,
+) -> dict[str, dict[str, Any]]:
+    """The clips to enrich, and how each is played."""
+    names = chosen_clips(character, "clips", clips)
+    if not names:
+        there = ", ".join(character.clips)
+        raise InputError.of("clips", clips, f" names none; there is {there}")
+    unlooped = chosen_clips(character, "once", once)
+    played: dict[str, dict[str, Any]] = {}
+    for name in names:
+        frames = frame_rate(character, name, rate, kind)
+        frame_times(character.clip(name), frames)  # too many are refused before the work
+        played[name] = {"rate": frames, "loop": False if name in unlooped else None}
+    return played
+
+
+def _new_flesh(
+    rig: SkeletonRig,
+    softness: Softness,
+    options: FleshOptions,
+    checkpoint: str | os.PathLike[str] | None,
+    progress: Progress | None,
+    notes: list[str],
+) -> PoseSpaceModel:
+    if softness.hard:
+        notes.append(hard_note(softness.hard))
+    with noted(notes):
+        made = soft_model(
+            rig,
+            options.quality or QUALITIES["good"],
+            softness=softness,
+            frequency=options.frequency or FREQUENCY,
+            skull=options.skull is not False,
+            contact=options.contact is not False,
+            regions=options.regions,
+            seed=options.seed or 0,
+            checkpoint=checkpoint,
+            progress=progress,
+        )
+    return recorded_in(made, options)
+
+
+def _tolerance(motion: SoftMotion, chosen: Quality, given: float | None, size: float) -> float:
+    """How far vertices of a file may be off [m], for a body of some size [m]."""
+    if given is not None:
+        return given * size
+    return max(chosen.tolerance * motion.largest, _SMALLEST * size)
 
 
 def _motions(
