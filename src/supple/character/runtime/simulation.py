@@ -138,6 +138,11 @@ class PoseSimulation:
         return self._pose.copy()
 
     @property
+    def force(self) -> Floats:
+        """What wind and pulls of the last step were on the coordinates, (r,)."""
+        return self._pushed.copy()
+
+    @property
     def kinetic(self) -> float:
         """Kinetic energy of the motion relative to the rig [J]."""
         v = self._solver.workspace.history[1]
