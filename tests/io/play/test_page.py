@@ -161,7 +161,7 @@ def test_page_is_whole_html_that_needs_no_other_file(tmp_path):
 def test_page_lives_in_a_browser(tmp_path):
     model = bar()
     write_play_page(tmp_path / "play.html", model, start(model, poke=np.full(model.size, 0.01)))
-    drag = """const drag = (left) => setTimeout(() => {  // again while a busy machine shows nothing
+    drag = """const drag = (left) => setTimeout(() => {  // again while nothing is shown
     const stage = document.getElementById("stage"), panel = document.getElementById("panel");
     const x = (innerWidth - panel.clientWidth - 24) / 2, y = innerHeight / 2;
     const send = (kind, dx) => stage.dispatchEvent(new PointerEvent(
@@ -173,8 +173,8 @@ def test_page_lives_in_a_browser(tmp_path):
     const lives = document.getElementById("stats").textContent.includes("frames a second");
     if (left && !(lives && title === "pull false on")) drag(left - 1);
     else document.title = title; }, 500);
-    drag(30);"""
-    shown = in_browser(tmp_path / "play.html", drag, seconds=20)
+    drag(6);"""
+    shown = in_browser(tmp_path / "play.html", drag, seconds=5)
     assert "data-why" not in shown
     assert "<title>pull false on</title>" in shown
     assert re.search(r'id="release"[^>]* disabled', shown)  # the pointer let go
