@@ -8,7 +8,7 @@ import supple as sp
 from supple.cli import main
 from supple.damping import load_damping, save_damping
 from supple.io.scene.scene import load_scene
-from supple.workflows.words import damping_text, facts
+from supple.workflows.words import damping_text, facts, options_text
 
 REST = "[time]\nduration = 1.5\nfps = 60\n[output]\nformats = []\n"
 TARGET = '[[targets]]\nexample = "bend"\nstart = 0.5\nwish = "60 % left after one cycle"\n'
@@ -259,3 +259,16 @@ def test_matrix_from_a_file_is_told_in_words(write):
     save_damping(sp.Viscous(np.eye(n)), "matrix.toml")
     write(HELD, '[damping]\nfile = "matrix.toml"\n')
     assert damping_text(load_scene("bar.toml").dampings).startswith("Viscous")
+
+
+@pytest.mark.parametrize(
+    ("thing", "words"),
+    [
+        (sp.SelfContact(stiffness=2e5), "stiffness 2e+05 Pa"),
+        (sp.MatchedStrainRate(stiffness=2e-3), "stiffness 0.002 s"),
+        (sp.HingeBending(rest_angles=0.5), "rest angles 0.5 rad"),
+        (sp.ClothStrainRate(shear=0.1), "shear 0.1 N s/m"),
+    ],
+)
+def test_options_have_the_units_of_their_parameters(thing, words):
+    assert words in options_text(thing)

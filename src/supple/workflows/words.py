@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from supple.bodies.cloth import Bending, Cloth, ClothMaterial
+from supple.bodies.cloth import Cloth
 from supple.bodies.solid import Body
 from supple.contact import Box, Capsule, HeightField, Obstacle, Plane, Sphere
+from supple.core.parameters import describe
 from supple.damping import (
     Caughey,
-    ClothStrainRate,
     Damping,
     ExampleDamping,
     Measure,
@@ -21,32 +21,11 @@ from supple.damping import (
     Rayleigh,
 )
 from supple.io.scene.scene import Scene, YarnScene
-from supple.yarns import Yarn, YarnDamping, YarnRayleigh
+from supple.yarns import Yarn
 
 Facts = list[tuple[str, str]]
 CELLS = {3: "triangles", 4: "tets", 8: "bricks", 10: "quadratic tets"}
 """Cells by how many vertices each has."""
-_UNITS = {
-    "shear": "Pa s",
-    "bulk": "Pa s",
-    "fibre": "Pa s",
-    "wind": "m/s",
-    "scale": "W/m³",
-    "stiffness": "s",
-}
-_UNITS_OF_CLOTH = {
-    "thickness": "m",
-    "areal_density": "kg/m²",
-    **dict.fromkeys(("young", "young_warp", "young_weft", "shear"), "Pa"),
-    **dict.fromkeys(("bending_stiffness", "bending_warp", "bending_weft"), "N m"),
-    "rest_angles": "rad",
-}
-_UNITS_OF_YARNS = dict.fromkeys(("stretch", "bending", "shear", "stiffness"), "s")
-_UNITS_OF_RATES = {
-    **dict.fromkeys(("shear", "bulk", "warp", "weft", "trellis"), "N s/m"),
-    "bending": "N m s",
-    **dict.fromkeys(("matched", "matched_bending"), "s"),
-}
 
 
 def facts(scene: Scene | YarnScene) -> Facts:
@@ -152,15 +131,6 @@ def _by_region(given: Any) -> Iterable[tuple[str, Any]]:
     return given.items() if isinstance(given, Mapping) else (("", given),)
 
 
-def _units(given: Any) -> Mapping[str, str]:
-    """The units of a thing's options."""
-    if isinstance(given, ClothMaterial | Bending):
-        return _UNITS_OF_CLOTH
-    if isinstance(given, YarnDamping | YarnRayleigh):
-        return _UNITS_OF_YARNS
-    return _UNITS_OF_RATES if isinstance(given, ClothStrainRate) else _UNITS
-
-
 def damping_text(dampings: Sequence[Damping]) -> str:
     """The damping of a scene in words: any number that add up."""
     return "; ".join(map(_with_examples, dampings)) or "none but the integrator's own"
@@ -197,7 +167,8 @@ def base_text(given: Damping) -> str:
 
 def options_text(given: Any) -> str:
     """The name of a thing, and those of its options that are not as by default."""
-    units = _units(given)
+    kind: type = type(given)
+    units = {each.name: each.unit for each in describe(kind)}
     parts = [
         f"{_plain(f.name)} {_value(getattr(given, f.name), units.get(f.name, ''))}"
         for f in dataclasses.fields(given)

@@ -16,6 +16,7 @@ from supple.bodies.assembly import Asked, Evaluation
 from supple.bodies.cloth.rest import RestHinges
 from supple.core.checks import numbers
 from supple.core.errors import InputError
+from supple.core.parameters import ARRAY, parameter
 from supple.core.sparse import BlockPattern
 from supple.core.types import Floats, Ints
 from supple.mesh import SheetMesh
@@ -152,7 +153,9 @@ class HingeBending(Bending):
     has a pattern, and else those of the mesh as it lies, which may be curved. k = D ‖e‖²/(A₁ + A₂).
     """
 
-    rest_angles: ArrayLike | None = None
+    rest_angles: ArrayLike | None = parameter(
+        None, "θ₀, between the triangles of each hinge at rest", kind=ARRAY, unit="rad"
+    )
 
     def bind(self, mesh: SheetMesh, hinges: HingeMatrix) -> BoundBending:
         count = len(hinges.rest.vertices)
