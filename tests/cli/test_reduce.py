@@ -1,5 +1,7 @@
 """``supple reduce``"""
 
+import warnings
+
 import numpy as np
 import pytest
 from tests.cli.helpers import interrupt
@@ -160,3 +162,12 @@ def test_vibrations_that_the_model_lost_are_told(post, basis, noted, tells):
 def test_the_axis_that_points_up_goes_into_the_model(post, reduced):
     for words, up in (("", "z"), (" --up y", "y")):
         assert reduced(f"post.msh --free{words}", modes=3, size=4).up == up
+
+
+def test_what_was_warned_of_is_told_of_work_that_fails(refused, monkeypatch):
+    def fails(*_, **__):
+        warnings.warn("the mesh was mended", UserWarning, stacklevel=2)
+        raise sp.InputError("there is nothing to reduce")
+
+    monkeypatch.setattr("supple.cli.reduce.reduce", fails)
+    refused("reduce beam", "note: the mesh was mended", "supple: there is nothing to reduce")

@@ -56,13 +56,15 @@ def in_options(given: argparse.Namespace) -> Spelling:
 
 @contextmanager
 def noting(given: argparse.Namespace) -> Iterator[None]:
-    """Tells what is warned of, once the work is done."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
-        yield
-    for note in caught:
-        text = note.message.args[0] if isinstance(note.message, Warning) else note.message
-        print(f"note: {spelled(text, in_options(given))}", file=sys.stderr)
+    """Tells what is warned of once the work is done, or has failed: it may say why."""
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", UserWarning)
+            yield
+    finally:
+        for note in caught:
+            text = note.message.args[0] if isinstance(note.message, Warning) else note.message
+            print(f"note: {spelled(text, in_options(given))}", file=sys.stderr)
 
 
 def told(error: Exception, given: argparse.Namespace) -> str:
