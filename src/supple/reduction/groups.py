@@ -11,6 +11,7 @@ import numpy as np
 from supple.core.checks import number
 from supple.core.errors import InputError
 from supple.core.types import Floats, Ints
+from supple.reduction.damping.strain_rate import StrainGrams
 from supple.reduction.polynomial import Quartic
 
 PARAMETERS: dict[str, dict[str, Any]] = {
@@ -72,6 +73,8 @@ class Group:
     """Coefficients for λ = 1 and for μ = 1, (2, …); None where the model has a cubature."""
     built_mass: float | None = None
     """Mass of the cells [kg] as the body had them, where their densities differ."""
+    grams: StrainGrams | None = None
+    """Of the strains, for damping; None where the model has a cubature."""
 
     @property
     def lame(self) -> tuple[float | None, float | None]:
@@ -108,6 +111,7 @@ class Group:
             weight=self.weight.cut(lambda w: w[:size]),
             turning=self.turning.cut(lambda t: t[: size + 1, :size]),
             energy=energy,
+            grams=None if self.grams is None else self.grams.truncated(size),
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,10 @@ from supple.core.types import Floats, Ints
 from supple.mesh import VolumeMesh
 from supple.mesh.packing import describe_mesh, mesh_of
 from supple.reduction.cubature.cubature import Cubature
+from supple.reduction.damping.strain_rate import StrainGrams
 from supple.reduction.groups import PARAMETERS, Contribution, Group
 from supple.reduction.model import ReducedModel, Skin, is_definite
-from supple.reduction.polynomial import coefficient_count
+from supple.reduction.polynomial import coefficient_count, pair_count
 from supple.reduction.runtime.floating import FloatingInertia
 
 _MODEL = files.Kind(b"\x89SUPRED\n", "reduced model", 1)
@@ -50,6 +52,8 @@ def save_model(model: ReducedModel, path: str | os.PathLike[str]) -> None:
                 arrays[f"group {k} {name}"] = share.units
                 if share.built is not None:
                     arrays[f"group {k} {name} built"] = share.built
+        if group.grams is not None and group.grams.built is not None:
+            arrays[f"group {k} gram"] = group.grams.built
     if model.cubature is not None:
         header["cubature"] = model.cubature.header()
         arrays |= {f"cubature {k}": array for k, array in model.cubature.arrays().items()}
@@ -84,7 +88,10 @@ def _model_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> 
     r = len(arrays["vectors"])
     vectors = _shaped(arrays, "vectors", (r, *mesh.vertices.shape))
     listed = enumerate(header["groups"])
-    groups = tuple(_group_of(fields, arrays, f"group {k}", r) for k, fields in listed)
+    groups = tuple(
+        _with_grams(_group_of(fields, arrays, f"group {k}", r), mesh, vectors, arrays, f"group {k}")
+        for k, fields in listed
+    )
     every = np.concatenate([group.cells for group in groups]) if groups else np.empty(0)
     if not np.array_equal(np.sort(every), np.arange(mesh.n_cells)):
         raise InputError("its groups do not hold every cell of the mesh once")
@@ -152,6 +159,22 @@ def _group_of(
     if built_mass is not None:
         built_mass = number("its built_mass", built_mass, above=0.0)
     return Group(regions, cells, **numbers, **shares, built_mass=built_mass)  # type: ignore[arg-type]
+
+
+def _with_grams(
+    group: Group,
+    mesh: VolumeMesh,
+    vectors: Floats,
+    arrays: Mapping[str, NDArray[Any]],
+    key: str,
+) -> Group:
+    """The group with the Gram matrices of its strains, where its energy is a polynomial."""
+    if group.energy is None:
+        return group
+    built, r = None, len(vectors)
+    if f"{key} gram" in arrays:  # files of earlier versions have none
+        built = np.asfortranarray(_shaped(arrays, f"{key} gram", (r + pair_count(r),) * 2))
+    return replace(group, grams=StrainGrams(mesh, vectors, group.cells, built))
 
 
 def _within(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:

@@ -15,10 +15,11 @@ from supple.mesh import Embedding
 from supple.reduction.basis import Basis
 from supple.reduction.cubature.cubature import Cubature
 from supple.reduction.cubature.training import train_cubature
+from supple.reduction.damping.strain_rate import StrainGrams
 from supple.reduction.groups import Contribution, Group
 from supple.reduction.model import ReducedModel, is_definite
 from supple.reduction.runtime.floating import FloatingInertia
-from supple.reduction.strain_polynomials import unit_polynomials
+from supple.reduction.strain_polynomials import polynomial_of, strain_grams, unit_polynomials
 
 
 def reduce(
@@ -127,22 +128,25 @@ def _groups(
         names = tuple(name for name, is_in in zip(regions, kinds[:, kind], strict=True) if is_in)
         young, poisson = _parameter(body, "young", cells), _parameter(body, "poisson", cells)
         same = young is not None and poisson is not None
-        energy = None
+        energy = grams = None
         if exact:
             units = unit_polynomials(mesh, vectors, cells, progress=report)
-            built = None
+            built = gram = None
             if not same:
                 lam, mu = (np.empty(mesh.n_cells) for _ in range(2))
                 for part in body.parts:
                     lam[part.cells], mu[part.cells] = part.lame
-                shares = unit_polynomials(mesh, vectors, cells, (lam[cells], mu[cells]))
-                built = shares[0] + shares[1]
+                shares = strain_grams(mesh, vectors, cells, (lam[cells], mu[cells]))
+                gram = shares[0] + shares[1]
+                built = polynomial_of(gram, len(vectors))
             energy = Contribution(np.array(units), built)
+            grams = StrainGrams(mesh, vectors, cells, gram)
         density = _parameter(body, "density", cells)
         of_density = _mass_shares(body, vectors, cells, built=density is None)
         masses = (body.density * mesh.volumes)[cells]
         built_mass = float(masses.sum()) if density is None else None
-        groups.append(Group(names, cells, young, poisson, density, *of_density, energy, built_mass))
+        shares_of = (*of_density, energy, built_mass, grams)
+        groups.append(Group(names, cells, young, poisson, density, *shares_of))
         done += len(cells)
     return tuple(groups)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 from tests.reduction.conftest import every_cell, interpreted, pushed, relative
-from tests.reduction.example_dampings import (
+from tests.reduction.damping.exampless import (
     BASE,
     BASES,
     FALLING,
@@ -23,7 +23,7 @@ from tests.refusals import refused
 import supple as sp
 from supple.bodies.shape import Shape
 from supple.damping import Curve, Example, ExampleDamping, Measure
-from supple.reduction.damping import reduced_damping
+from supple.reduction.damping.rules import reduced_damping
 
 
 class TestSteps:

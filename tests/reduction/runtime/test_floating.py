@@ -118,7 +118,7 @@ def test_momentum_is_conserved_over_thousands_of_steps(integrator):
 
 
 def test_a_single_iteration_conserves_momentum_too():
-    sim = thrown(small(), solver=sp.DenseNewton(max_iterations=1))
+    sim = thrown(small(), solver=sp.DenseNewton(iterations=1))
     before = momenta(sim)
     sim.run_steps(2000)
     for old, new in zip(before, momenta(sim), strict=True):
@@ -212,6 +212,6 @@ def test_backward_euler_is_of_first_order():
 
 
 def test_one_iteration_a_step_keeps_the_order():
-    one = sp.DenseNewton(max_iterations=1)
+    one = sp.DenseNewton(iterations=1)
     coarse, fine = (errors_of_flight(dt, solver=one) for dt in (2e-4, 1e-4))
     np.testing.assert_allclose(np.log2(coarse / fine)[:-1], 2.0, atol=0.15)

@@ -63,7 +63,7 @@ class TestSteps:
         assert relative(*ends) < 1e-8
 
     @pytest.mark.parametrize("rule", [sp.Newmark, sp.TRBDF2, sp.BDF2, sp.BackwardEuler])
-    @pytest.mark.parametrize("solver", [sp.DenseNewton(), sp.DenseNewton(max_iterations=1)])
+    @pytest.mark.parametrize("solver", [sp.DenseNewton(), sp.DenseNewton(iterations=1)])
     def test_order_of_accuracy(self, model, rule, solver):
         """One Newton iteration keeps the order, too (App. C)."""
         start = 0.2 * np.eye(model.size)[0]

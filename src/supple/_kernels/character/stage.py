@@ -36,6 +36,7 @@ class Options(NamedTuple):
     cut_distance: float  # a frame that leaves the path by more is a cut [m]
     min_det_F: float  # det F that a step may leave in a cell; −∞ where any will do
     max_iterations: int
+    best_effort: bool  # take what there is after so many
     tolerance: float
     rounding: float  # corrections below this are rounding
     max_norm_square: float  # Σ q² of flesh that has left the body [kg m²]

@@ -135,7 +135,7 @@ class Cubature:
         energies: Floats = np.zeros(n)
         forces: Floats = np.zeros((n if order >= 1 else 0, r))
         stiffnesses: Floats = np.zeros((n if order >= 2 else 0, r, r))
-        for group in self._groups:
+        for group in self.groups:
             step = max(1, _CHUNK // len(group.volumes))
             for a in range(0, n, step):
                 cut = slice(a, a + step)
@@ -143,14 +143,15 @@ class Cubature:
         return energies, forces, stiffnesses
 
     @cached_property
-    def _groups(self) -> tuple[_Group, ...]:
+    def groups(self) -> tuple[CubatureGroup, ...]:
+        """The cells, material by material."""
         r = self.n_coordinates
         groups, a = [], 0
         for material, count in zip(self.materials, self.counts, strict=True):
             cut = slice(a, a + count)
             G = self.gradients[cut].reshape(-1, 9, r)
             volumes = self.volumes[cut].reshape(-1)
-            groups.append(_Group(material, G, volumes, self.lam[cut], self.mu[cut]))
+            groups.append(CubatureGroup(material, G, volumes, self.lam[cut], self.mu[cut]))
             a += count
         return tuple(groups)
 
@@ -214,7 +215,7 @@ _ARRAYS = ("cells", "weights", "volumes", "gradients", "lam", "mu")
 
 
 @dataclass(frozen=True, eq=False)
-class _Group:
+class CubatureGroup:
     """The c cells of one material with m points: gradients G (m, 9, r), volumes (m,), λ, μ (c,)."""
 
     material: type[Material]
