@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 from tests.reduction.conftest import relative, two_part_beam
-from tests.reduction.damping.exampless import (
+from tests.reduction.example_dampings import (
     BASE,
     BASES,
     FALLING,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 from tests.reduction.conftest import every_cell, interpreted, pushed, relative
-from tests.reduction.damping.exampless import (
+from tests.reduction.example_dampings import (
     BASE,
     BASES,
     FALLING,
