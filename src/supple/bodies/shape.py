@@ -60,6 +60,11 @@ class Shape:
             self._evaluation = self.body.evaluate(self.u, order=2, stiffness=self._array())
         return self._evaluation.stiffness
 
+    @property
+    def has_stiffness(self) -> bool:
+        """Whether the stiffness is there already."""
+        return self._order >= 2
+
     def stiffness_times(self, v: Floats) -> Floats:
         """∇²U v (n, 3), by the matrix where it is known and without it elsewhere."""
         if self._order >= 2:
