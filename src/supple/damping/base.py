@@ -41,7 +41,7 @@ class BoundDamping(ABC):
     depends_on_shape: bool = True
     """Whether R changes with the shape; where it does not, solvers have less to do."""
     uses_stiffness: bool = False
-    """Whether every evaluation needs the stiffness K(u) times the velocity."""
+    """Whether ``multiply`` needs K(u) as a matrix, as ``add_matrix`` does."""
     uses_stiffness_matrix: bool = False
     """Whether every evaluation needs K(u) as a matrix."""
     pattern: BlockPattern | None = None

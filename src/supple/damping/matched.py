@@ -116,6 +116,7 @@ class BoundMatched(BoundIsotropicDamping):
         self.beta: Floats = np.broadcast_to(beta, body.n_cells)
         """β [s], (cells,)."""
         self._everywhere = float(beta) if np.ndim(beta) == 0 else None
+        self.uses_stiffness = self._everywhere is not None
         self._constant = tuple(_constant_elasticity(part) for part in body.parts)
         self.needs_elasticity = any(C is None for C in self._constant)
 
@@ -251,12 +252,12 @@ class BoundMatched(BoundIsotropicDamping):
     def _parts(self, u: Floats, v: Floats | None) -> tuple[float, Floats, _Geometric]:
         """R [W] and ∇₂R [N], (n, 3), if v is given, and the geometric part."""
         n = 0 if v is None else len(u)
-        sizes = (self.body.pattern.n_blocks, 3 * n)
+        blocks = self.body.pattern.n_blocks
         work = chunks_by_thread(self.body.parts)
-        shares = [_Share(*(np.zeros(size) for size in sizes))]
+        shares = [_Share(np.empty(blocks), np.empty(3 * n))]
         for t in range(1, len(work)):
-            names = (f"geometric {t}", f"rate {t}")
-            shares.append(_Share(*(workspace(*of) for of in zip(names, sizes, strict=True))))
+            scalars, force = workspace(f"geometric {t}", blocks), workspace(f"rate {t}", 3 * n)
+            shares.append(_Share(scalars, force))
         run_all([partial(self._add_parts, u, v, *of) for of in zip(work, shares, strict=True)])
         first = shares[0]
         for other in shares[1:]:
