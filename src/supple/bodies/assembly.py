@@ -143,7 +143,9 @@ def point_array(
     return workspace(name, math.prod(full)).reshape(full)
 
 
-def gradients_at(part: Part, cut: slice, field: Floats, identity: float, name: str) -> Floats:
+def gradients_at(
+    part: Part, cut: slice | Ints, field: Floats, identity: float, name: str
+) -> Floats:
     """identity · I + ∇field at the points of some cells, in the scratch ``name``."""
     F = point_array(name, part, cut, 3, 3)
     elements.gradients_of(field, part.nodes[cut], part.gradients[cut], identity, F)

@@ -8,11 +8,12 @@ from supple.damping.curve import Curve, Joining
 from supple.damping.drag import ClothDrag, Drag
 from supple.damping.example import Example, ExampleDamping, Measure
 from supple.damping.files.damping_file import load_damping, save_damping
+from supple.damping.matched import MatchedStrainRate
 from supple.damping.power_law import PowerLaw
 from supple.damping.principal_strain import PrincipalStrain
 from supple.damping.rayleigh import Rayleigh, StiffnessAt
 from supple.damping.spline import SplineDamping, SplineOver
-from supple.damping.strain_rate import MatchedStrainRate, SpringStrainRate, StrainRate
+from supple.damping.strain_rate import SpringStrainRate, StrainRate
 from supple.damping.viscous import Viscous
 
 __all__ = [

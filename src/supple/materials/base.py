@@ -59,6 +59,8 @@ class Material(ABC):
 
     survives_inversion: ClassVar[bool] = True
     """Whether energy and stress are finite when a cell is turned inside out."""
+    quadratic_in_strain: ClassVar[bool] = False
+    """Whether ψ is a positive quadratic form of Green's strain, so that ∂²ψ/∂E² is constant."""
 
     def __post_init__(self) -> None:
         checked(self)
