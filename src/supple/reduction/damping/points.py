@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from supple._kernels.damping.principal import Sums, add_matched
+from supple._kernels.damping.matched import add_matched
+from supple._kernels.damping.principal import Sums
 from supple._kernels.reduction.cubature import add_reduced_stiffness
 from supple.bodies.assembly import Part
 from supple.bodies.shape import Shape
@@ -61,7 +62,7 @@ class MatchedDamping(PointDamping):
             psi, P, A = np.empty(shape), np.empty((*shape, 3, 3)), np.empty((*shape, 6, 3, 3))
             group.material.evaluate(F, group.lam, group.mu, psi, P, A, 2)
             sums = Sums(np.zeros(shape), np.zeros_like(P), np.zeros_like(A), 2, 1.0)
-            add_matched(F, rate, P, A, beta, sums)
+            add_matched(F, rate, P, A, beta, sums, False)
             add_reduced_stiffness(sums.A.reshape(1, m, 6, 3, 3), group.volumes, group.G, C)
         return C[0] @ v, C[0]
 
