@@ -411,7 +411,7 @@ def split_mass(damping: Damping | Sequence[Damping] | None) -> tuple[float, list
     """α [1/s], which is a drag on all motion, and the dampings that leave rigid motion alone."""
     if damping is None:
         return 0.0, []
-    given = [damping] if isinstance(damping, Damping) else list(damping)
+    given = list(damping) if isinstance(damping, Sequence) else [damping]
     alpha = 0.0
     inner: list[Damping] = []
     for each in given:
