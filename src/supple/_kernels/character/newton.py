@@ -2,7 +2,13 @@
 
 import numpy as np
 
-from supple._kernels.character.stage import enter_stage, find_forces, leave_stage, strain, take_pose
+from supple._kernels.character.stage import (
+    enter_stage,
+    find_damped_forces,
+    leave_stage,
+    strain,
+    take_pose,
+)
 from supple._kernels.compiling import LARGEST, inlined_kernel, inner_kernel
 from supple._kernels.reduction.example_newton import correct_with_examples
 from supple._kernels.reduction.newton import (
@@ -15,7 +21,6 @@ from supple._kernels.reduction.newton import (
     is_small,
     remaining_error,
 )
-from supple._kernels.reduction.polynomial import ONE
 
 HALVINGS = 12
 
@@ -51,20 +56,11 @@ def withdraw(options, model, workspace):
 
 
 @inner_kernel
-def correct_stage(balance, c_v, c_a, beta, examples):
-    """One Newton iteration on the force balance, with B = β K.
-
-    How B changes with the shape is left out.
-    """
-    B, K = balance.B, balance.K
-    follows = beta != 0.0
-    if follows:
-        for i in range(np.uint64(len(B))):
-            for j in range(i + ONE):
-                B[i, j] = beta * K[i, j]
+def correct_stage(balance, c_v, c_a, examples):
+    """One Newton iteration on the force balance; damping in cells is among the forces already."""
     if examples is None:
-        return correct(balance, c_v, c_a, follows, False)
-    return correct_with_examples(balance, c_v, c_a, follows, False, examples)
+        return correct(balance, c_v, c_a, False, False)
+    return correct_with_examples(balance, c_v, c_a, False, False, examples)
 
 
 @inlined_kernel
@@ -77,8 +73,8 @@ def iterate(c_v, c_a, options, examples, model, workspace):
     size_before = -1.0
     reason = DONE if options.best_effort else NOT_CONVERGED
     for n in range(most):
-        find_forces(x, options, model, workspace)
-        size = correct_stage(balance, c_v, c_a, options.beta, examples)
+        find_damped_forces(c_v, options, examples, model, workspace)
+        size = correct_stage(balance, c_v, c_a, examples)
         if size == -1.0:
             reason = NOT_DEFINITE
             break

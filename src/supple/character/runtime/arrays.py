@@ -92,7 +92,10 @@ class StepArrays:
         shapes |= dict.fromkeys(("excess", "lag", "effective"), (s,))
         square = dict.fromkeys(("M", "C0", "B", "K", "A"), (r, r))
         of_balance = square | {"gram": (0, 0), "z_rate": (0,), "line": (4,)}
-        by_cell = {"lam": (c,), "mu": (c,), "psi": (c, 1), "A": (c, 1, 6, 3, 3)}
+        by_cell = dict.fromkeys(("lam", "mu", "beta"), (c,)) | dict.fromkeys(
+            ("psi", "power"), (c, 1)
+        )
+        by_cell |= {"A": (c, 1, 6, 3, 3)}
         return Workspace(
             **{name: np.zeros(shape) for name, shape in shapes.items()},
             cells=Cells(*(np.zeros(by_cell.get(name, (c, 1, 3, 3))) for name in Cells._fields)),

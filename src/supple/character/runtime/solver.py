@@ -82,6 +82,7 @@ class StepSolver:
             rounding=_UNSEEN * size * float(np.sqrt(model.masses.sum())),
             max_norm_square=(_FARTHEST * size) ** 2 * float(model.masses.sum()),
         )
+        self.workspace.cells.beta[:] = self._options.beta
         self._context = step_context(self._arrays, self.workspace, self._options, found.examples)
 
     def copy(self) -> StepSolver:
@@ -142,8 +143,14 @@ class StepSolver:
             workspace.scale, self._arrays, workspace.U, f,
         )  # fmt: skip
         balance = workspace.balance
-        damping = self._damping.force(q, v, balance.C0 + options.beta * balance.K)
-        workspace.history[2] = np.linalg.solve(balance.M, f - balance.R - damping)
+        R, C = balance.R.copy(), balance.C0
+        if options.beta:
+            K = balance.K.copy()
+            pose_stage.damp_pose(q, v, self._context)
+            C = C + balance.K - K
+            balance.R[:], balance.K[:] = R, K
+        damping = self._damping.force(q, v, C)
+        workspace.history[2] = np.linalg.solve(balance.M, f - R - damping)
         workspace.history[3] = workspace.history[6] = q
 
     def run(self, path: Path, *frame: Any) -> tuple[int, float, bool]:
