@@ -123,6 +123,10 @@ class BoundClothStrainRate(BoundViscousDamping):
         """Whether it grows past the strain limit of the cloth."""
         return self._limit is not None
 
+    def viscosity_at(self, shape: Shape) -> Floats:
+        """The same at a shape, past the strain limit too if it follows that, (m, 3, 3)."""
+        return self._at(shape).viscosity
+
     def of_hinges_alone(self) -> BoundClothStrainRate | None:
         """This without the membrane; None if there is nothing left."""
         if self._angles is None and self._folds is None:
