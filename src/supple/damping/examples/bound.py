@@ -148,7 +148,7 @@ class BoundExampleDamping(BoundDamping):
         examples = self._damping.examples
         gamma = strengths(examples, sizes)
         if of_derivative and Measure.RATE in self._measures:
-            for i in np.flatnonzero(self._by_rate):
+            for i in np.flatnonzero(self._by_rate).tolist():
                 steeper = gamma[i] + examples[i].curve.with_slope(sizes[i])[1] * abs(sizes[i])
                 gamma[i] = max(steeper, 0.1 * gamma[i])  # a drag that falls is kept definite
         return self._coupled(self._at(shape).G, gamma)

@@ -63,8 +63,8 @@ class Example:
     measure: Measure = parameter(
         Measure.EXCITATION, "what the curve is a function of", kind=Measure
     )
-    name: str = parameter("", "to know it by")
     region: Any = parameter(None, "the part of the body that it belongs to", kind=REGION)
+    name: str = parameter("", "to know it by")
 
     def __init__(
         self,

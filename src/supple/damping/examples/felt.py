@@ -43,7 +43,7 @@ def felt(G: Floats, W: Floats) -> Floats:
     return found
 
 
-def strengths(examples: Sequence[Example], sizes: Sequence[float]) -> Floats:
+def strengths(examples: Sequence[Example], sizes: Sequence[float] | Floats) -> Floats:
     """γ (k,) that is asked for where the measure of each example is of that size."""
     return np.array([e.curve.at(x) for e, x in zip(examples, sizes, strict=True)])
 
@@ -71,7 +71,7 @@ def _occasions(examples: Sequence[Example]) -> Iterator[list[float]]:
     for i, example in enumerate(examples):
         if not example.curve.is_constant:
             for x, _ in example.curve.points:
-                yield still[:i] + [x] + still[i + 1 :]
+                yield [*still[:i], x, *still[i + 1 :]]
 
 
 def _message(
