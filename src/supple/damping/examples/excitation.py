@@ -76,7 +76,8 @@ class Excitations:
         seen = [i for i, x in enumerate(X) if x.any()]
         duals = np.zeros((len(members), X[0].size))
         numbers = [members[i] for i in seen]
-        duals[seen] = excitation_duals(X[seen], momenta[seen], numbers).reshape(len(seen), -1)
+        found = excitation_duals(X[seen], momenta[seen], numbers)
+        duals[seen] = found.reshape(len(seen), X[0].size)
         return Group(tuple(members), frame, duals, self._seen(frame, self._about))
 
     def _without_rigid(self, X: Floats, members: Sequence[int], inside: Bools) -> Floats:
