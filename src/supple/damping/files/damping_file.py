@@ -132,11 +132,12 @@ def _damping_of(table: Any) -> Damping | tuple[Damping, ...]:
     table = table_of("the file", table, allowed, needed=("base",))
     shapes = table_of("shapes", table.get("shapes", {}))
     base: Damping | tuple[Damping, ...]
-    if isinstance(table["base"], list):
+    by_example = "by_example" in table or "example" in table
+    if by_example and isinstance(table["base"], list):
         base = dampings_of("base", table["base"], shapes)
     else:
         base = within("base", damping_of, "base", table["base"], shapes)
-    if "by_example" not in table and "example" not in table:
+    if not by_example:
         return base
     given = table.get("by_example", {})
     options = read_fields("by_example", given, _OPTIONS, shapes)
