@@ -83,7 +83,7 @@ def cases(base: sp.Damping, seed: int) -> Iterator[tuple[float, float]]:
             if body is not fixed:
                 u = moved(MESH, u, rotation(int(rng.integers(1000))), rng.normal(size=3))
             shape = Shape(body, u, order=2)
-            shapes = bound._motion.turned(shape)  # where strengths differ, energy would come from here
+            shapes = bound._motion.turned(shape)  # along which strengths differ
             for _ in range(VELOCITIES):
                 v = np.tensordot(rng.normal(size=len(shapes)), shapes, 1)
                 v = np.ascontiguousarray(v + rng.choice([0.0, 0.1]) * rng.normal(size=u.shape))

@@ -95,9 +95,7 @@ def damping_of(base, seed: int = 0, **options) -> sp.ExampleDamping:
     shapes = np.random.default_rng(seed).normal(size=(3, *MESH.vertices.shape))
     examples = [
         sp.Example(0.1 * shapes[0], sp.Curve.linear([(0.0, 0.2), (1.0, 6.0)])),
-        sp.Example(
-            shapes[1], sp.Curve.linear([(0.0, 0.5), (1.0, 2.0)]), measure=sp.Measure.RATE
-        ),
+        sp.Example(shapes[1], sp.Curve.linear([(0.0, 0.5), (1.0, 2.0)]), measure=sp.Measure.RATE),
         sp.Example(shapes[2], 3.0),
     ]
     overall = sp.Curve.linear([(0.0, 0.5), (0.1, 2.0)])
@@ -187,9 +185,7 @@ def test_a_kick_after_a_quarter_turn(gamma):
     gone = beam().vertices @ R.T - beam().vertices
     nothing = 0 * gone[ENDS]
     support = sp.Support(ENDS, lambda t: gone[ENDS], lambda t: nothing, lambda t: nothing)
-    on = kicked(
-        sp.Body(beam(), RUBBER, supports=[support]), BENDING, kick @ R.T, gone, gamma, dt
-    )
+    on = kicked(sp.Body(beam(), RUBBER, supports=[support]), BENDING, kick @ R.T, gone, gamma, dt)
     np.testing.assert_allclose(run(on, 0.3)[0][-1], left[-1], rtol=1e-6)
 
 

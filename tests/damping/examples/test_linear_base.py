@@ -43,9 +43,7 @@ BASES = {
 def examples(count: int) -> list[sp.Example]:
     rng = np.random.default_rng(9)
     common = rng.normal(size=MESH.vertices.shape)
-    return [
-        sp.Example(0.3 * common + rng.normal(size=common.shape), 0.5 + i) for i in range(count)
-    ]
+    return [sp.Example(0.3 * common + rng.normal(size=common.shape), 0.5 + i) for i in range(count)]
 
 
 @pytest.mark.parametrize("count", [1, 3])
@@ -77,9 +75,7 @@ def test_a_step_over_several():
     ends = []
     for linear in (sp.Cholesky(), sp.LaggedCholesky()):
         solver = sp.Newton(linear=linear, tolerance=1e-10)
-        sim = sp.Simulation(
-            BODY, damping=damping, solver=solver, dt=0.02, gravity=(0, 0, -9.81)
-        )
+        sim = sp.Simulation(BODY, damping=damping, solver=solver, dt=0.02, gravity=(0, 0, -9.81))
         sim.run(0.1)
         ends.append(sim.state.u.copy())
     np.testing.assert_allclose(ends[1], ends[0], atol=1e-7 * np.abs(ends[0]).max())

@@ -123,15 +123,11 @@ class Example:
 
     def with_shape(self, shape: ArrayLike) -> Example:
         """The example with another deformation."""
-        return Example(
-            shape, self.curve, measure=self.measure, name=self.name, region=self.region
-        )
+        return Example(shape, self.curve, measure=self.measure, name=self.name, region=self.region)
 
     def with_curve(self, curve: Curve | float) -> Example:
         """The example with another curve."""
-        return Example(
-            self.shape, curve, measure=self.measure, name=self.name, region=self.region
-        )
+        return Example(self.shape, curve, measure=self.measure, name=self.name, region=self.region)
 
     def vertices_of(self, body: ElasticBody) -> Bools | None:
         """The vertices (n,) of its part, which alone it may move; None for the whole body.
