@@ -28,7 +28,7 @@ from supple.damping.base import DAMPINGS, BoundDamping, Damping, another_damping
 from supple.damping.curve import CURVE, Curve
 from supple.damping.examples.bound import BoundExampleDamping
 from supple.damping.examples.deformation import EXAMPLES, Example, Measure, label_of
-from supple.damping.examples.excitation import excitation_duals, plain_duals
+from supple.damping.examples.excitation import At, Excitations, excitation_duals, plain_duals
 from supple.damping.examples.felt import StrengthWarning, warn_of_contradictions
 
 __all__ = [
@@ -134,6 +134,15 @@ class ExampleDamping(Damping):
         bound = BoundExampleDamping(self, body)
         check_base_damps(self, bound.powers_at_rest())
         return bound
+
+    def excitations(self, body: ElasticBody, u: ArrayLike) -> Floats:
+        """χ (k,): how much of each example there is at displacements u (n, 3) [m].
+
+        Seen from where the body has gone, as its curves see it.
+        """
+        about = None if self.about is None else body.checked("about", self.about)
+        at = At(body.checked("u", u))
+        return Excitations(body, self.examples, about).excitations(at)
 
     def felt_strengths(self, body: ElasticBody, sizes: ArrayLike | None = None) -> Floats:
         """How strongly motion along each example is damped, times the base damping, (k,).

@@ -83,6 +83,16 @@ def test_contradictions_are_told():
         assert part in message
 
 
+def test_they_are_told_once():
+    """A search that tries other strengths for the same deformations hears of it no more."""
+    damping = pair(30, (0.1, 10.0))
+    with pytest.warns(sp.StrengthWarning):
+        damping.bind(BODY)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", sp.StrengthWarning)
+        damping.with_curves([0.01, 20.0]).bind(BODY)
+
+
 def test_nothing_is_told_where_strengths_are_felt():
     with warnings.catch_warnings():
         warnings.simplefilter("error", sp.StrengthWarning)

@@ -30,7 +30,7 @@ def wag(part: np.ndarray, axis: int = 2) -> np.ndarray:
 
 def excitations(body: sp.Body, examples: list[sp.Example], u: np.ndarray) -> np.ndarray:
     damping = sp.ExampleDamping(sp.Rayleigh(mass=1.0), examples)
-    return damping.bind(body).excitations(Shape(body, u))
+    return damping.excitations(body, u)
 
 
 def test_a_tail_does_not_notice_how_the_head_turns():

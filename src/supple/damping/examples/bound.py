@@ -85,10 +85,6 @@ class BoundExampleDamping(BoundDamping):
         gamma = strengths(damping.examples, np.zeros(self._k) if sizes is None else sizes)
         return felt(G, self._coupled(G, gamma))
 
-    def excitations(self, shape: Shape) -> Floats:
-        """χ (k,) at a shape."""
-        return self._motion.excitations(shape)
-
     # -- what a damping offers ---------------------------------------------------------------
 
     def evaluate(self, shape: Shape, v: Floats) -> tuple[float, Floats]:

@@ -65,6 +65,8 @@ class Example:
     )
     region: Any = parameter(None, "the part of the body that it belongs to", kind=REGION)
     name: str = parameter("", "to know it by")
+    _told: set[str] = field(init=False)
+    """What was said of the deformation, with any curve: it is said once."""
 
     def __init__(
         self,
@@ -91,6 +93,7 @@ class Example:
             ("measure", measure),
             ("name", str(name)),
             ("region", None if region is None else _region(_REGION_PARAMETER, region)),
+            ("_told", set()),
         ):
             object.__setattr__(self, key, value)
 
@@ -127,7 +130,15 @@ class Example:
 
     def with_curve(self, curve: Curve | float) -> Example:
         """The example with another curve."""
-        return Example(self.shape, curve, measure=self.measure, name=self.name, region=self.region)
+        made = Example(self.shape, curve, measure=self.measure, name=self.name, region=self.region)
+        object.__setattr__(made, "_told", self._told)
+        return made
+
+    def is_news(self, what: str) -> bool:
+        """Whether something was not yet said of this deformation; from now on it was."""
+        news = what not in self._told
+        self._told.add(what)
+        return news
 
     def vertices_of(self, body: ElasticBody) -> Bools | None:
         """The vertices (n,) of its part, which alone it may move; None for the whole body.

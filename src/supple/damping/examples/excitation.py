@@ -7,13 +7,13 @@ frame of what carries their part, each with the mass of its part alone.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
 
 from supple.bodies.elastic_body import ElasticBody
-from supple.bodies.shape import Shape
 from supple.core.errors import InputError
 from supple.core.sparse import interleaved
 from supple.core.types import Bools, Floats
@@ -28,6 +28,24 @@ from supple.damping.examples.frames import (
 
 _ALIKE = 1e-10  # examples this close to a combination of the others cannot be told apart
 _RIGID = 1e-10  # share of an example, squared in mass, beside rigid motion that counts as none
+
+
+class Displaced(Protocol):
+    """A body at displacements u (n, 3), such as a ``Shape``."""
+
+    @property
+    def u(self) -> Floats: ...
+
+    @property
+    def known(self) -> dict[Any, Any]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class At:
+    """Displacements (n, 3) alone."""
+
+    u: Floats
+    known: dict[Any, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,19 +125,19 @@ class Excitations:
 
     # -- at a shape --------------------------------------------------------------------------
 
-    def pose(self, frame: Frame, shape: Shape) -> Pose:
+    def pose(self, frame: Frame, shape: Displaced) -> Pose:
         """Where a frame is at a shape; worked out once."""
         if frame not in shape.known:
             shape.known[frame] = frame.pose(shape.u)
         found: Pose = shape.known[frame]
         return found
 
-    def is_turned(self, shape: Shape) -> bool:
+    def is_turned(self, shape: Displaced) -> bool:
         """Whether some example is turned there."""
         frames = (group.frame for group in self.groups)
         return any(frame is not None and self.pose(frame, shape).is_turned for frame in frames)
 
-    def turned(self, shape: Shape) -> Floats:
+    def turned(self, shape: Displaced) -> Floats:
         """The examples (k, n, 3), interleaved, each turned with its frame."""
         if not self.is_turned(shape):
             return self.interleaved
@@ -142,7 +160,7 @@ class Excitations:
         free = self.body.free
         return bool((free.any(axis=1) & ~free.all(axis=1)).any())
 
-    def excitations(self, shape: Shape) -> Floats:
+    def excitations(self, shape: Displaced) -> Floats:
         """χ (k,)."""
         chi = np.zeros(len(self.shapes))
         for group in self.groups:
@@ -154,7 +172,7 @@ class Excitations:
             chi[list(group.members)] = group.amounts(seen)
         return chi
 
-    def rates(self, shape: Shape, v: Floats) -> Floats:
+    def rates(self, shape: Displaced, v: Floats) -> Floats:
         """χ̇ (k,) [1/s] at velocities v (n, 3)."""
         rate = np.zeros(len(self.shapes))
         for group in self.groups:
@@ -165,7 +183,7 @@ class Excitations:
             rate[list(group.members)] = group.amounts(seen)
         return rate
 
-    def displacement(self, shape: Shape) -> float:
+    def displacement(self, shape: Displaced) -> float:
         """‖u‖ (Eq. 17) [m]: the root of the mean square over the mass, seen from the body."""
         u = shape.u
         if self.frame is not None:

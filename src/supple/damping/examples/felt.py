@@ -51,7 +51,10 @@ def strengths(examples: Sequence[Example], sizes: Sequence[float] | Floats) -> F
 def warn_of_contradictions(
     examples: Sequence[Example], G: Floats, *, symmetric: bool, stacklevel: int = 2
 ) -> None:
-    """Tell where strengths at rest, or along one example alone, are not what will be felt."""
+    """Tell where strengths at rest, or along one example alone, are not what will be felt.
+
+    Once for each deformation: searches try many curves for it.
+    """
     worst, told = 0.0, None
     for sizes in _occasions(examples):
         asked = strengths(examples, sizes)
@@ -59,8 +62,11 @@ def warn_of_contradictions(
         off = np.abs(got - asked) / np.maximum(asked, _SMALLEST)
         if off.max(initial=0.0) > max(worst, _TOLERATED):
             worst, told = float(off.max()), (asked, got, off)
-    if told is not None:
-        message = _message(examples, G, *told)
+    if told is None:
+        return
+    involved, message = _message(examples, G, *told)
+    news = [examples[i].is_news("contradiction") for i in involved]
+    if any(news):
         warnings.warn(message, StrengthWarning, stacklevel=stacklevel + 1)
 
 
@@ -76,19 +82,20 @@ def _occasions(examples: Sequence[Example]) -> Iterator[list[float]]:
 
 def _message(
     examples: Sequence[Example], G: Floats, asked: Floats, got: Floats, off: Floats
-) -> str:
+) -> tuple[list[int], str]:
+    """Which examples contradict each other, and what to say of them."""
     scale = 1.0 / np.sqrt(np.diag(G))
     cosines = np.abs(G * np.outer(scale, scale))
     np.fill_diagonal(cosines, 0.0)
     cosines[asked[:, None] == asked] = 0.0  # equal ones do not contradict
-    i, j = sorted(np.unravel_index(int(cosines.argmax()), cosines.shape))
+    i, j = sorted(map(int, np.unravel_index(int(cosines.argmax()), cosines.shape)))
     angle = np.degrees(np.arccos(min(float(cosines[i, j]), 1.0)))
-    others = [k for k in np.flatnonzero(off > _TOLERATED) if k not in (i, j)]
+    off_too = np.flatnonzero(off > _TOLERATED).tolist()
+    involved = [i, j, *(k for k in off_too if k not in (i, j))]
     listed = [
-        f"{label_of(examples, int(k))} asks for {asked[k]:.3g} and gets {got[k]:.3g}"
-        for k in (i, j, *others)
+        f"{label_of(examples, k)} asks for {asked[k]:.3g} and gets {got[k]:.3g}" for k in involved
     ]
-    return (
+    return involved, (
         f"examples contradict each other: {'; '.join(listed)}. Examples {i} and {j} are at "
         f"{angle:.3g}° to each other in the sense of the base damping. Leave one out, bring their "
         "strengths closer, or take from one what it shares with the other: "
