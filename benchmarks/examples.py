@@ -1,8 +1,8 @@
 """A Bathe step in full space with k example deformations against one with none.
 
 The same motion at the same accuracy: the engine's cantilever, released from a bent and twisted
-shape. Runs of the two kinds alternate, so that a disturbed minute hits both, and the processor's time
-is taken, which others on the machine disturb least.
+shape. Runs of the two kinds alternate, so that a disturbed minute hits both, and the processor's
+time is taken, which others on the machine disturb least.
 """
 
 from __future__ import annotations

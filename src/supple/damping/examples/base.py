@@ -27,7 +27,6 @@ class LinearBase:
     """
 
     def __init__(self, dampings: Sequence[Damping], body: ElasticBody, examples: int) -> None:
-        self._body = body
         rest = Shape(body, np.zeros_like(body.mesh.vertices), order=1)
         self._parts = []
         for damping in dampings:
@@ -37,63 +36,52 @@ class LinearBase:
         whole = bound_sum(body, self._parts)
         assert whole is not None  # there is at least one
         self.bound: BoundDamping = whole
+        self._pattern = whole.pattern or body.pattern
         still = np.zeros_like(rest.u)
-        self._dense = [part.low_rank(rest, still) is not None for part in self._parts]
-        self._assembled = [
-            examples >= _WORTH_A_MATRIX and not dense and not _multiplies(part)
-            for part, dense in zip(self._parts, self._dense, strict=True)
-        ]
-        self._joint = whole.pattern is None or len(self._parts) == 1  # blocks add up in place
+        self._dense = any(part.low_rank(rest, still) is not None for part in self._parts)
+        self._assembled = (
+            examples >= _WORTH_A_MATRIX
+            and not self._dense
+            and not all(map(_multiplies, self._parts))
+        )
 
     def evaluate(self, shape: Shape, v: Floats) -> Floats:
         """C v (n, 3)."""
-        if not any(self._assembled):
-            return self.bound.evaluate(shape, v)[1]
-        force = np.zeros_like(v)
-        for i, part in enumerate(self._parts):
-            if self._assembled[i]:
-                pattern = part.pattern or self._body.pattern
-                force += pattern.multiply(self._matrix(i, shape), v)
-            else:
-                force += part.evaluate(shape, v)[1]
-        return force
+        if self._assembled:
+            return self._pattern.multiply(self._matrix(shape), v)
+        return self.bound.evaluate(shape, v)[1]
 
     def multiply(self, shape: Shape, X: Floats) -> Floats:
         """C x for each of x (k, n, 3)."""
-        total = None
-        for i, part in enumerate(self._parts):
-            if self._assembled[i]:
-                pattern = part.pattern or self._body.pattern
-                share = pattern.multiply_many(self._matrix(i, shape), X)
-            elif _multiplies(part):
-                share = part.multiply(shape, X)  # type: ignore[attr-defined]
+        if self._assembled:
+            return self._pattern.multiply_many(self._matrix(shape), X)
+        total = np.zeros_like(X)
+        for part in self._parts:
+            if _multiplies(part):
+                total += part.multiply(shape, X)  # type: ignore[attr-defined]
             else:
-                share = np.reshape([part.evaluate(shape, x.copy())[1] for x in X], X.shape)
-            total = share if total is None else total + share
-        assert total is not None
+                total += np.reshape([part.evaluate(shape, x.copy())[1] for x in X], X.shape)
         return total
 
     def add_matrix(
         self, shape: Shape, v: Floats, factor: float, values: Floats, *, definite: bool
     ) -> None:
-        if definite or not self._joint or not all(self._assembled):
+        if self._assembled and not definite:
+            add_scaled(self._matrix(shape).reshape(-1), factor, values.reshape(-1))
+        else:
             self.bound.add_matrix(shape, v, factor, values, definite=definite)
-            return
-        for i in range(len(self._parts)):
-            add_scaled(self._matrix(i, shape).reshape(-1), factor, values.reshape(-1))
 
     def low_rank(self, shape: Shape, v: Floats) -> LowRank | None:
         """What C has beside its sparse part."""
-        return self.bound.low_rank(shape, v) if any(self._dense) else None
+        return self.bound.low_rank(shape, v) if self._dense else None
 
-    def _matrix(self, i: int, shape: Shape) -> Floats:
-        """C of one of the dampings as blocks, worked out once a shape."""
-        if (self, i) not in shape.known:
-            part = self._parts[i]
-            values = np.zeros(((part.pattern or self._body.pattern).n_blocks, 3, 3))
-            part.add_matrix(shape, np.zeros_like(shape.u), 1.0, values, definite=False)
-            shape.known[self, i] = values
-        found: Floats = shape.known[self, i]
+    def _matrix(self, shape: Shape) -> Floats:
+        """C as blocks, worked out once a shape."""
+        if self not in shape.known:
+            values = np.zeros((self._pattern.n_blocks, 3, 3))
+            self.bound.add_matrix(shape, np.zeros_like(shape.u), 1.0, values, definite=False)
+            shape.known[self] = values
+        found: Floats = shape.known[self]
         return found
 
 
