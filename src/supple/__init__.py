@@ -38,7 +38,7 @@ __getattr__, __dir__, __all__ = lazy_exports(
             "Caughey ClothDrag ClothStrainRate Conserving Curve Damping Drag Example "
             "ExampleDamping Joining MatchedStrainRate Measure MomentumConserving PowerLaw "
             "PrincipalStrain Rayleigh SplineDamping SplineOver SpringStrainRate StiffnessAt "
-            "StrainRate Viscous load_damping save_damping"
+            "StrainRate StrengthWarning Viscous felt_strengths load_damping save_damping"
         ),
         "design": (
             "DampingRatio DesignReport Experiment Fit HalfLife RingDown RingDownFit "

@@ -81,7 +81,9 @@ from supple.damping import SplineOver as SplineOver
 from supple.damping import SpringStrainRate as SpringStrainRate
 from supple.damping import StiffnessAt as StiffnessAt
 from supple.damping import StrainRate as StrainRate
+from supple.damping import StrengthWarning as StrengthWarning
 from supple.damping import Viscous as Viscous
+from supple.damping import felt_strengths as felt_strengths
 from supple.damping import load_damping as load_damping
 from supple.damping import save_damping as save_damping
 from supple.design import DampingRatio as DampingRatio

@@ -18,6 +18,7 @@ from supple.core.sparse import LowRank
 from supple.damping.base import BoundDamping
 from supple.solvers.linear.cholesky import Factorization, Woodbury
 
+pytestmark = pytest.mark.filterwarnings("ignore::supple.StrengthWarning")
 REST, CURRENT = sp.StiffnessAt.REST, sp.StiffnessAt.CURRENT
 BASES = {
     "mass": sp.Rayleigh(mass=0.7),

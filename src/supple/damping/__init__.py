@@ -6,7 +6,13 @@ from supple.damping.cloth_rate import ClothStrainRate
 from supple.damping.conserving import Conserving, MomentumConserving
 from supple.damping.curve import Curve, Joining
 from supple.damping.drag import ClothDrag, Drag
-from supple.damping.example import Example, ExampleDamping, Measure
+from supple.damping.example import (
+    Example,
+    ExampleDamping,
+    Measure,
+    StrengthWarning,
+    felt_strengths,
+)
 from supple.damping.files.damping_file import load_damping, save_damping
 from supple.damping.matched import MatchedStrainRate
 from supple.damping.power_law import PowerLaw
@@ -41,7 +47,9 @@ __all__ = [
     "SpringStrainRate",
     "StiffnessAt",
     "StrainRate",
+    "StrengthWarning",
     "Viscous",
+    "felt_strengths",
     "load_damping",
     "save_damping",
 ]

@@ -219,7 +219,7 @@ def _damping(path: Path) -> dict[str, Any]:
         }
         for i, example in enumerate(damping.examples)
     ]
-    made |= {"base": base_text(damping.base), "symmetric": damping.symmetric}
+    made |= {"base": "; ".join(map(base_text, damping.bases)), "symmetric": damping.symmetric}
     made["overall"] = None if damping.overall is None else str(damping.overall)
     made["about"] = "the rest shape" if damping.about is None else "a shape of its own"
     return made

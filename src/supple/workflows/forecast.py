@@ -167,10 +167,10 @@ def _damping_ratios(
     body = body_at_rest(scene)
     shapes, _ = examples_on(body, damping)
     about = np.zeros_like(body.mesh.vertices) if damping.about is None else damping.about
-    at, bound = Shape(body, about, order=2), damping.base.bind(body)
+    at, bases = Shape(body, about, order=2), [base.bind(body) for base in damping.bases]
     ratios = []
     for x, swing in zip(shapes, examples, strict=True):
-        resisted = float(np.vdot(x, bound.evaluate(at, x)[1]))
+        resisted = sum(float(np.vdot(x, base.evaluate(at, x)[1])) for base in bases)
         ratios.append(resisted * swing.period / (4 * np.pi * float(np.vdot(x, body.mass_times(x)))))
     return ratios
 

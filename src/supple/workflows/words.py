@@ -139,7 +139,7 @@ def damping_text(dampings: Sequence[Damping]) -> str:
 def _with_examples(given: Damping) -> str:
     if not isinstance(given, ExampleDamping):
         return base_text(given)
-    parts = [base_text(given.base)]
+    parts = ["; ".join(map(base_text, given.bases))]
     for i, example in enumerate(given.examples):
         rate = " by rate" if example.measure is Measure.RATE else ""
         parts.append(f"{example.name or f'example {i + 1}'}: {example.curve}{rate}")

@@ -110,6 +110,17 @@ def test_region_keeps_the_rest_still(scene):
     assert np.linalg.norm(only(made), axis=1).max() == pytest.approx(0.1)
 
 
+def test_a_local_example(scene):
+    made = scene(BEND + 'region = "outer"\nlocal = true\n')
+    assert made.damping.examples[0].region == "outer"
+    assert scene(BEND + 'region = "outer"\n').damping.examples[0].region is None
+
+
+def test_strengths_as_they_are(scene):
+    assert scene(BEND).damping.definite
+    assert not scene(BEND.replace("mass", "definite = false\nmass")).damping.definite
+
+
 def test_under_gravity_examples_are_about_the_equilibrium(scene):
     made = scene(GRAVITY + BEND + "[[damping.examples]]\nforce = [0, 0.2, 0]\nx = 1\n")
     about = sp.static_shape(made.body, gravity=DOWN)
@@ -218,6 +229,7 @@ BAD = {
     BEND + "x = 1": ("damping.examples[0].x", "needs force"),
     BEND + "time = 1": ("damping.examples[0].time", "needs motion"),
     BEND + "blend = 1": ("damping.examples[0].blend", "needs region"),
+    BEND + "local = true": ("damping.examples[0].local", "needs region"),
     BEND + "region = 'outr'": ("damping.examples[0].region", "did you mean outer"),
     BEND + "amplitude = 0": ("damping.examples[0].amplitude", "more than 0"),
     BEND + "measure = 'speed'": ("damping.examples[0].measure", "excitation, rate"),

@@ -92,7 +92,8 @@ def _described(damping: Damping | Sequence[Damping]) -> Table:
     shapes: Table = {}
     table: Table = {"format": _FORMAT, "version": _VERSION}
     if isinstance(damping, ExampleDamping):
-        table["base"] = described(damping.base, shapes)
+        bases = [described(base, shapes) for base in damping.bases]
+        table["base"] = bases[0] if isinstance(damping.base, Damping) else bases
         table["by_example"] = write_fields(damping, _OPTIONS, shapes)
         table["example"] = examples_as_tables(damping.examples, shapes)
     elif isinstance(damping, Damping):
@@ -130,8 +131,13 @@ def _damping_of(table: Any) -> Damping | tuple[Damping, ...]:
     allowed = ("format", "version", "base", "by_example", "example", "shapes")
     table = table_of("the file", table, allowed, needed=("base",))
     shapes = table_of("shapes", table.get("shapes", {}))
-    base: Damping = within("base", damping_of, "base", table["base"], shapes)
-    if "by_example" not in table and "example" not in table:
+    base: Damping | tuple[Damping, ...]
+    by_example = "by_example" in table or "example" in table
+    if by_example and isinstance(table["base"], list):
+        base = dampings_of("base", table["base"], shapes)
+    else:
+        base = within("base", damping_of, "base", table["base"], shapes)
+    if not by_example:
         return base
     given = table.get("by_example", {})
     options = read_fields("by_example", given, _OPTIONS, shapes)

@@ -29,7 +29,7 @@ from supple.core.registry import warn_renamed
 from supple.damping.base import DAMPINGS, Damping
 from supple.damping.coefficients import COEFFICIENT
 from supple.damping.curve import CURVE, Curve
-from supple.damping.example import EXAMPLES, Example
+from supple.damping.examples.deformation import EXAMPLES, REGION, Example
 from supple.damping.files.text_format import Table, array_of, kept, table_of
 from supple.damping.strain_rate import DIRECTIONS
 from supple.damping.viscous import MATRIX
@@ -132,6 +132,17 @@ def _vectors(name: str, given: Any, shapes: Table) -> Any:
 
 def _read_array_or_plain(of: Parameter, given: Any, shapes: Table) -> Any:
     return array_of(of.name, given, shapes) if isinstance(given, str) else given
+
+
+def _write_region(name: str, given: Any, shapes: Table) -> Any:
+    return given if isinstance(given, str) else {"vertices": kept(name, given, shapes)}
+
+
+def _read_region(of: Parameter, given: Any, shapes: Table) -> Any:
+    if isinstance(given, str):
+        return given
+    table = table_of(of.name, given, ("vertices",), needed=("vertices",))
+    return array_of("vertices", table["vertices"], shapes)
 
 
 def _write_models(name: str, given: Any, shapes: Table) -> Any:
@@ -238,6 +249,7 @@ _FORMS: dict[Kind | type[Kind], tuple[Write, Read]] = {
         lambda of, given, shapes: within(of.name, Curve.of, given),
     ),
     Model: (_write_models, _read_models),
+    REGION: (_write_region, _read_region),
     EXAMPLES: (
         lambda name, given, shapes: examples_as_tables(given, shapes),
         lambda of, given, shapes: examples_of(given, shapes),

@@ -114,8 +114,12 @@ def document(table: Table) -> str:
         return f"\n{head}\n" + "".join(lines)
 
     parts = [_COMMENT, *(f"{key} = {as_toml(table[key])}\n" for key in ("format", "version"))]
-    if "base" in table:
-        parts.append(section("[base]", table["base"]))
+    base = table.get("base", [])
+    parts += (
+        [section("[[base]]", each) for each in base]
+        if isinstance(base, list)
+        else [section("[base]", base)]
+    )
     parts += [section("[[damping]]", each) for each in table.get("damping", ())]
     if "by_example" in table:
         parts.append(section("[by_example]", table["by_example"]))

@@ -25,6 +25,7 @@ from supple.io.scene.schema import Problems, Refused, guess, listed
 from supple.mesh import QuadraticTetMesh, read_mesh
 from supple.reduction import vibration_modes
 
+_OPTIONS = ("overall", "symmetric", "definite")
 _SWING = 0.1  # of the body's longest side: how far a vibration mode goes at excitation 1
 
 
@@ -91,10 +92,11 @@ def _by_example(
     for i, (each, name, ids) in enumerate(zip(examples, names, chosen, strict=True)):
         with problems.noting(f"{path}.examples[{i}]"):
             options = {key: each[key] for key in ("curve", "measure") if key in each}
-            made.append(Example(shape(each, ids), name=name, **options))
+            part = each["region"] if each.get("local") else None
+            made.append(Example(shape(each, ids), name=name, region=part, **options))
     problems.stop()
     with problems.noting(f"{path}.examples" if made else path):
-        options = {key: given[key] for key in ("overall", "symmetric") if key in given}
+        options = {key: given[key] for key in _OPTIONS if key in given}
         damping = ExampleDamping(given["base"], made, about=around, **options)
         damping.bind(body)  # tells where the base does nothing, or two examples are alike
     problems.stop()
@@ -122,7 +124,8 @@ def _from_file(file: Path, plan: Fields, body: Body | Cloth) -> list[Damping]:
     found = load_damping(file)
     dampings = [found] if isinstance(found, Damping) else list(found)
     for damping in dampings:
-        _check_base(damping.base if isinstance(damping, ExampleDamping) else damping, body)
+        for base in damping.bases if isinstance(damping, ExampleDamping) else [damping]:
+            _check_base(base, body)
         examples = known_examples(damping)
         if examples:
             if "surface" in plan["mesh"]:

@@ -114,12 +114,13 @@ _EXAMPLE = Table(
         "time": Number(unit="s"),
         "region": Text(),
         "blend": Number(0.0, unit="m"),
+        "local": Flag(),
         "amplitude": POSITIVE,
     },
     one_of=("mode", "force", "shape", "between", "motion"),
     needs={
         **together("motion", "time"),
-        "blend": ("region",),
+        **dict.fromkeys(("blend", "local"), ("region",)),
         "force": SELECTORS,
         **dict.fromkeys(SELECTION, ("force",)),
     },
@@ -131,9 +132,10 @@ _DAMPING = DampingModel(
         ("examples", Tables(_EXAMPLE)),
         ("overall", GAMMA),
         ("symmetric", Flag()),
+        ("definite", Flag()),
         ("about", Choice(("rest", "equilibrium"))),
     ),
-    (("symmetric", ("examples",)), ("about", ("examples", "overall"))),
+    (("symmetric", ("examples",)), ("definite", ("examples",)), ("about", ("examples", "overall"))),
 )
 
 _EXAMPLE_NAME = Either((Whole(), Text()), "the name of an example, or its number from 1 on")

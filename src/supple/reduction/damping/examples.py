@@ -42,6 +42,12 @@ class ReducedExamples:
     @classmethod
     def of(cls, damping: ExampleDamping, model: ReducedModel, C: Floats) -> ReducedExamples:
         """The examples of ``damping`` over the base C (r, r) at rest."""
+        if not damping.definite:
+            raise InputError("definite=False is for full space; a reduced model needs definite")
+        if any(example.is_local for example in damping.examples):
+            raise InputError(
+                "local examples are for full space; a reduced model takes those without region="
+            )
         given = []
         for i, example in enumerate(damping.examples):
             label = f"example {i}" + (f" ({example.name!r})" if example.name else "")

@@ -1,0 +1,1 @@
+"""Damping by example at work: deformations, the frames they turn with, what is felt of each."""
