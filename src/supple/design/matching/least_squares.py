@@ -18,7 +18,7 @@ from supple.core.types import Floats
 
 _ITERATIONS = 60
 _PASSES = 12  # over σ
-_SETTLED = 1e-6  # step, in the units of parameters, that counts as none
+_SETTLED = 1e-6  # step, in the units of parameters, that counts as none unless told otherwise
 _SAME = 0.02  # relative change of σ that counts as none
 _LONGEST = 1.2  # step of a parameter: a factor of three for a logarithm
 _DAMPED, _EASED, _MOST_DAMPED = 10.0, 0.2, 1e10
@@ -57,8 +57,11 @@ class Estimate:
 class _Objective:
     """What is minimised, with its evaluations counted."""
 
-    def __init__(self, evaluate: Evaluate, start: Floats, spread: Floats) -> None:
+    def __init__(
+        self, evaluate: Evaluate, start: Floats, spread: Floats, settled: float
+    ) -> None:
         self._evaluate, self._start, self._spread = evaluate, start, spread
+        self._settled = settled
         self.evaluations = 0
         self.sigma = 1.0
 
@@ -82,8 +85,8 @@ class _Objective:
             gradient, H = self.system(p, rho, J)
             while True:
                 step = -np.linalg.solve(H + damping * np.diag(np.diag(H)), gradient)
-                step *= min(1.0, _LONGEST / max(float(np.abs(step).max()), _SETTLED))
-                if np.abs(step).max() < _SETTLED or damping > _MOST_DAMPED:
+                step *= min(1.0, _LONGEST / max(float(np.abs(step).max()), self._settled))
+                if np.abs(step).max() < self._settled or damping > _MOST_DAMPED:
                     return p, rho, J
                 try:
                     there = self.at(p + step)
@@ -99,13 +102,20 @@ class _Objective:
 
 
 def estimate(
-    evaluate: Evaluate, start: Floats, spread: Floats, *, noise: float | None, floor: float
+    evaluate: Evaluate,
+    start: Floats,
+    spread: Floats,
+    *,
+    noise: float | None,
+    floor: float,
+    settled: float = _SETTLED,
 ) -> Estimate:
     """The parameters that observations and prior together make most likely.
 
-    ``noise`` is σ [m]; if None it is found, and never taken to be below ``floor`` [m].
+    ``noise`` is σ [m]; if None it is found, and never taken to be below ``floor`` [m]. Steps of
+    parameters below ``settled`` count as none.
     """
-    objective = _Objective(evaluate, start, spread)
+    objective = _Objective(evaluate, start, spread, settled)
     p = start
     rho, J = objective.at(p)
     if not len(rho):
