@@ -57,9 +57,7 @@ class Estimate:
 class _Objective:
     """What is minimised, with its evaluations counted."""
 
-    def __init__(
-        self, evaluate: Evaluate, start: Floats, spread: Floats, settled: float
-    ) -> None:
+    def __init__(self, evaluate: Evaluate, start: Floats, spread: Floats, settled: float) -> None:
         self._evaluate, self._start, self._spread = evaluate, start, spread
         self._settled = settled
         self.evaluations = 0

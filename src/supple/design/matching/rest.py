@@ -12,6 +12,7 @@ which needs few products. Load is brought on in parts. No static problem is solv
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,14 +24,15 @@ from supple.bodies.solid import Body
 from supple.core.checks import instance, number, vector
 from supple.core.errors import InputError, MeshError
 from supple.core.types import Floats, Ints, Progress
+from supple.design.matching.caveats import MatchingWarning
 from supple.mesh.tet import EDGES, QuadraticTetMesh
 from supple.solvers.interface import NotPositiveDefinite
 from supple.solvers.linear.cholesky import Factorization
 
-_ITERATIONS = 30  # of Newton's method for a part of the load
+_ITERATIONS = 20  # of Newton's method for a part of the load
 _SMALLEST_INCREMENT = 1e-2
 _HALVINGS = 12
-_FORCING = 1e-4  # relative residual that GMRES leaves
+_FORCING, _PRODUCTS = 1e-4, 50  # relative residual that GMRES leaves, and what it may take
 _SLOW = 0.9  # of the residual, in a step of Newton's method: lost
 _ROUNDED = 30.0  # times what rounding alone leaves of forces
 
@@ -147,7 +149,7 @@ class _Search:
         return _Guess(body, x, r, found.stiffness, scale, body.rounding_force(x - X))
 
     def balance(self, part: float) -> str:
-        """Find the rest shape under a part of the load; what stands in the way, if nothing is found."""
+        """Find the rest shape under a part of the load; returns what stands in the way, or ""."""
         self._part = part
         here = self._guess(self._X, self._x)
         for _ in range(_ITERATIONS):
@@ -162,7 +164,7 @@ class _Search:
         return f"the forces still do not balance after {_ITERATIONS} iterations"
 
     def _yielding(self, r: Floats) -> float:
-        """What forces would move [m]: a step that bends is not refused because it also stretches."""
+        """How far forces would move it [m]: steps that bend it may stretch it as well."""
         return float(np.linalg.norm(self._factors.solve(r)))
 
     def _searched(self, here: _Guess, w: Floats) -> _Guess | str:
@@ -208,7 +210,7 @@ class _Search:
             return self._derivative(here, w).ravel()
 
         operator = LinearOperator((here.r.size, here.r.size), matvec=product, dtype=float)
-        y, _ = gmres(operator, -here.r.ravel(), rtol=_FORCING, restart=60, maxiter=4)
+        y, _ = gmres(operator, -here.r.ravel(), rtol=_FORCING, restart=_PRODUCTS, maxiter=1)
         return self._factors.solve(np.asarray(y).reshape(here.r.shape))
 
     def _derivative(self, here: _Guess, w: Floats) -> Floats:
@@ -232,7 +234,7 @@ class _Search:
         return np.where(self._held, 0.0, forces)
 
     def _weight_derivative(self, body: Body, dX: Floats) -> Floats:
-        """δ(M g) as cells grow; within distorted bricks evenly, which is near enough to converge."""
+        """δ(M g) as cells grow; within distorted bricks evenly, near enough to converge."""
         rule = body.mesh.quadrature()
         nodes = dX[body.mesh.cells]
         grown = np.einsum("mq,mqki,mki->m", rule.weights, rule.gradients, nodes, optimize=True)
@@ -247,6 +249,13 @@ class _Search:
             stable = True
         except NotPositiveDefinite:
             stable = False
+            warnings.warn(
+                "the rest shape that was found balances in the shape given, but not stably: let "
+                "go, it would buckle into another. The body is softer, or the load larger, than "
+                "the shape allows; check Young's modulus, density and what holds it",
+                MatchingWarning,
+                stacklevel=3,
+            )
         return RestShape(here.body, here.u, stable, here.residual, self.iterations)
 
 

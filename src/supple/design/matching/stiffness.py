@@ -18,6 +18,7 @@ from supple.bodies.solid import Body
 from supple.core.checks import instance, number, several
 from supple.core.errors import InputError, StepFailed
 from supple.core.types import Bools, Floats, Progress
+from supple.design.matching.caveats import MatchingWarning
 from supple.design.matching.least_squares import Estimate, estimate
 from supple.design.matching.observations import Seen, StaticObservation
 from supple.design.matching.unknowns import (
@@ -35,10 +36,6 @@ _TOLERANCE = 1e-10  # of the balance of forces, so that derivatives agree with d
 _FLOOR = 1e-4  # of the body's size: what is seen, and simulated, is hardly better
 _STIR = 1e-3  # change of a parameter for the derivative of forces at a held shape
 _VAGUE = 0.5  # standard error of ξ from which on nothing is known: a factor of 1.6
-
-
-class MatchingWarning(UserWarning):
-    """A fit that can be used, though the observations do not tell all of it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,9 +225,7 @@ class _Shapes:
 def _stirred(unknowns: Unknowns, body: Body, xi: Floats) -> list[list[Body]]:
     """Bodies at ξ ± h and ξ ± 2h for each unknown."""
     steps = _STIR * np.array([-2.0, -1.0, 1.0, 2.0])
-    return [
-        [unknowns.body(body, xi + step * axis) for step in steps] for axis in np.eye(len(xi))
-    ]
+    return [[unknowns.body(body, xi + step * axis) for step in steps] for axis in np.eye(len(xi))]
 
 
 def _sensitivities(body: Body, stirred: list[list[Body]], seen: Seen, u: Floats) -> Floats:
@@ -290,12 +285,13 @@ def _warn(unknowns: tuple[Unknown, ...], vague: Bools, found: Estimate) -> None:
     together = ""
     if vague.sum() > 1 and moved > 3 * found.noise:
         together = ": each moves the observed points, but what one does another can undo"
+    one = len(names) == 1
+    least = float(np.exp(found.errors[vague].min()))
     warnings.warn(
-        f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} not determined by these "
-        f"shapes{together}; noise of {found.noise:.2g} m leaves {'it' if len(names) == 1 else 'them'} "
-        f"open by factors of {np.exp(found.errors[vague].min()):.2g} and more, near where the search "
-        "started. Observe shapes in which that part strains by itself, more exactly, or let regions "
-        "share one number",
+        f"{', '.join(names)} {'is' if one else 'are'} not determined by these shapes{together}; "
+        f"noise of {found.noise:.2g} m leaves {'it' if one else 'them'} open by factors of "
+        f"{least:.2g} and more, near where the search started. Observe shapes in which that part "
+        "strains by itself, observe more exactly, or let regions share one number",
         MatchingWarning,
         stacklevel=5,
     )

@@ -77,7 +77,7 @@ def read_recovery(record: RingDown) -> Reading:
 
 
 def _noise(x: Floats) -> float:
-    """Standard deviation of white noise, from second differences, which slow motion leaves small."""
+    """Standard deviation of white noise, from second differences: slow motion has small ones."""
     return float(np.median(np.abs(np.diff(x, 2))) / (0.6745 * np.sqrt(6.0)))
 
 

@@ -200,5 +200,6 @@ def _yielded(body: Body, load: Floats, rest: Floats) -> Floats:
     """How the body yields to a small load where it rests, (n, 3)."""
     factors = Factorization(body.pattern, body.free)
     factors.factorize(body.evaluate(rest, order=2, definite=True).stiffness)
-    moved = factors.solve(load)
-    return moved / np.abs(moved).max()
+    moved: Floats = factors.solve(load)
+    moved /= np.abs(moved).max()
+    return moved
