@@ -70,10 +70,17 @@ class MaterialFit:
         for u in self.unknowns:
             known = "" if self.determined[u.name] else "  not determined by these shapes"
             lines.append(
-                f"{u.name} = {self.values[u.name]:.6g} ± {self.errors[u.name]:.2g} {u.unit}{known}"
+                f"{u.name} = {_short(self.values[u.name], 4)} ± "
+                f"{_short(self.errors[u.name], 2)} {u.unit}".rstrip()
+                + known
             )
         worst = 1e3 * max(self.misses)
         return "\n".join([*lines, f"shapes are met within {worst:.3g} mm (root mean square)"])
+
+
+def _short(value: float, digits: int) -> str:
+    """So many digits, without a power of ten."""
+    return np.format_float_positional(float(f"{value:.{digits}g}"), trim="-")
 
 
 def fit_stiffness(
