@@ -54,12 +54,7 @@ class Body(ElasticBody):
         """The body's cells by material."""
         n = len(self.mesh.cells)
         if isinstance(self.material, Material):
-            for name in ("young", "poisson", "density"):
-                value = np.asarray(getattr(self.material, name))
-                if value.ndim and len(value) != n:
-                    raise InputError(
-                        f"{name} has {len(value)} values for {n} cells; give a scalar or ({n},)"
-                    )
+            self.material.check_cells(n)
             return (self._part(self.material, None),)
         example = "StVK(young=1e6, poisson=0.4), or a mapping from region names to materials"
         instance("material", self.material, Mapping, example)

@@ -58,6 +58,13 @@ class BoundPrincipalStrain(BoundIsotropicDamping):
 
     def __init__(self, damping: PrincipalStrain, body: Body, curve: Curve, by: int) -> None:
         super().__init__(body)
+        fibred = [part.material for part in body.parts if not part.material.is_isotropic]
+        if fibred:
+            raise InputError(
+                f"principal strain damping takes its moduli from stretches, which a "
+                f"{type(fibred[0]).__name__} with fibres is no function of; use "
+                "MatchedStrainRate(stiffness=...), which is matched to all of its moduli"
+            )
         self.beta: Floats = spread_over_cells("stiffness", damping.stiffness, body)
         """β [s], (cells,)."""
         self.is_plain = by == FIXED

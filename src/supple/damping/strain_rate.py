@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from supple._kernels.damping.moduli import add_rate_by_moduli, add_rate_by_moduli_and_shape
 from supple._kernels.damping.principal import add_matched
 from supple._kernels.damping.strain_rate import add_strain_rate, add_strain_rate_by_shape
 from supple._kernels.linear_algebra.blocks import add_scaled
@@ -144,7 +145,19 @@ class _BoundMatched(BoundIsotropicDamping):
 
     def add_points(self, points: Points, to: PointSums) -> None:
         beta = self._stiffness[points.part.cells[points.cut]]
-        add_matched(points.F, points.rate, points.P, points.A, beta, to.compiled)
+        C = points.part.strain_elasticity(points.cut)
+        if C is None:
+            add_matched(points.F, points.rate, points.P, points.A, beta, to.compiled)
+        else:  # preferred directions, and C the same at every strain
+            add_rate_by_moduli(points.F, points.rate, C, beta, to.compiled)
+
+    def add_shape_gradient_points(self, points: Points, G: Floats, factor: float) -> None:
+        C = points.part.strain_elasticity(points.cut)
+        if C is None:
+            super().add_shape_gradient_points(points, G, factor)
+        else:
+            beta = self._stiffness[points.part.cells[points.cut]]
+            add_rate_by_moduli_and_shape(points.F, points.rate, C, beta, G, factor)
 
 
 @DAMPINGS.register

@@ -186,6 +186,29 @@ class MaterialWarning(UserWarning):
     """A material that is not stable in all that it may be put through, or not what was asked."""
 
 
+def name_for_file(material: type[Material]) -> str:
+    """What a file calls a material. Raises InputError for one that it could not be read with."""
+    name = MATERIALS.name_of(material)
+    if name is None:
+        raise InputError(
+            f"{material.__name__} is not a registered material, so no file that names it could be "
+            "read again; put @MATERIALS.register above its class (from supple.materials import "
+            "MATERIALS), or make it an entry point of the group supple.materials"
+        )
+    return name
+
+
+def material_of_file(name: str) -> type[Material]:
+    """The material that a file calls so. Raises InputError where it is not registered here."""
+    known = {material.__name__: material for material in MATERIALS} | dict(MATERIALS.by_name)
+    if name in known:
+        return known[name]
+    raise InputError(
+        f"its material is {name!r}, which is not known here ({', '.join(MATERIALS.names)}); import "
+        "the module that registers it first, or name that with --plugin or SUPPLE_PLUGINS"
+    )
+
+
 def rows_of(name: str, value: Floats, cells: Ints) -> Floats:
     """The one number of all cells (len(cells),), or those of the given ones."""
     if value.ndim == 0:

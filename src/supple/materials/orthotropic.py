@@ -415,6 +415,11 @@ def turned(C: Floats, Q: Floats) -> Floats:
     return 0.5 * (product + product.swapaxes(-1, -2))
 
 
+def four_fold(C: Floats) -> Floats:
+    """C (m, 6, 6) as a tensor of fourth order, (m, 3, 3, 3, 3)."""
+    return C[:, _VOIGT[:, :, None, None], _VOIGT]
+
+
 def _check_stable(E: Floats, nu: Floats, G: Floats) -> None:
     """Stop unless C is positive definite, and name the bound that is not kept."""
     names = [f"{i + 1}{j + 1}" for i, j in _PAIRS]

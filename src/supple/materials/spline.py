@@ -279,10 +279,11 @@ class SplineMaterial(Material):
             raise InputError.of(
                 "poisson", self.poisson, f": the curves have {poisson:.6g}; leave it out"
             )
+        is_new = self.poisson is None  # else a copy, of which all has been told
         object.__setattr__(self, "poisson", poisson)
         if self.young is None:
             object.__setattr__(self, "young", young)
-        for mode, (low, high) in stable_ranges(curves).items():
+        for mode, (low, high) in stable_ranges(curves).items() if is_new else ():
             warnings.warn(
                 f"this SplineMaterial is stable {mode} for stretches of {low:.3g} to {high:.3g} "
                 "only; beyond, more of it takes less force. Let its curves rise there too",

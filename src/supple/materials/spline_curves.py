@@ -15,6 +15,7 @@ CURVES = ("stretch", "area", "volume")
 """f′, g′ and h′."""
 _REST = 1e-6  # stress at rest, as a share of Young's modulus, that may be the digits of a file
 _STEPS = 200  # of stretch, from rest to the last knot, at which stability is looked at
+_ITERATIONS = 40  # of Newton's method for sides that nothing holds
 
 Knots = Sequence[Sequence[float]]
 
@@ -219,32 +220,34 @@ def stable_ranges(curves: SplineCurves) -> dict[str, tuple[float, float]]:
 
 def _last_stable(curves: SplineCurves, loaded: int, end: float) -> float:
     """How far towards the stretch ``end`` of the first ``loaded`` axes a material stays stable."""
-    side, last = 1.0, 1.0
-    for a in np.linspace(1.0, end, _STEPS + 1)[1:]:
-        x, H = _unloaded(curves, loaded, float(a), side)
-        side = float(x[-1])
-        slope = H[0, :loaded].sum()
-        if loaded < 3:
-            own = H[loaded, loaded:].sum()
-            slope -= H[0, loaded:].sum() * H[loaded, :loaded].sum() / own
-            if not own > 0:
-                return last
-        if not slope > 0:
-            return last
-        last = float(a) if a != end else end
-    return last
+    a = np.linspace(1.0, end, _STEPS + 1)[1:]
+    H = _unloaded(curves, loaded, a)
+    slope = H[:, 0, :loaded].sum(axis=1)
+    good = np.ones(len(a), dtype=bool)
+    if loaded < 3:
+        own = H[:, loaded, loaded:].sum(axis=1)
+        good = own > 0
+        slope -= H[:, 0, loaded:].sum(axis=1) * H[:, loaded, :loaded].sum(axis=1) / own
+    bad = np.flatnonzero(~(good & (slope > 0)))
+    if not len(bad):
+        return end
+    return float(a[bad[0] - 1]) if bad[0] else 1.0
 
 
-def _unloaded(curves: SplineCurves, loaded: int, a: float, side: float) -> tuple[Floats, Floats]:
-    """Stretches (3,) that begin with a, the others free of stress, and ∂²ψ/∂σ² there."""
-    x = np.full(3, a)
-    for _ in range(50):
-        x[loaded:] = side
-        p, H = curves.stresses(x[None])
-        if loaded == 3:
+def _unloaded(curves: SplineCurves, loaded: int, a: Floats) -> Floats:
+    """∂²ψ/∂σ² (m, 3, 3) at stretches that begin with a (m,), the others free of stress."""
+    x = np.repeat(a[:, None], 3, axis=1)
+    if loaded == 3:
+        return curves.stresses(x)[1]
+    nu = curves.poisson
+    side = np.maximum(a, 1e-3) ** (-nu if loaded == 1 else -2 * nu / (1 - nu))  # of small strains
+    for _ in range(_ITERATIONS):
+        x[:, loaded:] = side[:, None]
+        p, H = curves.stresses(x)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            step = -p[:, loaded] / H[:, loaded, loaded:].sum(axis=1)
+        step[~np.isfinite(step)] = 0.0
+        if (np.abs(step) <= 1e-10 * side).all():
             break
-        step = -float(p[0, loaded]) / float(H[0, loaded, loaded:].sum())
-        if abs(step) <= 1e-12 * side or not np.isfinite(step):
-            break
-        side = min(max(side + step, 0.5 * side), 2 * side)
-    return x, H[0]
+        side = np.clip(side + step, 0.5 * side, 2 * side)
+    return H

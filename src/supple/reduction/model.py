@@ -292,12 +292,8 @@ def _edited_body(body: Body, cells: Any, **given: float | None) -> Body:
     changed[cells] = True
 
     def edited(material: Material) -> Material:
-        numbers = {
-            name: np.where(changed, value, getattr(material, name))
-            for name, value in given.items()
-            if value is not None
-        }
-        return replace(material, **numbers)
+        numbers = {name: value for name, value in given.items() if value is not None}
+        return material.edited(changed, **numbers)
 
     if isinstance(body.material, Material):
         return replace(body, material=edited(body.material))

@@ -37,6 +37,7 @@ def save_model(model: ReducedModel, path: str | os.PathLike[str]) -> None:
             "regions": list(g.regions),
             **{name: getattr(g, name) for name in PARAMETERS},
             "built_mass": g.built_mass,
+            "scaled_only": g.scaled_only,
         }
         for g in model.groups
     ]
@@ -151,7 +152,9 @@ def _group_of(
     built_mass = fields.get("built_mass")  # files of earlier versions do not tell
     if built_mass is not None:
         built_mass = number("its built_mass", built_mass, above=0.0)
-    return Group(regions, cells, **numbers, **shares, built_mass=built_mass)  # type: ignore[arg-type]
+    scaled_only = str(fields.get("scaled_only", ""))
+    known = {"built_mass": built_mass, "scaled_only": scaled_only}
+    return Group(regions, cells, **numbers, **shares, **known)  # type: ignore[arg-type]
 
 
 def _within(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:

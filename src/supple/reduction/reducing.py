@@ -10,15 +10,15 @@ from supple.bodies.solid import Body
 from supple.core.checks import instance
 from supple.core.errors import InputError
 from supple.core.types import Floats, Ints, Progress
-from supple.materials import StVK
 from supple.mesh import Embedding
 from supple.reduction.basis import Basis
 from supple.reduction.cubature.cubature import Cubature
 from supple.reduction.cubature.training import train_cubature
 from supple.reduction.groups import Contribution, Group
 from supple.reduction.model import ReducedModel, is_definite
+from supple.reduction.polynomial import coefficient_count
 from supple.reduction.runtime.floating import FloatingInertia
-from supple.reduction.strain_polynomials import unit_polynomials
+from supple.reduction.strain_polynomials import moduli_polynomial, unit_polynomials
 
 
 def reduce(
@@ -32,7 +32,7 @@ def reduce(
 ) -> ReducedModel:
     """A small model of ``body`` that moves in the span of ``basis``.
 
-    StVK bodies get their exact energy polynomial. Other materials get ``cubature``, made by
+    StVK bodies, also with fibres, get their exact energy polynomial. Other materials get ``cubature``, made by
     ``train_cubature`` for this basis, or by default one trained here. The materials of ``regions``
     can be edited later; ``skin`` is a surface to draw.
     """
@@ -62,7 +62,7 @@ def reduce(
     vectors = np.ascontiguousarray(basis.vectors)
     if np.abs(vectors[:, ~body.free]).max(initial=0.0) > 0.0:
         raise InputError("the basis moves components that are held; make the basis from this body")
-    exact = cubature is None and all(isinstance(part.material, StVK) for part in body.parts)
+    exact = cubature is None and all(part.material.quadratic_in_strain for part in body.parts)
     if cubature is not None and cubature.n_coordinates != len(vectors):
         raise InputError(
             f"the cubature is for {cubature.n_coordinates} basis vectors, the basis has "
@@ -129,22 +129,57 @@ def _groups(
         same = young is not None and poisson is not None
         energy = None
         if exact:
-            units = unit_polynomials(mesh, vectors, cells, progress=report)
-            built = None
-            if not same:
-                lam, mu = (np.empty(mesh.n_cells) for _ in range(2))
-                for part in body.parts:
-                    lam[part.cells], mu[part.cells] = part.lame
-                shares = unit_polynomials(mesh, vectors, cells, (lam[cells], mu[cells]))
-                built = shares[0] + shares[1]
-            energy = Contribution(np.array(units), built)
+            energy = _energy_shares(body, vectors, cells, same, report)
         density = _parameter(body, "density", cells)
         of_density = _mass_shares(body, vectors, cells, built=density is None)
         masses = (body.density * mesh.volumes)[cells]
         built_mass = float(masses.sum()) if density is None else None
-        groups.append(Group(names, cells, young, poisson, density, *of_density, energy, built_mass))
+        named = _scaled_only(body, cells)
+        given = young, poisson, density, *of_density, energy, built_mass, named
+        groups.append(Group(names, cells, *given))
         done += len(cells)
     return tuple(groups)
+
+
+def _energy_shares(
+    body: Body, vectors: Floats, cells: Ints, same: bool, report: Progress
+) -> Contribution:
+    """Polynomials for λ = 1 and for μ = 1, and where these differ that of the cells as they are.
+
+    Cells with fibres have moduli that go with μ, so their share is in the latter.
+    """
+    mesh = body.mesh
+    lam, mu = (np.empty(mesh.n_cells) for _ in range(2))
+    fibred = np.zeros(mesh.n_cells, dtype=bool)
+    for part in body.parts:
+        lam[part.cells], mu[part.cells] = part.lame
+        fibred[part.cells] = bool(part.extra)
+    plain = cells[~fibred[cells]]
+    units = np.zeros((2, coefficient_count(len(vectors))))
+    built = None if same else np.zeros_like(units[0])
+    if len(plain):
+        units += unit_polynomials(mesh, vectors, plain, progress=report)
+        if built is not None:
+            built += sum(unit_polynomials(mesh, vectors, plain, (lam[plain], mu[plain])))
+    for part in body.parts:
+        at = np.flatnonzero(np.isin(part.cells, cells)) if part.extra else np.empty(0, int)
+        moduli = part.strain_elasticity(at)
+        if not len(at) or moduli is None:
+            continue
+        mine = part.cells[at]
+        of_one = moduli / mu[mine, None, None]
+        units[1] += moduli_polynomial(mesh, vectors, mine, of_one, progress=report)
+        if built is not None:
+            built += moduli_polynomial(mesh, vectors, mine, moduli)
+    return Contribution(units, built)
+
+
+def _scaled_only(body: Body, cells: Ints) -> str:
+    """The material in these cells whose stiffness can be scaled but not changed, if there is."""
+    for part in body.parts:
+        if part.extra and np.isin(part.cells, cells).any():
+            return type(part.material).__name__
+    return ""
 
 
 def _parameter(body: Body, name: str, cells: Ints) -> float | None:

@@ -56,6 +56,37 @@ def unit_polynomials(
     return coefficients[0], coefficients[1]
 
 
+def moduli_polynomial(
+    mesh: VolumeMesh,
+    vectors: Floats,
+    cells: Ints,
+    moduli: Floats,
+    progress: Progress | None = None,
+) -> Floats:
+    """Coefficients of the energy ∫ ½ E:C:E of some cells, with C (cells, 6, 6) as materials say.
+
+    With C = L Lᵀ it is a sum of squares of Lᵀ E.
+    """
+    r = len(vectors)
+    columns = r + pair_count(r)
+    gram = np.zeros((columns, columns), order="F")
+    # Rows of strains are E₀₀, E₁₁, E₂₂, √2 E₀₁, √2 E₀₂, √2 E₁₂; moduli have 2 E₁₂, 2 E₀₂, 2 E₀₁.
+    order, scale = [0, 1, 2, 5, 4, 3], np.sqrt([1, 1, 1, 2, 2, 2])
+    L = np.linalg.cholesky(moduli[:, order][:, :, order] * np.outer(scale, scale))
+    for gradients, weights, here, done in _point_chunks(mesh, vectors, cells, columns):
+        strains, traces = np.empty((6 * len(weights), columns)), np.empty((len(weights), columns))
+        fill_strains(gradients, weights, strains, traces)
+        count = here.stop - here.start
+        by_cell = strains.reshape(count, -1, 6, columns)
+        rows = (L[here].swapaxes(1, 2)[:, None] @ by_cell).reshape(-1, columns)
+        dsyrk(0.5, rows.T, beta=1.0, c=gram, overwrite_c=1)
+        if progress is not None:
+            progress(done, len(cells), "cells")
+    quartic = Quartic(r, np.zeros(coefficient_count(r)))
+    gather_monomials(gram, r, quartic.P, quartic.Q, quartic.S)
+    return quartic.coefficients
+
+
 def _point_chunks(
     mesh: VolumeMesh, vectors: Floats, cells: Ints, columns: int
 ) -> Iterator[tuple[Floats, Floats, slice, int]]:
