@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from supple._kernels.damping.principal_strain import FIXED, Law, add_principal_strain
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.solid import Body
+from supple.core.errors import InputError
 from supple.core.parameters import parameter
 from supple.core.types import Floats
 from supple.damping.base import DAMPINGS, BoundDamping, Damping, body_for

@@ -14,7 +14,6 @@ from supple.core.types import Floats
 from supple.materials.base import Material
 from supple.materials.spline_curves import CURVES, Curve, spline_slopes
 
-_LEVELS = 13  # of each stretch in the samples
 _SMALL = 1e-9  # what of the knots' size the fit gives away to find one of several answers
 
 
@@ -76,7 +75,7 @@ def _places(knots: ArrayLike, reach: float) -> Floats:
 
 def _samples(x: Floats) -> Floats:
     """Stretches (m, 3) whose products are within the knots too, the rest shape among them."""
-    levels = np.concatenate([np.geomspace(x[0], x[-1], _LEVELS), [1.0]])
+    levels = np.unique(np.concatenate([x, np.sqrt(x[:-1] * x[1:]), [1.0]]))
     every = np.array(list(combinations_with_replacement(levels, 3)))
     products = np.stack([every[:, i] * every[:, j] for i, j in ((0, 1), (0, 2), (1, 2))], axis=1)
     products = np.concatenate([products, every.prod(axis=1, keepdims=True)], axis=1)

@@ -185,7 +185,7 @@ def _add_part(
 
 def curvature(material: Material, lam: Floats, mu: Floats, *extra: Floats) -> Floats:
     """D²P at rest, the third derivative of ψ by F, for each of λ and μ [Pa] (d,): (d, 9, 9, 9)."""
-    if isinstance(material, StVK):
+    if type(material).evaluate is StVK.evaluate:
         return stvk_curvature(lam, mu)
     C = material.strain_elasticity(lam, mu, *extra)
     if C is not None and material.quadratic_in_strain:

@@ -10,6 +10,7 @@ from supple.bodies.solid import Body
 from supple.core.checks import instance
 from supple.core.errors import InputError
 from supple.core.types import Floats, Ints, Progress
+from supple.materials import Material
 from supple.mesh import Embedding
 from supple.reduction.basis import Basis
 from supple.reduction.cubature.cubature import Cubature
@@ -62,7 +63,7 @@ def reduce(
     vectors = np.ascontiguousarray(basis.vectors)
     if np.abs(vectors[:, ~body.free]).max(initial=0.0) > 0.0:
         raise InputError("the basis moves components that are held; make the basis from this body")
-    exact = cubature is None and all(part.material.quadratic_in_strain for part in body.parts)
+    exact = cubature is None and all(_is_quadratic(part.material) for part in body.parts)
     if cubature is not None and cubature.n_coordinates != len(vectors):
         raise InputError(
             f"the cubature is for {cubature.n_coordinates} basis vectors, the basis has "
@@ -89,6 +90,12 @@ def reduce(
             "picked_basis(body, shapes)"
         )
     return model if skin is None else model.with_skin(skin)
+
+
+def _is_quadratic(material: Material) -> bool:
+    """Whether ψ is a quadratic form of strain, as is said where ``evaluate`` is, not inherited."""
+    owner = next(cls for cls in type(material).__mro__ if "evaluate" in vars(cls))
+    return bool(vars(owner).get("quadratic_in_strain", False))
 
 
 def _belongs(cubature: Cubature, body: Body, vectors: Floats) -> bool:
