@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from tests.helpers import EPS, affine, remainder_slopes, rotation, small_mesh, unpacked
+from tests.refusals import refusals, refused
 
 import supple as sp
 from supple.bodies.shape import Shape
-from supple.materials.orthotropic import moduli_along_axes
-from tests.helpers import EPS, affine, remainder_slopes, rotation, small_mesh, unpacked
-from tests.refusals import refusals, refused
+from supple.materials.moduli import moduli_along_axes
 
 YOUNG, RATIOS, SHEAR = (3e5, 1e5, 5e4), (0.4, 0.3, 0.1), (6e4, 3e4, 4e4)  # 12, 23, 31
 AXES = rotation(8)
@@ -181,7 +181,9 @@ def test_pulled_bar_has_its_moduli_and_ratios(axis):
     np.testing.assert_allclose(strain, expected, rtol=0, atol=2e-11)
 
 
-@pytest.mark.parametrize(("plane", "G"), [((0, 1), SHEAR[0]), ((1, 2), SHEAR[1]), ((2, 0), SHEAR[2])])
+@pytest.mark.parametrize(
+    ("plane", "G"), [((0, 1), SHEAR[0]), ((1, 2), SHEAR[1]), ((2, 0), SHEAR[2])]
+)
 def test_sheared_block_has_its_shear_moduli(plane, G):
     mesh = small_mesh("distorted brick")
     body = sp.Body(mesh, sp.OrthotropicStVK(young=YOUNG, poisson=RATIOS, shear=SHEAR))
@@ -239,6 +241,25 @@ def test_moduli_of_cells():
     body = sp.Body(mesh, graded)
     np.testing.assert_allclose(body.energy(u), sum(each.energy for each in alone), rtol=1e-12)
     np.testing.assert_allclose(body.force(u), sum(x.gradient for x in alone), atol=1e-9)
+
+
+def test_meshes_of_three_cells_are_not_taken_for_axes():
+    """(3,) means three axes; three cells of a file or of an edit stay cells."""
+    box = sp.HexMesh.box((3, 1, 1), (3, 1, 1))
+    three = {"young": [1e4, 2e4, 3e4], "poisson": 0.3, "density": 1000.0}
+    regions = {name: np.array([k]) for k, name in enumerate("abc")}
+    values = {
+        name: {"young": three["young"][k], "poisson": 0.3, "density": 1000.0}
+        for k, name in enumerate("abc")
+    }
+    mesh = sp.HexMesh(box.vertices, box.cells, regions, values)
+    u = 0.1 * np.random.default_rng(0).normal(size=mesh.vertices.shape)
+    expected = sp.Body(mesh, sp.StVK.from_mesh(mesh)).energy(u)
+    assert sp.Body(mesh, sp.OrthotropicStVK.from_mesh(mesh)).energy(u) == pytest.approx(expected)
+    one = sp.OrthotropicStVK(young=1e4, poisson=0.3)
+    edited = one.edited(np.array([False, True, False]), young=2e4)
+    edited = edited.stiffened(np.array([1.0, 1.0, 3.0]))
+    assert sp.Body(mesh, edited).energy(u) == pytest.approx(expected)
 
 
 def test_axes_are_given_in_several_ways():
@@ -314,7 +335,14 @@ def test_matched_damping_and_its_derivatives(block):
     e = AXES @ rate @ AXES.T
     C = moduli_along_axes(*WOOD._constants(np.arange(1)))[0]
     voigt = np.stack(
-        [e[..., 0, 0], e[..., 1, 1], e[..., 2, 2], 2 * e[..., 1, 2], 2 * e[..., 0, 2], 2 * e[..., 0, 1]],
+        [
+            e[..., 0, 0],
+            e[..., 1, 1],
+            e[..., 2, 2],
+            2 * e[..., 1, 2],
+            2 * e[..., 0, 2],
+            2 * e[..., 0, 1],
+        ],
         axis=-1,
     )
     expected = 0.5 * 0.01 * np.einsum("eq,eqa,ab,eqb->", part.weights, voigt, C, voigt)
@@ -350,7 +378,8 @@ test_bad_parameters_are_named = refusals(
     ({"young": (1e4, 1e6, 1e5), "poisson": (0.4, 0.3, 0.1)}, r"ν12 = 0.4.*√\(E1/E2\) = 0.1"),
     ({"poisson": (0.8, 0.8, 0.8), "young": (1e5,) * 3}, r"1 − ν12 ν21.*more than 0"),
     ({"poisson": 0.5}, "poisson.*less than 0.5"),
-    ({"axes": (0, 0, 0)}, "without length"),
+    ({"axes": (0, 0, 0)}, "without length;"),
+    ({"axes": np.eye(7, 3)}, "without length in cell 3;"),
     ({"axes": [(1, 0, 0), (2, 0, 0)]}, "along the first"),
     ({"axes": [(1, 0, 0), (0, 1, 0), (0, 1, 1)]}, "right angles"),
     ({"axes": np.ones((4, 4))}, "axes has shape"),

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from tests.refusals import refused
 
 import supple as sp
 from supple.materials import MATERIALS
 from supple.reduction.derivatives import differenced_curvature, quadratic_curvature
-from tests.refusals import refused
 
 YOUNG = (1e6, 2e5, 1e5)
 
@@ -187,6 +187,30 @@ def test_drawn_curves_by_cubature(tmp_path):
     again = sp.Cubature.of_cells(other, model.vectors, cubature.cells, cubature.weights)
     for q in Q:
         assert stiff.energy(q) == pytest.approx(again.evaluate(q)[0], rel=1e-10)
+
+
+def test_damaged_tables_are_refused():
+    """Kernels take their word for how long they are."""
+    mesh = beam(a=(None, 0.5), b=(0.5, None))
+    body = held({"a": drawn(1e5), "b": fibred(mesh)}, mesh)
+    vectors = sp.vibration_modes(body, 2).shapes
+    n = mesh.n_cells
+    whole = sp.Cubature.of_cells(body, vectors, np.arange(n), np.ones(n))
+    header, arrays = whole.header(), whole.arrays()
+    names = [name for name in arrays if name.startswith("extra")]
+    assert len(names) == 2
+    for name in names:
+        flat = arrays[name]
+        longer, astray, nan = (flat.copy() for _ in range(3))
+        longer[0].reshape(-1)[0] += 1000
+        astray = astray.reshape(len(flat), -1)[:, :-1]
+        nan.reshape(-1)[-1] = np.nan
+        for bad in (longer, astray, nan) if flat.ndim == 2 else (astray, nan, flat[:3]):
+            refused("extra", sp.Cubature.from_arrays, header, arrays | {name: bad})
+    swapped = dict(zip(names, [arrays[name] for name in reversed(names)], strict=True))
+    refused("extra", sp.Cubature.from_arrays, header, arrays | swapped)
+    again = sp.Cubature.from_arrays(header, arrays)
+    assert again.evaluate(np.array([0.1, -0.05]))[0] == whole.evaluate(np.array([0.1, -0.05]))[0]
 
 
 def test_all_cells_as_cubature_are_the_body():

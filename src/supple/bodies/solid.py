@@ -104,7 +104,9 @@ class Body(ElasticBody):
     def _rounding(self) -> tuple[float, float]:
         modulus = np.empty(self.mesh.n_cells)
         for part in self.parts:
-            modulus[part.cells] = part.lame[0] + 2 * part.lame[1]
+            C = part.strain_elasticity(slice(None))
+            stiffest = None if C is None else np.einsum("caa->ca", C).max(axis=1)
+            modulus[part.cells] = part.lame[0] + 2 * part.lame[1] if C is None else stiffest
         rule = self.mesh.quadrature()
         steepness = np.linalg.norm(rule.gradients, axis=3)
         forces = modulus[:, None, None] * steepness * rule.weights[:, :, None]

@@ -106,6 +106,11 @@ class Material(ABC):
         """
         return ()
 
+    @staticmethod
+    def takes(extra: Floats) -> bool:
+        """Whether ``evaluate`` can take this array, of a file, beside λ and μ."""
+        return False
+
     def check_cells(self, count: int) -> None:
         """Stop where parameters do not have one value, or one for each of ``count`` cells."""
         for name in ("young", "poisson", "density"):
@@ -122,7 +127,7 @@ class Material(ABC):
         changed = {
             name: np.where(cells, value, getattr(self, name)) for name, value in values.items()
         }
-        return replace(self, **changed)  # type: ignore[arg-type]
+        return replace(self, **changed)
 
     # -- what is compiled ----------------------------------------------------------------
 

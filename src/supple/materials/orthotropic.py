@@ -1,7 +1,7 @@
 """Orthotropic Saint Venant–Kirchhoff: ψ = ½ E:C:E, E = ½ (FᵀF − I), with three material axes.
 
-C has nine moduli in the frame of the axes: Young's moduli E₁, E₂, E₃, shear moduli G₁₂, G₂₃, G₃₁ and
-Poisson's ratios, of which ν_ij tells how much axis j shortens as axis i is pulled longer, with
+C has nine moduli in the frame of the axes: Young's moduli E₁, E₂, E₃, shear moduli G₁₂, G₂₃, G₃₁
+and Poisson's ratios, of which ν_ij tells how much axis j shortens as axis i is pulled longer, with
 ν_ij/E_i = ν_ji/E_j. Where only one ratio ν is given, ν_ij = ν √(E_i/E_j) and
 G_ij = √(E_i E_j)/(2 (1 + ν)), which is stable for every E and isotropic where these are equal
 [Li and Barbič 2014].
@@ -12,22 +12,30 @@ Strains are (E₀₀, E₁₁, E₂₂, 2 E₁₂, 2 E₀₂, 2 E₀₁), stress
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from supple._kernels.compiling import kernel, pointwise
 from supple.core.checks import numbers
-from supple.core.errors import InputError
-from supple.core.parameters import CELL_NUMBERS, Kind, Parameter, described, parameter
+from supple.core.parameters import described, parameter
 from supple.core.types import Bools, Floats, Ints
 from supple.materials.base import MATERIALS, Material, check_rows, rows_of
+from supple.materials.moduli import (
+    ALONG_AXES,
+    AXES,
+    PAIRS,
+    VOIGT,
+    check_stable,
+    moduli_along_axes,
+    turned,
+)
 from supple.materials.projection import project_symmetric
 from supple.materials.stvk import StVK
 
-_VOIGT = np.array([[0, 5, 4], [5, 1, 3], [4, 3, 2]])  # which of the six E_ij is
-_PAIRS = ((0, 1), (1, 2), (2, 0))  # of axes, in the order of ratios and shear moduli
+if TYPE_CHECKING:
+    from supple.mesh import VolumeMesh
 
 
 @pointwise
@@ -70,13 +78,13 @@ def stress_derivative(F, C, scale, S, A, half):
                 for n in range(3):
                     h = 0.0
                     for m in range(3):
-                        h += F[i, m] * C[_VOIGT[m, j], _VOIGT[n, l]]
+                        h += F[i, m] * C[VOIGT[m, j], VOIGT[n, l]]
                     half[i, n] = scale * h
             for i in range(3):
                 for k in range(3):
                     a = half[i, 0] * F[k, 0] + half[i, 1] * F[k, 1] + half[i, 2] * F[k, 2]
                     if i == k:
-                        a += S[_VOIGT[j, l]]
+                        a += S[VOIGT[j, l]]
                     A[s, i, k] = a
             s += 1
 
@@ -95,76 +103,6 @@ def evaluate_moduli(F, mu, C, psi, P, A, order):
                 stress_derivative(F[e, q], row, mu[e], S, A[e, q], half)
 
 
-# -- parameters --------------------------------------------------------------------------
-
-
-def _along_axes(of: Parameter, value: Any) -> Any:
-    """One, one a cell, three, or three a cell (cells, 3)."""
-    try:
-        shape = np.shape(value)
-    except ValueError:
-        shape = ()
-    if shape[-1:] != (3,) or len(shape) > 2:
-        return CELL_NUMBERS.check(of, value)
-    found = numbers(of.name, value)
-    if of.unit and not (found > 0).all():
-        raise InputError.of(of.name, found.tolist(), f": {of.too_low}")
-    found.flags.writeable = False
-    return found
-
-
-ALONG_AXES = Kind("one, three, or either a cell", _along_axes)
-
-
-def _axes(of: Parameter, value: Any) -> Floats:
-    """Rotations with the axes in rows, (3, 3) or (cells, 3, 3)."""
-    given = numbers(of.name, value)
-    if given.ndim == 2 and len(given) > 3:
-        given = given[:, None]  # the fibres of the cells
-    elif given.ndim == 1:
-        given = given[None]
-    if given.ndim not in (2, 3) or given.shape[-1] != 3 or not 1 <= given.shape[-2] <= 3:
-        raise InputError(
-            f"{of.name} has shape {np.shape(value)}; give the direction of the fibres (3,), with "
-            "one across (2, 3), three axes (3, 3), or such of every cell: (cells, 3), "
-            "(cells, 2, 3), (cells, 3, 3)",
-            parameter=of.name,
-        )
-    found = _orthonormal(of.name, given)
-    if given.shape[-2] == 3:
-        unit = given / np.linalg.norm(given, axis=-1, keepdims=True)
-        cosines = np.abs(unit @ unit.swapaxes(-1, -2) - np.eye(3)).max()
-        if not cosines < 1e-6:
-            raise InputError(
-                f"{of.name} are not at right angles (cosine {cosines:.2g}); give two of them, of "
-                "which the second is made perpendicular to the first",
-                parameter=of.name,
-            )
-    found.flags.writeable = False
-    return found
-
-
-def _orthonormal(name: str, given: Floats) -> Floats:
-    """Axes in rows, of which the first is as given and the second next to it."""
-    length = np.linalg.norm(given, axis=-1, keepdims=True)
-    if not (length > 0).all():
-        raise InputError(f"{name} has a direction without length", parameter=name)
-    first = (given / length)[..., 0, :]
-    if given.shape[-2] == 1:  # any direction across: the axis that is most so
-        across = np.eye(3)[np.abs(first).argmin(axis=-1)]
-    else:
-        across = (given / length)[..., 1, :]
-    across = across - (across * first).sum(axis=-1, keepdims=True) * first
-    length = np.linalg.norm(across, axis=-1, keepdims=True)
-    if not (length > 1e-6).all():
-        raise InputError(
-            f"{name} has a second direction along the first; give one across", parameter=name
-        )
-    across = across / length
-    return np.stack([first, across, np.cross(first, across)], axis=-2)
-
-
-AXES = Kind("three numbers, two or three times three, or such a cell", _axes)
 _MODULUS: Any = {"kind": ALONG_AXES, "unit": "Pa", "above": 0}
 
 
@@ -210,7 +148,7 @@ class OrthotropicStVK(Material):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.is_isotropic:
-            _check_stable(*self._constants(self._every()))
+            check_stable(*self._constants(self._every()))
 
     @classmethod
     def along_fibres(
@@ -230,6 +168,12 @@ class OrthotropicStVK(Material):
         along = np.asarray(numbers("ratio", ratio, ((),))) * across
         moduli = np.stack([along, across, across], axis=-1)
         return cls(young=moduli, poisson=poisson, axes=fibres, density=density)
+
+    @classmethod
+    def from_mesh(cls, mesh: VolumeMesh) -> OrthotropicStVK:
+        found = StVK.from_mesh(mesh)
+        constants = {x: _of_cells(np.asarray(getattr(found, x))) for x in _ENGINEERS}
+        return cls(density=found.density, **constants)
 
     @property
     def is_isotropic(self) -> bool:
@@ -260,7 +204,7 @@ class OrthotropicStVK(Material):
         """E_i, ν₁₂ ν₂₃ ν₃₁ and G₁₂ G₂₃ G₃₁, each (cells, 3)."""
         E = self._three("young", cells)
         nu = self._three("poisson", cells)
-        ends = E[:, [j for _, j in _PAIRS]]
+        ends = E[:, [j for _, j in PAIRS]]
         if np.ndim(self.poisson) == 0 or np.shape(self.poisson)[-1:] != (3,):
             mean, nu = nu, nu * np.sqrt(E / ends)
         else:
@@ -297,7 +241,7 @@ class OrthotropicStVK(Material):
         """C over the mean μ along x, y and z, (cells, 6, 6), or (1, 6, 6) where all are alike."""
         if self.is_isotropic:
             return ()
-        alike = len(self._every()) == 1 and np.ndim(self.axes) < 3
+        alike = len(self._every()) == 1 and (self.axes is None or np.ndim(self.axes) < 3)
         some = np.arange(1) if alike else cells
         C = self._in_axes(some) / self.lame(some)[1][:, None, None]
         if self.axes is not None:
@@ -305,13 +249,17 @@ class OrthotropicStVK(Material):
             C = turned(C, Q if Q.ndim == 2 else rows_of("axes", Q, some))
         return (np.ascontiguousarray(C),)
 
+    @staticmethod
+    def takes(extra: Floats) -> bool:
+        return extra.shape[1:] == (6, 6)
+
     def check_cells(self, count: int) -> None:
         for name in (*_ENGINEERS, "shear"):
             value = np.asarray(getattr(self, name))
             if getattr(self, name) is not None and value.shape != (3,):
                 check_rows(name, value, count)
         check_rows("density", np.asarray(self.density), count)
-        if np.ndim(self.axes) == 3:
+        if self.axes is not None and np.ndim(self.axes) == 3:
             check_rows("axes", np.asarray(self.axes), count)
 
     # -- variants ------------------------------------------------------------------------
@@ -323,14 +271,20 @@ class OrthotropicStVK(Material):
             if value is None or np.ndim(factor) == 0:
                 return None if value is None else np.asarray(factor) * np.asarray(value)
             value, by_cell = np.asarray(value), np.asarray(factor)
-            return by_cell * value if value.shape[-1:] != (3,) else by_cell[:, None] * value
+            if value.shape[-1:] == (3,):
+                return by_cell[:, None] * value
+            return _of_cells(by_cell * value)
 
         return replace(self, young=times(self.young), shear=times(self.shear))
 
     def edited(self, cells: Bools, **values: float) -> OrthotropicStVK:
         """Another mean Young's modulus scales all moduli; densities are as given."""
         if self.is_isotropic:
-            return super().edited(cells, **values)
+            changed = {
+                name: np.where(cells, value, getattr(self, name)) for name, value in values.items()
+            }
+            changed |= {name: _of_cells(changed[name]) for name in _ENGINEERS if name in changed}
+            return replace(self, **changed)
         made = self
         if "young" in values:
             now = self.per_cell("young", np.arange(len(cells)))
@@ -366,7 +320,7 @@ class OrthotropicStVK(Material):
         *extra: Floats,
     ) -> None:
         assert not extra  # with fibres it is no function of stretches
-        StVK.evaluate_stretches(sigma, lam, mu, psi, p, H)  # type: ignore[call-arg]
+        StVK.evaluate_stretches(sigma, lam, mu, psi, p, H)
 
     @staticmethod
     def make_definite(F: Floats, A: Floats) -> None:
@@ -383,65 +337,6 @@ class OrthotropicStVK(Material):
 _ENGINEERS = ("young", "poisson")
 
 
-def moduli_along_axes(E: Floats, nu: Floats, G: Floats) -> Floats:
-    """C (m, 6, 6) from E_i, ν₁₂ ν₂₃ ν₃₁ and G₁₂ G₂₃ G₃₁, each (m, 3), in the frame of the axes."""
-    C = np.zeros((len(E), 6, 6))
-    C[:, :3, :3] = np.linalg.inv(_compliance(E, nu))
-    C[:, :3, :3] = 0.5 * (C[:, :3, :3] + C[:, :3, :3].swapaxes(1, 2))
-    C[:, 3, 3], C[:, 4, 4], C[:, 5, 5] = G[:, 1], G[:, 2], G[:, 0]
-    return C
-
-
-def _compliance(E: Floats, nu: Floats) -> Floats:
-    """Strains along the axes from stresses along them, (m, 3, 3)."""
-    S = np.zeros((len(E), 3, 3))
-    for k, (i, j) in enumerate(_PAIRS):
-        S[:, k, k] = 1 / E[:, k]
-        S[:, i, j] = S[:, j, i] = -nu[:, k] / E[:, i]  # ν_ij/E_i = ν_ji/E_j
-    return S
-
-
-def turned(C: Floats, Q: Floats) -> Floats:
-    """C (m, 6, 6) of the axes in the rows of Q, (3, 3) or (m, 3, 3), along x, y and z."""
-    order = [(0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1)]
-    T = np.empty((*Q.shape[:-2], 6, 6))  # from strains along x, y and z to those along the axes
-    for row, (a, b) in enumerate(order):
-        for column, (i, j) in enumerate(order):
-            term = Q[..., a, i] * Q[..., b, j]
-            if i != j:
-                term = 0.5 * (term + Q[..., a, j] * Q[..., b, i])
-            T[..., row, column] = term if a == b else 2 * term
-    product: Floats = T.swapaxes(-1, -2) @ C @ T
-    return 0.5 * (product + product.swapaxes(-1, -2))
-
-
-def four_fold(C: Floats) -> Floats:
-    """C (m, 6, 6) as a tensor of fourth order, (m, 3, 3, 3, 3)."""
-    return C[:, _VOIGT[:, :, None, None], _VOIGT]
-
-
-def _check_stable(E: Floats, nu: Floats, G: Floats) -> None:
-    """Stop unless C is positive definite, and name the bound that is not kept."""
-    names = [f"{i + 1}{j + 1}" for i, j in _PAIRS]
-    for k, (i, j) in enumerate(_PAIRS):
-        most = np.sqrt(E[:, i] / E[:, j])
-        bad = np.flatnonzero(~(np.abs(nu[:, k]) < most))
-        if len(bad):
-            where = f" in cell {bad[0]}" if len(E) > 1 else ""
-            raise InputError(
-                f"poisson: ν{names[k]} = {nu[bad[0], k]:g}{where}, but a stable material has less "
-                f"than √(E{i + 1}/E{j + 1}) = {most[bad[0]]:.4g} on either side of 0; give less, "
-                f"or one ratio for all, poisson=0.3",
-                parameter="poisson",
-            )
-    root = [nu[:, k] * np.sqrt(E[:, j] / E[:, i]) for k, (i, j) in enumerate(_PAIRS)]
-    left = 1 - sum(x * x for x in root) - 2 * root[0] * root[1] * root[2]
-    bad = np.flatnonzero(~(left > 1e-9))
-    if len(bad):
-        where = f" in cell {bad[0]}" if len(E) > 1 else ""
-        raise InputError(
-            f"poisson: 1 − ν12 ν21 − ν23 ν32 − ν31 ν13 − 2 ν21 ν32 ν13 = {left[bad[0]]:.3g}{where}, "
-            "but a stable material has more than 0; give smaller ratios, or one for all, "
-            "poisson=0.3",
-            parameter="poisson",
-        )
+def _of_cells(values: Floats) -> Floats:
+    """One number a cell, in a form that is not taken for numbers along three axes."""
+    return np.repeat(values[:, None], 3, axis=1) if values.shape == (3,) else values

@@ -1,19 +1,19 @@
 """Spline: ψ = Σ_i f(σ_i) + Σ_{i<j} g(σ_i σ_j) + h(σ₀ σ₁ σ₂), whose derivatives are drawn as curves.
 
-Isotropic, after Valanis and Landel, with cubic splines for f′, g′ and h′ [Xu, Sin, Zhu, Barbič 2015,
-Nonlinear material design using principal stretches]. σ are the stretches of F with det F in the sign
-of the smallest, as in the corotational material. Beyond its knots a curve goes on along its
-tangent, so that it stays as stiff as it was.
+Isotropic, after Valanis and Landel, with cubic splines for f′, g′ and h′ [Xu, Sin, Zhu, Barbič
+2015, Nonlinear material design using principal stretches]. σ are the stretches of F with the sign
+of det F in the smallest, as in the corotational material. Beyond its knots a curve goes on along
+its tangent, so that it stays as stiff as it was.
 
 What kernels read of the three curves is one row of numbers, a *table*: how many knots each of them
-has, then for each in turn their places, values, slopes, and the integral of the curve from 1 to each
-of them, all for μ = 1.
+has, then for each in turn their places, values, slopes, and the integral of the curve from 1 to
+each of them, all for μ = 1.
 """
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,7 +27,13 @@ from supple.core.errors import InputError
 from supple.core.parameters import CELL_NUMBERS, Kind, Parameter, parameter
 from supple.core.types import Floats, Ints
 from supple.materials.base import MATERIALS, Material, MaterialWarning
-from supple.materials.spline_curves import CURVES, SplineCurves, linear_tables, stable_ranges
+from supple.materials.spline_curves import (
+    CURVES,
+    SplineCurves,
+    is_table,
+    linear_tables,
+    stable_ranges,
+)
 from supple.materials.spline_fitting import fitted_curves
 
 _LEAST_SPAN = 1e-6  # of σ_a + σ_b, where the rotation of F is not defined
@@ -288,7 +294,7 @@ class SplineMaterial(Material):
                 f"this SplineMaterial is stable {mode} for stretches of {low:.3g} to {high:.3g} "
                 "only; beyond, more of it takes less force. Let its curves rise there too",
                 MaterialWarning,
-                stacklevel=4,
+                stacklevel=3,
             )
 
     def _check_lines(self) -> None:
@@ -331,7 +337,8 @@ class SplineMaterial(Material):
         unknown = [name for name in curves if name not in CURVES]
         if unknown:
             raise InputError(f"{unknown[0]}= is no curve; give {', '.join(CURVES)}")
-        return replace(self, young=None, poisson=None, **curves)  # type: ignore[arg-type]
+        kept: dict[str, Any] = {name: getattr(self, name) for name in (*CURVES, "density")}
+        return type(self)(**(kept | curves))
 
     # -- by cell -------------------------------------------------------------------------
 
@@ -346,6 +353,10 @@ class SplineMaterial(Material):
         """The table of the curves, (1, numbers), unless λ and μ say it all."""
         curves = self.curves
         return () if curves is None else (curves.table,)
+
+    @staticmethod
+    def takes(extra: Floats) -> bool:
+        return extra.ndim == 2 and is_table(extra)
 
     # -- what is compiled ----------------------------------------------------------------
 

@@ -60,9 +60,9 @@ class Curve:
     def integrals(self) -> Floats:
         """From 1 to each knot."""
         h = np.diff(self.x)
-        pieces = h * (self.y[:-1] + self.y[1:]) / 2 + h * h * (
-            self.slopes[:-1] - self.slopes[1:]
-        ) / 12
+        pieces = (
+            h * (self.y[:-1] + self.y[1:]) / 2 + h * h * (self.slopes[:-1] - self.slopes[1:]) / 12
+        )
         total = np.concatenate([[0.0], np.cumsum(pieces)])
         return np.asarray(total - total[np.searchsorted(self.x, 1.0)])
 
@@ -194,6 +194,21 @@ def linear_tables(lam: Floats, mu: Floats) -> Floats:
     for first, value, slope in ((3, -2 * ratio, 2 + ratio), (7, ratio, 0.0), (11, 0.0, 0.0)):
         tables[:, first], tables[:, first + 1], tables[:, first + 2] = 1.0, value, slope
     return tables
+
+
+def is_table(rows: Floats) -> bool:
+    """Whether kernels can read these rows (m, numbers) without going astray."""
+    for row in rows:
+        if len(row) < 3 or not (row[:3] >= 1).all() or not (row[:3] <= len(row)).all():
+            return False
+        counts, first = row[:3].astype(int), 3
+        if (counts != row[:3]).any() or 3 + 4 * counts.sum() != len(row):
+            return False
+        for count in counts:
+            if not (np.diff(row[first : first + count]) > 0).all():
+                return False
+            first += 4 * int(count)
+    return True
 
 
 # -- stability ---------------------------------------------------------------------------

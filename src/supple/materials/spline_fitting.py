@@ -81,7 +81,7 @@ def _samples(x: Floats) -> Floats:
     products = np.concatenate([products, every.prod(axis=1, keepdims=True)], axis=1)
     slack = 1 + 1e-9
     inside = (products >= x[0] / slack) & (products <= x[-1] * slack)
-    return every[inside.all(axis=1)]
+    return np.asarray(every[inside.all(axis=1)])
 
 
 def _stresses(material: Material, x: Floats) -> Floats:

@@ -15,7 +15,7 @@ from supple.core.checks import instance
 from supple.core.errors import InputError, SuppleError
 from supple.core.types import Floats, Ints, Progress
 from supple.materials import Material, StVK
-from supple.materials.orthotropic import four_fold
+from supple.materials.moduli import four_fold
 from supple.reduction.modes import Modes, SmallVibrations, combined, mass_times, products, without
 
 _CHUNK_BYTES = 2**21  # forces of cells in flight: they stay in the cache
@@ -226,9 +226,7 @@ def stvk_curvature(lam: Floats, mu: Floats) -> Floats:
     return np.multiply.outer(lam, of_lam) + np.multiply.outer(mu, of_mu)
 
 
-def differenced_curvature(
-    material: Material, lam: Floats, mu: Floats, *extra: Floats
-) -> Floats:
+def differenced_curvature(material: Material, lam: Floats, mu: Floats, *extra: Floats) -> Floats:
     """D²P by differences of fourth order of the material's ∂P/∂F along the nine entries of F."""
     d = len(lam)
     steps = _STEP * np.array([1, -1, 2, -2])

@@ -33,9 +33,9 @@ def reduce(
 ) -> ReducedModel:
     """A small model of ``body`` that moves in the span of ``basis``.
 
-    StVK bodies, also with fibres, get their exact energy polynomial. Other materials get ``cubature``, made by
-    ``train_cubature`` for this basis, or by default one trained here. The materials of ``regions``
-    can be edited later; ``skin`` is a surface to draw.
+    StVK bodies, also with fibres, get their exact energy polynomial. Other materials get
+    ``cubature``, made by ``train_cubature`` for this basis, or by default one trained here. The
+    materials of ``regions`` can be edited later; ``skin`` is a surface to draw.
     """
     instance("body", body, Body, "Body(mesh, StVK(young=1e6, poisson=0.4))")
     instance("basis", basis, Basis, "modal_derivative_basis(body, modes=20, size=30)")
@@ -63,7 +63,7 @@ def reduce(
     vectors = np.ascontiguousarray(basis.vectors)
     if np.abs(vectors[:, ~body.free]).max(initial=0.0) > 0.0:
         raise InputError("the basis moves components that are held; make the basis from this body")
-    exact = cubature is None and all(_is_quadratic(part.material) for part in body.parts)
+    exact = cubature is None and is_polynomial(body)
     if cubature is not None and cubature.n_coordinates != len(vectors):
         raise InputError(
             f"the cubature is for {cubature.n_coordinates} basis vectors, the basis has "
@@ -92,10 +92,17 @@ def reduce(
     return model if skin is None else model.with_skin(skin)
 
 
-def _is_quadratic(material: Material) -> bool:
-    """Whether ψ is a quadratic form of strain, as is said where ``evaluate`` is, not inherited."""
-    owner = next(cls for cls in type(material).__mro__ if "evaluate" in vars(cls))
-    return bool(vars(owner).get("quadratic_in_strain", False))
+def is_polynomial(body: Body) -> bool:
+    """Whether the reduced energy of a body is a polynomial: ψ is a quadratic form of strain.
+
+    What a material inherits beside an ``evaluate`` of its own does not count.
+    """
+
+    def is_quadratic(material: Material) -> bool:
+        owner = next(cls for cls in type(material).__mro__ if "evaluate" in vars(cls))
+        return bool(vars(owner).get("quadratic_in_strain", False))
+
+    return all(is_quadratic(part.material) for part in body.parts)
 
 
 def _belongs(cubature: Cubature, body: Body, vectors: Floats) -> bool:

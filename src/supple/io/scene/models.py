@@ -52,7 +52,7 @@ from supple.io.scene.schema import (
     listed,
     together,
 )
-from supple.materials.orthotropic import ALONG_AXES, AXES
+from supple.materials.moduli import ALONG_AXES, AXES
 from supple.materials.spline import KNOTS
 from supple.solvers.linear import LINEAR_SOLVERS
 

@@ -156,7 +156,8 @@ class Cubature:
     @cached_property
     def _groups(self) -> tuple[_Group, ...]:
         r = self.n_coordinates
-        groups, a = [], 0
+        groups: list[_Group] = []
+        a = 0
         for material, count in zip(self.materials, self.counts, strict=True):
             cut = slice(a, a + count)
             G = self.gradients[cut].reshape(-1, 9, r)
@@ -205,9 +206,7 @@ class Cubature:
         try:
             names = [str(name) for name in header["materials"]]
             given: dict[str, Any] = {name: arrays[name] for name in _ARRAYS}
-            given["extra"] = tuple(
-                arrays.get(f"extra {k}", np.empty(0)) for k in range(len(names))
-            )
+            given["extra"] = tuple(arrays.get(f"extra {k}", np.empty(0)) for k in range(len(names)))
             given["counts"] = tuple(int(count) for count in header["counts"])
             given |= {name: int(header[name]) for name in ("poses", "shrunk_poses")}
             for name in ("training_error", "test_error"):
@@ -326,12 +325,12 @@ def _check(cubature: Cubature) -> None:
             raise InputError(f"{name} of the cubature must be finite, and weights positive")
     counts = cubature.counts
     if len(cubature.extra) != len(cubature.materials) or any(
-        x.size and (len(x) not in (1, count) or not np.isfinite(x).all())
-        for x, count in zip(cubature.extra, counts, strict=False)
+        x.size and not (len(x) in (1, count) and np.isfinite(x).all() and material.takes(x))
+        for material, x, count in zip(cubature.materials, cubature.extra, counts, strict=False)
     ):
         raise InputError(
-            "extra of the cubature must be one array for each of its materials, with a row for "
-            "each of its cells, or one row"
+            "extra of the cubature must be one array for each of its materials, as they give it, "
+            "with a row for each of their cells or one row"
         )
     if len(counts) != len(cubature.materials) or min(counts, default=0) < 1 or sum(counts) != c:
         raise InputError(

@@ -24,7 +24,7 @@ from supple.bodies.assembly import Part
 from supple.bodies.solid import Body
 from supple.core.errors import InputError
 from supple.core.types import Bools, Floats, Ints, Progress
-from supple.materials.orthotropic import four_fold
+from supple.materials.moduli import four_fold
 from supple.reduction.cubature.cubature import Cubature, gradients_of_basis
 from supple.reduction.model import is_definite
 
