@@ -151,7 +151,7 @@ def check_stable(E: Floats, nu: Floats, G: Floats) -> None:
         where = f" in cell {bad[0]}" if len(E) > 1 else ""
         raise InputError(
             "poisson: 1 − ν12 ν21 − ν23 ν32 − ν31 ν13 − 2 ν21 ν32 ν13 is "
-            f"{left[bad[0]]:.3g}{where}, but a stable material has more than 0; give smaller ratios, or one for all, "
-            "poisson=0.3",
+            f"{left[bad[0]]:.3g}{where}, but a stable material has more than 0; give smaller "
+            "ratios, or one for all, poisson=0.3",
             parameter="poisson",
         )
