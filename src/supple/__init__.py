@@ -57,7 +57,10 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "workflows.enrich.result": "Enriched",
         "io.gltf.rigged_creature": "write_rigged_creature",
         "bodies.mass": "ConsistentMass LumpedMass",
-        "materials": "Corotational Material NeoHookean StVK StableNeoHookean",
+        "materials": (
+            "Corotational Material MaterialWarning NeoHookean OrthotropicStVK SplineMaterial StVK "
+            "StableNeoHookean"
+        ),
         "mesh": (
             "Embedding HexMesh Mesh MeshWarning QuadraticTetMesh SheetMesh SpringMesh Surface "
             "TetMesh VolumeMesh read_mesh read_sheet read_surface read_vertex_list write_mesh "

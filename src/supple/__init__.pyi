@@ -139,7 +139,10 @@ from supple.io.gltf.character import read_character as read_character
 from supple.io.gltf.rigged_creature import write_rigged_creature as write_rigged_creature
 from supple.materials import Corotational as Corotational
 from supple.materials import Material as Material
+from supple.materials import MaterialWarning as MaterialWarning
 from supple.materials import NeoHookean as NeoHookean
+from supple.materials import OrthotropicStVK as OrthotropicStVK
+from supple.materials import SplineMaterial as SplineMaterial
 from supple.materials import StableNeoHookean as StableNeoHookean
 from supple.materials import StVK as StVK
 from supple.mesh import Embedding as Embedding

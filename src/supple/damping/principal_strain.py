@@ -12,6 +12,7 @@ from supple._kernels.damping.principal_strain import FIXED, Law, add_principal_s
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.shape import Shape
 from supple.bodies.solid import Body
+from supple.core.errors import InputError
 from supple.core.parameters import parameter
 from supple.core.types import Floats
 from supple.damping.base import DAMPINGS, BoundDamping, Damping, body_for
@@ -79,6 +80,13 @@ class BoundPrincipalStrain(BoundIsotropicDamping):
 
     def __init__(self, damping: PrincipalStrain, body: Body, curve: Curve, by: int) -> None:
         super().__init__(body)
+        fibred = [part.material for part in body.parts if not part.material.is_isotropic]
+        if fibred:
+            raise InputError(
+                f"principal strain damping takes its moduli from stretches, which a "
+                f"{type(fibred[0]).__name__} with fibres is no function of; use "
+                "MatchedStrainRate(stiffness=...), which is matched to all of its moduli"
+            )
         self.beta: Floats = spread_over_cells("stiffness", damping.stiffness, body)
         """β [s], (cells,)."""
         self.is_plain = by == FIXED

@@ -73,6 +73,11 @@ class Group:
     """Coefficients for λ = 1 and for μ = 1, (2, …); None where the model has a cubature."""
     built_mass: float | None = None
     """Mass of the cells [kg] as the body had them, where their densities differ."""
+    scaled_only: str = ""
+    """The material whose stiffness goes with Young's modulus and cannot change otherwise, if any.
+
+    Its λ and μ are those of small strains, or means over all directions.
+    """
     grams: StrainGrams | None = None
     """Of the strains, for damping; None where the model has a cubature."""
 
@@ -90,15 +95,32 @@ class Group:
             for name, value in changes.items()
             if value is not None
         }
+        if self.scaled_only and "poisson" in given:
+            raise InputError(
+                f"{self._label} is of {self.scaled_only}, which a finished model knows as a whole: "
+                "young= scales it, but another poisson= needs another material; change that of the "
+                "body, and reduce(body, basis) again",
+                parameter="poisson",
+            )
+        if self.scaled_only and "young" in given and None in self.lame:
+            raise InputError(
+                f"stiffness differs from cell to cell in {self._label}, which is of "
+                f"{self.scaled_only}; name the parts in which it is one when the model is made: "
+                "reduce(body, basis, regions=[...])",
+                parameter="young",
+            )
         group = replace(self, **given)  # type: ignore[arg-type]
         missing = [name for name in ("young", "poisson") if getattr(group, name) is None]
         if missing and not given.keys() <= {"density"}:
-            label = " and ".join(map(repr, self.regions)) or "the rest of the body"
             raise InputError(
-                f"{missing[0]} differs from cell to cell in {label}; give {missing[0]}= too, which "
-                "then holds for all of it"
+                f"{missing[0]} differs from cell to cell in {self._label}; give {missing[0]}= too, "
+                "which then holds for all of it"
             )
         return group
+
+    @property
+    def _label(self) -> str:
+        return " and ".join(map(repr, self.regions)) or "the rest of the body"
 
     def truncated(self, size: int) -> Group:
         """The group's shares in a model with the first ``size`` basis vectors only."""

@@ -292,16 +292,16 @@ def _edited_body(body: Body, cells: Any, **given: float | None) -> Body:
     changed[cells] = True
 
     def edited(material: Material) -> Material:
-        numbers = {
-            name: np.where(changed, value, getattr(material, name))
-            for name, value in given.items()
-            if value is not None
-        }
-        return replace(material, **numbers)
+        numbers = {name: value for name, value in given.items() if value is not None}
+        return material.edited(changed, **numbers)
 
     if isinstance(body.material, Material):
         return replace(body, material=edited(body.material))
-    return replace(body, material={name: edited(m) for name, m in body.material.items()})
+    materials = {
+        name: edited(material) if changed[body.mesh.region(name)].any() else material
+        for name, material in body.material.items()
+    }
+    return replace(body, material=materials)
 
 
 def _common_factor(before: tuple[Group, ...], after: tuple[Group, ...]) -> float:

@@ -39,6 +39,7 @@ def save_model(model: ReducedModel, path: str | os.PathLike[str]) -> None:
             "regions": list(g.regions),
             **{name: getattr(g, name) for name in PARAMETERS},
             "built_mass": g.built_mass,
+            "scaled_only": g.scaled_only,
         }
         for g in model.groups
     ]
@@ -52,8 +53,10 @@ def save_model(model: ReducedModel, path: str | os.PathLike[str]) -> None:
                 arrays[f"group {k} {name}"] = share.units
                 if share.built is not None:
                     arrays[f"group {k} {name} built"] = share.built
-        if group.grams is not None and group.grams.built is not None:
-            arrays[f"group {k} gram"] = group.grams.built
+        for name in ("built", "kept"):
+            gram = getattr(group.grams, name, None)
+            if gram is not None:
+                arrays[f"group {k} gram {name}"] = gram
     if model.cubature is not None:
         header["cubature"] = model.cubature.header()
         arrays |= {f"cubature {k}": array for k, array in model.cubature.arrays().items()}
@@ -158,7 +161,9 @@ def _group_of(
     built_mass = fields.get("built_mass")  # files of earlier versions do not tell
     if built_mass is not None:
         built_mass = number("its built_mass", built_mass, above=0.0)
-    return Group(regions, cells, **numbers, **shares, built_mass=built_mass)  # type: ignore[arg-type]
+    scaled_only = str(fields.get("scaled_only", ""))
+    known = {"built_mass": built_mass, "scaled_only": scaled_only}
+    return Group(regions, cells, **numbers, **shares, **known)  # type: ignore[arg-type]
 
 
 def _with_grams(
@@ -171,10 +176,14 @@ def _with_grams(
     """The group with the Gram matrices of its strains, where its energy is a polynomial."""
     if group.energy is None:
         return group
-    built, r = None, len(vectors)
-    if f"{key} gram" in arrays:  # files of earlier versions have none
-        built = np.asfortranarray(_shaped(arrays, f"{key} gram", (r + pair_count(r),) * 2))
-    return replace(group, grams=StrainGrams(mesh, vectors, group.cells, built))
+    n = len(vectors) + pair_count(len(vectors))
+    shapes = {"built": (n, n), "kept": (2, n, n)}
+    kept = {  # files of earlier versions have none
+        name: _shaped(arrays, f"{key} gram {name}", shape)
+        for name, shape in shapes.items()
+        if f"{key} gram {name}" in arrays
+    }
+    return replace(group, grams=StrainGrams(mesh, vectors, group.cells, **kept))
 
 
 def _within(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:

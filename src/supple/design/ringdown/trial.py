@@ -74,7 +74,7 @@ class Experiment:
         given = self.body.material
         by_region = given if isinstance(given, Mapping) else {"": given}
         stiff = {
-            region: replace(material, young=factor * np.asarray(material.young))
+            region: material.stiffened(factor)
             for region, material in by_region.items()
         }
         material = stiff if isinstance(given, Mapping) else stiff[""]

@@ -60,7 +60,7 @@ class MatchedDamping(PointDamping):
             F[..., np.arange(3), np.arange(3)] += 1.0
             shape = c, m // c
             psi, P, A = np.empty(shape), np.empty((*shape, 3, 3)), np.empty((*shape, 6, 3, 3))
-            group.material.evaluate(F, group.lam, group.mu, psi, P, A, 2)
+            group.material.evaluate(F, group.lam, group.mu, psi, P, A, 2, *group.extra)
             sums = Sums(np.zeros(shape), np.zeros_like(P), np.zeros_like(A), 2, 1.0)
             add_matched(F, rate, P, A, beta, sums, False)
             add_reduced_stiffness(sums.A.reshape(1, m, 6, 3, 3), group.volumes, group.G, C)

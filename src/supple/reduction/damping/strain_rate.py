@@ -93,16 +93,25 @@ class StrainGrams:
     """The Gram matrices of the strains of some cells, for λ = 1 and μ = 1, made when asked for.
 
     ``built`` is the one for the moduli that the cells had, where they differ from cell to cell.
+    ``kept`` are those for one (2, …), given where they cannot be made from the mesh: with fibres.
     """
 
     def __init__(
-        self, mesh: VolumeMesh, vectors: Floats, cells: Ints, built: Floats | None = None
+        self,
+        mesh: VolumeMesh,
+        vectors: Floats,
+        cells: Ints,
+        built: Floats | None = None,
+        kept: Floats | None = None,
     ) -> None:
-        self._mesh, self._vectors, self._cells, self.built = mesh, vectors, cells, built
+        self._mesh, self._vectors, self._cells = mesh, vectors, cells
+        self.built, self.kept = built, kept
 
     @cached_property
     def _units(self) -> tuple[Floats, Floats]:
         check_size(len(self._vectors))
+        if self.kept is not None:
+            return self.kept[0], self.kept[1]
         return strain_grams(self._mesh, self._vectors, self._cells)
 
     def at(self, lam: float | None, mu: float | None) -> Floats:
@@ -120,8 +129,11 @@ class StrainGrams:
         """For the first ``size`` basis vectors."""
         r = len(self._vectors)
         kept = np.concatenate([np.arange(size), r + np.arange(pair_count(size))])
-        built = None if self.built is None else np.asfortranarray(self.built[np.ix_(kept, kept)])
-        return StrainGrams(self._mesh, self._vectors[:size], self._cells, built)
+        built, units = (
+            None if gram is None else gram[..., kept[:, None], kept]
+            for gram in (self.built, self.kept)
+        )
+        return StrainGrams(self._mesh, self._vectors[:size], self._cells, built, units)
 
 
 def check_size(r: int) -> None:
