@@ -71,6 +71,7 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "reduction.cubature.cubature": "Cubature CubatureWarning",
         "reduction.cubature.training": "train_cubature",
         "reduction.derivatives": "modal_derivatives",
+        "reduction.errors.frequencies": "ModelWarning",
         "reduction.example_damping": "ExampleWarning",
         "reduction.runtime.floating_simulation": "FloatingSimulation",
         "reduction.model": "ReducedModel",

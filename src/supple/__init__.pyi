@@ -155,6 +155,7 @@ from supple.reduction.cubature.cubature import Cubature as Cubature
 from supple.reduction.cubature.cubature import CubatureWarning as CubatureWarning
 from supple.reduction.cubature.training import train_cubature as train_cubature
 from supple.reduction.derivatives import modal_derivatives as modal_derivatives
+from supple.reduction.errors.frequencies import ModelWarning as ModelWarning
 from supple.reduction.example_damping import ExampleWarning as ExampleWarning
 from supple.reduction.model import ReducedModel as ReducedModel
 from supple.reduction.model_file import load_model as load_model

@@ -10,6 +10,7 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "cubature.cubature": "Cubature CubatureWarning",
         "cubature.training": "train_cubature",
         "derivatives": "modal_derivatives",
+        "errors.frequencies": "ModelWarning",
         "example_damping": "ExampleWarning",
         "runtime.floating_simulation": "FloatingSimulation",
         "model": "ReducedModel",
