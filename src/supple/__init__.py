@@ -72,6 +72,8 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "reduction.cubature.training": "train_cubature",
         "reduction.derivatives": "modal_derivatives",
         "reduction.errors.frequencies": "ModelWarning",
+        "reduction.errors.motion": "MotionError motion_error",
+        "reduction.errors.repair": "repaired_basis",
         "reduction.example_damping": "ExampleWarning",
         "reduction.runtime.floating_simulation": "FloatingSimulation",
         "reduction.model": "ReducedModel",

@@ -11,6 +11,8 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "cubature.training": "train_cubature",
         "derivatives": "modal_derivatives",
         "errors.frequencies": "ModelWarning",
+        "errors.motion": "MotionError motion_error",
+        "errors.repair": "repaired_basis",
         "example_damping": "ExampleWarning",
         "runtime.floating_simulation": "FloatingSimulation",
         "model": "ReducedModel",

@@ -169,7 +169,7 @@ def motion_basis(
     shapes = _checked_shapes(body, "motion", motion)
     rigid = rigid_motions(body)
     if body.free.all() and len(rigid) == 6:
-        shapes = np.stack([_in_own_frame(body, u) for u in shapes])
+        shapes = np.stack([in_own_frame(body, u) for u in shapes])
     return _pca(body, shapes, size, rigid, "record more of it, or more varied")
 
 
@@ -327,7 +327,7 @@ def _in_order(body: Body, shapes: Floats) -> tuple[Floats, np.ndarray]:
     return np.where(body.free, known[len(rigid) : count], 0.0), kept
 
 
-def _in_own_frame(body: Body, u: Floats) -> Floats:
+def in_own_frame(body: Body, u: Floats) -> Floats:
     """Displacements (n, 3) of a free body as seen from the frame that fits it best."""
     X = body.mesh.vertices
     weights = body.mass_times(np.ones_like(X))[:, 0] / body.total_mass

@@ -42,7 +42,9 @@ def test_first_vibration_that_is_off_is_named():
     assert f"that of the model at {modes.frequencies[2]:.3g} Hz" in told
     assert told.endswith("or take a larger size=")
     np.testing.assert_allclose(
-        model.frequency_errors[:2], [0.0, modes.frequencies[2] / modes.frequencies[1] - 1], atol=1e-9
+        model.frequency_errors[:2],
+        [0.0, modes.frequencies[2] / modes.frequencies[1] - 1],
+        atol=1e-9,
     )
     assert told_by(body, sp.picked_basis(body, modes.shapes[:3]))[1] == []
 
@@ -76,7 +78,9 @@ def test_files_and_smaller_models_keep_them_and_edits_forget_them(tmp_path):
 
 def test_bodies_on_hinges_are_reduced_without():
     """Two tetrahedra that share an edge have no stiffness about it, and so no modes."""
-    points = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0.5, 1), (0.2, -1, 0.3), (0.6, -1, -0.4)])
+    points = np.array(
+        [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0.5, 1), (0.2, -1, 0.3), (0.6, -1, -0.4)]
+    )
     mesh = sp.TetMesh(points, np.array([[0, 1, 2, 3], [0, 1, 4, 5]]))
     body = sp.Body(mesh, sp.StVK(young=1e5, poisson=0.3), fixed=[2, 3, 0, 1])
     shapes = np.zeros((1, 6, 3))

@@ -56,9 +56,9 @@ def warn_of_frequencies(model: ReducedModel, *, stacklevel: int) -> None:
     first = int(off[0])
     message = Message(
         f"vibration {first + 1} of the body is at {body[first]:.3g} Hz, that of the model at "
-        f"{model.frequencies[first]:.3g} Hz, {share_text(errors[first])}: the basis does not "
-        "hold its shape, and motion that needs it comes out wrong. Put the slowest modes of the body in, or "
-        "take a larger ",
+        f"{model.frequencies[first]:.3g} Hz, {share_text(errors[first])}: the basis does not hold "
+        "its shape, and motion that needs it comes out wrong. Put the slowest modes of the body in, "
+        "or take a larger ",
         Parameter("size", ""),
     )
     warnings.warn(ModelWarning(message), stacklevel=stacklevel + 1)
@@ -72,7 +72,7 @@ def share_text(error: float) -> str:
 
 
 def errors_text(errors: Floats) -> str:
-    """By how much the slowest vibrations are too fast, in words: "0, 0.3, 12 % too fast"."""
+    """By how much the slowest vibrations are too fast, in words."""
     shown = [f"{100 * error:.2g}" if abs(error) >= 5e-4 else "0" for error in errors]
     if set(shown) == {"0"}:
         return f"the {len(shown)} slowest are those of the body"

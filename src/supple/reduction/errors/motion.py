@@ -18,7 +18,7 @@ from supple.bodies.solid import Body
 from supple.core.checks import instance, number
 from supple.core.errors import InputError, StepFailed
 from supple.core.types import Floats, Progress
-from supple.reduction.basis import Basis
+from supple.reduction.basis import Basis, in_own_frame
 from supple.reduction.errors.frequencies import ModelWarning
 from supple.reduction.errors.playing import (
     Force,
@@ -50,7 +50,7 @@ _NEAR = 0.6  # and how far it may lead from where the round before was
 _UNSURE = 0.5  # the change above which a person is told
 _OMITTED = 0.01  # of what is missed, that may be left out of what is there
 _WEAK = 1e-5  # of the largest, below which shapes are rounding
-_DEPENDENT = 1e-10  # of a sum of squares, below which shapes depend on each other
+_DEPENDENT = 1e-6  # of a shape, below which what is new in it is rounding
 _NOTHING = 1e-9  # of the largest: a model that misses less has all it needs
 _SUBSTEPS = (1, 2, 4, 8)  # larger models are stiffer, and may need smaller steps
 
@@ -70,7 +70,7 @@ class MotionError:
     swing: float
     """The largest displacement of a vertex [m]."""
     distance: float
-    """The largest distance of a vertex to where it should be, at the moment of the worst error [m]."""
+    """The largest distance of a vertex to where it should be, when the error is worst [m]."""
     vertex: int
     """Which vertex that is."""
     unsure: float
@@ -170,7 +170,7 @@ class _Estimate:
         return self._told(first, last, errors, growth)
 
     def _larger_span(self, played: Played) -> Floats | None:
-        """Vectors of the next model: what a motion uses and what it misses; None if that is nothing.
+        """Vectors of the next model: what a motion uses, and what it misses; None if it is nothing.
 
         Both are measured by the energy: what is small in displacement may be what keeps a body from
         locking. Vectors that the motion hardly uses are left out, for the work of making a model
@@ -187,7 +187,7 @@ class _Estimate:
             return None
         live = self.scenario.simulation(model)
         used = used_combinations(played.q, np.stack([live.q, live.v]), K, _OMITTED * level)
-        missed = principal_shapes(self.body, given, forces, model.vectors, _ADDED)
+        missed = principal_shapes(self.rest, given, model.vectors, _ADDED)
         if not len(missed):
             return None
         return np.concatenate([orthonormalized(self.body, combined(used, model.vectors)), missed])
@@ -202,7 +202,7 @@ class _Estimate:
             if len(some):
                 u = _own_shape(played, self._samples[some[len(some) // 2]])
                 given[some] = SmallVibrations(self.body, u, definite=True).solve(given[some])
-        return given
+        return without(given, self.rest.rigid, self.rest.rigid_momenta)
 
     def _told(self, first: Played, last: Played, errors: Floats, growth: float) -> MotionError:
         size, largest = float(_sizes(last).max()), float(errors.max())
@@ -240,7 +240,7 @@ def sampled_steps(steps: int) -> list[int]:
 def used_combinations(q: Floats, always: Floats, K: Floats, least: float) -> Floats:
     """Combinations (k, r) of coordinates that a motion q (T, r) is made of, to within ``least``.
 
-    All that is left out stays below ``least`` [√J] in the norm of K (r, r); ``always`` (l, r) are in.
+    What is left out stays below ``least`` [√J] in the norm of K (r, r); ``always`` (l, r) are in.
     """
     L = np.linalg.cholesky(K)
     kept = _orthonormal_rows(always @ L)
@@ -257,32 +257,40 @@ def _orthonormal_rows(rows: Floats) -> Floats:
     return np.asarray(turns[sizes > 1e-12 * max(sizes[0], 1e-300)])
 
 
-def principal_shapes(
-    body: Body, shapes: Floats, duals: Floats, known: Floats, most: int
-) -> Floats:
+def principal_shapes(rest: SmallVibrations, shapes: Floats, known: Floats, most: int) -> Floats:
     """Up to ``most`` mass-orthonormal shapes (m, n, 3) that fit ``shapes`` best beside the known.
 
-    Best in the product that the ``duals`` of the shapes stand for: forces for the energy.
+    Best in the energy of small deformations; rigid motions are left out.
     """
-    squares, turns = np.linalg.eigh(products(shapes, duals))
+    squares, turns = np.linalg.eigh(products(shapes, rest.times(shapes)))
     kept = np.flatnonzero(squares > _WEAK**2 * squares[-1])[::-1][:most]
     if not len(kept) or squares[-1] <= 0.0:
         return np.empty((0, *shapes.shape[1:]))
     new = combined(turns.T[kept] / np.sqrt(squares[kept, None]), shapes)
-    new = _beside(body, new, known)
-    sizes = np.sqrt(np.maximum(np.einsum("kna,kna->k", new, mass_times(body, new)), 0.0))
-    new = _beside(body, new[sizes > 0.0] / sizes[sizes > 0.0, None, None], known)
-    gram = products(new, mass_times(body, new))
-    squares, turns = np.linalg.eigh(gram)
-    sound = squares > _DEPENDENT * squares[-1]
-    return orthonormalized(body, combined(turns.T[sound] / np.sqrt(squares[sound, None]), new))
+    known = np.concatenate([rest.rigid, known])
+    return _orthonormal_in_order(rest.body, new, known)
 
 
-def _beside(body: Body, shapes: Floats, known: Floats) -> Floats:
-    """Shapes without their parts along known vectors, which need not be orthonormal after edits."""
+def _orthonormal_in_order(body: Body, shapes: Floats, known: Floats) -> Floats:
+    """Mass-orthonormal shapes beside the known vectors, the first ones first."""
+    along, duals = known, _duals(body, known)
+    for shape in shapes:
+        left = shape[None]
+        for _ in range(3):  # what rounding leaves of the first pass, the others take
+            left = without(left, along, duals)
+        size = _size(body, left[0])
+        if size > _DEPENDENT * _size(body, shape):
+            new = left / size
+            along = np.concatenate([along, new])
+            duals = np.concatenate([duals, mass_times(body, new)])
+    return along[len(known) :]
+
+
+def _duals(body: Body, known: Floats) -> Floats:
+    """What measures the parts along vectors, which need not be orthonormal after edits."""
     momenta = mass_times(body, known)
     duals = np.linalg.solve(products(known, momenta), momenta.reshape(len(known), -1))
-    return without(shapes, known, duals.reshape(known.shape))
+    return duals.reshape(known.shape)
 
 
 def missed_shapes(
@@ -290,8 +298,8 @@ def missed_shapes(
 ) -> dict[str, Floats]:
     """What is in shapes (s, n, 3) beside the known vectors, as a MotionError tells it."""
     body = rest.body
-    left = _beside(body, shapes, known)
-    missed = principal_shapes(body, left, rest.times(left), known, 3 * _ADDED)
+    left = without(shapes, known, _duals(body, known))
+    missed = principal_shapes(rest, left, known, 3 * _ADDED)
     if not len(missed) or size == 0.0:
         return {"missed": missed[:0], "amounts": np.empty(0)}
     amounts = np.abs(products(left, mass_times(body, missed))).max(axis=0)
@@ -314,9 +322,7 @@ def _distances(body: Body, one: Played, other: Played) -> Floats:
     """Between two motions in the world."""
     if one.frames is not None:
         steps = range(len(one.q))
-        return np.array(
-            [_size(body, one.displacements(k) - other.displacements(k)) for k in steps]
-        )
+        return np.array([_size(body, one.displacements(k) - other.displacements(k)) for k in steps])
     r = one.model.size
     cross = mass_products(body, one.model, other.model)
     whole = np.block([[one.model.mass, -cross], [-cross.T, other.model.mass]])
@@ -343,7 +349,7 @@ def _against_body(scenario: Scenario, progress: Progress | None) -> MotionError:
     for step, u in enumerate(scenario.play_in_full()):
         apart = u - played.displacements(step)
         errors.append(_size(body, apart))
-        own = u if played.frames is None else _own_shape(played, step)
+        own = u if played.frames is None else in_own_frame(body, u)
         sizes.append(_size(body, own))
         swing = max(swing, float(np.linalg.norm(own, axis=1).max()))
         if errors[-1] >= max(errors):

@@ -135,7 +135,9 @@ class Scenario:
         load = self._weight if force is None else self._weight + force
         inner = self._problem.free_force(live_shape(live), expand(live.v, model.vectors))
         if isinstance(live, FloatingSimulation):
-            return np.asarray((load - body.mass_times(live.accelerations())) @ live.rotation - inner)
+            return np.asarray(
+                (load - body.mass_times(live.accelerations())) @ live.rotation - inner
+            )
         rest = (load - inner) * body.free
         # a with M̃ a = Uᵀ (f − ∇₂R − ∇U), which leaves what is outside the span alone
         a = np.linalg.solve(model.mass, model.vectors.reshape(model.size, -1) @ rest.ravel())
@@ -143,12 +145,15 @@ class Scenario:
 
     def play_in_full(self) -> Iterator[Floats]:
         """Displacements of the body itself (n, 3) [m], at the start and after every step."""
-        live, sim = self.live, Simulation(
-            self.body,
-            damping=self.live.damping,
-            integrator=self.live.integrator,
-            dt=self.live.dt,
-            gravity=self.live.gravity,
+        live, sim = (
+            self.live,
+            Simulation(
+                self.body,
+                damping=self.live.damping,
+                integrator=self.live.integrator,
+                dt=self.live.dt,
+                gravity=self.live.gravity,
+            ),
         )
         sim.state.u, sim.state.time = live.displacements(), live.time
         is_free = isinstance(live, FloatingSimulation)
