@@ -8,6 +8,7 @@ deformation.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,6 +38,7 @@ _SPAN = 1e-6  # singular values that one eigenproblem, of their squares, tells w
 _MORE = 2  # vectors to find beyond those asked for, lest equally important ones be parted
 _SETTLED = 1e-7  # singular values so much smaller turn a direction by their square
 _DEPENDENT = 1e-9  # a shape of which less than this share is new depends on the others
+_EVERY = 5  # vectors of a basis of shapes of which one is a mode
 _VANISHING = 1e-9  # derivatives below this share of the largest one vanish by symmetry
 
 
@@ -120,7 +122,7 @@ def modal_derivative_basis(
     )
     known = np.concatenate([rest.rigid, deforming[:kept]])
     found, values = _principal(body, others, size, known, "take more modes", beside=kept)
-    return _interleaved(deforming[:kept], weights[:kept], found, values)
+    return _interleaved((deforming[:kept], weights[:kept]), (found, values), _modes_among)
 
 
 def _modes_among(size: int) -> int:
@@ -134,18 +136,37 @@ def _modes_among(size: int) -> int:
     return max(1, (4 * size + 5) // 10)
 
 
-def _interleaved(modes: Floats, weights: Floats, found: Floats, values: Floats) -> Basis:
-    """Modes and others in the order in which truncated bases keep the right share of each."""
-    size = len(modes) + len(found)
-    counts = np.minimum([_modes_among(k) for k in range(1, size + 1)], len(modes))
-    counts = np.maximum(counts, np.arange(1, size + 1) - len(found))  # when those have run out
+def _interleaved(
+    modes: tuple[Floats, Floats], others: tuple[Floats, Floats], among: Callable[[int], int]
+) -> Basis:
+    """Vectors and what they carry, ``among(k)`` of the first k modes, as truncation keeps them."""
+    count, rest = len(modes[0]), len(others[0])
+    sizes = np.arange(1, count + rest + 1)
+    counts = np.minimum([among(int(k)) for k in sizes], count)
+    counts = np.maximum(counts, sizes - rest)  # when those have run out
     is_mode = np.diff(counts, prepend=0) > 0
-    vectors, importance = np.empty((size, *modes.shape[1:])), np.empty(size)
-    vectors[is_mode], vectors[~is_mode] = modes, found
-    importance[is_mode], importance[~is_mode] = weights, values
+    vectors = np.empty((count + rest, *modes[0].shape[1:]))
+    importance = np.empty(count + rest)
+    for places, (shapes, carried) in ((is_mode, modes), (~is_mode, others)):
+        vectors[places], importance[places] = shapes, carried
     # a vector is worth as much as any that comes after it
     importance = np.maximum.accumulate(importance[::-1])[::-1]
     return Basis(vectors, importance / importance[0])
+
+
+def shape_basis(body: Body, shapes: Floats, size: int, modes: Modes) -> Basis:
+    """The ``size`` vectors that fit shapes best, every fifth of them the body's next slowest mode.
+
+    Where shapes hold all of a slow mode but a little, the little is missing at all speeds: the
+    modes keep slow vibrations at their frequencies.
+    """
+    whole_number("size", size, at_least=1)
+    kept = modes.shapes[modes.rigid :][: size // _EVERY]
+    checked = _checked_shapes(body, "shapes", shapes)
+    known = np.concatenate([rigid_motions(body), kept])
+    found, values = _principal(body, checked, size, known, "give more shapes", beside=len(kept))
+    carried = np.full(len(kept), values.min(initial=1.0))
+    return _interleaved((kept, carried), (found, values), lambda k: k // _EVERY)
 
 
 def motion_basis(

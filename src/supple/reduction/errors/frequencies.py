@@ -57,8 +57,8 @@ def warn_of_frequencies(model: ReducedModel, *, stacklevel: int) -> None:
     message = Message(
         f"vibration {first + 1} of the body is at {body[first]:.3g} Hz, that of the model at "
         f"{model.frequencies[first]:.3g} Hz, {share_text(errors[first])}: the basis does not hold "
-        "its shape, and motion that needs it comes out wrong. Put the slowest modes of the body in, "
-        "or take a larger ",
+        "its shape, and motion that needs it comes out wrong. Put the slowest modes of the body "
+        "in, or take a larger ",
         Parameter("size", ""),
     )
     warnings.warn(ModelWarning(message), stacklevel=stacklevel + 1)

@@ -28,6 +28,7 @@ from supple.reduction.errors.playing import (
     body_of,
     mass_products,
 )
+from supple.reduction.errors.shapes import duals, mass_size, principal_shapes
 from supple.reduction.model import ReducedModel
 from supple.reduction.modes import (
     SmallVibrations,
@@ -49,8 +50,6 @@ _SETTLED = 0.2  # share by which the last round may change the error,
 _NEAR = 0.6  # and how far it may lead from where the round before was
 _UNSURE = 0.5  # the change above which a person is told
 _OMITTED = 0.01  # of what is missed, that may be left out of what is there
-_WEAK = 1e-5  # of the largest, below which shapes are rounding
-_DEPENDENT = 1e-6  # of a shape, below which what is new in it is rounding
 _NOTHING = 1e-9  # of the largest: a model that misses less has all it needs
 _SUBSTEPS = (1, 2, 4, 8)  # larger models are stiffer, and may need smaller steps
 
@@ -257,48 +256,12 @@ def _orthonormal_rows(rows: Floats) -> Floats:
     return np.asarray(turns[sizes > 1e-12 * max(sizes[0], 1e-300)])
 
 
-def principal_shapes(rest: SmallVibrations, shapes: Floats, known: Floats, most: int) -> Floats:
-    """Up to ``most`` mass-orthonormal shapes (m, n, 3) that fit ``shapes`` best beside the known.
-
-    Best in the energy of small deformations; rigid motions are left out.
-    """
-    squares, turns = np.linalg.eigh(products(shapes, rest.times(shapes)))
-    kept = np.flatnonzero(squares > _WEAK**2 * squares[-1])[::-1][:most]
-    if not len(kept) or squares[-1] <= 0.0:
-        return np.empty((0, *shapes.shape[1:]))
-    new = combined(turns.T[kept] / np.sqrt(squares[kept, None]), shapes)
-    known = np.concatenate([rest.rigid, known])
-    return _orthonormal_in_order(rest.body, new, known)
-
-
-def _orthonormal_in_order(body: Body, shapes: Floats, known: Floats) -> Floats:
-    """Mass-orthonormal shapes beside the known vectors, the first ones first."""
-    along, duals = known, _duals(body, known)
-    for shape in shapes:
-        left = shape[None]
-        for _ in range(3):  # what rounding leaves of the first pass, the others take
-            left = without(left, along, duals)
-        size = _size(body, left[0])
-        if size > _DEPENDENT * _size(body, shape):
-            new = left / size
-            along = np.concatenate([along, new])
-            duals = np.concatenate([duals, mass_times(body, new)])
-    return along[len(known) :]
-
-
-def _duals(body: Body, known: Floats) -> Floats:
-    """What measures the parts along vectors, which need not be orthonormal after edits."""
-    momenta = mass_times(body, known)
-    duals = np.linalg.solve(products(known, momenta), momenta.reshape(len(known), -1))
-    return duals.reshape(known.shape)
-
-
 def missed_shapes(
     rest: SmallVibrations, shapes: Floats, known: Floats, size: float
 ) -> dict[str, Floats]:
     """What is in shapes (s, n, 3) beside the known vectors, as a MotionError tells it."""
     body = rest.body
-    left = without(shapes, known, _duals(body, known))
+    left = without(shapes, known, duals(body, known))
     missed = principal_shapes(rest, left, known, 3 * _ADDED)
     if not len(missed) or size == 0.0:
         return {"missed": missed[:0], "amounts": np.empty(0)}
@@ -322,17 +285,15 @@ def _distances(body: Body, one: Played, other: Played) -> Floats:
     """Between two motions in the world."""
     if one.frames is not None:
         steps = range(len(one.q))
-        return np.array([_size(body, one.displacements(k) - other.displacements(k)) for k in steps])
+        return np.array(
+            [mass_size(body, one.displacements(k) - other.displacements(k)) for k in steps]
+        )
     r = one.model.size
     cross = mass_products(body, one.model, other.model)
     whole = np.block([[one.model.mass, -cross], [-cross.T, other.model.mass]])
     both = np.concatenate([one.q, other.q], axis=1)
     assert both.shape[1] == r + other.model.size
     return np.sqrt(np.maximum(np.einsum("ti,ij,tj->t", both, whole, both), 0.0))
-
-
-def _size(body: Body, u: Floats) -> float:
-    return float(np.sqrt(max(np.vdot(u, body.mass_times(u)), 0.0)))
 
 
 # -- the body itself -------------------------------------------------------------------------
@@ -348,9 +309,9 @@ def _against_body(scenario: Scenario, progress: Progress | None) -> MotionError:
     vertex = 0
     for step, u in enumerate(scenario.play_in_full()):
         apart = u - played.displacements(step)
-        errors.append(_size(body, apart))
+        errors.append(mass_size(body, apart))
         own = u if played.frames is None else in_own_frame(body, u)
-        sizes.append(_size(body, own))
+        sizes.append(mass_size(body, own))
         swing = max(swing, float(np.linalg.norm(own, axis=1).max()))
         if errors[-1] >= max(errors):
             far = np.linalg.norm(apart, axis=1)
