@@ -172,6 +172,10 @@ from supple.reduction.cubature.cubature import CubatureWarning as CubatureWarnin
 from supple.reduction.cubature.training import train_cubature as train_cubature
 from supple.reduction.damping.examples import ExampleWarning as ExampleWarning
 from supple.reduction.derivatives import modal_derivatives as modal_derivatives
+from supple.reduction.errors.frequencies import ModelWarning as ModelWarning
+from supple.reduction.errors.motion import MotionError as MotionError
+from supple.reduction.errors.motion import motion_error as motion_error
+from supple.reduction.errors.repair import repaired_basis as repaired_basis
 from supple.reduction.model import ReducedModel as ReducedModel
 from supple.reduction.model_file import load_model as load_model
 from supple.reduction.modes import Modes as Modes

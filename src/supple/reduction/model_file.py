@@ -45,6 +45,8 @@ def save_model(model: ReducedModel, path: str | os.PathLike[str]) -> None:
     ]
     header["up"] = model.up
     arrays["vectors"] = model.vectors
+    if model.body_frequencies is not None:
+        arrays["body frequencies"] = model.body_frequencies
     for k, group in enumerate(model.groups):
         arrays[f"group {k} cells"] = group.cells
         for name in _SHARES:
@@ -124,7 +126,12 @@ def _model_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> 
     up = header["up"]
     if up not in ("y", "z", None):
         raise InputError(f"{up!r} does not point up; y and z do")
-    model = ReducedModel(mesh, vectors, groups, cubature, floating, skin, up)
+    known = None  # nor do files of earlier versions tell
+    if "body frequencies" in arrays:
+        known = _shaped(arrays, "body frequencies", (len(arrays["body frequencies"]),))
+    model = ReducedModel(
+        mesh, vectors, groups, cubature, floating, skin, up, body_frequencies=known
+    )
     if not is_definite(model.mass):
         raise InputError("its mass is not positive")
     return model

@@ -16,8 +16,10 @@ from supple.reduction.basis import Basis
 from supple.reduction.cubature.cubature import Cubature
 from supple.reduction.cubature.training import train_cubature
 from supple.reduction.damping.strain_rate import StrainGrams
+from supple.reduction.errors.frequencies import COMPARED, slowest_frequencies, warn_of_frequencies
 from supple.reduction.groups import Contribution, Group
 from supple.reduction.model import ReducedModel, is_definite
+from supple.reduction.modes import Modes
 from supple.reduction.runtime.floating import FloatingInertia
 from supple.reduction.strain_polynomials import moduli_gram, polynomial_of, strain_grams
 
@@ -29,6 +31,7 @@ def reduce(
     regions: Sequence[str] = (),
     skin: Embedding | None = None,
     cubature: Cubature | None = None,
+    compare: bool | Modes | None = None,
     progress: Progress | None = None,
 ) -> ReducedModel:
     """A small model of ``body`` that moves in the span of ``basis``.
@@ -36,6 +39,10 @@ def reduce(
     StVK bodies, also with fibres, get their exact energy polynomial. Other materials get
     ``cubature``, made by ``train_cubature`` for this basis, or by default one trained here. The
     materials of ``regions`` can be edited later; ``skin`` is a surface to draw.
+
+    The slowest frequencies are compared with those of the body, ``model.frequency_errors``; a
+    ModelWarning tells where one of the first three is off by more than 5 %. ``compare`` may give
+    the modes of the body, or say whether to: by default, up to 60,000 vertices.
     """
     instance("body", body, Body, "Body(mesh, StVK(young=1e6, poisson=0.4))")
     instance("basis", basis, Basis, "modal_derivative_basis(body, modes=20, size=30)")
@@ -76,6 +83,8 @@ def reduce(
         )
     if not exact and cubature is None:
         cubature = train_cubature(body, vectors, progress=progress)
+    if compare is not None and not isinstance(compare, bool):
+        instance("compare", compare, Modes, "vibration_modes(body, 6)")
     model = ReducedModel(
         mesh=body.mesh,
         vectors=vectors,
@@ -83,12 +92,14 @@ def reduce(
         cubature=cubature,
         floating=FloatingInertia.of(body, vectors) if loose else None,
         body=body,
+        body_frequencies=slowest_frequencies(body, COMPARED, compare),
     )
     if not is_definite(model.mass):
         raise InputError(
             "the basis vectors depend on each other; make them independent, e.g. with "
             "picked_basis(body, shapes)"
         )
+    warn_of_frequencies(model, stacklevel=2)
     return model if skin is None else model.with_skin(skin)
 
 
