@@ -152,7 +152,7 @@ def _of_examples(damping: ExampleDamping, model: ReducedModel) -> ReducedDamping
 
 def _of_rayleigh(damping: Rayleigh, model: ReducedModel) -> ReducedDamping:
     by_cell = [np.ndim(given) > 0 for given in (damping.mass, damping.stiffness)]  # type: ignore[arg-type]
-    if model.body is not None and any(by_cell):
+    if any(by_cell) and model.body is not None:  # an edited body takes long to make
         if damping.at is StiffnessAt.REST:
             return _projected(damping, model)
         if by_cell[0]:

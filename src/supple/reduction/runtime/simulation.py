@@ -43,7 +43,7 @@ class ReducedSimulation(RecordedStepper):
     def _use(self, model: ReducedModel) -> None:
         self._damping = reduced_damping(self.damping, model)
         self._mass = np.ascontiguousarray(model.mass)
-        self._inverse_mass = np.ascontiguousarray(np.linalg.inv(self._mass))
+        self._inverse_mass = model.inverse_mass
         self._weight = model.weight(self._gravity) + self._damping.push()
         examples = self._damping.examples
         self._examples = None if examples is None else examples.compiled(self._damping.constant)
