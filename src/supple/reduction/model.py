@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Literal
@@ -157,7 +157,7 @@ class ReducedModel:
 
     @cached_property
     def vibrations(self) -> tuple[Floats, Floats]:
-        """ω² [1/s²] of small vibrations, ascending (r,), and their coordinates in columns (r, r)."""
+        """ω² [1/s²] of small vibrations, ascending (r,), and their coordinates in columns."""
         return vibrations(self.rest_stiffness, self.mass)
 
     @cached_property

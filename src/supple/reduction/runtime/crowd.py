@@ -21,9 +21,10 @@ from supple.core.types import Floats
 from supple.reduction.damping import ReducedDamping, reduced_damping
 from supple.reduction.model import ReducedModel, expand
 from supple.reduction.polynomial import pair_count, stiffness_rows
+from supple.reduction.runtime.base import Stepper
 from supple.reduction.runtime.newton import DenseNewton
 from supple.reduction.runtime.stage_table import StageTable
-from supple.reduction.runtime.stepper import Stepper, skin_shape, still
+from supple.reduction.runtime.stepper import skin_shape, still
 
 Array = NDArray[Any]
 
@@ -41,16 +42,49 @@ class CrowdSimulation(Stepper):
         self, model: ReducedModel, *, copies: int, dtype: DTypeLike = np.float64, **options: Any
     ) -> None:
         super().__init__(model, **options)
-        self.copies = whole_number("copies", copies, at_least=1)
+        self._copies = whole_number("copies", copies, at_least=1)
         if dtype not in (np.float32, np.float64, "float32", "float64"):
             raise InputError(f"dtype={dtype!r}: give numpy.float32 or numpy.float64")
-        self.dtype: np.dtype[Any] = np.dtype(dtype)
+        self._dtype: np.dtype[Any] = np.dtype(dtype)
+        self._blocks = self._new_blocks(model.size)
+        self._use(model)
+
+    _fixed = dict.fromkeys(("copies", "dtype"), "start another crowd")
+
+    @property
+    def copies(self) -> int:
+        """How many there are."""
+        return self._copies
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Of all that is computed."""
+        return self._dtype
+
+    def _new_blocks(self, r: int) -> list[_Block]:
         count = min(_BLOCK, self.copies)
-        self._blocks = [
-            _Block(min(count, self.copies - first), self._vectors, model.size, self.dtype)
+        return [
+            _Block(min(count, self.copies - first), self._vectors, r, self.dtype)
             for first in range(0, self.copies, count)
         ]
-        self._use(model)
+
+    def _arrays(self) -> tuple[Array, ...]:
+        return tuple([array for block in self._blocks for array in block.state()])
+
+    def _carry(self, into: Floats) -> None:
+        before, self._blocks = self._blocks, self._new_blocks(len(into))
+        for old, new in zip(before, self._blocks, strict=True):
+            new.history[:6] = np.einsum("ij,kjc->kic", into, old.history[:6])
+
+    def _fit_history(self) -> None:
+        before, self._blocks = self._blocks, self._new_blocks(self.model.size)
+        for old, new in zip(before, self._blocks, strict=True):
+            new.take_over(old)
+
+    def _stretch_past(self, ratio: float) -> None:
+        for block in self._blocks:
+            now, before = block.history[0], block.history[3]
+            before[...] = now - before.dtype.type(ratio) * (now - before)
 
     def _use(self, model: ReducedModel) -> None:
         damping = reduced_damping(self.damping, model)
@@ -117,16 +151,20 @@ class CrowdSimulation(Stepper):
 
     # -- stepping --------------------------------------------------------------------------
 
-    def step(self, *, force: ArrayLike | None = None) -> None:
+    def step(self, *, force: ArrayLike | None = None, dt: float | None = None) -> None:
         """One step of all copies, with a force (r,) for all or one for each, (copies, r).
 
-        Raises StepFailed, naming the copies, where it cannot be solved; all are then as they were.
+        It is ``dt`` [s] long, as set unless given. Raises StepFailed, naming the copies, where it
+        cannot be solved; all are then as they were.
         """
-        self.run_steps(1, force=force)
+        self._run(1, force, dt)
 
     def run_steps(self, steps: int, *, force: ArrayLike | None = None) -> None:
         """Many steps with the same forces."""
-        whole_number("steps", steps, at_least=0)
+        self._run(whole_number("steps", steps, at_least=0), force, None)
+
+    def _run(self, steps: int, force: ArrayLike | None, dt: float | None) -> None:
+        self._use_step(dt)
         total = np.broadcast_to(self._weight, (self.copies, self.model.size))
         if force is not None:
             total = total + self._spread("force", force)
@@ -151,7 +189,7 @@ class CrowdSimulation(Stepper):
                 some = ", ".join(map(str, failed[:5])) + (", …" if len(failed) > 5 else "")
                 raise StepFailed(
                     f"the step of {len(failed)} of {self.copies} copies failed ({some})",
-                    time=self.time + self.dt,
+                    time=self.time + self._step,
                     residual=float("nan"),
                     advice="Try a smaller dt, TRBDF2() or more damping.",
                 )
@@ -193,6 +231,14 @@ class _Block:
         self._qq, self._K2, self._K3 = (np.zeros((pairs, copies), dtype) for _ in range(3))
         self._A = np.zeros((r, r, copies), dtype)
         self._error, self._workspace = np.zeros(copies, dtype), np.zeros(copies, dtype)
+
+    def state(self) -> tuple[Array, ...]:
+        """What the next step depends on, themselves."""
+        return self.history, self._pushed
+
+    def take_over(self, other: _Block) -> None:
+        """Go on from the state of another, whose rule may have more stages or fewer."""
+        self.history[:6], self._pushed[...] = other.history[:6], other._pushed
 
     def take(self, table: StageTable, physics: _Physics, solver: DenseNewton) -> None:
         """One step, not yet accepted; ``failed`` says which copies could not take it."""

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from supple._kernels.reduction import floating as kernels
 from supple._kernels.reduction.floating_newton import FloatingOptions
 from supple._kernels.reduction.frame import (
+    OMEGA,
     OMEGA_RATE,
     R_NOW,
     V_RATE,
@@ -26,6 +27,7 @@ from supple.core.checks import instance, numbers, vector, whole_number
 from supple.core.errors import InputError, StepFailed
 from supple.core.types import Floats
 from supple.damping import Rayleigh
+from supple.integrators import ImplicitIntegrator
 from supple.reduction.damping import reduced_damping
 from supple.reduction.model import ReducedModel, expand, output_array
 from supple.reduction.runtime.floating import FloatingLoad
@@ -47,16 +49,11 @@ class FloatingSimulation(RecordedStepper):
     """
 
     _of_free_bodies = True
+    _values = (*RecordedStepper._values, "_load", "_push")
     _advice = "Try a smaller dt, TRBDF2() or more damping."
 
     def __init__(self, model: ReducedModel, **options: Any) -> None:
         super().__init__(model, **options)
-        for table in (self._start_table, self._table):
-            if np.abs(table.w_a[:, ::3] - table.w_v[:, ::3]).max() > 1e-12:
-                raise InputError(
-                    f"integrator={self.integrator!r} makes velocities from displacements as well, "
-                    "in which momentum drifts; use one such as Newmark(), TRBDF2() or BDF2()"
-                )
         assert model.floating is not None  # checked above
         self._inertia = model.floating
         # points in time, as in the history: now, one step ago and the ends of stages
@@ -67,6 +64,28 @@ class FloatingSimulation(RecordedStepper):
         self._load = self._no_load = FloatingLoad(np.zeros(3), np.zeros((model.size + 1, 3, 3)))
         self._push: Floats = np.zeros(3)  # force per mass, with gravity
         self._use(model)
+
+    def _check_rule(self, rule: ImplicitIntegrator, tables: tuple[StageTable, StageTable]) -> None:
+        for table in tables:
+            if np.abs(table.w_a[:, ::3] - table.w_v[:, ::3]).max() > 1e-12:
+                raise InputError(
+                    f"integrator={rule!r} makes velocities from displacements as well, in which "
+                    "momentum drifts; use one such as Newmark(), TRBDF2() or BDF2()"
+                )
+
+    def _arrays(self) -> tuple[Floats, ...]:
+        return self._history, self._rigid, self._frame
+
+    def _carry(self, into: Floats) -> None:
+        super()._carry(into)
+        self._load = self._no_load = FloatingLoad(np.zeros(3), np.zeros((len(into) + 1, 3, 3)))
+
+    def _fit_history(self) -> None:
+        super()._fit_history()
+        points = self._vectors // 3
+        if len(self._rigid) < points:
+            more = np.zeros((points - len(self._rigid), *self._rigid.shape[1:]))
+            self._rigid = np.concatenate([self._rigid, more])
 
     def _use(self, model: ReducedModel) -> None:
         assert model.floating is not None
@@ -211,8 +230,13 @@ class FloatingSimulation(RecordedStepper):
     @property
     def kinetic(self) -> float:
         """Kinetic energy [J]."""
-        (q, v), V_ = self._history[:2], self._rigid[0, V]
-        omega, h = self._body_spin(), self._inertia.inner_momentum(q, v)
+        return self._kinetic_at(0)
+
+    def _kinetic_at(self, point: int) -> float:
+        """Now, at 0, or at the end of a stage of the last step, from 2 on."""
+        (q, v), V_ = self._history[3 * point : 3 * point + 2], self._rigid[point, V]
+        omega = self._rigid[point, OMEGA] if point else self._body_spin()
+        h = self._inertia.inner_momentum(q, v)
         turning = omega @ self._inertia.inertia(q) @ omega + 2 * omega @ h
         deforming = v @ self._inertia.reduced_mass @ v
         return 0.5 * float(self._inertia.mass * V_ @ V_ + turning + deforming)
@@ -245,16 +269,20 @@ class FloatingSimulation(RecordedStepper):
 
     # -- stepping --------------------------------------------------------------------------
 
-    def step(self, *, force: FloatingLoad | None = None) -> None:
+    def step(self, *, force: FloatingLoad | None = None, dt: float | None = None) -> None:
         """One step, with the forces of the world that ``model.pull`` or ``project`` give.
 
-        They act in full from the start of the step to its end. Raises StepFailed where the step
-        cannot be solved; the state is then as it was.
+        They act in full from the start of the step to its end, which is ``dt`` [s] later, as set
+        unless given. Raises StepFailed where the step cannot be solved; the state is then as it
+        was.
         """
-        self.run_steps(1, force=force)
+        self._run(1, force, dt)
 
     def run_steps(self, steps: int, *, force: FloatingLoad | None = None) -> None:
         """Many steps in one compiled loop, with the same forces on the same vertices."""
+        self._run(steps, force, None)
+
+    def _run(self, steps: int, force: FloatingLoad | None, dt: float | None) -> None:
         load = self._no_load if force is None else force
         instance("force", load, FloatingLoad, "model.pull(vertex, (0, 0, 1))")
         if load.moments.shape != self._no_load.moments.shape:
@@ -264,6 +292,7 @@ class FloatingSimulation(RecordedStepper):
             )
         if not whole_number("steps", steps, at_least=0):
             return
+        self._use_step(dt)
         before = self._settled, self._has_past, self._load, self._push
         accelerations = self._history[2].copy(), self._rigid[0].copy()
         done = self._steps
@@ -280,14 +309,13 @@ class FloatingSimulation(RecordedStepper):
                 self._history[2], self._rigid[0] = accelerations
             raise
 
-    @property
-    def damping_power(self) -> float:
-        """Power that damping takes from the motion [W]; α is a drag on all of it."""
-        q, v, damping = self._history[0], self._history[1], self._damping
+    def _power_at(self, row: int) -> float:
+        """α is a drag on all of the motion."""
+        q, v, damping = self._history[row], self._history[row + 1], self._damping
         C = self._damping_matrix(q)
         if damping.factor:
             C = C + damping.factor * self.model.evaluate(q)[2]
-        return float(v @ C @ v) + 2 * self._alpha * self.kinetic
+        return float(v @ C @ v) + 2 * self._alpha * self._kinetic_at(row // 3)
 
     def _find_acceleration(self, load: FloatingLoad) -> None:
         """Accelerations that belong to the state and the load; one that jumps ends the past."""
@@ -299,7 +327,7 @@ class FloatingSimulation(RecordedStepper):
         if self._settled:
             kernels.find_inner_force(context, self._load.moments, inner)
         else:
-            self._history[3] = q - self.dt * v  # Coriolis forces want a guess that moves
+            self._history[3] = q - self._step * v  # Coriolis forces want a guess that moves
             _, R, K = self.model.evaluate(q)
             inner[:] = R + (self._damping_matrix(q) + self._damping.factor * K) @ v
         self._load, self._push, self._has_past = load, push, False

@@ -36,9 +36,21 @@ class ReducedSimulation(RecordedStepper):
 
     def __init__(self, model: ReducedModel, **options: Any) -> None:
         super().__init__(model, **options)
-        self._pushed, self._jump = np.zeros((2, model.size))
-        self._force = np.zeros((1, model.size))
+        self._make_room(model.size)
         self._use(model)
+
+    def _make_room(self, r: int) -> None:
+        self._pushed, self._jump = np.zeros((2, r))
+        self._force = np.zeros((1, r))
+
+    def _carry(self, into: Floats) -> None:
+        super()._carry(into)
+        self._make_room(len(into))
+
+    def _arrays(self) -> tuple[Floats, ...]:
+        kept = self._history, self._pushed, self._jump
+        examples = self._examples
+        return kept if examples is None else (*kept, examples.K_before, examples.is_known)
 
     def _use(self, model: ReducedModel) -> None:
         self._damping = reduced_damping(self.damping, model)
@@ -59,7 +71,7 @@ class ReducedSimulation(RecordedStepper):
     def _make_context(self, table: StageTable) -> Any:
         solver, examples, compiled = self.solver, self._examples, self._is_compiled
         options = stepping.Options(
-            dt=self.dt,
+            dt=self._step,
             beta=self._damping.factor if compiled else 0.0,  # else C is found in Python
             diagonal=compiled and _is_diagonal(self._mass) and _is_diagonal(self._damping.constant),
             max_iterations=solver.max_iterations,
@@ -98,10 +110,8 @@ class ReducedSimulation(RecordedStepper):
         v = self._history[1]
         return 0.5 * float(v @ self._mass @ v)
 
-    @property
-    def damping_power(self) -> float:
-        """Power that damping takes from the motion [W]."""
-        q, v = self._history[:2]
+    def _power_at(self, row: int) -> float:
+        q, v = self._history[row : row + 2]
         C = self._damping
         K = C.constant if C.is_constant else self.model.evaluate(q)[2]  # any will do
         return float(v @ (C.force(q, v, K) - C.push()))
@@ -112,11 +122,13 @@ class ReducedSimulation(RecordedStepper):
 
     # -- stepping --------------------------------------------------------------------------
 
-    def step(self, *, force: ArrayLike | None = None) -> None:
+    def step(self, *, force: ArrayLike | None = None, dt: float | None = None) -> None:
         """One step, with the reduced external force (r,) that ``model.pull`` or ``project`` give.
 
-        Raises StepFailed where the step cannot be solved; the state is then as it was.
+        It is ``dt`` [s] long, as set unless given. Raises StepFailed where the step cannot be
+        solved; the state is then as it was.
         """
+        self._use_step(dt)
         self._force[0] = self._weight
         if force is not None:
             shapes = (self._weight.shape,)
@@ -153,6 +165,7 @@ class ReducedSimulation(RecordedStepper):
         return record[:, 0].copy(), record[:, 1].copy()
 
     def _run_steps(self, steps: int, force: ArrayLike | None, record: Floats) -> None:
+        self._use_step(None)
         forces = self._weight[None]
         if force is not None:
             r = self.model.size
@@ -204,7 +217,7 @@ class ReducedSimulation(RecordedStepper):
             self._jump[:] = history[2]
             if not sampled:
                 history[2] += self._inverse_mass @ change
-            left = 1 - table.times / self.dt if sampled else np.zeros(len(table.times))
+            left = 1 - table.times / self._step if sampled else np.zeros(len(table.times))
             reason = self._take_stages(force - left[:, None] * change, table)
             if reason != DONE:
                 stepping.undo(self._context(table)[0])
