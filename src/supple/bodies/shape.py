@@ -43,6 +43,11 @@ class Shape:
         return None if self._lend is None or self._order < 2 else self._lend(self)
 
     @property
+    def asked(self) -> tuple[int, Floats | None]:
+        """The order and the direction of the evaluation, for the same one again."""
+        return self._order, self._direction
+
+    @property
     def energy(self) -> float:
         """U [J]."""
         return self._evaluation.energy

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 from supple.core.errors import InputError
 
-
 _set = object.__setattr__  # at hand: steps of a few microseconds set a few attributes
 
 
