@@ -36,6 +36,7 @@ from supple.damping.base import (
     another_damping,
 )
 from supple.damping.curve import CURVE, Curve
+from supple.damping.designed import Designed
 
 _ALIKE = 1e-10  # examples this close to a combination of the others cannot be told apart
 
@@ -167,6 +168,20 @@ class ExampleDamping(Damping):
                 f"examples of different bodies: shapes {sorted(shapes)}; all need the vertices of "
                 "one mesh"
             )
+
+    @property
+    def designed(self) -> Designed | None:
+        """What it was designed for; None where it was not, or has been changed since."""
+        return self.__dict__.get("_designed")
+
+    def designed_for(self, body: Any, targets: Sequence[Any], **options: Any) -> ExampleDamping:
+        """The same damping, which knows what it was designed for and says where that has changed.
+
+        ``body`` is the body or the reduced model, ``targets`` and ``options`` those of the design.
+        """
+        known = replace(self)
+        known.__dict__["_designed"] = Designed(body, tuple(targets), options)
+        return known
 
     @property
     def curves(self) -> tuple[Curve, ...]:

@@ -18,7 +18,7 @@ from supple.core.checks import instance, number, several, vector
 from supple.core.errors import InputError
 from supple.core.guarded import Guarded
 from supple.core.types import Floats
-from supple.damping import Damping
+from supple.damping import Damping, ExampleDamping
 from supple.dynamics.live_state import LiveState
 from supple.dynamics.problem import BodyProblem
 from supple.dynamics.snapshots import Settings, Snapshot, check_same_mesh
@@ -189,6 +189,9 @@ class LiveSimulation(Guarded):
     ) -> None:
         """Make the terms; where they are refused, all stays as it is."""
         models = several("damping", damping or (), Damping, "Rayleigh(mass=0.1)")
+        for model in models:
+            if isinstance(model, ExampleDamping) and model.designed is not None:
+                model.designed.check(self.body)
         terms = terms_of(self.body, models, obstacles, self_contact)
         self._problem = BodyProblem(self.body, terms)
         self._stepper = Stepper(self._problem, self._solver)

@@ -55,6 +55,7 @@ class Stepper(Guarded, ABC):
         self._has_past = False  # whether the state one step ago is known
         self._steps, self._start_time = 0, 0.0
         self._known_settings: Settings | None = None
+        self._check_design(model)
         self._use_rule(integrator if integrator is not None else Newmark())
 
     @abstractmethod
@@ -72,6 +73,7 @@ class Stepper(Guarded, ABC):
     @model.setter
     def model(self, model: ReducedModel) -> None:
         self._check(model)
+        self._check_design(model)
         before = self._model
         same = model.vectors is before.vectors or np.array_equal(model.vectors, before.vectors)
         into = None if same else change_of_coordinates(before, model)
@@ -94,6 +96,12 @@ class Stepper(Guarded, ABC):
                 f"this model is of a body that is {kind}, which a {type(self).__name__} does not "
                 "move; model.simulation() gives the one that does"
             )
+
+    def _check_design(self, model: ReducedModel) -> None:
+        """Say so where the damping was designed for another material."""
+        designed = getattr(self._damping_model, "designed", None)
+        if designed is not None:
+            designed.check(model)
 
     def edit(
         self,
