@@ -37,6 +37,10 @@ ForceField = Callable[[float], ArrayLike]
 class LiveSimulation(Guarded):
     """A body, its damping, what pushes it and what moves it; all but the steps."""
 
+    _damping: Damping | Sequence[Damping] | None
+    _obstacles: tuple[Obstacle, ...]
+    _self_contact: SelfContact | None
+
     def __init__(
         self,
         body: ElasticBody,
@@ -56,7 +60,7 @@ class LiveSimulation(Guarded):
         self.force = force
         self.integrator = integrator if integrator is not None else TRBDF2()
         self.dt = dt
-        self.gravity = gravity  # type: ignore[assignment]
+        self.gravity = gravity
         self._body = body
         self._state = LiveState(body)
         checked = _checked_self_contact(self_contact, self._solver)

@@ -376,18 +376,16 @@ def _edited_body(built: Body, groups: tuple[Group, ...]) -> Body:
     """The body that was reduced, with the numbers that the groups have now."""
 
     def edited(material: Material) -> Material:
-        return replace(
-            material,
-            **{name: now for name in PARAMETERS if (now := numbers(material, name)) is not None},
-        )
-
-    def numbers(material: Material, name: str) -> Floats | None:
-        before = np.broadcast_to(getattr(material, name), built.mesh.n_cells)
-        now = np.array(before, dtype=float)
-        for group in groups:
-            if getattr(group, name) is not None:
-                now[group.cells] = getattr(group, name)
-        return None if np.array_equal(now, before) else now
+        found = {}
+        for name in PARAMETERS:
+            before = np.broadcast_to(getattr(material, name), built.mesh.n_cells)
+            now = np.array(before, dtype=float)
+            for group in groups:
+                if getattr(group, name) is not None:
+                    now[group.cells] = getattr(group, name)
+            if not np.array_equal(now, before):
+                found[name] = now
+        return replace(material, **found)
 
     if isinstance(built.material, Material):
         return replace(built, material=edited(built.material))

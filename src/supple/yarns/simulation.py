@@ -59,7 +59,7 @@ class YarnSimulation(Guarded):
         instance("cloth", cloth, WovenCloth, "WovenCloth(net, warp=yarn)")
         self._cloth = cloth
         self.damping, self.dt = damping, dt
-        self.gravity = gravity  # type: ignore[assignment]
+        self.gravity = gravity
         self._tolerance = number("tolerance", tolerance, above=0, below=1)
         whole_number("max_iterations", max_iterations, at_least=1)
         linear = AutomaticSolver() if linear is None else linear

@@ -90,7 +90,7 @@ class RecordedStepper(Stepper):
         """Where a first stage was, on a straight path between the last two displacements."""
         now, before = self._history[0], self._history[_BEFORE]
         share = self._table.times[0] / self._table.times[-1]
-        return before + share * (now - before)
+        return np.asarray(before + share * (now - before))
 
     # -- kernels ---------------------------------------------------------------------------
 

@@ -80,9 +80,9 @@ class _BoundLaggedCholesky(Iterative):
         if memory.single != self._single:
             self._single = memory.single
             self._start_factorization()
-        self._unrestored, _, self._stale, *lagged, self._solves, self._cost, renewals = memory
-        self._lagged_factors, self._lagged_frames = lagged
-        self._renewals = renewals
+        self._unrestored, self._stale = memory.values, memory.stale
+        self._lagged_factors, self._lagged_frames = memory.lagged_factors, memory.lagged_frames
+        self._solves, self._cost, self._renewals = memory.solves, memory.cost, memory.renewals
 
     def take(
         self, values: Floats, low_rank: LowRank | None = None, frames: Frames | None = None
