@@ -84,6 +84,7 @@ from supple.damping import StrainRate as StrainRate
 from supple.damping import Viscous as Viscous
 from supple.damping import load_damping as load_damping
 from supple.damping import save_damping as save_damping
+from supple.damping.designed import DesignWarning as DesignWarning
 from supple.design import DampingRatio as DampingRatio
 from supple.design import DesignReport as DesignReport
 from supple.design import Experiment as Experiment

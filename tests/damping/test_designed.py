@@ -61,11 +61,9 @@ def test_of_a_region(model, damping):
 @pytest.mark.parametrize("given", ["model", "assigned"])
 def test_a_model_that_was_edited_before(model, damping, given):
     known, edited = anew(damping, model), model.edited(young=4e5)
+    sim = edited.simulation()
     with pytest.warns(DesignWarning):
-        if given == "model":
-            edited.simulation(damping=known)
-        else:
-            edited.simulation().damping = known
+        edited.simulation(damping=known) if given == "model" else setattr(sim, "damping", known)
 
 
 def test_a_full_body(model, damping):

@@ -99,9 +99,7 @@ def test_an_obstacle_that_is_elsewhere():
     steps(sim, 30)
     for height in (0.0005, 0.001):
         ball = sim.obstacles[0]
-        sim.obstacles = sp.Sphere(
-            centre=np.asarray(ball.centre) + (0, 0, height), radius=ball.radius
-        )
+        sim.obstacles = sp.Sphere(centre=np.add(ball.centre, (0, 0, height)), radius=ball.radius)
         steps(sim, 2)
         moved = sim.obstacles[0]
         away = np.linalg.norm(sim.q[:, :3] - np.asarray(moved.centre), axis=1)
