@@ -213,7 +213,7 @@ class Layout:
 
     def of(self, quartic: Quartic, out: Floats) -> Floats:
         """The numbers of one polynomial, into ``out``."""
-        np.take(quartic.coefficients, self.places, out=out, mode="clip")
+        np.take(quartic.coefficients, self.places, out=out, mode="wrap")  # all are within
         out *= self.factors
         return out
 
