@@ -15,6 +15,7 @@ NAMES = [
     "amplitude",
     "scaling",
     "reduced",
+    "live",
     "examples",
     "reduced_examples",
     "characters",

@@ -66,6 +66,7 @@ __getattr__, __dir__, __all__ = lazy_exports(
             "TetMesh VolumeMesh read_mesh read_sheet read_surface read_vertex_list write_mesh "
             "write_sheet"
         ),
+        "damping.designed": "DesignWarning",
         "dynamics.motion": "Motion",
         "dynamics.recording": "Recorder read_motion",
         "reduction.basis": (

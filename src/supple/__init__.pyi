@@ -86,6 +86,7 @@ from supple.damping import Viscous as Viscous
 from supple.damping import felt_strengths as felt_strengths
 from supple.damping import load_damping as load_damping
 from supple.damping import save_damping as save_damping
+from supple.damping.designed import DesignWarning as DesignWarning
 from supple.design import DampingRatio as DampingRatio
 from supple.design import DesignReport as DesignReport
 from supple.design import Experiment as Experiment

@@ -36,6 +36,11 @@ class Shape:
         return None if self._lend is None or self._order < 2 else self._lend(self)
 
     @property
+    def order(self) -> int:
+        """That of the evaluation, for the same one again."""
+        return self._order
+
+    @property
     def energy(self) -> float:
         """U [J]."""
         return self._evaluation.energy

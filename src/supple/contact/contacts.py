@@ -365,6 +365,15 @@ class Contacts:
         pairs = keys.astype(int).tolist()
         self._forces = {(v, o): force for (v, o), force in zip(pairs, forces, strict=True)}
 
+    def memory(self) -> tuple[ContactPairs, dict[tuple[int, int], Floats]]:
+        """Pairs and forces of the last stage, to ``recall``."""
+        return self.pairs.with_more(), dict(self._forces)
+
+    def recall(self, memory: tuple[ContactPairs, dict[tuple[int, int], Floats]]) -> None:
+        """Go back to what ``memory`` gave."""
+        pairs, forces = memory
+        self.pairs, self._forces = pairs.with_more(), dict(forces)
+
     @property
     def touching(self) -> set[tuple[int, int]]:
         """The pairs of vertex and obstacle that pressed on each other in the last stage."""

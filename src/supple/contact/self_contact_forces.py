@@ -251,6 +251,21 @@ class SelfContactForces:
             self._pressed.build(self._mesh, x, pairs, self._barrier, self._mu)
             self._pressed_at, self._lagged_friction = x, None
 
+    def memory(self) -> tuple[Floats | None, Floats, bool]:
+        """What is lagged, to ``recall``."""
+        return self.intersection_free, self._pressed_at, self._near_at_start
+
+    def recall(self, memory: tuple[Floats | None, Floats, bool]) -> None:
+        """Go back to what ``memory`` gave."""
+        self.intersection_free, pressed_at, self._near_at_start = memory
+        self._pressed, self._pressed_at = self._ipc.TangentialCollisions(), pressed_at
+        self._pairs, self._pairs_at = self._no_pairs(), np.zeros((0, 3))
+        self._lagged_friction = None
+        if len(pressed_at):
+            self._pairs.build(self._mesh, pressed_at, self.distance)
+            self._pairs_at = pressed_at
+            self._pressed.build(self._mesh, pressed_at, self._pairs, self._barrier, self._mu)
+
     def count(self, u: Floats) -> int:
         """How many pairs are near at u (n, 3)."""
         return len(self._near(u)[0])

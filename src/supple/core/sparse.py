@@ -197,6 +197,14 @@ class GrowingPattern:
         add_at(total, places, blocks)
         return total
 
+    def memory(self) -> tuple[BlockPattern, Ints]:
+        """The room that there is, to ``recall``."""
+        return self.pattern, self._places
+
+    def recall(self, memory: tuple[BlockPattern, Ints]) -> None:
+        """Go back to what ``memory`` gave."""
+        self.pattern, self._places = memory
+
     def widened(self, values: Floats) -> Floats:
         """Values on the blocks that are always there, as values on ``pattern``."""
         total = np.zeros((self.pattern.n_blocks, *values.shape[1:]))

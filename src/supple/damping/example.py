@@ -26,6 +26,7 @@ from supple.core.parameters import ARRAY, described, parameter
 from supple.core.types import Floats
 from supple.damping.base import DAMPINGS, BoundDamping, Damping, another_damping
 from supple.damping.curve import CURVE, Curve
+from supple.damping.designed import Designed
 from supple.damping.examples.bound import BoundExampleDamping
 from supple.damping.examples.deformation import EXAMPLES, Example, Measure, label_of
 from supple.damping.examples.excitation import At, Excitations, excitation_duals, plain_duals
@@ -97,6 +98,20 @@ class ExampleDamping(Damping):
     def bases(self) -> tuple[Damping, ...]:
         """The dampings of the base, one or several."""
         return (self.base,) if isinstance(self.base, Damping) else tuple(self.base)
+
+    @property
+    def designed(self) -> Designed | None:
+        """What it was designed for; None where it was not, or has been changed since."""
+        return self.__dict__.get("_designed")
+
+    def designed_for(self, body: Any, targets: Sequence[Any], **options: Any) -> ExampleDamping:
+        """The same damping, which knows what it was designed for and says where that has changed.
+
+        ``body`` is the body or the reduced model, ``targets`` and ``options`` those of the design.
+        """
+        known = replace(self)
+        known.__dict__["_designed"] = Designed(body, tuple(targets), options)
+        return known
 
     @property
     def curves(self) -> tuple[Curve, ...]:

@@ -57,6 +57,7 @@ def design_damping(
             f"progress={progress!r}: give a function, called as progress(done, total, what)"
         )
     began = time.perf_counter()
+    damping = damping.with_curves(damping.curves)  # whatever it was designed for before
     ordered = ordered_targets(damping, targets)
     bed = make_testbed(body, damping, integrator=integrator, dt=dt, gravity=gravity)
     designer = _Designer(bed, damping, ordered, tolerance, simulations, progress)
@@ -66,7 +67,8 @@ def design_damping(
         settled = designer.improve() or designer.alone
     results = designer.results(targets)
     report = DesignReport(results, done, time.perf_counter() - began, tolerance)
-    return Fit(designer.damping, report)
+    options = {"integrator": integrator, "dt": dt, "gravity": gravity, "tolerance": tolerance}
+    return Fit(designer.damping.designed_for(body, targets, **options), report)
 
 
 def ordered_targets(

@@ -6,6 +6,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -45,6 +46,16 @@ class ArrayPool:
         return array
 
 
+class ProblemMemory(NamedTuple):
+    """What a problem keeps from stage to stage."""
+
+    terms: list[Any]
+    shapes: list[tuple[Floats, int]]
+    """The shapes last looked at: u, and how they were evaluated, which rounding depends on."""
+    rotations: Floats
+    pattern: Any
+
+
 class BodyProblem(SplitProblem):
     """Force balances of a body: what its terms add up to."""
 
@@ -61,6 +72,7 @@ class BodyProblem(SplitProblem):
         self.arrays = ArrayPool((body.pattern.n_blocks, 3, 3))
         """For matrices on the body's pattern."""
         self._last_shapes: deque[Shape] = deque(maxlen=_CACHED)
+        self._to_evaluate: list[tuple[Floats, int]] = []
         self._order = 2 if any(term.uses_stiffness_matrix for term in self.terms) else 1
         self._begun: StageStart | None = None
         self._held = np.flatnonzero(~body.free)
@@ -181,6 +193,10 @@ class BodyProblem(SplitProblem):
 
     def shape_at(self, u: Floats, *, with_matrix: bool = False) -> Shape:
         """The body at u (n, 3); the last ones are cached."""
+        for known, order in self._to_evaluate:  # as they were when a moment was kept
+            shape = Shape(self.body, known, order=order, lend=self.arrays.lend)
+            self._last_shapes.append(shape)
+        self._to_evaluate = []
         for shape in self._last_shapes:
             if np.array_equal(shape.u, u):
                 return shape
@@ -188,6 +204,24 @@ class BodyProblem(SplitProblem):
         shape = Shape(self.body, u.copy(), order=order, lend=self.arrays.lend)
         self._last_shapes.append(shape)
         return shape
+
+    def memory(self) -> ProblemMemory:
+        """What stages to come depend on, beside the state of the body."""
+        return ProblemMemory(
+            [term.memory() for term in self.terms],
+            [*self._to_evaluate, *((shape.u, shape.order) for shape in self._last_shapes)],
+            self._rotations.copy(),
+            self._wide_pattern.memory(),
+        )
+
+    def recall(self, memory: ProblemMemory) -> None:
+        """Go back to what ``memory`` gave."""
+        for term, kept in zip(self.terms, memory.terms, strict=True):
+            term.recall(kept)
+        self._last_shapes.clear()
+        self._to_evaluate = list(memory.shapes)
+        self._rotations[:] = memory.rotations
+        self._wide_pattern.recall(memory.pattern)
 
     def stored_energy(self, u: Floats) -> float:
         """U [J], of all terms."""
@@ -226,6 +260,12 @@ class BodyProblem(SplitProblem):
             u_v.reshape(-1)[held] = starts[0].reshape(-1)[held] - prescribed
         velocity = np.zeros_like(u_v) if start is None else start.v
         return self._splitter.split(stage, starts, options, u_v=u_v, start_velocity=velocity)
+
+    def splitting_memory(self) -> Any:
+        return self._splitter.memory()
+
+    def recall_splitting(self, memory: Any) -> None:
+        self._splitter.recall(memory)
 
     def needs_new_contacts(self, stage: Stage, u: Floats) -> bool:
         found = [term.needs_new_contacts(stage, u) for term in self.terms]  # of all of them

@@ -3,74 +3,31 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple.bodies.elastic_body import ElasticBody
-from supple.contact.obstacles.base import Obstacle
-from supple.contact.self_contact import SelfContact
-from supple.core.checks import instance, number, several, vector, whole_number
+from supple.core.checks import number, whole_number
 from supple.core.errors import InputError, StepFailed
 from supple.core.types import Floats, Progress
-from supple.damping import Damping
+from supple.dynamics.live import LiveSimulation
 from supple.dynamics.motion import Frame, Motion
-from supple.dynamics.problem import BodyProblem
 from supple.dynamics.recording import Recorder, read_motion
-from supple.dynamics.stepping import External, Stats, Stepper
-from supple.dynamics.terms import terms_of
-from supple.dynamics.terms.obstacles import ObstacleContact
-from supple.dynamics.terms.self_contact import SelfContactTerm
+from supple.dynamics.stepping import External
 from supple.integrators import (
-    TRBDF2,
     BackwardEuler,
     ExplicitIntegrator,
     ImplicitIntegrator,
-    Integrator,
     State,
 )
-from supple.solvers.interface import StageSolver
-from supple.solvers.newton import Newton
 
 _FAR_TOO_MUCH = 2.0  # times the energy that a step lost, for damping to have taken
 
-ForceField = Callable[[float], ArrayLike]
-"""External force [N] on every vertex, (n, 3), as a function of time [s]."""
 
-
-class LiveState:
-    """Where a simulation is now. Assign ``u`` or ``v``, or change them in place, to set it."""
-
-    def __init__(self, body: ElasticBody) -> None:
-        self._body = body
-        self.time = 0.0
-        """[s]"""
-        self._u = np.zeros_like(body.mesh.vertices)
-        self._v = np.zeros_like(body.mesh.vertices)
-
-    @property
-    def u(self) -> Floats:
-        """Displacements [m], (n, 3)."""
-        return self._u
-
-    @u.setter
-    def u(self, value: ArrayLike) -> None:
-        self._u = self._body.checked("u", value).copy()
-
-    @property
-    def v(self) -> Floats:
-        """Velocities [m/s], (n, 3)."""
-        return self._v
-
-    @v.setter
-    def v(self, value: ArrayLike) -> None:
-        self._v = self._body.checked("v", value).copy()
-
-
-class Simulation:
+class Simulation(LiveSimulation):
     """A body, its damping and what pushes it, moved by an integrator and a solver.
 
     ``dt`` is the time step [s], ``gravity`` an acceleration (3,) [m/s²], ``force`` a function of
@@ -78,106 +35,6 @@ class Simulation:
     ``v`` for initial conditions. Where the integrator cannot take the first step from a state that
     was set, as from a tangled shape, BackwardEuler takes it.
     """
-
-    def __init__(
-        self,
-        body: ElasticBody,
-        *,
-        damping: Damping | Sequence[Damping] | None = None,
-        integrator: Integrator | None = None,
-        solver: StageSolver | None = None,
-        dt: float = 1 / 60,
-        gravity: ArrayLike = (0.0, 0.0, 0.0),
-        force: ForceField | None = None,
-        obstacles: Obstacle | Sequence[Obstacle] = (),
-        self_contact: SelfContact | None = None,
-    ) -> None:
-        instance("body", body, ElasticBody, "Body(mesh, StVK(young=1e6, poisson=0.4))")
-        self.solver = solver if solver is not None else Newton()
-        instance("solver", self.solver, StageSolver, "Newton()")
-        if force is not None and not callable(force):
-            raise InputError(
-                f"force={force!r}: give a function of time that returns (n, 3) newtons"
-            )
-        self.integrator = integrator if integrator is not None else TRBDF2()
-        instance("integrator", self.integrator, Integrator, "TRBDF2()")
-        self.body = body
-        self.dt = number("dt", dt, above=0, unit="s")
-        self.gravity = vector("gravity", gravity)
-        self.force = force
-        self.dissipated = 0.0
-        """Energy that damping has taken since the start [J]."""
-        self.state = LiveState(body)
-        checked = _checked_self_contact(self_contact, self.solver)
-        self.stats = Stats()
-        """What the last step took: iterations, factorizations, contacts; ``total`` of all steps."""
-        self._set_up(damping, _several_obstacles(obstacles), checked)
-        self._pushed: tuple[Any, ...] = (self.gravity, None, force)
-        self._just_hit = False
-        self._elastic = 0.0  # energy, where ``_now`` is
-        self._power = 0.0  # of damping, where ``_now`` is
-        self._steps_done, self._run_start = 0, 0.0
-        body.held.place(self.state.u, 0.0)
-        body.held.set_velocity(self.state.v, 0.0)
-
-    @property
-    def damping(self) -> Damping | Sequence[Damping] | None:
-        """The damping; assign another and go on."""
-        return self._damping
-
-    @damping.setter
-    def damping(self, damping: Damping | Sequence[Damping] | None) -> None:
-        self._set_up(damping, self._obstacles, self._self_contact)
-
-    def _set_up(
-        self,
-        damping: Damping | Sequence[Damping] | None,
-        obstacles: tuple[Obstacle, ...],
-        self_contact: SelfContact | None,
-    ) -> None:
-        """Make the terms; where they are refused, all stays as it is."""
-        models = several("damping", damping or (), Damping, "Rayleigh(mass=0.1)")
-        terms = terms_of(self.body, models, obstacles, self_contact)
-        self._problem = BodyProblem(self.body, terms)
-        self._stepper = Stepper(self._problem, self.solver)
-        self._damping, self._obstacles, self._self_contact = damping, obstacles, self_contact
-        self._now: State | None = None  # the acceleration jumps with the damping
-        self._before: State | None = None
-
-    @property
-    def obstacles(self) -> tuple[Obstacle, ...]:
-        """What the body cannot enter; assign others and go on."""
-        return self._obstacles
-
-    @obstacles.setter
-    def obstacles(self, obstacles: Obstacle | Sequence[Obstacle]) -> None:
-        self._set_up(self._damping, _several_obstacles(obstacles), self._self_contact)
-
-    @property
-    def self_contact(self) -> SelfContact | None:
-        """What keeps the body from passing through itself; assign another, or None, and go on."""
-        return self._self_contact
-
-    @self_contact.setter
-    def self_contact(self, self_contact: SelfContact | None) -> None:
-        checked = _checked_self_contact(self_contact, self.solver)
-        self._set_up(self._damping, self._obstacles, checked)
-
-    @property
-    def self_contact_forces(self) -> Floats:
-        """Force of the body on itself, through contact, at the end of the last step [N], (n, 3)."""
-        for term in self._problem.terms:
-            if isinstance(term, SelfContactTerm):
-                return term.forces(self.state.u, self.state.v)
-        return np.zeros_like(self.state.u)
-
-    @property
-    def contact_forces(self) -> Floats:
-        """Force of the obstacles on every vertex at the end of the last step [N], (n, 3)."""
-        for term in self._problem.terms:
-            if isinstance(term, ObstacleContact):
-                return term.forces()
-        return np.zeros_like(self.state.u)
 
     # -- stepping ----------------------------------------------------------------------
 
@@ -191,13 +48,16 @@ class Simulation:
         """
         h = self.dt if dt is None else number("dt", dt, above=0, unit="s")
         extra = None if force is None else self.body.checked("force", force)
-        instance("integrator", self.integrator, Integrator, "TRBDF2()")
         now, before, untouched = self._current(extra)
 
         def external(time: float) -> Floats:
             return self._external(time, extra)
 
         kept = self._stepper.state()
+        touches = self.obstacles or self.self_contact is not None
+        if self._damping or touches:
+            last = (self._power, self._taken) if now is self._now else (None, None)
+            self._stepper.measure(now, *last)
         try:
             after, hit = self._advanced(now, before, h, external, untouched)
         except Exception:
@@ -205,25 +65,22 @@ class Simulation:
             self._stepper.spent()
             raise
         self._just_hit = hit
-        touches = self.obstacles or self.self_contact is not None
         if self._damping or touches:
-            power = self._problem.power(after.u, after.v)
-            cached = now is self._now
-            power_before = self._power if cached else self._problem.power(now.u, now.v)
-            taken, lost = 0.5 * h * (power_before + power), self._lost(now, after, extra)
+            taken, lost = self._stepper.taken, self._lost(now, after, extra)
             most = lost if touches else _FAR_TOO_MUCH * lost  # friction stops things
-            self.dissipated += taken if taken <= most else lost
-            self._power = power
-        self.stats = self.stats.after(self._stepper.spent())
+            taken = taken if taken <= most else lost
+            self._dissipated += taken
+            self._power, self._taken = self._stepper.power, (h, taken)
+        self._stats = self._stats.after(self._stepper.spent())
         self._before, self._now = now, after
-        self._pushed = self.gravity, extra, self.force
-        self.state.u, self.state.v, self.state.time = after.u, after.v, after.time
+        self._pushed = self._gravity, extra, self._force
+        self._state.move(after.time, after.u, after.v)
 
     def _advanced(
         self, now: State, before: State | None, h: float, external: External, untouched: bool
     ) -> tuple[State, bool]:
         """The state a step after ``now``, and whether there was an impact with restitution."""
-        stepper, rule = self._stepper, self.integrator
+        stepper, rule = self._stepper, self._integrator
         if isinstance(rule, ExplicitIntegrator):
             if self.obstacles or self.self_contact is not None:
                 raise InputError(
@@ -277,7 +134,7 @@ class Simulation:
             and np.array_equal(now.u, self.state.u)
             and np.array_equal(now.v, self.state.v)
         )
-        pushed = self.gravity, extra, self.force
+        pushed = self._gravity, extra, self._force
         steady = all(_equal(a, b) for a, b in zip(pushed, self._pushed, strict=True))
         if now is not None and now.a is not None and untouched and steady:
             return now, self._before, True
@@ -291,7 +148,7 @@ class Simulation:
         return State(time, u, v, a), None, untouched
 
     def _external(self, time: float, extra: Floats | None) -> Floats:
-        total = self.body.weight(self.gravity)
+        total = self.body.weight(self._gravity)
         if self.force is not None:
             total += self.body.checked("force(t)", self.force(time))
         return total if extra is None else total + extra
@@ -307,11 +164,13 @@ class Simulation:
         resume: bool = False,
         overwrite: bool = False,
         metadata: Mapping[str, str] | None = None,
+        dt: float | None = None,
         progress: Progress | None = None,
     ) -> Motion:
         """Move on for ``duration`` [s] and return the motion, a frame after every ``every`` steps.
 
-        The run ends at the whole number of steps nearest to ``duration``, at least one.
+        The run ends at the whole number of steps nearest to ``duration``, at least one. They are
+        ``dt`` [s] long, as set unless given.
 
         ``record`` names a motion file that is written as the run goes: whatever stops it, at most
         the frame at hand is lost. ``resume=True`` goes on with such a file from its last frame;
@@ -319,7 +178,8 @@ class Simulation:
         A file whose run is complete is extended where ``duration`` is longer; otherwise it is only
         read, and the simulation stays where it is.
         """
-        steps = max(1, round(number("duration", duration, above=0, unit="s") / self.dt))
+        h = self.dt if dt is None else number("dt", dt, above=0, unit="s")
+        steps = max(1, round(number("duration", duration, above=0, unit="s") / h))
         whole_number("every", every, at_least=1)
         if progress is not None and not callable(progress):
             raise InputError(
@@ -328,21 +188,21 @@ class Simulation:
         if record is None:
             if resume:
                 raise InputError("resume=True needs record=, the motion file to go on with")
-            frames = list(self._frames(steps, every, progress))
+            frames = list(self._frames(steps, every, h, progress))
             return Motion.from_frames(self.body.mesh, frames)
         settings = {
             **(metadata or {}),
-            "time step": repr(self.dt),
+            "time step": repr(h),
             "steps a frame": repr(every),
             "integrator": repr(self.integrator),
         }
         with Recorder(
             record, self.body.mesh, metadata=settings, resume=resume, overwrite=overwrite
         ) as recorder:
-            if recorder.goes_on(steps, every=every, dt=self.dt):
+            if recorder.goes_on(steps, every=every, dt=h):
                 saved = recorder.checkpoint()
-                done = None if saved is None else self._restore(saved)
-                for frame in self._frames(steps, every, progress, done):
+                done = None if saved is None else self._resume(saved)
+                for frame in self._frames(steps, every, h, progress, done):
                     recorder.append(frame, self._checkpoint())
                 recorder.finish()
         return read_motion(record)
@@ -363,7 +223,7 @@ class Simulation:
         )
 
     def _frames(
-        self, steps: int, every: int, progress: Progress | None, done: int | None = None
+        self, steps: int, every: int, dt: float, progress: Progress | None, done: int | None = None
     ) -> Iterator[Frame]:
         """The frame now, then one after every few steps; of a resumed run, ``done`` are past."""
         self._steps_done = done or 0
@@ -374,16 +234,16 @@ class Simulation:
             yield self.frame()
             done = 0
         for step in range(done + 1, steps + 1):
-            self.step()
+            self.step(dt=dt)
             self._steps_done = step
-            self._set_time(self._run_start + step * self.dt)  # a running sum would drift
+            self._set_time(self._run_start + step * dt)  # a running sum would drift
             if progress is not None:
                 progress(step, steps, "steps")
             if step % every == 0 or step == steps:
                 yield self.frame()
 
     def _set_time(self, time: float) -> None:
-        self.state.time = time
+        self._state.time = time
         if self._now is not None:
             self._now = replace(self._now, time=time)
 
@@ -393,6 +253,8 @@ class Simulation:
         saved: dict[str, Any] = {"steps": self._steps_done, "start": self._run_start}
         saved |= {"dissipated": self.dissipated, "power": self._power}
         saved |= {"just hit": self._just_hit, "elastic": self._elastic}
+        if self._taken is not None:
+            saved["last step"], saved["taken"] = self._taken
         looks_back = getattr(self.integrator, "is_multistep", False)
         for prefix, state in (("now", now), ("before", self._before if looks_back else None)):
             if state is not None:
@@ -402,7 +264,7 @@ class Simulation:
                         saved[f"{prefix}.{name}"] = array
         return saved | self._stepper.state()
 
-    def _restore(self, saved: Mapping[str, Any]) -> int:
+    def _resume(self, saved: Mapping[str, Any]) -> int:
         states: dict[str, State | None] = {"now": None, "before": None}
         for prefix in states:
             if f"{prefix}.u" in saved:
@@ -413,28 +275,15 @@ class Simulation:
             raise InputError("the checkpoint does not hold a state; start the run again")
         self.state.u, self.state.v, self.state.time = now.u, now.v, now.time
         self._now, self._before = now, states["before"]
-        self._pushed = self.gravity, None, self.force
-        self.dissipated, self._power = float(saved["dissipated"]), float(saved["power"])
+        self._pushed = self._gravity, None, self._force
+        self._dissipated, self._power = float(saved["dissipated"]), float(saved["power"])
+        if "taken" in saved:
+            self._taken = float(saved["last step"]), float(saved["taken"])
         self._run_start = float(saved["start"])
         self._just_hit = bool(saved.get("just hit", False))
         self._elastic = float(saved.get("elastic", 0.0))
         self._stepper.restore(saved)
         return int(saved["steps"])
-
-
-def _several_obstacles(given: Obstacle | Sequence[Obstacle]) -> tuple[Obstacle, ...]:
-    return several("obstacles", given, Obstacle, "Plane(normal=(0, 0, 1))")
-
-
-def _checked_self_contact(given: SelfContact | None, solver: StageSolver) -> SelfContact | None:
-    if given is not None:
-        instance("self_contact", given, SelfContact, "SelfContact(friction=0.3)")
-        if not isinstance(solver, Newton):
-            raise InputError(
-                f"self_contact needs solver=Newton(), which never lets a trial shape pass through "
-                f"itself; {type(solver).__name__} cannot promise that"
-            )
-    return given
 
 
 def _equal(a: Any, b: Any) -> bool:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from supple.contact.contacts import Impact
 from supple.core.errors import StepFailed
 from supple.core.types import Floats
+from supple.dynamics.dissipation import DissipationQuadrature
 from supple.dynamics.problem import BodyProblem
 from supple.dynamics.terms.base import StageStart
 from supple.integrators import BackwardEuler, ExplicitIntegrator, ImplicitIntegrator, State
@@ -57,9 +59,26 @@ class Stepper:
         self._problem, self._options, self._body = problem, solver, problem.body
         self._external: Floats = np.zeros_like(problem.body.mesh.vertices)  # of the last stage
         self._stages = self._iterations = self._substeps = self._factorizations = 0
+        self._powers: list[tuple[State, float]] | None = None  # None where nothing is measured
+        self._taken_before: tuple[float, float] | None = None
+        self.power = 0.0
+        """Of damping and friction where the last step ended [W]."""
+        self.taken = 0.0
+        """What they have taken in the last step [J]."""
+
+    def measure(self, now: State, power: float | None, before: tuple[float, float] | None) -> None:
+        """Measure what damping takes in the steps to come, the first of them from ``now``.
+
+        ``power`` [W] is that there, if known, and ``before`` the length of the last step [s] with
+        what was taken in it [J].
+        """
+        self._powers = [] if power is None else [(now, power)]
+        self._taken_before = before
+        self.taken = 0.0
 
     def begin_step(self) -> None:
         """Get ready for a step, or for another try at it."""
+        self.taken = 0.0
         for term in self._problem.terms:
             term.begin_step()
 
@@ -71,6 +90,18 @@ class Stepper:
         """Go back to, or on from, what ``state`` gave."""
         for term in self._problem.terms:
             term.restore(saved)
+
+    def solver_memory(self) -> Any:
+        """What the solver keeps from stage to stage; None if it has solved none."""
+        solver = self.__dict__.get("solver")
+        return None if solver is None else solver.memory()
+
+    def recall_solver(self, memory: Any) -> None:
+        """Go back to what ``solver_memory`` gave."""
+        if memory is not None:
+            self.solver.recall(memory)
+        elif self.__dict__.pop("solver", None) is not None:
+            self._factorizations = 0  # those of a new one are counted from none
 
     @cached_property
     def solver(self) -> BoundStageSolver:
@@ -97,6 +128,7 @@ class Stepper:
         stages = rule.stages(now, before, dt)
         stage = next(stages)
         latest = now.u
+        sum_ = self._quadrature(rule, now, before, dt)
         while True:
             self._external = external(stage.time)
             self._problem.begin(StageStart(stage, self._external, now, latest))
@@ -111,10 +143,30 @@ class Stepper:
             latest = solution.u
             for term in self._problem.terms:
                 term.end_stage(solution.u)
+            if sum_ is not None:
+                self.power = self._problem.power(solution.u, solution.v)
+                sum_.add(self.power)
             try:
                 stage = stages.send(solution)
             except StopIteration:
+                if sum_ is not None:
+                    self.taken += sum_.energy
+                    self._powers = [*(self._powers or [])[:1], (solution, self.power)]
                 return solution
+
+    def _quadrature(
+        self, rule: ImplicitIntegrator, now: State, before: State | None, dt: float
+    ) -> DissipationQuadrature | None:
+        """What adds up the energy that is taken on the way."""
+        if self._powers is None:
+            return None
+        known = (power for state, power in self._powers if state is now)
+        power = next(known, None)
+        if power is None:
+            power = self._problem.power(now.u, now.v)
+            self._powers = [(now, power)]
+        past = self._taken_before
+        return DissipationQuadrature(rule, dt, power, None if before is None else past)
 
     def step_through_impact(
         self,
@@ -184,7 +236,7 @@ class Stepper:
         )
         try:
             with np.errstate(over="ignore", invalid="ignore"):
-                after = rule.advance(now, dt, lambda t, u, v: self.acceleration(t, u, v, external))
+                after = self._advanced(rule, now, dt, external)
         except StepFailed as error:
             if self._problem.shape_at(now.u).energy < np.inf:  # sound at the start of the step
                 raise unstable from error
@@ -193,7 +245,27 @@ class Stepper:
             raise unstable
         self._body.held.place(after.u, after.time)
         self._body.held.set_velocity(after.v, after.time)
+        if self._powers is not None:
+            self.power = self._problem.power(after.u, after.v)
         return after
+
+    def _advanced(
+        self, rule: ExplicitIntegrator, now: State, dt: float, external: External
+    ) -> State:
+        """One more row goes along whose velocity is the energy taken, and its acceleration P."""
+        if self._powers is None:
+            return rule.advance(now, dt, lambda t, u, v: self.acceleration(t, u, v, external))
+        row = np.zeros((1, 3))
+
+        def acceleration(t: float, u: Floats, v: Floats) -> Floats:
+            u, v = u[:-1], v[:-1]
+            a = self.acceleration(t, u, v, external)
+            return np.concatenate([a, np.full((1, 3), self._problem.power(u, v))])
+
+        wide = State(now.time, np.concatenate([now.u, row]), np.concatenate([now.v, row]), None)
+        after = rule.advance(wide, dt, acceleration)
+        self.taken = float(after.v[-1, 0])
+        return State(after.time, after.u[:-1].copy(), after.v[:-1].copy(), None)
 
     def acceleration(self, time: float, u: Floats, v: Floats, external: External) -> Floats:
         """a with M a = f − ∇₂R − ∇U, held components following their supports."""

@@ -37,14 +37,13 @@ class Contribution:
         """The share with these parameters, None for those that the cells had."""
         if self.built is not None and None in parameters:
             return self.built
-        total: Floats = np.zeros(self.units.shape[1:])
-        for parameter, unit in zip(parameters, self.units, strict=True):
-            assert parameter is not None  # as built, they were all one number
-            total += parameter * unit
-        return total
+        assert None not in parameters  # as built, they were all one number
+        factors = np.array(parameters, dtype=float)
+        shape = self.units.shape[1:]
+        return np.asarray(factors @ self.units.reshape(len(factors), -1)).reshape(shape)
 
     def cut(self, cut: Callable[[Floats], Floats]) -> Contribution:
-        """The same shares in fewer coordinates."""
+        """The same shares in other coordinates."""
         built = None if self.built is None else cut(self.built).copy()
         return Contribution(np.array([cut(unit) for unit in self.units]), built)
 
@@ -135,6 +134,29 @@ class Group:
             energy=energy,
             grams=None if self.grams is None else self.grams.truncated(size),
         )
+
+    def transformed(self, T: Floats) -> Group:
+        """The group's shares in coordinates p with q = T p, for T (r, s)."""
+        full, energy = len(T), self.energy
+        if energy is not None:
+            energy = energy.cut(lambda c: Quartic(full, c).transformed(T).coefficients)
+        moved = with_rest(T)
+        return replace(
+            self,
+            mass=self.mass.cut(lambda M: T.T @ M @ T),
+            weight=self.weight.cut(lambda w: T.T @ w),
+            turning=self.turning.cut(lambda t: np.einsum("ia,ijk,jb->abk", moved, t, T)),
+            energy=energy,
+            grams=None if self.grams is None else self.grams.transformed(T),
+        )
+
+
+def with_rest(T: Floats) -> Floats:
+    """T (r, s) for arrays in which the shape at rest comes before the vectors, (r + 1, s + 1)."""
+    wide = np.zeros((T.shape[0] + 1, T.shape[1] + 1))
+    wide[0, 0] = 1.0
+    wide[1:, 1:] = T
+    return wide
 
 
 def lame(young: float, poisson: float) -> tuple[float, float]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -18,7 +19,8 @@ from supple.core.types import Floats, Ints
 from supple.materials import Material
 from supple.mesh import Embedding, Surface, VolumeMesh
 from supple.reduction.cubature.cubature import Cubature
-from supple.reduction.groups import Group
+from supple.reduction.detail import all_but, slowest_vibrations
+from supple.reduction.groups import PARAMETERS, Group
 from supple.reduction.polynomial import Quartic
 from supple.reduction.runtime.floating import FloatingInertia
 
@@ -33,6 +35,21 @@ class Skin:
     vertices: Floats
     triangles: Ints
     vectors: Floats
+
+
+class _Late:
+    """A field that may be given as a function, called when its value is first asked for."""
+
+    def __get__(self, model: Any, owner: Any = None) -> Any:
+        if model is None:
+            return None  # the default
+        value = model.__dict__["_body"]
+        if callable(value):
+            value = model.__dict__["_body"] = value()
+        return value
+
+    def __set__(self, model: Any, value: Any) -> None:
+        model.__dict__["_body"] = value
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,10 +69,12 @@ class ReducedModel:
     skin: Skin | None = None
     up: Literal["y", "z"] | None = None
     """The axis that points up, where it was said."""
-    body: Body | None = None
+    body: Body | None = _Late()  # type: ignore[assignment]  # edits do without it
     """The body that was reduced, with its edits; a model from a file has none."""
     body_frequencies: Floats | None = None
     """The slowest frequencies of the body [Hz], where they were compared; edits forget them."""
+    origin: tuple[Floats, Floats] | None = None
+    """Of a part of another model: the vectors of that one, and its own by them, (r of that, r)."""
 
     def __repr__(self) -> str:
         kind = "cubature" if self.cubature is not None else "exact StVK"
@@ -82,8 +101,12 @@ class ReducedModel:
 
     def _by_density(self, name: str) -> Floats:
         """What is linear in the densities, summed over the groups."""
-        shares = [getattr(group, name).at(group.density) for group in self.groups]
-        return np.asarray(np.sum(shares, axis=0))
+        return _summed([getattr(group, name).at(group.density) for group in self.groups])
+
+    @cached_property
+    def inverse_mass(self) -> Floats:
+        """M̃⁻¹, (r, r)."""
+        return np.ascontiguousarray(np.linalg.inv(self.mass))
 
     @cached_property
     def total_mass(self) -> float:
@@ -105,7 +128,7 @@ class ReducedModel:
     def quartic(self) -> Quartic | None:
         """The exact energy polynomial of an StVK body."""
         shares = [group.energy.at(*group.lame) for group in self.groups if group.energy is not None]
-        return Quartic(self.size, np.sum(shares, axis=0)) if shares else None
+        return Quartic(self.size, _summed(shares)) if shares else None
 
     def evaluate(self, q: Floats) -> tuple[float, Floats, Floats]:
         """Elastic energy [J], force (r,) and stiffness (r, r) at q (r,), not checked."""
@@ -124,13 +147,25 @@ class ReducedModel:
 
     def stiffness(self, q: ArrayLike) -> Floats:
         """Reduced tangent stiffness K̃(q) = Uᵀ K(Uq) U, (r, r) (Eq. 8)."""
-        return self.evaluate(self.checked("q", q))[2]
+        given = self.checked("q", q)
+        return self.evaluate(given)[2] if given.any() else self.rest_stiffness.copy()
+
+    @cached_property
+    def rest_stiffness(self) -> Floats:
+        """K̃ at rest, (r, r)."""
+        if self.quartic is not None:
+            return self.quartic.stiffness_at_rest
+        return self.evaluate(np.zeros(self.size))[2]
+
+    @cached_property
+    def vibrations(self) -> tuple[Floats, Floats]:
+        """ω² [1/s²] of small vibrations, ascending (r,), and their coordinates in columns."""
+        return vibrations(self.rest_stiffness, self.mass)
 
     @cached_property
     def frequencies(self) -> Floats:
         """Frequencies of small vibrations of the reduced model [Hz], (r,)."""
-        squares, _ = vibrations(self.stiffness(np.zeros(self.size)), self.mass)
-        return np.sqrt(np.maximum(squares, 0.0)) / (2 * np.pi)
+        return np.sqrt(np.maximum(self.vibrations[0], 0.0)) / (2 * np.pi)
 
     @property
     def frequency_errors(self) -> Floats | None:
@@ -233,15 +268,56 @@ class ReducedModel:
         floating = self.floating
         if floating is not None and density is not None:
             floating = floating.scaled(_common_factor(self.groups, groups))
-        body = self.body
+        body: Any = self.__dict__["_body"]
         if body is not None:
-            cells = slice(None) if region is None else self.mesh.region(region)
-            body = _edited_body(body, cells, **changes)
+            built = body.args[0] if isinstance(body, partial) else body
+            body = partial(_edited_body, built, groups)
         changed = {"groups": groups, "cubature": cubature, "floating": floating, "body": body}
-        return replace(self, **changed, body_frequencies=None)
+        model = replace(self, **changed, body_frequencies=None)
+        same = _OF_BASIS if density is not None else _OF_BASIS + _OF_MASS
+        model.__dict__.update({name: self.__dict__[name] for name in same if name in self.__dict__})
+        return model
+
+    def detail(self, size: int, *, modes: int | None = None) -> ReducedModel:
+        """A level of detail: the model in fewer coordinates, with the slowest vibrations it has.
+
+        They are the first ``size``, as they are at rest. For large swings keep fewer ``modes`` of
+        them; the other coordinates are then where these lead when they are large (their modal
+        derivatives), without which they would be too stiff.
+        """
+        return self._transformed(slowest_vibrations(self, size, modes))
+
+    def without(self, vectors: int | Sequence[int]) -> ReducedModel:
+        """The model without some of its basis vectors, counted from 0 (§6.5)."""
+        return self._transformed(all_but(self.size, vectors))
+
+    def _transformed(self, T: Floats) -> ReducedModel:
+        """The model in coordinates p with q = T p, for T (r, s)."""
+        skin, cubature, floating = self.skin, self.cubature, self.floating
+
+        def turned(vectors: Floats) -> Floats:
+            return np.ascontiguousarray(np.tensordot(T.T, vectors, 1))
+
+        return replace(
+            self,
+            vectors=turned(self.vectors),
+            groups=tuple(group.transformed(T) for group in self.groups),
+            cubature=None if cubature is None else cubature.transformed(T),
+            floating=None if floating is None else floating.transformed(T),
+            skin=None if skin is None else replace(skin, vectors=turned(skin.vectors)),
+            origin=self._part(T),
+        )
+
+    def _part(self, T: Floats) -> tuple[Floats, Floats]:
+        """Where vectors T (r, s) of this model come from."""
+        return (self.vectors, T) if self.origin is None else (self.origin[0], self.origin[1] @ T)
 
     def truncated(self, size: int) -> ReducedModel:
-        """The model with the first ``size`` basis vectors only (§6.5)."""
+        """The model with the first ``size`` basis vectors only (§6.5).
+
+        Vibrations are mixed of all vectors, and become faster where one is missing: ``detail``
+        keeps them.
+        """
         if not 1 <= whole_number("size", size, at_least=1) <= self.size:
             raise InputError(
                 f"size={size}: this model has {self.size} coordinates; give at most that"
@@ -256,6 +332,7 @@ class ReducedModel:
             cubature=None if cubature is None else cubature.truncated(size),
             floating=None if floating is None else floating.truncated(size),
             skin=None if skin is None else replace(skin, vectors=skin.vectors[:size].copy()),
+            origin=self._part(np.eye(self.size)[:, :size]),
         )
 
     def with_skin(self, embedding: Embedding) -> ReducedModel:
@@ -300,22 +377,34 @@ class ReducedModel:
         save_model(self, path)
 
 
-def _edited_body(body: Body, cells: Any, **given: float | None) -> Body:
-    """The body with other numbers in some cells."""
-    changed = np.zeros(body.mesh.n_cells, dtype=bool)
-    changed[cells] = True
+_OF_BASIS = ("_orthonormal",)
+_OF_MASS = ("mass", "total_mass", "inverse_mass")
+"""What is known of a model and stays in an edit, and in one that leaves densities alone."""
+
+
+def _summed(shares: list[Floats]) -> Floats:
+    return shares[0] if len(shares) == 1 else np.asarray(np.sum(shares, axis=0))
+
+
+def _edited_body(built: Body, groups: tuple[Group, ...]) -> Body:
+    """The body that was reduced, with the numbers that the groups have now."""
 
     def edited(material: Material) -> Material:
-        numbers = {name: value for name, value in given.items() if value is not None}
-        return material.edited(changed, **numbers)
+        cells = np.arange(built.mesh.n_cells)
+        for group in groups:
+            inside = np.isin(cells, group.cells)
+            now = {
+                name: getattr(group, name)
+                for name in PARAMETERS
+                if getattr(group, name) is not None
+                and (material.per_cell(name, group.cells) != getattr(group, name)).any()
+            }
+            material = material.edited(inside, **now) if now else material
+        return material
 
-    if isinstance(body.material, Material):
-        return replace(body, material=edited(body.material))
-    materials = {
-        name: edited(material) if changed[body.mesh.region(name)].any() else material
-        for name, material in body.material.items()
-    }
-    return replace(body, material=materials)
+    if isinstance(built.material, Material):
+        return replace(built, material=edited(built.material))
+    return replace(built, material={name: edited(m) for name, m in built.material.items()})
 
 
 def _common_factor(before: tuple[Group, ...], after: tuple[Group, ...]) -> float:

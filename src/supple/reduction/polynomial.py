@@ -7,7 +7,7 @@ The Green strain is linear plus quadratic in q, and the energy is quadratic in t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from supple._kernels.reduction.polynomial import (
     evaluate_paired,
     mirror,
 )
+from supple._kernels.reduction.strain import gather_monomials
 from supple.core.types import Floats, Ints
 
 PADDING = 8  # numbers; blocks of coefficients are filled up to a multiple of this
@@ -76,6 +77,30 @@ class Quartic:
         )
         return Quartic(size, np.concatenate(parts))
 
+    @property
+    def stiffness_at_rest(self) -> Floats:
+        """K at q = 0, (r, r)."""
+        K = np.zeros((self.size, self.size))
+        K[np.tril_indices(self.size)] = self.P
+        return K + K.T
+
+    def transformed(self, T: Floats) -> Quartic:
+        """The polynomial of p, where q = T p with T (r, s)."""
+        r, s = T.shape
+        i, j = np.tril_indices(r)
+        m, n = np.tril_indices(s)
+        # q_i q_j by the products p_m p_n, m ≥ n
+        both: Floats = T[i][:, m] * T[j][:, n]
+        both += np.where(m == n, 0.0, T[i][:, n] * T[j][:, m])
+        gram = np.zeros((s + pair_count(s), s + pair_count(s)))
+        gram[:s, :s] = 0.5 * T.T @ self.stiffness_at_rest @ T
+        gram[:s, s:] = 0.5 * T.T @ _by_leading(self.Q, np.arange(r), len(i)) @ both
+        products = both.T @ _by_leading(self.S, j, len(i)) @ both
+        gram[s:, s:] = 0.5 * (products + products.T)
+        result = Quartic(s, np.zeros(coefficient_count(s)))
+        gather_monomials(gram, s, result.P, result.Q, result.S)
+        return result
+
     @cached_property
     def compiled(self) -> CompiledQuartic:
         return CompiledQuartic(self)
@@ -102,7 +127,7 @@ class CompiledQuartic:
         self.S: Floats = np.zeros(0)
         self.rows: Floats = np.zeros(0)
         if r <= PAIRED_SIZE:
-            self.rows = aligned(paired_rows(stiffness_rows(quartic), r))
+            self.rows = _paired(quartic)
         else:
             self.Q = aligned(_in_padded_blocks(quartic.Q, np.arange(r)))
             self.S = aligned(_in_padded_blocks(quartic.S, np.tril_indices(r)[1]))
@@ -138,12 +163,28 @@ NO_POLYNOMIAL = Polynomial(
 
 def aligned(values: Floats) -> Floats:
     """A copy that begins where a cache line does: half of the reads would else touch two."""
-    line = 64  # bytes
-    room = np.empty(values.nbytes + line, dtype=np.uint8)
-    start = -room.ctypes.data % line
-    copy: Floats = room[start : start + values.nbytes].view(np.float64)
+    copy = aligned_room(len(values))
     copy[:] = values
     return copy
+
+
+def aligned_room(count: int) -> Floats:
+    """Room for so many numbers that begins where a cache line does."""
+    line = 64  # bytes
+    room = np.empty(8 * count + line, dtype=np.uint8)
+    start = -room.ctypes.data % line
+    numbers: Floats = room[start : start + 8 * count].view(np.float64)
+    return numbers
+
+
+def _by_leading(coefficients: Floats, last: Ints, pairs: int) -> Floats:
+    """Coefficients by their leading factors, of which ``last`` is the last, and the pair after it.
+
+    After b come the pairs (c, d) with c ≤ b, which are the first ones: (leading, pairs).
+    """
+    leading = np.zeros((len(last), pairs))
+    leading[np.arange(pairs) < pair_count(last + 1)[:, None]] = coefficients
+    return leading
 
 
 def padded(lengths: Any, multiple: int = PADDING) -> Any:
@@ -162,33 +203,84 @@ def _in_padded_blocks(coefficients: Floats, blocks: Ints) -> Floats:
     return filled
 
 
-def stiffness_rows(quartic: Quartic) -> Floats:
-    """Coefficients of K in q and in the products q_c q_d, c ≥ d, (r + pairs, pairs)."""
-    r = quartic.size
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Numbers that are each a multiple of one coefficient of Q and S: ``factors · c[places]``.
+
+    The same for all polynomials of a size, so that another one is laid out in no time.
+    """
+
+    places: Ints
+    factors: Floats
+
+    def of(self, quartic: Quartic, out: Floats) -> Floats:
+        """The numbers of one polynomial, into ``out``."""
+        np.take(quartic.coefficients, self.places, out=out, mode="wrap")  # all are within
+        out *= self.factors
+        return out
+
+
+@lru_cache(maxsize=4)
+def _stiffness_layout(r: int) -> Layout:
+    """Of the coefficients of K in q and in the products q_c q_d, c ≥ d, (r + pairs, pairs)."""
     pairs = pair_count(r)
-    rows = np.empty((r + pairs, pairs))
+    places = np.empty((r + pairs, pairs), dtype=np.int64)
+    factors = np.empty((r + pairs, pairs))
     i, j = np.tril_indices(r)
-    factors: list[tuple[Any, ...]] = [*((k,) for k in range(r)), *zip(i, j, strict=True)]
-    for row, others in zip(rows, factors, strict=True):
-        numbers = np.sort(np.stack([i, j, *(np.full(pairs, k) for k in others)]), axis=0)[::-1]
-        coefficients = quartic.Q if len(others) == 1 else quartic.S
-        row[:] = coefficients[_place(numbers)] * _second_derivative(numbers, i, j)
-    return rows
+    others: list[tuple[Any, ...]] = [*((k,) for k in range(r)), *zip(i, j, strict=True)]
+    for row, more in enumerate(others):
+        numbers = np.sort(np.stack([i, j, *(np.full(pairs, k) for k in more)]), axis=0)[::-1]
+        first = pairs if len(more) == 1 else pairs + triple_count(r)
+        places[row] = first + _place(numbers)
+        factors[row] = _second_derivative(numbers, i, j)
+    return Layout(places, factors)
+
+
+@lru_cache(maxsize=4)
+def _paired_layout(r: int) -> Layout:
+    """Of the paired layout that the kernel describes."""
+    pairs = pair_count(r)
+    i, j = np.tril_indices(r)
+    wide = padded(pairs, 4)
+    rows = _stiffness_layout(r)
+    places = np.zeros((r + wide, wide), dtype=np.int64)
+    factors = np.zeros((r + wide, wide))  # nothing of a coefficient, where padding is
+    places[: r + pairs, :pairs] = rows.places
+    factors[:r, :pairs] = rows.factors[:r]
+    # with each product of two different coordinates counted twice, the matrix is symmetric
+    factors[r : r + pairs, :pairs] = rows.factors[r:] / np.where(i == j, 1.0, 2.0)[:, None]
+    return Layout(_blocks_of_four(places, r), _blocks_of_four(factors, r))
 
 
 def paired_rows(rows: Floats, r: int) -> Floats:
-    """The paired layout that the kernel describes, of rows as ``stiffness_rows`` has them."""
+    """The same of any rows such as ``stiffness_rows`` gives, (r + pairs, pairs)."""
     pairs = pair_count(r)
     i, j = np.tril_indices(r)
-    # with each product of two different coordinates counted twice, the matrix is symmetric
-    square = np.zeros((padded(pairs, 4), padded(pairs, 4)))
-    square[:pairs, :pairs] = rows[r:] / np.where(i == j, 1.0, 2.0)[:, None]
-    linear = np.zeros((r, len(square)))
-    linear[:, :pairs] = rows[:r]
-    parts = [linear.ravel()]
+    full = np.zeros((r + padded(pairs, 4), padded(pairs, 4)))
+    full[:r, :pairs] = rows[:r]
+    full[r : r + pairs, :pairs] = rows[r:] / np.where(i == j, 1.0, 2.0)[:, None]
+    blocks: Floats = _blocks_of_four(full, r)
+    return blocks
+
+
+def _blocks_of_four(full: Any, r: int) -> Any:
+    """r rows, then those of a symmetric matrix four at a time, up to the diagonal block."""
+    square = full[r:]
+    parts = [full[:r].ravel()]
     for p in range(0, len(square), 4):
         parts += [square[p : p + 4, :p].ravel(), square[p : p + 4, p : p + 4].ravel()]
     return np.concatenate(parts)
+
+
+def stiffness_rows(quartic: Quartic) -> Floats:
+    """Coefficients of K in q and in the products q_c q_d, c ≥ d, (r + pairs, pairs)."""
+    layout = _stiffness_layout(quartic.size)
+    return layout.of(quartic, np.empty(layout.places.shape))
+
+
+def _paired(quartic: Quartic) -> Floats:
+    layout = _paired_layout(quartic.size)
+    return layout.of(quartic, aligned_room(len(layout.places)))
 
 
 def _place(numbers: Ints) -> Ints:

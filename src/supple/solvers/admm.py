@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -83,6 +84,13 @@ class BoundADMM(BoundStageSolver):
     @property
     def factorizations(self) -> int:
         return self._global.factorizations
+
+    def memory(self) -> Any:
+        return self._boost, self._easy_stages, self._problem.splitting_memory()
+
+    def recall(self, memory: Any) -> None:
+        self._boost, self._easy_stages, terms = memory
+        self._problem.recall_splitting(terms)
 
     def solve(self, stage: Stage, starts: Sequence[Floats]) -> Floats:
         if not len(self._index):

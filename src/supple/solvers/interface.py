@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -49,6 +50,14 @@ class BoundSolver(ABC):
         ``tolerance`` is the relative residual that iterative solvers may leave; 0 asks for the
         best they can do.
         """
+
+    def memory(self) -> Any:
+        """What is kept of earlier matrices, to ``recall``: solutions are then the same again."""
+        return None
+
+    def recall(self, memory: Any) -> None:
+        """Go back to what ``memory`` gave, here or in a solver on the same pattern."""
+        return  # nothing is kept
 
 
 class LinearSolver(ABC):
@@ -229,6 +238,14 @@ class BoundStageSolver(ABC):
         ``starts`` are warm starts, the most promising first; they carry the values of the
         components that are not free. Raises StepFailed.
         """
+
+    def memory(self) -> Any:
+        """What is kept from stage to stage, to ``recall``: solutions are then the same again."""
+        return None
+
+    def recall(self, memory: Any) -> None:
+        """Go back to what ``memory`` gave, here or in a solver of the same problem."""
+        return  # nothing is kept
 
 
 class StageSolver(ABC):

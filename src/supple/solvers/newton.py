@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from supple.core.parameters import Model, parameter
 from supple.core.types import Floats
@@ -58,6 +59,12 @@ class BoundNewton(BoundStageSolver):
     @property
     def factorizations(self) -> int:
         return self._newton.factorizations
+
+    def memory(self) -> Any:
+        return self._newton.memory()
+
+    def recall(self, memory: Any) -> None:
+        self._newton.recall(memory)
 
     def solve(self, stage: Stage, starts: Sequence[Floats]) -> Floats:
         here, self.residuals = self._newton.start(stage, starts), ()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from supple.core.errors import StepFailed
-from supple.core.sparse import LowRank
+from supple.core.sparse import BlockPattern, LowRank
 from supple.core.types import Floats
 from supple.integrators import Stage
 from supple.solvers.interface import (
@@ -55,6 +56,22 @@ class NewtonIteration:
     def factorizations(self) -> int:
         """Factorizations so far."""
         return self._factorizations + self._linear.factorizations
+
+    def memory(self) -> tuple[BlockPattern, Any]:
+        """What the linear solver keeps, with the pattern that it is of."""
+        return self._pattern, self._linear.memory()
+
+    def recall(self, memory: tuple[BlockPattern, Any]) -> None:
+        """Go back to what ``memory`` gave."""
+        pattern, kept = memory
+        if pattern is not self._pattern:
+            self._bind(pattern)
+        self._linear.recall(kept)
+
+    def _bind(self, pattern: BlockPattern) -> None:
+        self._pattern = pattern
+        self._factorizations += self._linear.factorizations
+        self._linear = self._options.bind(pattern, self.problem.free)
 
     def start(self, stage: Stage, starts: Sequence[Floats]) -> Linearization:
         """The first warm start where forces are near balance, or else that of least residual."""
@@ -176,9 +193,7 @@ class NewtonIteration:
     ) -> None:
         problem = self.problem
         if problem.pattern is not self._pattern:
-            self._pattern = problem.pattern
-            self._factorizations += self._linear.factorizations
-            self._linear = self._options.bind(problem.pattern, problem.free)
+            self._bind(problem.pattern)
         self._linear.take(values, low_rank, frames)
 
     def failed(self, reason: str, stage: Stage, residual: float) -> StepFailed:

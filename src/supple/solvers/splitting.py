@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
 
 import numpy as np
 
@@ -121,6 +122,14 @@ class SplitProblem(Problem):
     @abstractmethod
     def outside(self, stage: Stage, u: Floats) -> Outside:
         """Forces at u that are in no local term."""
+
+    def splitting_memory(self) -> Any:
+        """What local terms keep from stage to stage, to ``recall_splitting``."""
+        return None
+
+    def recall_splitting(self, memory: Any) -> None:
+        """Go back to what ``splitting_memory`` gave."""
+        return  # nothing is kept
 
 
 def total_size(terms: list[LocalTerms]) -> int:

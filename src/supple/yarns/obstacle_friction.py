@@ -37,6 +37,14 @@ class ObstacleFriction:
         self._friction = np.array([each.friction_at(time) for each in self._obstacles])
         self._update_viscosity(x)
 
+    def memory(self) -> tuple[Floats, float]:
+        """What the last step left, to ``recall``."""
+        return self._viscosity, self._h
+
+    def recall(self, memory: tuple[Floats, float]) -> None:
+        """Go back to what ``memory`` gave."""
+        self._viscosity, self._h = memory
+
     def _update_viscosity(self, x: Floats) -> None:
         pairs = self._contact.contacts.pairs
         pressed = -self._contact.weights * np.einsum(

@@ -108,6 +108,19 @@ class YarnProblem(Problem):
             pairs, forces = (np.array(saved[f"contact.{name}"]) for name in ("pairs", "forces"))
             self.contact.contacts.restore(pairs, forces)
 
+    def memory(self) -> Any:
+        """What steps to come depend on, to ``recall`` while the program runs."""
+        if self.contact is None:
+            return None
+        return self.contact.contacts.memory(), self._friction.memory()
+
+    def recall(self, memory: Any) -> None:
+        """Go back to what ``memory`` gave."""
+        if self.contact is not None:
+            contacts, friction = memory
+            self.contact.contacts.recall(contacts)
+            self._friction.recall(friction)
+
     def friction_work(self, q: Floats) -> float:
         """What friction on obstacles takes in the step that ends at q (n, 5) [J]."""
         return 0.0 if self.contact is None else 2 * self._friction.potential(q[:, :3])

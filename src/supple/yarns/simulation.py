@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +14,7 @@ from supple.bodies.supports import HeldComponents, Support
 from supple.contact.obstacles.base import Obstacle
 from supple.core.checks import instance, number, numbers, several, vector, whole_number
 from supple.core.errors import InputError, StepFailed
+from supple.core.guarded import Guarded
 from supple.core.types import Bools, Floats, Progress
 from supple.dynamics.motion import YarnFrame, YarnMotion
 from supple.dynamics.recording import Recorder, read_motion
@@ -25,13 +26,14 @@ from supple.solvers.newton import Newton
 from supple.yarns.cloth import WovenCloth, YarnEnergies
 from supple.yarns.material import YarnDamping, YarnRayleigh
 from supple.yarns.problem import YarnProblem
+from supple.yarns.snapshots import YarnSnapshot
 from supple.yarns.step import StepPotential, YarnState
 
 _SHORTEST = 2.0**-10  # of dt
 _EASY = 5  # Newton iterations after which the next step may be longer
 
 
-class YarnSimulation:
+class YarnSimulation(Guarded):
     """A woven cloth that moves: backward Euler, Newton's method, steps as short as they have to be.
 
     ``fixed`` are crossings that stay where they are, ``supports`` move others as prescribed; the
@@ -55,12 +57,10 @@ class YarnSimulation:
         linear: LinearSolver | None = None,
     ) -> None:
         instance("cloth", cloth, WovenCloth, "WovenCloth(net, warp=yarn)")
-        if damping is not None:
-            instance("damping", damping, (YarnDamping, YarnRayleigh), "YarnDamping(stretch=0.03)")
-        self.cloth, self.damping = cloth, damping
-        self.gravity = vector("gravity", gravity)
-        self.dt = number("dt", dt, above=0, unit="s")
-        number("tolerance", tolerance, above=0, below=1)
+        self._cloth = cloth
+        self.damping, self.dt = damping, dt
+        self.gravity = gravity
+        self._tolerance = number("tolerance", tolerance, above=0, below=1)
         whole_number("max_iterations", max_iterations, at_least=1)
         linear = AutomaticSolver() if linear is None else linear
         instance("linear", linear, LinearSolver, "ConjugateGradients()")
@@ -69,28 +69,112 @@ class YarnSimulation:
         )
         given = np.asarray(fixed)
         self._held = HeldComponents.of(given if given.size else None, moved, cloth.n_nodes)
-        self.free: Bools = np.ones((cloth.n_nodes, 5), dtype=bool)
-        """Which unknowns move, (n, 5)."""
-        self.free[:, :3] = self._held.free
-        self.free[cloth.net.edge, 3:] = False
-        self.obstacles: tuple[Obstacle, ...] = several(
-            "obstacles", obstacles, Obstacle, "Plane(normal=(0, 0, 1))"
-        )
-        """What the cloth cannot enter."""
-        if any(each.restitution for each in self.obstacles):
-            raise InputError("cloth does not bounce; leave restitution out of its obstacles")
-        self._problem = YarnProblem(cloth, self.free, self.obstacles, tolerance)
-        newton = Newton(tolerance=tolerance, max_iterations=max_iterations, linear=linear)
-        self._solver = newton.bind(self._problem)
+        self._free: Bools = np.ones((cloth.n_nodes, 5), dtype=bool)
+        self._free[:, :3] = self._held.free
+        self._free[cloth.net.edge, 3:] = False
+        self._newton = Newton(tolerance=tolerance, max_iterations=max_iterations, linear=linear)
+        self._use(_several_obstacles(obstacles))
         rest = cloth.rest_state
         self._state = YarnState(0.0, rest, np.zeros_like(rest), np.zeros_like(rest))
         self.set_state(q=rest)
-        self._h = self.dt
+        self._h = self._tried = self._dt
         self._steps_done = 0
-        self.newton_iterations = 0
-        """Of the last call of ``step``, all its parts together."""
-        self.parts = 0
-        """In how many parts the last step was taken."""
+        self._newton_iterations = self._parts = 0
+
+    # -- what can be changed between two steps ------------------------------------------------
+
+    _fixed = dict.fromkeys(
+        ("cloth", "fixed", "supports", "free", "tolerance", "max_iterations", "linear"),
+        "start another simulation, and go on with set_state(q=..., v=...)",
+    ) | dict.fromkeys(("q", "v"), "use set_state(q=..., v=...)")
+
+    @property
+    def cloth(self) -> WovenCloth:
+        """The cloth."""
+        return self._cloth
+
+    @property
+    def free(self) -> Bools:
+        """Which unknowns move, (n, 5)."""
+        return self._free
+
+    @property
+    def damping(self) -> YarnDamping | YarnRayleigh | None:
+        """The damping; assign another and go on."""
+        return self._damping
+
+    @damping.setter
+    def damping(self, damping: YarnDamping | YarnRayleigh | None) -> None:
+        if damping is not None:
+            instance("damping", damping, (YarnDamping, YarnRayleigh), "YarnDamping(stretch=0.03)")
+        self._damping = damping
+
+    @property
+    def gravity(self) -> Floats:
+        """An acceleration (3,) [m/s²]; assign another and go on."""
+        return self._gravity.copy()
+
+    @gravity.setter
+    def gravity(self, gravity: ArrayLike) -> None:
+        self._gravity = vector("gravity", gravity)
+
+    @property
+    def dt(self) -> float:
+        """The step that is tried [s]; assign another and go on, or give ``step`` its own."""
+        return self._dt
+
+    @dt.setter
+    def dt(self, dt: float) -> None:
+        self._dt = number("dt", dt, above=0, unit="s")
+
+    @property
+    def obstacles(self) -> tuple[Obstacle, ...]:
+        """What the cloth cannot enter; assign others and go on."""
+        return self._obstacles
+
+    @obstacles.setter
+    def obstacles(self, obstacles: Obstacle | Sequence[Obstacle]) -> None:
+        self._use(_several_obstacles(obstacles))
+
+    def _use(self, obstacles: tuple[Obstacle, ...]) -> None:
+        self._problem = YarnProblem(self._cloth, self._free, obstacles, self._tolerance)
+        self._solver = self._newton.bind(self._problem)
+        self._obstacles = obstacles
+
+    # -- going back ---------------------------------------------------------------------------
+
+    def snapshot(self) -> YarnSnapshot:
+        """The moment, to ``restore``: bit for bit, the motion after it is the same again."""
+        values = {name: getattr(self, name) for name in _VALUES}
+        contacts, solver = self._problem.memory(), self._solver.memory()
+        return YarnSnapshot(self._cloth, self._state, self._obstacles, contacts, solver, values)
+
+    def restore(self, snapshot: YarnSnapshot) -> None:
+        """Go back to a snapshot, with the damping and all settings that it had."""
+        instance("snapshot", snapshot, YarnSnapshot, "simulation.snapshot()")
+        if snapshot.cloth is not self._cloth:
+            raise InputError(
+                "this snapshot is of another cloth; restore it in a simulation of the one that it "
+                "was taken of"
+            )
+        if snapshot.obstacles is not self._obstacles:
+            self._use(snapshot.obstacles)
+        self._state = snapshot.state
+        self._problem.recall(snapshot.contacts)
+        self._solver.recall(snapshot.solver)
+        for name, value in snapshot.values.items():
+            setattr(self, name, value)
+
+    def __copy__(self) -> Self:
+        """Another simulation in the same state, with a state of its own; the cloth is shared."""
+        other = type(self).__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other._use(self._obstacles)
+        other.restore(self.snapshot())
+        return other
+
+    def __deepcopy__(self, memo: Mapping[int, Any]) -> Self:
+        return self.__copy__()
 
     # -- state -------------------------------------------------------------------------------
 
@@ -161,21 +245,34 @@ class YarnSimulation:
 
     # -- time --------------------------------------------------------------------------------
 
-    def step(self) -> None:
-        """Advance by ``dt``."""
-        end = self._state.time + self.dt
-        self.newton_iterations = self.parts = 0
+    @property
+    def newton_iterations(self) -> int:
+        """Of the last call of ``step``, all its parts together."""
+        return self._newton_iterations
+
+    @property
+    def parts(self) -> int:
+        """In how many parts the last step was taken."""
+        return self._parts
+
+    def step(self, *, dt: float | None = None) -> None:
+        """Advance by ``dt`` [s], as set unless given."""
+        whole = self._dt if dt is None else number("dt", dt, above=0, unit="s")
+        if whole != self._tried:  # parts of the last step are no guide
+            self._h = self._tried = whole
+        end = self._state.time + whole
+        self._newton_iterations = self._parts = 0
         while True:
             left = end - self._state.time
-            if left <= 1e-9 * self.dt:
+            if left <= 1e-9 * whole:
                 return
             h = left if self._h >= 0.999 * left else self._h
             try:
                 iterations = self._part(h, end if h == left else self._state.time + h)
             except StepFailed as error:
                 self._h = 0.5 * h
-                if self._h < _SHORTEST * self.dt:
-                    self._h = self.dt
+                if self._h < _SHORTEST * whole:
+                    self._h = whole
                     folded = error.residual == np.inf
                     raise StepFailed(
                         "a yarn would fold back on itself" if folded else error.reason,
@@ -184,10 +281,10 @@ class YarnSimulation:
                         advice="Try a smaller dt, more damping or softer yarns.",
                     ) from error
                 continue
-            self.newton_iterations += iterations
-            self.parts += 1
+            self._newton_iterations += iterations
+            self._parts += 1
             if iterations <= _EASY:
-                self._h = min(2.0 * max(h, self._h), self.dt)
+                self._h = min(2.0 * max(h, self._h), whole)
 
     def _part(self, h: float, end: float) -> int:
         """One implicit step; the Newton iterations it took."""
@@ -218,40 +315,43 @@ class YarnSimulation:
         resume: bool = False,
         overwrite: bool = False,
         metadata: Mapping[str, str] | None = None,
+        dt: float | None = None,
         progress: Progress | None = None,
     ) -> YarnMotion:
         """Advance by ``duration`` [s] and keep every so many steps, the start included.
 
-        ``record``, ``resume``, ``overwrite`` and ``metadata`` are those of ``Simulation.run``.
+        ``record``, ``resume``, ``overwrite``, ``metadata`` and ``dt`` are those of
+        ``Simulation.run``.
         """
+        h = self._dt if dt is None else number("dt", dt, above=0, unit="s")
         number("duration", duration, at_least=0, unit="s")
         whole_number("every", every, at_least=1)
-        steps = round(duration / self.dt)
+        steps = round(duration / h)
         if record is None:
             if resume:
                 raise InputError("resume=True needs record=, the motion file to go on with")
-            return YarnMotion.from_frames(self.mesh, self._frames(steps, every, progress))
-        settings = {**(metadata or {}), "time step": repr(self.dt), "steps a frame": repr(every)}
+            return YarnMotion.from_frames(self.mesh, self._frames(steps, every, h, progress))
+        settings = {**(metadata or {}), "time step": repr(h), "steps a frame": repr(every)}
         with Recorder(
             record, self.mesh, metadata=settings, resume=resume, overwrite=overwrite
         ) as recorder:
-            if recorder.goes_on(steps, every=every, dt=self.dt):
+            if recorder.goes_on(steps, every=every, dt=h):
                 saved = recorder.checkpoint()
-                done = None if saved is None else self._restore(saved)
-                for frame in self._frames(steps, every, progress, done):
+                done = None if saved is None else self._resume(saved)
+                for frame in self._frames(steps, every, h, progress, done):
                     recorder.append(frame, self._checkpoint())
                 recorder.finish()
         return cast(YarnMotion, read_motion(record))
 
     def _frames(
-        self, steps: int, every: int, progress: Progress | None, done: int | None = None
+        self, steps: int, every: int, dt: float, progress: Progress | None, done: int | None = None
     ) -> Iterator[YarnFrame]:
         """The frame now, then one after every few steps; of a resumed run, ``done`` are past."""
         self._steps_done = done or 0
         if done is None:
             yield self.frame()
         for step in range(self._steps_done + 1, steps + 1):
-            self.step()
+            self.step(dt=dt)
             self._steps_done = step
             if progress is not None:
                 progress(step, steps, "steps")
@@ -264,16 +364,18 @@ class YarnSimulation:
         return {
             "steps": self._steps_done,
             "part": self._h,
+            "tried": self._tried,
             **{each.name: getattr(now, each.name) for each in fields(now)},
             **{f"contact.{name}": array for name, array in self._problem.contact_state().items()},
         }
 
-    def _restore(self, saved: Mapping[str, Any]) -> int:
+    def _resume(self, saved: Mapping[str, Any]) -> int:
         arrays = {name: np.array(saved[name]) for name in ("q", "v", "momentum")}
         self._state = YarnState(
             time=float(saved["time"]), **arrays, dissipated=float(saved["dissipated"])
         )
         self._h = float(saved["part"])
+        self._tried = float(saved.get("tried", self._dt))
         self._problem.restore_contact(saved)
         return int(saved["steps"])
 
@@ -293,3 +395,16 @@ class YarnSimulation:
             angular_momentum=np.cross(x, p).sum(axis=0),
             arc_lengths=now.q[:, 3:].copy(),
         )
+
+
+_VALUES = (
+    "_h", "_tried", "_steps_done", "_newton_iterations", "_parts", "_damping", "_gravity", "_dt",
+)  # fmt: skip
+"""What a simulation keeps from step to step beside its state."""
+
+
+def _several_obstacles(given: Obstacle | Sequence[Obstacle]) -> tuple[Obstacle, ...]:
+    found: tuple[Obstacle, ...] = several("obstacles", given, Obstacle, "Plane(normal=(0, 0, 1))")
+    if any(each.restitution for each in found):
+        raise InputError("cloth does not bounce; leave restitution out of its obstacles")
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -196,3 +197,21 @@ test_what_cannot_be_simulated_is_refused = refusals(
 def test_rules_of_several_stages_are_refused() -> None:
     sim = FullPoseSimulation(body(), TET_RIG, integrator=sp.TRBDF2())
     refused("has several stages", sim.step, [0.1])
+
+
+def test_a_moment_to_go_back_to():
+    sim, twin = (FullPoseSimulation(body(), TET_RIG, **DAMPING) for _ in range(2))
+    bends = np.linspace(0.0, 0.5, 6)
+    for each in (sim, twin):
+        along(each, bends)
+    kept = sim.snapshot()
+    end = along(twin, bends[::-1])
+    sim.gravity, sim.dt = (0, 0, -3), 1 / 100
+    along(sim, bends)
+    for _ in range(2):
+        sim.restore(kept)
+        assert sim.dt == 1 / 60
+        assert np.array_equal(along(sim, bends[::-1]), end)
+    refused("another simulation", sim.restore, twin.snapshot())
+    refused("did you mean gravity", setattr, sim, "gravty", 1.0)
+    refused("snapshot", copy.copy, sim)

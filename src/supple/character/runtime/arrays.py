@@ -92,6 +92,7 @@ class StepArrays:
         shapes |= dict.fromkeys(("excess", "lag", "effective"), (s,))
         square = dict.fromkeys(("M", "C0", "B", "K", "A"), (r, r))
         of_balance = square | {"gram": (0, 0), "z_rate": (0,), "line": (4,)}
+        by_cell: dict[str, tuple[int, ...]]
         by_cell = dict.fromkeys(("lam", "mu", "beta"), (c,)) | dict.fromkeys(
             ("psi", "power"), (c, 1)
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -11,7 +12,8 @@ from numpy.typing import ArrayLike
 from supple.character.model.pose_space_model import PoseSpaceModel
 from supple.character.runtime.shape import Wind
 from supple.character.runtime.simulation import PoseSimulation
-from supple.core.checks import numbers, whole_number
+from supple.character.runtime.snapshots import PoseSnapshot
+from supple.core.checks import numbers, several, whole_number
 from supple.core.errors import InputError, StepFailed
 from supple.core.threads import run_all
 from supple.core.types import Floats
@@ -85,6 +87,21 @@ class PoseCrowd:
         given = self._each("poses", poses, len(self.model.tet_rig.rig.neutral))
         for each, pose in zip(self.members, given, strict=True):
             each.reset(pose)
+
+    def snapshot(self) -> tuple[PoseSnapshot, ...]:
+        """The moment of each of them, to ``restore``."""
+        return tuple(each.snapshot() for each in self.members)
+
+    def restore(self, snapshot: Sequence[PoseSnapshot]) -> None:
+        """Go back to a snapshot of all of them."""
+        kept = several("snapshot", snapshot, PoseSnapshot, "crowd.snapshot()")
+        if len(kept) != self.copies:
+            raise InputError(
+                f"this snapshot is of {len(kept)} characters, not of {self.copies}; restore it in "
+                "the crowd that it was taken of"
+            )
+        for each, its in zip(self.members, kept, strict=True):
+            each.restore(its)
 
     def vertices(self) -> Floats:
         """Their surfaces [m], (k, surface vertices, 3)."""

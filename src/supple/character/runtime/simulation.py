@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from copy import copy
 from typing import Any
 
 import numpy as np
@@ -15,26 +14,23 @@ from supple._kernels.reduction.stepping import Stages
 from supple.character.model.pose_space_model import PoseSpaceModel
 from supple.character.rigs.base import turned
 from supple.character.runtime.arrays import StepArrays
+from supple.character.runtime.live import LiveCharacter
 from supple.character.runtime.rig import Path, RigSampler, Sample
 from supple.character.runtime.shape import Pull, SkinShape, Wind
-from supple.character.runtime.solver import Bounds, StepSolver
+from supple.character.runtime.solver import StepSolver
 from supple.core.checks import instance, number, numbers, several, vector, whole_number
 from supple.core.errors import InputError, StepFailed
 from supple.core.types import Floats
 from supple.damping import Damping
 from supple.integrators import BackwardEuler, Integrator
 from supple.reduction.runtime.newton import DenseNewton
-from supple.reduction.runtime.stage_table import StageTable
 
-_CUT = 0.2  # of the body's diagonal: a frame that leaves the path by more is a cut
 _PARTS = (1, 2, 4, 8)  # into which a step is cut that cannot be solved whole
-_RULES = 64  # tables of a rule that are kept, for as many lengths of a step
-_REACH = 0.5  # of the diagonal: as far as inertia may carry the slowest vibration
 
 Pose = ArrayLike | Callable[[float], ArrayLike]
 
 
-class PoseSimulation:
+class PoseSimulation(LiveCharacter):
     """Flesh on a rig, in steps of ``dt`` [s].
 
     ``q`` (r,) are the coordinates of the displacement from the rig's shape and ``v`` their rates.
@@ -68,29 +64,19 @@ class PoseSimulation:
         dtype: DTypeLike = np.float64,
     ) -> None:
         instance("model", model, PoseSpaceModel, "a PoseSpaceModel")
-        self.model = model
+        self._model = model
         self._integrator = integrator if integrator is not None else BackwardEuler()
-        self.dt = number("dt", dt, above=0, unit="s")
-        self.substeps = whole_number("substeps", substeps, at_least=1)
+        self.dt, self.substeps = dt, substeps
         newton = solver if solver is not None else DenseNewton()
         instance("solver", newton, DenseNewton, "DenseNewton(iterations=1)")
         if dtype not in (np.float32, np.float64, "float32", "float64"):
             raise InputError(f"dtype={dtype!r}: give numpy.float32 or numpy.float64")
-        size = float(np.linalg.norm(np.ptp(model.tet_rig.mesh.vertices, axis=0)))
-        slowest = float(np.sqrt(max(model.squares[:, 0].min(), 0.0)))
-        jump = _REACH * size * slowest if slowest else np.inf
-        self._bounds = Bounds(
-            _or("cut_distance", cut_distance, _CUT * size),
-            _or("max_acceleration", max_acceleration, slowest * jump if slowest else np.inf),
-            jump if max_acceleration is None else 0.0,
-        )
+        self._given_bounds = cut_distance, max_acceleration
         self._rules: dict[tuple[float, bool], Stages] = {}
-        rule = [self._stages(self.dt / self.substeps, start=start) for start in (True, False)]
-        vectors = max(stages.w_v.shape[1] for stages in rule)
         arrays = StepArrays.of(model, np.dtype(dtype))
         self._solver = StepSolver(
-            model, arrays, vectors, damping, newton, vector("gravity", gravity), self._bounds,
-            StageTable.of(self._integrator, self.dt, start=False).keeps_rates,
+            model, arrays, damping=damping, newton=newton, gravity=vector("gravity", gravity),
+            bounds=self._bounds, **self._of_rule(),
         )  # fmt: skip
         self._follower = RigSampler(model.tet_rig, arrays.needed)
         self._skin = SkinShape(model, np.dtype(dtype))
@@ -100,10 +86,17 @@ class PoseSimulation:
 
     def copy(self) -> PoseSimulation:
         """Another character of the same model and with the same options, at rest in this pose."""
-        other = copy(self)
+        other = type(self).__new__(type(self))
+        other.__dict__.update(self.__dict__, _rules={})
         other._solver = self._solver.copy()
         other._follower, other._skin = self._follower.copy(), self._skin.copy()
         other.reset(self._pose)
+        return other
+
+    def __copy__(self) -> PoseSimulation:
+        """Another character in the same state, with a state of its own."""
+        other = self.copy()
+        other.restore(self.snapshot())
         return other
 
     # -- where it is and how its flesh moves -----------------------------------------------
@@ -228,21 +221,6 @@ class PoseSimulation:
         self.q, self.v = 0.5 * self.q, np.zeros(self.model.n_coordinates)
 
     # -- stepping ------------------------------------------------------------------------
-
-    @property
-    def integrator(self) -> Integrator:
-        """The rule of the steps; another one needs another simulation."""
-        return self._integrator
-
-    @property
-    def cut_distance(self) -> float:
-        """[m]"""
-        return self._bounds.cut
-
-    @property
-    def max_acceleration(self) -> float:
-        """[m/s²]"""
-        return max(self._bounds.acceleration, self._bounds.jump / self.dt)
 
     @property
     def time(self) -> float:
@@ -373,15 +351,6 @@ class PoseSimulation:
         f *= solver.workspace.scale
         return f if reduced is None else f + reduced
 
-    def _stages(self, h: float, *, start: bool = False) -> Stages:
-        key = h, start
-        if key not in self._rules:
-            if len(self._rules) >= _RULES:
-                self._rules.clear()
-            table = StageTable.of(self._integrator, h, start=start)
-            self._rules[key] = Stages(*(getattr(table, name) for name in Stages._fields))
-        return self._rules[key]
-
     def _checked(self, pose: Any) -> Floats:
         wanted = self.model.tet_rig.rig.neutral.shape
         return numbers("pose", pose, (wanted,))
@@ -399,7 +368,3 @@ def _are_numbers(force: Any) -> bool:
     """Whether it is a list of them."""
     listed = isinstance(force, list | tuple) and len(force) > 0
     return listed and all(isinstance(each, int | float) for each in force)
-
-
-def _or(name: str, given: float | None, otherwise: float) -> float:
-    return otherwise if given is None else number(name, given, above=0)

@@ -28,6 +28,9 @@ _FARTHEST = 10.0  # times the body: flesh that is further away than this has run
 _UNSEEN = 1e-13  # of the body's size: corrections below this are rounding
 
 
+_OPTIONS = ("vectors", "damping", "newton", "gravity", "bounds", "path_acceleration")
+
+
 class Bounds(NamedTuple):
     """What of the rig's motion is felt."""
 
@@ -88,6 +91,37 @@ class StepSolver:
     def copy(self) -> StepSolver:
         """The same with a state and room of its own."""
         return replace(self)
+
+    def changed(self, **fields: Any) -> StepSolver:
+        """The same with other options, going on from this state."""
+        other = replace(self, **fields)
+        for array, kept in zip(_flat(other.workspace), _flat(self.workspace), strict=True):
+            rows = min(len(array), len(kept)) if array.ndim else 0  # of rules with more stages
+            array[:rows] = kept[:rows]
+        other._taken = self._taken
+        return other
+
+    def state(self) -> tuple[Any, ...]:
+        """The arrays that the next step depends on, themselves; kernels fill in all others."""
+        room = self.workspace
+        return (
+            room.history, room.rig_history, room.w, room.gap_w, room.scale, room.gap,
+            room.balance.M, room.excess, room.lag, room.effective,
+        )  # fmt: skip
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What can be changed."""
+        return {name: getattr(self, name) for name in _OPTIONS}
+
+    @property
+    def taken(self) -> Sample:
+        """The pose that the rest of the arrays are of."""
+        return self._taken
+
+    @taken.setter
+    def taken(self, sample: Sample) -> None:
+        self._taken = sample
 
     def __getstate__(self) -> dict[str, Any]:
         made_of = [getattr(self, each.name) for each in fields(self)]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any, Self
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -13,6 +16,7 @@ from supple.character.runtime.rig import RigSampler
 from supple.character.tissue.tet_rig import TetRig
 from supple.core.checks import instance, number, numbers, vector
 from supple.core.errors import InputError, StepFailed
+from supple.core.guarded import Guarded
 from supple.core.sparse import BlockPattern
 from supple.core.types import Bools, Floats
 from supple.integrators import BackwardEuler, ImplicitIntegrator, Stage, State
@@ -25,7 +29,21 @@ _CLOSE = 1e-3  # relative residual of the linear solves where their number is fi
 _HALVINGS = 12  # of a correction that turns cells inside out
 
 
-class FullPoseSimulation:
+@dataclass(frozen=True, eq=False)
+class FullPoseSnapshot:
+    """A moment of flesh in full space: all that the steps after it depend on."""
+
+    cells: PosedCells
+    turns: Floats
+    linear: Any
+    values: dict[str, Any]
+
+
+_VALUES = ("_flesh", "_bones", "_before", "_pose", "_integrator", "_dt", "_gravity", "_weight")
+"""What a simulation keeps from step to step; none of it changes once it is made."""
+
+
+class FullPoseSimulation(Guarded):
     """M ü + D u̇ + f_int(Φ(p), u) = f_ext − M ẍ(p): every vertex of the tet mesh is free to move.
 
     Each step takes the pose as a new rest shape. ``body`` is the neutral one, its mass lumped;
@@ -51,9 +69,9 @@ class FullPoseSimulation:
         solver: Newton | None = None,
     ) -> None:
         _check(body, tet_rig)
-        self.body, self.tet_rig = body, tet_rig
+        self._body, self._tet_rig = body, tet_rig
         self.integrator = integrator if integrator is not None else BackwardEuler()
-        self.dt = number("dt", dt, above=0, unit="s")
+        self.dt = dt
         self._damping = number("mass", mass, at_least=0), number("stiffness", stiffness, at_least=0)
         self._newton = solver if solver is not None else Newton(tolerance=1e-8, max_iterations=30)
         instance("solver", self._newton, Newton, "Newton(iterations=1)")
@@ -65,7 +83,7 @@ class FullPoseSimulation:
         self._vertices = self._cells.vertices
         n, k = body.n_vertices, len(self._vertices)
         self._masses = body.mass_times(np.ones((n, 3)))[self._vertices, 0].copy()
-        self._weight = self._masses[:, None] * vector("gravity", gravity)
+        self.gravity = gravity
         self._follower = RigSampler(tet_rig, self._vertices)
         self._linear = _chosen(self._newton.linear, self._cells.free).bind(
             self._cells.pattern, self._cells.free
@@ -76,11 +94,87 @@ class FullPoseSimulation:
         self._v, self._product, self._rest = np.empty((3, k, 3))
         self.reset(pose)
 
+    # -- what can be changed between two steps ---------------------------------------------
+
+    _fixed = dict.fromkeys(
+        ("body", "tet_rig", "held", "without", "solver", "mass", "stiffness"),
+        "start another simulation",
+    ) | {"pose": "use step(pose) or reset(pose)"}
+
+    @property
+    def body(self) -> Body:
+        """The body in the neutral pose."""
+        return self._body
+
+    @property
+    def tet_rig(self) -> TetRig:
+        """What poses it."""
+        return self._tet_rig
+
+    @property
+    def pose(self) -> Floats:
+        """The pose that it is in, (d,)."""
+        return self._pose.copy()
+
+    @property
+    def integrator(self) -> ImplicitIntegrator:
+        """The rule of the steps, of a single stage; assign another and go on."""
+        return self._integrator
+
+    @integrator.setter
+    def integrator(self, integrator: ImplicitIntegrator) -> None:
+        instance("integrator", integrator, ImplicitIntegrator, "BackwardEuler()")
+        self._integrator = integrator
+
+    @property
+    def dt(self) -> float:
+        """Time step [s]; assign another and go on, or give ``step`` its own."""
+        return self._dt
+
+    @dt.setter
+    def dt(self, dt: float) -> None:
+        self._dt = number("dt", dt, above=0, unit="s")
+
+    @property
+    def gravity(self) -> Floats:
+        """An acceleration (3,) [m/s²]; assign another and go on."""
+        return self._gravity.copy()
+
+    @gravity.setter
+    def gravity(self, gravity: ArrayLike) -> None:
+        self._gravity = vector("gravity", gravity)
+        self._weight = self._masses[:, None] * self._gravity
+
+    def snapshot(self) -> FullPoseSnapshot:
+        """The moment, to ``restore``: bit for bit, the motion after it is the same again."""
+        values = {name: getattr(self, name) for name in _VALUES}
+        return FullPoseSnapshot(self._cells, self._turns.copy(), self._linear.memory(), values)
+
+    def restore(self, snapshot: FullPoseSnapshot) -> None:
+        """Go back to a snapshot of this simulation, with the settings that it had."""
+        instance("snapshot", snapshot, FullPoseSnapshot, "simulation.snapshot()")
+        if snapshot.cells is not self._cells:
+            raise InputError(
+                "this snapshot is of another simulation; restore it in the one that it was taken of"
+            )
+        self._turns[:] = snapshot.turns
+        self._linear.recall(snapshot.linear)
+        for name, value in snapshot.values.items():
+            setattr(self, name, value)
+
+    def __copy__(self) -> Self:
+        raise InputError(
+            "a copy would share its state with this simulation; keep snapshot() and restore it, or "
+            "start another simulation"
+        )
+
+    # -- motion ----------------------------------------------------------------------------
+
     def reset(self, pose: ArrayLike | None = None) -> None:
         """At rest in a pose, the neutral one unless given."""
         given = self.tet_rig.rig.neutral if pose is None else pose
-        self.pose = numbers("pose", given, (self.tet_rig.rig.neutral.shape,))
-        x = self._follower.sample(self.pose).x
+        self._pose = numbers("pose", given, (self.tet_rig.rig.neutral.shape,))
+        x = self._follower.sample(self._pose).x
         still = np.zeros_like(x)
         self._flesh = State(0.0, still, still, still)
         self._bones = State(0.0, x, still, still)
@@ -93,15 +187,18 @@ class FullPoseSimulation:
         u[self._vertices] = self._flesh.u
         return u
 
-    def step(self, pose: ArrayLike, *, force: ArrayLike | None = None) -> None:
+    def step(
+        self, pose: ArrayLike, dt: float | None = None, *, force: ArrayLike | None = None
+    ) -> None:
         """On to a pose (d,), ``dt`` [s] later; ``force`` (n, 3) [N] at the vertices.
 
         Where it raises, the state is as before.
         """
-        p = numbers("pose", pose, (self.pose.shape,))
+        h = self._dt if dt is None else number("dt", dt, above=0, unit="s")
+        p = numbers("pose", pose, (self._pose.shape,))
         x = self._follower.sample(p).x
         self._cells.take_pose(x)
-        flesh, bones = self._stage(self._flesh), self._stage(self._bones)
+        flesh, bones = self._stage(self._flesh, h), self._stage(self._bones, h)
         f = self._weight - self._masses[:, None] * bones.acceleration(x)
         if force is not None:
             f = f + numbers("force", force, ((self.body.n_vertices, 3),))[self._vertices]
@@ -109,7 +206,7 @@ class FullPoseSimulation:
         if not np.isfinite(u).all():
             raise _failed("the displacements are not finite", flesh, np.inf)
         self._before = self._flesh.u
-        self._flesh, self._bones, self.pose = flesh.state(u), bones.state(x), p
+        self._flesh, self._bones, self._pose = flesh.state(u), bones.state(x), p
 
     def _solved(self, stage: Stage, x: Floats, f: Floats) -> Floats:
         """The displacements at which forces balance, or so many Newton iterations towards them."""
@@ -175,9 +272,9 @@ class FullPoseSimulation:
         size = float(np.abs(rest).max())
         raise _failed("the matrix of the step is not positive definite", stage, size)
 
-    def _stage(self, state: State) -> Stage:
-        stage = next(self.integrator.stages(state, None, self.dt))
-        if abs(stage.time - state.time - self.dt) > 1e-9 * self.dt:
+    def _stage(self, state: State, h: float) -> Stage:
+        stage = next(self.integrator.stages(state, None, h))
+        if abs(stage.time - state.time - h) > 1e-9 * h:
             raise InputError(
                 f"integrator={self.integrator!r} has several stages; give BackwardEuler() or "
                 "Newmark()"

@@ -73,10 +73,7 @@ class Experiment:
         number("factor", factor, above=0)
         given = self.body.material
         by_region = given if isinstance(given, Mapping) else {"": given}
-        stiff = {
-            region: material.stiffened(factor)
-            for region, material in by_region.items()
-        }
+        stiff = {region: material.stiffened(factor) for region, material in by_region.items()}
         material = stiff if isinstance(given, Mapping) else stiff[""]
         return replace(self, body=replace(self.body, material=material))
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -158,6 +159,25 @@ class Splitter:
             start=start,
         )
 
+    def memory(self) -> Any:
+        """What local terms know of the last stage."""
+        if self._terms is None:
+            return None
+        key, terms = self._terms
+        return key, [_copied(vars(term)) for term in terms]
+
+    def recall(self, memory: Any) -> None:
+        """Go back to what ``memory`` gave."""
+        if memory is None:
+            self._terms = None
+            return
+        key, kept = memory
+        if self._terms is None or self._terms[0] != key:
+            (c_v,), dissipation = key
+            self._terms = key, self._new_body_terms(c_v, dissipation)
+        for term, state in zip(self._terms[1], kept, strict=True):
+            vars(term).update(_copied(state))
+
     def _contact_terms(
         self, stage: Stage, contacts: Contacts, others: Sequence[LocalTerms]
     ) -> ContactTerms:
@@ -232,6 +252,11 @@ class Splitter:
         self._cache = (_rounded(stage.c_v), blocks, low_rank) if constant else None
         self._matrices += 1
         return blocks, low_rank
+
+
+def _copied(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Attributes with arrays of their own."""
+    return {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in attributes.items()}
 
 
 def _rounded(*numbers: float) -> tuple[float, ...]:

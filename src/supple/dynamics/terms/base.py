@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -239,6 +239,14 @@ class Term(ABC):
     def restore(self, saved: Mapping[str, Floats]) -> None:
         """Go on from what ``state`` gave."""
         return  # that is nothing
+
+    def memory(self) -> Any:
+        """What the next step depends on, to ``recall`` while the program runs."""
+        return self.state()
+
+    def recall(self, memory: Any) -> None:
+        """Go back to what ``memory`` gave."""
+        self.restore(memory)
 
     # -- ADMM --------------------------------------------------------------------------------
 

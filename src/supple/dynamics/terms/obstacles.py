@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -143,6 +144,14 @@ class ObstacleContact(Term):
         if "contact.pairs" in saved:
             self._contacts.restore(saved["contact.pairs"], saved["contact.forces"])
             self._touching = self._contacts.touching
+        self._pressed = set()
+
+    def memory(self) -> Any:
+        return self._contacts.memory(), self._touching, self._in_motion
+
+    def recall(self, memory: Any) -> None:
+        contacts, self._touching, self._in_motion = memory
+        self._contacts.recall(contacts)
         self._pressed = set()
 
     def split(self, splitter: Splitter, places: Ints) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -66,6 +67,13 @@ class SelfContactTerm(Term):
 
     def refresh(self, at: Point, enough: float) -> bool:
         return self.surface.refresh(at.u, at.v, enough)
+
+    def memory(self) -> Any:
+        return self._count, self.surface.memory()
+
+    def recall(self, memory: Any) -> None:
+        self._count, kept = memory
+        self.surface.recall(kept)
 
     def end_stage(self, u: Floats) -> None:
         self.surface.intersection_free = u

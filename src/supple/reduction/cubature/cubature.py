@@ -174,6 +174,10 @@ class Cubature:
         """The cubature for the first ``size`` coordinates."""
         return self._changed(gradients=np.ascontiguousarray(self.gradients[..., :size]))
 
+    def transformed(self, T: Floats) -> Cubature:
+        """The cubature for coordinates p with q = T p, for T (r, s)."""
+        return self._changed(gradients=np.ascontiguousarray(self.gradients @ T))
+
     def with_lame(self, cells: Ints, lam: float, mu: float) -> Cubature:
         """The cubature with other Lamé constants [Pa] in some cells of the mesh."""
         changed = np.isin(self.cells, cells)

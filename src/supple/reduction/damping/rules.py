@@ -234,12 +234,13 @@ def _matched(given: object, model: ReducedModel) -> StrainRateForm:
     check_size(model.size)
     if _is_by_group(given, model):
         betas = _by_group("stiffness", given, model)
-        grams = [
-            beta * group.grams.at(*group.lame)
+        terms = [
+            term
             for beta, group in zip(betas, model.groups, strict=True)
             if group.grams is not None
+            for term in group.grams.terms(beta, *group.lame)
         ]
-        return StrainRateForm(model.size, np.sum(grams, axis=0))
+        return StrainRateForm(model.size, terms=terms)
     if model.body is None:
         raise InputError(
             "stiffness is given cell by cell, or by a region that this model was not told of, and "

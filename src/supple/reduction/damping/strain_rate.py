@@ -11,7 +11,7 @@ is: at rest the two agree.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -20,38 +20,64 @@ from supple._kernels.reduction.polynomial import RateForm, evaluate_rate, mirror
 from supple.core.errors import InputError
 from supple.core.types import Floats, Ints
 from supple.mesh import VolumeMesh
-from supple.reduction.polynomial import aligned, padded, pair_count, paired_rows
+from supple.reduction.polynomial import (
+    aligned,
+    aligned_room,
+    padded,
+    pair_count,
+    paired_rows,
+)
 from supple.reduction.strain_polynomials import strain_grams
 
 LARGEST_SIZE = 60
 """Above this the Gram matrix is of more than twenty megabytes."""
 
 
-@dataclass(frozen=True, eq=False)
 class StrainRateForm:
-    """B(q) (r, r) from the upper triangle of a Gram matrix G (r + pairs, r + pairs) [J s]."""
+    """B(q) (r, r) of a Gram matrix G (r + pairs, r + pairs) [J s], given by its upper triangle.
 
-    size: int
-    gram: Floats
+    Or of a sum of others, each with a factor: what takes long to make is then shared with them.
+    """
+
+    def __init__(
+        self,
+        size: int,
+        gram: Floats | None = None,
+        terms: Sequence[tuple[float, StrainRateForm]] = (),
+    ) -> None:
+        self.size = size
+        self._gram, self._terms = gram, tuple(terms)
 
     def __add__(self, other: StrainRateForm) -> StrainRateForm:
-        return StrainRateForm(self.size, self.gram + other.gram)
+        return StrainRateForm(self.size, terms=[(1.0, self), (1.0, other)])
+
+    @cached_property
+    def gram(self) -> Floats:
+        """G, symmetric."""
+        if self._gram is None:
+            return self._sum([form.gram for _, form in self._terms])
+        return np.triu(self._gram) + np.triu(self._gram, 1).T
 
     @cached_property
     def lower_gram(self) -> Floats:
         """The rows of the pairs of G, (pairs, r + pairs)."""
-        gram = np.triu(self.gram) + np.triu(self.gram, 1).T
-        return np.ascontiguousarray(gram[self.size :])
+        if self._gram is None:
+            return self._sum([form.lower_gram for _, form in self._terms])
+        return np.ascontiguousarray(self.gram[self.size :])
 
     @cached_property
-    def coefficients(self) -> tuple[Floats, Floats]:
-        """Of B, entry by entry (i ≥ j): the constants (pairs,), and those of q and of q_c q_d.
+    def constant(self) -> Floats:
+        """B at rest, entry by entry (i ≥ j), (pairs,)."""
+        return 2.0 * self.gram[np.tril_indices(self.size)]
 
-        The latter are (r + pairs, pairs), with c ≥ d.
-        """
+    @cached_property
+    def rows(self) -> Floats:
+        """Coefficients of the entries of B in q and in the products q_c q_d, (r + pairs, pairs)."""
+        if self._gram is None:
+            return self._sum([form.rows for _, form in self._terms])
         r = self.size
         i, j = np.tril_indices(r)
-        gram = np.triu(self.gram) + np.triu(self.gram, 1).T
+        gram = self.gram.copy()
         # ∂(q_a q_b)/∂q_i: twice q_i on the diagonal
         gram[r:][i == j] *= 2.0
         gram[:, r:][:, i == j] *= 2.0
@@ -64,14 +90,27 @@ class StrainRateForm:
         for row, (c, d) in enumerate(zip(i, j, strict=True)):
             both = of_pairs[place[i, c], place[j, d]] + of_pairs[place[i, d], place[j, c]]
             rows[r + row] = both if c == d else 2.0 * both
-        return 2.0 * gram[i, j], rows
+        return rows
+
+    @cached_property
+    def packed(self) -> Floats:
+        """The same in the layout of the kernels."""
+        if self._gram is None:
+            return self._sum([form.packed for _, form in self._terms])
+        return aligned(paired_rows(self.rows, self.size))
+
+    def _sum(self, arrays: list[Floats]) -> Floats:
+        total = aligned_room(arrays[0].size).reshape(arrays[0].shape)
+        np.multiply(arrays[0], self._terms[0][0], out=total)
+        for (factor, _), array in zip(self._terms[1:], arrays[1:], strict=True):
+            total += factor * array
+        return total
 
     def arrays(self) -> RateForm:
         """B for kernels, with room to evaluate it; one for each thread."""
-        constant, rows = self.coefficients
-        width = padded(len(constant), 4)
+        width = padded(len(self.constant), 4)
         room = (aligned(np.zeros(width)) for _ in range(3))
-        return RateForm(constant, aligned(paired_rows(rows, self.size)), *room)
+        return RateForm(self.constant, self.packed, *room)
 
     @cached_property
     def _room(self) -> RateForm:
@@ -108,22 +147,49 @@ class StrainGrams:
         self.built, self.kept = built, kept
 
     @cached_property
-    def _units(self) -> tuple[Floats, Floats]:
-        check_size(len(self._vectors))
+    def _units(self) -> tuple[StrainRateForm, StrainRateForm]:
+        r = len(self._vectors)
+        check_size(r)
         if self.kept is not None:
-            return self.kept[0], self.kept[1]
-        return strain_grams(self._mesh, self._vectors, self._cells)
+            of_lam, of_mu = self.kept
+        else:
+            of_lam, of_mu = strain_grams(self._mesh, self._vectors, self._cells)
+        return StrainRateForm(r, of_lam), StrainRateForm(r, of_mu)
 
-    def at(self, lam: float | None, mu: float | None) -> Floats:
-        """G for these moduli [Pa], None for those that the cells had."""
+    @cached_property
+    def _built_form(self) -> StrainRateForm:
+        if self.built is None:
+            raise InputError(
+                "this model is from a file that does not tell the stiffness of its cells, "
+                "which differs from one to the other; make it anew with reduce(body, basis)"
+            )
+        return StrainRateForm(len(self._vectors), self.built)
+
+    def terms(
+        self, factor: float, lam: float | None, mu: float | None
+    ) -> list[tuple[float, StrainRateForm]]:
+        """Of ``factor`` times the form for these moduli [Pa], None for those the cells had."""
         if lam is None or mu is None:
-            if self.built is None:
-                raise InputError(
-                    "this model is from a file that does not tell the stiffness of its cells, "
-                    "which differs from one to the other; make it anew with reduce(body, basis)"
-                )
-            return self.built
-        return lam * self._units[0] + mu * self._units[1]
+            return [(factor, self._built_form)]
+        return [(factor * lam, self._units[0]), (factor * mu, self._units[1])]
+
+    def transformed(self, T: Floats) -> StrainGrams:
+        """For the vectors Σ_i T_ij φ_i, T (r, s)."""
+        r, s = T.shape
+        i, j = np.tril_indices(r)
+        k, l = np.tril_indices(s)
+        # q_i q_j = Σ T_ik T_jl p_k p_l
+        pairs = T[i][:, k] * T[j][:, l] + np.where(k == l, 0.0, T[i][:, l] * T[j][:, k])
+        Z = np.zeros((r + len(i), s + len(k)))
+        Z[:r, :s], Z[r:, s:] = T, pairs
+
+        def turned(gram: Floats) -> Floats:
+            return np.asarray(Z.T @ (np.triu(gram) + np.triu(gram, 1).T) @ Z)
+
+        vectors = np.tensordot(T.T, self._vectors, 1)
+        built = None if self.built is None else turned(self.built)
+        kept = None if self.kept is None else np.array([turned(gram) for gram in self.kept])
+        return StrainGrams(self._mesh, vectors, self._cells, built, kept)
 
     def truncated(self, size: int) -> StrainGrams:
         """For the first ``size`` basis vectors."""

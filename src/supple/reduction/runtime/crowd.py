@@ -6,7 +6,7 @@ them is one matrix product, and the small systems are solved for all at once.
 
 from __future__ import annotations
 
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,10 +23,11 @@ from supple.reduction.damping.reduced import ReducedDamping
 from supple.reduction.damping.rules import reduced_damping
 from supple.reduction.model import ReducedModel, expand
 from supple.reduction.polynomial import pair_count, stiffness_rows
+from supple.reduction.runtime.base import Stepper
 from supple.reduction.runtime.newton import DenseNewton
 from supple.reduction.runtime.simulation import ReducedSimulation
 from supple.reduction.runtime.stage_table import StageTable
-from supple.reduction.runtime.stepper import Stepper, skin_shape, still
+from supple.reduction.runtime.stepper import skin_shape, still
 
 Array = NDArray[Any]
 
@@ -44,23 +45,61 @@ class CrowdSimulation(Stepper):
         self, model: ReducedModel, *, copies: int, dtype: DTypeLike = np.float64, **options: Any
     ) -> None:
         super().__init__(model, **options)
-        self.copies = whole_number("copies", copies, at_least=1)
-        self.rescued = 0
-        """Steps of single copies that had to be cut into shorter ones, or searched for."""
+        self._copies = whole_number("copies", copies, at_least=1)
+        self._rescued = 0
+        self._alone: ReducedSimulation | None = None
+        self._alone_for: Any = None
         if dtype not in (np.float32, np.float64, "float32", "float64"):
             raise InputError(f"dtype={dtype!r}: give numpy.float32 or numpy.float64")
-        self.dtype: np.dtype[Any] = np.dtype(dtype)
+        self._dtype: np.dtype[Any] = np.dtype(dtype)
+        self._blocks = self._new_blocks(model.size)
+        self._use(model)
+
+    _fixed = dict.fromkeys(("copies", "dtype"), "start another crowd")
+
+    @property
+    def copies(self) -> int:
+        """How many there are."""
+        return self._copies
+
+    @property
+    def rescued(self) -> int:
+        """Steps of single copies that had to be cut into shorter ones, or searched for."""
+        return self._rescued
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Of all that is computed."""
+        return self._dtype
+
+    def _new_blocks(self, r: int) -> list[_Block]:
         count = min(_BLOCK, self.copies)
-        self._blocks = [
-            _Block(min(count, self.copies - first), self._vectors, model.size, self.dtype)
+        return [
+            _Block(min(count, self.copies - first), self._vectors, r, self.dtype)
             for first in range(0, self.copies, count)
         ]
-        self._use(model)
+
+    def _arrays(self) -> tuple[Array, ...]:
+        return tuple([array for block in self._blocks for array in block.state()])
+
+    def _carry(self, into: Floats) -> None:
+        before, self._blocks = self._blocks, self._new_blocks(len(into))
+        for old, new in zip(before, self._blocks, strict=True):
+            new.history[:6] = np.einsum("ij,kjc->kic", into, old.history[:6])
+
+    def _fit_history(self) -> None:
+        before, self._blocks = self._blocks, self._new_blocks(self.model.size)
+        for old, new in zip(before, self._blocks, strict=True):
+            new.take_over(old)
+
+    def _stretch_past(self, ratio: float) -> None:
+        for block in self._blocks:
+            now, before = block.history[0], block.history[3]
+            before[...] = now - before.dtype.type(ratio) * (now - before)
 
     def _use(self, model: ReducedModel) -> None:
         damping = reduced_damping(self.damping, model)
         self._physics = _Physics(model, damping, self.dtype)
-        self.__dict__.pop("_alone", None)
         self._weight = model.weight(self._gravity) + damping.push()
 
     # -- where they are ------------------------------------------------------------------
@@ -116,17 +155,21 @@ class CrowdSimulation(Stepper):
 
     # -- stepping --------------------------------------------------------------------------
 
-    def step(self, *, force: ArrayLike | None = None) -> None:
+    def step(self, *, force: ArrayLike | None = None, dt: float | None = None) -> None:
         """One step of all copies, with a force (r,) for all or one for each, (copies, r).
 
-        Copies whose step cannot be solved with the others are taken alone, and cut into shorter
-        steps. Raises StepFailed, naming them, where that fails too; all are then as they were.
+        It is ``dt`` [s] long, as set unless given. Copies whose step cannot be solved with the
+        others are taken alone, and cut into shorter steps. Raises StepFailed, naming them, where
+        that fails too; all are then as they were.
         """
-        self.run_steps(1, force=force)
+        self._run(1, force, dt)
 
     def run_steps(self, steps: int, *, force: ArrayLike | None = None) -> None:
         """Many steps with the same forces."""
-        whole_number("steps", steps, at_least=0)
+        self._run(whole_number("steps", steps, at_least=0), force, None)
+
+    def _run(self, steps: int, force: ArrayLike | None, dt: float | None) -> None:
+        self._use_step(dt)
         total = np.broadcast_to(self._weight, (self.copies, self.model.size))
         if force is not None:
             total = total + self._spread("force", force)
@@ -160,23 +203,26 @@ class CrowdSimulation(Stepper):
     def _take_alone(self, copy: int, table: StageTable) -> None:
         """The step of a copy that failed, by the solver of a single model, which has more means."""
         block, place = divmod(copy, self._blocks[0].copies)
-        alone, rows = self._alone, self._blocks[block].column(place)
-        alone.solver = self.solver
+        alone, rows = self._single(), self._blocks[block].column(place)
         alone.resume(rows, self._blocks[block].pushed(place), has_past=self._has_past)
         alone.step_under(self._blocks[block].force[:, place].astype(float))
         self._blocks[block].put(place, len(table.c_v), alone.q, alone.v, alone.a)
-        self.rescued += 1
+        self._rescued += 1
 
-    @cached_property
-    def _alone(self) -> ReducedSimulation:
-        options = {"damping": self.damping, "integrator": self.integrator, "dt": self.dt}
-        return ReducedSimulation(self.model, **options, solver=self.solver)
+    def _single(self) -> ReducedSimulation:
+        """One copy of its own, made anew where settings have changed."""
+        made_for = self._settings(), self._step
+        if self._alone is None or self._alone_for != made_for:
+            options = {"damping": self.damping, "integrator": self.integrator, "dt": self._step}
+            self._alone = ReducedSimulation(self.model, **options, solver=self.solver)
+            self._alone_for = made_for
+        return self._alone
 
     def _failure(self, failed: Ints, error: StepFailed) -> StepFailed:
         some = ", ".join(map(str, failed[:5])) + (", …" if len(failed) > 5 else "")
         return StepFailed(
             f"the step of {len(failed)} of {self.copies} copies failed ({some})",
-            time=self.time + self.dt,
+            time=self.time + self._step,
             residual=float("nan"),
             advice=error.advice,
         )
@@ -195,7 +241,7 @@ class _Physics:
             self.stiffness = _Rows(quartic.P, stiffness_rows(quartic), r, dtype)
         self.rate = None
         if damping.rate is not None:
-            self.rate = _Rows(*damping.rate.coefficients, r, dtype)
+            self.rate = _Rows(damping.rate.constant, damping.rate.rows, r, dtype)
 
     def examples(self) -> Examples | None:
         """For kernels, with room of their own."""
@@ -235,6 +281,14 @@ class _Block:
         self._examples_of: _Physics | None = None
         self._A = np.zeros((r, r, copies), dtype)
         self._error, self._workspace = np.zeros(copies, dtype), np.zeros(copies, dtype)
+
+    def state(self) -> tuple[Array, ...]:
+        """What the next step depends on, themselves."""
+        return self.history, self._pushed
+
+    def take_over(self, other: _Block) -> None:
+        """Go on from the state of another, whose rule may have more stages or fewer."""
+        self.history[:6], self._pushed[...] = other.history[:6], other._pushed
 
     def take(self, table: StageTable, physics: _Physics, solver: DenseNewton) -> None:
         """One step, not yet accepted; ``failed`` says which copies could not take it."""

@@ -125,6 +125,14 @@ class FloatingInertia:
         kept = self.moments[: size + 1, : size + 1]
         return FloatingInertia(self.mass, self.centre, self.arms, kept)
 
+    def transformed(self, T: Floats) -> FloatingInertia:
+        """The inertia in coordinates p with q = T p, for T (r, s)."""
+        wide = np.zeros((T.shape[0] + 1, T.shape[1] + 1))  # the shape at rest comes first
+        wide[0, 0] = 1.0
+        wide[1:, 1:] = T
+        moments = np.einsum("ia,ijkl,jb->abkl", wide, self.moments, wide, optimize=True)
+        return FloatingInertia(self.mass, self.centre, self.arms, moments)
+
     def load(self, vectors: Floats, vertices: Ints, forces: Floats) -> FloatingLoad:
         """Forces (k, 3) [N] of the world on vertices (k,) of a body with basis (r, n, 3)."""
         moments = np.empty((1 + len(vectors), 3, 3))

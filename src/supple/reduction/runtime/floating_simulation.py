@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from supple._kernels.reduction import floating as kernels
 from supple._kernels.reduction.floating_newton import FloatingOptions
 from supple._kernels.reduction.frame import (
+    OMEGA,
     OMEGA_RATE,
     R_NOW,
     V_RATE,
@@ -35,6 +36,7 @@ from supple.damping import (
     SplineDamping,
     StrainRate,
 )
+from supple.integrators import ImplicitIntegrator
 from supple.reduction.damping.rules import reduced_damping
 from supple.reduction.damping.strain_rate import NO_RATE
 from supple.reduction.model import ReducedModel, expand, output_array
@@ -60,16 +62,11 @@ class FloatingSimulation(RecordedStepper):
     """
 
     _of_free_bodies = True
+    _values = (*RecordedStepper._values, "_load", "_push")
     _advice = "Try a smaller dt, TRBDF2() or more damping."
 
     def __init__(self, model: ReducedModel, **options: Any) -> None:
         super().__init__(model, **options)
-        for table in (self._start_table, self._table):
-            if np.abs(table.w_a[:, ::3] - table.w_v[:, ::3]).max() > 1e-12:
-                raise InputError(
-                    f"integrator={self.integrator!r} makes velocities from displacements as well, "
-                    "in which momentum drifts; use one such as Newmark(), TRBDF2() or BDF2()"
-                )
         assert model.floating is not None  # checked above
         self._inertia = model.floating
         # points in time, as in the history: now, one step ago and the ends of stages
@@ -79,8 +76,29 @@ class FloatingSimulation(RecordedStepper):
         self._rigid[0, P] = self._inertia.centre
         self._load = self._no_load = FloatingLoad(np.zeros(3), np.zeros((model.size + 1, 3, 3)))
         self._push: Floats = np.zeros(3)  # force per mass, with gravity
-        self._cut = 0
         self._use(model)
+
+    def _check_rule(self, rule: ImplicitIntegrator, tables: tuple[StageTable, StageTable]) -> None:
+        for table in tables:
+            if np.abs(table.w_a[:, ::3] - table.w_v[:, ::3]).max() > 1e-12:
+                raise InputError(
+                    f"integrator={rule!r} makes velocities from displacements as well, in which "
+                    "momentum drifts; use one such as Newmark(), TRBDF2() or BDF2()"
+                )
+
+    def _arrays(self) -> tuple[Floats, ...]:
+        return self._history, self._rigid, self._frame
+
+    def _carry(self, into: Floats) -> None:
+        super()._carry(into)
+        self._load = self._no_load = FloatingLoad(np.zeros(3), np.zeros((len(into) + 1, 3, 3)))
+
+    def _fit_history(self) -> None:
+        super()._fit_history()
+        points = self._vectors // 3
+        if len(self._rigid) < points:
+            more = np.zeros((points - len(self._rigid), *self._rigid.shape[1:]))
+            self._rigid = np.concatenate([self._rigid, more])
 
     def _use(self, model: ReducedModel) -> None:
         assert model.floating is not None
@@ -222,8 +240,13 @@ class FloatingSimulation(RecordedStepper):
     @property
     def kinetic(self) -> float:
         """Kinetic energy [J]."""
-        (q, v), V_ = self._history[:2], self._rigid[0, V]
-        omega, h = self._body_spin(), self._inertia.inner_momentum(q, v)
+        return self._kinetic_at(0)
+
+    def _kinetic_at(self, point: int) -> float:
+        """Now, at 0, or at the end of a stage of the last step, from 2 on."""
+        (q, v), V_ = self._history[3 * point : 3 * point + 2], self._rigid[point, V]
+        omega = self._rigid[point, OMEGA] if point else self._body_spin()
+        h = self._inertia.inner_momentum(q, v)
         turning = omega @ self._inertia.inertia(q) @ omega + 2 * omega @ h
         deforming = v @ self._inertia.reduced_mass @ v
         return 0.5 * float(self._inertia.mass * V_ @ V_ + turning + deforming)
@@ -256,16 +279,20 @@ class FloatingSimulation(RecordedStepper):
 
     # -- stepping --------------------------------------------------------------------------
 
-    def step(self, *, force: FloatingLoad | None = None) -> None:
+    def step(self, *, force: FloatingLoad | None = None, dt: float | None = None) -> None:
         """One step, with the forces of the world that ``model.pull`` or ``project`` give.
 
-        They act in full from the start of the step to its end. A step that cannot be solved is cut
-        into shorter ones. Raises StepFailed where these fail too; the state is then as it was.
+        They act in full from the start of the step to its end, which is ``dt`` [s] later, as set
+        unless given. A step that cannot be solved is cut into shorter ones. Raises StepFailed where
+        these fail too; the state is then as it was.
         """
-        self.run_steps(1, force=force)
+        self._run(1, force, dt)
 
     def run_steps(self, steps: int, *, force: FloatingLoad | None = None) -> None:
         """Many steps in one compiled loop, with the same forces on the same vertices."""
+        self._run(steps, force, None)
+
+    def _run(self, steps: int, force: FloatingLoad | None, dt: float | None) -> None:
         load = self._no_load if force is None else force
         instance("force", load, FloatingLoad, "model.pull(vertex, (0, 0, 1))")
         if load.moments.shape != self._no_load.moments.shape:
@@ -275,6 +302,7 @@ class FloatingSimulation(RecordedStepper):
             )
         if not whole_number("steps", steps, at_least=0):
             return
+        self._use_step(dt)
         before = self._settled, self._has_past, self._load, self._push
         accelerations = self._history[2].copy(), self._rigid[0].copy()
         done = self._steps
@@ -291,11 +319,10 @@ class FloatingSimulation(RecordedStepper):
                 self._history[2], self._rigid[0] = accelerations
             raise
 
-    @property
-    def damping_power(self) -> float:
-        """Power that damping takes from the motion [W]; α is a drag on all of it."""
-        q, v = self._history[:2]
-        return float(v @ self._damping.force(q, v)) + 2 * self._alpha * self.kinetic
+    def _power_at(self, row: int) -> float:
+        """α is a drag on all of the motion."""
+        q, v = self._history[row : row + 2]
+        return float(v @ self._damping.force(q, v)) + 2 * self._alpha * self._kinetic_at(row // 3)
 
     @property
     def cut_steps(self) -> int:
@@ -312,7 +339,7 @@ class FloatingSimulation(RecordedStepper):
         if self._settled:
             kernels.find_inner_force(context, self._load.moments, inner)
         else:
-            self._history[3] = q - self.dt * v  # Coriolis forces want a guess that moves
+            self._history[3] = q - self._step * v  # Coriolis forces want a guess that moves
             inner[:] = self.model.evaluate(q)[1] + self._damping.force(q, v)
         self._load, self._push, self._has_past = load, push, False
         self._settled = kernels.find_accelerations(context, inner, load.moments, push)
@@ -322,7 +349,7 @@ class FloatingSimulation(RecordedStepper):
     def _take(self, steps: int, table: StageTable) -> None:
         """Steps with one table, of which those that fail are cut into shorter ones."""
         while True:
-            done, reason = self._run(steps, table)
+            done, reason = self._run_table(steps, table)
             self._has_past |= done > 0
             self._count(done, DONE)
             if reason == DONE:
@@ -336,7 +363,7 @@ class FloatingSimulation(RecordedStepper):
                 self._take(1, self._start_table)
                 steps -= 1
 
-    def _run(self, steps: int, table: StageTable) -> tuple[int, int]:
+    def _run_table(self, steps: int, table: StageTable) -> tuple[int, int]:
         """Steps until one fails; how many, and why."""
         if not self._is_compiled:
             return self._run_interpreted(steps, table)
@@ -350,7 +377,10 @@ class FloatingSimulation(RecordedStepper):
         before = [array.copy() for array in state]
         for cuts in range(1, MOST_CUTS + 1):
             start, later = self._cut_tables(2**cuts)
-            if self._run(1, start)[1] == DONE and self._run(2**cuts - 1, later)[1] == DONE:
+            if (
+                self._run_table(1, start)[1] == DONE
+                and self._run_table(2**cuts - 1, later)[1] == DONE
+            ):
                 self._has_past = False  # a shorter step ago is not a step ago
                 self._cut += 1
                 return

@@ -41,16 +41,26 @@ class ReducedSimulation(RecordedStepper):
 
     def __init__(self, model: ReducedModel, **options: Any) -> None:
         super().__init__(model, **options)
-        self._pushed, self._jump = np.zeros((2, model.size))
+        self._make_room(model.size)
         self._counts = np.zeros(4, dtype=np.int64)
-        self._cut = 0
-        self._force = np.zeros((1, model.size))
+        self._taken = 0
         self._use(model)
+
+    def _make_room(self, r: int) -> None:
+        self._pushed, self._jump = np.zeros((2, r))
+        self._force = np.zeros((1, r))
+
+    def _carry(self, into: Floats) -> None:
+        super()._carry(into)
+        self._make_room(len(into))
+
+    def _arrays(self) -> tuple[Floats, ...]:
+        return self._history, self._pushed, self._jump
 
     def _use(self, model: ReducedModel) -> None:
         self._damping = reduced_damping(self.damping, model)
         self._mass = np.ascontiguousarray(model.mass)
-        self._inverse_mass = np.ascontiguousarray(np.linalg.inv(self._mass))
+        self._inverse_mass = model.inverse_mass
         self._weight = model.weight(self._gravity) + self._damping.push()
         examples = self._damping.examples
         self._examples = None if examples is None else examples.compiled(self._damping.constant)
@@ -117,17 +127,15 @@ class ReducedSimulation(RecordedStepper):
         v = self._history[1]
         return 0.5 * float(v @ self._mass @ v)
 
-    @property
-    def damping_power(self) -> float:
-        """Power that damping takes from the motion [W]."""
-        q, v = self._history[:2]
+    def _power_at(self, row: int) -> float:
+        q, v = self._history[row : row + 2]
         return float(v @ (self._damping.force(q, v) - self._damping.push()))
 
     @property
     def stats(self) -> StepStats:
         """What it took so far."""
         iterations, backtracks, unsolved, stopped = map(int, self._counts)
-        return StepStats(self._steps, iterations, backtracks, self._cut, unsolved, stopped)
+        return StepStats(self._taken, iterations, backtracks, self._cut, unsolved, stopped)
 
     def _weight_and_momenta(self) -> tuple[float, Floats, Floats]:
         q, v = self._history[:2]
@@ -146,12 +154,13 @@ class ReducedSimulation(RecordedStepper):
 
     # -- stepping --------------------------------------------------------------------------
 
-    def step(self, *, force: ArrayLike | None = None) -> None:
+    def step(self, *, force: ArrayLike | None = None, dt: float | None = None) -> None:
         """One step, with the reduced external force (r,) that ``model.pull`` or ``project`` give.
 
-        A step that cannot be solved is cut into shorter ones. Raises StepFailed where these fail
-        too; the state is then as it was.
+        It is ``dt`` [s] long, as set unless given. A step that cannot be solved is cut into shorter
+        ones. Raises StepFailed where these fail too; the state is then as it was.
         """
+        self._use_step(dt)
         self._force[0] = self._weight
         if force is not None:
             shapes = (self._weight.shape,)
@@ -192,6 +201,7 @@ class ReducedSimulation(RecordedStepper):
         return record[:, 0].copy(), record[:, 1].copy()
 
     def _run_steps(self, steps: int, force: ArrayLike | None, record: Floats) -> None:
+        self._use_step(None)
         forces = self._weight[None]
         if force is not None:
             r = self.model.size
@@ -229,12 +239,14 @@ class ReducedSimulation(RecordedStepper):
         while True:
             done, reason = self._run(steps, forces, table, sampled, record)
             self._steps += done
+            self._taken += done
             if reason == DONE:
                 return
             self._take_cut(forces[min(done, len(forces) - 1)], sampled, reason)
             if done < len(record):
                 record[done] = self._history[:2]
             self._steps += 1
+            self._taken += 1
             steps, record = steps - done - 1, record[done + 1 :]
             if not steps:
                 return
@@ -260,7 +272,7 @@ class ReducedSimulation(RecordedStepper):
             if self._take_parts(2**cuts, force, sampled):
                 # the step as a whole is what the next one looks back on
                 self._history[3:6] = before[0][:3]
-                share = self._table.times[0] / self.dt
+                share = self._table.times[0] / self._step
                 self._history[6] = before[0][0] + share * (self._history[0] - before[0][0])
                 self._cut += cuts > 0
                 return

@@ -1,24 +1,25 @@
-"""What simulations of reduced models share: a model, a rule, a solver, a clock, and motions."""
+"""What simulations of one reduced body share: a history, compiled loops, and motions."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from supple._kernels.reduction.newton import NOT_CONVERGED, NOT_DEFINITE, NOT_FINITE
-from supple.core.checks import instance, number, vector, whole_number
+from supple.core.checks import number, whole_number
 from supple.core.errors import InputError, StepFailed
 from supple.core.types import Floats, Progress
-from supple.damping import Damping
+from supple.dynamics.dissipation import DissipationQuadrature
 from supple.dynamics.motion import Frame, Motion
-from supple.integrators import ImplicitIntegrator, Integrator, Newmark
+from supple.integrators import ImplicitIntegrator
 from supple.reduction.damping.reduced import ReducedDamping
 from supple.reduction.model import ReducedModel, expand
 from supple.reduction.polynomial import NO_POLYNOMIAL
+from supple.reduction.runtime.base import MOST_TABLES, Stepper
 from supple.reduction.runtime.newton import DenseNewton
 from supple.reduction.runtime.stage_table import StageTable
 
@@ -31,134 +32,15 @@ _REASONS = {
 
 MOST_CUTS = 10
 """Of a step that fails, in two each: up to 1024 shorter ones."""
-
-
-class Stepper(ABC):
-    """Options, the tables of the integrator and the time. ``dt`` and ``integrator`` stay."""
-
-    _of_free_bodies: ClassVar[bool] = False
-
-    def __init__(
-        self,
-        model: ReducedModel,
-        *,
-        damping: Damping | Sequence[Damping] | None = None,
-        integrator: Integrator | None = None,
-        dt: float = 1e-3,
-        gravity: ArrayLike = (0.0, 0.0, 0.0),
-        solver: DenseNewton | None = None,
-    ) -> None:
-        self._check(model)
-        self.solver = solver if solver is not None else DenseNewton()
-        instance("solver", self.solver, DenseNewton, "DenseNewton(iterations=1)")
-        self._model, self._damping_model = model, damping
-        self._integrator = integrator if integrator is not None else Newmark()
-        self._dt = number("dt", dt, above=0, unit="s")
-        self._gravity = vector("gravity", gravity)
-        self._start_table = StageTable.of(self._integrator, self._dt, start=True)
-        self._table = StageTable.of(self._integrator, self._dt, start=False)
-        assert isinstance(self._integrator, ImplicitIntegrator)  # or there would be no table
-        self._looks_back = self._integrator.is_multistep
-        self._settled = False  # whether the accelerations belong to the state
-        self._has_past = False  # whether the state one step ago is known
-        self._steps, self._start_time = 0, 0.0
-
-    @abstractmethod
-    def _use(self, model: ReducedModel) -> None:
-        """Take on ``model``, with the damping and the gravity that hold now."""
-
-    @property
-    def model(self) -> ReducedModel:
-        """The model; assign another of the same basis, such as an edited one, and go on."""
-        return self._model
-
-    @model.setter
-    def model(self, model: ReducedModel) -> None:
-        self._check(model)
-        if model.size != self._model.size:
-            raise InputError(
-                f"the new model has {model.size} coordinates, this simulation {self._model.size}; "
-                "start a new simulation"
-            )
-        self._use(model)
-        self._model = model
-        self._settled = self._has_past = False
-
-    def _check(self, model: ReducedModel) -> None:
-        instance("model", model, ReducedModel, "reduce(body, basis)")
-        if (model.floating is not None) != self._of_free_bodies:
-            kind = "free" if model.floating is not None else "held"
-            raise InputError(
-                f"this model is of a body that is {kind}, which a {type(self).__name__} does not "
-                "move; model.simulation() gives the one that does"
-            )
-
-    def edit(
-        self,
-        region: str | None = None,
-        *,
-        young: float | None = None,
-        poisson: float | None = None,
-        density: float | None = None,
-    ) -> None:
-        """Change the material of a region, or of all of the body, and go on from where it is."""
-        self.model = self.model.edited(region, young=young, poisson=poisson, density=density)
-
-    @property
-    def damping(self) -> Damping | Sequence[Damping] | None:
-        """The damping, or a list of them; assign another and go on."""
-        return self._damping_model
-
-    @damping.setter
-    def damping(self, damping: Damping | Sequence[Damping] | None) -> None:
-        before, self._damping_model = self._damping_model, damping
-        try:
-            self.model = self._model
-        except InputError:
-            self._damping_model = before
-            raise
-
-    @property
-    def gravity(self) -> Floats:
-        """An acceleration (3,) [m/s²]; assign another and go on."""
-        return self._gravity.copy()
-
-    @gravity.setter
-    def gravity(self, gravity: ArrayLike) -> None:
-        self._gravity = vector("gravity", gravity)
-        self.model = self._model
-
-    @property
-    def dt(self) -> float:
-        """Time step [s]."""
-        return self._dt
-
-    @property
-    def integrator(self) -> Integrator:
-        """The rule that makes the steps."""
-        return self._integrator
-
-    @property
-    def _vectors(self) -> int:
-        """How many vectors the history needs."""
-        return max(self._table.vectors, self._start_table.vectors)
-
-    @property
-    def time(self) -> float:
-        """[s]"""
-        return self._start_time + self._steps * self._dt
-
-    @time.setter
-    def time(self, value: float) -> None:
-        self._start_time, self._steps = number("time", value, unit="s"), 0
+_BEFORE, _STAGES = 3, 6  # rows of the history: one step ago, and after each stage
 
 
 class RecordedStepper(Stepper):
     """A stepper of one body, moved by kernels, which can hand out its motion."""
 
     _damping: ReducedDamping
-    _contexts: dict[StageTable, Any]
-    """What kernels need, for the tables in use; emptied where it changes."""
+    _contexts: dict[int, Any]
+    """What kernels need, for each table of stages; emptied where it changes."""
     _made_for: DenseNewton
     _advice: ClassVar[str]
     """Where a step failed."""
@@ -166,7 +48,8 @@ class RecordedStepper(Stepper):
     def __init__(self, model: ReducedModel, **options: Any) -> None:
         super().__init__(model, **options)
         self._history: Floats = np.zeros((self._vectors, model.size))
-        self._parts: dict[int, tuple[StageTable, StageTable]] = {}
+        self._parts: dict[Any, tuple[StageTable, StageTable]] = {}
+        self._cut = 0  # steps that were taken in parts
 
     @property
     def q(self) -> Floats:
@@ -190,6 +73,30 @@ class RecordedStepper(Stepper):
         self._history[row] = self.model.checked(name, value)
         self._settled = self._has_past = False
 
+    def _arrays(self) -> tuple[NDArray[Any], ...]:
+        return (self._history,)
+
+    def _carry(self, into: Floats) -> None:
+        self._history = np.ascontiguousarray(self._history @ into.T)
+
+    def _fit_history(self) -> None:
+        self._contexts = {}
+        if len(self._history) < self._vectors:
+            more = np.zeros((self._vectors - len(self._history), self._history.shape[1]))
+            self._history = np.concatenate([self._history, more])
+        self._history[_STAGES] = self._on_path()
+
+    def _stretch_past(self, ratio: float) -> None:
+        now, before = self._history[0], self._history[_BEFORE]
+        before[:] = now - ratio * (now - before)
+        self._history[_STAGES] = self._on_path()
+
+    def _on_path(self) -> Floats:
+        """Where a first stage was, on a straight path between the last two displacements."""
+        now, before = self._history[0], self._history[_BEFORE]
+        share = self._table.times[0] / self._table.times[-1]
+        return np.asarray(before + share * (now - before))
+
     # -- kernels ---------------------------------------------------------------------------
 
     @abstractmethod
@@ -198,24 +105,35 @@ class RecordedStepper(Stepper):
 
     def _context(self, table: StageTable) -> Any:
         """The same, kept: it takes longer to make than a small step."""
-        if self._contexts and self._made_for is not self.solver:
+        if self._contexts and (
+            self._made_for is not self._solver or len(self._contexts) >= 2 * MOST_TABLES
+        ):
             self._contexts.clear()
-        if table not in self._contexts:
-            self._made_for = self.solver
-            self._contexts[table] = self._make_context(table)
-        return self._contexts[table]
+        key = id(table)
+        if key not in self._contexts:
+            self._made_for = self._solver
+            self._contexts[key] = self._make_context(table), table  # which stays while this does
+        return self._contexts[key][0]
 
     def _cut_tables(self, parts: int) -> tuple[StageTable, StageTable]:
         """The tables of the first and of later ones of so many parts of a step."""
-        if parts not in self._parts:
-            dt = self._dt / parts
+        key = self._integrator, self._step, parts
+        if key not in self._parts:
+            if len(self._parts) >= MOST_TABLES:
+                self._parts.clear()
+            dt = self._step / parts
             start = StageTable.of(self._integrator, dt, start=True)
             later = StageTable.of(self._integrator, dt, start=False)
-            self._parts[parts] = start, later
-        return self._parts[parts]
+            self._parts[key] = start, later
+        return self._parts[key]
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_contexts": {}}  # pointers cannot be copied; they are made anew
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        other = super().__deepcopy__(memo)
+        other._use_polynomial(other._model)  # whose coefficients are shared
+        return other
 
     def _use_polynomial(self, model: ReducedModel) -> None:
         """Steps are compiled where energy and damping are one polynomial."""
@@ -233,7 +151,7 @@ class RecordedStepper(Stepper):
     def _failure(self, reason: int) -> StepFailed:
         return StepFailed(
             _REASONS[int(reason)],
-            time=self.time + self.dt,
+            time=self.time + self._step,
             residual=float("nan"),
             advice=self._advice,
         )
@@ -249,7 +167,7 @@ class RecordedStepper(Stepper):
     # -- motions ---------------------------------------------------------------------------
 
     @abstractmethod
-    def step(self, *, force: Any = None) -> None:
+    def step(self, *, force: Any = None, dt: float | None = None) -> None:
         """One step."""
 
     @abstractmethod
@@ -257,9 +175,13 @@ class RecordedStepper(Stepper):
         """Of the volume mesh [m], (n, 3)."""
 
     @property
-    @abstractmethod
     def damping_power(self) -> float:
         """Power that damping takes from the motion [W]."""
+        return self._power_at(0)
+
+    @abstractmethod
+    def _power_at(self, row: int) -> float:
+        """The power of damping [W] in the state from ``row`` of the history on."""
 
     @property
     @abstractmethod
@@ -295,30 +217,52 @@ class RecordedStepper(Stepper):
         *,
         every: int = 1,
         force: Any = None,
+        dt: float | None = None,
         progress: Progress | None = None,
     ) -> Motion:
         """Move on for ``duration`` [s] under a steady ``force`` and return the motion.
 
-        A frame is kept after every ``every`` steps; for long motions of large meshes keep few, or
-        use ``run_steps`` and ``displacements``.
+        A frame is kept after every ``every`` steps, which are ``dt`` [s] long, as set unless given;
+        for long motions of large meshes keep few, or use ``run_steps`` and ``displacements``.
         """
-        steps = max(1, round(number("duration", duration, above=0, unit="s") / self.dt))
+        h = self._dt if dt is None else number("dt", dt, above=0, unit="s")
+        steps = max(1, round(number("duration", duration, above=0, unit="s") / h))
         whole_number("every", every, at_least=1)
-        return Motion.from_frames(self.model.mesh, self._frames(steps, every, force, progress))
+        return Motion.from_frames(self.model.mesh, self._frames(steps, every, force, h, progress))
 
     def _frames(
-        self, steps: int, every: int, force: Any, progress: Progress | None
+        self, steps: int, every: int, force: Any, dt: float, progress: Progress | None
     ) -> Iterator[Frame]:
         dissipated, power = 0.0, self.damping_power
         yield self.frame()
+        taken: float | None = None
         for step in range(1, steps + 1):
-            self.step(force=force)
-            before, power = power, self.damping_power
-            dissipated += 0.5 * self.dt * (before + power)
+            self._use_step(dt)
+            past = None if taken is None or not self._has_past else (dt, taken)
+            cut = self._cut
+            self.step(force=force, dt=dt)
+            power, taken = self._dissipated(self._cut > cut, power, past)
+            dissipated += taken
             if progress is not None:
                 progress(step, steps, "steps")
             if step % every == 0 or step == steps:
                 yield self.frame(dissipated=dissipated)
+
+    def _dissipated(
+        self, cut: bool, power: float, past: tuple[float, float] | None
+    ) -> tuple[float, float]:
+        """The power of damping now [W], and what it took in the last step [J], ``cut`` or not."""
+        after = self.damping_power
+        rule, h = self._integrator, self._step
+        assert isinstance(rule, ImplicitIntegrator)
+        table = self._table if past is not None or not self._looks_back else self._start_table
+        if cut:  # its stages are not those of the whole step
+            return after, 0.5 * h * (power + after)
+        sum_ = DissipationQuadrature(rule, h, power, past if self._looks_back else None)
+        for s in range(len(table.times) - 1):
+            sum_.add(self._power_at(_STAGES + 3 * s))
+        sum_.add(after)
+        return after, sum_.energy
 
 
 def still(array: Floats) -> Floats:

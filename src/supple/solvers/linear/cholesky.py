@@ -86,6 +86,7 @@ class Factorization:
             pattern.indptr, pattern.cols, free, number
         )
         self._upper = np.empty(len(self._sources))
+        self._lent = False  # whether somebody keeps that array
         self._backend: _PardisoBackend | _SuperLU | _Nothing
         if not len(self._index):
             self._backend = _Nothing()
@@ -100,8 +101,21 @@ class Factorization:
             )
 
     def factorize(self, values: Floats) -> None:
+        if self._lent:
+            self._upper, self._lent = np.empty_like(self._upper), False
         blocks.gather(values.reshape(-1), self._sources, self._upper)
         self._backend.factorize(self._upper)
+
+    def lend(self) -> Floats:
+        """The numbers that were last factorized, which stay as they are."""
+        self._lent = True
+        return self._upper
+
+    def factorize_again(self, lent: Floats) -> None:
+        """Factorize numbers that ``lend`` gave, unless it is they that were last factorized."""
+        if lent is not self._upper:
+            self._upper, self._lent = lent, True
+            self._backend.factorize(lent)
 
     def solve(self, rhs: Floats) -> Floats:
         """x (n, b), or (k, n, b) for as many right-hand sides."""

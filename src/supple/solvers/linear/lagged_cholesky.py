@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,6 +37,20 @@ class LaggedCholesky(LinearSolver):
         return _BoundLaggedCholesky(pattern, free, self.single, self.max_iterations)
 
 
+class _Lagged(NamedTuple):
+    """What a solver knows of earlier matrices; nothing of it changes once it is made."""
+
+    values: Floats | None
+    """The numbers that were factorized."""
+    single: bool
+    stale: bool = True
+    lagged_factors: tuple[LowRank, Floats] | None = None
+    lagged_frames: Floats | None = None
+    solves: int = 0
+    cost: float = 0.0
+    renewals: int = 0
+
+
 class _BoundLaggedCholesky(Iterative):
     def __init__(self, pattern: BlockPattern, free: Bools, single: bool, limit: int) -> None:
         super().__init__(pattern, free)
@@ -50,6 +65,24 @@ class _BoundLaggedCholesky(Iterative):
         self._turns: tuple[Floats, Floats] | None = None
         self._solves, self._cost = 0, 0.0
         self._renewals = 0  # matrices that get a factorization of their own without a try
+        self._unrestored: Floats | None = None  # numbers whose factors are to come back
+
+    def memory(self) -> _Lagged:
+        kept = None if self._stale else self._factorization.lend()
+        if self._unrestored is not None:
+            kept = self._unrestored
+        lagged = self._lagged_factors, self._lagged_frames
+        return _Lagged(
+            kept, self._single, self._stale, *lagged, self._solves, self._cost, self._renewals
+        )
+
+    def recall(self, memory: _Lagged) -> None:
+        if memory.single != self._single:
+            self._single = memory.single
+            self._start_factorization()
+        self._unrestored, self._stale = memory.values, memory.stale
+        self._lagged_factors, self._lagged_frames = memory.lagged_factors, memory.lagged_frames
+        self._solves, self._cost, self._renewals = memory.solves, memory.cost, memory.renewals
 
     def take(
         self, values: Floats, low_rank: LowRank | None = None, frames: Frames | None = None
@@ -60,9 +93,16 @@ class _BoundLaggedCholesky(Iterative):
             self._renewals = max(self._renewals - 1, 0)
             self._factorize()
         else:
+            self._restore_factor()
             self._rotate_factor()
             if low_rank is not None:
                 self._prepare_woodbury(low_rank)
+
+    def _restore_factor(self) -> None:
+        """Factorize anew what was factorized when a moment was kept, if that is another matrix."""
+        if self._unrestored is not None:
+            self._factorization.factorize_again(self._unrestored)
+            self._unrestored = None
 
     def _rotate_factor(self) -> None:
         """Precondition in frames that were turned along with each node since the factorization.
@@ -90,7 +130,7 @@ class _BoundLaggedCholesky(Iterative):
         )
 
     def _factorize(self) -> None:
-        self._stale = True
+        self._stale, self._unrestored = True, None
         self.factorizations += 1
         try:
             self._factorization.factorize(self._values)

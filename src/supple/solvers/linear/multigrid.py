@@ -60,6 +60,17 @@ class _BoundMultigrid(Iterative):
         dtype = np.float32 if self._single else np.float64
         self._levels = Levels(self._pattern, self._free, self._interpolations, dtype)
 
+    def memory(self) -> bool:
+        """The levels are made anew for the next matrix, here and where this is recalled."""
+        self._stale = True
+        return self._single
+
+    def recall(self, memory: bool) -> None:
+        if memory != self._single:
+            self._single = memory
+            self._build()
+        self._stale = True
+
     def take(
         self, values: Floats, low_rank: LowRank | None = None, frames: Frames | None = None
     ) -> None:

@@ -1,0 +1,44 @@
+"""Changes while a reduced model runs: edits, snapshots, steps of their own length.
+
+Run with ``python -m benchmarks live``.
+"""
+
+from __future__ import annotations
+
+from statistics import median
+
+import numpy as np
+
+import supple as sp
+from benchmarks.timing import spans, table
+
+SIZES = (12, 20, 30)
+
+
+def main() -> None:
+    """Print microseconds of each, the median."""
+    mesh = sp.TetMesh.box(size=(1.0, 0.2, 0.2), cells=(10, 2, 2))
+    body = sp.Body(mesh, sp.StVK(young=1e6, poisson=0.4), fixed=mesh.where(x=0))
+    rows = []
+    for r in SIZES:
+        model = sp.reduce(body, sp.modal_derivative_basis(body, modes=10, size=r))
+        sim = model.simulation(damping=sp.Rayleigh(mass=0.1, stiffness=1e-3), dt=1e-3)
+        sim.step()
+        moduli = iter(np.tile([1e6, 2e6, 3e6], 1_000_000))
+        lengths = iter(np.tile(np.linspace(5e-4, 1e-3, 7001), 1000))
+        kept = sim.snapshot()
+        calls = (
+            lambda s=sim: s.step(),
+            lambda s=sim, m=moduli: s.edit(young=next(m)),
+            lambda s=sim, m=moduli: (s.edit(young=next(m)), s.step()),
+            lambda s=sim, h=lengths: s.step(dt=next(h)),
+            lambda s=sim, k=kept: s.snapshot(out=k),
+            lambda s=sim, k=kept: s.restore(k),
+        )
+        rows.append([r, *(1e6 * median(spans(call, least=0.5)) for call in calls)])
+    head = ["r", "step [µs]", "edit [µs]", "edit and step [µs]", "step of another length [µs]"]
+    print(table([*head, "snapshot [µs]", "restore [µs]"], rows))
+
+
+if __name__ == "__main__":
+    main()

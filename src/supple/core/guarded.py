@@ -1,0 +1,46 @@
+"""Objects that refuse to have attributes set which nobody reads."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import Any, ClassVar
+
+from supple.core.errors import InputError
+
+_set = object.__setattr__  # at hand: steps of a few microseconds set a few attributes
+
+
+class Guarded:
+    """Takes values for the properties that can be set, and says so of everything else.
+
+    A setting that is misspelled, or that would take no effect, must not pass in silence.
+    """
+
+    _fixed: ClassVar[dict[str, str]] = {}
+    """What to do instead of setting an attribute that cannot be set."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name[0] == "_":
+            _set(self, name, value)
+            return
+        found = getattr(type(self), name, None)
+        if not isinstance(found, property) or found.fset is None:
+            raise self._refusal(name, found is not None)
+        found.fset(self, value)
+
+    def _refusal(self, name: str, known: bool) -> InputError:
+        kind = type(self).__name__
+        settable = [
+            each
+            for each in dir(type(self))
+            if isinstance(found := getattr(type(self), each), property) and found.fset is not None
+        ]
+        can = f"what can be set is {', '.join(settable)}"
+        instead = self._fixed.get(name)
+        if instead is not None:
+            return InputError(f"{name} of a {kind} cannot be set: {instead}; {can}")
+        if known:
+            return InputError(f"{name} of a {kind} cannot be set; {can}")
+        near = get_close_matches(name, settable, n=1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        return InputError(f"a {kind} has no {name} to set{hint} ({can})")

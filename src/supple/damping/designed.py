@@ -1,0 +1,73 @@
+"""What a damping was designed for, so that it can tell when that is no longer so."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from supple.bodies.solid import Body
+from supple.core.types import Floats
+
+_PARAMETERS = ("young", "poisson", "density")
+_SAME = 1e-9  # of a number of the material, that may differ by rounding
+
+
+class DesignWarning(UserWarning):
+    """A designed damping whose body is another than the one that it was designed for."""
+
+
+@dataclass(eq=False)
+class Designed:
+    """The body or reduced model that a damping was designed for, and what was asked of it."""
+
+    body: Any
+    targets: Sequence[Any]
+    options: dict[str, Any] = field(default_factory=dict)
+    """The options of the design, as it took them."""
+    warned: bool = False
+
+    def check(self, body: Any) -> None:
+        """Warn, once, where ``body``, or a model of it, has another material by now."""
+        if self.warned or body is self.body or same_material(self.body, body):
+            return
+        self.warned = True
+        several = f"{len(self.targets)} targets" if len(self.targets) > 1 else "target"
+        warnings.warn(
+            f"the material has changed since this damping was designed: what its {several} ask for "
+            "may no longer hold; design it anew, design_damping(model, damping, targets).damping, "
+            "with the body or model as it is now",
+            DesignWarning,
+            stacklevel=4,
+        )
+
+
+def same_material(one: Any, other: Any) -> bool:
+    """Whether two bodies, or reduced models of them, have the same material, as far as is known."""
+    if hasattr(one, "groups") and hasattr(other, "groups"):
+        cells = [[group.cells for group in each.groups] for each in (one, other)]
+        if len(cells[0]) == len(cells[1]) and all(map(np.array_equal, *cells)):
+            numbers = [
+                [getattr(group, name) for group in each.groups for name in _PARAMETERS]
+                for each in (one, other)
+            ]
+            return numbers[0] == numbers[1]
+    bodies = [getattr(each, "body", each) for each in (one, other)]
+    if not all(isinstance(each, Body) for each in bodies):
+        return True  # nothing is known of it
+    if bodies[0] is bodies[1] or bodies[0].n_cells != bodies[1].n_cells:
+        return bodies[0] is bodies[1]
+    return all(
+        np.allclose(_by_cell(bodies[0], name), _by_cell(bodies[1], name), rtol=_SAME, atol=0.0)
+        for name in _PARAMETERS
+    )
+
+
+def _by_cell(body: Body, name: str) -> Floats:
+    values = np.empty(body.n_cells)
+    for part in body.parts:
+        values[part.cells] = part.material.per_cell(name, part.cells)
+    return values
