@@ -43,7 +43,7 @@ from supple.reduction.damping.points import (
 from supple.reduction.damping.reduced import ReducedDamping
 from supple.reduction.damping.strain_rate import StrainRateForm, check_size
 from supple.reduction.model import ReducedModel, vibrations
-from supple.reduction.strain_polynomials import fibre_gram, strain_grams
+from supple.reduction.strain_polynomials import fibre_gram, moduli_gram, strain_grams
 
 _ROUNDING = 1e-12
 _ASYMMETRY = 1e-9  # share of the largest entry that counts as rounding
@@ -248,10 +248,18 @@ def _matched(given: object, model: ReducedModel) -> StrainRateForm:
             "with reduce(body, basis), or give one number"
         )
     beta = _of_cells(given, model)
-    lam, mu = np.empty_like(beta), np.empty_like(beta)
+    lam, mu = np.zeros_like(beta), np.zeros_like(beta)
+    fibres = []
     for part in model.body.parts:
-        lam[part.cells], mu[part.cells] = part.lame
-    return _strain_rate_form(model, beta * lam, beta * mu)
+        C = part.strain_elasticity(slice(None))
+        if C is None:
+            lam[part.cells], mu[part.cells] = part.lame
+        else:
+            damped = beta[part.cells] > 0
+            moduli = beta[part.cells][damped, None, None] * C[damped]
+            fibres.append(moduli_gram(model.mesh, model.vectors, part.cells[damped], moduli))
+    form = _strain_rate_form(model, beta * lam, beta * mu)
+    return sum((StrainRateForm(model.size, gram) for gram in fibres), form)
 
 
 def _strain_rate_form(model: ReducedModel, bulk: Floats, shear: Floats) -> StrainRateForm:
