@@ -16,7 +16,7 @@ from supple.contact.obstacles.base import Obstacle
 from supple.contact.self_contact import SelfContact
 from supple.core.checks import instance, number, several, vector
 from supple.core.errors import InputError
-from supple.core.guarded import Guarded
+from supple.core.guarded import Guarded, read_only
 from supple.core.types import Floats
 from supple.damping import Damping, ExampleDamping
 from supple.dynamics.live_state import LiveState
@@ -123,7 +123,7 @@ class LiveSimulation(Guarded):
     @property
     def gravity(self) -> Floats:
         """An acceleration (3,) [m/s²]; assign another and go on."""
-        return self._gravity.copy()
+        return read_only(self._gravity)
 
     @gravity.setter
     def gravity(self, gravity: ArrayLike) -> None:
