@@ -218,9 +218,7 @@ class RecordedStepper(Stepper):
         taken: float | None = None
         for step in range(1, steps + 1):
             self._use_step(dt)
-            past: tuple[float, float] | None = None
-            if self._looks_back and self._has_past:
-                past = dt, dt * power if taken is None else taken  # in a step before this run
+            past = None if taken is None or not self._has_past else (dt, taken)
             now = self._history[0].copy()
             self.step(force=force, dt=dt)
             power, taken = self._dissipated(now, power, past)
@@ -237,11 +235,10 @@ class RecordedStepper(Stepper):
         after = self.damping_power
         rule, h = self._integrator, self._step
         assert isinstance(rule, ImplicitIntegrator)
-        first = self._looks_back and past is None
-        table = self._start_table if first else self._table
+        table = self._table if past is not None or not self._looks_back else self._start_table
         if not np.array_equal(before, self._history[_BEFORE]):  # the step was taken in parts
             return after, 0.5 * h * (power + after)
-        sum_ = DissipationQuadrature(rule, h, power, past)
+        sum_ = DissipationQuadrature(rule, h, power, past if self._looks_back else None)
         for s in range(len(table.times) - 1):
             sum_.add(self._power_at(_STAGES + 3 * s))
         sum_.add(after)
