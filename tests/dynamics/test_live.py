@@ -239,6 +239,20 @@ class TestWhatCanBeSet:
         sim.step()
         assert sim.body is before
 
+    def test_what_touches_goes_on_touching(self):
+        """Another damping or body does not let a body fall that lies on a floor."""
+        sim = sliding()
+        steps(sim, 60)
+        twin, pressed = copy.copy(sim), sim.contact_forces
+        assert pressed[:, 2].sum() > 100.0
+        sim.damping = sp.Rayleigh(mass=0.50005)
+        assert np.array_equal(sim.contact_forces, pressed)
+        sim.body = beam(young=3.00003e5)
+        assert np.array_equal(sim.contact_forces, pressed)
+        for each in (sim, twin):
+            steps(each, 3)
+        assert np.abs(sim.state.v - twin.state.v).max() < 0.01 * np.abs(twin.state.v).max()
+
     def test_an_obstacle_that_is_elsewhere(self):
         """A floor that is lifted between two steps lifts what lies on it."""
         sim = sliding(obstacles=[sp.Plane(normal=(0, 0, 1), offset=-0.01)])

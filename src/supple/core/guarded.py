@@ -6,8 +6,16 @@ from difflib import get_close_matches
 from typing import Any, ClassVar
 
 from supple.core.errors import InputError
+from supple.core.types import Floats
 
 _set = object.__setattr__  # at hand: steps of a few microseconds set a few attributes
+
+
+def read_only(array: Floats) -> Floats:
+    """The array as it is given out: whoever tries to change it in place is told."""
+    view = array.view()
+    view.setflags(write=False)
+    return view
 
 
 class Guarded:
@@ -24,9 +32,12 @@ class Guarded:
             _set(self, name, value)
             return
         found = getattr(type(self), name, None)
-        if not isinstance(found, property) or found.fset is None:
+        if isinstance(found, property) and found.fset is not None:
+            found.fset(self, value)
+        elif found is None or callable(found) or isinstance(found, property):
             raise self._refusal(name, found is not None)
-        found.fset(self, value)
+        else:  # a subclass has declared it, with a default
+            _set(self, name, value)
 
     def _refusal(self, name: str, known: bool) -> InputError:
         kind = type(self).__name__

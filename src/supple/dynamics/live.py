@@ -16,7 +16,7 @@ from supple.contact.obstacles.base import Obstacle
 from supple.contact.self_contact import SelfContact
 from supple.core.checks import instance, number, several, vector
 from supple.core.errors import InputError
-from supple.core.guarded import Guarded
+from supple.core.guarded import Guarded, read_only
 from supple.core.types import Floats
 from supple.damping import Damping, ExampleDamping
 from supple.dynamics.live_state import LiveState
@@ -24,6 +24,7 @@ from supple.dynamics.problem import BodyProblem
 from supple.dynamics.snapshots import Settings, Snapshot, check_same_mesh
 from supple.dynamics.stepping import Stats, Stepper
 from supple.dynamics.terms import terms_of
+from supple.dynamics.terms.base import Term
 from supple.dynamics.terms.obstacles import ObstacleContact
 from supple.dynamics.terms.self_contact import SelfContactTerm
 from supple.integrators import TRBDF2, Integrator, State
@@ -122,7 +123,7 @@ class LiveSimulation(Guarded):
     @property
     def gravity(self) -> Floats:
         """An acceleration (3,) [m/s²]; assign another and go on."""
-        return self._gravity.copy()
+        return read_only(self._gravity)
 
     @gravity.setter
     def gravity(self, gravity: ArrayLike) -> None:
@@ -197,11 +198,26 @@ class LiveSimulation(Guarded):
             if isinstance(model, ExampleDamping) and model.designed is not None:
                 model.designed.check(self.body)
         terms = terms_of(self.body, models, obstacles, self_contact)
+        if "_problem" in self.__dict__:
+            self._carry_contacts(terms, obstacles, self_contact)
         self._problem = BodyProblem(self.body, terms)
         self._stepper = Stepper(self._problem, self._solver)
         self._damping, self._obstacles, self._self_contact = damping, obstacles, self_contact
         self._now: State | None = None  # the acceleration jumps with the damping
         self._before: State | None = None
+
+    def _carry_contacts(
+        self, terms: Sequence[Term], obstacles: tuple[Obstacle, ...], self_contact: Any
+    ) -> None:
+        """Let new terms go on from the contacts that there are, where these have not changed."""
+        same = {
+            ObstacleContact: obstacles is self._obstacles,
+            SelfContactTerm: self_contact is self._self_contact,
+        }
+        for old in self._problem.terms:
+            for new in terms:
+                if type(new) is type(old) and same.get(type(new)):
+                    new.recall(old.memory())
 
     @property
     def obstacles(self) -> tuple[Obstacle, ...]:

@@ -216,7 +216,7 @@ class Simulation(LiveSimulation):
             displacements=u.copy(),
             kinetic=0.5 * float(np.vdot(v, momentum)),
             elastic=self._problem.stored_energy(u),
-            gravitational=-float(np.vdot(body.weight(self.gravity), x)),
+            gravitational=-float(np.vdot(body.weight(self._gravity), x)),
             dissipated=self.dissipated,
             linear_momentum=momentum.sum(axis=0),
             angular_momentum=np.cross(x, momentum).sum(axis=0),

@@ -165,8 +165,11 @@ class Stepper:
         if power is None:
             power = self._problem.power(now.u, now.v)
             self._powers = [(now, power)]
-        past = self._taken_before
-        return DissipationQuadrature(rule, dt, power, None if before is None else past)
+        past = None
+        if before is not None:
+            last = now.time - before.time
+            past = self._taken_before or (last, last * power)
+        return DissipationQuadrature(rule, dt, power, past)
 
     def step_through_impact(
         self,

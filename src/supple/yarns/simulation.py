@@ -14,7 +14,7 @@ from supple.bodies.supports import HeldComponents, Support
 from supple.contact.obstacles.base import Obstacle
 from supple.core.checks import instance, number, numbers, several, vector, whole_number
 from supple.core.errors import InputError, StepFailed
-from supple.core.guarded import Guarded
+from supple.core.guarded import Guarded, read_only
 from supple.core.types import Bools, Floats, Progress
 from supple.dynamics.motion import YarnFrame, YarnMotion
 from supple.dynamics.recording import Recorder, read_motion
@@ -112,7 +112,7 @@ class YarnSimulation(Guarded):
     @property
     def gravity(self) -> Floats:
         """An acceleration (3,) [m/s²]; assign another and go on."""
-        return self._gravity.copy()
+        return read_only(self._gravity)
 
     @gravity.setter
     def gravity(self, gravity: ArrayLike) -> None:
@@ -241,7 +241,7 @@ class YarnSimulation(Guarded):
     @property
     def energies(self) -> YarnEnergies:
         """What is stored where [J]."""
-        return self.cloth.energies(self._state.q, self.gravity)
+        return self.cloth.energies(self._state.q, self._gravity)
 
     # -- time --------------------------------------------------------------------------------
 
@@ -289,7 +289,7 @@ class YarnSimulation(Guarded):
     def _part(self, h: float, end: float) -> int:
         """One implicit step; the Newton iterations it took."""
         now = self._state
-        potential = StepPotential(self.cloth, self.damping, self.gravity, now, h)
+        potential = StepPotential(self.cloth, self.damping, self._gravity, now, h)
         starts = [np.where(self.free, q, now.q) for q in (now.q + h * now.v, now.q)]
         for start in starts:
             self._place(start, end)

@@ -330,4 +330,3 @@ class TestDetail:
         sim.model = fewer = model.detail(9)
         sim.step(force=fewer.pull(tip, (0.0, 0.0, 1.0)))
         refused("force", sim.step, force=model.pull(tip, (0.0, 0.0, 1.0)))
-

@@ -16,7 +16,7 @@ from supple.character.runtime.snapshots import PoseSnapshot
 from supple.character.runtime.solver import Bounds, StepSolver
 from supple.core.checks import instance, number, vector, whole_number
 from supple.core.errors import InputError
-from supple.core.guarded import Guarded
+from supple.core.guarded import Guarded, read_only
 from supple.core.types import Floats
 from supple.damping import Damping
 from supple.integrators import Integrator
@@ -64,7 +64,7 @@ class LiveCharacter(Guarded):
     @property
     def gravity(self) -> Floats:
         """An acceleration (3,) [m/s²]; assign another and go on."""
-        return self._solver.gravity.copy()
+        return read_only(self._solver.gravity)
 
     @gravity.setter
     def gravity(self, gravity: ArrayLike) -> None:

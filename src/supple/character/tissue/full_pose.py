@@ -16,7 +16,7 @@ from supple.character.runtime.rig import RigSampler
 from supple.character.tissue.tet_rig import TetRig
 from supple.core.checks import instance, number, numbers, vector
 from supple.core.errors import InputError, StepFailed
-from supple.core.guarded import Guarded
+from supple.core.guarded import Guarded, read_only
 from supple.core.sparse import BlockPattern
 from supple.core.types import Bools, Floats
 from supple.integrators import BackwardEuler, ImplicitIntegrator, Stage, State
@@ -138,7 +138,7 @@ class FullPoseSimulation(Guarded):
     @property
     def gravity(self) -> Floats:
         """An acceleration (3,) [m/s²]; assign another and go on."""
-        return self._gravity.copy()
+        return read_only(self._gravity)
 
     @gravity.setter
     def gravity(self, gravity: ArrayLike) -> None:

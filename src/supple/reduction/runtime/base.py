@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from supple.core.checks import instance, number, vector
 from supple.core.errors import InputError
-from supple.core.guarded import Guarded
+from supple.core.guarded import Guarded, read_only
 from supple.core.types import Floats
 from supple.damping import Damping
 from supple.integrators import ImplicitIntegrator, Integrator, Newmark
@@ -131,7 +131,7 @@ class Stepper(Guarded, ABC):
     @property
     def gravity(self) -> Floats:
         """An acceleration (3,) [m/s²]; assign another and go on."""
-        return self._gravity.copy()
+        return read_only(self._gravity)
 
     @gravity.setter
     def gravity(self, gravity: ArrayLike) -> None:
