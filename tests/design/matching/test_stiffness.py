@@ -130,6 +130,27 @@ def test_any_parameters_of_any_material():
     assert fit.values["times"] == pytest.approx(3.0, rel=1e-4)
 
 
+def test_knots_of_a_spline():
+    """Curves over the stretch, found from shapes that are bent, pulled and pushed."""
+    spline = pytest.importorskip("supple.materials.spline").SplineMaterial
+    mesh = sp.HexMesh.box(size=(0.2, 0.04, 0.04), cells=(5, 1, 1))
+
+    def material(x):
+        stretch = [(0.85, -x["pushed"]), (1.0, 0.0), (1.15, x["pulled"]), (1.3, 2 * x["pulled"])]
+        return spline(stretch=stretch, volume=[(0.7, -3e4), (1.0, 0.0), (1.3, 3e4)])
+
+    true = sp.Body(mesh, material({"pushed": 2e4, "pulled": 1.2e4}), fixed=mesh.where(x=0))
+    tip, seen = mesh.where(x=0.2), []
+    for load in ((0, 0, -0.2), (5.0, 0, 0), (-1.0, 0, 0)):
+        forces = true.point_force(tip, np.array(load) / len(tip))
+        u = sp.static_shape(true, forces)
+        seen.append(StaticObservation(positions=mesh.vertices + u, forces=forces))
+    unknowns = [Unknown(name, 1.6e4, above=0.0, unit="Pa") for name in ("pushed", "pulled")]
+    fit = fit_material(true, seen, unknowns, material)
+    assert fit.values["pushed"] == pytest.approx(2e4, rel=1e-3)
+    assert fit.values["pulled"] == pytest.approx(1.2e4, rel=1e-3)
+
+
 def test_one_modulus_for_a_body_of_one_material():
     true = sp.Body(MESH, sp.StVK(young=3e5, poisson=0.3), fixed=MESH.where(x=0))
     u = sp.static_shape(true, gravity=GRAVITY)
