@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
 import tomllib
 from collections.abc import Mapping
@@ -237,6 +238,15 @@ def _lines(material: Material) -> list[str]:
     lines = [f'model = "{type(material).__name__}"']
     for field in fields(material):
         value = getattr(material, field.name)
-        if np.ndim(value) == 0 and isinstance(value, int | float | np.floating):
-            lines.append(f"{field.name} = {float(value)!r}")
+        if value is not None:
+            lines.append(f"{field.name} = {_toml(value)}")
     return lines
+
+
+def _toml(value: Any) -> str:
+    """Numbers, knots of curves, names."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return json.dumps(value)
+    return repr(np.asarray(value, dtype=float).tolist())

@@ -12,6 +12,7 @@ from tests.refusals import refused
 import supple as sp
 from supple.design.matching.caveats import MatchingWarning
 from supple.design.matching.observations import Seen, StaticObservation
+from supple.design.matching.rest import rest_shape
 from supple.design.matching.stiffness import _Shapes, fit_material, fit_stiffness
 from supple.design.matching.unknowns import Unknown, elastic_unknowns
 
@@ -130,6 +131,27 @@ def test_any_parameters_of_any_material():
     assert fit.values["times"] == pytest.approx(3.0, rel=1e-4)
 
 
+def test_knots_of_a_spline():
+    """Curves over the stretch, found from shapes that are bent, pulled and pushed."""
+    spline = pytest.importorskip("supple.materials.spline").SplineMaterial
+    mesh = sp.HexMesh.box(size=(0.2, 0.04, 0.04), cells=(5, 1, 1))
+
+    def material(x):
+        stretch = [(0.85, -x["pushed"]), (1.0, 0.0), (1.15, x["pulled"]), (1.3, 2 * x["pulled"])]
+        return spline(stretch=stretch, volume=[(0.7, -3e4), (1.0, 0.0), (1.3, 3e4)])
+
+    true = sp.Body(mesh, material({"pushed": 2e4, "pulled": 1.2e4}), fixed=mesh.where(x=0))
+    tip, seen = mesh.where(x=0.2), []
+    for load in ((0, 0, -0.2), (5.0, 0, 0), (-1.0, 0, 0)):
+        forces = true.point_force(tip, np.array(load) / len(tip))
+        u = sp.static_shape(true, forces)
+        seen.append(StaticObservation(positions=mesh.vertices + u, forces=forces))
+    unknowns = [Unknown(name, 1.6e4, above=0.0, unit="Pa") for name in ("pushed", "pulled")]
+    fit = fit_material(true, seen, unknowns, material)
+    assert fit.values["pushed"] == pytest.approx(2e4, rel=1e-3)
+    assert fit.values["pulled"] == pytest.approx(1.2e4, rel=1e-3)
+
+
 def test_one_modulus_for_a_body_of_one_material():
     true = sp.Body(MESH, sp.StVK(young=3e5, poisson=0.3), fixed=MESH.where(x=0))
     u = sp.static_shape(true, gravity=GRAVITY)
@@ -140,6 +162,30 @@ def test_one_modulus_for_a_body_of_one_material():
     assert fit.values["young"] == pytest.approx(3e5, rel=1e-5)
     named = fit_stiffness(guess, observed(body(sp.StVK, 0.3, **YOUNG)), regions=["root", "tip"])
     assert named.values["young of tip"] == pytest.approx(2e5, rel=1e-3)
+
+
+@pytest.mark.parametrize("start", [1e6, 2e5])
+def test_stiffness_of_a_scan_and_its_rest_shape_together(start):
+    """A beam that hangs straight, seen so and with a weight: one modulus, one rest shape."""
+    mesh = sp.TetMesh.box(size=(0.2, 0.04, 0.04), cells=(6, 1, 1))
+    made = sp.Body(mesh, sp.StVK(young=2.5e5, poisson=0.4), fixed=mesh.where(x=0))
+    true = rest_shape(made, gravity=GRAVITY).body
+    tip = mesh.where(x=0.2)
+    forces = true.point_force(tip, (0, 0, -0.3 / len(tip)))
+    u = sp.static_shape(true, forces, gravity=GRAVITY)
+    marks = mesh.vertices[tip] + (0.0, 0.0, 2e-3)  # that stand off the tip, on the scan
+    blind = StaticObservation(positions=marks, points=marks, gravity=GRAVITY, forces=forces)
+    moved = true.mesh.vertices + u - mesh.vertices
+    seen = replace(blind, positions=marks + Seen.of(blind, made).matrix @ moved)
+    scan = replace(made, material=sp.StVK(young=start, poisson=0.4))
+    fit = fit_stiffness(scan, [seen], scanned_in=GRAVITY)
+    assert fit.values["young"] == pytest.approx(2.5e5, rel=1e-4)
+    assert np.abs(fit.body.mesh.vertices - true.mesh.vertices).max() < 1e-5 * mesh.diagonal
+    np.testing.assert_allclose(
+        fit.body.mesh.vertices + fit.shapes[0], mesh.vertices + moved, atol=1e-5
+    )
+    alone = fit_stiffness(scan, [seen])  # as if the scan were its rest shape
+    assert alone.values["young"] < 0.9 * 2.5e5 or alone.values["young"] > 1.1 * 2.5e5
 
 
 def test_bad_input_says_what_is_wrong():

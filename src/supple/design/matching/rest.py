@@ -33,6 +33,7 @@ _ITERATIONS = 20  # of Newton's method for a part of the load
 _SMALLEST_INCREMENT = 1e-2
 _HALVINGS = 12
 _FORCING, _PRODUCTS = 1e-4, 50  # relative residual that GMRES leaves, and what it may take
+_HOPELESS = 20.0  # times its size that the load would move a linear body
 _SLOW = 0.9  # of the residual, in a step of Newton's method: lost
 _ROUNDED = 30.0  # times what rounding alone leaves of forces
 
@@ -81,6 +82,9 @@ def rest_shape(
         )
     given = None if forces is None else body.checked("forces", forces)
     search = _Search(body, given, vector("gravity", gravity), tolerance)
+    moved_by = search.linear_estimate()
+    if moved_by > _HOPELESS * body.mesh.diagonal:
+        raise InputError(_none(0.0, "it would take more than the body is long", moved_by))
     reached, increment = 0.0, 1.0
     while reached < 1.0:
         part = min(1.0, reached + increment)
@@ -88,7 +92,7 @@ def rest_shape(
         if problem:
             increment /= 2
             if increment < _SMALLEST_INCREMENT:
-                raise InputError(_none(reached, problem))
+                raise InputError(_none(reached, problem, moved_by))
             continue
         reached, increment = part, 2 * increment
         if progress is not None:
@@ -96,10 +100,11 @@ def rest_shape(
     return search.result()
 
 
-def _none(reached: float, problem: str) -> str:
+def _none(reached: float, problem: str, moved_by: float) -> str:
     return (
-        f"no rest shape was found beyond {100 * reached:.3g} % of the load: {problem}. A body this "
-        "soft could not hang in the shape given; take a stiffer material, less gravity, a finer "
+        f"no rest shape was found beyond {100 * reached:.3g} % of the load: {problem}. If it were "
+        f"linear, the load would move the body by {moved_by:.3g} m; a body this soft could not "
+        "hang in the shape given. Take a stiffer material, less gravity, a finer "
         "mesh, or a material that resists compression, such as StableNeoHookean"
     )
 
@@ -147,6 +152,12 @@ class _Search:
         r: Floats = np.where(self._held, 0.0, found.gradient - load)
         scale = float(np.linalg.norm(np.where(self._held, 0.0, load)))
         return _Guess(body, x, r, found.stiffness, scale, body.rounding_force(x - X))
+
+    def linear_estimate(self) -> float:
+        """How far the whole load would move the body, were it linear [m]."""
+        here = self._guess(self._X, self._x)
+        self._factors.factorize(here.K)
+        return float(np.abs(self._factors.solve(here.r)).max())
 
     def balance(self, part: float) -> str:
         """Find the rest shape under a part of the load; returns what stands in the way, or ""."""

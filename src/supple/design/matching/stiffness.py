@@ -13,14 +13,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from supple.bodies.solid import Body
-from supple.core.checks import instance, number, several
+from supple.core.checks import instance, number, several, vector
 from supple.core.errors import InputError, StepFailed
 from supple.core.types import Bools, Floats, Progress
 from supple.design.matching.caveats import MatchingWarning
 from supple.design.matching.least_squares import Estimate, estimate
 from supple.design.matching.observations import Seen, StaticObservation
+from supple.design.matching.rest import rest_shape
 from supple.design.matching.unknowns import (
     MaterialOf,
     Unknown,
@@ -35,6 +37,7 @@ from supple.solvers.linear.cholesky import Factorization
 _TOLERANCE = 1e-10  # of the balance of forces, so that derivatives agree with differences
 _FLOOR = 1e-4  # of the body's size: what is seen, and simulated, is hardly better
 _STIR = 1e-3  # change of a parameter for the derivative of forces at a held shape
+_STRIDE = 1e-2  # the same where rest shapes follow the parameters too
 _VAGUE = 0.5  # standard error of ξ from which on nothing is known: a factor of 1.6
 
 
@@ -89,6 +92,7 @@ def fit_stiffness(
     *,
     regions: Sequence[str] | None = None,
     poisson: bool = False,
+    scanned_in: ArrayLike | None = None,
     noise: float | None = None,
     progress: Progress | None = None,
 ) -> MaterialFit:
@@ -99,9 +103,14 @@ def fit_stiffness(
     ``regions``. ``noise`` [m] is the standard deviation of the positions; without it, it follows
     from what the fit leaves. What the shapes do not determine stays near its start, and a
     MatchingWarning tells so.
+
+    ``scanned_in`` (3,) [m/s²] tells that the mesh is not the rest shape but how the body hangs in
+    this gravity; markers are then told by their places on that mesh. The rest shape is found along
+    with the material, and ``MaterialFit.body`` has it.
     """
     instance("body", body, Body, "Body(mesh, StVK(young=1e5, poisson=0.4), fixed=...)")
-    return _fit(body, observations, elastic_unknowns(body, regions, poisson), noise, progress)
+    unknowns = elastic_unknowns(body, regions, poisson)
+    return _fit(body, observations, unknowns, scanned_in, noise, progress)
 
 
 def fit_material(
@@ -110,6 +119,7 @@ def fit_material(
     unknowns: Sequence[Unknown],
     material: MaterialOf,
     *,
+    scanned_in: ArrayLike | None = None,
     noise: float | None = None,
     progress: Progress | None = None,
 ) -> MaterialFit:
@@ -119,13 +129,14 @@ def fit_material(
     one for each region: knots of a spline, fibre stiffness, a modulus that all regions share.
     """
     instance("body", body, Body, "Body(mesh, StVK(young=1e5, poisson=0.4), fixed=...)")
-    return _fit(body, observations, unknowns_of(unknowns, material), noise, progress)
+    return _fit(body, observations, unknowns_of(unknowns, material), scanned_in, noise, progress)
 
 
 def _fit(
     body: Body,
     observations: Sequence[StaticObservation],
     unknowns: Unknowns,
+    scanned_in: ArrayLike | None,
     noise: float | None,
     progress: Progress | None,
 ) -> MaterialFit:
@@ -138,6 +149,8 @@ def _fit(
         number("noise", noise, above=0, unit="m")
     seen = [Seen.of(each, body) for each in given]
     shapes = _Shapes(body, seen, unknowns, progress)
+    if scanned_in is not None:
+        shapes = _ScannedShapes(body, seen, unknowns, progress, vector("scanned_in", scanned_in))
     floor = _FLOOR * body.mesh.diagonal
     weights = _weights(given, noise)
     scale = _scale(given, noise)
@@ -155,7 +168,7 @@ def _fit(
             f"no shape at rest was found with the material that the search starts from: {failure} "
             "Start from a stiffer material"
         ) from failure
-    return _result(body, seen, unknowns, shapes, found)
+    return _result(unknowns, shapes, found)
 
 
 def _weights(given: tuple[StaticObservation, ...], noise: float | None) -> list[float]:
@@ -202,12 +215,12 @@ class _Shapes:
         self._known = list(known)
         return parts
 
-    def shapes(self, xi: Floats) -> tuple[Floats, ...]:
-        """The equilibria at ξ."""
+    def result(self, xi: Floats) -> tuple[Body, tuple[Floats, ...], tuple[float, ...]]:
+        """The body at ξ, its equilibria, and the root mean squares of their errors [m]."""
         body = self._unknowns.body(self._body, xi)
-        return tuple(
-            self._rest(body, seen, self._start(k, xi)) for k, seen in enumerate(self._seen)
-        )
+        rest = [self._rest(body, seen, self._start(k, xi)) for k, seen in enumerate(self._seen)]
+        errors = [seen.errors(u) for seen, u in zip(self._seen, rest, strict=True)]
+        return body, tuple(rest), tuple(_rms(each) for each in errors)
 
     def _start(self, k: int, xi: Floats) -> Floats | None:
         known = self._known[k]
@@ -227,6 +240,64 @@ class _Shapes:
             except StepFailed:
                 pass  # led astray: bring the load on from the start
         return static_shape(body, seen.forces, increments=2, **options)  # type: ignore[arg-type]
+
+
+class _ScannedShapes(_Shapes):
+    """Equilibria of a body whose mesh hangs in gravity: each material has its own rest shape."""
+
+    def __init__(
+        self,
+        body: Body,
+        seen: list[Seen],
+        unknowns: Unknowns,
+        progress: Progress | None,
+        gravity: Floats,
+    ) -> None:
+        super().__init__(body, seen, unknowns, progress)
+        self._gravity = gravity
+
+    def at(self, xi: Floats) -> list[tuple[Floats, Floats]]:
+        """As for others, with the derivatives by differences of both ways together."""
+        here = self._errors(xi)
+        columns = []
+        for axis in np.eye(len(xi)):
+            ahead, behind = (self._errors(xi + s * _STRIDE * axis) for s in (1, -1))
+            pairs = zip(ahead, behind, strict=True)
+            columns.append([(a - b) / (2 * _STRIDE) for a, b in pairs])
+        slopes = [np.stack(each, axis=1) for each in zip(*columns, strict=True)]
+        return list(zip(here, slopes, strict=True))
+
+    def result(self, xi: Floats) -> tuple[Body, tuple[Floats, ...], tuple[float, ...]]:
+        body, rest = self._hung(xi, warned=True)
+        return body, rest, tuple(_rms(each) for each in self._errors_of(body, rest))
+
+    def _errors(self, xi: Floats) -> list[Floats]:
+        self._count += len(self._seen)
+        if self._progress is not None:
+            self._progress(self._count, self._count + 1, "static shapes")
+        return self._errors_of(*self._hung(xi))
+
+    def _errors_of(self, body: Body, rest: tuple[Floats, ...]) -> list[Floats]:
+        """Markers are on the mesh as it was scanned, and move from there."""
+        lifted = body.mesh.vertices - self._body.mesh.vertices
+        return [seen.errors(lifted + u) for seen, u in zip(self._seen, rest, strict=True)]
+
+    def _hung(self, xi: Floats, *, warned: bool = False) -> tuple[Body, tuple[Floats, ...]]:
+        """The body at its rest shape for ξ, and its equilibria."""
+        try:
+            with warnings.catch_warnings():
+                if not warned:
+                    warnings.simplefilter("ignore", MatchingWarning)
+                found = rest_shape(self._unknowns.body(self._body, xi), gravity=self._gravity)
+        except InputError as error:
+            nan = float("nan")
+            raise StepFailed(str(error), time=0.0, residual=nan, advice="") from error
+        body, start = found.body, found.displacements
+        return body, tuple(self._rest(body, seen, start) for seen in self._seen)
+
+
+def _rms(errors: Floats) -> float:
+    return float(np.sqrt(np.mean(errors**2)))
 
 
 def _stirred(unknowns: Unknowns, body: Body, xi: Floats) -> list[list[Body]]:
@@ -259,9 +330,7 @@ def _sensitivities(body: Body, stirred: list[list[Body]], seen: Seen, u: Floats)
     return -factors.solve(np.stack(slopes))
 
 
-def _result(
-    body: Body, seen: list[Seen], unknowns: Unknowns, shapes: _Shapes, found: Estimate
-) -> MaterialFit:
+def _result(unknowns: Unknowns, shapes: _Shapes, found: Estimate) -> MaterialFit:
     values = unknowns.values(found.parameters)
     vague = found.errors > _VAGUE
     errors = {
@@ -270,18 +339,15 @@ def _result(
     }
     if vague.any():
         _warn(unknowns.each, vague, found)
-    rest = shapes.shapes(found.parameters)
-    misses = [
-        float(np.sqrt(np.mean(each.errors(u) ** 2))) for each, u in zip(seen, rest, strict=True)
-    ]
+    body, rest, misses = shapes.result(found.parameters)
     return MaterialFit(
-        body=unknowns.body(body, found.parameters),
+        body=body,
         unknowns=unknowns.each,
         values=values,
         errors=errors,
         determined={u.name: not bool(v) for u, v in zip(unknowns.each, vague, strict=True)},
         shapes=rest,
-        misses=tuple(misses),
+        misses=misses,
         estimate=found,
     )
 
