@@ -264,6 +264,37 @@ def test_a_file_of_the_first_version_is_read(tmp_path, monkeypatch):
     again.simulation().step([0.1])
 
 
+def test_materials_from_outside_are_refused_at_save(tmp_path):
+    """A file names its material, so whoever reads it has to know that name."""
+
+    class Outside(sp.StVK):
+        pass
+
+    model, path = replace(beam_model(), material=Outside), tmp_path / "beam.supple"
+    refused("Outside is not a registered material.*@MATERIALS.register", model.save, path)
+    assert not path.exists()
+    MATERIALS.register(Outside)
+    try:
+        model.save(path)
+        assert load_pose_space_model(path, rig=BeamRig()).material is Outside
+    finally:
+        MATERIALS.unregister(Outside)
+    told = "'Outside', which is not known here.*--plugin"
+    refused(told, load_pose_space_model, path, rig=BeamRig())
+
+
+@pytest.mark.parametrize(
+    "material",
+    [
+        sp.OrthotropicStVK(young=(1e5, 1e4, 1e4), poisson=0.3),
+        sp.SplineMaterial(stretch=[(0.5, -1e4), (1, 0), (2, 2e4)]),
+    ],
+    ids=["fibres", "curves"],
+)
+def test_materials_with_more_than_two_constants_are_refused(material):
+    refused("keeps two constants a cell", made, material=material)
+
+
 def test_a_damaged_file_is_refused(tmp_path):
     path = tmp_path / "beam.supple"
     beam_model().save(path)
