@@ -39,7 +39,8 @@ class PrincipalStrain(Damping):
     would depend on the choice. There the shear of the plane is damped too, by the modulus that
     makes r the same for all axes; that fades out, smoothly, as the stretches come to differ by
     ``axis_width``. Conserves linear and angular momentum. A sheet has two stretches in its plane,
-    a spring one; bending goes undamped.
+    a spring one; bending goes undamped, and of woven cloth the stiffness is the mean over all
+    directions.
     """
 
     stiffness: Coefficient = coefficient("β, times the stiffness in the stretches", "s")

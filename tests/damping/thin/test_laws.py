@@ -138,7 +138,7 @@ def test_motion_loses_energy(name, body):
 
 
 @every_body
-@pytest.mark.parametrize("name", ["steep", "principal", "falling"])
+@pytest.mark.parametrize("name", ["linear", "principal", "falling"])
 def test_admm_and_newton_agree(name, body):
     damping = LAWS[name](OF[id(body)])
     ends = []

@@ -64,6 +64,7 @@ class Sheet(ThinBody):
 
     def __init__(self, body: Cloth) -> None:
         self._body, self.weights = body, body.mesh.areas
+        self._elasticity = _mean_over_directions(body.tension_stiffness)
 
     def frame(self, u: Floats) -> Frame:
         F = self._body.deformation(u)
@@ -75,7 +76,7 @@ class Sheet(ThinBody):
         return Frame(sigma, J, _turned(a, -b) * scale[:, None, :], F)
 
     def strain_rates(self, at: Frame, v: Floats) -> Floats:
-        E = np.einsum("eij,eik->ejk", at.place, self._body.rates(v))
+        E = np.asarray(at.place).transpose(0, 2, 1) @ self._body.rates(v)
         return np.column_stack([E[:, 0, 0], E[:, 1, 1], E[:, 0, 1] + E[:, 1, 0]])
 
     def forces(self, at: Frame, S: Floats) -> Floats:
@@ -92,7 +93,7 @@ class Sheet(ThinBody):
 
     def stretch_stiffness(self, at: Frame) -> Floats:
         body, S = self._body, np.empty((self._body.n_cells, 3))
-        C = body.tension_stiffness.copy()
+        C = self._elasticity.copy()
         membrane.stress(at.place, C, self.weights, S)
         if body.strain_limit is not None:
             limit = body.strain_limit.strain, body.limit_stiffness
@@ -139,6 +140,21 @@ def thin(body: ElasticBody) -> ThinBody | None:
     if isinstance(body, Cloth):
         return Sheet(body)
     return Springs(body) if isinstance(body, SpringNetwork) else None
+
+
+def _mean_over_directions(C: Floats) -> Floats:
+    """The isotropic elasticity (m, 3, 3) that is the mean of C over all axes in the plane.
+
+    Where two stretches coincide their axes are any two. A form in stretches that knew warp from
+    weft would change with the choice, and its forces would jump.
+    """
+    both = 0.25 * (C[:, 0, 0] + C[:, 1, 1] + 2 * C[:, 0, 1])  # λ + μ
+    mu = 0.125 * (C[:, 0, 0] + C[:, 1, 1] - 2 * C[:, 0, 1] + 4 * C[:, 2, 2])
+    mean = np.zeros_like(C)
+    mean[:, 0, 0] = mean[:, 1, 1] = both + mu
+    mean[:, 0, 1] = mean[:, 1, 0] = both - mu
+    mean[:, 2, 2] = mu
+    return mean
 
 
 def _lying(at: Frame) -> Stretch:
