@@ -87,7 +87,7 @@ def cases(base: sp.Damping, seed: int) -> Iterator[tuple[float, float]]:
             for _ in range(VELOCITIES):
                 v = np.tensordot(rng.normal(size=len(shapes)), shapes, 1)
                 v = np.ascontiguousarray(v + rng.choice([0.0, 0.1]) * rng.normal(size=u.shape))
-                v = np.where(body.free, v, 0.0)
+                v = v if body is not fixed else np.where(body.free, v, 0.0)  # supports may move
                 dissipation, force = bound.evaluate(shape, v)
                 plain = bound._base.evaluate(shape, v)  # examples may take all of it away
                 size = np.linalg.norm(force) + np.linalg.norm(plain)

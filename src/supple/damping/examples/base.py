@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, cast
 
 import numpy as np
 
@@ -58,7 +59,7 @@ class LinearBase:
         total = np.zeros_like(X)
         for part in self._parts:
             if _multiplies(part):
-                total += part.multiply(shape, X)  # type: ignore[attr-defined]
+                total += cast(Any, part).multiply(shape, X)
             else:
                 total += np.reshape([part.evaluate(shape, x.copy())[1] for x in X], X.shape)
         return total
