@@ -195,7 +195,7 @@ def poses_of(model: PoseSpaceModel, count: int) -> list[np.ndarray]:
 def measured(model: PoseSpaceModel, **options: Any) -> dict[str, float]:
     """Times of a model [s]: rig, step with it, the same converged, surface; columns of a cell."""
     options = {"damping": sp.Rayleigh(mass=0.5, stiffness=2e-3), "dt": 1 / 90, **options}
-    once = PoseSimulation(model, solver=sp.DenseNewton(max_iterations=1), **options)
+    once = PoseSimulation(model, solver=sp.DenseNewton(iterations=1), **options)
     converged = PoseSimulation(model, **options)
     poses = poses_of(model, 1200)
     groups = StepArrays.of(model, np.float64).arrays.cells

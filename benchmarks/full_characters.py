@@ -61,7 +61,7 @@ def row(body: Size) -> list[object]:
         model,
         damping=sp.Rayleigh(mass=ALPHA, stiffness=BETA),
         dt=DT,
-        solver=sp.DenseNewton(max_iterations=1),
+        solver=sp.DenseNewton(iterations=1),
     )
     once, converged = (
         FullPoseSimulation(whole, model.tet_rig, mass=ALPHA, stiffness=BETA, dt=DT, solver=solver)

@@ -40,7 +40,7 @@ class Session:
         self.live = self.model.simulation(
             damping=sp.Rayleigh(mass=0.1, stiffness=1e-3),
             dt=1 / RATE,
-            solver=sp.DenseNewton(max_iterations=1),
+            solver=sp.DenseNewton(iterations=1),
         )
         self.vertex = int(np.abs(self.model.vectors[0]).max(axis=1).argmax())
         weight = sp.Body(solid.mesh, solid.material).total_mass * 9.81

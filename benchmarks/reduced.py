@@ -116,7 +116,7 @@ def _report() -> None:
         made = time.perf_counter() - start
         if r in VEGA_PRECOMPUTATION:
             precomputation.append([r, made, VEGA_PRECOMPUTATION[r]])
-    once = {r: Stepping(m, sp.DenseNewton(max_iterations=1)) for r, m in models.items()}
+    once = {r: Stepping(m, sp.DenseNewton(iterations=1)) for r, m in models.items()}
     solved = {r: Stepping(m, sp.DenseNewton()) for r, m in models.items()}
     for _ in range(ROUNDS):
         for stepping in (*once.values(), *solved.values()):
@@ -162,7 +162,7 @@ def _crowds(model: sp.ReducedModel, machine: Machine) -> str:
     forces = np.array([model.pull(tip, 10 * rng.normal(size=3)) for _ in range(COPIES)])
     rows = []
     for dtype in (np.float64, np.float32):
-        for solver, name in ((sp.DenseNewton(max_iterations=1), "one"), (sp.DenseNewton(), "all")):
+        for solver, name in ((sp.DenseNewton(iterations=1), "one"), (sp.DenseNewton(), "all")):
             crowd = model.simulation(copies=COPIES, damping=DAMPING, solver=solver, dtype=dtype)
             crowd.run_steps(50, force=forces)
             times = spans(lambda c=crowd: c.run_steps(1, force=forces), least=2.0)

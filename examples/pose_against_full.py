@@ -68,7 +68,7 @@ ways = {
     "full": in_full(mesh, fixed, model.tet_rig, **once),
     "reduced": PoseSimulation(
         model, damping=sp.Rayleigh(mass=ALPHA, stiffness=BETA), dt=DT,
-        solver=sp.DenseNewton(max_iterations=1),
+        solver=sp.DenseNewton(iterations=1),
     ),
 }  # fmt: skip
 meshes = {"to convergence": (mesh, fixed), "full": (mesh, fixed)}

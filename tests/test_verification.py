@@ -187,7 +187,7 @@ def test_cantilever_large_deflection_elastica():
 
 def uniaxial(material: type[sp.Material], a: float, lam: float, mu: float) -> tuple[float, float]:
     """Lateral stretch b and nominal stress P of a bar stretched by a, its sides free."""
-    if material is sp.StVK:  # E₂ = −ν E₁
+    if material in (sp.StVK, sp.OrthotropicStVK):  # with one modulus; E₂ = −ν E₁
         young, nu = mu * (3 * lam + 2 * mu) / (lam + mu), lam / 2 / (lam + mu)
         strain = (a * a - 1) / 2
         return np.sqrt(1 - 2 * nu * strain), young * a * strain
@@ -197,7 +197,7 @@ def uniaxial(material: type[sp.Material], a: float, lam: float, mu: float) -> tu
     if material is sp.StableNeoHookean:
         b2 = (1 + (mu - mu / a) / (lam + mu)) / a
         return np.sqrt(b2), mu * a + ((lam + mu) * (a * b2 - 1) - mu) * b2
-    if material is sp.Corotational:
+    if material in (sp.Corotational, sp.SplineMaterial):  # whose curves are straight
         b = (2 * mu + lam * (3 - a)) / (2 * mu + 2 * lam)
         return b, 2 * mu * (a - 1) + lam * (a + 2 * b - 3)
     raise AssertionError(f"write the closed form of {material.__name__}")

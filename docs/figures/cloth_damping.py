@@ -27,7 +27,7 @@ def main() -> None:
     for axes, motion in zip(curves[0].subplots(1, 2), example.DURATION, strict=True):
         for (name, damping), color in zip(example.DAMPINGS.items(), COLORS, strict=False):
             run = motions[motion, name] = example.let_go(motion, damping)
-            style = "--" if name == "Rayleigh" else "-"
+            style = "--" if name == "whole stiffness" else "-"
             axes.plot(run.times, 1e3 * run.kinetic, style, color=color, lw=1.4, label=name)
         axes.set_title(motion, fontsize=9, color=INK)
         axes.set_xlabel("time [s]", fontsize=9, color=INK)
@@ -38,7 +38,10 @@ def main() -> None:
         plain(axes)
     cells = example.level.cells
     for axes, time in zip(curves[1].subplots(1, len(FRAMES)), FRAMES, strict=True):
-        for name, color, shift in (("strain rate", COLORS[2], 0), ("Rayleigh", COLORS[1], 1.5)):
+        for name, color, shift in (
+            ("strain rate", COLORS[2], 0),
+            ("whole stiffness", COLORS[1], 1.5),
+        ):
             run = motions["swinging", name]
             x = run.positions[int(np.searchsorted(run.times, time - 1e-9))]
             sheet_view(axes, cells, x - [0, 0, shift / 0.866], color)

@@ -71,12 +71,12 @@ def beam() -> None:
         label = f"{name}, {1000 * dt:g} ms"
         rows[0, 0].plot(motion.times, spinning_beam.energy(motion), color=color, label=label)
         rows[1, 0].plot(motion.times, spinning_beam.spin(motion), color=color)
-    shown = ("no damping", "Rayleigh", "Rayleigh, by velocity gradient", "strain rate")
+    shown = ("no damping", "whole stiffness", "whole, by velocity gradient", "strain rate")
     styles = ("-", "-", "-", "--")
     for name, color, style in zip(shown, COLORS[3::-1], styles, strict=True):
         motion = spinning_beam.spun(sp.TRBDF2(), spinning_beam.DT, spinning_beam.DAMPINGS[name])
         curve = {"color": color, "linestyle": style, "linewidth": 1.4}
-        label = name.replace("Rayleigh, by velocity gradient", "Rayleigh, momentum conserved")
+        label = name.replace("whole, by velocity gradient", "whole, momentum conserved")
         rows[0, 1].plot(motion.times, spinning_beam.energy(motion), label=label, **curve)
         rows[1, 1].plot(motion.times, spinning_beam.spin(motion), **curve)
     labelled(rows[0, 0], "", "energy", "no damping, three rules")

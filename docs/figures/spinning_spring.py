@@ -25,7 +25,7 @@ def main() -> None:
     )
     for kind, damping, style in (
         ("strain rate", example.ours, "-"),
-        ("Rayleigh", example.rayleigh, "--"),
+        ("whole stiffness", example.whole, "--"),
     ):
         for beta, color in zip(example.BETAS, COLORS, strict=False):
             motion = example.thrown(damping(beta), sp.Newmark())

@@ -36,7 +36,7 @@ class Stopwatch:
 
     def step(self, model: sp.ReducedModel, damping: sp.Damping) -> None:
         """The paper's step, Newmark with one Newton iteration, and the shape u = U q after it."""
-        once = sp.DenseNewton(max_iterations=1)
+        once = sp.DenseNewton(iterations=1)
         live = model.simulation(damping=damping, dt=1e-3, solver=once)
         live.v = np.full(model.size, 1e-3)
         live.run_steps(100)  # warm

@@ -41,10 +41,11 @@ __getattr__, __dir__, __all__ = lazy_exports(
             "StrainRate StrengthWarning Viscous felt_strengths load_damping save_damping"
         ),
         "design": (
-            "DampingRatio DesignReport Experiment Fit HalfLife RingDown RingDownFit "
-            "RingDownWarning SettlingTime ShareLeft Unloading best_linear_damping "
-            "compare_ring_downs design_damping fit_ring_down shape_between shape_of_frame "
-            "shape_within wish"
+            "DampingRatio DesignReport Experiment Fit HalfLife MatchingWarning MaterialFit "
+            "RecoveryFit RestShape RingDown RingDownFit RingDownWarning SettlingTime ShareLeft "
+            "StaticObservation Unknown Unloading best_linear_damping compare_ring_downs "
+            "design_damping fit_damping fit_material fit_recovery fit_ring_down fit_stiffness "
+            "rest_shape shape_between shape_of_frame shape_within wish"
         ),
         "bodies.elastic_body": "ElasticBody",
         "core.errors": "ContactNotKept InputError MeshError MissingExtra StepFailed SuppleError",
@@ -56,7 +57,10 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "workflows.enrich.result": "Enriched",
         "io.gltf.rigged_creature": "write_rigged_creature",
         "bodies.mass": "ConsistentMass LumpedMass",
-        "materials": "Corotational Material NeoHookean StVK StableNeoHookean",
+        "materials": (
+            "Corotational Material MaterialWarning NeoHookean OrthotropicStVK SplineMaterial StVK "
+            "StableNeoHookean"
+        ),
         "mesh": (
             "Embedding HexMesh Mesh MeshWarning QuadraticTetMesh SheetMesh SpringMesh Surface "
             "TetMesh VolumeMesh read_mesh read_sheet read_surface read_vertex_list write_mesh "
@@ -71,7 +75,10 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "reduction.cubature.cubature": "Cubature CubatureWarning",
         "reduction.cubature.training": "train_cubature",
         "reduction.derivatives": "modal_derivatives",
-        "reduction.example_damping": "ExampleWarning",
+        "reduction.damping.examples": "ExampleWarning",
+        "reduction.errors.frequencies": "ModelWarning",
+        "reduction.errors.motion": "MotionError motion_error",
+        "reduction.errors.repair": "repaired_basis",
         "reduction.runtime.floating_simulation": "FloatingSimulation",
         "reduction.model": "ReducedModel",
         "reduction.model_file": "load_model",

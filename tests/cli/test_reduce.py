@@ -152,11 +152,18 @@ def test_info_tells_what_is_in_a_model(post, tmp_path, refused, tells):
 
 
 @pytest.mark.parametrize(("basis", "noted"), [("modal-derivatives", True), ("modes", False)])
-def test_vibrations_that_the_model_lost_are_told(post, basis, noted, tells):
-    told = tells(f"reduce post.msh --modes 10 --size 5 --basis {basis}")
+def test_vibrations_that_the_model_lost_are_told(post, basis, noted, capsys, info):
+    capsys.readouterr()
+    assert main(f"reduce post.msh --modes 10 --size 5 --basis {basis}".split()) == 0
+    told = capsys.readouterr()
     model = sp.load_model("post.supple")
-    assert f"5: {model.frequencies[0]:.3g}, " in told
-    assert ("too fast in the model" in told) == noted
+    assert f"5: {model.frequencies[0]:.3g}, " in told.out
+    assert ("or take a larger --size" in told.err) == noted
+    words = "the 5 slowest are 0, 0, " if noted else "the 5 slowest are those of the body"
+    found, text = info("post.supple")
+    assert words in told.out
+    assert words in text
+    np.testing.assert_array_equal(found["frequency errors"], model.frequency_errors)
 
 
 def test_the_axis_that_points_up_goes_into_the_model(post, reduced):

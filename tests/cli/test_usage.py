@@ -13,7 +13,7 @@ from supple.io.export import MOTION_FORMATS
 from supple.mesh import WRITTEN_MESHES, WRITTEN_SURFACES
 
 ROOT = Path(__file__).parents[2]
-COMMANDS = ("run", "demo", "design", "reduce", "play", "enrich", "info", "convert")
+COMMANDS = ("run", "demo", "design", "match", "reduce", "play", "enrich", "info", "convert")
 FILES = {"design": ["damping.toml", "report.html"], "play": ["play.html"]}
 
 

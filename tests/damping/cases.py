@@ -25,8 +25,6 @@ class Case:
     """Whether a rigid velocity makes no force, at any shape."""
     turns: bool = True
     """Whether it is the same in a turned body."""
-    definite: bool = True
-    """Whether v·∇₂R ≥ 0 at any shape."""
     coefficients: tuple[str, ...] = ()
     """Those that may be given by cell and by region."""
 
@@ -63,7 +61,6 @@ def _spline(base, curve, over=sp.SplineOver.STRETCH):
 CASES: dict[str, Case] = {
     "Rayleigh": Case(
         lambda body, unit: sp.Rayleigh(mass=0.7, stiffness=0.02, at=sp.StiffnessAt.CURRENT),
-        definite=False,
         coefficients=("mass", "stiffness"),
     ),
     "Rayleigh at rest": Case(
@@ -93,14 +90,12 @@ CASES: dict[str, Case] = {
     ),
     "MomentumConserving, gradient": Case(
         lambda body, unit: sp.MomentumConserving(sp.Rayleigh(mass=0.7, stiffness=0.02)),
-        definite=False,
         spares_rigid=True,
     ),
     "MomentumConserving, cells": Case(
         lambda body, unit: sp.MomentumConserving(
             sp.Rayleigh(stiffness=0.02), by=sp.Conserving.CELLS
         ),
-        definite=False,
         spares_rigid=True,
     ),
     "MomentumConserving, body": Case(

@@ -32,7 +32,7 @@ def assert_derivative(
     value = np.abs(function(0.0)).max()
     errors = np.array([np.abs((function(h) - function(-h)) / (2 * h) - slope).max() for h in STEPS])
     rounding = 100 * EPS * (value + np.abs(slope).max()) / STEPS
-    orders = np.log2(errors[:-1] / np.maximum(errors[1:], 1e-300))
+    orders = np.log2(np.maximum(errors[:-1], 1e-300) / np.maximum(errors[1:], 1e-300))
     fine = (orders > 1.8) | (errors[1:] <= rounding[1:])
     assert fine.all(), (errors, orders, np.abs(slope).max())
 

@@ -53,10 +53,9 @@ def test_the_same_whichever_way_rest_is_come_to(material):
 
 
 # inside out, only where the material has an energy there, and one without a corner
+CORNERED = (sp.Corotational, sp.SplineMaterial)  # where two stretches cancel
 PLANES = [(m, sigma) for m in MATERIALS for sigma in ((1.2, 1.2, 0.8), (1.3, 0.9, 0.9))]
-PLANES += [
-    (m, (1.2, 0.9, -0.9)) for m in MATERIALS if m.survives_inversion and m is not sp.Corotational
-]
+PLANES += [(m, (1.2, 0.9, -0.9)) for m in MATERIALS if m.survives_inversion and m not in CORNERED]
 
 
 @pytest.mark.parametrize(("material", "sigma"), PLANES)

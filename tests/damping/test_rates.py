@@ -15,6 +15,7 @@ from tests.refusals import refusals
 import supple as sp
 from supple.bodies.shape import Shape
 from supple.damping.base import DampingTangent
+from supple.damping.sums import summands
 from supple.integrators import INTEGRATORS
 
 Springs, Sheet = sp.SpringStrainRate, sp.ClothStrainRate
@@ -67,14 +68,16 @@ def test_takes_power_from_every_motion(model):
 
 @every_model
 def test_rigid_velocities_feel_nothing(model):
-    """And Rayleigh damping of the same strength brakes them."""
+    """And Rayleigh damping with the stiffness at rest brakes them."""
     body, shape, bound = bound_at(model)
     x, digits = body.mesh.vertices + shape.u, 20 if isinstance(model, Springs) else 1e3
     deforming = np.abs(bound.evaluate(shape, 30.0 * velocity(body))[1]).max()
     for seed in range(3):
         v = np.cross(rotation(seed)[0] * 30.0, x) + rotation(seed)[1]
         assert np.abs(bound.evaluate(shape, v)[1]).max() <= digits * EPS * deforming
-        braked = sp.Rayleigh(stiffness=0.01).bind(body).evaluate(shape, v)[1]
+        braked = (
+            sp.Rayleigh(stiffness=0.01, at=sp.StiffnessAt.REST).bind(body).evaluate(shape, v)[1]
+        )
         assert np.abs(braked).max() > 1e-3 * deforming
 
 
@@ -185,16 +188,21 @@ def test_is_what_the_formula_says():
     assert np.allclose(matched, force, atol=1e-13)  # β k = 0.03 · 100
 
 
-def test_matched_is_rayleigh_at_rest():
-    """Where no spring pulls, Eq. 12 and Rayleigh damping are the same."""
+def test_matched_is_the_stiffness_at_rest():
+    """Where no spring pulls, Eq. 12 is β K, which Rayleigh damping has at any shape."""
     tense = tangle().mesh
     mesh = sp.SpringMesh(tense.vertices, tense.cells)
     body = sp.SpringNetwork(mesh, stiffness=70.0, mass=1.0)
     shape = Shape(body, np.zeros((7, 3)))
     v = np.random.default_rng(2).normal(size=(7, 3))
     ours = sp.SpringStrainRate(matched=0.02).bind(body).evaluate(shape, v)[1]
-    theirs = sp.Rayleigh(stiffness=0.02).bind(body).evaluate(shape, v)[1]
+    theirs = 0.02 * body.pattern.multiply(shape.stiffness, v)
     assert np.abs(ours - theirs).max() <= 1e-14 * 100
+    there = Shape(body, bent(body))
+    same = sp.Rayleigh(stiffness=0.02), sp.MatchedStrainRate(stiffness=0.02)
+    expected = sp.SpringStrainRate(matched=0.02).bind(body).evaluate(there, v)[1]
+    for damping in same:
+        np.testing.assert_array_equal(damping.bind(body).evaluate(there, v)[1], expected)
 
 
 # -- how it follows the shape ----------------------------------------------------------------
@@ -286,15 +294,77 @@ def test_bending_is_what_the_formula_says():
     assert pytest.approx(0.5 * 0.1 * 0.5 * 2.0 * 2.0, rel=1e-12) == R
 
 
-@pytest.mark.parametrize("mesh", [shaken_grid(), bowl()], ids=["flat", "curved"])
-def test_matched_cloth_is_rayleigh_at_rest(mesh):
-    """Where nothing is strained or bent, Eq. 12 and Rayleigh damping are the same."""
-    body = sp.Cloth(mesh, ISOTROPIC, bending=sp.HingeBending())
-    shape, v = Shape(body, np.zeros_like(mesh.vertices)), velocity(body)
+SHEETS = {
+    "flat hinges": sp.Cloth(shaken_grid(), ISOTROPIC, bending=sp.HingeBending()),
+    "curved": sp.Cloth(bowl(), ISOTROPIC, bending=sp.HingeBending()),
+    "quadratic": sp.Cloth(shaken_grid(), ISOTROPIC, bending=sp.QuadraticBending()),
+    "limited": sp.Cloth(shaken_grid(), WOVEN, strain_limit=sp.StrainLimit(stretch=0.02)),
+    "limp": sp.Cloth(shaken_grid(), replace(ISOTROPIC, bending_stiffness=0.0)),
+}
+every_sheet = pytest.mark.parametrize("body", SHEETS.values(), ids=SHEETS.keys())
+SAME = [sp.Rayleigh(stiffness=0.02), sp.MatchedStrainRate(stiffness=0.02)]
+
+
+@every_sheet
+@pytest.mark.parametrize("damping", SAME, ids=["Rayleigh", "matched"])
+def test_rayleigh_is_the_stiffness_of_cloth_at_rest(body, damping):
+    """Where nothing is strained or bent, the material part is all there is of K."""
+    shape, v = Shape(body, np.zeros_like(body.mesh.vertices)), velocity(body)
+    ours = damping.bind(body).evaluate(shape, v)[1]
+    theirs = 0.02 * body.pattern.multiply(shape.stiffness, v)
+    assert np.abs(ours - theirs).max() <= 1e-12 * np.abs(ours).max()
+
+
+@every_sheet
+def test_rayleigh_of_cloth(body):
+    """Derivatives, power, rigid motion and momenta, as those of strain rates have them."""
+    shape, v, bound = Shape(body, crumpled(body.mesh)), velocity(body), SAME[0].bind(body)
+    assert_series_ends(body, bound, shape, v, velocity(body, 1))
+    R, force = bound.evaluate(shape, v)
+    assert R > 0
+    assert_no_momentum(body, shape, force)
+    x = body.mesh.vertices + shape.u
+    rigid = np.cross([20.0, -10.0, 30.0], x) + 1.0
+    assert np.abs(bound.evaluate(shape, rigid)[1]).max() <= 1e4 * EPS * np.abs(30 * force).max()
+    values = np.linalg.eigvalsh(assembled(body, bound.add_matrix, shape, v, definite=True))
+    assert values[0] >= -100 * EPS * values[-1]
+
+
+def test_rayleigh_of_cloth_is_strain_rate():
+    """matched= and matched_bending= are its two parts, where hinges have angles."""
+    body = SHEETS["curved"]
+    shape, v = Shape(body, crumpled(body.mesh)), velocity(body)
     both = sp.ClothStrainRate(matched=0.02, matched_bending=0.02)
     ours = both.bind(body).evaluate(shape, v)[1]
-    theirs = sp.Rayleigh(stiffness=0.02).bind(body).evaluate(shape, v)[1]
-    assert np.abs(ours - theirs).max() <= 1e-12 * np.abs(ours).max()
+    theirs = SAME[0].bind(body).evaluate(shape, v)[1]
+    assert np.abs(ours - theirs).max() <= 1e-14 * np.abs(ours).max()
+
+
+def test_limited_cloth_is_damped_past_its_limit():
+    """The material part follows the strain limit: β (C + limit), as K does."""
+    body = SHEETS["limited"]
+    free = replace(body, strain_limit=None)
+    v = body.mesh.vertices * [1.0, 0.5, 0.0]
+    for stretch, more in ((1.0, False), (1.2, True)):
+        u = (stretch - 1.0) * body.mesh.vertices
+        R = [SAME[0].bind(each).evaluate(Shape(each, u), v)[0] for each in (body, free)]
+        assert (R[0] > 2 * R[1]) is more
+        assert R[0] >= R[1] * (1 - 1e-14)
+
+
+@pytest.mark.parametrize("name", ["quadratic", "limited"])
+def test_rayleigh_of_cloth_in_parts(name):
+    """What ADMM takes apart is all of it, by region too."""
+    mesh = SHEETS[name].mesh.with_region("some", [1, 4, 5])
+    body = replace(SHEETS[name], mesh=mesh)
+    bound = sp.Rayleigh(mass=0.3, stiffness={"some": 0.02}).bind(body)
+    shape, v = Shape(body, crumpled(mesh)), velocity(body)
+    whole = bound.evaluate(shape, v)[1]
+    assert bound.in_cells() is None
+    parts = summands(bound.outside_cells())
+    assert len(parts) == 2
+    total = sum(part.evaluate(shape, v)[1] for part in parts)
+    assert np.abs(total - whole).max() <= 1e-14 * np.abs(whole).max()
 
 
 # -- how it follows the shape ---------------------------------------------------------------------

@@ -7,15 +7,12 @@ import pytest
 from tests.damping.derivatives import (
     assert_semidefinite,
     assert_series_ends,
-    assert_shape_derivative,
     matrix_of,
 )
 from tests.helpers import (
     EPS,
     MESH_NAMES,
-    affine,
     large_deformation,
-    rotation,
     simulate,
     small_mesh,
     soft,
@@ -56,8 +53,8 @@ def test_damping_derivatives(model, material, mesh_name):
 
 @every_material
 @every_mesh
-@pytest.mark.parametrize("name", ["mass", "rest"])
-def test_constant_damping_takes_power(material, mesh_name, name):
+@pytest.mark.parametrize("name", MODELS)
+def test_takes_power(material, mesh_name, name):
     """v·∇₂R ≥ 0 for every velocity at every shape, however deformed."""
     inverted = material.survives_inversion
     body, shape, bound = bound_at(MODELS[name], material, mesh_name, inverted)
@@ -68,23 +65,38 @@ def test_constant_damping_takes_power(material, mesh_name, name):
 
 
 @every_material
-def test_definite_stand_in_is_semidefinite(material):
-    body, shape, bound = bound_at(MODELS["both"], material, "tet", material.survives_inversion)
-    values = np.linalg.eigvalsh(matrix_of(body, bound, shape, 0 * shape.u, definite=True))
-    assert values[0] >= -len(values) * EPS * values[-1]
+@every_mesh
+def test_current_damping_spares_rigid_motion(material, mesh_name):
+    """A body that spins and travels feels nothing, however it is deformed."""
+    body, shape, bound = bound_at(MODELS["current"], material, mesh_name)
+    rigid = np.cross([1.0, -2.0, 0.5], body.mesh.vertices + shape.u) + np.array([3.0, 0, 1])
+    v = np.random.default_rng(1).normal(size=rigid.shape)
+    deforming = bound.evaluate(shape, v)[1]
+    force = bound.evaluate(shape, rigid)[1]
+    assert np.abs(force).max() <= 1e4 * EPS * np.abs(deforming).max() * np.abs(rigid).max()
+
+
+def test_compressed_body_gains_nothing():
+    """Half as long as at rest: K(u) has negative eigenvalues, and C(u) has none."""
+    mesh = sp.TetMesh.box((1, 0.2, 0.2), (8, 2, 2))
+    body = sp.Body(mesh, soft(sp.StVK))
+    shape = Shape(body, mesh.vertices * [-0.5, 0.0, 0.0])
+    K = np.linalg.eigvalsh(body.stiffness(shape.u).toarray())
+    assert K[0] < -0.01 * K[-1]
+    assert_semidefinite(matrix_of(body, MODELS["current"].bind(body), shape, 0 * shape.u))
 
 
 @every_material
-@every_mesh
-def test_current_damping_spares_rigid_motion(material, mesh_name):
-    """A turned body that spins and travels feels nothing: K(u) v = 0 where there is no stress."""
-    mesh = small_mesh(mesh_name)
-    body = sp.Body(mesh, soft(material))
-    u = affine(mesh, rotation(1), (1, 2, 3))
-    v = np.cross([1.0, -2.0, 0.5], mesh.vertices + u) + np.array([3.0, 0, 1])
-    force = MODELS["current"].bind(body).evaluate(Shape(body, u), v)[1]
-    K = np.abs(body.stiffness(u).toarray()).max()
-    assert np.abs(force).max() <= 0.02 * K * np.abs(v).max() * 1e3 * EPS
+def test_spin_of_a_stressed_body_is_kept(material):
+    """A bar that spins so fast that it is stretched keeps its angular momentum."""
+    mesh = sp.TetMesh.box((1, 0.2, 0.2), (4, 1, 1))
+    body = sp.Body(mesh, soft(material, young=1e4))
+    sim = sp.Simulation(body, damping=sp.Rayleigh(stiffness=0.05), integrator=sp.RK4(), dt=2e-4)
+    sim.state.v = np.cross([0.0, 0.0, 6.0], mesh.vertices - mesh.vertices.mean(axis=0))
+    motion = sim.run(0.2)
+    L = motion.angular_momentum
+    assert np.abs(L - L[0]).max() <= 1e-9 * np.abs(L[0]).max()
+    assert motion.dissipated[-1] > 0
 
 
 @pytest.mark.parametrize("at", [REST, CURRENT], ids=["rest", "current"])
@@ -113,7 +125,7 @@ def test_coefficients_by_region_and_by_cell(at):
 @every_material
 @every_mesh
 def test_cells_and_the_rest_make_the_whole(material, mesh_name):
-    """R = β/2 vᵀ K v over the cells, and the mass part beside, to rounding."""
+    """R over the cells, and the mass part beside, to rounding."""
     body, shape, whole = bound_at(MODELS["both"], material, mesh_name, material.survives_inversion)
     parts = whole.in_cells(), whole.outside_cells()
     v = np.random.default_rng(3).normal(size=(body.n_vertices, 3))
@@ -132,17 +144,16 @@ def test_cells_and_the_rest_make_the_whole(material, mesh_name):
 @every_material
 @every_mesh
 def test_derivative_by_shape(material, mesh_name):
-    """β/2 D³U[v, v, ·], by central differences in the cells, is the derivative of R by u."""
+    """∇₁R is the derivative of R by u."""
     body, shape, bound = bound_at(MODELS["current"], material, mesh_name)
     v = np.random.default_rng(4).normal(size=(body.n_vertices, 3))
     cells = bound.in_cells()
     slope = np.vdot(cells.shape_gradient(shape, v), v)
-    h = 1e-4
+    h = 1e-5
     R = [cells.evaluate(Shape(body, shape.u + step * v), v)[0] for step in (-2 * h, -h, h, 2 * h)]
     difference = (R[0] - 8 * R[1] + 8 * R[2] - R[3]) / (12 * h)
     assert slope == pytest.approx(difference, rel=1e-6)
     assert not cells.shape_gradient(shape, 0 * v).any()
-    assert_shape_derivative(body, cells, shape.u, v)
 
 
 def test_what_is_in_cells():

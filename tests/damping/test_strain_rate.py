@@ -5,12 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.damping.cell_points import TET, body_of, density, elasticity, moving, rates, stretched
-from tests.helpers import EPS, affine, remainder_slopes, small_mesh, soft
+from tests.helpers import (
+    EPS,
+    affine,
+    large_deformation,
+    remainder_slopes,
+    small_mesh,
+    soft,
+)
 
 import supple as sp
 from supple.bodies.shape import Shape
 from supple.damping.base import DampingTangent
-from supple.damping.cells import Points
+from supple.damping.cells import BoundCellDamping, Points
 from supple.materials import MATERIALS
 
 BETA = 0.1
@@ -44,6 +51,7 @@ def test_stvk_is_strain_rate(sigma):
 
 @pytest.mark.parametrize("sigma", REGULAR)
 def test_stvk_has_the_tangent_of_strain_rate(sigma):
+    """At points, as ADMM and dampings made of others see it."""
     body = body_of(sp.StVK)
     lam, mu = (x[0] for x in body.parts[0].lame)
     shape = Shape(body, affine(TET, stretched(*sigma)))
@@ -51,7 +59,8 @@ def test_stvk_has_the_tangent_of_strain_rate(sigma):
     C = np.zeros((2, body.pattern.n_blocks, 3, 3))
     known = sp.StrainRate(shear=BETA * mu, bulk=BETA * lam)
     for model, values in zip((known, MATCHED), C, strict=True):
-        model.bind(body).add_tangent(shape, v, DampingTangent(3.0, consistent=True), values)
+        tangent = DampingTangent(3.0, consistent=True)
+        BoundCellDamping.add_tangent(model.bind(body), shape, v, tangent, values)
     np.testing.assert_allclose(C[1], C[0], atol=1e-9 * np.abs(C[0]).max())
 
 
@@ -80,15 +89,72 @@ def test_only_negative_stiffness_is_left_out():
 
 
 @every_material
-def test_rayleigh_at_rest(material):
-    """Without stress, the two are the same."""
+def test_is_the_stiffness_at_rest(material):
+    """Without stress there is no geometric part: β K v."""
     mesh = small_mesh("distorted brick")
     body = sp.Body(mesh, soft(material))
     v = np.random.default_rng(0).normal(size=mesh.vertices.shape)
-    shape = Shape(body, np.zeros_like(v))
-    force = MATCHED.bind(body).evaluate(shape, v)[1]
-    known = sp.Rayleigh(stiffness=BETA).bind(body).evaluate(shape, v)[1]
+    still = np.zeros_like(v)
+    force = MATCHED.bind(body).evaluate(Shape(body, still), v)[1]
+    known = BETA * (body.stiffness(still) @ v.ravel()).reshape(v.shape)
     np.testing.assert_allclose(force, known, atol=1e4 * EPS * np.abs(known).max())
+
+
+@every_material
+@pytest.mark.parametrize("mesh_name", ["tet", "quadratic", "brick"])
+@pytest.mark.parametrize("large", [False, True], ids=["moderate", "large"])
+def test_the_whole_is_the_sum_over_points(material, mesh_name, large):
+    """K less its geometric part, and what density says of each point: two ways to one force."""
+    mesh = small_mesh(mesh_name)
+    body = sp.Body(mesh, soft(material))
+    u = large_deformation(mesh, inverted=material.survives_inversion and large)
+    u = u if large else 0.1 * u
+    v, *X = np.random.default_rng(0).normal(size=(4, *u.shape))
+    for stiffness in (BETA, np.linspace(0.0, BETA, mesh.n_cells)):
+        bound = sp.MatchedStrainRate(stiffness=stiffness).bind(body)
+        R, force = BoundCellDamping.evaluate(bound, Shape(body, u), v)
+        size = np.abs(body.stiffness(u) @ v.ravel()).max() * BETA + np.abs(force).max()
+        with_matrix = Shape(body, u, order=2)
+        for shape in (Shape(body, u), with_matrix):
+            for _ in range(2):
+                R_here, force_here = bound.evaluate(shape, v)
+                assert R_here == pytest.approx(R, rel=1e-9)
+                assert np.abs(force_here - force).max() <= 1e-10 * size
+        values = np.zeros((2, body.pattern.n_blocks, 3, 3))
+        bound.add_matrix(with_matrix, v, 2.0, values[0], definite=False)
+        BoundCellDamping.add_matrix(bound, with_matrix, v, 2.0, values[1], definite=False)
+        np.testing.assert_allclose(values[0], values[1], atol=1e-10 * np.abs(values).max())
+        expected = [(body.pattern.full(values[1] / 2) @ x.ravel()).reshape(x.shape) for x in X]
+        found = bound.multiply(with_matrix, np.stack(X))
+        assert np.abs(found - expected).max() <= 1e-10 * np.abs(values).sum()
+
+
+@every_material
+@pytest.mark.parametrize("mesh_name", ["tet", "quadratic", "brick"])
+def test_derivative_of_the_force_by_shape(material, mesh_name):
+    """The symmetric part of ∂∇₂R/∂u: all that d·(∂∇₂R/∂u) d sees of it."""
+    mesh = small_mesh(mesh_name)
+    body = sp.Body(mesh, soft(material))
+    u = 0.15 * large_deformation(mesh, inverted=False)
+    v, d, e = np.random.default_rng(3).normal(size=(3, *u.shape))
+    bound = MATCHED.bind(body)
+    values = np.zeros((body.pattern.n_blocks, 3, 3))
+    bound.add_shape_derivative(Shape(body, u), v, 2.0, values)
+    matrix = body.pattern.full(values / 2)
+    for along in (d, e, d + e):  # polarised: every entry
+        slope = along.ravel() @ matrix @ along.ravel()
+
+        def left(h: float, along=along, slope=slope) -> float:
+            there = (bound.evaluate(Shape(body, u + s * h * along), v)[1] for s in (1, -1))
+            ahead, behind = (np.vdot(along, force) for force in there)
+            return abs((ahead - behind) / (2 * h) - slope)
+
+        steps = 4e-3 * 0.5 ** np.arange(3)
+        errors = np.array([left(h) for h in steps])
+        assert (np.log2(errors[:-1] / errors[1:]) > 1.8).all() or errors[-1] <= 1e-8 * abs(slope)
+    nothing = np.zeros_like(values)
+    bound.add_shape_derivative(Shape(body, u), 0 * v, 2.0, nothing)
+    assert not nothing.any()
 
 
 @every_material

@@ -40,14 +40,14 @@ def with_stretches(sigma: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 def twin(material: type[sp.Material], F: np.ndarray) -> float:
     """ψ in plain NumPy, from the textbooks' invariants."""
     J, square = np.linalg.det(F), np.trace(F.T @ F)
-    if material is sp.StVK:
+    if material in (sp.StVK, sp.OrthotropicStVK):  # with one modulus
         E = 0.5 * (F.T @ F - np.eye(3))
         return 0.5 * LAM * np.trace(E) ** 2 + MU * np.trace(E @ E)
     if material is sp.NeoHookean:
         return 0.5 * MU * (square - 3) - MU * np.log(J) + 0.5 * LAM * np.log(J) ** 2
     if material is sp.StableNeoHookean:
         return 0.5 * MU * (square - 3) - MU * (J - 1) + 0.5 * (LAM + MU) * (J - 1) ** 2
-    if material is sp.Corotational:
+    if material in (sp.Corotational, sp.SplineMaterial):  # whose curves are straight
         sigma = np.linalg.svd(F, compute_uv=False) * [1, 1, np.sign(J)]
         return MU * ((sigma - 1) ** 2).sum() + 0.5 * LAM * (sigma.sum() - 3) ** 2
     raise AssertionError(f"write the twin of {material.__name__}")

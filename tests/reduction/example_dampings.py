@@ -7,7 +7,7 @@ import numpy as np
 import supple as sp
 from supple.damping import Curve, Example, ExampleDamping, Measure
 from supple.damping.caughey import Caughey
-from supple.reduction.damping import reduced_damping
+from supple.reduction.damping.rules import reduced_damping
 
 TIGHT = sp.DenseNewton(tolerance=1e-13, max_iterations=60)
 BASE = sp.Rayleigh(mass=0.4, stiffness=2e-3)
@@ -56,11 +56,11 @@ def examples(model: sp.ReducedModel, *curves: Curve | float, seed: int = 0) -> l
 
 
 def force(damping: sp.Damping, model: sp.ReducedModel, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-    return reduced_damping(damping, model).force(q, v, model.stiffness(q))
+    return reduced_damping(damping, model).force(q, v)
 
 
 def base_matrix(base: sp.Damping, model: sp.ReducedModel, q: np.ndarray) -> np.ndarray:
-    return reduced_damping(base, model).matrix(q, model.stiffness(q))
+    return reduced_damping(base, model).matrix(q)
 
 
 def full_damping(model: sp.ReducedModel, base: sp.Damping, **options: object) -> ExampleDamping:

@@ -25,8 +25,9 @@ import supple as sp
 from supple.damping import Curve, Example, ExampleDamping, Measure
 from supple.damping.caughey import Caughey
 from supple.damping.viscous import Viscous
-from supple.reduction.damping import ReducedDamping, reduced_damping
-from supple.reduction.example_damping import ExampleWarning
+from supple.reduction.damping.examples import ExampleWarning
+from supple.reduction.damping.reduced import ReducedDamping
+from supple.reduction.damping.rules import reduced_damping
 
 
 class TestTheMatrix:
@@ -163,26 +164,33 @@ class TestErrors:
         refused("alike", setattr, live, "damping", ExampleDamping(BASE, [one, one]))
         assert live.damping is BASE
 
-    def test_crowds_and_free_bodies_refuse(self, model):
-        damping = ExampleDamping(BASE, examples(model, 2.0))
-        refused("a crowd takes no damping by example", model.simulation, copies=3, damping=damping)
-        model.simulation(copies=2, damping=Caughey((0.4, 2e-3))).run_steps(2)
+    def test_free_bodies_refuse_what_brakes_all_motion(self, model):
         body = sp.Body(model.mesh, sp.StVK(young=1e5, poisson=0.4))
         free = sp.reduce(body, sp.modal_derivative_basis(body, modes=3, size=4))
-        for other in (damping, Caughey((0.4, 2e-3))):
-            refused("a free reduced body takes Rayleigh", free.simulation, damping=other)
+        for other in (Caughey((0.4, 2e-3)), ExampleDamping(Caughey((0.4, 2e-3)), [])):
+            refused("dampings of the deformation", free.simulation, damping=other)
 
 
 class TestRules:
-    def test_what_follows_the_shape_or_is_not_linear_is_refused(self, model):
-        by_cell = np.full(model.mesh.n_cells, 1e-3)
-        for other in (sp.StrainRate(shear=5.0), sp.Drag(strength=1.0, exponent=2.0), "none", 3):
-            refused("linear in the velocity", reduced_damping, other, model)
-        refused("cell by cell", reduced_damping, sp.Rayleigh(stiffness=by_cell), model)
-        with pytest.raises(sp.InputError, match="damping by example alone"):
-            reduced_damping([BASE, ExampleDamping(BASE, examples(model, 2.0))], model)
+    def test_what_is_no_damping_or_no_base_is_refused(self, model):
+        for other in ("none", 3):
+            refused("give a damping such as", reduced_damping, other, model)
+        two = [ExampleDamping(BASE, examples(model, 2.0)) for _ in range(2)]
+        refused("two dampings by example", reduced_damping, two, model)
         windy = sp.Drag(strength=1.0, wind=(1.0, 0.0, 0.0))
         refused("without wind", reduced_damping, ExampleDamping(windy, examples(model, 2.0)), model)
+        base = sp.PowerLaw(strength=1.0, exponent=0.5)
+        refused("not linear", reduced_damping, ExampleDamping(base, examples(model, 2.0)), model)
+
+    def test_coefficients_cell_by_cell(self, model, tmp_path):
+        by_cell = np.linspace(1e-3, 3e-3, model.mesh.n_cells)
+        q = np.full(model.size, 0.05)
+        one = base_matrix(sp.Rayleigh(stiffness=by_cell), model, q)
+        other = base_matrix(sp.MatchedStrainRate(stiffness=by_cell), model, q)
+        assert relative(one, other) < 1e-14
+        model.save(tmp_path / "model")
+        loaded = sp.load_model(tmp_path / "model")
+        refused("make the model anew", reduced_damping, sp.Rayleigh(stiffness=by_cell), loaded)
 
     def test_a_damping_may_say_itself_what_it_is(self, model):
         class Own(sp.Rayleigh):

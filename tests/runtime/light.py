@@ -63,7 +63,7 @@ def _of_pose_model(path: Path, folder: Path) -> dict[str, np.ndarray]:
     if path.stem == "pose skeleton":
         options |= {name: {"integrator": rule} for name, rule in _rules().items()}
         options |= {name: {"damping": d} for name, d in _dampings(folder, path.stem).items()}
-        options["one iteration"] = {"solver": sp.DenseNewton(max_iterations=1), "substeps": 2}
+        options["one iteration"] = {"solver": sp.DenseNewton(iterations=1), "substeps": 2}
         options["single precision"] = {"dtype": np.float32, "gravity": (0, 0, -9.81)}
     found = {}
     poses = _way(model)

@@ -44,6 +44,8 @@ class Part:
     """Blocks of the stiffness for the node pairs, (c, pairs)."""
     lame: tuple[Floats, Floats]
     """λ and μ [Pa], each (c,)."""
+    extra: tuple[Floats, ...] = ()
+    """What the material takes beside them: nothing, or one array, (c, …) or (1, …) for all."""
 
     @classmethod
     def of_cells(
@@ -61,7 +63,25 @@ class Part:
             rule.weights[pick],
             slots[pick],
             material.lame(index),
+            material.extra(index),
         )
+
+    def evaluate(
+        self, cut: slice | Ints, F: Floats, psi: Floats, P: Floats, A: Floats, order: int
+    ) -> None:
+        """``Material.evaluate`` of some of the cells."""
+        lam, mu = self.lame
+        extra = self.extra_of(cut)
+        self.material.evaluate(F, lam[cut], mu[cut], psi, P, A, order, *extra)
+
+    def extra_of(self, cut: slice | Ints) -> tuple[Floats, ...]:
+        """What the material takes beside λ and μ of some of the cells."""
+        return tuple(x if len(x) == 1 else x[cut] for x in self.extra)
+
+    def strain_elasticity(self, cut: slice | Ints) -> Floats | None:
+        """C [Pa] of some cells with preferred directions, (c, 6, 6); None without any."""
+        lam, mu = self.lame
+        return self.material.strain_elasticity(lam[cut], mu[cut], *self.extra_of(cut))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -143,7 +163,9 @@ def point_array(
     return workspace(name, math.prod(full)).reshape(full)
 
 
-def gradients_at(part: Part, cut: slice, field: Floats, identity: float, name: str) -> Floats:
+def gradients_at(
+    part: Part, cut: slice | Ints, field: Floats, identity: float, name: str
+) -> Floats:
     """identity · I + ∇field at the points of some cells, in the scratch ``name``."""
     F = point_array(name, part, cut, 3, 3)
     elements.gradients_of(field, part.nodes[cut], part.gradients[cut], identity, F)
@@ -157,8 +179,7 @@ def elastic_points(
     psi = point_array(f"psi{where}", part, cut)
     P = point_array(f"P{where}", part, cut, 3, 3, wanted=order >= 1)
     A = point_array(f"A{where}", part, cut, 6, 3, 3, wanted=order >= 2)
-    lam, mu = part.lame
-    part.material.evaluate(F, lam[cut], mu[cut], psi, P, A, order)
+    part.evaluate(cut, F, psi, P, A, order)
     return psi, P, A
 
 
@@ -167,7 +188,8 @@ def elastic_stretches(part: Part, cut: slice, sigma: Floats) -> tuple[Floats, Fl
     psi = point_array("psi", part, cut)
     p, H = point_array("p", part, cut, 3), point_array("H", part, cut, 6)
     lam, mu = part.lame
-    part.material.evaluate_stretches(sigma, lam[cut], mu[cut], psi, p, H)
+    extra = part.extra_of(cut)
+    part.material.evaluate_stretches(sigma, lam[cut], mu[cut], psi, p, H, *extra)
     return psi, p, H
 
 

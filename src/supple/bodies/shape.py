@@ -6,8 +6,6 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from supple.bodies.assembly import Evaluation
 from supple.bodies.elastic_body import ElasticBody
 from supple.core.types import Floats
@@ -16,9 +14,8 @@ from supple.core.types import Floats
 class Shape:
     """Elastic energy and derivatives of ``body`` at ``u``, shared by all who need them.
 
-    ``order`` says how deep the first evaluation goes: 1 for forces, 2 for the stiffness too. With
-    ``direction`` (n, 3) the product of the stiffness with it comes along. ``lend`` gives an array
-    (blocks, 3, 3) for the stiffness for as long as the shape lives.
+    ``order`` says how deep the first evaluation goes: 1 for forces, 2 for the stiffness too.
+    ``lend`` gives an array (blocks, 3, 3) for the stiffness for as long as the shape lives.
     """
 
     def __init__(
@@ -27,17 +24,13 @@ class Shape:
         u: Floats,
         *,
         order: int = 1,
-        direction: Floats | None = None,
         lend: Callable[[object], Floats] | None = None,
     ) -> None:
         self.body, self.u = body, u
         self.known: dict[object, Any] = {}
         """What others have worked out for this shape, each under its own key."""
         self._order, self._lend = order, lend
-        self._direction = direction if order < 2 else None
-        self._evaluation: Evaluation = body.evaluate(
-            u, order=order, direction=self._direction, stiffness=self._array()
-        )
+        self._evaluation: Evaluation = body.evaluate(u, order=order, stiffness=self._array())
 
     def _array(self) -> Floats | None:
         return None if self._lend is None or self._order < 2 else self._lend(self)
@@ -60,13 +53,10 @@ class Shape:
             self._evaluation = self.body.evaluate(self.u, order=2, stiffness=self._array())
         return self._evaluation.stiffness
 
-    def stiffness_times(self, v: Floats) -> Floats:
-        """∇²U v (n, 3), by the matrix where it is known and without it elsewhere."""
-        if self._order >= 2:
-            return self.body.pattern.multiply(self.stiffness, v)
-        if self._direction is not None and np.array_equal(self._direction, v):
-            return self._evaluation.product
-        return self.body.evaluate(self.u, order=0, direction=v).product
+    @property
+    def has_stiffness(self) -> bool:
+        """Whether the stiffness is there already."""
+        return self._order >= 2
 
     @cached_property
     def definite_stiffness(self) -> Floats:

@@ -54,12 +54,7 @@ class Body(ElasticBody):
         """The body's cells by material."""
         n = len(self.mesh.cells)
         if isinstance(self.material, Material):
-            for name in ("young", "poisson", "density"):
-                value = np.asarray(getattr(self.material, name))
-                if value.ndim and len(value) != n:
-                    raise InputError(
-                        f"{name} has {len(value)} values for {n} cells; give a scalar or ({n},)"
-                    )
+            self.material.check_cells(n)
             return (self._part(self.material, None),)
         example = "StVK(young=1e6, poisson=0.4), or a mapping from region names to materials"
         instance("material", self.material, Mapping, example)
@@ -109,7 +104,9 @@ class Body(ElasticBody):
     def _rounding(self) -> tuple[float, float]:
         modulus = np.empty(self.mesh.n_cells)
         for part in self.parts:
-            modulus[part.cells] = part.lame[0] + 2 * part.lame[1]
+            C = part.strain_elasticity(slice(None))
+            stiffest = None if C is None else np.einsum("caa->ca", C).max(axis=1)
+            modulus[part.cells] = part.lame[0] + 2 * part.lame[1] if C is None else stiffest
         rule = self.mesh.quadrature()
         steepness = np.linalg.norm(rule.gradients, axis=3)
         forces = modulus[:, None, None] * steepness * rule.weights[:, :, None]

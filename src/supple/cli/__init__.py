@@ -1,4 +1,4 @@
-"""The command line: ``supple run``, ``demo``, ``design``, ``reduce`` and more.
+"""The command line: ``supple run``, ``demo``, ``design``, ``match``, ``reduce`` and more.
 
 Exit codes: 0 all went well, 1 Supple could not do it (the message says why), 2 wrong usage, 3 it
 was done, but the result is not what was asked for, 130 interrupted.

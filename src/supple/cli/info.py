@@ -6,7 +6,10 @@ import argparse
 import json
 from typing import Any
 
+import numpy as np
+
 from supple.cli.progress import rows_text, say
+from supple.reduction.errors.frequencies import errors_text as frequencies_text
 from supple.workflows.describing import describe
 from supple.workflows.enrich.result import errors_text
 
@@ -127,6 +130,8 @@ def _model_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
         ("frequencies", f"{', '.join(hertz)}{' …' if found['coordinates'] > 6 else ''} Hz"),
         ("energy", energy),
     ]
+    if found["frequency errors"] is not None:
+        rows.insert(3, ("vibrations", frequencies_text(np.array(found["frequency errors"]))))
     if found["skin vertices"] is not None:
         rows.append(("skin", f"{found['skin vertices']:,} vertices"))
     units = {"young": "Pa", "poisson": "", "density": "kg/m³"}

@@ -105,6 +105,27 @@ options:
 --no-report  write no report.html: no motions, and no comparison with the best linear damping
 {_COMMON}"""
 
+_MATCH = f"""
+find the material and the damping of a real object
+
+Fits the material of a scene to shapes at rest under known loads, then its damping to recordings of
+how it comes to rest. FILE names the scene and what was measured, in [[shapes]] and [[recordings]].
+
+example:
+  supple match beam_match.toml
+  supple match beam_match.toml --output silicone --overwrite
+
+writes, into the output folder:
+  material.toml  the [material] tables for the scene, from [[shapes]]
+  damping.toml   the damping, from [[recordings]]; a scene takes it by [damping] file
+
+Where the shapes do not determine all that was asked for, it is told, and the exit code is 3.
+
+options:
+--output -o DIR  folder to write to; by default the file's name and _match, in the current folder
+--overwrite  replace an earlier match
+{_COMMON}"""
+
 _REDUCE = f"""
 make a small, fast model of a big body
 
@@ -291,6 +312,9 @@ def parser() -> argparse.ArgumentParser:
 
     design = command(commands, "design", _DESIGN, {})
     design.add_argument("scene", nargs="+", metavar="SCENE", help=_SCENES)
+
+    match = command(commands, "match", _MATCH, {})
+    match.add_argument("file", metavar="FILE", help="what was measured, *.toml")
 
     read = {"modes size voxels resolution": count, "young density edge scale": positive}
     read |= {"regions": names, "basis": values.basis, "poisson": values.poisson}

@@ -14,11 +14,12 @@ from supple.damping.example import (
     felt_strengths,
 )
 from supple.damping.files.damping_file import load_damping, save_damping
+from supple.damping.matched import MatchedStrainRate
 from supple.damping.power_law import PowerLaw
 from supple.damping.principal_strain import PrincipalStrain
 from supple.damping.rayleigh import Rayleigh, StiffnessAt
 from supple.damping.spline import SplineDamping, SplineOver
-from supple.damping.strain_rate import MatchedStrainRate, SpringStrainRate, StrainRate
+from supple.damping.strain_rate import SpringStrainRate, StrainRate
 from supple.damping.viscous import Viscous
 
 __all__ = [

@@ -41,7 +41,7 @@ class BoundDamping(ABC):
     depends_on_shape: bool = True
     """Whether R changes with the shape; where it does not, solvers have less to do."""
     uses_stiffness: bool = False
-    """Whether every evaluation needs the stiffness K(u) times the velocity."""
+    """Whether ``multiply`` needs K(u) as a matrix, as ``add_matrix`` does."""
     uses_stiffness_matrix: bool = False
     """Whether every evaluation needs K(u) as a matrix."""
     pattern: BlockPattern | None = None
@@ -86,6 +86,28 @@ class BoundDamping(ABC):
         if of.consistent and not of.definite:
             self.add_shape_derivative(shape, v, 1.0, values)
 
+    def multiply(self, shape: Shape, shapes: Floats) -> Floats:
+        """C(u) x for each of x (k, n, 3), where the force is linear in v: ∂∇₂R/∂v = C(u)."""
+        if not self.is_linear:
+            raise InputError(
+                f"{type(self).__name__.lstrip('_')} is not linear in the velocity: no matrix "
+                "times v is its force; give Rayleigh(...), StrainRate(...) or another that is"
+            )
+        product = self._multiply_sparse(shape, shapes)
+        beside = self.low_rank(shape, np.zeros_like(shape.u))
+        if beside is not None:
+            product = product + np.stack([beside.multiply(x) for x in shapes])
+        return product
+
+    def _multiply_sparse(self, shape: Shape, shapes: Floats) -> Floats:
+        pattern = self.pattern or shape.body.pattern
+        key = (self, "matrix")
+        if key not in shape.known:  # asked for once or more a shape, with many x each time
+            values = np.zeros((pattern.n_blocks, 3, 3))
+            self.add_matrix(shape, np.zeros_like(shape.u), 1.0, values, definite=False)
+            shape.known[key] = values
+        return pattern.multiply_many(shape.known[key], shapes)
+
     def update_duals(self, shape: Shape, v: Floats, step: Floats, length: float) -> None:
         """Update dual variables of the tangent, taken at a shape and v, after a share of a step."""
         return  # it has none
@@ -118,11 +140,7 @@ class BoundDamping(ABC):
 
 
 class BoundViscousDamping(BoundDamping):
-    """Damping whose force is linear in the velocity: ∇₂R = C(u) v, C symmetric."""
-
-    def multiply(self, shape: Shape, shapes: Floats) -> Floats:
-        """C(u) x for each of x (k, n, 3)."""
-        return np.stack([self.evaluate(shape, x)[1] for x in shapes])
+    """Damping by a matrix: ∇₂R = C(u) v, C symmetric."""
 
 
 _B = TypeVar("_B", bound=ElasticBody)

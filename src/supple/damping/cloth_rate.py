@@ -10,6 +10,7 @@ import numpy as np
 
 from supple._kernels.elasticity import hinges, membrane
 from supple.bodies.cloth import Cloth
+from supple.bodies.cloth.bending import BoundQuadraticBending
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.shape import Shape
 from supple.core.errors import InputError
@@ -44,7 +45,7 @@ class ClothStrainRate(Damping):
         "η₂, against changes of the angle between warp and weft: ½ η₂ (2 Ė₀₁)²", "N s/m"
     )
     matched: Coefficient = coefficient(
-        "β, the membrane of Rayleigh(stiffness=β) without what brakes rotation (Eq. 12)", "s"
+        "β, the membrane of Rayleigh(stiffness=β) but for its strain limit (Eq. 12)", "s"
     )
     bending: Coefficient = coefficient(
         "η_b, as D [N m] is against bending: c = η_b ‖e‖²/(A₁ + A₂)", "N m s"
@@ -54,60 +55,98 @@ class ClothStrainRate(Damping):
     )
 
     def bind(self, body: ElasticBody) -> BoundDamping:
-        return BoundClothStrainRate(self, body_for(self, Cloth, body))
-
-
-class BoundClothStrainRate(BoundViscousDamping):
-    """Strain rate damping at work in one sheet of cloth."""
-
-    def __init__(self, damping: ClothStrainRate, body: Cloth) -> None:
-        self._body = body
+        sheet = body_for(self, Cloth, body)
 
         def of_cells(name: str) -> Floats:
-            return spread_over_cells(name, getattr(damping, name), body)
+            return spread_over_cells(name, getattr(self, name), sheet)
 
         beta = of_cells("matched")[:, None, None]
-        C = beta * body.tension_stiffness  # V_d = ½ β ε̇ᵀ ∂²V/∂ε² ε̇ (Eq. 12)
+        C = beta * sheet.tension_stiffness  # V_d = ½ β ε̇ᵀ ∂²V/∂ε² ε̇ (Eq. 12)
         mu, lam = of_cells("shear"), of_cells("bulk")
         C[:, :2, :2] += lam[:, None, None]
         C[:, 0, 0] += 2 * mu + of_cells("warp")
         C[:, 1, 1] += 2 * mu + of_cells("weft")
         C[:, 2, 2] += mu + of_cells("trellis")
-        self.viscosity: Floats = C
-        """From strain rates (Ė₀₀, Ė₁₁, 2 Ė₀₁) to dissipative tensions [N s/m], (m, 3, 3)."""
         eta, beta_b = of_cells("bending"), of_cells("matched_bending")
-        self.hinge_viscosity: Floats | None = None
-        """c [N m s] of every hinge, (h,); None where bending goes undamped."""
-        if eta.any() or beta_b.any():
-            if body.bound_bending is None:
-                raise InputError(
-                    "bending= and matched_bending= damp hinges, and this cloth has none at work; "
-                    "give its material a bending stiffness"
-                )
-            rest = body.bound_bending.hinges.rest
-            of_shape, of_stiffness = body.of_hinges(eta), body.of_hinges(beta_b)
-            self.hinge_viscosity = of_shape * rest.shape + of_stiffness * rest.stiffness
+        if not eta.any() and not beta_b.any():
+            return BoundClothStrainRate(sheet, C)
+        if sheet.bound_bending is None:
+            raise InputError(
+                "bending= and matched_bending= damp hinges, and this cloth has none at work; "
+                "give its material a bending stiffness"
+            )
+        rest = sheet.bound_bending.hinges.rest
+        of_shape, of_stiffness = sheet.of_hinges(eta), sheet.of_hinges(beta_b)
+        c = of_shape * rest.shape + of_stiffness * rest.stiffness
+        return BoundClothStrainRate(sheet, C, angles=c)
+
+
+class BoundClothStrainRate(BoundViscousDamping):
+    """Strain rate damping at work in one sheet of cloth."""
+
+    def __init__(
+        self,
+        body: Cloth,
+        viscosity: Floats,
+        *,
+        limit: Floats | None = None,
+        angles: Floats | None = None,
+        folds: Floats | None = None,
+    ) -> None:
+        self._body = body
+        self.viscosity: Floats = viscosity
+        """From strain rates (Ė₀₀, Ė₁₁, 2 Ė₀₁) to dissipative tensions [N s/m], (m, 3, 3)."""
+        self._limit = limit  # β k past the strain limit [N s/m], (m,)
+        self._angles = angles  # c against θ̇ [N m s], (h,)
+        self._folds = folds  # c against the rate of K x but for its turning [N s/m], (h,)
+
+    @classmethod
+    def matched_to(cls, body: Cloth, beta: Floats) -> BoundClothStrainRate:
+        """β [s], (m,), times the material part of the tangent stiffness, of hinges too.
+
+        Where the angle θ of a hinge has the stiffness k, that is k ∇θ ∇θᵀ. Of QuadraticBending,
+        whose measure is the vector K x, it is ½ w ‖K v − ω × K x‖², ω how fast the hinge turns:
+        all of its matrix where the sheet is flat, and nothing in rigid motion.
+        """
+        viscosity = beta[:, None, None] * body.tension_stiffness
+        limit = None if body.strain_limit is None else beta * body.limit_stiffness
+        bending = body.bound_bending
+        if bending is None or not beta.any():
+            return cls(body, viscosity, limit=limit)
+        of_hinges = body.of_hinges(beta)
+        if isinstance(bending, BoundQuadraticBending):
+            return cls(body, viscosity, limit=limit, folds=of_hinges * bending.weights)
+        return cls(body, viscosity, limit=limit, angles=of_hinges * bending.hinges.rest.stiffness)
+
+    @property
+    def follows_limit(self) -> bool:
+        """Whether it grows past the strain limit of the cloth."""
+        return self._limit is not None
+
+    def viscosity_at(self, shape: Shape) -> Floats:
+        """The same at a shape, past the strain limit too if it follows that, (m, 3, 3)."""
+        return self._at(shape).viscosity
 
     def of_hinges_alone(self) -> BoundClothStrainRate | None:
         """This without the membrane; None if there is nothing left."""
-        if self.hinge_viscosity is None:
+        if self._angles is None and self._folds is None:
             return None
         alone = copy(self)
-        alone.viscosity = np.zeros_like(self.viscosity)
+        alone.viscosity, alone._limit = np.zeros_like(self.viscosity), None
         return alone
 
     def evaluate(self, shape: Shape, v: Floats) -> tuple[float, Floats]:
         body, at = self._body, self._at(shape)
-        S, R = at.stress(self, v)
+        S, R = at.stress(body, v)
         force = np.zeros_like(v)
         gradients = body.rest.gradients
         # ∇₂R = Σ w ∇ε S_d (Eq. 7)
         membrane.add_forces(body.mesh.cells, gradients, body.mesh.areas, at.F, S, force)
-        if self.hinge_viscosity is not None:
-            rate = np.empty(len(at.G))
-            hinges.angle_rates(at.hinges, at.G, v, rate)
-            moment = self.hinge_viscosity * rate
-            hinges.add_angle_forces(at.hinges, at.G, moment, force)
+        for c, G in at.bends:
+            rate = np.empty(len(G))
+            hinges.angle_rates(at.hinges, G, v, rate)
+            moment = c * rate
+            hinges.add_angle_forces(at.hinges, G, moment, force)
             R += 0.5 * float(moment @ rate)
         return R, force
 
@@ -122,7 +161,7 @@ class BoundClothStrainRate(BoundViscousDamping):
         # Of ∂f_d/∂x (Eq. 9), the term that is not symmetric is dropped, and the stress of the other
         # one has its negative eigenvalues clamped (§3.4); that of angles is never definite.
         at = self._at(shape)
-        S = at.stress(self, v)[0].copy()
+        S = at.stress(self._body, v)[0].copy()
         membrane.clamp(S)
         self._add_membrane(at, S, of.c_v, values)
         self._add_hinges(at, of.c_v, values)
@@ -130,21 +169,14 @@ class BoundClothStrainRate(BoundViscousDamping):
     def _add_membrane(self, at: _At, S: Floats, factor: float, values: Floats) -> None:
         """Add Σ w (factor · ∇ε C_d ∇εᵀ + ∂²ε/∂x² S)."""
         body = self._body
-        given = body.rest.gradients, body.mesh.areas, at.F, self.viscosity, S, factor
+        given = body.rest.gradients, body.mesh.areas, at.F, at.viscosity, S, factor
         membrane.add_blocks(*given, body.triangle_slots, values)
 
     def _add_hinges(self, at: _At, factor: float, values: Floats) -> None:
         bending = self._body.bound_bending
-        if self.hinge_viscosity is not None and bending is not None:
-            c = factor * self.hinge_viscosity
-            hinges.add_angle_blocks(at.G, c, bending.hinges.slots, values)
-
-    def stress(self, F: Floats, v: Floats) -> tuple[Floats, float]:
-        """S_d [N/m], (m, 3), and the membrane's share of R [W]."""
-        S = np.empty((self._body.n_cells, 3))
-        rate = self._body.rates(v)
-        R = membrane.rate_stress(F, rate, self.viscosity, self._body.mesh.areas, S)
-        return S, float(R)
+        if bending is not None:
+            for c, G in at.bends:
+                hinges.add_angle_blocks(G, factor * c, bending.hinges.slots, values)
 
     @cached_property
     def _no_stress(self) -> Floats:
@@ -152,25 +184,64 @@ class BoundClothStrainRate(BoundViscousDamping):
 
     def _at(self, shape: Shape) -> _At:
         if self not in shape.known:
-            bending = self.hinge_viscosity is not None
-            shape.known[self] = _At(self._body, shape.u, bending=bending)
+            shape.known[self] = self._new_at(shape.u)
         found: _At = shape.known[self]
         return found
 
+    def _new_at(self, u: Floats) -> _At:
+        body = self._body
+        corners, x = body.mesh.hinges.vertices, body.mesh.vertices + u
+        F, C, bends = body.deformation(u), self.viscosity, []
+        if self._limit is not None and body.strain_limit is not None:
+            C, unused = C.copy(), np.zeros((body.n_cells, 3))
+            given = F, body.strain_limit.strain, self._limit, body.mesh.areas
+            membrane.add_limits(*given, unused, C)
+        if self._angles is not None:
+            G = np.empty((len(corners), 4, 3))
+            hinges.angle_gradients(x, corners, G)
+            bends.append((self._angles, G))
+        if self._folds is not None and body.bound_bending is not None:
+            K = body.bound_bending.hinges.rest.folds
+            bends += [(self._folds, G) for G in _fold_gradients(x[corners], K)]
+        return _At(corners, F, C, bends)
+
 
 class _At:
-    """What the damping knows of a shape: F, and ∇θ [1/m], (h, 4, 3), if hinges are damped."""
+    """What the damping knows of a shape."""
 
-    def __init__(self, body: Cloth, u: Floats, *, bending: bool) -> None:
-        self.hinges: Ints = body.mesh.hinges.vertices
-        self.F = body.deformation(u)
-        self.G: Floats = np.empty((len(self.hinges) if bending else 0, 4, 3))
-        if bending:
-            hinges.angle_gradients(body.mesh.vertices + u, self.hinges, self.G)
+    def __init__(
+        self, corners: Ints, F: Floats, viscosity: Floats, bends: list[tuple[Floats, Floats]]
+    ) -> None:
+        self.hinges, self.F, self.viscosity = corners, F, viscosity
+        self.bends = bends
+        """Coefficients (h,), and what the rates they multiply are by velocities, (h, 4, 3)."""
         self._latest: tuple[Floats, tuple[Floats, float]] | None = None
 
-    def stress(self, damping: BoundClothStrainRate, v: Floats) -> tuple[Floats, float]:
-        """What ``damping.stress`` says; the last answer is kept."""
+    def stress(self, body: Cloth, v: Floats) -> tuple[Floats, float]:
+        """S_d [N/m], (m, 3), and the membrane's share of R [W]; the last answer is kept."""
         if self._latest is None or not np.array_equal(self._latest[0], v):
-            self._latest = v.copy(), damping.stress(self.F, v)
+            S = np.empty((len(self.F), 3))
+            R = membrane.rate_stress(self.F, body.rates(v), self.viscosity, body.mesh.areas, S)
+            self._latest = v.copy(), (S, float(R))
         return self._latest[1]
+
+
+def _fold_gradients(x: Floats, K: Floats) -> Floats:
+    """How K v − ω × K x follows velocities, (3, h, 4, 3), of hinges with corners x (h, 4, 3).
+
+    ω is that of the rigid motion nearest to the velocities of the four: I ω = Σ r_p × v_p.
+    """
+    r = x - x.mean(axis=1, keepdims=True)
+    inertia = np.einsum("hpi,hpi->h", r, r)[:, None, None] * np.eye(3)
+    inertia -= np.einsum("hpi,hpj->hij", r, r)
+    f = np.einsum("hp,hpi->hi", K, x)
+    # K v − ω × f = K v + [f]× I⁻¹ Σ [r_p]× v_p
+    lever = _cross(f) @ np.linalg.pinv(inertia, hermitian=True)
+    J = lever[:, None] @ _cross(r) + K[:, :, None, None] * np.eye(3)
+    return np.ascontiguousarray(J.transpose(2, 0, 1, 3))
+
+
+def _cross(a: Floats) -> Floats:
+    """[a]×, (…, 3, 3), of vectors (…, 3)."""
+    matrix: Floats = np.cross(np.eye(3), a[..., None, :], axisb=-1).swapaxes(-1, -2)
+    return matrix

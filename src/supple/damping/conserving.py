@@ -24,7 +24,6 @@ from supple.core.types import Floats
 from supple.damping.base import (
     DAMPINGS,
     BoundDamping,
-    BoundViscousDamping,
     Damping,
     DampingTangent,
     another_damping,
@@ -104,6 +103,7 @@ class BoundCellConserving(BoundCellDamping):
     def __init__(self, inner: BoundCellDamping, *, by_gradient: bool) -> None:
         super().__init__(inner.body)
         self._inner, self._by_gradient = inner, by_gradient
+        self.is_linear = inner.is_linear
         self.needs_elasticity = inner.needs_elasticity
 
     def add_points(self, points: Points, to: PointSums) -> None:
@@ -172,6 +172,11 @@ class BoundBodyConserving(BoundDamping):
         self._definite = of.definite
         self._inner.add_tangent(shape, _without(rigid_motions(shape), v), of, values)
 
+    def multiply(self, shape: Shape, shapes: Floats) -> Floats:
+        Q = rigid_motions(shape)
+        inside = np.stack([_without(Q, x) for x in shapes])
+        return np.stack([_without(Q, y) for y in self._inner.multiply(shape, inside)])
+
     def low_rank(self, shape: Shape, v: Floats) -> LowRank | None:
         """P (S + L) P − S: S is what ``add_matrix`` gave last, L what the damping has beside.
 
@@ -193,8 +198,12 @@ class BoundBodyConserving(BoundDamping):
 
     def _sparse_times(self, shape: Shape, v: Floats, fields: Floats) -> Floats:
         """S times each of fields (k, n, 3)."""
-        if isinstance(self._inner, BoundViscousDamping) and not self._definite:
-            return self._inner.multiply(shape, fields)
+        if self._inner.is_linear and not self._definite:
+            beside = self._inner.low_rank(shape, v)
+            product = self._inner.multiply(shape, fields)
+            if beside is None:
+                return product
+            return product - np.stack([beside.multiply(field) for field in fields])
         pattern = self._inner.pattern or self._body.pattern
         values = np.zeros((pattern.n_blocks, 3, 3))
         self._inner.add_matrix(shape, v, 1.0, values, definite=self._definite)

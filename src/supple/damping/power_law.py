@@ -41,6 +41,9 @@ from supple.damping.cells import (
     nested_call,
 )
 from supple.damping.coefficients import Coefficient, coefficient, spread_over_cells
+from supple.damping.thin.bound import BoundThinLaw, in_frame, stretch_form, viscosity_of
+from supple.damping.thin.frames import Frame, ThinBody, thin
+from supple.damping.thin.laws import Law, Power
 
 _BEND = 0.9
 """Share of the softening along the motion, where p < 1, that Newton's method is told of.
@@ -65,13 +68,16 @@ class PowerLaw(Damping):
     feels drag that is linear, and creeps where the true law stands still.
 
     S has no rate in a cell crushed to a line: stretches a, b count as a + b ≥ 10⁻⁶. Cells turned
-    inside out are damped as their mirror image. Where ``of`` feeds energy (Rayleigh under strong
-    compression) there is no damping. Rigid motion makes no Ṡ: linear and angular momentum are
-    conserved; with ``of=``, where that conserves them.
+    inside out are damped as their mirror image. Where ``of`` feeds energy there is no damping.
+    Rigid motion makes no Ṡ: linear and angular momentum are conserved; with ``of=``, where that
+    conserves them. In cloth S is that of the sheet in its plane, in springs their length over that
+    at rest.
     """
 
     exponent: float = field(metadata=described("p", at_least=0))
-    strength: Coefficient | None = coefficient("β", "Pa sᵖ", default=None)
+    strength: Coefficient | None = coefficient(
+        "β; of cloth in N sᵖ/m, of springs in N sᵖ", "Pa sᵖ", default=None
+    )
     width: float = parameter(
         1e-2,
         "ε, where p < 1: the rate of stretch below which drag is linear; with ``of`` that of "
@@ -85,7 +91,10 @@ class PowerLaw(Damping):
         kind=another_damping("StrainRate(shear=5)"),
     )
     scale: float | None = parameter(
-        None, "A, with ``of``: density at which the two are the same", unit="W/m³", above=0
+        None,
+        "A, with ``of``: where the two are the same; of cloth in W/m², of springs in W/m",
+        unit="W/m³",
+        above=0,
     )
 
     def __post_init__(self) -> None:
@@ -101,10 +110,33 @@ class PowerLaw(Damping):
             raise InputError("of= needs scale= [W/m³], where the two dampings are the same")
 
     def bind(self, body: ElasticBody) -> BoundDamping:
+        sheet = thin(body)
+        if sheet is not None:
+            return _thin_power_law(self, sheet, body)
         solid = body_for(self, Body, body)
         if self.of is not None and self.scale is not None:
             return _BoundPowerOf(self, self.of, self.scale, solid)
         return BoundStretchPower(self, 0.0 if self.strength is None else self.strength, solid)
+
+
+def _thin_power_law(damping: PowerLaw, sheet: ThinBody, body: ElasticBody) -> BoundDamping:
+    p, width = float(damping.exponent), damping.width if damping.exponent < 1 else 0.0
+    linear, soft = p == 1, _BEND if p < 1 else 1.0
+    if damping.of is not None and damping.scale is not None:
+        viscosity, A = viscosity_of(damping.of, body, "a power law"), damping.scale
+        factor = np.full(body.n_cells, A ** (0.5 * (1 - p)))
+
+        def power_of(at: Frame, shape: Shape) -> Law:
+            return Power(in_frame(at, viscosity(shape)), factor, p, width**2 * A, soft)
+
+        return BoundThinLaw(sheet, power_of, linear=linear)
+    strength = 0.0 if damping.strength is None else damping.strength
+    beta = spread_over_cells("strength", strength, body)
+
+    def power(at: Frame, shape: Shape) -> Law:
+        return Power(stretch_form(at), beta, p, width**2, soft)
+
+    return BoundThinLaw(sheet, power, linear=linear)
 
 
 class BoundPowerLaw(BoundCellDamping):

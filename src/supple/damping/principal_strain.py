@@ -10,13 +10,19 @@ from dataclasses import dataclass
 
 from supple._kernels.damping.principal_strain import FIXED, Law, add_principal_strain
 from supple.bodies.elastic_body import ElasticBody
+from supple.bodies.shape import Shape
 from supple.bodies.solid import Body
+from supple.core.errors import InputError
 from supple.core.parameters import parameter
 from supple.core.types import Floats
 from supple.damping.base import DAMPINGS, BoundDamping, Damping, body_for
 from supple.damping.cells import BoundIsotropicDamping, Points, PointSums
 from supple.damping.coefficients import Coefficient, coefficient, spread_over_cells
 from supple.damping.curve import Curve, compiled_curves
+from supple.damping.thin.bound import BoundThinLaw, closeness, principal_form
+from supple.damping.thin.frames import Frame, ThinBody, thin
+from supple.damping.thin.laws import Law as ThinLaw
+from supple.damping.thin.laws import Quadratic
 
 AXIS_WIDTH = 0.02
 """How near two stretches must be to count as alike, unless told otherwise."""
@@ -32,7 +38,8 @@ class PrincipalStrain(Damping):
     Where two stretches coincide, as they do at rest, their axes are any two of a plane, and r
     would depend on the choice. There the shear of the plane is damped too, by the modulus that
     makes r the same for all axes; that fades out, smoothly, as the stretches come to differ by
-    ``axis_width``. Conserves linear and angular momentum.
+    ``axis_width``. Conserves linear and angular momentum. A sheet has two stretches in its plane,
+    a spring one; bending goes undamped.
     """
 
     stiffness: Coefficient = coefficient("β, times the stiffness in the stretches", "s")
@@ -45,7 +52,22 @@ class PrincipalStrain(Damping):
     )
 
     def bind(self, body: ElasticBody) -> BoundDamping:
+        sheet = thin(body)
+        if sheet is not None:
+            return _thin_principal_strain(self, sheet, body)
         return BoundPrincipalStrain(self, body_for(self, Body, body), Curve.constant(1.0), FIXED)
+
+
+def _thin_principal_strain(
+    damping: PrincipalStrain, sheet: ThinBody, body: ElasticBody
+) -> BoundDamping:
+    beta = spread_over_cells("stiffness", damping.stiffness, body)
+
+    def law(at: Frame, shape: Shape) -> ThinLaw:
+        H, root = sheet.stretch_stiffness(at), closeness(at, damping.axis_width)
+        return Quadratic(beta[:, None, None] * principal_form(H, at, root))
+
+    return BoundThinLaw(sheet, law, linear=True)
 
 
 class BoundPrincipalStrain(BoundIsotropicDamping):
@@ -58,6 +80,13 @@ class BoundPrincipalStrain(BoundIsotropicDamping):
 
     def __init__(self, damping: PrincipalStrain, body: Body, curve: Curve, by: int) -> None:
         super().__init__(body)
+        fibred = [part.material for part in body.parts if not part.material.is_isotropic]
+        if fibred:
+            raise InputError(
+                f"principal strain damping takes its moduli from stretches, which a "
+                f"{type(fibred[0]).__name__} with fibres is no function of; use "
+                "MatchedStrainRate(stiffness=...), which is matched to all of its moduli"
+            )
         self.beta: Floats = spread_over_cells("stiffness", damping.stiffness, body)
         """β [s], (cells,)."""
         self.is_plain = by == FIXED

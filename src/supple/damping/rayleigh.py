@@ -11,9 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from supple._kernels.elasticity.elements import apply_derivative
 from supple._kernels.linear_algebra.blocks import add_scaled, add_scaled_identity_blocks
-from supple.bodies.assembly import elastic_points, point_array
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.shape import Shape
 from supple.bodies.solid import Body
@@ -21,18 +19,23 @@ from supple.core.checks import numbers
 from supple.core.errors import InputError
 from supple.core.parameters import parameter
 from supple.core.types import Floats
-from supple.damping.base import DAMPINGS, BoundDamping, BoundViscousDamping, Damping
-from supple.damping.cells import BoundCellDamping, Points, PointSums
+from supple.damping.base import (
+    DAMPINGS,
+    BoundDamping,
+    BoundViscousDamping,
+    Damping,
+    DampingTangent,
+)
+from supple.damping.cells import BoundCellDamping
 from supple.damping.coefficients import Coefficient, coefficient, coefficient_of_cells
-
-_SHIFT = 1e-3  # of an edge: how far K is looked at ahead
-_SHIFT_OF_F = float(np.finfo(float).eps) ** (1 / 3)  # to either side: central differences
+from supple.damping.matched import BoundMatched, matched_to
+from supple.damping.sums import bound_sum
 
 
 class StiffnessAt(Enum):
     """Which stiffness a damping is proportional to."""
 
-    CURRENT = "the tangent stiffness K(u) of the current shape"
+    CURRENT = "the material part of the tangent stiffness at the current shape"
     REST = "the constant stiffness of the rest shape"
 
 
@@ -41,10 +44,16 @@ class StiffnessAt(Enum):
 class Rayleigh(Damping):
     """C = α M + β K. Coefficients are scalars, one a cell, or given by region name.
 
-    Cells in none of the regions named get none. With the rest shape's stiffness C is constant and
-    never feeds energy, but resists large rotations. The current one resists the rotation of a
-    stressed body only (a fast spin slows down), and a strongly compressed body, whose stiffness is
-    not definite, may gain energy from it.
+    Cells in none of the regions named get none. With the rest shape's stiffness C is constant, but
+    resists large rotations.
+
+    With the current one C(u) = α M + β B(u), where B is the material part of the tangent stiffness
+    K(u), how stresses change with the strain: that of r = β/2 Ė : ∂²ψ/∂E² : Ė, in which what
+    ∂²ψ/∂E² may have of negative eigenvalues is left out. It is K at the rest shape, never feeds
+    energy, and spares rigid motion, so that the stiffness part conserves momenta. The geometric
+    part of K(u), the stress that turns with the body, is not in it: it makes K(u) indefinite under
+    compression, which feeds energy, and brakes the spin of a stressed body. To project K(u) cell by
+    cell would mend the first and not the second, and is no polynomial in reduced models of StVK.
     """
 
     mass: Coefficient = coefficient("α, times the mass", "1/s")
@@ -96,23 +105,26 @@ class Rayleigh(Damping):
 
 
 class _BoundRayleigh(BoundViscousDamping):
+    """α M, and β times a constant stiffness or the material part of the current one."""
+
     def __init__(self, damping: Rayleigh, body: ElasticBody) -> None:
         self._body, self._damping = body, damping
         alpha = coefficient_of_cells("mass", damping.mass, body)
         whole = np.ndim(alpha) == 0  # Σ α M over the cells, (blocks,)
         self._mass = alpha * body.mass_values if whole else body.scaled_mass(np.asarray(alpha))
-        self._beta = coefficient_of_cells("stiffness", damping.stiffness, body)
+        beta = coefficient_of_cells("stiffness", damping.stiffness, body)
         self._constant: Floats | None = None
-        if not np.any(self._beta):
-            self._constant = np.zeros((0, 3, 3))
-        elif damping.at is StiffnessAt.REST:
-            rest = Shape(body, np.zeros_like(body.mesh.vertices), order=2)
-            self._constant = self._current_stiffness(rest, definite=False)
-        self.depends_on_shape = self.uses_stiffness = self._constant is None
+        self._current: BoundDamping | None = None
+        if np.any(beta) and damping.at is StiffnessAt.CURRENT:
+            self._current = matched_to(body, beta)
+            self.uses_stiffness = self._current.uses_stiffness
+        elif np.any(beta):
+            self._constant = _rest_stiffness(body, beta)
+        self.depends_on_shape = self._current is not None
 
     @property
     def advice(self) -> str:
-        if self._constant is not None:
+        if self._current is None:
             return ""
         return (
             "Rayleigh damping of the current stiffness can keep a buckling body from settling: "
@@ -120,16 +132,14 @@ class _BoundRayleigh(BoundViscousDamping):
         )
 
     def in_cells(self) -> BoundCellDamping | None:
-        body = self._body
-        if self._constant is not None or not isinstance(body, Body):
-            return None
-        return BoundRayleighCells(body, np.broadcast_to(self._beta, body.mesh.n_cells))
+        return None if self._current is None else self._current.in_cells()
 
     def outside_cells(self) -> BoundDamping | None:
-        if self._constant is None and isinstance(self._body, Body):
-            return self._mass_alone if self._mass.any() else None
-        nothing = self._constant is not None and not len(self._constant)
-        return None if nothing and not self._mass.any() else self
+        if self._current is None:
+            nothing = self._constant is None and not self._mass.any()
+            return None if nothing else self
+        mass = self._mass_alone if self._mass.any() else None
+        return bound_sum(self._body, [mass, self._current.outside_cells()])
 
     @cached_property
     def _mass_alone(self) -> BoundDamping:
@@ -137,118 +147,48 @@ class _BoundRayleigh(BoundViscousDamping):
 
     def evaluate(self, shape: Shape, v: Floats) -> tuple[float, Floats]:
         force = self._body.pattern.multiply(self._mass, v)
-        if self._constant is None:
-            force += self._current_stiffness_times(shape, v)
-        elif len(self._constant):
+        if self._constant is not None:
             force += self._body.pattern.multiply(self._constant, v)
-        return 0.5 * float(np.vdot(v, force)), force
+        if self._current is None:
+            return 0.5 * float(np.vdot(v, force)), force
+        R, share = self._current.evaluate(shape, v)
+        return R + 0.5 * float(np.vdot(v, force)), force + share
 
     def multiply(self, shape: Shape, shapes: Floats) -> Floats:
-        factor, stiffness = 1.0, self._constant
-        if stiffness is None:
-            if np.ndim(self._beta) == 0:
-                factor, stiffness = float(self._beta), shape.stiffness
-            else:
-                stiffness = self._current_stiffness(shape, definite=False)
-        return self._body.pattern.multiply_many(
-            stiffness, shapes, factor=factor, scalars=self._mass
-        )
+        if isinstance(self._current, BoundMatched):
+            return self._current.multiply_beside(shape, shapes, self._mass)
+        constant = np.zeros((0, 3, 3)) if self._constant is None else self._constant
+        product = self._body.pattern.multiply_many(constant, shapes, scalars=self._mass)
+        return product if self._current is None else product + self._current.multiply(shape, shapes)
 
     def add_matrix(
         self, shape: Shape, v: Floats, factor: float, values: Floats, *, definite: bool
     ) -> None:
-        add_scaled_identity_blocks(values, self._mass, factor)
-        stiffness = self._constant
-        if stiffness is None:
-            if np.ndim(self._beta) == 0:
-                factor *= float(self._beta)
-                stiffness = shape.definite_stiffness if definite else shape.stiffness
-            else:
-                stiffness = self._current_stiffness(shape, definite=definite)
-        if len(stiffness):
-            add_scaled(stiffness.reshape(-1), factor, values.reshape(-1))
+        self._add_constant(factor, values)
+        if self._current is not None:
+            self._current.add_matrix(shape, v, factor, values, definite=definite)
 
     def add_shape_derivative(self, shape: Shape, v: Floats, factor: float, values: Floats) -> None:
-        size = float(np.abs(v).max(initial=0.0))
-        if self._constant is not None or size == 0.0:
-            return
-        # ∂(β K(u) v)/∂u = β DK(u)[v], the change of K along v, as a difference
-        step = _SHIFT * self._edge / size
-        ahead = Shape(self._body, shape.u + step * v, order=2)
-        if not np.isfinite(ahead.energy):
-            return
-        if np.ndim(self._beta) == 0:
-            change = ahead.stiffness - shape.stiffness
-            factor *= float(self._beta)
-        else:
-            change = self._current_stiffness(ahead, definite=False)
-            change -= self._current_stiffness(shape, definite=False)
-        add_scaled(change.reshape(-1), factor / step, values.reshape(-1))
+        if self._current is not None:
+            self._current.add_shape_derivative(shape, v, factor, values)
 
-    @cached_property
-    def _edge(self) -> float:
-        return float(self._body.mesh.edge_lengths().mean())
+    def add_tangent(self, shape: Shape, v: Floats, of: DampingTangent, values: Floats) -> None:
+        self._add_constant(of.c_v, values)
+        if self._current is not None:
+            self._current.add_tangent(shape, v, of, values)
 
-    def _current_stiffness(self, shape: Shape, *, definite: bool) -> Floats:
-        """β K(u), (blocks, 3, 3)."""
-        factors = np.broadcast_to(self._beta, self._body.n_cells)
-        return self._body.evaluate(
-            shape.u, order=2, definite=definite, cell_factors=factors
-        ).stiffness
-
-    def _current_stiffness_times(self, shape: Shape, v: Floats) -> Floats:
-        """β K(u) v, (n, 3)."""
-        if np.ndim(self._beta) == 0:
-            return self._beta * shape.stiffness_times(v)
-        factors = np.asarray(self._beta)
-        return self._body.evaluate(shape.u, order=0, direction=v, cell_factors=factors).product
+    def _add_constant(self, factor: float, values: Floats) -> None:
+        add_scaled_identity_blocks(values, self._mass, factor)
+        if self._constant is not None:
+            add_scaled(self._constant.reshape(-1), factor, values.reshape(-1))
 
 
-class BoundRayleighCells(BoundCellDamping):
-    """Fully implicit: r = β/2 Ḟ : A(F) : Ḟ with A = ∂²ψ/∂F², β [s] given as (cells,).
-
-    (Dissipative optimization, §5.1.2.)
-    """
-
-    needs_elasticity = True
-
-    def __init__(self, body: Body, beta: Floats) -> None:
-        super().__init__(body)
-        self._beta = beta
-
-    def add_points(self, points: Points, to: PointSums) -> None:
-        beta = self._beta[points.part.cells[points.cut]]
-        stress = point_array("rayleigh stress", points.part, points.cut, 3, 3)
-        apply_derivative(points.A, points.rate, stress)
-        stress *= beta[:, None, None, None]
-        r, P, A = to.arrays
-        r += 0.5 * np.einsum("eqij,eqij->eq", points.rate, stress)  # Eq. 46
-        if to.order >= 1:
-            P += stress  # Eq. 47
-        if to.order >= 2:
-            share = point_array("rayleigh derivative", points.part, points.cut, 6, 3, 3)
-            share[:] = points.A
-            if to.definite:
-                points.part.material.make_definite(points.F, share)
-            share *= (to.factor * beta)[:, None, None, None, None]
-            A += share
-
-    def add_shape_gradient_points(self, points: Points, G: Floats, factor: float) -> None:
-        # Eqs. 48–50: β/2 D³ψ[Ḟ, Ḟ, ·], the change of A along Ḟ times Ḟ
-        part, cut, F, rate = points.part, points.cut, points.F, points.rate
-        speed = np.linalg.norm(rate, axis=(2, 3))
-        reach = np.full(speed.shape, _SHIFT_OF_F)
-        if not part.material.survives_inversion:  # stay within F of one sign
-            size = np.linalg.norm(F, axis=(2, 3))
-            reach *= np.minimum(1.0, np.abs(np.linalg.det(F)) / size**2)
-        step = np.divide(reach, speed, out=np.zeros_like(speed), where=speed > 0)
-        change = point_array("rayleigh stress", part, cut, 3, 3)
-        change[:] = 0.0
-        for sign in (1.0, -1.0):
-            there = F + (sign * step)[:, :, None, None] * rate
-            stress = point_array("rayleigh beside", part, cut, 3, 3)
-            apply_derivative(elastic_points(part, cut, there, 2, " beside")[2], rate, stress)
-            change += sign * stress
-        beta = self._beta[part.cells[cut]][:, None]
-        weight = np.divide(0.25 * factor * beta, step, out=np.zeros_like(step), where=step > 0)
-        G += weight[:, :, None, None] * change
+def _rest_stiffness(body: ElasticBody, beta: float | Floats) -> Floats:
+    """β K at the rest shape; its material part where that shape is under stress, (blocks, 3, 3)."""
+    still = np.zeros_like(body.mesh.vertices)
+    if isinstance(body, Body):
+        factors = np.broadcast_to(beta, body.n_cells)
+        return body.evaluate(still, order=2, cell_factors=factors).stiffness
+    values = np.zeros((body.pattern.n_blocks, 3, 3))
+    matched_to(body, beta).add_matrix(Shape(body, still), still, 1.0, values, definite=True)
+    return values

@@ -19,6 +19,7 @@ from supple._kernels.damping.principal_strain import (
     factors_by_stretch,
 )
 from supple.bodies.elastic_body import ElasticBody
+from supple.bodies.shape import Shape
 from supple.bodies.solid import Body
 from supple.core.errors import InputError
 from supple.core.parameters import described, parameter
@@ -31,8 +32,19 @@ from supple.damping.cells import (
     PointSums,
     add_shape_derivative,
 )
+from supple.damping.coefficients import spread_over_cells
 from supple.damping.curve import CURVE, Curve, compiled_curves
 from supple.damping.principal_strain import AXIS_WIDTH, BoundPrincipalStrain, PrincipalStrain
+from supple.damping.thin.bound import (
+    BoundThinLaw,
+    closeness,
+    in_frame,
+    principal_by_rate,
+    principal_form,
+    viscosity_of,
+)
+from supple.damping.thin.frames import Frame, ThinBody, thin
+from supple.damping.thin.laws import ByRate, Law, Quadratic
 
 _LOG_10 = float(np.log(10.0))
 _CORNER = 1e-9  # jump of slope, as a share of the steepest, that is more than rounding
@@ -66,6 +78,9 @@ class SplineDamping(Damping):
     by less than nothing: d log s/d log ``|σ̇|`` ≥ −2. The largest of the three factors is their mean
     (⅓ Σ s_j^16)^(1/16) then, at most 7 % less, since forces would jump where factors change
     places. And ``base`` must be linear in the velocity. What base conserves stays conserved.
+
+    Cloth has two stretches in its plane and a spring has one; there base is ClothStrainRate without
+    bending, SpringStrainRate or PrincipalStrain.
     """
 
     base: Damping = field(
@@ -95,6 +110,9 @@ class SplineDamping(Damping):
             _check_fall(Curve.of(self.curve))
 
     def bind(self, body: ElasticBody) -> BoundDamping:
+        sheet = thin(body)
+        if sheet is not None:
+            return _thin_spline(self, sheet, body)
         solid = body_for(self, Body, body)
         if isinstance(self.base, PrincipalStrain):
             return _BoundPrincipalSpline(self, self.base, solid)
@@ -111,6 +129,33 @@ class SplineDamping(Damping):
                 f"{self.base!r}; give StrainRate or the like, or use SplineOver.STRETCH"
             )
         return _BoundSpline(self, cells, solid)
+
+
+def _thin_spline(damping: SplineDamping, sheet: ThinBody, body: ElasticBody) -> BoundDamping:
+    curve, base, over_rate = Curve.of(damping.curve), damping.base, damping.over is SplineOver.RATE
+    if isinstance(base, PrincipalStrain):
+        beta = spread_over_cells("stiffness", base.stiffness, body)
+        width = base.axis_width
+
+        def principal(at: Frame, shape: Shape) -> Law:
+            H, root = sheet.stretch_stiffness(at), closeness(at, width)
+            if over_rate:
+                return principal_by_rate(H, at, root, curve, beta)
+            s = np.sqrt(curve(at.sigma))
+            H = H * s[:, :, None] * s[:, None, :]
+            return Quadratic(beta[:, None, None] * principal_form(H, at, root))
+
+        return BoundThinLaw(sheet, principal, linear=not over_rate)
+    viscosity = viscosity_of(base, body, "spline damping")
+    tell_apart = AXIS_WIDTH if damping.axis_width is None else damping.axis_width
+
+    def factored(at: Frame, shape: Shape) -> Law:
+        Q = in_frame(at, viscosity(shape))
+        if over_rate:
+            return ByRate(Q, np.zeros(len(Q)), closeness(at, tell_apart), curve)
+        return Quadratic(curve(at.sigma).max(axis=1)[:, None, None] * Q)
+
+    return BoundThinLaw(sheet, factored, linear=not over_rate)
 
 
 class _BoundPrincipalSpline(BoundPrincipalStrain):

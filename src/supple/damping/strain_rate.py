@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple._kernels.damping.principal import add_matched
 from supple._kernels.damping.strain_rate import add_strain_rate, add_strain_rate_by_shape
 from supple._kernels.linear_algebra.blocks import add_scaled
 from supple.bodies.elastic_body import ElasticBody
@@ -25,7 +24,7 @@ from supple.core.errors import InputError
 from supple.core.parameters import Kind, Parameter, parameter
 from supple.core.types import Floats
 from supple.damping.base import DAMPINGS, BoundDamping, BoundViscousDamping, Damping, body_for
-from supple.damping.cells import BoundCellDamping, BoundIsotropicDamping, Points, PointSums
+from supple.damping.cells import BoundCellDamping, Points, PointSums
 from supple.damping.coefficients import (
     Coefficient,
     coefficient,
@@ -117,38 +116,6 @@ class _BoundStrainRate(BoundCellDamping):
 
 @DAMPINGS.register
 @dataclass(frozen=True, kw_only=True)
-class MatchedStrainRate(Damping):
-    """r = β/2 Ė:C:Ė with the elasticity C = ∂²ψ/∂E² of the material where it is (Eq. 12).
-
-    E is Green's strain, Ė = ½ (FᵀḞ + ḞᵀF). For StVK it is ``StrainRate`` with shear β μ and bulk
-    β λ; other materials damp more where they are stiffer. At the rest shape it is Rayleigh damping
-    of the same β, for every material; elsewhere it spares rotation, as Rayleigh damping does not.
-
-    C may lose definiteness in large strain. Then the nearest definite form takes its place: what
-    the form in the rates of the three stretches has of negative eigenvalues is left out, and so
-    are negative shear moduli. Conserves linear and angular momentum.
-    """
-
-    stiffness: Coefficient = coefficient("β, times the elasticity of the material", "s")
-
-    def bind(self, body: ElasticBody) -> BoundDamping:
-        return _BoundMatched(self, body_for(self, Body, body))
-
-
-class _BoundMatched(BoundIsotropicDamping):
-    needs_elasticity = True
-
-    def __init__(self, damping: MatchedStrainRate, body: Body) -> None:
-        super().__init__(body)
-        self._stiffness = spread_over_cells("stiffness", damping.stiffness, body)
-
-    def add_points(self, points: Points, to: PointSums) -> None:
-        beta = self._stiffness[points.part.cells[points.cut]]
-        add_matched(points.F, points.rate, points.P, points.A, beta, to.compiled)
-
-
-@DAMPINGS.register
-@dataclass(frozen=True, kw_only=True)
 class SpringStrainRate(Damping):
     """R = Σ ½ L η ε̇² over springs, with ε̇ = n·(v₂ − v₁)/L the rate of their strain.
 
@@ -158,23 +125,22 @@ class SpringStrainRate(Damping):
     """
 
     viscosity: Coefficient = coefficient("η, the pull at a strain rate of one a second", "N s")
-    matched: Coefficient = coefficient(
-        "β, adds η = β k: Rayleigh(stiffness=β) without what brakes rotation", "s"
-    )
+    matched: Coefficient = coefficient("β, adds η = β k, as Rayleigh(stiffness=β) does", "s")
 
     def bind(self, body: ElasticBody) -> BoundDamping:
-        return BoundSpringStrainRate(self, body_for(self, SpringNetwork, body))
+        network = body_for(self, SpringNetwork, body)
+        # V_d = ½ β ε̇ᵀ ∂²V/∂ε² ε̇ with ∂²V/∂ε² = L k (strain rate, Eq. 12)
+        beta = coefficient_of_cells("matched", self.matched, network)
+        viscosity = coefficient_of_cells("viscosity", self.viscosity, network)
+        return BoundSpringStrainRate(network, viscosity + beta * network.spring_stiffness)
 
 
 class BoundSpringStrainRate(BoundViscousDamping):
     """Σ ½ L η ε̇² over the springs of a network."""
 
-    def __init__(self, damping: SpringStrainRate, body: SpringNetwork) -> None:
+    def __init__(self, body: SpringNetwork, viscosity: Floats) -> None:
         self._body = body
-        beta = coefficient_of_cells("matched", damping.matched, body)
-        # V_d = ½ β ε̇ᵀ ∂²V/∂ε² ε̇ with ∂²V/∂ε² = L k (strain rate, Eq. 12)
-        viscosity = coefficient_of_cells("viscosity", damping.viscosity, body)
-        self.viscosity: Floats = viscosity + beta * body.spring_stiffness
+        self.viscosity: Floats = viscosity
         """η of every spring [N s], (springs,)."""
 
     def evaluate(self, shape: Shape, v: Floats) -> tuple[float, Floats]:
@@ -184,9 +150,6 @@ class BoundSpringStrainRate(BoundViscousDamping):
         # ∇₂R = Σ L ∇ε S_d with ∇ε = n/L (strain rate, Eq. 7)
         force = self._body.gathered(stress[:, None] * at.directions)
         return 0.5 * float((self._body.mesh.rest_lengths * stress) @ rate), force
-
-    def multiply(self, shape: Shape, shapes: Floats) -> Floats:
-        return self._body.pattern.multiply_many(self._matrix(shape), shapes)
 
     def add_matrix(
         self, shape: Shape, v: Floats, factor: float, values: Floats, *, definite: bool

@@ -22,6 +22,7 @@ class CellSum(BoundCellDamping):
         super().__init__(body)
         self._models = tuple(models)
         self.needs_elasticity = any(model.needs_elasticity for model in models)
+        self.is_linear = all(model.is_linear for model in models)
 
     def add_points(self, points: Points, to: PointSums) -> None:
         for model in self._models:
@@ -44,7 +45,9 @@ class BoundSum(BoundDamping):
     """The sum of several dampings of any kind."""
 
     def __init__(self, body: ElasticBody, models: Sequence[BoundDamping]) -> None:
-        self._body, self._models = body, tuple(models)
+        self._body = body
+        self.models = tuple(models)
+        """What is added up."""
         self.is_gradient = all(model.is_gradient for model in models)
         self.is_linear = all(model.is_linear for model in models)
         self.depends_on_shape = any(model.depends_on_shape for model in models)
@@ -56,14 +59,20 @@ class BoundSum(BoundDamping):
 
     def evaluate(self, shape: Shape, v: Floats) -> tuple[float, Floats]:
         total, force = 0.0, np.zeros_like(v)
-        for model in self._models:
+        for model in self.models:
             dissipation, share = model.evaluate(shape, v)
             total += dissipation
             force += share
         return total, force
 
+    def multiply(self, shape: Shape, shapes: Floats) -> Floats:
+        total = np.zeros(shapes.shape)
+        for model in self.models:
+            total += model.multiply(shape, shapes)
+        return total
+
     def potential(self, shape: Shape, v: Floats, near: Floats) -> float:
-        return sum(model.potential(shape, v, near) for model in self._models)
+        return sum(model.potential(shape, v, near) for model in self.models)
 
     def add_matrix(
         self, shape: Shape, v: Floats, factor: float, values: Floats, *, definite: bool
@@ -81,7 +90,7 @@ class BoundSum(BoundDamping):
 
     def _add_each(self, values: Floats, add: Callable[[BoundDamping, Floats], None]) -> None:
         """Let ``add`` add the blocks of each model, where its pattern has them."""
-        for model in self._models:
+        for model in self.models:
             if self.pattern is None:
                 add(model, values)
                 continue
@@ -91,13 +100,13 @@ class BoundSum(BoundDamping):
             values[np.searchsorted(self.pattern.keys, keys)] += part
 
     def in_cells(self) -> BoundCellDamping | None:
-        return cell_sum([model.in_cells() for model in self._models])
+        return cell_sum([model.in_cells() for model in self.models])
 
     def outside_cells(self) -> BoundDamping | None:
-        return bound_sum(self._body, [model.outside_cells() for model in self._models])
+        return bound_sum(self._body, [model.outside_cells() for model in self.models])
 
     def low_rank(self, shape: Shape, v: Floats) -> LowRank | None:
-        return joined([model.low_rank(shape, v) for model in self._models])
+        return joined([model.low_rank(shape, v) for model in self.models])
 
 
 def cell_sum(models: Sequence[BoundCellDamping | None]) -> BoundCellDamping | None:
@@ -110,3 +119,10 @@ def bound_sum(body: ElasticBody, models: Sequence[BoundDamping | None]) -> Bound
     """The same for dampings of any kind."""
     there = [model for model in models if model is not None]
     return BoundSum(body, there) if len(there) > 1 else there[0] if there else None
+
+
+def summands(model: BoundDamping | None) -> tuple[BoundDamping, ...]:
+    """The dampings that one is the sum of."""
+    if isinstance(model, BoundSum):
+        return tuple(each for part in model.models for each in summands(part))
+    return () if model is None else (model,)

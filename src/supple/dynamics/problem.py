@@ -62,7 +62,6 @@ class BodyProblem(SplitProblem):
         """For matrices on the body's pattern."""
         self._last_shapes: deque[Shape] = deque(maxlen=_CACHED)
         self._order = 2 if any(term.uses_stiffness_matrix for term in self.terms) else 1
-        self._with_direction = any(term.uses_stiffness for term in self.terms)
         self._begun: StageStart | None = None
         self._held = np.flatnonzero(~body.free)
         self._held_velocity, self._held_acceleration = np.zeros((2, body.n_vertices, 3))
@@ -89,7 +88,7 @@ class BodyProblem(SplitProblem):
     def linearize(self, stage: Stage, u: Floats, *, with_matrix: bool = False) -> BodyLinearization:
         v = self._following(stage.velocity(u), self._held_velocity)
         a = self._following(stage.acceleration(u), self._held_acceleration)
-        shape = self.shape_at(u, v, with_matrix=with_matrix)
+        shape = self.shape_at(u, with_matrix=with_matrix)
         return BodyLinearization(self, Point(stage, shape, v, a))
 
     def _following(self, field: Floats, prescribed: Floats) -> Floats:
@@ -180,14 +179,13 @@ class BodyProblem(SplitProblem):
 
     # -- between stages ----------------------------------------------------------------------
 
-    def shape_at(self, u: Floats, v: Floats | None = None, *, with_matrix: bool = False) -> Shape:
-        """The body at u (n, 3), about to be damped at velocity v; the last ones are cached."""
+    def shape_at(self, u: Floats, *, with_matrix: bool = False) -> Shape:
+        """The body at u (n, 3); the last ones are cached."""
         for shape in self._last_shapes:
             if np.array_equal(shape.u, u):
                 return shape
         order = 2 if with_matrix else self._order
-        along = v if self._with_direction else None
-        shape = Shape(self.body, u.copy(), order=order, direction=along, lend=self.arrays.lend)
+        shape = Shape(self.body, u.copy(), order=order, lend=self.arrays.lend)
         self._last_shapes.append(shape)
         return shape
 
@@ -198,7 +196,7 @@ class BodyProblem(SplitProblem):
 
     def free_force(self, u: Floats, v: Floats) -> Floats:
         """∇₂R + ∇U [N], (n, 3), without what acts within stages alone."""
-        shape, total = self.shape_at(u, v), np.zeros_like(u)
+        shape, total = self.shape_at(u), np.zeros_like(u)
         for term in self.terms:
             force = term.free_force(shape, v)
             if force is not None:
@@ -207,7 +205,7 @@ class BodyProblem(SplitProblem):
 
     def power(self, u: Floats, v: Floats) -> float:
         """Power that damping and friction take from the motion [W]."""
-        shape = self.shape_at(u, v)
+        shape = self.shape_at(u)
         return sum(term.power(shape, v) for term in self.terms)
 
     # -- ADMM --------------------------------------------------------------------------------

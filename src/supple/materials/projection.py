@@ -1,16 +1,20 @@
-"""Positive semidefinite projection of the stress derivative of an isotropic material.
+"""Positive semidefinite projection of the stress derivative of a material.
 
 In the frame of the singular vectors, F = U diag(σ) Vᵀ, the 9 × 9 matrix ∂P/∂F of an isotropic
 material falls apart: one 3 × 3 block for the stretches, and for each pair of axes a 2 × 2 block
 [[a, b], [b, a]] with eigenvalues a + b (flip) and a − b (twist). Clamping those nine eigenvalues at
 zero gives the nearest positive semidefinite matrix, for any material, without its formula.
+
+Where there are preferred directions it does not fall apart, and all nine eigenvalues are found at
+once; that takes some microseconds a point.
 """
 
 import numpy as np
 
 from supple._kernels.compiling import kernel
+from supple._kernels.linear_algebra.dense import find_eigenvectors
 from supple._kernels.linear_algebra.svd3 import eigh3, svd3
-from supple._kernels.linear_algebra.tensors import add_outer, contract
+from supple._kernels.linear_algebra.tensors import add_outer, contract, expand
 
 
 @kernel
@@ -70,3 +74,21 @@ def project_isotropic(F, A):
                                     )
                             add_outer(block, pairs[p, sign], Q, Q)
                     p += 1
+
+
+@kernel
+def project_symmetric(A):
+    """The same for a material with preferred directions."""
+    full, values, vectors = np.empty((9, 9)), np.empty(9), np.empty((9, 9))
+    for e in range(len(A)):
+        for q in range(A.shape[1]):
+            block = A[e, q]
+            expand(1.0, block, full)
+            find_eigenvectors(full, values, vectors)
+            if values[0] >= 0.0:
+                continue
+            block[:] = 0.0
+            for m in range(9):
+                if values[m] > 0.0:
+                    Q = np.ascontiguousarray(vectors[:, m]).reshape(3, 3)
+                    add_outer(block, values[m], Q, Q)

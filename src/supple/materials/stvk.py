@@ -5,6 +5,7 @@ under compression and has no barrier against inversion.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -95,5 +96,6 @@ def evaluate_stretches(sigma, lam, mu, psi, p, H):
 class StVK(Material):
     """Saint Venant–Kirchhoff material: the simplest with large rotations."""
 
+    quadratic_in_strain: ClassVar[bool] = True
     evaluate = staticmethod(evaluate)
     evaluate_stretches = staticmethod(evaluate_stretches)

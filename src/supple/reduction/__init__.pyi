@@ -9,8 +9,12 @@ from supple.reduction.basis import picked_basis as picked_basis
 from supple.reduction.cubature.cubature import Cubature as Cubature
 from supple.reduction.cubature.cubature import CubatureWarning as CubatureWarning
 from supple.reduction.cubature.training import train_cubature as train_cubature
+from supple.reduction.damping.examples import ExampleWarning as ExampleWarning
 from supple.reduction.derivatives import modal_derivatives as modal_derivatives
-from supple.reduction.example_damping import ExampleWarning as ExampleWarning
+from supple.reduction.errors.frequencies import ModelWarning as ModelWarning
+from supple.reduction.errors.motion import MotionError as MotionError
+from supple.reduction.errors.motion import motion_error as motion_error
+from supple.reduction.errors.repair import repaired_basis as repaired_basis
 from supple.reduction.model import ReducedModel as ReducedModel
 from supple.reduction.model_file import load_model as load_model
 from supple.reduction.modes import Modes as Modes

@@ -8,6 +8,7 @@ deformation.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,6 +38,7 @@ _SPAN = 1e-6  # singular values that one eigenproblem, of their squares, tells w
 _MORE = 2  # vectors to find beyond those asked for, lest equally important ones be parted
 _SETTLED = 1e-7  # singular values so much smaller turn a direction by their square
 _DEPENDENT = 1e-9  # a shape of which less than this share is new depends on the others
+_EVERY = 5  # vectors of a basis of shapes of which one is a mode
 _VANISHING = 1e-9  # derivatives below this share of the largest one vanish by symmetry
 
 
@@ -44,8 +46,8 @@ _VANISHING = 1e-9  # derivatives below this share of the largest one vanish by s
 class Basis:
     """Shapes U that span the deformations of a body, u = Σ U_i q_i.
 
-    ``vectors`` (r, n, 3), mass-orthonormal [1/√kg]; ``importance`` (r,), how much each one carries:
-    the singular values relative to the first, decreasing, where mass-PCA made the basis, and 1 for
+    ``vectors`` (r, n, 3), mass-orthonormal [1/√kg]; ``importance`` (r,), how much each one carries
+    relative to the first, decreasing: singular values where mass-PCA made the basis, and 1 for
     vectors picked by hand.
     """
 
@@ -79,12 +81,14 @@ class Basis:
 def modal_derivative_basis(
     body: Body, *, modes: int | Modes = 20, size: int = 30, progress: Progress | None = None
 ) -> Basis:
-    """The ``size`` most important combinations of vibration modes and their derivatives.
+    """The slowest vibration modes as they are, and the most important of their derivatives.
 
-    ``modes`` is how many modes that are not rigid, or the modes themselves. Weights are those of
-    Eq. 16, with λ_1 that of the first mode that is not rigid. Of a free body's derivatives only
-    what is new beside the modes is taken, since modes of nearly equal frequency turn into each
-    other quickly.
+    ``modes`` is how many modes that are not rigid, or the modes themselves. Two of five vectors are
+    modes, the slowest first, so that small vibrations keep their frequencies however few vectors
+    there are; between them come those that mass-PCA finds in the other modes and the derivatives,
+    beside the modes that are there. Weights are those of Eq. 16, with λ_1 that of the first mode
+    that is not rigid. Of a free body's derivatives only what is new beside all the modes is taken,
+    since modes of nearly equal frequency turn into each other quickly.
     """
     whole_number("size", size, at_least=1)
     rest = SmallVibrations(body, np.zeros_like(body.mesh.vertices))
@@ -108,13 +112,61 @@ def modal_derivative_basis(
     derivatives[present] /= norms[present, None, None]
     derivatives[~present] = 0.0
     first = squares[modes.rigid]
-    shapes = np.concatenate(  # Eq. 16
+    weights = first / squares[modes.rigid :]
+    kept = min(_modes_among(size), len(deforming))
+    others = np.concatenate(  # Eq. 16
         [
-            (first / squares[modes.rigid :])[:, None, None] * deforming,
+            weights[kept:, None, None] * deforming[kept:],
             (first**2 / (squares[i] * squares[j]))[:, None, None] * derivatives,
         ]
     )
-    return _pca(body, shapes, size, rest.rigid, "take more modes")
+    known = np.concatenate([rest.rigid, deforming[:kept]])
+    found, values = _principal(body, others, size, known, "take more modes", beside=kept)
+    return _interleaved((deforming[:kept], weights[:kept]), (found, values), _modes_among)
+
+
+def _modes_among(size: int) -> int:
+    """How many of the first ``size`` vectors are modes.
+
+    Mass-PCA of all together would mix slow modes with stiff derivatives, which have more weight
+    than all but the first modes, and give the mixtures as vectors: cut off among these, a basis has
+    its slowest frequencies wrong by any factor. More modes than this leave too few derivatives to
+    bend without stretching.
+    """
+    return max(1, (4 * size + 5) // 10)
+
+
+def _interleaved(
+    modes: tuple[Floats, Floats], others: tuple[Floats, Floats], among: Callable[[int], int]
+) -> Basis:
+    """Vectors and what they carry, ``among(k)`` of the first k modes, as truncation keeps them."""
+    count, rest = len(modes[0]), len(others[0])
+    sizes = np.arange(1, count + rest + 1)
+    counts = np.minimum([among(int(k)) for k in sizes], count)
+    counts = np.maximum(counts, sizes - rest)  # when those have run out
+    is_mode = np.diff(counts, prepend=0) > 0
+    vectors = np.empty((count + rest, *modes[0].shape[1:]))
+    importance = np.empty(count + rest)
+    for places, (shapes, carried) in ((is_mode, modes), (~is_mode, others)):
+        vectors[places], importance[places] = shapes, carried
+    # a vector is worth as much as any that comes after it
+    importance = np.maximum.accumulate(importance[::-1])[::-1]
+    return Basis(vectors, importance / importance[0])
+
+
+def shape_basis(body: Body, shapes: Floats, size: int, modes: Modes) -> Basis:
+    """The ``size`` vectors that fit shapes best, every fifth of them the body's next slowest mode.
+
+    Where shapes hold all of a slow mode but a little, the little is missing at all speeds: the
+    modes keep slow vibrations at their frequencies.
+    """
+    whole_number("size", size, at_least=1)
+    kept = modes.shapes[modes.rigid :][: size // _EVERY]
+    checked = _checked_shapes(body, "shapes", shapes)
+    known = np.concatenate([rigid_motions(body), kept])
+    found, values = _principal(body, checked, size, known, "give more shapes", beside=len(kept))
+    carried = np.full(len(kept), values.min(initial=1.0))
+    return _interleaved((kept, carried), (found, values), lambda k: k // _EVERY)
 
 
 def motion_basis(
@@ -138,7 +190,7 @@ def motion_basis(
     shapes = _checked_shapes(body, "motion", motion)
     rigid = rigid_motions(body)
     if body.free.all() and len(rigid) == 6:
-        shapes = np.stack([_in_own_frame(body, u) for u in shapes])
+        shapes = np.stack([in_own_frame(body, u) for u in shapes])
     return _pca(body, shapes, size, rigid, "record more of it, or more varied")
 
 
@@ -209,19 +261,34 @@ def _mass_norms(body: Body, shapes: Floats) -> Floats:
 
 def _pca(body: Body, shapes: Floats, size: int, rigid: Floats, advice: str) -> Basis:
     whole_number("size", size, at_least=1)
-    Q, parts = _factors(body, shapes, rigid, size)
-    if not len(Q):
+    vectors, values = _principal(body, shapes, size, rigid, advice)
+    return Basis(vectors, values / values[0])
+
+
+def _principal(
+    body: Body, shapes: Floats, size: int, known: Floats, advice: str, *, beside: int = 0
+) -> tuple[Floats, Floats]:
+    """Principal vectors of shapes beside the ``known`` directions, and their singular values.
+
+    They make up for ``size`` vectors together with those ``beside`` them, the last of the known.
+    """
+    wanted = size - beside
+    Q, parts = _factors(body, shapes, known, wanted) if wanted else (shapes[:0], np.empty((0, 1)))
+    there = beside + len(Q)
+    if not there:
         raise InputError(f"no shape here deforms the body: all are zero or rigid; {advice}")
-    if size > len(Q):
+    if size > there:
         raise InputError(
-            f"size={size}: there are only {len(Q)} independent deformations here; {advice}, or "
-            f"give size={len(Q)} or less"
+            f"size={size}: there are only {there} independent deformations here; {advice}, or "
+            f"give size={there} or less"
         )
+    if not wanted:
+        return Q, np.empty(0)
     turns, values, _ = np.linalg.svd(parts, full_matrices=False)
-    more = min(size + _MORE, len(Q))
-    vectors = orthonormalized(body, _without_rigid(body, combined(turns.T[:more], Q), rigid))
+    more = min(wanted + _MORE, len(Q))
+    vectors = orthonormalized(body, _without_rigid(body, combined(turns.T[:more], Q), known))
     canonicalize(values[:more], vectors)
-    return Basis(vectors[:size], values[:size] / values[0])
+    return vectors[:wanted], values[:wanted]
 
 
 def _factors(body: Body, shapes: Floats, rigid: Floats, size: int) -> tuple[Floats, Floats]:
@@ -281,7 +348,7 @@ def _in_order(body: Body, shapes: Floats) -> tuple[Floats, np.ndarray]:
     return np.where(body.free, known[len(rigid) : count], 0.0), kept
 
 
-def _in_own_frame(body: Body, u: Floats) -> Floats:
+def in_own_frame(body: Body, u: Floats) -> Floats:
     """Displacements (n, 3) of a free body as seen from the frame that fits it best."""
     X = body.mesh.vertices
     weights = body.mass_times(np.ones_like(X))[:, 0] / body.total_mass

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sparse
@@ -14,9 +15,11 @@ from supple.core.checks import instance
 from supple.core.errors import InputError, SuppleError
 from supple.core.types import Floats, Ints, Progress
 from supple.materials import Material, StVK
+from supple.materials.moduli import four_fold
 from supple.reduction.modes import Modes, SmallVibrations, combined, mass_times, products, without
 
 _CHUNK_BYTES = 2**21  # forces of cells in flight: they stay in the cache
+_KINDS = 2048  # cells whose D²P is known at once, where each has its own: 12 MB
 _STEP = 4e-4  # of F, in differences of ∂P/∂F: errors of truncation and rounding balance
 _SAME = 1e-6  # modes whose ω² differ by less than this share vibrate together
 
@@ -105,9 +108,40 @@ def force_derivatives(body: Body, shapes: Floats, others: Floats | None = None) 
     others = shapes if others is None else others
     forces = np.zeros((body.n_vertices, 3, len(shapes), len(others)))
     for part in body.parts:
-        lame, kinds = np.unique(np.stack(part.lame), axis=1, return_inverse=True)
-        _add_part(part, shapes, others, curvature(part.material, *lame), kinds.ravel(), forces)
+        for some in _with_few_kinds(part):
+            tensors, kinds = _curvatures(some)
+            _add_part(some, shapes, others, tensors, kinds, forces)
     return np.ascontiguousarray(forces.transpose(2, 3, 0, 1))
+
+
+def _with_few_kinds(part: Part) -> Iterator[Part]:
+    """The part, or where cells differ in more than λ and μ a few of its cells at a time."""
+    if all(len(x) == 1 for x in part.extra):
+        yield part
+        return
+    for first in range(0, len(part.cells), _KINDS):
+        cut = slice(first, first + _KINDS)
+        yield replace(
+            part,
+            cells=part.cells[cut],
+            nodes=part.nodes[cut],
+            gradients=part.gradients[cut],
+            weights=part.weights[cut],
+            slots=part.slots[cut],
+            lame=(part.lame[0][cut], part.lame[1][cut]),
+            extra=part.extra_of(cut),
+        )
+
+
+def _curvatures(part: Part) -> tuple[Floats, Ints]:
+    """D²P at rest of each kind of cell (kinds, 9, 9, 9), and of which kind each cell is."""
+    columns = list(part.lame)
+    shared = all(len(x) == 1 for x in part.extra)
+    if not shared:
+        columns += [*part.extra[0].reshape(len(part.cells), -1).T]
+    _, first, kinds = np.unique(np.stack(columns), axis=1, return_index=True, return_inverse=True)
+    lam, mu = (x[first] for x in part.lame)
+    return curvature(part.material, lam, mu, *part.extra_of(first)), kinds.ravel()
 
 
 def _add_part(
@@ -149,12 +183,32 @@ def _add_part(
         forces[touched] += (gather @ nodal.reshape(nodes.size, -1)).reshape(-1, *forces.shape[1:])
 
 
-def curvature(material: Material, lam: Floats, mu: Floats) -> Floats:
+def curvature(material: Material, lam: Floats, mu: Floats, *extra: Floats) -> Floats:
     """D²P at rest, the third derivative of ψ by F, for each of λ and μ [Pa] (d,): (d, 9, 9, 9)."""
-    if isinstance(material, StVK):
+    if type(material).evaluate is StVK.evaluate:
         return stvk_curvature(lam, mu)
+    C = material.strain_elasticity(lam, mu, *extra)
+    if C is not None and material.quadratic_in_strain:
+        return quadratic_curvature(C)
+
+    def some(b: Ints) -> Floats:
+        more = (x if len(x) == 1 else np.ascontiguousarray(x[b]) for x in extra)
+        return differenced_curvature(material, lam[b], mu[b], *more)
+
     batches = np.array_split(np.arange(len(lam)), -(-len(lam) // 1024))
-    return np.concatenate([differenced_curvature(material, lam[b], mu[b]) for b in batches])
+    return np.concatenate([some(b) for b in batches])
+
+
+def quadratic_curvature(C: Floats) -> Floats:
+    """D²P[G, H] = C:(GᵀH) + G C:H + H C:G for ψ = ½ E:C:E, of moduli (d, 6, 6)."""
+    unit = np.eye(9).reshape(9, 3, 3)
+    four = four_fold(C)
+    stresses = np.einsum("dabij,hij->dhab", four, unit, optimize=True)
+    products = np.einsum("gka,hkl->ghal", unit, unit)
+    ordered = np.einsum("gak,dhkl->dghal", unit, stresses, optimize=True)
+    ordered += 0.5 * np.einsum("dabij,ghij->dghab", four, products, optimize=True)
+    total = (ordered + ordered.swapaxes(1, 2)).reshape(len(C), 9, 9, 9)
+    return np.asarray(total.transpose(0, 3, 1, 2))
 
 
 def stvk_curvature(lam: Floats, mu: Floats) -> Floats:
@@ -172,7 +226,7 @@ def stvk_curvature(lam: Floats, mu: Floats) -> Floats:
     return np.multiply.outer(lam, of_lam) + np.multiply.outer(mu, of_mu)
 
 
-def differenced_curvature(material: Material, lam: Floats, mu: Floats) -> Floats:
+def differenced_curvature(material: Material, lam: Floats, mu: Floats, *extra: Floats) -> Floats:
     """D²P by differences of fourth order of the material's ∂P/∂F along the nine entries of F."""
     d = len(lam)
     steps = _STEP * np.array([1, -1, 2, -2])
@@ -180,7 +234,8 @@ def differenced_curvature(material: Material, lam: Floats, mu: Floats) -> Floats
     F = np.eye(3) + np.multiply.outer(steps, np.eye(9).reshape(9, 3, 3)).reshape(36, 3, 3)
     F = np.ascontiguousarray(np.broadcast_to(F, (d, 36, 3, 3)))
     psi, P, A = np.empty((d, 36)), np.empty((d, 36, 3, 3)), np.empty((d, 36, 6, 3, 3))
-    material.evaluate(F, np.ascontiguousarray(lam), np.ascontiguousarray(mu), psi, P, A, 2)
+    constants = np.ascontiguousarray(lam), np.ascontiguousarray(mu)
+    material.evaluate(F, *constants, psi, P, A, 2, *extra)
     slopes = np.tensordot(weights, A.reshape(d, 4, 9, 6, 3, 3), (0, 1))
     tensors = np.empty((d, 9, 3, 3, 3, 3))
     for s, (j, l) in enumerate(zip(*np.triu_indices(3), strict=True)):  # as the element kernels say

@@ -11,6 +11,7 @@ import numpy as np
 from supple.core.checks import number
 from supple.core.errors import InputError
 from supple.core.types import Floats, Ints
+from supple.reduction.damping.strain_rate import StrainGrams
 from supple.reduction.polynomial import Quartic
 
 PARAMETERS: dict[str, dict[str, Any]] = {
@@ -72,6 +73,13 @@ class Group:
     """Coefficients for λ = 1 and for μ = 1, (2, …); None where the model has a cubature."""
     built_mass: float | None = None
     """Mass of the cells [kg] as the body had them, where their densities differ."""
+    scaled_only: str = ""
+    """The material whose stiffness goes with Young's modulus and cannot change otherwise, if any.
+
+    Its λ and μ are those of small strains, or means over all directions.
+    """
+    grams: StrainGrams | None = None
+    """Of the strains, for damping; None where the model has a cubature."""
 
     @property
     def lame(self) -> tuple[float | None, float | None]:
@@ -87,15 +95,32 @@ class Group:
             for name, value in changes.items()
             if value is not None
         }
+        if self.scaled_only and "poisson" in given:
+            raise InputError(
+                f"{self._label} is of {self.scaled_only}, which a finished model knows as a whole: "
+                "young= scales it, but another poisson= needs another material; change that of the "
+                "body, and reduce(body, basis) again",
+                parameter="poisson",
+            )
+        if self.scaled_only and "young" in given and None in self.lame:
+            raise InputError(
+                f"stiffness differs from cell to cell in {self._label}, which is of "
+                f"{self.scaled_only}; name the parts in which it is one when the model is made: "
+                "reduce(body, basis, regions=[...])",
+                parameter="young",
+            )
         group = replace(self, **given)  # type: ignore[arg-type]
         missing = [name for name in ("young", "poisson") if getattr(group, name) is None]
         if missing and not given.keys() <= {"density"}:
-            label = " and ".join(map(repr, self.regions)) or "the rest of the body"
             raise InputError(
-                f"{missing[0]} differs from cell to cell in {label}; give {missing[0]}= too, which "
-                "then holds for all of it"
+                f"{missing[0]} differs from cell to cell in {self._label}; give {missing[0]}= too, "
+                "which then holds for all of it"
             )
         return group
+
+    @property
+    def _label(self) -> str:
+        return " and ".join(map(repr, self.regions)) or "the rest of the body"
 
     def truncated(self, size: int) -> Group:
         """The group's shares in a model with the first ``size`` basis vectors only."""
@@ -108,6 +133,7 @@ class Group:
             weight=self.weight.cut(lambda w: w[:size]),
             turning=self.turning.cut(lambda t: t[: size + 1, :size]),
             energy=energy,
+            grams=None if self.grams is None else self.grams.truncated(size),
         )
 
 

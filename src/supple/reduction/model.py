@@ -54,6 +54,8 @@ class ReducedModel:
     """The axis that points up, where it was said."""
     body: Body | None = None
     """The body that was reduced, with its edits; a model from a file has none."""
+    body_frequencies: Floats | None = None
+    """The slowest frequencies of the body [Hz], where they were compared; edits forget them."""
 
     def __repr__(self) -> str:
         kind = "cubature" if self.cubature is not None else "exact StVK"
@@ -129,6 +131,17 @@ class ReducedModel:
         """Frequencies of small vibrations of the reduced model [Hz], (r,)."""
         squares, _ = vibrations(self.stiffness(np.zeros(self.size)), self.mass)
         return np.sqrt(np.maximum(squares, 0.0)) / (2 * np.pi)
+
+    @property
+    def frequency_errors(self) -> Floats | None:
+        """By which shares the slowest vibrations are too fast, (k,), where the body's are known.
+
+        A basis that holds their shapes has zeros here.
+        """
+        if self.body_frequencies is None:
+            return None
+        count = min(len(self.body_frequencies), self.size)
+        return self.frequencies[:count] / self.body_frequencies[:count] - 1.0
 
     # -- between the body and the coordinates --------------------------------------------
 
@@ -224,7 +237,8 @@ class ReducedModel:
         if body is not None:
             cells = slice(None) if region is None else self.mesh.region(region)
             body = _edited_body(body, cells, **changes)
-        return replace(self, groups=groups, cubature=cubature, floating=floating, body=body)
+        changed = {"groups": groups, "cubature": cubature, "floating": floating, "body": body}
+        return replace(self, **changed, body_frequencies=None)
 
     def truncated(self, size: int) -> ReducedModel:
         """The model with the first ``size`` basis vectors only (§6.5)."""
@@ -292,16 +306,16 @@ def _edited_body(body: Body, cells: Any, **given: float | None) -> Body:
     changed[cells] = True
 
     def edited(material: Material) -> Material:
-        numbers = {
-            name: np.where(changed, value, getattr(material, name))
-            for name, value in given.items()
-            if value is not None
-        }
-        return replace(material, **numbers)
+        numbers = {name: value for name, value in given.items() if value is not None}
+        return material.edited(changed, **numbers)
 
     if isinstance(body.material, Material):
         return replace(body, material=edited(body.material))
-    return replace(body, material={name: edited(m) for name, m in body.material.items()})
+    materials = {
+        name: edited(material) if changed[body.mesh.region(name)].any() else material
+        for name, material in body.material.items()
+    }
+    return replace(body, material=materials)
 
 
 def _common_factor(before: tuple[Group, ...], after: tuple[Group, ...]) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,10 @@ from supple.core.types import Floats, Ints
 from supple.mesh import VolumeMesh
 from supple.mesh.packing import describe_mesh, mesh_of
 from supple.reduction.cubature.cubature import Cubature
+from supple.reduction.damping.strain_rate import StrainGrams
 from supple.reduction.groups import PARAMETERS, Contribution, Group
 from supple.reduction.model import ReducedModel, Skin, is_definite
-from supple.reduction.polynomial import coefficient_count
+from supple.reduction.polynomial import coefficient_count, pair_count
 from supple.reduction.runtime.floating import FloatingInertia
 
 _MODEL = files.Kind(b"\x89SUPRED\n", "reduced model", 1)
@@ -37,11 +39,14 @@ def save_model(model: ReducedModel, path: str | os.PathLike[str]) -> None:
             "regions": list(g.regions),
             **{name: getattr(g, name) for name in PARAMETERS},
             "built_mass": g.built_mass,
+            "scaled_only": g.scaled_only,
         }
         for g in model.groups
     ]
     header["up"] = model.up
     arrays["vectors"] = model.vectors
+    if model.body_frequencies is not None:
+        arrays["body frequencies"] = model.body_frequencies
     for k, group in enumerate(model.groups):
         arrays[f"group {k} cells"] = group.cells
         for name in _SHARES:
@@ -50,6 +55,10 @@ def save_model(model: ReducedModel, path: str | os.PathLike[str]) -> None:
                 arrays[f"group {k} {name}"] = share.units
                 if share.built is not None:
                     arrays[f"group {k} {name} built"] = share.built
+        for name in ("built", "kept"):
+            gram = getattr(group.grams, name, None)
+            if gram is not None:
+                arrays[f"group {k} gram {name}"] = gram
     if model.cubature is not None:
         header["cubature"] = model.cubature.header()
         arrays |= {f"cubature {k}": array for k, array in model.cubature.arrays().items()}
@@ -84,7 +93,10 @@ def _model_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> 
     r = len(arrays["vectors"])
     vectors = _shaped(arrays, "vectors", (r, *mesh.vertices.shape))
     listed = enumerate(header["groups"])
-    groups = tuple(_group_of(fields, arrays, f"group {k}", r) for k, fields in listed)
+    groups = tuple(
+        _with_grams(_group_of(fields, arrays, f"group {k}", r), mesh, vectors, arrays, f"group {k}")
+        for k, fields in listed
+    )
     every = np.concatenate([group.cells for group in groups]) if groups else np.empty(0)
     if not np.array_equal(np.sort(every), np.arange(mesh.n_cells)):
         raise InputError("its groups do not hold every cell of the mesh once")
@@ -114,7 +126,12 @@ def _model_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> 
     up = header["up"]
     if up not in ("y", "z", None):
         raise InputError(f"{up!r} does not point up; y and z do")
-    model = ReducedModel(mesh, vectors, groups, cubature, floating, skin, up)
+    known = None  # nor do files of earlier versions tell
+    if "body frequencies" in arrays:
+        known = _shaped(arrays, "body frequencies", (len(arrays["body frequencies"]),))
+    model = ReducedModel(
+        mesh, vectors, groups, cubature, floating, skin, up, body_frequencies=known
+    )
     if not is_definite(model.mass):
         raise InputError("its mass is not positive")
     return model
@@ -151,7 +168,29 @@ def _group_of(
     built_mass = fields.get("built_mass")  # files of earlier versions do not tell
     if built_mass is not None:
         built_mass = number("its built_mass", built_mass, above=0.0)
-    return Group(regions, cells, **numbers, **shares, built_mass=built_mass)  # type: ignore[arg-type]
+    scaled_only = str(fields.get("scaled_only", ""))
+    known = {"built_mass": built_mass, "scaled_only": scaled_only}
+    return Group(regions, cells, **numbers, **shares, **known)  # type: ignore[arg-type]
+
+
+def _with_grams(
+    group: Group,
+    mesh: VolumeMesh,
+    vectors: Floats,
+    arrays: Mapping[str, NDArray[Any]],
+    key: str,
+) -> Group:
+    """The group with the Gram matrices of its strains, where its energy is a polynomial."""
+    if group.energy is None:
+        return group
+    n = len(vectors) + pair_count(len(vectors))
+    shapes = {"built": (n, n), "kept": (2, n, n)}
+    kept = {  # files of earlier versions have none
+        name: _shaped(arrays, f"{key} gram {name}", shape)
+        for name, shape in shapes.items()
+        if f"{key} gram {name}" in arrays
+    }
+    return replace(group, grams=StrainGrams(mesh, vectors, group.cells, **kept))
 
 
 def _within(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:

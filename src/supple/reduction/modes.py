@@ -73,12 +73,13 @@ class SmallVibrations:
 
     ``rigid`` (k, n, 3) are the mass-orthonormal rigid motions that the supports leave free. Where
     there are any the stiffness is singular, and ``solve`` is the inverse of K + ``shift`` M on the
-    shapes that are mass-orthogonal to them.
+    shapes that are mass-orthogonal to them. ``definite`` takes the positive definite stand-in for K
+    about shapes that are not at rest.
     """
 
-    def __init__(self, body: Body, u: Floats) -> None:
+    def __init__(self, body: Body, u: Floats, *, definite: bool = False) -> None:
         self.body = body
-        self.stiffness = body.evaluate(u, order=2).stiffness
+        self.stiffness = body.evaluate(u, order=2, definite=definite).stiffness
         self.rigid = rigid_motions(body, u)
         self.shift = 0.0
         if len(self.rigid):

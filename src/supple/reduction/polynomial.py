@@ -96,16 +96,16 @@ class CompiledQuartic:
         r = quartic.size
         self.size = r
         self.P = quartic.P
-        lengths = _padded(np.array([pair_count(b + 1) for b in range(r)]))
+        lengths = padded(np.array([pair_count(b + 1) for b in range(r)]))
         self.starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.uint64)
         self.Q: Floats = np.zeros(0)
         self.S: Floats = np.zeros(0)
         self.rows: Floats = np.zeros(0)
         if r <= PAIRED_SIZE:
-            self.rows = _aligned(_paired(quartic))
+            self.rows = aligned(paired_rows(stiffness_rows(quartic), r))
         else:
-            self.Q = _aligned(_in_padded_blocks(quartic.Q, np.arange(r)))
-            self.S = _aligned(_in_padded_blocks(quartic.S, np.tril_indices(r)[1]))
+            self.Q = aligned(_in_padded_blocks(quartic.Q, np.arange(r)))
+            self.S = aligned(_in_padded_blocks(quartic.S, np.tril_indices(r)[1]))
 
     def arrays(self) -> Polynomial:
         """The polynomial with room to evaluate it; one for each thread.
@@ -113,8 +113,8 @@ class CompiledQuartic:
         The room is zero where padding is: zero times what stands there must not be NaN.
         """
         pairs = pair_count(self.size)
-        n = _padded(pairs, 4) if len(self.rows) else _padded(pairs)
-        room = (_aligned(np.zeros(k)) for k in (n, len(self.Q), n, n))
+        n = padded(pairs, 4) if len(self.rows) else padded(pairs)
+        room = (aligned(np.zeros(k)) for k in (n, len(self.Q), n, n))
         return Polynomial(self.P, self.Q, self.S, self.starts, self.rows, *room)
 
     def evaluate(self, q: Floats) -> tuple[Floats, Floats]:
@@ -136,29 +136,30 @@ NO_POLYNOMIAL = Polynomial(
 """For kernels that are given forces and stiffness."""
 
 
-def _aligned(values: Floats) -> Floats:
+def aligned(values: Floats) -> Floats:
     """A copy that begins where a cache line does: half of the reads would else touch two."""
     line = 64  # bytes
     room = np.empty(values.nbytes + line, dtype=np.uint8)
     start = -room.ctypes.data % line
-    aligned: Floats = room[start : start + values.nbytes].view(np.float64)
-    aligned[:] = values
-    return aligned
+    copy: Floats = room[start : start + values.nbytes].view(np.float64)
+    copy[:] = values
+    return copy
 
 
-def _padded(lengths: Any, multiple: int = PADDING) -> Any:
+def padded(lengths: Any, multiple: int = PADDING) -> Any:
+    """Filled up to a multiple."""
     return -(-lengths // multiple) * multiple
 
 
 def _in_padded_blocks(coefficients: Floats, blocks: Ints) -> Floats:
     """Blocks of the pairs c ≤ b, for each b in ``blocks``, each filled up with zeros."""
     lengths = pair_count(blocks + 1)
-    room = _padded(lengths)
-    padded = np.zeros(int(room.sum()))
+    room = padded(lengths)
+    filled = np.zeros(int(room.sum()))
     starts = np.cumsum(room) - room
     places = np.repeat(starts - (np.cumsum(lengths) - lengths), lengths) + np.arange(lengths.sum())
-    padded[places] = coefficients
-    return padded
+    filled[places] = coefficients
+    return filled
 
 
 def stiffness_rows(quartic: Quartic) -> Floats:
@@ -175,18 +176,16 @@ def stiffness_rows(quartic: Quartic) -> Floats:
     return rows
 
 
-def _paired(quartic: Quartic) -> Floats:
-    """The paired layout that the kernel describes."""
-    r = quartic.size
+def paired_rows(rows: Floats, r: int) -> Floats:
+    """The paired layout that the kernel describes, of rows as ``stiffness_rows`` has them."""
     pairs = pair_count(r)
     i, j = np.tril_indices(r)
-    rows = stiffness_rows(quartic)
-    full = np.zeros((r + _padded(pairs, 4), _padded(pairs, 4)))
-    full[:r, :pairs] = rows[:r]
     # with each product of two different coordinates counted twice, the matrix is symmetric
-    full[r : r + pairs, :pairs] = rows[r:] / np.where(i == j, 1.0, 2.0)[:, None]
-    square = full[r:]
-    parts = [full[:r].ravel()]
+    square = np.zeros((padded(pairs, 4), padded(pairs, 4)))
+    square[:pairs, :pairs] = rows[r:] / np.where(i == j, 1.0, 2.0)[:, None]
+    linear = np.zeros((r, len(square)))
+    linear[:, :pairs] = rows[:r]
+    parts = [linear.ravel()]
     for p in range(0, len(square), 4):
         parts += [square[p : p + 4, :p].ravel(), square[p : p + 4, p : p + 4].ravel()]
     return np.concatenate(parts)

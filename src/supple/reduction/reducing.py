@@ -10,15 +10,18 @@ from supple.bodies.solid import Body
 from supple.core.checks import instance
 from supple.core.errors import InputError
 from supple.core.types import Floats, Ints, Progress
-from supple.materials import StVK
+from supple.materials import Material
 from supple.mesh import Embedding
 from supple.reduction.basis import Basis
 from supple.reduction.cubature.cubature import Cubature
 from supple.reduction.cubature.training import train_cubature
+from supple.reduction.damping.strain_rate import StrainGrams
+from supple.reduction.errors.frequencies import COMPARED, slowest_frequencies, warn_of_frequencies
 from supple.reduction.groups import Contribution, Group
 from supple.reduction.model import ReducedModel, is_definite
+from supple.reduction.modes import Modes
 from supple.reduction.runtime.floating import FloatingInertia
-from supple.reduction.strain_polynomials import unit_polynomials
+from supple.reduction.strain_polynomials import moduli_gram, polynomial_of, strain_grams
 
 
 def reduce(
@@ -28,13 +31,18 @@ def reduce(
     regions: Sequence[str] = (),
     skin: Embedding | None = None,
     cubature: Cubature | None = None,
+    compare: bool | Modes | None = None,
     progress: Progress | None = None,
 ) -> ReducedModel:
     """A small model of ``body`` that moves in the span of ``basis``.
 
-    StVK bodies get their exact energy polynomial. Other materials get ``cubature``, made by
-    ``train_cubature`` for this basis, or by default one trained here. The materials of ``regions``
-    can be edited later; ``skin`` is a surface to draw.
+    StVK bodies, also with fibres, get their exact energy polynomial. Other materials get
+    ``cubature``, made by ``train_cubature`` for this basis, or by default one trained here. The
+    materials of ``regions`` can be edited later; ``skin`` is a surface to draw.
+
+    The slowest frequencies are compared with those of the body, ``model.frequency_errors``; a
+    ModelWarning tells where one of the first three is off by more than 5 %. ``compare`` may give
+    the modes of the body, or say whether to: by default, up to 60,000 vertices.
     """
     instance("body", body, Body, "Body(mesh, StVK(young=1e6, poisson=0.4))")
     instance("basis", basis, Basis, "modal_derivative_basis(body, modes=20, size=30)")
@@ -62,7 +70,7 @@ def reduce(
     vectors = np.ascontiguousarray(basis.vectors)
     if np.abs(vectors[:, ~body.free]).max(initial=0.0) > 0.0:
         raise InputError("the basis moves components that are held; make the basis from this body")
-    exact = cubature is None and all(isinstance(part.material, StVK) for part in body.parts)
+    exact = cubature is None and is_polynomial(body)
     if cubature is not None and cubature.n_coordinates != len(vectors):
         raise InputError(
             f"the cubature is for {cubature.n_coordinates} basis vectors, the basis has "
@@ -75,6 +83,8 @@ def reduce(
         )
     if not exact and cubature is None:
         cubature = train_cubature(body, vectors, progress=progress)
+    if compare is not None and not isinstance(compare, bool):
+        instance("compare", compare, Modes, "vibration_modes(body, 6)")
     model = ReducedModel(
         mesh=body.mesh,
         vectors=vectors,
@@ -82,13 +92,28 @@ def reduce(
         cubature=cubature,
         floating=FloatingInertia.of(body, vectors) if loose else None,
         body=body,
+        body_frequencies=slowest_frequencies(body, COMPARED, compare),
     )
     if not is_definite(model.mass):
         raise InputError(
             "the basis vectors depend on each other; make them independent, e.g. with "
             "picked_basis(body, shapes)"
         )
+    warn_of_frequencies(model, stacklevel=2)
     return model if skin is None else model.with_skin(skin)
+
+
+def is_polynomial(body: Body) -> bool:
+    """Whether the reduced energy of a body is a polynomial: ψ is a quadratic form of strain.
+
+    What a material inherits beside an ``evaluate`` of its own does not count.
+    """
+
+    def is_quadratic(material: Material) -> bool:
+        owner = next(cls for cls in type(material).__mro__ if "evaluate" in vars(cls))
+        return bool(vars(owner).get("quadratic_in_strain", False))
+
+    return all(is_quadratic(part.material) for part in body.parts)
 
 
 def _belongs(cubature: Cubature, body: Body, vectors: Floats) -> bool:
@@ -127,24 +152,64 @@ def _groups(
         names = tuple(name for name, is_in in zip(regions, kinds[:, kind], strict=True) if is_in)
         young, poisson = _parameter(body, "young", cells), _parameter(body, "poisson", cells)
         same = young is not None and poisson is not None
-        energy = None
+        energy = grams = None
         if exact:
-            units = unit_polynomials(mesh, vectors, cells, progress=report)
-            built = None
-            if not same:
-                lam, mu = (np.empty(mesh.n_cells) for _ in range(2))
-                for part in body.parts:
-                    lam[part.cells], mu[part.cells] = part.lame
-                shares = unit_polynomials(mesh, vectors, cells, (lam[cells], mu[cells]))
-                built = shares[0] + shares[1]
-            energy = Contribution(np.array(units), built)
+            energy, grams = _energy_shares(body, vectors, cells, same, report)
         density = _parameter(body, "density", cells)
         of_density = _mass_shares(body, vectors, cells, built=density is None)
         masses = (body.density * mesh.volumes)[cells]
         built_mass = float(masses.sum()) if density is None else None
-        groups.append(Group(names, cells, young, poisson, density, *of_density, energy, built_mass))
+        named = _scaled_only(body, cells)
+        given = young, poisson, density, *of_density, energy, built_mass, named, grams
+        groups.append(Group(names, cells, *given))
         done += len(cells)
     return tuple(groups)
+
+
+def _energy_shares(
+    body: Body, vectors: Floats, cells: Ints, same: bool, report: Progress
+) -> tuple[Contribution, StrainGrams]:
+    """Polynomials for λ = 1 and for μ = 1, and where these differ that of the cells as they are.
+
+    Cells with fibres have moduli that go with μ, so their share is in the latter. Also the Gram
+    matrices of the strains that all come from.
+    """
+    mesh, r = body.mesh, len(vectors)
+    lam, mu = (np.empty(mesh.n_cells) for _ in range(2))
+    fibred = np.zeros(mesh.n_cells, dtype=bool)
+    for part in body.parts:
+        lam[part.cells], mu[part.cells] = part.lame
+        fibred[part.cells] = bool(part.extra)
+    plain = cells[~fibred[cells]]
+    units = list(strain_grams(mesh, vectors, plain, progress=report))
+    built = None
+    if not same:
+        built = np.add(*strain_grams(mesh, vectors, plain, (lam[plain], mu[plain])))
+    for part in body.parts:
+        at = np.flatnonzero(np.isin(part.cells, cells)) if part.extra else np.empty(0, int)
+        moduli = part.strain_elasticity(at)
+        if not len(at) or moduli is None:
+            continue
+        mine = part.cells[at]
+        of_one = moduli / mu[mine, None, None]
+        units[1] += moduli_gram(mesh, vectors, mine, of_one, progress=report)
+        if built is not None:
+            built += moduli_gram(mesh, vectors, mine, moduli)
+    energy = Contribution(
+        np.array([polynomial_of(gram, r) for gram in units]),
+        None if built is None else polynomial_of(built, r),
+    )
+    # without fibres these need not be kept: they can be made again
+    kept = np.array(units) if fibred[cells].any() else None
+    return energy, StrainGrams(mesh, vectors, cells, built, kept)
+
+
+def _scaled_only(body: Body, cells: Ints) -> str:
+    """The material in these cells whose stiffness can be scaled but not changed, if there is."""
+    for part in body.parts:
+        if part.extra and np.isin(part.cells, cells).any():
+            return type(part.material).__name__
+    return ""
 
 
 def _parameter(body: Body, name: str, cells: Ints) -> float | None:

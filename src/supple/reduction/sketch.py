@@ -9,13 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supple.bodies.solid import Body
-from supple.core.checks import number, numbers, vector, vertex_indices
+from supple.core.checks import number, numbers, vector, vertex_indices, whole_number
 from supple.core.errors import InputError, StepFailed
 from supple.core.types import Floats, Progress
 from supple.dynamics.statics import static_shape
-from supple.reduction.basis import Basis, mass_pca
-from supple.reduction.modes import Modes, vibration_modes
+from supple.materials import StVK
+from supple.reduction.basis import Basis, shape_basis
+from supple.reduction.modes import Modes, combined, mass_times, vibration_modes
+from supple.reduction.statics import shapes_under
 
+_START = 8  # modes to start from under loads that came without
 _SEPARATION = 0.02  # of forces and of shapes, as a share of the largest, where none is given
 
 
@@ -40,6 +43,17 @@ class Sketch:
     def forces(self) -> Floats:
         """Every load drawn so far [N], (k, n, 3)."""
         return np.array(self._forces).reshape(-1, *self.body.free.shape)
+
+    @property
+    def felt(self) -> Floats:
+        """The loads as the linear model feels them, M Φ Φᵀ f [N], (k, n, 3).
+
+        They have the same linear shapes, and are spread over the body: a force on one vertex would
+        crush the cells around it long before it bends the body far.
+        """
+        phi = self.modes.shapes
+        parts = np.tensordot(self.forces, phi, ((1, 2), (1, 2)))
+        return combined(parts, mass_times(self.body, phi))
 
     def load(self, forces: ArrayLike) -> Floats:
         """Record a load (n, 3) [N]; the linear shape under it (n, 3) [m]."""
@@ -96,23 +110,45 @@ def sketch_shapes(
     *,
     force_distance: float | None = None,
     shape_distance: float | None = None,
+    tolerance: float = 0.1,
     progress: Progress | None = None,
 ) -> SketchShapes:
     """The shapes at rest under sketched forces, thinned before and after (§5.2).
 
-    ``forces`` is a Sketch, or loads (k, n, 3) [N] in the order drawn. Of these, each at least
-    ``force_distance`` [N] from the one taken before is solved for in full; of the shapes, each at
-    least ``shape_distance`` [√kg m] in the mass norm from all taken before is kept. Without a
-    number, both are a fiftieth of the largest force and shape. Forces for which no shape is found
-    are skipped with a warning.
+    ``forces`` is a Sketch, whose forces are taken as its linear model feels them, or loads
+    (k, n, 3) [N] in the order drawn, taken as they are. Of these, each at least ``force_distance``
+    [N] from the one taken before is solved for; of the shapes, each at least ``shape_distance``
+    [√kg m] in the mass norm from all taken before is kept. Without a number, both are a fiftieth
+    of the largest force and shape.
+
+    Shapes of StVK bodies are found together in a subspace and a step out of it, to within a share
+    ``tolerance`` of each; those of other materials, and all where the tolerance is 0, one by one in
+    full, to rounding. Forces for which no shape is found are skipped with a warning.
     """
     body.require_supports("a sketch")
     loads = _loads(body, forces)
     for name, value in (("force_distance", force_distance), ("shape_distance", shape_distance)):
         if value is not None:
             number(name, value, at_least=0.0)
-    selected = _selected_loads(loads, force_distance)
-    shapes, failed = _solved(body, selected, progress)
+    number("tolerance", tolerance, at_least=0.0)
+    chosen = _selected_loads(loads, force_distance)
+    felt = forces.felt if isinstance(forces, Sketch) else loads
+    selected = [felt[k] for k in chosen]
+    shapes: list[Floats] = []
+    if tolerance > 0.0 and all(isinstance(part.material, StVK) for part in body.parts):
+        modes = forces.modes if isinstance(forces, Sketch) else _modes(body, _START)
+        found = shapes_under(body, np.stack(selected), modes, progress=progress)
+        shapes = list(found.shapes[found.errors <= tolerance])
+    if not shapes:
+        shapes = _solved(body, selected, progress)
+    failed = len(selected) - len(shapes)
+    if failed:
+        warnings.warn(
+            f"{failed} of {len(selected)} sketched forces have no shape at rest and were skipped; "
+            "they may crush or buckle the body",
+            RuntimeWarning,
+            stacklevel=2,
+        )
     kept = _separate_shapes(body, shapes, shape_distance)
     return SketchShapes(kept, len(loads), len(selected), failed)
 
@@ -124,17 +160,34 @@ def sketch_basis(
     *,
     force_distance: float | None = None,
     shape_distance: float | None = None,
+    tolerance: float = 0.1,
     progress: Progress | None = None,
 ) -> Basis:
     """The ``size`` vectors that fit the true shapes under sketched forces best (§5.2).
 
+    Every fifth vector is the body's next slowest mode, so that the model also vibrates as it does.
     ``forces`` and the options are those of ``sketch_shapes``, which also tells how many were taken;
     what it gives may be given here.
     """
+    whole_number("size", size, at_least=1)
+    count = max(1, size // 5)
+    modes = forces.modes if isinstance(forces, Sketch) else None
     if not isinstance(forces, SketchShapes):
-        distances = {"force_distance": force_distance, "shape_distance": shape_distance}
-        forces = sketch_shapes(body, forces, **distances, progress=progress)
-    return mass_pca(body, forces.shapes, size)
+        forces = sketch_shapes(
+            body,
+            forces,
+            force_distance=force_distance,
+            shape_distance=shape_distance,
+            tolerance=tolerance,
+            progress=progress,
+        )
+    if modes is None or len(modes.shapes) < count:
+        modes = _modes(body, count)
+    return shape_basis(body, forces.shapes, size, modes)
+
+
+def _modes(body: Body, count: int) -> Modes:
+    return vibration_modes(body, min(count, int(body.free.sum()) - 1))
 
 
 def _loads(body: Body, forces: Sketch | ArrayLike) -> Floats:
@@ -149,18 +202,18 @@ def _loads(body: Body, forces: Sketch | ArrayLike) -> Floats:
     return loads
 
 
-def _selected_loads(loads: Floats, distance: float | None) -> list[Floats]:
-    """Loads far enough from the one taken before; the first, from no load."""
+def _selected_loads(loads: Floats, distance: float | None) -> list[int]:
+    """Which loads are far enough from the one taken before; the first, from no load."""
     norms = np.linalg.norm(loads.reshape(len(loads), -1), axis=1)
     if not norms.any():
         raise InputError("all forces are zero; draw some that deform the body")
     least = _SEPARATION * float(norms.max()) if distance is None else distance
-    taken: list[Floats] = []
+    taken: list[int] = []
     last = np.zeros_like(loads[0])
-    for load in loads:
+    for k, load in enumerate(loads):
         gap = float(np.linalg.norm(load - last))
         if gap >= least and gap > 0.0:
-            taken.append(load)
+            taken.append(k)
             last = load
     if not taken:
         raise InputError(
@@ -170,8 +223,8 @@ def _selected_loads(loads: Floats, distance: float | None) -> list[Floats]:
     return taken
 
 
-def _solved(body: Body, loads: list[Floats], progress: Progress | None) -> tuple[list[Floats], int]:
-    """Shapes at rest under the loads, and for how many there was none."""
+def _solved(body: Body, loads: list[Floats], progress: Progress | None) -> list[Floats]:
+    """Shapes at rest under the loads, one by one; there may be fewer than loads."""
     shapes: list[Floats] = []
     last: tuple[Floats, Floats] | None = None
     for k, load in enumerate(loads):
@@ -188,20 +241,12 @@ def _solved(body: Body, loads: list[Floats], progress: Progress | None) -> tuple
             break
         if progress is not None:
             progress(k + 1, len(loads), "static shapes")
-    failed = len(loads) - len(shapes)
     if not shapes:
         raise InputError(
             f"none of the {len(loads)} forces has a shape at rest; draw weaker ones, or give a "
             "material that resists being crushed, e.g. StableNeoHookean"
         )
-    if failed:
-        warnings.warn(
-            f"{failed} of {len(loads)} sketched forces have no shape at rest and were skipped; "
-            "they may crush or buckle the body",
-            RuntimeWarning,
-            stacklevel=3,
-        )
-    return shapes, failed
+    return shapes
 
 
 def _separate_shapes(body: Body, shapes: list[Floats], distance: float | None) -> Floats:

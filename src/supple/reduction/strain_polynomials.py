@@ -31,29 +31,96 @@ def unit_polynomials(
 
     For λ = μ = 1, or for ``factors`` λ and μ of each of the cells.
     """
-    r = len(vectors)
-    columns = r + pair_count(r)
+    of_lam, of_mu = strain_grams(mesh, vectors, cells, factors, progress)
+    return polynomial_of(of_lam, len(vectors)), polynomial_of(of_mu, len(vectors))
+
+
+def polynomial_of(gram: Floats, r: int) -> Floats:
+    """The coefficients of zᵀGz, from the upper triangle of G."""
+    quartic = Quartic(r, np.zeros(coefficient_count(r)))
+    gather_monomials(gram, r, quartic.P, quartic.Q, quartic.S)
+    return quartic.coefficients
+
+
+def strain_grams(
+    mesh: VolumeMesh,
+    vectors: Floats,
+    cells: Ints,
+    factors: tuple[Floats, Floats] | None = None,
+    progress: Progress | None = None,
+) -> tuple[Floats, Floats]:
+    """G with U = zᵀGz, z = (q, all q_i q_j with i ≥ j), for λ and for μ, (r + pairs, r + pairs).
+
+    For λ = μ = 1, or for ``factors`` of each of the cells. Upper triangles only.
+    """
+    columns = len(vectors) + pair_count(len(vectors))
     grams = [np.zeros((columns, columns), order="F") for _ in range(2)]
     for gradients, weights, here, done in _point_chunks(mesh, vectors, cells, columns):
-        strains = np.empty((6 * len(weights), columns))
-        traces = np.empty((len(weights), columns))
-        fill_strains(gradients, weights, strains, traces)
+        strains, traces = _strains(gradients, weights, columns)
         # U = ∫ λ/2 tr(E)² + μ E:E
         terms = zip(grams, (traces, strains), (0.5, 1.0), factors or (None, None), strict=True)
         for gram, rows, factor, share in terms:
             if share is not None:
-                points = np.repeat(share[here], len(weights) // (here.stop - here.start))
-                rows *= np.sqrt(np.repeat(points, len(rows) // len(points)))[:, None]
+                rows *= _roots(share[here], len(rows))
             # the transposed view is column-major, as BLAS wants it
             dsyrk(factor, rows.T, beta=1.0, c=gram, overwrite_c=1)
         if progress is not None:
             progress(done, len(cells), "cells")
-    coefficients = []
-    for gram in grams:
-        quartic = Quartic(r, np.zeros(coefficient_count(r)))
-        gather_monomials(gram, r, quartic.P, quartic.Q, quartic.S)
-        coefficients.append(quartic.coefficients)
-    return coefficients[0], coefficients[1]
+    return grams[0], grams[1]
+
+
+def fibre_gram(mesh: VolumeMesh, vectors: Floats, factors: Floats, axes: Floats) -> Floats:
+    """The same for ½ η (a·Ea)² with η (cells,) along fibres a (cells, 3)."""
+    columns = len(vectors) + pair_count(len(vectors))
+    gram = np.zeros((columns, columns), order="F")
+    cells = np.flatnonzero(factors)
+    for gradients, weights, here, _ in _point_chunks(mesh, vectors, cells, columns):
+        strains, _ = _strains(gradients, weights, columns)
+        a = axes[cells[here]]
+        shears = np.sqrt(2) * np.stack([a[:, 0] * a[:, 1], a[:, 0] * a[:, 2], a[:, 1] * a[:, 2]], 1)
+        along = np.repeat(np.concatenate([a**2, shears], 1), len(weights) // len(a), axis=0)
+        rows = np.einsum("pk,pkc->pc", along, strains.reshape(-1, 6, columns))
+        rows *= _roots(factors[cells[here]], len(rows))
+        dsyrk(0.5, rows.T, beta=1.0, c=gram, overwrite_c=1)
+    return gram
+
+
+def _strains(gradients: Floats, weights: Floats, columns: int) -> tuple[Floats, Floats]:
+    """Coefficients of the strains and of their traces, as ``fill_strains`` has them."""
+    strains, traces = np.empty((6 * len(weights), columns)), np.empty((len(weights), columns))
+    fill_strains(gradients, weights, strains, traces)
+    return strains, traces
+
+
+def _roots(of_cells: Floats, rows: int) -> Floats:
+    """Roots of the numbers of cells, (rows, 1), for as many rows of each."""
+    return np.sqrt(np.repeat(of_cells, rows // len(of_cells)))[:, None]
+
+
+def moduli_gram(
+    mesh: VolumeMesh,
+    vectors: Floats,
+    cells: Ints,
+    moduli: Floats,
+    progress: Progress | None = None,
+) -> Floats:
+    """The same for ½ E:C:E of some cells, with C (cells, 6, 6) as materials say.
+
+    With C = L Lᵀ it is a sum of squares of Lᵀ E.
+    """
+    columns = len(vectors) + pair_count(len(vectors))
+    gram = np.zeros((columns, columns), order="F")
+    # Rows of strains are E₀₀, E₁₁, E₂₂, √2 E₀₁, √2 E₀₂, √2 E₁₂; moduli have 2 E₁₂, 2 E₀₂, 2 E₀₁.
+    order, scale = [0, 1, 2, 5, 4, 3], np.sqrt([1, 1, 1, 2, 2, 2])
+    L = np.linalg.cholesky(moduli[:, order][:, :, order] * np.outer(scale, scale))
+    for gradients, weights, here, done in _point_chunks(mesh, vectors, cells, columns):
+        strains, _ = _strains(gradients, weights, columns)
+        by_cell = strains.reshape(here.stop - here.start, -1, 6, columns)
+        rows = (L[here].swapaxes(1, 2)[:, None] @ by_cell).reshape(-1, columns)
+        dsyrk(0.5, rows.T, beta=1.0, c=gram, overwrite_c=1)
+        if progress is not None:
+            progress(done, len(cells), "cells")
+    return gram
 
 
 def _point_chunks(

@@ -10,6 +10,7 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "describing": "describe",
         "designing": "DesignResult Shown design",
         "forecast": "Forecast",
+        "matching": "MatchResult match",
         "playing": "PlayResult play",
         "reducing": "ReduceResult reduce",
         "running": "Exported RunResult run",

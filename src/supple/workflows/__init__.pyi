@@ -8,6 +8,8 @@ from supple.workflows.designing import DesignResult as DesignResult
 from supple.workflows.designing import Shown as Shown
 from supple.workflows.designing import design as design
 from supple.workflows.forecast import Forecast as Forecast
+from supple.workflows.matching import MatchResult as MatchResult
+from supple.workflows.matching import match as match
 from supple.workflows.playing import PlayResult as PlayResult
 from supple.workflows.playing import play as play
 from supple.workflows.reducing import ReduceResult as ReduceResult

@@ -14,6 +14,7 @@ import numpy as np
 from supple.character.model.file import is_pose_space_file, load_pose_space_model
 from supple.character.rigs.skeleton import SkeletonRig
 from supple.core.errors import InputError
+from supple.core.types import Floats
 from supple.damping import Damping, ExampleDamping, load_damping
 from supple.damping.files.damping_file import is_damping_file
 from supple.dynamics.recording import read_metadata, read_motion
@@ -179,6 +180,7 @@ def _model(path: Path) -> dict[str, Any]:
         "coordinates": model.size,
         "free": model.floating is not None,
         "frequencies": model.frequencies.tolist(),
+        "frequency errors": _numbers(model.frequency_errors),
         "regions": {
             " and ".join(group.regions) or "the rest": {
                 "cells": len(group.cells),
@@ -199,6 +201,10 @@ def _model(path: Path) -> dict[str, Any]:
             **{name: None if math.isnan(error) else error for name, error in errors.items()},
         }
     return made
+
+
+def _numbers(array: Floats | None) -> list[float] | None:
+    return None if array is None else [float(x) for x in array]
 
 
 def _damping(path: Path) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from supple.reduction import (
     vibration_modes,
 )
 from supple.reduction import reduce as reduce_body
+from supple.reduction.errors.frequencies import COMPARED, SLOW
 from supple.workflows.outputs import Stopwatch, check_file
 from supple.workflows.solids import (
     Filling,
@@ -32,7 +33,6 @@ from supple.workflows.solids import (
 )
 
 _SIZE = 30
-_SLOW = 3  # vibrations that a model should have right
 BASES = ("modal-derivatives", "modes")
 """Kinds of bases; the third is the file of a recorded motion."""
 
@@ -59,10 +59,8 @@ class ReduceResult:
     @property
     def too_stiff(self) -> float:
         """By which share one of the slowest vibrations is too fast in the model, at most."""
-        if self.modes is None:
-            return 0.0
-        slow = self.modes.frequencies[self.modes.rigid :][:_SLOW]
-        return float((self.model.frequencies[: len(slow)] / slow[: self.model.size] - 1).max())
+        errors = self.model.frequency_errors
+        return 0.0 if errors is None else float(errors[:SLOW].max())
 
 
 def reduce(
@@ -121,7 +119,15 @@ def reduce(
     clock.note("reading")
     vectors, found = _basis(body, basis, modes, size, progress)
     clock.note("basis")
-    model = reduce_body(body, vectors, regions=list(regions), skin=solid.skin, progress=progress)
+    enough = found is not None and len(found.shapes) - found.rigid >= COMPARED
+    model = reduce_body(
+        body,
+        vectors,
+        regions=list(regions),
+        skin=solid.skin,
+        compare=found if enough else None,
+        progress=progress,
+    )
     model = replace(model, up="y" if axis == 1 else "z")
     clock.note("reduction")
     model.save(target)

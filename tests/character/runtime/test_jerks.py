@@ -135,7 +135,7 @@ def test_backward_euler_takes_energy_in_every_step(trained, iterations):
 
 def test_flesh_that_runs_away_is_told(trained: PoseSpaceModel) -> None:
     """A single iteration of a rule that does not damp, far beyond what it is for."""
-    once = sp.DenseNewton(max_iterations=1)
+    once = sp.DenseNewton(iterations=1)
     sim = PoseSimulation(trained, integrator=sp.Newmark(), solver=once, dt=0.1)
     with suppress(sp.StepFailed):
         energies(sim, 30.0, 400)

@@ -138,7 +138,7 @@ def test_damaged_arrays_refused():
     header, arrays = json.loads(json.dumps(cubature.header())), cubature.arrays()
     c = cubature.size
     for change, message in (
-        ({"materials": ["Jelly"]}, "'Jelly', which is not a material known here: "),
+        ({"materials": ["Jelly"]}, "'Jelly', which is not known here"),
         ({"materials": ["StVK", "NeoHookean"]}, "counts"),
         ({"counts": [c + 1]}, "counts"),
         ({"counts": None}, "damaged"),

@@ -104,5 +104,3 @@ def test_bad_input(model):
     refused("no skin", crowd.skin_vertices, 0)
     refused("force has shape", crowd.step, force=np.zeros((3, model.size)))
     refused("q has shape", setattr, crowd, "q", np.zeros(3))
-    by_region = sp.Rayleigh(stiffness={"far": 1e-3})
-    refused("one stiffness coefficient for", model.simulation, copies=2, damping=by_region)

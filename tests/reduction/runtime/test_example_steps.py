@@ -23,7 +23,7 @@ from tests.refusals import refused
 import supple as sp
 from supple.bodies.shape import Shape
 from supple.damping import Curve, Example, ExampleDamping, Measure
-from supple.reduction.damping import reduced_damping
+from supple.reduction.damping.rules import reduced_damping
 
 
 class TestSteps:

@@ -21,6 +21,7 @@ import supple as sp
 from supple._kernels.reduction import floating as kernels
 from supple._kernels.reduction import floating_newton as newton
 from supple._kernels.reduction.frame import OMEGA, R_NOW, R_STAGE, Flight, L, P, V
+from supple.reduction.damping.strain_rate import NO_RATE
 from supple.reduction.polynomial import NO_POLYNOMIAL
 from supple.reduction.runtime.floating_simulation import floating_workspace
 from supple.reduction.runtime.stage_table import StageTable
@@ -78,9 +79,10 @@ def test_newton_matrix_is_the_derivative_of_the_inertial_forces():
     rigid[0, [P, V, L]] = sim.position, sim.velocity, sim.spin_momentum
     rigid[0, OMEGA] = sim.rotation.T @ sim.spin
     moments, now, w = model.floating.compiled, rigid[2], floating_workspace(r)
-    options, D = newton.FloatingOptions(alpha, 0.0, 1, 0.1), moments.D
+    options, D = newton.FloatingOptions(alpha, 1, True, 0.1), moments.D
     flight = Flight(history, rigid, frame)
-    context = kernels.floating_context(table.compiled(), NO_POLYNOMIAL, moments, flight, w, options)
+    given = moments, flight, w, options
+    context = kernels.floating_context(table.compiled(), NO_POLYNOMIAL, NO_RATE, *given)
     kernels.enter_stage(context, 0, np.zeros(3))
     x = w.X[0].copy()
 
@@ -118,7 +120,7 @@ def test_momentum_is_conserved_over_thousands_of_steps(integrator):
 
 
 def test_a_single_iteration_conserves_momentum_too():
-    sim = thrown(small(), solver=sp.DenseNewton(max_iterations=1))
+    sim = thrown(small(), solver=sp.DenseNewton(iterations=1))
     before = momenta(sim)
     sim.run_steps(2000)
     for old, new in zip(before, momenta(sim), strict=True):
@@ -212,6 +214,6 @@ def test_backward_euler_is_of_first_order():
 
 
 def test_one_iteration_a_step_keeps_the_order():
-    one = sp.DenseNewton(max_iterations=1)
+    one = sp.DenseNewton(iterations=1)
     coarse, fine = (errors_of_flight(dt, solver=one) for dt in (2e-4, 1e-4))
     np.testing.assert_allclose(np.log2(coarse / fine)[:-1], 2.0, atol=0.15)

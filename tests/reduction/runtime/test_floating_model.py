@@ -164,7 +164,7 @@ def test_the_density_of_a_part_of_a_free_body_stays():
     refused("as a whole only", model.edited, "half", density=500.0)
 
 
-@pytest.mark.parametrize("strength", [1e12, 1e200])
+@pytest.mark.parametrize("strength", [1e160, 1e200])
 def test_a_load_that_fails_leaves_no_trace(strength):
     model = small()
     tried, calm = thrown(model), thrown(model)

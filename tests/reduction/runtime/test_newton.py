@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import supple as sp
-from supple._kernels.reduction.newton import remaining_error
+from supple._kernels.reduction.newton import SHORTENED, remaining_error
 from supple.reduction.runtime.stage_table import StageTable
 
 TIGHT = sp.DenseNewton(tolerance=1e-13, max_iterations=60)
@@ -36,11 +36,11 @@ def test_rules_of_one_stage_guess_along_a_line(rule):
 
 
 def test_what_is_still_to_come():
-    assert remaining_error(1e-3, -1.0, 1.0) == 1e-3  # the first correction tells nothing
-    assert remaining_error(1e-3, 2e-3, 1.0) == 1e-3  # nor one that is hardly smaller
-    assert remaining_error(1e-5, 1e-2, 0.5) == 1e-5  # nor one after a shortened one
-    assert remaining_error(1e-5, 1e-2, 1.0) == pytest.approx(3e-8)
-    assert remaining_error(0.09, 1.0, 1.0) <= 0.09
+    assert remaining_error(1e-3, -1.0) == 1e-3  # the first correction tells nothing
+    assert remaining_error(1e-3, 2e-3) == 1e-3  # nor one that is hardly smaller
+    assert remaining_error(1e-5, SHORTENED) == 1e-5  # nor one after a shortened one
+    assert remaining_error(1e-5, 1e-2) == pytest.approx(3e-8)
+    assert remaining_error(0.09, 1.0) <= 0.09
 
 
 @pytest.mark.parametrize("rule", [sp.Newmark, sp.Bathe, sp.BackwardEuler])

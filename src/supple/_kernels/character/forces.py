@@ -111,6 +111,27 @@ def assemble(P, A, volumes, scale, groups, G, room, gap, q, K, R):
 
 
 @reordering_kernel
+def gather(P, volumes, scale, groups, G, gathered, R):
+    """R += Υ Σ_e v_e G_eᵀ P_e."""
+    at = ZERO
+    for g in range(len(groups.starts) - 1):
+        first = groups.column_starts[g]
+        s = np.uint64(groups.column_starts[g + 1] - first)
+        gathered[:s] = 0.0
+        for e in range(groups.starts[g], groups.starts[g + 1]):
+            p, volume = P[e, 0], volumes[e]
+            for i in range(THREE):
+                for j in range(THREE):
+                    share = volume * p[i, j]
+                    for b in range(s):
+                        gathered[b] += share * G[at + b]
+                    at += s
+        for i in range(s):
+            k = groups.columns[first + i]
+            R[k] += scale[k] * gathered[i]
+
+
+@reordering_kernel
 def add_inertia(c_a, x_a, x, frames, gravity, w, scale, model, U, f):
     """f += −Σ_s v_s U_sᵀ m_s a_s (Eqs. 23–24) and the weight; x and x_a are (s, 3) flat.
 

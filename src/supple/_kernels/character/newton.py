@@ -2,7 +2,13 @@
 
 import numpy as np
 
-from supple._kernels.character.stage import enter_stage, find_forces, leave_stage, strain, take_pose
+from supple._kernels.character.stage import (
+    enter_stage,
+    find_damped_forces,
+    leave_stage,
+    strain,
+    take_pose,
+)
 from supple._kernels.compiling import LARGEST, inlined_kernel, inner_kernel
 from supple._kernels.reduction.example_newton import correct_with_examples
 from supple._kernels.reduction.newton import (
@@ -10,24 +16,25 @@ from supple._kernels.reduction.newton import (
     NOT_CONVERGED,
     NOT_DEFINITE,
     NOT_FINITE,
+    SHORTENED,
     correct,
     is_small,
     remaining_error,
-    shorten,
 )
 
 HALVINGS = 12
 
 
 @inlined_kernel
-def take_back(share, options, model, workspace):
+def take_back(options, model, workspace):
     """Halves the last correction until no cell is about to turn inside out."""
-    x, delta = workspace.balance.x, workspace.balance.delta
-    part = share
+    x, delta, line = workspace.balance.x, workspace.balance.delta, workspace.balance.line
+    part = 1.0
     for _ in range(HALVINGS):
         part *= 0.5
         for i in range(len(x)):
             x[i] -= part * delta[i]
+        line[1] = part  # of it is left to search along
         if strain(x, model, workspace) >= options.min_det_F:
             break
 
@@ -49,14 +56,11 @@ def withdraw(options, model, workspace):
 
 
 @inner_kernel
-def correct_stage(balance, c_v, c_a, beta, examples):
-    """One Newton iteration on the force balance.
-
-    The change of the stiffness in the damping by examples is left out: K was K_before long ago.
-    """
+def correct_stage(balance, c_v, c_a, examples):
+    """One Newton iteration on the force balance; damping in cells is among the forces already."""
     if examples is None:
-        return correct(balance, c_v, c_a, beta, False)
-    return correct_with_examples(balance, c_v, c_a, beta, False, examples, np.inf)
+        return correct(balance, c_v, c_a, False, False)
+    return correct_with_examples(balance, c_v, c_a, False, False, examples)
 
 
 @inlined_kernel
@@ -64,27 +68,30 @@ def iterate(c_v, c_a, options, examples, model, workspace):
     """Newton's method, from strained cells on; says how it went."""
     most, guards = options.max_iterations, options.min_det_F > -LARGEST
     balance, history = workspace.balance, workspace.history
-    x, delta = balance.x, balance.delta
-    size_before, share = -1.0, 1.0
-    reason = DONE if most == 1 else NOT_CONVERGED
+    x = balance.x
+    balance.line[0] = 0.0  # no correction to search along yet
+    size_before = -1.0
+    reason = DONE if options.best_effort else NOT_CONVERGED
     for n in range(most):
-        find_forces(x, options, model, workspace)
-        size = correct_stage(balance, c_v, c_a, options.beta, examples)
-        if size < 0.0:
+        find_damped_forces(c_v, options, examples, model, workspace)
+        size = correct_stage(balance, c_v, c_a, examples)
+        if size == -1.0:
             reason = NOT_DEFINITE
             break
-        if not size <= LARGEST:
+        if size == np.inf:
             reason = NOT_FINITE
             break
-        if most > 1:
-            left = remaining_error(size, size_before, share)
-            if left <= options.rounding or is_small(left, options.tolerance, x, history):
+        if size >= 0.0:
+            left = remaining_error(size, size_before)
+            if most > 1 and (
+                left <= options.rounding or is_small(left, options.tolerance, x, history)
+            ):
                 reason = DONE
                 break
-            share = shorten(size, size_before, share, delta, x)
-            size_before = size
-        if (guards or n + 1 < most) and strain(x, model, workspace) < options.min_det_F:
-            take_back(share, options, model, workspace)
+        size_before = size
+        inverted = (guards or n + 1 < most) and strain(x, model, workspace) < options.min_det_F
+        if inverted and size != SHORTENED:
+            take_back(options, model, workspace)
     return reason
 
 

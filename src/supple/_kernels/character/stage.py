@@ -15,8 +15,10 @@ from supple._kernels.character.basis import (
     interpolation_weights,
     shape_cells,
 )
-from supple._kernels.character.forces import Room, add_inertia, assemble, strain_cells
+from supple._kernels.character.forces import Room, add_inertia, assemble, gather, strain_cells
 from supple._kernels.compiling import inlined_kernel, inner_kernel, kernel, reordering_kernel
+from supple._kernels.damping.matched import add_matched
+from supple._kernels.damping.principal import Sums
 from supple._kernels.elasticity.material_call import evaluate_at
 from supple._kernels.reduction.newton import Balance
 from supple._kernels.reduction.stepping import begin_stage, end_stage
@@ -27,7 +29,7 @@ class Options(NamedTuple):
 
     material: int  # its address
     gravity: np.ndarray  # (3,) [m/s²]
-    alpha: float  # C = α M̃ + β K̃ + β₀ K̃(0)
+    alpha: float  # C = α M̃ + B̃ + β₀ K̃(0), B̃ the material part of β K̃
     beta: float
     beta_at_rest: float
     max_acceleration: float  # that a vertex of the rig is felt to have [m/s²]
@@ -36,6 +38,7 @@ class Options(NamedTuple):
     cut_distance: float  # a frame that leaves the path by more is a cut [m]
     min_det_F: float  # det F that a step may leave in a cell; −∞ where any will do
     max_iterations: int
+    best_effort: bool  # take what there is after so many
     tolerance: float
     rounding: float  # corrections below this are rounding
     max_norm_square: float  # Σ q² of flesh that has left the body [kg m²]
@@ -50,6 +53,10 @@ class Cells(NamedTuple):
     psi: np.ndarray  # (c, 1)
     P: np.ndarray  # (c, 1, 3, 3)
     A: np.ndarray  # (c, 1, 6, 3, 3)
+    rate: np.ndarray  # (c, 1, 3, 3) Ḟ [1/s]
+    beta: np.ndarray  # (c,) of the damping [s]
+    power: np.ndarray  # (c, 1) scratch
+    stress: np.ndarray  # (c, 1, 3, 3) scratch
 
 
 class Rig(NamedTuple):
@@ -125,12 +132,62 @@ def strain(q, model, workspace):
 @inlined_kernel
 def find_forces(q, options, model, workspace):
     """ψ of the cells, R and K (Eqs. 21–22) at q, for which they are strained."""
-    cells, balance = workspace.cells, workspace.balance
+    evaluate_cells(options, workspace)
+    add_up(q, model, workspace)
+
+
+@inlined_kernel
+def evaluate_cells(options, workspace):
+    """ψ, the stress and its derivative in the cells, as they are strained."""
+    cells = workspace.cells
     evaluate_at(options.material, cells.F, cells.lam, cells.mu, cells.psi, cells.P, cells.A, 2)
+
+
+@inlined_kernel
+def add_up(q, model, workspace):
+    """R and K from the stresses of the cells and their derivatives."""
+    cells, balance = workspace.cells, workspace.balance
     assemble(
         cells.P, cells.A, workspace.volumes, workspace.scale, model.cells, workspace.G,
         workspace.room, workspace.gap, q, balance.K, balance.R,
     )  # fmt: skip
+
+
+@inlined_kernel
+def find_rate(v, model, workspace):
+    """Ḟ = Σ_k Υ_k v_k ∂U_k/∂X in each cell."""
+    columns, rate = workspace.room.columns, workspace.cells.rate
+    strain_cells(v, workspace.scale, model.cells, workspace.G, columns, rate)
+    for e in range(len(rate)):
+        for i in range(3):
+            rate[e, 0, i, i] -= 1.0
+
+
+@inlined_kernel
+def damp_cells(v, c_v, stress, model, workspace):
+    """Adds the viscous stress at a velocity v, and c_v times its derivative, to the elastic one.
+
+    With ``stress``, how it turns with the shape too, as far as that is positive.
+    """
+    cells = workspace.cells
+    find_rate(v, model, workspace)
+    sums = Sums(cells.power, cells.P, cells.A, 2, c_v)
+    add_matched(cells.F, cells.rate, cells.P, cells.A, cells.beta, sums, stress)
+
+
+@inlined_kernel
+def find_damped_forces(c_v, options, examples, model, workspace):
+    """As ``find_forces`` in a stage, with B v in R and c_v B in K."""
+    balance = workspace.balance
+    x, x_v, v = balance.x, balance.x_v, balance.v
+    evaluate_cells(options, workspace)
+    if options.beta != 0.0:
+        damp_examples(balance.C0, examples)
+        damp_examples_in_cells(examples, model, workspace)
+        for i in range(len(x)):
+            v[i] = c_v * (x[i] - x_v[i])
+        damp_cells(v, c_v, True, model, workspace)
+    add_up(x, model, workspace)
 
 
 @inner_kernel
@@ -146,12 +203,29 @@ def damp_examples(C, examples):
                 C0X[m, i] = total
 
 
+@inner_kernel
+def damp_examples_in_cells(examples, model, workspace):
+    """The same for what of it is in the cells: C X += B X."""
+    if examples is not None:
+        cells, columns = workspace.cells, workspace.room.columns
+        for m in range(len(examples.X)):
+            find_rate(examples.X[m], model, workspace)
+            cells.stress[:] = 0.0
+            sums = Sums(cells.power, cells.stress, cells.A, 1, 1.0)
+            add_matched(cells.F, cells.rate, cells.P, cells.A, cells.beta, sums, False)
+            gather(
+                cells.stress, workspace.volumes, workspace.scale, model.cells, workspace.G,
+                columns, examples.C0X[m],
+            )  # fmt: skip
+
+
 @inlined_kernel
 def take_pose(x, frames, features, options, examples, model, workspace):
     """Everything that depends on the pose alone."""
     w, gap_w, scale, entries = workspace.w, workspace.gap_w, workspace.scale, workspace.entries
     balance, cells = workspace.balance, workspace.cells
     M, K, C, at_rest = balance.M, balance.K, balance.C0, balance.delta
+    gap = workspace.gap
     interpolation_weights(features, model.poses, workspace.distances, w)
     interpolate_mass(w, model, entries, M, scale)
     interpolation_weights(features, model.gap_poses, workspace.gap_distances, gap_w)
@@ -165,7 +239,7 @@ def take_pose(x, frames, features, options, examples, model, workspace):
         find_forces(at_rest, options, model, workspace)
     for i in range(len(M)):
         for j in range(len(M)):
-            C[i, j] = options.alpha * M[i, j]
+            C[i, j] = options.alpha * M[i, j] + options.beta * gap[i, j]
             if options.beta_at_rest != 0.0:
                 C[i, j] += options.beta_at_rest * K[i, j]
     damp_examples(C, examples)
@@ -178,6 +252,16 @@ def model_pose(x, frames, features, q, context):
     take_pose(x, frames, features, options, context.examples, model, workspace)
     strain(q, model, workspace)
     find_forces(q, options, model, workspace)
+
+
+@reordering_kernel
+def damp_pose(q, v, context):
+    """B v in R and B in K, beside what is elastic, at q in a pose that was modelled."""
+    model, workspace, options = context.model, context.workspace, context.options
+    strain(q, model, workspace)
+    evaluate_cells(options, workspace)
+    damp_cells(v, 1.0, False, model, workspace)
+    add_up(q, model, workspace)
 
 
 @inlined_kernel

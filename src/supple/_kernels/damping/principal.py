@@ -194,33 +194,3 @@ def matched_moduli(P, T, U, sigma, V, S, values, vectors, H, k):
     for a in range(3):
         H[a, a] -= S[a]
     make_definite(H, values, vectors)
-
-
-@kernel
-def add_matched(F, D, P_elastic, A_elastic, stiffness, sums):
-    """Dissipation matched to the stiffness, added to ``Sums``."""
-    r, P, A, order, factor = sums
-    U, V, L, R = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
-    values, vectors, H = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
-    sigma, d, e, k, S, y = (np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty(3),
-                            np.empty(3))  # fmt: skip
-    T = np.empty((6, 3, 3))
-    for n in range(len(F)):
-        beta = stiffness[n]
-        if beta == 0.0:
-            continue
-        for q in range(F.shape[1]):
-            rates_in_frame(F[n, q], D[n, q], U, sigma, V, d, e)
-            turn_derivative(A_elastic[n, q], U, L, T)
-            matched_moduli(P_elastic[n, q], T, U, sigma, V, S, values, vectors, H, k)
-            total = 0.0
-            for a in range(3):
-                y[a] = H[a, 0] * d[0] + H[a, 1] * d[1] + H[a, 2] * d[2]
-                total += y[a] * d[a] + k[a] * e[a] * e[a]
-            r[n, q] += 0.5 * beta * total
-            if order >= 1:
-                for p in range(3):
-                    e[p] *= k[p]
-                add_from_frame(U, sigma, V, y, e, beta, P[n, q])
-            if order >= 2:
-                add_second_derivative(U, sigma, V, H, k, factor * beta, L, R, A[n, q])

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from supple._kernels.compiling import LARGEST, reordering_kernel
+from supple._kernels.reduction.example_newton import overall_scale, weigh_examples
 from supple._kernels.reduction.polynomial import ONE, ZERO
 
 
@@ -12,8 +13,15 @@ class Matrices(NamedTuple):
     """What all copies share, in the precision of the crowd; units as in ``newton.Balance``."""
 
     M: np.ndarray  # (r, r) mass [1]
-    C0: np.ndarray  # (r, r) damping, but for the part β K [1/s]
-    beta: float  # [s]
+    C0: np.ndarray  # (r, r) constant part of the damping [1/s]
+
+
+class Parts(NamedTuple):
+    """The parts of a matrix of second degree in q, for every copy, i ≥ j pair by pair."""
+
+    P: np.ndarray  # (pairs,) constant
+    linear: np.ndarray  # (pairs, copies)
+    quadratic: np.ndarray  # (pairs, copies)
 
 
 @reordering_kernel
@@ -29,19 +37,17 @@ def fill_pairs(x, qq):
 
 
 @reordering_kernel
-def fill_system(P, K2, K3, f, matrices, c_v, c_a, x, v, a, A, b):
+def fill_system(stiffness, f, matrices, c_v, c_a, x, v, a, A, b):
     """Matrix and right-hand side of a Newton iteration, for every copy.
 
-    A = c_a M + c_v C + K in the upper triangle and b = f − R − C v − M a, with C = C₀ + β K. K2 and
-    K3 (pairs, copies) are the parts of the stiffness that are linear and quadratic in q.
+    A = c_a M + c_v C₀ + K in the upper triangle and b = f − R − C₀ v − M a, with K from ``Parts``.
     """
-    M, C0, beta = matrices
+    P, K2, K3 = stiffness
+    M, C0 = matrices
     r = np.uint64(len(x))
     n = np.uint64(x.shape[1])
-    one = x.dtype.type(1.0)
     half = x.dtype.type(0.5)
-    third = one / x.dtype.type(3.0)
-    k_factor = one + c_v * beta
+    third = x.dtype.type(1.0) / x.dtype.type(3.0)
     for i in range(r):
         for l in range(n):
             b[i, l] = f[i, l]
@@ -55,25 +61,44 @@ def fill_system(P, K2, K3, f, matrices, c_v, c_a, x, v, a, A, b):
             if i == j:
                 k1 = k1 + k1
                 for l in range(n):
-                    k = k1 + K2[t, l] + K3[t, l]
                     w = k1 + half * K2[t, l] + third * K3[t, l]
-                    A[i, j, l] = constant + k_factor * k
-                    b[i, l] -= w * x[i, l] + (damping + beta * k) * v[i, l] + mass * a[i, l]
+                    A[i, j, l] = constant + (k1 + K2[t, l] + K3[t, l])
+                    b[i, l] -= w * x[i, l] + damping * v[i, l] + mass * a[i, l]
             else:
                 for l in range(n):
-                    k = k1 + K2[t, l] + K3[t, l]
                     w = k1 + half * K2[t, l] + third * K3[t, l]
-                    c = damping + beta * k
-                    A[j, i, l] = constant + k_factor * k
-                    b[i, l] -= w * x[j, l] + c * v[j, l] + mass * a[j, l]
-                    b[j, l] -= w * x[i, l] + c * v[i, l] + mass * a[i, l]
+                    A[j, i, l] = constant + (k1 + K2[t, l] + K3[t, l])
+                    b[i, l] -= w * x[j, l] + damping * v[j, l] + mass * a[j, l]
+                    b[j, l] -= w * x[i, l] + damping * v[i, l] + mass * a[i, l]
+            t += ONE
+
+
+@reordering_kernel
+def add_rate(rate, c_v, v, A, b):
+    """A += c_v B and b −= B v, with B from ``Parts``."""
+    P, B2, B3 = rate
+    n = np.uint64(v.shape[1])
+    t = ZERO
+    for i in range(np.uint64(len(v))):
+        for j in range(i + ONE):
+            if i == j:
+                for l in range(n):
+                    c = P[t] + B2[t, l] + B3[t, l]
+                    A[i, j, l] += c_v * c
+                    b[i, l] -= c * v[i, l]
+            else:
+                for l in range(n):
+                    c = P[t] + B2[t, l] + B3[t, l]
+                    A[j, i, l] += c_v * c
+                    b[i, l] -= c * v[j, l]
+                    b[j, l] -= c * v[i, l]
             t += ONE
 
 
 @reordering_kernel
 def fill_general_system(K, R, f, matrices, c_v, c_a, x, v, a, A, b):
-    """The same from forces R (copies, r) and stiffnesses K (copies, r, r), however found."""
-    M, C0, beta = matrices
+    """As ``fill_system``, from forces R (copies, r) and stiffnesses K (copies, r, r)."""
+    M, C0 = matrices
     r = np.uint64(len(x))
     n = np.uint64(x.shape[1])
     for i in range(r):
@@ -82,9 +107,44 @@ def fill_general_system(K, R, f, matrices, c_v, c_a, x, v, a, A, b):
         for j in range(r):
             mass, damping = M[i, j], C0[i, j]
             for l in range(n):
-                c = damping + beta * K[l, i, j]
-                A[i, j, l] = c_a * mass + c_v * c + K[l, i, j]
-                b[i, l] -= c * v[j, l] + mass * a[j, l]
+                A[i, j, l] = c_a * mass + c_v * damping + K[l, i, j]
+                b[i, l] -= damping * v[j, l] + mass * a[j, l]
+
+
+@reordering_kernel
+def add_examples(C, examples, M, c_v, x, v, A, b):
+    """A += c_v (Ĉ − C) and b −= (Ĉ − C) v, with Ĉ of examples over C (copies, r, r).
+
+    The matrix takes the symmetric part of Ĉ − C.
+    """
+    F, W, V = examples.F, examples.W, examples.V
+    r, k = len(x), len(F)
+    q, rate = np.empty(r), np.empty(r)
+    along = np.empty(k)
+    for l in range(x.shape[1]):
+        for i in range(r):
+            q[i], rate[i] = x[i, l], v[i, l]
+        g = overall_scale(q, False, M, examples)
+        weigh_examples(C[l], True, q, rate, examples, F, W, V)
+        for m in range(k):
+            e = 0.0
+            for i in range(r):
+                e += F[m, i] * rate[i]
+            along[m] = e
+        for i in range(r):
+            e = 0.0
+            for j in range(r):
+                e += (g - 1.0) * C[l, i, j] * rate[j]
+            for m in range(k):
+                for n in range(k):
+                    e += g * F[m, i] * W[m, n] * along[n]
+            b[i, l] -= e
+            for j in range(i, r):
+                e = (g - 1.0) * C[l, i, j]
+                for m in range(k):
+                    for n in range(k):
+                        e += 0.5 * g * V[m, n] * (F[m, i] * F[n, j] + F[m, j] * F[n, i])
+                A[i, j, l] += c_v * e
 
 
 @reordering_kernel

@@ -2,10 +2,10 @@
 
 The motion obeys M a + Ĉ v + R(q) = f with (example damping, Eqs. 9 and 17)
 
-    Ĉ = g (C + F W Fᵀ)        C = C₀ + β K(q)        F = C X
+    Ĉ = g (C + F W Fᵀ)        C = C₀ + B(q)        F = C X
 
-where X are k examples, W their coupling and g scales all of it. Ĉ is taken as constant, but for the
-stiffness in C, and the k factors F are dealt with by the Woodbury identity.
+where X are k examples, W their coupling and g scales all of it. Ĉ is taken as constant, but for
+B, and the k factors F are dealt with by the Woodbury identity.
 """
 
 from typing import NamedTuple
@@ -22,10 +22,14 @@ from supple._kernels.linear_algebra.dense import (
 from supple._kernels.reduction.newton import (
     ATTEMPTS,
     NOW,
+    SHORTENED,
     add_to_diagonal,
+    add_viscous_stress,
     apply_correction,
+    begin_line,
     fill_system,
     find_rates,
+    goes_too_far,
     is_finite,
 )
 from supple._kernels.reduction.polynomial import ONE
@@ -60,8 +64,6 @@ class Examples(NamedTuple):
     solved: np.ndarray  # (k + 1, r) A⁻¹ times the force and times F
     gamma: np.ndarray  # (k,) γ; then scratch
     share: np.ndarray  # (k,) scratch
-    K_before: np.ndarray  # (r, r) stiffness at the stage before this one [1/s²]
-    is_known: np.ndarray  # (1,) whether it is
     G: np.ndarray  # (k, k) XᵀCX [kg m²/s]
     W: np.ndarray  # (k, k) coupling of the force [s/(kg m²)]
     V: np.ndarray  # (k, k) coupling of its derivative by the velocity [s/(kg m²)]
@@ -117,8 +119,8 @@ def overall_scale(x, diagonal, M, ex):
 
 
 @inlined_kernel
-def weigh_examples(K, beta, x, v, ex, F, W, V):
-    """F = C X and the couplings at the state, from the lower triangle of K.
+def weigh_examples(B, follows, x, v, ex, F, W, V):
+    """F = C X and the couplings at the state, from the lower triangle of B.
 
     W is that of the force and V, about, that of its derivative: along an example with a curve of
     the rate, γ(|χ̇|) χ̇ has the derivative γ + γ' |χ̇|.
@@ -131,14 +133,14 @@ def weigh_examples(K, beta, x, v, ex, F, W, V):
     for m in range(k):
         for i in range(r):
             F[m, i] = C0X[m, i]
-        if beta != 0.0:
+        if follows:
             for i in range(r):
-                xi = beta * X[m, i]
+                xi = X[m, i]
                 e = 0.0
                 for j in range(i):
-                    e += K[i, j] * X[m, j]
-                    F[m, j] += K[i, j] * xi
-                F[m, i] += beta * e + K[i, i] * xi
+                    e += B[i, j] * X[m, j]
+                    F[m, j] += B[i, j] * xi
+                F[m, i] += e + B[i, i] * xi
         chi = 0.0
         if by_rate[m]:
             for i in range(r):
@@ -176,25 +178,26 @@ def weigh_examples(K, beta, x, v, ex, F, W, V):
 
 
 @inlined_kernel
-def drag(v, ex, F, W):
-    """By how much the examples scale the damping along v: that part of v + X W Fᵀ v."""
+def fill_effective_rate(g, v, ex, F, W, z):
+    """z = g (v + X W Fᵀ v), for which Ĉ v = C z."""
     r = np.uint64(len(v))
     k = np.uint64(len(F))
-    X, Xv, Fv = ex.X, ex.gamma, ex.share
-    square = 0.0
-    for i in range(r):
-        square += v[i] * v[i]
+    X, along, amount = ex.X, ex.share, ex.gamma
     for m in range(k):
-        e, d = 0.0, 0.0
+        e = 0.0
         for i in range(r):
-            e += X[m, i] * v[i]
-            d += F[m, i] * v[i]
-        Xv[m], Fv[m] = e, d
-    more = 0.0
+            e += F[m, i] * v[i]
+        along[m] = e
     for m in range(k):
+        e = 0.0
         for n in range(k):
-            more += Xv[m] * W[m, n] * Fv[n]
-    return 1.0 + more / square if square > 0.0 else 1.0
+            e += W[m, n] * along[n]
+        amount[m] = e
+    for i in range(r):
+        e = v[i]
+        for m in range(k):
+            e += X[m, i] * amount[m]
+        z[i] = g * e
 
 
 @inlined_kernel
@@ -252,42 +255,39 @@ def add_examples(c, F, W, S, T, b, share, solved, delta):
 
 
 @inlined_kernel
-def correct_with_examples(balance, c_v, c_a, beta, diagonal, ex, past):
-    """One Newton iteration, as ``newton.correct``.
-
-    ``past`` [s] is how long ago K was ``ex.K_before``: β (K v)' has a part β K' v, for which the
-    change of K since then stands in.
-    """
-    K, x, v, A, delta = balance.K, balance.x, balance.v, balance.A, balance.delta
+def correct_with_examples(balance, c_v, c_a, follows, diagonal, ex):
+    """One Newton iteration, as ``newton.correct``."""
+    x, v, A, delta, force = balance.x, balance.v, balance.A, balance.delta, balance.force
     r = np.uint64(len(x))
-    F, W, V, solved, share, K_before = ex.F, ex.W, ex.V, ex.solved, ex.share, ex.K_before
+    F, W, V, solved, share = ex.F, ex.W, ex.V, ex.solved, ex.share
     find_rates(balance, c_v, c_a)
     g = overall_scale(x, diagonal, balance.M, ex)
-    weigh_examples(K, beta, x, v, ex, F, W, V)
-    change = g * beta / past * drag(v, ex, F, W)
+    weigh_examples(balance.B, follows, x, v, ex, F, W, V)
+    consistent = balance.line[3] != 0.0
     shift = 0.0
     size = -1.0
-    for _ in range(ATTEMPTS):
-        largest = fill_system(balance, c_v, c_a, beta, g, diagonal, solved[NOW])
-        subtract_examples(g, v, F, W, share, solved[NOW])
-        if not is_finite(solved[NOW]):
+    for attempt in range(ATTEMPTS):
+        largest = fill_system(balance, c_v, c_a, follows, g, diagonal, force)
+        subtract_examples(g, v, F, W, share, force)
+        if attempt == 0 and goes_too_far(balance):
+            size = SHORTENED
+            break
+        if not is_finite(force):
             size = np.inf
             break
-        if change != 0.0:
-            for i in range(r):
-                for j in range(i + ONE):
-                    A[i, j] += change * (K[i, j] - K_before[i, j])
+        if consistent:
+            fill_effective_rate(g, v, ex, F, W, delta)
+            add_viscous_stress(balance, delta)
         add_to_diagonal(shift, A)
         if factorize_symmetric(A):  # c_v g F W Fᵀ is added by Woodbury
-            for m in range(np.uint64(len(F))):
-                for i in range(r):
+            for i in range(r):
+                solved[NOW, i] = force[i]
+                for m in range(np.uint64(len(F))):
                     solved[m + ONE, i] = F[m, i]
             solve_factorized(A, solved)
             add_examples(c_v * g, F, V, ex.S, ex.T, ex.gamma, share, solved, delta)
+            begin_line(balance)
             size = apply_correction(delta, x) if is_finite(delta) else np.inf
             break
-        if change != 0.0:
-            change = 0.0
-        else:
-            shift = max(10.0 * shift, 1e-3 * largest)
+        shift = max(10.0 * shift, 1e-3 * largest)
     return size

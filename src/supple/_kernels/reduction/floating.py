@@ -62,7 +62,7 @@ from supple._kernels.reduction.newton import (
     NOT_FINITE,
     is_small,
 )
-from supple._kernels.reduction.polynomial import evaluate, mirror
+from supple._kernels.reduction.polynomial import evaluate, evaluate_rate, mirror
 from supple._kernels.reduction.stepping import begin_stage
 
 
@@ -72,22 +72,22 @@ class FloatingContextType(types.StructRef):
 
 
 class FloatingContext(structref.StructRefProxy):
-    """Stages, Polynomial, Moments, Flight, FloatingWorkspace and FloatingOptions as one pointer."""
+    """Stages, Polynomial, RateForm, Moments, Flight, FloatingWorkspace and FloatingOptions."""
 
 
 _define: Any = structref.define_proxy
 _define(
     FloatingContext,
     FloatingContextType,
-    ["stages", "polynomial", "moments", "flight", "workspace", "options"],
+    ["stages", "polynomial", "rate", "moments", "flight", "workspace", "options"],
 )
 _make: Any = FloatingContext
 
 
 @kernel
-def floating_context(stages, polynomial, moments, flight, workspace, options):
-    """All six behind one pointer."""
-    return _make(stages, polynomial, moments, flight, workspace, options)
+def floating_context(stages, polynomial, rate, moments, flight, workspace, options):
+    """All seven behind one pointer."""
+    return _make(stages, polynomial, rate, moments, flight, workspace, options)
 
 
 @borrowing_kernel
@@ -106,9 +106,25 @@ def correct_stage(s, stages, moments, flight, w, options, load):
         return NOT_DEFINITE
     if size == np.inf:
         return NOT_FINITE
-    if options.max_iterations == 1 or is_small(size, options.tolerance, w.X[0], flight.history):
+    if is_small(size, options.tolerance, w.X[0], flight.history):
         return DONE
     return GO_ON
+
+
+@borrowing_kernel
+def fill_damping(q, rate, w):
+    """C = C₀ + B(q)."""
+    C, C0 = w.C, w.C0
+    if len(rate.rows) > 0:
+        evaluate_rate(q, rate, C)
+        mirror(C)
+        for i in range(len(C)):
+            for j in range(len(C)):
+                C[i, j] += C0[i, j]
+    else:
+        for i in range(len(C)):
+            for j in range(len(C)):
+                C[i, j] = C0[i, j]
 
 
 @borrowing_kernel
@@ -148,7 +164,7 @@ def accept(last, flight):
 
 
 @borrowing_kernel
-def take_steps(stages, polynomial, moments, flight, w, options, steps, load, push):
+def take_steps(stages, polynomial, rate, moments, flight, w, options, steps, load, push):
     """``run_floating_steps`` with all arrays at hand."""
     c_v, c_a, alpha, x = stages.c_v, stages.c_a, options.alpha, w.X[0]
     for step in range(steps):
@@ -163,10 +179,13 @@ def take_steps(stages, polynomial, moments, flight, w, options, steps, load, pus
                 if reason == DONE:
                     break
                 if iteration == options.max_iterations:
+                    if options.best_effort:
+                        break
                     return step, NOT_CONVERGED
                 iteration += 1
                 evaluate(x, polynomial, w.K, w.R)
                 mirror(w.K)
+                fill_damping(x, rate, w)
                 reason = correct_stage(s, stages, moments, flight, w, options, load)
                 if reason != DONE and reason != GO_ON:
                     return step, reason
@@ -183,8 +202,8 @@ def run_floating_steps(context, steps, load, push):
     A step that fails leaves the state now as it was.
     """
     return take_steps(
-        context.stages, context.polynomial, context.moments, context.flight, context.workspace,
-        context.options, steps, load, push,
+        context.stages, context.polynomial, context.rate, context.moments, context.flight,
+        context.workspace, context.options, steps, load, push,
     )  # fmt: skip
 
 

@@ -31,8 +31,8 @@ class FloatingOptions(NamedTuple):
     """How a floating body is moved."""
 
     alpha: float  # drag on all motion, in proportion to mass [1/s]
-    beta: float  # of C = C₀ + β K [s]
-    max_iterations: int  # of Newton's method; one is taken without asking whether it is enough
+    max_iterations: int  # of Newton's method
+    best_effort: bool  # take what there is after so many
     tolerance: float  # of a correction, as a share of the largest coordinate
 
 
@@ -150,8 +150,8 @@ def correct_floating(c_v, c_a, options, load, D, now, frame, w):
 
     Returns infinity if the forces are not finite, −1 if no matrix with positive pivots was found.
     """
-    K, R, C0, X, A, delta = w.K, w.R, w.C0, w.X, w.A, w.delta
-    alpha, beta = options.alpha, options.beta
+    R, C, X, A, delta = w.R, w.C, w.X, w.A, w.delta
+    alpha = options.alpha
     r = np.uint64(len(R))
     fill_changes(alpha, c_v, c_a, now, frame, w)
     shift = 0.0
@@ -161,7 +161,7 @@ def correct_floating(c_v, c_a, options, load, D, now, frame, w):
         for i in range(r):
             force = R[i]
             for j in range(r):
-                force += (beta * K[i, j] + C0[i, j]) * X[1, j]
+                force += C[i, j] * X[1, j]
             delta[i] = -delta[i] - force
             total += delta[i]
         if not abs(total) <= LARGEST:
@@ -182,9 +182,8 @@ def correct_floating(c_v, c_a, options, load, D, now, frame, w):
 @borrowing_kernel
 def fill_matrix(c_v, c_a, options, D, now, workspace):
     """The derivative of the balance by the coordinates; returns its largest diagonal entry."""
-    K, C0, H = workspace.K, workspace.C0, workspace.H
-    W, A = workspace.W, workspace.A
-    alpha, beta = options.alpha, options.beta
+    K, C, H = workspace.K, workspace.C, workspace.H
+    W, A, alpha = workspace.W, workspace.A, options.alpha
     r = np.uint64(len(A))
     w, wd = now[OMEGA], now[OMEGA_RATE]
     w0, w1, w2 = w[0], w[1], w[2]
@@ -196,14 +195,13 @@ def fill_matrix(c_v, c_a, options, D, now, workspace):
     y01, y10 = w0 * w1 - g2, w0 * w1 + g2
     y12, y21 = w1 * w2 - g0, w1 * w2 + g0
     y20, y02 = w2 * w0 - g1, w2 * w0 + g1
-    k_factor = 1.0 + c_v * beta
     largest = 0.0
     for j in range(r):
         h0, h1, h2 = H[OF_Q, 0, j], H[OF_Q, 1, j], H[OF_Q, 2, j]
         e0, e1, e2 = W[2, 0, j], W[2, 1, j], W[2, 2, j]
         for k in range(r):
             A[j, k] = (
-                k_factor * K[j, k] + c_v * C0[j, k]
+                K[j, k] + c_v * C[j, k]
                 + y00 * D[j, 0, k] + y01 * D[j, 1, k] + y02 * D[j, 2, k]
                 + y10 * D[j, 3, k] + y11 * D[j, 4, k] + y12 * D[j, 5, k]
                 + y20 * D[j, 6, k] + y21 * D[j, 7, k] + y22 * D[j, 8, k]

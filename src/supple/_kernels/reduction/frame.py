@@ -42,7 +42,8 @@ class FloatingWorkspace(NamedTuple):
     X: np.ndarray  # (3, r) q, q̇ and q̈
     x_v: np.ndarray  # (r,) q̂_v
     x_a: np.ndarray  # (r,) q̂_a
-    C0: np.ndarray  # (r, r) damping, but for the part β K
+    C0: np.ndarray  # (r, r) constant part of the damping
+    C: np.ndarray  # (r, r) damping at q
     K: np.ndarray  # (r, r) stiffness
     R: np.ndarray  # (r,) elastic force
     A: np.ndarray  # (r, r) matrix of the iteration, then its factors

@@ -1,8 +1,13 @@
 """One Newton iteration on the force balance of a reduced model, and when to stop iterating.
 
-The motion obeys M a + (C₀ + β K(q)) v + R(q) = f, with velocity and acceleration of a stage
+The motion obeys M a + (C₀ + B(q)) v + R(q) = f, with velocity and acceleration of a stage
 
     v(q) = c_v (q − q̂_v)        a(q) = c_a (q − q̂_a)
+
+A correction may go too far, which shows at the next iteration: the residual along it, which it was
+meant to bring to zero, has changed its sign and is large. It is then shortened, by the rule of the
+secant, before anything else is done: a backtracking line search on the directional derivative that
+costs nothing where no step goes too far.
 """
 
 from typing import NamedTuple
@@ -19,6 +24,12 @@ AT_REST = 1e-250  # corrections below this come from numbers too small to be exa
 
 ATTEMPTS = 12  # at a positive definite matrix
 
+OVERSHOOT = (
+    0.9  # share of the slope at its start that may be left, turned round, at the end of a step
+)
+BACKTRACKS = 12.0  # at most, of one correction
+SHORTENED = -2.0  # in place of the size of a correction: the last one was too long
+
 DONE = 0
 NOT_FINITE = 1
 NOT_CONVERGED = 2
@@ -34,7 +45,10 @@ class Balance(NamedTuple):
     """
 
     M: np.ndarray  # (r, r) mass [1]
-    C0: np.ndarray  # (r, r) damping, but for the part β K [1/s]
+    C0: np.ndarray  # (r, r) constant part of the damping [1/s]
+    B: np.ndarray  # (r, r) part of the damping that follows the shape, at x, lower triangle [1/s]
+    gram: np.ndarray  # (pairs, r + pairs) B = 2 JᵀGJ, the lower rows of G [J s]; or empty
+    z_rate: np.ndarray  # (r + pairs,) scratch; of z = (q, all q_i q_j with i ≥ j)
     K: np.ndarray  # (r, r) stiffness at x, lower triangle [1/s²]
     R: np.ndarray  # (r,) elastic force at x [√kg m/s²]
     f: np.ndarray  # (r,) force from outside [√kg m/s²]
@@ -45,6 +59,11 @@ class Balance(NamedTuple):
     a: np.ndarray  # (r,) acceleration at x [√kg m/s²]
     A: np.ndarray  # (r, r) matrix of the iteration, then its factors [1/s²]
     delta: np.ndarray  # (r,) correction of x [√kg m]
+    force: np.ndarray  # (r,) what is left of the forces at x [√kg m/s²]
+    search: np.ndarray  # (r,) the last correction, as the direction of a line search [√kg m]
+    line: (
+        np.ndarray
+    )  # (4,) slope at its start, share that was taken, backtracks; is B differentiated
 
 
 @inlined_kernel
@@ -57,28 +76,20 @@ def find_rates(balance, c_v, c_a):
 
 
 @inlined_kernel
-def fill_system(balance, c_v, c_a, beta, g, diagonal, force):
-    """A = c_a M + c_v g C + K and force = f − R − g C v − M a, with C = C₀ + β K.
+def fill_system(balance, c_v, c_a, follows, g, diagonal, force):
+    """A = c_a M + c_v g C + K and force = f − R − g C v − M a, with C = C₀ + B.
 
-    ``diagonal`` says that M and C₀ are. Returns the largest entry on the diagonal of A.
+    ``follows`` says that there is a B, ``diagonal`` that M and C₀ are. Returns the largest entry on
+    the diagonal of A.
     """
     M, C0, K, R, f = balance.M, balance.C0, balance.K, balance.R, balance.f
     v, a, A = balance.v, balance.a, balance.A
     r = np.uint64(len(v))
-    c, b = c_v * g, g * beta
-    k_factor = 1.0 + c * beta
-    largest = 0.0
+    c = c_v * g
     for i in range(r):
-        vi = b * v[i]
-        e = 0.0
-        for j in range(i):
-            k = K[i, j]
-            A[i, j] = k_factor * k
-            e += k * v[j]
-            force[j] -= k * vi
-        k = K[i, i]
-        total = f[i] - R[i] - b * e - k * vi
-        A[i, i] = k_factor * k
+        total = f[i] - R[i]
+        for j in range(i + ONE):
+            A[i, j] = K[i, j]
         if diagonal:
             total -= M[i, i] * a[i] + g * (C0[i, i] * v[i])
             A[i, i] += c_a * M[i, i] + c * C0[i, i]
@@ -90,8 +101,49 @@ def fill_system(balance, c_v, c_a, beta, g, diagonal, force):
             for j in range(i + ONE):
                 A[i, j] += c_a * M[i, j] + c * C0[i, j]
         force[i] = total
+    if follows:
+        B = balance.B
+        for i in range(r):
+            vi = g * v[i]
+            e = 0.0
+            for j in range(i):
+                b = B[i, j]
+                A[i, j] += c * b
+                e += b * v[j]
+                force[j] -= b * vi
+            b = B[i, i]
+            A[i, i] += c * b
+            force[i] -= g * e + b * vi
+    largest = 0.0
+    for i in range(r):
         largest = max(largest, abs(A[i, i]))
     return largest
+
+
+@inlined_kernel
+def add_viscous_stress(balance, z):
+    """A += 2 Σ (∂²z/∂q∂q) G ż, of a rate ``z`` of q: how the viscous stress turns with the shape.
+
+    It is to B z what the geometric stiffness is to the elastic force. Where a body is overdamped,
+    the two cancel, and none must be left out.
+    """
+    A, x, gram, z_rate = balance.A, balance.x, balance.gram, balance.z_rate
+    r = np.uint64(len(x))
+    place = r
+    for i in range(r):
+        z_rate[i] = z[i]
+        for j in range(i + ONE):
+            z_rate[place + j] = z[i] * x[j] + x[i] * z[j]
+        z_rate[place + i] = 2.0 * z[i] * x[i]
+        place += i + ONE
+    row = NOW
+    for i in range(r):
+        for j in range(i + ONE):
+            e = 0.0
+            for k in range(np.uint64(len(z_rate))):
+                e += gram[row, k] * z_rate[k]
+            A[i, j] += 4.0 * e if i == j else 2.0 * e
+            row += ONE
 
 
 @inlined_kernel
@@ -121,23 +173,68 @@ def add_to_diagonal(shift, A):
 
 
 @inlined_kernel
-def correct(balance, c_v, c_a, beta, diagonal):
+def begin_line(balance):
+    """Keeps δ as the direction of a line search, with the slope along it."""
+    line, search, delta, force = balance.line, balance.search, balance.delta, balance.force
+    slope = 0.0
+    for i in range(np.uint64(len(delta))):
+        slope -= force[i] * delta[i]
+        search[i] = delta[i]
+    line[0], line[1], line[2] = slope, 1.0, 0.0
+
+
+@inlined_kernel
+def goes_too_far(balance):
+    """Whether x is too far along the last correction; if so, it is moved back."""
+    line, search, force, x = balance.line, balance.search, balance.force, balance.x
+    slope, share = line[0], line[1]
+    if slope >= 0.0 or line[2] >= BACKTRACKS:
+        return False
+    now = 0.0
+    for i in range(np.uint64(len(x))):
+        now -= force[i] * search[i]
+    finite = abs(now) <= LARGEST
+    if finite and now <= -OVERSHOOT * slope:
+        return False
+    shorter = 0.1 * share
+    if finite:  # where the secant is zero
+        shorter = min(max(share * slope / (slope - now), shorter), 0.7 * share)
+    for i in range(np.uint64(len(x))):
+        x[i] -= (share - shorter) * search[i]
+    line[1] = shorter
+    line[2] += 1.0
+    return True
+
+
+@inlined_kernel
+def correct(balance, c_v, c_a, follows, diagonal):
     """One Newton iteration on the force balance: x += δ. Returns the largest |δ|.
 
-    Returns infinity if the forces are not finite, −1 if no positive definite matrix was found.
+    Returns infinity if the forces are not finite, −1 if no positive definite matrix was found, and
+    SHORTENED if instead the correction before was. How B changes with the shape is left out unless
+    ``line[3]`` asks for it.
     """
-    A, delta = balance.A, balance.delta
+    A, delta, force = balance.A, balance.delta, balance.force
     find_rates(balance, c_v, c_a)
+    consistent = balance.line[3] != 0.0
     shift = 0.0
     size = -1.0
-    for _ in range(ATTEMPTS):
-        largest = fill_system(balance, c_v, c_a, beta, 1.0, diagonal, delta)
-        if not is_finite(delta):
+    for attempt in range(ATTEMPTS):
+        largest = fill_system(balance, c_v, c_a, follows, 1.0, diagonal, force)
+        if attempt == 0 and goes_too_far(balance):
+            size = SHORTENED
+            break
+        if not is_finite(force):
             size = np.inf
             break
+        if consistent:
+            add_viscous_stress(balance, balance.v)
         if shift > 0.0:
             add_to_diagonal(shift, A)
+        for i in range(np.uint64(len(force))):
+            delta[i] = force[i]
         if solve_symmetric(A, delta):
+            begin_line(balance)
             size = apply_correction(delta, balance.x)
             break
         shift = max(10.0 * shift, 1e-3 * largest)
@@ -154,49 +251,27 @@ def is_small(size, tolerance, x, now):
 
 
 @inlined_kernel
-def remaining_error(size, size_before, share):
+def remaining_error(size, size_before):
     """How large the corrections after this one will be, from the last two, on the safe side.
 
     Where each is less than a tenth of the one before, the ratio shrinks further or stays.
     """
     left = size
-    if share == 1.0 and size < 0.1 * size_before:
+    if size < 0.1 * size_before:
         left = size * min(1.0, 3.0 * size / size_before)
     return left
 
 
 @inlined_kernel
-def shorten(size, size_before, share, delta, x):
-    """Damps Newton's method: where corrections do not get smaller, take less of each.
-
-    x has just been moved by ``delta``; returns the share of it that was kept.
-    """
-    if size_before >= 0.0:
-        share = max(0.5 * share, 0.03125) if size > 0.7 * size_before else min(2.0 * share, 1.0)
-    if share < 1.0:
-        for i in range(np.uint64(len(x))):
-            x[i] -= (1.0 - share) * delta[i]
-    return share
-
-
-@inlined_kernel
-def assess(size, size_before, share, options, balance, history):
-    """What follows from a correction of this size after one of ``size_before``.
-
-    ``share`` is how much of that one was kept. Returns why to stop, or GO_ON, and how much of this
-    one was kept.
-    """
+def assess(size, size_before, options, balance, history):
+    """What follows from a correction of this size after one of ``size_before``: stop, or GO_ON."""
     reason = GO_ON
-    if size < 0.0:
+    if size == -1.0:
         reason = NOT_DEFINITE
     elif size == np.inf:
         reason = NOT_FINITE
-    elif options.max_iterations == 1:
-        reason = DONE
-    else:
-        left = remaining_error(size, size_before, share)
+    elif size >= 0.0:
+        left = remaining_error(size, size_before)
         if is_small(left, options.tolerance, balance.x, history):
             reason = DONE
-        else:
-            share = shorten(size, size_before, share, balance.delta, balance.x)
-    return reason, share
+    return reason

@@ -53,6 +53,34 @@ class Polynomial(NamedTuple):
     G3: np.ndarray  # (pairs,) padded; scratch
 
 
+class RateForm(NamedTuple):
+    """A damping matrix B(q) in r coordinates, of second degree, in the paired layout.
+
+    The constant part of an entry is in ``P``, also of those on the diagonal. Without ``rows`` there
+    is none. Units are those of a mass-orthonormal basis.
+    """
+
+    P: np.ndarray  # (pairs,) [1/s]
+    rows: np.ndarray  # the rows of q, then the matrix of the pairs
+    qq: np.ndarray  # (pairs,) padded; products of coordinates, zero where padding is [kg m²]
+    B2: np.ndarray  # (pairs,) padded; scratch
+    B3: np.ndarray  # (pairs,) padded; scratch
+
+
+@inlined_kernel
+def evaluate_rate(q, form, B):
+    """The lower triangle of B at q."""
+    P, rows, qq, B2, B3 = form.P, form.rows, form.qq, form.B2, form.B3
+    fill_doubled_pairs(q, qq)
+    add_rows(q, rows, B2)
+    multiply_symmetric(rows, np.uint64(len(q)) * np.uint64(len(B2)), qq, B3)
+    row = ZERO
+    for i in range(np.uint64(len(q))):
+        for j in range(i + ONE):
+            B[i, j] = P[row + j] + B2[row + j] + B3[row + j]
+        row += i + ONE
+
+
 @inlined_kernel
 def evaluate(q, polynomial, K, R):
     """R = ∇U and the lower triangle of K = ∇²U at q."""
@@ -72,6 +100,18 @@ def fill_pairs(q, qq):
     for c in range(np.uint64(len(q))):
         for d in range(c + ONE):
             qq[place + d] = q[c] * q[d]
+        place += c + ONE
+
+
+@inlined_kernel
+def fill_doubled_pairs(q, qq):
+    """The same with the products of two different coordinates twice."""
+    place = ZERO
+    for c in range(np.uint64(len(q))):
+        twice = q[c] + q[c]
+        for d in range(c):
+            qq[place + d] = twice * q[d]
+        qq[place + c] = q[c] * q[c]
         place += c + ONE
 
 
@@ -156,13 +196,7 @@ def evaluate_nested(q, P, Q, S, starts, qq, F, G, K, R):
 def evaluate_paired(q, P, rows, qq, K2, K3, K, R):
     """The same from the paired layout; qq, K2 and K3 are scratch, filled up like the rows."""
     r = np.uint64(len(q))
-    place = ZERO
-    for c in range(r):
-        twice = q[c] + q[c]
-        for d in range(c):
-            qq[place + d] = twice * q[d]
-        qq[place + c] = q[c] * q[c]
-        place += c + ONE
+    fill_doubled_pairs(q, qq)
     add_rows(q, rows, K2)
     multiply_symmetric(rows, r * np.uint64(len(K2)), qq, K3)
     # Each homogeneous part of the force is its Jacobian times q over its degree.

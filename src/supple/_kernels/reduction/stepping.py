@@ -30,13 +30,19 @@ from supple._kernels.reduction.newton import (
     NOT_CONVERGED,
     NOT_FINITE,
     NOW,
+    SHORTENED,
     assess,
     correct,
 )
-from supple._kernels.reduction.polynomial import ONE, THREE, TWO, evaluate
+from supple._kernels.reduction.polynomial import ONE, THREE, TWO, evaluate, evaluate_rate
 
 BEFORE = np.uint64(3)
 STAGES = np.uint64(6)
+
+# places in ``State.counts``
+ITERATIONS, BACKTRACKS, UNSOLVED, STOPPED = range(4)
+
+PLAIN_ITERATIONS = 2  # that do without the derivative of the damping by the shape
 
 
 class Stages(NamedTuple):
@@ -57,15 +63,16 @@ class State(NamedTuple):
     pushed: np.ndarray  # (r,) the force at the end of the last step [√kg m/s²]
     jump: np.ndarray  # (r,) the acceleration before the force jumped [√kg m/s²]
     inverse_mass: np.ndarray  # (r, r) M⁻¹ [1]
+    counts: np.ndarray  # (4,) iterations, backtracks, stages left unsolved, steps not taken
 
 
 class Options(NamedTuple):
     """How a reduced model is moved."""
 
     dt: float  # [s]
-    beta: float  # of C = C₀ + β K [s]
     diagonal: bool  # whether M and C₀ are
-    max_iterations: int  # of Newton's method; one is taken without asking whether it is enough
+    max_iterations: int  # of Newton's method
+    best_effort: bool  # take what there is after so many
     tolerance: float  # of a correction, as a share of the largest coordinate
 
 
@@ -75,7 +82,7 @@ class StepContextType(types.StructRef):
 
 
 class StepContext(structref.StructRefProxy):
-    """Stages, Polynomial, Balance, State and Options: Python hands over one pointer, not fifty."""
+    """Stages, Polynomial, RateForm, Balance, State and Options: one pointer, not fifty."""
 
 
 @structref.register
@@ -88,16 +95,20 @@ class ExampleContext(structref.StructRefProxy):
 
 
 _define: Any = structref.define_proxy
-_define(StepContext, StepContextType, ["stages", "polynomial", "balance", "state", "options"])
+_define(
+    StepContext,
+    StepContextType,
+    ["stages", "polynomial", "rate", "balance", "state", "options"],
+)
 _define(ExampleContext, ExampleContextType, ["examples"])
 _make_step: Any = StepContext
 _make_examples: Any = ExampleContext
 
 
 @kernel
-def step_context(stages, polynomial, balance, state, options):
-    """All five behind one pointer."""
-    return _make_step(stages, polynomial, balance, state, options)
+def step_context(stages, polynomial, rate, balance, state, options):
+    """All six behind one pointer."""
+    return _make_step(stages, polynomial, rate, balance, state, options)
 
 
 @kernel
@@ -198,11 +209,29 @@ def end_step(end, force, state, step, record):
 
 
 @inlined_kernel
-def keep(K, K_before):
-    """Copies a lower triangle."""
-    for i in range(np.uint64(len(K))):
-        for j in range(i + ONE):
-            K_before[i, j] = K[i, j]
+def stop(force, state, step, record):
+    """Stays where it is, at rest, in place of a step that cannot be taken."""
+    history, pushed = state.history, state.pushed
+    for i in range(np.uint64(len(force))):
+        pushed[i] = force[i]
+        for k in range(np.uint64(len(history))):
+            history[k, i] = history[NOW, i] if k % THREE == NOW else 0.0
+        if step < len(record):
+            record[step, NOW, i], record[step, ONE, i] = history[NOW, i], 0.0
+
+
+@inlined_kernel
+def iterate_once(s, stages, balance, state, options, ex, follows, size_before):
+    """One Newton iteration of stage s: why to stop, or GO_ON, and the size of its correction."""
+    c_v, c_a = stages.c_v[s], stages.c_a[s]
+    if ex is None:
+        size = correct(balance, c_v, c_a, follows, options.diagonal)
+    else:
+        size = correct_with_examples(balance, c_v, c_a, follows, options.diagonal, ex)
+    state.counts[ITERATIONS] += 1
+    if size == SHORTENED:
+        state.counts[BACKTRACKS] += 1
+    return assess(size, size_before, options, balance, state.history), size
 
 
 @reordering_kernel
@@ -214,60 +243,58 @@ def run_steps(context, examples, steps, sampled, forces, record):
     step, where the acceleration jumps by M⁻¹ times the change. A step that fails leaves the state
     as it was. ``record`` (steps, 2, r) takes the state after each step, unless empty.
     """
-    stages, polynomial, balance = context.stages, context.polynomial, context.balance
-    state, options = context.state, context.options
+    stages, polynomial, rate = context.stages, context.polynomial, context.rate
+    balance, state, options = context.balance, context.state, context.options
     work = steps, sampled, forces, record
     if examples is None:
-        return take_steps(stages, polynomial, balance, state, options, None, work)
-    return take_steps(stages, polynomial, balance, state, options, examples.examples, work)
+        return take_steps(stages, polynomial, rate, balance, state, options, None, work)
+    return take_steps(stages, polynomial, rate, balance, state, options, examples.examples, work)
 
 
 @borrowing_kernel
-def take_steps(stages, polynomial, balance, state, options, ex, work):
+def take_steps(stages, polynomial, rate, balance, state, options, ex, work):
     """``run_steps`` with all arrays at hand."""
     steps, sampled, forces, record = work
     c_v, c_a, times = stages.c_v, stages.c_a, stages.times
-    dt, beta, diagonal = options.dt, options.beta, options.diagonal
-    history, K = state.history, balance.K
+    dt, follows = options.dt, len(rate.rows) > 0
+    history = state.history
     end = STAGES + THREE * np.uint64(len(c_v) - 1)
     row = np.uint64(0)
     for step in range(steps):
-        begin_step(forces[row], sampled, diagonal, state, balance.delta)
+        begin_step(forces[row], sampled, options.diagonal, state, balance.delta)
         u = STAGES
         reason = DONE
         for s in range(np.uint64(len(c_v))):
             begin_stage(s, stages, history, balance.x_v, balance.x_a, balance.x)
             force_at(times[s] / dt, sampled, forces[row], state.pushed, balance.f)
+            balance.line[0] = 0.0  # no correction to search along yet
             reason = GO_ON
-            size_before, share = -1.0, 1.0
-            for _ in range(options.max_iterations):
-                evaluate(balance.x, polynomial, K, balance.R)
-                if ex is None:
-                    size = correct(balance, c_v[s], c_a[s], beta, diagonal)
-                else:
-                    if not ex.is_known[0]:
-                        keep(K, ex.K_before)
-                        ex.is_known[0] = True
-                    past = times[s] - (times[s - ONE] if s > NOW else 0.0)
-                    size = correct_with_examples(balance, c_v[s], c_a[s], beta, diagonal, ex, past)
-                reason, share = assess(size, size_before, share, options, balance, history)
-                size_before = size
+            size = -1.0
+            for n in range(options.max_iterations):
+                evaluate(balance.x, polynomial, balance.K, balance.R)
+                if follows:
+                    evaluate_rate(balance.x, rate, balance.B)
+                    balance.line[3] = 1.0 if n >= PLAIN_ITERATIONS else 0.0
+                reason, size = iterate_once(s, stages, balance, state, options, ex, follows, size)
                 if reason != GO_ON:
                     break
             if reason == GO_ON:
-                reason = NOT_CONVERGED
+                reason = DONE if options.best_effort else NOT_CONVERGED
+                state.counts[UNSOLVED] += 1
             if reason != DONE:
                 break
             if not end_stage(u, c_v[s], c_a[s], balance, history):
                 reason = NOT_FINITE
                 break
-            if ex is not None:
-                keep(K, ex.K_before)
             u += THREE
         if reason != DONE:
-            undo_step(times[0] / dt, state)
-            return step, reason
-        end_step(end, forces[row], state, step, record)
+            if not options.best_effort:
+                undo_step(times[0] / dt, state)
+                return step, reason
+            stop(forces[row], state, step, record)
+            state.counts[STOPPED] += 1
+        else:
+            end_step(end, forces[row], state, step, record)
         if row + ONE < np.uint64(len(forces)):
             row += ONE
     return steps, DONE
@@ -281,24 +308,20 @@ def enter_stage(context, s):
     """The first guess of stage s, in ``balance.x``."""
     balance = context.balance
     begin_stage(s, context.stages, context.state.history, balance.x_v, balance.x_a, balance.x)
+    balance.line[0] = 0.0  # no correction to search along yet
 
 
 @reordering_kernel
-def iterate(context, examples, s, size_before, share):
-    """One Newton iteration of stage s, and what follows from it, as ``assess`` says.
+def iterate(context, examples, s, size_before):
+    """One Newton iteration of stage s, with all damping in C₀: what follows from it, and its size.
 
-    Also returns the size of the correction, which is the ``size_before`` of the next one.
+    The size is the ``size_before`` of the next one.
     """
-    stages, balance, options = context.stages, context.balance, context.options
-    c_v, c_a, beta, diagonal = stages.c_v[s], stages.c_a[s], options.beta, options.diagonal
+    stages, balance = context.stages, context.balance
+    state, options = context.state, context.options
     if examples is None:
-        size = correct(balance, c_v, c_a, beta, diagonal)
-    else:
-        past = np.inf  # no part of the stiffness is left to the kernel
-        size = correct_with_examples(balance, c_v, c_a, beta, diagonal, examples.examples, past)
-    history = context.state.history
-    reason, share = assess(size, size_before, share, options, balance, history)
-    return reason, size, share
+        return iterate_once(s, stages, balance, state, options, None, False, size_before)
+    return iterate_once(s, stages, balance, state, options, examples.examples, False, size_before)
 
 
 @reordering_kernel

@@ -109,10 +109,12 @@ class QuadraticBending(Bending):
                 "QuadraticBending is for sheets that are flat at rest, and this mesh is curved; "
                 "use HingeBending(), or give the mesh a flat pattern"
             )
-        return _BoundQuadratic(hinges)
+        return BoundQuadraticBending(hinges)
 
 
-class _BoundQuadratic(BoundBending):
+class BoundQuadraticBending(BoundBending):
+    """QuadraticBending at work."""
+
     def add(self, x: Floats, asked: Asked, to: Evaluation, factors: Floats | None = None) -> float:
         weights = self.weights if factors is None else self.weights * factors
         fold = self._folds @ x

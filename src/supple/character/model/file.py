@@ -15,7 +15,7 @@ from supple.character.tissue.tet_rig import TetRig
 from supple.core import files
 from supple.core.errors import InputError
 from supple.core.types import Floats, Ints
-from supple.materials import MATERIALS
+from supple.materials.base import material_of_file, name_for_file
 from supple.mesh import TetMesh
 from supple.mesh.packing import describe_mesh, mesh_of
 
@@ -44,7 +44,7 @@ def save_pose_space_model(model: PoseSpaceModel, path: str | os.PathLike[str]) -
     for region, vertices in enumerate(model.members):  # other entries are zero
         arrays[f"basis {region}"] = model.bases[:, vertices][..., model.regions == region]
     known: dict[str, Any] = {"tet mesh": header, "rig": rig_header}
-    known |= {"material": model.material.__name__, "measured": model.measured}
+    known |= {"material": name_for_file(model.material), "measured": model.measured}
     with files.replacing(path) as temporary:
         temporary.write_bytes(files.pack(_MODEL, known, arrays))
 
@@ -70,17 +70,12 @@ def _model_of(header: Header, arrays: Arrays, rig: PoseRig | None) -> PoseSpaceM
     mesh = mesh_of(header["tet mesh"], within(arrays, "tet mesh "))
     if not isinstance(mesh, TetMesh):
         raise InputError(f"it holds a {type(mesh).__name__}; pose-space models are of tets")
-    known = {material.__name__: material for material in MATERIALS}
-    if header["material"] not in known:
-        raise InputError(
-            f"its material is {header['material']!r}, which is not known here: {', '.join(known)}"
-        )
     plain = {name: arrays[name] for name in _PLAIN}
     return PoseSpaceModel(
         tet_rig=_tet_rig(mesh, arrays, _rig(header["rig"], arrays, rig)),
         weights=_weights(arrays, "pose weights"),
         gaps=_gaps(arrays),
-        material=known[header["material"]],
+        material=material_of_file(str(header["material"])),
         bases=_bases(mesh, plain, arrays),
         measured=dict(header["measured"]),
         **plain,

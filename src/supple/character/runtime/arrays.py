@@ -90,15 +90,17 @@ class StepArrays:
         shapes |= dict.fromkeys(("w", "distances"), (m,))
         shapes |= dict.fromkeys(("gap_w", "gap_distances"), (len(arrays.gaps),))
         shapes |= dict.fromkeys(("excess", "lag", "effective"), (s,))
-        square = ("M", "C0", "K", "A")
-        by_cell = {"lam": (c,), "mu": (c,), "psi": (c, 1), "A": (c, 1, 6, 3, 3)}
+        square = dict.fromkeys(("M", "C0", "B", "K", "A"), (r, r))
+        of_balance = square | {"gram": (0, 0), "z_rate": (0,), "line": (4,)}
+        by_cell = dict.fromkeys(("lam", "mu", "beta"), (c,)) | dict.fromkeys(
+            ("psi", "power"), (c, 1)
+        )
+        by_cell |= {"A": (c, 1, 6, 3, 3)}
         return Workspace(
             **{name: np.zeros(shape) for name, shape in shapes.items()},
             cells=Cells(*(np.zeros(by_cell.get(name, (c, 1, 3, 3))) for name in Cells._fields)),
             room=Room(*map(np.zeros, (9 * BLOCK * padded(wide), wide * padded(wide), wide))),
-            balance=Balance(
-                *(np.zeros((r, r) if name in square else r) for name in Balance._fields)
-            ),
+            balance=Balance(*(np.zeros(of_balance.get(name, (r,))) for name in Balance._fields)),
             rig=Rig(*np.zeros((len(Rig._fields), s))),
         )
 

@@ -13,7 +13,7 @@ from supple.core.errors import InputError
 from supple.core.types import Floats
 from supple.damping import Damping, ExampleDamping, Rayleigh, StiffnessAt
 from supple.mesh import TetMesh
-from supple.reduction.example_damping import ReducedExamples
+from supple.reduction.damping.examples import ReducedExamples
 
 
 @dataclass(frozen=True, eq=False)

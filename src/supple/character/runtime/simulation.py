@@ -40,7 +40,7 @@ class PoseSimulation:
     ``q`` (r,) are the coordinates of the displacement from the rig's shape and ``v`` their rates.
     Each frame is cut into ``substeps``; in between the rig is taken along smooth cubics through the
     frames. ``gravity`` is an acceleration (3,) [m/s²]. A step of
-    ``solver=DenseNewton(max_iterations=1)`` is one Newton iteration, as in the paper: the fastest.
+    ``solver=DenseNewton(iterations=1)`` is one Newton iteration, as in the paper: the fastest.
 
     Jumps are no motion. A frame that is further than ``cut_distance`` [m] from where the rig would
     be at the speed it had, root of the mean square by mass, is a cut: it exerts no force, and the
@@ -73,7 +73,7 @@ class PoseSimulation:
         self.dt = number("dt", dt, above=0, unit="s")
         self.substeps = whole_number("substeps", substeps, at_least=1)
         newton = solver if solver is not None else DenseNewton()
-        instance("solver", newton, DenseNewton, "DenseNewton(max_iterations=1)")
+        instance("solver", newton, DenseNewton, "DenseNewton(iterations=1)")
         if dtype not in (np.float32, np.float64, "float32", "float64"):
             raise InputError(f"dtype={dtype!r}: give numpy.float32 or numpy.float64")
         size = float(np.linalg.norm(np.ptp(model.tet_rig.mesh.vertices, axis=0)))

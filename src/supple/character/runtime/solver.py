@@ -76,11 +76,13 @@ class StepSolver:
             path_acceleration=self.path_acceleration,
             cut_distance=bounds.cut,
             min_det_F=-np.inf if model.material.survives_inversion else _MIN_DET_F,
-            max_iterations=newton.max_iterations,
+            max_iterations=newton.most,
+            best_effort=newton.is_best_effort,
             tolerance=newton.tolerance,
             rounding=_UNSEEN * size * float(np.sqrt(model.masses.sum())),
             max_norm_square=(_FARTHEST * size) ** 2 * float(model.masses.sum()),
         )
+        self.workspace.cells.beta[:] = self._options.beta
         self._context = step_context(self._arrays, self.workspace, self._options, found.examples)
 
     def copy(self) -> StepSolver:
@@ -141,8 +143,14 @@ class StepSolver:
             workspace.scale, self._arrays, workspace.U, f,
         )  # fmt: skip
         balance = workspace.balance
-        damping = self._damping.force(q, v, balance.C0 + options.beta * balance.K)
-        workspace.history[2] = np.linalg.solve(balance.M, f - balance.R - damping)
+        R, C = balance.R.copy(), balance.C0
+        if options.beta:
+            K = balance.K.copy()
+            pose_stage.damp_pose(q, v, self._context)
+            C = C + balance.K - K
+            balance.R[:], balance.K[:] = R, K
+        damping = self._damping.force(q, v, C)
+        workspace.history[2] = np.linalg.solve(balance.M, f - R - damping)
         workspace.history[3] = workspace.history[6] = q
 
     def run(self, path: Path, *frame: Any) -> tuple[int, float, bool]:

@@ -238,10 +238,9 @@ class PosedCells:
             if len(mine):
                 which = live[mine]
                 gradients, volumes = np.empty((len(mine), 1, 4, 3)), np.empty((len(mine), 1))
-                lame = part.material.lame(which)
-                parts.append(
-                    Part(part.material, which, nodes[mine], gradients, volumes, slots[mine], lame)
-                )
+                of_cells = part.material.lame(which), part.material.extra(which)
+                shape = nodes[mine], gradients, volumes, slots[mine]
+                parts.append(Part(part.material, which, *shape, *of_cells))
         self._parts = tuple(parts)
         self._stiffness = np.empty((self.pattern.n_blocks, 3, 3))
 

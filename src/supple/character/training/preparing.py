@@ -39,6 +39,12 @@ def soft_volume(
 ) -> tuple[Body, Volume]:
     """The body in its neutral pose, held where it is fixed."""
     instance("material", material, Material, "StableNeoHookean(young=1e4, poisson=0.45)")
+    if material.extra(np.arange(1)):
+        raise InputError(
+            f"a character keeps two constants a cell, Young's modulus and the Poisson ratio, but "
+            f"this {type(material).__name__} has more; give another material, such as "
+            "StableNeoHookean(young=1e4, poisson=0.45)"
+        )
     if given is None:
         skeleton = skeleton_within(rig)
         if skeleton is None:

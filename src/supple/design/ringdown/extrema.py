@@ -26,6 +26,10 @@ class RingDownWarning(UserWarning):
     """A record that can be read, though not all that is read from it means something."""
 
 
+class TooFewTurns(InputError):
+    """A record that does not swing to and fro often enough to be read by its turning points."""
+
+
 def turning_points(t: Floats, x: Floats, smallest: float) -> tuple[Floats, Floats]:
     """Tops and bottoms by turns, without those of a body that is still held or only trembles."""
     record = smoothed(t, x)
@@ -151,8 +155,8 @@ def _warn_of_beats(times: Floats, values: Floats, noise: float) -> None:
         )
 
 
-def _too_few(found: int, t: Floats) -> InputError:
-    return InputError(
+def _too_few(found: int, t: Floats) -> TooFewTurns:
+    return TooFewTurns(
         f"{found} turning points found in the ring-down from {t[0]:g} s to {t[-1]:g} s, at least 5 "
         "that stand out of the noise are needed; give a longer, finer or cleaner record, or a "
         "smaller smallest= if the swings are small"

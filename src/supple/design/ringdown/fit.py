@@ -71,7 +71,7 @@ class RingDownFit:
 
     def damping(self, about: ArrayLike | None = None) -> ExampleDamping:
         """The damping, for a body that comes to rest in the shape ``about`` (n, 3)."""
-        return _curved(self.base, self.curve, self.example, about)
+        return curved(self.base, self.curve, self.example, about)
 
 
 def fit_ring_down(
@@ -158,7 +158,7 @@ class _Search:
 
     def curved(self, base: Rayleigh, curve: Curve) -> list[Damping]:
         """The damping of each experiment: the base, scaled by the curve about its own rest."""
-        return [_curved(base, curve, self._example, trial.rest) for trial in self._trials]
+        return [curved(base, curve, self._example, trial.rest) for trial in self._trials]
 
     def _run(self, dampings: Iterable[Damping]) -> list[RingDown]:
         rings = []
@@ -217,7 +217,7 @@ class _Search:
         several = len(self._trials) > 1
 
         def made(p: Floats) -> Rayleigh:
-            return self._made(level * float(np.exp(p[0])), _share(p[1]) if several else share)
+            return self._made(level * float(np.exp(p[0])), share_of(p[1]) if several else share)
 
         def errors(p: Floats) -> Floats:
             return self._errors([made(p)] * len(self._trials))
@@ -234,7 +234,7 @@ class _Search:
         share = 1 - alpha / level
 
         def made(p: Floats) -> tuple[Rayleigh, Curve]:
-            base = self._made(level, _share(p[-1]) if several else share)
+            base = self._made(level, share_of(p[-1]) if several else share)
             gamma = np.exp(p[:points])
             return base, Curve.linear(list(zip(places.tolist(), gamma.tolist(), strict=True)))
 
@@ -252,13 +252,15 @@ def _logit(share: float) -> float:
     return float(np.log(inside / (1 - inside)))
 
 
-def _share(logit: float) -> float:
+def share_of(logit: float) -> float:
+    """The share of one that a number from −∞ to ∞ stands for."""
     return float(1 / (1 + np.exp(-logit)))
 
 
-def _curved(
+def curved(
     base: Rayleigh, curve: Curve, example: Floats | None, about: ArrayLike | None
 ) -> ExampleDamping:
+    """The base scaled by a curve, along an example or in all, about a shape of rest (n, 3)."""
     place = None if about is None else np.asarray(about, dtype=float)
     if example is None:
         return ExampleDamping(base, [], overall=curve, about=place)

@@ -17,7 +17,7 @@ from supple.core.checks import number, numbers, vector, vertex_indices
 from supple.core.errors import InputError
 from supple.core.types import Floats
 from supple.design.ringdown.csv import read_columns
-from supple.design.ringdown.extrema import turning_points
+from supple.design.ringdown.extrema import TooFewTurns, turning_points
 from supple.dynamics.motion import Motion
 
 _SHARED = 5  # turning points that share one damping ratio
@@ -161,6 +161,20 @@ class RingDown:
     def turns(self) -> tuple[Floats, Floats]:
         """The turning points: times [s] and displacements [m], (k,), tops and bottoms by turns."""
         return turning_points(self.times, self.displacements, self.smallest)
+
+    @cached_property
+    def swings(self) -> bool:
+        """Whether it swings to and fro, five turning points at least; else it creeps back."""
+        try:
+            _ = self.turns
+        except TooFewTurns:
+            return False
+        return True
+
+    @property
+    def reach(self) -> float:
+        """How far it gets from where it comes to rest [m], about."""
+        return self.amplitude if self.swings else float(np.ptp(self.displacements))
 
     @property
     def start(self) -> float:

@@ -83,7 +83,8 @@ class CellTerms(GradientTerms):
 
     def minimise(self, s: Floats, z: Floats) -> None:
         S, Z = s.reshape(self.by_point), z.reshape(self.by_point)
-        isotropic = not self._dampings or self._principal is not None
+        alone = not self._dampings or self._principal is not None
+        isotropic = alone and self.part.material.is_isotropic
         one = self._minimise_stretches if isotropic else self._minimise
         self.share(lambda cut: one(cut, S[cut], Z[cut]))
 
@@ -173,13 +174,12 @@ def least_stiffness(part: Part, dampings: Sequence[BoundCellDamping], c_v: float
     F[:] = np.eye(3)
     A = np.zeros((*F.shape[:2], 6, 3, 3))
     psi, P = np.zeros(F.shape[:2]), np.zeros_like(F)
-    lam, mu = part.lame
-    part.material.evaluate(F, lam, mu, psi, P, A, 2)
+    part.evaluate(whole, F, psi, P, A, 2)
     rest = Points(part, whole, F, np.zeros_like(F), P, A.copy())
     for model in dampings:
         model.add_points(rest, PointSums(psi, P, A, order=2, factor=c_v))
     least = np.linalg.eigvalsh(_in_strains(A[:, 0]))[:, 0]
-    return np.asarray(np.maximum(least, 1e-3 * mu), dtype=float)
+    return np.asarray(np.maximum(least, 1e-3 * part.lame[1]), dtype=float)
 
 
 def _in_strains(A: Floats) -> Floats:

@@ -21,6 +21,7 @@ from supple.damping.cells import BoundCellDamping
 from supple.damping.cloth_rate import BoundClothStrainRate
 from supple.damping.power_law import BoundStretchPower
 from supple.damping.strain_rate import BoundSpringStrainRate
+from supple.damping.sums import summands
 from supple.dynamics.splitting.base import BodyTerms
 from supple.dynamics.splitting.cells import CellTerms, StretchTerms
 from supple.dynamics.splitting.cloth import ClothTerms
@@ -92,10 +93,14 @@ class Splitter:
             self._dry.append(found)
         elif found is not None:
             self._in_cells.append(found)
-        rest = model.outside_cells()
-        if isinstance(rest, BoundClothStrainRate):
-            self._of_cloth.append(rest)
-            rest = rest.of_hinges_alone()
+        for rest in summands(model.outside_cells()):
+            self._add_outside(rest, places)
+
+    def _add_outside(self, model: BoundDamping, places: Ints) -> None:
+        rest: BoundDamping | None = model
+        if isinstance(model, BoundClothStrainRate) and not model.follows_limit:
+            self._of_cloth.append(model)
+            rest = model.of_hinges_alone()
         if isinstance(rest, BoundSpringStrainRate):
             self._of_springs.append(rest)
         elif rest is not None:

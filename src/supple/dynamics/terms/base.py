@@ -112,8 +112,6 @@ class Term(ABC):
     """Whether its potential has its force as gradient everywhere in a stage."""
     matrix_is_hessian: bool = True
     """Whether its matrix is the curvature of its potential."""
-    uses_stiffness: bool = False
-    """Whether every evaluation needs the stiffness K(u) times the velocity."""
     uses_stiffness_matrix: bool = False
     """Whether every evaluation needs K(u) as a matrix."""
     advice: str = ""

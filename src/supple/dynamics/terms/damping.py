@@ -23,7 +23,6 @@ class DampingTerm(Term):
         self.pattern = model.pattern
         self.has_potential = not model.depends_on_shape
         self.matrix_is_hessian = model.matrix_is_hessian
-        self.uses_stiffness = model.uses_stiffness
         self.uses_stiffness_matrix = model.uses_stiffness_matrix
         self.advice = model.advice
         self._cache: tuple[Shape, Floats, float, Floats] | None = None

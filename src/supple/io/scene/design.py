@@ -13,7 +13,7 @@ from supple.core.parameters import Vector, checked, parameter
 from supple.design import SettlingTime, Unloading
 from supple.io.scene.build import Fields
 from supple.io.scene.schema import Problems, guess, listed
-from supple.materials import StVK
+from supple.reduction.reducing import is_polynomial
 
 _VELOCITY = Vector(as_tuple=True)
 
@@ -60,7 +60,7 @@ class DesignOptions:
         """
         if self.space is not None:
             return self.space
-        exact = all(isinstance(part.material, StVK) for part in body.parts)
+        exact = is_polynomial(body)
         still = not body.held.moving and body.free_rigid_motions == 0
         return "reduced" if exact and still else "full"
 

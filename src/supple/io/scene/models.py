@@ -22,6 +22,7 @@ from supple.damping import DAMPINGS, Curve, Joining, MomentumConserving
 from supple.damping.coefficients import COEFFICIENT
 from supple.damping.curve import CURVE
 from supple.damping.strain_rate import DIRECTIONS
+from supple.io.scene.materials import Axes
 from supple.io.scene.obstacles import (
     animated_mesh,
     character,
@@ -51,6 +52,8 @@ from supple.io.scene.schema import (
     listed,
     together,
 )
+from supple.materials.moduli import ALONG_AXES, AXES
+from supple.materials.spline import KNOTS
 from supple.solvers.linear import LINEAR_SOLVERS
 
 _JOININGS = tuple(joining.value for joining in Joining)
@@ -87,6 +90,11 @@ def _number(each: Parameter) -> Number:
     )
 
 
+def _along_axes(each: Parameter) -> Kind:
+    words = f"{_number(each).allowed}, or three of them along the axes"
+    return Either((_number(each), Row(Number(unit=each.unit), 3)), words)
+
+
 def _coefficient(each: Parameter) -> Kind:
     words = "a number of zero or more, or a table of one a region"
     return Either((Number(0.0), Named(Number(0.0))), words)
@@ -119,6 +127,9 @@ _KINDS: dict[of.Kind | type[of.Kind], Any] = {
     COEFFICIENT: _coefficient,
     DIRECTIONS: lambda each: VECTOR,
     CURVE: lambda each: GAMMA,
+    ALONG_AXES: _along_axes,
+    AXES: lambda each: Axes(),
+    KNOTS: lambda each: Row(Row(Number(), 2), least=2),
     ROTATION: lambda each: VECTOR,
     DIRECTION: lambda each: Either(
         (Row(Number(), 2), VECTOR), "two numbers in the pattern, or three in space"

@@ -21,7 +21,8 @@ from supple.core.checks import numbers
 from supple.core.errors import InputError
 from supple.core.threads import workspace
 from supple.core.types import Floats, Ints
-from supple.materials import MATERIALS, Material
+from supple.materials import Material
+from supple.materials.base import material_of_file, name_for_file
 
 _CHUNK = 2048  # points, over all copies, that are in flight: a megabyte, the cache
 
@@ -53,6 +54,11 @@ class Cubature:
     """The material models in use."""
     counts: tuple[int, ...]
     """How many of the cells each of them has, in turn."""
+    extra: tuple[Floats, ...] = ()
+    """What each takes beside λ and μ: an array with a row a cell, or one for all; or an empty one.
+
+    Without any, no material takes more.
+    """
     training_error: float = np.nan
     """RMS over the training poses of the relative error of the force; NaN if not measured."""
     test_error: float = np.nan
@@ -66,6 +72,9 @@ class Cubature:
         for name in _ARRAYS:
             kind = np.int64 if name == "cells" else np.float64
             object.__setattr__(self, name, np.require(getattr(self, name), kind, ["C", "W"]))
+        extra = self.extra or tuple(np.empty(0) for _ in self.materials)
+        made = tuple(np.require(x, np.float64, ["C", "W"]) for x in extra)
+        object.__setattr__(self, "extra", made)
         _check(self)
 
     @property
@@ -94,14 +103,15 @@ class Cubature:
         """
         basis = checked_vectors(body, vectors)
         index, xi = _checked_cells(body.mesh.n_cells, cells, weights)
-        chosen: dict[type[Material], list[tuple[Part, Ints, Floats]]] = {}
+        chosen: dict[tuple[type[Material], bytes], list[tuple[Part, Ints, Floats]]] = {}
         for part in body.parts:
             place = np.full(body.mesh.n_cells, -1)
             place[part.cells] = np.arange(len(part.cells))
             mine = place[index] >= 0
             if mine.any():
                 entry = part, place[index[mine]], xi[mine]
-                chosen.setdefault(type(part.material), []).append(entry)
+                shared = b"".join(x.tobytes() for x in part.extra if len(x) == 1)
+                chosen.setdefault((type(part.material), shared), []).append(entry)
         listed = [entry for entries in chosen.values() for entry in entries]
         columns = [
             (part.cells[at], x, x[:, None] * part.weights[at], gradients_of_basis(part, at, basis))
@@ -111,7 +121,8 @@ class Cubature:
         joined: Any = map(np.concatenate, [*zip(*columns, strict=True), *zip(*lame, strict=True)])
         return cls(
             **dict(zip(_ARRAYS, joined, strict=True)),
-            materials=tuple(chosen),
+            materials=tuple(material for material, _ in chosen),
+            extra=tuple(_joined_extra(entries) for entries in chosen.values()),
             counts=tuple(sum(len(at) for _, at, _ in entries) for entries in chosen.values()),
             **measured,
         )
@@ -135,7 +146,7 @@ class Cubature:
         energies: Floats = np.zeros(n)
         forces: Floats = np.zeros((n if order >= 1 else 0, r))
         stiffnesses: Floats = np.zeros((n if order >= 2 else 0, r, r))
-        for group in self._groups:
+        for group in self.groups:
             step = max(1, _CHUNK // len(group.volumes))
             for a in range(0, n, step):
                 cut = slice(a, a + step)
@@ -143,14 +154,17 @@ class Cubature:
         return energies, forces, stiffnesses
 
     @cached_property
-    def _groups(self) -> tuple[_Group, ...]:
+    def groups(self) -> tuple[CubatureGroup, ...]:
+        """The cells, material by material."""
         r = self.n_coordinates
-        groups, a = [], 0
+        groups: list[CubatureGroup] = []
+        a = 0
         for material, count in zip(self.materials, self.counts, strict=True):
             cut = slice(a, a + count)
             G = self.gradients[cut].reshape(-1, 9, r)
             volumes = self.volumes[cut].reshape(-1)
-            groups.append(_Group(material, G, volumes, self.lam[cut], self.mu[cut]))
+            extra = tuple(x for x in self.extra[len(groups) : len(groups) + 1] if x.size)
+            groups.append(CubatureGroup(material, G, volumes, self.lam[cut], self.mu[cut], extra))
             a += count
         return tuple(groups)
 
@@ -175,7 +189,7 @@ class Cubature:
         """What a file keeps beside the arrays, ready for JSON."""
         errors = {name: getattr(self, name) for name in ("training_error", "test_error")}
         return {
-            "materials": [material.__name__ for material in self.materials],
+            "materials": [name_for_file(material) for material in self.materials],
             "counts": list(self.counts),
             **{name: None if np.isnan(error) else float(error) for name, error in errors.items()},
             "poses": self.poses,
@@ -184,15 +198,16 @@ class Cubature:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays that a file keeps."""
-        return {name: getattr(self, name) for name in _ARRAYS}
+        extra = {f"extra {k}": x for k, x in enumerate(self.extra) if x.size}
+        return {name: getattr(self, name) for name in _ARRAYS} | extra
 
     @classmethod
     def from_arrays(cls, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Cubature:
         """The cubature with this header and these arrays; InputError where they do not fit."""
-        known = {material.__name__: material for material in MATERIALS}
         try:
             names = [str(name) for name in header["materials"]]
             given: dict[str, Any] = {name: arrays[name] for name in _ARRAYS}
+            given["extra"] = tuple(arrays.get(f"extra {k}", np.empty(0)) for k in range(len(names)))
             given["counts"] = tuple(int(count) for count in header["counts"])
             given |= {name: int(header[name]) for name in ("poses", "shrunk_poses")}
             for name in ("training_error", "test_error"):
@@ -201,20 +216,14 @@ class Cubature:
             raise InputError(
                 f"this is not a cubature, or a damaged one ({error!r}); train it again"
             ) from error
-        unknown = [name for name in names if name not in known]
-        if unknown:
-            raise InputError(
-                f"this cubature has cells of {unknown[0]!r}, which is not a material known here: "
-                f"{', '.join(known)}"
-            )
-        return cls(materials=tuple(known[name] for name in names), **given)
+        return cls(materials=tuple(material_of_file(name) for name in names), **given)
 
 
 _ARRAYS = ("cells", "weights", "volumes", "gradients", "lam", "mu")
 
 
 @dataclass(frozen=True, eq=False)
-class _Group:
+class CubatureGroup:
     """The c cells of one material with m points: gradients G (m, 9, r), volumes (m,), λ, μ (c,)."""
 
     material: type[Material]
@@ -222,6 +231,7 @@ class _Group:
     volumes: Floats
     lam: Floats
     mu: Floats
+    extra: tuple[Floats, ...]
 
     def add(
         self, Q: Floats, order: int, energies: Floats, forces: Floats, stiffnesses: Floats
@@ -245,6 +255,7 @@ class _Group:
             P.reshape(-1, m // c, 3, 3),
             A.reshape(-1, m // c, 6, 3, 3),
             order,
+            *self.extra,  # by cell, again for each copy
         )
         energies += psi @ self.volumes
         if order >= 1:
@@ -252,6 +263,15 @@ class _Group:
             forces += P @ rows
         if order >= 2:
             add_reduced_stiffness(A.reshape(n, m, 6, 3, 3), self.volumes, self.G, stiffnesses)
+
+
+def _joined_extra(entries: list[tuple[Part, Ints, Floats]]) -> Floats:
+    """What cells of one material take beside λ and μ, by cell or once for all."""
+    found = [x for part, at, _ in entries for x in part.extra_of(at)]
+    if not found:
+        return np.empty(0)
+    shared = all(len(x) == 1 for part, _, _ in entries for x in part.extra)
+    return found[0] if shared else np.concatenate(found)
 
 
 def _numbers(name: str, rows: int, columns: int) -> Floats:
@@ -305,6 +325,14 @@ def _check(cubature: Cubature) -> None:
         if not np.isfinite(array).all() or (name == "weights" and array.min() <= 0):
             raise InputError(f"{name} of the cubature must be finite, and weights positive")
     counts = cubature.counts
+    if len(cubature.extra) != len(cubature.materials) or any(
+        x.size and not (len(x) in (1, count) and np.isfinite(x).all() and material.takes(x))
+        for material, x, count in zip(cubature.materials, cubature.extra, counts, strict=False)
+    ):
+        raise InputError(
+            "extra of the cubature must be one array for each of its materials, as they give it, "
+            "with a row for each of their cells or one row"
+        )
     if len(counts) != len(cubature.materials) or min(counts, default=0) < 1 or sum(counts) != c:
         raise InputError(
             f"counts of the cubature is {counts}; give the number of cells of each of its "

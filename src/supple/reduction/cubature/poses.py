@@ -24,6 +24,7 @@ from supple.bodies.assembly import Part
 from supple.bodies.solid import Body
 from supple.core.errors import InputError
 from supple.core.types import Bools, Floats, Ints, Progress
+from supple.materials.moduli import four_fold
 from supple.reduction.cubature.cubature import Cubature, gradients_of_basis
 from supple.reduction.model import is_definite
 
@@ -204,7 +205,8 @@ def energies_and_forces(
     P = np.empty((c * n if order >= 1 else 0, points, 3, 3))
     A = np.empty((0, points, 6, 3, 3))
     lam, mu = (np.repeat(x[at], n) for x in part.lame)
-    part.material.evaluate(F, lam, mu, psi, P, A, order)
+    extra = (x if len(x) == 1 else np.repeat(x, n, axis=0) for x in part.extra_of(at))
+    part.material.evaluate(F, lam, mu, psi, P, A, order, *extra)
     if order == 0:
         return psi.reshape(c, n, points), np.empty((c, 0, r))
     P.reshape(c, n, points, 9)[:] *= part.weights[at][:, None, :, None]
@@ -215,9 +217,13 @@ def linear_forces(part: Part, at: Ints | slice, shapes: Floats, q: Floats) -> Fl
     """Forces (c, T, r) of cells that follow Hooke's law, as all materials do near rest."""
     H, rows = _displacement_gradients(part, at, shapes, q)
     c, n, points = H.shape[:3]
-    lam, mu = (x[at][:, None, None, None] for x in part.lame)
-    P = mu[..., None] * (H + H.swapaxes(-1, -2))
-    P.reshape(c, n, points, 9)[..., ::4] += lam * np.einsum("etpii->etp", H)[..., None]
+    C = part.strain_elasticity(at)
+    if C is None:
+        lam, mu = (x[at][:, None, None, None] for x in part.lame)
+        P = mu[..., None] * (H + H.swapaxes(-1, -2))
+        P.reshape(c, n, points, 9)[..., ::4] += lam * np.einsum("etpii->etp", H)[..., None]
+    else:
+        P = np.einsum("eabij,etpij->etpab", four_fold(C), H, optimize=True)
     P *= part.weights[at][:, None, :, None, None]
     return np.asarray(P.reshape(c, n, 9 * points) @ rows)
 

@@ -6,22 +6,25 @@ them is one matrix product, and the small systems are solved for all at once.
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from supple._kernels.reduction import crowd
+from supple._kernels.reduction.example_newton import Examples
 from supple._kernels.reduction.newton import AT_REST
 from supple.core.checks import numbers, whole_number
 from supple.core.errors import InputError, StepFailed
 from supple.core.threads import run_all
-from supple.core.types import Floats
-from supple.reduction.damping import ReducedDamping, reduced_damping
+from supple.core.types import Floats, Ints
+from supple.reduction.damping.reduced import ReducedDamping
+from supple.reduction.damping.rules import reduced_damping
 from supple.reduction.model import ReducedModel, expand
 from supple.reduction.polynomial import pair_count, stiffness_rows
 from supple.reduction.runtime.newton import DenseNewton
+from supple.reduction.runtime.simulation import ReducedSimulation
 from supple.reduction.runtime.stage_table import StageTable
 from supple.reduction.runtime.stepper import Stepper, skin_shape, still
 
@@ -42,6 +45,8 @@ class CrowdSimulation(Stepper):
     ) -> None:
         super().__init__(model, **options)
         self.copies = whole_number("copies", copies, at_least=1)
+        self.rescued = 0
+        """Steps of single copies that had to be cut into shorter ones, or searched for."""
         if dtype not in (np.float32, np.float64, "float32", "float64"):
             raise InputError(f"dtype={dtype!r}: give numpy.float32 or numpy.float64")
         self.dtype: np.dtype[Any] = np.dtype(dtype)
@@ -54,14 +59,8 @@ class CrowdSimulation(Stepper):
 
     def _use(self, model: ReducedModel) -> None:
         damping = reduced_damping(self.damping, model)
-        if damping.examples is not None:
-            raise InputError("a crowd takes no damping by example; give it the base damping")
-        if damping.by_region is not None:
-            raise InputError(
-                "a crowd takes one stiffness coefficient for the whole body, or damping by the "
-                "stiffness at rest: Rayleigh(..., at=StiffnessAt.REST)"
-            )
         self._physics = _Physics(model, damping, self.dtype)
+        self.__dict__.pop("_alone", None)
         self._weight = model.weight(self._gravity) + damping.push()
 
     # -- where they are ------------------------------------------------------------------
@@ -120,7 +119,8 @@ class CrowdSimulation(Stepper):
     def step(self, *, force: ArrayLike | None = None) -> None:
         """One step of all copies, with a force (r,) for all or one for each, (copies, r).
 
-        Raises StepFailed, naming the copies, where it cannot be solved; all are then as they were.
+        Copies whose step cannot be solved with the others are taken alone, and cut into shorter
+        steps. Raises StepFailed, naming them, where that fails too; all are then as they were.
         """
         self.run_steps(1, force=force)
 
@@ -143,22 +143,43 @@ class CrowdSimulation(Stepper):
             table = self._table if self._has_past or not self._looks_back else self._start_table
             run_all([partial(b.take, table, self._physics, self.solver) for b in self._blocks])
             failed = np.flatnonzero(np.concatenate([block.failed for block in self._blocks]))
-            if len(failed):
+            try:
+                for copy in failed:
+                    self._take_alone(int(copy), table)
+            except StepFailed as error:
                 for block in self._blocks:
                     block.land()
                 if step == 0:  # leave no trace of a force that was at fault
                     self._settled, self._has_past = before
-                some = ", ".join(map(str, failed[:5])) + (", …" if len(failed) > 5 else "")
-                raise StepFailed(
-                    f"the step of {len(failed)} of {self.copies} copies failed ({some})",
-                    time=self.time + self.dt,
-                    residual=float("nan"),
-                    advice="Try a smaller dt, TRBDF2() or more damping.",
-                )
+                raise self._failure(failed, error) from error
             for block in self._blocks:
                 block.accept(len(table.c_v))
             self._has_past = True
             self._steps += 1
+
+    def _take_alone(self, copy: int, table: StageTable) -> None:
+        """The step of a copy that failed, by the solver of a single model, which has more means."""
+        block, place = divmod(copy, self._blocks[0].copies)
+        alone, rows = self._alone, self._blocks[block].column(place)
+        alone.solver = self.solver
+        alone.resume(rows, self._blocks[block].pushed(place), has_past=self._has_past)
+        alone.step_under(self._blocks[block].force[:, place].astype(float))
+        self._blocks[block].put(place, len(table.c_v), alone.q, alone.v, alone.a)
+        self.rescued += 1
+
+    @cached_property
+    def _alone(self) -> ReducedSimulation:
+        options = {"damping": self.damping, "integrator": self.integrator, "dt": self.dt}
+        return ReducedSimulation(self.model, **options, solver=self.solver)
+
+    def _failure(self, failed: Ints, error: StepFailed) -> StepFailed:
+        some = ", ".join(map(str, failed[:5])) + (", …" if len(failed) > 5 else "")
+        return StepFailed(
+            f"the step of {len(failed)} of {self.copies} copies failed ({some})",
+            time=self.time + self.dt,
+            residual=float("nan"),
+            advice=error.advice,
+        )
 
 
 class _Physics:
@@ -166,16 +187,35 @@ class _Physics:
 
     def __init__(self, model: ReducedModel, damping: ReducedDamping, dtype: np.dtype[Any]) -> None:
         self.mass: Array = model.mass.astype(dtype)
-        constant = damping.constant.astype(dtype)
-        self.matrices = crowd.Matrices(self.mass, constant, dtype.type(damping.factor))
-        self.cubature = model.cubature
-        quartic = model.quartic
+        self.dtype = dtype
+        self.matrices = crowd.Matrices(self.mass, damping.constant.astype(dtype))
+        self.cubature, self.damping, self.full_mass = model.cubature, damping, model.mass
+        r, quartic = model.size, model.quartic
         if quartic is not None:
-            r = model.size
-            rows = stiffness_rows(quartic).astype(dtype)
-            self.P: Array = quartic.P.astype(dtype)
-            self.linear = np.ascontiguousarray(rows[:r].T)
-            self.quadratic = np.ascontiguousarray(rows[r:].T)
+            self.stiffness = _Rows(quartic.P, stiffness_rows(quartic), r, dtype)
+        self.rate = None
+        if damping.rate is not None:
+            self.rate = _Rows(*damping.rate.coefficients, r, dtype)
+
+    def examples(self) -> Examples | None:
+        """For kernels, with room of their own."""
+        examples = self.damping.examples
+        return None if examples is None else examples.compiled(np.zeros_like(self.full_mass))
+
+
+class _Rows:
+    """A matrix of second degree in q: coefficients that all copies share."""
+
+    def __init__(self, P: Floats, rows: Floats, r: int, dtype: np.dtype[Any]) -> None:
+        self.P: Array = P.astype(dtype)
+        self.linear = np.ascontiguousarray(rows[:r].T).astype(dtype)
+        self.quadratic = np.ascontiguousarray(rows[r:].T).astype(dtype)
+
+    def parts(self, x: Array, qq: Array, linear: Array, quadratic: Array) -> crowd.Parts:
+        """Its parts at x (r, copies)."""
+        np.dot(self.linear, x, out=linear)
+        np.dot(self.quadratic, qq, out=quadratic)
+        return crowd.Parts(self.P, linear, quadratic)
 
 
 class _Block:
@@ -190,7 +230,9 @@ class _Block:
         self._past: Array = np.zeros((vectors, r, copies), dtype)
         pairs = pair_count(r)
         self._delta = np.zeros((r, copies), dtype)
-        self._qq, self._K2, self._K3 = (np.zeros((pairs, copies), dtype) for _ in range(3))
+        self._qq, *self._parts = (np.zeros((pairs, copies), dtype) for _ in range(3))
+        self._examples: Examples | None = None
+        self._examples_of: _Physics | None = None
         self._A = np.zeros((r, r, copies), dtype)
         self._error, self._workspace = np.zeros(copies, dtype), np.zeros(copies, dtype)
 
@@ -199,21 +241,22 @@ class _Block:
         kind = self.history.dtype
         at_rest = kind.type(1e-30 if kind == np.float32 else AT_REST)
         tolerance = max(solver.tolerance, 8 * float(np.finfo(kind).eps))
+        self.failed[:] = False
         with np.errstate(over="ignore", invalid="ignore"):  # overflow shows in the state
             for s in range(len(table.c_v)):
                 here = self.history[6 + 3 * s : 9 + 3 * s]
                 self._predict(table, s, here)
                 c_v, c_a = kind.type(table.c_v[s]), kind.type(table.c_a[s])
                 stage = c_v, c_a, *here, self.history[0], at_rest
-                for _ in range(solver.max_iterations):
+                for _ in range(solver.most):
                     self._fill_system(physics, here, c_v, c_a)
                     crowd.solve(self._A, self._delta, self._workspace)
                     crowd.add_correction(self._delta, *stage, self._error, self._workspace)
-                    if self._error.max() <= tolerance:
+                    if (self._error[~self.failed] <= tolerance).all():
                         break
-                limit = tolerance if solver.max_iterations > 1 else np.finfo(kind).max
-                self.failed = self._error > limit
-                if self.failed.any():
+                limit = np.finfo(kind).max if solver.is_best_effort else tolerance
+                self.failed |= ~(self._error <= limit)
+                if self.failed.all():
                     return
 
     def _predict(self, table: StageTable, s: int, here: Array) -> None:
@@ -248,15 +291,54 @@ class _Block:
     def _fill_system(self, physics: _Physics, state: Array, c_v: Any, c_a: Any) -> None:
         x, v, a = state
         rest = physics.matrices, c_v, c_a, x, v, a, self._A, self._delta
+        crowd.fill_pairs(x, self._qq)
         if physics.cubature is not None:
             _, R, K = physics.cubature.evaluate_many(np.ascontiguousarray(x.T, dtype=float))
             kind = self.history.dtype
             crowd.fill_general_system(K.astype(kind), R.astype(kind), self.force, *rest)
-            return
-        crowd.fill_pairs(x, self._qq)
-        np.dot(physics.linear, x, out=self._K2)
-        np.dot(physics.quadratic, self._qq, out=self._K3)
-        crowd.fill_system(physics.P, self._K2, self._K3, self.force, *rest)
+        else:
+            crowd.fill_system(physics.stiffness.parts(x, self._qq, *self._parts), self.force, *rest)
+        if physics.rate is not None:
+            parts = physics.rate.parts(x, self._qq, *self._parts)
+            crowd.add_rate(parts, c_v, v, self._A, self._delta)
+        if not physics.damping.is_compiled or physics.damping.examples is not None:
+            self._add_damping(physics, x, v, c_v)
+
+    def _add_damping(self, physics: _Physics, x: Array, v: Array, c_v: Any) -> None:
+        """Damping that is found copy by copy: that at points, and by examples."""
+        damping = physics.damping
+        C = np.empty((self.copies, len(x), len(x)))
+        for l in range(self.copies):
+            q, rate = x[:, l].astype(float), v[:, l].astype(float)
+            C[l] = damping.matrix(q)
+            more, N = damping.evaluate_beside(q, rate)
+            for each in damping.points:
+                P = each.matrix(q)
+                more, N = more + P @ rate, N + P
+            self._delta[:, l] -= more
+            self._A[:, :, l] += c_v * N
+        if self._examples_of is not physics:
+            self._examples_of, self._examples = physics, physics.examples()
+        if self._examples is not None:
+            mass = physics.full_mass
+            crowd.add_examples(C, self._examples, mass, c_v, x, v, self._A, self._delta)
+
+    def column(self, place: int) -> Floats:
+        """The history of one copy, (vectors, r), before the jump of the acceleration."""
+        rows: Floats = self.history[:, :, place].astype(float)
+        rows[2] = self._acceleration[:, place]
+        return rows
+
+    def pushed(self, place: int) -> Floats:
+        """The force on one copy in the last step, (r,)."""
+        pushed: Floats = self._pushed[:, place].astype(float)
+        return pushed
+
+    def put(self, place: int, stages: int, *state: Floats) -> None:
+        """The end of the step of one copy: q, v and a."""
+        last = 6 + 3 * (stages - 1)
+        for row, values in enumerate(state):
+            self.history[last + row, :, place] = values
 
     def accept(self, stages: int) -> None:
         self._pushed[...] = self.force

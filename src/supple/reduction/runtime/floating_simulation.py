@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,12 +25,25 @@ from supple._kernels.reduction.newton import DONE, GO_ON, NOT_CONVERGED, NOT_FIN
 from supple.core.checks import instance, numbers, vector, whole_number
 from supple.core.errors import InputError, StepFailed
 from supple.core.types import Floats
-from supple.damping import Rayleigh
-from supple.reduction.damping import reduced_damping
+from supple.damping import (
+    Damping,
+    ExampleDamping,
+    MatchedStrainRate,
+    PowerLaw,
+    PrincipalStrain,
+    Rayleigh,
+    SplineDamping,
+    StrainRate,
+)
+from supple.reduction.damping.rules import reduced_damping
+from supple.reduction.damping.strain_rate import NO_RATE
 from supple.reduction.model import ReducedModel, expand, output_array
 from supple.reduction.runtime.floating import FloatingLoad
 from supple.reduction.runtime.stage_table import StageTable
-from supple.reduction.runtime.stepper import RecordedStepper, skin_shape, still
+from supple.reduction.runtime.stepper import MOST_CUTS, RecordedStepper, skin_shape, still
+
+_OF_DEFORMATION = (StrainRate, MatchedStrainRate, PrincipalStrain, PowerLaw, SplineDamping)
+"""What does nothing to a rigid motion."""
 
 
 class FloatingSimulation(RecordedStepper):
@@ -66,24 +79,21 @@ class FloatingSimulation(RecordedStepper):
         self._rigid[0, P] = self._inertia.centre
         self._load = self._no_load = FloatingLoad(np.zeros(3), np.zeros((model.size + 1, 3, 3)))
         self._push: Floats = np.zeros(3)  # force per mass, with gravity
+        self._cut = 0
         self._use(model)
 
     def _use(self, model: ReducedModel) -> None:
         assert model.floating is not None
-        damping = self.damping
-        if damping is not None and not isinstance(damping, Rayleigh):
-            raise InputError(
-                f"damping={damping!r}: a free reduced body takes Rayleigh(mass=..., "
-                "stiffness=...) or none; hold the body, or use sp.Simulation(body, ...)"
-            )
-        self._alpha = 0.0 if damping is None else _mass_coefficient(damping)
+        self._alpha, inner = split_mass(self.damping)
+        damping = reduced_damping(inner, model)
         self._rigid[0, L] *= model.floating.mass / self._inertia.mass  # the spin stays
-        self._inertia = model.floating
-        inner = None if damping is None else replace(damping, mass=0.0)
-        self._damping = reduced_damping(inner, model)
+        self._inertia, self._damping = model.floating, damping
         self._use_polynomial(model)
+        self._is_compiled &= damping.examples is None
+        rate = damping.rate if self._is_compiled else None
+        self._rate = NO_RATE if rate is None else rate.arrays()
         self._workspace = floating_workspace(model.size)
-        self._workspace.C0[:] = self._damping.constant
+        self._workspace.C0[:] = damping.constant
         self._has_past = False
 
     def _make_context(self, table: StageTable) -> Any:
@@ -91,13 +101,14 @@ class FloatingSimulation(RecordedStepper):
         return kernels.floating_context(
             table.compiled(),
             self._polynomial,
+            self._rate,
             self._inertia.compiled,
             Flight(self._history, self._rigid, self._frame),
             self._workspace,
             FloatingOptions(
                 alpha=self._alpha,
-                beta=self._damping.factor,
-                max_iterations=solver.max_iterations,
+                max_iterations=solver.most,
+                best_effort=solver.is_best_effort,
                 tolerance=solver.tolerance,
             ),
         )
@@ -248,8 +259,8 @@ class FloatingSimulation(RecordedStepper):
     def step(self, *, force: FloatingLoad | None = None) -> None:
         """One step, with the forces of the world that ``model.pull`` or ``project`` give.
 
-        They act in full from the start of the step to its end. Raises StepFailed where the step
-        cannot be solved; the state is then as it was.
+        They act in full from the start of the step to its end. A step that cannot be solved is cut
+        into shorter ones. Raises StepFailed where these fail too; the state is then as it was.
         """
         self.run_steps(1, force=force)
 
@@ -283,11 +294,13 @@ class FloatingSimulation(RecordedStepper):
     @property
     def damping_power(self) -> float:
         """Power that damping takes from the motion [W]; α is a drag on all of it."""
-        q, v, damping = self._history[0], self._history[1], self._damping
-        C = self._damping_matrix(q)
-        if damping.factor:
-            C = C + damping.factor * self.model.evaluate(q)[2]
-        return float(v @ C @ v) + 2 * self._alpha * self.kinetic
+        q, v = self._history[:2]
+        return float(v @ self._damping.force(q, v)) + 2 * self._alpha * self.kinetic
+
+    @property
+    def cut_steps(self) -> int:
+        """How many steps were taken as several shorter ones."""
+        return self._cut
 
     def _find_acceleration(self, load: FloatingLoad) -> None:
         """Accelerations that belong to the state and the load; one that jumps ends the past."""
@@ -300,32 +313,54 @@ class FloatingSimulation(RecordedStepper):
             kernels.find_inner_force(context, self._load.moments, inner)
         else:
             self._history[3] = q - self.dt * v  # Coriolis forces want a guess that moves
-            _, R, K = self.model.evaluate(q)
-            inner[:] = R + (self._damping_matrix(q) + self._damping.factor * K) @ v
+            inner[:] = self.model.evaluate(q)[1] + self._damping.force(q, v)
         self._load, self._push, self._has_past = load, push, False
         self._settled = kernels.find_accelerations(context, inner, load.moments, push)
         if not self._settled:
             raise self._no_start()
 
-    def _damping_matrix(self, q: Floats) -> Floats:
-        """What of the damping is not a multiple of the current stiffness, (r, r)."""
-        by_region = self._damping.by_region
-        if by_region is None:
-            return self._damping.constant
-        return self._damping.constant + by_region.compiled.evaluate(q)[1]
-
     def _take(self, steps: int, table: StageTable) -> None:
-        if self._is_compiled:
-            given = steps, self._load.moments, self._push
-            done, reason = kernels.run_floating_steps(self._context(table), *given)
-        else:
-            done, reason = self._run_interpreted(steps, table)
-        self._has_past |= done > 0
-        self._count(done, reason)
+        """Steps with one table, of which those that fail are cut into shorter ones."""
+        while True:
+            done, reason = self._run(steps, table)
+            self._has_past |= done > 0
+            self._count(done, DONE)
+            if reason == DONE:
+                return
+            self._take_cut(reason)
+            self._count(1, DONE)
+            steps -= done + 1
+            if not steps:
+                return
+            if self._looks_back:
+                self._take(1, self._start_table)
+                steps -= 1
+
+    def _run(self, steps: int, table: StageTable) -> tuple[int, int]:
+        """Steps until one fails; how many, and why."""
+        if not self._is_compiled:
+            return self._run_interpreted(steps, table)
+        given = steps, self._load.moments, self._push
+        done, reason = kernels.run_floating_steps(self._context(table), *given)
+        return int(done), int(reason)
+
+    def _take_cut(self, reason: int) -> None:
+        """One step as 2, 4, 8, … shorter ones; StepFailed, with all as it was, if none will do."""
+        state = self._history, self._rigid, self._frame
+        before = [array.copy() for array in state]
+        for cuts in range(1, MOST_CUTS + 1):
+            start, later = self._cut_tables(2**cuts)
+            if self._run(1, start)[1] == DONE and self._run(2**cuts - 1, later)[1] == DONE:
+                self._has_past = False  # a shorter step ago is not a step ago
+                self._cut += 1
+                return
+            for array, kept in zip(state, before, strict=True):
+                array[...] = kept
+        raise self._failure(reason)
 
     def _run_interpreted(self, steps: int, table: StageTable) -> tuple[int, int]:
         """The same loop, for energies and damping that are not one polynomial."""
-        context, workspace, load = self._context(table), self._workspace, self._load.moments
+        context, load = self._context(table), self._load.moments
         for step in range(steps):
             for s in range(len(table.c_v)):
                 kernels.enter_stage(context, s, self._push)
@@ -335,11 +370,12 @@ class FloatingSimulation(RecordedStepper):
                         return step, NOT_CONVERGED
                     if reason == DONE:
                         break
-                    if iteration == self.solver.max_iterations:
+                    if iteration == self.solver.most:
+                        if self.solver.is_best_effort:
+                            break
                         return step, NOT_CONVERGED
                     iteration += 1
-                    _, workspace.R[:], workspace.K[:] = self.model.evaluate(workspace.X[0])
-                    workspace.C0[:] = self._damping_matrix(workspace.X[0])
+                    self._fill_balance(table.c_v[s])
                     reason = kernels.iterate(context, s, load)
                     if reason not in (DONE, GO_ON):
                         return step, int(reason)
@@ -348,14 +384,55 @@ class FloatingSimulation(RecordedStepper):
             kernels.end_step(context)
         return steps, DONE
 
+    def _fill_balance(self, c_v: float) -> None:
+        """Forces, stiffness and damping at the coordinates of the stage."""
+        w, damping = self._workspace, self._damping
+        q, v = w.X[0], w.X[1]
+        _, w.R[:], w.K[:] = self.model.evaluate(q)
+        w.C[:] = damping.matrix(q)
+        if damping.examples is not None:
+            w.C[:] = damping.examples.matrix(q, v, w.C)
+        if damping.beside:
+            force, C = damping.evaluate_beside(q, v)
+            w.R[:] += force
+            w.K[:] += c_v * C
+
 
 def floating_workspace(r: int) -> FloatingWorkspace:
     """Room for the kernels, for r coordinates."""
     shapes: dict[str, tuple[int, ...]] = {"X": (3, r), "Z": (3, 9, r)}
-    shapes |= dict.fromkeys(("C0", "K", "A"), (r, r)) | dict.fromkeys(("H", "W"), (3, 3, r))
+    shapes |= dict.fromkeys(("C0", "C", "K", "A"), (r, r)) | dict.fromkeys(("H", "W"), (3, 3, r))
     shapes |= dict.fromkeys(("x_v", "x_a", "R", "delta"), (r,))
     names = FloatingWorkspace._fields
     return FloatingWorkspace(**{name: np.zeros(shapes.get(name, (3,))) for name in names})
+
+
+def split_mass(damping: Damping | Sequence[Damping] | None) -> tuple[float, list[Damping]]:
+    """α [1/s], which is a drag on all motion, and the dampings that leave rigid motion alone."""
+    if damping is None:
+        return 0.0, []
+    given = list(damping) if isinstance(damping, Sequence) else [damping]
+    alpha = 0.0
+    inner: list[Damping] = []
+    for each in given:
+        if isinstance(each, Rayleigh):
+            alpha += _mass_coefficient(each)
+            inner.append(replace(each, mass=0.0))
+        elif isinstance(each, ExampleDamping) and isinstance(each.base, Rayleigh):
+            alpha += _mass_coefficient(each.base)
+            inner.append(replace(each, base=replace(each.base, mass=0.0)))
+        elif isinstance(each, _OF_DEFORMATION) or (
+            isinstance(each, ExampleDamping) and isinstance(each.base, _OF_DEFORMATION)
+        ):
+            inner.append(each)
+        else:
+            raise InputError(
+                f"damping={each!r}: a free reduced body takes dampings of the deformation "
+                "(Rayleigh, StrainRate, MatchedStrainRate, PrincipalStrain, PowerLaw, "
+                "SplineDamping, examples over these) and Rayleigh(mass=...), a drag on all motion; "
+                "hold the body, or use sp.Simulation(body, ...)"
+            )
+    return alpha, inner
 
 
 def _mass_coefficient(damping: Rayleigh) -> float:

@@ -13,12 +13,17 @@ from supple._kernels.reduction.newton import DONE, GO_ON, NOT_CONVERGED, NOT_FIN
 from supple.core.checks import numbers, whole_number
 from supple.core.errors import InputError, StepFailed
 from supple.core.types import Floats
-from supple.reduction.damping import reduced_damping
+from supple.reduction.damping.rules import reduced_damping
+from supple.reduction.damping.strain_rate import NO_RATE
 from supple.reduction.model import ReducedModel, expand
+from supple.reduction.polynomial import pair_count
+from supple.reduction.runtime.newton import StepStats
 from supple.reduction.runtime.stage_table import StageTable
-from supple.reduction.runtime.stepper import RecordedStepper, skin_shape
+from supple.reduction.runtime.stepper import MOST_CUTS, RecordedStepper, skin_shape, still
 
 _NO_RECORD = np.empty((0, 2, 0))
+_VECTORS = ("R", "f", "x", "x_v", "x_a", "v", "a", "delta", "force", "search")
+_PATIENCE = 200  # iterations, with a step that was not solved in fewer
 
 
 class ReducedSimulation(RecordedStepper):
@@ -30,13 +35,15 @@ class ReducedSimulation(RecordedStepper):
     """
 
     _advice = (
-        "Try a smaller dt, TRBDF2() or more damping; a model with more coordinates may also be "
-        "softer where this one locks."
+        "It was cut into up to 1024 shorter ones without success: check the size of forces and "
+        "coordinates. DenseNewton(iterations=3) goes on all the same."
     )
 
     def __init__(self, model: ReducedModel, **options: Any) -> None:
         super().__init__(model, **options)
         self._pushed, self._jump = np.zeros((2, model.size))
+        self._counts = np.zeros(4, dtype=np.int64)
+        self._cut = 0
         self._force = np.zeros((1, model.size))
         self._use(model)
 
@@ -48,32 +55,44 @@ class ReducedSimulation(RecordedStepper):
         examples = self._damping.examples
         self._examples = None if examples is None else examples.compiled(self._damping.constant)
         self._use_polynomial(model)
+        rate = self._damping.rate if self._is_compiled else None
+        self._rate = NO_RATE if rate is None else rate.arrays()
         r = model.size
         self._balance = Balance(
             M=self._mass,
             C0=self._damping.constant.copy(),
-            **{name: np.zeros((r, r)) for name in "KA"},
-            **{name: np.zeros(r) for name in ("R", "f", "x", "x_v", "x_a", "v", "a", "delta")},
+            gram=np.empty((0, 0)) if rate is None else rate.lower_gram,
+            z_rate=np.zeros(r + pair_count(r)),
+            line=np.zeros(4),
+            **{name: np.zeros((r, r)) for name in ("B", "K", "A")},
+            **{name: np.zeros(r) for name in _VECTORS},
         )
 
     def _make_context(self, table: StageTable) -> Any:
         solver, examples, compiled = self.solver, self._examples, self._is_compiled
         options = stepping.Options(
-            dt=self.dt,
-            beta=self._damping.factor if compiled else 0.0,  # else C is found in Python
+            dt=float(table.times[-1]),
             diagonal=compiled and _is_diagonal(self._mass) and _is_diagonal(self._damping.constant),
-            max_iterations=solver.max_iterations,
+            max_iterations=self._most_iterations(table),
+            best_effort=solver.is_best_effort,
             tolerance=solver.tolerance,
         )
         context = stepping.step_context(
             # a single iteration relies on the first guess, and gets the plainer one
-            table.compiled(curved=solver.max_iterations > 1),
+            table.compiled(curved=solver.most > 1),
             self._polynomial,
+            self._rate,
             self._balance,
-            stepping.State(self._history, self._pushed, self._jump, self._inverse_mass),
+            stepping.State(
+                self._history, self._pushed, self._jump, self._inverse_mass, self._counts
+            ),
             options,
         )
         return context, None if examples is None else stepping.example_context(examples)
+
+    def _most_iterations(self, table: StageTable) -> int:
+        usual = table is self._table or table is self._start_table
+        return self.solver.most if usual else max(self.solver.most, _PATIENCE)
 
     # -- where it is -----------------------------------------------------------------------
 
@@ -102,26 +121,46 @@ class ReducedSimulation(RecordedStepper):
     def damping_power(self) -> float:
         """Power that damping takes from the motion [W]."""
         q, v = self._history[:2]
-        C = self._damping
-        K = C.constant if C.is_constant else self.model.evaluate(q)[2]  # any will do
-        return float(v @ (C.force(q, v, K) - C.push()))
+        return float(v @ (self._damping.force(q, v) - self._damping.push()))
+
+    @property
+    def stats(self) -> StepStats:
+        """What it took so far."""
+        iterations, backtracks, unsolved, stopped = map(int, self._counts)
+        return StepStats(self._steps, iterations, backtracks, self._cut, unsolved, stopped)
 
     def _weight_and_momenta(self) -> tuple[float, Floats, Floats]:
         q, v = self._history[:2]
         return self.model.gravitational(q, self._gravity), *self.model.momenta(q, v)
+
+    @property
+    def a(self) -> Floats:
+        """Accelerations of the coordinates at the end of the last step, (r,)."""
+        return still(self._history[2])
+
+    def resume(self, history: Floats, pushed: Floats, *, has_past: bool) -> None:
+        """Go on from the states of another simulation, now and one step ago; not checked."""
+        self._history[:] = history
+        self._pushed[:] = pushed
+        self._settled, self._has_past = True, has_past
 
     # -- stepping --------------------------------------------------------------------------
 
     def step(self, *, force: ArrayLike | None = None) -> None:
         """One step, with the reduced external force (r,) that ``model.pull`` or ``project`` give.
 
-        Raises StepFailed where the step cannot be solved; the state is then as it was.
+        A step that cannot be solved is cut into shorter ones. Raises StepFailed where these fail
+        too; the state is then as it was.
         """
         self._force[0] = self._weight
         if force is not None:
             shapes = (self._weight.shape,)
             self._force += force if self._is_sound(force) else numbers("force", force, shapes)
         self._advance(1, self._force)
+
+    def step_under(self, force: Floats) -> None:
+        """One step with all of the force (r,) given, that of gravity too; not checked."""
+        self._advance(1, force[None])
 
     def _is_sound(self, force: object) -> TypeGuard[Floats]:
         """Whether a force needs no further check; makes no array."""
@@ -186,11 +225,62 @@ class ReducedSimulation(RecordedStepper):
     def _take(
         self, steps: int, forces: Floats, table: StageTable, sampled: bool, record: Floats
     ) -> None:
-        if self._is_compiled:
-            run = stepping.run_steps(*self._context(table), steps, sampled, forces, record)
-        else:
-            run = self._run_interpreted(steps, forces, table, sampled, record)
-        self._count(*run)
+        """Steps with one table, of which those that fail are cut into shorter ones."""
+        while True:
+            done, reason = self._run(steps, forces, table, sampled, record)
+            self._steps += done
+            if reason == DONE:
+                return
+            self._take_cut(forces[min(done, len(forces) - 1)], sampled, reason)
+            if done < len(record):
+                record[done] = self._history[:2]
+            self._steps += 1
+            steps, record = steps - done - 1, record[done + 1 :]
+            if not steps:
+                return
+            forces = forces[min(done + 1, len(forces) - 1) :]
+
+    def _run(
+        self, steps: int, forces: Floats, table: StageTable, sampled: bool, record: Floats
+    ) -> tuple[int, int]:
+        """Steps until one fails; how many, and why."""
+        if not self._is_compiled:
+            return self._run_interpreted(steps, forces, table, sampled, record)
+        done, reason = stepping.run_steps(*self._context(table), steps, sampled, forces, record)
+        return int(done), int(reason)
+
+    def _take_cut(self, force: Floats, sampled: bool, reason: int) -> None:
+        """One step with patience, then as 2, 4, 8, … shorter ones.
+
+        StepFailed, with all as it was, if none will do.
+        """
+        state = self._history, self._pushed
+        before = [array.copy() for array in state]
+        for cuts in range(1 if self._looks_back else 0, MOST_CUTS + 1):
+            if self._take_parts(2**cuts, force, sampled):
+                # the step as a whole is what the next one looks back on
+                self._history[3:6] = before[0][:3]
+                share = self._table.times[0] / self.dt
+                self._history[6] = before[0][0] + share * (self._history[0] - before[0][0])
+                self._cut += cuts > 0
+                return
+            for array, kept in zip(state, before, strict=True):
+                array[...] = kept
+        raise self._failure(reason)
+
+    def _take_parts(self, parts: int, force: Floats, sampled: bool) -> bool:
+        """A step in so many equal parts; whether they could all be solved."""
+        start, later = self._cut_tables(parts)
+        forces = force[None]
+        if sampled:
+            shares = np.arange(1, parts + 1)[:, None] / parts
+            forces = self._pushed + shares * (force - self._pushed)
+        if self._run(1, forces, start, sampled, _NO_RECORD)[1] != DONE:
+            return False
+        if parts == 1:
+            return True
+        left = forces[min(1, len(forces) - 1) :]
+        return self._run(parts - 1, left, later, sampled, _NO_RECORD)[1] == DONE
 
     def _run_interpreted(
         self, steps: int, forces: Floats, table: StageTable, sampled: bool, record: Floats
@@ -204,14 +294,19 @@ class ReducedSimulation(RecordedStepper):
             self._jump[:] = history[2]
             if not sampled:
                 history[2] += self._inverse_mass @ change
-            left = 1 - table.times / self.dt if sampled else np.zeros(len(table.times))
+            left = 1 - table.times / table.times[-1] if sampled else np.zeros(len(table.times))
             reason = self._take_stages(force - left[:, None] * change, table)
-            if reason != DONE:
+            self._pushed[:] = force
+            if reason == DONE:
+                history[3:6] = history[:3]
+                history[:3] = history[end : end + 3]
+            elif self.solver.is_best_effort:
+                history[::3], history[1::3], history[2::3] = history[0].copy(), 0.0, 0.0
+                self._counts[stepping.STOPPED] += 1
+            else:
+                self._pushed[:] = force - change
                 stepping.undo(self._context(table)[0])
                 return step, reason
-            self._pushed[:] = force
-            history[3:6] = history[:3]
-            history[:3] = history[end : end + 3]
             if step < len(record):
                 record[step] = history[:2]
         return steps, DONE
@@ -222,33 +317,43 @@ class ReducedSimulation(RecordedStepper):
         for s, force in enumerate(forces):
             stepping.enter_stage(context, s)
             balance.f[:] = force
-            reason, size, share = GO_ON, -1.0, 1.0
-            for _ in range(self.solver.max_iterations):
-                _, balance.R[:], balance.K[:] = self.model.evaluate(balance.x)
-                balance.C0[:] = self._damping.matrix(balance.x, balance.K)
-                if self._examples is not None:
-                    np.dot(self._examples.X, balance.C0, out=self._examples.C0X)
-                reason, size, share = stepping.iterate(context, examples, s, size, share)
+            reason, size = GO_ON, -1.0
+            for _ in range(self._most_iterations(table)):
+                self._fill_balance(table.c_v[s])
+                reason, size = stepping.iterate(context, examples, s, size)
                 if reason != GO_ON:
                     break
+            if reason == GO_ON:
+                self._counts[stepping.UNSOLVED] += 1
+                reason = DONE if self.solver.is_best_effort else NOT_CONVERGED
             if reason != DONE:
-                return NOT_CONVERGED if reason == GO_ON else int(reason)
+                return int(reason)
             if not stepping.leave_stage(context, s):
                 return NOT_FINITE
         return DONE
+
+    def _fill_balance(self, c_v: float) -> None:
+        """Forces, stiffness and damping at x."""
+        balance, damping = self._balance, self._damping
+        _, balance.R[:], balance.K[:] = self.model.evaluate(balance.x)
+        balance.C0[:] = damping.matrix(balance.x)
+        if damping.beside:  # one more force, and what it adds to the tangent
+            force, C = damping.evaluate_beside(balance.x, c_v * (balance.x - balance.x_v))
+            balance.R[:] += force
+            balance.K[:] += c_v * C
+        if self._examples is not None:
+            np.dot(self._examples.X, balance.C0, out=self._examples.C0X)
 
     def _find_acceleration(self, force: Floats) -> None:
         """a from M a = f − C v − R at the state as it was set."""
         q, v = self._history[:2]
         _, R, K = self.model.evaluate(q)
         known = np.isfinite(R).all() and np.isfinite(K).all()
-        rest = force - R - self._damping.force(q, v, K) if known else R
+        rest = force - R - self._damping.force(q, v) if known else R
         if not (known and np.isfinite(rest).all()):
             raise self._no_start()
         self._history[2] = self._inverse_mass @ rest
         self._history[3] = self._history[6] = q
-        if self._examples is not None:
-            self._examples.is_known[0] = False
         self._pushed[:] = force
         self._settled = True
 

@@ -16,7 +16,7 @@ from supple.core.types import Floats, Progress
 from supple.damping import Damping
 from supple.dynamics.motion import Frame, Motion
 from supple.integrators import ImplicitIntegrator, Integrator, Newmark
-from supple.reduction.damping import ReducedDamping
+from supple.reduction.damping.reduced import ReducedDamping
 from supple.reduction.model import ReducedModel, expand
 from supple.reduction.polynomial import NO_POLYNOMIAL
 from supple.reduction.runtime.newton import DenseNewton
@@ -28,6 +28,9 @@ _REASONS = {
     NOT_DEFINITE: "the matrix of the step is not positive definite",
 }
 """Why kernels gave up a step."""
+
+MOST_CUTS = 10
+"""Of a step that fails, in two each: up to 1024 shorter ones."""
 
 
 class Stepper(ABC):
@@ -47,7 +50,7 @@ class Stepper(ABC):
     ) -> None:
         self._check(model)
         self.solver = solver if solver is not None else DenseNewton()
-        instance("solver", self.solver, DenseNewton, "DenseNewton(max_iterations=1)")
+        instance("solver", self.solver, DenseNewton, "DenseNewton(iterations=1)")
         self._model, self._damping_model = model, damping
         self._integrator = integrator if integrator is not None else Newmark()
         self._dt = number("dt", dt, above=0, unit="s")
@@ -154,8 +157,8 @@ class RecordedStepper(Stepper):
     """A stepper of one body, moved by kernels, which can hand out its motion."""
 
     _damping: ReducedDamping
-    _contexts: dict[bool, Any]
-    """What kernels need, for the first step and for later ones; emptied where it changes."""
+    _contexts: dict[StageTable, Any]
+    """What kernels need, for the tables in use; emptied where it changes."""
     _made_for: DenseNewton
     _advice: ClassVar[str]
     """Where a step failed."""
@@ -163,6 +166,7 @@ class RecordedStepper(Stepper):
     def __init__(self, model: ReducedModel, **options: Any) -> None:
         super().__init__(model, **options)
         self._history: Floats = np.zeros((self._vectors, model.size))
+        self._parts: dict[int, tuple[StageTable, StageTable]] = {}
 
     @property
     def q(self) -> Floats:
@@ -196,18 +200,26 @@ class RecordedStepper(Stepper):
         """The same, kept: it takes longer to make than a small step."""
         if self._contexts and self._made_for is not self.solver:
             self._contexts.clear()
-        start = table is self._start_table
-        if start not in self._contexts:
+        if table not in self._contexts:
             self._made_for = self.solver
-            self._contexts[start] = self._make_context(table)
-        return self._contexts[start]
+            self._contexts[table] = self._make_context(table)
+        return self._contexts[table]
+
+    def _cut_tables(self, parts: int) -> tuple[StageTable, StageTable]:
+        """The tables of the first and of later ones of so many parts of a step."""
+        if parts not in self._parts:
+            dt = self._dt / parts
+            start = StageTable.of(self._integrator, dt, start=True)
+            later = StageTable.of(self._integrator, dt, start=False)
+            self._parts[parts] = start, later
+        return self._parts[parts]
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_contexts": {}}  # pointers cannot be copied; they are made anew
 
     def _use_polynomial(self, model: ReducedModel) -> None:
         """Steps are compiled where energy and damping are one polynomial."""
-        quartic = model.quartic if self._damping.by_region is None else None
+        quartic = model.quartic if self._damping.is_compiled else None
         self._is_compiled = quartic is not None
         self._polynomial = NO_POLYNOMIAL if quartic is None else quartic.compiled.arrays()
         self._contexts = {}
@@ -216,12 +228,15 @@ class RecordedStepper(Stepper):
         """Note steps that a kernel has taken; StepFailed unless it took all."""
         self._steps += int(done)
         if reason in _REASONS:
-            raise StepFailed(
-                _REASONS[int(reason)],
-                time=self.time + self.dt,
-                residual=float("nan"),
-                advice=self._advice,
-            )
+            raise self._failure(reason)
+
+    def _failure(self, reason: int) -> StepFailed:
+        return StepFailed(
+            _REASONS[int(reason)],
+            time=self.time + self.dt,
+            residual=float("nan"),
+            advice=self._advice,
+        )
 
     def _no_start(self) -> StepFailed:
         return StepFailed(

@@ -71,6 +71,12 @@ class ReducedExamples:
         W = self._coupling(q, v, CX @ self.X.T)
         return self._overall(q) * (C @ v + (W @ (CX @ v)) @ CX)
 
+    def matrix(self, q: Floats, v: Floats, C: Floats) -> Floats:
+        """Ĉ at q and v, for the base C there."""
+        CX = self.X @ C
+        W = self._coupling(q, v, CX @ self.X.T)
+        return np.asarray(self._overall(q) * (C + CX.T @ W @ CX))
+
     def _overall(self, q: Floats) -> float:
         """g = γ(‖u‖) (Eq. 17)."""
         if self.damping.overall is None:
@@ -93,7 +99,7 @@ class ReducedExamples:
         return np.array([e.measure is Measure.RATE for e in self.damping.examples], dtype=bool)
 
     def compiled(self, C0: Floats) -> Examples:
-        """The examples for compiled loops, over C = C₀ + β K."""
+        """The examples for compiled loops, over C = C₀ + B."""
         k, r = self.X.shape
         overall = self.damping.overall
         curves = compiled_curves([*self.damping.curves, overall or Curve.constant(1.0)])
@@ -103,7 +109,6 @@ class ReducedExamples:
             total_mass=self.total_mass, curves=curves,
             C0X=self.X @ C0, F=np.zeros((k, r)), solved=np.zeros((k + 1, r)),
             gamma=np.zeros(k), share=np.zeros(k),
-            K_before=np.zeros((r, r)), is_known=np.zeros(1, dtype=bool),
             **{name: np.zeros((k, k)) for name in "GWVST"},
         )  # fmt: skip
 

@@ -1,0 +1,1 @@
+"""Laws of strain rates as dampings of sheets and springs."""

@@ -1,0 +1,1 @@
+"""Dampings in few coordinates."""

@@ -1,0 +1,141 @@
+"""Dampings in few coordinates that have no closed form: summed over points, or projected.
+
+Those that are sums over quadrature points take the points of a cubature, as the energy of a model
+with a cubature does. All others are evaluated on the whole body, which is exact and slow.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from supple._kernels.damping.matched import add_matched
+from supple._kernels.damping.principal import Sums
+from supple._kernels.reduction.cubature import add_reduced_stiffness
+from supple.bodies.assembly import Part
+from supple.bodies.shape import Shape
+from supple.bodies.solid import Body
+from supple.core.types import Floats, Ints
+from supple.damping.base import BoundDamping
+from supple.damping.cells import BoundCellDamping, Points, PointSums
+from supple.reduction.cubature.cubature import Cubature, gradients_of_basis
+from supple.reduction.model import expand
+
+
+class PointDamping(ABC):
+    """A force on the coordinates that follows shape and velocity, evaluated in Python."""
+
+    is_linear: bool
+    """In the velocity."""
+
+    @abstractmethod
+    def evaluate(self, q: Floats, v: Floats) -> tuple[Floats, Floats]:
+        """The force (r,) and its derivative by v (r, r)."""
+
+    def matrix(self, q: Floats) -> Floats:
+        """C(q) of a linear one."""
+        return self.evaluate(q, np.zeros_like(q))[1]
+
+
+class MatchedDamping(PointDamping):
+    """β/2 Ė : ∂²ψ/∂E² : Ė at the points of a cubature, for Rayleigh damping; needs no body."""
+
+    is_linear = True
+
+    def __init__(self, cubature: Cubature, beta: Floats) -> None:
+        self._cubature, self._beta = cubature, beta  # one a cell of the cubature
+
+    def evaluate(self, q: Floats, v: Floats) -> tuple[Floats, Floats]:
+        r = len(q)
+        C, first = np.zeros((1, r, r)), 0
+        for group in self._cubature.groups:
+            c, m = len(group.lam), len(group.volumes)
+            beta = self._beta[first : first + c]
+            first += c
+            if not beta.any():
+                continue
+            F, rate = ((group.G.reshape(9 * m, r) @ x).reshape(c, m // c, 3, 3) for x in (q, v))
+            F[..., np.arange(3), np.arange(3)] += 1.0
+            shape = c, m // c
+            psi, P, A = np.empty(shape), np.empty((*shape, 3, 3)), np.empty((*shape, 6, 3, 3))
+            group.material.evaluate(F, group.lam, group.mu, psi, P, A, 2, *group.extra)
+            sums = Sums(np.zeros(shape), np.zeros_like(P), np.zeros_like(A), 2, 1.0)
+            add_matched(F, rate, P, A, beta, sums, False)
+            add_reduced_stiffness(sums.A.reshape(1, m, 6, 3, 3), group.volumes, group.G, C)
+        return C[0] @ v, C[0]
+
+
+@dataclass(frozen=True, eq=False)
+class _Points:
+    """Some cells of a part with their weights, and the gradients of the basis there."""
+
+    part: Part
+    at: Ints
+    volumes: Floats
+    """(c, points)"""
+    G: Floats
+    """(c · points, 9, r)"""
+
+
+class CubatureDamping(PointDamping):
+    """A dissipation density, summed over the cells of a cubature; over all cells if None."""
+
+    def __init__(self, bound: BoundCellDamping, vectors: Floats, cubature: Cubature | None) -> None:
+        self._bound, self.is_linear = bound, bound.is_linear
+        self._points = _chosen_points(bound.body, vectors, cubature)
+
+    def evaluate(self, q: Floats, v: Floats) -> tuple[Floats, Floats]:
+        r = len(q)
+        force, C = np.zeros(r), np.zeros((1, r, r))
+        for here in self._points:
+            shape = *here.volumes.shape, 3, 3
+            F, rate = ((here.G.reshape(-1, r) @ x).reshape(shape) for x in (q, v))
+            F[..., np.arange(3), np.arange(3)] += 1.0
+            elasticity = self._bound.needs_elasticity
+            points = Points.of(here.part, here.at, F, rate, elasticity=elasticity)
+            sums = PointSums.zeros("reduced dissipation", points, order=2, definite=False)
+            self._bound.add_points(points, sums)
+            w = here.volumes.reshape(-1)
+            force += (w[:, None] * sums.P.reshape(-1, 9)).ravel() @ here.G.reshape(-1, r)
+            add_reduced_stiffness(sums.A.reshape(1, -1, 6, 3, 3), w, here.G, C)
+        return force, C[0]
+
+
+def _chosen_points(body: Body, vectors: Floats, cubature: Cubature | None) -> list[_Points]:
+    found = []
+    share = np.ones(body.mesh.n_cells)
+    if cubature is not None:
+        share[:] = 0.0
+        share[cubature.cells] = cubature.weights
+    for part in body.parts:
+        at = np.flatnonzero(share[part.cells])
+        if len(at):
+            volumes = share[part.cells[at]][:, None] * part.weights[at]
+            G = gradients_of_basis(part, at, vectors)
+            found.append(_Points(part, at, volumes, G.reshape(-1, 9, len(vectors))))
+    return found
+
+
+class ProjectedDamping(PointDamping):
+    """Any damping, evaluated on the whole body: Uᵀ ∇₂R and Uᵀ ∂∇₂R/∂v U."""
+
+    def __init__(self, bound: BoundDamping, body: Body, vectors: Floats) -> None:
+        self._bound, self._body, self._vectors = bound, body, vectors
+        self.is_linear = bound.is_linear
+
+    def evaluate(self, q: Floats, v: Floats) -> tuple[Floats, Floats]:
+        bound, vectors, body = self._bound, self._vectors, self._body
+        order = 2 if bound.uses_stiffness_matrix else 1
+        shape, velocity = Shape(body, expand(q, vectors), order=order), expand(v, vectors)
+        force = bound.evaluate(shape, velocity)[1]
+        pattern = bound.pattern or body.pattern
+        values = np.zeros((len(pattern.keys), 3, 3))
+        bound.add_matrix(shape, velocity, 1.0, values, definite=False)
+        flat = vectors.reshape(len(vectors), -1)
+        products = pattern.multiply_many(values, vectors)
+        low_rank = bound.low_rank(shape, velocity)
+        if low_rank is not None:
+            products = products + np.array([low_rank.multiply(phi) for phi in vectors])
+        return flat @ force.ravel(), flat @ products.reshape(len(vectors), -1).T

@@ -1,0 +1,138 @@
+"""Shapes at rest under many loads at once: a small model that grows by what it misses.
+
+Each round solves for all loads in the coordinates of one reduced model, where that takes next to
+nothing, looks at the forces that these shapes leave unbalanced in the whole body, and adds the
+shapes in which the body gives way to them. Last, each shape takes its own step of that kind.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from supple.bodies.solid import Body
+from supple.core.types import Floats, Ints, Progress
+from supple.reduction.basis import Basis, modal_derivative_basis
+from supple.reduction.errors.shapes import principal_shapes
+from supple.reduction.model import ReducedModel
+from supple.reduction.modes import Modes, SmallVibrations
+from supple.reduction.reducing import reduce
+
+_MODES, _SIZE = 8, 24  # that the model starts with
+_ADDED = 12  # vectors, in each round
+_ROUNDS = 2
+_GROUPS = 6  # of shapes; the stiffness is that of one of each
+_ITERATIONS = 100
+_BALANCED = 1e-9  # of the load
+_LEAST = 1e-3  # of the largest curvature, for a descent direction
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedShapes:
+    """Shapes (k, n, 3) [m], and about how far each is from rest, as a share of itself, (k,).
+
+    The latter compares what is unbalanced with the load, in the norm of the energy.
+    """
+
+    shapes: Floats
+    errors: Floats
+
+
+def shapes_under(
+    body: Body, loads: Floats, modes: Modes, *, progress: Progress | None = None
+) -> LoadedShapes:
+    """Shapes of an StVK body under loads (k, n, 3) [N]; ``modes`` at rest are to start from."""
+    rest = SmallVibrations(body, np.zeros_like(body.mesh.vertices))
+    loads = loads * body.free
+    scales = np.sqrt(_energies(loads, rest.solve(loads)))
+    scales[scales == 0.0] = 1.0
+    first = Modes(modes.frequencies[:_MODES], modes.shapes[:_MODES])
+    count = len(first.shapes)
+    size = min(_SIZE, count + count * (count + 1) // 2)
+    vectors = modal_derivative_basis(body, modes=first, size=size).vectors
+    z = np.zeros((len(loads), len(vectors)))
+    for done in range(_ROUNDS):
+        model = reduce(body, Basis(vectors, np.ones(len(vectors))), compare=False)
+        z = _reduced_shapes(model, loads, z)
+        shapes = np.tensordot(z, vectors, 1)
+        tangents = _tangents(body, shapes)
+        given = tangents.given(_unbalanced(body, loads, shapes))
+        if progress is not None:
+            progress(done + 1, _ROUNDS, "static shapes in a subspace")
+        new = principal_shapes(rest, given, vectors, _ADDED)
+        if done == _ROUNDS - 1 or not len(new):
+            break
+        vectors = np.concatenate([vectors, new])
+        z = np.pad(z, ((0, 0), (0, len(new))))
+    shapes = shapes + given  # Newton's step, out of the subspace
+    left = _unbalanced(body, loads, shapes)
+    errors = np.sqrt(np.maximum(_energies(left, tangents.given(left)), 0.0)) / scales
+    return LoadedShapes(shapes, errors)
+
+
+def _unbalanced(body: Body, loads: Floats, shapes: Floats) -> Floats:
+    return (loads - np.stack([body.force(u) for u in shapes])) * body.free
+
+
+def _energies(forces: Floats, shapes: Floats) -> Floats:
+    return np.einsum("kna,kna->k", forces, shapes)
+
+
+@dataclass(frozen=True, eq=False)
+class _Tangents:
+    """The stiffness of a few shapes, each for those that are as large."""
+
+    groups: list[tuple[Ints, SmallVibrations]]
+
+    def given(self, forces: Floats) -> Floats:
+        """K(u)⁻¹ f for each of the forces, (k, n, 3)."""
+        given = np.empty_like(forces)
+        for some, tangent in self.groups:
+            given[some] = tangent.solve(forces[some])
+        return given
+
+
+def _tangents(body: Body, shapes: Floats) -> _Tangents:
+    order = np.argsort(np.linalg.norm(shapes.reshape(len(shapes), -1), axis=1))
+    groups = []
+    for some in np.array_split(order, min(_GROUPS, len(order))):
+        u = shapes[some[len(some) // 2]]
+        groups.append((some, SmallVibrations(body, u, definite=True)))
+    return _Tangents(groups)
+
+
+def _reduced_shapes(model: ReducedModel, loads: Floats, starts: Floats) -> Floats:
+    """Coordinates (k, r) at rest under loads; each starts as well as it can, also as the last."""
+    flat = model.vectors.reshape(model.size, -1)
+    forces = loads.reshape(len(loads), -1) @ flat.T
+    found, last = np.zeros_like(starts), np.zeros(model.size)
+    for k, f in enumerate(forces):
+        tries = [starts[k], last, np.zeros(model.size)]
+        potentials = [model.evaluate(z)[0] - f @ z for z in tries]
+        found[k] = last = _minimum(model, f, tries[int(np.argmin(potentials))])
+    return found
+
+
+def _minimum(model: ReducedModel, f: Floats, z: Floats) -> Floats:
+    """The z at which U(z) − f·z is least, from there downhill: Newton with a line search."""
+    energy, R, K = model.evaluate(z)
+    scale = float(np.linalg.norm(f)) or 1.0
+    for _ in range(_ITERATIONS):
+        residual = R - f
+        if np.linalg.norm(residual) <= _BALANCED * scale:
+            break
+        curvatures, axes = np.linalg.eigh(K)
+        curvatures = np.maximum(np.abs(curvatures), _LEAST * curvatures[-1])
+        step = -axes @ ((axes.T @ residual) / curvatures)
+        slope, length, here = float(residual @ step), 1.0, energy - f @ z
+        while length > 1e-6:
+            there = z + length * step
+            energy, R, K = model.evaluate(there)
+            if energy - f @ there <= here + 1e-4 * length * slope:
+                break
+            length *= 0.5
+        else:
+            break  # rounding alone is left to gain
+        z = there
+    return z
