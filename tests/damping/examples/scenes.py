@@ -14,6 +14,7 @@ from supple.bodies.shape import Shape
 EQUIVARIANT = {
     "mass": sp.Rayleigh(mass=0.7),
     "strain rate": sp.StrainRate(shear=3.0, bulk=2.0),
+    "current": sp.Rayleigh(mass=0.1, stiffness=0.02),
     "matched": sp.MatchedStrainRate(stiffness=0.02),
     "both": [sp.Rayleigh(mass=0.3), sp.MatchedStrainRate(stiffness=0.02)],
     "conserving": sp.MomentumConserving(sp.Rayleigh(mass=0.7), by=sp.Conserving.BODY),

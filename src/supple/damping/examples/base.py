@@ -42,7 +42,7 @@ class LinearBase:
         self._assembled = (
             examples >= _WORTH_A_MATRIX
             and not self._dense
-            and not all(map(_multiplies, self._parts))
+            and (whole.depends_on_shape or not all(map(_multiplies, self._parts)))
         )
 
     def evaluate(self, shape: Shape, v: Floats) -> Floats:
