@@ -237,8 +237,14 @@ class ReducedModel:
         if body is not None:
             cells = slice(None) if region is None else self.mesh.region(region)
             body = _edited_body(body, cells, **changes)
-        changed = {"groups": groups, "cubature": cubature, "floating": floating, "body": body}
-        return replace(self, **changed, body_frequencies=None)
+        return replace(
+            self,
+            groups=groups,
+            cubature=cubature,
+            floating=floating,
+            body=body,
+            body_frequencies=None,
+        )
 
     def truncated(self, size: int) -> ReducedModel:
         """The model with the first ``size`` basis vectors only (§6.5)."""
