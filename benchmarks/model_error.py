@@ -135,7 +135,7 @@ def bases(case: Case) -> Iterator[tuple[str, sp.Basis]]:
     for tip in np.unique(np.concatenate([X.argmax(axis=0), X.argmin(axis=0)])):
         if body.free[tip].all():
             for way in 0.15 * np.concatenate([np.eye(3), -np.eye(3)]):
-                sketch.drag(int(tip), X[tip] + np.outer((0.5, 1.0), way))
+                sketch.drag(int(tip), X[tip] + np.outer((0.25, 0.5, 0.75, 1.0), way))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of forces that were skipped
         drawn = sp.sketch_basis(body, sketch, max(SIZES))

@@ -121,7 +121,7 @@ def sketch_shapes(
     of the largest force and shape.
 
     Shapes of StVK bodies are first sought together in a subspace, and taken if they leave no more
-    than a share ``tolerance`` of their load unbalanced, in the norm of the energy. The others, those
+    than a share ``tolerance`` of the load unbalanced, in the norm of the energy. The others, those
     of other materials, and all where the tolerance is 0, are found one by one in full, to rounding.
     Forces for which no shape is found are skipped with a warning.
     """
