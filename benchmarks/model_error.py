@@ -22,6 +22,7 @@ import numpy as np
 import supple as sp
 from benchmarks.timing import table
 from supple.core.types import Floats
+from supple.reduction.sketch import sketch_shapes
 from supple.workflows.solids import Filling, load_solid
 
 SWING, STEPS_A_PERIOD, PUSHED, PERIODS = 0.27, 80, 0.3, 1.5
@@ -138,12 +139,12 @@ def bases(case: Case) -> Iterator[tuple[str, sp.Basis]]:
                 sketch.drag(int(tip), X[tip] + np.outer((0.25, 0.5, 0.75, 1.0), way))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of forces that were skipped
-        drawn = sp.sketch_basis(body, sketch, max(SIZES))
+        drawn = sketch_shapes(body, sketch)
     for size in SIZES:
         yield f"modal derivatives {size}", sp.modal_derivative_basis(body, modes=10, size=size)
         yield f"linear modes {size}", sp.picked_basis(body, modes.shapes[:size])
         yield f"another motion {size}", sp.motion_basis(body, motion, size)
-        yield f"sketch {size}", drawn.truncated(size)
+        yield f"sketch {size}", sp.sketch_basis(body, drawn, size)
 
 
 def rows_of(folder: Path, name: str) -> Iterator[list[str]]:

@@ -109,7 +109,7 @@ def sketch_shapes(
     *,
     force_distance: float | None = None,
     shape_distance: float | None = None,
-    tolerance: float = 0.1,
+    tolerance: float = 0.2,
     progress: Progress | None = None,
 ) -> SketchShapes:
     """The shapes at rest under sketched forces, thinned before and after (§5.2).
@@ -157,7 +157,7 @@ def sketch_basis(
     *,
     force_distance: float | None = None,
     shape_distance: float | None = None,
-    tolerance: float = 0.1,
+    tolerance: float = 0.2,
     progress: Progress | None = None,
 ) -> Basis:
     """The ``size`` vectors that fit the true shapes under sketched forces best (§5.2).
