@@ -1,6 +1,7 @@
 """Run the benchmarks named on the command line, or all: ``python -m benchmarks assembly step``.
 
-``python -m benchmarks enrich FOLDER`` needs a folder of characters, and is not one of all.
+``python -m benchmarks enrich FOLDER`` needs a folder of characters, ``model_error FOLDER`` one of
+bodies; these are not among all.
 """
 
 from __future__ import annotations
@@ -39,11 +40,16 @@ def main() -> int:
         from benchmarks.enrich import main as enrich
 
         return enrich(sys.argv[2:])
+    if sys.argv[1:2] == ["model_error"]:
+        from benchmarks.model_error import main as model_error
+
+        return model_error(sys.argv[2:])
     wanted = sys.argv[1:] or NAMES
     unknown = [name for name in wanted if name not in NAMES]
     if unknown:
         print(
-            f"no benchmark {unknown[0]!r}; there are {', '.join([*NAMES, 'enrich'])}",
+            f"no benchmark {unknown[0]!r}; there are "
+            f"{', '.join([*NAMES, 'enrich', 'model_error'])}",
             file=sys.stderr,
         )
         return 2

@@ -80,6 +80,7 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "reduction.errors.frequencies": "ModelWarning",
         "reduction.errors.motion": "MotionError motion_error",
         "reduction.errors.repair": "repaired_basis",
+        "reduction.explicit": "ExplicitReducedSimulation",
         "reduction.runtime.floating_simulation": "FloatingSimulation",
         "reduction.model": "ReducedModel",
         "reduction.model_file": "load_model",

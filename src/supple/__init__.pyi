@@ -177,6 +177,7 @@ from supple.reduction.errors.frequencies import ModelWarning as ModelWarning
 from supple.reduction.errors.motion import MotionError as MotionError
 from supple.reduction.errors.motion import motion_error as motion_error
 from supple.reduction.errors.repair import repaired_basis as repaired_basis
+from supple.reduction.explicit import ExplicitReducedSimulation as ExplicitReducedSimulation
 from supple.reduction.model import ReducedModel as ReducedModel
 from supple.reduction.model_file import load_model as load_model
 from supple.reduction.modes import Modes as Modes

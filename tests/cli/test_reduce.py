@@ -166,6 +166,16 @@ def test_vibrations_that_the_model_lost_are_told(post, basis, noted, capsys, inf
     np.testing.assert_array_equal(found["frequency errors"], model.frequency_errors)
 
 
+def test_a_sketch_draws_the_ends_to_all_sides(post, reduced, refused):
+    model = reduced("post.msh --basis sketch", "10 vectors: sketch", modes=6, size=10)
+    slow = sp.load_model("post.supple").frequency_errors[:2]
+    assert np.abs(slow).max() < 1e-6
+    live = model.simulation(damping=sp.Rayleigh(mass=1.0), dt=1 / 100)
+    live.run_steps(100, force=model.pull(int(post.vertices.sum(axis=1).argmax()), (2.0, 0, 0)))
+    assert np.abs(live.displacements()).max() > 1e-3
+    refused("reduce post.msh --basis sketch --free", "a sketch needs a body that is held")
+
+
 def test_the_axis_that_points_up_goes_into_the_model(post, reduced):
     for words, up in (("", "z"), (" --up y", "y")):
         assert reduced(f"post.msh --free{words}", modes=3, size=4).up == up

@@ -240,3 +240,47 @@ class TestRefusals:
         refused("shape", model.force, np.zeros(3))
         refused("shape", model.project, np.zeros((2, 3)))
         refused("no skin", model.simulation().skin_vertices)
+
+
+class TestForcesOnTheSkin:
+    """Forces on a surface are those that its vertices pass on to the mesh (§3.1)."""
+
+    def surface(self, body):
+        inside = body.mesh.vertices[body.mesh.cells[:, :4]].mean(axis=1)
+        return sp.Embedding(body.mesh, sp.Surface(inside, np.array([[0, 1, 2], [1, 2, 3]])))
+
+    @pytest.mark.parametrize("held", [True, False], ids=["held", "free"])
+    def test_power_is_that_of_the_forces(self, beam, held):
+        body = beam if held else sp.Body(beam.mesh, sp.StVK(young=1e5, poisson=0.4))
+        basis = sp.modal_derivative_basis(body, modes=4, size=7)
+        model = sp.reduce(body, basis, skin=self.surface(body))
+        rng = np.random.default_rng(2)
+        forces = rng.normal(size=model.skin.vertices.shape)
+        cells = body.mesh.cells
+        on_mesh = np.zeros_like(body.mesh.vertices)  # barycentres: a quarter to each node
+        for k, nodes in enumerate(cells[:, :4]):
+            on_mesh[nodes] += forces[k] / 4
+        whole, passed_on = model.project(forces, at="skin"), model.project(on_mesh)
+        pulls = [model.pull(k, f, at="skin") for k, f in enumerate(forces)]
+        for found in (whole, sum(pulls[1:], pulls[0])):
+            if held:
+                np.testing.assert_allclose(found, passed_on, atol=1e-10)
+            else:
+                np.testing.assert_allclose(found.force, passed_on.force, atol=1e-10)
+                np.testing.assert_allclose(found.moments, passed_on.moments, atol=1e-10)
+        live = model.simulation(dt=1e-3)
+        live.step(force=whole)
+        crowd_force = np.stack([whole, 2 * whole]) if held else None
+        if crowd_force is not None:
+            crowd = model.simulation(copies=2, dt=1e-3)
+            crowd.run_steps(1, force=crowd_force)
+            np.testing.assert_allclose(crowd.q[0], live.q, rtol=1e-6)
+
+    def test_bad_places_named(self, model):
+        with pytest.raises(sp.InputError, match="this model has no skin"):
+            model.pull(0, (0, 0, 1), at="skin")
+        with pytest.raises(sp.InputError, match="on the 'mesh' or on the 'skin'"):
+            model.project(np.zeros_like(model.mesh.vertices), at="air")
+        skinned = model.with_skin(self.surface(model.body))
+        with pytest.raises(sp.InputError, match="has a skin with vertices 0 to 19"):
+            skinned.pull(20, (0, 0, 1), at="skin")

@@ -146,7 +146,8 @@ options:
     folder
 --modes K  vibration modes to start from (20)
 --size R  coordinates of the model (30)
---basis WHAT  modal-derivatives (the default), modes, or a recorded motion, *.motion
+--basis WHAT  modal-derivatives (the default), modes, sketch (its ends drawn to all sides), or a
+    recorded motion, *.motion
 --fix WHERE  hold these vertices: x=min, z=max, x=0.5, x=0:0.5, a place of a built-in body, or a
     list of vertices (.bou); may be repeated. By default the first place of a built-in body, a .bou
     file beside the mesh, the lowest layer or, of a flat body, both ends

@@ -104,10 +104,10 @@ def poisson(text: str) -> float:
 
 
 def basis(text: str) -> str:
-    if text in ("modal-derivatives", "modes") or text.endswith(".motion"):
+    if text in ("modal-derivatives", "modes", "sketch") or text.endswith(".motion"):
         return text
     raise argparse.ArgumentTypeError(
-        f"{text!r} is not modal-derivatives, modes or a recorded motion (*.motion)"
+        f"{text!r} is not modal-derivatives, modes, sketch or a recorded motion (*.motion)"
     )
 
 

@@ -14,6 +14,7 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "errors.motion": "MotionError motion_error",
         "errors.repair": "repaired_basis",
         "example_damping": "ExampleWarning",
+        "explicit": "ExplicitReducedSimulation",
         "runtime.floating_simulation": "FloatingSimulation",
         "model": "ReducedModel",
         "model_file": "load_model",

@@ -22,7 +22,7 @@ from supple.reduction.cubature.cubature import Cubature
 from supple.reduction.detail import all_but, slowest_vibrations
 from supple.reduction.groups import PARAMETERS, Group
 from supple.reduction.polynomial import Quartic
-from supple.reduction.runtime.floating import FloatingInertia
+from supple.reduction.runtime.floating import FloatingInertia, FloatingLoad
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,24 +199,63 @@ class ReducedModel:
         Q, R = np.linalg.qr(self.vectors.reshape(self.size, -1).T)
         return Q, R
 
-    def project(self, force: ArrayLike) -> Any:
-        """External forces (n, 3) [N] as ``step`` takes them: f̃ = Uᵀ f (Eq. 7)."""
-        f = numbers("force", force, (self.mesh.vertices.shape,))
-        if self.floating is not None:
-            return self.floating.load(self.vectors, np.arange(len(f)), f)
-        return self.vectors.reshape(self.size, -1) @ f.ravel()
+    def project(self, force: ArrayLike, *, at: Literal["mesh", "skin"] = "mesh") -> Any:
+        """External forces [N] as ``step`` takes them: f̃ = Uᵀ f (Eq. 7).
 
-    def pull(self, vertex: int, force: ArrayLike, *, out: Floats | None = None) -> Any:
-        """A force (3,) [N] on one vertex, as ``step`` takes it; reads that vertex's rows only."""
-        n = len(self.mesh.vertices)
-        if whole_number("vertex", vertex, at_least=0) >= n:
-            raise InputError(f"vertex={vertex!r}: this model has vertices 0 to {n - 1}")
+        They act on all vertices of the mesh, (n, 3), or of the skin, (s, 3) (§3.1).
+        """
+        vectors, vertices = self._pulled(at)
+        f = numbers("force", force, (vertices.shape,))
+        if self.floating is not None:
+            return self._floating_load(vectors, vertices, f)
+        return vectors.reshape(self.size, -1) @ f.ravel()
+
+    def pull(
+        self,
+        vertex: int,
+        force: ArrayLike,
+        *,
+        at: Literal["mesh", "skin"] = "mesh",
+        out: Floats | None = None,
+    ) -> Any:
+        """A force (3,) [N] on one vertex, as ``step`` takes it; reads that vertex's rows only.
+
+        The vertex is one of the mesh, or of the skin.
+        """
+        vectors, vertices = self._pulled(at)
+        if whole_number("vertex", vertex, at_least=0) >= len(vertices):
+            where = "has" if at == "mesh" else "has a skin with"
+            raise InputError(
+                f"vertex={vertex!r}: this model {where} vertices 0 to {len(vertices) - 1}"
+            )
         f = vector("force", force)
         if self.floating is not None:
-            return self.floating.load(self.vectors, np.array([vertex]), f[None])
+            one = slice(vertex, vertex + 1)
+            return self._floating_load(vectors[:, one], vertices[one], f[None])
         result = np.empty(self.size) if out is None else output_array("out", out, (self.size,))
-        project_point(self.vectors, vertex, f, result)
+        project_point(vectors, vertex, f, result)
         return result
+
+    def _pulled(self, at: str) -> tuple[Floats, Floats]:
+        """The basis (r, m, 3) and the places at rest (m, 3) of what forces act on."""
+        if at == "mesh":
+            return self.vectors, self.mesh.vertices
+        if at != "skin":
+            raise InputError(f"at={at!r}: forces act on the 'mesh' or on the 'skin'")
+        if self.skin is None:
+            raise InputError(
+                "at='skin': this model has no skin; make it with reduce(body, basis, "
+                "skin=Embedding(...))"
+            )
+        return self.skin.vectors, self.skin.vertices
+
+    def _floating_load(self, vectors: Floats, places: Floats, forces: Floats) -> FloatingLoad:
+        """Forces (k, 3) [N] of the world on a free body, where its basis is (r, k, 3)."""
+        assert self.floating is not None
+        moments = np.empty((1 + self.size, 3, 3))
+        moments[0] = (places - self.floating.centre).T @ forces
+        moments[1:] = vectors.transpose(0, 2, 1) @ forces
+        return FloatingLoad(forces.sum(axis=0), moments)
 
     def weight(self, gravity: ArrayLike) -> Floats:
         """Reduced force of gravity for an acceleration (3,) [m/s²], (r,)."""

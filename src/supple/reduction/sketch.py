@@ -16,9 +16,8 @@ from supple.dynamics.statics import static_shape
 from supple.materials import StVK
 from supple.reduction.basis import Basis, shape_basis
 from supple.reduction.modes import Modes, combined, mass_times, vibration_modes
-from supple.reduction.statics import shapes_under
+from supple.reduction.statics import LoadedShapes, shapes_under
 
-_START = 8  # modes to start from under loads that came without
 _SEPARATION = 0.02  # of forces and of shapes, as a share of the largest, where none is given
 
 
@@ -110,7 +109,7 @@ def sketch_shapes(
     *,
     force_distance: float | None = None,
     shape_distance: float | None = None,
-    tolerance: float = 0.1,
+    tolerance: float = 0.2,
     progress: Progress | None = None,
 ) -> SketchShapes:
     """The shapes at rest under sketched forces, thinned before and after (§5.2).
@@ -121,9 +120,10 @@ def sketch_shapes(
     [√kg m] in the mass norm from all taken before is kept. Without a number, both are a fiftieth
     of the largest force and shape.
 
-    Shapes of StVK bodies are found together in a subspace and a step out of it, to within a share
-    ``tolerance`` of each; those of other materials, and all where the tolerance is 0, one by one in
-    full, to rounding. Forces for which no shape is found are skipped with a warning.
+    Shapes of StVK bodies are first sought together in a subspace, and taken if they leave no more
+    than a share ``tolerance`` of the load unbalanced, in the norm of the energy. The others, those
+    of other materials, and all where the tolerance is 0, are found one by one in full, to rounding.
+    Forces for which no shape is found are skipped with a warning.
     """
     body.require_supports("a sketch")
     loads = _loads(body, forces)
@@ -134,13 +134,10 @@ def sketch_shapes(
     chosen = _selected_loads(loads, force_distance)
     felt = forces.felt if isinstance(forces, Sketch) else loads
     selected = [felt[k] for k in chosen]
-    shapes: list[Floats] = []
+    quick: LoadedShapes | None = None
     if tolerance > 0.0 and all(isinstance(part.material, StVK) for part in body.parts):
-        modes = forces.modes if isinstance(forces, Sketch) else _modes(body, _START)
-        found = shapes_under(body, np.stack(selected), modes, progress=progress)
-        shapes = list(found.shapes[found.errors <= tolerance])
-    if not shapes:
-        shapes = _solved(body, selected, progress)
+        quick = shapes_under(body, np.stack(selected), progress=progress)
+    shapes = _solved(body, selected, quick, tolerance, progress)
     failed = len(selected) - len(shapes)
     if failed:
         warnings.warn(
@@ -160,7 +157,7 @@ def sketch_basis(
     *,
     force_distance: float | None = None,
     shape_distance: float | None = None,
-    tolerance: float = 0.1,
+    tolerance: float = 0.2,
     progress: Progress | None = None,
 ) -> Basis:
     """The ``size`` vectors that fit the true shapes under sketched forces best (§5.2).
@@ -223,11 +220,21 @@ def _selected_loads(loads: Floats, distance: float | None) -> list[int]:
     return taken
 
 
-def _solved(body: Body, loads: list[Floats], progress: Progress | None) -> list[Floats]:
-    """Shapes at rest under the loads, one by one; there may be fewer than loads."""
+def _solved(
+    body: Body,
+    loads: list[Floats],
+    quick: LoadedShapes | None,
+    tolerance: float,
+    progress: Progress | None,
+) -> list[Floats]:
+    """Shapes at rest under the loads, the quick ones or one by one; some may have none."""
     shapes: list[Floats] = []
     last: tuple[Floats, Floats] | None = None
     for k, load in enumerate(loads):
+        if quick is not None and quick.errors[k] <= tolerance:
+            shapes.append(quick.shapes[k])
+            last = load, quick.shapes[k]
+            continue
         starts: list[Floats | None] = [None]
         if last is not None and np.linalg.norm(load - last[0]) < np.linalg.norm(load):
             starts.insert(0, last[1])  # nearer than the rest shape

@@ -13,19 +13,20 @@ import numpy as np
 
 from supple.bodies.solid import Body
 from supple.core.types import Floats, Ints, Progress
-from supple.reduction.basis import Basis, modal_derivative_basis
+from supple.reduction.basis import Basis
+from supple.reduction.derivatives import force_derivatives
 from supple.reduction.errors.shapes import principal_shapes
 from supple.reduction.model import ReducedModel
-from supple.reduction.modes import Modes, SmallVibrations
+from supple.reduction.modes import SmallVibrations, mass_times, products
 from supple.reduction.reducing import reduce
 
-_MODES, _SIZE = 8, 24  # that the model starts with
+_LINEAR, _BENT, _DERIVED = 12, 7, 16  # linear shapes, those of which derivatives are taken, these
 _ADDED = 12  # vectors, in each round
 _ROUNDS = 2
 _GROUPS = 6  # of shapes; the stiffness is that of one of each
 _ITERATIONS = 100
 _BALANCED = 1e-9  # of the load
-_LEAST = 1e-3  # of the largest curvature, for a descent direction
+_LEAST = 1e-2  # of the softest curvature at rest, for a descent direction
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,25 +40,22 @@ class LoadedShapes:
     errors: Floats
 
 
-def shapes_under(
-    body: Body, loads: Floats, modes: Modes, *, progress: Progress | None = None
-) -> LoadedShapes:
-    """Shapes of an StVK body under loads (k, n, 3) [N]; ``modes`` at rest are to start from."""
+def shapes_under(body: Body, loads: Floats, *, progress: Progress | None = None) -> LoadedShapes:
+    """Shapes of a held StVK body under loads (k, n, 3) [N]."""
     rest = SmallVibrations(body, np.zeros_like(body.mesh.vertices))
     loads = loads * body.free
-    scales = np.sqrt(_energies(loads, rest.solve(loads)))
+    linear = rest.solve(loads)
+    scales = np.sqrt(_energies(loads, linear))
     scales[scales == 0.0] = 1.0
-    first = Modes(modes.frequencies[:_MODES], modes.shapes[:_MODES])
-    count = len(first.shapes)
-    size = min(_SIZE, count + count * (count + 1) // 2)
-    vectors = modal_derivative_basis(body, modes=first, size=size).vectors
+    vectors = _first_vectors(rest, linear)
     z = np.zeros((len(loads), len(vectors)))
     for done in range(_ROUNDS):
         model = reduce(body, Basis(vectors, np.ones(len(vectors))), compare=False)
         z = _reduced_shapes(model, loads, z)
         shapes = np.tensordot(z, vectors, 1)
         tangents = _tangents(body, shapes)
-        given = tangents.given(_unbalanced(body, loads, shapes))
+        left = _unbalanced(body, loads, shapes)
+        given = tangents.given(left)
         if progress is not None:
             progress(done + 1, _ROUNDS, "static shapes in a subspace")
         new = principal_shapes(rest, given, vectors, _ADDED)
@@ -65,18 +63,37 @@ def shapes_under(
             break
         vectors = np.concatenate([vectors, new])
         z = np.pad(z, ((0, 0), (0, len(new))))
-    shapes = shapes + given  # Newton's step, out of the subspace
-    left = _unbalanced(body, loads, shapes)
-    errors = np.sqrt(np.maximum(_energies(left, tangents.given(left)), 0.0)) / scales
-    return LoadedShapes(shapes, errors)
+    errors = [np.sqrt(np.maximum(_energies(left, given), 0.0)) / scales]
+    after = shapes + given  # Newton's step out of the subspace, where it leads nearer
+    left = _unbalanced(body, loads, after)
+    errors.append(np.sqrt(np.maximum(_energies(left, tangents.given(left)), 0.0)) / scales)
+    better = errors[1] < errors[0]
+    shapes[better] = after[better]
+    return LoadedShapes(shapes, np.minimum(*errors))
+
+
+def _first_vectors(rest: SmallVibrations, linear: Floats) -> Floats:
+    """The linear shapes (k, n, 3) under the loads, and how they turn into each other.
+
+    These are the derivatives of Eq. 14, of shapes that are as large as the loads make them.
+    """
+    body = rest.body
+    none = np.empty((0, *body.free.shape))
+    shapes = principal_shapes(rest, linear, none, _LINEAR)
+    amounts = np.abs(products(linear, mass_times(body, shapes))).max(axis=0)
+    bent = shapes[:_BENT] * amounts[:_BENT, None, None]
+    i, j = np.triu_indices(len(bent))
+    derivatives = rest.solve(-force_derivatives(body, bent)[i, j] * body.free)
+    return np.concatenate([shapes, principal_shapes(rest, derivatives, shapes, _DERIVED)])
 
 
 def _unbalanced(body: Body, loads: Floats, shapes: Floats) -> Floats:
-    return (loads - np.stack([body.force(u) for u in shapes])) * body.free
+    left: Floats = (loads - np.stack([body.force(u) for u in shapes])) * body.free
+    return left
 
 
 def _energies(forces: Floats, shapes: Floats) -> Floats:
-    return np.einsum("kna,kna->k", forces, shapes)
+    return np.asarray(np.einsum("kna,kna->k", forces, shapes))
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,12 +135,13 @@ def _minimum(model: ReducedModel, f: Floats, z: Floats) -> Floats:
     """The z at which U(z) − f·z is least, from there downhill: Newton with a line search."""
     energy, R, K = model.evaluate(z)
     scale = float(np.linalg.norm(f)) or 1.0
+    least = _LEAST * float(np.linalg.eigvalsh(model.stiffness(np.zeros_like(z)))[0])
     for _ in range(_ITERATIONS):
         residual = R - f
         if np.linalg.norm(residual) <= _BALANCED * scale:
             break
         curvatures, axes = np.linalg.eigh(K)
-        curvatures = np.maximum(np.abs(curvatures), _LEAST * curvatures[-1])
+        curvatures = np.maximum(np.abs(curvatures), least)
         step = -axes @ ((axes.T @ residual) / curvatures)
         slope, length, here = float(residual @ step), 1.0, energy - f @ z
         while length > 1e-6:

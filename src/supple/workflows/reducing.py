@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from supple.bodies.solid import Body
 from supple.core.checks import whole_number
 from supple.core.errors import InputError, Parameter
@@ -15,9 +17,11 @@ from supple.reduction import (
     Basis,
     Modes,
     ReducedModel,
+    Sketch,
     modal_derivative_basis,
     motion_basis,
     picked_basis,
+    sketch_basis,
     vibration_modes,
 )
 from supple.reduction import reduce as reduce_body
@@ -33,8 +37,9 @@ from supple.workflows.solids import (
 )
 
 _SIZE = 30
-BASES = ("modal-derivatives", "modes")
-"""Kinds of bases; the third is the file of a recorded motion."""
+_STROKES, _REACH = 4, 0.15  # forces of a stroke of the sketch, and its length, of the body's size
+BASES = ("modal-derivatives", "modes", "sketch")
+"""Kinds of bases; the fourth is the file of a recorded motion."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +95,8 @@ def reduce(
         output: The model, ``*.supple``; by default named like the mesh, in the current folder.
         modes: Vibration modes to start from.
         size: Coordinates of the model; 30, or as many as there are.
-        basis: "modal-derivatives", "modes", or a recorded motion, ``*.motion``.
+        basis: "modal-derivatives", "modes", "sketch" (the ends of the body are drawn to all
+            sides), or a recorded motion, ``*.motion``.
         fix: Vertices to hold: "x=min", "z=max", "x=0.5", "x=0:0.5", a place of a built-in body, or
             a list of vertices (.bou).
         free: Hold nothing.
@@ -148,6 +154,9 @@ def _basis(
         wanted = f": give {', '.join(BASES)} or a recorded motion (*.motion)"
         raise InputError.of("basis", kind, wanted)
     modes = vibration_modes(body, min(count + body.free_rigid_motions, int(body.free.sum()) - 1))
+    if kind == "sketch":
+        sketch = _drawn_to_all_sides(body, modes)
+        return sketch_basis(body, sketch, size or _SIZE, progress=progress), modes
     if kind == "modes":
         shapes = modes.shapes[modes.rigid :]
         size = size or len(shapes)
@@ -160,3 +169,16 @@ def _basis(
     count = len(modes.shapes) - modes.rigid
     size = size or min(_SIZE, count + count * (count + 1) // 2)  # they and their derivatives
     return modal_derivative_basis(body, modes=modes, size=size, progress=progress), modes
+
+
+def _drawn_to_all_sides(body: Body, modes: Modes) -> Sketch:
+    """A sketch in which the vertices that stick out furthest are drawn along all axes."""
+    sketch = Sketch(body, modes=modes)
+    X = body.mesh.vertices
+    reach = _REACH * float(np.ptp(X, axis=0).max())
+    tips = np.unique(np.concatenate([X.argmax(axis=0), X.argmin(axis=0)]))
+    for tip in tips[body.free[tips].all(axis=1)]:
+        for way in reach * np.concatenate([np.eye(3), -np.eye(3)]):
+            shares = np.arange(1, _STROKES + 1) / _STROKES
+            sketch.drag(int(tip), X[tip] + np.outer(shares, way))
+    return sketch

@@ -3,6 +3,7 @@
 from functools import lru_cache
 
 import numpy as np
+from tests.reduction.conftest import mixed_basis
 
 import supple as sp
 
@@ -32,7 +33,7 @@ def complete(young: float = 2e5) -> sp.ReducedModel:
 def small(size: int = 8) -> sp.ReducedModel:
     mesh = sp.TetMesh.box(size=(1.0, 0.3, 0.2), cells=(5, 2, 1))
     body = sp.Body(mesh, sp.StVK(young=2e5, poisson=0.3, density=1000))
-    return sp.reduce(body, sp.modal_derivative_basis(body, modes=5, size=size))
+    return sp.reduce(body, mixed_basis(body, 5, size))
 
 
 def thrown(

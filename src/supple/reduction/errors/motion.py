@@ -233,7 +233,8 @@ class _Estimate:
 
 
 def sampled_steps(steps: int) -> list[int]:
-    return np.unique(np.linspace(0, steps, _SAMPLES).astype(int)).tolist()
+    """After which steps forces are looked at."""
+    return [int(k) for k in np.unique(np.linspace(0, steps, _SAMPLES).astype(int))]
 
 
 def used_combinations(q: Floats, always: Floats, K: Floats, least: float) -> Floats:
@@ -274,7 +275,7 @@ def missed_shapes(
 
 def _sizes(played: Played) -> Floats:
     """Of the deformation alone."""
-    return np.sqrt(np.einsum("ti,ij,tj->t", played.q, played.model.mass, played.q))
+    return np.asarray(np.sqrt(np.einsum("ti,ij,tj->t", played.q, played.model.mass, played.q)))
 
 
 def _own_shape(played: Played, step: int) -> Floats:
@@ -288,12 +289,11 @@ def _distances(body: Body, one: Played, other: Played) -> Floats:
         return np.array(
             [mass_size(body, one.displacements(k) - other.displacements(k)) for k in steps]
         )
-    r = one.model.size
     cross = mass_products(body, one.model, other.model)
     whole = np.block([[one.model.mass, -cross], [-cross.T, other.model.mass]])
     both = np.concatenate([one.q, other.q], axis=1)
-    assert both.shape[1] == r + other.model.size
-    return np.sqrt(np.maximum(np.einsum("ti,ij,tj->t", both, whole, both), 0.0))
+    squares: Floats = np.einsum("ti,ij,tj->t", both, whole, both)
+    return np.sqrt(np.maximum(squares, 0.0))
 
 
 # -- the body itself -------------------------------------------------------------------------

@@ -64,7 +64,7 @@ class Scenario:
     @cached_property
     def times(self) -> Floats:
         """Ends of the steps and, first, the start [s], (T,)."""
-        return self.live.time + self.live.dt * np.arange(self.steps + 1)
+        return np.asarray(self.live.time + self.live.dt * np.arange(self.steps + 1.0))
 
     @cached_property
     def _problem(self) -> BodyProblem:
@@ -111,8 +111,9 @@ class Scenario:
         """The motion of a model, and what it leaves unbalanced after the steps of ``samples``."""
         live, wanted = self.simulation(model, substeps=substeps), set(samples)
         q = np.empty((self.steps + 1, model.size))
-        is_free = isinstance(live, FloatingSimulation)
-        frames = np.empty((self.steps + 1, 4, 3)) if is_free else None
+        frames: Floats | None = None
+        if isinstance(live, FloatingSimulation):
+            frames = np.empty((self.steps + 1, 4, 3))
         residuals: list[Floats] = []
         pushed: Floats | None = None
         load: Any = None
@@ -123,7 +124,7 @@ class Scenario:
                 pushed = force
                 live.run_steps(substeps, force=load)
             q[step] = live.q
-            if frames is not None:
+            if isinstance(live, FloatingSimulation) and frames is not None:
                 frames[step] = *live.rotation, live.position
             if step in wanted:
                 residuals.append(self._residual(live, pushed))
@@ -138,26 +139,28 @@ class Scenario:
             return np.asarray(
                 (load - body.mass_times(live.accelerations())) @ live.rotation - inner
             )
-        rest = (load - inner) * body.free
+        rest: Floats = (load - inner) * body.free
         # a with M̃ a = Uᵀ (f − ∇₂R − ∇U), which leaves what is outside the span alone
-        a = np.linalg.solve(model.mass, model.vectors.reshape(model.size, -1) @ rest.ravel())
-        return np.asarray((rest - body.mass_times(expand(a, model.vectors))) * body.free)
+        along = model.vectors.reshape(model.size, -1) @ rest.ravel()
+        a = np.asarray(np.linalg.solve(model.mass, along), dtype=float)
+        rest -= body.mass_times(expand(a, model.vectors)) * body.free
+        return rest
 
     def play_in_full(self) -> Iterator[Floats]:
         """Displacements of the body itself (n, 3) [m], at the start and after every step."""
-        live, sim = (
-            self.live,
-            Simulation(
-                self.body,
-                damping=self.live.damping,
-                integrator=self.live.integrator,
-                dt=self.live.dt,
-                gravity=self.live.gravity,
-            ),
+        live = self.live
+        sim = Simulation(
+            self.body,
+            damping=live.damping,
+            integrator=live.integrator,
+            dt=live.dt,
+            gravity=live.gravity,
         )
         sim.state.u, sim.state.time = live.displacements(), live.time
-        is_free = isinstance(live, FloatingSimulation)
-        sim.state.v = live.velocities() if is_free else expand(live.v, live.model.vectors)
+        if isinstance(live, FloatingSimulation):
+            sim.state.v = live.velocities()
+        else:
+            sim.state.v = expand(live.v, live.model.vectors)
         yield sim.state.u
         for force in self.forces():
             sim.step(force=force)

@@ -44,10 +44,12 @@ def _orthonormal_in_order(body: Body, shapes: Floats, known: Floats) -> Floats:
 def duals(body: Body, known: Floats) -> Floats:
     """What measures the parts along vectors, which need not be orthonormal after edits."""
     momenta = mass_times(body, known)
+    if not len(known):
+        return momenta
     measures = np.linalg.solve(products(known, momenta), momenta.reshape(len(known), -1))
-    return measures.reshape(known.shape)
+    return np.asarray(measures, dtype=float).reshape(known.shape)
 
 
 def mass_size(body: Body, u: Floats) -> float:
     """The root of uᵀ M u [√kg m]."""
-    return float(np.sqrt(max(np.vdot(u, body.mass_times(u)), 0.0)))
+    return float(np.sqrt(max(float(np.vdot(u, body.mass_times(u))), 0.0)))
