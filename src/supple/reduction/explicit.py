@@ -12,7 +12,7 @@ from supple.core.errors import InputError, StepFailed
 from supple.core.types import Floats
 from supple.damping import Damping
 from supple.integrators import ExplicitIntegrator, State, SymplecticEuler
-from supple.reduction.damping import reduced_damping
+from supple.reduction.damping.rules import reduced_damping
 from supple.reduction.model import ReducedModel, expand
 
 _GROWTH = 1e-6  # by which rounding may make an amplification exceed one
@@ -93,7 +93,7 @@ class ExplicitReducedSimulation:
 
         def acceleration(_: float, q: Floats, v: Floats) -> Floats:
             _, R, K = self.model.evaluate(q)
-            return np.asarray(self._inverse_mass @ (push - R - self._damping.force(q, v, K)))
+            return np.asarray(self._inverse_mass @ (push - R - self._damping.force(q, v)))
 
         for _ in range(whole_number("steps", steps, at_least=0)):
             with np.errstate(over="ignore", invalid="ignore"):
@@ -114,7 +114,7 @@ class ExplicitReducedSimulation:
         r = self.model.size
         zero = np.zeros(r)
         K = self.model.stiffness(zero)
-        C = np.stack([self._damping.force(zero, unit, K) for unit in np.eye(r)], axis=1)
+        C = np.stack([self._damping.force(zero, unit) for unit in np.eye(r)], axis=1)
 
         def acceleration(_: float, q: Floats, v: Floats) -> Floats:
             return np.asarray(-self._inverse_mass @ (K @ q + C @ v))

@@ -436,7 +436,9 @@ def _edited_body(built: Body, groups: tuple[Group, ...]) -> Body:
                 name: getattr(group, name)
                 for name in PARAMETERS
                 if getattr(group, name) is not None
-                and (material.per_cell(name, group.cells) != getattr(group, name)).any()
+                and not np.allclose(
+                    material.per_cell(name, group.cells), getattr(group, name), 1e-12
+                )
             }
             material = material.edited(inside, **now) if now else material
         return material

@@ -260,7 +260,7 @@ class TestFailures:
             ({"dt": 0.0}, "dt=0.0"),
             ({"integrator": sp.RK4()}, "implicit rule"),
             ({"damping": 0.1}, "Rayleigh"),
-            ({"damping": sp.Rayleigh(stiffness=np.ones(20))}, "20"),
+            ({"damping": sp.Rayleigh(stiffness=np.ones(21))}, "21"),
             ({"damping": sp.Rayleigh(mass={"elsewhere": 1.0})}, "elsewhere"),
             ({"solver": 3}, "DenseNewton"),
             ({"gravity": (1, 2)}, "gravity"),
