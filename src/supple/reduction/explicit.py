@@ -92,7 +92,7 @@ class ExplicitReducedSimulation:
             push = push + numbers("force", force, ((self.model.size,),))
 
         def acceleration(_: float, q: Floats, v: Floats) -> Floats:
-            _, R, K = self.model.evaluate(q)
+            R = self.model.evaluate(q)[1]
             return np.asarray(self._inverse_mass @ (push - R - self._damping.force(q, v)))
 
         for _ in range(whole_number("steps", steps, at_least=0)):
