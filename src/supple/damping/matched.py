@@ -22,6 +22,8 @@ from supple._kernels.damping.matched import (
     add_matched_change,
     add_matched_force,
     add_matched_geometric,
+)
+from supple._kernels.damping.quadratic import (
     add_quadratic,
     add_quadratic_by_shape,
     add_quadratic_change,
@@ -68,7 +70,9 @@ class MatchedStrainRate(Damping):
 
     C may lose definiteness in large strain. Then the nearest definite form takes its place: what
     the form in the rates of the three stretches has of negative eigenvalues is left out, and so
-    are negative shear moduli. Conserves linear and angular momentum.
+    are negative shear moduli. Where a cell is pressed to less than a fifth, materials that survive
+    inversion would have a C without bounds; it is held back there. Conserves linear and angular
+    momentum.
     """
 
     stiffness: Coefficient = coefficient("β, times the elasticity of the material", "s")

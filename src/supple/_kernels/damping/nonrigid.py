@@ -17,7 +17,7 @@ _DEPENDENT = 1e-13  # share of the largest eigenvalue that counts as none
 
 
 @pointwise
-def invert(F, H):
+def _invert(F, H):
     """H = F⁻ᵀ where F has an inverse; returns whether it has."""
     det = cofactor(F, H)
     size = 0.0
@@ -64,7 +64,7 @@ def _moment(F, X, c):
 @pointwise
 def _fill_map(F, by_gradient, M, C, N, G, W):
     """The matrix of Ḟ → Ḟⁿʳ, entries of 3 × 3 matrices row by row, (9, 9)."""
-    if by_gradient and invert(F, N):
+    if by_gradient and _invert(F, N):
         for i in range(3):
             for j in range(3):
                 for l in range(3):
@@ -147,7 +147,7 @@ def add_nonrigid_by_shape(F, D, inner_D, inner_P, by_gradient, factor, G):
     for e in range(len(F)):
         for q in range(F.shape[1]):
             f, p = F[e, q], inner_P[e, q]
-            if by_gradient and invert(f, N):
+            if by_gradient and _invert(f, N):
                 # dissipative optimization, Eq. 70: ½ (Ḟ F⁻¹ P' − (F⁻ᵀ Ḟᵀ F) P'ᵀ F⁻ᵀ)
                 for i in range(3):
                     for j in range(3):

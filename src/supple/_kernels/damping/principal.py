@@ -26,6 +26,9 @@ from supple._kernels.linear_algebra.tensors import (
 FLAT = 5e-6
 """Stretch below which P_a/σ_a is rounding rather than stress."""
 
+PRESSED = 0.2
+"""Stretch below which the stress P_a/σ_a that turns with a cell is held back."""
+
 _ROOT_HALF = math.sqrt(0.5)
 
 
@@ -178,11 +181,16 @@ def matched_moduli(P, T, U, sigma, V, S, values, vectors, H, k):
     T is ∂P/∂F as ``turn_derivative`` gives it. With S_a = P_a/σ_a, H_ab = ∂²ψ/∂σ_a∂σ_b − δ_ab S_a
     and k_ab = g (σ_a² + σ_b²), where g σ_a σ_b = 2 A(u_a v_b, u_b v_a) and g (σ_a² − σ_b²) =
     2 (S_a − S_b). Each of these two alone fails for some σ, not so their least squares.
+
+    Materials that survive inversion push back when flat, so that P_a/σ_a has a pole there, and the
+    other sign beyond. Below a stretch of ``PRESSED`` an odd cubic takes the place of 1/σ_a, with
+    the value and the slope that it has there.
     """
     stretch_hessian(T, V, H)
-    for a in range(3):  # S_a → ∂²ψ/∂σ_a² as σ_a vanishes
-        flat, cube = FLAT**4, sigma[a] ** 3
-        S[a] = (cube * component(U, V, P, a, a) + flat * H[a, a]) / (cube * sigma[a] + flat)
+    for a in range(3):
+        t = sigma[a] / PRESSED
+        share = t * (2.0 - t * t) / PRESSED if abs(t) < 1.0 else 1.0 / sigma[a]
+        S[a] = share * component(U, V, P, a, a)
     p = 0
     for a in range(3):
         for b in range(a + 1, 3):

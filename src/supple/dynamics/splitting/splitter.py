@@ -145,7 +145,7 @@ class Splitter:
         blocks: Floats | None = None
         low_rank: LowRank | None = None
         if self._outside:
-            blocks, low_rank = self._outside_matrix(stage, latest, stage.velocity(starts[0]))
+            blocks, low_rank = self._outside_matrix(stage, latest)
             multiples = blocks[:, 0, 0]
             if (blocks == multiples[:, None, None] * np.eye(3)).all():  # damping of the mass alone
                 scalars, blocks = scalars + multiples[self._places], None
@@ -235,16 +235,11 @@ class Splitter:
                 total += model.evaluate(shape, v)[1]
         return total
 
-    def _outside_matrix(
-        self, stage: Stage, u: Floats, v: Floats
-    ) -> tuple[Floats, LowRank | None]:
-        """c_v ∂∇₂R/∂v of that damping where the stage starts, on the whole pattern.
-
-        v is that of the most promising start: as the last stage ended, some rules have none.
-        """
+    def _outside_matrix(self, stage: Stage, u: Floats) -> tuple[Floats, LowRank | None]:
+        """c_v ∂∇₂R/∂v of that damping where the stage starts, on the whole pattern."""
         if self._cache is not None and self._cache[0] == _rounded(stage.c_v):
             return self._cache[1:]
-        shape = Shape(self._body, u, order=2)
+        shape, v = Shape(self._body, u, order=2), stage.velocity(u)
         blocks = np.zeros((self._pattern.n_blocks, 3, 3))
         factors = []
         for model, places in self._outside:
