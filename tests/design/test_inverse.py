@@ -8,7 +8,8 @@ from scipy.interpolate import CubicSpline
 from tests.refusals import refused
 
 import supple as sp
-from supple.design.unloading import cycle_end, make_testbed
+from supple.design.testbeds import make_testbed
+from supple.design.unloading import cycle_end
 
 pytestmark = pytest.mark.processors
 

@@ -1,27 +1,34 @@
 """Designing damping: by wish, by unloading tests, and from measured motion."""
 
+from supple.design.conflicts import DesignWarning
 from supple.design.deformations import shape_between, shape_of_frame, shape_within
 from supple.design.inverse import design_damping
 from supple.design.linear import best_linear_damping
-from supple.design.report import DesignReport, Fit, TargetResult
+from supple.design.report import DesignInterrupted, DesignReport, Fit, TargetResult
 from supple.design.ringdown.extrema import RingDownWarning
 from supple.design.ringdown.fit import RingDownFit, fit_ring_down
 from supple.design.ringdown.ringdown import RingDown, RingDownMatch, compare_ring_downs
 from supple.design.ringdown.trial import Experiment
-from supple.design.targets import (
+from supple.design.targets import Unloading
+from supple.design.unloading import UnloadingTest
+from supple.design.wishes import (
     DampingRatio,
+    EachCycle,
+    Envelope,
     HalfLife,
     SettlingTime,
     ShareLeft,
-    Unloading,
     Wish,
-    wish,
 )
-from supple.design.unloading import UnloadingTest
+from supple.design.words import wish
 
 __all__ = [
     "DampingRatio",
+    "DesignInterrupted",
     "DesignReport",
+    "DesignWarning",
+    "EachCycle",
+    "Envelope",
     "Experiment",
     "Fit",
     "HalfLife",

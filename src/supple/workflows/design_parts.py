@@ -14,7 +14,7 @@ from supple.core.errors import InputError
 from supple.core.types import Floats, Progress
 from supple.damping import ExampleDamping, Rayleigh
 from supple.design import DesignReport, Unloading, UnloadingTest
-from supple.design.unloading import Testbed
+from supple.design.testbed import Testbed
 from supple.dynamics.motion import Motion
 from supple.io.scene.design import DesignOptions
 from supple.io.scene.scene import Scene

@@ -14,7 +14,7 @@ from supple.core.errors import InputError, Parameter, StepFailed
 from supple.core.types import Floats, Progress
 from supple.damping import ExampleDamping, save_damping
 from supple.design import Fit, UnloadingTest, best_linear_damping, design_damping
-from supple.design.unloading import make_testbed
+from supple.design.testbeds import make_testbed
 from supple.io.report.design_report import write_design_report
 from supple.io.report.run_report import Run, floor_under
 from supple.io.scene.scene import Scene, load_scene
