@@ -27,7 +27,15 @@ from supple.design.search import HIGHEST, LOWEST
 from supple.design.targets import Unloading
 from supple.design.testbed import Watch
 from supple.design.testbeds import make_testbed
-from supple.design.together import Asked, Bench, Trial, solve_together
+from supple.design.together import (
+    HIGH,
+    LOW,
+    Asked,
+    Bench,
+    Trial,
+    solve_by_derivatives,
+    solve_together,
+)
 from supple.design.unloading import UnloadingTest
 from supple.design.wishes import Aim
 from supple.integrators import Integrator
@@ -149,6 +157,8 @@ class _Designer:
             z = self._another_start(knots, bench.best, attempt)
             self.rounds += 1
             found = solve_together(bench, bench.trial(knots, z), self._simulations)
+            if not found.met(bench.tolerance):
+                found = solve_by_derivatives(bench, found)
 
     def explain(self) -> None:
         """Find out why targets were not met."""
@@ -183,7 +193,7 @@ class _Designer:
         for shift in (-1.0, -2.0):
             if not any(test.is_failed for test in trial.tests):
                 break
-            weaker = self.bench.trial(knots, np.maximum(z + shift, np.log10(LOWEST)))
+            weaker = self.bench.trial(knots, np.maximum(z + shift, LOW))
             trial = min(trial, weaker, key=lambda each: each.quality)
         return trial
 
@@ -206,12 +216,14 @@ class _Designer:
                     xs, gammas = np.array(points).T
                     z[knots.part(example)] = np.interp(places, xs, np.log10(gammas))
                 continue
-            # as different when small and when large as can be, one way or the other
+            # as different when small and when large as can be; then anywhere
             errors = [worst(best.moments[i]).error for i in mine]
             falling = errors[-1] < errors[0] if np.isfinite(errors).all() else True
-            s = np.linspace(-1, 1, len(places))
-            contrast = (-s if falling else s) * (1.5 if attempt == 2 else 2.5)
-            z[knots.part(example)] = np.clip(contrast, np.log10(LOWEST), np.log10(HIGHEST))
+            contrast = 1.5 * np.linspace(1, -1, len(places)) * (1 if falling else -1)
+            if attempt > 2:
+                chance = np.random.default_rng(attempt)
+                contrast = contrast * chance.uniform(0, 2) + chance.normal(0, 0.7, len(places))
+            z[knots.part(example)] = np.clip(contrast, LOW, HIGH)
         return z
 
     def results(self, targets: Sequence[Unloading]) -> tuple[TargetResult, ...]:

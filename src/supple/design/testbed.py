@@ -1,4 +1,4 @@
-"""Bodies that are released from their examples again and again, with one damping or another (§5)."""
+"""Bodies that are released from their examples again and again, with any damping (§5)."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ class Testbed(ABC):
         damping: ExampleDamping,
         example: int,
         start: float,
-        watch: Watch = Watch(),  # noqa: B008, it cannot change
+        watch: Watch = Watch(),
     ) -> UnloadingTest:
         """As ``unload``, but where a step fails the test says so; taken from the journal if there.
 
@@ -202,7 +202,7 @@ class Testbed(ABC):
         damping: ExampleDamping,
         example: int,
         start: float,
-        watch: Watch = Watch(),  # noqa: B008
+        watch: Watch = Watch(),
     ) -> UnloadingTest:
         """Release an example from excitation ``start`` and watch it for one cycle, or longer.
 

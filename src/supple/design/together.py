@@ -6,9 +6,10 @@ proportion to ∫ γ(|χ|) χ̇² dt; so the decrement with other strengths 10^z
     d(z) = d₀ (1 − s + s S(z)/S(z₀)),    S(z) = ∫ 10^(z·φ(|χ|)) χ̇² dt
 
 along the motion seen, with φ the hats of the knots and s the share of d₀ that is due to the
-example's own damping: one at first, then what the next release shows (a secant). The model is fitted
-to the targets within a box around the strengths it was made for, and the box follows how well that
-goes. This takes no derivatives of releases, which would need a release a knot.
+example's own damping: one at first, then what the next release shows (a secant). The model is
+fitted to the targets within a box around the strengths it was made for, and the box follows how
+well that goes. This takes no derivatives of releases, which would need a release a knot. Where it
+does not lead on, derivatives are measured after all, and kept up to date by Broyden's rule.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from math import isfinite
 
 import numpy as np
 
-from supple.core.types import Floats
+from supple.core.types import Bools, Floats
 from supple.damping import Curve, ExampleDamping, Measure
 from supple.design.knots import Knots, strengths
 from supple.design.moments import Moment, moments_of, worst
@@ -37,6 +38,13 @@ _STAY = 1e-3  # weight of a strength that moves by a decade, so that unseen ones
 _SHARE = (0.05, 3.0)  # of the decrement that may be due to the example
 _RADII = (1e-3, 1.0, 3.0)  # of the box in decades: given up, at first, at most
 _STILL = 1e-5  # decades that count as no step
+_PROBE = 0.1  # decades by which a strength is moved to measure a derivative
+_PROBES = 3  # times that all are, at most
+_MEASURED = 12  # steps by measured derivatives, at most
+
+
+LOW, HIGH = float(np.log10(LOWEST)), float(np.log10(HIGHEST))
+"""Bounds of the unknowns."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,6 +169,96 @@ def solve_together(bench: Bench, begin: Trial, simulations: int) -> Trial:
             radius = 0.35 * min(radius, float(np.abs(z - best.z).max()))
 
 
+def solve_by_derivatives(bench: Bench, begin: Trial) -> Trial:
+    """The same by measured derivatives (Levenberg–Marquardt in a box, with Broyden's updates)."""
+    best = begin
+    for _ in range(_PROBES):
+        model, radius, before = _Measured.at(bench, best), 0.5, best.quality
+        for _ in range(_MEASURED):
+            if best.met(bench.tolerance) or radius < 10 * _RADII[0]:
+                break
+            z = model.fitted(best.z, radius)
+            if np.abs(z - best.z).max() < _STILL:
+                break
+            new = bench.trial(best.knots, z, best)
+            model.learn(best, new)
+            if new.quality < best.quality:
+                best, radius = new, min(2 * radius, _RADII[1])
+            else:
+                radius *= 0.35
+        if best.met(bench.tolerance) or not best.quality < (before[0], 0.9 * before[1]):
+            break
+    return bench.trial(best.knots, best.z) if any(best.stale) else best
+
+
+class _Measured:
+    """Residuals of all moments as a linear function of the strengths."""
+
+    def __init__(self, residuals: Floats, J: Floats, free: Bools, bends: Floats) -> None:
+        self._r, self._J, self._free, self._bends = residuals, J, free, bends
+
+    @classmethod
+    def at(cls, bench: Bench, trial: Trial) -> _Measured:
+        """Measured around a trial, one strength after the other."""
+        r, z = _residuals(trial), trial.z
+        J = np.zeros((len(r), len(z)))
+        free = _unmet(bench, trial, bench.tolerance)
+        for k in free.nonzero()[0]:
+            step = _PROBE if z[k] + _PROBE <= HIGH else -_PROBE
+            moved = z.copy()
+            moved[k] += step
+            J[:, k] = _changes(trial, bench.trial(trial.knots, moved, trial)) / step
+        return cls(r, J, free, trial.knots.bends())
+
+    def learn(self, best: Trial, new: Trial) -> None:
+        """Broyden's rule: the least change with which the step is as it was seen."""
+        delta, seen = new.z - best.z, _changes(best, new)
+        self._J += np.outer(seen - self._J @ delta, delta) / float(delta @ delta)
+        if new.quality < best.quality:
+            self._r = _residuals(new)
+
+    def fitted(self, z0: Floats, radius: float) -> Floats:
+        from scipy.optimize import lsq_linear  # slow to import
+
+        low = np.maximum(z0 - radius, LOW)
+        high = np.minimum(z0 + radius, HIGH)
+        smooth = 0.1 * _SMOOTH * self._bends
+        A = np.vstack([self._J, smooth, _STAY * np.eye(len(z0))])
+        b = np.concatenate([-self._r, -smooth @ z0, np.zeros(len(z0))])
+        free, z = self._free, z0.copy()
+        bounds = (low - z0)[free] - 1e-12, (high - z0)[free] + 1e-12
+        z[free] = np.clip((z0[free] + lsq_linear(A[:, free], b, bounds=bounds).x), LOW, HIGH)
+        return z
+
+
+def _residuals(trial: Trial) -> Floats:
+    """Of all moments, nothing where a test failed."""
+    return np.array(
+        [_residual(m) if isfinite(m.error) else 0.0 for each in trial.moments for m in each]
+    )
+
+
+def _changes(one: Trial, other: Trial) -> Floats:
+    """From the residuals of one trial to those of another, nothing where a test failed."""
+    known = np.array(
+        [
+            isfinite(a.error) and isfinite(b.error)
+            for each, new in zip(one.moments, other.moments, strict=True)
+            for a, b in zip(each, new, strict=True)
+        ]
+    )
+    return np.where(known, _residuals(other) - _residuals(one), 0.0)
+
+
+def _unmet(bench: Bench, trial: Trial, tolerance: float) -> Bools:
+    """Which unknowns are of examples whose targets are not all met."""
+    unmet = np.zeros(trial.knots.count, dtype=bool)
+    for example in trial.knots.places:
+        mine = [i for i, each in enumerate(bench.asked) if each.example == example]
+        unmet[trial.knots.part(example)] = not all(trial.is_met(i, tolerance) for i in mine)
+    return unmet
+
+
 def _residual(moment: Moment) -> float:
     """Of the least squares: near a target it is what the log of the amplitude is off by."""
     wanted = moment.wanted_decrement
@@ -235,8 +333,8 @@ class _Model:
         from scipy.optimize import least_squares  # slow to import
 
         z0 = self.at.z
-        low = np.maximum(z0 - radius, np.log10(LOWEST))
-        high = np.minimum(z0 + radius, np.log10(HIGHEST))
+        low = np.maximum(z0 - radius, LOW)
+        high = np.minimum(z0 + radius, HIGH)
         free = self._free() & (high > low)
         if not free.any():
             return z0
@@ -265,16 +363,10 @@ class _Model:
         z[free] = found.x
         return z
 
-    def _free(self) -> np.ndarray:
+    def _free(self) -> Bools:
         """Which unknowns may change: those of examples whose targets are not all met by far."""
-        free = np.zeros(self.knots.count, dtype=bool)
-        for example in self.knots.places:
-            mine = [i for i, each in enumerate(self.bench.asked) if each.example == example]
-            if not all(self.at.is_met(i, 0.8 * self.bench.tolerance) for i in mine):
-                free[self.knots.part(example)] = True
-        if not free.any():
-            free[:] = True
-        return free
+        free = _unmet(self.bench, self.at, 0.8 * self.bench.tolerance)
+        return free if free.any() else np.ones_like(free)
 
 
 def _samples(test: UnloadingTest, aim: Aim, measure: Measure) -> tuple[Floats, Floats]:
