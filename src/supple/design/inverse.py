@@ -6,6 +6,7 @@ import os
 import time
 import warnings
 from collections.abc import Sequence
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from supple.design.knots import Knots, first_knots, more_knots
 from supple.design.moments import ordered_targets, worst
 from supple.design.reasons import met_alone, reason
 from supple.design.report import DesignInterrupted, DesignReport, Fit, TargetResult
-from supple.design.search import HIGHEST, LOWEST
+from supple.design.search import HIGHEST, LOWEST, Search
 from supple.design.targets import Unloading
 from supple.design.testbed import Watch
 from supple.design.testbeds import make_testbed
@@ -40,6 +41,10 @@ from supple.design.unloading import UnloadingTest
 from supple.design.wishes import Aim
 from supple.integrators import Integrator
 from supple.reduction import ReducedModel
+
+_SMALL = 0.15  # of the smallest start, below which steep curves are strong
+_WEAK = -2.0  # log₁₀ γ elsewhere
+_STEEP_TRIES = 8
 
 
 def design_damping(
@@ -216,15 +221,44 @@ class _Designer:
                     xs, gammas = np.array(points).T
                     z[knots.part(example)] = np.interp(places, xs, np.log10(gammas))
                 continue
-            # as different when small and when large as can be; then anywhere
             errors = [worst(best.moments[i]).error for i in mine]
             falling = errors[-1] < errors[0] if np.isfinite(errors).all() else True
+            if attempt == 2 and falling:
+                z = self._steep(knots, z, mine[0])
+                continue
             contrast = 1.5 * np.linspace(1, -1, len(places)) * (1 if falling else -1)
             if attempt > 2:
                 chance = np.random.default_rng(attempt)
                 contrast = contrast * chance.uniform(0, 2) + chance.normal(0, 0.7, len(places))
             z[knots.part(example)] = np.clip(contrast, LOW, HIGH)
         return z
+
+    def _steep(self, knots: Knots, z: Floats, i: int) -> Floats:
+        """Strong where excitations are small alone, as strong as target i, the smallest, asks for.
+
+        A swing passes there at its fastest: nothing takes more from small ones and less from large
+        ones. It acts as dry friction would, which takes as much of any amplitude.
+        """
+        bench, own = self.bench, knots.part(self.bench.asked[i].example)
+        low = knots.places[bench.asked[i].example] < _SMALL * min(
+            self._starts[bench.asked[i].example]
+        )
+        search, gamma = Search(), 10.0
+        steep = z.copy()
+        for _ in range(_STEEP_TRIES):
+            steep[own] = np.where(low, np.log10(gamma), _WEAK)
+            test = bench.release(knots.damping(bench.damping, steep), i)
+            moment = bench.moments(i, test)[-1]
+            if test.is_failed:
+                search.tell(gamma, inf, 1.0)
+            elif abs(moment.error) < 0.05:
+                break
+            else:
+                search.tell(gamma, moment.decrement, moment.wanted_decrement)
+            if search.exhausted or search.closed:
+                break
+            gamma = search.next()
+        return steep
 
     def results(self, targets: Sequence[Unloading]) -> tuple[TargetResult, ...]:
         """One a target, in the order in which they were given."""

@@ -12,7 +12,7 @@ from supple.damping import Curve, ExampleDamping
 
 _CLOSE = 1.1  # knots nearer than this, as a quotient, are one
 _FAR = 1.5  # neighbours farther apart get one between them
-_BELOW = (0.05, 0.12, 0.25, 0.45, 0.7)  # times the smallest start
+_BELOW = (0.03, 0.06, 0.12, 0.25, 0.45, 0.7)  # times the smallest start
 _MOST = 14
 _DECADE = np.log(10.0)
 

@@ -204,7 +204,8 @@ class _Measured:
         J = np.zeros((len(r), len(z)))
         free = _unmet(bench, trial, bench.tolerance)
         for k in free.nonzero()[0]:
-            step = _PROBE if z[k] + _PROBE <= HIGH else -_PROBE
+            # downwards: beyond critical damping nothing comes back, and nothing can be measured
+            step = -_PROBE if z[k] - _PROBE >= LOW else _PROBE
             moved = z.copy()
             moved[k] += step
             J[:, k] = _changes(trial, bench.trial(trial.knots, moved, trial)) / step
