@@ -41,11 +41,10 @@ __getattr__, __dir__, __all__ = lazy_exports(
             "StrainRate Viscous load_damping save_damping"
         ),
         "design": (
-            "DampingRatio DesignInterrupted DesignReport DesignWarning EachCycle Envelope Experiment "
-            "Fit HalfLife RingDown RingDownFit "
-            "RingDownWarning SettlingTime ShareLeft Unloading best_linear_damping "
-            "compare_ring_downs design_damping fit_ring_down shape_between shape_of_frame "
-            "shape_within wish"
+            "DampingRatio DesignInterrupted DesignReport DesignWarning EachCycle Envelope "
+            "Experiment Fit HalfLife RingDown RingDownFit RingDownWarning SettlingTime ShareLeft "
+            "Unloading best_linear_damping compare_ring_downs design_damping fit_ring_down "
+            "redesign shape_between shape_of_frame shape_within wish"
         ),
         "bodies.elastic_body": "ElasticBody",
         "core.errors": "ContactNotKept InputError MeshError MissingExtra StepFailed SuppleError",

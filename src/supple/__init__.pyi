@@ -85,7 +85,11 @@ from supple.damping import Viscous as Viscous
 from supple.damping import load_damping as load_damping
 from supple.damping import save_damping as save_damping
 from supple.design import DampingRatio as DampingRatio
+from supple.design import DesignInterrupted as DesignInterrupted
 from supple.design import DesignReport as DesignReport
+from supple.design import DesignWarning as DesignWarning
+from supple.design import EachCycle as EachCycle
+from supple.design import Envelope as Envelope
 from supple.design import Experiment as Experiment
 from supple.design import Fit as Fit
 from supple.design import HalfLife as HalfLife
@@ -99,6 +103,7 @@ from supple.design import best_linear_damping as best_linear_damping
 from supple.design import compare_ring_downs as compare_ring_downs
 from supple.design import design_damping as design_damping
 from supple.design import fit_ring_down as fit_ring_down
+from supple.design import redesign as redesign
 from supple.design import shape_between as shape_between
 from supple.design import shape_of_frame as shape_of_frame
 from supple.design import shape_within as shape_within

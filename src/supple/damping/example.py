@@ -12,7 +12,7 @@ its rate (Eqs. 16–17).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from enum import Enum
 from typing import Any
@@ -123,6 +123,17 @@ def _examples(of: Parameter, value: Any) -> tuple[Example, ...]:
 EXAMPLES = Kind("examples", _examples)
 
 
+def _wishes(of: Parameter, value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping) or "targets" not in value:
+        raise InputError(
+            f"{of.name}={value!r}: design_damping writes these; give none, or those it wrote"
+        )
+    return value
+
+
+WISHES = Kind("table", _wishes)
+
+
 @DAMPINGS.register(name="by_example")
 @dataclass(frozen=True, eq=False)
 class ExampleDamping(Damping):
@@ -151,6 +162,9 @@ class ExampleDamping(Damping):
     symmetric: bool = parameter(False, "keep the symmetric part of the matrix alone")
     about: Floats | None = parameter(
         None, "the shape (n, 3) that excitations are counted from", kind=ARRAY, unit="m"
+    )
+    wishes: Mapping[str, Any] | None = parameter(
+        None, "what it was designed for, for ``redesign``", kind=WISHES
     )
 
     def __post_init__(self) -> None:

@@ -4,6 +4,7 @@ from supple.design.conflicts import DesignWarning
 from supple.design.deformations import shape_between, shape_of_frame, shape_within
 from supple.design.inverse import design_damping
 from supple.design.linear import best_linear_damping
+from supple.design.redesign import redesign
 from supple.design.report import DesignInterrupted, DesignReport, Fit, TargetResult
 from supple.design.ringdown.extrema import RingDownWarning
 from supple.design.ringdown.fit import RingDownFit, fit_ring_down
@@ -46,6 +47,7 @@ __all__ = [
     "compare_ring_downs",
     "design_damping",
     "fit_ring_down",
+    "redesign",
     "shape_between",
     "shape_of_frame",
     "shape_within",

@@ -43,11 +43,13 @@ def strengths_for(G: Floats, wanted: Floats, *, symmetric: bool = False) -> Floa
 
     def off(z: Floats) -> Floats:
         got = felt(G, np.exp(z), symmetric=symmetric)
-        return np.log(np.maximum(got, 1e-9) / wanted)
+        logs: Floats = np.log(np.maximum(got, 1e-9) / wanted)
+        return logs
 
     start = np.clip(np.log(wanted), low + 1e-6, high - 1e-6)
     found = least_squares(off, start, bounds=(low, high))
-    return np.exp(found.x)
+    strengths: Floats = np.exp(found.x)
+    return strengths
 
 
 def contradictions(bed: Testbed, asked: Sequence[Asked]) -> list[str]:

@@ -20,6 +20,7 @@ from supple.core.types import Floats, Progress
 from supple.damping import ExampleDamping, Measure
 from supple.design.conflicts import DesignWarning, contradictions
 from supple.design.journal import Journal
+from supple.design.kept_wishes import with_wishes
 from supple.design.knots import Knots, first_knots, more_knots
 from supple.design.moments import ordered_targets, worst
 from supple.design.reasons import met_alone, reason
@@ -108,7 +109,16 @@ def design_damping(
             results, designer.rounds, time.perf_counter() - began, tolerance, tuple(notes)
         )
         assert designer.bench.best is not None
-        return Fit(designer.bench.best.damping, report)
+        kept = with_wishes(
+            designer.bench.best.damping,
+            targets,
+            integrator=bed.integrator,
+            dt=dt,
+            gravity=gravity,
+            relaxed=relaxed,
+            tolerance=tolerance,
+        )
+        return Fit(kept, report)
 
     try:
         designer.run(rounds)

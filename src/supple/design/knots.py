@@ -54,7 +54,8 @@ class Knots:
     def read(self, damping: ExampleDamping, low: float, high: float) -> Floats:
         """The log₁₀ γ that the curves of a damping have at these points, within bounds."""
         found = [np.asarray(damping.curves[i](x), dtype=float) for i, x in self.places.items()]
-        return np.log10(np.clip(np.concatenate(found), low, high))
+        z: Floats = np.log10(np.clip(np.concatenate(found), low, high))
+        return z
 
     def shares(self, example: int, x: Floats) -> Floats:
         """What each unknown of an example counts for at x (s,), (s, knots): hats."""

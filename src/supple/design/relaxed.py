@@ -55,6 +55,8 @@ def _minimised(
     plain, slope = energy(otherwise)
     if not np.isfinite(E) or plain < E:
         u, E, g = otherwise, plain, slope
+    if not np.isfinite(E):
+        raise InputError(_not_found(example))
     for _ in range(_ITERATIONS):
         delta = direction(u, g)
         promised = -float(np.vdot(g, delta))

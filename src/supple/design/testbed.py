@@ -113,6 +113,12 @@ class Testbed(ABC):
     def _force(self, u: Floats) -> Floats:
         """The elastic force at a shape."""
 
+    @property
+    def integrator(self) -> Integrator:
+        """The rule of the motions."""
+        rule: Integrator = self._options["integrator"]
+        return rule
+
     def linear_period(self, example: int) -> float:
         """About how long a small vibration along an example takes [s]."""
         return float(self._period[example])

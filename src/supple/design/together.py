@@ -39,7 +39,7 @@ _SHARE = (0.05, 3.0)  # of the decrement that may be due to the example
 _RADII = (1e-3, 1.0, 3.0)  # of the box in decades: given up, at first, at most
 _STILL = 1e-5  # decades that count as no step
 _PROBE = 0.1  # decades by which a strength is moved to measure a derivative
-_PROBES = 3  # times that all are, at most
+_PROBES = 2  # times that all are, at most
 _MEASURED = 12  # steps by measured derivatives, at most
 
 

@@ -183,7 +183,9 @@ class Envelope(Wish):
         if self.unit not in ("s", "cycles"):
             raise InputError(f'unit={self.unit!r}: give "s" or "cycles"')
         if self.unit == "cycles":
-            whole = tuple((whole_number("cycle", _as_whole(k)), share) for k, share in self.points)
+            whole = tuple(
+                (whole_number("cycle", _as_whole(k), at_least=1), share) for k, share in self.points
+            )
             object.__setattr__(self, "points", whole)
 
     @classmethod

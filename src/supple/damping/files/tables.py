@@ -29,7 +29,7 @@ from supple.core.registry import warn_renamed
 from supple.damping.base import DAMPINGS, Damping
 from supple.damping.coefficients import COEFFICIENT
 from supple.damping.curve import CURVE, Curve
-from supple.damping.example import EXAMPLES, Example
+from supple.damping.example import EXAMPLES, WISHES, Example
 from supple.damping.files.text_format import Table, array_of, kept, table_of
 from supple.damping.strain_rate import DIRECTIONS
 from supple.damping.viscous import MATRIX
@@ -238,6 +238,7 @@ _FORMS: dict[Kind | type[Kind], tuple[Write, Read]] = {
         lambda of, given, shapes: within(of.name, Curve.of, given),
     ),
     Model: (_write_models, _read_models),
+    WISHES: (lambda name, given, shapes: given, _as_given),
     EXAMPLES: (
         lambda name, given, shapes: examples_as_tables(given, shapes),
         lambda of, given, shapes: examples_of(given, shapes),
