@@ -31,7 +31,7 @@ def test_least_energy_at_the_excitations(in_space, cantilever, examples, start):
 
 
 def test_small_ones_of_a_mode_are_the_mode(reduced, examples):
-    """A vibration mode is an equilibrium already, but for what grows with the square of its size."""
+    """A mode is an equilibrium already, but for what grows with the square of its size."""
     bed = make_testbed(reduced, sp.ExampleDamping(sp.Rayleigh(mass=0.1), examples), relaxed=True)
     off = [bed.start_shape(0, start) - start * bed._X[0] for start in (1e-3, 2e-3)]
     assert np.linalg.norm(off[0]) < 1e-4 * np.linalg.norm(1e-3 * bed._X[0])

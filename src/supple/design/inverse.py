@@ -23,7 +23,7 @@ from supple.design.journal import Journal
 from supple.design.kept_wishes import with_wishes
 from supple.design.knots import Knots, first_knots, more_knots
 from supple.design.moments import ordered_targets, worst
-from supple.design.reasons import met_alone, reason
+from supple.design.reasons import beyond_reach, met_alone, reason
 from supple.design.report import DesignInterrupted, DesignReport, Fit, TargetResult
 from supple.design.search import HIGHEST, LOWEST, Search
 from supple.design.targets import Unloading
@@ -158,22 +158,28 @@ class _Designer:
     def run(self, rounds: int) -> None:
         """Rounds, until all targets are met or nothing else is left to try."""
         bench = self.bench
-        self._before = [bench.release(bench.damping, i) for i in range(len(bench.asked))]
+        every = range(len(bench.asked))
+        self._before = [bench.release(bench.damping, i) for i in every]
         knots = self._first_knots()
         z = knots.read(bench.damping, LOWEST, HIGHEST)
-        found = solve_together(bench, self._begin(knots, z), self._simulations)
+        solve_together(bench, self._begin(knots, z), self._simulations)
         self.rounds = 1
         for attempt in range(rounds - 1):
-            if found.met(bench.tolerance):
-                return
+            assert bench.best is not None
             if attempt == 0:
                 knots = more_knots(knots, self._starts)
-            assert bench.best is not None
+                for i in every:
+                    if not bench.best.is_met(i, bench.tolerance) and beyond_reach(
+                        bench, bench.best, i
+                    ):
+                        bench.give_up(i)
+            if bench.best.met(bench.tolerance):
+                return
             z = self._another_start(knots, bench.best, attempt)
             self.rounds += 1
             found = solve_together(bench, bench.trial(knots, z), self._simulations)
-            if not found.met(bench.tolerance):
-                found = solve_by_derivatives(bench, found)
+            if not found.met(bench.tolerance) and (attempt == 0 or not bench.bed.is_slow):
+                solve_by_derivatives(bench, found)
 
     def explain(self) -> None:
         """Find out why targets were not met."""
@@ -181,8 +187,7 @@ class _Designer:
         assert found is not None
         for i in range(len(bench.asked)):
             if not found.is_met(i, bench.tolerance):
-                few = bench.simulations[i] >= self._simulations
-                self._reasons[i] = reason(bench, found, i, out_of_tries=few)
+                self._reasons[i] = reason(bench, found, i)
 
     def _first_knots(self) -> Knots:
         bench = self.bench

@@ -12,6 +12,7 @@ from supple.design.together import Bench, Trial
 from supple.design.unloading import UnloadingTest
 
 _TRIES = 12
+_FAR = 0.05  # by which a target is missed for good
 _WEAKER = (1.0, 0.1, 0.01)  # times the highest γ, where steps fail
 
 
@@ -53,7 +54,7 @@ def met_alone(bench: Bench, damping: ExampleDamping, i: int) -> Alone:
     return Alone(None, jumps=search.closed and not failure, failure=failure)
 
 
-def reason(bench: Bench, found: Trial, i: int, *, out_of_tries: bool) -> str:
+def reason(bench: Bench, found: Trial, i: int) -> str:
     """Why target i was not met."""
     each = bench.asked[i]
     if found.tests[i].is_failed:
@@ -63,13 +64,39 @@ def reason(bench: Bench, found: Trial, i: int, *, out_of_tries: bool) -> str:
         )
     weakest = bench.release(with_constant(found.damping, each.example, LOWEST), i)
     strongest, high = _strongest(bench, found.damping, i)
-    ends = _ends(bench, i, weakest, strongest, high)
+    ends = _ends(bench, i, weakest, strongest, high, worst(found.moments[i]).reached)
     if ends:
         return ends
+    short = f"not closer in {bench.simulations[i]} simulations, allow more; " * bench.cut_short
+    return short + _within(bench, found, i, _told(bench, i, weakest, strongest, high))
+
+
+def beyond_reach(bench: Bench, found: Trial, i: int) -> bool:
+    """Whether one strength at every amplitude, the weakest or the strongest, misses target i far.
+
+    No curve then does any better, but by chance.
+    """
+    example = bench.asked[i].example
+    far = 2 * bench.tolerance if bench.bed.is_slow else _FAR
+    weakest = bench.release(with_constant(found.damping, example, LOWEST), i)
+    if not weakest.is_failed and min(m.error for m in bench.moments(i, weakest)) < -far:
+        return True
+    strongest, _ = _strongest(bench, found.damping, i)
+    if strongest.is_failed:
+        return False
+    return max(_errors_over_cycles(bench, i, strongest), default=0.0) > far
+
+
+def _errors_over_cycles(bench: Bench, i: int, test: UnloadingTest) -> list[float]:
+    """Of moments counted in cycles; in a time, a body that creeps back leaves more, not less."""
+    return [m.error for m in bench.moments(i, test) if m.aim.unit == "cycles"]
+
+
+def _within(bench: Bench, found: Trial, i: int, told: str) -> str:
+    """The reason, where the target lies between the ends of the range, of which ``told`` tells."""
     if len(found.moments[i]) > 1:
         return _of_several(bench, found, i)
     alone = met_alone(bench, found.damping, i)
-    told = _told(bench, i, weakest, strongest, high)
     if alone.gamma is not None:
         return _conflict(bench, found, i, alone.gamma) + f" ({told})"
     if alone.jumps:
@@ -82,8 +109,6 @@ def reason(bench: Bench, found: Trial, i: int, *, out_of_tries: bool) -> str:
             f"strengths that would leave that cannot be computed ({alone.failure}); smaller steps, "
             f"a smaller start, or a base damping proportional to mass may do ({told})"
         )
-    if out_of_tries:
-        return f"not closer in {bench.simulations[i]} simulations; allow more ({told})"
     return f"no strength that was tried leaves that ({told})"
 
 
@@ -98,13 +123,18 @@ def _strongest(bench: Bench, damping: ExampleDamping, i: int) -> tuple[Unloading
 
 
 def _ends(
-    bench: Bench, i: int, weakest: UnloadingTest, strongest: UnloadingTest, high: float
+    bench: Bench,
+    i: int,
+    weakest: UnloadingTest,
+    strongest: UnloadingTest,
+    high: float,
+    closest: float,
 ) -> str:
-    """The reason, where the target is beyond both ends of the range."""
+    """The reason, where the target and the closest that was found are not between the ends."""
     tolerance = bench.tolerance
     if not weakest.is_failed:
         for moment in bench.moments(i, weakest):
-            if moment.error < -tolerance:
+            if moment.error < -tolerance and closest <= (1 + tolerance) * moment.reached:
                 return (
                     f"with next to no damping along this example (γ = {LOWEST:g} at every "
                     f"amplitude) {moment.reached:.3g} is left at most, of {moment.wanted:.3g} "
@@ -113,7 +143,12 @@ def _ends(
                 )
     if not strongest.is_failed:
         for moment in bench.moments(i, strongest):
-            if moment.error > tolerance:
+            in_time = moment.aim.unit == "s"  # stronger ones creep, and leave more
+            if (
+                moment.error > tolerance
+                and not in_time
+                and closest >= (1 - tolerance) * moment.reached
+            ):
                 return (
                     f"even γ = {high:g} at every amplitude leaves {moment.reached:.3g}, of "
                     f"{moment.wanted:.3g} wanted; a base damping that is stronger along this "

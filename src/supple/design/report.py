@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from supple.damping import ExampleDamping
-from supple.design.moments import Moment
+from supple.design.moments import Moment, worst
 from supple.design.targets import Unloading
 from supple.design.unloading import UnloadingTest
 
@@ -38,18 +38,16 @@ class TargetResult:
         """(reached − wanted) / wanted."""
         return self.reached / self.wanted - 1
 
-    @property
-    def before_left(self) -> float:
-        """What was left before, at the moment that ``wanted`` is of; NaN where a step failed."""
-        if self.before.is_failed or not self.moments:
-            return self.before.residual
-        aim = max(self.moments, key=lambda moment: abs(moment.error)).aim
-        return self.before.amplitude(aim)
+    def left_by(self, test: UnloadingTest) -> float:
+        """What a test left at the moment that ``wanted`` is of; NaN where a step failed."""
+        if test.is_failed or not self.moments:
+            return test.residual
+        return test.amplitude(worst(self.moments).aim)
 
     @property
     def before_text(self) -> str:
         """The same in words."""
-        return "a step fails" if self.before.is_failed else f"{self.before_left:.4g}"
+        return "a step fails" if self.before.is_failed else f"{self.left_by(self.before):.4g}"
 
     @property
     def reached_text(self) -> str:

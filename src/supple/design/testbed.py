@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -54,6 +54,8 @@ class Testbed(ABC):
     """
 
     __test__ = False  # not for pytest
+    is_slow: ClassVar[bool] = False
+    """Whether releases take so long that few should do."""
     _X: Floats
     _duals: Floats
     _about: Floats

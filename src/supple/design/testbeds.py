@@ -26,6 +26,8 @@ from supple.reduction.modes import SmallVibrations, mass_times
 class FullTestbed(Testbed):
     """Unloading tests in full space."""
 
+    is_slow = True
+
     def __init__(self, body: Body, damping: ExampleDamping, **options: Any) -> None:
         self._body = body
         body.require_supports("an unloading test")

@@ -15,7 +15,7 @@ does not lead on, derivatives are measured after all, and kept up to date by Bro
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 
 import numpy as np
@@ -33,10 +33,13 @@ from supple.design.wishes import Aim
 _FINER = 6  # parts of a time step in which the motion is looked at
 _OVERDAMPED = 2.0  # times the decrement wanted that counts for infinity, and at least
 _AT_LEAST = 4.0
+_GAINED = -0.5  # decrement of a swing that gains more than that
+_LEAST = 0.02  # decrement that strengths can be told from
 _SMOOTH = 0.01  # weight of a bend of one decade against an error of 100 %
 _STAY = 1e-3  # weight of a strength that moves by a decade, so that unseen ones stay
 _SHARE = (0.05, 3.0)  # of the decrement that may be due to the example
 _RADII = (1e-3, 1.0, 3.0)  # of the box in decades: given up, at first, at most
+_GIVEN_UP = 0.05  # weight of a target that is beyond reach
 _STILL = 1e-5  # decades that count as no step
 _PROBE = 0.1  # decades by which a strength is moved to measure a derivative
 _PROBES = 2  # times that all are, at most
@@ -67,21 +70,21 @@ class Trial:
     moments: tuple[tuple[Moment, ...], ...]
     stale: tuple[bool, ...]
     """Which tests were made before the curves of other examples changed."""
+    weights: tuple[float, ...]
+    """What each target counts for; less than one where it is known to be beyond reach."""
 
     def is_met(self, i: int, tolerance: float) -> bool:
         """Whether target i is."""
         return all(abs(m.error) <= tolerance for m in self.moments[i])
 
     def met(self, tolerance: float) -> bool:
-        """Whether all targets are."""
-        return all(self.is_met(i, tolerance) for i in range(len(self.moments)))
+        """Whether all targets are that can be."""
+        return all(self.is_met(i, tolerance) or weight < 1 for i, weight in enumerate(self.weights))
 
     @property
     def quality(self) -> tuple[int, float]:
         """How many tests failed, and the sum of squares of the others: the smaller the better."""
-        return sum(test.is_failed for test in self.tests), float(
-            sum(_residual(m) ** 2 for each in self.moments for m in each if isfinite(m.error))
-        )
+        return sum(test.is_failed for test in self.tests), float(np.sum(_residuals(self) ** 2))
 
 
 class Bench:
@@ -99,9 +102,18 @@ class Bench:
         self.bed, self.damping, self.asked = bed, damping, tuple(asked)
         self.tolerance, self._tell = tolerance, tell
         self.simulations = [0] * len(asked)
+        self._weights = [1.0] * len(asked)
         self._released: set[tuple[tuple[Curve, ...], int]] = set()
         self.best: Trial | None = None
         """The best trial so far."""
+        self.cut_short = False
+        """Whether the last search ended because it may take no more releases."""
+
+    def give_up(self, i: int) -> None:
+        """Let target i, which is beyond reach, not draw the others off theirs."""
+        self._weights[i] = _GIVEN_UP
+        if self.best is not None:
+            self.best = replace(self.best, weights=tuple(self._weights))
 
     def release(self, damping: ExampleDamping, i: int) -> UnloadingTest:
         """Release the example of target i."""
@@ -130,7 +142,9 @@ class Bench:
             stale.append(same)
             bad = worst(moments[-1])
             self._tell(i, f"{each.target}: {bad.reached:.3g} of {bad.wanted:.3g}")
-        made = Trial(knots, z, damping, tuple(tests), tuple(moments), tuple(stale))
+        made = Trial(
+            knots, z, damping, tuple(tests), tuple(moments), tuple(stale), tuple(self._weights)
+        )
         if not any(stale) and (self.best is None or made.quality < self.best.quality):
             self.best = made
         return made
@@ -149,9 +163,10 @@ def solve_together(bench: Bench, begin: Trial, simulations: int) -> Trial:
             best = bench.trial(best.knots, best.z)  # with all curves as they are
             model = _Model(bench, best, model)
             continue
-        if radius < _RADII[0] or any(
+        bench.cut_short = any(
             made >= most for made, most in zip(bench.simulations, limit, strict=True)
-        ):
+        )
+        if radius < _RADII[0] or bench.cut_short:
             return bench.trial(best.knots, best.z) if any(best.stale) else best
         z = model.fitted(radius)
         if np.abs(z - best.z).max() < _STILL:
@@ -171,7 +186,7 @@ def solve_together(bench: Bench, begin: Trial, simulations: int) -> Trial:
 
 def solve_by_derivatives(bench: Bench, begin: Trial) -> Trial:
     """The same by measured derivatives (Levenberg–Marquardt in a box, with Broyden's updates)."""
-    best = begin
+    best, bench.cut_short = begin, False
     for _ in range(_PROBES):
         model, radius, before = _Measured.at(bench, best), 0.5, best.quality
         for _ in range(_MEASURED):
@@ -234,8 +249,9 @@ class _Measured:
 
 def _residuals(trial: Trial) -> Floats:
     """Of all moments, nothing where a test failed."""
+    pairs = zip(trial.weights, trial.moments, strict=True)
     return np.array(
-        [_residual(m) if isfinite(m.error) else 0.0 for each in trial.moments for m in each]
+        [w * _residual(m) if isfinite(m.error) else 0.0 for w, each in pairs for m in each]
     )
 
 
@@ -256,20 +272,29 @@ def _unmet(bench: Bench, trial: Trial, tolerance: float) -> Bools:
     unmet = np.zeros(trial.knots.count, dtype=bool)
     for example in trial.knots.places:
         mine = [i for i, each in enumerate(bench.asked) if each.example == example]
-        unmet[trial.knots.part(example)] = not all(trial.is_met(i, tolerance) for i in mine)
+        done = all(trial.is_met(i, tolerance) or trial.weights[i] < 1 for i in mine)
+        unmet[trial.knots.part(example)] = not done
     return unmet
 
 
 def _residual(moment: Moment) -> float:
-    """Of the least squares: near a target it is what the log of the amplitude is off by."""
-    wanted = moment.wanted_decrement
-    return float(wanted * np.log(_finite(moment) / wanted))
+    """Of the least squares."""
+    return _off(_finite(moment), moment.wanted_decrement)[0]
+
+
+def _off(d: float, wanted: float) -> tuple[float, float]:
+    """(1 + d*) log((1 + d)/(1 + d*)) and its derivative by d.
+
+    Near a target it is what the log of the amplitude is off by; far from it, where d goes with the
+    strengths, it goes with their logs.
+    """
+    return float((1 + wanted) * np.log((1 + d) / (1 + wanted))), (1 + wanted) / (1 + d)
 
 
 def _finite(moment: Moment) -> float:
     """A decrement that can be computed with."""
     most = max(_AT_LEAST, _OVERDAMPED * moment.wanted_decrement)
-    return float(min(max(moment.decrement, 1e-3 * moment.wanted_decrement), most))
+    return float(min(max(moment.decrement, _GAINED), most))
 
 
 class _Row:
@@ -279,7 +304,8 @@ class _Row:
         self.example, self.moment = example, moment
         self.hats, self.weights = hats, weights
         self.d0, self.wanted = _finite(moment), moment.wanted_decrement
-        self.share = 1.0
+        self.scale = max(self.d0, _LEAST)  # of what the example's own damping takes
+        self.share, self.weight = 1.0, 1.0
 
     def amounts(self, z: Floats) -> Floats:
         """γ χ̇² of every sample."""
@@ -289,14 +315,13 @@ class _Row:
         self.S0 = max(float(self.amounts(z).sum()), 1e-300)
 
     def residual(self, z: Floats) -> tuple[float, Floats]:
-        """w log(d/d*) and its derivative by z."""
+        """Of the least squares, and its derivative by z."""
         amounts = self.amounts(z)
-        d = self.d0 * (1 - self.share + self.share * float(amounts.sum()) / self.S0)
-        slope = self.d0 * self.share / self.S0 * np.log(10.0) * (amounts @ self.hats)
-        floor = 1e-3 * self.wanted
-        if d < floor:
-            d, slope = floor, 0.0 * slope
-        return self.wanted * float(np.log(d / self.wanted)), self.wanted * slope / d
+        own = self.scale * self.share
+        d = max(self.d0 + own * (float(amounts.sum()) / self.S0 - 1), _GAINED)
+        slope = own / self.S0 * np.log(10.0) * (amounts @ self.hats)
+        value, by_d = _off(d, self.wanted)
+        return self.weight * value, self.weight * by_d * slope
 
 
 class _Model:
@@ -313,6 +338,7 @@ class _Model:
                 measure = bench.damping.examples[each.example].measure
                 x, weights = _samples(at.tests[i], moment.aim, measure)
                 row = _Row(each.example, moment, self.knots.shares(each.example, x), weights)
+                row.weight = at.weights[i]
                 row.start(at.z[self.knots.part(each.example)])
                 if before is not None and (i, k) in before.rows:
                     row.share = before.rows[i, k].share
@@ -325,9 +351,9 @@ class _Model:
             if new.tests[i].is_failed or new.stale[i]:
                 continue
             S = float(row.amounts(new.z[self.knots.part(row.example)]).sum()) / row.S0
-            seen = _finite(new.moments[i][k]) / row.d0
+            seen = (_finite(new.moments[i][k]) - row.d0) / row.scale
             if abs(S - 1) > 0.02:
-                row.share = float(np.clip((seen - 1) / (S - 1), *_SHARE))
+                row.share = float(np.clip(seen / (S - 1), *_SHARE))
 
     def fitted(self, radius: float) -> Floats:
         """The strengths nearest to all targets in a box around those that are known."""
