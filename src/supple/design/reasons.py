@@ -63,6 +63,12 @@ def reason(bench: Bench, found: Trial, i: int) -> str:
             "neither; smaller steps, a smaller start, or a base damping proportional to mass may do"
         )
     weakest = bench.release(with_constant(found.damping, each.example, LOWEST), i)
+    if not weakest.is_failed and not weakest.oscillates:
+        return (
+            f"let go from {each.target.start:g} the body does not swing back, with next to no "
+            f"damping along this example (γ = {LOWEST:g} at every amplitude) either: after "
+            f"{weakest.times[-1]:.3g} s {weakest.excitations[-1]:.3g} is left. Give a smaller start"
+        )
     strongest, high = _strongest(bench, found.damping, i)
     ends = _ends(bench, i, weakest, strongest, high, worst(found.moments[i]).reached)
     if ends:
@@ -79,6 +85,8 @@ def beyond_reach(bench: Bench, found: Trial, i: int) -> bool:
     example = bench.asked[i].example
     far = 2 * bench.tolerance if bench.bed.is_slow else _FAR
     weakest = bench.release(with_constant(found.damping, example, LOWEST), i)
+    if not weakest.is_failed and not weakest.oscillates:
+        return True
     if not weakest.is_failed and min(m.error for m in bench.moments(i, weakest)) < -far:
         return True
     strongest, _ = _strongest(bench, found.damping, i)

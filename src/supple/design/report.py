@@ -79,9 +79,10 @@ class DesignReport:
         return sum(result.simulations for result in self.results)
 
     def __str__(self) -> str:
+        rounds = "1 round" if self.rounds == 1 else f"{self.rounds} rounds"
         lines = [
             f"{sum(r.met for r in self.results)} of {len(self.results)} targets met within "
-            f"{100 * self.tolerance:g} %, {self.simulations} simulations in {self.rounds} rounds, "
+            f"{100 * self.tolerance:g} %, {self.simulations} simulations in {rounds}, "
             f"{self.seconds:.1f} s"
         ]
         for result in self.results:
