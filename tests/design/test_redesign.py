@@ -165,3 +165,35 @@ def test_contradictions_are_told_before_anything_is_simulated(reduced, examples,
     orthogonal = sp.ExampleDamping(BASE, examples)
     targets = [sp.Unloading("bend", 1.0, "90 % left"), sp.Unloading("twist", 1.0, "30 % left")]
     assert sp.design_damping(reduced, orthogonal, targets).report.notes == ()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_large_swings_lose_at_least_as_much(reduced, damping, seed):
+    """Whatever the curve: the bound that wishes are checked against, for small swings."""
+    chance = np.random.default_rng(seed)
+    places = np.geomspace(2e-4, 1e-2, 8)
+    curve = sp.Curve.linear(
+        list(zip(places.tolist(), 10.0 ** chance.uniform(-2, 1.5, 8), strict=True))
+    )
+    designed = damping.with_curves([curve])
+    bed = make_testbed(reduced, designed, dt=1 / 2000)
+    starts = np.array([4e-3, 6e-3, 1e-2])
+    lost = starts - [bed.unload(designed, 0, start).residual for start in starts]
+    assert (np.diff(lost) > -0.02 * lost[:-1]).all()
+
+
+def test_wishes_for_less_of_large_swings_need_a_curve_of_the_rate(reduced, examples):
+    targets = [sp.Unloading(0, 1.0, 0.35), sp.Unloading(0, 2.0, 1.5)]
+    bend = examples[0].scaled(0.02)
+    damping = sp.ExampleDamping(BASE, [bend])
+    words = "is to lose 0.5 .*1.35 is left at most.*Measure.RATE"
+    with pytest.warns(sp.DesignWarning, match=words):
+        fit = sp.design_damping(reduced, damping, targets, dt=1 / 240, rounds=1)
+    assert not fit.report.met
+    assert "Measure.RATE" in str(fit.report)
+    by_rate = sp.Example(bend.shape, measure=sp.Measure.RATE)
+    for start, dt in ((0.02, 1 / 240), (0.4, 1 / 120)):  # m
+        damping = sp.ExampleDamping(BASE, [by_rate.scaled(start)])
+        fit = sp.design_damping(reduced, damping, targets, dt=dt, relaxed=True)
+        assert fit.report.met, str(fit.report)
+        assert fit.report.notes == ()

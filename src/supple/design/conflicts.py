@@ -13,10 +13,12 @@ import numpy as np
 
 from supple._kernels.damping.examples import couple
 from supple.core.types import Floats
+from supple.damping import Measure
 from supple.design.search import HIGHEST, LOWEST
 from supple.design.testbed import Testbed
 from supple.design.together import Asked
 
+_LESS = 0.97  # of what a small swing loses that a large one may, before it is worth a word
 _OFF = 0.25  # by which a strength may differ, as a quotient, before it is worth a word
 
 
@@ -57,18 +59,18 @@ def contradictions(bed: Testbed, asked: Sequence[Asked]) -> list[str]:
 
     Linear: each target is taken for the strength that small swings would need.
     """
+    told = _larger_that_lose_less(bed, asked)
     k = len(bed.damping.examples)
     if k < 2:
-        return []
+        return told
     G, masses = bed.base_products()
     if not (np.diag(G) > 0).all():
-        return []
+        return told
     curves = [float(example.curve(0.0)) for example in bed.damping.examples]
     needed = {n: _needed(bed, each, G, masses) for n, each in enumerate(asked)}
     rest = np.clip(curves, LOWEST, HIGHEST)
     for n in sorted(needed, key=lambda n: -asked[n].target.start):
         rest[asked[n].example] = needed[n]  # others hardly move: their strength when small
-    told = []
     for n, each in enumerate(asked):
         wanted = rest.copy()
         wanted[each.example] = needed[n]
@@ -77,6 +79,32 @@ def contradictions(bed: Testbed, asked: Sequence[Asked]) -> list[str]:
         i = each.example
         if abs(log(got[i] / wanted[i])) > log(1 + _OFF):
             told.append(_words(bed, each, G, wanted, got))
+    return told
+
+
+def _larger_that_lose_less(bed: Testbed, asked: Sequence[Asked]) -> list[str]:
+    """Wishes of one example that no curve of the excitation fulfils for small swings.
+
+    With v² = w the motion of an oscillator is dw/dx = −2 c γ(|x|) √w − 2 ω² x: of two swings the
+    larger is faster everywhere, and damping takes at least as much of its amplitude. The least it
+    can take is as much, by damping at χ = 0 alone, as dry friction does.
+    """
+    told = []
+    for small in asked:
+        for large in asked:
+            same = small.example == large.example and small.target.start < large.target.start
+            if not same or bed.damping.examples[small.example].measure is Measure.RATE:
+                continue
+            period = bed.linear_period(small.example)
+            lost, less = (t.start - t.wanted(period) for t in (small.target, large.target))
+            if less < _LESS * lost:
+                told.append(
+                    f"{large.target} is to lose {less:.3g} in a cycle, and {small.target} "
+                    f"{lost:.3g}: a curve of the excitation takes at least as much of a large "
+                    f"swing as of a small one, so that {large.target.start - lost:.3g} is left at "
+                    "most, but for what large swings or coarse steps change. A curve of the rate, "
+                    "measure=Measure.RATE, can take less"
+                )
     return told
 
 
