@@ -6,10 +6,11 @@ proportion to ∫ γ(|χ|) χ̇² dt; so the decrement with other strengths 10^z
     d(z) = d₀ (1 − s + s S(z)/S(z₀)),    S(z) = ∫ 10^(z·φ(|χ|)) χ̇² dt
 
 along the motion seen, with φ the hats of the knots and s the share of d₀ that is due to the
-example's own damping: one at first, then what the next release shows (a secant). The model is
-fitted to the targets within a box around the strengths it was made for, and the box follows how
-well that goes. This takes no derivatives of releases, which would need a release a knot. Where it
-does not lead on, derivatives are measured after all, and kept up to date by Broyden's rule.
+example's own damping: at first by xᵀCx / xᵀMx, then what the next release shows (a secant). The
+model is fitted to the targets within a box around the strengths it was made for, and the box
+follows how well that goes. This takes no derivatives of releases, which would need a release a
+knot. Where it does not lead on, derivatives are measured after all, and kept up to date by
+Broyden's rule.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ _GAINED = -0.5  # decrement of a swing that gains more than that
 _LEAST = 0.02  # decrement that strengths can be told from
 _SMOOTH = 0.01  # weight of a bend of one decade against an error of 100 %
 _STAY = 1e-3  # weight of a strength that moves by a decade, so that unseen ones stay
+_FIRST_SHARE = (0.4, 1.3)  # the same, as far as it is to be believed before it was seen
 _SHARE = (0.05, 3.0)  # of the decrement that may be due to the example
 _RADII = (1e-3, 1.0, 3.0)  # of the box in decades: given up, at first, at most
 _GIVEN_UP = 0.05  # weight of a target that is beyond reach
@@ -102,6 +104,9 @@ class Bench:
         self.bed, self.damping, self.asked = bed, damping, tuple(asked)
         self.tolerance, self._tell = tolerance, tell
         self.simulations = [0] * len(asked)
+        G, masses = bed.base_products()
+        self.base_rates: Floats = np.diag(G) / np.diag(masses)
+        """xᵀCx / xᵀMx of the base along each example [1/s]."""
         self._weights = [1.0] * len(asked)
         self._released: set[tuple[tuple[Curve, ...], int]] = set()
         self.best: Trial | None = None
@@ -342,6 +347,9 @@ class _Model:
                 row.start(at.z[self.knots.part(each.example)])
                 if before is not None and (i, k) in before.rows:
                     row.share = before.rows[i, k].share
+                elif at.tests[i].oscillates:
+                    rate = bench.base_rates[each.example]
+                    row.share = _own_share(row, at.tests[i], each.target.start, rate)
                 self.rows[i, k] = row
         self._bends = self.knots.bends()
 
@@ -396,6 +404,20 @@ class _Model:
         return free if free.any() else np.ones_like(free)
 
 
+def _own_share(row: _Row, test: UnloadingTest, start: float, rate: float) -> float:
+    """How much of a decrement is due to the example, if it swings as an oscillator does.
+
+    By the balance of energy it loses c ∫ γ χ̇² dt / ω² of the square of its amplitude, in which that
+    lies between what it was and what it is: their logarithmic mean.
+    """
+    if not np.isfinite(row.moment.decrement) or row.d0 < _LEAST:
+        return 1.0
+    base = row.moment.wanted / row.moment.aim.share if row.moment.aim.each else start
+    square = base**2 * (1 - np.exp(-2 * row.d0)) / (2 * row.d0)
+    w = 2 * np.pi / test.period
+    return float(np.clip(rate * row.S0 / (w**2 * square) / row.d0, *_FIRST_SHARE))
+
+
 def _samples(test: UnloadingTest, aim: Aim, measure: Measure) -> tuple[Floats, Floats]:
     """|χ| or |χ̇| along the span of an aim, and χ̇² there, (s,) each; cubics between steps."""
     t, x, v = test.times, test.excitations, test.rates
@@ -412,4 +434,4 @@ def _samples(test: UnloadingTest, aim: Aim, measure: Measure) -> tuple[Floats, F
     if not inside.any():
         inside[:] = True
     of = np.abs(place if measure is Measure.EXCITATION else rate)
-    return of[inside], rate[inside] ** 2
+    return of[inside], (rate**2 * (h[:, None] / _FINER))[inside]
