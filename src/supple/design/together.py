@@ -43,9 +43,9 @@ _SHARE = (0.05, 3.0)  # of the decrement that may be due to the example
 _RADII = (1e-3, 1.0, 3.0)  # of the box in decades: given up, at first, at most
 _GIVEN_UP = 0.05  # weight of a target that is beyond reach
 _STILL = 1e-5  # decades that count as no step
-_PROBE = 0.1  # decades by which a strength is moved to measure a derivative
-_PROBES = 2  # times that all are, at most
-_MEASURED = 12  # steps by measured derivatives, at most
+_PROBES = (-0.1, 0.04)  # decades by which strengths are moved to measure derivatives, in turn;
+# first downwards: beyond critical damping nothing comes back, and nothing can be measured
+_MEASURED = 16  # steps by measured derivatives, at most
 
 
 LOW, HIGH = float(np.log10(LOWEST)), float(np.log10(HIGHEST))
@@ -192,8 +192,8 @@ def solve_together(bench: Bench, begin: Trial, simulations: int) -> Trial:
 def solve_by_derivatives(bench: Bench, begin: Trial) -> Trial:
     """The same by measured derivatives (Levenberg–Marquardt in a box, with Broyden's updates)."""
     best, bench.cut_short = begin, False
-    for _ in range(_PROBES):
-        model, radius, before = _Measured.at(bench, best), 0.5, best.quality
+    for probe in _PROBES:
+        model, radius = _Measured.at(bench, best, probe), 0.5
         for _ in range(_MEASURED):
             if best.met(bench.tolerance) or radius < 10 * _RADII[0]:
                 break
@@ -206,7 +206,7 @@ def solve_by_derivatives(bench: Bench, begin: Trial) -> Trial:
                 best, radius = new, min(2 * radius, _RADII[1])
             else:
                 radius *= 0.35
-        if best.met(bench.tolerance) or not best.quality < (before[0], 0.9 * before[1]):
+        if best.met(bench.tolerance):
             break
     return bench.trial(best.knots, best.z) if any(best.stale) else best
 
@@ -218,14 +218,13 @@ class _Measured:
         self._r, self._J, self._free, self._bends = residuals, J, free, bends
 
     @classmethod
-    def at(cls, bench: Bench, trial: Trial) -> _Measured:
+    def at(cls, bench: Bench, trial: Trial, probe: float) -> _Measured:
         """Measured around a trial, one strength after the other."""
         r, z = _residuals(trial), trial.z
         J = np.zeros((len(r), len(z)))
         free = _unmet(bench, trial, bench.tolerance)
         for k in free.nonzero()[0]:
-            # downwards: beyond critical damping nothing comes back, and nothing can be measured
-            step = -_PROBE if z[k] - _PROBE >= LOW else _PROBE
+            step = probe if LOW <= z[k] + probe <= HIGH else -probe
             moved = z.copy()
             moved[k] += step
             J[:, k] = _changes(trial, bench.trial(trial.knots, moved, trial)) / step
