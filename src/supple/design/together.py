@@ -111,6 +111,8 @@ class Bench:
         self._released: set[tuple[tuple[Curve, ...], int]] = set()
         self.best: Trial | None = None
         """The best trial so far."""
+        self.frozen: frozenset[int] = frozenset()
+        """Examples whose curves stay as they are."""
         self.cut_short = False
         """Whether the last search ended because it may take no more releases."""
 
@@ -400,7 +402,10 @@ class _Model:
     def _free(self) -> Bools:
         """Which unknowns may change: those of examples whose targets are not all met by far."""
         free = _unmet(self.bench, self.at, 0.8 * self.bench.tolerance)
-        return free if free.any() else np.ones_like(free)
+        free = free if free.any() else np.ones_like(free)
+        for example in self.bench.frozen:
+            free[self.knots.part(example)] = False
+        return free
 
 
 def _own_share(row: _Row, test: UnloadingTest, start: float, rate: float) -> float:
