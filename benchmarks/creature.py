@@ -11,15 +11,15 @@ from pathlib import Path
 
 import supple as sp
 from benchmarks.timing import table
-from supple.cli import demo
 from supple.io.scene.scene import load_scene
+from supple.workflows import demonstration
 from supple.workflows.design_parts import reduced_model
 
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "scene.toml"
-        path.write_text(demo._SCENE, encoding="utf-8")
+        path.write_text(demonstration._SCENE, encoding="utf-8")
         scene = load_scene(path)
     damping = scene.damping
     assert isinstance(damping, sp.ExampleDamping)

@@ -8,7 +8,8 @@ for.
 import numpy as np
 
 import supple as sp
-from supple.design.unloading import UnloadingTest, make_testbed
+from supple.design.testbeds import make_testbed
+from supple.design.unloading import UnloadingTest
 
 ZETA, REACH = 0.02, 0.02  # damping ratio by default; how far the tip is at excitation 1 [m]
 STARTS = (1.0, 2.0, 3.0)  # excitations

@@ -88,7 +88,10 @@ from supple.damping import load_damping as load_damping
 from supple.damping import save_damping as save_damping
 from supple.damping.designed import DesignWarning as DesignWarning
 from supple.design import DampingRatio as DampingRatio
+from supple.design import DesignInterrupted as DesignInterrupted
 from supple.design import DesignReport as DesignReport
+from supple.design import EachCycle as EachCycle
+from supple.design import Envelope as Envelope
 from supple.design import Experiment as Experiment
 from supple.design import Fit as Fit
 from supple.design import HalfLife as HalfLife
@@ -112,6 +115,7 @@ from supple.design import fit_material as fit_material
 from supple.design import fit_recovery as fit_recovery
 from supple.design import fit_ring_down as fit_ring_down
 from supple.design import fit_stiffness as fit_stiffness
+from supple.design import redesign as redesign
 from supple.design import rest_shape as rest_shape
 from supple.design import shape_between as shape_between
 from supple.design import shape_of_frame as shape_of_frame

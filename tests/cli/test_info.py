@@ -9,7 +9,7 @@ from tests.cli.test_run_cloth import SHEET
 
 import supple as sp
 from supple.cli import main
-from supple.design.unloading import FullTestbed
+from supple.design.testbeds import FullTestbed
 from supple.io import load_scene
 from supple.mesh import write_mesh
 from supple.workflows.forecast import forecast, share_left

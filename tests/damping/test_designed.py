@@ -33,18 +33,18 @@ def damping(model) -> sp.ExampleDamping:
     fit = sp.design_damping(model, start, [sp.Unloading("bend", 1.0, 0.4)], dt=1 / 200)
     assert fit.damping.designed is not None
     assert fit.damping.designed.body is model
-    assert len(fit.damping.designed.targets) == 1
+    assert len(fit.damping.wishes["targets"]) == 1
     return fit.damping
 
 
 def anew(damping: sp.ExampleDamping, of: object) -> sp.ExampleDamping:
     """The same design, of which nobody has been warned."""
-    return damping.designed_for(of, damping.designed.targets)
+    return damping.designed_for(of)
 
 
 def test_an_edit_is_announced_once(model, damping):
     sim = model.simulation(damping=anew(damping, model))
-    with pytest.warns(DesignWarning, match="design it anew"):
+    with pytest.warns(DesignWarning, match="redesign"):
         sim.edit(young=4e5)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -9,7 +9,7 @@ from tests.refusals import refused
 
 import supple as sp
 from supple.character.model.pose_space_model import PoseSpaceModel
-from supple.design.unloading import make_testbed
+from supple.design.testbeds import make_testbed
 
 MESH = beam()
 RULE = {"integrator": sp.TRBDF2(), "dt": 1 / 60}

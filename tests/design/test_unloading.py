@@ -7,7 +7,8 @@ import pytest
 from tests.refusals import refused
 
 import supple as sp
-from supple.design.unloading import cycle_end, make_testbed
+from supple.design.testbeds import make_testbed
+from supple.design.unloading import cycle_end
 
 pytestmark = pytest.mark.processors
 

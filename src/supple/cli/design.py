@@ -14,7 +14,7 @@ from supple.cli.failures import DONE, INTERRUPTED, MISSED
 from supple.cli.many import for_each
 from supple.cli.progress import TargetReporter, say
 from supple.cli.run import own_folder, scenes_of
-from supple.design import DesignReport
+from supple.design import DesignInterrupted, DesignReport
 from supple.workflows.designing import DesignResult, design, open_design
 from supple.workflows.outputs import folder_of
 
@@ -47,18 +47,35 @@ def _one(given: argparse.Namespace, *, several: bool) -> int:
                 scene,
                 folder,
                 overwrite=given.overwrite,
+                resume=given.resume,
                 report=False if given.no_report else None,
                 progress=reporter,
                 found=found,
             )
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as interrupt:
             kept = "Nothing was written."
+            if (folder / "design.journal").exists():
+                kept = _interrupted(given, folder, interrupt)
             if known:
                 kept = f"The damping is whole, in {known[0].damping_file}; there is no report."
             print(f"\nInterrupted. {kept}", file=sys.stderr)
             return INTERRUPTED
     _advise(result, quiet=given.quiet)
     return DONE if result.met else unmet(result.fit.report)
+
+
+def _interrupted(given: argparse.Namespace, folder: Path, interrupt: KeyboardInterrupt) -> str:
+    """What there is of a design that was interrupted, and how to go on."""
+    words = ["supple", "design", given.scene, "--output", str(folder), "--resume"]
+    best = "The releases made so far are kept"
+    if isinstance(interrupt, DesignInterrupted) and interrupt.fit is not None:
+        report = interrupt.fit.report
+        met = sum(result.met for result in report.results)
+        best = (
+            f"The best so far, {met} of {count(len(report.results), 'target')} met, is in "
+            f"{folder / 'damping.toml'}"
+        )
+    return f"{best}. Go on with: {shlex.join(words)}"
 
 
 def table(result: DesignResult) -> str:
@@ -68,9 +85,9 @@ def table(result: DesignResult) -> str:
         [
             str(each.target),
             f"{each.wanted:.4g}",
-            f"{each.before.residual:.4g}",
-            f"{each.reached:.4g}",
-            f"{100 * each.error:+.2f} %",
+            "fails" if each.before.is_failed else f"{each.left_by(each.before):.4g}",
+            "fails" if each.after.is_failed else f"{each.reached:.4g}",
+            "" if each.after.is_failed else f"{100 * each.error:+.2f} %",
             f"{each.gamma:.4g}",
             f"{each.simulations}",
         ]
@@ -79,8 +96,8 @@ def table(result: DesignResult) -> str:
     if result.checks:
         head = ["target", "wanted", "now", "full space"]
         rows = [
-            [row[0], row[1], row[3], "fails" if test is None else f"{test.residual:.4g}"]
-            for row, test in zip(rows, result.checks, strict=True)
+            [row[0], row[1], row[3], "fails" if test is None else f"{each.left_by(test):.4g}"]
+            for row, each, test in zip(rows, result.fit.report.results, result.checks, strict=True)
         ]
     return _columns([head, *rows])
 
@@ -95,7 +112,8 @@ def unmet(report: DesignReport) -> int:
     missed = [result for result in report.results if not result.met]
     text = f"supple: {len(missed)} of {count(len(report.results), 'target')} not met:"
     for result in missed:
-        text += f"\n  {result.target}: {result.reached:.4g} instead of {result.wanted:.4g}"
+        reached = "a step fails" if result.after.is_failed else f"{result.reached:.4g}"
+        text += f"\n  {result.target}: {reached} instead of {result.wanted:.4g}"
         text += f"; {result.reason}"
     print(text, file=sys.stderr)
     return MISSED

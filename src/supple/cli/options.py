@@ -83,8 +83,8 @@ _DESIGN = f"""
 find the damping with which a scene does what its targets ask
 
 Designs the damping of a scene: for each of its [[targets]] the body is released from an example
-deformation, and the curves of the examples are changed until as much is left after one cycle as the
-target asks for.
+deformation, and the curves of the examples are changed until as much is left after one cycle, or at
+the moments that it speaks of, as the target asks for.
 
 example:
   supple design designed_cantilever.toml
@@ -101,6 +101,7 @@ and the exit code is 3.
 options:
 --output -o DIR  folder to write to; by default the scene's name and _design, in the current folder.
     Of several scenes, the folder of their folders
+--resume     go on with a design that was interrupted; the outcome is the same to the last bit
 --overwrite  replace an earlier design
 --no-report  write no report.html: no motions, and no comparison with the best linear damping
 {_COMMON}"""

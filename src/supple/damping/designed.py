@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,17 +16,14 @@ _SAME = 1e-9  # of a number of the material, that may differ by rounding
 
 
 class DesignWarning(UserWarning):
-    """A designed damping whose body is another than the one that it was designed for."""
+    """Wishes that contradict each other, or a body that is not the one that was designed for."""
 
 
 @dataclass(eq=False)
 class Designed:
-    """The body or reduced model that a damping was designed for, and what was asked of it."""
+    """The body or reduced model that a damping was designed for."""
 
     body: Any
-    targets: Sequence[Any]
-    options: dict[str, Any] = field(default_factory=dict)
-    """The options of the design, as it took them."""
     warned: bool = False
 
     def check(self, body: Any) -> None:
@@ -35,11 +31,10 @@ class Designed:
         if self.warned or body is self.body or same_material(self.body, body):
             return
         self.warned = True
-        several = f"{len(self.targets)} targets" if len(self.targets) > 1 else "target"
         warnings.warn(
-            f"the material has changed since this damping was designed: what its {several} ask for "
-            "may no longer hold; design it anew, design_damping(model, damping, targets).damping, "
-            "with the body or model as it is now",
+            "the material has changed since this damping was designed: what its targets ask for "
+            "may no longer hold; redesign(damping, model).damping meets them anew, with the body "
+            "or model as it is now",
             DesignWarning,
             stacklevel=4,
         )

@@ -12,7 +12,7 @@ its rate (Eqs. 16–17). Examples turn with the body.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from supple.bodies.elastic_body import ElasticBody
 from supple.core.checks import instance, numbers
 from supple.core.errors import InputError
-from supple.core.parameters import ARRAY, described, parameter
+from supple.core.parameters import ARRAY, Kind, Parameter, described, parameter
 from supple.core.types import Floats
 from supple.damping.base import DAMPINGS, BoundDamping, Damping, another_damping
 from supple.damping.curve import CURVE, Curve
@@ -44,6 +44,17 @@ __all__ = [
     "felt_strengths",
     "known_examples",
 ]
+
+
+def _wishes(of: Parameter, value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping) or "targets" not in value:
+        raise InputError(
+            f"{of.name}={value!r}: design_damping writes these; give none, or those it wrote"
+        )
+    return value
+
+
+WISHES = Kind("table", _wishes)
 
 
 @DAMPINGS.register(name="by_example")
@@ -78,6 +89,9 @@ class ExampleDamping(Damping):
     about: Floats | None = parameter(
         None, "the shape (n, 3) that excitations are counted from", kind=ARRAY, unit="m"
     )
+    wishes: Mapping[str, Any] | None = parameter(
+        None, "what it was designed for, for ``redesign``", kind=WISHES
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -101,16 +115,16 @@ class ExampleDamping(Damping):
 
     @property
     def designed(self) -> Designed | None:
-        """What it was designed for; None where it was not, or has been changed since."""
+        """The body that it was designed for; None where it was not, or has been changed since."""
         return self.__dict__.get("_designed")
 
-    def designed_for(self, body: Any, targets: Sequence[Any], **options: Any) -> ExampleDamping:
-        """The same damping, which knows what it was designed for and says where that has changed.
+    def designed_for(self, body: Any) -> ExampleDamping:
+        """The same damping, which knows its body or reduced model and says where that has changed.
 
-        ``body`` is the body or the reduced model, ``targets`` and ``options`` those of the design.
+        What was asked of it is in ``wishes``.
         """
         known = replace(self)
-        known.__dict__["_designed"] = Designed(body, tuple(targets), options)
+        known.__dict__["_designed"] = Designed(body)
         return known
 
     @property

@@ -8,26 +8,32 @@ from supple.design.matching.observations import StaticObservation
 from supple.design.matching.rest import RestShape, rest_shape
 from supple.design.matching.stiffness import MaterialFit, fit_material, fit_stiffness
 from supple.design.matching.unknowns import Unknown
-from supple.design.report import DesignReport, Fit, TargetResult
+from supple.design.redesign import redesign
+from supple.design.report import DesignInterrupted, DesignReport, Fit, TargetResult
 from supple.design.ringdown.extrema import RingDownWarning
 from supple.design.ringdown.fit import RingDownFit, fit_ring_down
 from supple.design.ringdown.recovery_fit import RecoveryFit, fit_damping, fit_recovery
 from supple.design.ringdown.ringdown import RingDown, RingDownMatch, compare_ring_downs
 from supple.design.ringdown.trial import Experiment
-from supple.design.targets import (
+from supple.design.targets import Unloading
+from supple.design.unloading import UnloadingTest
+from supple.design.wishes import (
     DampingRatio,
+    EachCycle,
+    Envelope,
     HalfLife,
     SettlingTime,
     ShareLeft,
-    Unloading,
     Wish,
-    wish,
 )
-from supple.design.unloading import UnloadingTest
+from supple.design.words import wish
 
 __all__ = [
     "DampingRatio",
+    "DesignInterrupted",
     "DesignReport",
+    "EachCycle",
+    "Envelope",
     "Experiment",
     "Fit",
     "HalfLife",
@@ -55,6 +61,7 @@ __all__ = [
     "fit_recovery",
     "fit_ring_down",
     "fit_stiffness",
+    "redesign",
     "rest_shape",
     "shape_between",
     "shape_of_frame",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import time
+import warnings
 from collections.abc import Sequence
-from itertools import pairwise
-from math import inf, log
+from math import inf
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,18 +15,39 @@ from numpy.typing import ArrayLike
 from supple.bodies.solid import Body
 from supple.character.model.pose_space_model import PoseSpaceModel
 from supple.core.checks import instance, number, whole_number
-from supple.core.errors import InputError, StepFailed
-from supple.core.types import Progress
-from supple.damping import Curve, ExampleDamping, Measure
-from supple.design.report import DesignReport, Fit, TargetResult
+from supple.core.errors import InputError
+from supple.core.types import Floats, Progress
+from supple.damping import ExampleDamping, Measure
+from supple.damping.designed import DesignWarning
+from supple.design.conflicts import contradictions
+from supple.design.journal import Journal
+from supple.design.kept_wishes import with_wishes
+from supple.design.knots import Knots, first_knots, more_knots
+from supple.design.moments import ordered_targets, worst
+from supple.design.reasons import beyond_reach, met_alone, reason
+from supple.design.report import DesignInterrupted, DesignReport, Fit, TargetResult
 from supple.design.search import HIGHEST, LOWEST, Search
 from supple.design.targets import Unloading
-from supple.design.unloading import Testbed, UnloadingTest, make_testbed
+from supple.design.testbed import Watch
+from supple.design.testbeds import make_testbed
+from supple.design.together import (
+    HIGH,
+    LOW,
+    Asked,
+    Bench,
+    Trial,
+    solve_by_derivatives,
+    solve_together,
+)
+from supple.design.unloading import UnloadingTest
+from supple.design.wishes import Aim
 from supple.integrators import Integrator
 from supple.reduction import ReducedModel
 
-_CLOSE_BY = (1.0, 1.04, 0.96, 1.12)  # times a γ: where to try again after a step that failed
-_FAINTEST = 1e-6  # share of a start that a motion can be told from nothing, or from all of it
+_SMALL = 0.15  # of the smallest start, below which steep curves are strong
+_WEAK = -2.0  # log₁₀ γ elsewhere
+_STEEP_TRIES = 8
+_NEAR = 0.01  # by which an example is off that only others moved
 
 
 def design_damping(
@@ -35,18 +58,25 @@ def design_damping(
     integrator: Integrator | None = None,
     dt: float = 1 / 60,
     gravity: ArrayLike = (0.0, 0.0, 0.0),
+    relaxed: bool = False,
     tolerance: float = 0.005,
     rounds: int = 5,
     simulations: int = 15,
+    checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> Fit:
     """Curves for the examples of ``damping`` with which all ``targets`` are met.
 
-    Every target becomes a point of its example's curve, which is piecewise linear in log γ; points
-    are found one after the other from small amplitudes to large ones, each by releasing the body
-    until what is left after a cycle is within ``tolerance`` of the wish, in at most ``simulations``
-    tries. Examples are gone through in ``rounds`` until they agree. ``integrator`` (Bathe), ``dt``
-    [s] and ``gravity`` should be those of the motions that the damping is for.
+    Curves are piecewise linear in log γ, with a point at each target's start. All targets are
+    released, the points moved towards meeting them, and so on until what is left is within
+    ``tolerance`` of every wish, in at most ``simulations`` releases a target. Where that is not
+    enough, further ``rounds`` give the curves more points, also below the smallest start, keep them
+    smooth, and begin elsewhere; what cannot be met is then met in the least squares.
+
+    ``integrator`` (Bathe), ``dt`` [s] and ``gravity`` should be those of the motions that the
+    damping is for. ``relaxed`` lets the body go from equilibria with the excitations of the
+    examples, in place of the examples themselves, so that later cycles go on as the first. With a
+    file as ``checkpoint`` a design that was interrupted goes on where it was.
     """
     instance("damping", damping, ExampleDamping, "ExampleDamping(Rayleigh(stiffness=1e-3), [...])")
     number("tolerance", tolerance, above=0, below=1)
@@ -59,248 +89,233 @@ def design_damping(
     began = time.perf_counter()
     damping = damping.with_curves(damping.curves)  # whatever it was designed for before
     ordered = ordered_targets(damping, targets)
-    bed = make_testbed(body, damping, integrator=integrator, dt=dt, gravity=gravity)
-    designer = _Designer(bed, damping, ordered, tolerance, simulations, progress)
-    done, settled = 0, False
-    while not settled and done < rounds:
-        done += 1
-        settled = designer.improve() or designer.alone
-    results = designer.results(targets)
-    report = DesignReport(results, done, time.perf_counter() - began, tolerance)
-    options = {"integrator": integrator, "dt": dt, "gravity": gravity, "tolerance": tolerance}
-    return Fit(designer.damping.designed_for(body, targets, **options), report)
-
-
-def ordered_targets(
-    damping: ExampleDamping, targets: Sequence[Unloading]
-) -> list[tuple[int, Unloading]]:
-    """The targets with the numbers of their examples, by example and ascending amplitude."""
-    if not isinstance(targets, Sequence) or not all(isinstance(t, Unloading) for t in targets):
-        raise InputError(f"targets={targets!r}: give a list such as [Unloading(0, 0.8, 0.2)]")
-    if not targets:
-        raise InputError("there are no targets; give at least one, such as Unloading(0, 0.8, 0.2)")
-    ordered = sorted(
-        ((damping.index(target.example), target) for target in targets),
-        key=lambda pair: (pair[0], pair[1].start),
+    bed = make_testbed(
+        body, damping, integrator=integrator, dt=dt, gravity=gravity, relaxed=relaxed
     )
-    for (i, first), (j, second) in pairwise(ordered):
-        if i == j and first.start == second.start:
-            raise InputError(
-                f"two targets release example {first.example!r} from {first.start:g}; give one, or "
-                "another start"
-            )
-    return ordered
+    asked = [
+        Asked(index, target, Watch.of(target, bed.linear_period(index)))
+        for index, target in ordered
+    ]
+    notes = contradictions(bed, asked)
+    for note in notes:
+        warnings.warn(note, DesignWarning, stacklevel=2)
+    given = [str(target) for target in targets], repr(ordered), tolerance, rounds, simulations
+    bed.journal = Journal(checkpoint, [bed.fingerprint(), *given])
+    designer = _Designer(
+        Bench(bed, damping, asked, tolerance=tolerance, tell=_teller(progress, len(asked))),
+        simulations,
+    )
 
-
-def wanted_residual(bed: Testbed, example: int, target: Unloading, test: UnloadingTest) -> float:
-    """The excitation that a target wants to be left, given the cycle that a test took."""
-    period = test.period if test.oscillates else bed.linear_period(example)
-    wanted = target.wanted(period)
-    if not _FAINTEST * target.start < wanted < (1 - _FAINTEST) * target.start:
-        raise InputError(
-            f"{target}: of a cycle of {period:.3g} s that would leave {wanted / target.start:.3g} "
-            "of the start, which no motion can be measured to; ask for something between"
+    def fit() -> Fit:
+        results = designer.results(targets)
+        report = DesignReport(
+            results, designer.rounds, time.perf_counter() - began, tolerance, tuple(notes)
         )
-    return wanted
+        assert designer.bench.best is not None
+        kept = with_wishes(
+            designer.bench.best.damping,
+            targets,
+            integrator=bed.integrator,
+            dt=dt,
+            gravity=gravity,
+            relaxed=relaxed,
+            tolerance=tolerance,
+        )
+        return Fit(kept.designed_for(body), report)
+
+    try:
+        designer.run(rounds)
+        designer.touch_up()
+        designer.explain()
+    except KeyboardInterrupt as interrupt:
+        raise DesignInterrupted(fit() if designer.is_begun else None) from interrupt
+    bed.journal.drop()
+    return fit()
 
 
-def with_constant(damping: ExampleDamping, example: int, gamma: float) -> ExampleDamping:
-    """The damping with one number for the curve of one example."""
-    return damping.with_curves(
-        gamma if i == example else curve for i, curve in enumerate(damping.curves)
-    )
+def _teller(progress: Progress | None, total: int) -> Any:
+    def tell(place: int, what: str) -> None:
+        if progress is not None:
+            progress(place, total, f"targets; {what}")
+
+    return tell
 
 
-class _Point:
-    """One target and the point of the curve that serves it."""
-
-    def __init__(self, example: int, target: Unloading, x: float, gamma: float) -> None:
-        self.example, self.target = example, target
-        self.x, self.gamma = x, gamma
-        self.simulations = 0
-        self.before: UnloadingTest | None = None
-        self.after: UnloadingTest | None = None
-        self.failure: tuple[float, StepFailed] | None = None  # the last one, and its γ
-        self.known: UnloadingTest | None = None  # the next test, if nothing changes before it
-        self.reason = ""
+def _level(start: float, aim: Aim) -> float:
+    """The amplitude before a moment, of each cycle; of another moment the one that is wanted."""
+    return start * aim.share ** (aim.when - 1 if aim.each else 1)
 
 
 class _Designer:
-    def __init__(
-        self,
-        bed: Testbed,
-        damping: ExampleDamping,
-        targets: list[tuple[int, Unloading]],
-        tolerance: float,
-        simulations: int,
-        progress: Progress | None,
-    ) -> None:
-        self._bed, self.damping = bed, damping
-        self._tolerance, self._limit, self._progress = tolerance, simulations, progress
-        self.alone = len({index for index, _ in targets}) == 1  # one example, which none disturbs
-        self._points: list[_Point] = []
-        for index, target in targets:
-            example = damping.examples[index]
-            test = bed.try_unloading(damping, index, target.start)
-            x = target.start
-            if example.measure is Measure.RATE:  # the fastest of the cycle, about
-                period = test.period if test.oscillates else bed.linear_period(index)
-                x *= 2 * np.pi / period
-            gamma = min(max(float(example.curve(x)), LOWEST), HIGHEST)
-            point = _Point(index, target, x, gamma)
-            point.before, point.simulations = test, 1
-            same = example.curve.is_constant and gamma == example.curve.points[0][1]
-            if same and not test.is_failed:
-                point.known = test  # the curve of its targets begins as the same constant
-            self._points.append(point)
-        self._fresh, self._settled = True, False
-        self._set_curves()
+    def __init__(self, bench: Bench, simulations: int) -> None:
+        self.bench, self._simulations = bench, simulations
+        self.rounds = 0
+        self._before: list[UnloadingTest] = []
+        self._reasons: dict[int, str] = {}
+        self._starts: dict[int, list[float]] = {}
 
-    def improve(self) -> bool:
-        """One round over all targets; whether all were met, or found out of reach, as they were."""
-        settled = True
-        for place, point in enumerate(self._points):
-            before = self._points[place - 1] if place else None  # below on the same curve, if so
-            if self._fresh and before is not None and before.example == point.example:
-                point.gamma = before.gamma  # a better start than the curve one came with
-                self._set_curves()
-            if self._fresh and place:
-                point.known = None  # curves of others have changed
-            gamma = point.gamma
-            self._meet(point, place)
-            settled = settled and abs(log(point.gamma / gamma)) < 1e-12 and not self._fresh
-        self._fresh, self._settled = False, settled
-        return settled
+    @property
+    def is_begun(self) -> bool:
+        """Whether there is anything to hand back."""
+        return self.bench.best is not None
 
-    def _meet(self, point: _Point, place: int) -> None:
-        search = Search()
-        tests: dict[float, UnloadingTest] = {}
-        gamma, point.reason, point.failure = point.gamma, "", None
-        for attempt in range(self._limit):
-            tried = self._try(point, gamma)
-            if tried is None:  # stronger than the solver bears, for all one can tell
+    def run(self, rounds: int) -> None:
+        """Rounds, until all targets are met or nothing else is left to try."""
+        bench = self.bench
+        every = range(len(bench.asked))
+        self._before = [bench.release(bench.damping, i) for i in every]
+        knots = self._first_knots()
+        z = knots.read(bench.damping, LOWEST, HIGHEST)
+        solve_together(bench, self._begin(knots, z), self._simulations)
+        self.rounds = 1
+        for attempt in range(rounds - 1):
+            assert bench.best is not None
+            if attempt == 0:
+                knots = more_knots(knots, self._starts)
+                for i in every:
+                    if not bench.best.is_met(i, bench.tolerance) and beyond_reach(
+                        bench, bench.best, i
+                    ):
+                        bench.give_up(i)
+            if bench.best.met(bench.tolerance):
+                return
+            z = self._another_start(knots, bench.best, attempt)
+            self.rounds += 1
+            found = solve_together(bench, bench.trial(knots, z), self._simulations)
+            if not found.met(bench.tolerance) and (attempt == 0 or not bench.bed.is_slow):
+                solve_by_derivatives(bench, found)
+
+    def touch_up(self) -> None:
+        """Meet again what was met, and was moved off since by curves of other examples."""
+        bench, best = self.bench, self.bench.best
+        assert best is not None
+        far = {
+            each.example
+            for i, each in enumerate(bench.asked)
+            if not abs(worst(best.moments[i]).error) <= _NEAR
+        }
+        unmet = [i for i in range(len(bench.asked)) if not best.is_met(i, bench.tolerance)]
+        if far and any(bench.asked[i].example not in far for i in unmet):
+            bench.frozen = frozenset(far)
+            solve_together(bench, best, self._simulations)
+
+    def explain(self) -> None:
+        """Find out why targets were not met."""
+        bench, found = self.bench, self.bench.best
+        assert found is not None
+        for i in range(len(bench.asked)):
+            if not found.is_met(i, bench.tolerance):
+                self._reasons[i] = reason(bench, found, i)
+
+    def _first_knots(self) -> Knots:
+        bench = self.bench
+        moments: dict[int, Any] = {}
+        scales: dict[int, float] = {}
+        for each, test in zip(bench.asked, self._before, strict=True):
+            i = each.example
+            if bench.damping.examples[i].measure is Measure.RATE and i not in scales:
+                period = test.period if test.oscillates else bench.bed.linear_period(i)
+                scales[i] = 2 * np.pi / period  # the fastest of the cycle, about
+            self._starts.setdefault(i, []).append(each.target.start * scales.get(i, 1.0))
+            moments.setdefault(i, []).extend(
+                (each.target.start, aim) for aim in each.target.aims(bench.bed.linear_period(i))
+            )
+        levels = {
+            i: [_level(s, aim) * scales.get(i, 1.0) for s, aim in m] for i, m in moments.items()
+        }
+        return first_knots(self._starts, levels)
+
+    def _begin(self, knots: Knots, z: Floats) -> Trial:
+        """The first trial: with the strengths given or, where a release fails, with weaker ones."""
+        trial = self.bench.trial(knots, z)
+        for shift in (-1.0, -2.0):
+            if not any(test.is_failed for test in trial.tests):
+                break
+            weaker = self.bench.trial(knots, np.maximum(z + shift, LOW))
+            trial = min(trial, weaker, key=lambda each: each.quality)
+        return trial
+
+    def _another_start(self, knots: Knots, best: Trial, attempt: int) -> Floats:
+        """Where a further round begins: at the best so far; then elsewhere."""
+        z = knots.read(best.damping, LOWEST, HIGHEST)
+        if attempt == 0:
+            return z
+        bench = self.bench
+        for example, places in knots.places.items():
+            mine = [i for i, each in enumerate(bench.asked) if each.example == example]
+            if all(best.is_met(i, bench.tolerance) for i in mine):
+                continue
+            if attempt == 1:  # what each target would need by itself
+                known = [
+                    (bench.asked[i].target.start, met_alone(bench, best.damping, i)) for i in mine
+                ]
+                points = [(x, alone.gamma) for x, alone in known if alone.gamma is not None]
+                if points:
+                    xs, gammas = np.array(points).T
+                    z[knots.part(example)] = np.interp(places, xs, np.log10(gammas))
+                continue
+            errors = [worst(best.moments[i]).error for i in mine]
+            falling = errors[-1] < errors[0] if np.isfinite(errors).all() else True
+            if attempt == 2 and falling:
+                z = self._steep(knots, z, mine[0])
+                continue
+            contrast = 1.5 * np.linspace(1, -1, len(places)) * (1 if falling else -1)
+            if attempt > 2:
+                chance = np.random.default_rng(attempt)
+                contrast = contrast * chance.uniform(0, 2) + chance.normal(0, 0.7, len(places))
+            z[knots.part(example)] = np.clip(contrast, LOW, HIGH)
+        return z
+
+    def _steep(self, knots: Knots, z: Floats, i: int) -> Floats:
+        """Strong where excitations are small alone, as strong as target i, the smallest, asks for.
+
+        A swing passes there at its fastest: nothing takes more from small ones and less from large
+        ones. It acts as dry friction would, which takes as much of any amplitude.
+        """
+        bench, own = self.bench, knots.part(self.bench.asked[i].example)
+        low = knots.places[bench.asked[i].example] < _SMALL * min(
+            self._starts[bench.asked[i].example]
+        )
+        search, gamma = Search(), 10.0
+        steep = z.copy()
+        for _ in range(_STEEP_TRIES):
+            steep[own] = np.where(low, np.log10(gamma), _WEAK)
+            test = bench.release(knots.damping(bench.damping, steep), i)
+            moment = bench.moments(i, test)[-1]
+            if test.is_failed:
                 search.tell(gamma, inf, 1.0)
+            elif abs(moment.error) < 0.05:
+                break
             else:
-                gamma, test = tried
-                tests[gamma] = test
-                wanted = self._wanted(point, test)
-                self._tell(place, point, test, wanted)
-                if abs(test.residual / wanted - 1) <= self._tolerance:
-                    point.after = test
-                    return
-                start = point.target.start
-                decrement = log(start / test.residual) if test.residual > 0 else inf
-                search.tell(gamma, decrement, log(start / wanted))
-            if search.exhausted or search.closed or attempt + 1 == self._limit:
+                search.tell(gamma, moment.decrement, moment.wanted_decrement)
+            if search.exhausted or search.closed:
                 break
             gamma = search.next()
-
-        def miss(gamma: float) -> float:
-            return abs(tests[gamma].residual / self._wanted(point, tests[gamma]) - 1)
-
-        if not tests:
-            assert point.failure is not None
-            _, failure = point.failure
-            failure.add_note(f"That is the release for {point.target}, with any damping along it.")
-            raise failure
-        point.gamma = min(tests, key=miss)
-        point.after = tests[point.gamma]
-        self._set_curves()
-        point.reason = self._why(point, search)
-
-    def _try(self, point: _Point, gamma: float) -> tuple[float, UnloadingTest] | None:
-        """The test with a γ or, if a step of it fails, with one close by."""
-        for factor in _CLOSE_BY:
-            point.gamma = min(max(factor * gamma, LOWEST), HIGHEST)
-            self._set_curves()
-            try:
-                return point.gamma, self._unload(point)
-            except StepFailed as failure:
-                point.failure = point.gamma, failure
-        return None
-
-    def _why(self, point: _Point, search: Search) -> str:
-        """Why a target was not met."""
-        assert point.after is not None
-        left, wanted = point.after.residual, self._wanted(point, point.after)
-        if point.failure is not None and not search.exhausted:
-            gamma, failure = point.failure
-            return (
-                f"with γ = {gamma:.3g} the motion cannot be computed ({failure.reason}); smaller "
-                "steps, a smaller start, or a base damping proportional to mass may do"
-            )
-        if search.closed:
-            return (
-                f"at γ = {point.gamma:.3g} what is left jumps, from a swing to a body that creeps "
-                "back and only then swings, or not at all; a target between cannot be met"
-            )
-        if not search.exhausted:
-            return f"not closer in {self._limit} simulations; allow more, or a wider tolerance"
-        if left > wanted:
-            return (
-                f"even γ = {HIGHEST:g} at this amplitude leaves {left:.3g}: most of the cycle runs "
-                "at smaller excitations, or in other shapes; a base damping that is stronger along "
-                "this example reaches farther"
-            )
-        undamped = with_constant(self.damping, point.example, LOWEST)
-        bare = self._bed.try_unloading(undamped, point.example, point.target.start)
-        point.simulations += 1
-        if bare.residual < wanted:
-            return (
-                f"with next to no damping along this example {bare.residual:.3g} is left at most: "
-                "the rest goes into other shapes, is damped there, or is what the time step takes"
-            )
-        return (
-            f"γ = {LOWEST:g} at this amplitude leaves {left:.3g}: the damping that the smaller "
-            "amplitudes ask for takes more than that on the way through them"
-        )
-
-    def _unload(self, point: _Point) -> UnloadingTest:
-        if point.known is not None:
-            test, point.known = point.known, None
-            return test
-        point.simulations += 1
-        return self._bed.unload(self.damping, point.example, point.target.start)
-
-    def _wanted(self, point: _Point, test: UnloadingTest) -> float:
-        return wanted_residual(self._bed, point.example, point.target, test)
-
-    def _tell(self, place: int, point: _Point, test: UnloadingTest, wanted: float) -> None:
-        if self._progress is not None:
-            what = f"targets; {point.target}: {test.residual:.3g} of {wanted:.3g}"
-            self._progress(place, len(self._points), what)
-
-    def _set_curves(self) -> None:
-        curves = list(self.damping.curves)
-        for index in {point.example for point in self._points}:
-            mine = [(p.x, p.gamma) for p in self._points if p.example == index]
-            curves[index] = Curve.linear(mine)
-        self.damping = self.damping.with_curves(curves)
+        return steep
 
     def results(self, targets: Sequence[Unloading]) -> tuple[TargetResult, ...]:
         """One a target, in the order in which they were given."""
+        bench, best = self.bench, self.bench.best
+        assert best is not None
         found = {}
-        for point in self._points:
-            assert point.before is not None
-            test = point.after
-            assert test is not None
-            if not self.alone and not self._settled:  # curves have changed since it was tested
-                point.simulations += 1
-                start = point.target.start
-                test = self._bed.try_unloading(self.damping, point.example, start)
-            wanted = self._wanted(point, test)
-            met = abs(test.residual / wanted - 1) <= self._tolerance
-            reason = "" if met else point.reason or "examples do not agree yet; allow more rounds"
-            found[id(point.target)] = TargetResult(
-                target=point.target,
-                example=point.example,
-                wanted=wanted,
-                reached=test.residual,
-                before=point.before,
-                after=test,
-                gamma=point.gamma,
-                simulations=point.simulations,
+        for i, each in enumerate(bench.asked):
+            moments = best.moments[i]
+            bad = worst(moments)
+            met = best.is_met(i, bench.tolerance)
+            place = self._starts[each.example][
+                [a.target for a in bench.asked if a.example == each.example].index(each.target)
+            ]
+            found[id(each.target)] = TargetResult(
+                target=each.target,
+                example=each.example,
+                wanted=bad.wanted,
+                reached=bad.reached,
+                before=self._before[i],
+                after=best.tests[i],
+                gamma=float(best.damping.curves[each.example](place)),
+                simulations=bench.simulations[i],
                 met=met,
-                reason=reason,
+                reason="" if met else self._reasons.get(i, "the design was interrupted"),
+                moments=moments,
             )
         return tuple(found[id(target)] for target in targets)

@@ -13,11 +13,14 @@ from supple.bodies.solid import Body
 from supple.character.model.pose_space_model import PoseSpaceModel
 from supple.core.types import Progress
 from supple.damping import ExampleDamping
-from supple.design.inverse import ordered_targets, wanted_residual, with_constant
+from supple.design.moments import moments_of, ordered_targets, worst
+from supple.design.reasons import with_constant
 from supple.design.report import DesignReport, Fit, TargetResult
 from supple.design.search import HIGHEST, LOWEST
 from supple.design.targets import Unloading
-from supple.design.unloading import make_testbed
+from supple.design.testbed import Watch
+from supple.design.testbeds import make_testbed
+from supple.design.unloading import UnloadingTest
 from supple.reduction import ReducedModel
 
 _ACCURACY = 0.01  # of log₁₀ γ
@@ -40,10 +43,17 @@ def best_linear_damping(
     from scipy.optimize import minimize_scalar  # slow to import
 
     began = time.perf_counter()
-    options = {key: options[key] for key in ("integrator", "dt", "gravity") if key in options}
+    options = {
+        key: options[key] for key in ("integrator", "dt", "gravity", "relaxed") if key in options
+    }
     ordered = ordered_targets(damping, targets)
     bed = make_testbed(body, damping, **options)
-    before = {target: bed.try_unloading(damping, i, target.start) for i, target in ordered}
+
+    def release(with_damping: ExampleDamping, i: int, target: Unloading) -> UnloadingTest:
+        watch = Watch.of(target, bed.linear_period(i))
+        return bed.try_unloading(with_damping, i, target.start, watch)
+
+    before = {target: release(damping, i, target) for i, target in ordered}
     counts = dict.fromkeys(before, 1)
     examples = sorted({i for i, _ in ordered})
     best = damping
@@ -53,10 +63,10 @@ def best_linear_damping(
         total = 0.0
         for target in (target for j, target in ordered if j == i):
             counts[target] += 1
-            test = bed.try_unloading(trial, i, target.start)
+            test = release(trial, i, target)
             if test.is_failed:
                 return inf  # stronger than the solver bears
-            total += (test.residual / wanted_residual(bed, i, target, test) - 1) ** 2
+            total += sum(m.error**2 for m in moments_of(target, test, bed.linear_period(i)))
         return 0.5 * total
 
     for done, i in enumerate(examples):
@@ -75,21 +85,23 @@ def best_linear_damping(
     results = []
     for target in targets:
         i = damping.index(target.example)
-        after = bed.try_unloading(best, i, target.start)
-        wanted = wanted_residual(bed, i, target, after)
-        met = abs(after.residual / wanted - 1) <= tolerance
+        after = release(best, i, target)
+        moments = moments_of(target, after, bed.linear_period(i))
+        bad = worst(moments)
+        met = abs(bad.error) <= tolerance
         results.append(
             TargetResult(
                 target=target,
                 example=i,
-                wanted=wanted,
-                reached=after.residual,
+                wanted=bad.wanted,
+                reached=bad.reached,
                 before=before[target],
                 after=after,
                 gamma=best.curves[i].points[0][1],
                 simulations=counts[target] + 1,
                 met=met,
                 reason="" if met else "one number cannot serve all amplitudes",
+                moments=moments,
             )
         )
     report = DesignReport(tuple(results), 1, time.perf_counter() - began, tolerance)

@@ -14,7 +14,7 @@ from supple.core.errors import InputError
 from supple.core.types import Floats, Progress
 from supple.damping import ExampleDamping, Rayleigh
 from supple.design import DesignReport, Unloading, UnloadingTest
-from supple.design.unloading import Testbed
+from supple.design.testbed import Testbed, Watch
 from supple.dynamics.motion import Motion
 from supple.io.scene.design import DesignOptions
 from supple.io.scene.scene import Scene
@@ -144,7 +144,8 @@ def verified(
     for number, result in enumerate(report.results):
         if progress is not None:
             progress(number, len(report.results), f"targets in full space; {result.target}")
-        test = bed.try_unloading(bed.damping, result.example, result.target.start)
+        watch = Watch.of(result.target, bed.linear_period(result.example))
+        test = bed.try_unloading(bed.damping, result.example, result.target.start, watch)
         tests.append(None if test.is_failed else test)
     return tests
 

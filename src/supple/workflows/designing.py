@@ -13,8 +13,14 @@ from supple.bodies.solid import Body
 from supple.core.errors import InputError, Parameter, StepFailed
 from supple.core.types import Floats, Progress
 from supple.damping import ExampleDamping, save_damping
-from supple.design import Fit, UnloadingTest, best_linear_damping, design_damping
-from supple.design.unloading import make_testbed
+from supple.design import (
+    DesignInterrupted,
+    Fit,
+    UnloadingTest,
+    best_linear_damping,
+    design_damping,
+)
+from supple.design.testbeds import make_testbed
 from supple.io.report.design_report import write_design_report
 from supple.io.report.run_report import Run, floor_under
 from supple.io.scene.scene import Scene, load_scene
@@ -31,6 +37,7 @@ from supple.workflows.design_parts import (
 from supple.workflows.outputs import folder_of, make_folder
 from supple.workflows.words import facts
 
+_JOURNAL = "design.journal"
 _OFF = 0.02  # share by which full space may differ from the model before it is worth a word
 
 
@@ -82,6 +89,7 @@ def design(
     output: str | os.PathLike[str] | None = None,
     *,
     overwrite: bool = False,
+    resume: bool = False,
     file: str = "damping.toml",
     report: bool | None = None,
     shown: Shown | None = None,
@@ -92,11 +100,14 @@ def design(
 
     The damping is written as soon as it is found; the check in full space, the comparison with
     linear damping, motions and ``report.html`` come after, the latter three only for a report.
+    Until it is found, its releases are kept beside it in ``design.journal``; where the design is
+    interrupted, the damping is the best that was found until then.
 
     Args:
         scene: The scene file, or a scene that was read.
         output: The folder; by default the scene's name and _design, in the current folder.
         overwrite: Replace an earlier design.
+        resume: Go on with a design that was interrupted, to the same bytes.
         file: The name of the damping file.
         report: Whether to write the report, instead of what [output] report says.
         shown: What the report shows besides.
@@ -105,18 +116,21 @@ def design(
             after the check in full space.
     """
     folder = folder_of(scene, output, "_design")
-    target = folder / file
-    if target.exists() and not overwrite:
-        raise InputError(
-            f"{target} exists; ", Parameter("overwrite", "True"), " replaces it, and ",
-            Parameter("output"), " chooses another folder",
-        )  # fmt: skip
+    target, journal = folder / file, folder / _JOURNAL
+    _check_earlier(target, journal, overwrite=overwrite, resume=resume)
     scene = open_design(scene, progress=progress)
     before, body = damping_to_design(scene), body_at_rest(scene)
     fresh = not folder.exists()
     make_folder(folder)
     try:
-        result = _find(scene, before, body, target, progress)
+        if not resume:
+            journal.unlink(missing_ok=True)
+        try:
+            result = _find(scene, before, body, target, journal, progress)
+        except DesignInterrupted as interrupt:
+            if interrupt.fit is not None:
+                save_damping(interrupt.fit.damping, target)
+            raise
         save_damping(result.fit.damping, target)
         (folder / "report.html").unlink(missing_ok=True)  # that of an earlier design
         if found is not None:
@@ -143,8 +157,32 @@ def open_design(
     return read
 
 
+def _check_earlier(target: Path, journal: Path, *, overwrite: bool, resume: bool) -> None:
+    """Stops where an earlier design would be lost that was not said to be."""
+    go_on, anew = Parameter("resume", "True"), Parameter("overwrite", "True")
+    if overwrite and resume:
+        raise InputError(go_on, " keeps the earlier design and ", anew, " drops it; give one")
+    if overwrite or (resume and journal.exists()):
+        return
+    if journal.exists():
+        raise InputError(
+            f"{journal} is of a design that was interrupted; ", go_on, " goes on with it, and ",
+            anew, " starts anew",
+        )  # fmt: skip
+    if target.exists():
+        raise InputError(
+            f"{target} exists; ", anew, " replaces it, and ", Parameter("output"),
+            " chooses another folder",
+        )  # fmt: skip
+
+
 def _find(
-    scene: Scene, before: ExampleDamping, body: Body, target: Path, progress: Progress | None
+    scene: Scene,
+    before: ExampleDamping,
+    body: Body,
+    target: Path,
+    journal: Path,
+    progress: Progress | None,
 ) -> DesignResult:
     subject: Body | ReducedModel = body
     timings: tuple[tuple[str, float], ...] = ()
@@ -153,16 +191,9 @@ def _find(
         subject = reduced_model(body, before, scene.design, progress)
         name = f"Reduced model, {subject.size} coordinates"
         timings = ((name, time.perf_counter() - began),)
-    bed = make_testbed(subject, before, **_stepping(scene))
-    check_periods(bed, scene.targets)
-    try:
-        fit = design_damping(subject, before, scene.targets, **_limits(scene), progress=progress)
-    except StepFailed as failure:
-        for each in scene.targets:
-            if bed.try_unloading(before, before.index(each.example), each.start).is_failed:
-                failure.add_note(f"That is {each}, with the damping of the scene.")
-        failure.add_note("A smaller start, or smaller steps in [time], may do.")
-        raise
+    check_periods(make_testbed(subject, before, **_stepping(scene)), scene.targets)
+    limits = _limits(scene) | {"checkpoint": journal, "progress": progress}
+    fit = design_damping(subject, before, scene.targets, **limits)
     return DesignResult(scene, before, fit, subject, target, timings=timings)
 
 
@@ -179,9 +210,9 @@ def _verify(result: DesignResult, body: Body, progress: Progress | None) -> Desi
                 f"{each.target}: a step of the check in full space fails; the release is too far "
                 "for it, or give smaller steps"
             )
-        elif abs(test.residual - each.reached) > _OFF * max(each.reached, each.wanted):
+        elif abs(each.left_by(test) - each.reached) > _OFF * max(each.reached, each.wanted):
             notes.append(
-                f"{each.target}: in full space {test.residual:.4g} is left, not "
+                f"{each.target}: in full space {each.left_by(test):.4g} is left, not "
                 f"{each.reached:.4g}; a larger [design] size brings the model nearer, and "
                 'space = "full" needs none'
             )
@@ -228,7 +259,8 @@ def _write_report(result: DesignResult, summary: str) -> None:
     if result.checks:
         both = zip(result.fit.report.results, result.checks, strict=True)
         left = [
-            f"{each.target}, {'a step fails' if test is None else f'{test.residual:.4g} is left'}"
+            f"{each.target}, "
+            + ("a step fails" if test is None else f"{each.left_by(test):.4g} is left")
             for each, test in both
         ]
         listed.append(("In full space", "; ".join(left)))
@@ -252,7 +284,12 @@ def _write_report(result: DesignResult, summary: str) -> None:
 
 
 def _stepping(scene: Scene) -> dict[str, Any]:
-    return {"integrator": scene.integrator, "dt": scene.dt, "gravity": scene.gravity}
+    return {
+        "integrator": scene.integrator,
+        "dt": scene.dt,
+        "gravity": scene.gravity,
+        "relaxed": scene.design.relaxed,
+    }
 
 
 def _limits(scene: Scene) -> dict[str, Any]:

@@ -19,7 +19,8 @@ from supple.core.types import Floats
 from supple.damping import ExampleDamping
 from supple.damping.example import examples_on
 from supple.design.search import HIGHEST, LOWEST
-from supple.design.unloading import FullTestbed, cycle_end
+from supple.design.testbeds import FullTestbed
+from supple.design.unloading import cycle_end
 from supple.integrators import ExplicitIntegrator, ImplicitIntegrator, Integrator, State
 from supple.io.scene.scene import Scene, YarnScene
 from supple.reduction import vibration_modes

@@ -11,7 +11,8 @@ from tests.refusals import refused
 import supple as sp
 from supple.damping import Curve, Example, ExampleDamping, Measure
 from supple.design import Fit, Unloading, design_damping
-from supple.design.unloading import FullTestbed, UnloadingTest
+from supple.design.testbeds import FullTestbed
+from supple.design.unloading import UnloadingTest
 from supple.io.report import design_pictures
 from supple.io.report.design_plots import curve_plots, decay_plots
 from supple.io.report.design_report import write_design_report

@@ -29,6 +29,7 @@ from supple.core.registry import warn_renamed
 from supple.damping.base import DAMPINGS, Damping
 from supple.damping.coefficients import COEFFICIENT
 from supple.damping.curve import CURVE, Curve
+from supple.damping.example import WISHES
 from supple.damping.examples.deformation import EXAMPLES, REGION, Example
 from supple.damping.files.text_format import Table, array_of, kept, table_of
 from supple.damping.strain_rate import DIRECTIONS
@@ -250,6 +251,7 @@ _FORMS: dict[Kind | type[Kind], tuple[Write, Read]] = {
     ),
     Model: (_write_models, _read_models),
     REGION: (_write_region, _read_region),
+    WISHES: (lambda name, given, shapes: given, _as_given),
     EXAMPLES: (
         lambda name, given, shapes: examples_as_tables(given, shapes),
         lambda of, given, shapes: examples_of(given, shapes),

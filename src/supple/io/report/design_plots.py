@@ -124,17 +124,22 @@ def _target_points(i: int, fit: Fit) -> Floats:
     return np.reshape(found, (-1, 2))
 
 
+def _last(test: UnloadingTest) -> float:
+    """When the last cycle looked at ends [s]."""
+    return float(test.turns[-1, 0]) if len(test.turns) else test.period
+
+
 def _decay(name: str, result: TargetResult, linear: TargetResult | None) -> Plot:
     if linear is not None and linear.after.is_failed:
         linear = None  # nothing to draw
     tests = [result.before, result.after] + ([] if linear is None else [linear.after])
-    periods = [test.period for test in tests if test.oscillates]
+    periods = [_last(test) for test in tests if test.oscillates]
     end = _MARGIN * max(periods or [test.times[-1] for test in tests])
     start, wanted = result.target.start, result.wanted
 
     def drawn(name: str, test: UnloadingTest, color: int, **style: Any) -> Curve:
         smooth = CubicSpline(test.times, test.excitations)  # a cycle may have few steps
-        last = test.period if test.oscillates else min(float(test.times[-1]), end)
+        last = _last(test) if test.oscillates else min(float(test.times[-1]), end)
         times = np.linspace(0, last, 240)
         return Curve(name, smooth(times), color, places=times, **style)
 
@@ -143,7 +148,7 @@ def _decay(name: str, result: TargetResult, linear: TargetResult | None) -> Plot
         says += "the motion could not be computed"
     else:
         curves.append(drawn("before", result.before, _BEFORE, dashed=True))
-        says += f"{result.before.residual:.3g} was left"
+        says += f"{result.left_by(result.before):.3g} was left"
     if linear is not None:
         curves.append(drawn("best linear", linear.after, _LINEAR, thin=True))
         says += f"; with the best linear damping {linear.reached:.3g}"
@@ -151,7 +156,12 @@ def _decay(name: str, result: TargetResult, linear: TargetResult | None) -> Plot
         curves.append(drawn("designed", result.after, _NOW))
     says += f"; as designed {result.reached:.4g}, of {wanted:.4g} wanted."
     period = result.after.period if result.after.oscillates else max(periods, default=np.nan)
-    if np.isfinite(period):
+    if len(result.moments) > 1 or (result.moments and result.moments[0].aim.unit == "s"):
+        places = np.array([result.after.span(moment.aim)[1] for moment in result.moments])
+        heights = np.array([moment.wanted for moment in result.moments])
+        curves.append(Curve("wished", heights, _WISH, mark="ring", places=places))
+    elif np.isfinite(period):
+        period = result.after.span(result.moments[0].aim)[1] if result.moments else period
         t = np.linspace(0, period, 100)
         envelope = start * (wanted / start) ** (t / period)
         curves.append(Curve("", envelope, _WISH, dashed=True, thin=True, places=t))

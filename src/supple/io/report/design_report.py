@@ -171,7 +171,8 @@ def _verdict(fit: Fit, linear: Fit | None) -> str:
         headline += f", within {max(ceil(1000 * worst - 1e-9), 1) / 10:g} %"
     says = []
     if missed := count - len(met):
-        farthest = max(abs(r.error) for r in results if not r.met)
+        known = [abs(r.error) for r in results if not (r.met or r.after.is_failed)]
+        farthest = max(known, default=1.0)
         word = _NUMBERS[missed].capitalize() if missed < len(_NUMBERS) else str(missed)
         by = "misses by" if missed == 1 else "miss by up to"
         says.append(f"{word} {by} {_percent(farthest)}; the table below says why.")
@@ -214,12 +215,14 @@ def _results(fit: Fit, linear: Fit | None) -> str:
 
 
 def _cells(result: TargetResult, linear: TargetResult | None) -> list[str]:
-    target, before = result.target, result.before.residual
+    target = result.target
     words = f"from {target.start:g}: {target_text(target)}"
-    cells = [escape(words), f"{result.wanted:.4g}", f"{before:.4g}"]
+    cells = [escape(words), f"{result.wanted:.4g}", result.before_text]
     if linear is not None:
         cells.append(f"{linear.reached:.4g} <small>({_signed(linear.error)})</small>")
     mark = "✓" if result.met else "✗"
+    if result.after.is_failed:
+        return [*cells, "a step fails", "", str(result.simulations)]
     cells.append(f"<b>{result.reached:.4g}</b> <i>{mark}</i>")
     return [*cells, _signed(result.error), str(result.simulations)]
 
@@ -229,8 +232,7 @@ def _own_timing(fit: Fit) -> tuple[str, str]:
     rounds = "one round" if report.rounds == 1 else f"{report.rounds} rounds"
     return (
         "Design",
-        f"{report.seconds:.2g} s: {report.simulations} simulations of one cycle, in {rounds} over "
-        "the targets",
+        f"{report.seconds:.2g} s: {report.simulations} simulations, in {rounds} over the targets",
     )
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from supple.bodies.cloth import Cloth
 from supple.bodies.solid import Body
 from supple.core.errors import InputError
 from supple.core.parameters import Vector, checked, parameter
-from supple.design import SettlingTime, Unloading
+from supple.design import Envelope, SettlingTime, Unloading, wish
 from supple.io.scene.build import Fields
 from supple.io.scene.schema import Problems, guess, listed
 from supple.reduction.reducing import is_polynomial
@@ -48,8 +49,9 @@ class DesignOptions:
     modes: int | None = parameter(None, "of the reduced model's basis, beside the examples")
     size: int | None = parameter(None, "of that basis, beside the examples")
     tolerance: float = parameter(0.005, "of a target that is met", above=0, below=1)
-    rounds: int = parameter(5, "over all targets, at most")
+    rounds: int = parameter(5, "over all targets, at most; from the second on with more points")
     simulations: int = parameter(15, "for a target in each round, at most", at_least=2)
+    relaxed: bool = parameter(False, "let go from equilibria with the excitations of the examples")
     compare_linear: bool = parameter(True, "also find the best linear damping")
     verify: bool = parameter(True, "also measure in full space what came of a reduced design")
 
@@ -63,6 +65,17 @@ class DesignOptions:
         exact = is_polynomial(body)
         still = not body.held.moving and body.free_rigid_motions == 0
         return "reduced" if exact and still else "full"
+
+
+_GOALS: dict[str, Callable[[Any, Path], Any]] = {
+    "residual": lambda given, folder: given,
+    "wish": wish,
+    "settle": lambda given, folder: SettlingTime(given),
+    "envelope": lambda given, folder: Envelope(given),
+    "recording": lambda given, folder: Envelope.recorded(given),
+}
+GOALS = tuple(_GOALS)
+"""What a target may ask for; one of these."""
 
 
 def build_initial(
@@ -98,9 +111,9 @@ def build_targets(
                 f"{path}.start", f"another target starts {example!r} from {each['start']:g} too"
             )
         taken.add((example, each["start"]))
-        goal = next(name for name in ("residual", "wish", "settle") if name in each)
-        asked = SettlingTime(each[goal]) if goal == "settle" else each[goal]
+        goal = next(name for name in GOALS if name in each)
         try:
+            asked = _GOALS[goal](each[goal], problems.folder)
             targets.append(Unloading(example, each["start"], asked))
         except InputError as error:
             problems.add(f"{path}.{goal}", str(error))

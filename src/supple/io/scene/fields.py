@@ -10,7 +10,7 @@ from supple.builtin import BUILTINS
 from supple.damping import Example
 from supple.integrators import INTEGRATORS
 from supple.io.export import MOTION_FORMATS
-from supple.io.scene.design import DesignOptions, Initial
+from supple.io.scene.design import GOALS, DesignOptions, Initial
 from supple.io.scene.models import (
     GAMMA,
     LINEAR,
@@ -141,9 +141,15 @@ _DAMPING = DampingModel(
 _EXAMPLE_NAME = Either((Whole(), Text()), "the name of an example, or its number from 1 on")
 
 _TARGET = Table(
-    {"example": _EXAMPLE_NAME, "wish": Text(), **alike(POSITIVE, "start residual settle")},
+    {
+        "example": _EXAMPLE_NAME,
+        "wish": Text(),
+        **alike(POSITIVE, "start residual settle"),
+        "envelope": Row(Row(POSITIVE, 2)),
+        "recording": File(),
+    },
     required=("example", "start"),
-    one_of=("residual", "wish", "settle"),
+    one_of=GOALS,
 )
 
 # -- what scenes share -------------------------------------------------------------------

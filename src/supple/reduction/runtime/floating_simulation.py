@@ -448,12 +448,11 @@ def split_mass(damping: Damping | Sequence[Damping] | None) -> tuple[float, list
         if isinstance(each, Rayleigh):
             alpha += _mass_coefficient(each)
             inner.append(replace(each, mass=0.0))
-        elif isinstance(each, ExampleDamping) and isinstance(each.base, Rayleigh):
-            alpha += _mass_coefficient(each.base)
-            inner.append(replace(each, base=replace(each.base, mass=0.0)))
-        elif isinstance(each, _OF_DEFORMATION) or (
-            isinstance(each, ExampleDamping) and isinstance(each.base, _OF_DEFORMATION)
-        ):
+        elif isinstance(each, ExampleDamping):
+            more, bases = split_mass(each.bases)
+            alpha += more
+            inner.append(replace(each, base=bases))
+        elif isinstance(each, _OF_DEFORMATION):
             inner.append(each)
         else:
             raise InputError(

@@ -1,0 +1,441 @@
+"""All targets at once, in the least squares: a trust-region method with a model of its own.
+
+What damping takes from a swing along example i in a time span is, by the balance of energy, in
+proportion to ∫ γ(|χ|) χ̇² dt; so the decrement with other strengths 10^z is about
+
+    d(z) = d₀ (1 − s + s S(z)/S(z₀)),    S(z) = ∫ 10^(z·φ(|χ|)) χ̇² dt
+
+along the motion seen, with φ the hats of the knots and s the share of d₀ that is due to the
+example's own damping: at first by xᵀCx / xᵀMx, then what the next release shows (a secant). The
+model is fitted to the targets within a box around the strengths it was made for, and the box
+follows how well that goes. This takes no derivatives of releases, which would need a release a
+knot. Where it does not lead on, derivatives are measured after all, and kept up to date by
+Broyden's rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import isfinite
+
+import numpy as np
+
+from supple.core.types import Bools, Floats
+from supple.damping import Curve, ExampleDamping, Measure
+from supple.design.knots import Knots, strengths
+from supple.design.moments import Moment, moments_of, worst
+from supple.design.search import HIGHEST, LOWEST
+from supple.design.targets import Unloading
+from supple.design.testbed import Testbed, Watch
+from supple.design.unloading import UnloadingTest
+from supple.design.wishes import Aim
+
+_FINER = 6  # parts of a time step in which the motion is looked at
+_OVERDAMPED = 2.0  # times the decrement wanted that counts for infinity, and at least
+_AT_LEAST = 4.0
+_GAINED = -0.5  # decrement of a swing that gains more than that
+_LEAST = 0.02  # decrement that strengths can be told from
+_SMOOTH = 0.01  # weight of a bend of one decade against an error of 100 %
+_STAY = 1e-3  # weight of a strength that moves by a decade, so that unseen ones stay
+_FIRST_SHARE = (0.4, 1.3)  # the same, as far as it is to be believed before it was seen
+_SHARE = (0.05, 3.0)  # of the decrement that may be due to the example
+_RADII = (1e-3, 1.0, 3.0)  # of the box in decades: given up, at first, at most
+_GIVEN_UP = 0.05  # weight of a target that is beyond reach
+_STILL = 1e-5  # decades that count as no step
+_PROBES = (-0.1, 0.04)  # decades by which strengths are moved to measure derivatives, in turn;
+# first downwards: beyond critical damping nothing comes back, and nothing can be measured
+_MEASURED = 16  # steps by measured derivatives, at most
+
+
+LOW, HIGH = float(np.log10(LOWEST)), float(np.log10(HIGHEST))
+"""Bounds of the unknowns."""
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A target, the example it is of, and how long its releases are watched."""
+
+    example: int
+    target: Unloading
+    watch: Watch
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """Strengths, and what releases with them left."""
+
+    knots: Knots
+    z: Floats
+    damping: ExampleDamping
+    tests: tuple[UnloadingTest, ...]
+    moments: tuple[tuple[Moment, ...], ...]
+    stale: tuple[bool, ...]
+    """Which tests were made before the curves of other examples changed."""
+    weights: tuple[float, ...]
+    """What each target counts for; less than one where it is known to be beyond reach."""
+
+    def is_met(self, i: int, tolerance: float) -> bool:
+        """Whether target i is."""
+        return all(abs(m.error) <= tolerance for m in self.moments[i])
+
+    def met(self, tolerance: float) -> bool:
+        """Whether all targets are that can be."""
+        return all(self.is_met(i, tolerance) or weight < 1 for i, weight in enumerate(self.weights))
+
+    @property
+    def quality(self) -> tuple[int, float]:
+        """How many tests failed, and the sum of squares of the others: the smaller the better."""
+        return sum(test.is_failed for test in self.tests), float(np.sum(_residuals(self) ** 2))
+
+
+class Bench:
+    """Makes trials of strengths, and counts what they took."""
+
+    def __init__(
+        self,
+        bed: Testbed,
+        damping: ExampleDamping,
+        asked: Sequence[Asked],
+        *,
+        tolerance: float,
+        tell: Callable[[int, str], None],
+    ) -> None:
+        self.bed, self.damping, self.asked = bed, damping, tuple(asked)
+        self.tolerance, self._tell = tolerance, tell
+        self.simulations = [0] * len(asked)
+        G, masses = bed.base_products()
+        self.base_rates: Floats = np.diag(G) / np.diag(masses)
+        """xᵀCx / xᵀMx of the base along each example [1/s]."""
+        self._weights = [1.0] * len(asked)
+        self._released: set[tuple[tuple[Curve, ...], int]] = set()
+        self.best: Trial | None = None
+        """The best trial so far."""
+        self.frozen: frozenset[int] = frozenset()
+        """Examples whose curves stay as they are."""
+        self.cut_short = False
+        """Whether the last search ended because it may take no more releases."""
+
+    def give_up(self, i: int) -> None:
+        """Let target i, which is beyond reach, not draw the others off theirs."""
+        self._weights[i] = _GIVEN_UP
+        if self.best is not None:
+            self.best = replace(self.best, weights=tuple(self._weights))
+
+    def release(self, damping: ExampleDamping, i: int) -> UnloadingTest:
+        """Release the example of target i."""
+        each = self.asked[i]
+        if (damping.curves, i) not in self._released:
+            self._released.add((damping.curves, i))
+            self.simulations[i] += 1
+        return self.bed.try_unloading(damping, each.example, each.target.start, each.watch)
+
+    def moments(self, i: int, test: UnloadingTest) -> tuple[Moment, ...]:
+        """What target i wanted, and what a test of it left."""
+        each = self.asked[i]
+        return moments_of(each.target, test, self.bed.linear_period(each.example))
+
+    def trial(self, knots: Knots, z: Floats, before: Trial | None = None) -> Trial:
+        """Release all targets; those of a curve that is as it was ``before`` are not made again."""
+        damping = knots.damping(self.damping, z)
+        tests, moments, stale = [], [], []
+        for i, each in enumerate(self.asked):
+            same = before is not None and (
+                before.damping.curves[each.example] == damping.curves[each.example]
+            )
+            test = before.tests[i] if same and before is not None else self.release(damping, i)
+            tests.append(test)
+            moments.append(self.moments(i, test))
+            stale.append(same)
+            bad = worst(moments[-1])
+            self._tell(i, f"{each.target}: {bad.reached:.3g} of {bad.wanted:.3g}")
+        made = Trial(
+            knots, z, damping, tuple(tests), tuple(moments), tuple(stale), tuple(self._weights)
+        )
+        if not any(stale) and (self.best is None or made.quality < self.best.quality):
+            self.best = made
+        return made
+
+
+def solve_together(bench: Bench, begin: Trial, simulations: int) -> Trial:
+    """The best trial with the knots of ``begin``, in at most so many releases a target."""
+    best, tolerance = begin, bench.tolerance
+    limit = [count + simulations for count in bench.simulations]
+    model = _Model(bench, best)
+    radius = _RADII[1]
+    while True:
+        if best.met(tolerance):
+            if not any(best.stale):
+                return best
+            best = bench.trial(best.knots, best.z)  # with all curves as they are
+            model = _Model(bench, best, model)
+            continue
+        bench.cut_short = any(
+            made >= most for made, most in zip(bench.simulations, limit, strict=True)
+        )
+        if radius < _RADII[0] or bench.cut_short:
+            return bench.trial(best.knots, best.z) if any(best.stale) else best
+        z = model.fitted(radius)
+        if np.abs(z - best.z).max() < _STILL:
+            if not any(best.stale):
+                return best
+            best = bench.trial(best.knots, best.z)
+            model = _Model(bench, best, model)
+            continue
+        new = bench.trial(best.knots, z, best)
+        model.learn(new)
+        if new.quality < best.quality:
+            best, model = new, _Model(bench, new, model)
+            radius = min(2 * radius, _RADII[2])
+        else:
+            radius = 0.35 * min(radius, float(np.abs(z - best.z).max()))
+
+
+def solve_by_derivatives(bench: Bench, begin: Trial) -> Trial:
+    """The same by measured derivatives (Levenberg–Marquardt in a box, with Broyden's updates)."""
+    best, bench.cut_short = begin, False
+    for probe in _PROBES:
+        model, radius = _Measured.at(bench, best, probe), 0.5
+        for _ in range(_MEASURED):
+            if best.met(bench.tolerance) or radius < 10 * _RADII[0]:
+                break
+            z = model.fitted(best.z, radius)
+            if np.abs(z - best.z).max() < _STILL:
+                break
+            new = bench.trial(best.knots, z, best)
+            model.learn(best, new)
+            if new.quality < best.quality:
+                best, radius = new, min(2 * radius, _RADII[1])
+            else:
+                radius *= 0.35
+        if best.met(bench.tolerance):
+            break
+    return bench.trial(best.knots, best.z) if any(best.stale) else best
+
+
+class _Measured:
+    """Residuals of all moments as a linear function of the strengths."""
+
+    def __init__(self, residuals: Floats, J: Floats, free: Bools, bends: Floats) -> None:
+        self._r, self._J, self._free, self._bends = residuals, J, free, bends
+
+    @classmethod
+    def at(cls, bench: Bench, trial: Trial, probe: float) -> _Measured:
+        """Measured around a trial, one strength after the other."""
+        r, z = _residuals(trial), trial.z
+        J = np.zeros((len(r), len(z)))
+        free = _unmet(bench, trial, bench.tolerance)
+        for k in free.nonzero()[0]:
+            step = probe if LOW <= z[k] + probe <= HIGH else -probe
+            moved = z.copy()
+            moved[k] += step
+            J[:, k] = _changes(trial, bench.trial(trial.knots, moved, trial)) / step
+        return cls(r, J, free, trial.knots.bends())
+
+    def learn(self, best: Trial, new: Trial) -> None:
+        """Broyden's rule: the least change with which the step is as it was seen."""
+        delta, seen = new.z - best.z, _changes(best, new)
+        self._J += np.outer(seen - self._J @ delta, delta) / float(delta @ delta)
+        if new.quality < best.quality:
+            self._r = _residuals(new)
+
+    def fitted(self, z0: Floats, radius: float) -> Floats:
+        from scipy.optimize import lsq_linear  # slow to import
+
+        low = np.maximum(z0 - radius, LOW)
+        high = np.minimum(z0 + radius, HIGH)
+        smooth = 0.1 * _SMOOTH * self._bends
+        A = np.vstack([self._J, smooth, _STAY * np.eye(len(z0))])
+        b = np.concatenate([-self._r, -smooth @ z0, np.zeros(len(z0))])
+        free, z = self._free, z0.copy()
+        bounds = (low - z0)[free] - 1e-12, (high - z0)[free] + 1e-12
+        z[free] = np.clip((z0[free] + lsq_linear(A[:, free], b, bounds=bounds).x), LOW, HIGH)
+        return z
+
+
+def _residuals(trial: Trial) -> Floats:
+    """Of all moments, nothing where a test failed."""
+    pairs = zip(trial.weights, trial.moments, strict=True)
+    return np.array(
+        [w * _residual(m) if isfinite(m.error) else 0.0 for w, each in pairs for m in each]
+    )
+
+
+def _changes(one: Trial, other: Trial) -> Floats:
+    """From the residuals of one trial to those of another, nothing where a test failed."""
+    known = np.array(
+        [
+            isfinite(a.error) and isfinite(b.error)
+            for each, new in zip(one.moments, other.moments, strict=True)
+            for a, b in zip(each, new, strict=True)
+        ]
+    )
+    return np.where(known, _residuals(other) - _residuals(one), 0.0)
+
+
+def _unmet(bench: Bench, trial: Trial, tolerance: float) -> Bools:
+    """Which unknowns are of examples whose targets are not all met."""
+    unmet = np.zeros(trial.knots.count, dtype=bool)
+    for example in trial.knots.places:
+        mine = [i for i, each in enumerate(bench.asked) if each.example == example]
+        done = all(trial.is_met(i, tolerance) or trial.weights[i] < 1 for i in mine)
+        unmet[trial.knots.part(example)] = not done
+    return unmet
+
+
+def _residual(moment: Moment) -> float:
+    """Of the least squares."""
+    return _off(_finite(moment), moment.wanted_decrement)[0]
+
+
+def _off(d: float, wanted: float) -> tuple[float, float]:
+    """(1 + d*) log((1 + d)/(1 + d*)) and its derivative by d.
+
+    Near a target it is what the log of the amplitude is off by; far from it, where d goes with the
+    strengths, it goes with their logs.
+    """
+    return float((1 + wanted) * np.log((1 + d) / (1 + wanted))), (1 + wanted) / (1 + d)
+
+
+def _finite(moment: Moment) -> float:
+    """A decrement that can be computed with."""
+    most = max(_AT_LEAST, _OVERDAMPED * moment.wanted_decrement)
+    return float(min(max(moment.decrement, _GAINED), most))
+
+
+class _Row:
+    """The model of one moment of one target."""
+
+    def __init__(self, example: int, moment: Moment, hats: Floats, weights: Floats) -> None:
+        self.example, self.moment = example, moment
+        self.hats, self.weights = hats, weights
+        self.d0, self.wanted = _finite(moment), moment.wanted_decrement
+        self.scale = max(self.d0, _LEAST)  # of what the example's own damping takes
+        self.share, self.weight = 1.0, 1.0
+
+    def amounts(self, z: Floats) -> Floats:
+        """γ χ̇² of every sample."""
+        return strengths(self.hats, z) * self.weights
+
+    def start(self, z: Floats) -> None:
+        self.S0 = max(float(self.amounts(z).sum()), 1e-300)
+
+    def residual(self, z: Floats) -> tuple[float, Floats]:
+        """Of the least squares, and its derivative by z."""
+        amounts = self.amounts(z)
+        own = self.scale * self.share
+        d = max(self.d0 + own * (float(amounts.sum()) / self.S0 - 1), _GAINED)
+        slope = own / self.S0 * np.log(10.0) * (amounts @ self.hats)
+        value, by_d = _off(d, self.wanted)
+        return self.weight * value, self.weight * by_d * slope
+
+
+class _Model:
+    """What is expected of strengths near those of a trial."""
+
+    def __init__(self, bench: Bench, at: Trial, before: _Model | None = None) -> None:
+        self.at, self.knots = at, at.knots
+        self.bench = bench
+        self.rows: dict[tuple[int, int], _Row] = {}
+        for i, each in enumerate(bench.asked):
+            for k, moment in enumerate(at.moments[i]):
+                if at.tests[i].is_failed:
+                    continue
+                measure = bench.damping.examples[each.example].measure
+                x, weights = _samples(at.tests[i], moment.aim, measure)
+                row = _Row(each.example, moment, self.knots.shares(each.example, x), weights)
+                row.weight = at.weights[i]
+                row.start(at.z[self.knots.part(each.example)])
+                if before is not None and (i, k) in before.rows:
+                    row.share = before.rows[i, k].share
+                elif at.tests[i].oscillates:
+                    rate = bench.base_rates[each.example]
+                    row.share = _own_share(row, at.tests[i], each.target.start, rate)
+                self.rows[i, k] = row
+        self._bends = self.knots.bends()
+
+    def learn(self, new: Trial) -> None:
+        """See from a trial how much of each decrement is the example's own (a secant)."""
+        for (i, k), row in self.rows.items():
+            if new.tests[i].is_failed or new.stale[i]:
+                continue
+            S = float(row.amounts(new.z[self.knots.part(row.example)]).sum()) / row.S0
+            seen = (_finite(new.moments[i][k]) - row.d0) / row.scale
+            if abs(S - 1) > 0.02:
+                row.share = float(np.clip(seen / (S - 1), *_SHARE))
+
+    def fitted(self, radius: float) -> Floats:
+        """The strengths nearest to all targets in a box around those that are known."""
+        from scipy.optimize import least_squares  # slow to import
+
+        z0 = self.at.z
+        low = np.maximum(z0 - radius, LOW)
+        high = np.minimum(z0 + radius, HIGH)
+        free = self._free() & (high > low)
+        if not free.any():
+            return z0
+        weight = _SMOOTH if len(self.rows) < self.knots.count else 0.1 * _SMOOTH
+
+        def evaluate(part: Floats) -> tuple[Floats, Floats]:
+            z = z0.copy()
+            z[free] = part
+            J = np.zeros((len(self.rows), len(z)))
+            r = np.zeros(len(self.rows))
+            for n, row in enumerate(self.rows.values()):
+                own = self.knots.part(row.example)
+                r[n], J[n, own] = row.residual(z[own])
+            smooth, stay = weight * self._bends, _STAY * np.eye(len(z))
+            values = np.concatenate([r, smooth @ z, _STAY * (z - z0)])
+            return values, np.vstack([J, smooth, stay])[:, free]
+
+        found = least_squares(
+            lambda part: evaluate(part)[0],
+            np.clip(z0[free], low[free] + 1e-9, high[free] - 1e-9),
+            jac=lambda part: evaluate(part)[1],
+            bounds=(low[free], high[free]),
+            max_nfev=60,
+        )
+        z = z0.copy()
+        z[free] = found.x
+        return z
+
+    def _free(self) -> Bools:
+        """Which unknowns may change: those of examples whose targets are not all met by far."""
+        free = _unmet(self.bench, self.at, 0.8 * self.bench.tolerance)
+        free = free if free.any() else np.ones_like(free)
+        for example in self.bench.frozen:
+            free[self.knots.part(example)] = False
+        return free
+
+
+def _own_share(row: _Row, test: UnloadingTest, start: float, rate: float) -> float:
+    """How much of a decrement is due to the example, if it swings as an oscillator does.
+
+    By the balance of energy it loses c ∫ γ χ̇² dt / ω² of the square of its amplitude, in which that
+    lies between what it was and what it is: their logarithmic mean.
+    """
+    if not np.isfinite(row.moment.decrement) or row.d0 < _LEAST:
+        return 1.0
+    base = row.moment.wanted / row.moment.aim.share if row.moment.aim.each else start
+    square = base**2 * (1 - np.exp(-2 * row.d0)) / (2 * row.d0)
+    w = 2 * np.pi / test.period
+    return float(np.clip(rate * row.S0 / (w**2 * square) / row.d0, *_FIRST_SHARE))
+
+
+def _samples(test: UnloadingTest, aim: Aim, measure: Measure) -> tuple[Floats, Floats]:
+    """|χ| or |χ̇| along the span of an aim, and χ̇² there, (s,) each; cubics between steps."""
+    t, x, v = test.times, test.excitations, test.rates
+    h = np.diff(t)
+    s = (np.arange(_FINER) + 0.5) / _FINER
+    a, b = x[:-1, None], x[1:, None]
+    da, db = (v[:-1] * h)[:, None], (v[1:] * h)[:, None]
+    c2, c3 = 3 * (b - a) - 2 * da - db, da + db - 2 * (b - a)
+    place = a + s * (da + s * (c2 + s * c3))
+    rate = (da + s * (2 * c2 + s * 3 * c3)) / h[:, None]
+    times = t[:-1, None] + s * h[:, None]
+    begin, end = test.span(aim)
+    inside = (times >= begin) & (times <= end)
+    if not inside.any():
+        inside[:] = True
+    of = np.abs(place if measure is Measure.EXCITATION else rate)
+    return of[inside], (rate**2 * (h[:, None] / _FINER))[inside]
