@@ -142,3 +142,21 @@ def simulate(
     for dt in steps:
         sim.step(dt=float(dt))
     return sim
+
+
+def material_part(body: sp.Body, u: np.ndarray) -> np.ndarray:
+    """K(u) less its geometric part Σ w ∇N_a·S ∇N_b, S = F⁻¹ P, dense."""
+    K, rule = body.stiffness(u).toarray(), body.mesh.quadrature()
+    n = body.n_vertices
+    whole = np.zeros((n, n))
+    for part in body.parts:
+        nodes, gradients = body.mesh.cells[part.cells], rule.gradients[part.cells]
+        F = np.eye(3) + np.einsum("eak,epal->epkl", u[nodes], gradients)
+        shape = F.shape[:2]
+        psi, P, A = np.empty(shape), np.empty((*shape, 3, 3)), np.empty((*shape, 6, 3, 3))
+        part.evaluate(slice(None), F, psi, P, A, 2)
+        S = rule.weights[part.cells][..., None, None] * np.linalg.solve(F, P)
+        blocks = np.einsum("epaj,epjl,epbl->eab", gradients, S, gradients, optimize=True)
+        for cell, block in zip(nodes, blocks, strict=True):
+            whole[np.ix_(cell, cell)] += block
+    return np.asarray(K - np.kron(whole, np.eye(3)))

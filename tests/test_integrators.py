@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
-from tests.helpers import EPS, simulate, soft
+from tests.helpers import EPS, material_part, simulate, soft
 from tests.refusals import refusals
 
 import supple as sp
@@ -288,7 +288,7 @@ def reference(name: str) -> tuple[np.ndarray, np.ndarray]:
         u, v = full(t, y)
         force = -body.force(u).ravel() - alpha * M @ v.ravel()
         if beta:
-            K = K0 if at is sp.StiffnessAt.REST else body.stiffness(u)
+            K = K0 if at is sp.StiffnessAt.REST else material_part(body, u)
             force -= beta * (K @ v.ravel())
         if "force" in case:
             force += case["force"](t).ravel()

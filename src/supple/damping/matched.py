@@ -341,11 +341,15 @@ def _constant_elasticity(part: Part) -> Floats | None:
     whole = slice(0, len(part.cells))
     F = np.zeros((*part.weights.shape, 3, 3))
     F[:] = np.eye(3)
-    _, _, A = elastic_points(part, whole, F, 2)  # no stress there: ∂P/∂F is ∂²ψ/∂E²
-    C = np.empty((len(part.cells), 6, 6))
+    return strain_elasticity(elastic_points(part, whole, F, 2)[2][:, 0])
+
+
+def strain_elasticity(A: Floats) -> Floats:
+    """∂²ψ/∂E² (c, 6, 6) from ∂P/∂F at rest (c, 6, 3, 3): without stress they are the same."""
+    C = np.empty((len(A), 6, 6))
     for a, (m, j) in enumerate(_SIX):
         for b, (n, l) in enumerate(_SIX):
-            C[:, a, b] = _component(A[:, 0], m, j, n, l)
+            C[:, a, b] = _component(A, m, j, n, l)
     return C
 
 

@@ -13,7 +13,7 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "errors.frequencies": "ModelWarning",
         "errors.motion": "MotionError motion_error",
         "errors.repair": "repaired_basis",
-        "example_damping": "ExampleWarning",
+        "damping.examples": "ExampleWarning",
         "explicit": "ExplicitReducedSimulation",
         "runtime.floating_simulation": "FloatingSimulation",
         "model": "ReducedModel",

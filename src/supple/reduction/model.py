@@ -15,7 +15,7 @@ from supple._kernels.reduction.projection import project_point
 from supple.bodies.solid import Body
 from supple.core.checks import instance, numbers, vector, whole_number
 from supple.core.errors import InputError
-from supple.core.types import Floats, Ints
+from supple.core.types import Bools, Floats, Ints
 from supple.materials import Material
 from supple.mesh import Embedding, Surface, VolumeMesh
 from supple.reduction.cubature.cubature import Cubature
@@ -428,24 +428,29 @@ def _summed(shares: list[Floats]) -> Floats:
 def _edited_body(built: Body, groups: tuple[Group, ...]) -> Body:
     """The body that was reduced, with the numbers that the groups have now."""
 
-    def edited(material: Material) -> Material:
-        cells = np.arange(built.mesh.n_cells)
+    cells = np.arange(built.mesh.n_cells)
+
+    def edited(material: Material, of: Bools) -> Material:
         for group in groups:
-            inside = np.isin(cells, group.cells)
+            inside = np.isin(cells, group.cells) & of
+            given = {name: getattr(group, name) for name in PARAMETERS}
+            mine = np.flatnonzero(inside)
             now = {
-                name: getattr(group, name)
-                for name in PARAMETERS
-                if getattr(group, name) is not None
-                and not np.allclose(
-                    material.per_cell(name, group.cells), getattr(group, name), 1e-12
-                )
+                name: value
+                for name, value in given.items()
+                if value is not None
+                and not np.allclose(material.per_cell(name, mine), value, rtol=1e-12)
             }
             material = material.edited(inside, **now) if now else material
         return material
 
     if isinstance(built.material, Material):
-        return replace(built, material=edited(built.material))
-    return replace(built, material={name: edited(m) for name, m in built.material.items()})
+        return replace(built, material=edited(built.material, np.ones(len(cells), dtype=bool)))
+    materials = {
+        name: edited(material, np.isin(cells, built.mesh.region(name)))
+        for name, material in built.material.items()
+    }
+    return replace(built, material=materials)
 
 
 def _common_factor(before: tuple[Group, ...], after: tuple[Group, ...]) -> float:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from scipy.linalg.blas import dsyrk
 
 from supple._kernels.reduction.strain import fill_strains, gather_monomials
 from supple.core.types import Floats, Ints, Progress
@@ -51,10 +50,10 @@ def strain_grams(
 ) -> tuple[Floats, Floats]:
     """G with U = zᵀGz, z = (q, all q_i q_j with i ≥ j), for λ and for μ, (r + pairs, r + pairs).
 
-    For λ = μ = 1, or for ``factors`` of each of the cells. Upper triangles only.
+    For λ = μ = 1, or for ``factors`` of each of the cells.
     """
     columns = len(vectors) + pair_count(len(vectors))
-    grams = [np.zeros((columns, columns), order="F") for _ in range(2)]
+    grams = [np.zeros((columns, columns)) for _ in range(2)]
     for gradients, weights, here, done in _point_chunks(mesh, vectors, cells, columns):
         strains, traces = _strains(gradients, weights, columns)
         # U = ∫ λ/2 tr(E)² + μ E:E
@@ -62,8 +61,7 @@ def strain_grams(
         for gram, rows, factor, share in terms:
             if share is not None:
                 rows *= _roots(share[here], len(rows))
-            # the transposed view is column-major, as BLAS wants it
-            dsyrk(factor, rows.T, beta=1.0, c=gram, overwrite_c=1)
+            gram += factor * (rows.T @ rows)
         if progress is not None:
             progress(done, len(cells), "cells")
     return grams[0], grams[1]
@@ -72,7 +70,7 @@ def strain_grams(
 def fibre_gram(mesh: VolumeMesh, vectors: Floats, factors: Floats, axes: Floats) -> Floats:
     """The same for ½ η (a·Ea)² with η (cells,) along fibres a (cells, 3)."""
     columns = len(vectors) + pair_count(len(vectors))
-    gram = np.zeros((columns, columns), order="F")
+    gram = np.zeros((columns, columns))
     cells = np.flatnonzero(factors)
     for gradients, weights, here, _ in _point_chunks(mesh, vectors, cells, columns):
         strains, _ = _strains(gradients, weights, columns)
@@ -81,7 +79,7 @@ def fibre_gram(mesh: VolumeMesh, vectors: Floats, factors: Floats, axes: Floats)
         along = np.repeat(np.concatenate([a**2, shears], 1), len(weights) // len(a), axis=0)
         rows = np.einsum("pk,pkc->pc", along, strains.reshape(-1, 6, columns))
         rows *= _roots(factors[cells[here]], len(rows))
-        dsyrk(0.5, rows.T, beta=1.0, c=gram, overwrite_c=1)
+        gram += 0.5 * (rows.T @ rows)
     return gram
 
 
@@ -109,7 +107,7 @@ def moduli_gram(
     With C = L Lᵀ it is a sum of squares of Lᵀ E.
     """
     columns = len(vectors) + pair_count(len(vectors))
-    gram = np.zeros((columns, columns), order="F")
+    gram = np.zeros((columns, columns))
     # Rows of strains are E₀₀, E₁₁, E₂₂, √2 E₀₁, √2 E₀₂, √2 E₁₂; moduli have 2 E₁₂, 2 E₀₂, 2 E₀₁.
     order, scale = [0, 1, 2, 5, 4, 3], np.sqrt([1, 1, 1, 2, 2, 2])
     L = np.linalg.cholesky(moduli[:, order][:, :, order] * np.outer(scale, scale))
@@ -117,7 +115,7 @@ def moduli_gram(
         strains, _ = _strains(gradients, weights, columns)
         by_cell = strains.reshape(here.stop - here.start, -1, 6, columns)
         rows = (L[here].swapaxes(1, 2)[:, None] @ by_cell).reshape(-1, columns)
-        dsyrk(0.5, rows.T, beta=1.0, c=gram, overwrite_c=1)
+        gram += 0.5 * (rows.T @ rows)
         if progress is not None:
             progress(done, len(cells), "cells")
     return gram

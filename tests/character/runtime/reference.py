@@ -47,6 +47,15 @@ class Twin:
         energy = float(self.volumes @ psi[:, 0] + 0.5 * q @ self.gap @ q)
         return energy, f + self.gap @ q, K + self.gap
 
+    def geometric(self, q: np.ndarray) -> np.ndarray:
+        """What of the stiffness is stress that turns with the shape: δ_ik S_jl, S = F⁻¹ P."""
+        c = len(self.volumes)
+        F = np.eye(3) + self.G @ q
+        psi, P, A = np.empty((c, 1)), np.empty((c, 1, 3, 3)), np.empty((c, 1, 6, 3, 3))
+        self.model.material.evaluate(F[:, None].copy(), *self.lame, psi, P, A, 2)
+        S = self.volumes[:, None, None] * np.linalg.solve(F, P[:, 0])
+        return np.einsum("cijr,cjl,cils->rs", self.G, S, self.G, optimize=True)
+
     def inertia(self, a: np.ndarray) -> np.ndarray:
         """Of accelerations (n, 3) (Eq. 23)."""
         at, model = self.model.inertial_vertices, self.model
@@ -82,7 +91,7 @@ def stepped(
         q = flesh.u.copy()
         for _ in range(30):
             _, R, K = twin.evaluate(q)
-            C = damping[0] * twin.M + damping[1] * K
+            C = damping[0] * twin.M + damping[1] * (K - twin.geometric(q))
             v, a = stage.velocity(q), stage.acceleration(q)
             rest = f - R - C @ v - twin.M @ a
             q += np.linalg.solve(stage.c_a * twin.M + stage.c_v * C + K, rest)

@@ -171,6 +171,7 @@ def damp_cells(v, c_v, stress, model, workspace):
     """
     cells = workspace.cells
     find_rate(v, model, workspace)
+    cells.power[:] = 0.0
     sums = Sums(cells.power, cells.P, cells.A, 2, c_v)
     add_matched(cells.F, cells.rate, cells.P, cells.A, cells.beta, sums, stress)
 

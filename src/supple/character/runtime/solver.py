@@ -98,6 +98,7 @@ class StepSolver:
         for array, kept in zip(_flat(other.workspace), _flat(self.workspace), strict=True):
             rows = min(len(array), len(kept)) if array.ndim else 0  # of rules with more stages
             array[:rows] = kept[:rows]
+        other.workspace.cells.beta[:] = other._options.beta
         other._taken = self._taken
         return other
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from supple._kernels.damping.matched import add_matched
 from supple._kernels.damping.principal import Sums
+from supple._kernels.damping.quadratic import add_quadratic
 from supple._kernels.reduction.cubature import add_reduced_stiffness
 from supple.bodies.assembly import Part
 from supple.bodies.shape import Shape
@@ -20,7 +21,8 @@ from supple.bodies.solid import Body
 from supple.core.types import Floats, Ints
 from supple.damping.base import BoundDamping
 from supple.damping.cells import BoundCellDamping, Points, PointSums
-from supple.reduction.cubature.cubature import Cubature, gradients_of_basis
+from supple.damping.matched import strain_elasticity
+from supple.reduction.cubature.cubature import Cubature, CubatureGroup, gradients_of_basis
 from supple.reduction.model import expand
 
 
@@ -45,26 +47,54 @@ class MatchedDamping(PointDamping):
     is_linear = True
 
     def __init__(self, cubature: Cubature, beta: Floats) -> None:
-        self._cubature, self._beta = cubature, beta  # one a cell of the cubature
+        cuts = np.cumsum([len(group.lam) for group in cubature.groups])[:-1]
+        betas = np.split(np.ascontiguousarray(beta), cuts)  # one a cell of the cubature
+        self._groups = [
+            (group, each, _constant_elasticity(group))
+            for group, each in zip(cubature.groups, betas, strict=True)
+            if each.any()
+        ]
 
     def evaluate(self, q: Floats, v: Floats) -> tuple[Floats, Floats]:
         r = len(q)
-        C, first = np.zeros((1, r, r)), 0
-        for group in self._cubature.groups:
-            c, m = len(group.lam), len(group.volumes)
-            beta = self._beta[first : first + c]
-            first += c
-            if not beta.any():
-                continue
-            F, rate = ((group.G.reshape(9 * m, r) @ x).reshape(c, m // c, 3, 3) for x in (q, v))
+        C = np.zeros((1, r, r))
+        for group, beta, elasticity in self._groups:
+            m = len(group.volumes)
+            F, rate = (_gradients(group, x) for x in (q, v))
             F[..., np.arange(3), np.arange(3)] += 1.0
-            shape = c, m // c
-            psi, P, A = np.empty(shape), np.empty((*shape, 3, 3)), np.empty((*shape, 6, 3, 3))
-            group.material.evaluate(F, group.lam, group.mu, psi, P, A, 2, *group.extra)
-            sums = Sums(np.zeros(shape), np.zeros_like(P), np.zeros_like(A), 2, 1.0)
-            add_matched(F, rate, P, A, beta, sums, False)
+            sums = Sums(*_room(F.shape[:2]), 2, 1.0)
+            if elasticity is None:
+                P, A = _elastic(group, F)
+                add_matched(F, rate, P, A, beta, sums, False)
+            else:
+                add_quadratic(F, rate, elasticity, beta, sums, False)
             add_reduced_stiffness(sums.A.reshape(1, m, 6, 3, 3), group.volumes, group.G, C)
         return C[0] @ v, C[0]
+
+
+def _gradients(group: CubatureGroup, q: Floats) -> Floats:
+    """Σ_i q_i ∇φ_i at the points of a group, (c, points, 3, 3)."""
+    c, m = len(group.lam), len(group.volumes)
+    return (group.G.reshape(9 * m, -1) @ q).reshape(c, m // c, 3, 3)
+
+
+def _room(shape: tuple[int, int]) -> tuple[Floats, Floats, Floats]:
+    return np.zeros(shape), np.zeros((*shape, 3, 3)), np.zeros((*shape, 6, 3, 3))
+
+
+def _elastic(group: CubatureGroup, F: Floats) -> tuple[Floats, Floats]:
+    """The elastic stress of a group and its derivative."""
+    psi, P, A = _room(F.shape[:2])
+    group.material.evaluate(F, group.lam, group.mu, psi, P, A, 2, *group.extra)
+    return P, A
+
+
+def _constant_elasticity(group: CubatureGroup) -> Floats | None:
+    """∂²ψ/∂E² of a group's cells (c, 6, 6), if it is the same at every shape."""
+    if not group.material.quadratic_in_strain:
+        return None
+    F = np.tile(np.eye(3), (len(group.lam), 1, 1, 1))
+    return strain_elasticity(_elastic(group, F)[1][:, 0])
 
 
 @dataclass(frozen=True, eq=False)

@@ -258,8 +258,9 @@ class ReducedSimulation(RecordedStepper):
         """Steps until one fails; how many, and why."""
         if not self._is_compiled:
             return self._run_interpreted(steps, forces, table, sampled, record)
-        done, reason = stepping.run_steps(*self._context(table), steps, sampled, forces, record)
-        return int(done), int(reason)
+        found: tuple[int, int]
+        found = stepping.run_steps(*self._context(table), steps, sampled, forces, record)
+        return found
 
     def _take_cut(self, force: Floats, sampled: bool, reason: int) -> None:
         """One step with patience, then as 2, 4, 8, … shorter ones.

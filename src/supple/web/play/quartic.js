@@ -59,6 +59,18 @@ export class Quartic {
   }
 
   /**
+   * ∇²U at rest.
+   *
+   * @param {Float64Array} K (r r), filled
+   */
+  fillRestStiffness(K) {
+    const { size: r, P } = this;
+    for (let i = 0, t = 0; i < r; i++) {
+      for (let j = 0; j <= i; j++, t++) K[i * r + j] = K[j * r + i] = i === j ? 2 * P[t] : P[t];
+    }
+  }
+
+  /**
    * R = ∇U and K = ∇²U at x; each coefficient of S is read once.
    *
    * @param {Float64Array} x

@@ -35,7 +35,7 @@ export class Stepper {
     this.q = vector();
     this.v = vector();
     this.a = vector();
-    /** α and β of Rayleigh damping, α M + β K */
+    /** α and β of Rayleigh damping, α M + β K₀ with the stiffness at rest */
     this.alpha = 0;
     this.beta = 0;
     this.iterations = 20;
@@ -50,6 +50,8 @@ export class Stepper {
     this.delta = vector();
     this.none = vector();
     this.A = new Float64Array(r * r);
+    this.K0 = new Float64Array(r * r); // stiffness at rest
+    this.energy.fillRestStiffness(this.K0);
   }
 
   /**
@@ -59,6 +61,7 @@ export class Stepper {
    */
   stiffen(factors) {
     this.energy.stiffen(factors);
+    this.energy.fillRestStiffness(this.K0);
     this.settled = false;
   }
 
@@ -105,7 +108,7 @@ export class Stepper {
   }
 
   /**
-   * delta = f − M a − (α M + β K) v − R, with f the force less that of the spring.
+   * delta = f − M a − (α M + β K₀) v − R, with f the force less that of the spring.
    *
    * @param {Float64Array} x
    * @param {Float64Array} w
@@ -115,11 +118,12 @@ export class Stepper {
    */
   imbalance(x, w, acc, force, spring) {
     const { size: r, mass: M, alpha, beta, delta } = this;
-    const { R, K } = this.energy;
+    const { R } = this.energy;
+    const { K0 } = this;
     for (let i = 0; i < r; i++) {
       let e = force[i] - R[i];
       for (let j = 0, m = i * r; j < r; j++, m++) {
-        e -= M[m] * (acc[j] + alpha * w[j]) + beta * K[m] * w[j];
+        e -= M[m] * (acc[j] + alpha * w[j]) + beta * K0[m] * w[j];
       }
       delta[i] = e;
     }
@@ -153,7 +157,8 @@ export class Stepper {
       w[i] = cv * (x[i] - xv[i]);
       acc[i] = ca * (x[i] - xa[i]);
     }
-    const kFactor = 1 + cv * this.beta;
+    const { K0 } = this;
+    const damped = cv * this.beta;
     const mFactor = ca + cv * this.alpha;
     let shift = 0;
     let largest = 0;
@@ -162,7 +167,7 @@ export class Stepper {
       let sum = 0;
       for (let i = 0; i < r; i++) sum += delta[i];
       if (!isFinite(sum)) return Infinity;
-      for (let i = 0; i < r * r; i++) A[i] = kFactor * K[i] + mFactor * M[i];
+      for (let i = 0; i < r * r; i++) A[i] = K[i] + damped * K0[i] + mFactor * M[i];
       if (spring) this.addSpring(spring, spring.k + cv * spring.c);
       for (let i = 0; i < r; i++) {
         largest = Math.max(largest, Math.abs(A[i * r + i]));
