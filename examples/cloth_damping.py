@@ -63,7 +63,7 @@ def main() -> None:
     assert apart("hanging", "strain rate", "whole stiffness") < 0.05
     # Swinging: strain rate damping near the undamped curve, the whole stiffness far below.
     assert apart("swinging", "strain rate", "none") < 0.1
-    assert kinetic["swinging", "whole stiffness"].max() < 0.7 * kinetic["swinging", "none"].max()
+    assert kinetic["swinging", "whole stiffness"].max() < 0.75 * kinetic["swinging", "none"].max()
     assert apart("swinging", "whole stiffness", "none") > 0.4
 
 

@@ -15,12 +15,12 @@ from supple._kernels.reduction.projection import project_point
 from supple.bodies.solid import Body
 from supple.core.checks import instance, numbers, vector, whole_number
 from supple.core.errors import InputError
-from supple.core.types import Bools, Floats, Ints
-from supple.materials import Material
+from supple.core.types import Floats, Ints
 from supple.mesh import Embedding, Surface, VolumeMesh
 from supple.reduction.cubature.cubature import Cubature
 from supple.reduction.detail import all_but, slowest_vibrations
-from supple.reduction.groups import PARAMETERS, Group
+from supple.reduction.edits import Late, common_factor, edited_body
+from supple.reduction.groups import Group
 from supple.reduction.polynomial import Quartic
 from supple.reduction.runtime.floating import FloatingInertia, FloatingLoad
 
@@ -35,21 +35,6 @@ class Skin:
     vertices: Floats
     triangles: Ints
     vectors: Floats
-
-
-class _Late:
-    """A field that may be given as a function, called when its value is first asked for."""
-
-    def __get__(self, model: Any, owner: Any = None) -> Any:
-        if model is None:
-            return None  # the default
-        value = model.__dict__["_body"]
-        if callable(value):
-            value = model.__dict__["_body"] = value()
-        return value
-
-    def __set__(self, model: Any, value: Any) -> None:
-        model.__dict__["_body"] = value
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,7 +54,7 @@ class ReducedModel:
     skin: Skin | None = None
     up: Literal["y", "z"] | None = None
     """The axis that points up, where it was said."""
-    body: Body | None = _Late()  # type: ignore[assignment]  # edits do without it
+    body: Body | None = Late()  # type: ignore[assignment]  # noqa: RUF009  # edits do without it
     """The body that was reduced, with its edits; a model from a file has none."""
     body_frequencies: Floats | None = None
     """The slowest frequencies of the body [Hz], where they were compared; edits forget them."""
@@ -306,11 +291,11 @@ class ReducedModel:
                     cubature = cubature.with_lame(group.cells, lam, mu)
         floating = self.floating
         if floating is not None and density is not None:
-            floating = floating.scaled(_common_factor(self.groups, groups))
+            floating = floating.scaled(common_factor(self.groups, groups))
         body: Any = self.__dict__["_body"]
         if body is not None:
             built = body.args[0] if isinstance(body, partial) else body
-            body = partial(_edited_body, built, groups)
+            body = partial(edited_body, built, groups)
         changed = {"groups": groups, "cubature": cubature, "floating": floating, "body": body}
         model = replace(self, **changed, body_frequencies=None)
         same = _OF_BASIS if density is not None else _OF_BASIS + _OF_MASS
@@ -423,48 +408,6 @@ _OF_MASS = ("mass", "total_mass", "inverse_mass")
 
 def _summed(shares: list[Floats]) -> Floats:
     return shares[0] if len(shares) == 1 else np.asarray(np.sum(shares, axis=0))
-
-
-def _edited_body(built: Body, groups: tuple[Group, ...]) -> Body:
-    """The body that was reduced, with the numbers that the groups have now."""
-
-    cells = np.arange(built.mesh.n_cells)
-
-    def edited(material: Material, of: Bools) -> Material:
-        for group in groups:
-            inside = np.isin(cells, group.cells) & of
-            given = {name: getattr(group, name) for name in PARAMETERS}
-            mine = np.flatnonzero(inside)
-            now = {
-                name: value
-                for name, value in given.items()
-                if value is not None
-                and not np.allclose(material.per_cell(name, mine), value, rtol=1e-12)
-            }
-            material = material.edited(inside, **now) if now else material
-        return material
-
-    if isinstance(built.material, Material):
-        return replace(built, material=edited(built.material, np.ones(len(cells), dtype=bool)))
-    materials = {
-        name: edited(material, np.isin(cells, built.mesh.region(name)))
-        for name, material in built.material.items()
-    }
-    return replace(built, material=materials)
-
-
-def _common_factor(before: tuple[Group, ...], after: tuple[Group, ...]) -> float:
-    """By how much the density of all groups has changed, if it is by one factor."""
-    factors = {
-        new.density / old.density if new.density and old.density else np.nan
-        for old, new in zip(before, after, strict=True)
-    }
-    if len(factors) > 1 or not np.isfinite(next(iter(factors))):
-        raise InputError(
-            "the density of a body without supports can be edited as a whole only: its basis "
-            "leaves rigid motion alone with the mass distributed as it was; make the model anew"
-        )
-    return factors.pop()
 
 
 def vibrations(stiffness: Floats, mass: Floats) -> tuple[Floats, Floats]:

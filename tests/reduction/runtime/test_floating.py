@@ -23,7 +23,7 @@ from supple._kernels.reduction import floating_newton as newton
 from supple._kernels.reduction.frame import OMEGA, R_NOW, R_STAGE, Flight, L, P, V
 from supple.reduction.damping.strain_rate import NO_RATE
 from supple.reduction.polynomial import NO_POLYNOMIAL
-from supple.reduction.runtime.floating_simulation import floating_workspace
+from supple.reduction.runtime.floating_parts import floating_workspace
 from supple.reduction.runtime.stage_table import StageTable
 
 # -- the equations ---------------------------------------------------------------------------

@@ -1,0 +1,70 @@
+"""What an edit of the materials of a reduced model leads to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from supple.bodies.solid import Body
+from supple.core.errors import InputError
+from supple.core.types import Bools
+from supple.materials import Material
+from supple.reduction.groups import PARAMETERS, Group
+
+
+class Late:
+    """A field that may be given as a function, called when its value is first asked for."""
+
+    def __get__(self, model: Any, owner: Any = None) -> Any:
+        if model is None:
+            return None  # the default
+        value = model.__dict__["_body"]
+        if callable(value):
+            value = model.__dict__["_body"] = value()
+        return value
+
+    def __set__(self, model: Any, value: Any) -> None:
+        model.__dict__["_body"] = value
+
+
+def edited_body(built: Body, groups: tuple[Group, ...]) -> Body:
+    """The body that was reduced, with the numbers that the groups have now."""
+    cells = np.arange(built.mesh.n_cells)
+
+    def edited(material: Material, of: Bools) -> Material:
+        for group in groups:
+            inside = np.isin(cells, group.cells) & of
+            given = {name: getattr(group, name) for name in PARAMETERS}
+            mine = np.flatnonzero(inside)
+            now = {
+                name: value
+                for name, value in given.items()
+                if value is not None
+                and not np.allclose(material.per_cell(name, mine), value, rtol=1e-12)
+            }
+            material = material.edited(inside, **now) if now else material
+        return material
+
+    if isinstance(built.material, Material):
+        return replace(built, material=edited(built.material, np.ones(len(cells), dtype=bool)))
+    materials = {
+        name: edited(material, np.isin(cells, built.mesh.region(name)))
+        for name, material in built.material.items()
+    }
+    return replace(built, material=materials)
+
+
+def common_factor(before: tuple[Group, ...], after: tuple[Group, ...]) -> float:
+    """By how much the density of all groups has changed, if it is by one factor."""
+    factors = {
+        new.density / old.density if new.density and old.density else np.nan
+        for old, new in zip(before, after, strict=True)
+    }
+    if len(factors) > 1 or not np.isfinite(next(iter(factors))):
+        raise InputError(
+            "the density of a body without supports can be edited as a whole only: its basis "
+            "leaves rigid motion alone with the mass distributed as it was; make the model anew"
+        )
+    return factors.pop()
