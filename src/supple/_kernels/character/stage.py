@@ -164,7 +164,7 @@ def find_rate(v, model, workspace):
 
 
 @inlined_kernel
-def damp_cells(v, c_v, stress, model, workspace):
+def damp_cells(v, c_v, stress, options, model, workspace):
     """Adds the viscous stress at a velocity v, and c_v times its derivative, to the elastic one.
 
     With ``stress``, how it turns with the shape too, as far as that is positive.
@@ -172,6 +172,7 @@ def damp_cells(v, c_v, stress, model, workspace):
     cells = workspace.cells
     find_rate(v, model, workspace)
     cells.power[:] = 0.0
+    cells.beta[:] = options.beta
     sums = Sums(cells.power, cells.P, cells.A, 2, c_v)
     add_matched(cells.F, cells.rate, cells.P, cells.A, cells.beta, sums, stress)
 
@@ -184,10 +185,10 @@ def find_damped_forces(c_v, options, examples, model, workspace):
     evaluate_cells(options, workspace)
     if options.beta != 0.0:
         damp_examples(balance.C0, examples)
-        damp_examples_in_cells(examples, model, workspace)
+        damp_examples_in_cells(examples, options, model, workspace)
         for i in range(len(x)):
             v[i] = c_v * (x[i] - x_v[i])
-        damp_cells(v, c_v, True, model, workspace)
+        damp_cells(v, c_v, True, options, model, workspace)
     add_up(x, model, workspace)
 
 
@@ -205,10 +206,11 @@ def damp_examples(C, examples):
 
 
 @inner_kernel
-def damp_examples_in_cells(examples, model, workspace):
+def damp_examples_in_cells(examples, options, model, workspace):
     """The same for what of it is in the cells: C X += B X."""
     if examples is not None:
         cells, columns = workspace.cells, workspace.room.columns
+        cells.beta[:] = options.beta
         for m in range(len(examples.X)):
             find_rate(examples.X[m], model, workspace)
             cells.stress[:] = 0.0
@@ -261,7 +263,7 @@ def damp_pose(q, v, context):
     model, workspace, options = context.model, context.workspace, context.options
     strain(q, model, workspace)
     evaluate_cells(options, workspace)
-    damp_cells(v, 1.0, False, model, workspace)
+    damp_cells(v, 1.0, False, options, model, workspace)
     add_up(q, model, workspace)
 
 

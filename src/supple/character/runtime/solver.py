@@ -85,7 +85,6 @@ class StepSolver:
             rounding=_UNSEEN * size * float(np.sqrt(model.masses.sum())),
             max_norm_square=(_FARTHEST * size) ** 2 * float(model.masses.sum()),
         )
-        self.workspace.cells.beta[:] = self._options.beta
         self._context = step_context(self._arrays, self.workspace, self._options, found.examples)
 
     def copy(self) -> StepSolver:
@@ -98,7 +97,6 @@ class StepSolver:
         for array, kept in zip(_flat(other.workspace), _flat(self.workspace), strict=True):
             rows = min(len(array), len(kept)) if array.ndim else 0  # of rules with more stages
             array[:rows] = kept[:rows]
-        other.workspace.cells.beta[:] = other._options.beta
         other._taken = self._taken
         return other
 

@@ -32,7 +32,6 @@ from supple.damping import (
 from supple.damping.caughey import Caughey
 from supple.damping.viscous import Viscous
 from supple.reduction.cubature.cubature import Cubature, CubatureWarning
-from supple.reduction.cubature.training import train_cubature
 from supple.reduction.damping.examples import ReducedExamples
 from supple.reduction.damping.points import (
     CubatureDamping,
@@ -119,6 +118,9 @@ def _cubature_for(everywhere: PointDamping, cells: Any, model: ReducedModel) -> 
     if cubature is None:
         known = model.groups[0].grams  # what edited models have in common
         if known not in _cubatures:
+            # SciPy trains, and is not there where models only run
+            from supple.reduction.cubature.training import train_cubature
+
             assert model.body is not None
             _cubatures[known] = train_cubature(model.body, model.vectors)
         cubature = _cubatures[known]

@@ -29,8 +29,8 @@ from supple.reduction.polynomial import (
 )
 from supple.reduction.strain_polynomials import strain_grams
 
-LARGEST_SIZE = 60
-"""Above this the Gram matrix is of more than twenty megabytes."""
+LARGEST_SIZE = 80
+"""Above this the Gram matrix is of more than eighty megabytes."""
 
 
 class StrainRateForm:
