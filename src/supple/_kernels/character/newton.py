@@ -70,6 +70,7 @@ def iterate(c_v, c_a, options, examples, model, workspace):
     balance, history = workspace.balance, workspace.history
     x = balance.x
     balance.line[0] = 0.0  # no correction to search along yet
+    balance.line[3] = 0.0  # how damping follows the shape is in the matrix already
     size_before = -1.0
     reason = DONE if options.best_effort else NOT_CONVERGED
     for n in range(most):

@@ -309,6 +309,7 @@ def enter_stage(context, s):
     balance = context.balance
     begin_stage(s, context.stages, context.state.history, balance.x_v, balance.x_a, balance.x)
     balance.line[0] = 0.0  # no correction to search along yet
+    balance.line[3] = 0.0  # all damping is in C₀
 
 
 @reordering_kernel
