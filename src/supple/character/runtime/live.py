@@ -78,7 +78,7 @@ class LiveCharacter(Guarded):
 
     @solver.setter
     def solver(self, solver: DenseNewton) -> None:
-        instance("solver", solver, DenseNewton, "DenseNewton(max_iterations=1)")
+        instance("solver", solver, DenseNewton, "DenseNewton(iterations=1)")
         self._solver = self._solver.changed(newton=solver)
 
     @property

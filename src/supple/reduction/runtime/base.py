@@ -47,7 +47,7 @@ class Stepper(Guarded, ABC):
     ) -> None:
         self._check(model)
         self._solver = solver if solver is not None else DenseNewton()
-        instance("solver", self._solver, DenseNewton, "DenseNewton(max_iterations=1)")
+        instance("solver", self._solver, DenseNewton, "DenseNewton(iterations=1)")
         self._model, self._damping_model = model, damping
         self._gravity = vector("gravity", gravity)
         self._dt = self._step = number("dt", dt, above=0, unit="s")
@@ -145,7 +145,7 @@ class Stepper(Guarded, ABC):
 
     @solver.setter
     def solver(self, solver: DenseNewton) -> None:
-        instance("solver", solver, DenseNewton, "DenseNewton(max_iterations=1)")
+        instance("solver", solver, DenseNewton, "DenseNewton(iterations=1)")
         self._solver, self._known_settings = solver, None
 
     # -- the rule and its steps ------------------------------------------------------------
