@@ -18,6 +18,7 @@ NAMES = [
     "reduced",
     "live",
     "examples",
+    "bent_examples",
     "reduced_examples",
     "characters",
     "full_characters",

@@ -44,9 +44,9 @@ __getattr__, __dir__, __all__ = lazy_exports(
             "DampingRatio DesignInterrupted DesignReport EachCycle Envelope Experiment Fit "
             "HalfLife MatchingWarning MaterialFit RecoveryFit RestShape RingDown RingDownFit "
             "RingDownWarning SettlingTime ShareLeft StaticObservation Unknown Unloading "
-            "best_linear_damping compare_ring_downs design_damping fit_damping fit_material "
-            "fit_recovery fit_ring_down fit_stiffness redesign rest_shape shape_between "
-            "shape_of_frame shape_within wish"
+            "bent_example best_linear_damping compare_ring_downs design_damping fit_damping "
+            "fit_material fit_recovery fit_ring_down fit_stiffness redesign rest_shape "
+            "shape_between shape_of_frame shape_within wish"
         ),
         "bodies.elastic_body": "ElasticBody",
         "core.errors": "ContactNotKept InputError MeshError MissingExtra StepFailed SuppleError",

@@ -1,5 +1,6 @@
 """Designing damping: by wish, by unloading tests, and from measured motion."""
 
+from supple.design.bending import bent_example
 from supple.design.deformations import shape_between, shape_of_frame, shape_within
 from supple.design.inverse import design_damping
 from supple.design.linear import best_linear_damping
@@ -53,6 +54,7 @@ __all__ = [
     "Unloading",
     "UnloadingTest",
     "Wish",
+    "bent_example",
     "best_linear_damping",
     "compare_ring_downs",
     "design_damping",

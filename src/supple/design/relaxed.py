@@ -17,7 +17,7 @@ import numpy as np
 
 from supple.bodies.elastic_body import ElasticBody
 from supple.core.errors import InputError
-from supple.core.types import Floats
+from supple.core.types import Bools, Floats
 from supple.solvers.interface import NotPositiveDefinite
 from supple.solvers.linear.cholesky import Factorization
 
@@ -25,6 +25,7 @@ _INCREMENTS = 4
 _ITERATIONS = 60
 _DECREASE = 1e-4  # of what a straight line promises that a step must bring (Armijo)
 _DECREMENT = 1e-15  # of the energy that is left to gain where a shape counts as found
+_ROUNDING = 1e-12  # of the energy: where less is promised and it falls no more, it is rounding
 _SHORTEST = 1e-10  # share of a Newton step
 
 Energy = Callable[[Floats], tuple[float, Floats]]
@@ -43,25 +44,29 @@ def relaxed_shape(
         # what relaxing adds to an arc grows with the square of its size
         ahead = offset * (k / max(k - 1, 1)) ** 2
         way = about + share * (straight - about)
-        u = _minimised(energy, direction, way + ahead, way, example)
+        u = minimised(energy, direction, way + ahead, way, example)
         offset = u - way
     return u
 
 
-def _minimised(
+def minimised(
     energy: Energy, direction: Direction, u: Floats, otherwise: Floats, example: str
 ) -> Floats:
+    """The shape of least energy from u on, or from ``otherwise`` where that has less of it."""
     E, g = energy(u)
     plain, slope = energy(otherwise)
     if not np.isfinite(E) or plain < E:
         u, E, g = otherwise, plain, slope
     if not np.isfinite(E):
         raise InputError(_not_found(example))
+    before = np.inf
     for _ in range(_ITERATIONS):
         delta = direction(u, g)
         promised = -float(np.vdot(g, delta))
-        if promised <= _DECREMENT * abs(E):
+        stalls = promised <= _ROUNDING * abs(E) and promised > 0.1 * before
+        if promised <= _DECREMENT * abs(E) or stalls:
             return u
+        before = promised
         length = 1.0
         while True:
             there = u + length * delta
@@ -107,14 +112,20 @@ def in_coordinates(
     return energy, direction
 
 
-def in_full(body: ElasticBody, load: Floats, D: Floats) -> tuple[Energy, Direction]:
-    """Energy and Newton's direction of a body under a load (n, 3), D (k, n, 3)."""
-    factorization = Factorization(body.pattern, body.free)
+def in_full(
+    body: ElasticBody, load: Floats, D: Floats, free: Bools | None = None
+) -> tuple[Energy, Direction]:
+    """Energy and Newton's direction of a body under a load (n, 3), D (k, n, 3).
+
+    Components that are not ``free`` (n, 3) stay; by default those that are held.
+    """
+    moves = body.free if free is None else free
+    factorization = Factorization(body.pattern, moves)
     rows = D.reshape(len(D), -1)
 
     def energy(u: Floats) -> tuple[float, Floats]:
         at = body.evaluate(u, order=1)
-        return at.energy - float(np.vdot(load, u)), np.where(body.free, at.gradient - load, 0.0)
+        return at.energy - float(np.vdot(load, u)), np.where(moves, at.gradient - load, 0.0)
 
     def direction(u: Floats, g: Floats) -> Floats:
         try:

@@ -106,8 +106,9 @@ class Testbed(ABC):
     def fingerprint(self) -> list[object]:
         """What releases depend on, but for the strengths."""
         curves = [(each.measure, self.damping.overall) for each in self.damping.examples]
+        bends = [each.bend for each in self.damping.examples if each.bend is not None]
         forces = [self._force(self._about + x) for x in self._X]
-        products = [self._X, self._duals, self._about, *self.base_products(), *forces]
+        products = [self._X, self._duals, self._about, *bends, *self.base_products(), *forces]
         options = [self.dt, self._relaxed, self._options["gravity"], repr(self._options)]
         return [*products, *self._period, *options, repr(curves), repr(self.damping.base)]
 
@@ -172,11 +173,16 @@ class Testbed(ABC):
         dual = self._duals[example]
         return float(np.vdot(dual, u - self._about)), float(np.vdot(dual, v))
 
+    def _deformation(self, example: int, start: float) -> Floats:
+        """An example at an excitation, bent if it bends."""
+        deformation: Floats = start * self._X[example]
+        return deformation
+
     def start_shape(self, example: int, start: float) -> Floats:
         """What the body is let go from, as displacements or coordinates."""
         key = example, start
         if key not in self._starts:
-            shape = self._about + start * self._X[example]
+            shape = self._about + self._deformation(example, start)
             if self._relaxed:
                 shape = self._relax(shape, f"example {example} from {start:g}")
             self._starts[key] = shape

@@ -40,6 +40,9 @@ class FullTestbed(Testbed):
         self._about = np.zeros_like(body.mesh.vertices) if damping.about is None else damping.about
         super().__init__(damping, **options)
 
+    def _deformation(self, example: int, start: float) -> Floats:
+        return np.where(self._body.free, self.damping.examples[example].at(start), 0.0)
+
     def _squares(self) -> Floats:
         momenta = mass_times(self._body, self._X)
         answers = SmallVibrations(self._body, self._about).solve(momenta)
@@ -93,6 +96,12 @@ class ReducedTestbed(Testbed):
             self._about = model.coordinates(damping.about)
         super().__init__(damping, **options)
         self._usual = model.simulation(damping=damping, dt=self.dt, **self._options)
+
+    def _deformation(self, example: int, start: float) -> Floats:
+        given = self.damping.examples[example]
+        return (
+            self._model.coordinates(given.at(start)) if given.is_bent else start * self._X[example]
+        )
 
     def _squares(self) -> Floats:
         K = self._model.stiffness(self._about)

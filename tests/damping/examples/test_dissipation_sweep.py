@@ -51,7 +51,7 @@ def curve(rng: np.random.Generator) -> sp.Curve:
 
 
 def examples(rng: np.random.Generator) -> list[sp.Example]:
-    """One to five, more or less alike, some of one part alone."""
+    """One to five, more or less alike, some of one part alone, some that bend."""
     common, alike = rng.normal(size=MESH.vertices.shape), rng.choice([0.0, 0.5, 0.9, 0.999])
     found = []
     for _ in range(rng.integers(1, 6)):
@@ -59,9 +59,11 @@ def examples(rng: np.random.Generator) -> list[sp.Example]:
         part = rng.integers(len(PARTS) + 2)
         region, inside = PARTS[part] if part < len(PARTS) else (None, EVERYWHERE)
         shape = np.where(inside[:, None], shape, 0.0)
-        found.append(
-            sp.Example(shape, curve(rng), measure=rng.choice(list(sp.Measure)), region=region)
-        )
+        example = sp.Example(shape, curve(rng), measure=rng.choice(list(sp.Measure)), region=region)
+        if rng.random() < 0.3:
+            bend = np.where(inside[:, None], rng.normal(size=(2, *shape.shape)), 0.0)
+            example = example.with_bend(bend, rng.uniform(0.05, 1.0))
+        found.append(example)
     return found
 
 
@@ -85,7 +87,7 @@ def cases(base: sp.Damping, seed: int) -> Iterator[tuple[float, float]]:
             if body is not fixed:
                 u = moved(MESH, u, rotation(int(rng.integers(1000))), rng.normal(size=3))
             shape = Shape(body, u, order=2)
-            shapes = bound._motion.turned(shape)  # along which strengths differ
+            shapes = bound._motion.at(shape)  # along which strengths differ
             for _ in range(VELOCITIES):
                 v = np.tensordot(rng.normal(size=len(shapes)), shapes, 1)
                 v = np.ascontiguousarray(v + rng.choice([0.0, 0.1]) * rng.normal(size=u.shape))

@@ -1,5 +1,6 @@
 """Scene files with dampings of every kind, alone and several."""
 
+import numpy as np
 import pytest
 from tests.io.conftest import solid_scene
 
@@ -68,6 +69,19 @@ def test_several_dampings_add_up(scene, tmp_path):
     made.simulation().step()
     assert scene('damping = [{ model = "strain_rate", shear = 5, bulk = 2 }]').damping == RATE
     assert scene("").damping is None
+
+
+def test_an_example_with_a_reach_bends(scene):
+    bend = '{ name = "bend", mode = 1, amplitude = 0.1, reach = 2.0 }'
+    made = scene(f"""
+        initial = {{ example = "bend", excitation = 2.0 }}
+        damping = {{ mass = 0.5, examples = [{bend}] }}
+    """)
+    example = made.by_example.examples[0]
+    assert example.reach == 2.0
+    assert made.body.energy(example.at(2.0)) < 0.5 * made.body.energy(2.0 * example.shape)
+    sim = made.simulation()
+    assert np.array_equal(sim.state.u, example.at(2.0))
 
 
 BAD = {

@@ -32,7 +32,7 @@ from supple._kernels.reduction.newton import (
     goes_too_far,
     is_finite,
 )
-from supple._kernels.reduction.polynomial import ONE
+from supple._kernels.reduction.polynomial import ONE, TWO
 
 LOG_10 = np.log(10.0)
 
@@ -51,7 +51,11 @@ class Examples(NamedTuple):
     Units are those of ``newton.Balance``.
     """
 
-    X: np.ndarray  # (k, r) the examples [√kg m]
+    X: np.ndarray  # (k, r) the examples at the state: s'(χ) [√kg m]
+    straight: np.ndarray  # (k, r) the examples at χ = 0 [√kg m]
+    bends: np.ndarray  # (k, p, r) y₂, y₃, … of s(χ) = χ x + χ² y₂ + …; p = 0 if straight [√kg m]
+    reach: np.ndarray  # (k,) |χ| up to which they bend [1]
+    C0: np.ndarray  # (r, r) constant part of the base [1/s]
     D: np.ndarray  # (k, r) their duals: excitations are D (q − about) [1/(√kg m)]
     about: np.ndarray  # (r,) [√kg m]
     by_rate: np.ndarray  # (k,) whether a curve is one of the rate
@@ -59,7 +63,7 @@ class Examples(NamedTuple):
     scaled: bool  # whether there is a curve for all damping, the last one
     total_mass: float  # of the body [kg]
     curves: Curves  # k + 1, the last one that of all damping
-    C0X: np.ndarray  # (k, r) C₀ X [√kg m/s]
+    C0X: np.ndarray  # (k, r) C₀ X [√kg m/s]; made anew where examples bend
     F: np.ndarray  # (k, r) C X [√kg m/s]
     solved: np.ndarray  # (k + 1, r) A⁻¹ times the force and times F
     gamma: np.ndarray  # (k,) γ; then scratch
@@ -119,12 +123,38 @@ def overall_scale(x, diagonal, M, ex):
 
 
 @inlined_kernel
+def bend_examples(x, ex):
+    """X = s'(χ) = x + 2 χ y₂ + 3 χ² y₃ + … and C₀ X, each at its own excitation."""
+    X, C0X, C0, D, about, bends = ex.X, ex.C0X, ex.C0, ex.D, ex.about, ex.bends
+    r = np.uint64(len(x))
+    for m in range(np.uint64(len(X))):
+        chi = 0.0
+        for i in range(r):
+            chi += D[m, i] * (x[i] - about[i])
+            X[m, i] = ex.straight[m, i]
+        chi = min(max(chi, -ex.reach[m]), ex.reach[m])
+        power = 1.0
+        for p in range(np.uint64(bends.shape[1])):
+            power *= chi
+            slope = np.float64(p + TWO) * power
+            for i in range(r):
+                X[m, i] += slope * bends[m, p, i]
+        for i in range(r):
+            e = 0.0
+            for j in range(r):
+                e += C0[i, j] * X[m, j]
+            C0X[m, i] = e
+
+
+@inlined_kernel
 def weigh_examples(B, follows, x, v, ex, F, W, V):
     """F = C X and the couplings at the state, from the lower triangle of B.
 
     W is that of the force and V, about, that of its derivative: along an example with a curve of
     the rate, γ(|χ̇|) χ̇ has the derivative γ + γ' |χ̇|.
     """
+    if ex.bends.shape[1] > 0:
+        bend_examples(x, ex)
     r = np.uint64(len(x))
     k = np.uint64(len(F))
     X, D, C0X, about, gamma = ex.X, ex.D, ex.C0X, ex.about, ex.gamma

@@ -37,7 +37,7 @@ class _At:
 
 
 class BoundExampleDamping(BoundDamping):
-    """Ĉ = g (C + C X W (C X)ᵀ), with X turned along with the body."""
+    """Ĉ = g (C + C X W (C X)ᵀ), with X bent and turned along with the body."""
 
     is_gradient = False
 
@@ -53,7 +53,7 @@ class BoundExampleDamping(BoundDamping):
         self._by_rate = np.array([e.measure is Measure.RATE for e in damping.examples], dtype=bool)
         self.is_linear = Measure.RATE not in self._measures
         self.depends_on_shape = bool(varying) or damping.overall is not None
-        self.depends_on_shape |= base.depends_on_shape or self._motion.turns
+        self.depends_on_shape |= base.depends_on_shape or self._motion.follows
         self.uses_stiffness, self.pattern = base.uses_stiffness, base.pattern
         self.uses_stiffness_matrix = base.uses_stiffness_matrix
         self.uses_stiffness_matrix |= base.uses_stiffness and self._k > 0
@@ -155,10 +155,10 @@ class BoundExampleDamping(BoundDamping):
 
     def _at(self, shape: Shape) -> _At:
         """The examples at a shape; worked out once."""
-        if not self._follows and not self._motion.is_turned(shape):
+        if not self._follows and self._motion.is_as_given(shape):
             return self._rest
         if self not in shape.known:
-            shape.known[self] = self._products(shape, self._motion.turned(shape))
+            shape.known[self] = self._products(shape, self._motion.at(shape))
         found: _At = shape.known[self]
         return found
 

@@ -17,6 +17,7 @@ from supple.bodies.elastic_body import ElasticBody
 from supple.core.errors import InputError
 from supple.core.sparse import interleaved
 from supple.core.types import Bools, Floats
+from supple.damping.examples.bends import Bends
 from supple.damping.examples.deformation import Example, label_of
 from supple.damping.examples.frames import (
     Frame,
@@ -79,7 +80,12 @@ class Excitations:
         self._about_body = self._seen(self.frame, self._about)
         check_apart(self.shapes, _times_mass(body, self.shapes))
         self.groups = [self._group(parts, members) for members in _alike(parts)]
-        self.turns = any(group.frame is not None for group in self.groups)
+        self._bends = Bends.of(
+            self._examples, lambda y: np.where(body.free, y, 0.0), body.mesh.vertices.shape
+        )
+        turns = any(group.frame is not None for group in self.groups)
+        self.follows = turns or self._bends is not None
+        """Whether the examples are others at other shapes."""
 
     def _group(self, parts: Sequence[Bools | None], members: Sequence[int]) -> Group:
         body, part = self.body, parts[members[0]]
@@ -132,16 +138,20 @@ class Excitations:
         found: Pose = shape.known[frame]
         return found
 
-    def is_turned(self, shape: Displaced) -> bool:
-        """Whether some example is turned there."""
+    def is_as_given(self, shape: Displaced) -> bool:
+        """Whether the examples are there as they are given, neither bent nor turned."""
         frames = (group.frame for group in self.groups)
-        return any(frame is not None and self.pose(frame, shape).is_turned for frame in frames)
+        return self._bends is None and not any(
+            frame is not None and self.pose(frame, shape).is_turned for frame in frames
+        )
 
-    def turned(self, shape: Displaced) -> Floats:
-        """The examples (k, n, 3), interleaved, each turned with its frame."""
-        if not self.is_turned(shape):
+    def at(self, shape: Displaced) -> Floats:
+        """The examples (k, n, 3), interleaved, bent with the body and turned with their frames."""
+        if self.is_as_given(shape):
             return self.interleaved
         X = self.shapes.copy()
+        if self._bends is not None:
+            X = self._bends.tangents(X, self.excitations(shape))
         for group in self.groups:
             if group.frame is not None:
                 rows = list(group.members)

@@ -69,7 +69,7 @@ class ExamplePictures:
 
         about = np.zeros_like(mesh.vertices) if damping.about is None else damping.about
         drawn = [_excitation(example, mesh.diagonal) for example in damping.examples]
-        moves = [s * e.shape for s, e in zip(drawn, damping.examples, strict=True)]
+        moves = [e.at(s) for s, e in zip(drawn, damping.examples, strict=True)]
         rest = shown.upright(at(about))
         ends = [shown.upright(at(about + sign * u)) for u in moves for sign in (-1, 1)]
         paints = [_painted(at(u) - surface.rest[shading.source], own) for u in moves]

@@ -17,7 +17,7 @@ from supple.core.errors import InputError, StepFailed
 from supple.core.types import Floats, Ints, Progress
 from supple.damping import Caughey, Damping, Example, ExampleDamping, Rayleigh, load_damping
 from supple.damping.example import known_examples
-from supple.design import shape_between, shape_of_frame, shape_within
+from supple.design import bent_example, shape_between, shape_of_frame, shape_within
 from supple.dynamics.recording import read_motion
 from supple.dynamics.statics import static_shape
 from supple.io.scene.build import Fields, Sheet, select
@@ -93,7 +93,12 @@ def _by_example(
         with problems.noting(f"{path}.examples[{i}]"):
             options = {key: each[key] for key in ("curve", "measure") if key in each}
             part = each["region"] if each.get("local") else None
-            made.append(Example(shape(each, ids), name=name, region=part, **options))
+            example = Example(shape(each, ids), name=name, region=part, **options)
+            if "reach" in each:
+                example = bent_example(
+                    body, example, reach=each["reach"], about=around, gravity=gravity
+                )
+            made.append(example)
     problems.stop()
     with problems.noting(f"{path}.examples" if made else path):
         options = {key: given[key] for key in _OPTIONS if key in given}

@@ -129,8 +129,8 @@ class Scene(AnyScene):
             if damping is None:
                 raise InputError(f"there is no example {given.example!r} to start from")
             u = u if given.equilibrium or damping.about is None else damping.about
-            shape = damping.examples[damping.index(given.example)].shape
-            u = np.where(self.body.free, u + given.excitation * shape, u)
+            shape = damping.examples[damping.index(given.example)].at(given.excitation)
+            u = np.where(self.body.free, u + shape, u)
         x = X + u
         share = self.body.mass_times(np.ones_like(X))
         centre = (share * x).sum(axis=0) / share.sum(axis=0)

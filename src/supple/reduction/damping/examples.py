@@ -13,6 +13,7 @@ from supple.core.errors import InputError
 from supple.core.types import Bools, Floats
 from supple.damping.curve import Curve, compiled_curves
 from supple.damping.example import ExampleDamping, Measure, check_base_damps, excitation_duals
+from supple.damping.examples.bends import Bends
 from supple.reduction.model import ReducedModel
 
 _TOO_LITTLE = 0.5  # share of an example, in the plain norm, that the basis must be able to show
@@ -38,6 +39,8 @@ class ReducedExamples:
     """M̃ (r, r)."""
     total_mass: float
     """[kg]"""
+    bends: Bends | None = None
+    """How the examples bend with the body."""
 
     @classmethod
     def of(cls, damping: ExampleDamping, model: ReducedModel, C: Floats) -> ReducedExamples:
@@ -47,6 +50,10 @@ class ReducedExamples:
         if any(example.is_local for example in damping.examples):
             raise InputError(
                 "local examples are for full space; a reduced model takes those without region="
+            )
+        if any(e.is_bent for e in damping.examples) and not isinstance(model, ReducedModel):
+            raise InputError(
+                "a character takes straight examples: example.with_shape(example.shape)"
             )
         given = []
         for i, example in enumerate(damping.examples):
@@ -59,22 +66,31 @@ class ReducedExamples:
             about = _coordinates("the shape about", damping.about, model)
         check_base_damps(damping, np.einsum("ki,ij,kj->k", X, C, X))
         total_mass = 1.0 if damping.overall is None else model.total_mass
-        return cls(damping, X, D, about, model.mass, total_mass)
+        bends = Bends.of(damping.examples, model.coordinates, (model.size,))
+        return cls(damping, X, D, about, model.mass, total_mass, bends)
 
     def excitations(self, q: Floats) -> Floats:
         """χ at coordinates q (..., r), (..., k)."""
         return (q - self.about) @ self.D.T
 
+    def at(self, q: Floats) -> Floats:
+        """The examples (k, r) as they are bent at q."""
+        if self.bends is None:
+            return self.X
+        return self.bends.tangents(self.X, self.excitations(q))
+
     def force(self, q: Floats, v: Floats, C: Floats) -> Floats:
         """Ĉ v at q, for the base C there."""
-        CX = self.X @ C
-        W = self._coupling(q, v, CX @ self.X.T)
+        X = self.at(q)
+        CX = X @ C
+        W = self._coupling(q, v, CX @ X.T)
         return self._overall(q) * (C @ v + (W @ (CX @ v)) @ CX)
 
     def matrix(self, q: Floats, v: Floats, C: Floats) -> Floats:
         """Ĉ at q and v, for the base C there."""
-        CX = self.X @ C
-        W = self._coupling(q, v, CX @ self.X.T)
+        X = self.at(q)
+        CX = X @ C
+        W = self._coupling(q, v, CX @ X.T)
         return np.asarray(self._overall(q) * (C + CX.T @ W @ CX))
 
     def _overall(self, q: Floats) -> float:
@@ -101,10 +117,14 @@ class ReducedExamples:
     def compiled(self, C0: Floats) -> Examples:
         """The examples for compiled loops, over C = C₀ + B."""
         k, r = self.X.shape
+        bends, reach = np.empty((k, 0, r)), np.zeros(k)
+        if self.bends is not None:
+            bends, reach = self.bends.coefficients, self.bends.reach
         overall = self.damping.overall
         curves = compiled_curves([*self.damping.curves, overall or Curve.constant(1.0)])
         return Examples(
-            X=self.X, D=self.D, about=self.about, by_rate=self._by_rate,
+            X=self.X.copy(), straight=self.X, bends=bends, reach=reach, C0=C0,
+            D=self.D, about=self.about, by_rate=self._by_rate,
             symmetric=self.damping.symmetric, scaled=overall is not None,
             total_mass=self.total_mass, curves=curves,
             C0X=self.X @ C0, F=np.zeros((k, r)), solved=np.zeros((k + 1, r)),

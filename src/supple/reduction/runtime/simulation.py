@@ -63,7 +63,9 @@ class ReducedSimulation(RecordedStepper):
         self._inverse_mass = model.inverse_mass
         self._weight = model.weight(self._gravity) + self._damping.push()
         examples = self._damping.examples
-        self._examples = None if examples is None else examples.compiled(self._damping.constant)
+        self._examples = (
+            None if examples is None else examples.compiled(self._damping.constant.copy())
+        )
         self._use_polynomial(model)
         rate = self._damping.rate if self._is_compiled else None
         self._rate = NO_RATE if rate is None else rate.arrays()
@@ -355,6 +357,7 @@ class ReducedSimulation(RecordedStepper):
             balance.R[:] += force
             balance.K[:] += c_v * C
         if self._examples is not None:
+            self._examples.C0[:] = balance.C0
             np.dot(self._examples.X, balance.C0, out=self._examples.C0X)
 
     def _find_acceleration(self, force: Floats) -> None:
