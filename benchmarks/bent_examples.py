@@ -62,7 +62,7 @@ def main() -> None:
 def _left(
     space: sp.Body | sp.ReducedModel, damping: sp.ExampleDamping, path: sp.Example
 ) -> list[float]:
-    """The share of each start that is left after one cycle; NaN where a step failed."""
+    """The share of each start that is left after one cycle; NaN where it creeps back, or fails."""
     bed = make_testbed(space, damping, dt=1 / 240)
     found = []
     for cm in CENTIMETRES:
