@@ -25,6 +25,7 @@ from supple.reduction.strain_polynomials import moduli_gram, polynomial_of, stra
 
 _FEW_MATERIALS = 16  # whose Gram matrices are cheaper to add up than to make again
 
+
 def reduce(
     body: Body,
     basis: Basis,

@@ -112,14 +112,10 @@ class StrainRateForm:
         room = (aligned(np.zeros(width)) for _ in range(3))
         return RateForm(self.constant, self.packed, *room)
 
-    @cached_property
-    def _room(self) -> RateForm:
-        return self.arrays()
-
     def matrix(self, q: Floats) -> Floats:
         """B at q, (r, r)."""
         B = np.empty((self.size, self.size))
-        evaluate_rate(q, self._room, B)
+        evaluate_rate(q, self.arrays(), B)
         mirror(B)
         return B
 
