@@ -23,6 +23,7 @@ NAMES = [
     "full_characters",
     "asked",
     "creature",
+    "demo",
     "held_rate",
     "cloth",
     "constrained_modes",
