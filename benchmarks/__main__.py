@@ -24,6 +24,7 @@ NAMES = [
     "full_characters",
     "asked",
     "creature",
+    "demo",
     "held_rate",
     "cloth",
     "constrained_modes",

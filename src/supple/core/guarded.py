@@ -5,6 +5,9 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import Any, ClassVar
 
+from numpy.typing import ArrayLike
+
+from supple.core.checks import number, vector
 from supple.core.errors import InputError
 from supple.core.types import Floats
 
@@ -55,3 +58,36 @@ class Guarded:
         near = get_close_matches(name, settable, n=1)
         hint = f"; did you mean {near[0]}?" if near else ""
         return InputError(f"a {kind} has no {name} to set{hint} ({can})")
+
+
+class Timed(Guarded):
+    """A simulation whose step and gravity can be changed between two steps."""
+
+    _dt: float
+    _gravity: Floats
+
+    @property
+    def dt(self) -> float:
+        """Time step [s]; assign another and go on, or give ``step`` its own."""
+        return self._dt
+
+    @dt.setter
+    def dt(self, dt: float) -> None:
+        self._dt = number("dt", dt, above=0, unit="s")
+        self._note_dt()
+
+    @property
+    def gravity(self) -> Floats:
+        """An acceleration (3,) [m/s²]; assign another and go on."""
+        return read_only(self._gravity)
+
+    @gravity.setter
+    def gravity(self, gravity: ArrayLike) -> None:
+        self._gravity = vector("gravity", gravity)
+        self._note_gravity()
+
+    def _note_dt(self) -> None:
+        """See to what depends on the step."""
+
+    def _note_gravity(self) -> None:
+        """See to what depends on gravity."""

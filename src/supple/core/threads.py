@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 import numpy as np
 
+from supple.core.blas import bind_blas
 from supple.core.checks import whole_number
 from supple.core.errors import InputError
 from supple.core.types import Floats
@@ -30,7 +31,7 @@ def available_cores() -> int:
 
 
 def thread_count() -> int:
-    """Threads that compiled loops and factorizations use: every core, unless set otherwise."""
+    """Threads that loops, factorizations and BLAS use: every core, unless set otherwise."""
     return _count or _count_from_environment() or available_cores()
 
 
@@ -42,11 +43,16 @@ def _count_from_environment() -> int:
 
 
 def set_thread_count(count: int) -> None:
-    """Use ``count`` threads from now on; 0 goes back to every core."""
+    """Use ``count`` threads from now on, in BLAS too; 0 goes back to what it was at the start."""
     global _count, _pool
     _count = whole_number("count", count, at_least=0)
+    bind_blas(_count or _count_from_environment())
     with _lock:
         _pool = None  # the next call makes one of the right size; running tasks finish in the old
+
+
+if os.environ.get("SUPPLE_THREADS", "").isdecimal():  # thread_count tells of anything else
+    bind_blas(_count_from_environment())
 
 
 def _forget_pool() -> None:
@@ -59,22 +65,42 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_pool)
 
 
-def run_all(tasks: list[Callable[[], Any]]) -> None:
-    """Run the tasks together, the last one on this thread."""
+def run_all(tasks: Sequence[Callable[[], Any]]) -> None:
+    """Run the tasks together, the last one on this thread.
+
+    A task may call this again; its own tasks then run one after the other.
+    """
     global _pool
-    if len(tasks) == 1:
-        tasks[0]()
+    if len(tasks) == 1 or thread_count() == 1 or getattr(_inside, "task", False):
+        for task in tasks:
+            task()
         return
     with _lock:
         if _pool is None:
-            _pool = ThreadPoolExecutor(max(1, thread_count() - 1), thread_name_prefix="supple")
-        others = [_pool.submit(task) for task in tasks[:-1]]
+            _pool = ThreadPoolExecutor(thread_count() - 1, thread_name_prefix="supple")
+        others = [_pool.submit(_run_inside, task) for task in tasks[:-1]]
     try:
-        tasks[-1]()
+        _run_inside(tasks[-1])
+    except BaseException:
+        for other in others:
+            other.cancel()
+        raise
     finally:  # also when one of them fails: the others still write to shared arrays
         wait(others)
     for other in others:
         other.result()
+
+
+_inside = threading.local()
+
+
+def _run_inside(task: Callable[[], Any]) -> None:
+    """A task that waits for nobody: all threads of the pool could be waiting for each other."""
+    _inside.task = True
+    try:
+        task()
+    finally:
+        _inside.task = False
 
 
 _cache = threading.local()

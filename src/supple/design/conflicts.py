@@ -11,9 +11,10 @@ from math import log
 
 import numpy as np
 
-from supple._kernels.damping.examples import couple
 from supple.core.types import Floats
 from supple.damping import Measure
+from supple.damping.examples.felt import coupling
+from supple.damping.examples.felt import felt as felt_with
 from supple.design.search import HIGHEST, LOWEST
 from supple.design.testbed import Testbed
 from supple.design.together import Asked
@@ -27,10 +28,8 @@ def felt(G: Floats, gamma: Floats, *, symmetric: bool = False) -> Floats:
 
     ``G`` = XᵀCX (k, k), ``gamma`` (k,) the strengths set.
     """
-    W = np.empty_like(G)
-    couple(np.ascontiguousarray(G), gamma, symmetric, W, np.empty_like(G), np.empty_like(G))
-    strengths: Floats = 1 + np.diag(G @ W @ G) / np.diag(G)
-    return strengths
+    G = np.ascontiguousarray(G)
+    return felt_with(G, coupling(G, gamma, symmetric=symmetric, definite=True))
 
 
 def strengths_for(G: Floats, wanted: Floats, *, symmetric: bool = False) -> Floats:

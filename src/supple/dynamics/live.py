@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike
 from supple.bodies.elastic_body import ElasticBody
 from supple.contact.obstacles.base import Obstacle
 from supple.contact.self_contact import SelfContact
-from supple.core.checks import instance, number, several, vector
+from supple.core.checks import instance, number, several
 from supple.core.errors import InputError
-from supple.core.guarded import Guarded, read_only
+from supple.core.guarded import Timed
 from supple.core.types import Floats
 from supple.damping import Damping, ExampleDamping
 from supple.dynamics.live_state import LiveState
@@ -35,7 +35,7 @@ ForceField = Callable[[float], ArrayLike]
 """External force [N] on every vertex, (n, 3), as a function of time [s]."""
 
 
-class LiveSimulation(Guarded):
+class LiveSimulation(Timed):
     """A body, its damping, what pushes it and what moves it; all but the steps."""
 
     _damping: Damping | Sequence[Damping] | None
@@ -102,15 +102,6 @@ class LiveSimulation(Guarded):
         self._state._body = body
 
     @property
-    def dt(self) -> float:
-        """Time step [s]; assign another and go on, or give ``step`` its own."""
-        return self._dt
-
-    @dt.setter
-    def dt(self, dt: float) -> None:
-        self._dt = number("dt", dt, above=0, unit="s")
-
-    @property
     def integrator(self) -> Integrator:
         """The rule that makes the steps; assign another and go on."""
         return self._integrator
@@ -119,15 +110,6 @@ class LiveSimulation(Guarded):
     def integrator(self, integrator: Integrator) -> None:
         instance("integrator", integrator, Integrator, "TRBDF2()")
         self._integrator = integrator
-
-    @property
-    def gravity(self) -> Floats:
-        """An acceleration (3,) [m/s²]; assign another and go on."""
-        return read_only(self._gravity)
-
-    @gravity.setter
-    def gravity(self, gravity: ArrayLike) -> None:
-        self._gravity = vector("gravity", gravity)
 
     @property
     def force(self) -> ForceField | None:

@@ -11,7 +11,7 @@ from supple.core.checks import instance
 from supple.core.errors import InputError
 from supple.core.types import Floats, Ints, Progress
 from supple.materials import Material
-from supple.mesh import Embedding
+from supple.mesh import Embedding, VolumeMesh
 from supple.reduction.basis import Basis
 from supple.reduction.cubature.cubature import Cubature
 from supple.reduction.cubature.training import train_cubature
@@ -22,6 +22,8 @@ from supple.reduction.model import ReducedModel, is_definite
 from supple.reduction.modes import Modes
 from supple.reduction.runtime.floating import FloatingInertia
 from supple.reduction.strain_polynomials import moduli_gram, polynomial_of, strain_grams
+
+_FEW_MATERIALS = 16  # whose Gram matrices are cheaper to add up than to make again
 
 
 def reduce(
@@ -181,10 +183,7 @@ def _energy_shares(
         lam[part.cells], mu[part.cells] = part.lame
         fibred[part.cells] = bool(part.extra)
     plain = cells[~fibred[cells]]
-    units = list(strain_grams(mesh, vectors, plain, progress=report))
-    built = None
-    if not same:
-        built = np.add(*strain_grams(mesh, vectors, plain, (lam[plain], mu[plain])))
+    units, built = _grams_of(mesh, vectors, plain, None if same else (lam, mu), report)
     for part in body.parts:
         at = np.flatnonzero(np.isin(part.cells, cells)) if part.extra else np.empty(0, int)
         moduli = part.strain_elasticity(at)
@@ -202,6 +201,42 @@ def _energy_shares(
     # without fibres these need not be kept: they can be made again
     kept = np.array(units) if fibred[cells].any() else None
     return energy, StrainGrams(mesh, vectors, cells, built, kept)
+
+
+def _grams_of(
+    mesh: VolumeMesh,
+    vectors: Floats,
+    cells: Ints,
+    moduli: tuple[Floats, Floats] | None,
+    report: Progress,
+) -> tuple[list[Floats], Floats | None]:
+    """Gram matrices of strains for λ = 1 and for μ = 1, and for λ and μ of all cells if given.
+
+    The latter are sums of the former over cells of one material, as long as these are few.
+    """
+    if moduli is None:
+        return list(strain_grams(mesh, vectors, cells, progress=report)), None
+    lam, mu = moduli
+    kinds, of_cell = np.unique([lam[cells], mu[cells]], axis=1, return_inverse=True)
+    if kinds.shape[1] > _FEW_MATERIALS:
+        units = list(strain_grams(mesh, vectors, cells, progress=report))
+        return units, np.add(*strain_grams(mesh, vectors, cells, (lam[cells], mu[cells])))
+    done = 0
+
+    def count(more: int, _: int, what: str) -> None:
+        report(done + more, len(cells), what)
+
+    units = list(strain_grams(mesh, vectors, cells[:0]))  # zeros
+    built = np.zeros_like(units[0])
+    for kind, factors in enumerate(kinds.T):
+        mine = cells[of_cell.ravel() == kind]
+        grams = strain_grams(mesh, vectors, mine, progress=count)
+        for unit, factor, gram in zip(units, factors, grams, strict=True):
+            unit += gram
+            gram *= factor
+            built += gram
+        done += len(mine)
+    return units, built
 
 
 def _scaled_only(body: Body, cells: Ints) -> str:

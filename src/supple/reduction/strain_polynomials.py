@@ -50,7 +50,7 @@ def strain_grams(
 ) -> tuple[Floats, Floats]:
     """G with U = zᵀGz, z = (q, all q_i q_j with i ≥ j), for λ and for μ, (r + pairs, r + pairs).
 
-    For λ = μ = 1, or for ``factors`` of each of the cells.
+    For λ = μ = 1, or for ``factors`` of each of the cells. The upper triangle alone.
     """
     columns = len(vectors) + pair_count(len(vectors))
     grams = [np.zeros((columns, columns)) for _ in range(2)]
@@ -61,10 +61,24 @@ def strain_grams(
         for gram, rows, factor, share in terms:
             if share is not None:
                 rows *= _roots(share[here], len(rows))
-            gram += factor * (rows.T @ rows)
+            _add_products(gram, factor, rows)
         if progress is not None:
             progress(done, len(cells), "cells")
     return grams[0], grams[1]
+
+
+def _add_products(gram: Floats, factor: float, rows: Floats) -> None:
+    """Adds ``factor`` rowsᵀ rows to the upper triangle.
+
+    What is below may be anything. BLAS adds half of the products in place, where SciPy is there to
+    say so to it: a matrix of its own would be written, mirrored and read again for every chunk.
+    """
+    try:
+        from scipy.linalg.blas import dsyrk
+    except ModuleNotFoundError:  # damping of finished models needs NumPy alone
+        gram += factor * (rows.T @ rows)
+    else:
+        dsyrk(factor, rows.T, beta=1.0, c=gram.T, lower=1, overwrite_c=1)
 
 
 def fibre_gram(mesh: VolumeMesh, vectors: Floats, factors: Floats, axes: Floats) -> Floats:
@@ -79,7 +93,7 @@ def fibre_gram(mesh: VolumeMesh, vectors: Floats, factors: Floats, axes: Floats)
         along = np.repeat(np.concatenate([a**2, shears], 1), len(weights) // len(a), axis=0)
         rows = np.einsum("pk,pkc->pc", along, strains.reshape(-1, 6, columns))
         rows *= _roots(factors[cells[here]], len(rows))
-        gram += 0.5 * (rows.T @ rows)
+        _add_products(gram, 0.5, rows)
     return gram
 
 
@@ -115,7 +129,7 @@ def moduli_gram(
         strains, _ = _strains(gradients, weights, columns)
         by_cell = strains.reshape(here.stop - here.start, -1, 6, columns)
         rows = (L[here].swapaxes(1, 2)[:, None] @ by_cell).reshape(-1, columns)
-        gram += 0.5 * (rows.T @ rows)
+        _add_products(gram, 0.5, rows)
         if progress is not None:
             progress(done, len(cells), "cells")
     return gram

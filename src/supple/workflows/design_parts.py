@@ -5,12 +5,15 @@ from __future__ import annotations
 import dataclasses
 import tomllib
 from collections.abc import Mapping, Sequence
+from functools import partial
+from threading import Lock
 from typing import Any
 
 import numpy as np
 
 from supple.bodies.solid import Body
 from supple.core.errors import InputError
+from supple.core.threads import run_all
 from supple.core.types import Floats, Progress
 from supple.damping import ExampleDamping, Rayleigh
 from supple.design import DesignReport, Unloading, UnloadingTest
@@ -20,6 +23,7 @@ from supple.io.scene.design import DesignOptions
 from supple.io.scene.scene import Scene
 from supple.reduction import (
     ReducedModel,
+    ReducedSimulation,
     joined_basis,
     modal_derivative_basis,
     picked_basis,
@@ -184,7 +188,7 @@ def motions(
         u = u if dampings[0].about is None else u + dampings[0].about
         v = np.zeros_like(u)
     reducible = not scene.loads and not scene.body.held.moving
-    moved: list[Motion] = []
+    simulations: list[Any] = []
     for damping in dampings:
         simulation: Any
         if isinstance(subject, ReducedModel) and reducible:
@@ -195,5 +199,31 @@ def motions(
         else:
             simulation = dataclasses.replace(scene, damping=damping).simulation(at_start=False)
             simulation.state.u, simulation.state.v = u.copy(), v.copy()
-        moved.append(simulation.run(scene.duration, every=scene.every, progress=progress))
-    return moved
+        simulations.append(simulation)
+    return _run_together(simulations, scene.duration, scene.every, progress)
+
+
+def _run_together(
+    simulations: Sequence[Any], duration: float, every: int, progress: Progress | None
+) -> list[Motion]:
+    """The motions of simulations that know nothing of each other, as many at once as threads."""
+    moved: list[Motion | None] = [None] * len(simulations)
+    done = [0] * len(simulations)
+    one_at_a_time = Lock()
+
+    def run(k: int) -> None:
+        def count(steps: int, of: int, what: str) -> None:
+            if progress is not None:
+                with one_at_a_time:
+                    done[k] = steps
+                    progress(sum(done), of * len(simulations), what)
+
+        moved[k] = simulations[k].run(duration, every=every, progress=count)
+
+    tasks = [partial(run, k) for k in range(len(simulations))]
+    if all(isinstance(each, ReducedSimulation) and each.is_compiled for each in simulations):
+        run_all(tasks)
+    else:  # these share their own work among threads, or hold the interpreter
+        for task in tasks:
+            task()
+    return [motion for motion in moved if motion is not None]

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 
 from supple.bodies.supports import HeldComponents, Support
 from supple.contact.obstacles.base import Obstacle
-from supple.core.checks import instance, number, numbers, several, vector, whole_number
+from supple.core.checks import instance, number, numbers, several, whole_number
 from supple.core.errors import InputError, StepFailed
-from supple.core.guarded import Guarded, read_only
+from supple.core.guarded import Timed
 from supple.core.types import Bools, Floats, Progress
 from supple.dynamics.motion import YarnFrame, YarnMotion
 from supple.dynamics.recording import Recorder, read_motion
@@ -33,7 +33,7 @@ _SHORTEST = 2.0**-10  # of dt
 _EASY = 5  # Newton iterations after which the next step may be longer
 
 
-class YarnSimulation(Guarded):
+class YarnSimulation(Timed):
     """A woven cloth that moves: backward Euler, Newton's method, steps as short as they have to be.
 
     ``fixed`` are crossings that stay where they are, ``supports`` move others as prescribed; the
@@ -108,24 +108,6 @@ class YarnSimulation(Guarded):
         if damping is not None:
             instance("damping", damping, (YarnDamping, YarnRayleigh), "YarnDamping(stretch=0.03)")
         self._damping = damping
-
-    @property
-    def gravity(self) -> Floats:
-        """An acceleration (3,) [m/s²]; assign another and go on."""
-        return read_only(self._gravity)
-
-    @gravity.setter
-    def gravity(self, gravity: ArrayLike) -> None:
-        self._gravity = vector("gravity", gravity)
-
-    @property
-    def dt(self) -> float:
-        """The step that is tried [s]; assign another and go on, or give ``step`` its own."""
-        return self._dt
-
-    @dt.setter
-    def dt(self, dt: float) -> None:
-        self._dt = number("dt", dt, above=0, unit="s")
 
     @property
     def obstacles(self) -> tuple[Obstacle, ...]:

@@ -14,9 +14,9 @@ from supple.bodies.assembly import Asked, Evaluation, Part, assemble
 from supple.bodies.solid import Body
 from supple.character.runtime.rig import RigSampler
 from supple.character.tissue.tet_rig import TetRig
-from supple.core.checks import instance, number, numbers, vector
+from supple.core.checks import instance, number, numbers
 from supple.core.errors import InputError, StepFailed
-from supple.core.guarded import Guarded, read_only
+from supple.core.guarded import Timed
 from supple.core.sparse import BlockPattern
 from supple.core.types import Bools, Floats
 from supple.integrators import BackwardEuler, ImplicitIntegrator, Stage, State
@@ -43,7 +43,7 @@ _VALUES = ("_flesh", "_bones", "_before", "_pose", "_integrator", "_dt", "_gravi
 """What a simulation keeps from step to step; none of it changes once it is made."""
 
 
-class FullPoseSimulation(Guarded):
+class FullPoseSimulation(Timed):
     """M ü + D u̇ + f_int(Φ(p), u) = f_ext − M ẍ(p): every vertex of the tet mesh is free to move.
 
     Each step takes the pose as a new rest shape. ``body`` is the neutral one, its mass lumped;
@@ -126,23 +126,7 @@ class FullPoseSimulation(Guarded):
         instance("integrator", integrator, ImplicitIntegrator, "BackwardEuler()")
         self._integrator = integrator
 
-    @property
-    def dt(self) -> float:
-        """Time step [s]; assign another and go on, or give ``step`` its own."""
-        return self._dt
-
-    @dt.setter
-    def dt(self, dt: float) -> None:
-        self._dt = number("dt", dt, above=0, unit="s")
-
-    @property
-    def gravity(self) -> Floats:
-        """An acceleration (3,) [m/s²]; assign another and go on."""
-        return read_only(self._gravity)
-
-    @gravity.setter
-    def gravity(self, gravity: ArrayLike) -> None:
-        self._gravity = vector("gravity", gravity)
+    def _note_gravity(self) -> None:
         self._weight = self._masses[:, None] * self._gravity
 
     def snapshot(self) -> FullPoseSnapshot:

@@ -203,7 +203,8 @@ def _of_rayleigh(damping: Rayleigh, model: ReducedModel) -> ReducedDamping:
 
 
 def _of_mass(damping: Rayleigh, model: ReducedModel) -> ReducedDamping:
-    if model.body is not None and not _is_by_group(damping.mass, model):
+    # the body of an edited model is made when it is asked for
+    if not _is_by_group(damping.mass, model) and model.body is not None:
         return _projected(damping.bind(model.body), model)
     alphas = _by_group("mass", damping.mass, model)
     shares = zip(alphas, model.groups, strict=True)

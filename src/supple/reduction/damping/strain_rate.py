@@ -16,6 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
+from supple._kernels.linear_algebra.blocks import add_scaled
 from supple._kernels.reduction.polynomial import RateForm, evaluate_rate, mirror
 from supple.core.errors import InputError
 from supple.core.types import Floats, Ints
@@ -68,6 +69,8 @@ class StrainRateForm:
     @cached_property
     def constant(self) -> Floats:
         """B at rest, entry by entry (i ≥ j), (pairs,)."""
+        if self._gram is None:
+            return self._sum([form.constant for _, form in self._terms])
         return 2.0 * self.gram[np.tril_indices(self.size)]
 
     @cached_property
@@ -102,8 +105,9 @@ class StrainRateForm:
     def _sum(self, arrays: list[Floats]) -> Floats:
         total = aligned_room(arrays[0].size).reshape(arrays[0].shape)
         np.multiply(arrays[0], self._terms[0][0], out=total)
+        flat = total.reshape(-1)
         for (factor, _), array in zip(self._terms[1:], arrays[1:], strict=True):
-            total += factor * array
+            add_scaled(array.reshape(-1), factor, flat)
         return total
 
     def arrays(self) -> RateForm:
@@ -112,14 +116,10 @@ class StrainRateForm:
         room = (aligned(np.zeros(width)) for _ in range(3))
         return RateForm(self.constant, self.packed, *room)
 
-    @cached_property
-    def _room(self) -> RateForm:
-        return self.arrays()
-
     def matrix(self, q: Floats) -> Floats:
         """B at q, (r, r)."""
         B = np.empty((self.size, self.size))
-        evaluate_rate(q, self._room, B)
+        evaluate_rate(q, self.arrays(), B)
         mirror(B)
         return B
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from supple.core.checks import instance, number, vector
 from supple.core.errors import InputError
-from supple.core.guarded import Guarded, read_only
+from supple.core.guarded import Timed
 from supple.core.types import Floats
 from supple.damping import Damping
 from supple.integrators import ImplicitIntegrator, Integrator, Newmark
@@ -28,7 +28,7 @@ from supple.reduction.runtime.stage_table import StageTable
 MOST_TABLES = 64  # of a rule that are kept, for as many lengths of a step
 
 
-class Stepper(Guarded, ABC):
+class Stepper(Timed, ABC):
     """Options, the tables of the integrator and the time. All options may change between steps."""
 
     _of_free_bodies: ClassVar[bool] = False
@@ -128,14 +128,7 @@ class Stepper(Guarded, ABC):
             self._damping_model = before
             raise
 
-    @property
-    def gravity(self) -> Floats:
-        """An acceleration (3,) [m/s²]; assign another and go on."""
-        return read_only(self._gravity)
-
-    @gravity.setter
-    def gravity(self, gravity: ArrayLike) -> None:
-        self._gravity = vector("gravity", gravity)
+    def _note_gravity(self) -> None:
         self.model = self._model
 
     @property
@@ -150,14 +143,7 @@ class Stepper(Guarded, ABC):
 
     # -- the rule and its steps ------------------------------------------------------------
 
-    @property
-    def dt(self) -> float:
-        """Time step [s]; assign another and go on, or give ``step`` its own."""
-        return self._dt
-
-    @dt.setter
-    def dt(self, dt: float) -> None:
-        self._dt = number("dt", dt, above=0, unit="s")
+    def _note_dt(self) -> None:
         self._known_settings = None
 
     @property

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from supple._kernels.reduction import crowd
 from supple._kernels.reduction.example_newton import Examples
 from supple._kernels.reduction.newton import AT_REST
+from supple.core.blas import SERIAL_BLAS
 from supple.core.checks import numbers, whole_number
 from supple.core.errors import InputError, StepFailed
 from supple.core.threads import run_all
@@ -169,6 +170,10 @@ class CrowdSimulation(Stepper):
         self._run(whole_number("steps", steps, at_least=0), force, None)
 
     def _run(self, steps: int, force: ArrayLike | None, dt: float | None) -> None:
+        with SERIAL_BLAS:  # blocks share the work; threads of BLAS would only get in their way
+            self._run_blocks(steps, force, dt)
+
+    def _run_blocks(self, steps: int, force: ArrayLike | None, dt: float | None) -> None:
         self._use_step(dt)
         total = np.broadcast_to(self._weight, (self.copies, self.model.size))
         if force is not None:

@@ -135,6 +135,11 @@ class RecordedStepper(Stepper):
         other._use_polynomial(other._model)  # whose coefficients are shared
         return other
 
+    @property
+    def is_compiled(self) -> bool:
+        """Whether steps run without Python, so that several bodies can do so at once."""
+        return self._is_compiled
+
     def _use_polynomial(self, model: ReducedModel) -> None:
         """Steps are compiled where energy and damping are one polynomial."""
         quartic = model.quartic if self._damping.is_compiled else None
