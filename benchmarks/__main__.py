@@ -44,8 +44,7 @@ def main() -> int:
     unknown = [name for name in wanted if name not in NAMES]
     if unknown:
         print(
-            f"no benchmark {unknown[0]!r}; there are "
-            f"{', '.join([*NAMES, *WITH_FOLDERS])}",
+            f"no benchmark {unknown[0]!r}; there are {', '.join([*NAMES, *WITH_FOLDERS])}",
             file=sys.stderr,
         )
         return 2

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import warnings
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from supple.bodies.solid import Body
 from supple.core.errors import InputError, Message, Parameter
 from supple.core.types import Floats
-from supple.reduction.model import ReducedModel
 from supple.reduction.modes import Modes, SmallVibrations
+
+if TYPE_CHECKING:
+    from supple.reduction.model import ReducedModel
 
 COMPARED = 6
 """How many of the slowest vibrations are compared."""

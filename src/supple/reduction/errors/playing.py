@@ -23,7 +23,7 @@ from supple.reduction.model import ReducedModel, expand
 from supple.reduction.modes import mass_times, products
 from supple.reduction.runtime.floating_simulation import FloatingSimulation
 from supple.reduction.runtime.simulation import ReducedSimulation
-from supple.solvers import Newton
+from supple.solvers.newton import Newton
 
 _ROUGH = 1e-3  # share of the forces that may be left, where only the way is looked at
 
@@ -35,7 +35,7 @@ Live = ReducedSimulation | FloatingSimulation
 
 @dataclass(frozen=True, eq=False)
 class Played:
-    """How a model moved: ``q`` and its rates ``v`` (T, r), and the frames of a free body, (T, 6, 3).
+    """How a model moved: ``q`` and its rates ``v`` (T, r); the frames (T, 6, 3) of a free body.
 
     A frame is the rotation, the position, and the velocity and the spin. ``residuals`` (s, n, 3)
     [N] are the forces that the model leaves unbalanced at some moments, in the body's own frame.
