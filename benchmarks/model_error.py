@@ -193,9 +193,12 @@ def bases(case: Case, kept: Kept, named: str) -> Iterator[tuple[str, Callable[[]
         yield f"sketch {size}", lambda n=size: sp.sketch_basis(body, drawn(), n)
 
 
-def measured(case: Case, full: Floats, basis: sp.Basis) -> dict[str, Any]:
+def measured(case: Case, full: Floats, make: Callable[[], sp.Basis]) -> dict[str, Any]:
     """What a model tells, and what is true."""
-    model = sp.reduce(case.body, basis, compare=False)
+    try:
+        model = sp.reduce(case.body, make(), compare=False)
+    except sp.InputError as too_few:  # shapes, of a sketch
+        return {"failed": str(too_few), "why": "no such basis"}
     start = time.process_time()
     try:
         moved = case.moved(model)
@@ -224,7 +227,7 @@ def rows_of(folder: Path, name: str, kept: Kept) -> Iterator[dict[str, Any]]:
     mark = fingerprint(BODIES[name], files=[*code.rglob("*.py"), Path(__file__)])
     for label, make in bases(case, kept, name):
         row = kept.row(
-            "model_error", f"{name} · {label} · {mark}", lambda m=make: measured(case, full, m())
+            "model_error", f"{name} · {label} · {mark}", lambda m=make: measured(case, full, m)
         )
         yield {**row, "body": name, "basis": label, "full": seconds}
 
@@ -232,7 +235,7 @@ def rows_of(folder: Path, name: str, kept: Kept) -> Iterator[dict[str, Any]]:
 def cells(row: dict[str, Any]) -> list[str]:
     """A row as it is shown."""
     if "failed" in row:
-        return [row["body"], row["basis"], "cannot be stepped", "", "", "", "", ""]
+        return [row["body"], row["basis"], row.get("why", "cannot be stepped"), *5 * [""]]
     return [
         row["body"],
         row["basis"],
@@ -265,7 +268,7 @@ def main(arguments: list[str]) -> int:
     print(
         f"\ntold/true: {ratios.min():.2f} to {ratios.max():.2f}, "
         f"{((ratios > 0.5) & (ratios < 2)).sum()} of {len(ratios)} within a factor of two; "
-        f"{len(rows) - len(ratios)} cannot be stepped; telling takes {np.median(costs):.2g} of "
+        f"{len(rows) - len(ratios)} not measured; telling takes {np.median(costs):.2g} of "
         "the time of the full motion in the median"
     )
     return 0
