@@ -57,6 +57,7 @@ _UNSURE = 0.4  # the change above which a person is told
 _OMITTED = 0.01  # of what is missed, that may be left out of what is there
 _NOTHING = 1e-9  # of the largest: a model that misses less has all it needs
 _DEPARTED = 0.4  # how far a step of the body may lead from that round, as a share of the error
+_CREDIBLE = 1.4  # times the swing; a larger error is that of a larger model gone astray
 _HOPELESS = (0.6, 1.0)  # errors that are told without it: hardly half or twice as large in truth
 _SUBSTEPS = (1, 2, 4, 8)  # larger models are stiffer, and may need smaller steps
 
@@ -240,9 +241,11 @@ class _Estimate:
         away = 0.0
         if largest > 0.0 and not _HOPELESS[0] <= largest / size <= _HOPELESS[1]:
             away = self._departure(last) / largest
-        self.departed = away > _DEPARTED
         # an error that grew is taken to grow once more, by half as much and half of that
         shares = errors * (1 + max(unsure, 0.0)) / size if size > 0.0 else errors
+        if shares.max() > _CREDIBLE:
+            away = max(away, float(shares.max()))
+        self.departed = away > _DEPARTED
         worst = int(np.argmax(errors))
         apart = np.linalg.norm(first.displacements(worst) - last.displacements(worst), axis=1)
         furthest = int(np.argmax(_sizes(last)))
