@@ -1,7 +1,7 @@
 """Run the benchmarks named on the command line, or all: ``python -m benchmarks assembly step``.
 
-``python -m benchmarks enrich FOLDER`` needs a folder of characters, ``model_error FOLDER`` one of
-bodies; these are not among all.
+``python -m benchmarks enrich FOLDER`` needs a folder of characters, ``model_error FOLDER`` and
+``reduced_releases FOLDER`` one of bodies; these are not among all.
 """
 
 from __future__ import annotations
@@ -35,23 +35,18 @@ NAMES = [
     "yarns",
     "pose_models",
 ]
+WITH_FOLDERS = ["enrich", "model_error", "reduced_releases"]
 
 
 def main() -> int:
-    if sys.argv[1:2] == ["enrich"]:
-        from benchmarks.enrich import main as enrich
-
-        return enrich(sys.argv[2:])
-    if sys.argv[1:2] == ["model_error"]:
-        from benchmarks.model_error import main as model_error
-
-        return model_error(sys.argv[2:])
+    if sys.argv[1:2] and sys.argv[1] in WITH_FOLDERS:
+        found: int = import_module(f"benchmarks.{sys.argv[1]}").main(sys.argv[2:])
+        return found
     wanted = sys.argv[1:] or NAMES
     unknown = [name for name in wanted if name not in NAMES]
     if unknown:
         print(
-            f"no benchmark {unknown[0]!r}; there are "
-            f"{', '.join([*NAMES, 'enrich', 'model_error'])}",
+            f"no benchmark {unknown[0]!r}; there are {', '.join([*NAMES, *WITH_FOLDERS])}",
             file=sys.stderr,
         )
         return 2

@@ -4,25 +4,31 @@ Bodies made by others, scaled to a size of 1 m, are held at one end, pushed by a
 their mass so that they swing by a quarter of their size, let go, and compared with the full body
 over one and a half of its slowest periods, in four kinds of bases and five sizes.
 
-``python -m benchmarks model_error FOLDER [BODY …]``, where the folder has ``tets`` and
-``surfaces``; all bodies if none is named.
+``python -m benchmarks model_error FOLDER [BODY …] [--keep CACHE]``, where the folder has ``tets``
+and ``surfaces``; all bodies if none is named. What was found is kept in the folder CACHE, motions
+of full bodies and finished rows, so that it can be interrupted; rows are measured again where the
+code of reduced models has changed.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import supple as sp
+from benchmarks.keeping import Kept, fingerprint
 from benchmarks.timing import table
 from supple.core.types import Floats
-from supple.reduction.sketch import sketch_shapes
+from supple.reduction.sketch import SketchShapes, sketch_shapes
 from supple.workflows.solids import Filling, load_solid
 
 SWING, STEPS_A_PERIOD, PUSHED, PERIODS = 0.27, 80, 0.3, 1.5
@@ -94,8 +100,10 @@ class Case:
         return np.sqrt([np.vdot(u, self.body.mass_times(u)) for u in shapes])
 
 
-def case_of(folder: Path, name: str) -> Case:
-    """The body of that name, with a load that makes a model of it swing as far as it should."""
+def body_of(
+    folder: Path, name: str
+) -> tuple[sp.Body, sp.Rayleigh, float, tuple[sp.Modes, Floats, int]]:
+    """The body of that name, its damping, the time step, and modes, places and axis."""
     file, axis, held = BODIES[name]
     filling = Filling() if file.startswith("tets") else Filling(voxels=_VOXELS)
     mesh = load_solid(folder / file, filling).mesh
@@ -107,17 +115,23 @@ def case_of(folder: Path, name: str) -> Case:
     low = np.flatnonzero(X[:, along] <= held * X[:, along].max())
     body = sp.Body(mesh, material, fixed=low)
     modes = sp.vibration_modes(body, 10)
-    period = 1 / modes.frequencies[0]
+    period = float(1 / modes.frequencies[0])
+    damping = sp.Rayleigh(
+        mass=0.2 * np.pi / period, stiffness=3e-3 * period, at=sp.StiffnessAt.REST
+    )
+    return body, damping, period / STEPS_A_PERIOD, (modes, X, along)
+
+
+def case_of(folder: Path, name: str) -> Case:
+    """That body, with a load that makes a model of it swing as far as it should."""
+    body, damping, dt, (modes, X, along) = body_of(folder, name)
     way = np.array([0.4, 0.6, 0.7])
     way[along] = 0.1
     load = body.mass_times(np.outer(X[:, along], way)) * body.free
     load *= SWING / np.linalg.norm(modes.static_shape(load), axis=1).max()
-    damping = sp.Rayleigh(
-        mass=0.2 * np.pi / period, stiffness=3e-3 * period, at=sp.StiffnessAt.REST
-    )
     model = sp.reduce(body, sp.modal_derivative_basis(body, modes=modes, size=20), compare=False)
     for _ in range(4):
-        case = Case(body, load, damping, period / STEPS_A_PERIOD)
+        case = Case(body, load, damping, dt)
         swing = np.linalg.norm(case.moved(model), axis=2).max()
         if abs(swing / SWING - 1) < 0.05:
             break
@@ -125,72 +139,136 @@ def case_of(folder: Path, name: str) -> Case:
     return case
 
 
-def bases(case: Case) -> Iterator[tuple[str, sp.Basis]]:
-    body = case.body
-    modes = sp.vibration_modes(body, max(SIZES))
-    other = sp.Simulation(body, damping=case.damping, dt=4 * case.dt)
-    other.state.v = modes.shapes[1] / np.abs(modes.shapes[1]).max() * modes.frequencies[1]
-    motion = other.run(3 * STEPS_A_PERIOD * case.dt).displacements[1:]
-    sketch = sp.Sketch(body, modes=modes)
-    X = body.mesh.vertices
-    for tip in np.unique(np.concatenate([X.argmax(axis=0), X.argmin(axis=0)])):
-        if body.free[tip].all():
-            for way in 0.15 * np.concatenate([np.eye(3), -np.eye(3)]):
-                sketch.drag(int(tip), X[tip] + np.outer((0.25, 0.5, 0.75, 1.0), way))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # of forces that were skipped
-        drawn = sketch_shapes(body, sketch)
-    for size in SIZES:
-        yield f"modal derivatives {size}", sp.modal_derivative_basis(body, modes=10, size=size)
-        yield f"linear modes {size}", sp.picked_basis(body, modes.shapes[:size])
-        yield f"another motion {size}", sp.motion_basis(body, motion, size)
-        yield f"sketch {size}", sp.sketch_basis(body, drawn, size)
+def kept_case(folder: Path, name: str, kept: Kept) -> tuple[Case, Floats, float]:
+    """The case of that name, how its body moves in full, and the seconds that this took."""
+    mark = fingerprint(BODIES[name], SWING, STEPS_A_PERIOD, PUSHED, PERIODS, _VOXELS)
+    named = f"{name.replace(', ', '-').replace(' ', '-').replace(',', '')}-{mark}"
 
-
-def rows_of(folder: Path, name: str) -> Iterator[list[str]]:
-    """Of one body: what every model tells, and what is true."""
-    case = case_of(folder, name)
-    start = time.process_time()
-    full = case.moved_in_full()
-    seconds = time.process_time() - start
-    swing = case.sizes(full).max()
-    for label, basis in bases(case):
-        model = sp.reduce(case.body, basis, compare=False)
+    def found() -> dict[str, Floats]:
+        case = case_of(folder, name)
         start = time.process_time()
-        try:
-            true = case.sizes(case.moved(model) - full).max() / swing
+        full = case.moved_in_full()
+        return {"load": case.load, "full": full, "seconds": np.array(time.process_time() - start)}
+
+    arrays = kept.arrays(named, found)
+    body, damping, dt = body_of(folder, name)[:3]
+    return Case(body, arrays["load"], damping, dt), arrays["full"], float(arrays["seconds"])
+
+
+def bases(case: Case, kept: Kept, named: str) -> Iterator[tuple[str, Callable[[], sp.Basis]]]:
+    """The kinds in all sizes; made when asked for."""
+    body = case.body
+
+    @cache
+    def modes() -> sp.Modes:
+        return sp.vibration_modes(body, max(SIZES))
+
+    @cache
+    def motion() -> Floats:
+        other = sp.Simulation(body, damping=case.damping, dt=4 * case.dt)
+        shape = modes().shapes[1]
+        other.state.v = shape / np.abs(shape).max() * modes().frequencies[1]
+        made = lambda: {"u": other.run(3 * STEPS_A_PERIOD * case.dt).displacements[1:]}  # noqa: E731
+        return kept.arrays(f"{named}-another", made)["u"]
+
+    @cache
+    def drawn() -> SketchShapes:
+        sketch = sp.Sketch(body, modes=modes())
+        X = body.mesh.vertices
+        for tip in np.unique(np.concatenate([X.argmax(axis=0), X.argmin(axis=0)])):
+            if body.free[tip].all():
+                for way in 0.15 * np.concatenate([np.eye(3), -np.eye(3)]):
+                    sketch.drag(int(tip), X[tip] + np.outer((0.25, 0.5, 0.75, 1.0), way))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # of forces that were skipped
+            return sketch_shapes(body, sketch)
+
+    for size in SIZES:
+        yield (
+            f"modal derivatives {size}",
+            lambda n=size: sp.modal_derivative_basis(body, modes=10, size=n),
+        )
+        yield f"linear modes {size}", lambda n=size: sp.picked_basis(body, modes().shapes[:n])
+        yield f"another motion {size}", lambda n=size: sp.motion_basis(body, motion(), n)
+        yield f"sketch {size}", lambda n=size: sp.sketch_basis(body, drawn(), n)
+
+
+def measured(case: Case, full: Floats, make: Callable[[], sp.Basis]) -> dict[str, Any]:
+    """What a model tells, and what is true."""
+    try:
+        model = sp.reduce(case.body, make(), compare=False)
+    except sp.InputError as too_few:  # shapes, of a sketch
+        return {"failed": str(too_few), "why": "no such basis"}
+    start = time.process_time()
+    try:
+        moved = case.moved(model)
+        run = time.process_time() - start
+        true = case.sizes(moved - full).max() / case.sizes(full).max()
+        start = time.process_time()
+        with warnings.catch_warnings(record=True) as told_more:
+            warnings.simplefilter("always", sp.ModelWarning)
             told = sp.motion_error(case.simulation(model), case.steps * case.dt, force=case.force)
-        except sp.StepFailed:
-            yield [name, label, "cannot be stepped", "", "", "", ""]
-            continue
-        yield [
-            name,
-            label,
-            f"{100 * true:.2f} %",
-            f"{100 * told.error:.2f} %",
-            f"{told.error / true:.2f}",
-            f"{time.process_time() - start:.1f} s",
-            f"{seconds:.1f} s",
-        ]
+    except sp.StepFailed as failed:
+        return {"failed": str(failed)}
+    return {
+        "true": float(true),
+        "told": told.error,
+        "unsure": told.unsure,
+        "warned": len(told_more),
+        "run": run,
+        "telling": time.process_time() - start,
+    }
+
+
+def rows_of(folder: Path, name: str, kept: Kept) -> Iterator[dict[str, Any]]:
+    """Of one body: what every model tells, and what is true."""
+    case, full, seconds = kept_case(folder, name, kept)
+    code = Path(sp.__file__).parent / "reduction"
+    mark = fingerprint(BODIES[name], files=[*code.rglob("*.py"), Path(__file__)])
+    for label, make in bases(case, kept, name):
+        row = kept.row(
+            "model_error", f"{name} · {label} · {mark}", lambda m=make: measured(case, full, m)
+        )
+        yield {**row, "body": name, "basis": label, "full": seconds}
+
+
+def cells(row: dict[str, Any]) -> list[str]:
+    """A row as it is shown."""
+    if "failed" in row:
+        return [row["body"], row["basis"], row.get("why", "cannot be stepped"), *5 * [""]]
+    return [
+        row["body"],
+        row["basis"],
+        f"{100 * row['true']:.2f} %",
+        f"{100 * row['told']:.2f} %",
+        f"{row['told'] / row['true']:.2f}{' (unsure)' if row['warned'] else ''}",
+        f"{row['run']:.2f} s",
+        f"{row['telling']:.1f} s",
+        f"{row['full']:.1f} s",
+    ]
 
 
 def main(arguments: list[str]) -> int:
-    if not arguments or not Path(arguments[0]).is_dir():
-        print("give the folder of bodies: python -m benchmarks model_error FOLDER [BODY …]")
-        return 2
+    parser = argparse.ArgumentParser(prog="python -m benchmarks model_error", description=__doc__)
+    parser.add_argument("folder", type=Path, help="of bodies, with tets and surfaces")
+    parser.add_argument("bodies", nargs="*", help=f"some of {', '.join(BODIES)}")
+    parser.add_argument("--keep", type=Path, help="a folder for what was found")
+    given = parser.parse_args(arguments)
     warnings.simplefilter("ignore", sp.ModelWarning)
     warnings.simplefilter("ignore", sp.MeshWarning)
-    names = arguments[1:] or list(BODIES)
-    rows: list[list[str]] = []
-    for name in names:
-        for row in rows_of(Path(arguments[0]), name):
-            print("  ".join(row), file=sys.stderr, flush=True)
+    rows: list[dict[str, Any]] = []
+    for name in given.bodies or BODIES:
+        for row in rows_of(given.folder, name, Kept(given.keep)):
+            print("  ".join(cells(row)), file=sys.stderr, flush=True)
             rows.append(row)
-    head = ["body", "basis", "true error", "told error", "told/true", "to tell", "full motion"]
-    print(table(head, rows))
-    ratios = np.array([float(row[4]) for row in rows if row[4]])
+    head = ["body", "basis", "true error", "told error", "told/true", "run", "to tell", "full"]
+    print(table(head, [cells(row) for row in rows]))
+    ratios = np.array([row["told"] / row["true"] for row in rows if "told" in row])
+    costs = np.array([row["telling"] / row["full"] for row in rows if "told" in row])
     print(
         f"\ntold/true: {ratios.min():.2f} to {ratios.max():.2f}, "
-        f"{((ratios > 0.5) & (ratios < 2)).sum()} of {len(ratios)} within a factor of two"
+        f"{((ratios > 0.5) & (ratios < 2)).sum()} of {len(ratios)} within a factor of two; "
+        f"{len(rows) - len(ratios)} not measured; telling takes {np.median(costs):.2g} of "
+        "the time of the full motion in the median"
     )
     return 0

@@ -163,6 +163,7 @@ def test_vibrations_that_the_model_lost_are_told(post, basis, noted, capsys, inf
     found, text = info("post.supple")
     assert words in told.out
     assert words in text
+    assert ("vibration 3 of the body is at" in text) == noted
     np.testing.assert_array_equal(found["frequency errors"], model.frequency_errors)
 
 

@@ -79,7 +79,7 @@ def test_sketch_basis_spans_the_true_shapes():
     assert (found.drawn, found.failed) == (162, 0)
     assert 50 <= found.selected <= 85
     assert 10 <= len(found.shapes) <= found.selected
-    assert calls[-1][:2] == (2, 2)
+    assert calls[-1] == (found.selected, found.selected, "static shapes")
     basis = sketch_basis(body, found, 4)
     np.testing.assert_array_equal(basis.vectors, sketch_basis(body, sketch, 4).vectors)
     momenta = np.stack([body.mass_times(v) for v in basis.vectors])
@@ -191,3 +191,16 @@ def test_bad_sketches_named():
     refused(r"stiffest=0\.5", sketch.drag, TIP, [(0, 0, 1)], stiffest=0.5)
     assert len(sketch) == 0
     assert isinstance(sketch_shapes(body, load[None]), SketchShapes)
+
+
+def test_shapes_too_rough_in_the_subspace_settle_in_the_body():
+    """With a tolerance that no subspace meets, each goes on from there, to a thousandth."""
+    body = bar()
+    sketch = Sketch(body, modes=10)
+    sketch.drag(TIP, MESH.vertices[TIP] + np.outer((0.5, 1.0), (0, 0.2, 0.4)))
+    options = {"force_distance": 0.0, "shape_distance": 0.0}
+    settled = sketch_shapes(body, sketch, **options, tolerance=1e-13)
+    exact = sketch_shapes(body, sketch.felt, **options, tolerance=0)
+    assert (settled.failed, len(settled.shapes)) == (0, 2)
+    for u, v in zip(settled.shapes, exact.shapes, strict=True):
+        assert mass_norm(body, u - v) < 1e-3 * mass_norm(body, v)

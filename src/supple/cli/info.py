@@ -124,6 +124,8 @@ def _model_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
         energy = f"cubature with {cubature['cells']:,} cells"
         if cubature["training error"] is not None:
             energy += f", error of the force {100 * cubature['training error']:.2g} % in training"
+        if cubature["test error"] is not None:
+            energy += f", {100 * cubature['test error']:.2g} % in test poses"
     rows = [
         ("coordinates", f"{found['coordinates']}"),
         ("supports", "none: the body is free" if found["free"] else "held"),

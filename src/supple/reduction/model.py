@@ -20,6 +20,7 @@ from supple.mesh import Embedding, Surface, VolumeMesh
 from supple.reduction.cubature.cubature import Cubature
 from supple.reduction.detail import all_but, slowest_vibrations
 from supple.reduction.edits import Late, common_factor, edited_body
+from supple.reduction.errors.frequencies import warn_of_frequencies
 from supple.reduction.groups import Group
 from supple.reduction.polynomial import Quartic
 from supple.reduction.runtime.floating import FloatingInertia, FloatingLoad
@@ -340,7 +341,7 @@ class ReducedModel:
         """The model with the first ``size`` basis vectors only (§6.5).
 
         Vibrations are mixed of all vectors, and become faster where one is missing: ``detail``
-        keeps them.
+        keeps them. A ModelWarning tells where one of the first three is off by more than 5 %.
         """
         if not 1 <= whole_number("size", size, at_least=1) <= self.size:
             raise InputError(
@@ -349,7 +350,7 @@ class ReducedModel:
         if size == self.size:
             return self
         skin, cubature, floating = self.skin, self.cubature, self.floating
-        return replace(
+        fewer = replace(
             self,
             vectors=self.vectors[:size].copy(),
             groups=tuple(group.truncated(size) for group in self.groups),
@@ -358,6 +359,8 @@ class ReducedModel:
             skin=None if skin is None else replace(skin, vectors=skin.vectors[:size].copy()),
             origin=self._part(np.eye(self.size)[:, :size]),
         )
+        warn_of_frequencies(fewer, stacklevel=2)
+        return fewer
 
     def with_skin(self, embedding: Embedding) -> ReducedModel:
         """The model with a surface that moves with it, to draw."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +17,7 @@ from supple.dynamics.statics import static_shape
 from supple.materials import StVK
 from supple.reduction.basis import Basis, shape_basis
 from supple.reduction.modes import Modes, combined, mass_times, vibration_modes
-from supple.reduction.statics import LoadedShapes, shapes_under
+from supple.reduction.statics import LoadedShapes, SettledShapes, shapes_under
 
 _SEPARATION = 0.02  # of forces and of shapes, as a share of the largest, where none is given
 
@@ -121,9 +122,10 @@ def sketch_shapes(
     of the largest force and shape.
 
     Shapes of StVK bodies are first sought together in a subspace, and taken if they leave no more
-    than a share ``tolerance`` of the load unbalanced, in the norm of the energy. The others, those
-    of other materials, and all where the tolerance is 0, are found one by one in full, to rounding.
-    Forces for which no shape is found are skipped with a warning.
+    than a share ``tolerance`` of the load unbalanced, in the norm of the energy. From the others
+    the body itself goes on for a number of iterations. Shapes of other materials, and all where the
+    tolerance is 0, are found one by one in full, to rounding. Forces for which no shape is found
+    are skipped with a warning.
     """
     body.require_supports("a sketch")
     loads = _loads(body, forces)
@@ -228,32 +230,55 @@ def _solved(
     progress: Progress | None,
 ) -> list[Floats]:
     """Shapes at rest under the loads, the quick ones or one by one; some may have none."""
+    found = _one_by_one(body, loads) if quick is None else _settled(body, loads, quick, tolerance)
     shapes: list[Floats] = []
-    last: tuple[Floats, Floats] | None = None
-    for k, load in enumerate(loads):
-        if quick is not None and quick.errors[k] <= tolerance:
-            shapes.append(quick.shapes[k])
-            last = load, quick.shapes[k]
-            continue
-        starts: list[Floats | None] = [None]
-        if last is not None and np.linalg.norm(load - last[0]) < np.linalg.norm(load):
-            starts.insert(0, last[1])  # nearer than the rest shape
-        for start in starts:
-            try:
-                shape = static_shape(body, load, start=start)
-            except StepFailed:
-                continue
+    for done, shape in enumerate(found, start=1):
+        if shape is not None:
             shapes.append(shape)
-            last = load, shape
-            break
         if progress is not None:
-            progress(k + 1, len(loads), "static shapes")
+            progress(done, len(loads), "static shapes")
     if not shapes:
         raise InputError(
             f"none of the {len(loads)} forces has a shape at rest; draw weaker ones, or give a "
             "material that resists being crushed, e.g. StableNeoHookean"
         )
     return shapes
+
+
+def _settled(
+    body: Body, loads: list[Floats], quick: LoadedShapes, tolerance: float
+) -> Iterator[Floats | None]:
+    """The quick shapes, and where the body settles from those that are too far from rest.
+
+    It may not: there it is about to buckle, or is crushed.
+    """
+    near = SettledShapes(body)
+    for load, shape, error in zip(loads, quick.shapes, quick.errors, strict=True):
+        if error <= tolerance:
+            yield shape
+            continue
+        try:
+            yield near.under(load, shape)
+        except StepFailed:
+            yield None
+
+
+def _one_by_one(body: Body, loads: list[Floats]) -> Iterator[Floats | None]:
+    """In full, each from the one before where that is nearer than the rest shape."""
+    last: tuple[Floats, Floats] | None = None
+    for load in loads:
+        starts: list[Floats | None] = [None]
+        if last is not None and np.linalg.norm(load - last[0]) < np.linalg.norm(load):
+            starts.insert(0, last[1])
+        shape: Floats | None = None
+        for start in starts:
+            try:
+                shape = static_shape(body, load, start=start)
+            except StepFailed:
+                continue
+            last = load, shape
+            break
+        yield shape
 
 
 def _separate_shapes(body: Body, shapes: list[Floats], distance: float | None) -> Floats:

@@ -13,12 +13,18 @@ import numpy as np
 
 from supple.bodies.solid import Body
 from supple.core.types import Floats, Ints, Progress
+from supple.dynamics.problem import BodyProblem
+from supple.dynamics.terms import terms_of
+from supple.dynamics.terms.base import StageStart
+from supple.integrators import Stage
 from supple.reduction.basis import Basis
 from supple.reduction.derivatives import force_derivatives
 from supple.reduction.errors.shapes import principal_shapes
 from supple.reduction.model import ReducedModel
 from supple.reduction.modes import SmallVibrations, mass_times, products
 from supple.reduction.reducing import reduce
+from supple.solvers.linear.cholesky import Cholesky
+from supple.solvers.newton import Newton
 
 _LINEAR, _BENT, _DERIVED = 12, 7, 16  # linear shapes, those of which derivatives are taken, these
 _ADDED = 12  # vectors, in each round
@@ -26,6 +32,8 @@ _ROUNDS = 2
 _GROUPS = 6  # of shapes; the stiffness is that of one of each
 _ITERATIONS = 100
 _BALANCED = 1e-9  # of the load
+_SETTLING = 25  # iterations of the body, from a shape in a subspace,
+_ROUGH = 1e-4  # and the share of forces that may then be left
 _LEAST = 1e-2  # of the softest curvature at rest, for a descent direction
 
 
@@ -70,6 +78,21 @@ def shapes_under(body: Body, loads: Floats, *, progress: Progress | None = None)
     better = errors[1] < errors[0]
     shapes[better] = after[better]
     return LoadedShapes(shapes, np.minimum(*errors))
+
+
+class SettledShapes:
+    """Shapes of the body itself at rest, from others that are near, with a bounded effort."""
+
+    def __init__(self, body: Body) -> None:
+        self._problem = BodyProblem(body, terms_of(body))
+        newton = Newton(tolerance=_ROUGH, max_iterations=_SETTLING, linear=Cholesky())
+        self._solver = newton.bind(self._problem)
+
+    def under(self, load: Floats, start: Floats) -> Floats:
+        """The shape (n, 3) [m] under a load (n, 3) [N]; StepFailed where it is not near."""
+        stage = Stage(0.0, 0.0, start, 0.0, start, start)
+        self._problem.begin(StageStart(stage, load))
+        return self._solver.solve(stage, [start])
 
 
 def _first_vectors(rest: SmallVibrations, linear: Floats) -> Floats:

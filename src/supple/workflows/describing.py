@@ -21,6 +21,7 @@ from supple.dynamics.recording import read_metadata, read_motion
 from supple.io.scene.scene import load_scene
 from supple.mesh import Surface, VolumeMesh
 from supple.reduction import load_model
+from supple.reduction.errors.frequencies import frequencies_note
 from supple.reduction.model_file import is_model_file
 from supple.workflows.enrich.result import cubature_errors
 from supple.workflows.enrich.soft_character import flesh_frequency
@@ -193,6 +194,9 @@ def _model(path: Path) -> dict[str, Any]:
         "skin vertices": None if model.skin is None else len(model.skin.vertices),
         "bytes": path.stat().st_size,
     }
+    note = frequencies_note(model)
+    if note is not None:
+        made["notes"] = [str(note).removesuffix("=")]
     if model.cubature is not None:
         found = model.cubature
         errors = {"training error": found.training_error, "test error": found.test_error}

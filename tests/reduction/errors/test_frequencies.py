@@ -64,6 +64,7 @@ def test_comparison_can_be_left_out_or_given():
         sp.reduce(body, bad, compare=3)
 
 
+@pytest.mark.filterwarnings("ignore::supple.ModelWarning")
 def test_files_and_smaller_models_keep_them_and_edits_forget_them(tmp_path):
     body = held_body()
     model, _ = told_by(body, sp.modal_derivative_basis(body, modes=4, size=7))
@@ -90,3 +91,14 @@ def test_bodies_on_hinges_are_reduced_without():
     assert model.frequency_errors is None
     with pytest.raises(sp.InputError, match="like a hinge"):
         sp.reduce(body, sp.picked_basis(body, shapes), compare=True)
+
+
+def test_a_model_cut_short_tells_what_it_has_lost():
+    body = held_body()
+    modes = sp.vibration_modes(body, 6)
+    model = sp.reduce(body, sp.picked_basis(body, modes.shapes[[0, 3, 4, 1, 2]]))
+    with pytest.warns(sp.ModelWarning, match=f"at {modes.frequencies[3]:.3g} Hz"):
+        fewer = model.truncated(3)
+    np.testing.assert_allclose(
+        fewer.frequency_errors[1], modes.frequencies[3] / modes.frequencies[1] - 1, atol=1e-9
+    )

@@ -8,6 +8,7 @@ from tests.helpers import soft
 from tests.reduction.conftest import held_body, relative
 
 import supple as sp
+from supple.reduction.errors import motion
 
 SWING = 0.27
 DAMPING = sp.Rayleigh(mass=0.4)
@@ -208,3 +209,22 @@ def test_what_cannot_be_repaired_is_told(model, tip):
     with pytest.warns(sp.ModelWarning, match="with 4 vectors the error of this motion is still"):
         basis = sp.repaired_basis(sim, 0.3, force=force, tolerance=1e-6, size=4)
     assert basis.size == 4
+
+
+@pytest.mark.filterwarnings("ignore::supple.ModelWarning")
+def test_a_body_that_leaves_the_larger_models_is_followed_itself(monkeypatch):
+    """A larger model that misses what matters tells too little; a step of the body shows it."""
+    body = bar()
+    load = push(body)
+    sim = moving(sp.reduce(body, bases(body)["modal derivatives"]))
+    seconds = 40 * sim.dt
+    true = sp.motion_error(sim, seconds, force=load, against="body")
+    blind = np.zeros((1, *body.free.shape))
+    blind[0, -1] = body.free[-1]  # one vertex that moves by itself, which the body never does
+    monkeypatch.setattr(motion, "principal_shapes", lambda rest, shapes, known, most: blind)
+    with pytest.warns(sp.ModelWarning, match="not certain"):
+        low = sp.motion_error(sim, seconds, force=load, against="larger model")
+    assert low.error < 0.5 * true.error
+    told = sp.motion_error(sim, seconds, force=load)
+    np.testing.assert_array_equal(told.errors, true.errors)
+    assert told.unsure == 0.0

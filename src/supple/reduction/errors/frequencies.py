@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import warnings
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from supple.bodies.solid import Body
 from supple.core.errors import InputError, Message, Parameter
 from supple.core.types import Floats
-from supple.reduction.model import ReducedModel
 from supple.reduction.modes import Modes, SmallVibrations
+
+if TYPE_CHECKING:
+    from supple.reduction.model import ReducedModel
 
 COMPARED = 6
 """How many of the slowest vibrations are compared."""
@@ -47,21 +50,27 @@ def slowest_frequencies(body: Body, count: int, compare: bool | Modes | None) ->
 
 def warn_of_frequencies(model: ReducedModel, *, stacklevel: int) -> None:
     """A ModelWarning where one of the slowest vibrations is not that of the body."""
+    message = frequencies_note(model)
+    if message is not None:
+        warnings.warn(ModelWarning(message), stacklevel=stacklevel + 1)
+
+
+def frequencies_note(model: ReducedModel) -> Message | None:
+    """What to tell a person where one of the slowest vibrations is not that of the body."""
     errors, body = model.frequency_errors, model.body_frequencies
     if errors is None or body is None:
-        return
+        return None
     off = np.flatnonzero(np.abs(errors[:SLOW]) > TOLERANCE)
     if not len(off):
-        return
+        return None
     first = int(off[0])
-    message = Message(
+    return Message(
         f"vibration {first + 1} of the body is at {body[first]:.3g} Hz, that of the model at "
         f"{model.frequencies[first]:.3g} Hz, {share_text(errors[first])}: the basis does not hold "
         "its shape, and motion that needs it comes out wrong. Put the slowest modes of the body "
         "in, or take a larger ",
         Parameter("size", ""),
     )
-    warnings.warn(ModelWarning(message), stacklevel=stacklevel + 1)
 
 
 def share_text(error: float) -> str:

@@ -4,6 +4,11 @@ A model leaves forces unbalanced, those that no vector of its basis feels. The s
 body would give way in under them are what it misses. With the most important of these the model is
 made again, and moved again: where it then goes, and the first one did not, is the error. What the
 larger model misses itself is looked at in the same way, until that no longer changes the answer.
+
+A body that buckles escapes all of this. The shape in which it does is soft where the body is, not
+at rest; no force that is left unbalanced points there, and larger models agree on a way that the
+body leaves at once. So the body itself takes a step from where most is unbalanced on the way of the
+largest model. Where it leads away, the error is that against the motion of the body.
 """
 
 from __future__ import annotations
@@ -48,9 +53,12 @@ _TANGENTS = 4  # shapes on the way whose stiffness is taken
 _ROUNDS = 4
 _SETTLED = 0.2  # share by which the last round may change the error,
 _NEAR = 0.6  # and how far it may lead from where the round before was
-_UNSURE = 0.5  # the change above which a person is told
+_UNSURE = 0.4  # the change above which a person is told
 _OMITTED = 0.01  # of what is missed, that may be left out of what is there
 _NOTHING = 1e-9  # of the largest: a model that misses less has all it needs
+_DEPARTED = 0.4  # how far a step of the body may lead from that round, as a share of the error
+_CREDIBLE = 1.4  # times the swing; a larger error is that of a larger model gone astray
+_HOPELESS = (0.6, 1.0)  # errors that are told without it: hardly half or twice as large in truth
 _SUBSTEPS = (1, 2, 4, 8)  # larger models are stiffer, and may need smaller steps
 
 
@@ -73,7 +81,10 @@ class MotionError:
     vertex: int
     """Which vertex that is."""
     unsure: float
-    """The share by which the last round has changed the error; 0 if it is the true one."""
+    """The share by which the error may change: 0 if it is the true one.
+
+    That by which the last larger model has changed it, or by which the body departs from that.
+    """
     missed: Floats
     amounts: Floats
 
@@ -108,8 +119,10 @@ def motion_error(
     The simulation stays where it is. ``force`` (n, 3) [N] acts on all vertices during that time; a
     function of time gives that of the step which starts then, as a ``step(force=...)`` would.
     ``body`` is needed for a model from a file. By default an StVK model is compared with larger
-    models that hold what this one misses, at a small part of what the body's own motion costs;
-    that of any other material, whose larger models cost as much, with the body itself.
+    models that hold what this one misses, at a small part of what the body's own motion costs.
+    Where a step of the body shows that these miss it too, as where it buckles, and for any other
+    material, whose larger models cost as much, it is compared with the body itself; that includes
+    the error of a cubature. A ModelWarning tells where the error is not certain.
     """
     if not isinstance(sim, ReducedSimulation | FloatingSimulation):
         instance("sim", sim, ReducedSimulation, "model.simulation(damping=..., dt=...)")
@@ -123,7 +136,12 @@ def motion_error(
         return _against_body(scenario, progress)
     if sim.model.quartic is None:
         raise InputError("against='larger model' needs an StVK model, whose energy is a polynomial")
-    return _Estimate(scenario, progress).found()
+    estimate = _Estimate(scenario, progress)
+    told = estimate.found()
+    if against is None and estimate.departed:
+        return _against_body(scenario, progress)
+    _warn_if_unsure(told, stacklevel=3)
+    return told
 
 
 class _Estimate:
@@ -133,6 +151,8 @@ class _Estimate:
         self.scenario, self.body, self._progress = scenario, scenario.body, progress
         self.rest = SmallVibrations(self.body, np.zeros_like(self.body.mesh.vertices))
         self._samples = sampled_steps(scenario.steps)
+        self.departed = False
+        """Whether the body itself goes elsewhere than the largest model."""
 
     def found(self) -> MotionError:
         """In steps as small as the larger models need, which are stiffer; all take the same."""
@@ -189,6 +209,8 @@ class _Estimate:
         missed = principal_shapes(self.rest, given, model.vectors, _ADDED)
         if not len(missed):
             return None
+        if not len(used):  # all that the motion has is little beside what it misses
+            return missed
         return np.concatenate([orthonormalized(self.body, combined(used, model.vectors)), missed])
 
     def _given(self, played: Played) -> Floats:
@@ -203,20 +225,27 @@ class _Estimate:
                 given[some] = SmallVibrations(self.body, u, definite=True).solve(given[some])
         return without(given, self.rest.rigid, self.rest.rigid_momenta)
 
+    def _departure(self, last: Played) -> float:
+        """How far the body goes from the last model in a step [√kg m], where most is unbalanced."""
+        sizes = np.linalg.norm(last.residuals.reshape(len(last.residuals), -1), axis=1)
+        step = min(self._samples[int(np.argmax(sizes))], self.scenario.steps - 1)
+        try:
+            u = self.scenario.depart(last, step)
+        except StepFailed:
+            return float("inf")
+        return mass_size(self.body, u - last.displacements(step + 1))
+
     def _told(self, first: Played, last: Played, errors: Floats, growth: float) -> MotionError:
         size, largest = float(_sizes(last).max()), float(errors.max())
         unsure = growth / largest if largest > 0.0 else 0.0
+        away = 0.0
+        if largest > 0.0 and not _HOPELESS[0] <= largest / size <= _HOPELESS[1]:
+            away = self._departure(last) / largest
         # an error that grew is taken to grow once more, by half as much and half of that
         shares = errors * (1 + max(unsure, 0.0)) / size if size > 0.0 else errors
-        if abs(unsure) > _UNSURE:
-            warnings.warn(
-                ModelWarning(
-                    f"the error of this motion, about {100 * shares.max():.2g} %, is not certain: "
-                    "what the basis misses is more than can be told from the motion. Ask for a "
-                    "shorter motion, or against='body'"
-                ),
-                stacklevel=5,
-            )
+        if shares.max() > _CREDIBLE:
+            away = max(away, float(shares.max()))
+        self.departed = away > _DEPARTED
         worst = int(np.argmax(errors))
         apart = np.linalg.norm(first.displacements(worst) - last.displacements(worst), axis=1)
         furthest = int(np.argmax(_sizes(last)))
@@ -227,8 +256,20 @@ class _Estimate:
             swing=float(np.linalg.norm(_own_shape(last, furthest), axis=1).max()),
             distance=float(apart.max()),
             vertex=int(apart.argmax()),
-            unsure=abs(unsure),
+            unsure=max(abs(unsure), away if self.departed else 0.0),
             **missed_shapes(self.rest, shapes, first.model.vectors, size),
+        )
+
+
+def _warn_if_unsure(told: MotionError, *, stacklevel: int) -> None:
+    if told.unsure > _UNSURE:
+        warnings.warn(
+            ModelWarning(
+                f"the error of this motion, about {100 * told.error:.2g} %, is not certain: what "
+                "the basis misses is more than can be told from the motion, and may be much more. "
+                "Ask for a shorter motion, or against='body'"
+            ),
+            stacklevel=stacklevel + 1,
         )
 
 

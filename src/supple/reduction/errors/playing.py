@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,9 @@ from supple.reduction.model import ReducedModel, expand
 from supple.reduction.modes import mass_times, products
 from supple.reduction.runtime.floating_simulation import FloatingSimulation
 from supple.reduction.runtime.simulation import ReducedSimulation
+from supple.solvers.newton import Newton
+
+_ROUGH = 1e-3  # share of the forces that may be left, where only the way is looked at
 
 Force = ArrayLike | Callable[[float], ArrayLike | None] | None
 """On all vertices, (n, 3) [N]: always the same, or that of the step that starts at a time [s]."""
@@ -31,14 +35,15 @@ Live = ReducedSimulation | FloatingSimulation
 
 @dataclass(frozen=True, eq=False)
 class Played:
-    """How a model moved: ``q`` (T, r), and the frames of a free body, (T, 4, 3).
+    """How a model moved: ``q`` and its rates ``v`` (T, r); the frames (T, 6, 3) of a free body.
 
-    A frame is the rotation and, last, the position. ``residuals`` (s, n, 3) [N] are the forces that
-    the model leaves unbalanced at some moments, in the body's own frame.
+    A frame is the rotation, the position, and the velocity and the spin. ``residuals`` (s, n, 3)
+    [N] are the forces that the model leaves unbalanced at some moments, in the body's own frame.
     """
 
     model: ReducedModel
     q: Floats
+    v: Floats
     frames: Floats | None
     residuals: Floats
 
@@ -110,10 +115,10 @@ class Scenario:
     ) -> Played:
         """The motion of a model, and what it leaves unbalanced after the steps of ``samples``."""
         live, wanted = self.simulation(model, substeps=substeps), set(samples)
-        q = np.empty((self.steps + 1, model.size))
+        q, v = np.empty((2, self.steps + 1, model.size))
         frames: Floats | None = None
         if isinstance(live, FloatingSimulation):
-            frames = np.empty((self.steps + 1, 4, 3))
+            frames = np.empty((self.steps + 1, 6, 3))
         residuals: list[Floats] = []
         pushed: Floats | None = None
         load: Any = None
@@ -123,12 +128,12 @@ class Scenario:
                     load = None if force is None else model.project(force)
                 pushed = force
                 live.run_steps(substeps, force=load)
-            q[step] = live.q
+            q[step], v[step] = live.q, live.v
             if isinstance(live, FloatingSimulation) and frames is not None:
-                frames[step] = *live.rotation, live.position
+                frames[step] = *live.rotation, live.position, live.velocity, live.spin
             if step in wanted:
                 residuals.append(self._residual(live, pushed))
-        return Played(model, q, frames, np.reshape(residuals, (-1, *self.body.free.shape)))
+        return Played(model, q, v, frames, np.reshape(residuals, (-1, *self.body.free.shape)))
 
     def _residual(self, live: Live, force: Floats | None) -> Floats:
         """f − M a − ∇₂R − ∇U of the body [N], (n, 3), where a model of it is; in its own frame."""
@@ -148,23 +153,41 @@ class Scenario:
 
     def play_in_full(self) -> Iterator[Floats]:
         """Displacements of the body itself (n, 3) [m], at the start and after every step."""
-        live = self.live
+        sim = self._full(self.live)
+        yield sim.state.u
+        for force in self.forces():
+            sim.step(force=force)
+            yield sim.state.u
+
+    def depart(self, played: Played, step: int) -> Floats:
+        """Where the body itself is (n, 3) [m], one step after a model was there at ``step``."""
+        live = self.simulation(played.model)
+        live.q, live.v = played.q[step], played.v[step]
+        live.time = float(self.times[step])
+        if isinstance(live, FloatingSimulation):
+            assert played.frames is not None
+            live.rotation = played.frames[step, :3]
+            live.position, live.velocity, live.spin = played.frames[step, 3:]
+        sim = self._full(live, solver=Newton(tolerance=_ROUGH))
+        sim.step(force=next(islice(self.forces(), step, None)))
+        return sim.state.u
+
+    def _full(self, live: Live, *, solver: Newton | None = None) -> Simulation:
+        """The body itself where a model of it is, which steps as this one does."""
         sim = Simulation(
             self.body,
-            damping=live.damping,
-            integrator=live.integrator,
-            dt=live.dt,
-            gravity=live.gravity,
+            damping=self.live.damping,
+            integrator=self.live.integrator,
+            dt=self.live.dt,
+            gravity=self.live.gravity,
+            solver=solver or Newton(),
         )
         sim.state.u, sim.state.time = live.displacements(), live.time
         if isinstance(live, FloatingSimulation):
             sim.state.v = live.velocities()
         else:
             sim.state.v = expand(live.v, live.model.vectors)
-        yield sim.state.u
-        for force in self.forces():
-            sim.step(force=force)
-            yield sim.state.u
+        return sim
 
 
 def mass_products(body: Body, one: ReducedModel, other: ReducedModel) -> Floats:
