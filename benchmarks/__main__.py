@@ -1,7 +1,7 @@
 """Run the benchmarks named on the command line, or all: ``python -m benchmarks assembly step``.
 
-``python -m benchmarks enrich FOLDER`` needs a folder of characters, ``model_error FOLDER`` one of
-bodies; these are not among all.
+``python -m benchmarks enrich FOLDER`` needs a folder of characters, ``model_error FOLDER`` and
+``design_bodies FOLDER`` one of bodies; these, and ``cantilever_targets``, are not among all.
 """
 
 from __future__ import annotations
@@ -44,12 +44,20 @@ def main() -> int:
         from benchmarks.model_error import main as model_error
 
         return model_error(sys.argv[2:])
+    if sys.argv[1:2] == ["cantilever_targets"]:
+        from benchmarks.cantilever_targets import main as cantilever_targets
+
+        return cantilever_targets(sys.argv[2:])
+    if sys.argv[1:2] == ["design_bodies"]:
+        from benchmarks.design_bodies import main as design_bodies
+
+        return design_bodies(sys.argv[2:])
+    apart = ["enrich", "model_error", "design_bodies", "cantilever_targets"]
     wanted = sys.argv[1:] or NAMES
     unknown = [name for name in wanted if name not in NAMES]
     if unknown:
         print(
-            f"no benchmark {unknown[0]!r}; there are "
-            f"{', '.join([*NAMES, 'enrich', 'model_error'])}",
+            f"no benchmark {unknown[0]!r}; there are {', '.join([*NAMES, *apart])}",
             file=sys.stderr,
         )
         return 2

@@ -94,8 +94,8 @@ class Case:
         return np.sqrt([np.vdot(u, self.body.mass_times(u)) for u in shapes])
 
 
-def case_of(folder: Path, name: str) -> Case:
-    """The body of that name, with a load that makes a model of it swing as far as it should."""
+def held_body(folder: Path, name: str) -> tuple[sp.Body, int]:
+    """The body of that name, 1 m in size and held at one end, and along which axis that is."""
     file, axis, held = BODIES[name]
     filling = Filling() if file.startswith("tets") else Filling(voxels=_VOXELS)
     mesh = load_solid(folder / file, filling).mesh
@@ -105,7 +105,13 @@ def case_of(folder: Path, name: str) -> Case:
     mesh = type(mesh)(X, mesh.cells)
     material = sp.StVK(young=1e5, poisson=0.4, density=1000)
     low = np.flatnonzero(X[:, along] <= held * X[:, along].max())
-    body = sp.Body(mesh, material, fixed=low)
+    return sp.Body(mesh, material, fixed=low), along
+
+
+def case_of(folder: Path, name: str) -> Case:
+    """The body of that name, with a load that makes a model of it swing as far as it should."""
+    body, along = held_body(folder, name)
+    X = body.mesh.vertices
     modes = sp.vibration_modes(body, 10)
     period = 1 / modes.frequencies[0]
     way = np.array([0.4, 0.6, 0.7])

@@ -24,7 +24,7 @@ from supple.design.journal import Journal
 from supple.design.kept_wishes import with_wishes
 from supple.design.knots import Knots, first_knots, more_knots
 from supple.design.moments import ordered_targets, worst
-from supple.design.reasons import beyond_reach, met_alone, reason
+from supple.design.reasons import beyond_reach, due_to_steps, met_alone, reason
 from supple.design.report import DesignInterrupted, DesignReport, Fit, TargetResult
 from supple.design.search import HIGHEST, LOWEST, Search
 from supple.design.targets import Unloading
@@ -111,9 +111,8 @@ def design_damping(
         report = DesignReport(
             results, designer.rounds, time.perf_counter() - began, tolerance, tuple(notes)
         )
-        assert designer.bench.best is not None
         kept = with_wishes(
-            designer.bench.best.damping,
+            designer.best.damping,
             targets,
             integrator=bed.integrator,
             dt=dt,
@@ -127,6 +126,8 @@ def design_damping(
         designer.run(rounds)
         designer.touch_up()
         designer.explain()
+        if designer.rounds > 1:  # else curves are as smooth as wishes
+            notes += due_to_steps(designer.bench, designer.best)
     except KeyboardInterrupt as interrupt:
         raise DesignInterrupted(fit() if designer.is_begun else None) from interrupt
     bed.journal.drop()
@@ -153,11 +154,18 @@ class _Designer:
         self._before: list[UnloadingTest] = []
         self._reasons: dict[int, str] = {}
         self._starts: dict[int, list[float]] = {}
+        self._polished: Trial | None = None
 
     @property
     def is_begun(self) -> bool:
         """Whether there is anything to hand back."""
         return self.bench.best is not None
+
+    @property
+    def best(self) -> Trial:
+        """What there is to hand back."""
+        assert self.bench.best is not None
+        return self.bench.best
 
     def run(self, rounds: int) -> None:
         """Rounds, until all targets are met or nothing else is left to try."""
@@ -184,6 +192,24 @@ class _Designer:
             found = solve_together(bench, bench.trial(knots, z), self._simulations)
             if not found.met(bench.tolerance) and (attempt == 0 or not bench.bed.is_slow):
                 solve_by_derivatives(bench, found)
+            if not bench.best.met(bench.tolerance):
+                bench.put_together(knots)
+            if not (bench.best.met(bench.tolerance) or bench.bed.is_slow):
+                self._polish()
+
+    def _polish(self) -> None:
+        """Follow measured derivatives from the best so far, one example after the other."""
+        bench = self.bench
+        if self._polished is self.best:
+            return
+        for example in self.best.knots.places:
+            mine = [i for i, each in enumerate(bench.asked) if each.example == example]
+            if all(self.best.is_met(i, bench.tolerance) for i in mine):
+                continue
+            bench.frozen = frozenset(self.best.knots.places) - {example}
+            solve_by_derivatives(bench, self.best, patiently=True)
+        bench.frozen = frozenset()
+        self._polished = self.best
 
     def touch_up(self) -> None:
         """Meet again what was met, and was moved off since by curves of other examples."""

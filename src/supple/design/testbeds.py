@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -93,6 +93,11 @@ class ReducedTestbed(Testbed):
             self._about = model.coordinates(damping.about)
         super().__init__(damping, **options)
         self._usual = model.simulation(damping=damping, dt=self.dt, **self._options)
+
+    def in_steps_of(self, dt: float) -> Self:
+        other = super().in_steps_of(dt)
+        other._usual = self._model.simulation(damping=self.damping, dt=dt, **self._options)
+        return other
 
     def _squares(self) -> Floats:
         K = self._model.stiffness(self._about)

@@ -15,7 +15,7 @@ Broyden's rule.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 
@@ -45,7 +45,9 @@ _GIVEN_UP = 0.05  # weight of a target that is beyond reach
 _STILL = 1e-5  # decades that count as no step
 _PROBES = (-0.1, 0.04)  # decades by which strengths are moved to measure derivatives, in turn;
 # first downwards: beyond critical damping nothing comes back, and nothing can be measured
-_MEASURED = 16  # steps by measured derivatives, at most
+_MEASURED = 16  # steps by derivatives that were measured once, at most
+_PATIENCE = 5  # times that both probes are used
+_LEADS_ON = 0.7  # of the sum of squares that is left by derivatives that are worth others
 
 
 LOW, HIGH = float(np.log10(LOWEST)), float(np.log10(HIGHEST))
@@ -86,7 +88,16 @@ class Trial:
     @property
     def quality(self) -> tuple[int, float]:
         """How many tests failed, and the sum of squares of the others: the smaller the better."""
-        return sum(test.is_failed for test in self.tests), float(np.sum(_residuals(self) ** 2))
+        return self.quality_of(range(len(self.tests)))
+
+    def quality_of(self, targets: Iterable[int]) -> tuple[int, float]:
+        """The same of some targets."""
+        failed, square = 0, 0.0
+        for i in targets:
+            failed += self.tests[i].is_failed
+            known = (m for m in self.moments[i] if isfinite(m.error))
+            square += sum((self.weights[i] * _residual(m)) ** 2 for m in known)
+        return failed, square
 
 
 class Bench:
@@ -111,6 +122,7 @@ class Bench:
         self._released: set[tuple[tuple[Curve, ...], int]] = set()
         self.best: Trial | None = None
         """The best trial so far."""
+        self._parts: dict[int, tuple[tuple[int, float], Curve]] = {}  # the best of each example
         self.frozen: frozenset[int] = frozenset()
         """Examples whose curves stay as they are."""
         self.cut_short = False
@@ -119,6 +131,7 @@ class Bench:
     def give_up(self, i: int) -> None:
         """Let target i, which is beyond reach, not draw the others off theirs."""
         self._weights[i] = _GIVEN_UP
+        self._parts = {}
         if self.best is not None:
             self.best = replace(self.best, weights=tuple(self._weights))
 
@@ -154,7 +167,18 @@ class Bench:
         )
         if not any(stale) and (self.best is None or made.quality < self.best.quality):
             self.best = made
+        for example in knots.places:
+            quality = made.quality_of(i for i, a in enumerate(self.asked) if a.example == example)
+            if example not in self._parts or quality < self._parts[example][0]:
+                self._parts[example] = quality, damping.curves[example]
         return made
+
+    def put_together(self, knots: Knots) -> Trial:
+        """The best curve that was found for each example, whatever the others were then."""
+        curves = list(self.damping.curves)
+        for example, (_, curve) in self._parts.items():
+            curves[example] = curve
+        return self.trial(knots, knots.read(self.damping.with_curves(curves), LOWEST, HIGHEST))
 
 
 def solve_together(bench: Bench, begin: Trial, simulations: int) -> Trial:
@@ -191,10 +215,16 @@ def solve_together(bench: Bench, begin: Trial, simulations: int) -> Trial:
             radius = 0.35 * min(radius, float(np.abs(z - best.z).max()))
 
 
-def solve_by_derivatives(bench: Bench, begin: Trial) -> Trial:
-    """The same by measured derivatives (Levenberg–Marquardt in a box, with Broyden's updates)."""
+def solve_by_derivatives(bench: Bench, begin: Trial, *, patiently: bool = False) -> Trial:
+    """The same by measured derivatives (Levenberg–Marquardt in a box, with Broyden's updates).
+
+    ``patiently`` measures them anew for as long as that leads on.
+    """
     best, bench.cut_short = begin, False
-    for probe in _PROBES:
+    probes = _PROBES * (_PATIENCE if patiently else 1)
+    idle = 0
+    for probe in probes:
+        before = best.quality
         model, radius = _Measured.at(bench, best, probe), 0.5
         for _ in range(_MEASURED):
             if best.met(bench.tolerance) or radius < 10 * _RADII[0]:
@@ -208,7 +238,8 @@ def solve_by_derivatives(bench: Bench, begin: Trial) -> Trial:
                 best, radius = new, min(2 * radius, _RADII[1])
             else:
                 radius *= 0.35
-        if best.met(bench.tolerance):
+        idle = idle + 1 if best.quality[1] > _LEADS_ON * before[1] else 0
+        if best.met(bench.tolerance) or idle == len(_PROBES):
             break
     return bench.trial(best.knots, best.z) if any(best.stale) else best
 
@@ -279,7 +310,7 @@ def _unmet(bench: Bench, trial: Trial, tolerance: float) -> Bools:
     for example in trial.knots.places:
         mine = [i for i, each in enumerate(bench.asked) if each.example == example]
         done = all(trial.is_met(i, tolerance) or trial.weights[i] < 1 for i in mine)
-        unmet[trial.knots.part(example)] = not done
+        unmet[trial.knots.part(example)] = not done and example not in bench.frozen
     return unmet
 
 
