@@ -90,18 +90,19 @@ class Beam:
         targets: list[sp.Unloading],
         tolerance: float,
     ) -> dict[str, Any]:
-        """What comes of wishes, in numbers that can be kept."""
+        """What comes of wishes, in numbers that can be kept.
+
+        In full space a design begins with what one in reduced space found.
+        """
         example = sp.Example(self.bend.shape, name="bend", measure=measure).scaled(size)
+        damping = sp.ExampleDamping(base, [example])
+        options: dict[str, Any] = {"dt": DT, "relaxed": True, "tolerance": tolerance}
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
-            fit = sp.design_damping(
-                self.body if space == "full" else self.model,
-                sp.ExampleDamping(base, [example]),
-                targets,
-                dt=DT,
-                relaxed=True,
-                tolerance=tolerance,
-            )
+            fit = sp.design_damping(self.model, damping, targets, **options)
+            if space == "full":
+                again = damping.with_curves(fit.damping.curves)
+                fit = sp.design_damping(self.body, again, targets, **options)
         results = fit.report.results
         return {
             "left": [[m.reached for m in r.moments] for r in results],
@@ -123,7 +124,8 @@ class Beam:
 
 def _pair(found: dict[str, Any]) -> str:
     cells = [f"{left[0]:.3f}" for left in found["left"]]
-    return " ".join(cells) + (" ✓" if all(found["met"]) else "")
+    steps = any("alone: in steps of" in note for note in found["notes"])
+    return " ".join(cells) + ((" (✓)" if steps else " ✓") if all(found["met"]) else "")
 
 
 def _cycles(found: dict[str, Any]) -> str:

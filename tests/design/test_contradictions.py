@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import supple as sp
+from supple.design.bench import Asked, Bench
 from supple.design.conflicts import contradictions
 from supple.design.knots import Knots
 from supple.design.reasons import beyond_reach, due_to_steps
 from supple.design.testbed import Watch
 from supple.design.testbeds import make_testbed
-from supple.design.together import Asked, Bench
 
 BASE = sp.Rayleigh(mass=0.3)
 

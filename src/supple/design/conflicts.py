@@ -16,10 +16,10 @@ import numpy as np
 from supple._kernels.damping.examples import couple
 from supple.core.types import Floats
 from supple.damping import Measure
+from supple.design.bench import Asked
 from supple.design.search import HIGHEST, LOWEST
 from supple.design.targets import Unloading
 from supple.design.testbed import Testbed
-from supple.design.together import Asked
 
 _LESS = 0.97  # of what a small swing loses, or leaves, that a large one may before it is told
 _SAME = 1e-9  # cycles

@@ -19,7 +19,9 @@ from supple.core.errors import InputError
 from supple.core.types import Floats, Progress
 from supple.damping import ExampleDamping, Measure
 from supple.damping.designed import DesignWarning
+from supple.design.bench import HIGH, LOW, Asked, Bench, Trial
 from supple.design.conflicts import contradictions
+from supple.design.evolution import evolved
 from supple.design.journal import Journal
 from supple.design.kept_wishes import with_wishes
 from supple.design.knots import Knots, first_knots, more_knots
@@ -30,15 +32,7 @@ from supple.design.search import HIGHEST, LOWEST, Search
 from supple.design.targets import Unloading
 from supple.design.testbed import Watch
 from supple.design.testbeds import make_testbed
-from supple.design.together import (
-    HIGH,
-    LOW,
-    Asked,
-    Bench,
-    Trial,
-    solve_by_derivatives,
-    solve_together,
-)
+from supple.design.together import solve_by_derivatives, solve_together
 from supple.design.unloading import UnloadingTest
 from supple.design.wishes import Aim
 from supple.integrators import Integrator
@@ -47,6 +41,10 @@ from supple.reduction import ReducedModel
 _SMALL = 0.15  # of the smallest start, below which steep curves are strong
 _WEAK = -2.0  # log₁₀ γ elsewhere
 _STEEP_TRIES = 8
+_LEVELS = (-1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0)  # log₁₀ γ of constants to begin with
+_EVOLVED = 250  # curves that are tried around the best of them
+_SPREAD = 0.4  # decades by which they differ from it,
+_ALIKE = 0.7  # alike within this, as the log of a quotient of places
 _NEAR = 0.01  # by which an example is off that only others moved
 
 
@@ -187,8 +185,11 @@ class _Designer:
                         bench.give_up(i)
             if bench.best.met(bench.tolerance):
                 return
-            z = self._another_start(knots, bench.best, attempt)
             self.rounds += 1
+            if attempt > 2 and not bench.bed.is_slow:
+                self._evolve(attempt)
+                continue
+            z = self._another_start(knots, bench.best, attempt)
             found = solve_together(bench, bench.trial(knots, z), self._simulations)
             if not found.met(bench.tolerance) and (attempt == 0 or not bench.bed.is_slow):
                 solve_by_derivatives(bench, found)
@@ -196,6 +197,30 @@ class _Designer:
                 bench.put_together(knots)
             if not (bench.best.met(bench.tolerance) or bench.bed.is_slow):
                 self._polish()
+
+    def _evolve(self, attempt: int) -> None:
+        """Try curves, smooth ones at first, far from those known; then follow derivatives."""
+        bench, knots = self.bench, self.best.knots
+        for example, places in knots.places.items():
+            mine = [i for i, each in enumerate(bench.asked) if each.example == example]
+            if all(self.best.is_met(i, bench.tolerance) for i in mine):
+                continue
+            best, own = self.best, knots.part(example)
+
+            def rate(part: Floats, best: Trial = best, own: slice = own) -> tuple[int, float]:
+                z = best.z.copy()
+                z[own] = part
+                return bench.trial(knots, z, best).quality
+
+            apart = np.log(places[:, None] / places)
+            spread = _SPREAD**2 * np.exp(-0.5 * (apart / _ALIKE) ** 2)
+            spread += 0.1 * _SPREAD**2 * np.eye(len(places))
+            plain = min((np.full(len(places), level) for level in _LEVELS), key=rate)
+            z = best.z.copy()
+            z[own] = evolved(rate, plain, spread, tries=_EVOLVED, seed=attempt, low=LOW, high=HIGH)
+            bench.frozen = frozenset(knots.places) - {example}
+            solve_by_derivatives(bench, bench.trial(knots, z), patiently=True)
+        bench.frozen = frozenset()
 
     def _polish(self) -> None:
         """Follow measured derivatives from the best so far, one example after the other."""
