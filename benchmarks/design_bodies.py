@@ -5,7 +5,7 @@ vibrations, scaled so that the vertex that moves most goes by 15 cm; r = 12, Bat
 period, over mass damping and that of the current stiffness, 1 % of critical each. Where a wish is
 missed, ``benchmarks.curve_search`` looks for a curve that does better: for the wish alone, which is
 out of reach if all curves miss it by more than 2 % of the start, and for all wishes of the example
-together, which conflict if no curve is nearer by 1 %.
+together, which conflict if no curve is nearer by 1 %, or only one that misses what is met.
 
 ``python -m benchmarks design_bodies FOLDER [BODY …]``; what is found is kept in
 ``design_bodies.jsonl`` of the current directory, and a second run goes on from there.
@@ -139,6 +139,12 @@ def _far(misses: list[float]) -> float:
     return float(np.sqrt(np.sum(np.square(misses))))
 
 
+def _costs_others(design: list[float], search: list[float]) -> bool:
+    """Whether what is nearer in all is farther where the design is near."""
+    before, after = np.abs(design), np.abs(search)
+    return bool(((before <= TOLERANCE) & (after > before + TOLERANCE)).any())
+
+
 def rows_of(folder: Path, name: str, kept: Kept) -> list[list[str]]:
     """Of one body: a row a wish."""
     made: list[Case] = []
@@ -160,6 +166,8 @@ def rows_of(folder: Path, name: str, kept: Kept) -> list[list[str]]:
         both = kept.find(f"{name}: example {e}", lambda e=e: case().sought(found, e, None))
         better = both["met"] or _far(both["design"]) - _far(both["search"]) > BETTER
         state = "a curve does better" if better else "conflict confirmed"
+        if better and not both["met"] and _costs_others(both["design"], both["search"]):
+            state = "conflict confirmed, nearer at the cost of others"
         if not alone["met"] and _far(alone["search"]) > OUT:
             state = "out of reach confirmed"
         rows.append(

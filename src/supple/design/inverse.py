@@ -41,6 +41,7 @@ from supple.reduction import ReducedModel
 _SMALL = 0.15  # of the smallest start, below which steep curves are strong
 _WEAK = -2.0  # log₁₀ γ elsewhere
 _STEEP_TRIES = 8
+_EVOLVES = 4  # rounds after which curves evolve
 _LEVELS = (-1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0)  # log₁₀ γ of constants to begin with
 _EVOLVED = 250  # curves that are tried around the best of them
 _SPREAD = 0.4  # decades by which they differ from it,
@@ -186,7 +187,7 @@ class _Designer:
             if bench.best.met(bench.tolerance):
                 return
             self.rounds += 1
-            if attempt > 2 and not bench.bed.is_slow:
+            if attempt >= _EVOLVES - 1 and not bench.bed.is_slow:
                 self._evolve(attempt)
                 continue
             z = self._another_start(knots, bench.best, attempt)
@@ -219,7 +220,9 @@ class _Designer:
             z = best.z.copy()
             z[own] = evolved(rate, plain, spread, tries=_EVOLVED, seed=attempt, low=LOW, high=HIGH)
             bench.frozen = frozenset(knots.places) - {example}
-            solve_by_derivatives(bench, bench.trial(knots, z), patiently=True)
+            found = bench.trial(knots, z)
+            if not found.met(bench.tolerance):
+                solve_by_derivatives(bench, found, patiently=True)
         bench.frozen = frozenset()
 
     def _polish(self) -> None:

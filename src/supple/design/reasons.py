@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, isfinite, log
 
@@ -72,7 +73,7 @@ def reason(bench: Bench, found: Trial, i: int) -> str:
             f"{weakest.times[-1]:.3g} s {weakest.excitations[-1]:.3g} is left. Give a smaller start"
         )
     strongest, high = _strongest(bench, found.damping, i)
-    ends = _ends(bench, i, weakest, strongest, high, worst(found.moments[i]).reached)
+    ends = _ends(bench, i, weakest, strongest, high, found.moments[i])
     if ends:
         return ends
     short = f"not closer in {bench.simulations[i]} simulations, allow more; " * bench.cut_short
@@ -82,7 +83,7 @@ def reason(bench: Bench, found: Trial, i: int) -> str:
 def beyond_reach(bench: Bench, found: Trial, i: int) -> bool:
     """Whether one strength at every amplitude, the weakest or the strongest, misses target i far.
 
-    No curve then does any better, but by chance.
+    Curves then seldom do better, but at the cost of other targets.
     """
     example = bench.asked[i].example
     far = 2 * bench.tolerance if bench.bed.is_slow else _FAR
@@ -154,14 +155,14 @@ def _ends(
     weakest: UnloadingTest,
     strongest: UnloadingTest,
     high: float,
-    closest: float,
+    closest: Sequence[Moment],
 ) -> str:
-    """The reason, where the target and the closest that was found are not between the ends."""
+    """The reason, where a moment and the closest to it that was found are not between the ends."""
     tolerance = bench.tolerance
     beyond = ", and stronger ones leave no less or cannot be computed" * (high < HIGHEST)
     if not weakest.is_failed:
-        for moment in bench.moments(i, weakest):
-            if moment.error < -tolerance and closest <= (1 + tolerance) * moment.reached:
+        for moment, got in zip(bench.moments(i, weakest), closest, strict=True):
+            if moment.error < -tolerance and got.reached <= (1 + tolerance) * moment.reached:
                 return (
                     f"with next to no damping along this example (γ = {LOWEST:g} at every "
                     f"amplitude) {moment.reached:.3g} is left at most, of {moment.wanted:.3g} "
@@ -169,12 +170,12 @@ def _ends(
                     "step takes"
                 )
     if not strongest.is_failed:
-        for moment in bench.moments(i, strongest):
+        for moment, got in zip(bench.moments(i, strongest), closest, strict=True):
             in_time = moment.aim.unit == "s"  # stronger ones creep, and leave more
             if (
                 moment.error > tolerance
                 and not in_time
-                and closest >= (1 - tolerance) * moment.reached
+                and got.reached >= (1 - tolerance) * moment.reached
             ):
                 return (
                     f"even γ = {high:g} at every amplitude leaves {moment.reached:.3g}, of "
