@@ -1,7 +1,8 @@
 """Run the benchmarks named on the command line, or all: ``python -m benchmarks assembly step``.
 
 ``python -m benchmarks enrich FOLDER`` needs a folder of characters, ``model_error FOLDER`` and
-``reduced_releases FOLDER`` one of bodies; these are not among all.
+``reduced_releases FOLDER`` and ``design_bodies FOLDER`` one of bodies; these, and
+``cantilever_targets``, are not among all.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ NAMES = [
     "yarns",
     "pose_models",
 ]
-WITH_FOLDERS = ["enrich", "model_error", "reduced_releases"]
+WITH_FOLDERS = ["enrich", "model_error", "reduced_releases", "design_bodies", "cantilever_targets"]
 
 
 def main() -> int:

@@ -100,10 +100,8 @@ class Case:
         return np.sqrt([np.vdot(u, self.body.mass_times(u)) for u in shapes])
 
 
-def body_of(
-    folder: Path, name: str
-) -> tuple[sp.Body, sp.Rayleigh, float, tuple[sp.Modes, Floats, int]]:
-    """The body of that name, its damping, the time step, and modes, places and axis."""
+def held_body(folder: Path, name: str) -> tuple[sp.Body, int]:
+    """The body of that name, 1 m in size and held at one end, and along which axis that is."""
     file, axis, held = BODIES[name]
     filling = Filling() if file.startswith("tets") else Filling(voxels=_VOXELS)
     mesh = load_solid(folder / file, filling).mesh
@@ -113,13 +111,20 @@ def body_of(
     mesh = type(mesh)(X, mesh.cells)
     material = sp.StVK(young=1e5, poisson=0.4, density=1000)
     low = np.flatnonzero(X[:, along] <= held * X[:, along].max())
-    body = sp.Body(mesh, material, fixed=low)
+    return sp.Body(mesh, material, fixed=low), along
+
+
+def body_of(
+    folder: Path, name: str
+) -> tuple[sp.Body, sp.Rayleigh, float, tuple[sp.Modes, Floats, int]]:
+    """That body, its damping, the time step, and modes, places and axis."""
+    body, along = held_body(folder, name)
     modes = sp.vibration_modes(body, 10)
     period = float(1 / modes.frequencies[0])
     damping = sp.Rayleigh(
         mass=0.2 * np.pi / period, stiffness=3e-3 * period, at=sp.StiffnessAt.REST
     )
-    return body, damping, period / STEPS_A_PERIOD, (modes, X, along)
+    return body, damping, period / STEPS_A_PERIOD, (modes, body.mesh.vertices, along)
 
 
 def case_of(folder: Path, name: str) -> Case:

@@ -24,7 +24,7 @@ import numpy as np
 
 import supple as sp
 from benchmarks.keeping import Kept, fingerprint
-from benchmarks.model_error import body_of
+from benchmarks.model_error import held_body
 from benchmarks.timing import table
 from supple.builtin import spoon
 from supple.core.types import Floats
@@ -49,7 +49,7 @@ def body_named(folder: Path, name: str) -> sp.Body:
     if name == "spoon":
         made = spoon(resolution=40)
         return sp.Body(made.mesh, made.material, fixed=made.places["far end"])
-    return body_of(folder, name)[0]
+    return held_body(folder, name)[0]
 
 
 class Releases:

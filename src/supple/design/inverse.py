@@ -19,26 +19,20 @@ from supple.core.errors import InputError
 from supple.core.types import Floats, Progress
 from supple.damping import ExampleDamping, Measure
 from supple.damping.designed import DesignWarning
+from supple.design.bench import HIGH, LOW, Asked, Bench, Trial
 from supple.design.conflicts import contradictions
+from supple.design.evolution import evolved
 from supple.design.journal import Journal
 from supple.design.kept_wishes import with_wishes
 from supple.design.knots import Knots, first_knots, more_knots
 from supple.design.moments import ordered_targets, worst
-from supple.design.reasons import beyond_reach, met_alone, reason
+from supple.design.reasons import beyond_reach, due_to_steps, met_alone, reason
 from supple.design.report import DesignInterrupted, DesignReport, Fit, TargetResult
 from supple.design.search import HIGHEST, LOWEST, Search
 from supple.design.targets import Unloading
 from supple.design.testbed import Watch
 from supple.design.testbeds import make_testbed
-from supple.design.together import (
-    HIGH,
-    LOW,
-    Asked,
-    Bench,
-    Trial,
-    solve_by_derivatives,
-    solve_together,
-)
+from supple.design.together import solve_by_derivatives, solve_together
 from supple.design.unloading import UnloadingTest
 from supple.design.wishes import Aim
 from supple.integrators import Integrator
@@ -47,6 +41,11 @@ from supple.reduction import ReducedModel
 _SMALL = 0.15  # of the smallest start, below which steep curves are strong
 _WEAK = -2.0  # log₁₀ γ elsewhere
 _STEEP_TRIES = 8
+_EVOLVES = 4  # rounds after which curves evolve
+_LEVELS = (-1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0)  # log₁₀ γ of constants to begin with
+_EVOLVED = 250  # curves that are tried around the best of them
+_SPREAD = 0.4  # decades by which they differ from it,
+_ALIKE = 0.7  # alike within this, as the log of a quotient of places
 _NEAR = 0.01  # by which an example is off that only others moved
 
 
@@ -111,9 +110,8 @@ def design_damping(
         report = DesignReport(
             results, designer.rounds, time.perf_counter() - began, tolerance, tuple(notes)
         )
-        assert designer.bench.best is not None
         kept = with_wishes(
-            designer.bench.best.damping,
+            designer.best.damping,
             targets,
             integrator=bed.integrator,
             dt=dt,
@@ -127,6 +125,8 @@ def design_damping(
         designer.run(rounds)
         designer.touch_up()
         designer.explain()
+        if designer.rounds > 1:  # else curves are as smooth as wishes
+            notes += due_to_steps(designer.bench, designer.best)
     except KeyboardInterrupt as interrupt:
         raise DesignInterrupted(fit() if designer.is_begun else None) from interrupt
     bed.journal.drop()
@@ -153,11 +153,18 @@ class _Designer:
         self._before: list[UnloadingTest] = []
         self._reasons: dict[int, str] = {}
         self._starts: dict[int, list[float]] = {}
+        self._polished: Trial | None = None
 
     @property
     def is_begun(self) -> bool:
         """Whether there is anything to hand back."""
         return self.bench.best is not None
+
+    @property
+    def best(self) -> Trial:
+        """What there is to hand back."""
+        assert self.bench.best is not None
+        return self.bench.best
 
     def run(self, rounds: int) -> None:
         """Rounds, until all targets are met or nothing else is left to try."""
@@ -179,11 +186,58 @@ class _Designer:
                         bench.give_up(i)
             if bench.best.met(bench.tolerance):
                 return
-            z = self._another_start(knots, bench.best, attempt)
             self.rounds += 1
+            if attempt >= _EVOLVES - 1 and not bench.bed.is_slow:
+                self._evolve(attempt)
+                continue
+            z = self._another_start(knots, bench.best, attempt)
             found = solve_together(bench, bench.trial(knots, z), self._simulations)
             if not found.met(bench.tolerance) and (attempt == 0 or not bench.bed.is_slow):
                 solve_by_derivatives(bench, found)
+            if not bench.best.met(bench.tolerance):
+                bench.put_together(knots)
+            if not (bench.best.met(bench.tolerance) or bench.bed.is_slow):
+                self._polish()
+
+    def _evolve(self, attempt: int) -> None:
+        """Try curves, smooth ones at first, far from those known; then follow derivatives."""
+        bench, knots = self.bench, self.best.knots
+        for example, places in knots.places.items():
+            mine = [i for i, each in enumerate(bench.asked) if each.example == example]
+            if all(self.best.is_met(i, bench.tolerance) for i in mine):
+                continue
+            best, own = self.best, knots.part(example)
+
+            def rate(part: Floats, best: Trial = best, own: slice = own) -> tuple[int, float]:
+                z = best.z.copy()
+                z[own] = part
+                return bench.trial(knots, z, best).quality
+
+            apart = np.log(places[:, None] / places)
+            spread = _SPREAD**2 * np.exp(-0.5 * (apart / _ALIKE) ** 2)
+            spread += 0.1 * _SPREAD**2 * np.eye(len(places))
+            plain = min((np.full(len(places), level) for level in _LEVELS), key=rate)
+            z = best.z.copy()
+            z[own] = evolved(rate, plain, spread, tries=_EVOLVED, seed=attempt, low=LOW, high=HIGH)
+            bench.frozen = frozenset(knots.places) - {example}
+            found = bench.trial(knots, z)
+            if not found.met(bench.tolerance):
+                solve_by_derivatives(bench, found, patiently=True)
+        bench.frozen = frozenset()
+
+    def _polish(self) -> None:
+        """Follow measured derivatives from the best so far, one example after the other."""
+        bench = self.bench
+        if self._polished is self.best:
+            return
+        for example in self.best.knots.places:
+            mine = [i for i, each in enumerate(bench.asked) if each.example == example]
+            if all(self.best.is_met(i, bench.tolerance) for i in mine):
+                continue
+            bench.frozen = frozenset(self.best.knots.places) - {example}
+            solve_by_derivatives(bench, self.best, patiently=True)
+        bench.frozen = frozenset()
+        self._polished = self.best
 
     def touch_up(self) -> None:
         """Meet again what was met, and was moved off since by curves of other examples."""

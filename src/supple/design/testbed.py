@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from copy import copy
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -103,6 +104,13 @@ class Testbed(ABC):
         self._simulation: Any = None
         self._finer: dict[int, Any] = {}
 
+    def in_steps_of(self, dt: float) -> Self:
+        """The same, with steps of ``dt`` [s]."""
+        other = copy(self)
+        other.dt = dt
+        other._took, other._simulation, other._finer = {}, None, {}
+        return other
+
     def fingerprint(self) -> list[object]:
         """What releases depend on, but for the strengths."""
         curves = [(each.measure, self.damping.overall) for each in self.damping.examples]
@@ -199,7 +207,7 @@ class Testbed(ABC):
 
         Only the strengths of the damping may differ from one release to the next.
         """
-        key = (damping.curves, example, start, watch)
+        key = (damping.curves, example, start, watch, self.dt)
         test = self.journal.find(key)
         if test is None:
             try:

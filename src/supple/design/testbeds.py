@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -102,6 +102,11 @@ class ReducedTestbed(Testbed):
         return (
             self._model.coordinates(given.at(start)) if given.is_bent else start * self._X[example]
         )
+
+    def in_steps_of(self, dt: float) -> Self:
+        other = super().in_steps_of(dt)
+        other._usual = self._model.simulation(damping=self.damping, dt=dt, **self._options)
+        return other
 
     def _squares(self) -> Floats:
         K = self._model.stiffness(self._about)

@@ -15,146 +15,31 @@ Broyden's rule.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from math import isfinite
 
 import numpy as np
 
 from supple.core.types import Bools, Floats
-from supple.damping import Curve, ExampleDamping, Measure
-from supple.design.knots import Knots, strengths
-from supple.design.moments import Moment, moments_of, worst
-from supple.design.search import HIGHEST, LOWEST
-from supple.design.targets import Unloading
-from supple.design.testbed import Testbed, Watch
+from supple.damping import Measure
+from supple.design.bench import GAINED, HIGH, LOW, Bench, Trial, finite, off, residuals
+from supple.design.knots import strengths
+from supple.design.moments import Moment
 from supple.design.unloading import UnloadingTest
 from supple.design.wishes import Aim
 
 _FINER = 6  # parts of a time step in which the motion is looked at
-_OVERDAMPED = 2.0  # times the decrement wanted that counts for infinity, and at least
-_AT_LEAST = 4.0
-_GAINED = -0.5  # decrement of a swing that gains more than that
 _LEAST = 0.02  # decrement that strengths can be told from
 _SMOOTH = 0.01  # weight of a bend of one decade against an error of 100 %
 _STAY = 1e-3  # weight of a strength that moves by a decade, so that unseen ones stay
 _FIRST_SHARE = (0.4, 1.3)  # the same, as far as it is to be believed before it was seen
 _SHARE = (0.05, 3.0)  # of the decrement that may be due to the example
 _RADII = (1e-3, 1.0, 3.0)  # of the box in decades: given up, at first, at most
-_GIVEN_UP = 0.05  # weight of a target that is beyond reach
 _STILL = 1e-5  # decades that count as no step
 _PROBES = (-0.1, 0.04)  # decades by which strengths are moved to measure derivatives, in turn;
 # first downwards: beyond critical damping nothing comes back, and nothing can be measured
-_MEASURED = 16  # steps by measured derivatives, at most
-
-
-LOW, HIGH = float(np.log10(LOWEST)), float(np.log10(HIGHEST))
-"""Bounds of the unknowns."""
-
-
-@dataclass(frozen=True, eq=False)
-class Asked:
-    """A target, the example it is of, and how long its releases are watched."""
-
-    example: int
-    target: Unloading
-    watch: Watch
-
-
-@dataclass(frozen=True, eq=False)
-class Trial:
-    """Strengths, and what releases with them left."""
-
-    knots: Knots
-    z: Floats
-    damping: ExampleDamping
-    tests: tuple[UnloadingTest, ...]
-    moments: tuple[tuple[Moment, ...], ...]
-    stale: tuple[bool, ...]
-    """Which tests were made before the curves of other examples changed."""
-    weights: tuple[float, ...]
-    """What each target counts for; less than one where it is known to be beyond reach."""
-
-    def is_met(self, i: int, tolerance: float) -> bool:
-        """Whether target i is."""
-        return all(abs(m.error) <= tolerance for m in self.moments[i])
-
-    def met(self, tolerance: float) -> bool:
-        """Whether all targets are that can be."""
-        return all(self.is_met(i, tolerance) or weight < 1 for i, weight in enumerate(self.weights))
-
-    @property
-    def quality(self) -> tuple[int, float]:
-        """How many tests failed, and the sum of squares of the others: the smaller the better."""
-        return sum(test.is_failed for test in self.tests), float(np.sum(_residuals(self) ** 2))
-
-
-class Bench:
-    """Makes trials of strengths, and counts what they took."""
-
-    def __init__(
-        self,
-        bed: Testbed,
-        damping: ExampleDamping,
-        asked: Sequence[Asked],
-        *,
-        tolerance: float,
-        tell: Callable[[int, str], None],
-    ) -> None:
-        self.bed, self.damping, self.asked = bed, damping, tuple(asked)
-        self.tolerance, self._tell = tolerance, tell
-        self.simulations = [0] * len(asked)
-        G, masses = bed.base_products()
-        self.base_rates: Floats = np.diag(G) / np.diag(masses)
-        """xᵀCx / xᵀMx of the base along each example [1/s]."""
-        self._weights = [1.0] * len(asked)
-        self._released: set[tuple[tuple[Curve, ...], int]] = set()
-        self.best: Trial | None = None
-        """The best trial so far."""
-        self.frozen: frozenset[int] = frozenset()
-        """Examples whose curves stay as they are."""
-        self.cut_short = False
-        """Whether the last search ended because it may take no more releases."""
-
-    def give_up(self, i: int) -> None:
-        """Let target i, which is beyond reach, not draw the others off theirs."""
-        self._weights[i] = _GIVEN_UP
-        if self.best is not None:
-            self.best = replace(self.best, weights=tuple(self._weights))
-
-    def release(self, damping: ExampleDamping, i: int) -> UnloadingTest:
-        """Release the example of target i."""
-        each = self.asked[i]
-        if (damping.curves, i) not in self._released:
-            self._released.add((damping.curves, i))
-            self.simulations[i] += 1
-        return self.bed.try_unloading(damping, each.example, each.target.start, each.watch)
-
-    def moments(self, i: int, test: UnloadingTest) -> tuple[Moment, ...]:
-        """What target i wanted, and what a test of it left."""
-        each = self.asked[i]
-        return moments_of(each.target, test, self.bed.linear_period(each.example))
-
-    def trial(self, knots: Knots, z: Floats, before: Trial | None = None) -> Trial:
-        """Release all targets; those of a curve that is as it was ``before`` are not made again."""
-        damping = knots.damping(self.damping, z)
-        tests, moments, stale = [], [], []
-        for i, each in enumerate(self.asked):
-            same = before is not None and (
-                before.damping.curves[each.example] == damping.curves[each.example]
-            )
-            test = before.tests[i] if same and before is not None else self.release(damping, i)
-            tests.append(test)
-            moments.append(self.moments(i, test))
-            stale.append(same)
-            bad = worst(moments[-1])
-            self._tell(i, f"{each.target}: {bad.reached:.3g} of {bad.wanted:.3g}")
-        made = Trial(
-            knots, z, damping, tuple(tests), tuple(moments), tuple(stale), tuple(self._weights)
-        )
-        if not any(stale) and (self.best is None or made.quality < self.best.quality):
-            self.best = made
-        return made
+_MEASURED = 16  # steps by derivatives that were measured once, at most
+_PATIENCE = 5  # times that both probes are used
+_LEADS_ON = 0.7  # of the sum of squares that is left by derivatives that are worth others
 
 
 def solve_together(bench: Bench, begin: Trial, simulations: int) -> Trial:
@@ -191,10 +76,16 @@ def solve_together(bench: Bench, begin: Trial, simulations: int) -> Trial:
             radius = 0.35 * min(radius, float(np.abs(z - best.z).max()))
 
 
-def solve_by_derivatives(bench: Bench, begin: Trial) -> Trial:
-    """The same by measured derivatives (Levenberg–Marquardt in a box, with Broyden's updates)."""
+def solve_by_derivatives(bench: Bench, begin: Trial, *, patiently: bool = False) -> Trial:
+    """The same by measured derivatives (Levenberg–Marquardt in a box, with Broyden's updates).
+
+    ``patiently`` measures them anew for as long as that leads on.
+    """
     best, bench.cut_short = begin, False
-    for probe in _PROBES:
+    probes = _PROBES * (_PATIENCE if patiently else 1)
+    idle = 0
+    for probe in probes:
+        before = best.quality
         model, radius = _Measured.at(bench, best, probe), 0.5
         for _ in range(_MEASURED):
             if best.met(bench.tolerance) or radius < 10 * _RADII[0]:
@@ -208,7 +99,8 @@ def solve_by_derivatives(bench: Bench, begin: Trial) -> Trial:
                 best, radius = new, min(2 * radius, _RADII[1])
             else:
                 radius *= 0.35
-        if best.met(bench.tolerance):
+        idle = idle + 1 if best.quality[1] > _LEADS_ON * before[1] else 0
+        if best.met(bench.tolerance) or idle == len(_PROBES):
             break
     return bench.trial(best.knots, best.z) if any(best.stale) else best
 
@@ -222,7 +114,7 @@ class _Measured:
     @classmethod
     def at(cls, bench: Bench, trial: Trial, probe: float) -> _Measured:
         """Measured around a trial, one strength after the other."""
-        r, z = _residuals(trial), trial.z
+        r, z = residuals(trial), trial.z
         J = np.zeros((len(r), len(z)))
         free = _unmet(bench, trial, bench.tolerance)
         for k in free.nonzero()[0]:
@@ -237,7 +129,7 @@ class _Measured:
         delta, seen = new.z - best.z, _changes(best, new)
         self._J += np.outer(seen - self._J @ delta, delta) / float(delta @ delta)
         if new.quality < best.quality:
-            self._r = _residuals(new)
+            self._r = residuals(new)
 
     def fitted(self, z0: Floats, radius: float) -> Floats:
         from scipy.optimize import lsq_linear  # slow to import
@@ -253,14 +145,6 @@ class _Measured:
         return z
 
 
-def _residuals(trial: Trial) -> Floats:
-    """Of all moments, nothing where a test failed."""
-    pairs = zip(trial.weights, trial.moments, strict=True)
-    return np.array(
-        [w * _residual(m) if isfinite(m.error) else 0.0 for w, each in pairs for m in each]
-    )
-
-
 def _changes(one: Trial, other: Trial) -> Floats:
     """From the residuals of one trial to those of another, nothing where a test failed."""
     known = np.array(
@@ -270,7 +154,7 @@ def _changes(one: Trial, other: Trial) -> Floats:
             for a, b in zip(each, new, strict=True)
         ]
     )
-    return np.where(known, _residuals(other) - _residuals(one), 0.0)
+    return np.where(known, residuals(other) - residuals(one), 0.0)
 
 
 def _unmet(bench: Bench, trial: Trial, tolerance: float) -> Bools:
@@ -279,28 +163,8 @@ def _unmet(bench: Bench, trial: Trial, tolerance: float) -> Bools:
     for example in trial.knots.places:
         mine = [i for i, each in enumerate(bench.asked) if each.example == example]
         done = all(trial.is_met(i, tolerance) or trial.weights[i] < 1 for i in mine)
-        unmet[trial.knots.part(example)] = not done
+        unmet[trial.knots.part(example)] = not done and example not in bench.frozen
     return unmet
-
-
-def _residual(moment: Moment) -> float:
-    """Of the least squares."""
-    return _off(_finite(moment), moment.wanted_decrement)[0]
-
-
-def _off(d: float, wanted: float) -> tuple[float, float]:
-    """(1 + d*) log((1 + d)/(1 + d*)) and its derivative by d.
-
-    Near a target it is what the log of the amplitude is off by; far from it, where d goes with the
-    strengths, it goes with their logs.
-    """
-    return float((1 + wanted) * np.log((1 + d) / (1 + wanted))), (1 + wanted) / (1 + d)
-
-
-def _finite(moment: Moment) -> float:
-    """A decrement that can be computed with."""
-    most = max(_AT_LEAST, _OVERDAMPED * moment.wanted_decrement)
-    return float(min(max(moment.decrement, _GAINED), most))
 
 
 class _Row:
@@ -309,7 +173,7 @@ class _Row:
     def __init__(self, example: int, moment: Moment, hats: Floats, weights: Floats) -> None:
         self.example, self.moment = example, moment
         self.hats, self.weights = hats, weights
-        self.d0, self.wanted = _finite(moment), moment.wanted_decrement
+        self.d0, self.wanted = finite(moment), moment.wanted_decrement
         self.scale = max(self.d0, _LEAST)  # of what the example's own damping takes
         self.share, self.weight = 1.0, 1.0
 
@@ -324,9 +188,9 @@ class _Row:
         """Of the least squares, and its derivative by z."""
         amounts = self.amounts(z)
         own = self.scale * self.share
-        d = max(self.d0 + own * (float(amounts.sum()) / self.S0 - 1), _GAINED)
+        d = max(self.d0 + own * (float(amounts.sum()) / self.S0 - 1), GAINED)
         slope = own / self.S0 * np.log(10.0) * (amounts @ self.hats)
-        value, by_d = _off(d, self.wanted)
+        value, by_d = off(d, self.wanted)
         return self.weight * value, self.weight * by_d * slope
 
 
@@ -360,7 +224,7 @@ class _Model:
             if new.tests[i].is_failed or new.stale[i]:
                 continue
             S = float(row.amounts(new.z[self.knots.part(row.example)]).sum()) / row.S0
-            seen = (_finite(new.moments[i][k]) - row.d0) / row.scale
+            seen = (finite(new.moments[i][k]) - row.d0) / row.scale
             if abs(S - 1) > 0.02:
                 row.share = float(np.clip(seen / (S - 1), *_SHARE))
 

@@ -1,0 +1,235 @@
+"""A search over damping curves that knows nothing of ``supple.design``.
+
+Curves have ten knots an example, equally spaced in the log of |χ|, γ from 0.001 to 1000. Releases
+are traced with the reduced model, their turns read off by splines, and what is left is compared
+with what is wanted, as a share of the start. Curves are sought by CMA-ES (Hansen, *The CMA
+Evolution Strategy: A Tutorial*, 2016) from several starts, then polished by least squares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+from scipy.optimize import least_squares
+
+import supple as sp
+from supple.core.types import Floats
+
+KNOTS = 10
+LOWEST, HIGHEST = -3.0, 3.0  # log₁₀ γ
+CLOSE = 5e-4  # of the start: near enough to look no farther
+FAR = 3.0  # residual of a release that cannot be computed
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What should be left of a release along an example: (moment, share of the base) pairs.
+
+    Moments are seconds where ``in_seconds``, else cycles. With ``each``, the base is what was left
+    a cycle before; otherwise it is the start.
+    """
+
+    example: int
+    start: float
+    moments: tuple[tuple[float, float], ...]
+    in_seconds: bool = False
+    each: bool = False
+
+
+@dataclass(eq=False)
+class Releases:
+    """Releases of a reduced model with curves of its examples."""
+
+    model: sp.ReducedModel
+    damping: sp.ExampleDamping
+    dt: float
+    relaxed: bool
+    _starts: dict[tuple[int, float], Floats] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        X = np.array([self.model.coordinates(e.shape) for e in self.damping.examples])
+        self.X, MX = X, X @ self.model.mass
+        self.D = np.linalg.solve(MX @ X.T, MX)  # excitations by least squares, weighted by mass
+        self._live: Any = self.model.simulation(
+            damping=self.damping, dt=self.dt, integrator=sp.Bathe()
+        )
+
+    def start(self, example: int, amount: float) -> Floats:
+        """The example, or the equilibrium with its excitations, by Newton's method."""
+        key = example, amount
+        if key not in self._starts:
+            q = amount * self.X[example]
+            if self.relaxed:
+                q = self._equilibrium(amount * np.eye(len(self.X))[example])
+            self._starts[key] = q
+        return self._starts[key]
+
+    def _equilibrium(self, chi: Floats) -> Floats:
+        k, r = self.D.shape
+        q, parts = np.zeros(r), 16
+        for part in range(1, parts + 1):
+            for _ in range(50):
+                _, R, K = self.model.evaluate(q)
+                gap = chi * part / parts - self.D @ q
+                matrix = np.block([[K, self.D.T], [self.D, np.zeros((k, k))]])
+                step = np.linalg.solve(matrix, np.concatenate([-R, gap]))[:r]
+                q = q + step
+                if np.abs(step).max() < 1e-12 * max(np.abs(q).max(), 1e-300):
+                    break
+        return q
+
+    def meets(
+        self, goals: Sequence[Goal], curves: Sequence[Any], period: float, tolerance: float
+    ) -> bool:
+        """Whether all goals are met within a tolerance of what is wanted."""
+        return all(
+            (np.abs(self.misses(goal, curves, period, relative=True)) <= tolerance).all()
+            for goal in goals
+        )
+
+    def turns(self, goal: Goal, curves: Sequence[Any], seconds: float) -> Floats:
+        """Times [s] and heights of the turns on the side of the start, (turns, 2)."""
+        live = self._live
+        live.damping = self.damping.with_curves(curves)
+        live.q, live.v = self.start(goal.example, goal.start), np.zeros(self.model.size)
+        q, v = live.trace(int(np.ceil(seconds / self.dt)))
+        t = self.dt * np.arange(len(q))
+        x, rate = q @ self.D[goal.example], v @ self.D[goal.example]
+        height = CubicSpline(t, x)
+        stops = CubicSpline(t, rate).roots(extrapolate=False)
+        passes = [s for s in height.roots(extrapolate=False) if s > 0]
+        found = [(0.0, x[0])]
+        for begin, end in zip(passes[1::2], [*passes[2::2], t[-1]], strict=False):
+            tops = stops[(stops >= begin) & (stops <= end)]
+            if len(tops):
+                found.append((tops[0], float(height(tops[0]))))
+        self.path = t, x
+        return np.array(found)
+
+    def misses(
+        self, goal: Goal, curves: Sequence[Any], period: float, *, relative: bool = False
+    ) -> Floats:
+        """What is left less what should be, a moment each, as shares of the start.
+
+        Or, ``relative``, as shares of what should be.
+        """
+        last = max(when for when, _ in goal.moments)
+        seconds = (last if goal.in_seconds else last * period) + 1.2 * period
+        try:
+            for _ in range(4):
+                turns = self.turns(goal, curves, seconds)
+                if turns[-1, 0] >= last if goal.in_seconds else len(turns) > last:
+                    break
+                seconds += 1.5 * period
+        except sp.StepFailed:
+            return np.full(len(goal.moments), FAR)
+        left = np.array([self._left(goal, turns, when) for when, _ in goal.moments])
+        base = np.full(len(left), goal.start)
+        if goal.each:
+            base = np.array([goal.start, *left[:-1]])
+        wanted = base * np.array([share for _, share in goal.moments])
+        misses: Floats = (left - wanted) / (wanted if relative else goal.start)
+        return misses
+
+    def _left(self, goal: Goal, turns: Floats, when: float) -> float:
+        if not goal.in_seconds:
+            return float(turns[int(when), 1]) if when < len(turns) else 0.0
+        if when > turns[-1, 0]:
+            return abs(float(np.interp(when, *self.path)))
+        return float(np.exp(np.interp(when, turns[:, 0], np.log(turns[:, 1]))))
+
+
+def knots_of(goals: Sequence[Goal]) -> Floats:
+    """Where curves for some goals have their knots."""
+    return max(goal.start for goal in goals) * np.geomspace(0.02, 1.0, KNOTS)
+
+
+def curve_of(z: Floats, goals: Sequence[Goal]) -> sp.Curve:
+    """The curve with strengths 10^z at the knots."""
+    gamma = 10.0 ** np.clip(z, LOWEST, HIGHEST)
+    return sp.Curve.linear(list(zip(knots_of(goals).tolist(), gamma.tolist(), strict=True)))
+
+
+def search(
+    releases: Releases,
+    goals: Sequence[Goal],
+    curves: Sequence[Any],
+    period: float,
+    *,
+    evaluations: int = 300,
+    also: Sequence[Floats] = (),
+) -> tuple[Floats, Floats]:
+    """Knots' log₁₀ γ with the least squares of all misses, and these misses.
+
+    All goals are of one example; the other curves stay. ``also`` has starts of the caller's.
+    """
+    example = goals[0].example
+
+    def misses(z: Floats) -> Floats:
+        own = list(curves)
+        own[example] = curve_of(z, goals)
+        beyond = 10 * (z - np.clip(z, LOWEST, HIGHEST))
+        return np.concatenate([*(releases.misses(g, own, period) for g in goals), beyond])
+
+    best, value = np.zeros(KNOTS), np.inf
+    shapes = np.linspace(-1, 1, KNOTS)
+    begins = [*also, *(0.7 + tilt * shapes for tilt in (0.0, 1.0, -1.0))]
+    for seed, begin in enumerate(begins):
+        z, square = _evolved(misses, begin, seed, evaluations // len(begins), 0.4)
+        if square < value:
+            best, value = z, square
+        if value < CLOSE**2:
+            break
+    found = least_squares(
+        misses, np.clip(best, LOWEST, HIGHEST), diff_step=0.02, max_nfev=12, xtol=1e-6
+    )
+    if float(found.fun @ found.fun) < value:
+        best = found.x
+    return np.clip(best, LOWEST, HIGHEST), misses(np.clip(best, LOWEST, HIGHEST))[:-KNOTS]
+
+
+def _evolved(
+    misses: Callable[[Floats], Floats], mean: Floats, seed: int, evaluations: int, sigma: float
+) -> tuple[Floats, float]:
+    """CMA-ES: the best point seen, and its sum of squares."""
+    n = len(mean)
+    rng = np.random.default_rng(seed)
+    count = 4 + int(3 * np.log(n))
+    mu = count // 2
+    w = np.log(mu + 0.5) - np.log(np.arange(1, mu + 1))
+    w /= w.sum()
+    mu_eff = 1 / (w @ w)
+    cc, cs = (4 + mu_eff / n) / (n + 4 + 2 * mu_eff / n), (mu_eff + 2) / (n + mu_eff + 5)
+    c1 = 2 / ((n + 1.3) ** 2 + mu_eff)
+    cmu = min(1 - c1, 2 * (mu_eff - 2 + 1 / mu_eff) / ((n + 2) ** 2 + mu_eff))
+    damps = 1 + 2 * max(0.0, np.sqrt((mu_eff - 1) / (n + 1)) - 1) + cs
+    expected = np.sqrt(n) * (1 - 1 / (4 * n) + 1 / (21 * n * n))
+    C, pc, ps = np.eye(n), np.zeros(n), np.zeros(n)
+    r = misses(mean)
+    best, value, used = mean, float(r @ r), 1
+    while used < evaluations:
+        values, B = np.linalg.eigh(C)
+        root = np.sqrt(np.maximum(values, 1e-20))
+        y = (rng.normal(size=(count, n)) * root) @ B.T
+        squares = np.array([float(r @ r) for r in (misses(mean + sigma * each) for each in y)])
+        used += count
+        order = np.argsort(squares)
+        if squares[order[0]] < value:
+            best, value = mean + sigma * y[order[0]], float(squares[order[0]])
+        step = w @ y[order[:mu]]
+        mean = mean + sigma * step
+        whitened = B @ ((B.T @ step) / root)
+        ps = (1 - cs) * ps + np.sqrt(cs * (2 - cs) * mu_eff) * whitened
+        early = np.linalg.norm(ps) / np.sqrt(1 - (1 - cs) ** (2 * used / count))
+        goes = early < (1.4 + 2 / (n + 1)) * expected
+        pc = (1 - cc) * pc + goes * np.sqrt(cc * (2 - cc) * mu_eff) * step
+        rank = (y[order[:mu]] * w[:, None]).T @ y[order[:mu]]
+        C = (1 - c1 - cmu) * C + c1 * np.outer(pc, pc) + cmu * rank
+        sigma *= float(np.exp(cs / damps * (np.linalg.norm(ps) / expected - 1)))
+        if sigma * root.max() < 1e-4 or value < CLOSE**2:
+            break
+    return best, value

@@ -1,0 +1,182 @@
+"""Strengths that are tried, what releases with them left, and how far that is from all wishes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from math import isfinite
+
+import numpy as np
+
+from supple.core.types import Floats
+from supple.damping import Curve, ExampleDamping
+from supple.design.knots import Knots
+from supple.design.moments import Moment, moments_of, worst
+from supple.design.search import HIGHEST, LOWEST
+from supple.design.targets import Unloading
+from supple.design.testbed import Testbed, Watch
+from supple.design.unloading import UnloadingTest
+
+_OVERDAMPED = 2.0  # times the decrement wanted that counts for infinity, and at least
+_AT_LEAST = 4.0
+GAINED = -0.5
+"""Decrement of a swing that gains more than that."""
+_GIVEN_UP = 0.05  # weight of a target that is beyond reach
+
+LOW, HIGH = float(np.log10(LOWEST)), float(np.log10(HIGHEST))
+"""Bounds of the unknowns."""
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A target, the example it is of, and how long its releases are watched."""
+
+    example: int
+    target: Unloading
+    watch: Watch
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """Strengths, and what releases with them left."""
+
+    knots: Knots
+    z: Floats
+    damping: ExampleDamping
+    tests: tuple[UnloadingTest, ...]
+    moments: tuple[tuple[Moment, ...], ...]
+    stale: tuple[bool, ...]
+    """Which tests were made before the curves of other examples changed."""
+    weights: tuple[float, ...]
+    """What each target counts for; less than one where it is known to be beyond reach."""
+
+    def is_met(self, i: int, tolerance: float) -> bool:
+        """Whether target i is."""
+        return all(abs(m.error) <= tolerance for m in self.moments[i])
+
+    def met(self, tolerance: float) -> bool:
+        """Whether all targets are that can be."""
+        return all(self.is_met(i, tolerance) or weight < 1 for i, weight in enumerate(self.weights))
+
+    @property
+    def quality(self) -> tuple[int, float]:
+        """How many tests failed, and the sum of squares of the others: the smaller the better."""
+        return self.quality_of(range(len(self.tests)))
+
+    def quality_of(self, targets: Iterable[int]) -> tuple[int, float]:
+        """The same of some targets."""
+        failed, square = 0, 0.0
+        for i in targets:
+            failed += self.tests[i].is_failed
+            known = (m for m in self.moments[i] if isfinite(m.error))
+            square += sum((self.weights[i] * residual(m)) ** 2 for m in known)
+        return failed, square
+
+
+class Bench:
+    """Makes trials of strengths, and counts what they took."""
+
+    def __init__(
+        self,
+        bed: Testbed,
+        damping: ExampleDamping,
+        asked: Sequence[Asked],
+        *,
+        tolerance: float,
+        tell: Callable[[int, str], None],
+    ) -> None:
+        self.bed, self.damping, self.asked = bed, damping, tuple(asked)
+        self.tolerance, self._tell = tolerance, tell
+        self.simulations = [0] * len(asked)
+        G, masses = bed.base_products()
+        self.base_rates: Floats = np.diag(G) / np.diag(masses)
+        """xᵀCx / xᵀMx of the base along each example [1/s]."""
+        self._weights = [1.0] * len(asked)
+        self._released: set[tuple[tuple[Curve, ...], int]] = set()
+        self.best: Trial | None = None
+        """The best trial so far."""
+        self._parts: dict[int, tuple[tuple[int, float], Curve]] = {}  # the best of each example
+        self.frozen: frozenset[int] = frozenset()
+        """Examples whose curves stay as they are."""
+        self.cut_short = False
+        """Whether the last search ended because it may take no more releases."""
+
+    def give_up(self, i: int) -> None:
+        """Let target i, which is beyond reach, not draw the others off theirs."""
+        self._weights[i] = _GIVEN_UP
+        self._parts = {}
+        if self.best is not None:
+            self.best = replace(self.best, weights=tuple(self._weights))
+
+    def release(self, damping: ExampleDamping, i: int) -> UnloadingTest:
+        """Release the example of target i."""
+        each = self.asked[i]
+        if (damping.curves, i) not in self._released:
+            self._released.add((damping.curves, i))
+            self.simulations[i] += 1
+        return self.bed.try_unloading(damping, each.example, each.target.start, each.watch)
+
+    def moments(self, i: int, test: UnloadingTest) -> tuple[Moment, ...]:
+        """What target i wanted, and what a test of it left."""
+        each = self.asked[i]
+        return moments_of(each.target, test, self.bed.linear_period(each.example))
+
+    def trial(self, knots: Knots, z: Floats, before: Trial | None = None) -> Trial:
+        """Release all targets; those of a curve that is as it was ``before`` are not made again."""
+        damping = knots.damping(self.damping, z)
+        tests, moments, stale = [], [], []
+        for i, each in enumerate(self.asked):
+            same = before is not None and (
+                before.damping.curves[each.example] == damping.curves[each.example]
+            )
+            test = before.tests[i] if same and before is not None else self.release(damping, i)
+            tests.append(test)
+            moments.append(self.moments(i, test))
+            stale.append(same)
+            bad = worst(moments[-1])
+            self._tell(i, f"{each.target}: {bad.reached:.3g} of {bad.wanted:.3g}")
+        made = Trial(
+            knots, z, damping, tuple(tests), tuple(moments), tuple(stale), tuple(self._weights)
+        )
+        if not any(stale) and (self.best is None or made.quality < self.best.quality):
+            self.best = made
+        for example in knots.places:
+            quality = made.quality_of(i for i, a in enumerate(self.asked) if a.example == example)
+            if example not in self._parts or quality < self._parts[example][0]:
+                self._parts[example] = quality, damping.curves[example]
+        return made
+
+    def put_together(self, knots: Knots) -> Trial:
+        """The best curve that was found for each example, whatever the others were then."""
+        curves = list(self.damping.curves)
+        for example, (_, curve) in self._parts.items():
+            curves[example] = curve
+        return self.trial(knots, knots.read(self.damping.with_curves(curves), LOWEST, HIGHEST))
+
+
+def residuals(trial: Trial) -> Floats:
+    """Of all moments, nothing where a test failed."""
+    pairs = zip(trial.weights, trial.moments, strict=True)
+    return np.array(
+        [w * residual(m) if isfinite(m.error) else 0.0 for w, each in pairs for m in each]
+    )
+
+
+def residual(moment: Moment) -> float:
+    """Of the least squares."""
+    return off(finite(moment), moment.wanted_decrement)[0]
+
+
+def off(d: float, wanted: float) -> tuple[float, float]:
+    """(1 + d*) log((1 + d)/(1 + d*)) and its derivative by d.
+
+    Near a target it is what the log of the amplitude is off by; far from it, where d goes with the
+    strengths, it goes with their logs.
+    """
+    return float((1 + wanted) * np.log((1 + d) / (1 + wanted))), (1 + wanted) / (1 + d)
+
+
+def finite(moment: Moment) -> float:
+    """A decrement that can be computed with."""
+    most = max(_AT_LEAST, _OVERDAMPED * moment.wanted_decrement)
+    return float(min(max(moment.decrement, GAINED), most))
