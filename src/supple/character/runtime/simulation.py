@@ -53,7 +53,7 @@ class PoseSimulation(LiveCharacter):
         model: PoseSpaceModel,
         *,
         pose: ArrayLike | None = None,
-        damping: Damping | None = None,
+        damping: Damping | Sequence[Damping] | None = None,
         integrator: Integrator | None = None,
         dt: float = 1 / 60,
         substeps: int = 1,
@@ -148,6 +148,18 @@ class PoseSimulation(LiveCharacter):
         q = workspace.history[0]
         self._solver.forces(q)
         return float(workspace.volumes @ workspace.cells.psi[:, 0] + 0.5 * q @ workspace.gap @ q)
+
+    @property
+    def damping_force(self) -> Floats:
+        """What damping takes on at q and v, on the coordinates, (r,)."""
+        q, v = self._solver.workspace.history[:2]
+        self._solver.forces(q)
+        return self._solver.damping_force(q, v)
+
+    @property
+    def damping_power(self) -> float:
+        """Power that damping takes from the motion relative to the rig [W]."""
+        return float(self._solver.workspace.history[1] @ self.damping_force)
 
     @property
     def elastic_force(self) -> Floats:
