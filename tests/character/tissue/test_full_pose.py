@@ -13,7 +13,8 @@ import supple as sp
 from supple.bodies.assembly import Evaluation
 from supple.character.rigs import BendRig, BlackBoxRig
 from supple.character.tissue.fitting import sound_cells
-from supple.character.tissue.full_pose import FullPoseSimulation, PosedCells
+from supple.character.tissue.full_pose import FullPoseSimulation
+from supple.character.tissue.posed_body import PosedCells
 from supple.character.tissue.tet_rig import TetRig
 from supple.character.training.basis import posed_body
 

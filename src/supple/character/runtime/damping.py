@@ -23,18 +23,15 @@ from supple.bodies.assembly import Part
 from supple.bodies.shape import Shape
 from supple.character.model.pose_space_model import PoseSpaceModel
 from supple.character.runtime.neutral import NeutralModel
+from supple.character.tissue.posed_damping import check_examples, check_for_flesh, listed
 from supple.core.errors import InputError
 from supple.core.types import Floats, Ints
 from supple.damping import (
     BoundDamping,
     Caughey,
-    ClothDrag,
-    Conserving,
     Damping,
-    Drag,
     ExampleDamping,
     MatchedStrainRate,
-    MomentumConserving,
     Rayleigh,
     StiffnessAt,
     Viscous,
@@ -144,7 +141,7 @@ class _Plan:
 
     @classmethod
     def of(cls, damping: Damping | Sequence[Damping] | None, model: PoseSpaceModel) -> _Plan:
-        plan, given = cls(), _listed(damping)
+        plan, given = cls(), listed(damping)
         by_example = [each for each in given if isinstance(each, ExampleDamping)]
         if len(by_example) > 1:
             raise InputError(
@@ -155,6 +152,7 @@ class _Plan:
             if not isinstance(each, ExampleDamping):
                 plan._add(model, each, BESIDE if by_example else BASE)
         for each in by_example:
+            check_examples(each)
             for base in each.bases:
                 plan._add(model, base, BASE, must_be_linear=True)
         if any(matrix.forms for matrix in plan.matrices):
@@ -171,6 +169,7 @@ class _Plan:
     ) -> None:
         """One damping, in the base or beside it."""
         matrix = self.matrices[row]
+        check_for_flesh(damping)
         if isinstance(damping, Rayleigh):
             self._add_rayleigh(model, damping, row)
         elif isinstance(damping, MatchedStrainRate):
@@ -179,18 +178,6 @@ class _Plan:
             _add_series(damping, matrix, np.maximum(model.squares, 0.0))
         elif isinstance(damping, Viscous):
             matrix.forms.append(_applied(damping, model))
-        elif isinstance(damping, Drag | ClothDrag):
-            raise InputError(
-                f"damping={damping!r}: drag is of the motion through the air, in which the rig "
-                "takes part, and damping of a character is of its flesh relative to the rig; give "
-                "steps the air instead: simulation.step(pose, wind=Wind(velocity=(0, 0, 0)))"
-            )
-        elif isinstance(damping, MomentumConserving) and damping.by is Conserving.BODY:
-            raise InputError(
-                "by=Conserving.BODY: the flesh of a character hangs on its bones, which take up "
-                "its momentum, so that there is none of the whole to conserve; give the damping "
-                "itself, or by=Conserving.CELLS"
-            )
         else:
             self._add_bound(model, damping, row, must_be_linear=must_be_linear)
 
@@ -346,22 +333,6 @@ def _laid_out(laws: list[tuple[CellLaw, bool]], count: int) -> Laws:
         fibred=np.array([law.directions is not None for law, _ in laws], dtype=bool),
         directions=directions,
     )
-
-
-def _listed(damping: Any) -> list[Damping]:
-    if damping is None:
-        return []
-    given = [damping] if isinstance(damping, Damping) else damping
-    if (
-        not isinstance(given, Sequence)
-        or isinstance(given, str)
-        or not all(isinstance(each, Damping) for each in given)
-    ):
-        raise InputError(
-            f"damping={damping!r}: give a damping such as Rayleigh(stiffness=...), a list of "
-            "dampings, or none"
-        )
-    return list(given)
 
 
 def _is_number(value: Any) -> bool:
