@@ -94,7 +94,9 @@ def test_steps_are_those_of_the_body(body, model, measure):
     live = model.simulation(damping=damping(measure), solver=solver, **tight)
     copies = sp.CrowdSimulation(model, copies=2, damping=damping(measure), solver=solver, **tight)
     flat = model.vectors.reshape(model.size, -1)
-    live.q, live.v = (np.linalg.solve(model.mass, flat @ body.mass_times(x).ravel()) for x in (u, v))
+    live.q, live.v = (
+        np.linalg.solve(model.mass, flat @ body.mass_times(x).ravel()) for x in (u, v)
+    )
     copies.q, copies.v = np.tile(live.q, (2, 1)), np.tile(live.v, (2, 1))
     copies.q = copies.q * [[1.0], [0.5]]
     for _ in range(4):

@@ -104,9 +104,9 @@ class StepArrays:
             **{name: np.zeros(shape) for name, shape in shapes.items()},
             cells=Cells(*(np.zeros(by_cell.get(name, (c, 1, 3, 3))) for name in Cells._fields)),
             law_room=LawRoom(
-                *(np.zeros(by_cell.get(name, (c, 1, 3, 3))) for name in ("P", "A")),
-                *(np.zeros(by_cell.get(name, (c, 1, 3, 3))) for name in ("stress", "A")),
-                np.zeros((r, r)),
+                **{name: np.zeros((c, 1, 3, 3)) for name in ("P", "stress")},
+                **{name: np.zeros((c, 1, 6, 3, 3)) for name in ("A", "derivative")},
+                C1=np.zeros((r, r)),
             ),
             room=Room(*map(np.zeros, (9 * BLOCK * padded(wide), wide * padded(wide), wide))),
             balance=Balance(*(np.zeros(of_balance.get(name, (r,))) for name in Balance._fields)),

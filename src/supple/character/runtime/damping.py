@@ -311,9 +311,10 @@ def _add_series(damping: Caughey, matrix: _Matrix, squares: Floats) -> None:
     matrix.at_rest += second
     while more and not more[-1]:
         more.pop()
-    longest = max(len(more), len(matrix.series))
-    both = (np.pad(each, (0, longest - len(each))) for each in (more, matrix.series))
-    matrix.series[:] = sum(both).tolist() if longest else []  # type: ignore[attr-defined]
+    total = np.zeros(max(len(more), len(matrix.series)))
+    total[: len(more)] += more
+    total[: len(matrix.series)] += matrix.series
+    matrix.series[:] = total.tolist()
 
 
 def _laid_out(laws: list[tuple[CellLaw, bool]], count: int) -> Laws:

@@ -22,7 +22,7 @@ from supple.core.checks import instance, number, numbers, several, vector, whole
 from supple.core.errors import InputError, StepFailed
 from supple.core.types import Floats
 from supple.damping import Damping
-from supple.integrators import BackwardEuler, Integrator
+from supple.integrators import TRBDF2, BackwardEuler, Integrator
 from supple.reduction.runtime.newton import DenseNewton
 
 _PARTS = (1, 2, 4, 8)  # into which a step is cut that cannot be solved whole
@@ -311,9 +311,19 @@ class PoseSimulation(LiveCharacter):
             _REASONS[reason],
             time=self._time + share * span,
             residual=float("nan"),
-            advice="Take more substeps or iterations, a rule that settles, such as TRBDF2(), a "
-            "material that survives more, such as StableNeoHookean, or teleport(pose) where the "
-            "character jumps.",
+            advice=self._advice,
+        )
+
+    @property
+    def _advice(self) -> str:
+        """Where a step failed."""
+        settles = isinstance(self._integrator, BackwardEuler | TRBDF2)
+        rule = "" if settles else "a rule that settles, such as TRBDF2(), "
+        material = "a material that survives more, such as StableNeoHookean, "
+        survives = self.model.material.survives_inversion
+        return (
+            f"Take more substeps or iterations, {rule}{'' if survives else material}or "
+            "teleport(pose) where the character jumps."
         )
 
     def _told(
