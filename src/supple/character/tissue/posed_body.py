@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from supple._kernels.character.full_pose import shape_cells
-from supple.bodies.assembly import Asked, Evaluation, Part, assemble
+from supple.bodies.assembly import Asked, Part, assemble
 from supple.bodies.shape import Shape
 from supple.bodies.solid import Body
 from supple.bodies.supports import HeldComponents
@@ -71,16 +71,8 @@ class PosedCells:
         """
         return assemble(self.parts, self.pattern, u, Asked(order=0)).energy
 
-    def evaluate(self, u: Floats, *, definite: bool = False) -> Evaluation:
-        """Energy, force and stiffness at displacements u (k, 3) [m] from the pose.
-
-        The stiffness is good until the next call, and may be overwritten.
-        """
-        asked = Asked(order=2, definite=definite, stiffness=self._stiffness)
-        return assemble(self.parts, self.pattern, u, asked)
-
     def shape(self, body: PosedBody, u: Floats) -> Shape:
-        """The same as a shape of the body of these cells; good until the next call."""
+        """Energy, force and stiffness at displacements u (k, 3) [m]; good until the next call."""
         return Shape(body, u, order=2, lend=lambda _: self._stiffness)
 
 
