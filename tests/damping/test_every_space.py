@@ -24,6 +24,7 @@ from supple.character.runtime.simulation import PoseSimulation
 from supple.character.tissue.full_pose import FullPoseSimulation
 from supple.core.errors import InputError
 from supple.damping import DAMPINGS, Damping
+from supple.damping.examples.frames import rigid_fields
 from supple.damping.sums import bound_sum
 from supple.reduction.damping.points import ProjectedDamping
 from supple.reduction.damping.rules import reduced_damping
@@ -79,6 +80,9 @@ def instance(kind: type[Damping], body: sp.ElasticBody) -> Damping:
         thin = sp.SpringStrainRate(viscosity=0.2)
     base: Damping = sp.StrainRate(shear=20.0) if thin is None else thin
     shapes = [0.05 * state(body, seed)[0] / np.abs(state(body, seed)[0]).max() for seed in (5, 6)]
+    if body.free.all():  # a free body has no coordinates for what of them is rigid
+        of = model(cubature=False, held=False)
+        shapes = [of.displacements(of.coordinates(x)) for x in shapes]
     chain = np.eye(n) - np.eye(n, k=1)
     made: dict[type[Damping], Callable[[], Damping]] = {
         sp.Viscous: lambda: sp.Viscous(0.02 * chain.T @ chain),
@@ -176,8 +180,10 @@ def model(*, cubature: bool, held: bool = True) -> sp.ReducedModel:
     if held:
         basis = complete_basis(body)
     else:  # every displacement but the rigid ones
-        shapes = sp.vibration_modes(body, 3 * body.n_vertices - 7).shapes[6:]
-        basis = sp.picked_basis(body, shapes)
+        roots = np.sqrt(body.mass.diagonal())
+        rigid = rigid_fields(body, np.ones(body.n_vertices, dtype=bool)).reshape(6, -1)
+        Q = np.linalg.qr((roots * rigid).T, mode="complete")[0]
+        basis = sp.picked_basis(body, (Q[:, 6:].T / roots).reshape(-1, body.n_vertices, 3))
     if not cubature:
         return sp.reduce(body, basis)
     return sp.reduce(body, basis, cubature=every_cell(body, basis.vectors))
