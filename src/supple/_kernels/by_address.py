@@ -15,7 +15,7 @@ def call_of(arguments: tuple[Any, ...]) -> Any:
     They return nothing; what they raise is raised by the kernel.
     """
 
-    def call(context, builder, signature, values):  # type: ignore[no-untyped-def]
+    def call(context, builder, signature, values):
         convention = context.call_conv
         kind = convention.get_function_type(types.none, arguments)
         function = builder.inttoptr(values[0], kind.as_pointer())
