@@ -2,6 +2,7 @@
 
 from supple.damping.base import DAMPINGS, BoundDamping, BoundViscousDamping, Damping
 from supple.damping.caughey import Caughey
+from supple.damping.cells import BoundCellDamping
 from supple.damping.cloth_rate import ClothStrainRate
 from supple.damping.conserving import Conserving, MomentumConserving
 from supple.damping.curve import Curve, Joining
@@ -24,6 +25,7 @@ from supple.damping.viscous import Viscous
 
 __all__ = [
     "DAMPINGS",
+    "BoundCellDamping",
     "BoundDamping",
     "BoundViscousDamping",
     "Caughey",

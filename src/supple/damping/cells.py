@@ -32,6 +32,7 @@ from supple.bodies.shape import Shape
 from supple.bodies.solid import Body
 from supple.core.types import Floats, Ints
 from supple.damping.base import BoundDamping, DampingTangent
+from supple.damping.laws import CellLaw
 
 NO_STRESS, NO_DERIVATIVE = np.empty((0, 0, 3, 3)), np.empty((0, 0, 6, 3, 3))
 """What stands in place of arrays that are not asked for."""
@@ -150,6 +151,10 @@ class BoundCellDamping(BoundDamping):
     @abstractmethod
     def add_shape_gradient_points(self, points: Points, G: Floats, factor: float) -> None:
         """Add factor · ∂r/∂F to G (c, q, 3, 3): what ∇₁R is made of."""
+
+    def laws(self, cells: Ints) -> tuple[CellLaw, ...] | None:
+        """The same at cells (c,) of the mesh for compiled loops; None if only Python knows it."""
+        return None
 
     # -- what solvers ask ----------------------------------------------------------------
 

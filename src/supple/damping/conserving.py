@@ -12,6 +12,7 @@ from enum import Enum
 
 import numpy as np
 
+from supple._kernels.damping.laws import nonrigid_law
 from supple._kernels.damping.nonrigid import add_nonrigid, add_nonrigid_by_shape, nonrigid_rates
 from supple.bodies.assembly import point_array
 from supple.bodies.elastic_body import ElasticBody
@@ -20,7 +21,7 @@ from supple.bodies.solid import Body
 from supple.core.errors import InputError
 from supple.core.parameters import described, parameter
 from supple.core.sparse import LowRank, joined
-from supple.core.types import Floats
+from supple.core.types import Floats, Ints
 from supple.damping.base import (
     DAMPINGS,
     BoundDamping,
@@ -29,6 +30,7 @@ from supple.damping.base import (
     another_damping,
 )
 from supple.damping.cells import BoundCellDamping, Points, PointSums, nested_call
+from supple.damping.laws import CellLaw
 from supple.damping.sums import bound_sum, cell_sum
 
 _DEPENDENT = 1e-12  # share of the largest singular value that counts as none
@@ -105,6 +107,12 @@ class BoundCellConserving(BoundCellDamping):
         self._inner, self._by_gradient = inner, by_gradient
         self.is_linear = inner.is_linear
         self.needs_elasticity = inner.needs_elasticity
+
+    def laws(self, cells: Ints) -> tuple[CellLaw, ...] | None:
+        inner = self._inner.laws(cells)
+        if inner is None:
+            return None
+        return tuple(law.within(nonrigid_law, [float(self._by_gradient)]) for law in inner)
 
     def add_points(self, points: Points, to: PointSums) -> None:
         with nested_call() as depth:

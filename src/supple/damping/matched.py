@@ -17,6 +17,7 @@ from functools import partial
 
 import numpy as np
 
+from supple._kernels.damping.laws import matched_law
 from supple._kernels.damping.matched import (
     add_matched,
     add_matched_change,
@@ -52,6 +53,7 @@ from supple.damping.base import DAMPINGS, BoundDamping, Damping, DampingTangent
 from supple.damping.cells import BoundIsotropicDamping, Points, PointSums
 from supple.damping.cloth_rate import BoundClothStrainRate
 from supple.damping.coefficients import Coefficient, coefficient, coefficient_of_cells
+from supple.damping.laws import CellLaw
 from supple.damping.strain_rate import BoundSpringStrainRate
 
 _SHIFT_OF_F = float(np.finfo(float).eps) ** (1 / 3)  # to either side: central differences
@@ -162,6 +164,11 @@ class BoundMatched(BoundIsotropicDamping):
             if each is part:
                 return C
         raise AssertionError("a part of another body")
+
+    def laws(self, cells: Ints) -> tuple[CellLaw, ...] | None:
+        if not all(part.material.is_isotropic for part in self.body.parts):
+            return None
+        return (CellLaw.of(matched_law, [self.beta[cells]]),)
 
     # -- all over the body ---------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from typing import Self
 
 import numpy as np
 
+from supple._kernels.damping.laws import power_of_law, stretch_power_law
 from supple._kernels.damping.stretch_rate import (
     add_power_law,
     add_power_law_by_shape,
@@ -23,7 +24,7 @@ from supple.bodies.shape import Shape
 from supple.bodies.solid import Body
 from supple.core.errors import InputError
 from supple.core.parameters import described, parameter
-from supple.core.types import Floats
+from supple.core.types import Floats, Ints
 from supple.damping.base import (
     DAMPINGS,
     BoundDamping,
@@ -41,6 +42,7 @@ from supple.damping.cells import (
     nested_call,
 )
 from supple.damping.coefficients import Coefficient, coefficient, spread_over_cells
+from supple.damping.laws import CellLaw
 from supple.damping.thin.bound import BoundThinLaw, in_frame, stretch_form, viscosity_of
 from supple.damping.thin.frames import Frame, ThinBody, thin
 from supple.damping.thin.laws import Law, Power
@@ -194,6 +196,11 @@ class BoundStretchPower(BoundPowerLaw):
         unused = PointSums.zeros("power law", points, order=1)
         self._add_law(points, replace(unused, A=A, order=2, factor=0.0), stress=True)
 
+    def laws(self, cells: Ints) -> tuple[CellLaw, ...]:
+        bend = _BEND if self.exponent < 1 else 1.0
+        numbers = self.exponent, self._width**2, bend
+        return (CellLaw.of(stretch_power_law, [self.strength[cells]], numbers),)
+
     def add_shape_gradient_points(self, points: Points, G: Floats, factor: float) -> None:
         add_power_law_by_shape(*self._law(points), G, factor)
 
@@ -251,6 +258,14 @@ class _BoundPowerOf(BoundPowerLaw):
         self.strength = np.broadcast_to(scale ** (1 - self._q), body.mesh.n_cells)
         self._e = self._width**2 * scale
         self.needs_elasticity = self._base.needs_elasticity
+
+    def laws(self, cells: Ints) -> tuple[CellLaw, ...] | None:
+        inner = self._base.laws(cells)
+        if inner is None or len(inner) != 1:
+            return None
+        bend = _BEND if self.exponent < 1 else 1.0
+        numbers = float(self.strength[0]), self._q, self._e, bend
+        return (inner[0].within(power_of_law, numbers),)
 
     def add_points(self, points: Points, to: PointSums) -> None:
         q, e = self._q, self._e

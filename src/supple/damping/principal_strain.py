@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from supple._kernels.damping.laws import principal_law
 from supple._kernels.damping.principal_strain import FIXED, Law, add_principal_strain
 from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.shape import Shape
 from supple.bodies.solid import Body
 from supple.core.errors import InputError
 from supple.core.parameters import parameter
-from supple.core.types import Floats
+from supple.core.types import Floats, Ints
 from supple.damping.base import DAMPINGS, BoundDamping, Damping, body_for
 from supple.damping.cells import BoundIsotropicDamping, Points, PointSums
 from supple.damping.coefficients import Coefficient, coefficient, spread_over_cells
 from supple.damping.curve import Curve, compiled_curves
+from supple.damping.laws import CellLaw, curve_numbers
 from supple.damping.thin.bound import BoundThinLaw, closeness, principal_form
 from supple.damping.thin.frames import Frame, ThinBody, thin
 from supple.damping.thin.laws import Law as ThinLaw
@@ -92,8 +94,13 @@ class BoundPrincipalStrain(BoundIsotropicDamping):
         """β [s], (cells,)."""
         self.is_plain = by == FIXED
         """Whether no strain has a factor of its own."""
+        self._curve = curve
         self._law = Law(damping.axis_width, by, compiled_curves([curve]))
         self.finest = damping.axis_width
+
+    def laws(self, cells: Ints) -> tuple[CellLaw, ...]:
+        numbers = [self._law.width, self._law.by, *curve_numbers(self._curve)]
+        return (CellLaw.of(principal_law, [self.beta[cells]], numbers),)
 
     def add_points(self, points: Points, to: PointSums) -> None:
         beta = self.beta[points.part.cells[points.cut]]

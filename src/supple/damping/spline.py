@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.polynomial import Polynomial
 
+from supple._kernels.damping.laws import factored_law
 from supple._kernels.damping.principal_strain import (
     BY_RATE,
     BY_STRETCH,
@@ -23,7 +24,7 @@ from supple.bodies.shape import Shape
 from supple.bodies.solid import Body
 from supple.core.errors import InputError
 from supple.core.parameters import described, parameter
-from supple.core.types import Floats
+from supple.core.types import Floats, Ints
 from supple.damping.base import DAMPINGS, BoundDamping, Damping, another_damping, body_for
 from supple.damping.cells import (
     NO_DERIVATIVE,
@@ -34,6 +35,7 @@ from supple.damping.cells import (
 )
 from supple.damping.coefficients import spread_over_cells
 from supple.damping.curve import CURVE, Curve, compiled_curves
+from supple.damping.laws import CellLaw, curve_numbers
 from supple.damping.principal_strain import AXIS_WIDTH, BoundPrincipalStrain, PrincipalStrain
 from supple.damping.thin.bound import (
     BoundThinLaw,
@@ -180,7 +182,8 @@ class _BoundSpline(BoundCellDamping):
         self._base = base
         self._over_rate = damping.over is SplineOver.RATE
         self._width = AXIS_WIDTH if damping.axis_width is None else damping.axis_width
-        self._curve = compiled_curves([Curve.of(damping.curve)])
+        self._given = Curve.of(damping.curve)
+        self._curve = compiled_curves([self._given])
         self.needs_elasticity = base.needs_elasticity
         self.is_linear = not self._over_rate and base.is_linear
 
@@ -192,6 +195,13 @@ class _BoundSpline(BoundCellDamping):
         growth = np.empty_like(s)
         factors_by_rate(F, rate, self._width, self._curve, s, slopes, growth, second)
         return _Factors(s, slopes, growth)
+
+    def laws(self, cells: Ints) -> tuple[CellLaw, ...] | None:
+        inner = self._base.laws(cells)
+        if inner is None or len(inner) != 1:
+            return None
+        numbers = [float(self._over_rate), self._width, *curve_numbers(self._given)]
+        return (inner[0].within(factored_law, numbers),)
 
     def add_points(self, points: Points, to: PointSums) -> None:
         r, P, A = to.arrays

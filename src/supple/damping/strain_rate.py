@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from supple._kernels.damping.laws import strain_rate_law
 from supple._kernels.damping.strain_rate import add_strain_rate, add_strain_rate_by_shape
 from supple._kernels.linear_algebra.blocks import add_scaled
 from supple.bodies.elastic_body import ElasticBody
@@ -22,7 +23,7 @@ from supple.bodies.springs import SpringNetwork, Stretch
 from supple.core.checks import numbers
 from supple.core.errors import InputError
 from supple.core.parameters import Kind, Parameter, parameter
-from supple.core.types import Floats
+from supple.core.types import Floats, Ints
 from supple.damping.base import DAMPINGS, BoundDamping, BoundViscousDamping, Damping, body_for
 from supple.damping.cells import BoundCellDamping, Points, PointSums
 from supple.damping.coefficients import (
@@ -31,6 +32,7 @@ from supple.damping.coefficients import (
     coefficient_of_cells,
     spread_over_cells,
 )
+from supple.damping.laws import CellLaw
 
 
 def _directions(of: Parameter, value: Any) -> Any:
@@ -94,6 +96,11 @@ class _BoundStrainRate(BoundCellDamping):
     def _coefficients(self, points: Points) -> tuple[Floats, Floats, Floats, Floats]:
         cells = points.part.cells[points.cut]
         return self._shear[cells], self._bulk[cells], self._fibre[cells], self._axis[cells]
+
+    def laws(self, cells: Ints) -> tuple[CellLaw, ...]:
+        rows = [each[cells] for each in (self._shear, self._bulk, self._fibre)]
+        directions = self._axis[cells] if rows[2].any() else None
+        return (CellLaw.of(strain_rate_law, rows, directions=directions),)
 
     def add_points(self, points: Points, to: PointSums) -> None:
         self._add_rate(points, to, stress=False)

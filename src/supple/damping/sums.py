@@ -10,9 +10,10 @@ from supple.bodies.elastic_body import ElasticBody
 from supple.bodies.shape import Shape
 from supple.bodies.solid import Body
 from supple.core.sparse import LowRank, joined
-from supple.core.types import Floats
+from supple.core.types import Floats, Ints
 from supple.damping.base import BoundDamping, DampingTangent
 from supple.damping.cells import BoundCellDamping, Points, PointSums
+from supple.damping.laws import CellLaw
 
 
 class CellSum(BoundCellDamping):
@@ -27,6 +28,12 @@ class CellSum(BoundCellDamping):
     def add_points(self, points: Points, to: PointSums) -> None:
         for model in self._models:
             model.add_points(points, to)
+
+    def laws(self, cells: Ints) -> tuple[CellLaw, ...] | None:
+        found = [model.laws(cells) for model in self._models]
+        if any(each is None for each in found):
+            return None
+        return tuple(law for each in found if each is not None for law in each)
 
     def add_stress_points(self, points: Points, A: Floats) -> None:
         for model in self._models:

@@ -9,7 +9,8 @@ import numpy as np
 from supple.bodies.shape import Shape
 from supple.bodies.solid import Body
 from supple.character.model.pose_space_model import PoseSpaceModel
-from supple.character.runtime.damping import NeutralModel, PoseDamping
+from supple.character.runtime.damping import PoseDamping, base_at_rest
+from supple.character.runtime.neutral import NeutralModel
 from supple.character.runtime.simulation import PoseSimulation
 from supple.core.errors import InputError
 from supple.core.types import Floats
@@ -152,7 +153,7 @@ class PoseTestbed(Testbed):
 
     def __init__(self, model: PoseSpaceModel, damping: ExampleDamping, **options: Any) -> None:
         self._model, self._neutral = model, NeutralModel(model)
-        designed = PoseDamping.of(damping, model).designed
+        designed = PoseDamping.of(damping, model, model.cells).designed
         assert designed is not None  # as it is ExampleDamping
         self._X, self._duals, self._about = designed.X, designed.D, designed.about
         self._bare = PoseSimulation(model)
@@ -173,9 +174,7 @@ class PoseTestbed(Testbed):
         return np.array(self._bare.elastic_force)
 
     def base_products(self) -> tuple[Floats, Floats]:
-        found = PoseDamping.of(self.damping.bases[0], self._model)  # it takes no others
-        M = self._neutral.mass
-        C = found.mass * M + found.stiffness * np.diag(np.maximum(self._model.squares[0], 0.0))
+        M, C = self._neutral.mass, base_at_rest(self.damping.bases, self._model)
         return self._X @ C @ self._X.T, self._X @ M @ self._X.T
 
     def _simulation_of(self, damping: ExampleDamping, dt: float) -> PoseSimulation:

@@ -53,17 +53,22 @@ class Yarn:
 class YarnDamping:
     """Dissipation by strain rate, V_d = ½ β ε̇ᵀ (∂²V/∂ε²) ε̇ for each kind of strain (Eq. 12).
 
-    Swinging, spinning and sliding are left alone. Where a yarn is bent by less than
+    Swinging, spinning and sliding are left alone. Where a yarn is bent by less than half of
     ``switch_angle``, its bend is measured as a vector (Eq. 22), which has a gradient for straight
-    yarns too. A turn of the whole yarn turns that vector along; what damping results falls with
-    the square of the angle.
+    yarns too; from ``switch_angle`` on it is measured as an angle (Eq. 20), and in between by both,
+    smoothly blended. A turn of the whole yarn turns that vector along; what damping results falls
+    with the square of the angle.
     """
 
     stretch: float = parameter(0.0, "β_s", unit="s", at_least=0)
     bending: float = parameter(0.0, "β_b", unit="s", at_least=0)
     shear: float = parameter(0.0, "β for the angle between yarns", unit="s", at_least=0)
     switch_angle: float = parameter(
-        0.05, "below which a bend is measured as a vector", unit="rad", above=0, below=1
+        0.05,
+        "up to half of it a bend is measured as a vector, from it on as an angle; blended between",
+        unit="rad",
+        above=0,
+        below=1,
     )
 
     def __post_init__(self) -> None:

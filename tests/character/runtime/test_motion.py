@@ -250,9 +250,19 @@ def test_bad_words_are_refused(model: PoseSpaceModel) -> None:
     refused("dtype", PoseSimulation, model, dtype=np.int64)
     refused("implicit rule", PoseSimulation, model, integrator=sp.RK4())
     refused("give one such as simulation", sim.step, np.zeros(4), force="up")
-    power, cells = sp.PowerLaw(exponent=1.0, strength=1.0), sp.Rayleigh(mass=np.ones(MESH.n_cells))
-    refused("a character takes Rayleigh", PoseSimulation, model, damping=power)
-    refused("a character takes one number", PoseSimulation, model, damping=cells)
+    at_rest = sp.Rayleigh(stiffness=np.ones(MESH.n_cells), at=sp.StiffnessAt.REST)
+    refused("at rest a character takes one number", PoseSimulation, model, damping=at_rest)
+    refused("wind=Wind", PoseSimulation, model, damping=sp.Drag(strength=1.0))
+    whole = sp.MomentumConserving(sp.Rayleigh(mass=1.0), sp.Conserving.BODY)
+    refused("by=Conserving.CELLS", PoseSimulation, model, damping=[whole])
+    refused("give a damping such as", PoseSimulation, model, damping=["thick"])
+    sway = np.moveaxis(model.bases[0], 2, 0)[0]
+    power = sp.PowerLaw(exponent=0.5, strength=1.0)
+    over = sp.ExampleDamping([power], [sp.Example(sway)])
+    refused("is not linear in the velocity", PoseSimulation, model, damping=over)
+    local = sp.Example(sway, region=np.flatnonzero(~model.fixed))
+    over = sp.ExampleDamping(sp.Rayleigh(mass=1.0), [local])
+    refused("give them without region=", PoseSimulation, model, damping=over)
 
 
 class InPython(sp.StableNeoHookean):

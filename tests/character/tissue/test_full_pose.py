@@ -13,7 +13,8 @@ import supple as sp
 from supple.bodies.assembly import Evaluation
 from supple.character.rigs import BendRig, BlackBoxRig
 from supple.character.tissue.fitting import sound_cells
-from supple.character.tissue.full_pose import FullPoseSimulation, PosedCells
+from supple.character.tissue.full_pose import FullPoseSimulation
+from supple.character.tissue.posed_body import PosedBody, PosedCells
 from supple.character.tissue.tet_rig import TetRig
 from supple.character.training.basis import posed_body
 
@@ -54,7 +55,8 @@ def test_forces_in_a_pose_are_those_of_a_body_made_of_it() -> None:
     u = 0.003 * np.random.default_rng(0).standard_normal(x.shape)
     posed = posed_body(neutral, x)
     cells.take_pose(x[cells.vertices])
-    here = cells.evaluate(u[cells.vertices])
+    masses = neutral.mass_times(np.ones_like(x))[cells.vertices, 0]
+    here = cells.shape(PosedBody(neutral, cells, masses), u[cells.vertices])
     assert here.energy == pytest.approx(posed.energy(u), rel=1e-12)
     wanted = posed.force(u)[cells.vertices]
     assert here.gradient == pytest.approx(wanted, abs=1e-12 * np.abs(wanted).max())
@@ -129,13 +131,13 @@ def test_neo_hookean_cells_stay_the_right_way_round(iterations: int | None) -> N
 def test_a_matrix_that_is_not_definite_is_stood_in_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """A column that is pressed far beyond the load at which it buckles."""
     asked = []
-    evaluate = PosedCells.evaluate
+    evaluate = PosedBody.evaluate
 
-    def noted(cells: PosedCells, u: np.ndarray, *, definite: bool = False) -> Evaluation:
-        asked.append(definite)
-        return evaluate(cells, u, definite=definite)
+    def noted(of: PosedBody, u: np.ndarray, **options: Any) -> Evaluation:
+        asked.append(options.get("definite", False))
+        return evaluate(of, u, **options)
 
-    monkeypatch.setattr(PosedCells, "evaluate", noted)
+    monkeypatch.setattr(PosedBody, "evaluate", noted)
     light = body(sp.StVK(young=4e4, poisson=0.3, density=300.0), fixed=MESH.where(x=0))
     newton = sp.Newton(tolerance=1e-6, max_iterations=100)
     sim = FullPoseSimulation(light, TET_RIG, dt=0.1, solver=newton)

@@ -55,7 +55,7 @@ def run_frame(
     whether the frame is a cut. If it fails, the state is as it was.
     """
     model, workspace = context.model, context.workspace
-    options, examples = context.options, context.examples
+    options = context.options
     balance, excess = workspace.balance, workspace.excess
     history, rig_history, places = workspace.history, workspace.rig_history, model.places
     before, now, new = path.samples[1], path.samples[2], path.samples[3]
@@ -105,9 +105,7 @@ def run_frame(
             if not cut:
                 by_path, effective = options.path_acceleration, workspace.effective
                 effective_motion(path, share, by_path, places, excess, workspace.lag, effective)
-            reason = solve_stage(
-                s, stages, x, frames, features, force, options, examples, model, workspace
-            )
+            reason = solve_stage(s, stages, x, frames, features, force, context, model, workspace)
             stage += 1
         if reason != DONE:
             break

@@ -1,11 +1,8 @@
 """A posed body in full: its cells with a pose as rest shape, and the force balance of a step."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from supple._kernels.compiling import kernel
-from supple._kernels.linear_algebra.blocks import multiply
 
 
 @kernel
@@ -38,48 +35,24 @@ def shape_cells(x, nodes, gradients, volumes):
     return turned, first
 
 
-class Matrix(NamedTuple):
-    """A block matrix, its upper triangle by rows, as ``blocks`` says."""
-
-    indptr: np.ndarray
-    cols: np.ndarray
-    values: np.ndarray
-
-
 @kernel
-def balance(u, stage, alpha, beta, masses, f, R, matrix, free, v, product, rest):
-    """rest = f − R − M (a + α v) − β K v on free components, v = c_v (u − û_v), a = c_a (u − û_a).
+def balance(u, stage, masses, f, R, damping, diagonal, matrix, free, rest):
+    """rest = f − R − M a − the damping force on free components, a = c_a (u − û_a).
 
-    ``stage`` is (û_v, û_a, c_v, c_a), ``matrix`` K, which becomes (1 + c_v β) K + (c_a + c_v α) M.
-    Returns the largest component of the rest, and that of the forces it is made of. All vectors
-    are (n, 3), masses (n,); v and the product are scratch.
+    ``stage`` is (û_a, c_a), ``matrix`` is of all but the mass, which is added; its block
+    ``diagonal[i]`` is that of vertex i. Returns the largest component of the rest, and that of the
+    forces it is made of. All vectors are (n, 3), masses (n,).
     """
-    u_v, u_a, c_v, c_a = stage
-    indptr, cols, K = matrix
-    n = len(u)
-    for i in range(n):
-        for k in range(3):
-            v[i, k] = c_v * (u[i, k] - u_v[i, k])
-    if beta != 0.0:
-        multiply(indptr, cols, K, 0, n, v, product)
+    u_a, c_a = stage
     left, largest = 0.0, 0.0
-    for i in range(n):
+    for i in range(len(u)):
         for k in range(3):
             rest[i, k] = 0.0
+            matrix[diagonal[i], k, k] += c_a * masses[i]
             if free[i, k]:
-                inertia = masses[i] * (c_a * (u[i, k] - u_a[i, k]) + alpha * v[i, k])
-                rest[i, k] = f[i, k] - R[i, k] - inertia
-                if beta != 0.0:
-                    rest[i, k] -= beta * product[i, k]
-                size = max(abs(f[i, k]), abs(R[i, k]), abs(inertia))
+                inertia = masses[i] * c_a * (u[i, k] - u_a[i, k])
+                rest[i, k] = f[i, k] - R[i, k] - inertia - damping[i, k]
+                size = max(abs(f[i, k]), abs(R[i, k]), abs(inertia), abs(damping[i, k]))
                 largest = max(largest, size)
                 left = max(left, abs(rest[i, k])) if np.isfinite(rest[i, k]) else np.inf
-    scale = 1.0 + c_v * beta
-    for i in range(n):
-        for s in range(indptr[i], indptr[i + 1]):
-            for r in range(3):
-                for c in range(3):
-                    K[s, r, c] *= scale
-        for k in range(3):
-            K[indptr[i], k, k] += (c_a + c_v * alpha) * masses[i]
     return left, largest

@@ -64,8 +64,9 @@ def correct_stage(balance, c_v, c_a, examples):
 
 
 @inlined_kernel
-def iterate(c_v, c_a, options, examples, model, workspace):
+def iterate(c_v, c_a, context, model, workspace):
     """Newton's method, from strained cells on; says how it went."""
+    options, examples = context.options, context.examples
     most, guards = options.max_iterations, options.min_det_F > -LARGEST
     balance, history = workspace.balance, workspace.history
     x = balance.x
@@ -74,7 +75,7 @@ def iterate(c_v, c_a, options, examples, model, workspace):
     size_before = -1.0
     reason = DONE if options.best_effort else NOT_CONVERGED
     for n in range(most):
-        find_damped_forces(c_v, options, examples, model, workspace)
+        find_damped_forces(c_v, context, model, workspace)
         size = correct_stage(balance, c_v, c_a, examples)
         if size == -1.0:
             reason = NOT_DEFINITE
@@ -97,13 +98,14 @@ def iterate(c_v, c_a, options, examples, model, workspace):
 
 
 @inlined_kernel
-def solve_stage(s, stages, x, frames, features, force, options, examples, model, workspace):
+def solve_stage(s, stages, x, frames, features, force, context, model, workspace):
     """Stage s with the rig at x (k, 3); says how it went."""
-    take_pose(x, frames, features, options, examples, model, workspace)
+    options = context.options
+    take_pose(x, frames, features, context, model, workspace)
     if enter_stage(s, stages, x, frames, force, options, model, workspace) < options.min_det_F:
         withdraw(options, model, workspace)
     c_v, c_a = stages.c_v[s], stages.c_a[s]
-    reason = iterate(c_v, c_a, options, examples, model, workspace)
+    reason = iterate(c_v, c_a, context, model, workspace)
     if reason == DONE and not leave_stage(s, c_v, c_a, workspace):
         reason = NOT_FINITE
     return reason

@@ -15,7 +15,21 @@ from supple._kernels.character.basis import (
     interpolation_weights,
     shape_cells,
 )
-from supple._kernels.character.forces import Room, add_inertia, assemble, gather, strain_cells
+from supple._kernels.character.damping import (
+    BASE,
+    BESIDE,
+    LawRoom,
+    add_beside,
+    add_laws,
+    carry_fibres,
+    damp_examples,
+    damp_examples_in_cells,
+    fill_constant,
+    find_rate,
+    keep_elastic,
+    overall,
+)
+from supple._kernels.character.forces import Room, add_inertia, assemble, strain_cells
 from supple._kernels.compiling import inlined_kernel, inner_kernel, kernel, reordering_kernel
 from supple._kernels.damping.matched import add_matched
 from supple._kernels.damping.principal import Sums
@@ -29,9 +43,7 @@ class Options(NamedTuple):
 
     material: int  # its address
     gravity: np.ndarray  # (3,) [m/s²]
-    alpha: float  # C = α M̃ + B̃ + β₀ K̃(0), B̃ the material part of β K̃
-    beta: float
-    beta_at_rest: float
+    beta: float  # of the base: cells have the material part of β K̃ [s]
     max_acceleration: float  # that a vertex of the rig is felt to have [m/s²]
     max_jump: float  # of its speed, that is felt at once however short a frame is [m/s]
     path_acceleration: bool  # the rig's acceleration is that of its path, not the integrator's
@@ -85,6 +97,7 @@ class Workspace(NamedTuple):
     volumes: np.ndarray  # (c,)
     cells: Cells
     room: Room
+    law_room: LawRoom
     gap: np.ndarray  # (r, r) D
     balance: Balance
     rig: Rig
@@ -104,7 +117,7 @@ class StepContextType(types.StructRef):
 
 
 class StepContext(structref.StructRefProxy):
-    """PoseArrays, Workspace, Options, and Examples or None, handed to kernels as one pointer.
+    """PoseArrays, Workspace, Options, Constants, Laws, and Examples or None, as one pointer.
 
     Python would have to take sixty arrays out of their tuples at every call, which takes as long
     as a small step.
@@ -113,13 +126,14 @@ class StepContext(structref.StructRefProxy):
 
 _define: Any = structref.define_proxy
 _make: Any = StepContext
-_define(StepContext, StepContextType, ["model", "workspace", "options", "examples"])
+_fields = ["model", "workspace", "options", "constants", "laws", "examples"]
+_define(StepContext, StepContextType, _fields)
 
 
 @kernel
-def step_context(model, workspace, options, examples):
-    """All four behind one pointer."""
-    return _make(model, workspace, options, examples)
+def step_context(model, workspace, options, constants, laws, examples):
+    """All six behind one pointer."""
+    return _make(model, workspace, options, constants, laws, examples)
 
 
 @inlined_kernel
@@ -154,79 +168,50 @@ def add_up(q, model, workspace):
 
 
 @inlined_kernel
-def find_rate(v, model, workspace):
-    """Ḟ = Σ_k Υ_k v_k ∂U_k/∂X in each cell."""
-    columns, rate = workspace.room.columns, workspace.cells.rate
-    strain_cells(v, workspace.scale, model.cells, workspace.G, columns, rate)
-    for e in range(len(rate)):
-        for i in range(3):
-            rate[e, 0, i, i] -= 1.0
-
-
-@inlined_kernel
-def damp_cells(v, c_v, stress, options, model, workspace):
-    """Adds the viscous stress at a velocity v, and c_v times its derivative, to the elastic one.
+def damp_cells(v, c_v, g, stress, options, model, workspace):
+    """Adds g times the viscous stress at a velocity v, and c_v its derivative, to the elastic one.
 
     With ``stress``, how it turns with the shape too, as far as that is positive.
     """
     cells = workspace.cells
     find_rate(v, model, workspace)
-    cells.power[:] = 0.0
-    cells.beta[:] = options.beta
-    sums = Sums(cells.power, cells.P, cells.A, 2, c_v)
-    add_matched(cells.F, cells.rate, cells.P, cells.A, cells.beta, sums, stress)
+    if options.beta != 0.0:
+        cells.power[:] = 0.0
+        cells.beta[:] = g * options.beta
+        sums = Sums(cells.power, cells.P, cells.A, 2, c_v)
+        add_matched(cells.F, cells.rate, cells.P, cells.A, cells.beta, sums, stress)
 
 
 @inlined_kernel
-def find_damped_forces(c_v, options, examples, model, workspace):
+def find_damped_forces(c_v, context, model, workspace):
     """As ``find_forces`` in a stage, with B v in R and c_v B in K."""
-    balance = workspace.balance
+    balance, options, laws = workspace.balance, context.options, context.laws
+    constants, examples = context.constants, context.examples
     x, x_v, v = balance.x, balance.x_v, balance.v
     evaluate_cells(options, workspace)
-    if options.beta != 0.0:
-        damp_examples(balance.C0, examples)
-        damp_examples_in_cells(examples, options, model, workspace)
+    count = len(laws.addresses)
+    if options.beta != 0.0 or count > 0 or constants.has_beside:
         for i in range(len(x)):
             v[i] = c_v * (x[i] - x_v[i])
-        damp_cells(v, c_v, True, options, model, workspace)
+    if options.beta != 0.0 or count > 0:
+        g = overall(examples, balance)
+        damp_examples(balance.C0, examples)
+        damp_examples_in_cells(examples, options.beta, laws, model, workspace)
+        if count > 0:
+            keep_elastic(workspace.cells, workspace.law_room)
+        damp_cells(v, c_v, g, True, options, model, workspace)
+        if count > 0:
+            add_laws(c_v, g, True, True, True, laws, workspace)
     add_up(x, model, workspace)
-
-
-@inner_kernel
-def damp_examples(C, examples):
-    """What the base C of the damping is to the examples, if there are any."""
-    if examples is not None:
-        X, C0X = examples.X, examples.C0X
-        for m in range(len(X)):
-            for i in range(len(C)):
-                total = 0.0
-                for j in range(len(C)):
-                    total += X[m, j] * C[j, i]
-                C0X[m, i] = total
-
-
-@inner_kernel
-def damp_examples_in_cells(examples, options, model, workspace):
-    """The same for what of it is in the cells: C X += B X."""
-    if examples is not None:
-        cells, columns = workspace.cells, workspace.room.columns
-        cells.beta[:] = options.beta
-        for m in range(len(examples.X)):
-            find_rate(examples.X[m], model, workspace)
-            cells.stress[:] = 0.0
-            sums = Sums(cells.power, cells.stress, cells.A, 1, 1.0)
-            add_matched(cells.F, cells.rate, cells.P, cells.A, cells.beta, sums, False)
-            gather(
-                cells.stress, workspace.volumes, workspace.scale, model.cells, workspace.G,
-                columns, examples.C0X[m],
-            )  # fmt: skip
+    if constants.has_beside:
+        add_beside(v, c_v, workspace.law_room, balance)
 
 
 @inlined_kernel
-def take_pose(x, frames, features, options, examples, model, workspace):
+def take_pose(x, frames, features, context, model, workspace):
     """Everything that depends on the pose alone."""
     w, gap_w, scale, entries = workspace.w, workspace.gap_w, workspace.scale, workspace.entries
-    balance, cells = workspace.balance, workspace.cells
+    balance, cells, constants = workspace.balance, workspace.cells, context.constants
     M, K, C, at_rest = balance.M, balance.K, balance.C0, balance.delta
     gap = workspace.gap
     interpolation_weights(features, model.poses, workspace.distances, w)
@@ -235,35 +220,43 @@ def take_pose(x, frames, features, options, examples, model, workspace):
     interpolate_gap(gap_w, scale, model, entries, workspace.gap)
     U, G, volumes = workspace.U, workspace.G, workspace.volumes
     shape_cells(x, frames, w, model, U, G, volumes, cells.lam, cells.mu)
-    if options.beta_at_rest != 0.0:
+    if len(context.laws.addresses) > 0:
+        carry_fibres(x, model, context.laws)
+    if constants.needs_stiffness:
         for i in range(len(M)):
             at_rest[i] = 0.0
         strain(at_rest, model, workspace)
-        find_forces(at_rest, options, model, workspace)
-    for i in range(len(M)):
-        for j in range(len(M)):
-            C[i, j] = options.alpha * M[i, j] + options.beta * gap[i, j]
-            if options.beta_at_rest != 0.0:
-                C[i, j] += options.beta_at_rest * K[i, j]
-    damp_examples(C, examples)
+        find_forces(at_rest, context.options, model, workspace)
+    fill_constant(BASE, constants, M, K, gap, w, scale, C)
+    if constants.has_beside:
+        fill_constant(BESIDE, constants, M, K, gap, w, scale, workspace.law_room.C1)
+    damp_examples(C, context.examples)
 
 
 @reordering_kernel
 def model_pose(x, frames, features, q, context):
     """The reduced model of a pose, with ψ, R and K at q."""
-    model, workspace, options = context.model, context.workspace, context.options
-    take_pose(x, frames, features, options, context.examples, model, workspace)
+    model, workspace = context.model, context.workspace
+    take_pose(x, frames, features, context, model, workspace)
     strain(q, model, workspace)
-    find_forces(q, options, model, workspace)
+    find_forces(q, context.options, model, workspace)
 
 
 @reordering_kernel
-def damp_pose(q, v, context):
-    """B v in R and B in K, beside what is elastic, at q in a pose that was modelled."""
+def damp_pose(q, v, beside, context):
+    """B v in R and B in K, beside what is elastic, at q in a pose that was modelled.
+
+    Of what examples scale, or of what is ``beside`` that.
+    """
     model, workspace, options = context.model, context.workspace, context.options
     strain(q, model, workspace)
     evaluate_cells(options, workspace)
-    damp_cells(v, 1.0, False, options, model, workspace)
+    if beside:
+        find_rate(v, model, workspace)
+    keep_elastic(workspace.cells, workspace.law_room)
+    if not beside:
+        damp_cells(v, 1.0, 1.0, False, options, model, workspace)
+    add_laws(1.0, 1.0, False, not beside, beside, context.laws, workspace)
     add_up(q, model, workspace)
 
 

@@ -9,6 +9,7 @@ from numba import njit, objmode, types
 from numba.core.dispatcher import Dispatcher
 from numba.extending import intrinsic
 
+from supple._kernels import by_address
 from supple._kernels.compiling import Function
 
 _ARGUMENTS: Any = (
@@ -24,19 +25,7 @@ _ARGUMENTS: Any = (
 
 def _evaluate_at(typing_context, address, F, lam, mu, psi, P, A, order):
     """``Material.evaluate`` of the material with this address; what it raises is raised here."""
-
-    def call(context, builder, signature, arguments):
-        convention = context.call_conv
-        kind = convention.get_function_type(types.none, _ARGUMENTS)
-        function = builder.inttoptr(arguments[0], kind.as_pointer())
-        status, _ = convention.call_function(
-            builder, function, types.none, _ARGUMENTS, arguments[1:]
-        )
-        with builder.if_then(status.is_error):
-            convention.return_status_propagate(builder, status)
-        return context.get_dummy_value()
-
-    return types.none(types.intp, *_ARGUMENTS), call
+    return types.none(types.intp, *_ARGUMENTS), by_address.call_of(_ARGUMENTS)
 
 
 evaluate_at: Any = intrinsic(_evaluate_at)
@@ -44,8 +33,7 @@ evaluate_at: Any = intrinsic(_evaluate_at)
 
 def address_of(evaluate: Function) -> int:
     """Where the machine code of a material's ``evaluate`` is, for ``evaluate_at``."""
-    found = _compiled(evaluate).get_compile_result(types.none(*_ARGUMENTS))
-    return int(found.library.get_pointer_to_function(found.fndesc.llvm_func_name))
+    return by_address.address_of(_compiled(evaluate), _ARGUMENTS)
 
 
 @cache  # keeps the machine code in memory

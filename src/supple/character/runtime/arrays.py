@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from supple._kernels.character.basis import Groups, PoseArrays
+from supple._kernels.character.damping import LawRoom
 from supple._kernels.character.forces import BLOCK, Room
 from supple._kernels.character.stage import Cells, Rig, Workspace
 from supple._kernels.linear_algebra.dense import padded
@@ -22,6 +23,8 @@ class StepArrays:
 
     needed: Ints
     """Vertices of the tet mesh whose place in a pose is needed, (k,)."""
+    cells: Ints
+    """The cubature cells in their order here, (c,)."""
     arrays: PoseArrays
     widest: int
     """Columns of the cell, or vertex, that has most."""
@@ -65,7 +68,7 @@ class StepArrays:
         counts = np.diff(arrays.cells.column_starts)
         widths = [*counts, *np.diff(arrays.vertices.column_starts), 1]
         gradients = int(9 * (counts * np.diff(arrays.cells.starts)).sum())
-        return cls(needed, arrays, int(max(widths)), gradients)
+        return cls(needed, model.cells[order], arrays, int(max(widths)), gradients)
 
     def workspace(self, vectors: int) -> Workspace:
         """State and scratch of one character, with a history of so many vectors."""
@@ -100,6 +103,11 @@ class StepArrays:
         return Workspace(
             **{name: np.zeros(shape) for name, shape in shapes.items()},
             cells=Cells(*(np.zeros(by_cell.get(name, (c, 1, 3, 3))) for name in Cells._fields)),
+            law_room=LawRoom(
+                **{name: np.zeros((c, 1, 3, 3)) for name in ("P", "stress")},
+                **{name: np.zeros((c, 1, 6, 3, 3)) for name in ("A", "derivative")},
+                C1=np.zeros((r, r)),
+            ),
             room=Room(*map(np.zeros, (9 * BLOCK * padded(wide), wide * padded(wide), wide))),
             balance=Balance(*(np.zeros(of_balance.get(name, (r,))) for name in Balance._fields)),
             rig=Rig(*np.zeros((len(Rig._fields), s))),

@@ -5,6 +5,7 @@ All but the model may be changed between two steps.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -52,12 +53,12 @@ class LiveCharacter(Guarded):
         return self._model
 
     @property
-    def damping(self) -> Damping | None:
-        """The damping; assign another and go on."""
+    def damping(self) -> Damping | Sequence[Damping] | None:
+        """The damping, or several; assign others and go on."""
         return self._solver.damping
 
     @damping.setter
-    def damping(self, damping: Damping | None) -> None:
+    def damping(self, damping: Damping | Sequence[Damping] | None) -> None:
         self._solver = self._solver.changed(damping=damping)
         self._settled = self._has_past = False
 

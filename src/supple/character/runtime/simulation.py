@@ -22,7 +22,7 @@ from supple.core.checks import instance, number, numbers, several, vector, whole
 from supple.core.errors import InputError, StepFailed
 from supple.core.types import Floats
 from supple.damping import Damping
-from supple.integrators import BackwardEuler, Integrator
+from supple.integrators import TRBDF2, BackwardEuler, Integrator
 from supple.reduction.runtime.newton import DenseNewton
 
 _PARTS = (1, 2, 4, 8)  # into which a step is cut that cannot be solved whole
@@ -53,7 +53,7 @@ class PoseSimulation(LiveCharacter):
         model: PoseSpaceModel,
         *,
         pose: ArrayLike | None = None,
-        damping: Damping | None = None,
+        damping: Damping | Sequence[Damping] | None = None,
         integrator: Integrator | None = None,
         dt: float = 1 / 60,
         substeps: int = 1,
@@ -148,6 +148,18 @@ class PoseSimulation(LiveCharacter):
         q = workspace.history[0]
         self._solver.forces(q)
         return float(workspace.volumes @ workspace.cells.psi[:, 0] + 0.5 * q @ workspace.gap @ q)
+
+    @property
+    def damping_force(self) -> Floats:
+        """What damping takes on at q and v, on the coordinates, (r,)."""
+        q, v = self._solver.workspace.history[:2]
+        self._solver.forces(q)
+        return self._solver.damping_force(q, v)
+
+    @property
+    def damping_power(self) -> float:
+        """Power that damping takes from the motion relative to the rig [W]."""
+        return float(self._solver.workspace.history[1] @ self.damping_force)
 
     @property
     def elastic_force(self) -> Floats:
@@ -299,9 +311,19 @@ class PoseSimulation(LiveCharacter):
             _REASONS[reason],
             time=self._time + share * span,
             residual=float("nan"),
-            advice="Take more substeps or iterations, a rule that settles, such as TRBDF2(), a "
-            "material that survives more, such as StableNeoHookean, or teleport(pose) where the "
-            "character jumps.",
+            advice=self._advice,
+        )
+
+    @property
+    def _advice(self) -> str:
+        """Where a step failed."""
+        settles = isinstance(self._integrator, BackwardEuler | TRBDF2)
+        rule = "" if settles else "a rule that settles, such as TRBDF2(), "
+        material = "a material that survives more, such as StableNeoHookean, "
+        survives = self.model.material.survives_inversion
+        return (
+            f"Take more substeps or iterations, {rule}{'' if survives else material}or "
+            "teleport(pose) where the character jumps."
         )
 
     def _told(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
@@ -56,7 +57,7 @@ class StepSolver:
     model: PoseSpaceModel
     arrays: StepArrays
     vectors: int
-    damping: Damping | None
+    damping: Damping | Sequence[Damping] | None
     newton: DenseNewton
     gravity: Floats
     bounds: Bounds
@@ -66,14 +67,12 @@ class StepSolver:
         model, newton, bounds = self.model, self.newton, self.bounds
         self._arrays = self.arrays.arrays
         self.workspace = self.arrays.workspace(self.vectors)
-        self._damping = found = PoseDamping.of(self.damping, model)
+        self._damping = found = PoseDamping.of(self.damping, model, self.arrays.cells)
         size = float(np.linalg.norm(np.ptp(model.tet_rig.mesh.vertices, axis=0)))
         self._options = Options(
             material=address_of(model.material.evaluate),
             gravity=self.gravity,
-            alpha=found.mass,
-            beta=0.0 if found.at_rest else found.stiffness,
-            beta_at_rest=found.stiffness if found.at_rest else 0.0,
+            beta=found.beta,
             max_acceleration=bounds.acceleration,
             max_jump=bounds.jump,
             path_acceleration=self.path_acceleration,
@@ -85,7 +84,9 @@ class StepSolver:
             rounding=_UNSEEN * size * float(np.sqrt(model.masses.sum())),
             max_norm_square=(_FARTHEST * size) ** 2 * float(model.masses.sum()),
         )
-        self._context = step_context(self._arrays, self.workspace, self._options, found.examples)
+        self._context = step_context(
+            self._arrays, self.workspace, self._options, found.constants, found.laws, found.examples
+        )
 
     def copy(self) -> StepSolver:
         """The same with a state and room of its own."""
@@ -176,15 +177,23 @@ class StepSolver:
             workspace.scale, self._arrays, workspace.U, f,
         )  # fmt: skip
         balance = workspace.balance
-        R, C = balance.R.copy(), balance.C0
-        if options.beta:
-            K = balance.K.copy()
-            pose_stage.damp_pose(q, v, self._context)
-            C = C + balance.K - K
-            balance.R[:], balance.K[:] = R, K
-        damping = self._damping.force(q, v, C)
-        workspace.history[2] = np.linalg.solve(balance.M, f - R - damping)
+        rest = f - balance.R - self.damping_force(q, v)
+        workspace.history[2] = np.linalg.solve(balance.M, rest)
         workspace.history[3] = workspace.history[6] = q
+
+    def damping_force(self, q: Floats, v: Floats) -> Floats:
+        """Of rates v (r,) at q (r,), in the pose that was taken and modelled at q."""
+        balance, found = self.workspace.balance, self._damping
+        R, K, C = balance.R.copy(), balance.K.copy(), balance.C0
+        if self._options.beta or found.laws.in_base.any():
+            pose_stage.damp_pose(q, v, False, self._context)
+            C = C + balance.K - K
+        force = found.force(q, v, C)
+        if not found.laws.in_base.all():
+            pose_stage.damp_pose(q, v, True, self._context)
+            force = force + balance.R - R
+        balance.R[:], balance.K[:] = R, K
+        return force + self.workspace.law_room.C1 @ v if found.constants.has_beside else force
 
     def run(self, path: Path, *frame: Any) -> tuple[int, float, bool]:
         """``pose_frame.run_frame`` with this state, which is as it was where anything is raised."""

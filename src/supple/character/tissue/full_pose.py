@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple._kernels.character.full_pose import Matrix, balance, shape_cells
+from supple._kernels.character.full_pose import balance
 from supple._kernels.linear_algebra.node_rotations import update_rotations
-from supple.bodies.assembly import Asked, Evaluation, Part, assemble
 from supple.bodies.solid import Body
-from supple.character.runtime.rig import RigSampler
+from supple.character.runtime.rig import RigSampler, Sample
+from supple.character.tissue.posed_body import PosedCells
+from supple.character.tissue.posed_damping import PosedDamping, listed
 from supple.character.tissue.tet_rig import TetRig
 from supple.core.checks import instance, number, numbers
 from supple.core.errors import InputError, StepFailed
 from supple.core.guarded import Timed
-from supple.core.sparse import BlockPattern
+from supple.core.sparse import LowRank, joined
 from supple.core.types import Bools, Floats
+from supple.damping import Damping, Rayleigh
+from supple.damping.base import DampingTangent
 from supple.integrators import BackwardEuler, ImplicitIntegrator, Stage, State
 from supple.mesh import TetMesh
 from supple.solvers import AutomaticSolver, Cholesky, Newton
@@ -46,11 +50,13 @@ _VALUES = ("_flesh", "_bones", "_before", "_pose", "_integrator", "_dt", "_gravi
 class FullPoseSimulation(Timed):
     """M ü + D u̇ + f_int(Φ(p), u) = f_ext − M ẍ(p): every vertex of the tet mesh is free to move.
 
-    Each step takes the pose as a new rest shape. ``body`` is the neutral one, its mass lumped;
-    ``mass`` and ``stiffness`` are those of Rayleigh damping. ``held`` (n, 3) are components that
-    follow the rig beside those that the body fixes; cells ``without`` (cells,), such as those that
-    the rig presses flat, weigh but exert no force. The integrator is one with a single stage. With
-    ``solver=Newton(iterations=1)`` a step is one Newton iteration: the fastest.
+    Each step takes the pose as a new rest shape. ``body`` is the neutral one, its mass lumped.
+    ``damping``, one or several, is of the flesh relative to the rig: examples and matrices turn
+    with the frames of the rig, fibres go with it. ``mass`` and ``stiffness`` are short for
+    Rayleigh damping. ``held`` (n, 3) are components that follow the rig beside those that the body
+    fixes; cells ``without`` (cells,), such as those that the rig presses flat, weigh but exert no
+    force. The integrator is one with a single stage. With ``solver=Newton(iterations=1)`` a step is
+    one Newton iteration: the fastest.
     """
 
     def __init__(
@@ -58,6 +64,7 @@ class FullPoseSimulation(Timed):
         body: Body,
         tet_rig: TetRig,
         *,
+        damping: Damping | Sequence[Damping] | None = None,
         mass: float = 0.0,
         stiffness: float = 0.0,
         integrator: ImplicitIntegrator | None = None,
@@ -72,7 +79,12 @@ class FullPoseSimulation(Timed):
         self._body, self._tet_rig = body, tet_rig
         self.integrator = integrator if integrator is not None else BackwardEuler()
         self.dt = dt
-        self._damping = number("mass", mass, at_least=0), number("stiffness", stiffness, at_least=0)
+        alpha = number("mass", mass, at_least=0)
+        beta = number("stiffness", stiffness, at_least=0)
+        self._given = damping
+        given = listed(damping)
+        if alpha or beta:
+            given.append(Rayleigh(mass=alpha, stiffness=beta))
         self._newton = solver if solver is not None else Newton(tolerance=1e-8, max_iterations=30)
         instance("solver", self._newton, Newton, "Newton(iterations=1)")
         free: Bools = np.asarray(body.free, dtype=bool)
@@ -85,19 +97,26 @@ class FullPoseSimulation(Timed):
         self._masses = body.mass_times(np.ones((n, 3)))[self._vertices, 0].copy()
         self.gravity = gravity
         self._follower = RigSampler(tet_rig, self._vertices)
+        self._damping = PosedDamping(given, body, self._cells)
+        self._take(self._follower.sample(tet_rig.rig.neutral))
+        bound, own = self._damping.bound, self._cells.pattern
+        self._pattern = own
+        if bound is not None and bound.pattern is not None:
+            self._pattern = own.with_keys(bound.pattern.keys)
         self._linear = _chosen(self._newton.linear, self._cells.free).bind(
-            self._cells.pattern, self._cells.free
+            self._pattern, self._cells.free
         )
         self._guards = not all(part.material.survives_inversion for part in body.parts)
         self._rest_shape = np.ascontiguousarray(body.mesh.vertices[self._vertices])
+        self._low_rank: LowRank | None = None
         self._turns = np.tile(np.eye(3), (k, 1, 1))
-        self._v, self._product, self._rest = np.empty((3, k, 3))
+        self._rest = np.empty((k, 3))
         self.reset(pose)
 
     # -- what can be changed between two steps ---------------------------------------------
 
     _fixed = dict.fromkeys(
-        ("body", "tet_rig", "held", "without", "solver", "mass", "stiffness"),
+        ("body", "tet_rig", "held", "without", "solver", "mass", "stiffness", "damping"),
         "start another simulation",
     ) | {"pose": "use step(pose) or reset(pose)"}
 
@@ -110,6 +129,11 @@ class FullPoseSimulation(Timed):
     def tet_rig(self) -> TetRig:
         """What poses it."""
         return self._tet_rig
+
+    @property
+    def damping(self) -> Damping | Sequence[Damping] | None:
+        """The damping, beside what ``mass`` and ``stiffness`` say."""
+        return self._given
 
     @property
     def pose(self) -> Floats:
@@ -180,8 +204,9 @@ class FullPoseSimulation(Timed):
         """
         h = self._dt if dt is None else number("dt", dt, above=0, unit="s")
         p = numbers("pose", pose, (self._pose.shape,))
-        x = self._follower.sample(p).x
-        self._cells.take_pose(x)
+        sample = self._follower.sample(p)
+        x = sample.x
+        self._take(sample)
         flesh, bones = self._stage(self._flesh, h), self._stage(self._bones, h)
         f = self._weight - self._masses[:, None] * bones.acceleration(x)
         if force is not None:
@@ -191,6 +216,13 @@ class FullPoseSimulation(Timed):
             raise _failed("the displacements are not finite", flesh, np.inf)
         self._before = self._flesh.u
         self._flesh, self._bones, self._pose = flesh.state(u), bones.state(x), p
+
+    def _take(self, sample: Sample) -> None:
+        """The rest shape from now on."""
+        self._cells.take_pose(sample.x)
+        self._damping.take_pose(sample.x, sample.frames)
+        if self._damping.bound is not None:
+            self._damping.bound.reset_duals()
 
     def _solved(self, stage: Stage, x: Floats, f: Floats) -> Floats:
         """The displacements at which forces balance, or so many Newton iterations towards them."""
@@ -226,21 +258,38 @@ class FullPoseSimulation(Timed):
         self, stage: Stage, u: Floats, f: Floats, *, definite: bool = False
     ) -> tuple[float, float]:
         """The rest of the forces and the matrix at u; how large that is, and what it is made of."""
-        here, pattern = self._cells.evaluate(u, definite=definite), self._cells.pattern
-        rates = stage.u_v, stage.u_a, stage.c_v, stage.c_a
-        matrix = Matrix(pattern.indptr, pattern.cols, here.stiffness)
+        v = np.ascontiguousarray(stage.c_v * (u - stage.u_v))
+        shape, bound = self._cells.shape(self._damping.body, u), self._damping.bound
+        force, self._low_rank = np.zeros_like(u), None
+        self._matrix = np.zeros((self._pattern.n_blocks, 3, 3))
+        if bound is not None:
+            force = bound.evaluate(shape, v)[1]
+            own = bound.pattern or self._cells.pattern
+            values = self._matrix
+            if own is not self._pattern:
+                values = np.zeros((own.n_blocks, 3, 3))
+            bound.add_tangent(shape, v, DampingTangent(stage.c_v, definite), values)
+            if own is not self._pattern:
+                self._matrix[np.searchsorted(self._pattern.keys, own.keys)] += values
+            self._low_rank = joined([bound.low_rank(shape, v)], stage.c_v)
+        K = shape.definite_stiffness if definite else shape.stiffness
+        if self._pattern is self._cells.pattern:
+            self._matrix += K
+        else:
+            self._matrix[np.searchsorted(self._pattern.keys, self._cells.pattern.keys)] += K
+        rates = stage.u_a, stage.c_a
+        diagonal = self._pattern.indptr
         size, largest = balance(
-            u, rates, *self._damping, self._masses, f, here.gradient, matrix, self._cells.free,
-            self._v, self._product, self._rest,
+            u, rates, self._masses, f, shape.gradient, force, diagonal, self._matrix,
+            self._cells.free, self._rest,
         )  # fmt: skip
-        self._matrix = here.stiffness
         return float(size), float(largest)
 
     def _correction(self, stage: Stage, u: Floats, x: Floats, f: Floats, accuracy: float) -> Floats:
         """One Newton correction, with a definite stand-in where the matrix is not."""
 
         def frames() -> Floats:
-            pattern = self._cells.pattern
+            pattern = self._cells.pattern  # which cells share
             update_rotations(pattern.indptr, pattern.cols, self._rest_shape, x + u, self._turns)
             return self._turns
 
@@ -249,7 +298,7 @@ class FullPoseSimulation(Timed):
             if definite:
                 self._balance(stage, u, f, definite=True)
             try:
-                self._linear.take(self._matrix, None, frames)
+                self._linear.take(self._matrix, self._low_rank, frames)
                 return self._linear.solve(rest, accuracy)
             except NotPositiveDefinite:
                 continue
@@ -293,60 +342,3 @@ def _chosen(linear: LinearSolver, free: Bools) -> LinearSolver:
 
 def _failed(reason: str, stage: Stage, residual: float) -> StepFailed:
     return StepFailed(reason, time=stage.time, residual=residual, advice="Take shorter steps.")
-
-
-class PosedCells:
-    """The tets around the free vertices of a body, and their forces in a pose.
-
-    Tets between held vertices alone do nothing to what moves, and are left out, as are those of
-    ``without`` (cells,). Sparsity and room are those of every pose.
-    """
-
-    def __init__(self, body: Body, free: Bools, without: Bools | None = None) -> None:
-        cells = body.mesh.cells
-        moves: Bools = np.any(free, axis=1)
-        counts = moves[cells].any(axis=1)
-        live = np.flatnonzero(counts if without is None else counts & ~without)
-        self.vertices, nodes = np.unique(cells[live], return_inverse=True)
-        """Vertices of the mesh that these tets have, (k,)."""
-        nodes = np.ascontiguousarray(nodes.reshape(len(live), cells.shape[1]))
-        self.free: Bools = np.ascontiguousarray(free[self.vertices])
-        """Which of their components move, (k, 3)."""
-        self.pattern, slots = BlockPattern.of_cells(nodes, len(self.vertices))
-        parts = []
-        for part in body.parts:
-            mine = np.flatnonzero(np.isin(live, part.cells))
-            if len(mine):
-                which = live[mine]
-                gradients, volumes = np.empty((len(mine), 1, 4, 3)), np.empty((len(mine), 1))
-                of_cells = part.material.lame(which), part.material.extra(which)
-                shape = nodes[mine], gradients, volumes, slots[mine]
-                parts.append(Part(part.material, which, *shape, *of_cells))
-        self._parts = tuple(parts)
-        self._stiffness = np.empty((self.pattern.n_blocks, 3, 3))
-
-    def take_pose(self, x: Floats) -> None:
-        """The rest shape from now on: the vertices at x (k, 3) [m]."""
-        for part in self._parts:
-            count, first = shape_cells(x, part.nodes, part.gradients, part.weights)
-            if count:
-                raise InputError(
-                    f"{count} cells are inside out in this pose, the first is cell "
-                    f"{int(part.cells[first])}; fit the mesh to the pose (Eq. 3), choose a milder "
-                    "pose, or leave cells out: without=~sound_cells(tet_rig, poses)"
-                )
-
-    def energy(self, u: Floats) -> float:
-        """Elastic energy [J] at displacements u (k, 3) [m] from the pose.
-
-        It is infinite where a cell is inside out whose material does not survive that.
-        """
-        return assemble(self._parts, self.pattern, u, Asked(order=0)).energy
-
-    def evaluate(self, u: Floats, *, definite: bool = False) -> Evaluation:
-        """Energy, force and stiffness at displacements u (k, 3) [m] from the pose.
-
-        The stiffness is good until the next call, and may be overwritten.
-        """
-        asked = Asked(order=2, definite=definite, stiffness=self._stiffness)
-        return assemble(self._parts, self.pattern, u, asked)

@@ -14,6 +14,8 @@ from supple.core.types import Bools, Floats
 from supple.damping.curve import Curve, compiled_curves
 from supple.damping.example import ExampleDamping, Measure, check_base_damps, excitation_duals
 from supple.damping.examples.bends import Bends
+from supple.damping.examples.excitation import check_apart
+from supple.reduction.damping.local import LocalExamples, local_examples
 from supple.reduction.model import ReducedModel
 
 _TOO_LITTLE = 0.5  # share of an example, in the plain norm, that the basis must be able to show
@@ -41,43 +43,80 @@ class ReducedExamples:
     """[kg]"""
     bends: Bends | None = None
     """How the examples bend with the body."""
+    local: tuple[LocalExamples, ...] = ()
+    """Those that go with a part of the body; X and D are theirs at rest."""
 
     @classmethod
     def of(cls, damping: ExampleDamping, model: ReducedModel, C: Floats) -> ReducedExamples:
         """The examples of ``damping`` over the base C (r, r) at rest."""
         if not damping.definite:
             raise InputError("definite=False is for full space; a reduced model needs definite")
-        if any(example.is_local for example in damping.examples):
-            raise InputError(
-                "local examples are for full space; a reduced model takes those without region="
-            )
         if any(e.is_bent for e in damping.examples) and not isinstance(model, ReducedModel):
             raise InputError(
                 "a character takes straight examples: example.with_shape(example.shape)"
+            )
+        if any(e.is_bent and e.is_local for e in damping.examples):
+            raise InputError(
+                "an example that bends and is local is for full space; in a reduced model leave it "
+                "straight: example.with_shape(example.shape)"
             )
         given = []
         for i, example in enumerate(damping.examples):
             label = f"example {i}" + (f" ({example.name!r})" if example.name else "")
             given.append(_coordinates(label, example.shape, model))
         X: Floats = np.ascontiguousarray(np.reshape(given, (-1, model.size)))
-        D = np.ascontiguousarray(excitation_duals(X, X @ model.mass))
+        check_apart(X, X @ model.mass)
+        local: tuple[LocalExamples, ...] = ()
+        D, whole = np.zeros_like(X), [i for i, e in enumerate(damping.examples) if not e.is_local]
+        D[whole] = excitation_duals(X[whole], X[whole] @ model.mass, whole)
+        if len(whole) < len(X):
+            if model.body is None:
+                raise InputError(
+                    "local examples are seen from what carries their part, which a model from a "
+                    "file does not know; make the model anew with reduce(body, basis)"
+                )
+            local = local_examples(damping.examples, damping.about, model)
+            for part in local:
+                D[part.members] = part.rates(np.zeros(model.size))
         about = np.zeros(model.size)
         if damping.about is not None and damping.about.any():
             about = _coordinates("the shape about", damping.about, model)
         check_base_damps(damping, np.einsum("ki,ij,kj->k", X, C, X))
         total_mass = 1.0 if damping.overall is None else model.total_mass
+        moving = tuple(part for part in local if part.moves)
         bends = Bends.of(damping.examples, model.coordinates, (model.size,))
-        return cls(damping, X, D, about, model.mass, total_mass, bends)
+        return cls(damping, X, D, about, model.mass, total_mass, bends, moving)
 
     def excitations(self, q: Floats) -> Floats:
         """χ at coordinates q (..., r), (..., k)."""
-        return (q - self.about) @ self.D.T
+        chi: Floats = (q - self.about) @ self.D.T
+        for part in self.local:
+            for at in np.ndindex(chi.shape[:-1]):
+                chi[at][part.members] = part.excitations(q[at])
+        return chi
+
+    def rates(self, q: Floats) -> Floats:
+        """χ̇ = rows · q̇ at coordinates q (r,), (k, r)."""
+        if not self.local:
+            return self.D
+        rows = self.D.copy()
+        for part in self.local:
+            rows[part.members] = part.rates(q)
+        return rows
+
+    def turned(self, q: Floats) -> Floats:
+        """The examples as they have gone with their parts at q, (k, r)."""
+        if not self.local:
+            return self.X
+        X = self.X.copy()
+        for part in self.local:
+            X[part.members] = part.turned(q)
+        return X
 
     def at(self, q: Floats) -> Floats:
-        """The examples (k, r) as they are bent at q."""
-        if self.bends is None:
-            return self.X
-        return self.bends.tangents(self.X, self.excitations(q))
+        """The examples (k, r) at q, bent with the body and turned with their parts."""
+        X = self.turned(q)
+        return X if self.bends is None else self.bends.tangents(X, self.excitations(q))
 
     def force(self, q: Floats, v: Floats, C: Floats) -> Floats:
         """Ĉ v at q, for the base C there."""
@@ -103,7 +142,7 @@ class ReducedExamples:
 
     def _coupling(self, q: Floats, v: Floats, G: Floats) -> Floats:
         """W with Ĉ = C + C X W (C X)ᵀ."""
-        sizes = np.where(self._by_rate, self.D @ v, self.excitations(q))
+        sizes = np.where(self._by_rate, self.rates(q) @ v, self.excitations(q))
         gamma = np.array([c(x) for c, x in zip(self.damping.curves, sizes, strict=True)])
         W: Floats = np.empty(G.shape)
         workspace = np.empty((2, *G.shape))
@@ -123,14 +162,30 @@ class ReducedExamples:
         overall = self.damping.overall
         curves = compiled_curves([*self.damping.curves, overall or Curve.constant(1.0)])
         return Examples(
-            X=self.X.copy(), straight=self.X, bends=bends, reach=reach, C0=C0,
-            D=self.D, about=self.about, by_rate=self._by_rate,
+            X=self.X.copy(), straight=self.X.copy(), bends=bends, reach=reach, C0=C0,
+            D=self.D.copy(), about=self.about, by_rate=self._by_rate,
             symmetric=self.damping.symmetric, scaled=overall is not None,
             total_mass=self.total_mass, curves=curves,
             C0X=self.X @ C0, F=np.zeros((k, r)), solved=np.zeros((k + 1, r)),
             gamma=np.zeros(k), share=np.zeros(k),
             **{name: np.zeros((k, k)) for name in "GWVST"},
         )  # fmt: skip
+
+    def update(self, to: Examples, q: Floats) -> None:
+        """Bring local examples to coordinates q (r,), for compiled loops.
+
+        Those take excitations as D (q − about), so that the rows of D are such as give these here.
+        """
+        if not self.local:
+            return
+        to.straight[:] = to.X[:] = self.turned(q)  # what bends is bent there
+        chi, rows, away = self.excitations(q), self.rates(q), q - self.about
+        square = float(away @ away)
+        for part in self.local:
+            for i in part.members[~self._by_rate[part.members]]:
+                to.D[i] = chi[i] / square * away if square > 0.0 else 0.0
+            for i in part.members[self._by_rate[part.members]]:
+                to.D[i] = rows[i]
 
 
 def _coordinates(label: str, shape: Floats, model: ReducedModel) -> Floats:

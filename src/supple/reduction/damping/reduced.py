@@ -41,7 +41,8 @@ class ReducedDamping:
     @property
     def is_compiled(self) -> bool:
         """Whether kernels can do without Python."""
-        return not self.points and not self.beside
+        goes_along = self.examples is not None and bool(self.examples.local)
+        return not self.points and not self.beside and not goes_along
 
     def matrix(self, q: Floats) -> Floats:
         """C̃ at q; without the examples."""

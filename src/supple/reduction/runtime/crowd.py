@@ -20,6 +20,7 @@ from supple.core.checks import numbers, whole_number
 from supple.core.errors import InputError, StepFailed
 from supple.core.threads import run_all
 from supple.core.types import Floats, Ints
+from supple.reduction.damping.examples import ReducedExamples
 from supple.reduction.damping.reduced import ReducedDamping
 from supple.reduction.damping.rules import reduced_damping
 from supple.reduction.model import ReducedModel, expand
@@ -378,9 +379,21 @@ class _Block:
             self._A[:, :, l] += c_v * N
         if self._examples_of is not physics:
             self._examples_of, self._examples = physics, physics.examples()
-        if self._examples is not None:
+        if damping.examples is not None and damping.examples.local:
+            self._add_local(damping.examples, C, x, v, c_v)
+        elif self._examples is not None:
             mass = physics.full_mass
             crowd.add_examples(C, self._examples, mass, c_v, x, v, self._A, self._delta)
+
+    def _add_local(
+        self, examples: ReducedExamples, C: Floats, x: Array, v: Array, c_v: Any
+    ) -> None:
+        """Ĉ − C of examples that have gone elsewhere in every copy."""
+        for l in range(self.copies):
+            q, rate = x[:, l].astype(float), v[:, l].astype(float)
+            more = examples.matrix(q, rate, C[l]) - C[l]
+            self._delta[:, l] -= more @ rate
+            self._A[:, :, l] += 0.5 * c_v * (more + more.T)
 
     def column(self, place: int) -> Floats:
         """The history of one copy, (vectors, r), before the jump of the acceleration."""

@@ -10,9 +10,11 @@ import numpy as np
 from supple._kernels.reduction.frame import FloatingWorkspace
 from supple.core.errors import InputError
 from supple.damping import (
+    Caughey,
     Damping,
     ExampleDamping,
     MatchedStrainRate,
+    MomentumConserving,
     PowerLaw,
     PrincipalStrain,
     Rayleigh,
@@ -20,7 +22,14 @@ from supple.damping import (
     StrainRate,
 )
 
-_OF_DEFORMATION = (StrainRate, MatchedStrainRate, PrincipalStrain, PowerLaw, SplineDamping)
+_OF_DEFORMATION = (
+    StrainRate,
+    MatchedStrainRate,
+    PrincipalStrain,
+    PowerLaw,
+    SplineDamping,
+    MomentumConserving,
+)
 """What does nothing to a rigid motion."""
 
 
@@ -48,14 +57,17 @@ def split_mass(damping: Damping | Sequence[Damping] | None) -> tuple[float, list
             more, bases = split_mass(each.bases)
             alpha += more
             inner.append(replace(each, base=bases))
+        elif isinstance(each, Caughey):
+            alpha += each.coefficients[0]
+            inner.append(replace(each, coefficients=(0.0, *each.coefficients[1:])))
         elif isinstance(each, _OF_DEFORMATION):
             inner.append(each)
         else:
             raise InputError(
                 f"damping={each!r}: a free reduced body takes dampings of the deformation "
-                "(Rayleigh, StrainRate, MatchedStrainRate, PrincipalStrain, PowerLaw, "
-                "SplineDamping, examples over these) and Rayleigh(mass=...), a drag on all motion; "
-                "hold the body, or use sp.Simulation(body, ...)"
+                "(Rayleigh, Caughey, StrainRate, MatchedStrainRate, PrincipalStrain, PowerLaw, "
+                "SplineDamping, MomentumConserving, examples over these) and Rayleigh(mass=...), a "
+                "drag on all motion; hold the body, or use sp.Simulation(body, ...)"
             )
     return alpha, inner
 

@@ -23,7 +23,7 @@ from supple._kernels.reduction.newton import DONE, GO_ON, NOT_CONVERGED, NOT_FIN
 from supple.core.checks import instance, numbers, vector, whole_number
 from supple.core.errors import InputError, StepFailed
 from supple.core.types import Floats
-from supple.integrators import ImplicitIntegrator
+from supple.integrators import TRBDF2, ImplicitIntegrator
 from supple.reduction.damping.rules import reduced_damping
 from supple.reduction.damping.strain_rate import NO_RATE
 from supple.reduction.model import ReducedModel, expand, output_array
@@ -48,7 +48,11 @@ class FloatingSimulation(RecordedStepper):
 
     _of_free_bodies = True
     _values = (*RecordedStepper._values, "_load", "_push")
-    _advice = "Try a smaller dt, TRBDF2() or more damping."
+
+    @property
+    def _advice(self) -> str:
+        rule = "" if isinstance(self._integrator, TRBDF2) else ", TRBDF2()"
+        return f"Try a smaller dt{rule} or more damping."
 
     def __init__(self, model: ReducedModel, **options: Any) -> None:
         super().__init__(model, **options)

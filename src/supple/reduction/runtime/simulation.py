@@ -356,7 +356,8 @@ class ReducedSimulation(RecordedStepper):
             force, C = damping.evaluate_beside(balance.x, c_v * (balance.x - balance.x_v))
             balance.R[:] += force
             balance.K[:] += c_v * C
-        if self._examples is not None:
+        if self._examples is not None and damping.examples is not None:
+            damping.examples.update(self._examples, balance.x)
             self._examples.C0[:] = balance.C0
             np.dot(self._examples.X, balance.C0, out=self._examples.C0X)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -42,8 +42,6 @@ class RecordedStepper(Stepper):
     _contexts: dict[int, Any]
     """What kernels need, for each table of stages; emptied where it changes."""
     _made_for: DenseNewton
-    _advice: ClassVar[str]
-    """Where a step failed."""
 
     def __init__(self, model: ReducedModel, **options: Any) -> None:
         super().__init__(model, **options)
@@ -98,6 +96,11 @@ class RecordedStepper(Stepper):
         return np.asarray(before + share * (now - before))
 
     # -- kernels ---------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def _advice(self) -> str:
+        """Where a step failed."""
 
     @abstractmethod
     def _make_context(self, table: StageTable) -> Any:
