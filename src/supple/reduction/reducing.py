@@ -13,7 +13,7 @@ from supple.core.types import Floats, Ints, Progress
 from supple.materials import Material
 from supple.mesh import Embedding
 from supple.reduction.basis import Basis
-from supple.reduction.cubature.cubature import Cubature
+from supple.reduction.cubature.cubature import Cubature, points_a_cell
 from supple.reduction.cubature.training import train_cubature
 from supple.reduction.damping.strain_rate import StrainGrams
 from supple.reduction.errors.frequencies import COMPARED, slowest_frequencies, warn_of_frequencies
@@ -120,7 +120,10 @@ def _belongs(cubature: Cubature, body: Body, vectors: Floats) -> bool:
     """Whether a cubature has the materials of ``body`` and the gradients of ``vectors``."""
     if cubature.size and cubature.cells.max() >= body.mesh.n_cells:
         return False
-    fresh = Cubature.of_cells(body, vectors, cubature.cells, cubature.weights)
+    given = cubature.points
+    if given is not None and given.max() >= points_a_cell(body):
+        return False
+    fresh = Cubature.of_cells(body, vectors, cubature.cells, cubature.weights, points=given)
     same = fresh.materials == cubature.materials and fresh.counts == cubature.counts
     return same and all(
         np.allclose(array, cubature.arrays()[name], rtol=1e-9)
