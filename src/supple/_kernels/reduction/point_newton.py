@@ -19,19 +19,7 @@ from supple._kernels.linear_algebra.dense import (
     solve_general,
 )
 from supple._kernels.reduction.example_newton import curve_at, overall_scale, slope_at
-from supple._kernels.reduction.newton import (
-    ATTEMPTS,
-    DONE,
-    GO_ON,
-    NOT_DEFINITE,
-    NOT_FINITE,
-    apply_correction,
-    begin_line,
-    find_rates,
-    goes_too_far,
-    is_finite,
-    is_small,
-)
+from supple._kernels.reduction.newton import ATTEMPTS, find_rates
 from supple._kernels.reduction.points import (
     add_example_forces,
     add_forces,
@@ -41,11 +29,12 @@ from supple._kernels.reduction.points import (
 )
 from supple._kernels.reduction.polynomial import ONE, ZERO, evaluate_rate
 
-SLOW = 0.5  # ratio of two corrections at which Broyden's method is given up
+UNLIKE = 0.5  # share of a correction left along it at which Broyden's method begins anew
 SAFETY = 3.0  # what is left after a correction is at most so many times the next one, as foreseen
 
-# rows of ``Kept.made``: the tangent, then the factors of each stage
-VERSION, C_V, C_A, SHARE = 0, 1, 2, 3
+# columns of ``Kept.made``: of the tangent, and of the factors of each stage
+VERSION, C_V, C_A = 0, 1, 2
+SHARE, STEPS, ITERATIONS_SINCE, ITERATIONS_LAST = 2, 3, 4, 5
 
 
 class Kept(NamedTuple):
@@ -55,7 +44,8 @@ class Kept(NamedTuple):
     constant damping is kept in ``Points``.
     """
 
-    made: np.ndarray  # (1 + stages, 4) versions, 0 for none; c_v g or c_v, c_a; share of damping
+    made: np.ndarray  # (1 + stages, 6) the tangent: its version, c_v g, share of damping, steps
+    # since, their iterations, those of the last; then by stage: version, 0 for none, c_v, c_a
     factors: np.ndarray  # (stages, r, r)
     F: np.ndarray  # (stages, k, r) C X
     solved: np.ndarray  # (stages, k, r) A⁻¹ C X
@@ -203,12 +193,12 @@ def make_tangent(c_v, g, points, kept, secants):
     BX = kept.BX
     damped = len(points.beta) > 0 or len(points.shear) > 0
     BX[:] = 0.0
-    if damped:
-        for m in range(len(BX)):
-            add_example_forces(points, m, BX[m])
+    if damped and len(BX) > 0:
+        add_example_forces(points, BX)
     made = kept.made[0]
     made[VERSION] += 1.0
     made[C_V], made[SHARE] = c_v * g, share
+    made[STEPS] = made[ITERATIONS_SINCE] = made[ITERATIONS_LAST] = 0.0
 
 
 @inner_kernel
@@ -298,7 +288,7 @@ def solve_kept(s, c, balance, kept, ex, secants):
 
 @inlined_kernel
 def learn(count, secants, delta):
-    """Broyden's correction of δ by ``count`` corrections before it; whether it can be trusted."""
+    """Broyden's correction of δ by ``count`` corrections before it; how many of them to keep."""
     steps, squares = secants.steps, secants.squares
     r = np.uint64(len(delta))
     for j in range(np.uint64(count)):
@@ -309,12 +299,12 @@ def learn(count, secants, delta):
         if j + ONE < np.uint64(count):
             for i in range(r):
                 delta[i] += e * steps[j + ONE, i]
-        elif e < SLOW:
+        elif e < UNLIKE:
             for i in range(r):
                 delta[i] /= 1.0 - e
         else:
-            return False
-    return True
+            count = 0
+    return count
 
 
 @inlined_kernel
@@ -339,23 +329,19 @@ def has_factors(s, c_v, c_a, kept):
 
 
 @inlined_kernel
-def is_slow(size, size_before, left, tolerance):
-    """Whether more than ``left`` corrections would follow at the ratio of these two."""
-    ratio = size / size_before
-    if not ratio < SLOW:
-        return True
-    reach = size
-    for _ in range(left):
-        if reach * ratio <= tolerance:
-            return False
-        reach *= ratio
-    return True
+def is_due(matrix_cost, kept):
+    """Whether the last step took more than steps have on average since the tangent, with its cost.
+
+    Steps take the more iterations the older it is: this is where the average is least.
+    """
+    made = kept.made[0]
+    return made[STEPS] * made[ITERATIONS_LAST] > matrix_cost + made[ITERATIONS_SINCE]
 
 
-@inner_kernel
-def scale_of(x, now):
-    """What corrections are measured against, as ``newton.is_small`` does."""
-    scale = 0.0
-    for i in range(np.uint64(len(x))):
-        scale = max(scale, abs(x[i]), abs(x[i] - now[ZERO, i]))
-    return scale
+@inlined_kernel
+def count_step(iterations, kept):
+    """Notes what a step took."""
+    made = kept.made[0]
+    made[STEPS] += 1.0
+    made[ITERATIONS_SINCE] += iterations
+    made[ITERATIONS_LAST] = iterations

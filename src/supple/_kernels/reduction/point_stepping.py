@@ -25,14 +25,14 @@ from supple._kernels.reduction.newton import (
 from supple._kernels.reduction.point_newton import (
     SAFETY,
     VERSION,
+    count_step,
     factorize_tangent,
     find_residual,
     has_factors,
-    is_slow,
+    is_due,
     learn,
     make_tangent,
     remember,
-    scale_of,
     solve_kept,
 )
 from supple._kernels.reduction.points import begin_points
@@ -85,12 +85,13 @@ def point_context(stages, points, rate, balance, state, options, kept, secants, 
 
 
 @inner_kernel
-def solve_stage(s, c_v, c_a, points, rate, balance, state, options, kept, secants, ex):
-    """Iterates on stage s; says how it went."""
+def solve_stage(s, c_v, c_a, wanted, points, rate, balance, state, options, kept, secants, ex):
+    """Iterates on stage s, with a new tangent at once if it is ``wanted``; says how it went."""
     x, delta = balance.x, balance.delta
     most, counts = options.max_iterations, state.counts
     balance.line[0] = 0.0  # no correction to search along yet
-    wanted = options.best_effort or not has_factors(s, c_v, c_a, kept)
+    if options.best_effort or not has_factors(s, c_v, c_a, kept):
+        wanted = True
     older = kept.made[s + 1, VERSION] < kept.made[0, VERSION]
     begin_points(balance.x_v, points)
     size_before, learned = -1.0, 0
@@ -103,18 +104,14 @@ def solve_stage(s, c_v, c_a, points, rate, balance, state, options, kept, secant
             continue
         if not is_finite(balance.force):
             return NOT_FINITE
-        fresh = wanted
         if wanted:
             make_tangent(c_v, g, points, kept, secants)
         if wanted or older:
-            if not factorize_tangent(
-                s, c_v, c_a, g, balance, points, rate, kept, ex, secants
-            ):
+            if not factorize_tangent(s, c_v, c_a, g, balance, points, rate, kept, ex, secants):
                 return NOT_DEFINITE
             learned, wanted, older = 0, options.best_effort, False
         solve_kept(s, c_v * g, balance, kept, ex, secants)
-        if not learn(learned, secants, delta):
-            wanted, learned = True, 0
+        learned = learn(learned, secants, delta)
         begin_line(balance)
         size = apply_correction(delta, x)
         if not size < np.inf:
@@ -125,11 +122,8 @@ def solve_stage(s, c_v, c_a, points, rate, balance, state, options, kept, secant
             left *= min(1.0, SAFETY * size / size_before)
         if is_small(left, options.tolerance, x, state.history):
             return DONE
-        if size_before > 0.0 and not fresh:
-            allowed = min(options.matrix_cost, most // 2 - n)
-            goal = options.tolerance * scale_of(x, state.history)
-            if is_slow(size, size_before, allowed, goal):
-                wanted = True
+        if n + 1 >= most // 2 or 0.0 < size_before <= size:
+            wanted = True
         size_before = size
     return GO_ON
 
@@ -146,14 +140,17 @@ def run_point_steps(context, steps, sampled, forces, record):
     row = np.uint64(0)
     for step in range(steps):
         begin_step(forces[row], sampled, False, state, balance.delta)
+        before = state.counts[ITERATIONS]
+        wanted = is_due(options.matrix_cost, kept)
         u = STAGES
         reason = DONE
         for s in range(len(c_v)):
             begin_stage(np.uint64(s), stages, history, balance.x_v, balance.x_a, balance.x)
             force_at(times[s] / options.dt, sampled, forces[row], state.pushed, balance.f)
             reason = solve_stage(
-                s, c_v[s], c_a[s], points, rate, balance, state, options, kept, secants, ex
+                s, c_v[s], c_a[s], wanted, points, rate, balance, state, options, kept, secants, ex
             )
+            wanted = False
             if reason == GO_ON:
                 reason = DONE if options.best_effort else NOT_CONVERGED
                 state.counts[UNSOLVED] += 1
@@ -171,6 +168,7 @@ def run_point_steps(context, steps, sampled, forces, record):
             state.counts[STOPPED] += 1
         else:
             end_step(end, forces[row], state, step, record)
+            count_step(state.counts[ITERATIONS] - before, kept)
         if row + ONE < np.uint64(len(forces)):
             row += ONE
     return steps, DONE
@@ -181,8 +179,6 @@ def evaluate_points(context, c_v, c_a):
     """The residual at ``balance.x`` for these rates, and the tangent; returns g."""
     balance, points = context.balance, context.points
     begin_points(balance.x_v, points)
-    g = find_residual(
-        c_v, c_a, balance, points, context.rate, context.examples, context.secants
-    )
+    g = find_residual(c_v, c_a, balance, points, context.rate, context.examples, context.secants)
     make_tangent(c_v, g, points, context.kept, context.secants)
     return g

@@ -274,11 +274,23 @@ def add_forces(points, g, amount, damped, R):
 
 
 @inner_kernel
-def add_example_forces(points, m, R):
-    """R += C X_m, what of it is at points."""
-    total = points.stress.reshape(-1)
-    out_of_blocks(points.viscous[m + 1], total)
-    add_columns(points.G, total, R)
+def add_example_forces(points, CX):
+    """CX += what of C X is at points, (k, r), in one reading of G."""
+    G, viscous = points.G, points.viscous
+    r = np.uint64(G.shape[1])
+    at, lane = ZERO, ZERO
+    for i in range(ZERO, np.uint64(len(G)), _ROWS):
+        for m in range(np.uint64(len(CX))):
+            n = m + ONE
+            for row in range(ZERO, _ROWS, np.uint64(3)):
+                t, g = at + row * _L + lane, i + row
+                p0, p1, p2 = viscous[n, t], viscous[n, t + _L], viscous[n, t + _L + _L]
+                for j in range(r):
+                    CX[m, j] += p0 * G[g, j] + p1 * G[g + ONE, j] + p2 * G[g + TWO, j]
+        lane += ONE
+        if lane == _L:
+            lane = ZERO
+            at += _ROWS * _L
 
 
 @inner_kernel

@@ -174,9 +174,7 @@ class PoseSampler:
                 self.progress(done, len(row), "forces of cells")
         return total
 
-    def stresses(
-        self, z: Floats, cells: Ints, points: Ints, P: Floats, G: Floats
-    ) -> Floats:
+    def stresses(self, z: Floats, cells: Ints, points: Ints, P: Floats, G: Floats) -> Floats:
         """As ``forces``, for one point of each cell, whose forces are P G.
 
         Fills the stresses P (c, T, 9), times volumes, and the gradients G (c, 9, r).

@@ -45,7 +45,7 @@ def train_cubature(
     tolerance: float | None = None,
     amplitude: float = 0.3,
     seed: int = 0,
-    by_point: bool = False,
+    by_point: bool | None = None,
     progress: Progress | None = None,
 ) -> Cubature:
     """A cubature for the basis ``vectors`` (r, n, 3), whatever the body's materials.
@@ -63,9 +63,11 @@ def train_cubature(
     of the test are used for nothing else. A CubatureWarning tells of an error above 3 %.
 
     ``by_point`` chooses single quadrature points in place of whole cells, of which ``size`` is then
-    the number. Where cells have several, as bricks do, that takes a few times fewer evaluations.
+    the number. Where cells have several, as bricks do, that is done unless told otherwise: points
+    do as well as cells, of which each costs as much as all of its points.
     """
     basis = checked_vectors(body, vectors)
+    by_point = points_a_cell(body) > 1 if by_point is None else bool(by_point)
     if size is None:
         most = _CELLS_A_COORDINATE * len(basis)
     else:
@@ -96,7 +98,8 @@ def train_cubature(
         warnings.warn(
             f"this cubature of {found.size} {found.kind} misses the reduced force by "
             f"{100 * error:.3g} % in its training poses and by {100 * test_error:.3g} % in others; "
-            f"allow more {found.kind} (size=), train with more poses (poses=), or with smaller ones (amplitude=)",
+            f"allow more {found.kind} (size=), train with more poses (poses=), or with smaller "
+            "ones (amplitude=)",
             CubatureWarning,
             stacklevel=2,
         )

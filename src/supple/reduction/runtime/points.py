@@ -1,8 +1,9 @@
-"""What compiled steps need of a model with a cubature: its points, and the matrices that are kept."""
+"""What compiled steps need of a model with a cubature: its points, and matrices that are kept."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,6 @@ from supple.reduction.cubature.cubature import Cubature
 from supple.reduction.damping.points import MatchedDamping
 from supple.reduction.damping.reduced import ReducedDamping
 from supple.reduction.model import ReducedModel
-from typing import Any
 
 _MOST_SECANTS = 20
 
@@ -61,7 +61,7 @@ def point_loop(
     points = _points(cubature, *found, X)
     r, k = model.size, len(X)
     kept = Kept(
-        made=np.zeros((1 + stages, 4)),
+        made=np.zeros((1 + stages, 6)),
         factors=np.zeros((stages, r, r)),
         F=np.zeros((stages, k, r)),
         solved=np.zeros((stages, k, r)),
@@ -100,9 +100,7 @@ def _viscosities(
     return None if any(linear) else (nothing, nothing, beta)
 
 
-def _points(
-    cubature: Cubature, shear: Floats, bulk: Floats, beta: Floats, X: Floats
-) -> Points:
+def _points(cubature: Cubature, shear: Floats, bulk: Floats, beta: Floats, X: Floats) -> Points:
     c, n = cubature.volumes.shape
     m, r, k = c * n, cubature.n_coordinates, len(X)
     groups = cubature.groups
