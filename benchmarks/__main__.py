@@ -19,6 +19,7 @@ NAMES = [
     "live",
     "examples",
     "reduced_examples",
+    "reduced_cubature",
     "characters",
     "full_characters",
     "asked",

@@ -30,11 +30,12 @@ from supple._kernels.reduction.points import (
 from supple._kernels.reduction.polynomial import ONE, ZERO, evaluate_rate
 
 UNLIKE = 0.5  # share of a correction left along it at which Broyden's method begins anew
+FORGETTING = 0.95  # what old tangents cost is tried again after some steps with new ones
 SAFETY = 3.0  # what is left after a correction is at most so many times the next one, as foreseen
 
 # columns of ``Kept.made``: of the tangent, and of the factors of each stage
 VERSION, C_V, C_A = 0, 1, 2
-SHARE, STEPS, ITERATIONS_SINCE, ITERATIONS_LAST = 2, 3, 4, 5
+SHARE, STEPS, EXTRA, LAST, FRESH, STALE = 2, 3, 4, 5, 6, 7
 
 
 class Kept(NamedTuple):
@@ -44,8 +45,9 @@ class Kept(NamedTuple):
     constant damping is kept in ``Points``.
     """
 
-    made: np.ndarray  # (1 + stages, 6) the tangent: its version, c_v g, share of damping, steps
-    # since, their iterations, those of the last; then by stage: version, 0 for none, c_v, c_a
+    made: np.ndarray  # (1 + stages, 8) the tangent: its version, c_v g, share of damping, steps
+    # since, iterations beyond FRESH in these, in the last, of a step with a new tangent, and of one
+    # with an old one, as far as is known; then by stage: version, 0 for none, c_v, c_a
     factors: np.ndarray  # (stages, r, r)
     F: np.ndarray  # (stages, k, r) C X
     solved: np.ndarray  # (stages, k, r) A⁻¹ C X
@@ -187,9 +189,9 @@ def find_residual(c_v, c_a, balance, points, rate, ex, secants):
 
 
 @inner_kernel
-def make_tangent(c_v, g, points, kept, secants):
+def make_tangent(c_v, g, points, kept, secants, exactly):
     """The sum over points at x, where forces have just been found."""
-    share = assemble_tangent(points, c_v * g, g, secants.amount)
+    share = assemble_tangent(points, c_v * g, g, secants.amount, exactly)
     BX = kept.BX
     damped = len(points.beta) > 0 or len(points.shear) > 0
     BX[:] = 0.0
@@ -198,7 +200,7 @@ def make_tangent(c_v, g, points, kept, secants):
     made = kept.made[0]
     made[VERSION] += 1.0
     made[C_V], made[SHARE] = c_v * g, share
-    made[STEPS] = made[ITERATIONS_SINCE] = made[ITERATIONS_LAST] = 0.0
+    made[STEPS] = made[EXTRA] = made[LAST] = 0.0
 
 
 @inner_kernel
@@ -330,18 +332,28 @@ def has_factors(s, c_v, c_a, kept):
 
 @inlined_kernel
 def is_due(matrix_cost, kept):
-    """Whether the last step took more than steps have on average since the tangent, with its cost.
+    """Whether a step should begin with a new tangent, which costs as much as so many iterations.
 
-    Steps take the more iterations the older it is: this is where the average is least.
+    It should where steps with an old one took more than that beyond those with a new one; or where
+    the last one took more than steps have on average since, with the cost: while steps take the
+    more iterations the older the tangent is, that is where the average is least.
     """
     made = kept.made[0]
-    return made[STEPS] * made[ITERATIONS_LAST] > matrix_cost + made[ITERATIONS_SINCE]
+    return made[STEPS] > 0.0 and (
+        made[STALE] > made[FRESH] + matrix_cost
+        or made[STEPS] * made[LAST] > matrix_cost + made[EXTRA]
+    )
 
 
 @inlined_kernel
-def count_step(iterations, kept):
-    """Notes what a step took."""
+def count_step(iterations, began_anew, kept):
+    """Notes what a step took that began with a new tangent, or with what was kept."""
     made = kept.made[0]
+    if began_anew:
+        made[FRESH] = iterations
+        made[STALE] *= FORGETTING
+    else:
+        made[STALE] = iterations
+    made[LAST] = max(iterations - made[FRESH], 0.0)
+    made[EXTRA] += made[LAST]
     made[STEPS] += 1.0
-    made[ITERATIONS_SINCE] += iterations
-    made[ITERATIONS_LAST] = iterations

@@ -105,7 +105,7 @@ def solve_stage(s, c_v, c_a, wanted, points, rate, balance, state, options, kept
         if not is_finite(balance.force):
             return NOT_FINITE
         if wanted:
-            make_tangent(c_v, g, points, kept, secants)
+            make_tangent(c_v, g, points, kept, secants, n >= most // 2)
         if wanted or older:
             if not factorize_tangent(s, c_v, c_a, g, balance, points, rate, kept, ex, secants):
                 return NOT_DEFINITE
@@ -141,7 +141,8 @@ def run_point_steps(context, steps, sampled, forces, record):
     for step in range(steps):
         begin_step(forces[row], sampled, False, state, balance.delta)
         before = state.counts[ITERATIONS]
-        wanted = is_due(options.matrix_cost, kept)
+        wanted = kept.made[0, VERSION] == 0.0 or is_due(options.matrix_cost, kept)
+        began_anew = wanted
         u = STAGES
         reason = DONE
         for s in range(len(c_v)):
@@ -168,7 +169,7 @@ def run_point_steps(context, steps, sampled, forces, record):
             state.counts[STOPPED] += 1
         else:
             end_step(end, forces[row], state, step, record)
-            count_step(state.counts[ITERATIONS] - before, kept)
+            count_step(state.counts[ITERATIONS] - before, began_anew, kept)
         if row + ONE < np.uint64(len(forces)):
             row += ONE
     return steps, DONE
@@ -180,5 +181,5 @@ def evaluate_points(context, c_v, c_a):
     balance, points = context.balance, context.points
     begin_points(balance.x_v, points)
     g = find_residual(c_v, c_a, balance, points, context.rate, context.examples, context.secants)
-    make_tangent(c_v, g, points, context.kept, context.secants)
+    make_tangent(c_v, g, points, context.kept, context.secants, True)
     return g

@@ -9,7 +9,8 @@ where D : Ḟ is the viscous stress of a damping that is linear in the velocity:
 rate, 2ψ Ė + φ tr(Ė) I, or of the strain rate matched to any isotropic material (β).
 
 A force takes two readings of G. A matrix takes r/4 times as many operations, so it is made as
-seldom as Newton's method allows (``point_newton``). Examples have the gradients G X beforehand:
+seldom as Newton's method allows (``point_newton``), and in single precision, in half the time:
+where corrections converge to depends on forces alone. Examples have the gradients G X beforehand:
 what couples them is summed over points, and Ĉ v costs no third reading.
 
 Fields at points come in two layouts: point by point (m, 9), as materials want them, and in blocks
@@ -25,7 +26,11 @@ from supple._kernels.damping.matched import add_matched
 from supple._kernels.damping.principal import Sums
 from supple._kernels.damping.strain_rate import add_strain_rate
 from supple._kernels.elasticity.material_call import evaluate_at
-from supple._kernels.linear_algebra.dense import add_symmetric_product, multiply_nine
+from supple._kernels.linear_algebra.dense import (
+    add_single_product,
+    add_symmetric_product,
+    multiply_nine,
+)
 from supple._kernels.linear_algebra.tensors import expand
 from supple._kernels.reduction.polynomial import ONE, TWO, ZERO
 
@@ -67,7 +72,10 @@ class Points(NamedTuple):
     F_blocks: np.ndarray  # (blocks · 9 · WIDTH,)
     D_blocks: np.ndarray  # (blocks · 9 · WIDTH,)
     viscous: np.ndarray  # (k + 1, blocks · 9 · WIDTH) w D : Ḟ, and w D : G X
-    T: np.ndarray  # (9 AT_ONCE, padded r) products of a few points
+    G_single: np.ndarray  # (9 m, r) G in single precision
+    T_single: np.ndarray  # (9 AT_ONCE, padded r) products of a few points
+    sum_single: np.ndarray  # (r, padded r)
+    T: np.ndarray  # (9 AT_ONCE, padded r) the same in double precision
     tangent: np.ndarray  # (r, padded r) Σ_p w Gᵀ (∂P/∂F + c_v g D) G, lower triangle
 
 
@@ -294,14 +302,15 @@ def add_example_forces(points, CX):
 
 
 @inner_kernel
-def assemble_tangent(points, c, g, amount):
+def assemble_tangent(points, c, g, amount, exactly):
     """``points.tangent`` = Σ_p w Gᵀ (∂P/∂F + c D + δ S⁺) G at the points as they are strained.
 
     S⁺ is the positive part of the viscous stress, with that of examples (``amount``), which turns
-    with the shape as the elastic one does. Returns the share of c D in the trace.
+    with the shape as the elastic one does. Single precision does unless it shall be done
+    ``exactly``. Returns the share of c D in the trace.
     """
     G, A, rate, volumes = points.G, points.A, points.rate, points.volumes
-    m, r = np.uint64(len(volumes)), np.uint64(G.shape[1])
+    m = np.uint64(len(volumes))
     evaluate_materials(points, 2)
     whole = trace_of(A, volumes)
     if len(points.beta) > 0 or len(points.shear) > 0:
@@ -318,20 +327,48 @@ def assemble_tangent(points, c, g, amount):
             shear, bulk, none = points.shear, points.bulk, points.none
             add_strain_rate(points.F, rate, shear, bulk, none, points.axis, sums, True)
     after = trace_of(A, volumes)
-    T, S, flat = points.T, points.tangent, G.reshape(-1)
-    wide = np.uint64(T.shape[1])
-    D = np.empty((9, 9))
+    if exactly:
+        sum_tangent(G, A, volumes, points.T, points.tangent)
+    else:
+        sum_single_tangent(points)
+    return 1.0 - whole / after if after > 0.0 and whole > 0.0 else 0.0
+
+
+@inner_kernel
+def sum_tangent(G, A, volumes, T, S):
+    """S = Σ_p w Gᵀ A G, lower triangle."""
+    m, r, wide = np.uint64(len(volumes)), np.uint64(G.shape[1]), np.uint64(T.shape[1])
+    flat, D = G.reshape(-1), np.empty((9, 9))
     S[:] = 0.0
     for start in range(ZERO, m, AT_ONCE):
         stop = min(start + AT_ONCE, m)
         for p in range(start, stop):
             expand(volumes[p], A[p, 0], D)
-            multiply_nine(
-                D, flat, _ROWS * r * p, r, T.reshape(-1), _ROWS * wide * (p - start), wide
-            )
+            to = _ROWS * wide * (p - start)
+            multiply_nine(D, flat, _ROWS * r * p, r, T.reshape(-1), to, wide)
         rows = _ROWS * (stop - start)
         add_symmetric_product(G[_ROWS * start : _ROWS * stop], T[:rows], S)
-    return 1.0 - whole / after if after > 0.0 and whole > 0.0 else 0.0
+
+
+@inner_kernel
+def sum_single_tangent(points):
+    """The same in single precision."""
+    G, A, volumes = points.G_single, points.A, points.volumes
+    T, S, out = points.T_single, points.sum_single, points.tangent
+    m, r, wide = np.uint64(len(volumes)), np.uint64(G.shape[1]), np.uint64(T.shape[1])
+    flat, D = G.reshape(-1), np.empty((9, 9), dtype=np.float32)
+    S[:] = np.float32(0.0)
+    for start in range(ZERO, m, AT_ONCE):
+        stop = min(start + AT_ONCE, m)
+        for p in range(start, stop):
+            expand(volumes[p], A[p, 0], D)
+            to = _ROWS * wide * (p - start)
+            multiply_nine(D, flat, _ROWS * r * p, r, T.reshape(-1), to, wide)
+        rows = _ROWS * (stop - start)
+        add_single_product(G[_ROWS * start : _ROWS * stop], T[:rows], S)
+    for i in range(r):
+        for j in range(i + ONE):
+            out[i, j] = S[i, j]
 
 
 @inner_kernel

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from supple._kernels.elasticity.material_call import address_of
 from supple._kernels.linear_algebra.dense import padded
+from supple._kernels.linear_algebra.tiles import SINGLE_WIDTH
 from supple._kernels.reduction.example_newton import Examples
 from supple._kernels.reduction.point_newton import Kept, Secants
 from supple._kernels.reduction.points import AT_ONCE, WIDTH, Points
@@ -42,7 +43,7 @@ class PointLoop:
     @property
     def matrix_cost(self) -> int:
         """Of a matrix, in forces: measured at 20 to 100 coordinates."""
-        return 3 + self.points.G.shape[1] // 8
+        return 2 + self.points.G.shape[1] // 16
 
 
 def point_loop(
@@ -61,7 +62,7 @@ def point_loop(
     points = _points(cubature, *found, X)
     r, k = model.size, len(X)
     kept = Kept(
-        made=np.zeros((1 + stages, 6)),
+        made=np.zeros((1 + stages, 8)),
         factors=np.zeros((stages, r, r)),
         F=np.zeros((stages, k, r)),
         solved=np.zeros((stages, k, r)),
@@ -114,7 +115,7 @@ def _points(cubature: Cubature, shear: Floats, bulk: Floats, beta: Floats, X: Fl
     if len(shear):
         of_blocks[1, :m], of_blocks[2, :m] = shear, bulk
     size = 9 * blocks * WIDTH
-    wide = int(padded(r))
+    wide, single = int(padded(r)), -(-r // SINGLE_WIDTH) * SINGLE_WIDTH
     counts = [len(group.volumes) for group in groups]
     return Points(
         G=G,
@@ -138,6 +139,9 @@ def _points(cubature: Cubature, shear: Floats, bulk: Floats, beta: Floats, X: Fl
         F_blocks=np.zeros(size),
         D_blocks=np.zeros(size),
         viscous=np.zeros((k + 1, size)),
+        G_single=G.astype(np.float32),
+        T_single=np.zeros((9 * int(AT_ONCE), single), dtype=np.float32),
+        sum_single=np.zeros((r, single), dtype=np.float32),
         T=np.zeros((9 * int(AT_ONCE), wide)),
         tangent=np.zeros((r, wide)),
     )
