@@ -30,7 +30,7 @@ from supple._kernels.reduction.points import (
 from supple._kernels.reduction.polynomial import ONE, ZERO, evaluate_rate
 
 UNLIKE = 0.5  # share of a correction left along it at which Broyden's method begins anew
-FORGETTING = 0.95  # what old tangents cost is tried again after some steps with new ones
+FORGETTING = 0.98  # what old tangents cost is tried again after some steps with new ones
 SAFETY = 3.0  # what is left after a correction is at most so many times the next one, as foreseen
 
 # columns of ``Kept.made``: of the tangent, and of the factors of each stage
@@ -346,14 +346,17 @@ def is_due(matrix_cost, kept):
 
 
 @inlined_kernel
-def count_step(iterations, began_anew, kept):
+def count_step(iterations, began_anew, matrix_cost, kept):
     """Notes what a step took that began with a new tangent, or with what was kept."""
     made = kept.made[0]
     if began_anew:
         made[FRESH] = iterations
         made[STALE] *= FORGETTING
     else:
+        made[FRESH] = min(made[FRESH], iterations)
         made[STALE] = iterations
+        if made[STEPS] == 0.0:  # it did not do without: the next one begins with a new one
+            made[STALE] = max(iterations, made[FRESH] + matrix_cost + 1.0)
     made[LAST] = max(iterations - made[FRESH], 0.0)
     made[EXTRA] += made[LAST]
     made[STEPS] += 1.0

@@ -169,7 +169,8 @@ def run_point_steps(context, steps, sampled, forces, record):
             state.counts[STOPPED] += 1
         else:
             end_step(end, forces[row], state, step, record)
-            count_step(state.counts[ITERATIONS] - before, began_anew, kept)
+            taken = state.counts[ITERATIONS] - before
+            count_step(taken, began_anew, options.matrix_cost, kept)
         if row + ONE < np.uint64(len(forces)):
             row += ONE
     return steps, DONE

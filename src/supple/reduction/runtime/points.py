@@ -43,7 +43,7 @@ class PointLoop:
     @property
     def matrix_cost(self) -> int:
         """Of a matrix, in forces: measured at 20 to 100 coordinates."""
-        return 2 + self.points.G.shape[1] // 16
+        return 2 + len(self.points.tangent) // 16
 
 
 def point_loop(
