@@ -249,7 +249,7 @@ def test_step_that_fails_leaves_the_state():
 
 def test_materials_with_more_than_moduli_go_through_python():
     mesh = sp.HexMesh.box((1.0, 0.2, 0.2), (4, 1, 1))
-    spline = sp.SplineMaterial.like(sp.StableNeoHookean(young=1e5, poisson=0.4))
+    spline = sp.SplineMaterial.from_material(sp.StableNeoHookean(young=1e5, poisson=0.4))
     body = sp.Body(mesh, spline, fixed=mesh.where(x=0))
     basis = sp.modal_derivative_basis(body, modes=2, size=3)
     model = sp.reduce(body, basis, cubature=every_cell(body, basis.vectors), compare=False)
