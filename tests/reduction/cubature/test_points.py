@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 import pytest
-from tests.reduction.cubature.cubature_bodies import block
+from tests.helpers import soft
 from tests.refusals import refused
 
 import supple as sp
@@ -14,8 +16,16 @@ from supple.reduction.cubature.selection import DenseSamples, PointSamples
 pytestmark = pytest.mark.processors
 
 
+@lru_cache
+def bricks(material: type[sp.Material] = sp.StVK) -> tuple[sp.Body, np.ndarray]:
+    """A cantilever of 48 bricks with eight points each, and six modes."""
+    mesh = sp.HexMesh.box((1.0, 0.24, 0.2), (12, 2, 2))
+    body = sp.Body(mesh, soft(material), fixed=mesh.where(x=0))
+    return body, sp.vibration_modes(body, 6).shapes
+
+
 def test_all_points_with_weight_one_are_all_cells():
-    body, vectors = block(sp.StableNeoHookean, "hex")
+    body, vectors = bricks(sp.StableNeoHookean)
     n = body.mesh.n_cells
     cells, points = np.repeat(np.arange(n), 8), np.tile(np.arange(8), n)
     single = Cubature.of_cells(body, vectors, cells, np.ones(8 * n), points=points)
@@ -26,7 +36,7 @@ def test_all_points_with_weight_one_are_all_cells():
 
 
 def test_points_of_bricks_do_as_well_as_cells_with_fewer_evaluations():
-    body, vectors = block(sp.StVK, "hex")
+    body, vectors = bricks()
     single = sp.train_cubature(body, vectors, poses=40)
     whole = sp.train_cubature(body, vectors, poses=40, by_point=False)
     assert single.kind == "points"
@@ -39,11 +49,11 @@ def test_points_of_bricks_do_as_well_as_cells_with_fewer_evaluations():
 
 
 def test_points_survive_files_and_belong_to_their_body(tmp_path):
-    body, vectors = block(sp.StVK, "hex")
+    body, vectors = bricks()
     basis = sp.picked_basis(body, vectors)
     cubature = sp.train_cubature(body, basis.vectors, poses=20)
     model = sp.reduce(body, basis, cubature=cubature, compare=False)
-    sp.save_model(model, tmp_path / "points.supple")
+    model.save(tmp_path / "points.supple")
     again = sp.load_model(tmp_path / "points.supple")
     assert np.array_equal(again.cubature.points, cubature.points)
     q = 0.01 * np.ones(model.size)
@@ -65,7 +75,7 @@ def test_samples_of_points_are_those_of_their_forces():
 
 
 def test_points_are_checked():
-    body, vectors = block(sp.StVK, "hex")
+    body, vectors = bricks()
     make = Cubature.of_cells
     refused("indices from 0 to 7", make, body, vectors, [0, 1], [1.0, 1.0], points=[0, 8])
     refused("twice", make, body, vectors, [1, 1], [1.0, 1.0], points=[2, 2])
