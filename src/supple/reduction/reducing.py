@@ -38,8 +38,8 @@ def reduce(
 
     StVK bodies, also with fibres, get their exact energy polynomial. Other materials get
     ``cubature``, made by ``train_cubature`` for this basis, or by default one trained here. So do
-    StVK bodies if asked for: ``cubature=True`` trains one. From about 40 coordinates on its steps
-    are faster, and its forces right to about 1 %; what is exact is not given up unasked. The
+    StVK bodies if asked for: ``cubature=True`` trains one. With many coordinates its steps are
+    faster, and its forces right to about 1 %; what is exact is not given up unasked. The
     materials of ``regions`` can be edited later; ``skin`` is a surface to draw.
 
     The slowest frequencies are compared with those of the body, ``model.frequency_errors``; a
