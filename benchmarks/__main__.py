@@ -21,6 +21,7 @@ NAMES = [
     "examples",
     "bent_examples",
     "reduced_examples",
+    "reduced_cubature",
     "characters",
     "full_characters",
     "asked",

@@ -39,7 +39,7 @@ PAIRS = {
 def bases(omega: float) -> dict[str, Any]:
     """Kinds and strengths of base damping.
 
-    That of the stiffness at rest has two strengths, since one of them is out of reach far from rest:
+    That of the stiffness at rest has two strengths, as one of them is out of reach far from rest:
     it resists the turning of the beam, which no example along bending takes away.
     """
     rest = sp.StiffnessAt.REST

@@ -121,7 +121,7 @@ def _model_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     energy = "exact, a polynomial (StVK)"
     if "cubature" in found:
         cubature = found["cubature"]
-        energy = f"cubature with {cubature['cells']:,} cells"
+        energy = f"cubature with {cubature['cells']:,} {cubature['of']}"
         if cubature["training error"] is not None:
             energy += f", error of the force {100 * cubature['training error']:.2g} % in training"
         if cubature["test error"] is not None:

@@ -82,8 +82,9 @@ def _energy(model: ReducedModel) -> str:
         return f"exact, a polynomial with {len(model.quartic.coefficients):,} coefficients"
     assert model.cubature is not None
     cubature = model.cubature
+    of = f"of {model.mesh.n_cells:,} cells" if cubature.points is None else "points"
     return (
-        f"cubature with {cubature.size:,} of {model.mesh.n_cells:,} cells; error of the force "
+        f"cubature with {cubature.size:,} {of}; error of the force "
         f"{100 * cubature.training_error:.2g} % in training, {100 * cubature.test_error:.2g} % in "
         "test poses"
     )

@@ -202,6 +202,7 @@ def _model(path: Path) -> dict[str, Any]:
         errors = {"training error": found.training_error, "test error": found.test_error}
         made["cubature"] = {
             "cells": model.cubature.size,
+            "of": model.cubature.kind,
             **{name: None if math.isnan(error) else error for name, error in errors.items()},
         }
     return made

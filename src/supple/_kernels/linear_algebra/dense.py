@@ -12,6 +12,7 @@ from supple._kernels.linear_algebra import tiles
 from supple._kernels.reduction.polynomial import FOUR, ONE, THREE, TWO, ZERO
 
 _TILE = np.uint64(tiles.WIDTH)
+_SINGLE_TILE = np.uint64(tiles.SINGLE_WIDTH)
 _SWEEPS = 40  # of Jacobi's method, which needs about six
 _ROUNDING = 1e-17  # of the largest entry: what counts as 0
 
@@ -40,6 +41,18 @@ def add_symmetric_product(A, B, C):
     for i in range(first, n, FOUR):
         for j in range(ZERO, i + FOUR, _TILE):
             tiles.add_tile_of_4(A, B, C, i, j)
+
+
+@reordering_kernel
+def add_single_product(A, B, C):
+    """The same in single precision, with rows of B and C filled up to ``SINGLE_WIDTH``."""
+    n = np.uint64(A.shape[1])
+    first = n % FOUR
+    for i in range(first):
+        tiles.add_single_tile_of_1(A, B, C, i, ZERO)
+    for i in range(first, n, FOUR):
+        for j in range(ZERO, i + FOUR, _SINGLE_TILE):
+            tiles.add_single_tile_of_4(A, B, C, i, j)
 
 
 @reordering_kernel

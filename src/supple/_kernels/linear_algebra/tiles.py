@@ -12,22 +12,23 @@ from numba.extending import intrinsic
 
 WIDTH = 8
 """Columns of a tile."""
+SINGLE_WIDTH = 16
+"""Columns of a tile in single precision."""
 
-_VECTOR = ir.VectorType(ir.DoubleType(), WIDTH)
-_NOTHING = ir.Constant(_VECTOR, ir.Undefined)
-_FIRST = ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), [0] * WIDTH)
 _FUSED = ("contract",)
 
 
-def _adding_tile(height):
+def _adding_tile(height, number=types.float64, width=WIDTH):
     """A function for kernels that adds to a tile of so many rows."""
+    vector = ir.VectorType(ir.DoubleType() if number == types.float64 else ir.FloatType(), width)
+    align = number.bitwidth // 8
 
     @intrinsic
     def add_tile(typing_context, A, B, C, i, j):
-        """C[i : i + height, j : j + WIDTH] += AᵀB there, of arrays in C order."""
+        """C[i : i + height, j : j + width] += AᵀB there, of arrays in C order."""
         for array in (A, B, C):
-            if getattr(array, "layout", "") != "C" or array.dtype != types.float64:
-                raise TypingError(f"tiles are of float64 arrays in C order, not of {array}")
+            if getattr(array, "layout", "") != "C" or array.dtype != number:
+                raise TypingError(f"tiles are of {number} arrays in C order, not of {array}")
 
         def generate(context, builder, signature, arguments):
             a, b, c = (
@@ -38,22 +39,24 @@ def _adding_tile(height):
             rows, a_width = cgutils.unpack_tuple(builder, a.shape, 2)
             _, b_width = cgutils.unpack_tuple(builder, b.shape, 2)
             sums = [
-                cgutils.alloca_once_value(builder, ir.Constant(_VECTOR, [0.0] * WIDTH))
+                cgutils.alloca_once_value(builder, ir.Constant(vector, [0.0] * width))
                 for _ in range(height)
             ]
             with cgutils.for_range(builder, rows) as loop:
                 place = builder.add(builder.mul(loop.index, b_width), column)
-                of_b = _load(builder, builder.gep(b.data, [place]))
+                of_b = _load(builder, builder.gep(b.data, [place]), vector, align)
                 place = builder.add(builder.mul(loop.index, a_width), row)
                 for k, total in enumerate(sums):
                     at = builder.gep(a.data, [builder.add(place, place.type(k))])
-                    product = builder.fmul(_spread(builder, builder.load(at)), of_b, flags=_FUSED)
+                    product = builder.fmul(
+                        _spread(builder, builder.load(at), vector), of_b, flags=_FUSED
+                    )
                     builder.store(builder.fadd(product, builder.load(total), flags=_FUSED), total)
             for k, total in enumerate(sums):
                 down = builder.mul(builder.add(row, row.type(k)), b_width)
                 at = builder.gep(c.data, [builder.add(down, column)])
-                new = builder.fadd(_load(builder, at), builder.load(total))
-                builder.store(new, builder.bitcast(at, _VECTOR.as_pointer()), align=8)
+                new = builder.fadd(_load(builder, at, vector, align), builder.load(total))
+                builder.store(new, builder.bitcast(at, vector.as_pointer()), align=align)
             return context.get_dummy_value()
 
         return types.void(A, B, C, types.uint64, types.uint64), generate
@@ -61,15 +64,20 @@ def _adding_tile(height):
     return add_tile
 
 
-def _load(builder, at):
+def _load(builder, at, vector, align):
     """The vector that begins there."""
-    return builder.load(builder.bitcast(at, _VECTOR.as_pointer()), align=8)
+    return builder.load(builder.bitcast(at, vector.as_pointer()), align=align)
 
 
-def _spread(builder, number):
+def _spread(builder, number, vector):
     """A vector of one number."""
-    one = builder.insert_element(_NOTHING, number, ir.Constant(ir.IntType(32), 0))
-    return builder.shuffle_vector(one, _NOTHING, _FIRST)
+    nothing = ir.Constant(vector, ir.Undefined)
+    first = ir.Constant(ir.VectorType(ir.IntType(32), vector.count), [0] * vector.count)
+    one = builder.insert_element(nothing, number, ir.Constant(ir.IntType(32), 0))
+    return builder.shuffle_vector(one, nothing, first)
 
 
 add_tile_of_1, add_tile_of_2, add_tile_of_3, add_tile_of_4 = map(_adding_tile, (1, 2, 3, 4))
+add_single_tile_of_1, add_single_tile_of_4 = (
+    _adding_tile(height, types.float32, SINGLE_WIDTH) for height in (1, 4)
+)

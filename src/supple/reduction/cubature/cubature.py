@@ -1,7 +1,9 @@
-"""Reduced elastic forces of any material from a few weighted cells.
+"""Reduced elastic forces of any material from a few weighted cells, or points of cells.
 
 The reduced energy Σ_e ∫ ψ(I + Σ_i q_i ∇φ_i) of all cells is replaced by Σ_e ξ_e ∫ ψ over some of
 them, with weights ξ_e > 0 [An, Kim, James 2008]. Force and stiffness are its exact derivatives.
+Where cells have several quadrature points, single ones stand for all just as well as whole cells
+do, and cost a fraction.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ class CubatureWarning(UserWarning):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Cubature:
-    """Energy, force and stiffness of a reduced body from c of its cells.
+    """Energy, force and stiffness of a reduced body from c of its cells, or of their points.
 
     Coordinates q (r,) belong to the basis that it was made with: u = Σ_i q_i φ_i.
     """
@@ -41,9 +43,9 @@ class Cubature:
     cells: Ints
     """Which cells of the mesh, (c,); those of one material model stand together."""
     weights: Floats
-    """How many cells like itself each one stands for: ξ > 0, (c,)."""
+    """How many cells, or points, like itself each one stands for: ξ > 0, (c,)."""
     volumes: Floats
-    """Volume of each quadrature point times the weight of its cell [m³], (c, points)."""
+    """Volume of each quadrature point times its weight [m³], (c, points)."""
     gradients: Floats
     """∂φ_i/∂X_j of each of r basis vectors at the quadrature points, (c, points, 3, 3, r)."""
     lam: Floats
@@ -67,6 +69,8 @@ class Cubature:
     """Number of training poses."""
     shrunk_poses: int = 0
     """How many poses, of training and test, were made smaller lest cells turn inside out."""
+    points: Ints | None = None
+    """Which quadrature point of its cell each one is, (c,); None where it is all of them."""
 
     def __post_init__(self) -> None:
         for name in _ARRAYS:
@@ -75,11 +79,13 @@ class Cubature:
         extra = self.extra or tuple(np.empty(0) for _ in self.materials)
         made = tuple(np.require(x, np.float64, ["C", "W"]) for x in extra)
         object.__setattr__(self, "extra", made)
+        if self.points is not None:
+            object.__setattr__(self, "points", np.require(self.points, np.int64, ["C", "W"]))
         _check(self)
 
     @property
     def size(self) -> int:
-        """Number of cells, c."""
+        """Number of cells, or of points, c."""
         return len(self.cells)
 
     @property
@@ -87,43 +93,60 @@ class Cubature:
         """Number of reduced coordinates, r."""
         return int(self.gradients.shape[-1])
 
+    @property
+    def kind(self) -> str:
+        """What it is made of, "cells" or "points"."""
+        return "cells" if self.points is None else "points"
+
     def __repr__(self) -> str:
         return (
-            f"Cubature({self.size} cells, {self.n_coordinates} coordinates, training error "
+            f"Cubature({self.size} {self.kind}, {self.n_coordinates} coordinates, training error "
             f"{100 * self.training_error:.2g} %, test error {100 * self.test_error:.2g} %)"
         )
 
     @classmethod
     def of_cells(
-        cls, body: Body, vectors: ArrayLike, cells: ArrayLike, weights: ArrayLike, **measured: Any
+        cls,
+        body: Body,
+        vectors: ArrayLike,
+        cells: ArrayLike,
+        weights: ArrayLike,
+        *,
+        points: ArrayLike | None = None,
+        **measured: Any,
     ) -> Cubature:
         """The cubature with given cells (c,) and weights (c,) for the basis ``vectors`` (r, n, 3).
 
-        ``measured`` are its errors and numbers of poses, if known.
+        With ``points`` (c,), of one quadrature point of each, counted from 0; a cell may then be
+        there several times. ``measured`` are its errors and numbers of poses, if known.
         """
         basis = checked_vectors(body, vectors)
-        index, xi = _checked_cells(body.mesh.n_cells, cells, weights)
-        chosen: dict[tuple[type[Material], bytes], list[tuple[Part, Ints, Floats]]] = {}
+        index, xi, single = _checked_cells(body, cells, weights, points)
+        chosen: dict[tuple[type[Material], bytes], list[tuple[Part, Ints, Floats, Ints]]] = {}
         for part in body.parts:
             place = np.full(body.mesh.n_cells, -1)
             place[part.cells] = np.arange(len(part.cells))
             mine = place[index] >= 0
             if mine.any():
-                entry = part, place[index[mine]], xi[mine]
+                entry = part, place[index[mine]], xi[mine], single[mine]
                 shared = b"".join(x.tobytes() for x in part.extra if len(x) == 1)
                 chosen.setdefault((type(part.material), shared), []).append(entry)
         listed = [entry for entries in chosen.values() for entry in entries]
-        columns = [
-            (part.cells[at], x, x[:, None] * part.weights[at], gradients_of_basis(part, at, basis))
-            for part, at, x in listed
-        ]
-        lame = [[constant[at] for constant in part.lame] for part, at, _ in listed]
+        columns = []
+        for part, at, x, of in listed:
+            volumes, G = part.weights[at], gradients_of_basis(part, at, basis)
+            if points is not None:
+                each = np.arange(len(at))
+                volumes, G = volumes[each, of][:, None], G[each, of][:, None]
+            columns.append((part.cells[at], x, x[:, None] * volumes, G))
+        lame = [[constant[at] for constant in part.lame] for part, at, _, _ in listed]
         joined: Any = map(np.concatenate, [*zip(*columns, strict=True), *zip(*lame, strict=True)])
         return cls(
             **dict(zip(_ARRAYS, joined, strict=True)),
             materials=tuple(material for material, _ in chosen),
             extra=tuple(_joined_extra(entries) for entries in chosen.values()),
-            counts=tuple(sum(len(at) for _, at, _ in entries) for entries in chosen.values()),
+            counts=tuple(sum(len(at) for _, at, *_ in entries) for entries in chosen.values()),
+            points=None if points is None else np.concatenate([of for *_, of in listed]),
             **measured,
         )
 
@@ -203,7 +226,8 @@ class Cubature:
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays that a file keeps."""
         extra = {f"extra {k}": x for k, x in enumerate(self.extra) if x.size}
-        return {name: getattr(self, name) for name in _ARRAYS} | extra
+        points = {} if self.points is None else {"points": self.points}
+        return {name: getattr(self, name) for name in _ARRAYS} | extra | points
 
     @classmethod
     def from_arrays(cls, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Cubature:
@@ -212,6 +236,7 @@ class Cubature:
             names = [str(name) for name in header["materials"]]
             given: dict[str, Any] = {name: arrays[name] for name in _ARRAYS}
             given["extra"] = tuple(arrays.get(f"extra {k}", np.empty(0)) for k in range(len(names)))
+            given["points"] = arrays.get("points")
             given["counts"] = tuple(int(count) for count in header["counts"])
             given |= {name: int(header[name]) for name in ("poses", "shrunk_poses")}
             for name in ("training_error", "test_error"):
@@ -269,12 +294,12 @@ class CubatureGroup:
             add_reduced_stiffness(A.reshape(n, m, 6, 3, 3), self.volumes, self.G, stiffnesses)
 
 
-def _joined_extra(entries: list[tuple[Part, Ints, Floats]]) -> Floats:
+def _joined_extra(entries: list[tuple[Part, Ints, Floats, Ints]]) -> Floats:
     """What cells of one material take beside λ and μ, by cell or once for all."""
-    found = [x for part, at, _ in entries for x in part.extra_of(at)]
+    found = [x for part, at, *_ in entries for x in part.extra_of(at)]
     if not found:
         return np.empty(0)
-    shared = all(len(x) == 1 for part, _, _ in entries for x in part.extra)
+    shared = all(len(x) == 1 for part, *_ in entries for x in part.extra)
     return found[0] if shared else np.concatenate(found)
 
 
@@ -305,14 +330,34 @@ def checked_vectors(body: Body, vectors: ArrayLike) -> Floats:
     return basis
 
 
-def _checked_cells(n_cells: int, cells: ArrayLike, weights: ArrayLike) -> tuple[Ints, Floats]:
+def _checked_cells(
+    body: Body, cells: ArrayLike, weights: ArrayLike, points: ArrayLike | None
+) -> tuple[Ints, Floats, Ints]:
+    n_cells, n_points = body.mesh.n_cells, points_a_cell(body)
     index, xi = np.asarray(cells), numbers("weights", weights)
+    single = np.zeros_like(index) if points is None else np.asarray(points)
     fine = index.ndim == 1 and len(index) and np.issubdtype(index.dtype, np.integer)
-    if not fine or ((index < 0) | (index >= n_cells)).any() or len(np.unique(index)) < len(index):
+    if not fine or ((index < 0) | (index >= n_cells)).any():
         raise InputError(f"cells must be one or more different indices from 0 to {n_cells - 1}")
+    if (
+        single.shape != index.shape
+        or not np.issubdtype(single.dtype, np.integer)
+        or ((single < 0) | (single >= n_points)).any()
+    ):
+        raise InputError(
+            f"points must be {index.shape} indices from 0 to {n_points - 1}, one a cell"
+        )
+    if len(np.unique(n_points * index + single)) < len(index):
+        what = "cells" if points is None else "points"
+        raise InputError(f"{what} must be different from each other; one is there twice")
     if xi.shape != index.shape or not (xi > 0).all():
         raise InputError(f"weights must be {index.shape} positive numbers, one a cell")
-    return index.astype(np.int64), xi
+    return index.astype(np.int64), xi, single.astype(np.int64)
+
+
+def points_a_cell(body: Body) -> int:
+    """Number of quadrature points in each cell."""
+    return int(body.parts[0].weights.shape[1])
 
 
 def _check(cubature: Cubature) -> None:
@@ -328,6 +373,8 @@ def _check(cubature: Cubature) -> None:
             raise InputError(f"{name} of the cubature has shape {array.shape}; it must be {shape}")
         if not np.isfinite(array).all() or (name == "weights" and array.min() <= 0):
             raise InputError(f"{name} of the cubature must be finite, and weights positive")
+    if cubature.points is not None and (cubature.points.shape != (c,) or points != 1):
+        raise InputError(f"points of the cubature must be ({c},), each with a volume of its own")
     counts = cubature.counts
     if len(cubature.extra) != len(cubature.materials) or any(
         x.size and not (len(x) in (1, count) and np.isfinite(x).all() and material.takes(x))

@@ -174,6 +174,29 @@ class PoseSampler:
                 self.progress(done, len(row), "forces of cells")
         return total
 
+    def stresses(self, z: Floats, cells: Ints, points: Ints, P: Floats, G: Floats) -> Floats:
+        """As ``forces``, for one point of each cell, whose forces are P G.
+
+        Fills the stresses P (c, T, 9), times volumes, and the gradients G (c, 9, r).
+        """
+        total = np.zeros_like(z)
+        n_cells = self.body.mesh.n_cells
+        done = 0
+        for part, at in self._chunks(len(z)):
+            _, stress, rows = _point_stresses(part, at, self.coordinates.shapes, z, 1)
+            c, n, n_points, _ = stress.shape
+            total += (stress.reshape(c, n, -1) @ rows).sum(axis=0)
+            place = np.full(n_cells, -1)
+            place[part.cells[at]] = np.arange(c)
+            mine = np.flatnonzero(place[cells] >= 0)
+            asked, single = place[cells[mine]], points[mine]
+            P[mine] = stress.transpose(0, 2, 1, 3)[asked, single]
+            G[mine] = rows.reshape(c, n_points, 9, -1)[asked, single]
+            done += c
+            if self.progress is not None:
+                self.progress(done, n_cells, "stresses of points")
+        return total
+
     def total_force(self, z: Floats) -> Floats:
         """The whole body's force (T, r) in poses (T, r)."""
         return self.forces(z, np.zeros(0, dtype=np.int64), np.empty((0, *z.shape)))
@@ -197,8 +220,19 @@ def energies_and_forces(
 
     ``shapes`` φ are (r, n, 3), ``q`` (T, r).
     """
+    psi, P, rows = _point_stresses(part, at, shapes, q, order)
+    if order == 0:
+        return psi, np.empty((len(psi), 0, q.shape[1]))
+    c, n, points = psi.shape
+    return psi, P.reshape(c, n, 9 * points) @ rows
+
+
+def _point_stresses(
+    part: Part, at: Ints | slice, shapes: Floats, q: Floats, order: int
+) -> tuple[Floats, Floats, Floats]:
+    """ψ (c, T, points), stresses times volumes (c, T, points, 9), gradients (c, 9 points, r)."""
     H, rows = _displacement_gradients(part, at, shapes, q)
-    (c, n, points), r = H.shape[:3], q.shape[1]
+    c, n, points = H.shape[:3]
     F = H.reshape(c * n, points, 3, 3)
     F.reshape(-1, 9)[:, ::4] += 1.0
     psi = np.empty((c * n, points))
@@ -207,10 +241,10 @@ def energies_and_forces(
     lam, mu = (np.repeat(x[at], n) for x in part.lame)
     extra = (x if len(x) == 1 else np.repeat(x, n, axis=0) for x in part.extra_of(at))
     part.material.evaluate(F, lam, mu, psi, P, A, order, *extra)
-    if order == 0:
-        return psi.reshape(c, n, points), np.empty((c, 0, r))
-    P.reshape(c, n, points, 9)[:] *= part.weights[at][:, None, :, None]
-    return psi.reshape(c, n, points), P.reshape(c, n, 9 * points) @ rows
+    stress = P.reshape(-1, n, points, 9)
+    if order >= 1:
+        stress *= part.weights[at][:, None, :, None]
+    return psi.reshape(c, n, points), stress, rows
 
 
 def linear_forces(part: Part, at: Ints | slice, shapes: Floats, q: Floats) -> Floats:

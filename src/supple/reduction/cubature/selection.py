@@ -8,7 +8,7 @@ non-negative least squares gives all weights anew and drops terms
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -25,6 +25,7 @@ _KEPT = 1.5  # terms that are kept in memory, over those that are tried
 _DEPENDENT = 1e-12  # added to the diagonal of products of unit terms
 _ROUNDED = 1e-5  # a unit term nearer to the span of others drowns in the rounding of products
 _DIGITS = 10  # decimals of shares that tell what is missed, or is like what is missing, apart
+_CHUNK = 256  # points whose products are in flight
 _SPARE = 1.25  # terms of which those that are missed least are given up, over those that do
 
 
@@ -69,6 +70,42 @@ class DenseSamples:
 
     def columns(self, which: Ints) -> Floats:
         return self.of_terms[which]
+
+
+@dataclass(frozen=True, eq=False)
+class PointSamples:
+    """Samples of c points in T poses, whose terms P G are kept as stresses and gradients.
+
+    That is 9 (T + r) numbers a point in place of T r: far more points can be chosen from.
+    """
+
+    count: int
+    P: Floats
+    """Stresses, (c, T, 9)."""
+    G: Floats
+    """Gradients of the basis, (c, 9, r)."""
+    whole: Floats
+
+    def correlations(self, residual: Floats) -> Floats:
+        left = residual.reshape(self.count, -1).T  # (r, T)
+        found = np.empty(len(self.P))
+        for cut in self._chunks():
+            found[cut] = np.einsum("ctk,ckt->c", self.P[cut], self.G[cut] @ left, optimize=False)
+        return found
+
+    def squares(self) -> Floats:
+        found = np.empty(len(self.P))
+        for cut in self._chunks():
+            G, P = self.G[cut], self.P[cut]
+            found[cut] = np.einsum("ctk,ctk->c", P @ (G @ G.swapaxes(1, 2)), P)
+        return found
+
+    def columns(self, which: Ints) -> Floats:
+        return np.asarray((self.P[which] @ self.G[which]).reshape(len(which), -1))
+
+    def _chunks(self) -> Iterator[slice]:
+        for a in range(0, len(self.P), _CHUNK):
+            yield slice(a, a + _CHUNK)
 
 
 @dataclass(frozen=True, eq=False)

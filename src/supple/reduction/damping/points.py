@@ -22,7 +22,12 @@ from supple.core.types import Floats, Ints
 from supple.damping.base import BoundDamping
 from supple.damping.cells import BoundCellDamping, Points, PointSums
 from supple.damping.matched import strain_elasticity
-from supple.reduction.cubature.cubature import Cubature, CubatureGroup, gradients_of_basis
+from supple.reduction.cubature.cubature import (
+    Cubature,
+    CubatureGroup,
+    gradients_of_basis,
+    points_a_cell,
+)
 from supple.reduction.model import expand
 
 
@@ -47,6 +52,7 @@ class MatchedDamping(PointDamping):
     is_linear = True
 
     def __init__(self, cubature: Cubature, beta: Floats) -> None:
+        self.cubature, self.beta = cubature, beta
         cuts = np.cumsum([len(group.lam) for group in cubature.groups])[:-1]
         betas = np.split(np.ascontiguousarray(beta), cuts)  # one a cell of the cubature
         self._groups = [
@@ -134,15 +140,19 @@ class CubatureDamping(PointDamping):
 
 
 def _chosen_points(body: Body, vectors: Floats, cubature: Cubature | None) -> list[_Points]:
+    """The cells of a cubature with their weights, point by point; those of no weight are there."""
     found = []
-    share = np.ones(body.mesh.n_cells)
+    share = np.ones((body.mesh.n_cells, points_a_cell(body)))
     if cubature is not None:
         share[:] = 0.0
-        share[cubature.cells] = cubature.weights
+        if cubature.points is None:
+            share[cubature.cells] = cubature.weights[:, None]
+        else:
+            share[cubature.cells, cubature.points] = cubature.weights
     for part in body.parts:
-        at = np.flatnonzero(share[part.cells])
+        at = np.flatnonzero(share[part.cells].any(axis=1))
         if len(at):
-            volumes = share[part.cells[at]][:, None] * part.weights[at]
+            volumes = share[part.cells[at]] * part.weights[at]
             G = gradients_of_basis(part, at, vectors)
             found.append(_Points(part, at, volumes, G.reshape(-1, 9, len(vectors))))
     return found

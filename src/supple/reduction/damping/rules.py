@@ -122,7 +122,8 @@ def _cubature_for(everywhere: PointDamping, cells: Any, model: ReducedModel) -> 
             from supple.reduction.cubature.training import train_cubature
 
             assert model.body is not None
-            _cubatures[known] = train_cubature(model.body, model.vectors)
+            # whole cells: densities of dissipation are evaluated in all points of a cell
+            _cubatures[known] = train_cubature(model.body, model.vectors, by_point=False)
         cubature = _cubatures[known]
     few = CubatureDamping(cells, model.vectors, cubature)
     error = _difference(few, everywhere, model)
@@ -130,8 +131,8 @@ def _cubature_for(everywhere: PointDamping, cells: Any, model: ReducedModel) -> 
         return few
     kept = error <= _BAD
     warnings.warn(
-        f"the damping forces of {cubature.size} cells differ from those of all "
-        f"{model.mesh.n_cells} by {100 * error:.2g} %; "
+        f"the damping forces of {cubature.size} {cubature.kind} differ from those of all "
+        f"{model.mesh.n_cells} cells by {100 * error:.2g} %; "
         + (
             "a cubature with a smaller error would do better: train_cubature(body, basis.vectors, "
             "tolerance=...), given to reduce(...)"

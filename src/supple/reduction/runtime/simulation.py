@@ -8,7 +8,7 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple._kernels.reduction import stepping
+from supple._kernels.reduction import point_stepping, stepping
 from supple._kernels.reduction.newton import DONE, GO_ON, NOT_CONVERGED, NOT_FINITE, Balance
 from supple.core.checks import numbers, whole_number
 from supple.core.errors import InputError, StepFailed
@@ -18,6 +18,7 @@ from supple.reduction.damping.strain_rate import NO_RATE
 from supple.reduction.model import ReducedModel, expand
 from supple.reduction.polynomial import pair_count
 from supple.reduction.runtime.newton import StepStats
+from supple.reduction.runtime.points import PointLoop, point_loop
 from supple.reduction.runtime.stage_table import StageTable
 from supple.reduction.runtime.stepper import MOST_CUTS, RecordedStepper, skin_shape, still
 
@@ -55,7 +56,8 @@ class ReducedSimulation(RecordedStepper):
         self._make_room(len(into))
 
     def _arrays(self) -> tuple[Floats, ...]:
-        return self._history, self._pushed, self._jump
+        kept = () if self._loop is None else self._loop.state
+        return self._history, self._pushed, self._jump, *kept
 
     def _use(self, model: ReducedModel) -> None:
         self._damping = reduced_damping(self.damping, model)
@@ -67,7 +69,8 @@ class ReducedSimulation(RecordedStepper):
             None if examples is None else examples.compiled(self._damping.constant.copy())
         )
         self._use_polynomial(model)
-        rate = self._damping.rate if self._is_compiled else None
+        self._find_loop(model)
+        rate = self._damping.rate if self._is_compiled or self._loop is not None else None
         self._rate = NO_RATE if rate is None else rate.arrays()
         r = model.size
         self._balance = Balance(
@@ -80,7 +83,19 @@ class ReducedSimulation(RecordedStepper):
             **{name: np.zeros(r) for name in _VECTORS},
         )
 
+    def _find_loop(self, model: ReducedModel) -> None:
+        """How a model with a cubature is stepped, if kernels can."""
+        stages = max(len(table.times) for table in (self._table, self._start_table))
+        self._loop = point_loop(model, self._damping, self._examples, stages)
+        self._contexts = {}
+
+    def _fit_history(self) -> None:
+        super()._fit_history()
+        self._find_loop(self.model)
+
     def _make_context(self, table: StageTable) -> Any:
+        if self._loop is not None:
+            return self._make_point_context(table, self._loop)
         solver, examples, compiled = self.solver, self._examples, self._is_compiled
         options = stepping.Options(
             dt=float(table.times[-1]),
@@ -95,12 +110,35 @@ class ReducedSimulation(RecordedStepper):
             self._polynomial,
             self._rate,
             self._balance,
-            stepping.State(
-                self._history, self._pushed, self._jump, self._inverse_mass, self._counts
-            ),
+            self._kernel_state(),
             options,
         )
         return context, None if examples is None else stepping.example_context(examples)
+
+    def _make_point_context(self, table: StageTable, loop: PointLoop) -> Any:
+        solver = self.solver
+        options = point_stepping.PointOptions(
+            dt=float(table.times[-1]),
+            max_iterations=self._most_iterations(table),
+            best_effort=solver.is_best_effort,
+            tolerance=solver.tolerance,
+            matrix_cost=loop.matrix_cost,
+        )
+        return point_stepping.point_context(
+            table.compiled(curved=solver.most > 1),
+            loop.points,
+            self._rate,
+            self._balance,
+            self._kernel_state(),
+            options,
+            loop.kept,
+            loop.secants,
+            self._examples,
+        )
+
+    def _kernel_state(self) -> stepping.State:
+        kept = self._history, self._pushed, self._jump, self._inverse_mass
+        return stepping.State(*kept, self._counts)
 
     def _most_iterations(self, table: StageTable) -> int:
         usual = table is self._table or table is self._start_table
@@ -258,9 +296,13 @@ class ReducedSimulation(RecordedStepper):
         self, steps: int, forces: Floats, table: StageTable, sampled: bool, record: Floats
     ) -> tuple[int, int]:
         """Steps until one fails; how many, and why."""
+        found: tuple[int, int]
+        if self._loop is not None:
+            context = self._context(table)
+            found = point_stepping.run_point_steps(context, steps, sampled, forces, record)
+            return found
         if not self._is_compiled:
             return self._run_interpreted(steps, forces, table, sampled, record)
-        found: tuple[int, int]
         found = stepping.run_steps(*self._context(table), steps, sampled, forces, record)
         return found
 
@@ -363,6 +405,8 @@ class ReducedSimulation(RecordedStepper):
 
     def _find_acceleration(self, force: Floats) -> None:
         """a from M a = f − C v − R at the state as it was set."""
+        if self._loop is not None:
+            self._loop.forget()
         q, v = self._history[:2]
         _, R, K = self.model.evaluate(q)
         known = np.isfinite(R).all() and np.isfinite(K).all()
