@@ -47,40 +47,22 @@ class Releases:
     model: sp.ReducedModel
     damping: sp.ExampleDamping
     dt: float
-    relaxed: bool
     _starts: dict[tuple[int, float], Floats] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         X = np.array([self.model.coordinates(e.shape) for e in self.damping.examples])
-        self.X, MX = X, X @ self.model.mass
+        MX = X @ self.model.mass
         self.D = np.linalg.solve(MX @ X.T, MX)  # excitations by least squares, weighted by mass
         self._live: Any = self.model.simulation(
             damping=self.damping, dt=self.dt, integrator=sp.Bathe()
         )
 
     def start(self, example: int, amount: float) -> Floats:
-        """The example, or the equilibrium with its excitations, by Newton's method."""
+        """The example at an excitation."""
         key = example, amount
         if key not in self._starts:
-            q = amount * self.X[example]
-            if self.relaxed:
-                q = self._equilibrium(amount * np.eye(len(self.X))[example])
-            self._starts[key] = q
+            self._starts[key] = self.model.coordinates(self.damping.examples[example].at(amount))
         return self._starts[key]
-
-    def _equilibrium(self, chi: Floats) -> Floats:
-        k, r = self.D.shape
-        q, parts = np.zeros(r), 16
-        for part in range(1, parts + 1):
-            for _ in range(50):
-                _, R, K = self.model.evaluate(q)
-                gap = chi * part / parts - self.D @ q
-                matrix = np.block([[K, self.D.T], [self.D, np.zeros((k, k))]])
-                step = np.linalg.solve(matrix, np.concatenate([-R, gap]))[:r]
-                q = q + step
-                if np.abs(step).max() < 1e-12 * max(np.abs(q).max(), 1e-300):
-                    break
-        return q
 
     def meets(
         self, goals: Sequence[Goal], curves: Sequence[Any], period: float, tolerance: float
