@@ -107,6 +107,7 @@ from supple.design import ShareLeft as ShareLeft
 from supple.design import StaticObservation as StaticObservation
 from supple.design import Unknown as Unknown
 from supple.design import Unloading as Unloading
+from supple.design import bent_example as bent_example
 from supple.design import best_linear_damping as best_linear_damping
 from supple.design import compare_ring_downs as compare_ring_downs
 from supple.design import design_damping as design_damping

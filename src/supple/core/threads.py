@@ -66,14 +66,13 @@ if hasattr(os, "register_at_fork"):
 
 
 def run_all(tasks: Sequence[Callable[[], Any]]) -> None:
-    """Run the tasks together, the last one on this thread.
+    """Run the tasks together, the last one on this thread; all of them, also where one fails.
 
     A task may call this again; its own tasks then run one after the other.
     """
     global _pool
     if len(tasks) == 1 or thread_count() == 1 or getattr(_inside, "task", False):
-        for task in tasks:
-            task()
+        _run_in_turn(tasks)
         return
     with _lock:
         if _pool is None:
@@ -81,7 +80,7 @@ def run_all(tasks: Sequence[Callable[[], Any]]) -> None:
         others = [_pool.submit(_run_inside, task) for task in tasks[:-1]]
     try:
         _run_inside(tasks[-1])
-    except BaseException:
+    except KeyboardInterrupt:
         for other in others:
             other.cancel()
         raise
@@ -89,6 +88,17 @@ def run_all(tasks: Sequence[Callable[[], Any]]) -> None:
         wait(others)
     for other in others:
         other.result()
+
+
+def _run_in_turn(tasks: Sequence[Callable[[], Any]]) -> None:
+    failed: Exception | None = None
+    for task in tasks:
+        try:
+            task()
+        except Exception as error:
+            failed = failed or error
+    if failed is not None:
+        raise failed
 
 
 _inside = threading.local()

@@ -113,7 +113,8 @@ class Quartic:
         """U [J], R = ∇U (r,) and K = ∇²U (r, r) at q."""
         R, K = self.compiled.evaluate(q)
         # of its parts, R·q = 2 U₂ + 3 U₃ + 4 U₄ and qᵀKq = 2 U₂ + 6 U₃ + 12 U₄
-        energy = 0.5 * float(R @ q) - float(q @ (K - self._K0) @ q) / 12
+        with np.errstate(over="ignore", invalid="ignore"):  # as in the kernel
+            energy = 0.5 * float(R @ q) - float(q @ (K - self._K0) @ q) / 12
         return energy, R, K
 
 

@@ -184,7 +184,7 @@ def test_bad_bases_and_cells_named():
     ):
         refused(message, train_cubature, body, wrong)
     for cells, weights, message in (
-        ([0, 0], [1, 1], "different indices"),
+        ([0, 0], [1, 1], "different from each other"),
         ([0, 10**6], [1, 1], "different indices"),
         ([-1], [1], "different indices"),
         ([], [], "different indices"),

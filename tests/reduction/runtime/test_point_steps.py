@@ -149,7 +149,8 @@ def test_compiled_motion_is_that_from_python(rule, name):
     (q, v), (p, w) = (live.trace(30, force=force) for live in (one, other))
     # both stop within 1e-13 of each step; thirty steps carry that on
     assert np.abs(q - p).max() <= 1e-10 * np.abs(p).max()
-    assert np.abs(v - w).max() <= 1e-10 * np.abs(w).max()
+    # velocities are differences of coordinates over a step
+    assert np.abs(v - w).max() <= 1e-10 * max(np.abs(w).max(), np.abs(p).max() / one.dt)
 
 
 @pytest.mark.parametrize("material", [sp.StableNeoHookean, sp.NeoHookean, sp.Corotational])
