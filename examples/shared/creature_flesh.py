@@ -59,7 +59,7 @@ def excitations(
     duration = rig.character.clip(clip).duration
     stop = round(duration / DT)
     poses = rig.poses_of_clip(clip, np.minimum(np.arange(1, stop + 1) * DT, duration))
-    reduced = PoseDamping.of(designed, model).designed
+    reduced = PoseDamping.of(designed, model, model.cells).designed
     assert reduced is not None
     live = sp.PoseSimulation(model, damping=damping, **rule)
     live.reset(rig.poses_of_clip(clip, np.zeros(1))[0])

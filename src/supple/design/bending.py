@@ -45,7 +45,7 @@ def bent_example(
     gravity: ArrayLike = (0.0, 0.0, 0.0),
     progress: Progress | None = None,
 ) -> Example:
-    """The example as the body bends that is deformed by it, up to |χ| = ``reach``.
+    """The example as the body bends that is deformed by it, up to an excitation of ``reach``.
 
     At each excitation it is the shape of least energy. For small ones that is a vibration mode
     itself; of any other shape what is smooth is kept, and an ExampleWarning tells where that is

@@ -20,7 +20,6 @@ from supple.mesh import Embedding, Surface, VolumeMesh
 from supple.reduction.cubature.cubature import Cubature
 from supple.reduction.detail import all_but, slowest_vibrations
 from supple.reduction.edits import Late, common_factor, edited_body
-from supple.reduction.errors.frequencies import warn_of_frequencies
 from supple.reduction.groups import Group
 from supple.reduction.polynomial import Quartic
 from supple.reduction.runtime.floating import FloatingInertia, FloatingLoad
@@ -359,6 +358,8 @@ class ReducedModel:
             skin=None if skin is None else replace(skin, vectors=skin.vectors[:size].copy()),
             origin=self._part(np.eye(self.size)[:, :size]),
         )
+        from supple.reduction.errors.frequencies import warn_of_frequencies  # which needs SciPy
+
         warn_of_frequencies(fewer, stacklevel=2)
         return fewer
 

@@ -239,7 +239,7 @@ class _Plan:
         C: Floats = matrix.alpha * neutral.mass
         times = self.beta + matrix.at_rest
         if times or matrix.series:
-            K = neutral.stiffness
+            K = np.diag(np.maximum(model.squares[0], 0.0))
             C = C + times * K
             power = K
             for a in matrix.series:

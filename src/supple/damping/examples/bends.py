@@ -18,7 +18,7 @@ class Bends:
     coefficients: Floats
     """(k, p, ...)"""
     reach: Floats
-    """|χ| up to which each bends, (k,)."""
+    """Excitations up to which each bends, (k,)."""
 
     @classmethod
     def of(

@@ -66,7 +66,7 @@ class Example:
     deformation of that part alone, seen from what carries the part, whatever the rest does.
 
     ``bend`` (p, n, 3) [m] are y₂, y₃, … of an example that bends with the body, which
-    ``bent_example`` finds; beyond |χ| = ``reach`` it goes on straight.
+    ``bent_example`` finds; beyond an excitation of ``reach`` it goes on straight.
     """
 
     shape: Floats = field(metadata=described("displacements (n, 3)", kind=ARRAY, unit="m"))
@@ -82,7 +82,7 @@ class Example:
         kind=ARRAY,
         unit="m",
     )
-    reach: float | None = parameter(None, "|χ| up to which it bends", above=0)
+    reach: float | None = parameter(None, "excitation up to which it bends", above=0)
     _told: set[str] = field(init=False)
     """What was said of the deformation, with any curve: it is said once."""
 
@@ -193,7 +193,7 @@ class Example:
         return self._with(shape=shape, bend=None, reach=None)
 
     def with_bend(self, bend: ArrayLike, reach: float) -> Example:
-        """The example with coefficients (p, n, 3) [m] of χ², χ³, …, up to |χ| = ``reach``."""
+        """The example with coefficients (p, n, 3) [m] of χ², χ³, …, up to χ = ±``reach``."""
         return self._with(bend=bend, reach=reach)
 
     def with_curve(self, curve: Curve | float) -> Example:
