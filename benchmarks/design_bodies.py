@@ -77,13 +77,20 @@ class Case:
         )
         self.model = sp.reduce(body, basis.truncated(SIZE), compare=False)
         examples = [
-            sp.bent_example(self.model, sp.Example(shape, name=label).scaled(SWING), reach=1.0)
+            self._along_its_path(sp.Example(shape, name=label).scaled(SWING))
             for shape, label in zip(shapes, ("first", "second"), strict=True)
         ]
         base = sp.Rayleigh(mass=0.02 * self.omega[0], stiffness=0.02 / self.omega[0])
         self.damping = sp.ExampleDamping(base, examples)
         self.dt = float(2 * np.pi / self.omega[0] / STEPS_A_PERIOD)
         self.wishes = wishes_of(float(2 * np.pi / self.omega[1]))
+
+    def _along_its_path(self, example: sp.Example) -> sp.Example:
+        """The example, bent; straight where it has no smooth path, as where a body buckles."""
+        try:
+            return sp.bent_example(self.model, example, reach=1.0)
+        except sp.InputError:
+            return example
 
     def designed(self) -> dict[str, Any]:
         """What a design makes of the wishes, in numbers that can be kept."""
