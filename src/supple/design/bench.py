@@ -21,6 +21,7 @@ _OVERDAMPED = 2.0  # times the decrement wanted that counts for infinity, and at
 _AT_LEAST = 4.0
 GAINED = -0.5
 """Decrement of a swing that gains more than that."""
+_FAR_OFF = 0.5  # residual, about the log of an amplitude, beyond which it hardly matters how far
 _GIVEN_UP = 0.05  # weight of a target that is beyond reach
 
 LOW, HIGH = float(np.log10(LOWEST)), float(np.log10(HIGHEST))
@@ -60,7 +61,7 @@ class Trial:
 
     @property
     def quality(self) -> tuple[int, float]:
-        """How many tests failed, and the sum of squares of the others: the smaller the better."""
+        """How many tests failed, and the bounded squares of the others: the smaller the better."""
         return self.quality_of(range(len(self.tests)))
 
     def quality_of(self, targets: Iterable[int]) -> tuple[int, float]:
@@ -69,8 +70,16 @@ class Trial:
         for i in targets:
             failed += self.tests[i].is_failed
             known = (m for m in self.moments[i] if isfinite(m.error))
-            square += sum((self.weights[i] * residual(m)) ** 2 for m in known)
+            square += sum(_bounded(self.weights[i] * residual(m)) for m in known)
         return failed, square
+
+
+def _bounded(x: float) -> float:
+    """x², but no more than a bound for what is far off: it is not to outweigh what can be met.
+
+    A robust loss [Geman, McClure 1985].
+    """
+    return x * x / (1 + (x / _FAR_OFF) ** 2)
 
 
 class Bench:
