@@ -12,7 +12,7 @@ polynomial of the excitation, s(χ) = χ x + χ² y₂ + χ³ y₃ + …
 from __future__ import annotations
 
 import warnings
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 
 import numpy as np
@@ -84,7 +84,7 @@ def _tell_of_shape(path: _Path) -> None:
         )
 
 
-class _Path:
+class _Path(ABC):
     """An example in some coordinates, and the energy that its path is to be least in."""
 
     about: Floats
