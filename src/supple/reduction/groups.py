@@ -10,6 +10,7 @@ import numpy as np
 
 from supple.core.checks import number
 from supple.core.errors import InputError
+from supple.core.memory import aligned_room
 from supple.core.types import Floats, Ints
 from supple.reduction.damping.strain_rate import StrainGrams
 from supple.reduction.polynomial import Quartic
@@ -39,8 +40,9 @@ class Contribution:
             return self.built
         assert None not in parameters  # as built, they were all one number
         factors = np.array(parameters, dtype=float)
-        shape = self.units.shape[1:]
-        return np.asarray(factors @ self.units.reshape(len(factors), -1)).reshape(shape)
+        units = self.units.reshape(len(factors), -1)
+        share = np.dot(factors, units, out=aligned_room(units.shape[1]))
+        return share.reshape(self.units.shape[1:])
 
     def cut(self, cut: Callable[[Floats], Floats]) -> Contribution:
         """The same shares in other coordinates."""

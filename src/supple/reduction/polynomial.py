@@ -11,14 +11,17 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from supple._kernels.reduction.polynomial import (
     Polynomial,
     evaluate_nested,
     evaluate_paired,
+    lay_out,
     mirror,
 )
 from supple._kernels.reduction.strain import gather_monomials
+from supple.core.memory import aligned, aligned_room, aligned_zeros
 from supple.core.types import Floats, Ints
 
 PADDING = 8  # numbers; blocks of coefficients are filled up to a multiple of this
@@ -125,8 +128,7 @@ class CompiledQuartic:
         r = quartic.size
         self.size = r
         self.P = quartic.P
-        lengths = padded(np.array([pair_count(b + 1) for b in range(r)]))
-        self.starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.uint64)
+        self.starts = _block_starts(r)
         self.Q: Floats = np.zeros(0)
         self.S: Floats = np.zeros(0)
         self.rows: Floats = np.zeros(0)
@@ -143,7 +145,7 @@ class CompiledQuartic:
         """
         pairs = pair_count(self.size)
         n = padded(pairs, 4) if len(self.rows) else padded(pairs)
-        room = (aligned(np.zeros(k)) for k in (n, len(self.Q), n, n))
+        room = aligned_zeros(n, len(self.Q), n, n)
         return Polynomial(self.P, self.Q, self.S, self.starts, self.rows, *room)
 
     def evaluate(self, q: Floats) -> tuple[Floats, Floats]:
@@ -165,22 +167,6 @@ NO_POLYNOMIAL = Polynomial(
 """For kernels that are given forces and stiffness."""
 
 
-def aligned(values: Floats) -> Floats:
-    """A copy that begins where a cache line does: half of the reads would else touch two."""
-    copy = aligned_room(len(values))
-    copy[:] = values
-    return copy
-
-
-def aligned_room(count: int) -> Floats:
-    """Room for so many numbers that begins where a cache line does."""
-    line = 64  # bytes
-    room = np.empty(8 * count + line, dtype=np.uint8)
-    start = -room.ctypes.data % line
-    numbers: Floats = room[start : start + 8 * count].view(np.float64)
-    return numbers
-
-
 def _by_leading(coefficients: Floats, last: Ints, pairs: int) -> Floats:
     """Coefficients by their leading factors, of which ``last`` is the last, and the pair after it.
 
@@ -194,6 +180,13 @@ def _by_leading(coefficients: Floats, last: Ints, pairs: int) -> Floats:
 def padded(lengths: Any, multiple: int = PADDING) -> Any:
     """Filled up to a multiple."""
     return -(-lengths // multiple) * multiple
+
+
+@lru_cache(maxsize=4)
+def _block_starts(r: int) -> NDArray[np.uint64]:
+    """Where the blocks of Q begin, (r + 1,)."""
+    lengths = padded(pair_count(np.arange(1, r + 1)))
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.uint64)
 
 
 def _in_padded_blocks(coefficients: Floats, blocks: Ints) -> Floats:
@@ -214,13 +207,12 @@ class Layout:
     The same for all polynomials of a size, so that another one is laid out in no time.
     """
 
-    places: Ints
-    factors: Floats
+    places: NDArray[np.int32]
+    factors: NDArray[np.float32]  # small numbers and halves of them: exact
 
     def of(self, quartic: Quartic, out: Floats) -> Floats:
         """The numbers of one polynomial, into ``out``."""
-        np.take(quartic.coefficients, self.places, out=out, mode="wrap")  # all are within
-        out *= self.factors
+        lay_out(quartic.coefficients, self.places.ravel(), self.factors.ravel(), out.ravel())
         return out
 
 
@@ -228,8 +220,8 @@ class Layout:
 def _stiffness_layout(r: int) -> Layout:
     """Of the coefficients of K in q and in the products q_c q_d, c ≥ d, (r + pairs, pairs)."""
     pairs = pair_count(r)
-    places = np.empty((r + pairs, pairs), dtype=np.int64)
-    factors = np.empty((r + pairs, pairs))
+    places = np.empty((r + pairs, pairs), dtype=np.int32)
+    factors = np.empty((r + pairs, pairs), dtype=np.float32)
     i, j = np.tril_indices(r)
     others: list[tuple[Any, ...]] = [*((k,) for k in range(r)), *zip(i, j, strict=True)]
     for row, more in enumerate(others):
@@ -247,8 +239,9 @@ def _paired_layout(r: int) -> Layout:
     i, j = np.tril_indices(r)
     wide = padded(pairs, 4)
     rows = _stiffness_layout(r)
-    places = np.zeros((r + wide, wide), dtype=np.int64)
-    factors = np.zeros((r + wide, wide))  # nothing of a coefficient, where padding is
+    places = np.zeros((r + wide, wide), dtype=np.int32)
+    # nothing of a coefficient, where padding is
+    factors = np.zeros((r + wide, wide), dtype=np.float32)
     places[: r + pairs, :pairs] = rows.places
     factors[:r, :pairs] = rows.factors[:r]
     # with each product of two different coordinates counted twice, the matrix is symmetric
@@ -284,7 +277,7 @@ def stiffness_rows(quartic: Quartic) -> Floats:
 
 def _paired(quartic: Quartic) -> Floats:
     layout = _paired_layout(quartic.size)
-    return layout.of(quartic, aligned_room(len(layout.places)))
+    return layout.of(quartic, aligned_room(layout.places.size))
 
 
 def _place(numbers: Ints) -> Ints:

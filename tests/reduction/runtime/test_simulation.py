@@ -254,7 +254,7 @@ class TestFailures:
     def test_indefinite_matrices_are_shifted(self):
         """A pressed StVK body has a negative stiffness; a large step must still be solvable."""
         K, x = np.diag([1.0, -5.0, 2.0]), np.ones(3)
-        matrices = dict.fromkeys(("C0", "B", "A"), (3, 3)) | {"gram": (0, 0), "line": (4,)}
+        matrices = dict.fromkeys(("C0", "B", "A"), (3, 3)) | {"grams": (0, 0, 0), "line": (4,)}
         room = {name: np.zeros(matrices.get(name, (3,))) for name in Balance._fields}
         balance = Balance(**(room | {"K": K, "R": K @ x, "x": x, "M": np.eye(3)}))
         size = correct(balance, 0.0, 1.0, False, True)

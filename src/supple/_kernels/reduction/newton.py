@@ -47,7 +47,8 @@ class Balance(NamedTuple):
     M: np.ndarray  # (r, r) mass [1]
     C0: np.ndarray  # (r, r) constant part of the damping [1/s]
     B: np.ndarray  # (r, r) part of the damping that follows the shape, at x, lower triangle [1/s]
-    gram: np.ndarray  # (pairs, r + pairs) B = 2 JᵀGJ, the lower rows of G [J s]; or empty
+    grams: np.ndarray  # (k, pairs, r + pairs) of B = 2 JᵀGJ, the lower rows of G as a sum; or empty
+    gram_factors: np.ndarray  # (k,) of that sum [J s]
     z_rate: np.ndarray  # (r + pairs,) scratch; of z = (q, all q_i q_j with i ≥ j)
     K: np.ndarray  # (r, r) stiffness at x, lower triangle [1/s²]
     R: np.ndarray  # (r,) elastic force at x [√kg m/s²]
@@ -127,7 +128,8 @@ def add_viscous_stress(balance, z):
     It is to B z what the geometric stiffness is to the elastic force. Where a body is overdamped,
     the two cancel, and none must be left out.
     """
-    A, x, gram, z_rate = balance.A, balance.x, balance.gram, balance.z_rate
+    A, x, z_rate = balance.A, balance.x, balance.z_rate
+    grams, factors = balance.grams, balance.gram_factors
     r = np.uint64(len(x))
     place = r
     for i in range(r):
@@ -140,8 +142,11 @@ def add_viscous_stress(balance, z):
     for i in range(r):
         for j in range(i + ONE):
             e = 0.0
-            for k in range(np.uint64(len(z_rate))):
-                e += gram[row, k] * z_rate[k]
+            for n in range(np.uint64(len(factors))):
+                part = 0.0
+                for k in range(np.uint64(len(z_rate))):
+                    part += grams[n, row, k] * z_rate[k]
+                e += factors[n] * part
             A[i, j] += 4.0 * e if i == j else 2.0 * e
             row += ONE
 

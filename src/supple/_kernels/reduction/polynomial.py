@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from supple._kernels.compiling import inlined_kernel, reordering_kernel
+from supple._kernels.compiling import inlined_kernel, kernel, reordering_kernel
 
 ZERO = np.uint64(0)
 ONE = np.uint64(1)
@@ -65,6 +65,13 @@ class RateForm(NamedTuple):
     qq: np.ndarray  # (pairs,) padded; products of coordinates, zero where padding is [kg m²]
     B2: np.ndarray  # (pairs,) padded; scratch
     B3: np.ndarray  # (pairs,) padded; scratch
+
+
+@kernel
+def lay_out(coefficients, places, factors, out):
+    """out[k] = factors[k] · coefficients[places[k]]."""
+    for k in range(len(out)):
+        out[k] = factors[k] * coefficients[places[k]]
 
 
 @inlined_kernel

@@ -94,7 +94,12 @@ class StepArrays:
         shapes |= dict.fromkeys(("gap_w", "gap_distances"), (len(arrays.gaps),))
         shapes |= dict.fromkeys(("excess", "lag", "effective"), (s,))
         square = dict.fromkeys(("M", "C0", "B", "K", "A"), (r, r))
-        of_balance = square | {"gram": (0, 0), "z_rate": (0,), "line": (4,)}
+        of_balance = square | {
+            "grams": (0, 0, 0),
+            "gram_factors": (0,),
+            "z_rate": (0,),
+            "line": (4,),
+        }
         by_cell: dict[str, tuple[int, ...]]
         by_cell = dict.fromkeys(("lam", "mu", "beta"), (c,)) | dict.fromkeys(
             ("psi", "power"), (c, 1)

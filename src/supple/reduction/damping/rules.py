@@ -30,6 +30,7 @@ from supple.damping import (
     StrainRate,
 )
 from supple.damping.caughey import Caughey
+from supple.damping.coefficients import Coefficient
 from supple.damping.viscous import Viscous
 from supple.reduction.cubature.cubature import Cubature, CubatureWarning
 from supple.reduction.damping.examples import ReducedExamples
@@ -199,22 +200,21 @@ def _of_examples(damping: ExampleDamping, model: ReducedModel) -> ReducedDamping
 
 
 def _of_rayleigh(damping: Rayleigh, model: ReducedModel) -> ReducedDamping:
-    mass, stiffness = (Rayleigh(mass=damping.mass), replace(damping, mass=0.0))
-    return _of_mass(mass, model) + _of_stiffness(stiffness, model)
+    return _of_mass(damping.mass, model) + _of_stiffness(damping.stiffness, damping.at, model)
 
 
-def _of_mass(damping: Rayleigh, model: ReducedModel) -> ReducedDamping:
+def _of_mass(given: Coefficient, model: ReducedModel) -> ReducedDamping:
     # the body of an edited model is made when it is asked for
-    if not _is_by_group(damping.mass, model) and model.body is not None:
-        return _projected(damping.bind(model.body), model)
-    alphas = _by_group("mass", damping.mass, model)
+    if not _is_by_group(given, model) and model.body is not None:
+        return _projected(Rayleigh(mass=given).bind(model.body), model)
+    alphas = _by_group("mass", given, model)
     shares = zip(alphas, model.groups, strict=True)
     constant = np.sum([alpha * group.mass.at(group.density) for alpha, group in shares], axis=0)
     return ReducedDamping(0.5 * (constant + constant.T))
 
 
-def _of_stiffness(damping: Rayleigh, model: ReducedModel) -> ReducedDamping:
-    r, given, at_rest = model.size, damping.stiffness, damping.at is StiffnessAt.REST
+def _of_stiffness(given: Coefficient, at: StiffnessAt, model: ReducedModel) -> ReducedDamping:
+    r, at_rest = model.size, at is StiffnessAt.REST
     if not isinstance(given, Mapping) and np.ndim(given) == 0:
         if not given:
             return reduced_damping(None, model)
@@ -287,7 +287,7 @@ def _of_strain_rate(damping: StrainRate, model: ReducedModel) -> ReducedDamping:
 
 
 def _of_matched(damping: MatchedStrainRate, model: ReducedModel) -> ReducedDamping:
-    return _of_stiffness(Rayleigh(stiffness=damping.stiffness), model)
+    return _of_stiffness(damping.stiffness, StiffnessAt.CURRENT, model)
 
 
 def _of_caughey(damping: Caughey, model: ReducedModel) -> ReducedDamping:

@@ -11,23 +11,17 @@ is: at rest the two agree.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import numpy as np
 
-from supple._kernels.linear_algebra.blocks import add_scaled
 from supple._kernels.reduction.polynomial import RateForm, evaluate_rate, mirror
 from supple.core.errors import InputError
+from supple.core.memory import aligned_room, aligned_zeros
 from supple.core.types import Floats, Ints
 from supple.mesh import VolumeMesh
-from supple.reduction.polynomial import (
-    aligned,
-    aligned_room,
-    padded,
-    pair_count,
-    paired_rows,
-)
+from supple.reduction.polynomial import padded, pair_count, paired_rows
 from supple.reduction.strain_polynomials import strain_grams
 
 LARGEST_SIZE = 80
@@ -48,6 +42,7 @@ class StrainRateForm:
     ) -> None:
         self.size = size
         self._gram, self._terms = gram, tuple(terms)
+        self._stacks: dict[tuple[str, tuple[StrainRateForm, ...]], Floats] = {}
 
     def __add__(self, other: StrainRateForm) -> StrainRateForm:
         return StrainRateForm(self.size, terms=[(1.0, self), (1.0, other)])
@@ -60,11 +55,37 @@ class StrainRateForm:
         return np.triu(self._gram) + np.triu(self._gram, 1).T
 
     @cached_property
-    def lower_gram(self) -> Floats:
-        """The rows of the pairs of G, (pairs, r + pairs)."""
-        if self._gram is None:
-            return self._sum([form.lower_gram for _, form in self._terms])
-        return np.ascontiguousarray(self.gram[self.size :])
+    def leaves(self) -> tuple[Floats, tuple[StrainRateForm, ...]]:
+        """Factors (k,) and forms with a Gram matrix of their own, of which this is the sum."""
+        if self._gram is not None:
+            return np.ones(1), (self,)
+        factors: dict[StrainRateForm, float] = {}
+        for factor, form in self._terms:
+            for inner, leaf in zip(*form.leaves, strict=True):
+                factors[leaf] = factors.get(leaf, 0.0) + factor * inner
+        return np.array(list(factors.values())), tuple(factors)
+
+    def lower_grams(self) -> tuple[Floats, Floats]:
+        """The rows of the pairs of G as a sum: factors (k,) and matrices (k, pairs, r + pairs).
+
+        They are asked for in few steps and are larger than all else, so an edit of the material
+        changes the factors alone.
+        """
+        return self._stacked("lower_grams", lambda leaf: leaf.gram[leaf.size :])
+
+    def _stacked(
+        self, name: str, part: Callable[[StrainRateForm], Floats]
+    ) -> tuple[Floats, Floats]:
+        """Factors (k,) and ``part`` of the leaves (k, ...), which other sums of them share."""
+        factors, leaves = self.leaves
+        kept, key = leaves[0]._stacks, (name, leaves)
+        if key not in kept:
+            first = part(leaves[0])
+            stack = aligned_room(len(leaves) * first.size).reshape(len(leaves), *first.shape)
+            for n, leaf in enumerate(leaves):
+                stack[n] = part(leaf)
+            kept[key] = stack
+        return factors, kept[key]
 
     @cached_property
     def constant(self) -> Floats:
@@ -78,6 +99,9 @@ class StrainRateForm:
         """Coefficients of the entries of B in q and in the products q_c q_d, (r + pairs, pairs)."""
         if self._gram is None:
             return self._sum([form.rows for _, form in self._terms])
+        return self._own_rows()
+
+    def _own_rows(self) -> Floats:
         r = self.size
         i, j = np.tril_indices(r)
         gram = self.gram.copy()
@@ -98,23 +122,23 @@ class StrainRateForm:
     @cached_property
     def packed(self) -> Floats:
         """The same in the layout of the kernels."""
-        if self._gram is None:
-            return self._sum([form.packed for _, form in self._terms])
-        return aligned(paired_rows(self.rows, self.size))
+        factors, parts = self._stacked(
+            "packed", lambda leaf: paired_rows(leaf._own_rows(), leaf.size)
+        )
+        return np.dot(factors, parts, out=aligned_room(parts.shape[1]))
 
     def _sum(self, arrays: list[Floats]) -> Floats:
-        total = aligned_room(arrays[0].size).reshape(arrays[0].shape)
-        np.multiply(arrays[0], self._terms[0][0], out=total)
-        flat = total.reshape(-1)
-        for (factor, _), array in zip(self._terms[1:], arrays[1:], strict=True):
-            add_scaled(array.reshape(-1), factor, flat)
+        factors = [factor for factor, _ in self._terms]
+        total: Floats = sum(
+            (factor * array for factor, array in zip(factors[1:], arrays[1:], strict=True)),
+            factors[0] * arrays[0],
+        )
         return total
 
     def arrays(self) -> RateForm:
         """B for kernels, with room to evaluate it; one for each thread."""
         width = padded(len(self.constant), 4)
-        room = (aligned(np.zeros(width)) for _ in range(3))
-        return RateForm(self.constant, self.packed, *room)
+        return RateForm(self.constant, self.packed, *aligned_zeros(width, width, width))
 
     def matrix(self, q: Floats) -> Floats:
         """B at q, (r, r)."""

@@ -23,6 +23,7 @@ from supple.reduction.runtime.stage_table import StageTable
 from supple.reduction.runtime.stepper import MOST_CUTS, RecordedStepper, skin_shape, still
 
 _NO_RECORD = np.empty((0, 2, 0))
+_NO_GRAMS = np.empty((0, 0, 0))
 _VECTORS = ("R", "f", "x", "x_v", "x_a", "v", "a", "delta", "force", "search")
 _PATIENCE = 200  # iterations, with a step that was not solved in fewer
 
@@ -72,11 +73,13 @@ class ReducedSimulation(RecordedStepper):
         self._find_loop(model)
         rate = self._damping.rate if self._is_compiled or self._loop is not None else None
         self._rate = NO_RATE if rate is None else rate.arrays()
+        factors, grams = (np.empty(0), _NO_GRAMS) if rate is None else rate.lower_grams()
         r = model.size
         self._balance = Balance(
             M=self._mass,
             C0=self._damping.constant.copy(),
-            gram=np.empty((0, 0)) if rate is None else rate.lower_gram,
+            grams=grams,
+            gram_factors=factors,
             z_rate=np.zeros(r + pair_count(r)),
             line=np.zeros(4),
             **{name: np.zeros((r, r)) for name in ("B", "K", "A")},
@@ -408,7 +411,8 @@ class ReducedSimulation(RecordedStepper):
         if self._loop is not None:
             self._loop.forget()
         q, v = self._history[:2]
-        _, R, K = self.model.evaluate(q)
+        quartic = self.model.quartic
+        R, K = self.model.evaluate(q)[1:] if quartic is None else quartic.compiled.evaluate(q)
         known = np.isfinite(R).all() and np.isfinite(K).all()
         rest = force - R - self._damping.force(q, v) if known else R
         if not (known and np.isfinite(rest).all()):
