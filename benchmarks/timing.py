@@ -26,10 +26,12 @@ def spans(call: Callable[[], Any], *, least: float = 1.0, repeats: int = 30) -> 
     """Wall times [s] of many calls. On a shared machine the shortest is the undisturbed one."""
     call()
     times: list[float] = []
-    while len(times) < repeats or sum(times) < least:
+    total = 0.0
+    while len(times) < repeats or total < least:
         start = time.perf_counter()
         call()
         times.append(time.perf_counter() - start)
+        total += times[-1]
     return times
 
 

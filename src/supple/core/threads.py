@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -19,6 +20,9 @@ from supple.core.blas import bind_blas
 from supple.core.checks import whole_number
 from supple.core.errors import InputError
 from supple.core.types import Floats
+
+T = TypeVar("T")
+U = TypeVar("U")
 
 _pool: ThreadPoolExecutor | None = None
 _lock = threading.Lock()
@@ -88,6 +92,19 @@ def run_all(tasks: Sequence[Callable[[], Any]]) -> None:
         wait(others)
     for other in others:
         other.result()
+
+
+def map_all(function: Callable[[T], U], items: Iterable[T]) -> list[U]:
+    """What a function gives for each item, computed together, in order."""
+    given = list(items)
+    results: dict[int, U] = {}
+
+    def task(n: int) -> None:
+        results[n] = function(given[n])
+
+    if given:
+        run_all([partial(task, n) for n in range(len(given))])
+    return [results[n] for n in range(len(given))]
 
 
 def _run_in_turn(tasks: Sequence[Callable[[], Any]]) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from supple.contact import Obstacle
 from supple.core.errors import InputError
+from supple.core.threads import map_all
 from supple.core.types import Floats, Ints
 from supple.dynamics.motion import Motion
 from supple.io.gltf.morph import compress
@@ -117,7 +118,7 @@ class Look:
         first = moving[0]
         shading = Shading.cut(first.rest, first.triangles, 180.0 if first.round else CREASE)
         paint = shown.paint(first.rest, first.colors)
-        positions = [shown.upright(surface.positions[:, shading.source]) for surface in moving]
+        positions = map_all(lambda each: shown.upright(each.positions[:, shading.source]), moving)
         drawn = drawn_obstacles(obstacles, runs[0].motion)
         drawn = [_cut_apart(each.upright() if shown.up == "y" else each) for each in drawn]
         points = np.concatenate([p[:: max(1, len(p) // 60)].reshape(-1, 3) for p in positions])
@@ -156,9 +157,10 @@ class Look:
 
     def stage(self) -> str:
         """The player's part of the page."""
+        pictures = map_all(lambda i: self.picture(i, 0, 1.6), range(len(self.tracks)))
         stills = "".join(
-            f'<img alt="The body as it started{self.of_run(i)}" src="{self.picture(i, 0, 1.6)}">'
-            for i in range(len(self.tracks))
+            f'<img alt="The body as it started{self.of_run(i)}" src="{picture}">'
+            for i, picture in enumerate(pictures)
         )
         names = "".join(f"<span>{escape(track.name)}</span>" for track in self.tracks)
         names = f'<div class="names">{names}</div>' if len(self.tracks) > 1 else ""
@@ -181,7 +183,7 @@ class Look:
             return ""
         small = [each for each in self.obstacles if len(each.vertices) <= _LARGEST]
         data = {
-            "tracks": [_track(each, most) for each in self.tracks],
+            "tracks": map_all(lambda track: _track(track, most), self.tracks),
             "colors": encoded(np.round(255 * self.colors), "u1"),
             "obstacles": [_obstacle(each) for each in small],
         }

@@ -204,6 +204,8 @@ def _of_rayleigh(damping: Rayleigh, model: ReducedModel) -> ReducedDamping:
 
 
 def _of_mass(given: Coefficient, model: ReducedModel) -> ReducedDamping:
+    if isinstance(given, float | int):
+        return ReducedDamping(given * model.mass)
     # the body of an edited model is made when it is asked for
     if not _is_by_group(given, model) and model.body is not None:
         return _projected(Rayleigh(mass=given).bind(model.body), model)
