@@ -37,7 +37,14 @@ NAMES = [
     "yarns",
     "pose_models",
 ]
-WITH_FOLDERS = ["enrich", "model_error", "reduced_releases", "design_bodies", "cantilever_targets"]
+WITH_FOLDERS = [
+    "enrich",
+    "model_error",
+    "reduced_releases",
+    "design_bodies",
+    "pose_dampings",
+    "cantilever_targets",
+]
 
 
 def main() -> int:
