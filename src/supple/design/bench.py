@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from math import isfinite
 
 import numpy as np
@@ -51,8 +51,9 @@ class Trial:
     """Which tests were made before the curves of other examples changed."""
     weights: tuple[float, ...]
     """What each target counts for; less than one where it is known to be beyond reach."""
-    by_rounding: frozenset[int] = frozenset()
-    """Targets whose releases are known to go one way or another by rounding."""
+    nudged: Mapping[int, tuple[bool, float]] = field(default_factory=dict)
+    """Of targets whose releases go one way or another by rounding, the worst that is known: whether
+    it failed, and its bounded squares."""
 
     def is_met(self, i: int, tolerance: float) -> bool:
         """Whether target i is."""
@@ -64,17 +65,25 @@ class Trial:
 
     @property
     def quality(self) -> tuple[int, float]:
-        """How many tests failed, or go by rounding, and bounded squares: the smaller the better."""
+        """How many tests failed, and the bounded squares of the others: the smaller the better.
+
+        Where rounding decides, they are those of the worst.
+        """
         return self.quality_of(range(len(self.tests)))
 
     def quality_of(self, targets: Iterable[int]) -> tuple[int, float]:
         """The same of some targets."""
         failed, square = 0, 0.0
         for i in targets:
-            failed += self.tests[i].is_failed or i in self.by_rounding
-            known = (m for m in self.moments[i] if isfinite(m.error))
-            square += sum(_bounded(self.weights[i] * residual(m)) for m in known)
+            has_failed, own = self.nudged.get(i, (False, 0.0))
+            failed += self.tests[i].is_failed or has_failed
+            square += max(own, _squares(self.moments[i], self.weights[i]))
         return failed, square
+
+
+def _squares(moments: Iterable[Moment], weight: float) -> float:
+    """Bounded squares of what is known of a target."""
+    return sum(_bounded(weight * residual(m)) for m in moments if isfinite(m.error))
 
 
 def _bounded(x: float) -> float:
@@ -177,18 +186,24 @@ class Bench:
         A body that snaps through may go either way, as rounding has it: what it leaves then is no
         property of the strengths, and not there on another processor.
         """
-        found = {i for i in range(len(self.asked)) for by in _NUDGES if self._goes(trial, i, by)}
-        return replace(trial, by_rounding=frozenset(found))
+        worst_of: dict[int, tuple[bool, float]] = {}
+        for i, each in enumerate(self.asked):
+            for nudge in _NUDGES:
+                self.simulations[i] += 1
+                start = each.target.start * (1 + nudge)
+                test = self.bed.try_unloading(trial.damping, each.example, start, each.watch)
+                moments = self.moments(i, test)
+                if self._goes_elsewhere(trial, i, test, moments):
+                    found = test.is_failed, _squares(moments, trial.weights[i])
+                    worst_of[i] = max(worst_of.get(i, found), found)
+        return replace(trial, nudged=worst_of)
 
-    def _goes(self, trial: Trial, i: int, nudge: float) -> bool:
-        """Whether target i goes another way from a start nudged by that share."""
-        each = self.asked[i]
-        self.simulations[i] += 1
-        start = each.target.start * (1 + nudge)
-        test = self.bed.try_unloading(trial.damping, each.example, start, each.watch)
+    def _goes_elsewhere(
+        self, trial: Trial, i: int, test: UnloadingTest, moments: Sequence[Moment]
+    ) -> bool:
         if test.is_failed or trial.tests[i].is_failed:
             return test.is_failed != trial.tests[i].is_failed
-        pairs = zip(self.moments(i, test), trial.moments[i], strict=True)
+        pairs = zip(moments, trial.moments[i], strict=True)
         return any(abs(finite(new) - finite(old)) > self.tolerance for new, old in pairs)
 
     def put_together(self, knots: Knots) -> Trial:
