@@ -21,7 +21,7 @@ from supple.damping import ExampleDamping, Measure
 from supple.damping.designed import DesignWarning
 from supple.design.bench import HIGH, LOW, Asked, Bench, Trial
 from supple.design.conflicts import contradictions
-from supple.design.evolution import evolved
+from supple.design.descents import descend
 from supple.design.journal import Journal
 from supple.design.kept_wishes import with_wishes
 from supple.design.knots import Knots, first_knots, more_knots
@@ -42,10 +42,7 @@ _SMALL = 0.15  # of the smallest start, below which steep curves are strong
 _WEAK = -2.0  # log₁₀ γ elsewhere
 _STEEP_TRIES = 8
 _EVOLVES = 4  # rounds after which curves evolve
-_LEVELS = (-1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0)  # log₁₀ γ of constants to begin with
-_EVOLVED = 250  # curves that are tried around the best of them
-_SPREAD = 0.4  # decades by which they differ from it,
-_ALIKE = 0.7  # alike within this, as the log of a quotient of places
+_MOST = 100  # times as many releases a target as in a round, in all
 _NEAR = 0.01  # by which an example is off that only others moved
 
 
@@ -188,7 +185,7 @@ class _Designer:
                 return
             self.rounds += 1
             if attempt >= _EVOLVES - 1 and not bench.bed.is_slow:
-                self._evolve(attempt)
+                descend(bench, _MOST * self._simulations * len(bench.asked), seed=attempt)
                 continue
             z = self._another_start(knots, bench.best, attempt)
             found = solve_together(bench, bench.trial(knots, z), self._simulations)
@@ -199,40 +196,13 @@ class _Designer:
             if not (bench.best.met(bench.tolerance) or bench.bed.is_slow):
                 self._polish()
 
-    def _evolve(self, attempt: int) -> None:
-        """Try curves, smooth ones at first, far from those known; then follow derivatives."""
-        bench, knots = self.bench, self.best.knots
-        for example, places in knots.places.items():
-            mine = [i for i, each in enumerate(bench.asked) if each.example == example]
-            if all(self.best.is_met(i, bench.tolerance) for i in mine):
-                continue
-            best, own = self.best, knots.part(example)
-
-            def rate(part: Floats, best: Trial = best, own: slice = own) -> tuple[int, float]:
-                z = best.z.copy()
-                z[own] = part
-                return bench.trial(knots, z, best).quality
-
-            apart = np.log(places[:, None] / places)
-            spread = _SPREAD**2 * np.exp(-0.5 * (apart / _ALIKE) ** 2)
-            spread += 0.1 * _SPREAD**2 * np.eye(len(places))
-            plain = min((np.full(len(places), level) for level in _LEVELS), key=rate)
-            z = best.z.copy()
-            z[own] = evolved(rate, plain, spread, tries=_EVOLVED, seed=attempt, low=LOW, high=HIGH)
-            bench.frozen = frozenset(knots.places) - {example}
-            found = bench.trial(knots, z)
-            if not found.met(bench.tolerance):
-                solve_by_derivatives(bench, found, patiently=True)
-        bench.frozen = frozenset()
-
     def _polish(self) -> None:
         """Follow measured derivatives from the best so far, one example after the other."""
         bench = self.bench
         if self._polished is self.best:
             return
         for example in self.best.knots.places:
-            mine = [i for i, each in enumerate(bench.asked) if each.example == example]
-            if all(self.best.is_met(i, bench.tolerance) for i in mine):
+            if bench.is_met_along(example):
                 continue
             bench.frozen = frozenset(self.best.knots.places) - {example}
             solve_by_derivatives(bench, self.best, patiently=True)

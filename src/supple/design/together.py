@@ -76,24 +76,27 @@ def solve_together(bench: Bench, begin: Trial, simulations: int) -> Trial:
             radius = 0.35 * min(radius, float(np.abs(z - best.z).max()))
 
 
-def solve_by_derivatives(bench: Bench, begin: Trial, *, patiently: bool = False) -> Trial:
+def solve_by_derivatives(
+    bench: Bench, begin: Trial, *, patiently: bool = False, whole: bool = False
+) -> Trial:
     """The same by measured derivatives (Levenberg–Marquardt in a box, with Broyden's updates).
 
-    ``patiently`` measures them anew for as long as that leads on.
+    ``patiently`` measures them anew for as long as that leads on; ``whole`` also releases targets
+    of examples whose curves stay, where those of others move them.
     """
     best, bench.cut_short = begin, False
     probes = _PROBES * (_PATIENCE if patiently else 1)
     idle = 0
     for probe in probes:
         before = best.quality
-        model, radius = _Measured.at(bench, best, probe), 0.5
+        model, radius = _Measured.at(bench, best, probe, whole), 0.5
         for _ in range(_MEASURED):
             if best.met(bench.tolerance) or radius < 10 * _RADII[0]:
                 break
             z = model.fitted(best.z, radius)
             if np.abs(z - best.z).max() < _STILL:
                 break
-            new = bench.trial(best.knots, z, best)
+            new = bench.trial(best.knots, z, None if whole else best)
             model.learn(best, new)
             if new.quality < best.quality:
                 best, radius = new, min(2 * radius, _RADII[1])
@@ -112,7 +115,7 @@ class _Measured:
         self._r, self._J, self._free, self._bends = residuals, J, free, bends
 
     @classmethod
-    def at(cls, bench: Bench, trial: Trial, probe: float) -> _Measured:
+    def at(cls, bench: Bench, trial: Trial, probe: float, whole: bool) -> _Measured:
         """Measured around a trial, one strength after the other."""
         r, z = residuals(trial), trial.z
         J = np.zeros((len(r), len(z)))
@@ -121,7 +124,8 @@ class _Measured:
             step = probe if LOW <= z[k] + probe <= HIGH else -probe
             moved = z.copy()
             moved[k] += step
-            J[:, k] = _changes(trial, bench.trial(trial.knots, moved, trial)) / step
+            new = bench.trial(trial.knots, moved, None if whole else trial)
+            J[:, k] = _changes(trial, new) / step
         return cls(r, J, free, trial.knots.bends())
 
     def learn(self, best: Trial, new: Trial) -> None:

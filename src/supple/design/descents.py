@@ -1,0 +1,135 @@
+"""Curves far from those known: where wishes are missed, many descents from many places.
+
+What is left is a rough function of the strengths, with valleys that end far above others: turns
+come and go, and releases buckle one way or another. Each descent evolves a curve for a while
+(``evolution.py``), which jumps over ridges and hardly arrives anywhere, and then follows measured
+derivatives, which do. Descents begin in turn at a constant and at the best curve so far, with as
+many points as the design has and with evenly spaced ones, as valleys of one set of points are none
+of another. They end when the wishes of the example are met, or when the releases are used up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from supple.core.types import Floats
+from supple.design.bench import HIGH, LOW, Bench
+from supple.design.evolution import evolved
+from supple.design.knots import Knots
+from supple.design.search import HIGHEST, LOWEST
+from supple.design.together import solve_by_derivatives
+
+_LEVELS = (-1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0)  # log₁₀ γ of constants to begin with
+_FAR, _NEAR = 0.4, 0.15  # decades by which curves differ from where an evolution begins,
+_ALIKE = 0.7  # alike within this, as the log of a quotient of places
+_LEADS_ON = 0.1  # of the loss of an example that a descent takes if it leads anywhere
+_MOVED = 0.1  # of the loss of other examples, by which a curve may raise it unnoticed
+_LEAST = 0.02  # of the largest place: the smallest of evenly spaced points
+
+
+@dataclass(frozen=True)
+class _Descent:
+    """Where one begins, and how long it evolves."""
+
+    points: int
+    """Evenly spaced ones; 0 for those of the best so far."""
+    tries: int
+    spread: float
+    """Decades by which curves differ from where it begins."""
+    from_best: bool = False
+
+
+_DESCENTS = (
+    _Descent(0, 250, _FAR),
+    _Descent(0, 150, _NEAR, from_best=True),
+    _Descent(14, 100, _FAR, from_best=True),
+    _Descent(8, 150, _FAR, from_best=True),
+    _Descent(0, 150, _NEAR, from_best=True),
+    _Descent(10, 100, _FAR),
+    _Descent(14, 100, _FAR, from_best=True),
+    _Descent(0, 150, _NEAR, from_best=True),
+)
+_IDLE = 3  # descents in a row that lead nowhere, after which there are no more
+
+
+def descend(bench: Bench, most: int, seed: int) -> bool:
+    """Descents for each example with wishes that are missed; whether releases were enough.
+
+    No descent begins when ``most`` releases were made.
+    """
+    assert bench.best is not None
+    bench.best, bench.is_wary = bench.nudged(bench.best), True
+    idle = dict.fromkeys(bench.best.knots.places, 0)
+    moves: set[int] = set()  # examples whose curves move what others leave
+    for n, descent in enumerate(_DESCENTS):
+        for example in idle:
+            if bench.is_met_along(example) or idle[example] == _IDLE:
+                continue
+            if sum(bench.simulations) >= most:
+                return False
+            before, own = bench.best.quality, _loss(bench, example)
+            if _descend(bench, example, descent, seed + n, whole=example in moves):
+                moves.add(example)
+            failed, left = bench.best.quality
+            leads_on = failed < before[0] or left < before[1] - _LEADS_ON * own
+            idle[example] = 0 if leads_on else idle[example] + 1
+    return True
+
+
+def _loss(bench: Bench, example: int) -> float:
+    assert bench.best is not None
+    mine = [i for i, each in enumerate(bench.asked) if each.example == example]
+    return bench.best.quality_of(mine)[1]
+
+
+def _descend(bench: Bench, example: int, descent: _Descent, seed: int, *, whole: bool) -> bool:
+    """One descent; whether it moved what other examples leave.
+
+    Their targets are released at its ends alone, unless ``whole``.
+    """
+    assert bench.best is not None
+    best, knots = bench.best, bench.best.knots
+    if descent.points:
+        places = dict(knots.places)
+        largest = float(places[example][-1])
+        places[example] = largest * np.geomspace(_LEAST, 1.0, descent.points)
+        knots = Knots(places)
+        best = bench.trial(knots, knots.read(best.damping, LOWEST, HIGHEST))
+    own = knots.part(example)
+
+    def rate(part: Floats) -> tuple[int, float]:
+        z = best.z.copy()
+        z[own] = part
+        return bench.trial(knots, z, None if whole else best).quality
+
+    count = len(knots.places[example])
+    begin = best.z[own]
+    if not descent.from_best:
+        begin = min((np.full(count, level) for level in _LEVELS), key=rate)
+    z = best.z.copy()
+    z[own] = evolved(
+        rate,
+        begin,
+        descent.spread**2 * _smooth(knots.places[example]),
+        tries=descent.tries,
+        seed=seed,
+        low=LOW,
+        high=HIGH,
+    )
+    bench.frozen = frozenset(knots.places) - {example}
+    found = bench.trial(knots, z)
+    if not found.met(bench.tolerance):
+        found = solve_by_derivatives(bench, found, patiently=True, whole=whole)
+    bench.frozen = frozenset()
+    others = [i for i, each in enumerate(bench.asked) if each.example != example]
+    moved = found.quality_of(others)[1] - best.quality_of(others)[1]
+    return moved > _MOVED * best.quality_of(others)[1] + bench.tolerance**2
+
+
+def _smooth(places: Floats) -> Floats:
+    """The covariance of smooth curves."""
+    apart = np.log(places[:, None] / places)
+    covariance: Floats = np.exp(-0.5 * (apart / _ALIKE) ** 2) + 0.1 * np.eye(len(places))
+    return covariance
