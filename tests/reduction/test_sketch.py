@@ -10,6 +10,7 @@ from tests.refusals import refused
 import supple as sp
 from supple.reduction import sketch as module
 from supple.reduction.sketch import Sketch, SketchShapes, sketch_basis, sketch_shapes
+from supple.reduction.statics import SettledShapes
 
 pytestmark = pytest.mark.processors
 
@@ -204,3 +205,40 @@ def test_shapes_too_rough_in_the_subspace_settle_in_the_body():
     assert (settled.failed, len(settled.shapes)) == (0, 2)
     for u, v in zip(settled.shapes, exact.shapes, strict=True):
         assert mass_norm(body, u - v) < 1e-3 * mass_norm(body, v)
+
+
+def test_shapes_that_turn_inside_out_are_given_up():
+    """StVK resists being crushed less the further it goes: what would come to rest is no shape."""
+    body = bar()
+    end = MESH.where(x=1)
+    rest = np.zeros_like(MESH.vertices)
+    settling = SettledShapes(body)
+    press = body.point_force(end, (-1.0, 0, 0))
+    soft_enough = settling.under(0.1 * press, rest, 0.1, 1e-6)
+    exact = sp.static_shape(body, 0.1 * press)
+    assert mass_norm(body, soft_enough - exact) < 1e-4 * mass_norm(body, exact)
+    with pytest.raises(sp.StepFailed, match="inside out"):
+        settling.under(1e4 * press, rest, 1e4, 1e-6)
+
+
+def test_shapes_alike_settle_once_and_small_ones_roughly(monkeypatch):
+    """What counts as one shape is solved for once, and none better than what parts two shapes."""
+    body = bar()
+    sketch = Sketch(body, modes=10)
+    for share in (1.0, 1.0 + 1e-4, 0.05):
+        sketch.drag(TIP, MESH.vertices[TIP] + share * np.array([[0, 0.2, 0.4]]))
+    asked = []
+
+    class Counted(SettledShapes):
+        def under(self, load, start, scale, tolerance):
+            asked.append(tolerance)
+            return super().under(load, start, scale, tolerance)
+
+    monkeypatch.setattr(module, "SettledShapes", Counted)
+    options = {"force_distance": 0.0, "tolerance": 1e-13}
+    largest = mass_norm(body, sketch_shapes(body, sketch, **options, shape_distance=0.0).shapes[0])
+    assert len(asked) == 3
+    asked.clear()
+    found = sketch_shapes(body, sketch, **options, shape_distance=5e-4 * largest)
+    assert (found.selected, len(found.shapes)) == (3, 2)
+    assert asked == [pytest.approx(5e-4, rel=0.05)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,8 +15,9 @@ from supple.core.types import Floats, Progress
 from supple.dynamics.statics import static_shape
 from supple.materials import StVK
 from supple.reduction.basis import Basis, shape_basis
+from supple.reduction.errors.shapes import mass_size
 from supple.reduction.modes import Modes, combined, mass_times, vibration_modes
-from supple.reduction.statics import LoadedShapes, SettledShapes, shapes_under
+from supple.reduction.statics import SettledShapes, shapes_under
 
 _SEPARATION = 0.02  # of forces and of shapes, as a share of the largest, where none is given
 
@@ -121,11 +121,12 @@ def sketch_shapes(
     [√kg m] in the mass norm from all taken before is kept. Without a number, both are a fiftieth
     of the largest force and shape.
 
-    Shapes of StVK bodies are first sought together in a subspace, and taken if they leave no more
-    than a share ``tolerance`` of the load unbalanced, in the norm of the energy. From the others
-    the body itself goes on for a number of iterations. Shapes of other materials, and all where the
-    tolerance is 0, are found one by one in full, to rounding. Forces for which no shape is found
-    are skipped with a warning.
+    Shapes of StVK bodies are first sought together in a subspace and thinned, and taken if they
+    leave no more than a share ``tolerance`` of the load unbalanced, in the norm of the energy, or
+    as much more as they are small: what is less than ``shape_distance`` does not part two shapes.
+    From the others the body itself goes on for a number of iterations. Shapes of other materials,
+    and all where the tolerance is 0, are found one by one in full, to rounding. Forces for which no
+    shape is found, or one that is inside out, are skipped with a warning.
     """
     body.require_supports("a sketch")
     loads = _loads(body, forces)
@@ -135,12 +136,18 @@ def sketch_shapes(
     number("tolerance", tolerance, at_least=0.0)
     chosen = _selected_loads(loads, force_distance)
     felt = forces.felt if isinstance(forces, Sketch) else loads
-    selected = [felt[k] for k in chosen]
-    quick: LoadedShapes | None = None
+    selected = felt[chosen]
     if tolerance > 0.0 and all(isinstance(part.material, StVK) for part in body.parts):
-        quick = shapes_under(body, np.stack(selected), progress=progress)
-    shapes = _solved(body, selected, quick, tolerance, progress)
-    failed = len(selected) - len(shapes)
+        found = _quickly(body, selected, tolerance, shape_distance, progress)
+    else:
+        found = _one_by_one(body, selected, progress)
+    shapes = [u for u in found if u is not None]
+    failed = len(found) - len(shapes)
+    if not shapes:
+        raise InputError(
+            f"none of the {len(found)} forces has a shape at rest; draw weaker ones, or give a "
+            "material that resists being crushed, e.g. StableNeoHookean"
+        )
     if failed:
         warnings.warn(
             f"{failed} of {len(selected)} sketched forces have no shape at rest and were skipped; "
@@ -148,7 +155,7 @@ def sketch_shapes(
             RuntimeWarning,
             stacklevel=2,
         )
-    kept = _separate_shapes(body, shapes, shape_distance)
+    kept = np.stack([shapes[k] for k in _apart(body, shapes, shape_distance)])
     return SketchShapes(kept, len(loads), len(selected), failed)
 
 
@@ -222,50 +229,43 @@ def _selected_loads(loads: Floats, distance: float | None) -> list[int]:
     return taken
 
 
-def _solved(
+def _quickly(
     body: Body,
-    loads: list[Floats],
-    quick: LoadedShapes | None,
+    loads: Floats,
     tolerance: float,
+    distance: float | None,
     progress: Progress | None,
-) -> list[Floats]:
-    """Shapes at rest under the loads, the quick ones or one by one; some may have none."""
-    found = _one_by_one(body, loads) if quick is None else _settled(body, loads, quick, tolerance)
-    shapes: list[Floats] = []
-    for done, shape in enumerate(found, start=1):
-        if shape is not None:
-            shapes.append(shape)
-        if progress is not None:
-            progress(done, len(loads), "static shapes")
-    if not shapes:
-        raise InputError(
-            f"none of the {len(loads)} forces has a shape at rest; draw weaker ones, or give a "
-            "material that resists being crushed, e.g. StableNeoHookean"
-        )
-    return shapes
+) -> list[Floats | None]:
+    """Shapes sought together, and where the body settles from those that are too far from rest.
 
-
-def _settled(
-    body: Body, loads: list[Floats], quick: LoadedShapes, tolerance: float
-) -> Iterator[Floats | None]:
-    """The quick shapes, and where the body settles from those that are too far from rest.
-
-    It may not: there it is about to buckle, or is crushed.
+    Of shapes that would count as one, the first alone settles. None where the body does not: there
+    it is about to buckle, or is crushed.
     """
-    near = SettledShapes(body)
-    for load, shape, error in zip(loads, quick.shapes, quick.errors, strict=True):
-        if error <= tolerance:
-            yield shape
-            continue
-        try:
-            yield near.under(load, shape)
-        except StepFailed:
-            yield None
+    quick = shapes_under(body, loads, progress=progress)
+    apart = _apart(body, quick.shapes, distance)
+    sizes = [mass_size(body, u) for u in quick.shapes]
+    least = _SEPARATION * max(sizes) if distance is None else distance
+    settling = SettledShapes(body)
+    found: list[Floats | None] = []
+    for k in range(len(loads)):
+        if k in apart:
+            shape: Floats | None = quick.shapes[k]
+            enough = max(tolerance, least / sizes[k] if least > 0.0 else 0.0)
+            if quick.errors[k] > enough:
+                try:
+                    shape = settling.under(loads[k], quick.shapes[k], quick.scales[k], enough)
+                except StepFailed:
+                    shape = None
+            found.append(shape)
+        if progress is not None:
+            progress(k + 1, len(loads), "static shapes")
+    return found
 
 
-def _one_by_one(body: Body, loads: list[Floats]) -> Iterator[Floats | None]:
+def _one_by_one(body: Body, loads: Floats, progress: Progress | None) -> list[Floats | None]:
     """In full, each from the one before where that is nearer than the rest shape."""
     last: tuple[Floats, Floats] | None = None
+    found: list[Floats | None] = []
     for load in loads:
         starts: list[Floats | None] = [None]
         if last is not None and np.linalg.norm(load - last[0]) < np.linalg.norm(load):
@@ -278,24 +278,23 @@ def _one_by_one(body: Body, loads: list[Floats]) -> Iterator[Floats | None]:
                 continue
             last = load, shape
             break
-        yield shape
+        found.append(shape)
+        if progress is not None:
+            progress(len(found), len(loads), "static shapes")
+    return found
 
 
-def _separate_shapes(body: Body, shapes: list[Floats], distance: float | None) -> Floats:
-    """Shapes far enough in the mass norm from all taken before, and from rest."""
-
-    def size(u: Floats) -> float:
-        return float(np.sqrt(np.vdot(u, body.mass_times(u))))
-
-    largest = max(size(u) for u in shapes)
-    least = _SEPARATION * largest if distance is None else distance
-    taken: list[Floats] = []
-    for u in shapes:
-        if min([size(u), *(size(u - v) for v in taken)]) >= least:
-            taken.append(u)
+def _apart(body: Body, shapes: Floats | list[Floats], distance: float | None) -> list[int]:
+    """Which shapes are far enough in the mass norm from all taken before, and from rest."""
+    sizes = [mass_size(body, u) for u in shapes]
+    least = _SEPARATION * max(sizes) if distance is None else distance
+    taken: list[int] = []
+    for k, u in enumerate(shapes):
+        if min([sizes[k], *(mass_size(body, u - shapes[j]) for j in taken)]) >= least:
+            taken.append(k)
     if not taken:
         raise InputError(
-            f"shape_distance={distance:g} √kg m is more than any shape here, at most {largest:g}; "
-            "give less"
+            f"shape_distance={distance:g} √kg m is more than any shape here, at most "
+            f"{max(sizes):g}; give less"
         )
-    return np.stack(taken)
+    return taken

@@ -12,19 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from supple.bodies.solid import Body
-from supple.core.types import Floats, Ints, Progress
-from supple.dynamics.problem import BodyProblem
-from supple.dynamics.terms import terms_of
-from supple.dynamics.terms.base import StageStart
-from supple.integrators import Stage
+from supple.core.errors import StepFailed
+from supple.core.types import Floats, Progress
 from supple.reduction.basis import Basis
 from supple.reduction.derivatives import force_derivatives
 from supple.reduction.errors.shapes import principal_shapes
 from supple.reduction.model import ReducedModel
 from supple.reduction.modes import SmallVibrations, mass_times, products
 from supple.reduction.reducing import reduce
-from supple.solvers.linear.cholesky import Cholesky
-from supple.solvers.newton import Newton
+from supple.solvers.interface import NotPositiveDefinite
+from supple.solvers.linear.cholesky import Factorization
 
 _LINEAR, _BENT, _DERIVED = 12, 7, 16  # linear shapes, those of which derivatives are taken, these
 _ADDED = 12  # vectors, in each round
@@ -32,8 +29,11 @@ _ROUNDS = 2
 _GROUPS = 6  # of shapes; the stiffness is that of one of each
 _ITERATIONS = 100
 _BALANCED = 1e-9  # of the load
-_SETTLING = 25  # iterations of the body, from a shape in a subspace,
-_ROUGH = 1e-4  # and the share of forces that may then be left
+_SETTLING = 25  # iterations of the body, from a shape in a subspace
+_SHRUNK = 0.5  # of a correction, where the next one with the same stiffness is no larger
+_SHORTEST = 1e-3  # of a correction, in the line search
+_FINEST = 1e-6  # of the load, whose square is the rounding of the energy
+_CRUSHED = 0.01  # of the volume, inside out
 _LEAST = 1e-2  # of the softest curvature at rest, for a descent direction
 
 
@@ -41,11 +41,13 @@ _LEAST = 1e-2  # of the softest curvature at rest, for a descent direction
 class LoadedShapes:
     """Shapes (k, n, 3) [m], and about how far each is from rest, as a share of itself, (k,).
 
-    The latter compares what is unbalanced with the load, in the norm of the energy.
+    The latter compares what is unbalanced with the load, in the norm of the energy: ``scales`` (k,)
+    [√J] are those of the loads.
     """
 
     shapes: Floats
     errors: Floats
+    scales: Floats
 
 
 def shapes_under(body: Body, loads: Floats, *, progress: Progress | None = None) -> LoadedShapes:
@@ -53,46 +55,131 @@ def shapes_under(body: Body, loads: Floats, *, progress: Progress | None = None)
     rest = SmallVibrations(body, np.zeros_like(body.mesh.vertices))
     loads = loads * body.free
     linear = rest.solve(loads)
-    scales = np.sqrt(_energies(loads, linear))
-    scales[scales == 0.0] = 1.0
+    scales = _load_norms(loads, linear)
     vectors = _first_vectors(rest, linear)
     z = np.zeros((len(loads), len(vectors)))
     for done in range(_ROUNDS):
         model = reduce(body, Basis(vectors, np.ones(len(vectors))), compare=False)
         z = _reduced_shapes(model, loads, z)
         shapes = np.tensordot(z, vectors, 1)
-        tangents = _tangents(body, shapes)
         left = _unbalanced(body, loads, shapes)
-        given = tangents.given(left)
         if progress is not None:
             progress(done + 1, _ROUNDS, "static shapes in a subspace")
-        new = principal_shapes(rest, given, vectors, _ADDED)
-        if done == _ROUNDS - 1 or not len(new):
+        if done == _ROUNDS - 1:
+            break
+        new = principal_shapes(rest, rest.solve(left), vectors, _ADDED)
+        if not len(new):
             break
         vectors = np.concatenate([vectors, new])
         z = np.pad(z, ((0, 0), (0, len(new))))
-    errors = [np.sqrt(np.maximum(_energies(left, given), 0.0)) / scales]
-    after = shapes + given  # Newton's step out of the subspace, where it leads nearer
-    left = _unbalanced(body, loads, after)
-    errors.append(np.sqrt(np.maximum(_energies(left, tangents.given(left)), 0.0)) / scales)
-    better = errors[1] < errors[0]
-    shapes[better] = after[better]
-    return LoadedShapes(shapes, np.minimum(*errors))
+    return _corrected(body, loads, shapes, left, scales)
+
+
+def _corrected(
+    body: Body, loads: Floats, shapes: Floats, left: Floats, scales: Floats
+) -> LoadedShapes:
+    """Newton's step out of the subspace for each, where it leads nearer.
+
+    Shapes that are about as large share a stiffness.
+    """
+    tangent = _Tangent(body)
+    errors = np.empty(len(loads))
+    order = np.argsort(np.linalg.norm(shapes.reshape(len(shapes), -1), axis=1))
+    for some in np.array_split(order, min(_GROUPS, len(order))):
+        tangent.take(shapes[some[len(some) // 2]])
+        given = tangent.solve(left[some])
+        after = shapes[some] + given
+        still = _unbalanced(body, loads[some], after)
+        again = tangent.solve(still)
+        before_after = np.array([_norms(left[some], given), _norms(still, again)]) / scales[some]
+        better = before_after[1] < before_after[0]
+        shapes[some[better]] = after[better]
+        errors[some] = before_after.min(axis=0)
+    return LoadedShapes(shapes, errors, scales)
+
+
+class _Tangent:
+    """The stiffness of a body at one shape after another, factorized on one pattern."""
+
+    def __init__(self, body: Body) -> None:
+        self._body = body
+        self._factorization = Factorization(body.pattern, body.free)
+
+    def take(self, u: Floats, *, definite: bool = False) -> bool:
+        """The stiffness there, or one near it that is positive definite; whether the former."""
+        if not definite:
+            try:
+                self._factorization.factorize(self._body.evaluate(u, order=2).stiffness)
+            except NotPositiveDefinite:
+                pass
+            else:
+                return True
+        near = self._body.evaluate(u, order=2, definite=True).stiffness
+        self._factorization.factorize(near)
+        return False
+
+    def solve(self, forces: Floats) -> Floats:
+        """K⁻¹ f for each of the forces (k, n, 3)."""
+        return self._factorization.solve(forces)
+
+
+def _crushed(body: Body, u: Floats) -> float:
+    """The share of the volume that is inside out at displacements u (n, 3)."""
+    mesh = body.mesh
+    volumes = mesh.volumes
+    return float(volumes[mesh.inverted(mesh.vertices + u, mesh.cells)].sum() / volumes.sum())
+
+
+def _not_near(reason: str, error: float) -> StepFailed:
+    return StepFailed(reason, time=0.0, residual=error, advice="Give a weaker load.")
 
 
 class SettledShapes:
     """Shapes of the body itself at rest, from others that are near, with a bounded effort."""
 
     def __init__(self, body: Body) -> None:
-        self._problem = BodyProblem(body, terms_of(body))
-        newton = Newton(tolerance=_ROUGH, max_iterations=_SETTLING, linear=Cholesky())
-        self._solver = newton.bind(self._problem)
+        self._body, self._tangent = body, _Tangent(body)
 
-    def under(self, load: Floats, start: Floats) -> Floats:
-        """The shape (n, 3) [m] under a load (n, 3) [N]; StepFailed where it is not near."""
-        stage = Stage(0.0, 0.0, start, 0.0, start, start)
-        self._problem.begin(StageStart(stage, load))
-        return self._solver.solve(stage, [start])
+    def under(self, load: Floats, start: Floats, scale: float, tolerance: float) -> Floats:
+        """The shape (n, 3) [m] under a load (n, 3) [N]; StepFailed where it is not near.
+
+        It leaves at most a share ``tolerance`` of the load unbalanced, whose norm is ``scale``, in
+        that of the energy. Newton's method with a line search; as long as corrections shrink they
+        are made with the same stiffness. One that stands in for an indefinite stiffness is stiffer,
+        and its first correction too short to tell an error: that takes a second one. A shape that
+        turns inside out is given up, since StVK resists that less the further it goes.
+        """
+        body, tangent, load = self._body, self._tangent, load * self._body.free
+        u: Floats = start
+        here, left = self._potential(load, u)
+        fresh, last, definite = False, np.inf, False
+        for _ in range(_SETTLING):
+            if not fresh:
+                definite = not tangent.take(u, definite=definite)
+                last = np.inf
+            step = tangent.solve(left[None])[0]
+            slope, length = float(np.vdot(left, step)), 1.0
+            error = np.sqrt(max(slope, 0.0)) / scale
+            shrunk = error <= _SHRUNK * last
+            if error <= max(tolerance, _FINEST) and (shrunk or not definite):
+                return np.asarray(u + step)
+            while length > _SHORTEST:
+                there = u + length * step
+                energy, still = self._potential(load, there)
+                if energy <= here - 1e-4 * length * slope + (_FINEST * scale) ** 2:
+                    break
+                length *= 0.5
+            else:
+                raise _not_near("it does not come to rest", error)
+            fresh = length == 1.0 and (not fresh or shrunk)
+            last, u, here, left = error, there, energy, still
+            if not fresh and _crushed(body, u) > _CRUSHED:
+                raise _not_near("the load turns it inside out", error)
+        raise _not_near("it does not come to rest", error)
+
+    def _potential(self, load: Floats, u: Floats) -> tuple[float, Floats]:
+        found = self._body.evaluate(u, order=1)
+        return found.energy - float(np.vdot(load, u)), (load - found.gradient) * self._body.free
 
 
 def _first_vectors(rest: SmallVibrations, linear: Floats) -> Floats:
@@ -115,31 +202,15 @@ def _unbalanced(body: Body, loads: Floats, shapes: Floats) -> Floats:
     return left
 
 
-def _energies(forces: Floats, shapes: Floats) -> Floats:
-    return np.asarray(np.einsum("kna,kna->k", forces, shapes))
+def _norms(forces: Floats, shapes: Floats) -> Floats:
+    """In the norm of the energy: the root of f·K⁻¹f, (k,)."""
+    return np.asarray(np.sqrt(np.maximum(np.einsum("kna,kna->k", forces, shapes), 0.0)))
 
 
-@dataclass(frozen=True, eq=False)
-class _Tangents:
-    """The stiffness of a few shapes, each for those that are as large."""
-
-    groups: list[tuple[Ints, SmallVibrations]]
-
-    def given(self, forces: Floats) -> Floats:
-        """K(u)⁻¹ f for each of the forces, (k, n, 3)."""
-        given = np.empty_like(forces)
-        for some, tangent in self.groups:
-            given[some] = tangent.solve(forces[some])
-        return given
-
-
-def _tangents(body: Body, shapes: Floats) -> _Tangents:
-    order = np.argsort(np.linalg.norm(shapes.reshape(len(shapes), -1), axis=1))
-    groups = []
-    for some in np.array_split(order, min(_GROUPS, len(order))):
-        u = shapes[some[len(some) // 2]]
-        groups.append((some, SmallVibrations(body, u, definite=True)))
-    return _Tangents(groups)
+def _load_norms(loads: Floats, linear: Floats) -> Floats:
+    scales = _norms(loads, linear)
+    scales[scales == 0.0] = 1.0
+    return scales
 
 
 def _reduced_shapes(model: ReducedModel, loads: Floats, starts: Floats) -> Floats:
