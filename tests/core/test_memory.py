@@ -1,11 +1,12 @@
 """Room for arrays, used again."""
 
 import gc
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
-from supple.core.memory import aligned, aligned_room, aligned_zeros
+from supple.core.memory import aligned, aligned_room, apart, zeros_apart
 
 COUNT = 20_011  # of a size that nothing else has
 
@@ -46,12 +47,28 @@ def test_rooms_in_use_share_nothing():
     assert not any(np.shares_memory(a, b) for n, a in enumerate(rooms) for b in rooms[:n])
 
 
-def test_zeros_are_zero_in_used_room():
-    used = aligned_room(64 + 16_000)
-    used[:] = np.nan
-    del used
-    gc.collect()
-    arrays = aligned_zeros(60, 0, 15_999)
-    assert [len(each) for each in arrays] == [60, 0, 15_999]
-    assert all(address(each) % 64 == 0 for each in arrays if len(each))
-    assert not any(each.any() for each in arrays)
+class Pair(NamedTuple):
+    one: np.ndarray
+    count: int
+
+
+class Nested(NamedTuple):
+    pair: Pair
+    flags: np.ndarray
+
+
+def test_arrays_apart_are_far_from_every_other():
+    value = Nested(Pair(np.arange(6.0).reshape(2, 3), 4), np.array([True, False]))
+    moved = [apart(value) for _ in range(20)]
+    for each in moved:
+        assert isinstance(each, Nested)
+        assert each.pair.count == 4
+        np.testing.assert_array_equal(each.pair.one, value.pair.one)
+        np.testing.assert_array_equal(each.flags, value.flags)
+    arrays = [a for each in moved for a in (each.pair.one, each.flags)]
+    arrays += [zeros_apart(3, 2, dtype=np.float32) for _ in range(20)]
+    small = [np.zeros(2) for _ in range(50)]
+    assert not any(arrays[-1].ravel())
+    for n, array in enumerate(arrays):
+        others = [address(other) for other in arrays[:n] + small]
+        assert min(abs(address(array) - other) for other in others) >= 1024

@@ -1,22 +1,29 @@
-"""Room for arrays that begin where a cache line does, used again when nobody looks at it any more.
+"""Room for arrays: where cache lines begin, far from each other, and used again.
 
 Fresh memory costs a page fault every four kilobytes, which takes longer than to fill it. What is
 made anew again and again, such as the numbers of a reduced model at every edit of its material,
 takes the room of what it replaces, once the last array in it is gone: never sooner.
+
+Loops that the compiler vectorises may ask, as they begin, whether what they write is near what they
+read, by less than a few vectors, and then take one number at a time instead. Where sums may be
+reordered the last bits of a result then depend on where the allocator happened to put two small
+arrays. What such kernels write is therefore kept ``apart`` from everything else.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from itertools import accumulate
-from typing import Any
+from math import prod
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from supple.core.types import Floats
 
+Moved = TypeVar("Moved")
+
 _LINE = 64  # bytes
-_PER_LINE = _LINE // 8
+_APART = 1024  # bytes; vectors of 64, up to eight at once, and as much again
 _SMALL = 64 * 1024  # bytes; below, the allocator does as much
 _LARGE = 16 * 1024 * 1024  # bytes; above, memory goes back
 _SPARE = 4  # blocks of a size that wait to be used
@@ -56,13 +63,24 @@ def aligned(values: Floats) -> Floats:
     return copy
 
 
-def aligned_zeros(*counts: int) -> list[Floats]:
-    """Arrays of zeros, each of which begins where a cache line does."""
-    lengths = [-(-count // _PER_LINE) * _PER_LINE for count in counts]
-    room = aligned_room(sum(lengths))
-    room[:] = 0.0
-    ends = accumulate(lengths)
-    return [room[end - n :][:count] for end, n, count in zip(ends, lengths, counts, strict=True)]
+def zeros_apart(*shape: int, dtype: Any = float) -> Any:
+    """An array of zeros, far from every other array that it is not a view of."""
+    kind = np.dtype(dtype)
+    size = prod(shape) * kind.itemsize
+    room = np.zeros(_APART + size + _APART + _LINE, dtype=np.uint8)
+    start = _APART + -room.__array_interface__["data"][0] % _LINE
+    return room[start : start + size].view(kind).reshape(shape)
+
+
+def apart(value: Moved) -> Moved:
+    """A copy of an array that is far from every other; of named tuples, with all that they hold."""
+    moved: Any = value
+    if isinstance(value, np.ndarray):
+        moved = zeros_apart(*value.shape, dtype=value.dtype)
+        moved[...] = value
+    elif hasattr(value, "_fields"):
+        moved = type(value)(*map(apart, cast(Any, value)))
+    return cast(Moved, moved)
 
 
 def _fresh(count: int) -> Floats:

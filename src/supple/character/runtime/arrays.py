@@ -14,6 +14,7 @@ from supple._kernels.character.stage import Cells, Rig, Workspace
 from supple._kernels.linear_algebra.dense import padded
 from supple._kernels.reduction.newton import Balance
 from supple.character.model.pose_space_model import PoseSpaceModel
+from supple.core.memory import apart
 from supple.core.types import Bools, Floats, Ints
 
 
@@ -105,7 +106,7 @@ class StepArrays:
             ("psi", "power"), (c, 1)
         )
         by_cell |= {"A": (c, 1, 6, 3, 3)}
-        return Workspace(
+        workspace = Workspace(
             **{name: np.zeros(shape) for name, shape in shapes.items()},
             cells=Cells(*(np.zeros(by_cell.get(name, (c, 1, 3, 3))) for name in Cells._fields)),
             law_room=LawRoom(
@@ -117,6 +118,7 @@ class StepArrays:
             balance=Balance(*(np.zeros(of_balance.get(name, (r,))) for name in Balance._fields)),
             rig=Rig(*np.zeros((len(Rig._fields), s))),
         )
+        return apart(workspace)
 
 
 @dataclass(frozen=True, eq=False)

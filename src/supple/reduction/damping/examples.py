@@ -10,6 +10,7 @@ import numpy as np
 from supple._kernels.damping.examples import couple
 from supple._kernels.reduction.example_newton import Examples
 from supple.core.errors import InputError
+from supple.core.memory import apart
 from supple.core.types import Bools, Floats
 from supple.damping.curve import Curve, compiled_curves
 from supple.damping.example import ExampleDamping, Measure, check_base_damps, excitation_duals
@@ -161,15 +162,16 @@ class ReducedExamples:
             bends, reach = self.bends.coefficients, self.bends.reach
         overall = self.damping.overall
         curves = compiled_curves([*self.damping.curves, overall or Curve.constant(1.0)])
-        return Examples(
-            X=self.X.copy(), straight=self.X.copy(), bends=bends, reach=reach, C0=C0,
-            D=self.D.copy(), about=self.about, by_rate=self._by_rate,
+        examples = Examples(
+            X=self.X, straight=self.X, bends=bends, reach=reach, C0=C0,
+            D=self.D, about=self.about, by_rate=self._by_rate,
             symmetric=self.damping.symmetric, scaled=overall is not None,
             total_mass=self.total_mass, curves=curves,
             C0X=self.X @ C0, F=np.zeros((k, r)), solved=np.zeros((k + 1, r)),
             gamma=np.zeros(k), share=np.zeros(k),
             **{name: np.zeros((k, k)) for name in "GWVST"},
         )  # fmt: skip
+        return apart(examples)
 
     def update(self, to: Examples, q: Floats) -> None:
         """Bring local examples to coordinates q (r,), for compiled loops.

@@ -18,6 +18,7 @@ from supple._kernels.reduction.newton import AT_REST
 from supple.core.blas import SERIAL_BLAS
 from supple.core.checks import numbers, whole_number
 from supple.core.errors import InputError, StepFailed
+from supple.core.memory import zeros_apart
 from supple.core.threads import run_all
 from supple.core.types import Floats, Ints
 from supple.reduction.damping.examples import ReducedExamples
@@ -275,18 +276,23 @@ class _Block:
 
     def __init__(self, copies: int, vectors: int, r: int, dtype: np.dtype[Any]) -> None:
         self.copies = copies
-        self.history: Array = np.zeros((vectors, r, copies), dtype)
-        self.force: Array = np.zeros((r, copies), dtype)
+
+        def room(*shape: int) -> Array:
+            zeros: Array = zeros_apart(*shape, dtype=dtype)
+            return zeros
+
+        self.history = room(vectors, r, copies)
+        self.force = room(r, copies)
         self.failed: Array = np.zeros(copies, dtype=bool)
-        self._pushed, self._acceleration = np.zeros((2, r, copies), dtype)
-        self._past: Array = np.zeros((vectors, r, copies), dtype)
+        self._pushed, self._acceleration = room(r, copies), room(r, copies)
+        self._past = room(vectors, r, copies)
         pairs = pair_count(r)
-        self._delta = np.zeros((r, copies), dtype)
-        self._qq, *self._parts = (np.zeros((pairs, copies), dtype) for _ in range(3))
+        self._delta = room(r, copies)
+        self._qq, *self._parts = (room(pairs, copies) for _ in range(3))
         self._examples: Examples | None = None
         self._examples_of: _Physics | None = None
-        self._A = np.zeros((r, r, copies), dtype)
-        self._error, self._workspace = np.zeros(copies, dtype), np.zeros(copies, dtype)
+        self._A = room(r, r, copies)
+        self._error, self._workspace = room(copies), room(copies)
 
     def state(self) -> tuple[Array, ...]:
         """What the next step depends on, themselves."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from supple._kernels.reduction.frame import FloatingWorkspace
 from supple.core.errors import InputError
+from supple.core.memory import zeros_apart
 from supple.damping import (
     Caughey,
     Damping,
@@ -39,7 +40,7 @@ def floating_workspace(r: int) -> FloatingWorkspace:
     shapes |= dict.fromkeys(("C0", "C", "K", "A"), (r, r)) | dict.fromkeys(("H", "W"), (3, 3, r))
     shapes |= dict.fromkeys(("x_v", "x_a", "R", "delta"), (r,))
     names = FloatingWorkspace._fields
-    return FloatingWorkspace(**{name: np.zeros(shapes.get(name, (3,))) for name in names})
+    return FloatingWorkspace(*(zeros_apart(*shapes.get(name, (3,))) for name in names))
 
 
 def split_mass(damping: Damping | Sequence[Damping] | None) -> tuple[float, list[Damping]]:

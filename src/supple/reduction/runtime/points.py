@@ -14,6 +14,7 @@ from supple._kernels.linear_algebra.tiles import SINGLE_WIDTH
 from supple._kernels.reduction.example_newton import Examples
 from supple._kernels.reduction.point_newton import Kept, Secants
 from supple._kernels.reduction.points import AT_ONCE, WIDTH, Points
+from supple.core.memory import apart
 from supple.core.types import Floats
 from supple.reduction.cubature.cubature import Cubature
 from supple.reduction.damping.points import MatchedDamping
@@ -78,7 +79,7 @@ def point_loop(
         amount=np.zeros(k),
         along=np.zeros(k),
     )
-    return PointLoop(points, kept, secants)
+    return PointLoop(apart(points), apart(kept), apart(secants))
 
 
 def _viscosities(

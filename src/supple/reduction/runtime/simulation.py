@@ -12,6 +12,7 @@ from supple._kernels.reduction import point_stepping, stepping
 from supple._kernels.reduction.newton import DONE, GO_ON, NOT_CONVERGED, NOT_FINITE, Balance
 from supple.core.checks import numbers, whole_number
 from supple.core.errors import InputError, StepFailed
+from supple.core.memory import zeros_apart
 from supple.core.types import Floats
 from supple.reduction.damping.rules import reduced_damping
 from supple.reduction.damping.strain_rate import NO_RATE
@@ -49,8 +50,8 @@ class ReducedSimulation(RecordedStepper):
         self._use(model)
 
     def _make_room(self, r: int) -> None:
-        self._pushed, self._jump = np.zeros((2, r))
-        self._force = np.zeros((1, r))
+        self._pushed, self._jump = zeros_apart(r), zeros_apart(r)
+        self._force = zeros_apart(1, r)
 
     def _carry(self, into: Floats) -> None:
         super()._carry(into)
@@ -80,10 +81,10 @@ class ReducedSimulation(RecordedStepper):
             C0=self._damping.constant.copy(),
             grams=grams,
             gram_factors=factors,
-            z_rate=np.zeros(r + pair_count(r)),
-            line=np.zeros(4),
-            **{name: np.zeros((r, r)) for name in ("B", "K", "A")},
-            **{name: np.zeros(r) for name in _VECTORS},
+            z_rate=zeros_apart(r + pair_count(r)),
+            line=zeros_apart(4),
+            **{name: zeros_apart(r, r) for name in ("B", "K", "A")},
+            **{name: zeros_apart(r) for name in _VECTORS},
         )
 
     def _find_loop(self, model: ReducedModel) -> None:

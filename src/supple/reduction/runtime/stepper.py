@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from supple._kernels.reduction.newton import NOT_CONVERGED, NOT_DEFINITE, NOT_FINITE
 from supple.core.checks import number, whole_number
 from supple.core.errors import InputError, StepFailed
+from supple.core.memory import apart, zeros_apart
 from supple.core.types import Floats, Progress
 from supple.dynamics.dissipation import DissipationQuadrature
 from supple.dynamics.motion import Frame, Motion
@@ -45,7 +46,7 @@ class RecordedStepper(Stepper):
 
     def __init__(self, model: ReducedModel, **options: Any) -> None:
         super().__init__(model, **options)
-        self._history: Floats = np.zeros((self._vectors, model.size))
+        self._history: Floats = zeros_apart(self._vectors, model.size)
         self._parts: dict[Any, tuple[StageTable, StageTable]] = {}
         self._cut = 0  # steps that were taken in parts
 
@@ -75,13 +76,16 @@ class RecordedStepper(Stepper):
         return (self._history,)
 
     def _carry(self, into: Floats) -> None:
-        self._history = np.ascontiguousarray(self._history @ into.T)
+        carried = zeros_apart(len(self._history), len(into))
+        np.dot(self._history, into.T, out=carried)
+        self._history = carried
 
     def _fit_history(self) -> None:
         self._contexts = {}
         if len(self._history) < self._vectors:
-            more = np.zeros((self._vectors - len(self._history), self._history.shape[1]))
-            self._history = np.concatenate([self._history, more])
+            longer = zeros_apart(self._vectors, self._history.shape[1])
+            longer[: len(self._history)] = self._history
+            self._history = longer
         self._history[_STAGES] = self._on_path()
 
     def _stretch_past(self, ratio: float) -> None:
@@ -135,6 +139,8 @@ class RecordedStepper(Stepper):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         other = super().__deepcopy__(memo)
+        for name, value in list(other.__dict__.items()):
+            other.__dict__[name] = apart(value)  # copies of arrays are where they happen to be
         other._use_polynomial(other._model)  # whose coefficients are shared
         return other
 
