@@ -302,6 +302,7 @@ class PoseSimulation(LiveCharacter):
                 jumps,
                 f,
                 self._pushed,
+                patiently=parts == _PARTS[-1],
             )
             if reason == reasons.DONE:
                 self._path = Path.jumped(path.end) if cut else path
