@@ -12,12 +12,16 @@ import supple as sp
 from supple.reduction import polynomial, strain_polynomials
 from supple.reduction.groups import lame
 from supple.reduction.polynomial import Quartic, coefficient_count
-from supple.reduction.strain_polynomials import unit_polynomials
+from supple.reduction.strain_polynomials import shared_rows, unit_polynomials
 
 YOUNG, POISSON = 1e5, 0.4
+_bricks = sp.HexMesh.box(size=(1.0, 0.2, 0.3), cells=(3, 2, 2))
 MESHES = {
     "tetrahedra": sp.TetMesh.box(size=(1.0, 0.2, 0.3), cells=(3, 2, 2)),
-    "bricks": sp.HexMesh.box(size=(1.0, 0.2, 0.3), cells=(3, 2, 2)),
+    "bricks": _bricks,
+    "bent bricks": sp.HexMesh(
+        _bricks.vertices + 0.02 * np.sin(9.0 * _bricks.vertices @ (1 - np.eye(3))), _bricks.cells
+    ),
     "quadratic tetrahedra": sp.TetMesh.box(size=(1.0, 0.2, 0.3), cells=(2, 1, 1)).quadratic(),
 }
 
@@ -129,3 +133,17 @@ def test_truncated_polynomial_is_the_polynomial_at_zero(size):
 
 def test_each_monomial_is_stored_once():
     assert [coefficient_count(r) for r in (1, 2, 3)] == [3, 3 + 4 + 5, 6 + 10 + 15]
+
+
+@pytest.mark.parametrize(
+    ("name", "rows"),
+    # Of eight points each E_kk of a box takes four values, and each shear all eight.
+    [
+        ("tetrahedra", 6),
+        ("bricks", 3 * 4 + 3 * 8),
+        ("bent bricks", 48),
+        ("quadratic tetrahedra", 24),
+    ],
+)
+def test_points_share_the_strains_that_they_have_in_common(name, rows):
+    assert shared_rows(MESHES[name].quadrature().gradients).per_cell == rows

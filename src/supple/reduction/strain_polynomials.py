@@ -8,8 +8,10 @@ group of cells (§6.5).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from supple._kernels.reduction.strain import fill_strains, gather_monomials
 from supple.core.types import Floats, Ints, Progress
@@ -17,6 +19,7 @@ from supple.mesh import VolumeMesh
 from supple.reduction.polynomial import Quartic, coefficient_count, pair_count
 
 _CHUNK_BYTES = 32e6
+_SAME = 1e-12  # of the largest: shape gradients that are equal but for rounding
 
 
 def unit_polynomials(
@@ -54,8 +57,9 @@ def strain_grams(
     """
     columns = len(vectors) + pair_count(len(vectors))
     grams = [np.zeros((columns, columns)) for _ in range(2)]
+    rows_of = shared_rows(mesh.quadrature().gradients[cells])
     for gradients, weights, here, done in _point_chunks(mesh, vectors, cells, columns):
-        strains, traces = _strains(gradients, weights, columns)
+        strains, traces = _strains(gradients, weights, columns, rows_of)
         # U = ∫ λ/2 tr(E)² + μ E:E
         terms = zip(grams, (traces, strains), (0.5, 1.0), factors or (None, None), strict=True)
         for gram, rows, factor, share in terms:
@@ -97,10 +101,64 @@ def fibre_gram(mesh: VolumeMesh, vectors: Floats, factors: Floats, axes: Floats)
     return gram
 
 
-def _strains(gradients: Floats, weights: Floats, columns: int) -> tuple[Floats, Floats]:
-    """Coefficients of the strains and of their traces, as ``fill_strains`` has them."""
-    strains, traces = np.empty((6 * len(weights), columns)), np.empty((len(weights), columns))
-    fill_strains(gradients, weights, strains, traces)
+class Rows(NamedTuple):
+    """Which rows the six strains of a cell's points take; points may have stretches in common."""
+
+    slots: NDArray[np.uint64]
+    """(points, 6), the rows of each point's components."""
+    owners: Ints
+    """(points, 3), the first point that has each E_kk."""
+
+    @property
+    def per_cell(self) -> int:
+        """How many a cell has."""
+        return int(self.slots.max()) + 1
+
+
+def shared_rows(gradients: Floats) -> Rows:
+    """The rows of cells with shape gradients (cells, points, nodes, 3).
+
+    E_kk follows from ∂u/∂X_k alone. In a box it does not change along k, so that its eight points
+    have four of each E_kk: a quarter of all rows less. What holds in every cell counts.
+    """
+    points = gradients.shape[1]
+    owners = np.tile(np.arange(points)[:, None], (1, 3))
+    if points > 1 and len(gradients):
+        size = np.abs(gradients).max(axis=(1, 2, 3), keepdims=True)[..., 0]
+        for k in range(3):
+            along = gradients[..., k]
+            for p in range(points - 1, -1, -1):
+                off = np.abs(along - along[:, p : p + 1]) <= _SAME * size
+                owners[off.all(axis=(0, 2)), k] = p
+    slots = np.full((points, 6), points * 6, dtype=np.uint64)
+    taken = 0
+    for p in range(points):
+        for s in range(6):
+            mine = s > 2 or owners[p, s] == p
+            slots[p, s] = taken if mine else slots[owners[p, s], s]
+            taken += mine
+    return Rows(slots, owners)
+
+
+def _strains(
+    gradients: Floats, weights: Floats, columns: int, rows: Rows | None = None
+) -> tuple[Floats, Floats]:
+    """Coefficients of the strains and of their traces, as ``fill_strains`` has them.
+
+    Each strain of each point has a row of its own unless ``rows`` say otherwise.
+    """
+    if rows is None:
+        rows = Rows(np.arange(6, dtype=np.uint64)[None], np.zeros((1, 3), dtype=int))
+    points = len(rows.slots)
+    of_cells = weights.reshape(-1, points)
+    here = np.arange(points)
+    shared = np.stack(
+        [of_cells @ (rows.owners[:, None, k] == rows.owners[None, :, k]) for k in range(3)], axis=-1
+    )
+    strains = np.empty((rows.per_cell * len(of_cells), columns))
+    traces = np.empty((len(weights), columns))
+    first = rows.owners == here[:, None]
+    fill_strains(gradients, weights, rows.slots, first, shared.reshape(-1, 3), strains, traces)
     return strains, traces
 
 

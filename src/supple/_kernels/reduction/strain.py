@@ -9,52 +9,60 @@ ROOT = np.sqrt(0.5)
 
 
 @reordering_kernel
-def fill_strains(H, weights, strains, traces):
+def fill_strains(H, weights, slots, first, shared, strains, traces):
     """The Green strain at some points as a polynomial of q, E = Σ e_i q_i + Σ f_ij q_i q_j.
 
     H (points, 3, 3, r) are the displacement gradients of the basis vectors. Columns i < r hold e_i
     and columns r + (i, j), i ≥ j, hold f_ij; the rows are the six components of each point, the
     shears times √2 so that E:E is a sum of squares. ``traces`` has one row a point. All of it is
     multiplied by the root of the point's weight.
+
+    Points of a cell at which E_kk is the same share its row: ``slots`` (points a cell, 6) are the
+    rows of a cell's points and components, ``first`` (points a cell, 3) says which point fills that
+    of E_kk, and ``shared`` (points, 3) is the weight of all that share it.
     """
     r = np.uint64(H.shape[3])
+    m = np.uint64(len(slots))
+    rows = np.uint64(len(strains)) // (np.uint64(len(H)) // m)
     for p in range(np.uint64(len(H))):
         w = np.sqrt(weights[p])
-        row, h = np.uint64(6) * p, H[p]
+        start, c, h = rows * (p // m), p % m, H[p]
         for k in range(3):
-            for i in range(r):
-                strains[row + np.uint64(k), i] = w * h[k, k, i]
+            if first[c, k]:
+                wk, out = np.sqrt(shared[p, k]), start + slots[c, k]
+                for i in range(r):
+                    strains[out, i] = wk * h[k, k, i]
+                column = r
+                for i in range(r):
+                    x, y, z = wk * h[0, k, i], wk * h[1, k, i], wk * h[2, k, i]
+                    for j in range(i):
+                        strains[out, column + j] = x * h[0, k, j] + y * h[1, k, j] + z * h[2, k, j]
+                    square = x * h[0, k, i] + y * h[1, k, i] + z * h[2, k, i]
+                    strains[out, column + i] = 0.5 * square
+                    column += i + ONE
         s = np.uint64(3)
+        v = w * ROOT
         for k in range(3):
             for l in range(k + 1, 3):
+                out = start + slots[c, s]
                 for i in range(r):
-                    strains[row + s, i] = w * ROOT * (h[k, l, i] + h[l, k, i])
-                s += ONE
-        column = r
-        for i in range(r):
-            s = np.uint64(3)
-            for k in range(3):
-                x, y, z = w * h[0, k, i], w * h[1, k, i], w * h[2, k, i]
-                out = row + np.uint64(k)
-                for j in range(i):
-                    strains[out, column + j] = x * h[0, k, j] + y * h[1, k, j] + z * h[2, k, j]
-                square = x * h[0, k, i] + y * h[1, k, i] + z * h[2, k, i]
-                strains[out, column + i] = 0.5 * square
-                for l in range(k + 1, 3):
-                    c = w * ROOT
-                    x0, y0, z0 = c * h[0, k, i], c * h[1, k, i], c * h[2, k, i]
-                    x1, y1, z1 = c * h[0, l, i], c * h[1, l, i], c * h[2, l, i]
+                    strains[out, i] = v * (h[k, l, i] + h[l, k, i])
+                column = r
+                for i in range(r):
+                    x0, y0, z0 = v * h[0, k, i], v * h[1, k, i], v * h[2, k, i]
+                    x1, y1, z1 = v * h[0, l, i], v * h[1, l, i], v * h[2, l, i]
                     for j in range(i):
-                        strains[row + s, column + j] = (
+                        strains[out, column + j] = (
                             x0 * h[0, l, j] + y0 * h[1, l, j] + z0 * h[2, l, j]
                             + x1 * h[0, k, j] + y1 * h[1, k, j] + z1 * h[2, k, j]
                         )  # fmt: skip
-                    shear = x0 * h[0, l, i] + y0 * h[1, l, i] + z0 * h[2, l, i]
-                    strains[row + s, column + i] = shear
-                    s += ONE
-            column += i + ONE
-        for i in range(column):
-            traces[p, i] = strains[row, i] + strains[row + ONE, i] + strains[row + ONE + ONE, i]
+                    strains[out, column + i] = x0 * h[0, l, i] + y0 * h[1, l, i] + z0 * h[2, l, i]
+                    column += i + ONE
+                s += ONE
+        x, y, z = start + slots[c, 0], start + slots[c, 1], start + slots[c, 2]
+        wx, wy, wz = w / np.sqrt(shared[p, 0]), w / np.sqrt(shared[p, 1]), w / np.sqrt(shared[p, 2])
+        for i in range(strains.shape[1]):
+            traces[p, i] = wx * strains[x, i] + wy * strains[y, i] + wz * strains[z, i]
 
 
 @kernel
