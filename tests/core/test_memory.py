@@ -1,12 +1,13 @@
 """Room for arrays, used again."""
 
 import gc
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 
-from supple.core.memory import aligned, aligned_room, apart, zeros_apart
+from supple.core.memory import aligned, aligned_room, apart, rooms_apart, zeros_apart
 
 COUNT = 20_011  # of a size that nothing else has
 
@@ -72,3 +73,11 @@ def test_arrays_apart_are_far_from_every_other():
     for n, array in enumerate(arrays):
         others = [address(other) for other in arrays[:n] + small]
         assert min(abs(address(array) - other) for other in others) >= 1024
+
+
+def test_rooms_of_one_block_are_far_from_each_other():
+    rooms = rooms_apart((3,), (5, 7), (0,), (1,), (64, 2))
+    assert [room.shape for room in rooms] == [(3,), (5, 7), (0,), (1,), (64, 2)]
+    assert all(address(room) % 64 == 0 and not room.any() for room in rooms if room.size)
+    for before, after in pairwise(room for room in rooms if room.size):
+        assert address(after) - (address(before) + before.nbytes) >= 1024

@@ -65,11 +65,24 @@ def aligned(values: Floats) -> Floats:
 
 def zeros_apart(*shape: int, dtype: Any = float) -> Any:
     """An array of zeros, far from every other array that it is not a view of."""
+    return rooms_apart(shape, dtype=dtype)[0]
+
+
+def rooms_apart(*shapes: tuple[int, ...], dtype: Any = float) -> list[Any]:
+    """Arrays of zeros, one for each shape, far from each other and from every other array.
+
+    All are parts of one block, which takes less time than a block for each.
+    """
     kind = np.dtype(dtype)
-    size = prod(shape) * kind.itemsize
-    room = np.zeros(_APART + size + _APART + _LINE, dtype=np.uint8)
-    start = _APART + -room.__array_interface__["data"][0] % _LINE
-    return room[start : start + size].view(kind).reshape(shape)
+    sizes = [prod(shape) * kind.itemsize for shape in shapes]
+    steps = [_APART + -size % _LINE + size for size in sizes]  # each begins where a cache line does
+    block = np.zeros(sum(steps) + _APART + _LINE, dtype=np.uint8)
+    start = _APART + -block.__array_interface__["data"][0] % _LINE
+    rooms = []
+    for shape, size, step in zip(shapes, sizes, steps, strict=True):
+        rooms.append(block[start : start + size].view(kind).reshape(shape))
+        start += step
+    return rooms
 
 
 def apart(value: Moved) -> Moved:

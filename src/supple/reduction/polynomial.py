@@ -21,7 +21,7 @@ from supple._kernels.reduction.polynomial import (
     mirror,
 )
 from supple._kernels.reduction.strain import gather_monomials
-from supple.core.memory import aligned, aligned_room, zeros_apart
+from supple.core.memory import aligned, aligned_room, rooms_apart
 from supple.core.types import Floats, Ints
 
 PADDING = 8  # numbers; blocks of coefficients are filled up to a multiple of this
@@ -145,7 +145,7 @@ class CompiledQuartic:
         """
         pairs = pair_count(self.size)
         n = padded(pairs, 4) if len(self.rows) else padded(pairs)
-        room = map(zeros_apart, (n, len(self.Q), n, n))
+        room = rooms_apart((n,), (len(self.Q),), (n,), (n,))
         return Polynomial(self.P, self.Q, self.S, self.starts, self.rows, *room)
 
     def evaluate(self, q: Floats) -> tuple[Floats, Floats]:

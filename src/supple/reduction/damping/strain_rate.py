@@ -18,7 +18,7 @@ import numpy as np
 
 from supple._kernels.reduction.polynomial import RateForm, evaluate_rate, mirror
 from supple.core.errors import InputError
-from supple.core.memory import aligned_room, zeros_apart
+from supple.core.memory import aligned_room, rooms_apart
 from supple.core.types import Floats, Ints
 from supple.mesh import VolumeMesh
 from supple.reduction.polynomial import padded, pair_count, paired_rows
@@ -138,7 +138,7 @@ class StrainRateForm:
     def arrays(self) -> RateForm:
         """B for kernels, with room to evaluate it; one for each thread."""
         width = padded(len(self.constant), 4)
-        return RateForm(self.constant, self.packed, *map(zeros_apart, (width,) * 3))
+        return RateForm(self.constant, self.packed, *rooms_apart(*[(width,)] * 3))
 
     def matrix(self, q: Floats) -> Floats:
         """B at q, (r, r)."""

@@ -12,7 +12,7 @@ from supple._kernels.reduction import point_stepping, stepping
 from supple._kernels.reduction.newton import DONE, GO_ON, NOT_CONVERGED, NOT_FINITE, Balance
 from supple.core.checks import numbers, whole_number
 from supple.core.errors import InputError, StepFailed
-from supple.core.memory import zeros_apart
+from supple.core.memory import rooms_apart, zeros_apart
 from supple.core.types import Floats
 from supple.reduction.damping.rules import reduced_damping
 from supple.reduction.damping.strain_rate import NO_RATE
@@ -45,6 +45,7 @@ class ReducedSimulation(RecordedStepper):
     def __init__(self, model: ReducedModel, **options: Any) -> None:
         super().__init__(model, **options)
         self._make_room(model.size)
+        self._balance: Any = None
         self._counts = np.zeros(4, dtype=np.int64)
         self._taken = 0
         self._use(model)
@@ -75,16 +76,13 @@ class ReducedSimulation(RecordedStepper):
         rate = self._damping.rate if self._is_compiled or self._loop is not None else None
         self._rate = NO_RATE if rate is None else rate.arrays()
         factors, grams = (np.empty(0), _NO_GRAMS) if rate is None else rate.lower_grams()
-        r = model.size
-        self._balance = Balance(
+        fits = self._balance is not None and len(self._balance.x) == model.size
+        room = self._balance if fits else _room_to_balance(model.size)
+        self._balance = room._replace(
             M=self._mass,
             C0=self._damping.constant.copy(),
             grams=grams,
             gram_factors=factors,
-            z_rate=zeros_apart(r + pair_count(r)),
-            line=zeros_apart(4),
-            **{name: zeros_apart(r, r) for name in ("B", "K", "A")},
-            **{name: zeros_apart(r) for name in _VECTORS},
         )
 
     def _find_loop(self, model: ReducedModel) -> None:
@@ -422,6 +420,14 @@ class ReducedSimulation(RecordedStepper):
         self._history[3] = self._history[6] = q
         self._pushed[:] = force
         self._settled = True
+
+
+def _room_to_balance(r: int) -> Balance:
+    """What a balance writes to: nothing in it is kept from step to step; the rest is empty."""
+    shapes = dict.fromkeys(("B", "K", "A"), (r, r)) | dict.fromkeys(_VECTORS, (r,))
+    shapes |= {"z_rate": (r + pair_count(r),), "line": (4,)}
+    rooms = dict(zip(shapes, rooms_apart(*shapes.values()), strict=True))
+    return Balance(**{name: rooms.get(name, _NO_GRAMS) for name in Balance._fields})
 
 
 def _is_diagonal(matrix: Floats) -> bool:
