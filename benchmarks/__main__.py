@@ -44,6 +44,7 @@ WITH_FOLDERS = [
     "design_bodies",
     "pose_dampings",
     "cantilever_targets",
+    "drops",
 ]
 
 
