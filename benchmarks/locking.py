@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 import supple as sp
-from benchmarks.keeping import Kept
+from benchmarks.keeping import Kept, fingerprint
 from benchmarks.model_error import BODIES, Case, bases, kept_case
 from benchmarks.timing import table
 from supple.core.types import Floats
@@ -34,9 +34,13 @@ LARGE, SMALL = 0.3, 0.1
 def rows_of(folder: Path, name: str, kept: Kept) -> Iterator[dict[str, Any]]:
     """Of one body: what every model warns of, and how wrong its motion is."""
     case, full, _ = kept_case(folder, name, kept)
+    code = Path(sp.__file__).parent / "reduction"
+    mark = fingerprint(BODIES[name], files=[*code.rglob("*.py"), Path(__file__)])
     for label, make in bases(case, kept, name):
         if label.split()[-1] in SIZES:
-            yield {"body": name, "basis": label, **measured(case, full, make)}
+            key = f"{name} · {label} · {mark}"
+            row = kept.row("locking", key, lambda m=make: measured(case, full, m))
+            yield {**row, "body": name, "basis": label}
 
 
 def measured(case: Case, full: Floats, make: Callable[[], sp.Basis]) -> dict[str, Any]:

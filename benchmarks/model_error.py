@@ -104,7 +104,7 @@ class Case:
 def held_body(folder: Path, name: str) -> tuple[sp.Body, int]:
     """The body of that name, 1 m in size and held at one end, and along which axis that is."""
     file, axis, held = BODIES[name]
-    filling = Filling() if file.startswith("tets") else Filling(voxels=_VOXELS)
+    filling = Filling(voxels=_VOXELS) if file.startswith("surfaces") else Filling()
     mesh = load_solid(folder / file, filling).mesh
     extent = np.ptp(mesh.vertices, axis=0)
     X = (mesh.vertices - mesh.vertices.min(axis=0)) / extent.max()

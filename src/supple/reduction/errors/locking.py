@@ -88,7 +88,8 @@ def locking_note(model: ReducedModel) -> Message | None:
 def energy_text(excess: float) -> str:
     """How much energy a swing takes, in words."""
     if excess > 1.0:
-        return f"{1 + excess:.3g} times the energy that it should"
+        times = f"{1 + excess:.3g}" if excess < 99.0 else f"{1 + excess:,.0f}"
+        return f"{times} times the energy that it should"
     return f"{100 * excess:.2g} % more energy than it should"
 
 

@@ -10,6 +10,7 @@ from supple.reduction.errors.frequencies import ModelWarning, errors_text, frequ
 from supple.reduction.errors.locking import locking_note, locking_text
 
 if TYPE_CHECKING:
+    from supple.reduction.errors.motion import MotionError
     from supple.reduction.model import ReducedModel
 
 
@@ -33,3 +34,11 @@ def known_of(model: ReducedModel) -> list[tuple[str, str]]:
     if model.locking is not None:
         rows.append(("Large swings", locking_text(model.locking)))
     return rows
+
+
+def error_text(told: MotionError) -> str:
+    """How far a motion is from that of the body, in words."""
+    return (
+        f"at most {100 * told.error:.2g} % of its swing from that of the body, after "
+        f"{told.worst_time:.3g} s: {told.distance:.2g} m of {told.swing:.2g} m where it is worst"
+    )
