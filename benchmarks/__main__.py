@@ -1,8 +1,8 @@
 """Run the benchmarks named on the command line, or all: ``python -m benchmarks assembly step``.
 
-``python -m benchmarks enrich FOLDER`` needs a folder of characters, ``model_error FOLDER`` and
-``reduced_releases FOLDER`` and ``design_bodies FOLDER`` one of bodies; these, and
-``cantilever_targets``, are not among all.
+``python -m benchmarks enrich FOLDER`` needs a folder of characters, ``model_error FOLDER``,
+``locking FOLDER``, ``reduced_releases FOLDER`` and ``design_bodies FOLDER`` one of bodies; these,
+and ``cantilever_targets``, are not among all.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ NAMES = [
 WITH_FOLDERS = [
     "enrich",
     "model_error",
+    "locking",
     "reduced_releases",
     "design_bodies",
     "pose_dampings",

@@ -4,10 +4,10 @@ Bodies made by others, scaled to a size of 1 m, are held at one end, pushed by a
 their mass so that they swing by a quarter of their size, let go, and compared with the full body
 over one and a half of its slowest periods, in four kinds of bases and five sizes.
 
-``python -m benchmarks model_error FOLDER [BODY …] [--keep CACHE]``, where the folder has ``tets``
-and ``surfaces``; all bodies if none is named. What was found is kept in the folder CACHE, motions
-of full bodies and finished rows, so that it can be interrupted; rows are measured again where the
-code of reduced models has changed.
+``python -m benchmarks model_error FOLDER [BODY …] [--keep CACHE]``, where the folder has ``tets``,
+``surfaces`` and ``characters``; all bodies if none is named. What was found is kept in the folder
+CACHE, motions of full bodies and finished rows, so that it can be interrupted; rows are measured
+again where the code of reduced models has changed.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ BODIES = {  # file, the axis along which it is held at its low end, and how much
     "bear": ("surfaces/newton_bear.usd", 1, 0.1),
     "octocat": ("tets/octocat.msh", 1, 0.2),
     "elephant": ("tets/fcd_elephant.msh", 1, 0.1),
+    "character": ("characters/elephant_tetrig/elephant.mesh", 1, 0.1),
 }
 _VOXELS = 16
 
@@ -103,7 +104,7 @@ class Case:
 def held_body(folder: Path, name: str) -> tuple[sp.Body, int]:
     """The body of that name, 1 m in size and held at one end, and along which axis that is."""
     file, axis, held = BODIES[name]
-    filling = Filling() if file.startswith("tets") else Filling(voxels=_VOXELS)
+    filling = Filling(voxels=_VOXELS) if file.startswith("surfaces") else Filling()
     mesh = load_solid(folder / file, filling).mesh
     extent = np.ptp(mesh.vertices, axis=0)
     X = (mesh.vertices - mesh.vertices.min(axis=0)) / extent.max()

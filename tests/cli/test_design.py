@@ -1,5 +1,7 @@
 """``supple design``: what it writes, what it says, and that scenes then move as was asked."""
 
+from html import escape
+
 import numpy as np
 import pytest
 from tests.cli.helpers import BODY, DAMPING, HELD, QUICK, interrupt, raising
@@ -9,6 +11,8 @@ from supple.cli import main
 from supple.damping import load_damping, save_damping
 from supple.design.testbeds import ReducedTestbed
 from supple.io.scene.scene import load_scene
+from supple.reduction.errors.told import error_text, known_of
+from supple.workflows.designing import design
 from supple.workflows.words import damping_text, facts, options_text
 
 REST = "[time]\nduration = 1.5\nfps = 60\n[output]\nformats = []\n"
@@ -78,6 +82,19 @@ def test_reduced_design_is_checked_in_full_space_and_compared(write, tells):
     assert "In full space" in page
     assert "Best linear damping" in page
     assert "The motion is the release from the largest start" in page
+
+
+def test_report_tells_how_near_the_reduced_model_is(write):
+    asked = "[design]\nmodes = 4\nsize = 8\ncompare_linear = false\nverify = false\n"
+    folder = write(HELD, DAMPING, TARGET, asked + "motion_error = true\n")
+    result = design("bar.toml")
+    page = (folder / "bar_design" / "report.html").read_text(encoding="utf-8")
+    for name, text in known_of(result.subject):
+        assert f"<th>{name}, reduced</th><td>{escape(text)}</td>" in page
+    assert 0.0 < result.motion_error.error < 0.5
+    assert error_text(result.motion_error) in page
+    write(HELD, DAMPING, TARGET, asked)
+    assert design("bar.toml", overwrite=True).motion_error is None
 
 
 def test_hanging_and_shaken_bodies_are_designed_about_their_equilibrium(write):
@@ -222,7 +239,7 @@ def test_release_that_fails_costs_its_own_target(write, monkeypatch, refused):
 
     monkeypatch.setattr(ReducedTestbed, "unload", unload)
     words = "bend from 2: 60 % left after one cycle: a step fails instead of 1.2", "it was made to"
-    told = refused("design bar.toml --no-report", *words, code=3)
+    told = refused("design bar.toml --no-report -q", *words, code=3)
     assert "bend from 0.01" not in told
     assert "nan" not in told
     curve = load_damping("bar_design/damping.toml").curves[0]

@@ -167,6 +167,20 @@ def test_vibrations_that_the_model_lost_are_told(post, basis, noted, capsys, inf
     np.testing.assert_array_equal(found["frequency errors"], model.frequency_errors)
 
 
+def test_locking_is_told_with_the_way_out(post, capsys, info):
+    capsys.readouterr()
+    assert main(["reduce", "post.msh", "--modes", "5", "--basis", "modes"]) == 0
+    told = capsys.readouterr()
+    found, text = info("post.supple")
+    assert found["locking"] == sp.load_model("post.supple").locking > 0.05
+    assert "the basis locks: " in told.err
+    assert "a larger --size; motion_error tells" in told.err
+    assert "a larger size; motion_error tells" in text
+    words = found["against the body"]["Large swings"]
+    assert words in told.out
+    assert words in text
+
+
 def test_a_sketch_draws_the_ends_to_all_sides(post, reduced, refused):
     model = reduced("post.msh --basis sketch", "10 vectors: sketch", modes=6, size=10)
     slow = sp.load_model("post.supple").frequency_errors[:2]

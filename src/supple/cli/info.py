@@ -6,10 +6,7 @@ import argparse
 import json
 from typing import Any
 
-import numpy as np
-
 from supple.cli.progress import rows_text, say
-from supple.reduction.errors.frequencies import errors_text as frequencies_text
 from supple.workflows.describing import describe
 from supple.workflows.enrich.result import errors_text
 
@@ -132,8 +129,7 @@ def _model_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
         ("frequencies", f"{', '.join(hertz)}{' …' if found['coordinates'] > 6 else ''} Hz"),
         ("energy", energy),
     ]
-    if found["frequency errors"] is not None:
-        rows.insert(3, ("vibrations", frequencies_text(np.array(found["frequency errors"]))))
+    rows[3:3] = [(name.lower(), text) for name, text in found["against the body"].items()]
     if found["skin vertices"] is not None:
         rows.append(("skin", f"{found['skin vertices']:,} vertices"))
     units = {"young": "Pa", "poisson": "", "density": "kg/m³"}

@@ -11,7 +11,7 @@ from supple.core.errors import spelled
 from supple.core.types import Floats
 from supple.materials import Material
 from supple.reduction import ReducedModel
-from supple.reduction.errors.frequencies import errors_text
+from supple.reduction.errors.told import known_of
 from supple.workflows.reducing import ReduceResult, reduce
 from supple.workflows.solids import Filling
 from supple.workflows.words import CELLS, spread
@@ -49,8 +49,7 @@ def _rows(result: ReduceResult, given: argparse.Namespace) -> list[tuple[str, st
         rows.append(("modes", _frequencies(modes.frequencies[modes.rigid :])))
     rows.append(("basis", f"{result.basis.size} vectors: {given.basis}"))
     rows.append(("model", _frequencies(model.frequencies)))
-    if model.frequency_errors is not None:
-        rows.append(("vibrations", errors_text(model.frequency_errors)))
+    rows += [(name.lower(), text) for name, text in known_of(model)]
     rows.append(("energy", _energy(model)))
     if given.regions:
         rows.append(("regions", f"{', '.join(given.regions)}; their material can be edited"))

@@ -20,6 +20,7 @@ from supple.mesh import Embedding, Surface, VolumeMesh
 from supple.reduction.cubature.cubature import Cubature
 from supple.reduction.detail import all_but, slowest_vibrations
 from supple.reduction.edits import Late, common_factor, edited_body
+from supple.reduction.errors.swings import SwingEnergies
 from supple.reduction.groups import Group
 from supple.reduction.polynomial import Quartic
 from supple.reduction.runtime.floating import FloatingInertia, FloatingLoad
@@ -58,6 +59,8 @@ class ReducedModel:
     """The body that was reduced, with its edits; a model from a file has none."""
     body_frequencies: Floats | None = None
     """The slowest frequencies of the body [Hz], where they were compared; edits forget them."""
+    swings: SwingEnergies | None = None
+    """What ``locking`` comes from; edits forget it too."""
     origin: tuple[Floats, Floats] | None = None
     """Of a part of another model: the vectors of that one, and its own by them, (r of that, r)."""
 
@@ -162,6 +165,11 @@ class ReducedModel:
             return None
         count = min(len(self.body_frequencies), self.size)
         return self.frequencies[:count] / self.body_frequencies[:count] - 1.0
+
+    @cached_property
+    def locking(self) -> float | None:
+        """The share of energy that a swing by a quarter of the size takes too much, if compared."""
+        return None if self.swings is None else self.swings.excess
 
     # -- between the body and the coordinates --------------------------------------------
 
@@ -297,7 +305,7 @@ class ReducedModel:
             built = body.args[0] if isinstance(body, partial) else body
             body = partial(edited_body, built, groups)
         changed = {"groups": groups, "cubature": cubature, "floating": floating, "body": body}
-        model = replace(self, **changed, body_frequencies=None)
+        model = replace(self, **changed, body_frequencies=None, swings=None)
         same = _OF_BASIS if density is not None else _OF_BASIS + _OF_MASS
         model.__dict__.update({name: self.__dict__[name] for name in same if name in self.__dict__})
         return model
@@ -317,7 +325,7 @@ class ReducedModel:
 
     def _transformed(self, T: Floats) -> ReducedModel:
         """The model in coordinates p with q = T p, for T (r, s)."""
-        skin, cubature, floating = self.skin, self.cubature, self.floating
+        skin, cubature, floating, swings = self.skin, self.cubature, self.floating, self.swings
 
         def turned(vectors: Floats) -> Floats:
             return np.ascontiguousarray(np.tensordot(T.T, vectors, 1))
@@ -329,6 +337,7 @@ class ReducedModel:
             cubature=None if cubature is None else cubature.transformed(T),
             floating=None if floating is None else floating.transformed(T),
             skin=None if skin is None else replace(skin, vectors=turned(skin.vectors)),
+            swings=None if swings is None else swings.transformed(T),
             origin=self._part(T),
         )
 
@@ -340,7 +349,7 @@ class ReducedModel:
         """The model with the first ``size`` basis vectors only (§6.5).
 
         Vibrations are mixed of all vectors, and become faster where one is missing: ``detail``
-        keeps them. A ModelWarning tells where one of the first three is off by more than 5 %.
+        keeps them. A ModelWarning tells where it is no longer like its body, as in ``reduce``.
         """
         if not 1 <= whole_number("size", size, at_least=1) <= self.size:
             raise InputError(
@@ -348,7 +357,7 @@ class ReducedModel:
             )
         if size == self.size:
             return self
-        skin, cubature, floating = self.skin, self.cubature, self.floating
+        skin, cubature, floating, swings = self.skin, self.cubature, self.floating, self.swings
         fewer = replace(
             self,
             vectors=self.vectors[:size].copy(),
@@ -356,11 +365,12 @@ class ReducedModel:
             cubature=None if cubature is None else cubature.truncated(size),
             floating=None if floating is None else floating.truncated(size),
             skin=None if skin is None else replace(skin, vectors=skin.vectors[:size].copy()),
+            swings=None if swings is None else swings.truncated(size),
             origin=self._part(np.eye(self.size)[:, :size]),
         )
-        from supple.reduction.errors.frequencies import warn_of_frequencies  # which needs SciPy
+        from supple.reduction.errors.told import warn_of_errors  # which needs SciPy
 
-        warn_of_frequencies(fewer, stacklevel=2)
+        warn_of_errors(fewer, stacklevel=2)
         return fewer
 
     def with_skin(self, embedding: Embedding) -> ReducedModel:

@@ -18,6 +18,7 @@ from supple.mesh import VolumeMesh
 from supple.mesh.packing import describe_mesh, mesh_of
 from supple.reduction.cubature.cubature import Cubature
 from supple.reduction.damping.strain_rate import StrainGrams
+from supple.reduction.errors.swings import SwingEnergies
 from supple.reduction.groups import PARAMETERS, Contribution, Group
 from supple.reduction.model import ReducedModel, Skin, is_definite
 from supple.reduction.polynomial import coefficient_count, pair_count
@@ -47,6 +48,8 @@ def save_model(model: ReducedModel, path: str | os.PathLike[str]) -> None:
     arrays["vectors"] = model.vectors
     if model.body_frequencies is not None:
         arrays["body frequencies"] = model.body_frequencies
+    if model.swings is not None:
+        arrays |= {f"swing {k}": array for k, array in model.swings.arrays().items()}
     for k, group in enumerate(model.groups):
         arrays[f"group {k} cells"] = group.cells
         for name in _SHARES:
@@ -129,8 +132,11 @@ def _model_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> 
     known = None  # nor do files of earlier versions tell
     if "body frequencies" in arrays:
         known = _shaped(arrays, "body frequencies", (len(arrays["body frequencies"]),))
+    swings = None
+    if parts := _within(arrays, "swing "):
+        swings = SwingEnergies.from_arrays(parts, r)
     model = ReducedModel(
-        mesh, vectors, groups, cubature, floating, skin, up, body_frequencies=known
+        mesh, vectors, groups, cubature, floating, skin, up, body_frequencies=known, swings=swings
     )
     if not is_definite(model.mass):
         raise InputError("its mass is not positive")

@@ -16,7 +16,9 @@ from supple.reduction.basis import Basis
 from supple.reduction.cubature.cubature import Cubature, points_a_cell
 from supple.reduction.cubature.training import train_cubature
 from supple.reduction.damping.strain_rate import StrainGrams
-from supple.reduction.errors.frequencies import COMPARED, slowest_frequencies, warn_of_frequencies
+from supple.reduction.errors.frequencies import COMPARED, compared_vibrations
+from supple.reduction.errors.locking import swing_energies
+from supple.reduction.errors.told import warn_of_errors
 from supple.reduction.groups import Contribution, Group
 from supple.reduction.model import ReducedModel, is_definite
 from supple.reduction.modes import Modes
@@ -44,9 +46,10 @@ def reduce(
     faster, and its forces right to about 1 %; what is exact is not given up unasked. The
     materials of ``regions`` can be edited later; ``skin`` is a surface to draw.
 
-    The slowest frequencies are compared with those of the body, ``model.frequency_errors``; a
-    ModelWarning tells where one of the first three is off by more than 5 %. ``compare`` may give
-    the modes of the body, or say whether to: by default, up to 60,000 vertices.
+    The slowest frequencies are compared with those of the body, ``model.frequency_errors``, and so
+    is the energy of a swing by a quarter of its size, ``model.locking``. A ModelWarning tells where
+    one of the first three frequencies, or that energy, is off by more than 5 %. ``compare`` may
+    give the modes of the body, or say whether to: by default, up to 60,000 vertices.
     """
     instance("body", body, Body, "Body(mesh, StVK(young=1e6, poisson=0.4))")
     instance("basis", basis, Basis, "modal_derivative_basis(body, modes=20, size=30)")
@@ -92,6 +95,10 @@ def reduce(
         found = train_cubature(body, vectors, progress=progress)
     if compare is not None and not isinstance(compare, bool):
         instance("compare", compare, Modes, "vibration_modes(body, 6)")
+    slowest = compared_vibrations(body, COMPARED, compare)
+    swings = None
+    if slowest is not None and slowest.rest is not None and len(slowest.modes.shapes):
+        swings = swing_energies(body, slowest.rest, slowest.modes, vectors)
     model = ReducedModel(
         mesh=body.mesh,
         vectors=vectors,
@@ -99,14 +106,15 @@ def reduce(
         cubature=found,
         floating=FloatingInertia.of(body, vectors) if loose else None,
         body=body,
-        body_frequencies=slowest_frequencies(body, COMPARED, compare),
+        body_frequencies=None if slowest is None else slowest.modes.frequencies,
+        swings=swings,
     )
     if not is_definite(model.mass):
         raise InputError(
             "the basis vectors depend on each other; make them independent, e.g. with "
             "picked_basis(body, shapes)"
         )
-    warn_of_frequencies(model, stacklevel=2)
+    warn_of_errors(model, stacklevel=2)
     return model if skin is None else model.with_skin(skin)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from supple.character.model.file import is_pose_space_file, load_pose_space_model
 from supple.character.rigs.skeleton import SkeletonRig
-from supple.core.errors import InputError
+from supple.core.errors import InputError, spelled
 from supple.core.types import Floats
 from supple.damping import Damping, ExampleDamping, load_damping
 from supple.damping.files.damping_file import is_damping_file
@@ -21,7 +21,7 @@ from supple.dynamics.recording import read_metadata, read_motion
 from supple.io.scene.scene import load_scene
 from supple.mesh import Surface, VolumeMesh
 from supple.reduction import load_model
-from supple.reduction.errors.frequencies import frequencies_note
+from supple.reduction.errors.told import known_of, notes_of
 from supple.reduction.model_file import is_model_file
 from supple.workflows.enrich.result import cubature_errors
 from supple.workflows.enrich.soft_character import flesh_frequency
@@ -182,6 +182,8 @@ def _model(path: Path) -> dict[str, Any]:
         "free": model.floating is not None,
         "frequencies": model.frequencies.tolist(),
         "frequency errors": _numbers(model.frequency_errors),
+        "locking": model.locking,
+        "against the body": dict(known_of(model)),
         "regions": {
             " and ".join(group.regions) or "the rest": {
                 "cells": len(group.cells),
@@ -194,9 +196,8 @@ def _model(path: Path) -> dict[str, Any]:
         "skin vertices": None if model.skin is None else len(model.skin.vertices),
         "bytes": path.stat().st_size,
     }
-    note = frequencies_note(model)
-    if note is not None:
-        made["notes"] = [str(note).removesuffix("=")]
+    if notes := notes_of(model):
+        made["notes"] = [spelled(note, lambda parameter: parameter.name) for note in notes]
     if model.cubature is not None:
         found = model.cubature
         errors = {"training error": found.training_error, "test error": found.test_error}

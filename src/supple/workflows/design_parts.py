@@ -22,10 +22,12 @@ from supple.dynamics.motion import Motion
 from supple.io.scene.design import DesignOptions
 from supple.io.scene.scene import Scene
 from supple.reduction import (
+    MotionError,
     ReducedModel,
     ReducedSimulation,
     joined_basis,
     modal_derivative_basis,
+    motion_error,
     picked_basis,
     reduce,
 )
@@ -177,6 +179,35 @@ def motions(
     That is the one with the largest start. ``start`` (n, 3) [m] is another shape to let go from.
     Reduced models are used where they can follow.
     """
+    simulations = _let_go(scene, subject, dampings, report, progress, start)
+    return _run_together(simulations, scene.duration, scene.every, progress)
+
+
+def shown_error(
+    scene: Scene,
+    subject: Body | ReducedModel,
+    damping: ExampleDamping,
+    report: DesignReport,
+    progress: Progress | None,
+    *,
+    start: Floats | None = None,
+) -> MotionError | None:
+    """How far the motion with a damping is from that of the body; None where it is the body's."""
+    (simulation,) = _let_go(scene, subject, [damping], report, None, start)
+    if not isinstance(simulation, ReducedSimulation):
+        return None
+    return motion_error(simulation, scene.duration, progress=progress)
+
+
+def _let_go(
+    scene: Scene,
+    subject: Body | ReducedModel,
+    dampings: Sequence[ExampleDamping],
+    report: DesignReport,
+    progress: Progress | None,
+    start: Floats | None,
+) -> list[Any]:
+    """The simulations of ``motions``, at their start."""
     if start is not None:
         u, v = start, np.zeros_like(start)
     elif has_motion(scene):
@@ -200,7 +231,7 @@ def motions(
             simulation = dataclasses.replace(scene, damping=damping).simulation(at_start=False)
             simulation.state.u, simulation.state.v = u.copy(), v.copy()
         simulations.append(simulation)
-    return _run_together(simulations, scene.duration, scene.every, progress)
+    return simulations
 
 
 def _run_together(

@@ -24,7 +24,8 @@ from supple.design.testbeds import make_testbed
 from supple.io.report.design_report import write_design_report
 from supple.io.report.run_report import Run, floor_under
 from supple.io.scene.scene import Scene, load_scene
-from supple.reduction import ReducedModel
+from supple.reduction import MotionError, ReducedModel
+from supple.reduction.errors.told import error_text, known_of
 from supple.workflows.design_parts import (
     body_at_rest,
     check_periods,
@@ -32,6 +33,7 @@ from supple.workflows.design_parts import (
     has_motion,
     motions,
     reduced_model,
+    shown_error,
     verified,
 )
 from supple.workflows.outputs import folder_of, make_folder
@@ -73,6 +75,8 @@ class DesignResult:
     """The best that one number an example can do; only for a report."""
     runs: tuple[Run, ...] = ()
     """Motions before and after; only for a report."""
+    motion_error: MotionError | None = None
+    """How far the last of these is from that of the body, where it is reduced and was asked for."""
     report: Path | None = None
     notes: tuple[str, ...] = ()
     timings: tuple[tuple[str, float], ...] = ()
@@ -241,6 +245,13 @@ def _report(
         runs = tuple(Run(name, motion) for (name, _), motion in zip(dampings, moved, strict=True))
         timings = (*result.timings, ("Motions to show", time.perf_counter() - began))
         result = replace(result, runs=runs, timings=timings)
+        if scene.design.motion_error:
+            began, last = time.perf_counter(), shapes[-1]
+            error = shown_error(
+                scene, subject, last, result.fit.report, progress, start=shown.start
+            )
+            timings = (*result.timings, ("Error of the motion", time.perf_counter() - began))
+            result = replace(result, motion_error=error, timings=timings)
     result = replace(result, report=path)
     _write_report(result, shown.summary)
     return result
@@ -256,6 +267,11 @@ def _write_report(result: DesignResult, summary: str) -> None:
             own = "that of the scene" if has_motion(scene) else "the release from the largest start"
             summary += f" The motion is {own}, before and after."
     listed = facts(scene)
+    if isinstance(result.subject, ReducedModel):
+        known = known_of(result.subject)
+        listed += [(f"{name}, reduced", text) for name, text in known]
+    if result.motion_error is not None:
+        listed.append(("Motion, reduced", error_text(result.motion_error)))
     if result.checks:
         both = zip(result.fit.report.results, result.checks, strict=True)
         left = [

@@ -13,6 +13,7 @@ from tests.refusals import refused
 import supple as sp
 from supple.io.play import page as pages
 from supple.io.play.page import Play, Record, play_page, write_play_page
+from supple.reduction.errors.locking import locking_text
 
 STEPPER = files("supple.web").joinpath("play/stepper.js")
 
@@ -52,6 +53,21 @@ const s = new Stepper({{size: d.size, mass: array(d.mass), groups: d.groups.map(
 const show = x => console.log(JSON.stringify(x));
 {code}"""
     return in_node(whole, json.dumps(known))
+
+
+def test_page_tells_what_is_known_of_the_error():
+    body = bar().body
+    shapes = sp.vibration_modes(body, 3).shapes
+    good = play_page(bar(9), start(bar(9)))
+    assert '<dl id="known" class="near">' in good
+    assert "the 6 slowest are" in good
+    with pytest.warns(sp.ModelWarning, match="locks"):
+        stiff = sp.reduce(body, sp.picked_basis(body, shapes))
+    page = play_page(stiff, start(stiff))
+    assert '<dl id="known" class="off">' in page
+    assert f"{locking_text(stiff.locking)}</dd>" in page
+    unknown = sp.reduce(body, sp.picked_basis(body, shapes), compare=False)
+    assert 'id="known"' not in play_page(unknown, start(unknown))
 
 
 # -- the stepper ---------------------------------------------------------------------------------

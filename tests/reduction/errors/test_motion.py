@@ -228,3 +228,16 @@ def test_a_body_that_leaves_the_larger_models_is_followed_itself(monkeypatch):
     told = sp.motion_error(sim, seconds, force=load)
     np.testing.assert_array_equal(told.errors, true.errors)
     assert told.unsure == 0.0
+
+
+@pytest.mark.filterwarnings("ignore::supple.ModelWarning")
+def test_examples_that_do_not_move_stay_in_larger_models():
+    """Larger models leave out what a motion does not use, but not what its damping is made of."""
+    body = bar()
+    modes = sp.vibration_modes(body, 4)
+    damping = sp.ExampleDamping(DAMPING, [sp.Example(shape) for shape in modes.shapes[[0, 3]]])
+    model = sp.reduce(body, sp.picked_basis(body, modes.shapes))
+    sim = model.simulation(damping=damping, dt=1 / (60 * modes.frequencies[0]))
+    sim.q = np.array([0.05 / np.abs(modes.shapes[0]).max(), 0, 0, 0])
+    told, true = (sp.motion_error(sim, 60 * sim.dt, against=kind) for kind in (None, "body"))
+    assert 0.5 < told.error / true.error < 2.0

@@ -15,6 +15,7 @@ from supple.core.files import replacing
 from supple.core.types import Floats, Ints
 from supple.io.surfaces import Shading
 from supple.reduction import ReducedModel
+from supple.reduction.errors.told import known_of, notes_of
 from supple.web.pages import data_element, encoded, fill, json_text, page_text, script_element
 
 MOST_BYTES = 40e6
@@ -102,6 +103,7 @@ def play_page(model: ReducedModel, play: Play) -> str:
         title=escape(play.title),
         size=f"{model.mesh.n_vertices:,} vertices, moved by {model.size} coordinates",
         controls=_controls(model, play),
+        known=_known(model),
     )
     data = data_element("model", json_text(_data(model, play)))
     return page_text(play.title, body, data + script_element("play/play.js"), "play/play.css")
@@ -128,6 +130,16 @@ def _controls(model: ReducedModel, play: Play) -> str:
         time,
     ]
     return fill("play/live.html", sliders="\n".join(sliders))
+
+
+def _known(model: ReducedModel) -> str:
+    """How the model compares with its body, where that is known."""
+    rows = known_of(model)
+    if not rows:
+        return ""
+    style = "off" if notes_of(model) else "near"
+    listed = "".join(fill("play/row.html", name=escape(k), text=escape(v)) for k, v in rows)
+    return fill("play/known.html", style=style, rows=listed)
 
 
 def _slider(

@@ -54,6 +54,9 @@ class DesignOptions:
     relaxed: bool = parameter(False, "let go from equilibria with the excitations of the examples")
     compare_linear: bool = parameter(True, "also find the best linear damping")
     verify: bool = parameter(True, "also measure in full space what came of a reduced design")
+    motion_error: bool = parameter(
+        False, "also tell in the report how far its reduced motion is from that of the body"
+    )
 
     def space_for(self, body: Body) -> Literal["reduced", "full"]:
         """Reduced, unless said otherwise, where a reduced model is exact in its coordinates.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -28,31 +27,43 @@ class ModelWarning(UserWarning):
     """A reduced model whose slow vibrations, or whose motion, are not those of its body."""
 
 
-def slowest_frequencies(body: Body, count: int, compare: bool | Modes | None) -> Floats | None:
-    """Up to ``count`` frequencies of a body [Hz] that are not rigid; None if nobody looks.
+class Compared(NamedTuple):
+    """The slowest vibrations of a body."""
+
+    modes: Modes
+    """Those that are not rigid."""
+    rest: SmallVibrations | None
+    """The body about its rest shape, unless its factors would take too long."""
+
+
+def compared_vibrations(body: Body, count: int, compare: bool | Modes | None) -> Compared | None:
+    """Up to ``count`` vibrations of a body that are not rigid; None if nobody looks.
 
     ``compare`` says whether to, or gives the modes; None leaves very large bodies alone.
     """
-    if isinstance(compare, Modes):
-        return np.array(compare.frequencies[compare.rigid :][:count])
-    if compare is False or (compare is None and body.n_vertices > _MOST_VERTICES):
+    large = body.n_vertices > _MOST_VERTICES and compare is not True
+    given = isinstance(compare, Modes)
+    if isinstance(compare, Modes) and compare.shapes.shape[1:] != body.mesh.vertices.shape:
+        raise InputError(
+            f"compare has modes of {compare.shapes.shape[1]} vertices, the body has "
+            f"{body.n_vertices}; give vibration_modes(body, 6)"
+        )
+    if compare is False or (large and not given):
         return None
+    rest = None
     try:
-        rest = SmallVibrations(body, np.zeros_like(body.mesh.vertices))
+        rest = None if large else SmallVibrations(body, np.zeros_like(body.mesh.vertices))
     except InputError:
-        if compare:
-            raise
-        return None  # a body with hinges, say, has shapes to reduce to but no modes
-    rigid = len(rest.rigid)
-    most = int(body.free.sum()) - 1
-    return rest.modes(min(rigid + count, most)).frequencies[rigid:].copy()
-
-
-def warn_of_frequencies(model: ReducedModel, *, stacklevel: int) -> None:
-    """A ModelWarning where one of the slowest vibrations is not that of the body."""
-    message = frequencies_note(model)
-    if message is not None:
-        warnings.warn(ModelWarning(message), stacklevel=stacklevel + 1)
+        if compare is True:
+            raise  # a body with hinges, say, has shapes to reduce to but no modes
+    if isinstance(compare, Modes):
+        modes = compare
+    elif rest is None:
+        return None
+    else:
+        modes = rest.modes(min(len(rest.rigid) + count, int(body.free.sum()) - 1))
+    own = slice(modes.rigid, modes.rigid + count)
+    return Compared(Modes(modes.frequencies[own], modes.shapes[own]), rest)
 
 
 def frequencies_note(model: ReducedModel) -> Message | None:

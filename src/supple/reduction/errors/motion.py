@@ -205,7 +205,8 @@ class _Estimate:
         if level <= _NOTHING * largest:
             return None
         live = self.scenario.simulation(model)
-        used = used_combinations(played.q, np.stack([live.q, live.v]), K, _OMITTED * level)
+        always = [live.q, live.v, *map(model.coordinates, self.scenario.damped_shapes)]
+        used = used_combinations(played.q, np.stack(always), K, _OMITTED * level)
         missed = principal_shapes(self.rest, given, model.vectors, _ADDED)
         if not len(missed):
             return None

@@ -15,7 +15,7 @@ from supple.bodies.solid import Body
 from supple.core.checks import several
 from supple.core.errors import InputError
 from supple.core.types import Floats
-from supple.damping import Damping
+from supple.damping import Damping, ExampleDamping
 from supple.dynamics.problem import BodyProblem
 from supple.dynamics.simulation import Simulation
 from supple.dynamics.terms import terms_of
@@ -72,9 +72,20 @@ class Scenario:
         return np.asarray(self.live.time + self.live.dt * np.arange(self.steps + 1.0))
 
     @cached_property
+    def _dampings(self) -> Sequence[Damping]:
+        return several("damping", self.live.damping or (), Damping, "Rayleigh(mass=0.1)")
+
+    @cached_property
     def _problem(self) -> BodyProblem:
-        damping = several("damping", self.live.damping or (), Damping, "Rayleigh(mass=0.1)")
-        return BodyProblem(self.body, terms_of(self.body, damping))
+        return BodyProblem(self.body, terms_of(self.body, self._dampings))
+
+    @cached_property
+    def damped_shapes(self) -> list[Floats]:
+        """Examples of the damping, (n, 3) each: every model must have these, moved or not."""
+        by_example = [each for each in self._dampings if isinstance(each, ExampleDamping)]
+        shapes = [example.shape for each in by_example for example in each.examples]
+        shapes += [each.about for each in by_example if each.about is not None]
+        return [np.where(self.body.free, shape, 0.0) for shape in shapes]
 
     @cached_property
     def _weight(self) -> Floats:
