@@ -19,20 +19,20 @@ from supple.core.errors import InputError
 from supple.core.types import Floats, Progress
 from supple.damping import ExampleDamping, Measure
 from supple.damping.designed import DesignWarning
-from supple.design.bench import HIGH, LOW, Asked, Bench, Trial
 from supple.design.conflicts import contradictions
-from supple.design.descents import descend
 from supple.design.journal import Journal
 from supple.design.kept_wishes import with_wishes
-from supple.design.knots import Knots, first_knots, more_knots
 from supple.design.moments import ordered_targets, worst
-from supple.design.reasons import beyond_reach, due_to_steps, met_alone, reason
 from supple.design.report import DesignInterrupted, DesignReport, Fit, TargetResult
-from supple.design.search import HIGHEST, LOWEST, Search
+from supple.design.search.bench import HIGH, LOW, Asked, Bench, Trial
+from supple.design.search.descents import descend
+from supple.design.search.knots import Knots, first_knots, more_knots
+from supple.design.search.reasons import beyond_reach, due_to_steps, met_alone, reason
+from supple.design.search.root import HIGHEST, LOWEST, Search
+from supple.design.search.together import solve_by_derivatives, solve_together
 from supple.design.targets import Unloading
 from supple.design.testbed import Watch
 from supple.design.testbeds import make_testbed
-from supple.design.together import solve_by_derivatives, solve_together
 from supple.design.unloading import UnloadingTest
 from supple.design.wishes import Aim
 from supple.integrators import Integrator

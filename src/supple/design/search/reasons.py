@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from math import inf, isfinite, log
 
 from supple.damping import ExampleDamping
-from supple.design.bench import Bench, Trial
 from supple.design.moments import Moment, worst
-from supple.design.search import HIGHEST, LOWEST, Search
+from supple.design.search.bench import Bench, Trial
+from supple.design.search.root import HIGHEST, LOWEST, Search
 from supple.design.unloading import UnloadingTest
 
 _TRIES = 12

@@ -10,9 +10,9 @@ import numpy as np
 
 from supple.core.types import Floats
 from supple.damping import Curve, ExampleDamping
-from supple.design.knots import Knots
 from supple.design.moments import Moment, moments_of, worst
-from supple.design.search import HIGHEST, LOWEST
+from supple.design.search.knots import Knots
+from supple.design.search.root import HIGHEST, LOWEST
 from supple.design.targets import Unloading
 from supple.design.testbed import Testbed, Watch
 from supple.design.unloading import UnloadingTest

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from supple.core.types import Floats
-from supple.design.bench import HIGH, LOW, Bench
-from supple.design.evolution import evolved
-from supple.design.knots import Knots
-from supple.design.search import HIGHEST, LOWEST
-from supple.design.together import solve_by_derivatives
+from supple.design.search.bench import HIGH, LOW, Bench
+from supple.design.search.evolution import evolved
+from supple.design.search.knots import Knots
+from supple.design.search.root import HIGHEST, LOWEST
+from supple.design.search.together import solve_by_derivatives
 
 _LEVELS = (-1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0)  # log₁₀ γ of constants to begin with
 _FAR, _NEAR = 0.4, 0.15  # decades by which curves differ from where an evolution begins,
