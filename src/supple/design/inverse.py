@@ -247,7 +247,7 @@ class _Designer:
         levels = {
             i: [_level(s, aim) * scales.get(i, 1.0) for s, aim in m] for i, m in moments.items()
         }
-        return first_knots(self._starts, levels)
+        return first_knots(self._starts, levels, bench.damping.curves)
 
     def _begin(self, knots: Knots, z: Floats) -> Trial:
         """The first trial: with the strengths given or, where a release fails, with weaker ones."""
