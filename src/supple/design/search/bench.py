@@ -56,8 +56,8 @@ class Trial:
     it failed, and its bounded squares."""
 
     def is_met(self, i: int, tolerance: float) -> bool:
-        """Whether target i is."""
-        return all(abs(m.error) <= tolerance for m in self.moments[i])
+        """Whether target i is, and not as rounding has it."""
+        return i not in self.nudged and all(abs(m.error) <= tolerance for m in self.moments[i])
 
     def met(self, tolerance: float) -> bool:
         """Whether all targets are that can be."""

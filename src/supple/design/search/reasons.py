@@ -65,6 +65,11 @@ def reason(bench: Bench, found: Trial, i: int) -> str:
             f"the motion cannot be computed ({found.tests[i].failure}), in sixteenths of a step "
             "neither; smaller steps, a smaller start, or a base damping proportional to mass may do"
         )
+    if i in found.nudged and all(abs(m.error) <= bench.tolerance for m in found.moments[i]):
+        return (
+            "rounding decides: let go from a start that differs in the ninth digit, the body snaps "
+            "another way and misses it, as it may on another processor; give a smaller start"
+        )
     weakest = bench.release(with_constant(found.damping, each.example, LOWEST), i)
     if not weakest.is_failed and not weakest.oscillates:
         return (
