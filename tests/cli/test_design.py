@@ -223,7 +223,7 @@ def test_release_that_fails_costs_its_own_target(write, monkeypatch, refused):
     monkeypatch.setattr(ReducedTestbed, "unload", unload)
     words = "bend from 2: 60 % left after one cycle: a step fails instead of 1.2", "it was made to"
     told = refused("design bar.toml --no-report", *words, code=3)
-    assert "bend from 0.01" not in told
+    assert "bend from 0.01" not in told.partition("not met:")[2]  # progress may name it before
     assert "nan" not in told
     curve = load_damping("bar_design/damping.toml").curves[0]
     assert curve(0.01) > 1.2

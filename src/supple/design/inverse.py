@@ -43,6 +43,7 @@ _WEAK = -2.0  # log₁₀ γ elsewhere
 _STEEP_TRIES = 8
 _EVOLVES = 4  # rounds after which curves evolve
 _MOST = 100  # times as many releases a target as in a round, in all
+_CLOSE = 0.05  # by which all targets are off at most that the next steps are likely to meet
 _NEAR = 0.01  # by which an example is off that only others moved
 
 
@@ -122,7 +123,8 @@ def design_damping(
         designer.run(rounds)
         designer.touch_up()
         designer.explain()
-        if designer.rounds > 1:  # else curves are as smooth as wishes
+        constant = all(curve.is_constant for curve in damping.curves)
+        if designer.rounds > 1 or not constant:  # else curves are as smooth as wishes
             notes += due_to_steps(designer.bench, designer.best)
     except KeyboardInterrupt as interrupt:
         raise DesignInterrupted(fit() if designer.is_begun else None) from interrupt
@@ -193,8 +195,14 @@ class _Designer:
                 solve_by_derivatives(bench, found)
             if not bench.best.met(bench.tolerance):
                 bench.put_together(knots)
-            if not (bench.best.met(bench.tolerance) or bench.bed.is_slow):
+            if not bench.best.met(bench.tolerance) and (not bench.bed.is_slow or self._is_close()):
                 self._polish()
+
+    def _is_close(self) -> bool:
+        """Whether the best so far is worth more releases than a beginning elsewhere."""
+        best = self.best
+        wanted = [m for m, weight in zip(best.moments, best.weights, strict=True) if weight == 1]
+        return all(abs(worst(each).error) <= _CLOSE for each in wanted)
 
     def _polish(self) -> None:
         """Follow measured derivatives from the best so far, one example after the other."""
@@ -220,8 +228,9 @@ class _Designer:
         }
         unmet = [i for i in range(len(bench.asked)) if not best.is_met(i, bench.tolerance)]
         if far and any(bench.asked[i].example not in far for i in unmet):
-            bench.frozen = frozenset(far)
+            bench.frozen, cut_short = frozenset(far), bench.cut_short
             solve_together(bench, best, self._simulations)
+            bench.cut_short |= cut_short
 
     def explain(self) -> None:
         """Find out why targets were not met."""
