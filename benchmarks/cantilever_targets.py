@@ -8,7 +8,8 @@ A beam of 1 × 0.2 × 0.2 m (E = 1 MPa, ν = 0.4, ρ = 1000 kg/m³) is bent by 2
 - 1 → 0.35 and 2 → 1.2 of a curve of the excitation;
 - 80 % in each of three cycles from 10 and from 20 cm.
 
-``python -m benchmarks cantilever_targets [reduced] [full]``: in these spaces, or in both. What is
+``python -m benchmarks cantilever_targets [reduced] [full]``: in these spaces, or in both; with
+``weakest``, what γ = 0.001 at every rate leaves of 1 and 2 over the stiffness at rest. What is
 found is kept in ``cantilever_targets.jsonl`` of the current directory; a second run goes on from
 there.
 """
@@ -26,6 +27,7 @@ import numpy as np
 import supple as sp
 from benchmarks.keeping import Kept
 from benchmarks.timing import table
+from supple.design.testbeds import make_testbed
 
 DT, TOLERANCE = 1 / 120, 0.01
 SIZES = (0.02, 0.1, 0.2, 0.4)
@@ -39,8 +41,8 @@ PAIRS = {
 def bases(omega: float) -> dict[str, Any]:
     """Kinds and strengths of base damping.
 
-    That of the stiffness at rest has two strengths, as one of them is out of reach far from rest:
-    it resists the turning of the beam, which no example along bending takes away.
+    That of the stiffness at rest has two strengths: it resists the turning of the beam, which no
+    example along bending takes away, so that few curves do far from rest where it is strong.
     """
     rest = sp.StiffnessAt.REST
     mass, shear = 2e-3 * omega**2, 2e-3 * 1e6 / 2.8
@@ -120,6 +122,23 @@ class Beam:
         }
 
 
+def weakest(beam: Beam) -> None:
+    """Tell what an example that takes next to nothing leaves: no curve leaves more."""
+    rows = []
+    for space, body in (("reduced", beam.model), ("full", beam.body)):
+        for name in list(bases(1.0))[1:3]:
+            row = [space, name]
+            for size in SIZES:
+                straight = sp.Example(beam.bend.shape, name="bend").scaled(size)
+                bent = sp.bent_example(beam.model, straight, reach=2.0)
+                damping = sp.ExampleDamping(bases(beam.omega)[name], [bent]).with_curves([1e-3])
+                bed = make_testbed(body, damping, dt=DT)
+                left = [bed.try_unloading(damping, 0, start).residual for start in (1.0, 2.0)]
+                row.append(" ".join(f"{x:.3f}" for x in left))
+            rows.append(row)
+    print(table(["space", "base", *(f"{100 * size:g} cm" for size in SIZES)], rows), flush=True)
+
+
 def _pair(found: dict[str, Any]) -> str:
     cells = [f"{left[0]:.3f}" for left in found["left"]]
     steps = any("alone: in steps of" in note for note in found["notes"])
@@ -131,6 +150,9 @@ def _cycles(found: dict[str, Any]) -> str:
 
 
 def main(arguments: list[str]) -> int:
+    if arguments == ["weakest"]:
+        weakest(Beam.make())
+        return 0
     kept = Kept(Path("."))
     made: list[Beam] = []
 

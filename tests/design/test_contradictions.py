@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 
 import supple as sp
-from supple.design.bench import Asked, Bench
 from supple.design.conflicts import contradictions
-from supple.design.knots import Knots
-from supple.design.reasons import beyond_reach, due_to_steps
+from supple.design.search.bench import Asked
 from supple.design.testbed import Watch
 from supple.design.testbeds import make_testbed
 
@@ -132,54 +130,3 @@ def test_a_curve_of_the_rate_knows_one_of_the_two(reduced, examples):
     assert told(reduced, examples, (1.0, 0.35), (2.0, 1.5), measure=rate) == []
     (note,) = told(reduced, examples, (1.0, 0.35), (2.0, 0.2), measure=rate)
     assert "0.35 is left at least" in note
-
-
-def bench_of(bed, damping, targets, tolerance=0.005):
-    period = [bed.linear_period(i) for i in range(len(damping.examples))]
-    asked = []
-    for target in targets:
-        i = damping.index(target.example)
-        asked.append(Asked(i, target, Watch.of(target, period[i])))
-    return Bench(bed, damping, asked, tolerance=tolerance, tell=lambda *_: None)
-
-
-def test_what_holds_for_one_step_alone_is_told(reduced, examples):
-    """A band of strong damping that large swings pass within a step."""
-    bend = examples[0].scaled(0.02)
-    damping = sp.ExampleDamping(BASE, [bend])
-    steep = Knots({0: np.array([0.03, 0.06, 2.0])})
-    smooth = Knots({0: np.array([0.5, 2.0])})
-    bed = make_testbed(reduced, damping, dt=1 / 60, relaxed=True)
-    for knots, z, count in ((steep, [2.3, -2.0, -2.0], 1), (smooth, [1.0, 0.5], 0)):
-        curves = knots.damping(damping, np.array(z))
-        left = bed.unload(curves, 0, 2.0).residual
-        bench = bench_of(bed, damping, [sp.Unloading("bend", 2.0, left)])
-        notes = due_to_steps(bench, bench.trial(knots, np.array(z)))
-        assert len(notes) == count
-    assert bed.dt == 1 / 60
-
-
-def test_the_best_of_each_example_is_put_together(reduced, examples):
-    damping = sp.ExampleDamping(BASE, examples)
-    targets = [sp.Unloading("bend", 0.5, "40 % left"), sp.Unloading("twist", 0.5, "80 % left")]
-    bed = make_testbed(reduced, damping, dt=1 / 120)
-    bench = bench_of(bed, damping, targets)
-    knots = Knots({0: np.array([0.5]), 1: np.array([0.5])})
-    trials = [bench.trial(knots, np.array(z)) for z in ([1.0, 2.0], [-1.0, 0.0], [2.0, 1.0])]
-    best = bench.put_together(knots)
-    assert all(best.quality <= each.quality for each in trials)
-    np.testing.assert_allclose(best.z, [1.0, 1.0])  # of the first trial and of the third
-
-
-def test_the_strongest_need_not_take_most(reduced, examples):
-    """Far from rest γ = 1000 holds the example, and the beam goes on in other shapes."""
-    bend = examples[0].scaled(0.2)
-    damping = sp.ExampleDamping(sp.Rayleigh(stiffness=2e-3), [bend])
-    bed = make_testbed(reduced, damping, dt=1 / 60, relaxed=True)
-    left = {g: bed.unload(damping.with_curves([g]), 0, 2.0).residual for g in (10.0, 100.0, 1000.0)}
-    least = min(left, key=left.__getitem__)
-    assert least < 1000.0
-    wanted = 0.5 * (left[least] + left[1000.0])
-    bench = bench_of(bed, damping, [sp.Unloading("bend", 2.0, wanted)])
-    found = bench.trial(Knots({0: np.array([2.0])}), np.array([0.0]))
-    assert not beyond_reach(bench, found, 0)

@@ -197,3 +197,26 @@ def test_wishes_for_less_of_large_swings_need_a_curve_of_the_rate(reduced, examp
         fit = sp.design_damping(reduced, damping, targets, dt=dt, relaxed=True)
         assert fit.report.met, str(fit.report)
         assert fit.report.notes == ()
+
+
+# -- beginning with curves -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("first", [0.0, 0.1])
+def test_designs_begin_with_curves_as_they_are(in_space, damping, first):
+    """What a curve with a band between the starts leaves is met by it, and nothing else is tried.
+
+    A point at zero is moved to 3 % of the smallest start, which changes what is left by less than
+    the tolerance.
+    """
+    curve = sp.Curve.linear([(first, 1.0), (0.25, 8.0), (0.6, 0.5), (0.8, 6.0)])
+    bed = make_testbed(in_space, damping)
+    given = damping.with_curves([curve])
+    wishes = [sp.Unloading("bend", a, bed.unload(given, 0, a).residual) for a in (0.5, 1.0)]
+    fit = sp.design_damping(in_space, given, wishes)
+    assert fit.report.met, str(fit.report)
+    assert fit.report.rounds == 1
+    # before, a trial, and in smaller steps
+    assert [result.simulations for result in fit.report.results] == [3, 3]
+    x = np.linspace(0.05, 1.0, 20)
+    np.testing.assert_allclose(fit.damping.curves[0](x), curve(x), rtol=0.05)

@@ -17,8 +17,8 @@ from supple.core.types import Floats
 from supple.damping import Measure
 from supple.damping.examples.felt import coupling
 from supple.damping.examples.felt import felt as felt_with
-from supple.design.bench import Asked
-from supple.design.search import HIGHEST, LOWEST
+from supple.design.search.bench import Asked
+from supple.design.search.root import HIGHEST, LOWEST
 from supple.design.targets import Unloading
 from supple.design.testbed import Testbed
 

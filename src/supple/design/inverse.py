@@ -19,20 +19,20 @@ from supple.core.errors import InputError
 from supple.core.types import Floats, Progress
 from supple.damping import ExampleDamping, Measure
 from supple.damping.designed import DesignWarning
-from supple.design.bench import HIGH, LOW, Asked, Bench, Trial
 from supple.design.conflicts import contradictions
-from supple.design.descents import descend
 from supple.design.journal import Journal
 from supple.design.kept_wishes import with_wishes
-from supple.design.knots import Knots, first_knots, more_knots
 from supple.design.moments import ordered_targets, worst
-from supple.design.reasons import beyond_reach, due_to_steps, met_alone, reason
 from supple.design.report import DesignInterrupted, DesignReport, Fit, TargetResult
-from supple.design.search import HIGHEST, LOWEST, Search
+from supple.design.search.bench import HIGH, LOW, Asked, Bench, Trial
+from supple.design.search.descents import descend
+from supple.design.search.knots import Knots, first_knots, more_knots
+from supple.design.search.reasons import beyond_reach, due_to_steps, met_alone, reason
+from supple.design.search.root import HIGHEST, LOWEST, Search
+from supple.design.search.together import solve_by_derivatives, solve_together
 from supple.design.targets import Unloading
 from supple.design.testbed import Watch
 from supple.design.testbeds import make_testbed
-from supple.design.together import solve_by_derivatives, solve_together
 from supple.design.unloading import UnloadingTest
 from supple.design.wishes import Aim
 from supple.integrators import Integrator
@@ -43,6 +43,7 @@ _WEAK = -2.0  # log₁₀ γ elsewhere
 _STEEP_TRIES = 8
 _EVOLVES = 4  # rounds after which curves evolve
 _MOST = 100  # times as many releases a target as in a round, in all
+_CLOSE = 0.05  # by which all targets are off at most that the next steps are likely to meet
 _NEAR = 0.01  # by which an example is off that only others moved
 
 
@@ -122,7 +123,8 @@ def design_damping(
         designer.run(rounds)
         designer.touch_up()
         designer.explain()
-        if designer.rounds > 1:  # else curves are as smooth as wishes
+        constant = all(curve.is_constant for curve in damping.curves)
+        if designer.rounds > 1 or not constant:  # else curves are as smooth as wishes
             notes += due_to_steps(designer.bench, designer.best)
     except KeyboardInterrupt as interrupt:
         raise DesignInterrupted(fit() if designer.is_begun else None) from interrupt
@@ -193,8 +195,14 @@ class _Designer:
                 solve_by_derivatives(bench, found)
             if not bench.best.met(bench.tolerance):
                 bench.put_together(knots)
-            if not (bench.best.met(bench.tolerance) or bench.bed.is_slow):
+            if not bench.best.met(bench.tolerance) and (not bench.bed.is_slow or self._is_close()):
                 self._polish()
+
+    def _is_close(self) -> bool:
+        """Whether the best so far is worth more releases than a beginning elsewhere."""
+        best = self.best
+        wanted = [m for m, weight in zip(best.moments, best.weights, strict=True) if weight == 1]
+        return all(abs(worst(each).error) <= _CLOSE for each in wanted)
 
     def _polish(self) -> None:
         """Follow measured derivatives from the best so far, one example after the other."""
@@ -220,8 +228,9 @@ class _Designer:
         }
         unmet = [i for i in range(len(bench.asked)) if not best.is_met(i, bench.tolerance)]
         if far and any(bench.asked[i].example not in far for i in unmet):
-            bench.frozen = frozenset(far)
+            bench.frozen, cut_short = frozenset(far), bench.cut_short
             solve_together(bench, best, self._simulations)
+            bench.cut_short |= cut_short
 
     def explain(self) -> None:
         """Find out why targets were not met."""
@@ -247,7 +256,7 @@ class _Designer:
         levels = {
             i: [_level(s, aim) * scales.get(i, 1.0) for s, aim in m] for i, m in moments.items()
         }
-        return first_knots(self._starts, levels)
+        return first_knots(self._starts, levels, bench.damping.curves)
 
     def _begin(self, knots: Knots, z: Floats) -> Trial:
         """The first trial: with the strengths given or, where a release fails, with weaker ones."""

@@ -14,9 +14,9 @@ from supple.character.model.pose_space_model import PoseSpaceModel
 from supple.core.types import Floats, Progress
 from supple.damping import ExampleDamping
 from supple.design.moments import moments_of, ordered_targets, worst
-from supple.design.reasons import with_constant
 from supple.design.report import DesignReport, Fit, TargetResult
-from supple.design.search import HIGHEST, LOWEST
+from supple.design.search.reasons import with_constant
+from supple.design.search.root import HIGHEST, LOWEST
 from supple.design.targets import Unloading
 from supple.design.testbed import Watch
 from supple.design.testbeds import make_testbed

@@ -242,9 +242,10 @@ def _quickly(
     it is about to buckle, or is crushed.
     """
     quick = shapes_under(body, loads, progress=progress)
-    apart = _apart(body, quick.shapes, distance)
     sizes = [mass_size(body, u) for u in quick.shapes]
-    least = _SEPARATION * max(sizes) if distance is None else distance
+    sound = [size for size, error in zip(sizes, quick.errors, strict=True) if np.isfinite(error)]
+    least = _SEPARATION * max(sound or sizes) if distance is None else distance
+    apart = _apart(body, quick.shapes, least)
     settling = SettledShapes(body)
     found: list[Floats | None] = []
     for k in range(len(loads)):

@@ -42,7 +42,7 @@ class LoadedShapes:
     """Shapes (k, n, 3) [m], and about how far each is from rest, as a share of itself, (k,).
 
     The latter compares what is unbalanced with the load, in the norm of the energy: ``scales`` (k,)
-    [√J] are those of the loads.
+    [√J] are those of the loads. It is infinite of shapes that are inside out.
     """
 
     shapes: Floats
@@ -83,10 +83,13 @@ def _corrected(
     Shapes that are about as large share a stiffness.
     """
     tangent = _Tangent(body)
-    errors = np.empty(len(loads))
-    order = np.argsort(np.linalg.norm(shapes.reshape(len(shapes), -1), axis=1))
+    errors = np.full(len(loads), np.inf)
+    order = np.argsort(np.linalg.norm(shapes.reshape(len(shapes), -1), axis=1), kind="stable")
     for some in np.array_split(order, min(_GROUPS, len(order))):
-        tangent.take(shapes[some[len(some) // 2]])
+        try:
+            tangent.take(shapes[some[len(some) // 2]])
+        except NotPositiveDefinite:
+            continue  # they are as far from rest as can be
         given = tangent.solve(left[some])
         after = shapes[some] + given
         still = _unbalanced(body, loads[some], after)
@@ -94,7 +97,8 @@ def _corrected(
         before_after = np.array([_norms(left[some], given), _norms(still, again)]) / scales[some]
         better = before_after[1] < before_after[0]
         shapes[some[better]] = after[better]
-        errors[some] = before_after.min(axis=0)
+        errors[some] = np.where(better, before_after[1], before_after[0])
+    errors[[_crushed(body, u) > _CRUSHED for u in shapes]] = np.inf
     return LoadedShapes(shapes, errors, scales)
 
 
@@ -106,7 +110,10 @@ class _Tangent:
         self._factorization = Factorization(body.pattern, body.free)
 
     def take(self, u: Floats, *, definite: bool = False) -> bool:
-        """The stiffness there, or one near it that is positive definite; whether the former."""
+        """The stiffness there, or one near it that is positive definite; whether the former.
+
+        NotPositiveDefinite where there is none near: the body gives way to some load as to none.
+        """
         if not definite:
             try:
                 self._factorization.factorize(self._body.evaluate(u, order=2).stiffness)
@@ -155,14 +162,18 @@ class SettledShapes:
         fresh, last, definite = False, np.inf, False
         for _ in range(_SETTLING):
             if not fresh:
-                definite = not tangent.take(u, definite=definite)
+                try:
+                    definite = not tangent.take(u, definite=definite)
+                except NotPositiveDefinite as failure:
+                    raise _not_near("it does not resist the load", last) from failure
                 last = np.inf
             step = tangent.solve(left[None])[0]
             slope, length = float(np.vdot(left, step)), 1.0
             error = np.sqrt(max(slope, 0.0)) / scale
             shrunk = error <= _SHRUNK * last
             if error <= max(tolerance, _FINEST) and (shrunk or not definite):
-                return np.asarray(u + step)
+                u = u + step
+                break
             while length > _SHORTEST:
                 there = u + length * step
                 energy, still = self._potential(load, there)
@@ -174,8 +185,12 @@ class SettledShapes:
             fresh = length == 1.0 and (not fresh or shrunk)
             last, u, here, left = error, there, energy, still
             if not fresh and _crushed(body, u) > _CRUSHED:
-                raise _not_near("the load turns it inside out", error)
-        raise _not_near("it does not come to rest", error)
+                break
+        else:
+            raise _not_near("it does not come to rest", error)
+        if _crushed(body, u) > _CRUSHED:
+            raise _not_near("the load turns it inside out", error)
+        return u
 
     def _potential(self, load: Floats, u: Floats) -> tuple[float, Floats]:
         found = self._body.evaluate(u, order=1)

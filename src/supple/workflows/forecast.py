@@ -18,7 +18,7 @@ from supple.core.errors import InputError
 from supple.core.types import Floats
 from supple.damping import ExampleDamping
 from supple.damping.example import examples_on
-from supple.design.search import HIGHEST, LOWEST
+from supple.design.search.root import HIGHEST, LOWEST
 from supple.design.testbeds import FullTestbed
 from supple.design.unloading import cycle_end
 from supple.integrators import ExplicitIntegrator, ImplicitIntegrator, Integrator, State

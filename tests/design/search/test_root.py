@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from supple.design.search import HIGHEST, LOWEST, Search
+from supple.design.search.root import HIGHEST, LOWEST, Search
 
 pytestmark = pytest.mark.processors
 

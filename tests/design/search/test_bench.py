@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.design.search.benches import bench_of
 
 import supple as sp
-from supple.design.bench import Trial
-from supple.design.knots import Knots
 from supple.design.moments import Moment
+from supple.design.search.bench import Trial
+from supple.design.search.knots import Knots
+from supple.design.testbeds import make_testbed
 from supple.design.unloading import UnloadingTest
 from supple.design.wishes import Aim
 
@@ -38,3 +40,15 @@ def test_close_to_a_target_it_is_the_square(near):
     half = 0.5 + 0.5 * (near - 0.5)
     one, other = (trial(x).quality[1] for x in (near, half))
     assert one == pytest.approx(4 * other, rel=0.1)
+
+
+def test_the_best_of_each_example_is_put_together(reduced, examples):
+    damping = sp.ExampleDamping(sp.Rayleigh(mass=0.3), examples)
+    targets = [sp.Unloading("bend", 0.5, "40 % left"), sp.Unloading("twist", 0.5, "80 % left")]
+    bed = make_testbed(reduced, damping, dt=1 / 120)
+    bench = bench_of(bed, damping, targets)
+    knots = Knots({0: np.array([0.5]), 1: np.array([0.5])})
+    trials = [bench.trial(knots, np.array(z)) for z in ([1.0, 2.0], [-1.0, 0.0], [2.0, 1.0])]
+    best = bench.put_together(knots)
+    assert all(best.quality <= each.quality for each in trials)
+    np.testing.assert_allclose(best.z, [1.0, 1.0])  # of the first trial and of the third

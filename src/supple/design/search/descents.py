@@ -15,15 +15,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from supple.core.types import Floats
-from supple.design.bench import HIGH, LOW, Bench
-from supple.design.evolution import evolved
-from supple.design.knots import Knots
-from supple.design.search import HIGHEST, LOWEST
-from supple.design.together import solve_by_derivatives
+from supple.design.search.bench import HIGH, LOW, Bench
+from supple.design.search.evolution import evolved
+from supple.design.search.knots import Knots
+from supple.design.search.root import HIGHEST, LOWEST
+from supple.design.search.together import solve_by_derivatives
 
 _LEVELS = (-1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0)  # log₁₀ γ of constants to begin with
-_FAR, _NEAR = 0.4, 0.15  # decades by which curves differ from where an evolution begins,
-_ALIKE = 0.7  # alike within this, as the log of a quotient of places
+_FAR, _NEAR = 0.4, 0.15  # decades by which curves differ from where an evolution begins
+_ALIKE = 0.7  # log of a quotient of places within which they differ alike
 _LEADS_ON = 0.1  # of the loss of an example that a descent takes if it leads anywhere
 _MOVED = 0.1  # of the loss of other examples, by which a curve may raise it unnoticed
 _LEAST = 0.02  # of the largest place: the smallest of evenly spaced points
@@ -54,10 +54,10 @@ _DESCENTS = (
 _IDLE = 3  # descents in a row that lead nowhere, after which there are no more
 
 
-def descend(bench: Bench, most: int, seed: int) -> bool:
-    """Descents for each example with wishes that are missed; whether releases were enough.
+def descend(bench: Bench, most: int, seed: int) -> None:
+    """Descents for each example with wishes that are missed.
 
-    No descent begins when ``most`` releases were made.
+    None begins when ``most`` releases were made; the bench is told that it was cut short then.
     """
     assert bench.best is not None
     bench.best, bench.is_wary = bench.nudged(bench.best), True
@@ -68,14 +68,14 @@ def descend(bench: Bench, most: int, seed: int) -> bool:
             if bench.is_met_along(example) or idle[example] == _IDLE:
                 continue
             if sum(bench.simulations) >= most:
-                return False
+                bench.cut_short = True
+                return
             before, own = bench.best.quality, _loss(bench, example)
             if _descend(bench, example, descent, seed + n, whole=example in moves):
                 moves.add(example)
             failed, left = bench.best.quality
             leads_on = failed < before[0] or left < before[1] - _LEADS_ON * own
             idle[example] = 0 if leads_on else idle[example] + 1
-    return True
 
 
 def _loss(bench: Bench, example: int) -> float:

@@ -21,9 +21,9 @@ import numpy as np
 
 from supple.core.types import Bools, Floats
 from supple.damping import Measure
-from supple.design.bench import GAINED, HIGH, LOW, Bench, Trial, finite, off, residuals
-from supple.design.knots import strengths
 from supple.design.moments import Moment
+from supple.design.search.bench import GAINED, HIGH, LOW, Bench, Trial, finite, off, residuals
+from supple.design.search.knots import strengths
 from supple.design.unloading import UnloadingTest
 from supple.design.wishes import Aim
 

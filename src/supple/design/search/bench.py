@@ -10,9 +10,9 @@ import numpy as np
 
 from supple.core.types import Floats
 from supple.damping import Curve, ExampleDamping
-from supple.design.knots import Knots
 from supple.design.moments import Moment, moments_of, worst
-from supple.design.search import HIGHEST, LOWEST
+from supple.design.search.knots import Knots
+from supple.design.search.root import HIGHEST, LOWEST
 from supple.design.targets import Unloading
 from supple.design.testbed import Testbed, Watch
 from supple.design.unloading import UnloadingTest
@@ -56,8 +56,8 @@ class Trial:
     it failed, and its bounded squares."""
 
     def is_met(self, i: int, tolerance: float) -> bool:
-        """Whether target i is."""
-        return all(abs(m.error) <= tolerance for m in self.moments[i])
+        """Whether target i is, and not as rounding has it."""
+        return i not in self.nudged and all(abs(m.error) <= tolerance for m in self.moments[i])
 
     def met(self, tolerance: float) -> bool:
         """Whether all targets are that can be."""

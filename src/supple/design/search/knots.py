@@ -88,12 +88,24 @@ def strengths(hats: Floats, z: Floats) -> Floats:
     return gamma
 
 
-def first_knots(starts: dict[int, list[float]], levels: dict[int, list[float]]) -> Knots:
-    """At each start and, where wishes have several moments, at the amplitude of each."""
+def first_knots(
+    starts: dict[int, list[float]], levels: dict[int, list[float]], given: Sequence[Curve]
+) -> Knots:
+    """At each start and, where wishes have several moments, at the amplitude of each.
+
+    Curves that are ``given`` keep their points, so that a design begins with what they do.
+    """
     places = {}
     for example, own in starts.items():
         several = levels[example] if len(levels[example]) > len(own) else []
-        places[example] = _merged(own, sorted(several, reverse=True))
+        first, others = own, sorted(several, reverse=True)
+        if not given[example].is_constant:
+            least = _BELOW[0] * min(
+                own
+            )  # for a point at zero, as quotients of places are looked at
+            first = sorted({max(x, least) for x, _ in given[example].points})
+            others = [*own, *others]
+        places[example] = _merged(first, others)
     return Knots(places)
 
 
