@@ -9,6 +9,9 @@ from tests.reduction.example_dampings import BASE, examples
 import supple as sp
 from supple.bodies.shape import Shape
 from supple.damping import ExampleDamping
+from supple.reduction.damping.laws import compiled_laws
+from supple.reduction.damping.points import CubatureDamping
+from supple.reduction.damping.reduced import ReducedDamping
 from supple.reduction.damping.rules import reduced_damping
 
 EXACT = {
@@ -185,3 +188,38 @@ class TestFreeBodies:
     def test_dampings_that_brake_all_motion_are_refused(self, free):
         with pytest.raises(sp.InputError, match="dampings of the deformation"):
             free.simulation(damping=sp.Drag(strength=1.0))
+
+
+@pytest.mark.parametrize("name", ["power law", "principal strain", "spline"])
+def test_laws_at_points_are_the_sum_of_a_cubature_of_points(name):
+    """Of bricks, whose points have weights of their own; those without any are left out."""
+    mesh = sp.HexMesh.box((1.0, 0.2, 0.2), (4, 1, 1))
+    parts = {"near": sp.StVK(young=1e5, poisson=0.3), "far": sp.NeoHookean(young=2e5, poisson=0.4)}
+    near = mesh.cells_where(x=(0.0, 0.5))
+    far = np.setdiff1d(np.arange(mesh.n_cells), near)
+    mesh = mesh.with_region("near", near).with_region("far", far)
+    body = sp.Body(mesh, parts, fixed=mesh.where(x=0))
+    vectors = sp.modal_derivative_basis(body, modes=3, size=6).vectors
+    cells, points, weights = [0, 1, 1, 3, 2], [2, 0, 7, 4, 5], [3.0, 1.0, 2.5, 4.0, 2.0]
+    cubature = sp.Cubature.of_cells(body, vectors, cells, weights, points)
+    damping = CubatureDamping(AT_POINTS[name].bind(body), vectors, cubature)
+    laws = compiled_laws(ReducedDamping(np.zeros((6, 6)), beside=(damping,)))
+    assert laws is not None
+    assert len(laws.volumes) == len(cells)
+    rng = np.random.default_rng(4)
+    q, v = 0.02 * rng.normal(size=(2, 6)) / np.abs(vectors).max()
+    laws.F[:] = (laws.G @ q).reshape(laws.F.shape) + np.eye(3)
+    laws.rate[:] = (laws.G @ v).reshape(laws.F.shape)
+    groups = zip(damping.at.materials, laws.starts[:-1], laws.starts[1:], strict=False)
+    for (material, _), a, b in groups:
+        cut = slice(a, b)
+        room = laws.psi[cut], laws.P[cut], laws.A[cut]
+        material.evaluate(laws.F[cut], laws.lam[cut], laws.mu[cut], *room, 2)
+    (law,) = damping.laws
+    law.kernel(
+        laws.F, laws.rate, laws.P, laws.A, law.coefficients, law.numbers, laws.density,
+        laws.stress, laws.derivative, 1, 1.0, False,
+    )  # fmt: skip
+    found = laws.G.T @ (laws.volumes[:, None] * laws.stress.reshape(-1, 9)).ravel()
+    wanted = damping.evaluate(q, v)[0]
+    assert np.abs(found - wanted).max() <= 1e-10 * np.abs(wanted).max()

@@ -27,6 +27,8 @@ class CellLaw:
     """(k,)"""
     directions: Floats | None = None
     """Of fibres in the rest shape (c, 3), if coefficients 3 to 5 are such."""
+    needs_elasticity: bool = False
+    """Whether it takes the elastic stress and its derivative."""
 
     @classmethod
     def of(
@@ -35,13 +37,16 @@ class CellLaw:
         rows: Sequence[Floats],
         numbers: Sequence[float] | Floats = (),
         directions: Floats | None = None,
+        *,
+        needs_elasticity: bool = False,
     ) -> CellLaw:
         """With rows (c,) of coefficients, the others 0."""
         coefficients = np.zeros((WIDTH, len(rows[0])))
         coefficients[: len(rows)] = rows
         if directions is not None:
             coefficients[3:6] = directions.T
-        return cls(kernel, coefficients, np.array(numbers, dtype=float), directions)
+        given = np.array(numbers, dtype=float)
+        return cls(kernel, coefficients, given, directions, needs_elasticity)
 
     def within(self, kernel: Function, numbers: Sequence[float] | Floats) -> CellLaw:
         """A law of this one: with its address, then these numbers, then its own."""

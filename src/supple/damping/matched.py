@@ -168,7 +168,7 @@ class BoundMatched(BoundIsotropicDamping):
     def laws(self, cells: Ints) -> tuple[CellLaw, ...] | None:
         if not all(part.material.is_isotropic for part in self.body.parts):
             return None
-        return (CellLaw.of(matched_law, [self.beta[cells]]),)
+        return (CellLaw.of(matched_law, [self.beta[cells]], needs_elasticity=True),)
 
     # -- all over the body ---------------------------------------------------------------
 

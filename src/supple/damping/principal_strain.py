@@ -100,7 +100,8 @@ class BoundPrincipalStrain(BoundIsotropicDamping):
 
     def laws(self, cells: Ints) -> tuple[CellLaw, ...]:
         numbers = [self._law.width, self._law.by, *curve_numbers(self._curve)]
-        return (CellLaw.of(principal_law, [self.beta[cells]], numbers),)
+        law = CellLaw.of(principal_law, [self.beta[cells]], numbers, needs_elasticity=True)
+        return (law,)
 
     def add_points(self, points: Points, to: PointSums) -> None:
         beta = self.beta[points.part.cells[points.cut]]

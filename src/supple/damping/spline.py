@@ -190,7 +190,7 @@ class _BoundSpline(BoundCellDamping):
     def _factors(self, F: Floats, rate: Floats, second: Floats = NO_DERIVATIVE) -> _Factors:
         s, slopes = np.empty(F.shape[:2]), np.empty_like(F)
         if not self._over_rate:
-            factors_by_stretch(F, rate, self._curve, s, slopes)
+            factors_by_stretch(F, self._curve, s, slopes)
             return _Factors(s, slopes, s)
         growth = np.empty_like(s)
         factors_by_rate(F, rate, self._width, self._curve, s, slopes, growth, second)

@@ -25,10 +25,11 @@ def dampings(model):
         "none": None,
         "current stiffness": sp.Rayleigh(mass=0.1, stiffness=1e-3),
         "examples": sp.ExampleDamping(sp.Rayleigh(stiffness=1e-3), examples),
+        "laws": [sp.PowerLaw(exponent=0.5, strength=20.0), sp.PrincipalStrain(stiffness=1e-3)],
     }
 
 
-@pytest.mark.parametrize("name", ["none", "current stiffness", "examples"])
+@pytest.mark.parametrize("name", ["none", "current stiffness", "examples", "laws"])
 def test_reduced_steps_do_not_depend_on_where_arrays_are(model, name):
     """What kernels write may lie beside what they read, and they look for that: see core.memory."""
     rng = random.Random(1)

@@ -81,7 +81,7 @@ def factored_law(F, D, P0, A0, coefficients, numbers, r, P, A, order, factor, st
     if by_rate:
         factors_by_rate(F, D, width, curves, s, slopes, growth, np.empty((0, 0, 6, 3, 3)))
     else:
-        factors_by_stretch(F, D, curves, s, slopes)
+        factors_by_stretch(F, curves, s, slopes)
         growth[:] = s
     turning = np.zeros_like(A)
     if stress and order >= 2:

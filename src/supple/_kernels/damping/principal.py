@@ -52,9 +52,8 @@ def cosines(sigma, a, b):
 
 
 @pointwise
-def rates_in_frame(F, D, U, sigma, V, d, e):
-    """Fills the frame of F, the rates d of the stretches and e of the shears."""
-    svd3(F, U, sigma, V)
+def rates_in_frame(D, U, sigma, V, d, e):
+    """Fills the rates d of the stretches and e of the shears."""
     p = 0
     for a in range(3):
         d[a] = component(U, V, D, a, a)
@@ -132,6 +131,18 @@ def stretch_hessian(T, V, H):
     for a in range(3):
         for b in range(a, 3):
             H[a, b] = H[b, a] = derivative_in_frame(T, V, a, a, b, b)
+
+
+@pointwise
+def is_definite(H):
+    """Whether the leading minors of H are positive, which is seen sooner than its eigenvalues."""
+    minor = H[0, 0] * H[1, 1] - H[0, 1] * H[0, 1]
+    determinant = (
+        H[2, 2] * minor
+        - H[1, 2] * (H[0, 0] * H[1, 2] - H[0, 1] * H[0, 2])
+        + H[0, 2] * (H[0, 1] * H[1, 2] - H[0, 2] * H[1, 1])
+    )
+    return H[0, 0] > 0.0 and minor > 0.0 and determinant > 0.0
 
 
 @pointwise

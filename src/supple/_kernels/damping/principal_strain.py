@@ -13,12 +13,13 @@ from supple._kernels.damping.principal import (
     add_from_frame,
     add_second_derivative,
     cosines,
+    is_definite,
     make_definite,
     rates_in_frame,
     stretch_hessian,
     turn_derivative,
 )
-from supple._kernels.linear_algebra.svd3 import eigh3
+from supple._kernels.linear_algebra.svd3 import SCRATCH, TOGETHER, eigh3, frame_of
 from supple._kernels.linear_algebra.tensors import add_outer
 from supple._kernels.reduction.example_newton import Curves, curve_at, slope_at
 
@@ -192,9 +193,11 @@ def add_principal_strain(F, D, A_elastic, stiffness, law, sums, definite):
     By stretch, H is S^½ K S^½ with S the factors of the curve. By rate, K = κ I + N and r is
     ½ κ Σ s(|σ̇_j|) σ̇_j² + ½ ŝ σ̇ᵀN σ̇, ŝ nearly the largest factor; ∂²r/∂Ḟ² is by differences.
     """
-    U, V, L, R = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
-    values, vectors, H = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
-    sigma, d, e, k, s = np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty(3)
+    frames, stretches = np.empty((2, TOGETHER, 3, 3)), np.empty((TOGETHER, 3))
+    M, Fs = np.empty(SCRATCH), F.reshape(F.shape[0] * F.shape[1], 3, 3)
+    L, R, H = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+    values, vectors = np.empty((3, 3)), np.empty((3, 3))
+    d, e, k, s = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     y, z, root, share = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     T, second = np.empty((6, 3, 3)), np.empty((6, 6))
     width, by, curves = law
@@ -202,13 +205,16 @@ def add_principal_strain(F, D, A_elastic, stiffness, law, sums, definite):
     at = AtRates(root, s, share, values, vectors, y, z)
     for n in range(len(F)):
         beta = stiffness[n]
-        if beta == 0.0:
-            continue
         for q in range(F.shape[1]):
-            rates_in_frame(F[n, q], D[n, q], U, sigma, V, d, e)
+            U, sigma, V = frame_of(F.shape[1] * n + q, Fs, frames, stretches, M)
+            if beta == 0.0:
+                continue
+            rates_in_frame(D[n, q], U, sigma, V, d, e)
             turn_derivative(A_elastic[n, q], U, L, T)
             stretch_hessian(T, V, H)
-            least = make_definite(H, values, vectors)
+            least = 0.0  # which factors that follow the rates ask for
+            if by == BY_RATE or not is_definite(H):
+                least = make_definite(H, values, vectors)
             if by == BY_STRETCH:
                 for a in range(3):
                     s[a] = math.sqrt(curve_at(0, sigma[a], curves))
@@ -253,13 +259,14 @@ def add_principal_strain(F, D, A_elastic, stiffness, law, sums, definite):
 
 
 @kernel
-def factors_by_stretch(F, D, curves, s, slopes):
+def factors_by_stretch(F, curves, s, slopes):
     """s = max_j s(σ_j), and its derivative by F."""
-    U, V, d, e = np.empty((3, 3)), np.empty((3, 3)), np.empty(3), np.empty(3)
-    sigma, y, none = np.empty(3), np.empty(3), np.zeros(3)
+    frames, stretches = np.empty((2, TOGETHER, 3, 3)), np.empty((TOGETHER, 3))
+    M, Fs = np.empty(SCRATCH), F.reshape(F.shape[0] * F.shape[1], 3, 3)
+    y, none = np.empty(3), np.zeros(3)
     for n in range(len(F)):
         for q in range(F.shape[1]):
-            rates_in_frame(F[n, q], D[n, q], U, sigma, V, d, e)
+            U, sigma, V = frame_of(F.shape[1] * n + q, Fs, frames, stretches, M)
             best, s[n, q] = 0, curve_at(0, sigma[0], curves)
             for j in range(1, 3):
                 here = curve_at(0, sigma[j], curves)
@@ -301,14 +308,17 @@ def factors_by_rate(F, D, width, curves, s, slopes, growth, second):
 
     ``growth`` is a factor for ∂²r/∂Ḟ² that is right along the motion.
     """
-    U, V, rates, axes = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
-    sigma, d, e, root = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
+    frames, stretches = np.empty((2, TOGETHER, 3, 3)), np.empty((TOGETHER, 3))
+    M, Fs = np.empty(SCRATCH), F.reshape(F.shape[0] * F.shape[1], 3, 3)
+    rates, axes = np.empty((3, 3)), np.empty((3, 3))
+    d, e, root = np.empty(3), np.empty(3), np.empty(3)
     each, share, y, z = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     L, R, block = np.empty((3, 3)), np.empty((3, 3)), np.empty((6, 6))
     at = AtRates(root, each, share, rates, axes, y, z)
     for n in range(len(F)):
         for q in range(F.shape[1]):
-            rates_in_frame(F[n, q], D[n, q], U, sigma, V, d, e)
+            U, sigma, V = frame_of(F.shape[1] * n + q, Fs, frames, stretches, M)
+            rates_in_frame(D[n, q], U, sigma, V, d, e)
             p = 0
             for a in range(3):
                 for b in range(a + 1, 3):

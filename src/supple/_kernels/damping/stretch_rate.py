@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from supple._kernels.compiling import kernel, pointwise
-from supple._kernels.linear_algebra.svd3 import SCRATCH, TOGETHER, keep_positive, svd3_together
+from supple._kernels.linear_algebra.svd3 import SCRATCH, TOGETHER, frame_of, keep_positive
 from supple._kernels.linear_algebra.tensors import (
     add_isotropic,
     add_outers,
@@ -17,27 +17,7 @@ from supple._kernels.linear_algebra.tensors import (
     turn_symmetric,
 )
 
-_ORTHOGONAL = 1e-14  # cosines of axes that count as none
 _FLAT = 1e-6  # |σ_a| + |σ_b| of a cell crushed along two axes counts as no less
-
-
-@pointwise
-def _frame_of(k, F, frames, values, M):
-    """U, σ and V of F[k] = U diag(σ) Vᵀ, from the frames of the matrices around it.
-
-    At the first of ``TOGETHER``, the frames of all of them are filled: U, V (2, TOGETHER, 3, 3) and
-    σ (TOGETHER, 3). M is scratch.
-    """
-    if k % TOGETHER == 0:
-        count = min(TOGETHER, len(F) - k)
-        for n in range(count):
-            for i in range(3):
-                for j in range(3):
-                    frames[1, n, i, j] = 1.0 if i == j else 0.0
-        U, V, sigma = frames[0, :count], frames[1, :count], values[:count]
-        svd3_together(F[k : k + count], U, sigma, V, _ORTHOGONAL, M)
-    k %= TOGETHER
-    return frames[0, k], values[k], frames[1, k]
 
 
 @pointwise
@@ -109,7 +89,7 @@ def add_power_law(F, D, w, p, e, bend, dual, sums, stress):
     still = e ** (0.5 * (p + 1.0))
     for n in range(len(F)):
         for q in range(F.shape[1]):
-            U, sigma, V = _frame_of(F.shape[1] * n + q, Fs, frames, values, M)
+            U, sigma, V = frame_of(F.shape[1] * n + q, Fs, frames, values, M)
             rho = _stretch_rate(D[n, q], U, sigma, V, d, T)
             slope = _slope(rho, w[n], p, e)
             r[n, q] += 2.0 / (p + 1.0) * slope * (rho + e) - w[n] * still
@@ -163,7 +143,7 @@ def add_power_law_by_shape(F, D, w, p, e, G, factor):
     d, T, Z, Y = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
     for n in range(len(F)):
         for q in range(F.shape[1]):
-            U, sigma, V = _frame_of(F.shape[1] * n + q, Fs, frames, values, M)
+            U, sigma, V = frame_of(F.shape[1] * n + q, Fs, frames, values, M)
             rho = _stretch_rate(D[n, q], U, sigma, V, d, T)
             scale = 4.0 * factor * _slope(rho, w[n], p, e)
             for a in range(3):
@@ -196,7 +176,7 @@ def lead_directions(F, D, step, e, length, dual):
     d, T, X, W = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
     for n in range(len(F)):
         for q in range(F.shape[1]):
-            U, sigma, V = _frame_of(F.shape[1] * n + q, Fs, frames, values, M)
+            U, sigma, V = frame_of(F.shape[1] * n + q, Fs, frames, values, M)
             rho = _stretch_rate(D[n, q], U, sigma, V, d, T)
             eta = math.sqrt(rho + e)
             _to_frame(dual[n, q], V, 1.0, W)

@@ -15,6 +15,7 @@ _TINY = 1e-300
 TOGETHER = 64
 _COSINES, _SCALES, _VOLUMES, _LENGTHS = 18, 19, 20, 21  # rows of scratch after those of F V and V
 SCRATCH = 24 * TOGETHER
+_ORTHOGONAL = 1e-14  # cosines of axes that count as none, where frames are sought one after another
 _THIN = 1e-6  # share of the largest singular value below which a column has lost its direction
 
 
@@ -109,6 +110,25 @@ def svd3_together(F, U, sigma, V, tolerance, M):
         for i in range(3):
             U[k, i, 0], U[k, i, 1], U[k, i, 2] = a * U[k, i, 0], b * U[k, i, 1], c * U[k, i, 2]
         _finish(U[k], sigma[k], V[k], scale)
+
+
+@pointwise
+def frame_of(k, F, frames, values, M):
+    """U, σ and V of F[k] = U diag(σ) Vᵀ, from the frames of the matrices around it.
+
+    At the first of ``TOGETHER``, the frames of all of them are filled: U, V (2, TOGETHER, 3, 3) and
+    σ (TOGETHER, 3). M is scratch.
+    """
+    if k % TOGETHER == 0:
+        count = min(TOGETHER, len(F) - k)
+        for n in range(count):
+            for i in range(3):
+                for j in range(3):
+                    frames[1, n, i, j] = 1.0 if i == j else 0.0
+        U, V, sigma = frames[0, :count], frames[1, :count], values[:count]
+        svd3_together(F[k : k + count], U, sigma, V, _ORTHOGONAL, M)
+    k %= TOGETHER
+    return frames[0, k], values[k], frames[1, k]
 
 
 @pointwise

@@ -24,6 +24,12 @@ from supple._kernels.reduction.example_newton import (
     overall_scale,
     slope_at,
 )
+from supple._kernels.reduction.laws import (
+    add_base_laws,
+    add_forces_beside,
+    add_tangent_beside,
+    strain_laws,
+)
 from supple._kernels.reduction.newton import ATTEMPTS, find_rates
 from supple._kernels.reduction.points import (
     add_example_forces,
@@ -148,7 +154,7 @@ def multiply_lower(B, x, y):
 
 
 @inner_kernel
-def find_residual(c_v, c_a, balance, points, rate, ex, secants):
+def find_residual(c_v, c_a, balance, points, rate, laws, ex, secants):
     """``balance.force`` = f − M a − Ĉ v − R at x; returns g, which scales all damping."""
     find_rates(balance, c_v, c_a)
     M, C0, v, a, f, force = balance.M, balance.C0, balance.v, balance.a, balance.f, balance.force
@@ -162,6 +168,12 @@ def find_residual(c_v, c_a, balance, points, rate, ex, secants):
         evaluate_rate(balance.x, rate, balance.B)
     for i in range(r):
         R[i] = 0.0
+    if laws is not None:
+        strain_laws(balance.x, v, laws)
+        if laws.base > 0:
+            add_base_laws(laws, follows, balance.B)
+            follows = True
+        add_forces_beside(laws, R)
     if ex is not None:
         g = overall_scale(balance.x, False, M, ex)
         if ex.bends.shape[1] > 0:
@@ -199,9 +211,11 @@ def find_residual(c_v, c_a, balance, points, rate, ex, secants):
 
 
 @inner_kernel
-def make_tangent(c_v, g, points, kept, secants, exactly):
+def make_tangent(c_v, g, points, laws, kept, secants, exactly):
     """The sum over points at x, where forces have just been found."""
-    share = assemble_tangent(points, c_v * g, g, secants.amount, exactly)
+    whole, after = assemble_tangent(points, c_v * g, g, secants.amount, exactly)
+    if laws is not None:
+        after += add_tangent_beside(c_v, laws, points.tangent)
     BX = kept.BX
     damped = len(points.beta) > 0 or len(points.shear) > 0
     BX[:] = 0.0
@@ -209,12 +223,13 @@ def make_tangent(c_v, g, points, kept, secants, exactly):
         add_example_forces(points, BX)
     made = kept.made[0]
     made[VERSION] += 1.0
-    made[C_V], made[SHARE] = c_v * g, share
+    made[C_V] = c_v * g
+    made[SHARE] = 1.0 - whole / after if after > 0.0 and whole > 0.0 else 0.0
     made[STEPS] = made[EXTRA] = made[LAST] = 0.0
 
 
 @inner_kernel
-def factorize_tangent(s, c_v, c_a, g, balance, points, rate, kept, ex, secants):
+def factorize_tangent(s, c_v, c_a, g, balance, points, rate, laws, kept, ex, secants):
     """The factors of stage s from the tangent; whether they could be made positive definite.
 
     Where the tangent was made for another c_v, the share of damping in it is scaled.
@@ -227,6 +242,8 @@ def factorize_tangent(s, c_v, c_a, g, balance, points, rate, kept, ex, secants):
     if of[C_V] > 0.0:
         scale += of[SHARE] * (c / of[C_V] - 1.0)
     follows = len(rate.rows) > 0
+    if laws is not None:
+        follows = follows or laws.base > 0
     shift = 0.0
     definite = False
     for _ in range(ATTEMPTS):

@@ -73,19 +73,22 @@ class PointContext(structref.StructRefProxy):
 
 
 _define: Any = structref.define_proxy
-_FIELDS = ["stages", "points", "rate", "balance", "state", "options", "kept", "secants", "examples"]
+_FIELDS = ["stages", "points", "rate", "laws", "balance", "state", "options", "kept", "secants"]
+_FIELDS += ["examples"]
 _define(PointContext, PointContextType, _FIELDS)
 _make: Any = PointContext
 
 
 @kernel
-def point_context(stages, points, rate, balance, state, options, kept, secants, examples):
-    """All nine behind one pointer; ``examples`` may be None."""
-    return _make(stages, points, rate, balance, state, options, kept, secants, examples)
+def point_context(stages, points, rate, laws, balance, state, options, kept, secants, examples):
+    """All ten behind one pointer; ``laws`` and ``examples`` may be None."""
+    return _make(stages, points, rate, laws, balance, state, options, kept, secants, examples)
 
 
 @inner_kernel
-def solve_stage(s, c_v, c_a, wanted, points, rate, balance, state, options, kept, secants, ex):
+def solve_stage(
+    s, c_v, c_a, wanted, points, rate, laws, balance, state, options, kept, secants, ex
+):  # fmt: skip
     """Iterates on stage s, with a new tangent at once if it is ``wanted``; says how it went."""
     x, delta = balance.x, balance.delta
     most, counts = options.max_iterations, state.counts
@@ -96,7 +99,7 @@ def solve_stage(s, c_v, c_a, wanted, points, rate, balance, state, options, kept
     begin_points(balance.x_v, points)
     size_before, learned = -1.0, 0
     for n in range(most):
-        g = find_residual(c_v, c_a, balance, points, rate, ex, secants)
+        g = find_residual(c_v, c_a, balance, points, rate, laws, ex, secants)
         counts[ITERATIONS] += 1
         if goes_too_far(balance):
             counts[BACKTRACKS] += 1
@@ -105,9 +108,11 @@ def solve_stage(s, c_v, c_a, wanted, points, rate, balance, state, options, kept
         if not is_finite(balance.force):
             return NOT_FINITE
         if wanted:
-            make_tangent(c_v, g, points, kept, secants, n >= most // 2)
+            make_tangent(c_v, g, points, laws, kept, secants, n >= most // 2)
         if wanted or older:
-            if not factorize_tangent(s, c_v, c_a, g, balance, points, rate, kept, ex, secants):
+            if not factorize_tangent(
+                s, c_v, c_a, g, balance, points, rate, laws, kept, ex, secants
+            ):
                 return NOT_DEFINITE
             learned, wanted, older = 0, options.best_effort, False
         solve_kept(s, c_v * g, balance, kept, ex, secants)
@@ -133,7 +138,7 @@ def run_point_steps(context, steps, sampled, forces, record):
     """As ``stepping.run_steps``."""
     stages, points, rate = context.stages, context.points, context.rate
     balance, state, options = context.balance, context.state, context.options
-    kept, secants, ex = context.kept, context.secants, context.examples
+    kept, secants, laws, ex = context.kept, context.secants, context.laws, context.examples
     c_v, c_a, times = stages.c_v, stages.c_a, stages.times
     history = state.history
     end = STAGES + THREE * np.uint64(len(c_v) - 1)
@@ -149,8 +154,9 @@ def run_point_steps(context, steps, sampled, forces, record):
             begin_stage(np.uint64(s), stages, history, balance.x_v, balance.x_a, balance.x)
             force_at(times[s] / options.dt, sampled, forces[row], state.pushed, balance.f)
             reason = solve_stage(
-                s, c_v[s], c_a[s], wanted, points, rate, balance, state, options, kept, secants, ex
-            )
+                s, c_v[s], c_a[s], wanted, points, rate, laws, balance, state, options, kept,
+                secants, ex,
+            )  # fmt: skip
             wanted = False
             if reason == GO_ON:
                 reason = DONE if options.best_effort else NOT_CONVERGED
@@ -179,8 +185,10 @@ def run_point_steps(context, steps, sampled, forces, record):
 @reordering_kernel
 def evaluate_points(context, c_v, c_a):
     """The residual at ``balance.x`` for these rates, and the tangent; returns g."""
-    balance, points = context.balance, context.points
+    balance, points, laws = context.balance, context.points, context.laws
     begin_points(balance.x_v, points)
-    g = find_residual(c_v, c_a, balance, points, context.rate, context.examples, context.secants)
-    make_tangent(c_v, g, points, context.kept, context.secants, True)
+    g = find_residual(
+        c_v, c_a, balance, points, context.rate, laws, context.examples, context.secants
+    )
+    make_tangent(c_v, g, points, laws, context.kept, context.secants, True)
     return g

@@ -76,6 +76,7 @@ class Points(NamedTuple):
     T_single: np.ndarray  # (9 AT_ONCE, padded r) products of a few points
     sum_single: np.ndarray  # (r, padded r)
     T: np.ndarray  # (9 AT_ONCE, padded r) the same in double precision
+    D: np.ndarray  # (9, 9) scratch
     tangent: np.ndarray  # (r, padded r) Σ_p w Gᵀ (∂P/∂F + c_v g D) G, lower triangle
 
 
@@ -316,7 +317,7 @@ def assemble_tangent(points, c, g, amount, exactly):
 
     S⁺ is the positive part of the viscous stress, with that of examples (``amount``), which turns
     with the shape as the elastic one does. Single precision does unless it shall be done
-    ``exactly``. Returns the share of c D in the trace.
+    ``exactly``. Returns the trace at the points without c D and with it.
     """
     G, A, rate, volumes = points.G, points.A, points.rate, points.volumes
     m = np.uint64(len(volumes))
@@ -337,17 +338,17 @@ def assemble_tangent(points, c, g, amount, exactly):
             add_strain_rate(points.F, rate, shear, bulk, none, points.axis, sums, True)
     after = trace_of(A, volumes)
     if exactly:
-        sum_tangent(G, A, volumes, points.T, points.tangent)
+        sum_tangent(G, A, volumes, points.D, points.T, points.tangent)
     else:
         sum_single_tangent(points)
-    return 1.0 - whole / after if after > 0.0 and whole > 0.0 else 0.0
+    return whole, after
 
 
 @inner_kernel
-def sum_tangent(G, A, volumes, T, S):
-    """S = Σ_p w Gᵀ A G, lower triangle."""
+def sum_tangent(G, A, volumes, D, T, S):
+    """S = Σ_p w Gᵀ A G, lower triangle; D and T are scratch."""
     m, r, wide = np.uint64(len(volumes)), np.uint64(G.shape[1]), np.uint64(T.shape[1])
-    flat, D = G.reshape(-1), np.empty((9, 9))
+    flat = G.reshape(-1)
     S[:] = 0.0
     for start in range(ZERO, m, AT_ONCE):
         stop = min(start + AT_ONCE, m)

@@ -7,7 +7,8 @@ An integrator comes as a table: in stage s, velocity and acceleration are
 with q̂_v, q̂_a and the first guess weighted sums of the vectors in ``history``: displacement,
 velocity and acceleration now, one step ago, and at the end of each stage of this step.
 
-``examples`` is None where there are none; the compiler then leaves out all that is for them.
+``examples`` and ``laws`` are None where there are none; the compiler then leaves out all that is
+for them.
 """
 
 from typing import Any, NamedTuple
@@ -24,6 +25,7 @@ from supple._kernels.compiling import (
     reordering_kernel,
 )
 from supple._kernels.reduction.example_newton import correct_with_examples
+from supple._kernels.reduction.laws import SLOW, add_laws, begin_step_of_laws, end_step_of_laws
 from supple._kernels.reduction.newton import (
     DONE,
     GO_ON,
@@ -82,7 +84,7 @@ class StepContextType(types.StructRef):
 
 
 class StepContext(structref.StructRefProxy):
-    """Stages, Polynomial, RateForm, Balance, State and Options: one pointer, not fifty."""
+    """Stages, Polynomial, RateForm, PointLaws or None, Balance, State, Options: one pointer."""
 
 
 @structref.register
@@ -98,7 +100,7 @@ _define: Any = structref.define_proxy
 _define(
     StepContext,
     StepContextType,
-    ["stages", "polynomial", "rate", "balance", "state", "options"],
+    ["stages", "polynomial", "rate", "laws", "balance", "state", "options"],
 )
 _define(ExampleContext, ExampleContextType, ["examples"])
 _make_step: Any = StepContext
@@ -106,9 +108,9 @@ _make_examples: Any = ExampleContext
 
 
 @kernel
-def step_context(stages, polynomial, rate, balance, state, options):
-    """All six behind one pointer."""
-    return _make_step(stages, polynomial, rate, balance, state, options)
+def step_context(stages, polynomial, rate, laws, balance, state, options):
+    """All seven behind one pointer; ``laws`` may be None."""
+    return _make_step(stages, polynomial, rate, laws, balance, state, options)
 
 
 @kernel
@@ -244,24 +246,31 @@ def run_steps(context, examples, steps, sampled, forces, record):
     as it was. ``record`` (steps, 2, r) takes the state after each step, unless empty.
     """
     stages, polynomial, rate = context.stages, context.polynomial, context.rate
-    balance, state, options = context.balance, context.state, context.options
+    balance, state, options, laws = context.balance, context.state, context.options, context.laws
     work = steps, sampled, forces, record
     if examples is None:
-        return take_steps(stages, polynomial, rate, balance, state, options, None, work)
-    return take_steps(stages, polynomial, rate, balance, state, options, examples.examples, work)
+        return take_steps(stages, polynomial, rate, laws, balance, state, options, None, work)
+    ex = examples.examples
+    return take_steps(stages, polynomial, rate, laws, balance, state, options, ex, work)
 
 
 @borrowing_kernel
-def take_steps(stages, polynomial, rate, balance, state, options, ex, work):
+def take_steps(stages, polynomial, rate, laws, balance, state, options, ex, work):
     """``run_steps`` with all arrays at hand."""
     steps, sampled, forces, record = work
     c_v, c_a, times = stages.c_v, stages.c_a, stages.times
-    dt, follows = options.dt, len(rate.rows) > 0
+    dt, has_rate = options.dt, len(rate.rows) > 0
+    follows = has_rate
+    if laws is not None:
+        follows = has_rate or laws.base > 0
     history = state.history
     end = STAGES + THREE * np.uint64(len(c_v) - 1)
     row = np.uint64(0)
     for step in range(steps):
         begin_step(forces[row], sampled, options.diagonal, state, balance.delta)
+        before, renew = state.counts[ITERATIONS], False
+        if laws is not None:
+            renew = begin_step_of_laws(laws)
         u = STAGES
         reason = DONE
         for s in range(np.uint64(len(c_v))):
@@ -272,12 +281,18 @@ def take_steps(stages, polynomial, rate, balance, state, options, ex, work):
             size = -1.0
             for n in range(options.max_iterations):
                 evaluate(balance.x, polynomial, balance.K, balance.R)
-                if follows:
+                if has_rate:
                     evaluate_rate(balance.x, rate, balance.B)
                     balance.line[3] = 1.0 if n >= PLAIN_ITERATIONS else 0.0
-                reason, size = iterate_once(s, stages, balance, state, options, ex, follows, size)
+                if laws is not None:
+                    renew = renew or options.best_effort or 2 * n >= options.max_iterations
+                    add_laws(c_v[s], c_a[s], has_rate, renew, laws, balance)
+                last = size
+                reason, size = iterate_once(s, stages, balance, state, options, ex, follows, last)
                 if reason != GO_ON:
                     break
+                renew = size < 0.0 or 0.0 < last * SLOW < size
+            renew = False
             if reason == GO_ON:
                 reason = DONE if options.best_effort else NOT_CONVERGED
                 state.counts[UNSOLVED] += 1
@@ -287,6 +302,8 @@ def take_steps(stages, polynomial, rate, balance, state, options, ex, work):
                 reason = NOT_FINITE
                 break
             u += THREE
+        if laws is not None:
+            end_step_of_laws(state.counts[ITERATIONS] - before, reason == DONE, laws)
         if reason != DONE:
             if not options.best_effort:
                 undo_step(times[0] / dt, state)

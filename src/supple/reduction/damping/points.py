@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from supple._kernels.damping.matched import add_matched
 from supple._kernels.damping.principal import Sums
@@ -21,7 +24,9 @@ from supple.bodies.solid import Body
 from supple.core.types import Floats, Ints
 from supple.damping.base import BoundDamping
 from supple.damping.cells import BoundCellDamping, Points, PointSums
+from supple.damping.laws import CellLaw
 from supple.damping.matched import strain_elasticity
+from supple.materials import Material
 from supple.reduction.cubature.cubature import (
     Cubature,
     CubatureGroup,
@@ -36,6 +41,8 @@ class PointDamping(ABC):
 
     is_linear: bool
     """In the velocity."""
+    laws: tuple[CellLaw, ...] | None = None
+    """The same for compiled loops; None if only Python knows it."""
 
     @abstractmethod
     def evaluate(self, q: Floats, v: Floats) -> tuple[Floats, Floats]:
@@ -115,12 +122,66 @@ class _Points:
     """(c · points, 9, r)"""
 
 
+@dataclass(frozen=True, eq=False)
+class WeighedPoints:
+    """The points of a sum that have a weight, m of them, part by part."""
+
+    cells: Ints
+    """Of the mesh, in which they are, (m,)."""
+    volumes: Floats
+    """(m,) times weights"""
+    G: Floats
+    """(9 m, r)"""
+    lam: Floats
+    """(m,)"""
+    mu: Floats
+    """(m,)"""
+    materials: list[tuple[Material, int]]
+    """Of each part, and how many points are of it."""
+
+    @classmethod
+    def of(cls, points: list[_Points]) -> WeighedPoints:
+        weighed = [here.volumes.ravel() != 0.0 for here in points]
+
+        def joined(fields: list[NDArray[Any]]) -> NDArray[Any]:
+            both = zip(fields, points, weighed, strict=True)
+            return np.concatenate([np.repeat(x, here.volumes.shape[1])[k] for x, here, k in both])
+
+        cells = joined([here.part.cells[here.at] for here in points])
+        lam, mu = (joined([here.part.lame[i][here.at] for here in points]) for i in (0, 1))
+        both = list(zip(points, weighed, strict=True))
+        G = np.concatenate([here.G[k].reshape(-1, here.G.shape[2]) for here, k in both])
+        volumes = np.concatenate([here.volumes.ravel()[k] for here, k in both])
+        materials = [(here.part.material, int(k.sum())) for here, k in both]
+        return cls(cells, volumes, G, lam, mu, materials)
+
+    def is_same(self, other: WeighedPoints) -> bool:
+        """Whether these are the same points of the same model."""
+        return np.array_equal(self.cells, other.cells) and np.array_equal(
+            self.volumes, other.volumes
+        )
+
+
 class CubatureDamping(PointDamping):
     """A dissipation density, summed over the cells of a cubature; over all cells if None."""
 
     def __init__(self, bound: BoundCellDamping, vectors: Floats, cubature: Cubature | None) -> None:
         self._bound, self.is_linear = bound, bound.is_linear
         self._points = _chosen_points(bound.body, vectors, cubature)
+
+    @cached_property
+    def at(self) -> WeighedPoints:
+        """The points for compiled loops."""
+        return WeighedPoints.of(self._points)
+
+    @cached_property
+    def laws(self) -> tuple[CellLaw, ...] | None:  # type: ignore[override]
+        """At these points; None where a material or the density is known to Python alone."""
+        found = self._bound.laws(self.at.cells) if self._points else None
+        takes_more = any(len(here.part.extra) for here in self._points)  # than λ and μ
+        if found is None or (takes_more and any(law.needs_elasticity for law in found)):
+            return None
+        return found
 
     def evaluate(self, q: Floats, v: Floats) -> tuple[Floats, Floats]:
         r = len(q)

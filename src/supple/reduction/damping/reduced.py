@@ -39,10 +39,20 @@ class ReducedDamping:
         return self.rate is None and not self.points and not self.beside
 
     @property
+    def is_closed_form(self) -> bool:
+        """Whether all of it is in closed form, which every kernel knows."""
+        return not self.points and not self.beside and not self._goes_along
+
+    @property
     def is_compiled(self) -> bool:
-        """Whether kernels can do without Python."""
-        goes_along = self.examples is not None and bool(self.examples.local)
-        return not self.points and not self.beside and not goes_along
+        """Whether kernels that call laws can do without Python."""
+        others = (*self.points, *self.beside)
+        return not self._goes_along and all(each.laws is not None for each in others)
+
+    @property
+    def _goes_along(self) -> bool:
+        """Whether examples go with a part of the body, which are turned in Python."""
+        return self.examples is not None and bool(self.examples.local)
 
     def matrix(self, q: Floats) -> Floats:
         """C̃ at q; without the examples."""
@@ -102,10 +112,11 @@ def _beside_examples(one: ReducedDamping, other: ReducedDamping) -> ReducedDampi
         raise InputError(
             "two dampings by example in one list; give one, with the examples of both over one base"
         )
-    nothing = rest.is_constant and not rest.constant.any()
-    beside = () if nothing else (_Linear(replace(rest, beside=(), steady=None)),)
+    closed = replace(rest, points=(), beside=(), steady=None)
+    nothing = closed.is_constant and not closed.constant.any()
+    beside = () if nothing else (_Linear(closed),)
     return replace(
         designed,
         steady=-(designed.push() + rest.push()),
-        beside=(*designed.beside, *beside, *rest.beside),
+        beside=(*designed.beside, *beside, *rest.points, *rest.beside),
     )

@@ -154,7 +154,7 @@ def _difference(few: PointDamping, many: PointDamping, model: ReducedModel) -> f
     reach = _SWING * float(np.ptp(model.mesh.vertices, axis=0).max())
     errors = []
     for _ in range(_SAMPLES):
-        q, v = share @ chance.normal(size=(model.size, 2)) @ np.eye(2)
+        q, v = (share @ chance.normal(size=(model.size, 2))).T
         q, v = (x * reach / np.abs(model.displacements(x)).max() for x in (q, v))
         true = many.evaluate(q, v)[0]
         size = np.linalg.norm(true)

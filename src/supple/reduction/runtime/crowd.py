@@ -367,7 +367,7 @@ class _Block:
         if physics.rate is not None:
             parts = physics.rate.parts(x, self._qq, *self._parts)
             crowd.add_rate(parts, c_v, v, self._A, self._delta)
-        if not physics.damping.is_compiled or physics.damping.examples is not None:
+        if not physics.damping.is_closed_form or physics.damping.examples is not None:
             self._add_damping(physics, x, v, c_v)
 
     def _add_damping(self, physics: _Physics, x: Array, v: Array, c_v: Any) -> None:

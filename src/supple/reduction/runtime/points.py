@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +23,7 @@ from supple.reduction.model import ReducedModel
 _MOST_SECANTS = 20
 
 
-@dataclass(frozen=True, eq=False)
-class PointLoop:
+class PointLoop(NamedTuple):
     """The arrays of ``point_stepping`` for one simulation."""
 
     points: Points
@@ -52,7 +50,9 @@ def point_loop(
 ) -> PointLoop | None:
     """The loop of a model, if kernels know all of its energy and damping."""
     cubature = model.cubature
-    if model.quartic is not None or cubature is None or damping.beside:
+    if model.quartic is not None or cubature is None:
+        return None
+    if any(each.laws is None for each in damping.beside):
         return None
     if any(len(group.extra) for group in cubature.groups):
         return None  # materials that take more than λ and μ are called from Python
@@ -93,9 +93,10 @@ def _viscosities(
     nothing = np.empty(0)
     beta = np.zeros(cubature.size)
     for each in damping.points:
-        if not isinstance(each, MatchedDamping) or each.cubature is not cubature:
+        if isinstance(each, MatchedDamping) and each.cubature is cubature:
+            beta += each.beta
+        elif each.laws is None:
             return None
-        beta += each.beta
     if not beta.any():
         return nothing, nothing, nothing
     linear = [group.material.quadratic_in_strain for group in cubature.groups]
@@ -146,6 +147,7 @@ def _points(cubature: Cubature, shear: Floats, bulk: Floats, beta: Floats, X: Fl
         T_single=np.zeros((9 * int(AT_ONCE), single), dtype=np.float32),
         sum_single=np.zeros((r, single), dtype=np.float32),
         T=np.zeros((9 * int(AT_ONCE), wide)),
+        D=np.zeros((9, 9)),
         tangent=np.zeros((r, wide)),
     )
 

@@ -14,6 +14,7 @@ from supple.core.checks import numbers, whole_number
 from supple.core.errors import InputError, StepFailed
 from supple.core.memory import rooms_apart, zeros_apart
 from supple.core.types import Floats
+from supple.reduction.damping.laws import compiled_laws
 from supple.reduction.damping.rules import reduced_damping
 from supple.reduction.damping.strain_rate import NO_RATE
 from supple.reduction.model import ReducedModel, expand
@@ -59,8 +60,17 @@ class ReducedSimulation(RecordedStepper):
         self._make_room(len(into))
 
     def _arrays(self) -> tuple[Floats, ...]:
-        kept = () if self._loop is None else self._loop.state
+        kept: tuple[Floats, ...] = () if self._loop is None else self._loop.state
+        if self._laws is not None and self._loop is None:
+            kept = self._laws.kept, self._laws.made
         return self._history, self._pushed, self._jump, *kept
+
+    def _forget(self) -> None:
+        """Have matrices that are kept from step to step made anew."""
+        if self._loop is not None:
+            self._loop.forget()
+        if self._laws is not None:
+            self._laws.made[:] = 0.0
 
     def _use(self, model: ReducedModel) -> None:
         self._damping = reduced_damping(self.damping, model)
@@ -73,7 +83,9 @@ class ReducedSimulation(RecordedStepper):
         )
         self._use_polynomial(model)
         self._find_loop(model)
-        rate = self._damping.rate if self._is_compiled or self._loop is not None else None
+        is_known = self._is_compiled or self._loop is not None
+        self._laws = compiled_laws(self._damping) if is_known else None
+        rate = self._damping.rate if is_known else None
         self._rate = NO_RATE if rate is None else rate.arrays()
         factors, grams = (np.empty(0), _NO_GRAMS) if rate is None else rate.lower_grams()
         fits = self._balance is not None and len(self._balance.x) == model.size
@@ -84,6 +96,10 @@ class ReducedSimulation(RecordedStepper):
             grams=grams,
             gram_factors=factors,
         )
+
+    @property
+    def _knows_damping(self) -> bool:
+        return self._damping.is_compiled
 
     def _find_loop(self, model: ReducedModel) -> None:
         """How a model with a cubature is stepped, if kernels can."""
@@ -111,6 +127,7 @@ class ReducedSimulation(RecordedStepper):
             table.compiled(curved=solver.most > 1),
             self._polynomial,
             self._rate,
+            self._laws,
             self._balance,
             self._kernel_state(),
             options,
@@ -130,6 +147,7 @@ class ReducedSimulation(RecordedStepper):
             table.compiled(curved=solver.most > 1),
             loop.points,
             self._rate,
+            self._laws,
             self._balance,
             self._kernel_state(),
             options,
@@ -193,6 +211,7 @@ class ReducedSimulation(RecordedStepper):
         self._history[:] = history
         self._pushed[:] = pushed
         self._settled, self._has_past = True, has_past
+        self._forget()
 
     # -- stepping --------------------------------------------------------------------------
 
@@ -344,7 +363,7 @@ class ReducedSimulation(RecordedStepper):
     def _run_interpreted(
         self, steps: int, forces: Floats, table: StageTable, sampled: bool, record: Floats
     ) -> tuple[int, int]:
-        """The same loop, for energies and damping that are not one polynomial."""
+        """The same loop, for energies and damping that kernels do not know."""
         history = self._history
         end = 6 + 3 * (len(table.c_v) - 1)
         for step in range(steps):
@@ -407,8 +426,7 @@ class ReducedSimulation(RecordedStepper):
 
     def _find_acceleration(self, force: Floats) -> None:
         """a from M a = f − C v − R at the state as it was set."""
-        if self._loop is not None:
-            self._loop.forget()
+        self._forget()
         q, v = self._history[:2]
         quartic = self.model.quartic
         R, K = self.model.evaluate(q)[1:] if quartic is None else quartic.compiled.evaluate(q)

@@ -149,9 +149,14 @@ class RecordedStepper(Stepper):
         """Whether steps run without Python, so that several bodies can do so at once."""
         return self._is_compiled
 
+    @property
+    def _knows_damping(self) -> bool:
+        """Whether kernels know all of the damping."""
+        return self._damping.is_closed_form
+
     def _use_polynomial(self, model: ReducedModel) -> None:
-        """Steps are compiled where energy and damping are one polynomial."""
-        quartic = model.quartic if self._damping.is_compiled else None
+        """Steps are compiled where the energy is one polynomial."""
+        quartic = model.quartic if self._knows_damping else None
         self._is_compiled = quartic is not None
         self._polynomial = NO_POLYNOMIAL if quartic is None else quartic.compiled.arrays()
         self._contexts = {}
