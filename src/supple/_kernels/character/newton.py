@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from supple._kernels.character.exact_newton import iterate_exactly
 from supple._kernels.character.stage import (
     enter_stage,
     find_damped_forces,
@@ -105,7 +106,13 @@ def solve_stage(s, stages, x, frames, features, force, context, model, workspace
     if enter_stage(s, stages, x, frames, force, options, model, workspace) < options.min_det_F:
         withdraw(options, model, workspace)
     c_v, c_a = stages.c_v[s], stages.c_a[s]
+    guess = workspace.exact.start
+    guess[:] = workspace.balance.x
     reason = iterate(c_v, c_a, context, model, workspace)
+    if reason != DONE and not options.best_effort:
+        workspace.balance.x[:] = guess
+        if iterate_exactly(c_v, c_a, context, model, workspace) == DONE:
+            reason = DONE
     if reason == DONE and not leave_stage(s, c_v, c_a, workspace):
         reason = NOT_FINITE
     return reason

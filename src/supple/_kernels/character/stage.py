@@ -81,6 +81,17 @@ class Rig(NamedTuple):
     a: np.ndarray
 
 
+class ExactRoom(NamedTuple):
+    """For Newton's method with the whole Jacobian."""
+
+    J: np.ndarray  # (r, r) −∂force/∂x [1/s²]
+    factors: np.ndarray  # (r, r) scratch [1/s²]
+    start: np.ndarray  # (r,) x before a correction [√kg m]
+    force: np.ndarray  # (r,) what is left of the forces there [√kg m/s²]
+    delta: np.ndarray  # (r,) the correction [√kg m]
+    left: np.ndarray  # (r,) the one after it, by the same J [√kg m]
+
+
 class Workspace(NamedTuple):
     """State and scratch of one character with r coordinates, m poses and c cubature cells."""
 
@@ -100,6 +111,7 @@ class Workspace(NamedTuple):
     law_room: LawRoom
     gap: np.ndarray  # (r, r) D
     balance: Balance
+    exact: ExactRoom
     rig: Rig
     excess: np.ndarray  # (3 s,) of its speed, that is not felt [m/s]
     lag: np.ndarray  # (3 s,) how far the frame before this was taken to catch up [m]

@@ -160,7 +160,7 @@ def run_point_steps(context, steps, sampled, forces, record):
             wanted = False
             if reason == GO_ON:
                 reason = DONE if options.best_effort else NOT_CONVERGED
-                state.counts[UNSOLVED] += 1
+                state.counts[UNSOLVED] += options.best_effort
             if reason != DONE:
                 break
             if not end_stage(u, c_v[s], c_a[s], balance, history):

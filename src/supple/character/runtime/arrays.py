@@ -10,7 +10,7 @@ import numpy as np
 from supple._kernels.character.basis import Groups, PoseArrays
 from supple._kernels.character.damping import LawRoom
 from supple._kernels.character.forces import BLOCK, Room
-from supple._kernels.character.stage import Cells, Rig, Workspace
+from supple._kernels.character.stage import Cells, ExactRoom, Rig, Workspace
 from supple._kernels.linear_algebra.dense import padded
 from supple._kernels.reduction.newton import Balance
 from supple.character.model.pose_space_model import PoseSpaceModel
@@ -116,6 +116,10 @@ class StepArrays:
             ),
             room=Room(*map(np.zeros, (9 * BLOCK * padded(wide), wide * padded(wide), wide))),
             balance=Balance(*(np.zeros(of_balance.get(name, (r,))) for name in Balance._fields)),
+            exact=ExactRoom(
+                **{name: np.zeros((r, r)) for name in ("J", "factors")},
+                **{name: np.zeros(r) for name in ("start", "force", "delta", "left")},
+            ),
             rig=Rig(*np.zeros((len(Rig._fields), s))),
         )
         return apart(workspace)

@@ -200,13 +200,16 @@ class _Plan:
             self._add_bound(model, MatchedStrainRate(stiffness=beta), row)
         elif damping.at is StiffnessAt.REST:
             matrix.at_rest += float(cast(float, beta))
-        elif row == BASE:
-            self.beta += float(cast(float, beta))
-            matrix.gap += float(cast(float, beta))
         elif beta:
-            matrix.gap += float(cast(float, beta))
-            bound = MatchedStrainRate(stiffness=beta).bind(NeutralModel.of(model).body)
-            self._add_cells(model, bound, row, told="")
+            body, whole = NeutralModel.of(model), float(cast(float, beta))
+            following = body.following * whole
+            matrix.gap += following
+            matrix.at_rest += whole - following
+            if row == BASE:
+                self.beta += following
+            else:
+                bound = MatchedStrainRate(stiffness=following).bind(body.body)
+                self._add_cells(model, bound, row, told="")
 
     def _add_bound(
         self, model: PoseSpaceModel, damping: Damping, row: int, *, must_be_linear: bool = False

@@ -188,9 +188,14 @@ class LiveCharacter(Guarded):
         if key not in self._rules:
             if len(self._rules) >= _RULES:
                 self._rules.clear()
-            table = StageTable.of(self._integrator, h, start=start)
-            self._rules[key] = Stages(*(getattr(table, name) for name in Stages._fields))
+            self._rules[key] = stages_of(self._integrator, h, start=start)
         return self._rules[key]
+
+
+def stages_of(integrator: Integrator, h: float, *, start: bool) -> Stages:
+    """The stages of a step of h [s], for compiled loops."""
+    table = StageTable.of(integrator, h, start=start)
+    return Stages(*(getattr(table, name) for name in Stages._fields))
 
 
 _VALUES = (

@@ -23,6 +23,7 @@ from supple.reduction.model import vibrations
 
 _SAMPLES = 6  # states at which cubature cells are compared with all
 _SWING = 0.05  # of the body's diagonal, in these
+_ROUNDING = 1e-9
 _GOOD = 0.1  # an error that is not worth a word
 _known: WeakKeyDictionary[PoseSpaceModel, NeutralModel] = WeakKeyDictionary()
 
@@ -106,6 +107,21 @@ class NeutralModel:
         F = np.tile(np.eye(3), (len(cells), 1, 1, 1))
         A = elastic_points(part, cells, F, 2)[2].copy()
         return self._reduced(A) + self._gap
+
+    @cached_property
+    def following(self) -> float:
+        """s: the share of damping by the stiffness that may follow the shape.
+
+        What cubature cells lack at rest, D, has eigenvalues of both signs. With B(q) of the cells,
+        B(q) + D is K̃ at rest, but gives power where they are strained and B is less. But
+        s B(q) + (1 − s) K̃ + s D, which is K̃ at rest too, is positive semidefinite everywhere if
+        (1 − s) K̃ + s D is. Twice what the neutral pose needs is taken, for other poses.
+        """
+        values, vectors = np.linalg.eigh(self.stiffness)
+        root = vectors / np.sqrt(np.maximum(values, _ROUNDING * values[-1]))
+        most = float(np.linalg.eigvalsh(root.T @ (self.stiffness - self._gap) @ root)[-1])
+        lacking = 1.0 - 1.0 / max(most, 1.0)
+        return max(1.0 - 2.0 * lacking, 0.0) if lacking > _ROUNDING else 1.0
 
     def matrix(self, damping: BoundCellDamping) -> Floats:
         """∂∇₂R/∂v of the cubature cells at rest, (r, r)."""

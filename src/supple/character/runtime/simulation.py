@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from supple._kernels.reduction.stepping import Stages
 from supple.character.model.pose_space_model import PoseSpaceModel
 from supple.character.rigs.base import turned
 from supple.character.runtime.arrays import StepArrays
-from supple.character.runtime.live import LiveCharacter
+from supple.character.runtime.live import LiveCharacter, stages_of
 from supple.character.runtime.rig import Path, RigSampler, Sample
 from supple.character.runtime.shape import Pull, SkinShape, Wind
 from supple.character.runtime.solver import StepSolver
@@ -22,10 +23,10 @@ from supple.core.checks import instance, number, numbers, several, vector, whole
 from supple.core.errors import InputError, StepFailed
 from supple.core.types import Floats
 from supple.damping import Damping
-from supple.integrators import TRBDF2, BackwardEuler, Integrator
+from supple.integrators import BackwardEuler, Integrator
 from supple.reduction.runtime.newton import DenseNewton
 
-_PARTS = (1, 2, 4, 8)  # into which a step is cut that cannot be solved whole
+_PARTS = tuple(2**k for k in range(9))  # into which a step is cut that cannot be solved whole
 
 Pose = ArrayLike | Callable[[float], ArrayLike]
 
@@ -263,8 +264,9 @@ class PoseSimulation(LiveCharacter):
 
         A function of time [s] as ``pose`` gives the poses in between too, where a rule has several
         stages or a step several substeps. ``force`` are pulls, or a reduced force (r,).
-        A step that cannot be solved is tried again in 2, 4 and 8 parts; StepFailed is raised where
-        that fails too, and the state is then as it was.
+        A step that cannot be solved is tried again in 2, 4, … up to 256 parts, then with backward
+        Euler, whole and in as many. StepFailed is raised where that fails too; the state is then as
+        it was.
         """
         span = self.dt if dt is None else number("dt", dt, above=0, unit="s")
         end = self._checked(pose(self._time + span) if callable(pose) else pose)
@@ -283,10 +285,13 @@ class PoseSimulation(LiveCharacter):
         """On to the end of the path; whether it is a cut."""
         jumps = f is not self._pushed and bool((f != self._pushed).any())
         span = path.spans[2]
-        for parts in _PARTS:
+        for settling, parts in product((False, True), _PARTS):
             count = parts * self.substeps
             h = span / count
             rule = self._stages(h, start=True), self._stages(h)
+            if settling:
+                euler = BackwardEuler()
+                rule = stages_of(euler, h, start=True), stages_of(euler, h, start=False)
             # a force that jumps makes the past useless
             has_past = self._has_past and not jumps and h == self._last
             stage_samples = self._untold
@@ -302,11 +307,10 @@ class PoseSimulation(LiveCharacter):
                 jumps,
                 f,
                 self._pushed,
-                patiently=parts == _PARTS[-1],
             )
             if reason == reasons.DONE:
                 self._path = Path.jumped(path.end) if cut else path
-                self._last, self._has_past = h, True
+                self._last, self._has_past = h, not settling
                 return cut
         raise StepFailed(
             _REASONS[reason],
@@ -318,13 +322,12 @@ class PoseSimulation(LiveCharacter):
     @property
     def _advice(self) -> str:
         """Where a step failed."""
-        settles = isinstance(self._integrator, BackwardEuler | TRBDF2)
-        rule = "" if settles else "a rule that settles, such as TRBDF2(), "
         material = "a material that survives more, such as StableNeoHookean, "
         survives = self.model.material.survives_inversion
         return (
-            f"Take more substeps or iterations, {rule}{'' if survives else material}or "
-            "teleport(pose) where the character jumps."
+            f"Up to {_PARTS[-1]} parts and backward Euler did not help: take smaller forces, "
+            f"weaker damping, {'' if survives else material}teleport(pose) where the character "
+            "jumps, or ease(pose) to go on all the same."
         )
 
     def _told(

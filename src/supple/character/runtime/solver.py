@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +24,6 @@ from supple.core.types import Floats
 from supple.damping import Damping
 from supple.reduction.runtime.newton import DenseNewton
 
-_PATIENCE = 200  # iterations, with a step that was not solved in fewer
 _MIN_DET_F = 0.01  # det F that a step may leave in a cell that must not turn inside out
 _FARTHEST = 10.0  # times the body: flesh that is further away than this has run away
 _UNSEEN = 1e-13  # of the body's size: corrections below this are rounding
@@ -86,19 +84,9 @@ class StepSolver:
             rounding=_UNSEEN * size * float(np.sqrt(model.masses.sum())),
             max_norm_square=(_FARTHEST * size) ** 2 * float(model.masses.sum()),
         )
-        self._context = self._made_context(self._options)
-
-    def _made_context(self, options: Options) -> Any:
-        found = self._damping
-        return step_context(
-            self._arrays, self.workspace, options, found.constants, found.laws, found.examples
+        self._context = step_context(
+            self._arrays, self.workspace, self._options, found.constants, found.laws, found.examples
         )
-
-    @cached_property
-    def _patient_context(self) -> Any:
-        """For parts of a step that was not solved in fewer iterations."""
-        most = max(self._options.max_iterations, _PATIENCE)
-        return self._made_context(self._options._replace(max_iterations=most))
 
     def copy(self) -> StepSolver:
         """The same with a state and room of its own."""
@@ -207,16 +195,11 @@ class StepSolver:
         balance.R[:], balance.K[:] = R, K
         return force + self.workspace.law_room.C1 @ v if found.constants.has_beside else force
 
-    def run(self, path: Path, *frame: Any, patiently: bool = False) -> tuple[int, float, bool]:
-        """``pose_frame.run_frame`` with this state, which is as it was where anything is raised.
-
-        ``patiently`` allows for many iterations: damping that grows with the rate has a definite
-        stand-in for its tangent, with which they lead on slowly.
-        """
+    def run(self, path: Path, *frame: Any) -> tuple[int, float, bool]:
+        """``pose_frame.run_frame`` with this state, which is as it was where anything is raised."""
         workspace = self.workspace
-        context = self._patient_context if patiently else self._context
         try:
-            found: tuple[int, float, bool] = pose_frame.run_frame(path, *frame, context)
+            found: tuple[int, float, bool] = pose_frame.run_frame(path, *frame, self._context)
         except BaseException:  # of a material in Python, or an interruption
             workspace.history[:], workspace.rig_history[:] = workspace.saved, workspace.rig_saved
             self.interpolation_weights(self._taken)

@@ -402,7 +402,7 @@ class ReducedSimulation(RecordedStepper):
                 if reason != GO_ON:
                     break
             if reason == GO_ON:
-                self._counts[stepping.UNSOLVED] += 1
+                self._counts[stepping.UNSOLVED] += self.solver.is_best_effort
                 reason = DONE if self.solver.is_best_effort else NOT_CONVERGED
             if reason != DONE:
                 return int(reason)
