@@ -94,7 +94,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--every", type=int, default=1)
     options = parser.parse_args(arguments)
     package = Path(sp.__file__).parent
-    code = [f for part in ("contact", "dynamics", "solvers") for f in (package / part).rglob("*.py")]
+    code = [
+        f for part in ("contact", "dynamics", "solvers") for f in (package / part).rglob("*.py")
+    ]
     mark = fingerprint("drops", files=[*code, package / "integrators.py", Path(__file__)])
     kept = Kept(options.keep)
     cases = list(product(options.bodies, STIFFNESSES, HEIGHTS, RATES, RULES, SOLVERS))
