@@ -7,9 +7,10 @@ fail, nothing may be infinite, damping may give no power, no energy may come fro
 pose stands still, and a second run, at one of the steps, with the model read from its file again,
 must be the same to the last bit.
 
-``python -m benchmarks pose_dampings FOLDER [CHARACTER …] [--keep CACHE]``, where the folder has
-``characters``; models and what was found are kept in the folder CACHE, so that it can be
-interrupted, and measured again where the code of characters has changed.
+``python -m benchmarks pose_dampings FOLDER [CHARACTER …] [--keep CACHE] [--every N]``, where the
+folder has ``characters``; ``--every N`` takes each N-th of all runs, mixed. Models and what was
+found are kept in the folder CACHE, so that it can be interrupted, and measured again where the code
+of characters has changed.
 """
 
 from __future__ import annotations
@@ -227,26 +228,30 @@ def _dashpots(model: PoseSpaceModel, alpha: float) -> Any:
 # -- runs ------------------------------------------------------------------------------------
 
 
-def rows_of(folder: Path, name: str, keep: Path, kept: Kept) -> Iterator[dict[str, Any]]:
+def rows_of(
+    folder: Path, names: list[str], keep: Path, kept: Kept, every: int
+) -> Iterator[dict[str, Any]]:
     package = Path(sp.__file__).parent
     training = [*(package / "character").rglob("*.py"), *(package / "reduction").rglob("*.py")]
     kernels = [each for part in ("character", "damping", "elasticity", "reduction")
                for each in (package / "_kernels" / part).rglob("*.py")]  # fmt: skip
     dampings = (package / "damping").rglob("*.py")
-    mark = fingerprint(name, files=[*training, *kernels, *dampings, Path(__file__)])
-    file = keep / f"{name}.supple"
-    if not file.exists():
-        trained(folder / "characters", name).save(file)
-    flesh = Flesh(file)
-    cases = product(STRENGTHS, flesh.dampings(1.0), RULES, RATES)
-    for strength, which, rule, rate in cases:
-        label = f"{which} · {strength:g} · {type(rule).__name__} · {rate}"
+    mark = fingerprint("pose_dampings", files=[*training, *kernels, *dampings, Path(__file__)])
+    bodies = {name: Flesh(keep / f"{name}.supple") for name in names}
+    for name, flesh in bodies.items():
+        if not flesh.file.exists():
+            trained(folder / "characters", name).save(flesh.file)
+    which = list(bodies[names[0]].dampings(1.0))
+    cases = list(product(names, STRENGTHS, which, RULES, RATES))
+    order = np.random.default_rng(0).permutation(len(cases))
+    for name, strength, damping, rule, rate in [cases[k] for k in order[::every]]:
+        label = f"{damping} · {strength:g} · {type(rule).__name__} · {rate}"
         row = kept.row(
             "pose_dampings",
             f"{name} · {label} · {mark}",
-            lambda c=(which, strength, rule, rate), f=flesh: f.run(*c),
+            lambda c=(damping, strength, rule, rate), f=bodies[name]: f.run(*c),
         )
-        yield {**row, "damping": which, "rule": type(rule).__name__, "character": name}
+        yield {**row, "damping": damping, "rule": type(rule).__name__, "character": name}
 
 
 def troubles(row: dict[str, Any]) -> list[str]:
@@ -270,21 +275,22 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("folder", type=Path, help="with characters")
     parser.add_argument("characters", nargs="*", help=f"some, as {', '.join(CHARACTERS)}")
     parser.add_argument("--keep", type=Path, help="a folder for models and what was found")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="each N-th of all runs")
     given = parser.parse_args(arguments)
     rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as place:
         keep = given.keep or Path(place)
         kept = Kept(given.keep)
-        for name in given.characters or CHARACTERS:
-            for row in rows_of(given.folder, name, keep, kept):
-                rows.append(row)
-                for trouble in troubles(row):
-                    print(f"{row['key']}: {trouble}", file=sys.stderr, flush=True)
+        names = given.characters or list(CHARACTERS)
+        for row in rows_of(given.folder, names, keep, kept, given.every):
+            rows.append(row)
+            for trouble in troubles(row):
+                print(f"{row['key']}: {trouble}", file=sys.stderr, flush=True)
     head = ["runs", "refused", "failed", "not finite", "energy grew", "at most", "power given",
             "not the same twice", "farthest", "warned"]  # fmt: skip
     for by in ("damping", "rule", "character"):
-        names = list(dict.fromkeys(row[by] for row in rows))
-        print(table([by, *head], [[name, *_summary(rows, by, name)] for name in names]), "\n")
+        found = sorted({row[by] for row in rows})
+        print(table([by, *head], [[each, *_summary(rows, by, each)] for each in found]), "\n")
     wrong = sum(bool(troubles(row)) for row in rows)
     print(f"{wrong} of {len(rows)} runs went wrong")
     return 0
