@@ -31,10 +31,11 @@ def dampings() -> dict[str, sp.Damping | list[sp.Damping]]:
     return {
         "alone": by_stiffness,
         "beside": [sp.ExampleDamping(sp.Rayleigh(mass=1e-9), [example]), by_stiffness],
+        "by example": sp.ExampleDamping(by_stiffness, [example]),
     }
 
 
-@pytest.mark.parametrize("which", ["alone", "beside"])
+@pytest.mark.parametrize("which", ["alone", "beside", "by example"])
 def test_damping_takes_power_in_any_shape(corrected, which):
     sim = PoseSimulation(corrected, damping=dampings()[which])
     rng = np.random.default_rng(3)
@@ -49,10 +50,24 @@ def test_damping_takes_power_in_any_shape(corrected, which):
         assert least >= -1e-9 * most  # rounding
 
 
-@pytest.mark.parametrize("which", ["alone", "beside"])
-def test_damping_at_rest_is_that_of_the_stiffness(corrected, which):
-    sim = PoseSimulation(corrected, damping=dampings()[which])
+@pytest.mark.parametrize("curvature", [0.0, 0.7, -1.5])
+@pytest.mark.parametrize("which", ["alone", "beside", "by example"])
+def test_damping_at_rest_is_that_of_the_stiffness(corrected, which, curvature):
+    sim = PoseSimulation(corrected, pose=[curvature, 0, 0, 0], damping=dampings()[which])
     K = sim.stiffness
     for direction in np.eye(len(K)):
         sim.v = direction
         assert sim.damping_force == pytest.approx(BETA * K @ direction, abs=1e-7 * BETA * K.max())
+
+
+@pytest.mark.parametrize("which", ["alone", "by example"])
+def test_steps_damp_as_the_damping_force_says(corrected, which):
+    """One tiny step of backward Euler is M (v₁ − v₀)/h = −R(q₁) − C(q₁) v₁."""
+    h = 1e-4
+    sim = PoseSimulation(corrected, pose=[0.7, 0, 0, 0], damping=dampings()[which], dt=h)
+    rng = np.random.default_rng(5)
+    sim.q, sim.v = 0.1 * rng.standard_normal((2, len(sim.q)))
+    before = sim.v
+    sim.step([0.7, 0, 0, 0])
+    felt = -sim.mass @ (sim.v - before) / h - sim.elastic_force
+    assert felt == pytest.approx(sim.damping_force, rel=1e-6, abs=1e-6 * np.abs(felt).max())

@@ -180,6 +180,34 @@ def add_laws(c_v, g, stress, in_base, beside, laws, workspace):
 
 
 @inner_kernel
+def add_linear_stress(beta, cells, stress):
+    """β times the stress of a linear material at Ḟ: λ tr(Ḟ) 1 + μ (Ḟ + Ḟᵀ)."""
+    for e in range(len(stress)):
+        D, lam, mu = cells.rate[e, 0], beta * cells.lam[e], beta * cells.mu[e]
+        trace = lam * (D[0, 0] + D[1, 1] + D[2, 2])
+        for i in range(3):
+            for j in range(3):
+                stress[e, 0, i, j] += mu * (D[i, j] + D[j, i])
+            stress[e, 0, i, i] += trace
+
+
+@inner_kernel
+def add_linear_derivative(beta, cells):
+    """β times its derivative, λ δ_ij δ_kl + μ (δ_ik δ_jl + δ_il δ_jk), to that of the cells."""
+    for e in range(len(cells.A)):
+        A, lam, mu = cells.A[e, 0], beta * cells.lam[e], beta * cells.mu[e]
+        s = 0
+        for j in range(3):
+            for l in range(j, 3):
+                A[s, j, l] += lam
+                A[s, l, j] += mu
+                if j == l:
+                    for i in range(3):
+                        A[s, i, i] += mu
+                s += 1
+
+
+@inner_kernel
 def overall(examples, balance):
     """g, what all of the base is scaled by (example damping, Eq. 17)."""
     if examples is None:
@@ -201,7 +229,7 @@ def damp_examples(C, examples):
 
 
 @inner_kernel
-def damp_examples_in_cells(examples, beta, laws, model, workspace):
+def damp_examples_in_cells(examples, beta, beta_at_rest, laws, model, workspace):
     """The same for what of it is in the cells: C X += B X."""
     if examples is not None:
         cells, columns, room = workspace.cells, workspace.room.columns, workspace.law_room
@@ -212,6 +240,8 @@ def damp_examples_in_cells(examples, beta, laws, model, workspace):
             if beta != 0.0:
                 sums = Sums(cells.power, cells.stress, cells.A, 1, 1.0)
                 add_matched(cells.F, cells.rate, cells.P, cells.A, cells.beta, sums, False)
+            if beta_at_rest != 0.0:
+                add_linear_stress(beta_at_rest, cells, cells.stress)
             for l in range(len(laws.addresses)):
                 if laws.in_base[l]:
                     add_law_at(

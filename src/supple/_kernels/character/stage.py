@@ -21,6 +21,8 @@ from supple._kernels.character.damping import (
     LawRoom,
     add_beside,
     add_laws,
+    add_linear_derivative,
+    add_linear_stress,
     carry_fibres,
     damp_examples,
     damp_examples_in_cells,
@@ -44,6 +46,7 @@ class Options(NamedTuple):
     material: int  # its address
     gravity: np.ndarray  # (3,) [m/s²]
     beta: float  # of the base: cells have the material part of β K̃ [s]
+    beta_at_rest: float  # and what they have of it at rest, times this [s]
     max_acceleration: float  # that a vertex of the rig is felt to have [m/s²]
     max_jump: float  # of its speed, that is felt at once however short a frame is [m/s]
     path_acceleration: bool  # the rig's acceleration is that of its path, not the integrator's
@@ -192,6 +195,9 @@ def damp_cells(v, c_v, g, stress, options, model, workspace):
         cells.beta[:] = g * options.beta
         sums = Sums(cells.power, cells.P, cells.A, 2, c_v)
         add_matched(cells.F, cells.rate, cells.P, cells.A, cells.beta, sums, stress)
+    if options.beta_at_rest != 0.0:
+        add_linear_stress(g * options.beta_at_rest, cells, cells.P)
+        add_linear_derivative(c_v * g * options.beta_at_rest, cells)
 
 
 @inlined_kernel
@@ -202,13 +208,14 @@ def find_damped_forces(c_v, context, model, workspace):
     x, x_v, v = balance.x, balance.x_v, balance.v
     evaluate_cells(options, workspace)
     count = len(laws.addresses)
-    if options.beta != 0.0 or count > 0 or constants.has_beside:
+    in_cells = options.beta != 0.0 or options.beta_at_rest != 0.0 or count > 0
+    if in_cells or constants.has_beside:
         for i in range(len(x)):
             v[i] = c_v * (x[i] - x_v[i])
-    if options.beta != 0.0 or count > 0:
+    if in_cells:
         g = overall(examples, balance)
         damp_examples(balance.C0, examples)
-        damp_examples_in_cells(examples, options.beta, laws, model, workspace)
+        damp_examples_in_cells(examples, options.beta, options.beta_at_rest, laws, model, workspace)
         if count > 0:
             keep_elastic(workspace.cells, workspace.law_room)
         damp_cells(v, c_v, g, True, options, model, workspace)

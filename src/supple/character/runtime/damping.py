@@ -54,6 +54,8 @@ class PoseDamping:
 
     beta: float
     """Of the base: its cells have the material part of β K̃ [s]."""
+    beta_at_rest: float
+    """And what they have of it at rest, times this [s]."""
     constants: Constants
     laws: Laws
     designed: ReducedExamples | None
@@ -133,6 +135,7 @@ class _Plan:
     """What a damping is on a model, before it is laid out for a step."""
 
     beta: float = 0.0
+    beta_at_rest: float = 0.0
     matrices: tuple[_Matrix, _Matrix] = field(default_factory=lambda: (_Matrix(), _Matrix()))
     cells: list[tuple[BoundCellDamping, bool]] = field(default_factory=list)
     """Dampings of cells, and whether they are in the base."""
@@ -203,11 +206,13 @@ class _Plan:
         elif beta:
             body, whole = NeutralModel.of(model), float(cast(float, beta))
             following = body.following * whole
-            matrix.gap += following
-            matrix.at_rest += whole - following
             if row == BASE:
                 self.beta += following
+                self.beta_at_rest += whole - following
+                matrix.gap += whole
             else:
+                matrix.gap += following
+                matrix.at_rest += whole - following
                 bound = MatchedStrainRate(stiffness=following).bind(body.body)
                 self._add_cells(model, bound, row, told="")
 
@@ -240,7 +245,7 @@ class _Plan:
         """C (r, r) of the base in the neutral pose, where nothing is deformed."""
         matrix, neutral = self.matrices[BASE], NeutralModel.of(model)
         C: Floats = matrix.alpha * neutral.mass
-        times = self.beta + matrix.at_rest
+        times = self.beta + self.beta_at_rest + matrix.at_rest
         if times or matrix.series:
             K = np.diag(np.maximum(model.squares[0], 0.0))
             C = C + times * K
@@ -276,8 +281,8 @@ class _Plan:
         if self.designed is not None:
             examples = self.designed.compiled(np.zeros_like(self.designed.mass))
         return PoseDamping(
-            self.beta, self._constants(), _laid_out(laws, len(cells)), self.designed, examples,
-            tuple(kept),
+            self.beta, self.beta_at_rest, self._constants(), _laid_out(laws, len(cells)),
+            self.designed, examples, tuple(kept),
         )  # fmt: skip
 
     def _constants(self) -> Constants:

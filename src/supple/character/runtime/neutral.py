@@ -114,8 +114,8 @@ class NeutralModel:
 
         What cubature cells lack at rest, D, has eigenvalues of both signs. With B(q) of the cells,
         B(q) + D is K̃ at rest, but gives power where they are strained and B is less. But
-        s B(q) + (1 − s) K̃ + s D, which is K̃ at rest too, is positive semidefinite everywhere if
-        (1 − s) K̃ + s D is. Twice what the neutral pose needs is taken, for other poses.
+        s B(q) + (1 − s) B(0) + D, which is K̃ at rest too, is positive semidefinite everywhere if
+        (1 − s) B(0) + D is. Twice what the neutral pose needs is taken, for other poses.
         """
         values, vectors = np.linalg.eigh(self.stiffness)
         root = vectors / np.sqrt(np.maximum(values, _ROUNDING * values[-1]))

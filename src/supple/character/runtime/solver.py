@@ -73,6 +73,7 @@ class StepSolver:
             material=address_of(model.material.evaluate),
             gravity=self.gravity,
             beta=found.beta,
+            beta_at_rest=found.beta_at_rest,
             max_acceleration=bounds.acceleration,
             max_jump=bounds.jump,
             path_acceleration=self.path_acceleration,
@@ -185,7 +186,7 @@ class StepSolver:
         """Of rates v (r,) at q (r,), in the pose that was taken and modelled at q."""
         balance, found = self.workspace.balance, self._damping
         R, K, C = balance.R.copy(), balance.K.copy(), balance.C0
-        if self._options.beta or found.laws.in_base.any():
+        if self._options.beta or self._options.beta_at_rest or found.laws.in_base.any():
             pose_stage.damp_pose(q, v, False, self._context)
             C = C + balance.K - K
         force = found.force(q, v, C)
