@@ -201,7 +201,7 @@ def test_laws_at_points_are_the_sum_of_a_cubature_of_points(name):
     body = sp.Body(mesh, parts, fixed=mesh.where(x=0))
     vectors = sp.modal_derivative_basis(body, modes=3, size=6).vectors
     cells, points, weights = [0, 1, 1, 3, 2], [2, 0, 7, 4, 5], [3.0, 1.0, 2.5, 4.0, 2.0]
-    cubature = sp.Cubature.of_cells(body, vectors, cells, weights, points)
+    cubature = sp.Cubature.of_cells(body, vectors, cells, weights, points=points)
     damping = CubatureDamping(AT_POINTS[name].bind(body), vectors, cubature)
     laws = compiled_laws(ReducedDamping(np.zeros((6, 6)), beside=(damping,)))
     assert laws is not None

@@ -75,8 +75,10 @@ def test_loop_closes_and_the_other_starts_from_rest(made):
     assert shake.agrees
     assert shake.gap <= 2e-4 * made.size
     rates = np.diff(shake.displacements, axis=0) / np.diff(shake.times)[:, None, None]
-    changes = np.abs(np.diff(rates, axis=0)).max()
-    assert np.abs(rates[0] - rates[-1]).max() <= changes  # no jerk from the last frame to the first
+    # no jerk from the last frame to the first: accelerations go on there as they do elsewhere
+    changes = np.diff(rates, axis=0, append=rates[:1])
+    jerks = np.abs(changes - np.roll(changes, 1, axis=0)).max(axis=(1, 2))
+    assert max(jerks[0], jerks[-1]) <= jerks[1:-1].max()
     assert not bend.loops
     assert np.abs(bend.displacements[0]).max() < 1e-3 * made.size
 
