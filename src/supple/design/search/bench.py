@@ -206,18 +206,17 @@ class Bench:
         pairs = zip(moments, trial.moments[i], strict=True)
         return any(abs(finite(new) - finite(old)) > self.tolerance for new, old in pairs)
 
-    def worst_of(self, damping: ExampleDamping, i: int) -> tuple[int, float]:
-        """Whether target i failed, and its bounded squares: the worst from its start and others.
-
-        They differ in the ninth digit.
-        """
-        each, found = self.asked[i], []
-        for nudge in (0.0, *_NUDGES):
-            self.simulations[i] += 1
-            start = each.target.start * (1 + nudge)
-            test = self.bed.try_unloading(damping, each.example, start, each.watch)
-            found.append((int(test.is_failed), _squares(self.moments(i, test), 1.0)))
-        return max(found)
+    def alone(self, i: int, damping: ExampleDamping) -> Bench:
+        """A bench for target i and no other, with the curves of ``damping``, as wary as can be."""
+        bench = Bench(
+            self.bed,
+            damping,
+            self.asked[i : i + 1],
+            tolerance=self.tolerance,
+            tell=lambda _, what: self._tell(i, what),
+        )
+        bench.is_wary = True
+        return bench
 
     def put_together(self, knots: Knots) -> Trial:
         """The best curve that was found for each example, whatever the others were then."""

@@ -56,11 +56,15 @@ _IDLE = 3  # descents in a row that lead nowhere, after which there are no more
 def descend(bench: Bench, most: int, seed: int) -> None:
     """Descents for each example with wishes that are missed.
 
-    None begins when ``most`` releases were made; the bench is told that it was cut short then.
+    None begins when ``most`` releases were made, beside those that tell what is out of reach; the
+    bench is told that it was cut short then.
     """
     assert bench.best is not None
     bench.best, bench.is_wary = bench.nudged(bench.best), True
-    _give_up_what_is_out_of_reach(bench, seed)
+    made = sum(bench.simulations)
+    if made < most:
+        _give_up_what_is_out_of_reach(bench, seed)
+        most += sum(bench.simulations) - made
     idle = dict.fromkeys(bench.best.knots.places, 0)
     moves: set[int] = set()  # examples whose curves move what others leave
     for n, descent in enumerate(_DESCENTS):
