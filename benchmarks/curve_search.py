@@ -1,7 +1,8 @@
 """A search over damping curves that knows nothing of ``supple.design``.
 
 Curves have ten knots an example, equally spaced in the log of |χ|, γ from 0.001 to 1000. Releases
-are traced with the reduced model, and their turns read off by splines. Curves are rated as designs
+are traced with the reduced model, and their turns read off by splines; what goes through zero and
+back within a tenth of a period is a ripple of the cycle, and ends none. Curves are rated as designs
 rate theirs, by code of its own: with d the log of what there was over what is left, and d* as it
 should be, a moment is off by x = (1 + d*) log((1 + d)/(1 + d*)), near a target about the relative
 error; the loss is Σ x² / (1 + 4 x²) [Geman, McClure 1985], of the worst of three starts that differ
@@ -30,6 +31,7 @@ FAR = 1.0  # residual of a release that cannot be computed, beyond the bound of 
 BOUND = 0.5  # of residuals
 GAINED, MOST = -0.5, 4.0  # decrements that are computed with; up to twice the one that is wanted
 NUDGES = (0.0, 1e-9, -1e-9)  # of a start
+RIPPLE = 0.1  # of a period: passes through zero that are closer are none
 
 
 @dataclass(frozen=True)
@@ -72,9 +74,17 @@ class Releases:
         return self._starts[key]
 
     def turns(
-        self, goal: Goal, curves: Sequence[Any], seconds: float, nudge: float = 0.0
+        self,
+        goal: Goal,
+        curves: Sequence[Any],
+        seconds: float,
+        nudge: float = 0.0,
+        ripple: float = 0.0,
     ) -> Floats:
-        """Times [s] and heights of the turns on the side of the start, (turns, 2)."""
+        """Times [s] and heights of the turns on the side of the start, (turns, 2).
+
+        Passes through zero that are closer than ``ripple`` [s] do not count.
+        """
         live = self._live
         live.damping = self.damping.with_curves(curves)
         live.q = self.start(goal.example, goal.start * (1 + nudge))
@@ -84,7 +94,12 @@ class Releases:
         x, rate = q @ self.D[goal.example], v @ self.D[goal.example]
         height = CubicSpline(t, x)
         stops = CubicSpline(t, rate).roots(extrapolate=False)
-        passes = [s for s in height.roots(extrapolate=False) if s > 0]
+        passes: list[float] = []
+        for zero in height.roots(extrapolate=False):
+            if passes and zero - passes[-1] < ripple:
+                passes.pop()
+            elif zero > 0:
+                passes.append(float(zero))
         found = [(0.0, x[0])]
         for begin, end in zip(passes[1::2], [*passes[2::2], t[-1]], strict=False):
             tops = stops[(stops >= begin) & (stops <= end)]
@@ -107,7 +122,7 @@ class Releases:
         seconds = (last if goal.in_seconds else last * period) + 1.2 * period
         try:
             for _ in range(4):
-                turns = self.turns(goal, curves, seconds, nudge)
+                turns = self.turns(goal, curves, seconds, nudge, RIPPLE * period)
                 if turns[-1, 0] >= last if goal.in_seconds else len(turns) > last:
                     break
                 seconds += 1.5 * period

@@ -206,6 +206,18 @@ class Bench:
         pairs = zip(moments, trial.moments[i], strict=True)
         return any(abs(finite(new) - finite(old)) > self.tolerance for new, old in pairs)
 
+    def alone(self, i: int, damping: ExampleDamping) -> Bench:
+        """A bench for target i and no other, with the curves of ``damping``, as wary as can be."""
+        bench = Bench(
+            self.bed,
+            damping,
+            self.asked[i : i + 1],
+            tolerance=self.tolerance,
+            tell=lambda _, what: self._tell(i, what),
+        )
+        bench.is_wary = True
+        return bench
+
     def put_together(self, knots: Knots) -> Trial:
         """The best curve that was found for each example, whatever the others were then."""
         curves = list(self.damping.curves)

@@ -15,18 +15,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from supple.core.types import Floats
+from supple.design.search.alone import OUT, is_within_reach
 from supple.design.search.bench import HIGH, LOW, Bench
-from supple.design.search.evolution import evolved
-from supple.design.search.knots import Knots
+from supple.design.search.evolution import evolved, smooth_spread
+from supple.design.search.knots import Knots, evenly_spaced
 from supple.design.search.root import HIGHEST, LOWEST
 from supple.design.search.together import solve_by_derivatives
 
 _LEVELS = (-1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0)  # log₁₀ γ of constants to begin with
 _FAR, _NEAR = 0.4, 0.15  # decades by which curves differ from where an evolution begins
-_ALIKE = 0.7  # log of a quotient of places within which they differ alike
 _LEADS_ON = 0.1  # of the loss of an example that a descent takes if it leads anywhere
 _MOVED = 0.1  # of the loss of other examples, by which a curve may raise it unnoticed
-_LEAST = 0.02  # of the largest place: the smallest of evenly spaced points
 
 
 @dataclass(frozen=True)
@@ -57,10 +56,15 @@ _IDLE = 3  # descents in a row that lead nowhere, after which there are no more
 def descend(bench: Bench, most: int, seed: int) -> None:
     """Descents for each example with wishes that are missed.
 
-    None begins when ``most`` releases were made; the bench is told that it was cut short then.
+    None begins when ``most`` releases were made, beside those that tell what is out of reach; the
+    bench is told that it was cut short then.
     """
     assert bench.best is not None
     bench.best, bench.is_wary = bench.nudged(bench.best), True
+    made = sum(bench.simulations)
+    if made < most:
+        _give_up_what_is_out_of_reach(bench, seed)
+        most += sum(bench.simulations) - made
     idle = dict.fromkeys(bench.best.knots.places, 0)
     moves: set[int] = set()  # examples whose curves move what others leave
     for n, descent in enumerate(_DESCENTS):
@@ -76,6 +80,19 @@ def descend(bench: Bench, most: int, seed: int) -> None:
             failed, left = bench.best.quality
             leads_on = failed < before[0] or left < before[1] - _LEADS_ON * own
             idle[example] = 0 if leads_on else idle[example] + 1
+
+
+def _give_up_what_is_out_of_reach(bench: Bench, seed: int) -> None:
+    assert bench.best is not None
+    best, out = bench.best, []
+    for i, weight in enumerate(best.weights):
+        failed, square = best.quality_of([i])
+        if weight == 1 and (failed or square > OUT**2) and not is_within_reach(bench, i, seed):
+            out.append(i)
+    for i in out:
+        bench.give_up(i)
+    if out:
+        bench.best = bench.nudged(bench.best)
 
 
 def _loss(bench: Bench, example: int) -> float:
@@ -94,7 +111,7 @@ def _descend(bench: Bench, example: int, descent: _Descent, seed: int, *, whole:
     if descent.points:
         places = dict(knots.places)
         largest = float(places[example][-1])
-        places[example] = largest * np.geomspace(_LEAST, 1.0, descent.points)
+        places[example] = evenly_spaced(largest, descent.points)
         knots = Knots(places)
         best = bench.trial(knots, knots.read(best.damping, LOWEST, HIGHEST))
     own = knots.part(example)
@@ -112,7 +129,7 @@ def _descend(bench: Bench, example: int, descent: _Descent, seed: int, *, whole:
     z[own] = evolved(
         rate,
         begin,
-        descent.spread**2 * _smooth(knots.places[example]),
+        smooth_spread(knots.places[example], descent.spread),
         tries=descent.tries,
         seed=seed,
         low=LOW,
@@ -126,10 +143,3 @@ def _descend(bench: Bench, example: int, descent: _Descent, seed: int, *, whole:
     others = [i for i, each in enumerate(bench.asked) if each.example != example]
     moved = found.quality_of(others)[1] - best.quality_of(others)[1]
     return moved > _MOVED * best.quality_of(others)[1] + bench.tolerance**2
-
-
-def _smooth(places: Floats) -> Floats:
-    """The covariance of smooth curves."""
-    apart = np.log(places[:, None] / places)
-    covariance: Floats = np.exp(-0.5 * (apart / _ALIKE) ** 2) + 0.1 * np.eye(len(places))
-    return covariance

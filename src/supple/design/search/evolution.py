@@ -12,6 +12,8 @@ import numpy as np
 
 from supple.core.types import Floats
 
+_ALIKE = 0.7  # log of a quotient of places within which strengths differ alike
+
 
 def evolved(
     rate: Callable[[Floats], Any],
@@ -22,11 +24,12 @@ def evolved(
     seed: int,
     low: float,
     high: float,
+    enough: Any = None,
 ) -> Floats:
     """The best of about ``tries`` points that were rated; the smaller a rating the better.
 
     ``begin`` (n,) is the first; ``spread`` (n, n) the covariance of those around it. All are kept
-    between ``low`` and ``high``.
+    between ``low`` and ``high``. A rating that is ``enough`` ends it.
     """
     n = len(begin)
     chance = np.random.default_rng(seed)
@@ -44,6 +47,8 @@ def evolved(
     p_c, p_s = np.zeros(n), np.zeros(n)
     best, least = begin, rate(begin)
     for made in range(count, tries + count, count):
+        if enough is not None and least <= enough:
+            break
         values, B = np.linalg.eigh(C)
         D = np.sqrt(np.maximum(values, 1e-20))
         points = np.clip(m + sigma * (chance.normal(size=(count, n)) * D) @ B.T, low, high)
@@ -62,3 +67,10 @@ def evolved(
         C = (1 - c_1 - c_mu) * C + c_1 * np.outer(p_c, p_c) + c_mu * (y.T * w) @ y
         sigma *= float(np.exp(c_s / d_s * (length / chi_n - 1)))
     return best
+
+
+def smooth_spread(places: Floats, decades: float) -> Floats:
+    """The covariance of strengths at ``places`` that differ by so many decades, smoothly."""
+    apart = np.log(places[:, None] / places)
+    covariance: Floats = np.exp(-0.5 * (apart / _ALIKE) ** 2) + 0.1 * np.eye(len(places))
+    return decades**2 * covariance

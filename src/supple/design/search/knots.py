@@ -14,6 +14,7 @@ _CLOSE = 1.1  # knots nearer than this, as a quotient, are one
 _FAR = 1.5  # neighbours farther apart get one between them
 _BELOW = (0.03, 0.06, 0.12, 0.25, 0.45, 0.7)  # times the smallest start
 _MOST = 14
+_LEAST = 0.02  # of the largest place: the smallest of evenly spaced ones
 _DECADE = np.log(10.0)
 
 
@@ -86,6 +87,12 @@ def strengths(hats: Floats, z: Floats) -> Floats:
     """γ where the unknowns count as ``hats`` says."""
     gamma: Floats = np.exp(_DECADE * (hats @ z))
     return gamma
+
+
+def evenly_spaced(largest: float, count: int) -> Floats:
+    """Places with the same quotient from one to the next, down to where little happens."""
+    places: Floats = largest * np.geomspace(_LEAST, 1.0, count)
+    return places
 
 
 def first_knots(
