@@ -65,6 +65,8 @@ def descend(bench: Bench, most: int, seed: int) -> None:
     if made < most:
         _give_up_what_is_out_of_reach(bench, seed)
         most += sum(bench.simulations) - made
+        if bench.best.met(bench.tolerance):  # all that can be had is there
+            return
     idle = dict.fromkeys(bench.best.knots.places, 0)
     moves: set[int] = set()  # examples whose curves move what others leave
     for n, descent in enumerate(_DESCENTS):
