@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from supple._kernels.elasticity import elements
-from supple.bodies.assembly import elastic_points, gradients_at
+from supple.bodies.assembly import gradients_at
 from supple.bodies.mass import LumpedMass
 from supple.bodies.shape import Shape
 from supple.bodies.solid import Body
@@ -103,9 +103,11 @@ class NeutralModel:
     @cached_property
     def stiffness(self) -> Floats:
         """K̃ at rest, of the cubature cells and what they lack, (r, r)."""
-        part, cells = self.body.parts[0], self._few.cells
-        F = np.tile(np.eye(3), (len(cells), 1, 1, 1))
-        A = elastic_points(part, cells, F, 2)[2].copy()
+        # by the material itself: the body needs more packages than a finished model may
+        lam, mu = np.ascontiguousarray(np.maximum(self._lame, 1e-9 * self._lame.max()).T)
+        F = np.tile(np.eye(3), (len(lam), 1, 1, 1))
+        psi, P, A = np.empty((len(lam), 1)), np.empty_like(F), np.empty((len(lam), 1, 6, 3, 3))
+        self._material.evaluate(F, lam, mu, psi, P, A, 2)
         return self._reduced(A) + self._gap
 
     @cached_property
@@ -135,17 +137,17 @@ class NeutralModel:
 
     def _reduced(self, A: Floats) -> Floats:
         """Σ_e w_e G_eᵀ A_e G_e of stress derivatives (c, 1, 6, 3, 3) of the cubature cells."""
-        part, cells = self.body.parts[0], self._few.cells
-        weights = (part.weights[cells, 0] * self._few.weights)[:, None]
-        nodes = part.nodes[cells]
+        rule, cells = self.mesh.quadrature(), self._few.cells
+        weights = (rule.weights[cells, 0] * self._few.weights)[:, None]
+        nodes, gradients = self.mesh.cells[cells], rule.gradients[cells]
         total = np.zeros((self.size, self.size))
         U = self._basis * self.scale
         for k in range(self.size):
-            rate = np.einsum("eai,eaj->eij", U[nodes, :, k], part.gradients[cells, 0])[:, None]
+            rate = np.einsum("eai,eaj->eij", U[nodes, :, k], gradients[:, 0])[:, None]
             P = np.empty_like(rate)
             elements.apply_derivative(A, np.ascontiguousarray(rate), P)
             force = np.zeros_like(self.mesh.vertices)
-            elements.add_nodal_forces(nodes, part.gradients[cells], weights, P, force)
+            elements.add_nodal_forces(nodes, gradients, weights, P, force)
             total[k] = self.gathered(force)
         return 0.5 * (total + total.T)
 
