@@ -237,10 +237,10 @@ def test_restitution_of_a_stiff_body(solver, restitution, rule):
 
 @both
 def test_restitution_none_at_all_or_left_to_the_integrator(solver):
-    """TR-BDF2 throws bodies back; restitution 0 does not."""
+    """Elastic bodies jump back by themselves, slower than they came; with restitution 0 none."""
     assert landed(solver, 0.0, sp.TRBDF2()) < 0.05
     assert landed(solver, None, sp.BackwardEuler()) < 0.05
-    assert landed(solver, None, sp.TRBDF2()) > 0.5
+    assert 0.1 < landed(solver, None, sp.TRBDF2()) < 1.0
 
 
 @both

@@ -13,6 +13,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from supple._kernels.contact.vertices import contact_energy, project_contacts
+from supple.contact.impacts import MassTimes, PressedNormals
 from supple.contact.obstacles.base import Obstacle
 from supple.core.types import Bools, Floats, Ints
 from supple.integrators import Stage, State
@@ -315,6 +316,27 @@ class Contacts:
                 power -= float(np.vdot(self._forces[key], relative - np.dot(relative, n) * n))
         return power
 
+    def obstacle_power(self) -> float:
+        """Power of the obstacles that move [W], by the forces of the last stage."""
+        keys = self._keys()
+        return sum(
+            float(np.vdot(self._forces[key], velocity))
+            for key, velocity in zip(keys, self.pairs.obstacle_velocity, strict=True)
+            if key in self._forces
+        )
+
+    def pushed_out(self, now: State) -> float:
+        """Work [J] of the forces of the last stage on vertices that were inside ``now``."""
+        work = 0.0
+        for number, each in enumerate(self.obstacles):
+            forces = {v: force for (v, o), force in self._forces.items() if o == number}
+            if forces:
+                met = list(forces)
+                touch = each.at(self._X[met] + now.u[met], now.time)
+                pressed = np.einsum("ki,ki->k", np.array(list(forces.values())), touch.normal)
+                work += float(np.maximum(-touch.distance, 0.0) @ np.maximum(pressed, 0.0))
+        return work
+
     def first_impact(
         self, now: State, dt: float, new: set[tuple[int, int]], fall: float
     ) -> Impact | None:
@@ -336,19 +358,20 @@ class Contacts:
                     delay = min(delay, max(float(gap), 0.0) / float(speed))
         return Impact(min(delay, _LATEST * dt), speeds) if speeds else None
 
-    def with_resting_contacts(self, after: State) -> State:
-        """``after`` a step, with vertices that press on an obstacle at rest along its normal.
-
-        That is for obstacles with a restitution: without it, the next step of a rule that looks at
-        accelerations throws them back.
-        """
-        v, a, pairs = after.v.copy(), after.acceleration.copy(), self.pairs
-        for row, key in enumerate(self._keys()):
-            bounces = self.obstacles[key[1]].restitution is not None
-            if bounces and key in self._forces and key not in self.speeds:
-                i, n = key[0], pairs.normal[row]
-                v[i] -= np.dot(v[i] - pairs.obstacle_velocity[row], n) * n
-                a[i] -= np.dot(a[i], n) * n
+    def after_impact(self, after: State, mass_times: MassTimes) -> State:
+        """``after`` a stage, with what presses on an obstacle at rest along its normal."""
+        keys = self._keys()
+        rows = [n for n, key in enumerate(keys) if key in self._forces and key not in self.speeds]
+        if not rows:
+            return after
+        pairs = self.pairs
+        vertex, normal = pairs.vertex[rows], pairs.normal[rows]
+        pressed = PressedNormals(vertex, normal, self._free)
+        carried = np.zeros_like(after.v)
+        carried[vertex] = pairs.obstacle_velocity[rows]
+        along, still = pressed.components(carried), np.zeros(len(pressed.vertex))
+        v = pressed.projected(after.v, along, mass_times)
+        a = pressed.projected(after.acceleration, still, mass_times)
         return State(after.time, after.u, v, a)
 
     def _keys(self) -> list[tuple[int, int]]:

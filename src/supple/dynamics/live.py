@@ -21,6 +21,7 @@ from supple.core.types import Floats
 from supple.damping import Damping, ExampleDamping
 from supple.dynamics.live_state import LiveState
 from supple.dynamics.problem import BodyProblem
+from supple.dynamics.safeguard import SafeStepper
 from supple.dynamics.snapshots import Settings, Snapshot, check_same_mesh
 from supple.dynamics.stepping import Stats, Stepper
 from supple.dynamics.terms import terms_of
@@ -69,7 +70,6 @@ class LiveSimulation(Timed):
         self._stats = Stats()
         self._set_up(damping, _several_obstacles(obstacles), checked)
         self._pushed: tuple[Any, ...] = (self._gravity, None, force)
-        self._just_hit = False
         self._elastic = 0.0  # energy, where ``_now`` is
         self._power = 0.0  # of damping, where ``_now`` is
         self._taken: tuple[float, float] | None = None  # length of the last step, what was taken
@@ -134,7 +134,7 @@ class LiveSimulation(Timed):
         instance("solver", solver, StageSolver, "Newton()")
         _checked_self_contact(self._self_contact, solver)
         self._solver = solver
-        self._stepper = Stepper(self._problem, solver)
+        self._make_stepper()
 
     @property
     def damping(self) -> Damping | Sequence[Damping] | None:
@@ -183,10 +183,27 @@ class LiveSimulation(Timed):
         if "_problem" in self.__dict__:
             self._carry_contacts(terms, obstacles, self_contact)
         self._problem = BodyProblem(self.body, terms)
-        self._stepper = Stepper(self._problem, self._solver)
+        self._make_stepper()
         self._damping, self._obstacles, self._self_contact = damping, obstacles, self_contact
         self._now: State | None = None  # the acceleration jumps with the damping
         self._before: State | None = None
+
+    def _make_stepper(self) -> None:
+        safety = self._safety if "_safe" in self.__dict__ else (False, False, 0.0)
+        self._stepper = Stepper(self._problem, self._solver)
+        self._safe = SafeStepper(
+            self._stepper, self._problem, best_effort=self._solver.is_best_effort
+        )
+        self._safety = safety
+
+    @property
+    def _safety(self) -> tuple[bool, bool, float]:
+        """What the safeguard of steps keeps from one to the next."""
+        return self._safe.has_touched, self._safe.just_hit, self._safe.gained
+
+    @_safety.setter
+    def _safety(self, kept: tuple[bool, bool, float]) -> None:
+        self._safe.has_touched, self._safe.just_hit, self._safe.gained = kept
 
     def _carry_contacts(
         self, terms: Sequence[Term], obstacles: tuple[Obstacle, ...], self_contact: Any
@@ -279,7 +296,7 @@ class LiveSimulation(Timed):
         if any(a is not b for a, b in zip(before[:4], settings[:4], strict=True)):
             self._set_up(damping, obstacles, self_contact)
         elif settings.solver is not before.solver:
-            self._stepper = Stepper(self._problem, self._solver)
+            self._make_stepper()
 
     def __copy__(self) -> Self:
         """Another simulation in the same state, with a state of its own; the body is shared."""
@@ -293,7 +310,7 @@ class LiveSimulation(Timed):
 
 
 _VALUES = (
-    "_pushed", "_just_hit", "_elastic", "_power", "_taken", "_dissipated", "_stats",
+    "_pushed", "_safety", "_elastic", "_power", "_taken", "_dissipated", "_stats",
     "_steps_done", "_run_start",
 )  # fmt: skip
 """What a simulation keeps from step to step beside its states."""

@@ -11,19 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supple.core.checks import number, whole_number
-from supple.core.errors import InputError, StepFailed
+from supple.core.errors import InputError
 from supple.core.types import Floats, Progress
 from supple.dynamics.live import LiveSimulation
 from supple.dynamics.motion import Frame, Motion
 from supple.dynamics.recording import Recorder, read_motion
 from supple.dynamics.stepping import External
-from supple.integrators import (
-    BackwardEuler,
-    ExplicitIntegrator,
-    ImplicitIntegrator,
-    State,
-)
+from supple.integrators import ExplicitIntegrator, ImplicitIntegrator, State
 
+_SAFETY = ("has touched", "just hit", "gained")
 _FAR_TOO_MUCH = 2.0  # times the energy that a step lost, for damping to have taken
 
 
@@ -59,12 +55,11 @@ class Simulation(LiveSimulation):
             last = (self._power, self._taken) if now is self._now else (None, None)
             self._stepper.measure(now, *last)
         try:
-            after, hit = self._advanced(now, before, h, external, untouched)
+            after = self._advanced(now, before, h, external, untouched)
         except Exception:
             self._stepper.restore(kept)
             self._stepper.spent()
             raise
-        self._just_hit = hit
         if self._damping or touches:
             taken, lost = self._stepper.taken, self._lost(now, after, extra)
             most = lost if touches else _FAR_TOO_MUCH * lost  # friction stops things
@@ -78,8 +73,8 @@ class Simulation(LiveSimulation):
 
     def _advanced(
         self, now: State, before: State | None, h: float, external: External, untouched: bool
-    ) -> tuple[State, bool]:
-        """The state a step after ``now``, and whether there was an impact with restitution."""
+    ) -> State:
+        """The state a step after ``now``."""
         stepper, rule = self._stepper, self._integrator
         if isinstance(rule, ExplicitIntegrator):
             if self.obstacles or self.self_contact is not None:
@@ -87,24 +82,12 @@ class Simulation(LiveSimulation):
                     f"{type(rule).__name__} is explicit and cannot hold a body out of obstacles or "
                     "of itself; use an implicit integrator such as TRBDF2()"
                 )
-            return stepper.explicit(rule, now, h, external), False
-        if self._just_hit:  # stress of the impact, which other rules would throw back
-            rule = BackwardEuler()
-        rule = cast(ImplicitIntegrator, rule)
+            return stepper.explicit(rule, now, h, external)
         stepper.begin_step()
-        try:
-            after = stepper.implicit(rule, now, before, h, external)
-        except StepFailed:
-            if untouched or isinstance(rule, BackwardEuler):
-                raise
-            # A rule that averages with the acceleration at the start throws a tangled body far
-            # away; one step of BackwardEuler smooths it.
-            stepper.begin_step()
-            after = stepper.implicit(BackwardEuler(), now, None, h, external)
-        impact = stepper.impact(now, h)
-        if impact is None:
-            return stepper.end_step(after), False
-        return stepper.step_through_impact(impact, rule, now, before, h, external), True
+        implicit = cast(ImplicitIntegrator, rule)
+        after = self._safe.step(implicit, now, before, h, external, tangled=not untouched)
+        stepper.end_step()
+        return after
 
     def _lost(self, now: State, after: State, extra: Floats | None) -> float:
         """The most energy [J] that damping can have taken in a step, as far as is known.
@@ -252,7 +235,8 @@ class Simulation(LiveSimulation):
         now = self._now or State(self.state.time, self.state.u, self.state.v, None)
         saved: dict[str, Any] = {"steps": self._steps_done, "start": self._run_start}
         saved |= {"dissipated": self.dissipated, "power": self._power}
-        saved |= {"just hit": self._just_hit, "elastic": self._elastic}
+        saved |= {"elastic": self._elastic}
+        saved |= dict(zip(_SAFETY, self._safety, strict=True))
         if self._taken is not None:
             saved["last step"], saved["taken"] = self._taken
         looks_back = getattr(self.integrator, "is_multistep", False)
@@ -280,7 +264,8 @@ class Simulation(LiveSimulation):
         if "taken" in saved:
             self._taken = float(saved["last step"]), float(saved["taken"])
         self._run_start = float(saved["start"])
-        self._just_hit = bool(saved.get("just hit", False))
+        touched, hit, gained = (saved.get(name, 0.0) for name in _SAFETY)
+        self._safety = bool(touched), bool(hit), float(gained)
         self._elastic = float(saved.get("elastic", 0.0))
         self._stepper.restore(saved)
         return int(saved["steps"])

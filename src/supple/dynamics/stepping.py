@@ -65,6 +65,8 @@ class Stepper:
         """Of damping and friction where the last step ended [W]."""
         self.taken = 0.0
         """What they have taken in the last step [J]."""
+        self.touched = False
+        """Whether anything was in contact in the last part of a step."""
 
     def measure(self, now: State, power: float | None, before: tuple[float, float] | None) -> None:
         """Measure what damping takes in the steps to come, the first of them from ``now``.
@@ -123,7 +125,7 @@ class Stepper:
         external: External,
     ) -> State:
         """The state ``dt`` after ``now``; ``before`` is the one a step earlier, if it counts."""
-        self._substeps += 1
+        self.touched = False
         held = self._body.held
         stages = rule.stages(now, before, dt)
         stage = next(stages)
@@ -142,7 +144,8 @@ class Stepper:
             held.set_acceleration(solution.acceleration, stage.time)
             latest = solution.u
             for term in self._problem.terms:
-                term.end_stage(solution.u)
+                solution = term.end_stage(solution)
+                self.touched |= term.contacts > 0
             if sum_ is not None:
                 self.power = self._problem.power(solution.u, solution.v)
                 sum_.add(self.power)
@@ -152,6 +155,7 @@ class Stepper:
                 if sum_ is not None:
                     self.taken += sum_.energy
                     self._powers = [*(self._powers or [])[:1], (solution, self.power)]
+                self._substeps += 1
                 return solution
 
     def _quadrature(
@@ -190,7 +194,6 @@ class Stepper:
         try:
             self._set_restitution_speeds(impact.speeds)
             after = self.implicit(BackwardEuler(), now, None, dt - impact.delay, external)
-            after = self.end_step(after)
         finally:
             self._set_restitution_speeds({})
         return replace(after, a=None)  # the impact is over: the next step finds out anew
@@ -204,11 +207,27 @@ class Stepper:
         found = (term.impact(now, dt, self._external) for term in self._problem.terms)
         return next((impact for impact in found if impact is not None), None)
 
-    def end_step(self, after: State) -> State:
-        """``after`` a step, with what its terms have to say to it."""
+    def end_step(self) -> None:
+        """Let terms take note of a step that is done."""
         for term in self._problem.terms:
-            after = term.end_step(after)
-        return after
+            term.end_step()
+
+    def work(self, dt: float) -> list[float]:
+        """What surroundings that move put in during a step that has just been taken [J]."""
+        return [term.work(dt) for term in self._problem.terms]
+
+    def pushed_out(self, now: State) -> float:
+        """The work of contacts on what began inside obstacles [J]."""
+        return sum(term.pushed_out(now) for term in self._problem.terms)
+
+    def keep(self) -> tuple[Any, ...]:
+        """What a part of a step changes, to ``go_back`` to."""
+        return self.state(), self.taken, self.power, self._powers, self._substeps
+
+    def go_back(self, kept: tuple[Any, ...]) -> None:
+        """Forget what was done since ``keep``, but for what it cost."""
+        terms, self.taken, self.power, self._powers, self._substeps = kept
+        self.restore(terms)
 
     def spent(self) -> Stats:
         """What was done since this was last asked for."""

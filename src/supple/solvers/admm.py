@@ -155,6 +155,10 @@ class BoundADMM(BoundStageSolver):
             if anderson is not None and not converged:
                 following = anderson.next(s, image, root)
             if converged or iteration == most:
+                if not residual <= kept[0]:  # what went astray is not the outcome
+                    residual, s[:], z[:], last, _ = kept
+                    following = np.concatenate([s, last.ravel()])
+                    self.residuals = residual, residual
                 for term, sought, place in zip(terms, local_s, local_z, strict=True):
                     term.finish(sought, place)
                 self._force = residual * scale

@@ -254,6 +254,11 @@ class StageSolver(ABC):
     def __post_init__(self) -> None:
         checked(self)
 
+    @property
+    def is_best_effort(self) -> bool:
+        """Whether what a fixed number of iterations leads to is to be taken as it is."""
+        return getattr(self, "iterations", None) is not None
+
     @abstractmethod
     def bind(self, problem: Problem) -> BoundStageSolver:
         """The solver at work on one problem; it may keep what it has from stage to stage."""

@@ -207,13 +207,21 @@ class Term(ABC):
         """Power that it takes from the motion [W], v·∇₂R."""
         return 0.0
 
+    def work(self, dt: float) -> float:
+        """Work [J] that what moves by itself has done on the body in a step ``dt`` long [s]."""
+        return 0.0
+
+    def pushed_out(self, now: State) -> float:
+        """Work [J] of its forces on what was inside an obstacle at the start of a step."""
+        return 0.0
+
     def begin_step(self) -> None:
         """Get ready for a step, or for another try at it."""
         return  # there is nothing to get ready
 
-    def end_stage(self, u: Floats) -> None:
-        """Take note of a stage that was solved by u (n, 3)."""
-        return  # nothing of it is kept
+    def end_stage(self, solution: State) -> State:
+        """Take note of a stage that was solved; the state that it leads to."""
+        return solution
 
     def impact(self, now: State, dt: float, external: Floats) -> Impact | None:
         """The first impact, with restitution, of the step just tried from ``now``."""
@@ -223,9 +231,9 @@ class Term(ABC):
         """Let pairs part at these speeds [m/s] in the stages to come."""
         return  # there are no pairs
 
-    def end_step(self, after: State) -> State:
-        """``after`` a step, with what the term has to say to it."""
-        return after
+    def end_step(self) -> None:
+        """Take note of a step that is done."""
+        return  # nothing of it is kept
 
     @property
     def contacts(self) -> int:

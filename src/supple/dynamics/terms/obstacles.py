@@ -108,8 +108,9 @@ class ObstacleContact(Term):
     def begin_step(self) -> None:
         self._pressed = set()
 
-    def end_stage(self, u: Floats) -> None:
+    def end_stage(self, solution: State) -> State:
         self._pressed |= self._contacts.touching
+        return self._contacts.after_impact(solution, self._body.mass_times)
 
     def impact(self, now: State, dt: float, external: Floats) -> Impact | None:
         # pairs that touched before have nothing to bounce with
@@ -122,9 +123,8 @@ class ObstacleContact(Term):
     def set_restitution_speeds(self, speeds: Mapping[tuple[int, int], float]) -> None:
         self._contacts.speeds = dict(speeds)
 
-    def end_step(self, after: State) -> State:
+    def end_step(self) -> None:
         self._touching = self._contacts.touching
-        return self._contacts.with_resting_contacts(after)
 
     @property
     def contacts(self) -> int:
@@ -136,6 +136,12 @@ class ObstacleContact(Term):
 
     def power(self, shape: Shape, v: Floats) -> float:
         return self._contacts.friction_power(v)
+
+    def work(self, dt: float) -> float:
+        return dt * self._contacts.obstacle_power()
+
+    def pushed_out(self, now: State) -> float:
+        return self._contacts.pushed_out(now)
 
     def state(self) -> dict[str, Floats]:
         return {f"contact.{name}": array for name, array in self._contacts.state().items()}

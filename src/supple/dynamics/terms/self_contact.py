@@ -13,6 +13,7 @@ from supple.contact.self_contact import SelfContact
 from supple.contact.self_contact_forces import SelfContactForces
 from supple.core.types import Floats, Ints
 from supple.dynamics.terms.base import Point, Share, StageStart, Term
+from supple.integrators import State
 from supple.solvers.interface import Tangent
 
 
@@ -75,9 +76,10 @@ class SelfContactTerm(Term):
         self._count, kept = memory
         self.surface.recall(kept)
 
-    def end_stage(self, u: Floats) -> None:
-        self.surface.intersection_free = u
-        self._count = self.surface.count(u)
+    def end_stage(self, solution: State) -> State:
+        self.surface.intersection_free = solution.u
+        self._count = self.surface.count(solution.u)
+        return solution
 
     @property
     def contacts(self) -> int:

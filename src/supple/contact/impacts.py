@@ -1,0 +1,89 @@
+"""What an impact does to velocities: what presses on an obstacle comes to rest along its normal.
+
+A rule of second order makes a vertex that meets an obstacle fly back at the speed at which it came,
+and again a moment later: v and a of such a stage are differences over a kink in its path. Moreau's
+law of plastic impact says what they are after it. The impulse acts along the normals of what
+presses and takes as little as it can: v is projected, in the metric of the mass, onto velocities at
+which nothing moves into its obstacle or out of it,
+
+    min ½ ‖v' − v‖²_M    with    n_i·v'_i = n_i·v_obstacle,i
+
+A whole body keeps on rebounding by its elasticity; what stops is the share of the mass that its
+vertices at the obstacle stand for, which goes to nothing as the mesh is refined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from supple.core.types import Bools, Floats, Ints
+
+_EXACT = 1e-10  # of the residual that conjugate gradients may leave
+_MOST = 200
+_ALONG = 1e-8  # of a unit: normals of one vertex that are the same but for rounding
+_STILL = 1e-12  # of the velocity: what need not be projected
+
+MassTimes = Callable[[Floats], Floats]
+
+
+class PressedNormals:
+    """Orthonormal directions in which vertices press: one row for each, ``vertex`` (k,)."""
+
+    def __init__(self, vertex: Ints, normal: Floats, free: Bools) -> None:
+        """``normal`` (k, 3) as pairs have them, several of a vertex included; ``free`` (n, 3)."""
+        self._free = free
+        normal = np.where(free[vertex], normal, 0.0)
+        order = np.argsort(vertex, kind="stable")
+        vertices: list[int] = []
+        rows: list[Floats] = []
+        for row in order:  # Gram and Schmidt, for the few vertices in a crease
+            n = normal[row].copy()
+            for known in range(len(vertices) - 1, -1, -1):
+                if vertices[known] != vertex[row]:
+                    break
+                n -= np.dot(n, rows[known]) * rows[known]
+            size = float(np.linalg.norm(n))
+            if size > _ALONG:
+                vertices.append(int(vertex[row]))
+                rows.append(n / size)
+        self.vertex = np.array(vertices, dtype=np.int64)
+        self.directions = np.reshape(rows, (-1, 3))
+
+    def components(self, field: Floats) -> Floats:
+        """Of a field (n, 3), along each direction (k,)."""
+        return np.asarray(np.einsum("ki,ki->k", field[self.vertex], self.directions))
+
+    def spread(self, components: Floats, like: Floats) -> Floats:
+        """The field (n, 3) that has these components (k,) and nothing else."""
+        field = np.zeros_like(like)
+        np.add.at(field, self.vertex, components[:, None] * self.directions)
+        return field
+
+    def tangential(self, field: Floats) -> Floats:
+        """The field without its components along the directions, and at rest where it is held."""
+        along = self.spread(self.components(field), field)
+        return np.where(self._free, field - along, 0.0)
+
+    def projected(self, field: Floats, wanted: Floats, mass_times: MassTimes) -> Floats:
+        """The field next to one (n, 3), by mass, that has components ``wanted`` (k,)."""
+        off = wanted - self.components(field)
+        if np.abs(off).max(initial=0.0) <= _STILL * np.abs(field).max(initial=0.0):
+            return field
+        # M δ is a sum of normals: tangential(M δ) = 0 with δ = δ_n + δ_t, by conjugate gradients
+        change = self.spread(off, field)
+        r = -self.tangential(mass_times(change))
+        p, rr = r.copy(), float(np.vdot(r, r))
+        enough = _EXACT**2 * rr
+        for _ in range(_MOST):
+            if rr <= enough:
+                break
+            Mp = self.tangential(mass_times(p))
+            alpha = rr / float(np.vdot(p, Mp))
+            change += alpha * p
+            r -= alpha * Mp
+            rr, before = float(np.vdot(r, r)), rr
+            p = r + (rr / before) * p
+        result: Floats = field + change
+        return result
