@@ -90,7 +90,7 @@ def test_no_energy_comes_from_an_impact(rule, young, rate):
 def test_a_moving_obstacle_puts_its_work_in():
     """A floor that rises at 0.5 m/s takes a block along, whatever that costs."""
     body = block((0.2, 0.2, 0.2), (2, 2, 2), young=1e5)
-    lift = sp.Plane(normal=(0, 0, 1), motion=sp.Rails(velocity=lambda t: (0, 0, 0.5)))
+    lift = sp.Plane(normal=(0, 0, 1), motion=sp.Rails(position=lambda t: (0, 0, 0.5 * t)))
     sim = sp.Simulation(body, obstacles=lift, dt=1 / 60, gravity=(0, 0, -G))
     sim.state.v = np.tile((0.0, 0.0, 0.5), (body.n_vertices, 1))
     stepped(sim, 60)

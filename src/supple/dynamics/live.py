@@ -189,21 +189,22 @@ class LiveSimulation(Timed):
         self._before: State | None = None
 
     def _make_stepper(self) -> None:
-        safety = self._safety if "_safe" in self.__dict__ else (False, False, 0.0)
+        before = self.__dict__.get("_safe")
         self._stepper = Stepper(self._problem, self._solver)
         self._safe = SafeStepper(
             self._stepper, self._problem, best_effort=self._solver.is_best_effort
         )
-        self._safety = safety
+        if before is not None:
+            self._safe.memory = before.memory
 
     @property
     def _safety(self) -> tuple[bool, bool, float]:
         """What the safeguard of steps keeps from one to the next."""
-        return self._safe.has_touched, self._safe.just_hit, self._safe.gained
+        return self._safe.memory
 
     @_safety.setter
     def _safety(self, kept: tuple[bool, bool, float]) -> None:
-        self._safe.has_touched, self._safe.just_hit, self._safe.gained = kept
+        self._safe.memory = kept
 
     def _carry_contacts(
         self, terms: Sequence[Term], obstacles: tuple[Obstacle, ...], self_contact: Any

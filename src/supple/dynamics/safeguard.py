@@ -3,7 +3,8 @@
 With contact no rule of second order keeps a promise about energy. So the balance of energy is
 looked at after every step, from the first one in which something touched: kinetic and stored energy
 together may not grow by more than the work that was put in. A step after which they have is taken
-again in halves, and by BackwardEuler, which takes energy wherever the potential is convex.
+again in halves, and by BackwardEuler, which takes energy wherever the potential is convex. Where a
+rule of second order loses much in a step with contact, halves find out what an elastic body keeps.
 """
 
 from __future__ import annotations
@@ -12,16 +13,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from supple.contact.contacts import Impact
 from supple.core.errors import StepFailed
 from supple.core.types import Floats
 from supple.dynamics.problem import BodyProblem
-from supple.dynamics.stepping import External, Stepper
+from supple.dynamics.stepping import External, Kept, Stepper
 from supple.integrators import BackwardEuler, ImplicitIntegrator, State
 
-_HALVINGS = 6  # of a step that cannot be solved, or that gains energy
+_HALVINGS = 8  # of a step that cannot be solved, or that gains energy
 _BY_THE_RULE = 1  # halvings before BackwardEuler is to help
 _COMES_AND_GOES = 5e-3  # share of the energy at play: no rule keeps it to the last digit
 _NOTHING = 1e-6  # of the weight times the size of the body, in addition: at rest solvers leave that
+_FOR_ACCURACY = 7  # halvings of a step in contact that loses energy
+_LOST = 0.02  # share of the energy at play that a step in contact may lose by itself
+_UNSEEN = 1e-3  # of the weight times the size of the body: a loss that nobody sees
+_SHARES = (1.0, 0.5, 0.25, 0.0)  # of the speeds after an impact with restitution
+
+
+_Start = tuple[Kept, tuple[bool, bool, float]]
 
 
 @dataclass(frozen=True)
@@ -45,12 +54,20 @@ class SafeStepper:
         self._stepper, self._problem = stepper, problem
         self._best_effort = best_effort
         self._energies: list[tuple[State, float]] = []
-        size = float(np.ptp(problem.body.mesh.vertices, axis=0).max())
-        self._length = _NOTHING * size
+        self._size = float(np.ptp(problem.body.mesh.vertices, axis=0).max())
         self.gained = 0.0
         self.has_touched = False
         self.just_hit = False
         """Whether an impact with restitution has ended the last step."""
+
+    @property
+    def memory(self) -> tuple[bool, bool, float]:
+        """What it keeps from one step to the next."""
+        return self.has_touched, self.just_hit, self.gained
+
+    @memory.setter
+    def memory(self, kept: tuple[bool, bool, float]) -> None:
+        self.has_touched, self.just_hit, self.gained = kept
 
     def step(
         self,
@@ -68,17 +85,38 @@ class SafeStepper:
         A rule that averages with the acceleration at the start throws a ``tangled`` body far away;
         a step of BackwardEuler smooths it.
         """
-        kept = self._stepper.keep()
+        start = self._keep()
+        whole: State | None = None
         for each in (rule, BackwardEuler()) if tangled else (rule,):
             past = before if each is rule else None
             try:
-                return self._whole(each, now, past, dt, external, depth)
+                whole, balance = self._whole(each, now, past, dt, external, depth)
             except StepFailed:
-                self._stepper.go_back(kept)
+                self._go_back(start)
                 if depth == _HALVINGS:
                     raise
-        middle = self.step(rule, now, before, dt / 2, external, depth=depth + 1)
-        return self.step(rule, middle, now, dt / 2, external, depth=depth + 1)
+            else:
+                lossy = self._is_lossy(each, balance, start, now, external)
+                if depth >= _FOR_ACCURACY or not lossy:
+                    return whole
+                break
+        end = self._keep()
+        self._go_back(start)
+        try:
+            middle = self.step(rule, now, before, dt / 2, external, depth=depth + 1)
+            return self.step(rule, middle, now, dt / 2, external, depth=depth + 1)
+        except StepFailed:
+            if whole is None:
+                raise
+            self._go_back(end)
+            return whole
+
+    def _keep(self) -> _Start:
+        return self._stepper.keep(), self.memory
+
+    def _go_back(self, kept: _Start) -> None:
+        stepper, self.memory = kept
+        self._stepper.go_back(stepper)
 
     def _whole(
         self,
@@ -88,51 +126,93 @@ class SafeStepper:
         dt: float,
         external: External,
         depth: int,
-    ) -> State:
-        """A part of a step, not cut; fails where it gains energy."""
-        stepper = self._stepper
-        kept = stepper.keep()
+    ) -> tuple[State, EnergyBalance | None]:
+        """A part of a step, not cut, and its energy if it is known; fails where it gains any."""
+        stepper, start = self._stepper, self._keep()
         # after an impact with restitution there is stress that other rules would throw back
         rules = [BackwardEuler()] if self.just_hit else [rule]
         if not isinstance(rules[0], BackwardEuler) and depth >= _BY_THE_RULE:
             rules.append(BackwardEuler())
         for each in rules:
-            stepper.go_back(kept)
-            after = stepper.implicit(each, now, before if each is rule else None, dt, external)
+            self._go_back(start)
+            past = before if each is rule else None
+            after = stepper.implicit(each, now, past, dt, external)
             impact = stepper.impact(now, dt)
             self.just_hit = impact is not None
-            if impact is not None:  # speeds are those that were asked for
-                return stepper.step_through_impact(impact, each, now, None, dt, external)
-            excess = self._excess(now, after, dt, external)
-            if excess <= 0:
+            if impact is not None:
+                return self._through(impact, each, now, past, dt, external), None
+            sound, balance = self._without_gain(now, after, dt, external)
+            if sound:
+                return after, balance
+        raise _gains_energy(after)
+
+    def _through(
+        self,
+        impact: Impact,
+        rule: ImplicitIntegrator,
+        now: State,
+        before: State | None,
+        dt: float,
+        external: External,
+    ) -> State:
+        """A step with an impact whose vertices part as they are asked to, as far as energy allows.
+
+        What vertices give back one by one may be more than they had together, where others were in
+        contact before them.
+        """
+        start = self._keep()
+        for share in _SHARES:
+            self._go_back(start)
+            speeds = {pair: share * speed for pair, speed in impact.speeds.items()}
+            asked = Impact(impact.delay, speeds)
+            after = self._stepper.step_through_impact(asked, rule, now, before, dt, external)
+            if self._without_gain(now, after, dt, external)[0]:
                 return after
-        raise StepFailed(
-            "contact gains energy that nothing puts in",
-            time=after.time,
-            residual=float("nan"),
-            advice="Try a smaller dt, or Newton() in place of ADMM().",
-        )
+        raise _gains_energy(after)
 
-    def _excess(self, now: State, after: State, dt: float, external: External) -> float:
-        """What a step has gained beyond what may be [J].
+    def _without_gain(
+        self, now: State, after: State, dt: float, external: External
+    ) -> tuple[bool, EnergyBalance | None]:
+        """Whether a step has not gained more than may be, and its energy if that was asked.
 
-        Before the first contact, and where what a solver leaves is to be taken as it is, that is
-        not asked. Later on too much would escape: stress of an impact may become speed in the step
-        that ends the contact, and ring on in those after it.
+        It is not before the first contact, nor where what a solver leaves is to be taken as it is.
+        Later on too much would escape: stress of an impact may become speed in the step that ends
+        the contact, and ring on in those after it.
         """
         self.has_touched |= self._stepper.touched
         if self._best_effort or not self.has_touched:
-            return 0.0
+            return True, None
         found = self.balance(now, after, dt, external)
-        weight = float(np.linalg.norm(external(now.time).sum(axis=0)))
-        most = _COMES_AND_GOES * found.at_play + self._length * weight
+        most = _COMES_AND_GOES * found.at_play + _NOTHING * self._weight(now, external)
         gained = max(self.gained + found.gain, 0.0)
         if not gained <= most:  # so too where it is not a number
             gained -= self._stepper.pushed_out(now)
             if not gained <= most:
-                return gained - most
+                return False, found
         self.gained = max(gained, 0.0)
-        return 0.0
+        return True, found
+
+    def _is_lossy(
+        self,
+        rule: ImplicitIntegrator,
+        balance: EnergyBalance | None,
+        start: _Start,
+        now: State,
+        external: External,
+    ) -> bool:
+        """Whether a step by a rule of second order has lost in contact what an elastic body keeps.
+
+        What damping and friction took is not lost in that sense.
+        """
+        touched = self._stepper.touched or start[0].touched  # what lets go counts too
+        if balance is None or rule.order < 2 or not touched:
+            return False
+        lost = -balance.gain - (self._stepper.taken - start[0].taken)
+        return lost > _LOST * balance.at_play + _UNSEEN * self._weight(now, external)
+
+    def _weight(self, now: State, external: External) -> float:
+        """What pulls at the body as a whole, times its size [J]."""
+        return float(np.linalg.norm(external(now.time).sum(axis=0))) * self._size
 
     def balance(self, now: State, after: State, dt: float, external: External) -> EnergyBalance:
         """The energy of a step, as the next one is to find it."""
@@ -165,3 +245,12 @@ class SafeStepper:
         inertia = self._problem.body.mass_times(state.acceleration)
         force: Floats = inertia + self._problem.free_force(state.u, state.v)
         return force - external(state.time)
+
+
+def _gains_energy(after: State) -> StepFailed:
+    return StepFailed(
+        "contact gains energy that nothing puts in",
+        time=after.time,
+        residual=float("nan"),
+        advice="Try a smaller dt, or Newton() in place of ADMM().",
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -50,6 +50,17 @@ class Stats:
         sums = {name: getattr(before, name) + getattr(step, name) for name in counts}
         most = max(before.contacts, step.contacts)
         return replace(step, total=Stats(**sums, contacts=most))
+
+
+class Kept(NamedTuple):
+    """What a part of a step changes."""
+
+    terms: dict[str, Floats]
+    taken: float
+    power: float
+    powers: list[tuple[State, float]] | None
+    substeps: int
+    touched: bool
 
 
 class Stepper:
@@ -220,14 +231,16 @@ class Stepper:
         """The work of contacts on what began inside obstacles [J]."""
         return sum(term.pushed_out(now) for term in self._problem.terms)
 
-    def keep(self) -> tuple[Any, ...]:
+    def keep(self) -> Kept:
         """What a part of a step changes, to ``go_back`` to."""
-        return self.state(), self.taken, self.power, self._powers, self._substeps
+        parts = self._powers, self._substeps, self.touched
+        return Kept(self.state(), self.taken, self.power, *parts)
 
-    def go_back(self, kept: tuple[Any, ...]) -> None:
+    def go_back(self, kept: Kept) -> None:
         """Forget what was done since ``keep``, but for what it cost."""
-        terms, self.taken, self.power, self._powers, self._substeps = kept
-        self.restore(terms)
+        self.restore(kept.terms)
+        self.taken, self.power, self._powers = kept.taken, kept.power, kept.powers
+        self._substeps, self.touched = kept.substeps, kept.touched
 
     def spent(self) -> Stats:
         """What was done since this was last asked for."""
