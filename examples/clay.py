@@ -28,7 +28,7 @@ def thrown(damping: sp.Damping | None) -> sp.Motion:
     sim = sp.Simulation(
         body,
         damping=damping,
-        obstacles=[sp.Plane(friction=0.5, restitution=0)],
+        obstacles=[sp.Plane(friction=0.5, vertex_restitution=0)],
         gravity=(0, 0, -9.81),
         # ADMM takes the corner of p = 0 as it is
         solver=sp.ADMM() if damping is CLAY else sp.Newton(),

@@ -57,8 +57,8 @@ def let_lean(
         body,
         damping=sp.StrainRate(shear=2e4),
         obstacles=[
-            sp.Plane(normal=(0, 0, 1), friction=friction, restitution=0),
-            sp.Plane(normal=(1, 0, 0), friction=friction, restitution=0),
+            sp.Plane(normal=(0, 0, 1), friction=friction, vertex_restitution=0),
+            sp.Plane(normal=(1, 0, 0), friction=friction, vertex_restitution=0),
         ],
         force=lambda time: np.sin(np.pi / 2 * min(time / loading, 1.0)) ** 2 * weight,
         integrator=rule,

@@ -22,7 +22,7 @@ SOLVERS: dict[str, sp.Newton | sp.ADMM] = {
 
 block = sp.TetMesh.box(size=(0.2, 0.2, 0.1), cells=(2, 2, 1))
 body = sp.Body(block, sp.StableNeoHookean(young=3e5, poisson=0.3, density=1000))
-floor = sp.Plane(friction=MU, restitution=0)
+floor = sp.Plane(friction=MU, vertex_restitution=0)
 
 
 def slide(rule: sp.Integrator, solver: sp.Newton | sp.ADMM) -> sp.Motion:

@@ -24,7 +24,7 @@ def sliding() -> None:
     sim = sp.Simulation(
         body,
         damping=sp.StrainRate(shear=120),
-        obstacles=sp.Plane(friction=FRICTION, restitution=0),
+        obstacles=sp.Plane(friction=FRICTION, vertex_restitution=0),
         dt=1 / 200,
         gravity=DOWN,
     )
@@ -69,7 +69,7 @@ def draped() -> None:
     """Three moments of the sheet, and the forces that hold it in the end."""
     mesh = sp.TetMesh.box(size=(0.7, 0.7, 0.035), cells=(20, 20, 1))
     body = sp.Body(mesh, sp.StableNeoHookean(young=3e4, poisson=0.4, density=1000))
-    ball = sp.Sphere(centre=(0.35, 0.35, -0.21), radius=0.2, friction=0.5, restitution=0)
+    ball = sp.Sphere(centre=(0.35, 0.35, -0.21), radius=0.2, friction=0.5, vertex_restitution=0)
     sim = sp.Simulation(
         body, damping=sp.StrainRate(shear=400), obstacles=ball, dt=1 / 100, gravity=DOWN
     )

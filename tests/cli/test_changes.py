@@ -24,12 +24,12 @@ def last(folder):
 
 def test_floor_holds_what_would_fall(free):
     assert main(["run", "free.toml", "-q", "-o", "falls"]) == 0
-    words = ["--floor", "--friction", "0.4", "--restitution", "0"]
+    words = ["--floor", "--friction", "0.4", "--vertex-restitution", "0"]
     assert main(["run", "free.toml", "-q", "-o", "stands", *words]) == 0
     assert last("falls")[:, 2].min() < -0.03
     assert last("stands")[:, 2].min() > -1e-3
     kept = read_metadata(Path("stands/motion.motion"))
-    assert kept["options"] == "--floor 0 --friction 0.4 --restitution 0"
+    assert kept["options"] == "--floor 0 --friction 0.4 --vertex-restitution 0"
 
 
 def test_floor_is_below_where_gravity_is_along_y(free):
@@ -70,7 +70,7 @@ BAD = {
     "--solver admm:iterations=0": ("iterations", "1 or more"),
     "--friction 1": ("--floor",),
     "--floor 0 --friction -1": ("--floor: friction", "at least 0"),
-    "--floor 0 --restitution 2": ("--floor: restitution", "at most 1"),
+    "--floor 0 --vertex-restitution 2": ("--floor: vertex_restitution", "at most 1"),
 }
 
 
@@ -81,7 +81,7 @@ def test_bad_option_is_1_and_says_what_is_allowed(free, refused, words):
 
 
 def test_info_tells_of_obstacles_damping_and_solver(scene, info):
-    ball = 'shape = "sphere", radius = 0.1, centre = [0, 0, -0.5], restitution = 0.5'
+    ball = 'shape = "sphere", radius = 0.1, centre = [0, 0, -0.5], vertex_restitution = 0.5'
     tables = f"""
         obstacles = [
             {{ shape = "plane", offset = -1, friction = 0.4 }},
@@ -97,7 +97,8 @@ def test_info_tells_of_obstacles_damping_and_solver(scene, info):
     facts = info("all.toml")[0]["facts"]
     assert facts["Obstacle 1"] == "plane, normal (0, 0, 1), offset -1 m, friction 0.4"
     assert facts["Obstacle 2"] == (
-        "sphere, radius 0.1 m around (0, 0, -0.5) m, friction 0, restitution 0.5, moving"
+        "sphere, radius 0.1 m around (0, 0, -0.5) m, friction 0, restitution of vertices 0.5, "
+        "moving"
     )
     assert facts["Damping"] == (
         "StrainRate: shear 5 Pa s, conserving momentum by cells; PowerLaw: exponent 2, of "

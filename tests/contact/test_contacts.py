@@ -96,7 +96,7 @@ def test_far_away_changes_nothing(solver):
 @both
 def test_brought_out_of_an_obstacle(solver):
     """A body that starts a little inside is outside after a step, and does not fly off."""
-    floor = sp.Plane(offset=0.01, restitution=0.0)
+    floor = sp.Plane(offset=0.01, vertex_restitution=0.0)
     sim = simulation(block(), solver, floor, integrator=sp.BackwardEuler())
     sim.step()
     assert depth(sim, floor) <= 1e-6 * edge(sim.body)
@@ -147,7 +147,7 @@ def test_bad_obstacles(given):
 @both
 def test_resumed_run_is_the_same(solver, tmp_path):
     def made() -> sp.Simulation:
-        floor = sp.Plane(friction=0.4, restitution=0.3)
+        floor = sp.Plane(friction=0.4, vertex_restitution=0.3)
         sim = simulation(block(at=(0, 0, 0.01)), solver, floor)
         sim.state.v = np.tile((0.5, 0.0, 0.0), (sim.body.n_vertices, 1))
         return sim

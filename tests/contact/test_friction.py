@@ -184,7 +184,7 @@ def test_lifted_by_a_rising_floor(solver):
 )
 def test_energy_never_grows(solver, rule, restitution):
     """Falling, landing, sliding and coming to rest."""
-    floor = sp.Plane(friction=0.3, restitution=restitution)
+    floor = sp.Plane(friction=0.3, vertex_restitution=restitution)
     sim = simulation(block(at=(0, 0, 0.02)), solver, floor, integrator=rule())
     moving(sim, (0.6, 0.2, -0.3))
     frames = [sim.frame(), *(stepped(sim, 1).frame() for _ in range(18))]
@@ -221,7 +221,7 @@ def test_energy_of_a_slide_adds_up(solver):
 
 def landed(solver: str, restitution: float | None, rule: sp.Integrator) -> float:
     """The highest speed upward [m/s] of a stiff body that falls on a floor at 1 m/s."""
-    floor = sp.Plane(restitution=restitution)
+    floor = sp.Plane(vertex_restitution=restitution)
     body = block((0.02, 0.02, 0.02), (1, 1, 1), at=(0, 0, 0.01), young=1e7)
     sim = simulation(body, solver, floor, integrator=rule, dt=0.004)
     moving(sim, (0.0, 0.0, -1.0))
@@ -236,7 +236,7 @@ def test_restitution_of_a_stiff_body(solver, restitution, rule):
 
 
 @both
-def test_restitution_none_at_all_or_left_to_the_integrator(solver):
+def test_restitution_none_at_all_or_left_to_elasticity(solver):
     """Elastic bodies jump back by themselves, slower than they came; with restitution 0 none."""
     assert landed(solver, 0.0, sp.TRBDF2()) < 0.05
     assert landed(solver, None, sp.BackwardEuler()) < 0.05
@@ -246,7 +246,7 @@ def test_restitution_none_at_all_or_left_to_the_integrator(solver):
 @both
 def test_at_rest_nothing_bounces(solver):
     """A body that stands has nothing to bounce with, even with restitution 1."""
-    body, floor = block(), sp.Plane(restitution=1.0)
+    body, floor = block(), sp.Plane(vertex_restitution=1.0)
     sim = simulation(body, solver, floor)
     sim.state.u = sp.static_shape(
         dataclasses.replace(body, fixed=np.flatnonzero(body.mesh.vertices[:, 2] < 1e-9)),

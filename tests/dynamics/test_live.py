@@ -125,7 +125,7 @@ class TestSnapshots:
         assert where(sim) == there
 
     def test_a_bounce(self):
-        floor = sp.Plane(normal=(0, 0, 1), offset=-0.02, restitution=0.7, friction=0.2)
+        floor = sp.Plane(normal=(0, 0, 1), offset=-0.02, vertex_restitution=0.7, friction=0.2)
         sim = sliding(obstacles=[floor])
         ends, kept = [], []
         for _ in range(12):

@@ -121,7 +121,7 @@ def test_one_component_can_be_held():
 
 test_bad_input_is_named = refusals(
     ({"obstacles": "floor"}, "obstacles='floor'"),
-    ({"obstacles": sp.Plane(normal=UP, restitution=0.5)}, "restitution"),
+    ({"obstacles": sp.Plane(normal=UP, vertex_restitution=0.5)}, "vertex_restitution"),
     ({"supports": [lambda t: t]}, "supports="),
     ({"fixed": [0], "supports": sp.Support([0], lambda t: UP)}, "vertex 0 is held twice"),
     make=lambda options: YarnSimulation(sheet(), **options),

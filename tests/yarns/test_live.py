@@ -112,7 +112,7 @@ def test_what_cannot_be_set():
     refused("set_state", setattr, sim, "q", sim.q)
     refused("another simulation", setattr, sim, "supports", ())
     refused("dt", setattr, sim, "dt", 0.0)
-    refused("bounce", setattr, sim, "obstacles", sp.Plane(normal=(0, 0, 1), restitution=0.5))
+    refused("bounce", setattr, sim, "obstacles", sp.Plane(normal=(0, 0, 1), vertex_restitution=0.5))
     refused("another cloth", sim.restore, falling().snapshot())
     refused("damping", setattr, sim, "damping", sp.Rayleigh(mass=1.0))
     sim.step()

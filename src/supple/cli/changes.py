@@ -38,20 +38,24 @@ def changes_of(given: argparse.Namespace) -> dict[str, Any]:
     if given.floor is not None:
         made["obstacles"] = [_floor(given, there, schema)]
     else:
-        for name in ("friction", "restitution"):
+        for name in ("friction", "vertex_restitution"):
             if getattr(given, name) is not None:
-                raise InputError(f"--{name} is that of the floor; give --floor as well")
+                raise InputError(f"--{_typed(name)} is that of the floor; give --floor as well")
     return made
 
 
 def words_of(given: argparse.Namespace) -> list[str]:
     """The same options as they are typed."""
     words = [word for text in given.damping for word in ("--damping", text)]
-    for name in ("solver", "floor", "friction", "restitution"):
+    for name in ("solver", "floor", "friction", "vertex_restitution"):
         value = getattr(given, name)
         if value is not None:
-            words += [f"--{name}", f"{value:g}" if isinstance(value, float) else value]
+            words += [f"--{_typed(name)}", f"{value:g}" if isinstance(value, float) else value]
     return words
+
+
+def _typed(name: str) -> str:
+    return name.replace("_", "-")
 
 
 def _table(option: str, key: str, text: str, schema: Table) -> dict[str, Any]:
@@ -75,7 +79,7 @@ def _floor(given: argparse.Namespace, there: dict[str, Any], schema: Table) -> d
     with contextlib.suppress(ValueError, TypeError, KeyError):  # of which loading the scene tells
         normal = [0.0, 1.0, 0.0] if up_axis(there["gravity"]) == "y" else normal
     floor: dict[str, Any] = {"shape": "plane", "normal": normal, "offset": given.floor}
-    for name in ("friction", "restitution"):
+    for name in ("friction", "vertex_restitution"):
         if getattr(given, name) is not None:
             floor[name] = getattr(given, name)
     _check("floor", "obstacles", [floor], "--floor", schema)

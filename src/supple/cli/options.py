@@ -55,8 +55,8 @@ options:
 --solver METHOD:FIELD=VALUE,…  solve like this instead, e.g. admm:iterations=30
 --floor HEIGHT  put a floor at this height [m] (0) under the body
 --friction MU  of the floor (0)
---restitution E  share of its speed that a bounce off the floor gives back, 0 to 1; by default as
-    the integrator has it
+--vertex-restitution E  share of its speed that each vertex keeps when it hits the floor, 0 to 1; by
+    default the body bounces by its own elasticity
 {_COMMON}"""
 
 _DEMO = f"""
@@ -306,7 +306,7 @@ def parser() -> argparse.ArgumentParser:
     up = {"choices": ("y", "z")}
 
     floor = {"nargs": "?", "type": number, "const": 0.0}
-    read = {"duration fps": positive, "friction restitution": number, "formats": names}
+    read = {"duration fps": positive, "friction vertex_restitution": number, "formats": names}
     run = command(commands, "run", _RUN, read, damping=APPENDED, floor=floor)
     run.add_argument("scene", nargs="+", metavar="SCENE", help=_SCENES)
 

@@ -316,14 +316,19 @@ class Contacts:
                 power -= float(np.vdot(self._forces[key], relative - np.dot(relative, n) * n))
         return power
 
-    def obstacle_power(self) -> float:
-        """Power of the obstacles that move [W], by the forces of the last stage."""
-        keys = self._keys()
-        return sum(
-            float(np.vdot(self._forces[key], velocity))
-            for key, velocity in zip(keys, self.pairs.obstacle_velocity, strict=True)
-            if key in self._forces
-        )
+    def carried(self) -> tuple[Floats, Floats]:
+        """Forces [N] and velocities [m/s] of obstacles that move, at pairs with them, (k, 3) each.
+
+        The forces are those of the last stage, and nothing where none pressed.
+        """
+        pairs = self.pairs
+        moves = np.array([each.moves for each in self.obstacles], dtype=bool)
+        mine = moves[pairs.obstacle]
+        none = np.zeros(3)
+        forces = [
+            self._forces.get(key, none) for key, on in zip(self._keys(), mine, strict=True) if on
+        ]
+        return np.reshape(forces, (-1, 3)), pairs.obstacle_velocity[mine]
 
     def pushed_out(self, now: State) -> float:
         """Work [J] of the forces of the last stage on vertices that were inside ``now``."""
@@ -348,13 +353,13 @@ class Contacts:
         delay, speeds = np.inf, {}
         for number, obstacle in enumerate(self.obstacles):
             met = [vertex for vertex, o in new if o == number]
-            if obstacle.restitution is None or not met:
+            if obstacle.vertex_restitution is None or not met:
                 continue
             touch = obstacle.at(self._X[met] + now.u[met], now.time)
             approach = -np.einsum("ki,ki->k", now.v[met] - touch.velocity, touch.normal)
             for vertex, speed, gap in zip(met, approach, touch.distance, strict=True):
                 if speed > _AT_REST * dt * fall:
-                    speeds[vertex, number] = obstacle.restitution * float(speed)
+                    speeds[vertex, number] = obstacle.vertex_restitution * float(speed)
                     delay = min(delay, max(float(gap), 0.0) / float(speed))
         return Impact(min(delay, _LATEST * dt), speeds) if speeds else None
 

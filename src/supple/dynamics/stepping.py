@@ -36,7 +36,8 @@ class Stats:
     substeps: int = 0
     """Parts that the step was taken in."""
     contacts: int = 0
-    """Contacts with obstacles that press, and pairs of the body's own surface that are near."""
+    """Contacts with obstacles that press, and pairs of the body's own surface that are near, where
+    they were most in the step."""
     residuals: tuple[float, ...] = ()
     """What the last stage left, of the forces at play: of Newton's method the residual, of ADMM the
     primal and the dual one."""
@@ -60,6 +61,7 @@ class Kept(NamedTuple):
     power: float
     powers: list[tuple[State, float]] | None
     substeps: int
+    contacts: int
     touched: bool
 
 
@@ -70,6 +72,7 @@ class Stepper:
         self._problem, self._options, self._body = problem, solver, problem.body
         self._external: Floats = np.zeros_like(problem.body.mesh.vertices)  # of the last stage
         self._stages = self._iterations = self._substeps = self._factorizations = 0
+        self._contacts = 0
         self._powers: list[tuple[State, float]] | None = None  # None where nothing is measured
         self._taken_before: tuple[float, float] | None = None
         self.power = 0.0
@@ -156,7 +159,9 @@ class Stepper:
             latest = solution.u
             for term in self._problem.terms:
                 solution = term.end_stage(solution)
-                self.touched |= term.contacts > 0
+            contacts = sum(term.contacts for term in self._problem.terms)
+            self.touched |= contacts > 0
+            self._contacts = max(self._contacts, contacts)
             if sum_ is not None:
                 self.power = self._problem.power(solution.u, solution.v)
                 sum_.add(self.power)
@@ -223,9 +228,10 @@ class Stepper:
         for term in self._problem.terms:
             term.end_step()
 
-    def work(self, dt: float) -> list[float]:
-        """What surroundings that move put in during a step that has just been taken [J]."""
-        return [term.work(dt) for term in self._problem.terms]
+    def carried(self) -> list[tuple[Floats, Floats]]:
+        """Forces [N] and velocities [m/s], (k, 3) each, of obstacles that move and may press."""
+        found = (term.carried() for term in self._problem.terms)
+        return [each for each in found if each is not None and len(each[0])]
 
     def pushed_out(self, now: State) -> float:
         """The work of contacts on what began inside obstacles [J]."""
@@ -233,14 +239,14 @@ class Stepper:
 
     def keep(self) -> Kept:
         """What a part of a step changes, to ``go_back`` to."""
-        parts = self._powers, self._substeps, self.touched
+        parts = self._powers, self._substeps, self._contacts, self.touched
         return Kept(self.state(), self.taken, self.power, *parts)
 
     def go_back(self, kept: Kept) -> None:
         """Forget what was done since ``keep``, but for what it cost."""
         self.restore(kept.terms)
         self.taken, self.power, self._powers = kept.taken, kept.power, kept.powers
-        self._substeps, self.touched = kept.substeps, kept.touched
+        self._substeps, self._contacts, self.touched = kept.substeps, kept.contacts, kept.touched
 
     def spent(self) -> Stats:
         """What was done since this was last asked for."""
@@ -251,10 +257,10 @@ class Stepper:
             iterations=self._iterations,
             factorizations=factorizations - self._factorizations,
             substeps=self._substeps,
-            contacts=sum(term.contacts for term in self._problem.terms),
+            contacts=self._contacts,
             residuals=() if solver is None else solver.residuals,
         )
-        self._stages = self._iterations = self._substeps = 0
+        self._stages = self._iterations = self._substeps = self._contacts = 0
         self._factorizations = factorizations
         return found
 

@@ -181,8 +181,8 @@ def _obstacle(given: Obstacle) -> str:
     words = {"MeshObstacle": "mesh", "HeightField": "height field", "AnimatedMesh": "animated mesh"}
     name = type(given).__name__
     parts = [words.get(name, name.lower()), _place(given), f"friction {given.friction:.4g}"]
-    if given.restitution is not None:
-        parts.append(f"restitution {given.restitution:.4g}")
+    if given.vertex_restitution is not None:
+        parts.append(f"restitution of vertices {given.vertex_restitution:.4g}")
     if given.motion is not None:
         parts.append("moving")
     return ", ".join(part for part in parts if part)

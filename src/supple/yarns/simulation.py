@@ -387,6 +387,6 @@ _VALUES = (
 
 def _several_obstacles(given: Obstacle | Sequence[Obstacle]) -> tuple[Obstacle, ...]:
     found: tuple[Obstacle, ...] = several("obstacles", given, Obstacle, "Plane(normal=(0, 0, 1))")
-    if any(each.restitution for each in found):
-        raise InputError("cloth does not bounce; leave restitution out of its obstacles")
+    if any(each.vertex_restitution for each in found):
+        raise InputError("cloth does not bounce; leave vertex_restitution out of its obstacles")
     return found

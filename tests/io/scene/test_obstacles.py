@@ -28,7 +28,7 @@ def test_every_kind_of_obstacle_has_a_shape():
 def test_plain_shapes(scene):
     made = scene("""
         obstacles = [
-          { shape = "plane", normal = [0, 1, 0], offset = -0.5, friction = 0.4, restitution = 0 },
+          { shape="plane", normal=[0, 1, 0], offset=-0.5, vertex_restitution=0, friction=0.4 },
           { shape = "Sphere", centre = [1, 2, 3], radius = 0.5, hollow = true },
           { shape = "box", size = [1, 2, 3], rotation = [0, 0, 1.5707963267948966] },
           { shape = "capsule", start = [0, 0, 0], end = [1, 0, 0], radius = 0.1 },
@@ -36,11 +36,11 @@ def test_plain_shapes(scene):
     """)
     plane, sphere, box, capsule = made.obstacles
     assert isinstance(plane, Plane)
-    assert (plane.friction, plane.restitution, plane.offset) == (0.4, 0.0, -0.5)
+    assert (plane.friction, plane.vertex_restitution, plane.offset) == (0.4, 0.0, -0.5)
     np.testing.assert_array_equal(plane.normal, (0, 1, 0))
     assert isinstance(sphere, Sphere)
     assert sphere.hollow
-    assert sphere.restitution is None
+    assert sphere.vertex_restitution is None
     assert isinstance(box, Box)
     np.testing.assert_allclose(box.signed_distance([[1.5, 0, 0]])[0], 0.5)  # 2 m wide along x
     assert isinstance(capsule, Capsule)
@@ -94,7 +94,9 @@ def test_obstacles_move(scene, text):
 
 
 def test_body_stays_on_the_floor(scene):
-    made = scene('gravity = [0, 0, -9.81]\n[[obstacles]]\nshape = "plane"\nrestitution = 0\n', BASE)
+    made = scene(
+        'gravity = [0, 0, -9.81]\n[[obstacles]]\nshape = "plane"\nvertex_restitution = 0\n', BASE
+    )
     motion = made.simulation().run(0.1)
     assert motion.positions[-1, :, 2].min() > -1e-3
     assert np.abs(motion.displacements[-1]).max() < 0.02
@@ -109,7 +111,7 @@ BAD = {
     "[[obstacles]]\nshape = 'plane'\nradius = 1": ("obstacles[0].radius", "offset"),
     "[[obstacles]]\nshape = 'plane'\nnormal = [0, 0, 0]": ("obstacles[0].normal", "no direction"),
     "[[obstacles]]\nshape = 'plane'\nfriction = -1": ("obstacles[0].friction", "-1", "at least 0"),
-    "[[obstacles]]\nshape = 'plane'\nrestitution = 2": ("obstacles[0].restitution", "at most 1"),
+    "[[obstacles]]\nshape = 'plane'\nvertex_restitution = 2": ("at most 1",),
     "[[obstacles]]\nshape = 'plane'\n[[obstacles]]\nshape = 'sphere'": ("obstacles[1].radius",),
     "[[obstacles]]\nshape = 'box'\nsize = [1, 1, 0]": ("obstacles[0].size[2]", "more than 0"),
     "[[obstacles]]\nshape = 'capsule'\nstart = [0, 0, 0]\nend = [0, 0, 0]\nradius = 1": (

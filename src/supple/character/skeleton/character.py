@@ -118,7 +118,7 @@ class Character:
         ``turned`` changes every pose of the clip as ``Rig.turned`` does: arms that press on the
         body, and would pinch what it wears, can be held off it. ``dressing`` comes before the clip,
         which then starts the later. ``options`` are those of an AnimatedMesh: ``friction``,
-        ``restitution`` and ``margin``.
+        ``vertex_restitution`` and ``margin``.
         """
         played, before = self.clip(clip), dressing or Dressing(easing=0.0)
         instance("dressing", before, Dressing, "Dressing(easing=0.5)")

@@ -44,7 +44,7 @@ class Touch:
 class Obstacle(ABC):
     """Something rigid that bodies cannot enter, standing still or moving on rails.
 
-    Without ``restitution`` the bounce is left to the integrator, and without ``motion`` the
+    Without ``vertex_restitution`` bodies bounce by their own elasticity, and without ``motion`` the
     obstacle stays where it is described.
     """
 
@@ -52,14 +52,14 @@ class Obstacle(ABC):
     friction_from: float | None = parameter(
         None, "time before which there is no friction; always if not given", unit="s"
     )
-    restitution: float | None = parameter(
+    vertex_restitution: float | None = parameter(
         None,
-        "share of the approaching speed that a bounce gives back; as the integrator has it if not "
-        "given",
+        "share of the speed at which each vertex comes that it leaves with; if not given, bodies "
+        "bounce by their own elasticity",
         at_least=0,
         at_most=1,
         too_high="a bounce gives back a share of the speed; give 0 to 1, or nothing to leave it "
-        "to the integrator",
+        "to the elasticity of the body",
     )
     motion: Rails | None = parameter(
         None,

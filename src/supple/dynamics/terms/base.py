@@ -207,9 +207,9 @@ class Term(ABC):
         """Power that it takes from the motion [W], v·∇₂R."""
         return 0.0
 
-    def work(self, dt: float) -> float:
-        """Work [J] that what moves by itself has done on the body in a step ``dt`` long [s]."""
-        return 0.0
+    def carried(self) -> tuple[Floats, Floats] | None:
+        """Forces [N] and velocities [m/s], (k, 3) each, of what moves by itself and may press."""
+        return None
 
     def pushed_out(self, now: State) -> float:
         """Work [J] of its forces on what was inside an obstacle at the start of a step."""

@@ -39,6 +39,7 @@ class ObstacleContact(Term):
         self._body = body
         self._lagrangian = AugmentedLagrangian.of_body(body, obstacles)
         self._contacts = self._lagrangian.contacts
+        self._any_moves = any(each.moves for each in obstacles)
         self._touching: set[tuple[int, int]] = set()
         self._pressed: set[tuple[int, int]] = set()
         self._in_motion = False
@@ -137,8 +138,8 @@ class ObstacleContact(Term):
     def power(self, shape: Shape, v: Floats) -> float:
         return self._contacts.friction_power(v)
 
-    def work(self, dt: float) -> float:
-        return dt * self._contacts.obstacle_power()
+    def carried(self) -> tuple[Floats, Floats] | None:
+        return self._contacts.carried() if self._any_moves else None
 
     def pushed_out(self, now: State) -> float:
         return self._contacts.pushed_out(now)

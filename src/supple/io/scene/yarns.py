@@ -86,8 +86,9 @@ def build_yarn_scene(file: Path, text: str, plan: Fields, problems: Problems) ->
     fixed, supports = build_supports(plan, Sheet(cloth.mesh), problems)
     obstacles = tuple(plan.get("obstacles", ()))
     for i, obstacle in enumerate(obstacles):
-        if obstacle.restitution:
-            problems.add(f"obstacles[{i}].restitution", "cloth does not bounce; leave it out")
+        if obstacle.vertex_restitution:
+            where = f"obstacles[{i}].vertex_restitution"
+            problems.add(where, "cloth does not bounce; leave it out")
     problems.stop()
     assert fixed is not None
     return YarnScene(
