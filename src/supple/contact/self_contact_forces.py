@@ -26,10 +26,8 @@ from supple._kernels.contact.vertices import friction_blocks
 from supple.bodies.elastic_body import ElasticBody
 from supple.contact.self_contact import SelfContact
 from supple.core.errors import InputError, MissingExtra
-from supple.core.threads import thread_count
 from supple.core.types import Floats, Ints
-from supple.mesh import SheetMesh, VolumeMesh
-from supple.mesh.surface import Surface
+from supple.mesh.group import own_edges, own_surface
 
 _FIRST, _SECOND = np.triu_indices(4)
 _DISTANCE = 0.2  # mean edges, where no distance is given,
@@ -142,20 +140,19 @@ class SelfContactForces:
 
     def __init__(self, body: ElasticBody, options: SelfContact) -> None:
         ipc = self._ipc = _toolkit()
-        ipc.set_num_threads(thread_count())
-        surface = _surface(body)
-        self._X, self._n = body.mesh.vertices, body.n_vertices
-        self._ids: Ints = np.asarray(surface.vertex_ids)
-        edges = np.unique(np.sort(surface.triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)), axis=0)
+        ipc.set_num_threads(1)  # with more, its sums come in another order in every run
+        surface = _Outside.of(body)
+        self._X, self._n, self._ids = body.mesh.vertices, body.n_vertices, surface.ids
+        vertices = self._X[self._ids]
         self._mesh = ipc.CollisionMesh(
-            surface.vertices, edges.astype(np.int32), surface.triangles.astype(np.int32)
+            vertices, surface.edges.astype(np.int32), surface.triangles.astype(np.int32)
         )
         self._ccd = ipc.AdditiveCCD(conservative_rescaling=_CLOSEST)
-        ends = surface.vertices[edges]
+        ends = vertices[surface.edges]
         edge = float(np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1).mean())
         self.distance = self._fitting_distance(options.distance, edge)
         """d̂ [m]"""
-        self.stiffness = options.stiffness or self._fitting_stiffness(body, surface)
+        self.stiffness = options.stiffness or self._fitting_stiffness(body, surface.area, edge)
         """κ [Pa]"""
         self._barrier = ipc.BarrierPotential(self.distance, self.stiffness, True)
         self._mu, self._friction = options.friction, ipc.FrictionPotential(options.sticking_speed)
@@ -195,11 +192,12 @@ class SelfContactForces:
             )
         return given
 
-    def _fitting_stiffness(self, body: ElasticBody, surface: Surface) -> float:
+    def _fitting_stiffness(self, body: ElasticBody, area: float, edge: float) -> float:
         """κ at which the barrier is about as stiff as the body: A κ / d̂ = K at a vertex."""
         rest = body.evaluate(np.zeros_like(self._X), order=2).stiffness
         K = float(np.einsum("bii->b", rest[body.pattern.indptr[self._ids]]).mean()) / 3
-        return _FIRMNESS * K * self.distance / (surface.area / len(self._ids))
+        own = area / len(self._ids) if area else edge**2  # springs have none
+        return _FIRMNESS * K * self.distance / own
 
     def _gap(self, pairs: Any, x: Floats) -> float:
         """The least distance [m] between the two sides of a pair, of those that there are."""
@@ -389,13 +387,25 @@ def _toolkit() -> Any:
         raise MissingExtra("self-contact", "contact") from error
 
 
-def _surface(body: ElasticBody) -> Surface:
-    mesh = body.mesh
-    if isinstance(mesh, SheetMesh):
-        return mesh.surface()
-    if isinstance(mesh, VolumeMesh):
-        return mesh.boundary()
-    raise InputError(
-        f"self_contact needs a body with a surface, and a {type(body).__name__} has none; "
-        "give a Cloth or a Body"
-    )
+@dataclass(frozen=True, eq=False)
+class _Outside:
+    """What of a body can touch: vertices ``ids`` (m,), edges (e, 2) and triangles (t, 3)."""
+
+    ids: Ints
+    edges: Ints
+    triangles: Ints
+    area: float
+    """Of the triangles [m²]."""
+
+    @classmethod
+    def of(cls, body: ElasticBody) -> _Outside:
+        """The surface of solids and sheets, and springs, which are edges alone."""
+        surface, springs = own_surface(body.mesh), own_edges(body.mesh)
+        triangles = np.zeros((0, 3), dtype=np.int64)
+        if surface is not None:
+            triangles = np.asarray(surface.vertex_ids)[surface.triangles]
+        sides = triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)
+        edges = np.unique(np.sort(np.concatenate([sides, springs])), axis=0)
+        ids = np.unique(edges)
+        area = 0.0 if surface is None else surface.area
+        return cls(ids, np.searchsorted(ids, edges), np.searchsorted(ids, triangles), area)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from supple.bodies.shape import Shape
 from supple.core.types import Floats
 from supple.dynamics.problem import BodyProblem
 from supple.dynamics.stepping import External, Stepper
@@ -47,7 +48,9 @@ class EnergyAccount:
             if known is state:
                 return energy
         kinetic = 0.5 * float(np.vdot(state.v, self._body.mass_times(state.v)))
-        energy = kinetic + self._problem.stored_energy(state.u)
+        shape = Shape(self._body, state.u, order=0)  # the problem's own are left as they are
+        stored = sum(term.stored_energy(shape) for term in self._problem.terms)
+        energy = kinetic + stored
         self._energies = [*self._energies[-1:], (state, energy)]
         return energy
 
@@ -79,7 +82,7 @@ class EnergyAccount:
         """∫ Σ f dt (3,) [N s] of what is neither a load nor damping: p₁ − p₀ less theirs."""
         total = self._body.mass_times(after.v - now.v).sum(axis=0)
         for each in (now, after):
-            own = self._problem.free_force(each.u, each.v) - external(each.time)
+            own = self._free_force(each) - external(each.time)
             total += 0.5 * dt * own.sum(axis=0)
         return np.asarray(total)
 
@@ -93,5 +96,13 @@ class EnergyAccount:
     def _reaction(self, state: State, external: External) -> Floats:
         """M a + ∇₂R + ∇U − f: what supports hold against."""
         inertia = self._body.mass_times(state.acceleration)
-        force: Floats = inertia + self._problem.free_force(state.u, state.v)
-        return force - external(state.time)
+        return inertia + self._free_force(state) - external(state.time)
+
+    def _free_force(self, state: State) -> Floats:
+        """∇₂R + ∇U [N], (n, 3)."""
+        shape, total = Shape(self._body, state.u), np.zeros_like(state.u)
+        for term in self._problem.terms:
+            force = term.free_force(shape, state.v)
+            if force is not None:
+                total += force
+        return total

@@ -6,12 +6,13 @@ All of it may be changed between two steps.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from supple.bodies.elastic_body import ElasticBody
+from supple.bodies.group import BodyGroup
 from supple.contact.obstacles.base import Obstacle
 from supple.contact.self_contact import SelfContact
 from supple.core.checks import instance, number, several
@@ -19,9 +20,9 @@ from supple.core.errors import InputError
 from supple.core.guarded import Timed
 from supple.core.types import Floats
 from supple.damping import Damping, ExampleDamping
-from supple.dynamics.live_state import LiveState
+from supple.dynamics.live_state import LiveState, PartState
 from supple.dynamics.problem import BodyProblem
-from supple.dynamics.safeguard import SafeStepper
+from supple.dynamics.safeguard import Memory, SafeStepper
 from supple.dynamics.snapshots import Settings, Snapshot, check_same_mesh
 from supple.dynamics.stepping import Stats, Stepper
 from supple.dynamics.terms import terms_of
@@ -32,6 +33,10 @@ from supple.integrators import TRBDF2, Integrator, State
 from supple.solvers.interface import StageSolver
 from supple.solvers.newton import Newton
 
+DampingOf = (
+    Damping | Sequence[Damping] | None | Mapping[ElasticBody, Damping | Sequence[Damping] | None]
+)
+"""Damping of a body, or of each of several; or a table that has for each of them its own."""
 ForceField = Callable[[float], ArrayLike]
 """External force [N] on every vertex, (n, 3), as a function of time [s]."""
 
@@ -39,23 +44,25 @@ ForceField = Callable[[float], ArrayLike]
 class LiveSimulation(Timed):
     """A body, its damping, what pushes it and what moves it; all but the steps."""
 
-    _damping: Damping | Sequence[Damping] | None
+    _damping: DampingOf
     _obstacles: tuple[Obstacle, ...]
     _self_contact: SelfContact | None
 
     def __init__(
         self,
-        body: ElasticBody,
+        body: ElasticBody | Sequence[ElasticBody],
         *,
-        damping: Damping | Sequence[Damping] | None = None,
+        damping: DampingOf = None,
         integrator: Integrator | None = None,
         solver: StageSolver | None = None,
         dt: float = 1 / 60,
         gravity: ArrayLike = (0.0, 0.0, 0.0),
         force: ForceField | None = None,
         obstacles: Obstacle | Sequence[Obstacle] = (),
-        self_contact: SelfContact | None = None,
+        self_contact: SelfContact | Literal[False] | None = None,
     ) -> None:
+        if isinstance(body, Sequence):
+            body = BodyGroup(body)
         instance("body", body, ElasticBody, "Body(mesh, StVK(young=1e6, poisson=0.4))")
         self._solver = solver if solver is not None else Newton()
         instance("solver", self._solver, StageSolver, "Newton()")
@@ -65,7 +72,7 @@ class LiveSimulation(Timed):
         self.gravity = gravity
         self._body = body
         self._state = LiveState(body)
-        checked = _checked_self_contact(self_contact, self._solver)
+        checked = _checked_self_contact(self_contact, self._solver, body)
         self._dissipated = 0.0
         self._stats = Stats()
         self._set_up(damping, _several_obstacles(obstacles), checked)
@@ -86,7 +93,10 @@ class LiveSimulation(Timed):
 
     @property
     def body(self) -> ElasticBody:
-        """The body; assign another of the same mesh, such as one of another material, and go on."""
+        """The body; assign another of the same mesh, such as one of another material, and go on.
+
+        Of several bodies it is their ``BodyGroup``.
+        """
         return self._body
 
     @body.setter
@@ -100,6 +110,16 @@ class LiveSimulation(Timed):
             self._body = before
             raise
         self._state._body = body
+
+    @property
+    def bodies(self) -> tuple[ElasticBody, ...]:
+        """The bodies, in the order that they were given in; one, if there is one."""
+        return self._body.parts if isinstance(self._body, BodyGroup) else (self._body,)
+
+    def state_of(self, body: ElasticBody) -> PartState:
+        """Where one of several bodies is: its ``u`` and ``v``, to read and to set."""
+        group = self._body if isinstance(self._body, BodyGroup) else BodyGroup([self._body])
+        return PartState(self._state, group.rows[group.number_of(body)])
 
     @property
     def integrator(self) -> Integrator:
@@ -132,17 +152,17 @@ class LiveSimulation(Timed):
     @solver.setter
     def solver(self, solver: StageSolver) -> None:
         instance("solver", solver, StageSolver, "Newton()")
-        _checked_self_contact(self._self_contact, solver)
+        _checked_self_contact(self._self_contact, solver, self._body)
         self._solver = solver
         self._make_stepper()
 
     @property
-    def damping(self) -> Damping | Sequence[Damping] | None:
+    def damping(self) -> DampingOf:
         """The damping; assign another and go on."""
         return self._damping
 
     @damping.setter
-    def damping(self, damping: Damping | Sequence[Damping] | None) -> None:
+    def damping(self, damping: DampingOf) -> None:
         self._set_up(damping, self._obstacles, self._self_contact)
 
     @property
@@ -170,15 +190,12 @@ class LiveSimulation(Timed):
 
     def _set_up(
         self,
-        damping: Damping | Sequence[Damping] | None,
+        damping: DampingOf,
         obstacles: tuple[Obstacle, ...],
         self_contact: SelfContact | None,
     ) -> None:
         """Make the terms; where they are refused, all stays as it is."""
-        models = several("damping", damping or (), Damping, "Rayleigh(mass=0.1)")
-        for model in models:
-            if isinstance(model, ExampleDamping) and model.designed is not None:
-                model.designed.check(self.body)
+        models = _models_of(damping, self._body)
         terms = terms_of(self.body, models, obstacles, self_contact)
         if "_problem" in self.__dict__:
             self._carry_contacts(terms, obstacles, self_contact)
@@ -198,12 +215,12 @@ class LiveSimulation(Timed):
             self._safe.memory = before.memory
 
     @property
-    def _safety(self) -> tuple[bool, bool, float]:
+    def _safety(self) -> Memory:
         """What the safeguard of steps keeps from one to the next."""
         return self._safe.memory
 
     @_safety.setter
-    def _safety(self, kept: tuple[bool, bool, float]) -> None:
+    def _safety(self, kept: Memory) -> None:
         self._safe.memory = kept
 
     def _carry_contacts(
@@ -235,7 +252,7 @@ class LiveSimulation(Timed):
 
     @self_contact.setter
     def self_contact(self, self_contact: SelfContact | None) -> None:
-        checked = _checked_self_contact(self_contact, self.solver)
+        checked = _checked_self_contact(self_contact, self.solver, self._body)
         self._set_up(self._damping, self._obstacles, checked)
 
     @property
@@ -321,7 +338,45 @@ def _several_obstacles(given: Obstacle | Sequence[Obstacle]) -> tuple[Obstacle, 
     return several("obstacles", given, Obstacle, "Plane(normal=(0, 0, 1))")
 
 
-def _checked_self_contact(given: SelfContact | None, solver: StageSolver) -> SelfContact | None:
+def _models_of(
+    damping: DampingOf, body: ElasticBody
+) -> Sequence[Damping] | Sequence[tuple[int, Damping]]:
+    """The models of a body, or of several bodies, each with the number of its own."""
+    if not isinstance(body, BodyGroup):
+        if isinstance(damping, Mapping):
+            raise InputError("damping is a table of bodies, but there is one; give its damping")
+        return _checked_models(damping, body)
+    found = []
+    for k, part in enumerate(body.parts):
+        own = damping.get(part) if isinstance(damping, Mapping) else damping
+        found += [(k, model) for model in _checked_models(own, part)]
+    for part in damping if isinstance(damping, Mapping) else ():
+        body.number_of(part)  # or it is refused
+    return found
+
+
+def _checked_models(
+    damping: Damping | Sequence[Damping] | None, body: ElasticBody
+) -> Sequence[Damping]:
+    models = several("damping", damping or (), Damping, "Rayleigh(mass=0.1)")
+    for model in models:
+        if isinstance(model, ExampleDamping) and model.designed is not None:
+            model.designed.check(body)
+    return models
+
+
+def _checked_self_contact(
+    given: SelfContact | Literal[False] | None, solver: StageSolver, body: ElasticBody
+) -> SelfContact | None:
+    """Contact of the body with itself; several bodies keep apart unless that is False."""
+    if isinstance(body, BodyGroup) and not isinstance(solver, Newton):
+        raise InputError(
+            f"several bodies need solver=Newton(); {type(solver).__name__} moves one at a time"
+        )
+    if given is False:
+        return None
+    if given is None and isinstance(body, BodyGroup) and len(body.parts) > 1:
+        given = SelfContact()
     if given is not None:
         instance("self_contact", given, SelfContact, "SelfContact(friction=0.3)")
         if not isinstance(solver, Newton):

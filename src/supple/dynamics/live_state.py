@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supple.bodies.elastic_body import ElasticBody
-from supple.core.checks import number
+from supple.core.checks import number, numbers
 from supple.core.guarded import Guarded
 from supple.core.types import Floats
 
@@ -50,3 +50,33 @@ class LiveState(Guarded):
     def move(self, time: float, u: Floats, v: Floats) -> None:
         """Be at u and v, which are sound, from now on."""
         self._time, self._u, self._v = time, u.copy(), v.copy()
+
+
+class PartState(Guarded):
+    """Where one of several bodies is: rows of the state of all of them."""
+
+    def __init__(self, state: LiveState, rows: slice) -> None:
+        self._state, self._rows = state, rows
+
+    @property
+    def time(self) -> float:
+        """[s]"""
+        return self._state.time
+
+    @property
+    def u(self) -> Floats:
+        """Displacements of the body [m], (its vertices, 3)."""
+        return self._state.u[self._rows]
+
+    @u.setter
+    def u(self, value: ArrayLike) -> None:
+        self._state.u[self._rows] = numbers("u", value, (self.u.shape, (3,)))
+
+    @property
+    def v(self) -> Floats:
+        """Velocities of the body [m/s], (its vertices, 3)."""
+        return self._state.v[self._rows]
+
+    @v.setter
+    def v(self, value: ArrayLike) -> None:
+        self._state.v[self._rows] = numbers("v", value, (self.v.shape, (3,)))

@@ -10,6 +10,7 @@ rule of second order loses much in a step with contact, halves find out what an 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,7 +31,18 @@ _UNSEEN = 1e-3  # of the weight times the size of the body: a loss that nobody s
 _SHARES = (1.0, 0.9, 0.75, 0.5, 0.25, 0.0)  # of the speeds after an impact with restitution
 
 
-_Start = tuple[Kept, tuple[bool, bool, float]]
+class Memory(NamedTuple):
+    """What decides, beside the state, how a step is taken."""
+
+    has_touched: bool = False
+    """Whether anything was ever in contact."""
+    touched: bool = False
+    """Whether anything was in the last part of a step."""
+    just_hit: bool = False
+    gained: float = 0.0
+
+
+_Start = tuple[Kept, Memory]
 
 
 class SafeStepper:
@@ -51,13 +63,13 @@ class SafeStepper:
         """Whether an impact with restitution has ended the last step."""
 
     @property
-    def memory(self) -> tuple[bool, bool, float]:
+    def memory(self) -> Memory:
         """What it keeps from one step to the next."""
-        return self.has_touched, self.just_hit, self.gained
+        return Memory(self.has_touched, self._stepper.touched, self.just_hit, self.gained)
 
     @memory.setter
-    def memory(self, kept: tuple[bool, bool, float]) -> None:
-        self.has_touched, self.just_hit, self.gained = kept
+    def memory(self, kept: Memory) -> None:
+        self.has_touched, self._stepper.touched, self.just_hit, self.gained = kept
 
     def step(
         self,
@@ -200,7 +212,7 @@ class SafeStepper:
 
         What damping and friction took is not lost in that sense.
         """
-        touched = self._stepper.touched or start[0].touched  # what lets go counts too
+        touched = self._stepper.touched or start[1].touched  # what lets go counts too
         if balance is None or rule.order < 2 or not touched:
             return False
         lost = -balance.gain - (self._stepper.taken - start[0].taken)

@@ -16,10 +16,10 @@ from supple.core.types import Floats, Progress
 from supple.dynamics.live import LiveSimulation
 from supple.dynamics.motion import Frame, Motion
 from supple.dynamics.recording import Recorder, read_motion
+from supple.dynamics.safeguard import Memory
 from supple.dynamics.stepping import External
 from supple.integrators import ExplicitIntegrator, ImplicitIntegrator, State
 
-_SAFETY = ("has touched", "just hit", "gained")
 _FAR_TOO_MUCH = 2.0  # times the energy that a step lost, for damping to have taken
 
 
@@ -236,7 +236,7 @@ class Simulation(LiveSimulation):
         saved: dict[str, Any] = {"steps": self._steps_done, "start": self._run_start}
         saved |= {"dissipated": self.dissipated, "power": self._power}
         saved |= {"elastic": self._elastic}
-        saved |= dict(zip(_SAFETY, self._safety, strict=True))
+        saved |= self._safety._asdict()
         if self._taken is not None:
             saved["last step"], saved["taken"] = self._taken
         looks_back = getattr(self.integrator, "is_multistep", False)
@@ -264,8 +264,8 @@ class Simulation(LiveSimulation):
         if "taken" in saved:
             self._taken = float(saved["last step"]), float(saved["taken"])
         self._run_start = float(saved["start"])
-        touched, hit, gained = (saved.get(name, 0.0) for name in _SAFETY)
-        self._safety = bool(touched), bool(hit), float(gained)
+        none = Memory()._asdict()
+        self._safety = Memory(**{k: type(v)(saved.get(k, v)) for k, v in none.items()})
         self._elastic = float(saved.get("elastic", 0.0))
         self._stepper.restore(saved)
         return int(saved["steps"])

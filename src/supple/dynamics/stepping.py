@@ -62,7 +62,6 @@ class Kept(NamedTuple):
     powers: list[tuple[State, float]] | None
     substeps: int
     contacts: int
-    touched: bool
 
 
 class Stepper:
@@ -239,14 +238,14 @@ class Stepper:
 
     def keep(self) -> Kept:
         """What a part of a step changes, to ``go_back`` to."""
-        parts = self._powers, self._substeps, self._contacts, self.touched
+        parts = self._powers, self._substeps, self._contacts
         return Kept(self.state(), self.taken, self.power, *parts)
 
     def go_back(self, kept: Kept) -> None:
         """Forget what was done since ``keep``, but for what it cost."""
         self.restore(kept.terms)
         self.taken, self.power, self._powers = kept.taken, kept.power, kept.powers
-        self._substeps, self._contacts, self.touched = kept.substeps, kept.contacts, kept.touched
+        self._substeps, self._contacts = kept.substeps, kept.contacts
 
     def spent(self) -> Stats:
         """What was done since this was last asked for."""

@@ -19,7 +19,8 @@ from supple.core.files import replacing
 from supple.core.types import Floats, Ints
 from supple.dynamics.motion import Motion
 from supple.io.yarn_surfaces import YarnTubes, sheet_paint, sheet_triangles
-from supple.mesh import WRITTEN_SURFACES, Embedding, Mesh, SheetMesh, Surface, VolumeMesh, YarnMesh
+from supple.mesh import WRITTEN_SURFACES, Embedding, Mesh, SheetMesh, Surface, YarnMesh
+from supple.mesh.group import own_surface
 from supple.mesh.surface import area_vectors
 
 
@@ -81,12 +82,10 @@ def drawn_surface(mesh: Mesh, skin: Embedding | None = None) -> DrawnSurface:
         rest = tubes.at(np.zeros_like(mesh.vertices))
         return DrawnSurface(tubes.triangles, rest, tubes.at, tubes.paint, round=True)
     textures = None
+    surface = own_surface(mesh)
     if isinstance(mesh, SheetMesh):
-        surface = mesh.surface()
         textures = None if mesh.pattern is None else mesh.rest_corners
-    elif isinstance(mesh, VolumeMesh):
-        surface = mesh.boundary()
-    else:
+    if surface is None:
         raise InputError(
             f"this needs a surface, which a {type(mesh).__name__} does not have; export_motion "
             "writes .pvd and .glb of it"

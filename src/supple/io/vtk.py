@@ -11,6 +11,7 @@ from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 import meshio
+import numpy as np
 
 from supple.contact import Obstacle
 from supple.core.errors import InputError
@@ -20,7 +21,7 @@ from supple.dynamics.motion import Motion
 from supple.io.obstacle_surfaces import DrawnObstacle, drawn_obstacles
 from supple.io.surfaces import moving_surface
 from supple.io.yarn_surfaces import following
-from supple.mesh import Embedding, YarnMesh
+from supple.mesh import Embedding, Mesh, MeshGroup, YarnMesh
 from supple.mesh.files.formats import CELL_NAMES
 from supple.yarns import YarnCurves
 
@@ -65,8 +66,7 @@ def write_pvd(
         point_data = {"radius": motion.mesh.radii[curves.point_families]}
     elif skin is None:
         rest, moved = motion.mesh.vertices, None
-        cells = [(_CELL_NAMES[motion.mesh.cell_nodes], motion.mesh.cells)]
-        cell_data = {"region": [motion.mesh.region_numbers()]}
+        cells, cell_data = _cells_of(motion.mesh)
     else:
         surface = moving_surface(motion, skin)
         rest, moved = surface.rest, surface.frame
@@ -90,6 +90,17 @@ def write_pvd(
             _swap(fresh, folder)
         finally:
             shutil.rmtree(fresh, ignore_errors=True)
+
+
+def _cells_of(mesh: Mesh) -> tuple[list[tuple[str, Ints]], dict[str, list[Ints]]]:
+    """Cells with their names, and the region of each: of several bodies, which one it is of."""
+    numbers = mesh.region_numbers()
+    if not isinstance(mesh, MeshGroup):
+        return [(_CELL_NAMES[mesh.cell_nodes], mesh.cells)], {"region": [numbers]}
+    parts = zip(mesh.parts, mesh.rows, strict=True)
+    cells = [(_CELL_NAMES[part.cell_nodes], part.cells + rows.start) for part, rows in parts]
+    ends = np.cumsum([len(each) for _, each in cells])
+    return cells, {"region": np.split(numbers, ends[:-1])}
 
 
 def _write_obstacle(obstacle: DrawnObstacle, folder: Path, frames: int) -> list[str]:

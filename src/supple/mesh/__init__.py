@@ -14,6 +14,7 @@ from supple.mesh.files.formats import (
 from supple.mesh.files.reading import read_mesh
 from supple.mesh.files.surfaces import read_sheet, read_surface, read_vertex_list, write_sheet
 from supple.mesh.files.writing import write_mesh
+from supple.mesh.group import MeshGroup
 from supple.mesh.hex import HexMesh
 from supple.mesh.sheet import SheetMesh
 from supple.mesh.springs import SpringMesh
@@ -31,6 +32,7 @@ __all__ = [
     "HexMesh",
     "Mesh",
     "MeshFormat",
+    "MeshGroup",
     "MeshWarning",
     "QuadraticTetMesh",
     "Quadrature",

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from supple.core.errors import InputError
 from supple.mesh.base import Mesh
+from supple.mesh.group import MeshGroup
 from supple.mesh.hex import HexMesh
 from supple.mesh.sheet import SheetMesh
 from supple.mesh.springs import SpringMesh
@@ -26,6 +27,10 @@ _KINDS: dict[str, type[Mesh]] = {
 def describe_mesh(mesh: Mesh) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """What ``mesh_of`` makes the same mesh of."""
     kind = type(mesh)
+    if isinstance(mesh, MeshGroup):
+        parts = [describe_mesh(part) for part in mesh.parts]
+        arrays = {f"{i} {name}": a for i, (_, own) in enumerate(parts) for name, a in own.items()}
+        return {"mesh": kind.__name__, "parts": [header for header, _ in parts]}, arrays
     if _KINDS.get(kind.__name__) is not kind:
         kinds = ", ".join(_KINDS)
         raise InputError(f"a {kind.__name__} cannot be kept in a file; use one of {kinds}")
@@ -41,6 +46,8 @@ def describe_mesh(mesh: Mesh) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
 def mesh_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Mesh:
     """The mesh that was described; InputError where the description is not of one."""
     try:
+        if header["mesh"] == MeshGroup.__name__:
+            return MeshGroup.of([_part_of(i, header, arrays) for i in range(len(header["parts"]))])
         kind = _KINDS[header["mesh"]]
         regions = {name: arrays[f"region {i}"] for i, name in enumerate(header["regions"])}
         solid = {"properties": header["properties"]} if issubclass(kind, VolumeMesh) else {}
@@ -54,6 +61,12 @@ def mesh_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Me
         raise
     except (LookupError, TypeError, AttributeError, ValueError) as error:
         raise InputError(f"its header does not describe a mesh ({error!r})") from error
+
+
+def _part_of(number: int, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Mesh:
+    mark = f"{number} "
+    own = {name.removeprefix(mark): a for name, a in arrays.items() if name.startswith(mark)}
+    return mesh_of(header["parts"][number], own)
 
 
 def _own_arrays(kind: type[Mesh]) -> list[tuple[str, str]]:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from supple.bodies.elastic_body import ElasticBody
+from supple.bodies.group import BodyGroup
 from supple.contact.obstacles.base import Obstacle
 from supple.contact.self_contact import SelfContact
 from supple.damping import Damping
+from supple.damping.base import BoundDamping
+from supple.damping.part import PartDamping
 from supple.dynamics.terms.base import Term
 from supple.dynamics.terms.damping import DampingTerm
 from supple.dynamics.terms.elasticity import Elasticity
@@ -19,12 +22,15 @@ from supple.dynamics.terms.self_contact import SelfContactTerm
 
 def terms_of(
     body: ElasticBody,
-    damping: Sequence[Damping] = (),
+    damping: Sequence[Damping | tuple[int, Damping]] = (),
     obstacles: Sequence[Obstacle] = (),
     self_contact: SelfContact | None = None,
 ) -> list[Term]:
-    """The terms of a body with damping, obstacles and contact with itself."""
-    bound = [model.bind(body) for model in damping]
+    """The terms of a body with damping, obstacles and contact with itself.
+
+    Of several bodies, each damping is that of one: a number, and the model.
+    """
+    bound = [_bound(body, model) for model in damping]
     terms: list[Term] = [Elasticity(body), Inertia(body), ExternalForces(body.n_vertices)]
     if obstacles:
         terms.append(ObstacleContact(body, obstacles, bound))
@@ -32,3 +38,10 @@ def terms_of(
     if self_contact is not None:
         terms.append(SelfContactTerm(body, self_contact))
     return terms
+
+
+def _bound(body: ElasticBody, damping: Damping | tuple[int, Damping]) -> BoundDamping:
+    if isinstance(damping, Damping):
+        return damping.bind(body)
+    assert isinstance(body, BodyGroup)
+    return PartDamping(body, *damping)

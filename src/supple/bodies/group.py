@@ -1,0 +1,197 @@
+"""Several bodies as one: the vertices of each after those of the one before.
+
+Mass, stiffness and energy of a group are those of its parts, block after block on the diagonal;
+what couples them, contact above all, are terms of the simulation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import accumulate, pairwise
+
+import numpy as np
+
+from supple.bodies.assembly import Asked, Evaluation
+from supple.bodies.elastic_body import ElasticBody
+from supple.bodies.shape import Shape
+from supple.bodies.supports import HeldComponents
+from supple.core.errors import InputError
+from supple.core.sparse import BlockPattern
+from supple.core.types import Floats, Ints
+from supple.mesh.group import MeshGroup
+
+
+class BodyGroup(ElasticBody):
+    """The ``parts`` of a world as one body."""
+
+    def __init__(self, parts: Iterable[ElasticBody]) -> None:
+        self.parts = tuple(parts)
+        _check_parts(self.parts)
+        self.mesh: MeshGroup = MeshGroup.of([part.mesh for part in self.parts])
+        self.fixed = None
+        self.supports = ()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(repr, self.parts))})"
+
+    # -- where the parts are -----------------------------------------------------------
+
+    @cached_property
+    def rows(self) -> tuple[slice, ...]:
+        """Which vertices are those of each part."""
+        return self.mesh.rows
+
+    @cached_property
+    def blocks(self) -> tuple[slice, ...]:
+        """Which blocks of the pattern are those of each part."""
+        return _slices(part.pattern.n_blocks for part in self.parts)
+
+    @cached_property
+    def _cells(self) -> tuple[slice, ...]:
+        return _slices(part.n_cells for part in self.parts)
+
+    def number_of(self, part: ElasticBody) -> int:
+        """Which of the parts a body is."""
+        for number, each in enumerate(self.parts):
+            if each is part:
+                return number
+        raise InputError(
+            f"{part!r} is not one of the bodies of this simulation; sim.bodies lists them"
+        )
+
+    def _from_parts(self, of: Callable[[ElasticBody], Floats]) -> Floats:
+        return np.concatenate([of(part) for part in self.parts])
+
+    # -- what a body has to say --------------------------------------------------------
+
+    @cached_property
+    def contact_vertices(self) -> Ints:
+        shifted = zip(self.parts, self.rows, strict=True)
+        return np.concatenate([part.contact_vertices + rows.start for part, rows in shifted])
+
+    @cached_property
+    def pattern(self) -> BlockPattern:
+        starts = zip(self.parts, self.rows, self.blocks, strict=True)
+        indptr, cols = [np.zeros(1, dtype=np.int64)], []
+        for part, rows, blocks in starts:
+            indptr.append(part.pattern.indptr[1:] + blocks.start)
+            cols.append(part.pattern.cols + rows.start)
+        return BlockPattern(np.concatenate(indptr), np.concatenate(cols))
+
+    @cached_property
+    def held(self) -> HeldComponents:
+        moving = tuple(
+            (index + rows.start, support)
+            for part, rows in zip(self.parts, self.rows, strict=True)
+            for index, support in part.held.moving
+        )
+        return HeldComponents(np.concatenate([part.free for part in self.parts]), moving)
+
+    def scaled_mass(self, cell_factors: Floats) -> Floats:
+        cut = zip(self.parts, self._cells, strict=True)
+        return np.concatenate([part.scaled_mass(cell_factors[cells]) for part, cells in cut])
+
+    @cached_property
+    def mass_values(self) -> Floats:
+        return self._from_parts(lambda part: part.mass_values)
+
+    @cached_property
+    def total_mass(self) -> float:
+        return sum(part.total_mass for part in self.parts)
+
+    @cached_property
+    def _rounding(self) -> tuple[float, float]:
+        each = np.array([part._rounding for part in self.parts])
+        of_strains, of_displacements = np.linalg.norm(each, axis=0)
+        return float(of_strains), float(of_displacements)
+
+    @property
+    def advice(self) -> str:
+        return " ".join(dict.fromkeys(part.advice for part in self.parts if part.advice))
+
+    def _evaluate(self, u: Floats, asked: Asked) -> Evaluation:
+        values = asked.stiffness
+        if asked.order >= 2 and values is None:
+            values = np.empty((self.pattern.n_blocks, 3, 3))
+        found = [
+            part._evaluate(
+                u[rows],
+                replace(
+                    asked,
+                    direction=None if asked.direction is None else asked.direction[rows],
+                    cell_factors=None if asked.cell_factors is None else asked.cell_factors[cells],
+                    stiffness=None if values is None else values[blocks],
+                ),
+            )
+            for part, rows, blocks, cells in zip(
+                self.parts, self.rows, self.blocks, self._cells, strict=True
+            )
+        ]
+        return Evaluation(
+            sum(each.energy for each in found),
+            np.concatenate([each.gradient for each in found]),
+            np.concatenate([each.product for each in found]),
+            np.empty((0, 3, 3)) if values is None or asked.order < 2 else values,
+        )
+
+    def shape_of(self, shape: Shape, number: int) -> Shape:
+        """One part at a shape of the whole; nothing of it is worked out again."""
+        key = (self, number)
+        if key not in shape.known:
+            shape.known[key] = PartShape(self, shape, number)
+        found: Shape = shape.known[key]
+        return found
+
+
+class PartShape(Shape):
+    """A part of a group, at a shape of the group that has been evaluated."""
+
+    def __init__(self, group: BodyGroup, whole: Shape, number: int) -> None:
+        self.body, self.u = group.parts[number], whole.u[group.rows[number]]
+        self.known = {}
+        self._whole, self._rows, self._blocks = whole, group.rows[number], group.blocks[number]
+
+    @property
+    def order(self) -> int:
+        return self._whole.order
+
+    @cached_property
+    def energy(self) -> float:
+        return self.body.evaluate(self.u, order=0).energy
+
+    @property
+    def gradient(self) -> Floats:
+        return self._whole.gradient[self._rows]
+
+    @property
+    def stiffness(self) -> Floats:
+        return self._whole.stiffness[self._blocks]
+
+    @property
+    def has_stiffness(self) -> bool:
+        return self._whole.has_stiffness
+
+    @property
+    def definite_stiffness(self) -> Floats:
+        return self._whole.definite_stiffness[self._blocks]
+
+
+def _check_parts(parts: Sequence[ElasticBody]) -> None:
+    if not parts:
+        raise InputError("there is no body; give one, or a list of several")
+    for number, part in enumerate(parts):
+        if not isinstance(part, ElasticBody) or isinstance(part, BodyGroup):
+            raise InputError(
+                f"body {number} is a {type(part).__name__}; give a Body, a Cloth or a SpringNetwork"
+            )
+        if any(part is other for other in parts[:number]):
+            raise InputError(
+                f"body {number} is there twice; make another with dataclasses.replace(body), "
+                "moved to where it starts"
+            )
+
+
+def _slices(counts: Iterable[int]) -> tuple[slice, ...]:
+    return tuple(slice(*pair) for pair in pairwise([0, *accumulate(counts)]))

@@ -1,0 +1,107 @@
+"""Several meshes as one: the vertices of each after those of the one before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+from itertools import accumulate, pairwise
+from typing import ClassVar, Self
+
+import numpy as np
+
+from supple.core.types import Floats, Ints
+from supple.mesh import checks
+from supple.mesh.base import Mesh
+from supple.mesh.sheet import SheetMesh
+from supple.mesh.surface import Surface
+from supple.mesh.volume import VolumeMesh
+
+_NO_NODE = -1
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MeshGroup(Mesh):
+    """The meshes of several bodies, ``parts``, as one; ``MeshGroup.of(meshes)`` makes it.
+
+    ``vertices`` (n, 3) are those of one part after the other, and so are ``cells``, which have −1
+    in place of nodes where others have more. The regions are ``body 0``, ``body 1`` and so on.
+    """
+
+    _: KW_ONLY
+    parts: tuple[Mesh, ...]
+
+    cell_nodes: ClassVar[int] = 0
+    _cell: ClassVar[str] = "cell"
+
+    @classmethod
+    def of(cls, meshes: Sequence[Mesh]) -> Self:
+        """The group of these meshes."""
+        starts = [0, *accumulate(len(each.vertices) for each in meshes)]
+        first = [0, *accumulate(each.n_cells for each in meshes)]
+        widest = max(each.cells.shape[1] for each in meshes)
+        cells = np.full((first[-1], widest), _NO_NODE)
+        for mesh, start, (begin, end) in zip(meshes, starts, pairwise(first), strict=False):
+            cells[begin:end, : mesh.cells.shape[1]] = mesh.cells + start
+        regions = {f"body {k}": np.arange(*ends) for k, ends in enumerate(pairwise(first))}
+        vertices = np.concatenate([each.vertices for each in meshes])
+        return cls(vertices, cells, regions, parts=tuple(meshes))
+
+    def __post_init__(self) -> None:
+        vertices, cells = checks.points(self.vertices), checks.frozen(self.cells, np.int64)
+        regions = checks.cell_sets(self.regions, len(cells))
+        self._keep(vertices=vertices, cells=cells, regions=regions, parts=tuple(self.parts))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(repr, self.parts))})"
+
+    def scaled(self, factor: float) -> Self:
+        return type(self).of([each.scaled(factor) for each in self.parts])
+
+    @property
+    def rows(self) -> tuple[slice, ...]:
+        """Which vertices are those of each part."""
+        ends = [0, *accumulate(len(each.vertices) for each in self.parts)]
+        return tuple(slice(*pair) for pair in pairwise(ends))
+
+    @cached_property
+    def centroids(self) -> Floats:
+        return np.concatenate([each.centroids for each in self.parts])
+
+    def edge_lengths(self) -> Floats:
+        """Length of every edge between corners of each cell [m], part after part, (edges,)."""
+        return np.concatenate([each.edge_lengths().ravel() for each in self.parts])
+
+    def surface(self) -> Surface | None:
+        """The boundaries of solids and the sheets; None where there is neither."""
+        vertices, triangles, ids, count = [], [], [], 0
+        for part, rows in zip(self.parts, self.rows, strict=True):
+            found = own_surface(part)
+            if found is not None:
+                own = (
+                    np.arange(len(part.vertices)) if found.vertex_ids is None else found.vertex_ids
+                )
+                vertices.append(found.vertices)
+                triangles.append(found.triangles + count)
+                ids.append(own + rows.start)
+                count += len(found.vertices)
+        if not vertices:
+            return None
+        return Surface(*(np.concatenate(each) for each in (vertices, triangles, ids)))
+
+
+def own_surface(mesh: Mesh) -> Surface | None:
+    """The boundary of a solid, the triangles of a sheet, those of a group; None of other meshes."""
+    if isinstance(mesh, SheetMesh | MeshGroup):
+        return mesh.surface()
+    if isinstance(mesh, VolumeMesh):
+        return mesh.boundary()
+    return None
+
+
+def own_edges(mesh: Mesh) -> Ints:
+    """Edges (e, 2) that belong to no triangle of ``own_surface``: those of springs."""
+    if isinstance(mesh, MeshGroup):
+        found = [own_edges(p) + r.start for p, r in zip(mesh.parts, mesh.rows, strict=True)]
+        return np.concatenate(found)
+    return mesh.cells if mesh.cells.shape[1] == 2 else np.zeros((0, 2), dtype=np.int64)
