@@ -121,7 +121,7 @@ def test_fast_layers_keep_apart_and_keep_momentum(rule):
     sim = meeting(speed=20.0, integrator=rule)
     start = sim.frame()
     sim.step()
-    assert sim.self_contact_forces.any()
+    assert sim.stats.contacts > 0
     for _ in range(4):
         assert crossings(sim.body.mesh, sim.body.mesh.vertices + sim.state.u) == 0
         end = sim.frame()

@@ -89,14 +89,16 @@ class SafeStepper:
         """
         start = self._keep()
         whole: State | None = None
+        failed: StepFailed | None = None
         for each in (rule, BackwardEuler()) if tangled else (rule,):
             past = before if each is rule else None
             try:
                 whole, balance = self._whole(each, now, past, dt, external, depth)
-            except StepFailed:
+            except StepFailed as error:
                 self._go_back(start)
                 if depth == _HALVINGS:
                     raise
+                failed = failed or error
             else:
                 lossy = self._is_lossy(each, balance, start, now, external)
                 if depth >= _FOR_ACCURACY or not lossy:
@@ -110,11 +112,11 @@ class SafeStepper:
                 a = self._stepper.acceleration(middle.time, middle.u, middle.v, external)
                 middle = replace(middle, a=a)
             return self.step(rule, middle, now, dt / 2, external, depth=depth + 1)
-        except StepFailed:
-            if whole is None:
-                raise
-            self._go_back(end)
-            return whole
+        except StepFailed as error:
+            if whole is not None:
+                self._go_back(end)
+                return whole
+            raise failed or error from error  # of the whole step: what a person has asked for
 
     def _keep(self) -> _Start:
         return self._stepper.keep(), self.memory

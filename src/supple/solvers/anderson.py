@@ -43,7 +43,7 @@ class Anderson:
         residual = image[: len(s)] - s
         residual *= root
         norm = float(np.linalg.norm(residual))
-        if not norm < _OVERFLOW:  # squares of it in single precision are not finite
+        if _OVERFLOW <= norm < np.inf:  # squares of it in single precision are not finite
             self.reset()
             return image
         if not norm <= self._patience * self._norm and self._has_last:
