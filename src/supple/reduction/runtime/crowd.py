@@ -21,10 +21,11 @@ from supple.core.errors import InputError, StepFailed
 from supple.core.memory import zeros_apart
 from supple.core.threads import run_all
 from supple.core.types import Floats, Ints
+from supple.reduction.coordinates import expand
 from supple.reduction.damping.examples import ReducedExamples
 from supple.reduction.damping.reduced import ReducedDamping
 from supple.reduction.damping.rules import reduced_damping
-from supple.reduction.model import ReducedModel, expand
+from supple.reduction.model import ReducedModel
 from supple.reduction.polynomial import pair_count, stiffness_rows
 from supple.reduction.runtime.base import Stepper
 from supple.reduction.runtime.newton import DenseNewton

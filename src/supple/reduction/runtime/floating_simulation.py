@@ -24,9 +24,10 @@ from supple.core.checks import instance, numbers, vector, whole_number
 from supple.core.errors import InputError, StepFailed
 from supple.core.types import Floats
 from supple.integrators import TRBDF2, ImplicitIntegrator
+from supple.reduction.coordinates import expand, output_array
 from supple.reduction.damping.rules import reduced_damping
 from supple.reduction.damping.strain_rate import NO_RATE
-from supple.reduction.model import ReducedModel, expand, output_array
+from supple.reduction.model import ReducedModel
 from supple.reduction.runtime.floating import FloatingLoad
 from supple.reduction.runtime.floating_parts import floating_workspace, split_mass
 from supple.reduction.runtime.stage_table import StageTable
