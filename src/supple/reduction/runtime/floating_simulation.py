@@ -20,7 +20,7 @@ from supple._kernels.reduction.frame import (
     V,
 )
 from supple._kernels.reduction.laws import law_context
-from supple._kernels.reduction.newton import DONE, GO_ON, NOT_CONVERGED, NOT_FINITE
+from supple._kernels.reduction.newton import DONE
 from supple.core.checks import instance, numbers, vector, whole_number
 from supple.core.errors import InputError, StepFailed
 from supple.core.types import Floats
@@ -32,6 +32,7 @@ from supple.reduction.damping.strain_rate import NO_RATE
 from supple.reduction.model import ReducedModel
 from supple.reduction.runtime.floating import FloatingLoad
 from supple.reduction.runtime.floating_parts import floating_workspace, split_mass
+from supple.reduction.runtime.interpreted import InterpretedFlight
 from supple.reduction.runtime.stage_table import StageTable
 from supple.reduction.runtime.stepper import MOST_CUTS, RecordedStepper, skin_shape, still
 
@@ -127,6 +128,18 @@ class FloatingSimulation(RecordedStepper):
             ),
         )
         return context, None if laws is None else law_context(laws)
+
+    def _interpreted(self, table: StageTable) -> InterpretedFlight:
+        return InterpretedFlight(
+            model=self.model,
+            damping=self._damping,
+            table=table,
+            workspace=self._workspace,
+            context=self._context(table)[0],
+            load=self._load.moments,
+            push=self._push,
+            solver=self.solver,
+        )
 
     # -- where it is and how it moves ------------------------------------------------------
 
@@ -364,7 +377,7 @@ class FloatingSimulation(RecordedStepper):
     def _run_table(self, steps: int, table: StageTable) -> tuple[int, int]:
         """Steps until one fails; how many, and why."""
         if not self._is_compiled:
-            return self._run_interpreted(steps, table)
+            return self._interpreted(table).run(steps)
         taken = 0
         while True:
             left = steps - taken, self._load.moments, self._push
@@ -373,7 +386,7 @@ class FloatingSimulation(RecordedStepper):
             if reason == DONE or self._laws is None:
                 return taken, int(reason)
             # laws have a definite matrix near the derivative; Python has the derivative itself
-            done, reason = self._run_interpreted(1, table)
+            done, reason = self._interpreted(table).run(1)
             taken += done
             if reason != DONE or taken == steps:
                 return taken, reason
@@ -394,42 +407,3 @@ class FloatingSimulation(RecordedStepper):
             for array, kept in zip(state, before, strict=True):
                 array[...] = kept
         raise self._failure(reason)
-
-    def _run_interpreted(self, steps: int, table: StageTable) -> tuple[int, int]:
-        """The same loop, for energies and damping that are not one polynomial."""
-        (context, _), load = self._context(table), self._load.moments
-        for step in range(steps):
-            for s in range(len(table.c_v)):
-                kernels.enter_stage(context, s, self._push)
-                reason, iteration = GO_ON, 0
-                while True:
-                    if not kernels.move_stage(context, s, load):
-                        return step, NOT_CONVERGED
-                    if reason == DONE:
-                        break
-                    if iteration == self.solver.most:
-                        if self.solver.is_best_effort:
-                            break
-                        return step, NOT_CONVERGED
-                    iteration += 1
-                    self._fill_balance(table.c_v[s])
-                    reason = kernels.iterate(context, s, load)
-                    if reason not in (DONE, GO_ON):
-                        return step, int(reason)
-                if not kernels.leave_stage(context, s):
-                    return step, NOT_FINITE
-            kernels.end_step(context)
-        return steps, DONE
-
-    def _fill_balance(self, c_v: float) -> None:
-        """Forces, stiffness and damping at the coordinates of the stage."""
-        w, damping = self._workspace, self._damping
-        q, v = w.X[0], w.X[1]
-        _, w.R[:], w.K[:] = self.model.evaluate(q)
-        w.C[:] = damping.matrix(q)
-        if damping.examples is not None:
-            w.C[:] = damping.examples.matrix(q, v, w.C)
-        if damping.beside:
-            force, C = damping.evaluate_beside(q, v)
-            w.R[:] += force
-            w.K[:] += c_v * C

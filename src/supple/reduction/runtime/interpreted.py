@@ -1,6 +1,6 @@
 """Steps of a reduced model with forces from Python, for energies and damping kernels do not know.
 
-The stages and Newton's method are those of the compiled loop, piece by piece.
+The stages and Newton's method are those of the compiled loops, piece by piece.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from supple._kernels.reduction import stepping
+from supple._kernels.reduction import floating, stepping
 from supple._kernels.reduction.example_newton import Examples
+from supple._kernels.reduction.frame import FloatingWorkspace
 from supple._kernels.reduction.newton import DONE, GO_ON, NOT_CONVERGED, NOT_FINITE, Balance
 from supple.core.types import Floats
 from supple.reduction.damping.reduced import ReducedDamping
 from supple.reduction.model import ReducedModel
+from supple.reduction.runtime.newton import DenseNewton
 from supple.reduction.runtime.stage_table import StageTable
 
 
@@ -96,3 +98,57 @@ class InterpretedLoop:
             damping.examples.update(self.examples, balance.x)
             self.examples.C0[:] = balance.C0
             np.dot(self.examples.X, balance.C0, out=self.examples.C0X)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class InterpretedFlight:
+    """The same for a free body, under one load."""
+
+    model: ReducedModel
+    damping: ReducedDamping
+    table: StageTable
+    workspace: FloatingWorkspace
+    context: Any
+    """For kernels."""
+    load: Floats
+    push: Floats
+    solver: DenseNewton
+
+    def run(self, steps: int) -> tuple[int, int]:
+        """As ``floating.run_floating_steps``."""
+        context, load, table = self.context, self.load, self.table
+        for step in range(steps):
+            for s in range(len(table.c_v)):
+                floating.enter_stage(context, s, self.push)
+                reason, iteration = GO_ON, 0
+                while True:
+                    if not floating.move_stage(context, s, load):
+                        return step, NOT_CONVERGED
+                    if reason == DONE:
+                        break
+                    if iteration == self.solver.most:
+                        if self.solver.is_best_effort:
+                            break
+                        return step, NOT_CONVERGED
+                    iteration += 1
+                    self._fill_balance(table.c_v[s])
+                    reason = floating.iterate(context, s, load)
+                    if reason not in (DONE, GO_ON):
+                        return step, int(reason)
+                if not floating.leave_stage(context, s):
+                    return step, NOT_FINITE
+            floating.end_step(context)
+        return steps, DONE
+
+    def _fill_balance(self, c_v: float) -> None:
+        """Forces, stiffness and damping at the coordinates of the stage."""
+        w, damping = self.workspace, self.damping
+        q, v = w.X[0], w.X[1]
+        _, w.R[:], w.K[:] = self.model.evaluate(q)
+        w.C[:] = damping.matrix(q)
+        if damping.examples is not None:
+            w.C[:] = damping.examples.matrix(q, v, w.C)
+        if damping.beside:
+            force, C = damping.evaluate_beside(q, v)
+            w.R[:] += force
+            w.K[:] += c_v * C
