@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable
+import sys
+import warnings
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+import supple as sp
+from benchmarks.timing import table
 from supple.core.types import Floats
+
+Row = dict[str, Any]
 
 
 def fingerprint(*parts: Any, files: Iterable[Path] = ()) -> str:
@@ -56,3 +63,33 @@ class Kept:
         with file.open("a", encoding="utf-8") as out:
             out.write(json.dumps(made) + "\n")
         return made
+
+
+def told_rows(
+    arguments: list[str],
+    *,
+    of: str,
+    about: str | None,
+    bodies: Collection[str],
+    rows_of: Callable[[Path, str, Kept], Iterable[Row]],
+    cells: Callable[[Row], list[str]],
+    head: list[str],
+) -> list[Row]:
+    """The rows of benchmark ``of`` for some bodies of a folder: told one by one, then as a table.
+
+    ``arguments`` are the folder, the bodies, all if none is named, and ``--keep CACHE``.
+    """
+    parser = argparse.ArgumentParser(prog=f"python -m benchmarks {of}", description=about)
+    parser.add_argument("folder", type=Path, help="of bodies, with tets and surfaces")
+    parser.add_argument("bodies", nargs="*", help=f"some of {', '.join(bodies)}")
+    parser.add_argument("--keep", type=Path, help="a folder for what was found")
+    given = parser.parse_args(arguments)
+    warnings.simplefilter("ignore", sp.ModelWarning)
+    warnings.simplefilter("ignore", sp.MeshWarning)
+    rows: list[Row] = []
+    for name in given.bodies or bodies:
+        for row in rows_of(given.folder, name, Kept(given.keep)):
+            print("  ".join(cells(row)), file=sys.stderr, flush=True)
+            rows.append(row)
+    print(table(head, [cells(row) for row in rows]))
+    return rows

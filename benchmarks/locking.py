@@ -9,10 +9,7 @@ should warn where that error is large, more than 30 %, and not where it is small
 
 from __future__ import annotations
 
-import argparse
-import sys
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -20,9 +17,8 @@ from typing import Any
 import numpy as np
 
 import supple as sp
-from benchmarks.keeping import Kept, fingerprint
+from benchmarks.keeping import Kept, fingerprint, told_rows
 from benchmarks.model_error import BODIES, Case, bases, kept_case
-from benchmarks.timing import table
 from supple.core.types import Floats
 from supple.reduction.errors.frequencies import compared_vibrations, frequencies_note
 from supple.reduction.errors.locking import locking_note, swing_energies
@@ -98,20 +94,16 @@ def cells(row: dict[str, Any]) -> list[str]:
 
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks locking", description=__doc__)
-    parser.add_argument("folder", type=Path, help="of bodies, with tets and surfaces")
-    parser.add_argument("bodies", nargs="*", help=f"some of {', '.join(BODIES)}")
-    parser.add_argument("--keep", type=Path, help="a folder for what was found")
-    given = parser.parse_args(arguments)
-    warnings.simplefilter("ignore", sp.ModelWarning)
-    warnings.simplefilter("ignore", sp.MeshWarning)
-    rows: list[dict[str, Any]] = []
-    for name in given.bodies or BODIES:
-        for row in rows_of(given.folder, name, Kept(given.keep)):
-            print("  ".join(cells(row)), file=sys.stderr, flush=True)
-            rows.append(row)
     head = ["body", "basis", "true error", "locking", "", "frequencies", "", "takes"]
-    print(table(head, [cells(row) for row in rows]))
+    rows = told_rows(
+        arguments,
+        of="locking",
+        about=__doc__,
+        bodies=BODIES,
+        rows_of=rows_of,
+        cells=cells,
+        head=head,
+    )
     known = [row for row in rows if "true" in row]
     large = [row for row in known if row["true"] > LARGE]
     small = [row for row in known if row["true"] < SMALL]

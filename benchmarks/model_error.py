@@ -12,8 +12,6 @@ again where the code of reduced models has changed.
 
 from __future__ import annotations
 
-import argparse
-import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -25,8 +23,7 @@ from typing import Any
 import numpy as np
 
 import supple as sp
-from benchmarks.keeping import Kept, fingerprint
-from benchmarks.timing import table
+from benchmarks.keeping import Kept, fingerprint, told_rows
 from supple.core.types import Floats
 from supple.reduction.sketch import SketchShapes, sketch_shapes
 from supple.workflows.solids import Filling, load_solid
@@ -255,20 +252,16 @@ def cells(row: dict[str, Any]) -> list[str]:
 
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks model_error", description=__doc__)
-    parser.add_argument("folder", type=Path, help="of bodies, with tets and surfaces")
-    parser.add_argument("bodies", nargs="*", help=f"some of {', '.join(BODIES)}")
-    parser.add_argument("--keep", type=Path, help="a folder for what was found")
-    given = parser.parse_args(arguments)
-    warnings.simplefilter("ignore", sp.ModelWarning)
-    warnings.simplefilter("ignore", sp.MeshWarning)
-    rows: list[dict[str, Any]] = []
-    for name in given.bodies or BODIES:
-        for row in rows_of(given.folder, name, Kept(given.keep)):
-            print("  ".join(cells(row)), file=sys.stderr, flush=True)
-            rows.append(row)
     head = ["body", "basis", "true error", "told error", "told/true", "run", "to tell", "full"]
-    print(table(head, [cells(row) for row in rows]))
+    rows = told_rows(
+        arguments,
+        of="model_error",
+        about=__doc__,
+        bodies=BODIES,
+        rows_of=rows_of,
+        cells=cells,
+        head=head,
+    )
     ratios = np.array([row["told"] / row["true"] for row in rows if "told" in row])
     costs = np.array([row["telling"] / row["full"] for row in rows if "told" in row])
     print(

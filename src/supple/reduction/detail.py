@@ -8,6 +8,7 @@ a model of fewer coordinates is made from the larger one alone, without the body
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -78,6 +79,46 @@ def all_but(size: int, dropped: int | Sequence[int]) -> Floats:
     if not len(kept):
         raise InputError(f"vectors={dropped!r}: these are all vectors of the model; keep some")
     return np.eye(size)[:, kept]
+
+
+def transformed(model: ReducedModel, T: Floats) -> ReducedModel:
+    """The model in coordinates p with q = T p, for T (r, s)."""
+    skin, cubature, floating, swings = model.skin, model.cubature, model.floating, model.swings
+
+    def turned(vectors: Floats) -> Floats:
+        return np.ascontiguousarray(np.tensordot(T.T, vectors, 1))
+
+    return replace(
+        model,
+        vectors=turned(model.vectors),
+        groups=tuple(group.transformed(T) for group in model.groups),
+        cubature=None if cubature is None else cubature.transformed(T),
+        floating=None if floating is None else floating.transformed(T),
+        skin=None if skin is None else replace(skin, vectors=turned(skin.vectors)),
+        swings=None if swings is None else swings.transformed(T),
+        origin=_part(model, T),
+    )
+
+
+def truncated(model: ReducedModel, size: int) -> ReducedModel:
+    """The model with the first ``size`` vectors: what ``transformed`` gives, without products."""
+    skin, cubature, floating, swings = model.skin, model.cubature, model.floating, model.swings
+    return replace(
+        model,
+        vectors=model.vectors[:size].copy(),
+        groups=tuple(group.truncated(size) for group in model.groups),
+        cubature=None if cubature is None else cubature.truncated(size),
+        floating=None if floating is None else floating.truncated(size),
+        skin=None if skin is None else replace(skin, vectors=skin.vectors[:size].copy()),
+        swings=None if swings is None else swings.truncated(size),
+        origin=_part(model, np.eye(model.size)[:, :size]),
+    )
+
+
+def _part(model: ReducedModel, T: Floats) -> tuple[Floats, Floats]:
+    """Where vectors T (r, s) of a model come from."""
+    vectors, own = _in_common(model)
+    return vectors, T if model.origin is None else own @ T
 
 
 def change_of_coordinates(old: ReducedModel, new: ReducedModel) -> Floats:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +14,13 @@ from supple.core.errors import InputError
 from supple.core.types import Bools
 from supple.materials import Material
 from supple.reduction.groups import PARAMETERS, Group
+
+if TYPE_CHECKING:
+    from supple.reduction.model import ReducedModel
+
+_OF_BASIS = ("_orthonormal",)
+_OF_MASS = ("mass", "total_mass", "inverse_mass")
+"""What is known of a model and stays in an edit, and in one that leaves densities alone."""
 
 
 class Late:
@@ -27,6 +36,40 @@ class Late:
 
     def __set__(self, model: Any, value: Any) -> None:
         model.__dict__["_body"] = value
+
+
+def edited_model(
+    model: ReducedModel, region: str | None, changes: Mapping[str, float | None]
+) -> ReducedModel:
+    """The model with other numbers of the material in one region, or everywhere."""
+    if region is not None and region not in model.regions:
+        known = ", ".join(map(repr, model.regions)) or "none"
+        raise InputError(
+            f"region={region!r} cannot be edited in this model (those that can: {known}); name "
+            f"it when the model is made: reduce(body, basis, regions=[{region!r}])"
+        )
+    groups = tuple(
+        group.edited(**changes) if region is None or region in group.regions else group
+        for group in model.groups
+    )
+    cubature = model.cubature
+    if cubature is not None and (changes["young"] is not None or changes["poisson"] is not None):
+        for group in groups:
+            lam, mu = group.lame
+            if lam is not None and mu is not None:
+                cubature = cubature.with_lame(group.cells, lam, mu)
+    floating = model.floating
+    if floating is not None and changes["density"] is not None:
+        floating = floating.scaled(common_factor(model.groups, groups))
+    body: Any = model.__dict__["_body"]
+    if body is not None:
+        built = body.args[0] if isinstance(body, partial) else body
+        body = partial(edited_body, built, groups)
+    changed = {"groups": groups, "cubature": cubature, "floating": floating, "body": body}
+    other = replace(model, **changed, body_frequencies=None, swings=None)
+    same = _OF_BASIS if changes["density"] is not None else _OF_BASIS + _OF_MASS
+    other.__dict__.update({name: model.__dict__[name] for name in same if name in model.__dict__})
+    return other
 
 
 def edited_body(built: Body, groups: tuple[Group, ...]) -> Body:

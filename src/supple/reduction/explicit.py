@@ -12,8 +12,9 @@ from supple.core.errors import InputError, StepFailed
 from supple.core.types import Floats
 from supple.damping import Damping
 from supple.integrators import ExplicitIntegrator, State, SymplecticEuler
+from supple.reduction.coordinates import expand
 from supple.reduction.damping.rules import reduced_damping
-from supple.reduction.model import ReducedModel, expand
+from supple.reduction.model import ReducedModel
 
 _GROWTH = 1e-6  # by which rounding may make an amplification exceed one
 _BISECTIONS = 30

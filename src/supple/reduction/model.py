@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -17,9 +17,10 @@ from supple.core.checks import instance, numbers, vector, whole_number
 from supple.core.errors import InputError
 from supple.core.types import Floats, Ints
 from supple.mesh import Embedding, Surface, VolumeMesh
+from supple.reduction.coordinates import expand, output_array, vibrations
 from supple.reduction.cubature.cubature import Cubature
-from supple.reduction.detail import all_but, slowest_vibrations
-from supple.reduction.edits import Late, common_factor, edited_body
+from supple.reduction.detail import all_but, slowest_vibrations, transformed, truncated
+from supple.reduction.edits import Late, edited_model
 from supple.reduction.errors.swings import SwingEnergies
 from supple.reduction.groups import Group
 from supple.reduction.polynomial import Quartic
@@ -280,35 +281,8 @@ class ReducedModel:
 
         It is the model that ``reduce`` would make of the changed body with the same basis.
         """
-        if region is not None and region not in self.regions:
-            known = ", ".join(map(repr, self.regions)) or "none"
-            raise InputError(
-                f"region={region!r} cannot be edited in this model (those that can: {known}); name "
-                f"it when the model is made: reduce(body, basis, regions=[{region!r}])"
-            )
         changes = {"young": young, "poisson": poisson, "density": density}
-        groups = tuple(
-            group.edited(**changes) if region is None or region in group.regions else group
-            for group in self.groups
-        )
-        cubature = self.cubature
-        if cubature is not None and (young is not None or poisson is not None):
-            for group in groups:
-                lam, mu = group.lame
-                if lam is not None and mu is not None:
-                    cubature = cubature.with_lame(group.cells, lam, mu)
-        floating = self.floating
-        if floating is not None and density is not None:
-            floating = floating.scaled(common_factor(self.groups, groups))
-        body: Any = self.__dict__["_body"]
-        if body is not None:
-            built = body.args[0] if isinstance(body, partial) else body
-            body = partial(edited_body, built, groups)
-        changed = {"groups": groups, "cubature": cubature, "floating": floating, "body": body}
-        model = replace(self, **changed, body_frequencies=None, swings=None)
-        same = _OF_BASIS if density is not None else _OF_BASIS + _OF_MASS
-        model.__dict__.update({name: self.__dict__[name] for name in same if name in self.__dict__})
-        return model
+        return edited_model(self, region, changes)
 
     def detail(self, size: int, *, modes: int | None = None) -> ReducedModel:
         """A level of detail: the model in fewer coordinates, with the slowest vibrations it has.
@@ -317,33 +291,11 @@ class ReducedModel:
         them; the other coordinates are then where these lead when they are large (their modal
         derivatives), without which they would be too stiff.
         """
-        return self._transformed(slowest_vibrations(self, size, modes))
+        return transformed(self, slowest_vibrations(self, size, modes))
 
     def without(self, vectors: int | Sequence[int]) -> ReducedModel:
         """The model without some of its basis vectors, counted from 0 (§6.5)."""
-        return self._transformed(all_but(self.size, vectors))
-
-    def _transformed(self, T: Floats) -> ReducedModel:
-        """The model in coordinates p with q = T p, for T (r, s)."""
-        skin, cubature, floating, swings = self.skin, self.cubature, self.floating, self.swings
-
-        def turned(vectors: Floats) -> Floats:
-            return np.ascontiguousarray(np.tensordot(T.T, vectors, 1))
-
-        return replace(
-            self,
-            vectors=turned(self.vectors),
-            groups=tuple(group.transformed(T) for group in self.groups),
-            cubature=None if cubature is None else cubature.transformed(T),
-            floating=None if floating is None else floating.transformed(T),
-            skin=None if skin is None else replace(skin, vectors=turned(skin.vectors)),
-            swings=None if swings is None else swings.transformed(T),
-            origin=self._part(T),
-        )
-
-    def _part(self, T: Floats) -> tuple[Floats, Floats]:
-        """Where vectors T (r, s) of this model come from."""
-        return (self.vectors, T) if self.origin is None else (self.origin[0], self.origin[1] @ T)
+        return transformed(self, all_but(self.size, vectors))
 
     def truncated(self, size: int) -> ReducedModel:
         """The model with the first ``size`` basis vectors only (§6.5).
@@ -357,17 +309,7 @@ class ReducedModel:
             )
         if size == self.size:
             return self
-        skin, cubature, floating, swings = self.skin, self.cubature, self.floating, self.swings
-        fewer = replace(
-            self,
-            vectors=self.vectors[:size].copy(),
-            groups=tuple(group.truncated(size) for group in self.groups),
-            cubature=None if cubature is None else cubature.truncated(size),
-            floating=None if floating is None else floating.truncated(size),
-            skin=None if skin is None else replace(skin, vectors=skin.vectors[:size].copy()),
-            swings=None if swings is None else swings.truncated(size),
-            origin=self._part(np.eye(self.size)[:, :size]),
-        )
+        fewer = truncated(self, size)
         from supple.reduction.errors.told import warn_of_errors  # which needs SciPy
 
         warn_of_errors(fewer, stacklevel=2)
@@ -415,44 +357,5 @@ class ReducedModel:
         save_model(self, path)
 
 
-_OF_BASIS = ("_orthonormal",)
-_OF_MASS = ("mass", "total_mass", "inverse_mass")
-"""What is known of a model and stays in an edit, and in one that leaves densities alone."""
-
-
 def _summed(shares: list[Floats]) -> Floats:
     return shares[0] if len(shares) == 1 else np.asarray(np.sum(shares, axis=0))
-
-
-def vibrations(stiffness: Floats, mass: Floats) -> tuple[Floats, Floats]:
-    """ω² [1/s²], ascending (r,), and shapes in columns (r, r) with K̃ φ = ω² M̃ φ and φᵀM̃φ = 1."""
-    L = np.linalg.cholesky(mass)
-    half = np.linalg.solve(L, stiffness)
-    A = np.linalg.solve(L, half.T)  # L⁻¹ K̃ L⁻ᵀ
-    squares, turned = np.linalg.eigh(0.5 * (A + A.T))
-    return squares, np.linalg.solve(L.T, turned)
-
-
-def is_definite(matrix: Floats, least: float = 1e-12) -> bool:
-    """Whether a symmetric matrix is positive definite, by more than ``least`` of its diagonal."""
-    scale = np.sqrt(np.abs(np.diag(matrix)))
-    if not (scale > 0).all():
-        return False
-    return bool(np.linalg.eigvalsh(matrix / np.outer(scale, scale))[0] > least)
-
-
-def expand(q: Floats, vectors: Floats, out: Floats | None = None) -> Floats:
-    """Σ q_i φ_i, (n, 3), into ``out`` if given."""
-    flat = vectors.reshape(len(vectors), -1)
-    if out is None:
-        return (q @ flat).reshape(vectors.shape[1:])
-    np.dot(q, flat, out=output_array("out", out, vectors.shape[1:]).reshape(-1))
-    return out
-
-
-def output_array(name: str, out: Floats, shape: tuple[int, ...]) -> Floats:
-    """``out`` itself, if it is an array that can be filled in place."""
-    fits = isinstance(out, np.ndarray) and out.shape == shape and out.dtype == np.float64
-    if not (fits and out.flags.c_contiguous and out.flags.writeable):
-        raise InputError(f"{name} must be a float64 array in C order that can be written, {shape}")
-    return out

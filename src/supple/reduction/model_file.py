@@ -16,11 +16,12 @@ from supple.core.errors import InputError
 from supple.core.types import Floats, Ints
 from supple.mesh import VolumeMesh
 from supple.mesh.packing import describe_mesh, mesh_of
+from supple.reduction.coordinates import is_definite
 from supple.reduction.cubature.cubature import Cubature
 from supple.reduction.damping.strain_rate import StrainGrams
 from supple.reduction.errors.swings import SwingEnergies
 from supple.reduction.groups import PARAMETERS, Contribution, Group
-from supple.reduction.model import ReducedModel, Skin, is_definite
+from supple.reduction.model import ReducedModel, Skin
 from supple.reduction.polynomial import coefficient_count, pair_count
 from supple.reduction.runtime.floating import FloatingInertia
 

@@ -13,6 +13,7 @@ from supple.core.types import Floats, Ints, Progress
 from supple.materials import Material
 from supple.mesh import Embedding, VolumeMesh
 from supple.reduction.basis import Basis
+from supple.reduction.coordinates import is_definite
 from supple.reduction.cubature.cubature import Cubature, points_a_cell
 from supple.reduction.cubature.training import train_cubature
 from supple.reduction.damping.strain_rate import StrainGrams
@@ -20,7 +21,7 @@ from supple.reduction.errors.frequencies import COMPARED, compared_vibrations
 from supple.reduction.errors.locking import swing_energies
 from supple.reduction.errors.told import warn_of_errors
 from supple.reduction.groups import Contribution, Group
-from supple.reduction.model import ReducedModel, is_definite
+from supple.reduction.model import ReducedModel
 from supple.reduction.modes import Modes
 from supple.reduction.runtime.floating import FloatingInertia
 from supple.reduction.strain_polynomials import moduli_gram, polynomial_of, strain_grams

@@ -6,6 +6,7 @@ import numpy as np
 
 from supple._kernels.compiling import LARGEST, reordering_kernel
 from supple._kernels.reduction.example_newton import overall_scale, weigh_examples
+from supple._kernels.reduction.laws import strain_laws, sum_laws
 from supple._kernels.reduction.polynomial import ONE, ZERO
 
 
@@ -109,6 +110,35 @@ def fill_general_system(K, R, f, matrices, c_v, c_a, x, v, a, A, b):
             for l in range(n):
                 A[i, j, l] = c_a * mass + c_v * damping + K[l, i, j]
                 b[i, l] -= damping * v[j, l] + mass * a[j, l]
+
+
+@reordering_kernel
+def add_laws(laws, C, c_v, x, v, A, b):
+    """A += c_v N and b −= n for every copy, with the force n of laws and its derivative N by v.
+
+    N of those that examples scale is added to C (copies, r, r) as well.
+    """
+    r, count = len(x), len(laws.addresses)
+    q, rate, force = np.empty(r), np.empty(r), np.empty(r)
+    for l in range(x.shape[1]):
+        for i in range(r):
+            q[i], rate[i], force[i] = x[i, l], v[i, l], 0.0
+        strain_laws(q, rate, laws)
+        if laws.base > 0:
+            sum_laws(0, laws.base, laws, force)
+            for i in range(r):
+                for j in range(i + 1):
+                    A[j, i, l] += c_v * laws.C[i, j]
+                    C[l, i, j] += laws.C[i, j]
+                    if j < i:
+                        C[l, j, i] += laws.C[i, j]
+        if laws.base < count:
+            sum_laws(laws.base, count, laws, force)
+            for i in range(r):
+                for j in range(i + 1):
+                    A[j, i, l] += c_v * laws.C[i, j]
+        for i in range(r):
+            b[i, l] -= force[i]
 
 
 @reordering_kernel

@@ -24,7 +24,13 @@ import numpy as np
 from numba import types
 from numba.experimental import structref
 
-from supple._kernels.compiling import LARGEST, borrowing_kernel, kernel, reordering_kernel
+from supple._kernels.compiling import (
+    LARGEST,
+    borrowing_kernel,
+    inner_kernel,
+    kernel,
+    reordering_kernel,
+)
 from supple._kernels.reduction.floating_newton import (
     OF_A,
     OF_Q,
@@ -54,6 +60,7 @@ from supple._kernels.reduction.frame import (
     torque_of,
     turn,
 )
+from supple._kernels.reduction.laws import strain_laws, sum_laws
 from supple._kernels.reduction.newton import (
     DONE,
     GO_ON,
@@ -62,7 +69,7 @@ from supple._kernels.reduction.newton import (
     NOT_FINITE,
     is_small,
 )
-from supple._kernels.reduction.polynomial import evaluate, evaluate_rate, mirror
+from supple._kernels.reduction.polynomial import ONE, evaluate, evaluate_rate, mirror
 from supple._kernels.reduction.stepping import begin_stage
 
 
@@ -127,6 +134,17 @@ def fill_damping(q, rate, w):
                 C[i, j] = C0[i, j]
 
 
+@inner_kernel
+def add_laws_in_flight(c_v, laws, w):
+    """Laws at the coordinates of the stage: their force to R, c_v times its derivative to K."""
+    strain_laws(w.X[0], w.X[1], laws)
+    sum_laws(0, len(laws.addresses), laws, w.R)
+    C, K = laws.C, w.K
+    for i in range(np.uint64(len(K))):
+        for j in range(i + ONE):
+            K[i, j] += c_v * C[i, j]
+
+
 @borrowing_kernel
 def keep_stage(s, flight, w):
     """Keeps the end of stage s; returns whether it is finite."""
@@ -164,7 +182,7 @@ def accept(last, flight):
 
 
 @borrowing_kernel
-def take_steps(stages, polynomial, rate, moments, flight, w, options, steps, load, push):
+def take_steps(stages, polynomial, rate, laws, moments, flight, w, options, steps, load, push):
     """``run_floating_steps`` with all arrays at hand."""
     c_v, c_a, alpha, x = stages.c_v, stages.c_a, options.alpha, w.X[0]
     for step in range(steps):
@@ -184,6 +202,8 @@ def take_steps(stages, polynomial, rate, moments, flight, w, options, steps, loa
                     return step, NOT_CONVERGED
                 iteration += 1
                 evaluate(x, polynomial, w.K, w.R)
+                if laws is not None:
+                    add_laws_in_flight(c_v[s], laws, w)
                 mirror(w.K)
                 fill_damping(x, rate, w)
                 reason = correct_stage(s, stages, moments, flight, w, options, load)
@@ -196,15 +216,27 @@ def take_steps(stages, polynomial, rate, moments, flight, w, options, steps, loa
 
 
 @reordering_kernel
-def run_floating_steps(context, steps, load, push):
+def run_floating_steps(context, law_context, steps, load, push):
     """Takes ``steps`` steps, or fewer where one fails; returns how many, and why it stopped.
 
-    A step that fails leaves the state now as it was.
+    ``law_context`` holds damping at points, or is None. A step that fails leaves the state now as
+    it was.
     """
+    stages, polynomial, rate = context.stages, context.polynomial, context.rate
+    moments, flight, w, options = (
+        context.moments,
+        context.flight,
+        context.workspace,
+        context.options,
+    )
+    if law_context is None:
+        return take_steps(
+            stages, polynomial, rate, None, moments, flight, w, options, steps, load, push
+        )
+    laws = law_context.laws
     return take_steps(
-        context.stages, context.polynomial, context.rate, context.moments, context.flight,
-        context.workspace, context.options, steps, load, push,
-    )  # fmt: skip
+        stages, polynomial, rate, laws, moments, flight, w, options, steps, load, push
+    )
 
 
 # -- the same, piece by piece, for forces that are found in Python -------------------------

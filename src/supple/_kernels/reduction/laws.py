@@ -10,11 +10,13 @@ is therefore kept, from step to step, and made anew where Newton's method conver
 or took longer than with a new one. What is converged to depends on forces alone.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numba import types
+from numba.experimental import structref
 
-from supple._kernels.compiling import inner_kernel
+from supple._kernels.compiling import inner_kernel, kernel
 from supple._kernels.damping.law_call import add_law_at
 from supple._kernels.reduction.newton import find_rates
 from supple._kernels.reduction.points import (
@@ -66,6 +68,26 @@ class PointLaws(NamedTuple):
     # that began with a new one; whether this one did. A part of the state too
 
 
+@structref.register
+class LawContextType(types.StructRef):
+    """For Numba."""
+
+
+class LawContext(structref.StructRefProxy):
+    """PointLaws, behind one pointer."""
+
+
+_define: Any = structref.define_proxy
+_define(LawContext, LawContextType, ["laws"])
+_make: Any = LawContext
+
+
+@kernel
+def law_context(laws):
+    """Laws behind one pointer."""
+    return _make(laws)
+
+
 @inner_kernel
 def strain_laws(x, v, laws):
     """F and Ḟ, and the elastic stress and its derivative if they are asked for."""
@@ -112,6 +134,14 @@ def add_law_matrix(factor, laws, K):
     for i in range(np.uint64(C.shape[0])):
         for j in range(i + ONE):
             K[i, j] += factor * C[i, j]
+
+
+@inner_kernel
+def sum_laws(first, last, laws, R):
+    """R += the force of some laws and ``laws.C`` = their matrix, as the points are strained."""
+    evaluate_laws(first, last, 2, laws)
+    add_law_forces(laws, R)
+    sum_tangent(laws.G, laws.derivative, laws.volumes, laws.D, laws.T, laws.C)
 
 
 @inner_kernel

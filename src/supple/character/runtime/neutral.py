@@ -18,8 +18,8 @@ from supple.character.model.pose_space_model import PoseSpaceModel
 from supple.core.types import Floats, Ints
 from supple.damping.cells import BoundCellDamping, Points, PointSums
 from supple.mesh import TetMesh
+from supple.reduction.coordinates import vibrations
 from supple.reduction.cubature.cubature import CubatureWarning
-from supple.reduction.model import vibrations
 
 _SAMPLES = 6  # states at which cubature cells are compared with all
 _SWING = 0.05  # of the body's diagonal, in these

@@ -25,8 +25,8 @@ from supple.bodies.solid import Body
 from supple.core.errors import InputError
 from supple.core.types import Bools, Floats, Ints, Progress
 from supple.materials.moduli import four_fold
+from supple.reduction.coordinates import is_definite
 from supple.reduction.cubature.cubature import Cubature, gradients_of_basis
-from supple.reduction.model import is_definite
 
 SCALES = np.geomspace(0.05, 1.0, 5)  # from nearly linear to the whole amplitude
 _CHUNK = 2**20  # numbers in flight while cells are evaluated: 8 MB

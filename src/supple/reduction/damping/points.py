@@ -27,13 +27,13 @@ from supple.damping.cells import BoundCellDamping, Points, PointSums
 from supple.damping.laws import CellLaw
 from supple.damping.matched import strain_elasticity
 from supple.materials import Material
+from supple.reduction.coordinates import expand
 from supple.reduction.cubature.cubature import (
     Cubature,
     CubatureGroup,
     gradients_of_basis,
     points_a_cell,
 )
-from supple.reduction.model import expand
 
 
 class PointDamping(ABC):

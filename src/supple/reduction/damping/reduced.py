@@ -54,6 +54,13 @@ class ReducedDamping:
         """Whether examples go with a part of the body, which are turned in Python."""
         return self.examples is not None and bool(self.examples.local)
 
+    def without_laws(self) -> ReducedDamping:
+        """What kernels have no laws of: that in closed form, and what only Python knows."""
+        points, beside = (
+            tuple(each for each in some if each.laws is None) for some in (self.points, self.beside)
+        )
+        return replace(self, points=points, beside=beside)
+
     def matrix(self, q: Floats) -> Floats:
         """C̃ at q; without the examples."""
         C = self.constant.copy()

@@ -32,6 +32,7 @@ from supple.damping import (
 from supple.damping.caughey import Caughey
 from supple.damping.coefficients import Coefficient
 from supple.damping.viscous import Viscous
+from supple.reduction.coordinates import vibrations
 from supple.reduction.cubature.cubature import Cubature, CubatureWarning
 from supple.reduction.damping.examples import ReducedExamples
 from supple.reduction.damping.points import (
@@ -42,7 +43,7 @@ from supple.reduction.damping.points import (
 )
 from supple.reduction.damping.reduced import ReducedDamping
 from supple.reduction.damping.strain_rate import StrainRateForm, check_size
-from supple.reduction.model import ReducedModel, vibrations
+from supple.reduction.model import ReducedModel
 from supple.reduction.strain_polynomials import fibre_gram, moduli_gram, strain_grams
 
 _ROUNDING = 1e-12

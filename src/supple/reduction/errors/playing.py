@@ -19,7 +19,8 @@ from supple.damping import Damping, ExampleDamping
 from supple.dynamics.problem import BodyProblem
 from supple.dynamics.simulation import Simulation
 from supple.dynamics.terms import terms_of
-from supple.reduction.model import ReducedModel, expand
+from supple.reduction.coordinates import expand
+from supple.reduction.model import ReducedModel
 from supple.reduction.modes import mass_times, products
 from supple.reduction.runtime.floating_simulation import FloatingSimulation
 from supple.reduction.runtime.simulation import ReducedSimulation

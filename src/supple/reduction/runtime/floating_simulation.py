@@ -19,16 +19,20 @@ from supple._kernels.reduction.frame import (
     P,
     V,
 )
-from supple._kernels.reduction.newton import DONE, GO_ON, NOT_CONVERGED, NOT_FINITE
+from supple._kernels.reduction.laws import law_context
+from supple._kernels.reduction.newton import DONE
 from supple.core.checks import instance, numbers, vector, whole_number
 from supple.core.errors import InputError, StepFailed
 from supple.core.types import Floats
 from supple.integrators import TRBDF2, ImplicitIntegrator
+from supple.reduction.coordinates import expand, output_array
+from supple.reduction.damping.laws import compiled_laws
 from supple.reduction.damping.rules import reduced_damping
 from supple.reduction.damping.strain_rate import NO_RATE
-from supple.reduction.model import ReducedModel, expand, output_array
+from supple.reduction.model import ReducedModel
 from supple.reduction.runtime.floating import FloatingLoad
 from supple.reduction.runtime.floating_parts import floating_workspace, split_mass
+from supple.reduction.runtime.interpreted import InterpretedFlight
 from supple.reduction.runtime.stage_table import StageTable
 from supple.reduction.runtime.stepper import MOST_CUTS, RecordedStepper, skin_shape, still
 
@@ -96,16 +100,20 @@ class FloatingSimulation(RecordedStepper):
         self._rigid[0, L] *= model.floating.mass / self._inertia.mass  # the spin stays
         self._inertia, self._damping = model.floating, damping
         self._use_polynomial(model)
-        self._is_compiled &= damping.examples is None
+        self._laws = compiled_laws(damping) if self._is_compiled else None
         rate = damping.rate if self._is_compiled else None
         self._rate = NO_RATE if rate is None else rate.arrays()
         self._workspace = floating_workspace(model.size)
         self._workspace.C0[:] = damping.constant
         self._has_past = False
 
+    @property
+    def _knows_damping(self) -> bool:
+        return self._damping.is_compiled and self._damping.examples is None
+
     def _make_context(self, table: StageTable) -> Any:
-        solver = self.solver
-        return kernels.floating_context(
+        solver, laws = self.solver, self._laws
+        context = kernels.floating_context(
             table.compiled(),
             self._polynomial,
             self._rate,
@@ -118,6 +126,19 @@ class FloatingSimulation(RecordedStepper):
                 best_effort=solver.is_best_effort,
                 tolerance=solver.tolerance,
             ),
+        )
+        return context, None if laws is None else law_context(laws)
+
+    def _interpreted(self, table: StageTable) -> InterpretedFlight:
+        return InterpretedFlight(
+            model=self.model,
+            damping=self._damping,
+            table=table,
+            workspace=self._workspace,
+            context=self._context(table)[0],
+            load=self._load.moments,
+            push=self._push,
+            solver=self.solver,
         )
 
     # -- where it is and how it moves ------------------------------------------------------
@@ -324,7 +345,8 @@ class FloatingSimulation(RecordedStepper):
         same = load is self._load or np.array_equal(load.moments, self._load.moments)
         if self._settled and same and np.array_equal(push, self._push):
             return
-        q, v, inner, context = *self._history[:2], self._workspace.R, self._context(self._table)
+        q, v, inner = *self._history[:2], self._workspace.R
+        context, _ = self._context(self._table)
         if self._settled:
             kernels.find_inner_force(context, self._load.moments, inner)
         else:
@@ -355,10 +377,19 @@ class FloatingSimulation(RecordedStepper):
     def _run_table(self, steps: int, table: StageTable) -> tuple[int, int]:
         """Steps until one fails; how many, and why."""
         if not self._is_compiled:
-            return self._run_interpreted(steps, table)
-        given = steps, self._load.moments, self._push
-        done, reason = kernels.run_floating_steps(self._context(table), *given)
-        return int(done), int(reason)
+            return self._interpreted(table).run(steps)
+        taken = 0
+        while True:
+            left = steps - taken, self._load.moments, self._push
+            done, reason = kernels.run_floating_steps(*self._context(table), *left)
+            taken += int(done)
+            if reason == DONE or self._laws is None:
+                return taken, int(reason)
+            # laws have a definite matrix near the derivative; Python has the derivative itself
+            done, reason = self._interpreted(table).run(1)
+            taken += done
+            if reason != DONE or taken == steps:
+                return taken, reason
 
     def _take_cut(self, reason: int) -> None:
         """One step as 2, 4, 8, … shorter ones; StepFailed, with all as it was, if none will do."""
@@ -376,42 +407,3 @@ class FloatingSimulation(RecordedStepper):
             for array, kept in zip(state, before, strict=True):
                 array[...] = kept
         raise self._failure(reason)
-
-    def _run_interpreted(self, steps: int, table: StageTable) -> tuple[int, int]:
-        """The same loop, for energies and damping that are not one polynomial."""
-        context, load = self._context(table), self._load.moments
-        for step in range(steps):
-            for s in range(len(table.c_v)):
-                kernels.enter_stage(context, s, self._push)
-                reason, iteration = GO_ON, 0
-                while True:
-                    if not kernels.move_stage(context, s, load):
-                        return step, NOT_CONVERGED
-                    if reason == DONE:
-                        break
-                    if iteration == self.solver.most:
-                        if self.solver.is_best_effort:
-                            break
-                        return step, NOT_CONVERGED
-                    iteration += 1
-                    self._fill_balance(table.c_v[s])
-                    reason = kernels.iterate(context, s, load)
-                    if reason not in (DONE, GO_ON):
-                        return step, int(reason)
-                if not kernels.leave_stage(context, s):
-                    return step, NOT_FINITE
-            kernels.end_step(context)
-        return steps, DONE
-
-    def _fill_balance(self, c_v: float) -> None:
-        """Forces, stiffness and damping at the coordinates of the stage."""
-        w, damping = self._workspace, self._damping
-        q, v = w.X[0], w.X[1]
-        _, w.R[:], w.K[:] = self.model.evaluate(q)
-        w.C[:] = damping.matrix(q)
-        if damping.examples is not None:
-            w.C[:] = damping.examples.matrix(q, v, w.C)
-        if damping.beside:
-            force, C = damping.evaluate_beside(q, v)
-            w.R[:] += force
-            w.K[:] += c_v * C

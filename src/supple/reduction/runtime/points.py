@@ -52,8 +52,6 @@ def point_loop(
     cubature = model.cubature
     if model.quartic is not None or cubature is None:
         return None
-    if examples is not None and damping.points and damping.beside:
-        return None  # laws that examples scale, and others beside them: from Python
     if any(each.laws is None for each in damping.beside):
         return None
     if any(len(group.extra) for group in cubature.groups):

@@ -9,24 +9,24 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supple._kernels.reduction import point_stepping, stepping
-from supple._kernels.reduction.newton import DONE, GO_ON, NOT_CONVERGED, NOT_FINITE, Balance
+from supple._kernels.reduction.newton import DONE
 from supple.core.checks import numbers, whole_number
 from supple.core.errors import InputError, StepFailed
-from supple.core.memory import rooms_apart, zeros_apart
+from supple.core.memory import zeros_apart
 from supple.core.types import Floats
+from supple.reduction.coordinates import expand
 from supple.reduction.damping.laws import compiled_laws
 from supple.reduction.damping.rules import reduced_damping
 from supple.reduction.damping.strain_rate import NO_RATE
-from supple.reduction.model import ReducedModel, expand
-from supple.reduction.polynomial import pair_count
+from supple.reduction.model import ReducedModel
+from supple.reduction.runtime.balance import NO_GRAMS, is_diagonal, room_to_balance
+from supple.reduction.runtime.interpreted import InterpretedLoop
 from supple.reduction.runtime.newton import StepStats
 from supple.reduction.runtime.points import PointLoop, point_loop
 from supple.reduction.runtime.stage_table import StageTable
 from supple.reduction.runtime.stepper import MOST_CUTS, RecordedStepper, skin_shape, still
 
 _NO_RECORD = np.empty((0, 2, 0))
-_NO_GRAMS = np.empty((0, 0, 0))
-_VECTORS = ("R", "f", "x", "x_v", "x_a", "v", "a", "delta", "force", "search")
 _PATIENCE = 200  # iterations, with a step that was not solved in fewer
 
 
@@ -87,9 +87,9 @@ class ReducedSimulation(RecordedStepper):
         self._laws = compiled_laws(self._damping) if is_known else None
         rate = self._damping.rate if is_known else None
         self._rate = NO_RATE if rate is None else rate.arrays()
-        factors, grams = (np.empty(0), _NO_GRAMS) if rate is None else rate.lower_grams()
+        factors, grams = (np.empty(0), NO_GRAMS) if rate is None else rate.lower_grams()
         fits = self._balance is not None and len(self._balance.x) == model.size
-        room = self._balance if fits else _room_to_balance(model.size)
+        room = self._balance if fits else room_to_balance(model.size)
         self._balance = room._replace(
             M=self._mass,
             C0=self._damping.constant.copy(),
@@ -117,7 +117,7 @@ class ReducedSimulation(RecordedStepper):
         solver, examples, compiled = self.solver, self._examples, self._is_compiled
         options = stepping.Options(
             dt=float(table.times[-1]),
-            diagonal=compiled and _is_diagonal(self._mass) and _is_diagonal(self._damping.constant),
+            diagonal=compiled and is_diagonal(self._mass) and is_diagonal(self._damping.constant),
             max_iterations=self._most_iterations(table),
             best_effort=solver.is_best_effort,
             tolerance=solver.tolerance,
@@ -159,6 +159,19 @@ class ReducedSimulation(RecordedStepper):
     def _kernel_state(self) -> stepping.State:
         kept = self._history, self._pushed, self._jump, self._inverse_mass
         return stepping.State(*kept, self._counts)
+
+    def _interpreted(self, table: StageTable) -> InterpretedLoop:
+        return InterpretedLoop(
+            model=self.model,
+            damping=self._damping,
+            table=table,
+            balance=self._balance,
+            state=self._kernel_state(),
+            examples=self._examples,
+            contexts=self._context(table),
+            most=self._most_iterations(table),
+            best_effort=self.solver.is_best_effort,
+        )
 
     def _most_iterations(self, table: StageTable) -> int:
         usual = table is self._table or table is self._start_table
@@ -323,7 +336,7 @@ class ReducedSimulation(RecordedStepper):
             found = point_stepping.run_point_steps(context, steps, sampled, forces, record)
             return found
         if not self._is_compiled:
-            return self._run_interpreted(steps, forces, table, sampled, record)
+            return self._interpreted(table).run(steps, forces, sampled, record)
         found = stepping.run_steps(*self._context(table), steps, sampled, forces, record)
         return found
 
@@ -360,70 +373,6 @@ class ReducedSimulation(RecordedStepper):
         left = forces[min(1, len(forces) - 1) :]
         return self._run(parts - 1, left, later, sampled, _NO_RECORD)[1] == DONE
 
-    def _run_interpreted(
-        self, steps: int, forces: Floats, table: StageTable, sampled: bool, record: Floats
-    ) -> tuple[int, int]:
-        """The same loop, for energies and damping that kernels do not know."""
-        history = self._history
-        end = 6 + 3 * (len(table.c_v) - 1)
-        for step in range(steps):
-            force = forces[min(step, len(forces) - 1)]
-            change = force - self._pushed
-            self._jump[:] = history[2]
-            if not sampled:
-                history[2] += self._inverse_mass @ change
-            left = 1 - table.times / table.times[-1] if sampled else np.zeros(len(table.times))
-            reason = self._take_stages(force - left[:, None] * change, table)
-            self._pushed[:] = force
-            if reason == DONE:
-                history[3:6] = history[:3]
-                history[:3] = history[end : end + 3]
-            elif self.solver.is_best_effort:
-                history[::3], history[1::3], history[2::3] = history[0].copy(), 0.0, 0.0
-                self._counts[stepping.STOPPED] += 1
-            else:
-                self._pushed[:] = force - change
-                stepping.undo(self._context(table)[0])
-                return step, reason
-            if step < len(record):
-                record[step] = history[:2]
-        return steps, DONE
-
-    def _take_stages(self, forces: Floats, table: StageTable) -> int:
-        """The stages of one step, with a force (r,) for each."""
-        balance, (context, examples) = self._balance, self._context(table)
-        for s, force in enumerate(forces):
-            stepping.enter_stage(context, s)
-            balance.f[:] = force
-            reason, size = GO_ON, -1.0
-            for _ in range(self._most_iterations(table)):
-                self._fill_balance(table.c_v[s])
-                reason, size = stepping.iterate(context, examples, s, size)
-                if reason != GO_ON:
-                    break
-            if reason == GO_ON:
-                self._counts[stepping.UNSOLVED] += self.solver.is_best_effort
-                reason = DONE if self.solver.is_best_effort else NOT_CONVERGED
-            if reason != DONE:
-                return int(reason)
-            if not stepping.leave_stage(context, s):
-                return NOT_FINITE
-        return DONE
-
-    def _fill_balance(self, c_v: float) -> None:
-        """Forces, stiffness and damping at x."""
-        balance, damping = self._balance, self._damping
-        _, balance.R[:], balance.K[:] = self.model.evaluate(balance.x)
-        balance.C0[:] = damping.matrix(balance.x)
-        if damping.beside:  # one more force, and what it adds to the tangent
-            force, C = damping.evaluate_beside(balance.x, c_v * (balance.x - balance.x_v))
-            balance.R[:] += force
-            balance.K[:] += c_v * C
-        if self._examples is not None and damping.examples is not None:
-            damping.examples.update(self._examples, balance.x)
-            self._examples.C0[:] = balance.C0
-            np.dot(self._examples.X, balance.C0, out=self._examples.C0X)
-
     def _find_acceleration(self, force: Floats) -> None:
         """a from M a = f − C v − R at the state as it was set."""
         self._forget()
@@ -438,18 +387,3 @@ class ReducedSimulation(RecordedStepper):
         self._history[3] = self._history[6] = q
         self._pushed[:] = force
         self._settled = True
-
-
-def _room_to_balance(r: int) -> Balance:
-    """What a balance writes to: nothing in it is kept from step to step; the rest is empty."""
-    shapes = dict.fromkeys(("B", "K", "A"), (r, r)) | dict.fromkeys(_VECTORS, (r,))
-    shapes |= {"z_rate": (r + pair_count(r),), "line": (4,)}
-    rooms = dict(zip(shapes, rooms_apart(*shapes.values()), strict=True))
-    return Balance(**{name: rooms.get(name, _NO_GRAMS) for name in Balance._fields})
-
-
-def _is_diagonal(matrix: Floats) -> bool:
-    """Up to rounding."""
-    roots = np.sqrt(np.abs(np.diag(matrix)))
-    beside = np.abs(matrix - np.diag(np.diag(matrix)))
-    return bool((beside <= 1e-14 * np.outer(roots, roots)).all())

@@ -17,8 +17,9 @@ from supple.core.types import Floats, Progress
 from supple.dynamics.dissipation import DissipationQuadrature
 from supple.dynamics.motion import Frame, Motion
 from supple.integrators import ImplicitIntegrator
+from supple.reduction.coordinates import expand
 from supple.reduction.damping.reduced import ReducedDamping
-from supple.reduction.model import ReducedModel, expand
+from supple.reduction.model import ReducedModel
 from supple.reduction.polynomial import NO_POLYNOMIAL
 from supple.reduction.runtime.base import MOST_TABLES, Stepper
 from supple.reduction.runtime.newton import DenseNewton

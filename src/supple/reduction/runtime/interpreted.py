@@ -1,0 +1,154 @@
+"""Steps of a reduced model with forces from Python, for energies and damping kernels do not know.
+
+The stages and Newton's method are those of the compiled loops, piece by piece.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from supple._kernels.reduction import floating, stepping
+from supple._kernels.reduction.example_newton import Examples
+from supple._kernels.reduction.frame import FloatingWorkspace
+from supple._kernels.reduction.newton import DONE, GO_ON, NOT_CONVERGED, NOT_FINITE, Balance
+from supple.core.types import Floats
+from supple.reduction.damping.reduced import ReducedDamping
+from supple.reduction.model import ReducedModel
+from supple.reduction.runtime.newton import DenseNewton
+from supple.reduction.runtime.stage_table import StageTable
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class InterpretedLoop:
+    """The loop of a simulation for one table of stages, on the arrays of that simulation."""
+
+    model: ReducedModel
+    damping: ReducedDamping
+    table: StageTable
+    balance: Balance
+    state: stepping.State
+    examples: Examples | None
+    contexts: tuple[Any, Any]
+    """Of the step and of its examples, for kernels."""
+    most: int
+    """Iterations of a stage."""
+    best_effort: bool
+
+    def run(self, steps: int, forces: Floats, sampled: bool, record: Floats) -> tuple[int, int]:
+        """As ``stepping.run_steps``."""
+        (history, pushed, jump, inverse_mass, counts), table = self.state, self.table
+        end = 6 + 3 * (len(table.c_v) - 1)
+        for step in range(steps):
+            force = forces[min(step, len(forces) - 1)]
+            change = force - pushed
+            jump[:] = history[2]
+            if not sampled:
+                history[2] += inverse_mass @ change
+            left = 1 - table.times / table.times[-1] if sampled else np.zeros(len(table.times))
+            reason = self._take_stages(force - left[:, None] * change)
+            pushed[:] = force
+            if reason == DONE:
+                history[3:6] = history[:3]
+                history[:3] = history[end : end + 3]
+            elif self.best_effort:
+                history[::3], history[1::3], history[2::3] = history[0].copy(), 0.0, 0.0
+                counts[stepping.STOPPED] += 1
+            else:
+                pushed[:] = force - change
+                stepping.undo(self.contexts[0])
+                return step, reason
+            if step < len(record):
+                record[step] = history[:2]
+        return steps, DONE
+
+    def _take_stages(self, forces: Floats) -> int:
+        """The stages of one step, with a force (r,) for each."""
+        context, examples = self.contexts
+        for s, force in enumerate(forces):
+            stepping.enter_stage(context, s)
+            self.balance.f[:] = force
+            reason, size = GO_ON, -1.0
+            for _ in range(self.most):
+                self._fill_balance(self.table.c_v[s])
+                reason, size = stepping.iterate(context, examples, s, size)
+                if reason != GO_ON:
+                    break
+            if reason == GO_ON:
+                self.state.counts[stepping.UNSOLVED] += self.best_effort
+                reason = DONE if self.best_effort else NOT_CONVERGED
+            if reason != DONE:
+                return int(reason)
+            if not stepping.leave_stage(context, s):
+                return NOT_FINITE
+        return DONE
+
+    def _fill_balance(self, c_v: float) -> None:
+        """Forces, stiffness and damping at x."""
+        balance, damping = self.balance, self.damping
+        _, balance.R[:], balance.K[:] = self.model.evaluate(balance.x)
+        balance.C0[:] = damping.matrix(balance.x)
+        if damping.beside:  # one more force, and what it adds to the tangent
+            force, C = damping.evaluate_beside(balance.x, c_v * (balance.x - balance.x_v))
+            balance.R[:] += force
+            balance.K[:] += c_v * C
+        if self.examples is not None and damping.examples is not None:
+            damping.examples.update(self.examples, balance.x)
+            self.examples.C0[:] = balance.C0
+            np.dot(self.examples.X, balance.C0, out=self.examples.C0X)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class InterpretedFlight:
+    """The same for a free body, under one load."""
+
+    model: ReducedModel
+    damping: ReducedDamping
+    table: StageTable
+    workspace: FloatingWorkspace
+    context: Any
+    """For kernels."""
+    load: Floats
+    push: Floats
+    solver: DenseNewton
+
+    def run(self, steps: int) -> tuple[int, int]:
+        """As ``floating.run_floating_steps``."""
+        context, load, table = self.context, self.load, self.table
+        for step in range(steps):
+            for s in range(len(table.c_v)):
+                floating.enter_stage(context, s, self.push)
+                reason, iteration = GO_ON, 0
+                while True:
+                    if not floating.move_stage(context, s, load):
+                        return step, NOT_CONVERGED
+                    if reason == DONE:
+                        break
+                    if iteration == self.solver.most:
+                        if self.solver.is_best_effort:
+                            break
+                        return step, NOT_CONVERGED
+                    iteration += 1
+                    self._fill_balance(table.c_v[s])
+                    reason = floating.iterate(context, s, load)
+                    if reason not in (DONE, GO_ON):
+                        return step, int(reason)
+                if not floating.leave_stage(context, s):
+                    return step, NOT_FINITE
+            floating.end_step(context)
+        return steps, DONE
+
+    def _fill_balance(self, c_v: float) -> None:
+        """Forces, stiffness and damping at the coordinates of the stage."""
+        w, damping = self.workspace, self.damping
+        q, v = w.X[0], w.X[1]
+        _, w.R[:], w.K[:] = self.model.evaluate(q)
+        w.C[:] = damping.matrix(q)
+        if damping.examples is not None:
+            w.C[:] = damping.examples.matrix(q, v, w.C)
+        if damping.beside:
+            force, C = damping.evaluate_beside(q, v)
+            w.R[:] += force
+            w.K[:] += c_v * C
