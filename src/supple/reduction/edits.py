@@ -68,3 +68,9 @@ def common_factor(before: tuple[Group, ...], after: tuple[Group, ...]) -> float:
             "leaves rigid motion alone with the mass distributed as it was; make the model anew"
         )
     return factors.pop()
+
+
+def unchanged(*, moduli: bool, densities: bool) -> tuple[str, ...]:
+    """What is known of a model and holds for an edited one, as moduli or densities stay."""
+    of_mass = ("mass", "total_mass", "inverse_mass", "_of_densities") if densities else ()
+    return ("_orthonormal", *of_mass, *(("quartic", "rest_stiffness") if moduli else ()))

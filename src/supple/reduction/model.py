@@ -19,7 +19,7 @@ from supple.core.types import Floats, Ints
 from supple.mesh import Embedding, Surface, VolumeMesh
 from supple.reduction.cubature.cubature import Cubature
 from supple.reduction.detail import all_but, slowest_vibrations
-from supple.reduction.edits import Late, common_factor, edited_body
+from supple.reduction.edits import Late, common_factor, edited_body, unchanged
 from supple.reduction.errors.swings import SwingEnergies
 from supple.reduction.groups import Group
 from supple.reduction.polynomial import Quartic
@@ -89,7 +89,10 @@ class ReducedModel:
 
     def _by_density(self, name: str) -> Floats:
         """What is linear in the densities, summed over the groups."""
-        return _summed([getattr(group, name).at(group.density) for group in self.groups])
+        known: dict[str, Floats] = self.__dict__.setdefault("_of_densities", {})
+        if name not in known:
+            known[name] = _summed([getattr(g, name).at(g.density) for g in self.groups])
+        return known[name]
 
     @cached_property
     def inverse_mass(self) -> Floats:
@@ -306,7 +309,7 @@ class ReducedModel:
             body = partial(edited_body, built, groups)
         changed = {"groups": groups, "cubature": cubature, "floating": floating, "body": body}
         model = replace(self, **changed, body_frequencies=None, swings=None)
-        same = _OF_BASIS if density is not None else _OF_BASIS + _OF_MASS
+        same = unchanged(moduli=young is None and poisson is None, densities=density is None)
         model.__dict__.update({name: self.__dict__[name] for name in same if name in self.__dict__})
         return model
 
@@ -413,11 +416,6 @@ class ReducedModel:
         from supple.reduction.model_file import save_model
 
         save_model(self, path)
-
-
-_OF_BASIS = ("_orthonormal",)
-_OF_MASS = ("mass", "total_mass", "inverse_mass")
-"""What is known of a model and stays in an edit, and in one that leaves densities alone."""
 
 
 def _summed(shares: list[Floats]) -> Floats:
