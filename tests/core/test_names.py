@@ -12,7 +12,7 @@ import pytest
 
 import supple
 
-PACKAGES = ("supple", "supple.reduction", "supple.character", "supple.workflows")
+PACKAGES = ("supple", "supple.reduction", "supple.character", "supple.io", "supple.workflows")
 each = pytest.mark.parametrize("package", PACKAGES)
 
 

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -116,3 +117,18 @@ def test_a_task_that_fails_says_so(count):
     for tasks in ([fail, list], [list, fail]):
         with pytest.raises(ValueError, match="of a task"):
             run_all(tasks)
+
+
+def test_a_thread_that_is_done_goes_on_with_tasks_that_none_has_begun():
+    """The only other thread has a task that ends when all the rest are done."""
+    sp.set_thread_count(2)
+    done: list[int] = []
+    all_but_one = threading.Event()
+
+    def task(k: int) -> None:
+        done.append(k)
+        if len(done) == 4:
+            all_but_one.set()
+
+    run_all([lambda: all_but_one.wait(20) and task(0), *(lambda k=k: task(k) for k in range(1, 5))])
+    assert done == [4, 3, 2, 1, 0]

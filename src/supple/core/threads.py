@@ -70,7 +70,9 @@ if hasattr(os, "register_at_fork"):
 
 
 def run_all(tasks: Sequence[Callable[[], Any]]) -> None:
-    """Run the tasks together, the last one on this thread; all of them, also where one fails.
+    """Run the tasks together; all of them, also where one fails.
+
+    This thread begins with the last one and goes on with those that no other has begun.
 
     A task may call this again; its own tasks then run one after the other.
     """
@@ -84,13 +86,17 @@ def run_all(tasks: Sequence[Callable[[], Any]]) -> None:
         others = [_pool.submit(_run_inside, task) for task in tasks[:-1]]
     try:
         _run_inside(tasks[-1])
+        for task, other in zip(reversed(tasks[:-1]), reversed(others), strict=True):
+            if other.cancel():
+                _run_inside(task)
     except KeyboardInterrupt:
         for other in others:
             other.cancel()
         raise
     finally:  # also when one of them fails: the others still write to shared arrays
-        wait(others)
-    for other in others:
+        begun = [other for other in others if not other.cancelled()]
+        wait(begun)
+    for other in begun:
         other.result()
 
 

@@ -1,19 +1,15 @@
 """Motions and surfaces for other programs."""
 
-from supple.io.export import export_motion
-from supple.io.gltf.motion import GltfReport
-from supple.io.report.design_report import write_damping_page
-from supple.io.report.run_report import Run, write_report
-from supple.io.scene.scene import Scene, load_scene
-from supple.io.surfaces import write_surface
+from supple.core.lazy import lazy_exports
 
-__all__ = [
-    "GltfReport",
-    "Run",
-    "Scene",
-    "export_motion",
-    "load_scene",
-    "write_damping_page",
-    "write_report",
-    "write_surface",
-]
+__getattr__, __dir__, __all__ = lazy_exports(
+    __name__,
+    {
+        "export": "export_motion",
+        "gltf.motion": "GltfReport",
+        "report.design_report": "write_damping_page",
+        "report.run_report": "Run write_report",
+        "scene.scene": "Scene load_scene",
+        "surfaces": "write_surface",
+    },
+)

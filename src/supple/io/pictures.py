@@ -14,7 +14,7 @@ from scipy.ndimage import gaussian_filter
 
 from supple.core.errors import InputError
 from supple.core.types import Floats, Ints
-from supple.mesh.surface import vertex_normals
+from supple.mesh.surface import area_vectors, vertex_normals
 
 _CHUNK = 2_000_000  # pairs of triangle and pixel at once
 _OVERSAMPLING = 2  # in x and y; the mean of the samples smooths the outline
@@ -49,8 +49,8 @@ class Camera:
         """The camera that shows all of ``positions`` (…, 3) [m] in a picture of that aspect."""
         points = np.asarray(positions, dtype=float).reshape(-1, 3)
         axes = cls((0.0, 0.0, 0.0), 1.0, azimuth, elevation).axes
-        seen = points @ axes.T
-        low, high = seen.min(axis=0), seen.max(axis=0)
+        seen = axes @ points.T  # rows, which are searched faster than columns
+        low, high = seen.min(axis=1), seen.max(axis=1)
         x, y, z = ((low + high) / 2) @ axes
         width, tall = (high - low)[:2]
         height = 1.10 * max(tall, width / aspect, 1e-9)
@@ -103,24 +103,26 @@ def render(
         image[:, :3] = _SHADE
     hit = np.flatnonzero(face >= 0)
     corners = triangles[face[hit]]
-    mix = weights[hit][:, :, None]
-    normal = (normals[corners] * mix).sum(axis=1)
-    a, b, c = positions[corners].transpose(1, 0, 2)
-    behind = np.cross(b - a, c - a) @ axes[2] < 0  # the other side of a sheet
+    mix = weights[hit]
+    normal = _mixed(normals, corners, mix)
+    turned = area_vectors(positions, triangles) @ axes[2] < 0
+    behind = turned[face[hit]]  # the other side of a sheet
     normal[behind] *= -1.0
     normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-12)
-    base = (paint[corners] * mix).sum(axis=1) ** 2.2
+    base = _mixed(paint, corners, mix) ** 2.2
     lit = _lit(normal @ axes.T, normal[:, 2], base)
     if camera.floor is not None and casting is not None:
-        level = (positions[corners, 2] * weights[hit]).sum(axis=1) - camera.floor
+        level = _mixed(positions[:, 2:], corners, mix)[:, 0] - camera.floor
         falls_on = (face[hit] >= casting) & (np.abs(level) < 0.005 * camera.height)
         dark = np.where(falls_on, image[hit, 3], 0.0)[:, None]
         lit = (1 - dark) * lit + dark * np.array(_SHADE)
     image[hit, :3] = lit
     image[hit, 3] = 1.0
     tiles = image.reshape(size[1], _OVERSAMPLING, size[0], _OVERSAMPLING, 4)
-    alpha = tiles[..., 3:].mean(axis=(1, 3))
-    color = (tiles[..., :3] * tiles[..., 3:]).mean(axis=(1, 3)) / np.maximum(alpha, 1e-6)
+    samples = [tiles[:, i, :, j] for i, j in np.ndindex(_OVERSAMPLING, _OVERSAMPLING)]
+    alpha = sum(each[..., 3:] for each in samples) / len(samples)
+    color = sum(each[..., :3] * each[..., 3:] for each in samples) / len(samples)
+    color /= np.maximum(alpha, 1e-6)
     done = np.concatenate([color, alpha], axis=-1)
     return np.asarray(np.clip(255.0 * done + 0.5, 0, 255), dtype=np.uint8)
 
@@ -143,6 +145,13 @@ def png(image: NDArray[np.uint8]) -> bytes:
 def png_address(image: NDArray[np.uint8]) -> str:
     """An image as an address that a page can show without another file."""
     return "data:image/png;base64," + base64.b64encode(png(image)).decode("ascii")
+
+
+def _mixed(values: Floats, corners: Ints, shares: Floats) -> Floats:
+    """Values (n, k) of vertices at points with so much (p, 3) of each of their corners, (p, k)."""
+    first, second, third = (shares[:, k, None] * values[corners[:, k]] for k in range(3))
+    mixed: Floats = first + second + third
+    return mixed
 
 
 def _lit(view: Floats, up: Floats, base: Floats) -> Floats:
@@ -172,8 +181,10 @@ def _visible(screen: Floats, triangles: Ints, width: int, height: int) -> tuple[
     weights = np.zeros((width * height, 3))
     for which, pixel, share in _covered(screen, triangles, width, height):
         z = np.einsum("pk,pk->p", share, screen[triangles[which], 2])
-        order = np.lexsort((z, pixel))
-        last = order[np.append(pixel[order[1:]] != pixel[order[:-1]], True)]  # nearest of each
+        order = np.argsort(z, kind="stable")
+        nearest = np.full(width * height, -1, dtype=np.int64)
+        nearest[pixel[order]] = order  # of several, the last remains
+        last = nearest[nearest >= 0]
         last = last[z[last] > depth[pixel[last]]]
         place = pixel[last]
         depth[place], face[place], weights[place] = z[last], which[last], share[last]
@@ -192,21 +203,30 @@ def _covered(
     pairs = spans.prod(axis=1)
     a, b, c = (corners[:, k] for k in range(3))
     area = _cross(b - a, c - a)
-    chunk = np.cumsum(pairs) // _CHUNK
+    solid = np.flatnonzero((pairs > 0) & (np.abs(area) > 1e-12))
+    # The weights of two corners as linear functions of column and row, from the first pixel on.
+    middle = first[solid] + 0.5
+    slopes, starts = [], []
+    for one, other in ((b, c), (c, a)):
+        edge = (other - one)[solid] / area[solid, None]
+        slopes.append(np.stack([-edge[:, 1], edge[:, 0]], axis=1))
+        starts.append(_cross(edge, middle - one[solid]))
+    chunk = np.cumsum(pairs[solid]) // _CHUNK
     for part in np.unique(chunk):
-        mine = np.flatnonzero((chunk == part) & (pairs > 0) & (np.abs(area) > 1e-12))
-        which = np.repeat(mine, pairs[mine])
-        within = np.arange(len(which)) - np.repeat(
-            np.cumsum(pairs[mine]) - pairs[mine], pairs[mine]
+        mine = np.flatnonzero(chunk == part)
+        counts, wide = pairs[solid[mine]], spans[solid[mine], 0]
+        of = np.repeat(mine, counts)
+        within = np.arange(len(of)) - np.repeat(np.cumsum(counts) - counts, counts)
+        row, column = np.divmod(within, np.repeat(wide, counts))
+        u, v = (
+            start[of] + slope[of, 0] * column + slope[of, 1] * row
+            for start, slope in zip(starts, slopes, strict=True)
         )
-        column = first[which, 0] + within % np.maximum(spans[which, 0], 1)
-        row = first[which, 1] + within // np.maximum(spans[which, 0], 1)
-        p = np.stack([column, row], axis=1) + 0.5
-        u = _cross(c[which] - b[which], p - b[which]) / area[which]
-        v = _cross(a[which] - c[which], p - c[which]) / area[which]
-        share = np.stack([u, v, 1 - u - v], axis=1)
-        inside = (share >= -1e-9).all(axis=1)
-        yield which[inside], (row * width + column)[inside], share[inside]
+        w = 1 - u - v
+        inside = np.flatnonzero((u >= -1e-9) & (v >= -1e-9) & (w >= -1e-9))
+        which = solid[of[inside]]
+        pixel = (first[which, 1] + row[inside]) * width + first[which, 0] + column[inside]
+        yield which, pixel, np.stack([u[inside], v[inside], w[inside]], axis=1)
 
 
 def _shadow(

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
-import meshio
 import numpy as np
 
 from supple.contact import Obstacle
@@ -55,6 +54,8 @@ def write_pvd(
     if strangers or (folder.exists() and not folder.is_dir()):
         found = f"it holds {strangers[0].name}" if strangers else "it is a file"
         raise InputError(f"{folder} is in the way, {found}; move it, or choose another name")
+    import meshio  # slow to import
+
     cells: list[tuple[str, Ints]]
     moved: Callable[[int], Floats] | None
     point_data: dict[str, Floats] = {}
@@ -105,6 +106,8 @@ def _cells_of(mesh: Mesh) -> tuple[list[tuple[str, Ints]], dict[str, list[Ints]]
 
 def _write_obstacle(obstacle: DrawnObstacle, folder: Path, frames: int) -> list[str]:
     """Writes an obstacle into a folder; the name of the file for each frame."""
+    import meshio  # slow to import
+
     still = obstacle.frames == 1
     names = [f"{obstacle.name}_{0 if still else i:05d}.vtu" for i in range(frames)]
     for i, name in enumerate(names[:1] if still else names):

@@ -88,13 +88,16 @@ class Embedding:
         n = self.mesh.n_vertices
         if given.ndim not in (2, 3) or given.shape[-2:] != (n, 3):
             raise InputError(f"u has shape {given.shape}; it must be ({n}, 3) or (T, {n}, 3)")
-        flat = self.matrix @ given.reshape(-1, n, 3).transpose(1, 0, 2).reshape(n, -1)
-        moved = np.ascontiguousarray(flat.reshape(len(flat), -1, 3).transpose(1, 0, 2))
-        return moved.reshape(*given.shape[:-2], len(flat), 3)
+        moved = np.empty((*given.shape[:-2], self.surface.n_vertices, 3))
+        for frame in np.ndindex(given.shape[:-2]):  # one at a time stays in the cache
+            moved[frame] = self.matrix @ given[frame]
+        return moved
 
     def deform(self, u: ArrayLike) -> Floats:
         """Positions of the surface's vertices [m], (s, 3) or (T, s, 3), when the mesh moves."""
-        return self.surface.vertices + self.displace(u)
+        positions = self.displace(u)
+        positions += self.surface.vertices
+        return positions
 
 
 def _radii(mesh: VolumeMesh) -> Floats:

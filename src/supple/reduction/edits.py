@@ -18,10 +18,6 @@ from supple.reduction.groups import PARAMETERS, Group
 if TYPE_CHECKING:
     from supple.reduction.model import ReducedModel
 
-_OF_BASIS = ("_orthonormal",)
-_OF_MASS = ("mass", "total_mass", "inverse_mass")
-"""What is known of a model and stays in an edit, and in one that leaves densities alone."""
-
 
 class Late:
     """A field that may be given as a function, called when its value is first asked for."""
@@ -67,7 +63,8 @@ def edited_model(
         body = partial(edited_body, built, groups)
     changed = {"groups": groups, "cubature": cubature, "floating": floating, "body": body}
     other = replace(model, **changed, body_frequencies=None, swings=None)
-    same = _OF_BASIS if changes["density"] is not None else _OF_BASIS + _OF_MASS
+    moduli = changes["young"] is None and changes["poisson"] is None
+    same = unchanged(moduli=moduli, densities=changes["density"] is None)
     other.__dict__.update({name: model.__dict__[name] for name in same if name in model.__dict__})
     return other
 
@@ -111,3 +108,9 @@ def common_factor(before: tuple[Group, ...], after: tuple[Group, ...]) -> float:
             "leaves rigid motion alone with the mass distributed as it was; make the model anew"
         )
     return factors.pop()
+
+
+def unchanged(*, moduli: bool, densities: bool) -> tuple[str, ...]:
+    """What is known of a model and holds for an edited one, as moduli or densities stay."""
+    of_mass = ("mass", "total_mass", "inverse_mass", "_of_densities") if densities else ()
+    return ("_orthonormal", *of_mass, *(("quartic", "rest_stiffness") if moduli else ()))

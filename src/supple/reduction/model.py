@@ -90,7 +90,10 @@ class ReducedModel:
 
     def _by_density(self, name: str) -> Floats:
         """What is linear in the densities, summed over the groups."""
-        return _summed([getattr(group, name).at(group.density) for group in self.groups])
+        known: dict[str, Floats] = self.__dict__.setdefault("_of_densities", {})
+        if name not in known:
+            known[name] = _summed([getattr(g, name).at(g.density) for g in self.groups])
+        return known[name]
 
     @cached_property
     def inverse_mass(self) -> Floats:

@@ -138,14 +138,18 @@ class CompiledQuartic:
             self.Q = aligned(_in_padded_blocks(quartic.Q, np.arange(r)))
             self.S = aligned(_in_padded_blocks(quartic.S, np.tril_indices(r)[1]))
 
-    def arrays(self) -> Polynomial:
+    def arrays(self, instead: Polynomial | None = None) -> Polynomial:
         """The polynomial with room to evaluate it; one for each thread.
 
-        The room is zero where padding is: zero times what stands there must not be NaN.
+        The room is that of the one which it is used ``instead`` of, if that is as large. It is zero
+        where padding is: zero times what stands there must not be NaN.
         """
         pairs = pair_count(self.size)
         n = padded(pairs, 4) if len(self.rows) else padded(pairs)
-        room = rooms_apart((n,), (len(self.Q),), (n,), (n,))
+        shapes = (n,), (len(self.Q),), (n,), (n,)
+        room = [] if instead is None else [instead.qq, instead.F, instead.G2, instead.G3]
+        if [each.shape for each in room] != [*shapes]:
+            room = rooms_apart(*shapes)
         return Polynomial(self.P, self.Q, self.S, self.starts, self.rows, *room)
 
     def evaluate(self, q: Floats) -> tuple[Floats, Floats]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from threading import Lock
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from supple.bodies.solid import Body
-from supple.core.errors import InputError
+from supple.core.errors import InputError, StepFailed
 from supple.core.threads import run_all
 from supple.core.types import Floats, Progress
 from supple.damping import ExampleDamping, Rayleigh
@@ -173,14 +173,21 @@ def motions(
     progress: Progress | None,
     *,
     start: Floats | None = None,
+    beside: Sequence[Callable[[Progress | None], None]] = (),
 ) -> list[Motion]:
     """The scene with each damping or, where nothing happens in it, the release from a target.
 
     That is the one with the largest start. ``start`` (n, 3) [m] is another shape to let go from.
-    Reduced models are used where they can follow.
+    Reduced models are used where they can follow. What is ``beside`` is done too, also where a
+    motion fails, and meanwhile if it can be; then it is given no one to tell how far it is.
     """
-    simulations = _let_go(scene, subject, dampings, report, progress, start)
-    return _run_together(simulations, scene.duration, scene.every, progress)
+    try:
+        simulations = _let_go(scene, subject, dampings, report, progress, start)
+    except StepFailed:
+        for task in beside:
+            task(progress)
+        raise
+    return _run_together(simulations, scene.duration, scene.every, progress, beside)
 
 
 def shown_error(
@@ -235,9 +242,16 @@ def _let_go(
 
 
 def _run_together(
-    simulations: Sequence[Any], duration: float, every: int, progress: Progress | None
+    simulations: Sequence[Any],
+    duration: float,
+    every: int,
+    progress: Progress | None,
+    beside: Sequence[Callable[[Progress | None], None]],
 ) -> list[Motion]:
-    """The motions of simulations that know nothing of each other, as many at once as threads."""
+    """The motions of simulations that know nothing of each other, as many at once as threads.
+
+    And whatever else is to be done ``beside`` them.
+    """
     moved: list[Motion | None] = [None] * len(simulations)
     done = [0] * len(simulations)
     one_at_a_time = Lock()
@@ -253,8 +267,8 @@ def _run_together(
 
     tasks = [partial(run, k) for k in range(len(simulations))]
     if all(isinstance(each, ReducedSimulation) and each.is_compiled for each in simulations):
-        run_all(tasks)
+        run_all([*(partial(task, None) for task in beside), *tasks])
     else:  # these share their own work among threads, or hold the interpreter
-        for task in tasks:
+        for task in [*(partial(task, progress) for task in beside), *tasks]:
             task()
     return [motion for motion in moved if motion is not None]

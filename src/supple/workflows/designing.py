@@ -227,29 +227,30 @@ def _report(
     result: DesignResult, shown: Shown, path: Path, progress: Progress | None
 ) -> DesignResult:
     scene, before, subject = result.scene, result.before, result.subject
-    if scene.design.compare_linear:
-        began = time.perf_counter()
-        linear = best_linear_damping(
-            subject, before, scene.targets, **_limits(scene), progress=progress
-        )
-        timings = (*result.timings, ("Best linear damping", time.perf_counter() - began))
-        result = replace(result, linear=linear, timings=timings)
     dampings = [("Before", before), *shown.also, ("Designed", result.fit.damping)]
+    shapes, report = [damping for _, damping in dampings], result.fit.report
+    compared: list[Fit] = []
+
+    def compare(told: Progress | None) -> None:
+        limits = _limits(scene) | {"progress": told}
+        compared.append(best_linear_damping(subject, before, scene.targets, **limits))
+
+    beside = [compare] if scene.design.compare_linear else []
+    names = ("Best linear damping and motions to show", "Motions to show")
+    began, moved = time.perf_counter(), None
     try:
-        began, shapes = time.perf_counter(), [damping for _, damping in dampings]
-        moved = motions(scene, subject, shapes, result.fit.report, progress, start=shown.start)
+        moved = motions(scene, subject, shapes, report, progress, start=shown.start, beside=beside)
     except StepFailed as failure:
         notes = (*result.notes, f"the report has no motion: {failure}")
         result = replace(result, notes=notes)
-    else:
+    timings = (*result.timings, (names[not beside], time.perf_counter() - began))
+    result = replace(result, linear=compared[0] if compared else None, timings=timings)
+    if moved is not None:
         runs = tuple(Run(name, motion) for (name, _), motion in zip(dampings, moved, strict=True))
-        timings = (*result.timings, ("Motions to show", time.perf_counter() - began))
-        result = replace(result, runs=runs, timings=timings)
+        result = replace(result, runs=runs)
         if scene.design.motion_error:
-            began, last = time.perf_counter(), shapes[-1]
-            error = shown_error(
-                scene, subject, last, result.fit.report, progress, start=shown.start
-            )
+            began = time.perf_counter()
+            error = shown_error(scene, subject, shapes[-1], report, progress, start=shown.start)
             timings = (*result.timings, ("Error of the motion", time.perf_counter() - began))
             result = replace(result, motion_error=error, timings=timings)
     result = replace(result, report=path)

@@ -6,7 +6,7 @@ import pytest
 from tests.refusals import refused
 
 from supple.io import export_motion
-from supple.io.gltf.morph import compress
+from supple.io.shapes import compress
 from supple.mesh import Embedding, HexMesh, Surface
 
 DTYPES = {5123: "<u2", 5125: "<u4", 5126: "<f4"}

@@ -31,8 +31,9 @@ from supple.io.gltf.file import (
     new_document,
     obstacle_material,
 )
-from supple.io.gltf.morph import Morph, compress, morphing_lines, morphing_triangles
+from supple.io.gltf.morph import morphing_lines, morphing_triangles
 from supple.io.obstacle_surfaces import drawn_obstacles
+from supple.io.shapes import Morph, compress
 from supple.io.surfaces import moving_surface
 from supple.io.yarn_surfaces import FAMILIES, SAMPLES, SIDES, YarnTubes
 from supple.mesh import Embedding, SpringMesh, YarnMesh

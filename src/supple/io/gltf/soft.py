@@ -16,10 +16,10 @@ from supple.core.files import replacing
 from supple.core.types import Floats, Progress
 from supple.io.gltf.character import Part, RiggedFile
 from supple.io.gltf.document import GltfDocument
-from supple.io.gltf.morph import interpolated
 from supple.io.gltf.motion import GltfReport
 from supple.io.gltf.soft_shapes import SoftShapes, soft_shapes
 from supple.io.gltf.source import GltfSource
+from supple.io.shapes import interpolated
 from supple.mesh.surface import vertex_normals
 
 _JUMP = 1e-5  # [s]: a jump takes as long; closer keys are one and the same to some programs

@@ -20,7 +20,7 @@ from supple.character.runtime.soft_motion import SoftMotion
 from supple.character.skeleton.clip_frames import at_jumps
 from supple.core.errors import InputError
 from supple.core.types import Floats, Progress
-from supple.io.gltf.morph import compress, interpolated
+from supple.io.shapes import compress, interpolated
 
 _ATTEMPTS = 3  # at a tolerance that is kept after the skin, too
 _SAFE = 0.8  # of what would do, if errors went with the tolerance

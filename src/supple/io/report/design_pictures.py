@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.core.threads import map_all
 from supple.core.types import Floats
 from supple.damping import Example, ExampleDamping
 from supple.io.pictures import Camera, png_address, render
@@ -76,11 +77,10 @@ class ExamplePictures:
         pictured = list(zip(ends[1::2], paints, strict=True))
         aspect = size[0] / size[1]
         camera = Camera.framing(np.concatenate([rest, *ends]), floor=shown.floor, aspect=aspect)
-        ghost = render(rest, shading.triangles, camera, size=size)
-        stills = [
-            render(positions, shading.triangles, camera, size=size, colors=paint)
-            for positions, paint in pictured
-        ]
+        ghost, *stills = map_all(
+            lambda of: render(of[0], shading.triangles, camera, size=size, colors=of[1]),
+            [(rest, None), *pictured],
+        )
         data = ""
         if len(rest) * (24 + 9 * len(moves)) <= _BUDGET:
             data = json_text(

@@ -17,9 +17,9 @@ from supple.core.errors import InputError
 from supple.core.threads import map_all
 from supple.core.types import Floats, Ints
 from supple.dynamics.motion import Motion
-from supple.io.gltf.morph import compress
 from supple.io.obstacle_surfaces import GREY, DrawnObstacle, drawn_obstacles
 from supple.io.pictures import Camera, png_address, render
+from supple.io.shapes import compress
 from supple.io.surfaces import Shading, moving_surface
 from supple.mesh import Embedding
 from supple.mesh.surface import vertex_normals
@@ -221,6 +221,8 @@ def _cut_apart(obstacle: DrawnObstacle) -> DrawnObstacle:
 
 def _near(points: Floats, obstacles: Sequence[DrawnObstacle]) -> list[Floats]:
     """The vertices of obstacles that are not far from points (k, 3) [m], to be in the picture."""
+    if not obstacles:
+        return []
     low, high = points.min(axis=0), points.max(axis=0)
     margin = 0.1 * float(np.linalg.norm(high - low))
     found = []

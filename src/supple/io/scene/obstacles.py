@@ -16,7 +16,6 @@ from supple.contact import AnimatedMesh, HeightField, MeshObstacle, Rails
 from supple.core.errors import InputError
 from supple.core.types import Floats, Ints
 from supple.dynamics.recording import is_motion_file, read_motion
-from supple.io.gltf.character import read_character
 from supple.io.surfaces import moving_surface
 from supple.mesh import read_surface
 from supple.mesh.files.formats import USD
@@ -109,6 +108,8 @@ def character(
     **options: Any,
 ) -> AnimatedMesh:
     """A clip of a rigged character as an obstacle."""
+    from supple.io.gltf.character import read_character  # slow to import
+
     found = read_character(file, scale=scale, up=up)
     clothes = None
     if dressing is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -144,13 +145,15 @@ class ReducedExamples:
     def _coupling(self, q: Floats, v: Floats, G: Floats) -> Floats:
         """W with Ĉ = C + C X W (C X)ᵀ."""
         sizes = np.where(self._by_rate, self.rates(q) @ v, self.excitations(q))
-        gamma = np.array([c(x) for c, x in zip(self.damping.curves, sizes, strict=True)])
+        gamma = np.array(
+            [c.at(x) for c, x in zip(self.damping.curves, sizes.tolist(), strict=True)]
+        )
         W: Floats = np.empty(G.shape)
         workspace = np.empty((2, *G.shape))
         couple(0.5 * (G + G.T), gamma, self.damping.symmetric, W, *workspace)
         return W
 
-    @property
+    @cached_property
     def _by_rate(self) -> Bools:
         return np.array([e.measure is Measure.RATE for e in self.damping.examples], dtype=bool)
 

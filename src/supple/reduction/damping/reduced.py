@@ -90,11 +90,13 @@ class ReducedDamping:
         if self.examples is not None or other.examples is not None:
             return _beside_examples(self, other)
         rates = [each.rate for each in (self, other) if each.rate is not None]
+        still = self.steady is None and other.steady is None
+        steady = None if still else -(self.push() + other.push())
         return ReducedDamping(
             self.constant + other.constant,
             sum(rates[1:], rates[0]) if rates else None,
             self.points + other.points,
-            steady=-(self.push() + other.push()),
+            steady=steady,
             beside=self.beside + other.beside,
         )
 

@@ -91,7 +91,8 @@ class StrainRateForm:
     def constant(self) -> Floats:
         """B at rest, entry by entry (i ≥ j), (pairs,)."""
         if self._gram is None:
-            return self._sum([form.constant for _, form in self._terms])
+            factors, parts = self._stacked("constant", lambda leaf: leaf.constant)
+            return np.asarray(factors @ parts)
         return 2.0 * self.gram[np.tril_indices(self.size)]
 
     @cached_property
@@ -135,9 +136,14 @@ class StrainRateForm:
         )
         return total
 
-    def arrays(self) -> RateForm:
-        """B for kernels, with room to evaluate it; one for each thread."""
+    def arrays(self, instead: RateForm | None = None) -> RateForm:
+        """B for kernels, with room to evaluate it; one for each thread.
+
+        The room is that of the one which it is used ``instead`` of, if that is as large.
+        """
         width = padded(len(self.constant), 4)
+        if instead is not None and len(instead.qq) == width:
+            return instead._replace(P=self.constant, rows=self.packed)
         return RateForm(self.constant, self.packed, *rooms_apart(*[(width,)] * 3))
 
     def matrix(self, q: Floats) -> Floats:

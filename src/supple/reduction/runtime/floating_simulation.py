@@ -102,7 +102,7 @@ class FloatingSimulation(RecordedStepper):
         self._use_polynomial(model)
         self._laws = compiled_laws(damping) if self._is_compiled else None
         rate = damping.rate if self._is_compiled else None
-        self._rate = NO_RATE if rate is None else rate.arrays()
+        self._rate = NO_RATE if rate is None else rate.arrays(self._rate)
         self._workspace = floating_workspace(model.size)
         self._workspace.C0[:] = damping.constant
         self._has_past = False

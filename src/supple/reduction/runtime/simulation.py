@@ -86,7 +86,7 @@ class ReducedSimulation(RecordedStepper):
         is_known = self._is_compiled or self._loop is not None
         self._laws = compiled_laws(self._damping) if is_known else None
         rate = self._damping.rate if is_known else None
-        self._rate = NO_RATE if rate is None else rate.arrays()
+        self._rate = NO_RATE if rate is None else rate.arrays(self._rate)
         factors, grams = (np.empty(0), NO_GRAMS) if rate is None else rate.lower_grams()
         fits = self._balance is not None and len(self._balance.x) == model.size
         room = self._balance if fits else room_to_balance(model.size)

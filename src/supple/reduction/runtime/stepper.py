@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from supple._kernels.reduction.newton import NOT_CONVERGED, NOT_DEFINITE, NOT_FINITE
+from supple._kernels.reduction.polynomial import Polynomial, RateForm
 from supple.core.checks import number, whole_number
 from supple.core.errors import InputError, StepFailed
 from supple.core.memory import apart, zeros_apart
@@ -19,6 +20,7 @@ from supple.dynamics.motion import Frame, Motion
 from supple.integrators import ImplicitIntegrator
 from supple.reduction.coordinates import expand
 from supple.reduction.damping.reduced import ReducedDamping
+from supple.reduction.damping.strain_rate import NO_RATE
 from supple.reduction.model import ReducedModel
 from supple.reduction.polynomial import NO_POLYNOMIAL
 from supple.reduction.runtime.base import MOST_TABLES, Stepper
@@ -41,6 +43,8 @@ class RecordedStepper(Stepper):
     """A stepper of one body, moved by kernels, which can hand out its motion."""
 
     _damping: ReducedDamping
+    _polynomial: Polynomial = NO_POLYNOMIAL
+    _rate: RateForm = NO_RATE
     _contexts: dict[int, Any]
     """What kernels need, for each table of stages; emptied where it changes."""
     _made_for: DenseNewton
@@ -159,7 +163,8 @@ class RecordedStepper(Stepper):
         """Steps are compiled where the energy is one polynomial."""
         quartic = model.quartic if self._knows_damping else None
         self._is_compiled = quartic is not None
-        self._polynomial = NO_POLYNOMIAL if quartic is None else quartic.compiled.arrays()
+        before = self._polynomial
+        self._polynomial = NO_POLYNOMIAL if quartic is None else quartic.compiled.arrays(before)
         self._contexts = {}
 
     def _count(self, done: int, reason: int) -> None:
