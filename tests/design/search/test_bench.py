@@ -86,6 +86,14 @@ def test_all_nearly_met_is_better_than_one_met_by_chance(order):
     assert [m[0].reached for m in bench.chosen.moments] == list(nearly)
 
 
+def test_what_can_be_had_is_chosen_however_far_off_what_cannot_be_is():
+    """Met beside one that is out of reach, not missed by 1 % to bring that one near."""
+    bench = tried((0.5, 0.01), (0.505, 0.48))
+    bench.give_up(1)
+    assert bench.is_done
+    assert [m[0].reached for m in bench.chosen.moments] == [0.5, 0.01]
+
+
 def test_of_trials_that_meet_as_many_the_nearest_is_chosen():
     bench = tried((0.5, 0.4), (0.4, 0.5), (0.5, 0.42), (0.45, 0.46))
     assert [m[0].reached for m in bench.chosen.moments] == [0.5, 0.42]

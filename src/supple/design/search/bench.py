@@ -79,6 +79,11 @@ class Trial:
         return self.quality_of(range(len(self.tests)))
 
     @property
+    def within_reach(self) -> tuple[int, float]:
+        """The same of all targets that can be met."""
+        return self.quality_of(i for i, weight in enumerate(self.weights) if weight == 1)
+
+    @property
     def beside(self) -> tuple[int, float]:
         """The same where what is beyond reach counts as it does beside others."""
         weights = tuple(1.0 if weight == 1 else BESIDE for weight in self.weights)
@@ -169,9 +174,10 @@ class Bench:
         found = self.chosen
         if found is None:
             return []
-        missed = (i for i, weight in enumerate(found.weights) if weight < 1)
-        missed = (i for i in missed if not found.is_met(i, self.tolerance))
-        return sorted({self.asked[i].example for i in missed})
+        given_up = [i for i, weight in enumerate(found.weights) if weight < 1]
+        return sorted(
+            {self.asked[i].example for i in given_up if not found.is_met(i, self.tolerance)}
+        )
 
     @property
     def chosen(self) -> Trial | None:
@@ -182,10 +188,10 @@ class Bench:
         """
         if not self._choices:
             return None
-        failed, loss = min(trial.beside for trial in self._choices.values())
+        failed, loss = min(trial.within_reach for trial in self._choices.values())
         times, more = _AS_NEAR
         most = failed, (times * sqrt(loss) + more) ** 2
-        near = [n for n, trial in self._choices.items() if trial.beside <= most]
+        near = [n for n, trial in self._choices.items() if trial.within_reach <= most]
         return self._choices[max(near)]
 
     def give_up(self, i: int) -> None:

@@ -113,11 +113,8 @@ def bring_nearer(bench: Bench, seed: int) -> None:
 def _give_up_what_is_out_of_reach(bench: Bench, seed: int) -> None:
     """Also look again at what constants told to be beyond reach: curves may do better."""
     assert bench.best is not None
-    best = bench.best
-    for i in range(len(bench.asked)):
-        if best.is_near(i, OUT):
-            continue
-        nearest = nearest_alone(bench, i, seed)
+    missed = [i for i in range(len(bench.asked)) if not bench.best.is_near(i, OUT)]
+    for i, nearest in [(i, nearest_alone(bench, i, seed)) for i in missed]:
         if is_near(nearest):
             bench.take_up(i)
         else:
