@@ -68,7 +68,9 @@ def design_damping(
     released, the points moved towards meeting them, and so on until what is left is within
     ``tolerance`` of every wish, in at most ``simulations`` releases a target. Where that is not
     enough, further ``rounds`` give the curves more points, also below the smallest start, keep them
-    smooth, and begin elsewhere; what cannot be met is then met in the least squares.
+    smooth, and begin elsewhere. Where wishes conflict, what comes nearest in the least squares is
+    handed back, or what meets more of them and is about as near. A wish that is out of reach by
+    itself draws no other off, and is then brought as near as the others allow.
 
     ``integrator`` (Bathe), ``dt`` [s] and ``gravity`` should be those of the motions that the
     damping is for. ``relaxed`` lets the body go from equilibria with the excitations of the

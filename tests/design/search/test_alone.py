@@ -59,7 +59,7 @@ def test_a_wish_beside_one_out_of_reach_is_met(reduced, examples, monkeypatch):
     found = bench.chosen
     assert found.is_met(0, 0.005)
     assert found.weights == (1.0, GIVEN_UP)
-    assert reason(bench, found, 1).startswith("out of reach by itself: the nearest of curves")
+    assert reason(bench, found, 1).startswith("out of reach by itself: of curves with 10 points")
     assert np.array_equal(found.z, designed().chosen.z)
     monkeypatch.setattr(descents, "is_near", lambda _: True)
     drawn_off = designed().best

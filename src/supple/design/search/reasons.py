@@ -112,8 +112,8 @@ def _by_itself(bench: Bench, found: Trial, i: int) -> str:
     alone = bench.nearest_alone[i]
     nearer = found.moments[i] if found.missed(i) < alone.missed(0) else alone.moments[0]
     return (
-        f"out of reach by itself: the nearest of curves with {POINTS} points, whatever they do to "
-        f"other wishes, leaves {_missed(bench, nearer)}"
+        f"out of reach by itself: of curves with {POINTS} points, whatever they do to others, the "
+        f"nearest that was found leaves {_missed(bench, nearer)}"
     )
 
 
