@@ -5,7 +5,7 @@ come and go, and releases buckle one way or another. Each descent evolves a curv
 (``evolution.py``), which jumps over ridges and hardly arrives anywhere, and then follows measured
 derivatives, which do. Descents begin in turn at a constant and at the best curve so far, with as
 many points as the design has and with evenly spaced ones, as valleys of one set of points are none
-of another. They end when the wishes of the example are met, or when the releases are used up.
+of another. They end when all wishes are met that can be, or when the releases are used up.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from supple.design.search.together import solve_by_derivatives
 
 _LEVELS = (-1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0)  # log₁₀ γ of constants to begin with
 _FAR, _NEAR = 0.4, 0.15  # decades by which curves differ from where an evolution begins
-_LEADS_ON = 0.1  # of the loss of an example that a descent takes if it leads anywhere
 _MOVED = 0.1  # of the loss of other examples, by which a curve may raise it unnoticed
 
 
@@ -51,7 +50,6 @@ _DESCENTS = (
     _Descent(0, 150, _NEAR, from_best=True),
 )
 _NEARER = (_Descent(0, 150, _NEAR, from_best=True), _Descent(10, 150, _FAR, from_best=True))
-_IDLE = 3  # descents in a row that lead nowhere, after which there are no more
 
 
 def descend(bench: Bench, most: int, seed: int) -> None:
@@ -68,25 +66,20 @@ def descend(bench: Bench, most: int, seed: int) -> None:
         most += sum(bench.simulations) - made
         if bench.is_done:
             return
-    idle = dict.fromkeys(bench.best.knots.places, 0)
     moves: set[int] = set()  # examples whose curves move what others leave
     for n, descent in enumerate(_DESCENTS):
-        for example in idle:
+        for example in bench.best.knots.places:
             if bench.is_done:
                 return
-            if bench.is_met_along(example) or idle[example] == _IDLE:
+            if bench.is_met_along(example):
                 continue
             if sum(bench.simulations) >= most:
                 bench.cut_short = True
                 return
-            before, own = bench.best.quality, _loss(bench, example)
             whole = example in moves
             moved, _ = _descend(bench, bench.best, example, descent, seed + n, whole=whole)
             if moved:
                 moves.add(example)
-            failed, left = bench.best.quality
-            leads_on = failed < before[0] or left < before[1] - _LEADS_ON * own
-            idle[example] = 0 if leads_on else idle[example] + 1
 
 
 def bring_nearer(bench: Bench, seed: int) -> None:
@@ -120,12 +113,6 @@ def _give_up_what_is_out_of_reach(bench: Bench, seed: int) -> None:
         else:
             bench.give_up(i)
             bench.nearest_alone[i] = nearest
-
-
-def _loss(bench: Bench, example: int) -> float:
-    assert bench.best is not None
-    mine = [i for i, each in enumerate(bench.asked) if each.example == example]
-    return bench.best.quality_of(mine)[1]
 
 
 def _descend(
