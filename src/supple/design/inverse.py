@@ -25,7 +25,7 @@ from supple.design.kept_wishes import with_wishes
 from supple.design.moments import ordered_targets, worst
 from supple.design.report import DesignInterrupted, DesignReport, Fit, TargetResult
 from supple.design.search.bench import HIGH, LOW, Asked, Bench, Trial
-from supple.design.search.descents import descend
+from supple.design.search.descents import bring_nearer, descend
 from supple.design.search.knots import Knots, first_knots, more_knots
 from supple.design.search.reasons import beyond_reach, due_to_steps, met_alone, reason
 from supple.design.search.root import HIGHEST, LOWEST, Search
@@ -68,7 +68,9 @@ def design_damping(
     released, the points moved towards meeting them, and so on until what is left is within
     ``tolerance`` of every wish, in at most ``simulations`` releases a target. Where that is not
     enough, further ``rounds`` give the curves more points, also below the smallest start, keep them
-    smooth, and begin elsewhere; what cannot be met is then met in the least squares.
+    smooth, and begin elsewhere. Where wishes conflict, what comes nearest in the least squares is
+    handed back, or what meets more of them and is about as near. A wish that is out of reach by
+    itself draws no other off, and is then brought as near as the others allow.
 
     ``integrator`` (Bathe), ``dt`` [s] and ``gravity`` should be those of the motions that the
     damping is for. ``relaxed`` lets the body go from equilibria with the excitations of the
@@ -122,6 +124,7 @@ def design_damping(
     try:
         designer.run(rounds)
         designer.touch_up()
+        designer.bring_nearer()
         designer.explain()
         constant = all(curve.is_constant for curve in damping.curves)
         if designer.rounds > 1 or not constant:  # else curves are as smooth as wishes
@@ -162,11 +165,17 @@ class _Designer:
     @property
     def best(self) -> Trial:
         """What there is to hand back."""
+        assert self.bench.chosen is not None
+        return self.bench.chosen
+
+    @property
+    def _nearest(self) -> Trial:
+        """From where the search goes on."""
         assert self.bench.best is not None
         return self.bench.best
 
     def run(self, rounds: int) -> None:
-        """Rounds, until all targets are met or nothing else is left to try."""
+        """Rounds, until all targets are met that can be or nothing else is left to try."""
         bench = self.bench
         every = range(len(bench.asked))
         self._before = [bench.release(bench.damping, i) for i in every]
@@ -183,7 +192,7 @@ class _Designer:
                         bench, bench.best, i
                     ):
                         bench.give_up(i)
-            if bench.best.met(bench.tolerance):
+            if bench.is_done:
                 return
             self.rounds += 1
             if attempt >= _EVOLVES - 1 and not bench.bed.is_slow:
@@ -193,34 +202,33 @@ class _Designer:
             found = solve_together(bench, bench.trial(knots, z), self._simulations)
             if not found.met(bench.tolerance) and (attempt == 0 or not bench.bed.is_slow):
                 solve_by_derivatives(bench, found)
-            if not bench.best.met(bench.tolerance):
+            if not bench.is_done:
                 bench.put_together(knots)
-            if not bench.best.met(bench.tolerance) and (not bench.bed.is_slow or self._is_close()):
+            if not bench.is_done and (not bench.bed.is_slow or self._is_close()):
                 self._polish()
 
     def _is_close(self) -> bool:
         """Whether the best so far is worth more releases than a beginning elsewhere."""
-        best = self.best
+        best = self._nearest
         wanted = [m for m, weight in zip(best.moments, best.weights, strict=True) if weight == 1]
         return all(abs(worst(each).error) <= _CLOSE for each in wanted)
 
     def _polish(self) -> None:
         """Follow measured derivatives from the best so far, one example after the other."""
         bench = self.bench
-        if self._polished is self.best:
+        if self._polished is self._nearest:
             return
-        for example in self.best.knots.places:
+        for example in self._nearest.knots.places:
             if bench.is_met_along(example):
                 continue
-            bench.frozen = frozenset(self.best.knots.places) - {example}
-            solve_by_derivatives(bench, self.best, patiently=True)
+            bench.frozen = frozenset(self._nearest.knots.places) - {example}
+            solve_by_derivatives(bench, self._nearest, patiently=True)
         bench.frozen = frozenset()
-        self._polished = self.best
+        self._polished = self._nearest
 
     def touch_up(self) -> None:
         """Meet again what was met, and was moved off since by curves of other examples."""
-        bench, best = self.bench, self.bench.best
-        assert best is not None
+        bench, best = self.bench, self.best
         far = {
             each.example
             for i, each in enumerate(bench.asked)
@@ -232,10 +240,14 @@ class _Designer:
             solve_together(bench, best, self._simulations)
             bench.cut_short |= cut_short
 
+    def bring_nearer(self) -> None:
+        """Bring what is out of reach as near as goes."""
+        if self.rounds > 1 and not self.bench.bed.is_slow and not self.bench.cut_short:
+            bring_nearer(self.bench, seed=self.rounds)
+
     def explain(self) -> None:
         """Find out why targets were not met."""
-        bench, found = self.bench, self.bench.best
-        assert found is not None
+        bench, found = self.bench, self.best
         for i in range(len(bench.asked)):
             if not found.is_met(i, bench.tolerance):
                 self._reasons[i] = reason(bench, found, i)
@@ -328,8 +340,7 @@ class _Designer:
 
     def results(self, targets: Sequence[Unloading]) -> tuple[TargetResult, ...]:
         """One a target, in the order in which they were given."""
-        bench, best = self.bench, self.bench.best
-        assert best is not None
+        bench, best = self.bench, self.best
         found = {}
         for i, each in enumerate(bench.asked):
             moments = best.moments[i]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from supple.design.search.bench import HIGH, LOW, Bench
+from supple.design.search.bench import HIGH, LOW, Bench, Trial
 from supple.design.search.evolution import evolved, smooth_spread
 from supple.design.search.knots import Knots, evenly_spaced
 from supple.design.search.root import HIGHEST, LOWEST
@@ -17,22 +17,24 @@ from supple.design.search.together import solve_by_derivatives
 
 OUT = 0.02
 """By which the nearest curve is off from a target that is out of reach, about relatively."""
-_POINTS = 10
+POINTS = 10
+"""Of curves that tell."""
+_NEAR = 0, OUT**2  # quality of those that come near
 _TILTS = (0.0, 1.0, -1.0)  # decades by which curves to begin with rise from the middle to an end
 _LEVEL = 0.7  # log₁₀ γ in their middle
 _TRIES = 60  # curves, from each beginning
 _SPREAD = 0.4  # decades by which they differ
 
 
-def is_within_reach(bench: Bench, i: int, seed: int) -> bool:
-    """Whether curves with many points come near target i, from nudged starts too."""
+def nearest_alone(bench: Bench, i: int, seed: int) -> Trial:
+    """A curve with many points that comes near target i, from nudged starts too, or the nearest."""
     assert bench.best is not None
     best, example = bench.best, bench.asked[i].example
-    places = evenly_spaced(float(best.knots.places[example][-1]), _POINTS)
+    places = evenly_spaced(float(best.knots.places[example][-1]), POINTS)
     knots = Knots({example: places})
-    alone, near = bench.alone(i, best.damping), (0, OUT**2)
+    alone = bench.alone(i, best.damping)
     begins = [knots.read(best.damping, LOWEST, HIGHEST)]
-    begins += [_LEVEL + tilt * np.linspace(-1, 1, _POINTS) for tilt in _TILTS]
+    begins += [_LEVEL + tilt * np.linspace(-1, 1, POINTS) for tilt in _TILTS]
     for n, begin in enumerate(begins):
         z = evolved(
             lambda z: alone.trial(knots, z).quality,
@@ -42,16 +44,17 @@ def is_within_reach(bench: Bench, i: int, seed: int) -> bool:
             seed=seed + n,
             low=LOW,
             high=HIGH,
-            enough=near,
+            enough=_NEAR,
         )
-        if not _is(alone, near):
+        if alone.best is None or not is_near(alone.best):
             solve_by_derivatives(alone, alone.trial(knots, z), patiently=True)
-        if _is(alone, near):
+        if alone.best is not None and is_near(alone.best):
             break
     bench.simulations[i] += alone.simulations[0]
-    return _is(alone, near)
+    assert alone.best is not None
+    return alone.best
 
 
-def _is(alone: Bench, near: tuple[int, float]) -> bool:
-    """Whether the best so far is."""
-    return alone.best is not None and alone.best.quality <= near
+def is_near(trial: Trial) -> bool:
+    """Whether a trial comes near its targets."""
+    return trial.quality <= _NEAR

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import isfinite
+from math import isfinite, sqrt
 
 import numpy as np
 
@@ -22,7 +22,10 @@ _AT_LEAST = 4.0
 GAINED = -0.5
 """Decrement of a swing that gains more than that."""
 _FAR_OFF = 0.5  # residual, about the log of an amplitude, beyond which it hardly matters how far
-_GIVEN_UP = 0.05  # weight of a target that is beyond reach
+GIVEN_UP, BESIDE = 0.005, 0.05
+"""Weight of a target that is beyond reach while others are sought, which it then hardly moves, and
+beside them, where trials that do as well by the others are told apart."""
+_AS_NEAR = 2.0, 0.02  # times as far off as the nearest trial, and more, to meet more targets
 _NUDGES = (1e-9, -1e-9)  # of a start, that a release should not notice
 
 LOW, HIGH = float(np.log10(LOWEST)), float(np.log10(HIGHEST))
@@ -53,7 +56,7 @@ class Trial:
     """What each target counts for; less than one where it is known to be beyond reach."""
     nudged: Mapping[int, tuple[bool, float]] = field(default_factory=dict)
     """Of targets whose releases go one way or another by rounding, the worst that is known: whether
-    it failed, and its bounded squares."""
+    it failed, and its bounded squares, whatever the target counts for."""
 
     def is_met(self, i: int, tolerance: float) -> bool:
         """Whether target i is, and not as rounding has it."""
@@ -63,6 +66,10 @@ class Trial:
         """Whether all targets are that can be."""
         return all(self.is_met(i, tolerance) or weight < 1 for i, weight in enumerate(self.weights))
 
+    def count_met(self, tolerance: float) -> int:
+        """How many targets are."""
+        return sum(self.is_met(i, tolerance) for i in range(len(self.tests)))
+
     @property
     def quality(self) -> tuple[int, float]:
         """How many tests failed, and the bounded squares of the others: the smaller the better.
@@ -71,19 +78,39 @@ class Trial:
         """
         return self.quality_of(range(len(self.tests)))
 
+    @property
+    def within_reach(self) -> tuple[int, float]:
+        """The same of all targets that can be met."""
+        return self.quality_of(i for i, weight in enumerate(self.weights) if weight == 1)
+
+    @property
+    def beside(self) -> tuple[int, float]:
+        """The same where what is beyond reach counts as it does beside others."""
+        weights = tuple(1.0 if weight == 1 else BESIDE for weight in self.weights)
+        return replace(self, weights=weights).quality
+
     def quality_of(self, targets: Iterable[int]) -> tuple[int, float]:
         """The same of some targets."""
         failed, square = 0, 0.0
         for i in targets:
-            has_failed, own = self.nudged.get(i, (False, 0.0))
-            failed += self.tests[i].is_failed or has_failed
-            square += max(own, _squares(self.moments[i], self.weights[i]))
+            has_failed, own = self.missed(i)
+            failed += has_failed
+            square += self.weights[i] ** 2 * own
         return failed, square
 
+    def is_near(self, i: int, off_by: float) -> bool:
+        """Whether target i is missed by no more than that, about relatively, whatever it counts."""
+        return self.missed(i) <= (False, off_by**2)
 
-def _squares(moments: Iterable[Moment], weight: float) -> float:
+    def missed(self, i: int) -> tuple[bool, float]:
+        """Whether the test of target i failed, and its bounded squares."""
+        failed, square = self.nudged.get(i, (False, 0.0))
+        return self.tests[i].is_failed or failed, max(square, _squares(self.moments[i]))
+
+
+def _squares(moments: Iterable[Moment]) -> float:
     """Bounded squares of what is known of a target."""
-    return sum(_bounded(weight * residual(m)) for m in moments if isfinite(m.error))
+    return sum(_bounded(residual(m)) for m in moments if isfinite(m.error))
 
 
 def _bounded(x: float) -> float:
@@ -115,7 +142,10 @@ class Bench:
         self._weights = [1.0] * len(asked)
         self._released: set[tuple[tuple[Curve, ...], int]] = set()
         self.best: Trial | None = None
-        """The best trial so far."""
+        """The trial that is nearest to all targets so far, from which searches go on."""
+        self._choices: dict[int, Trial] = {}  # the nearest of those that meet so many targets
+        self.nearest_alone: dict[int, Trial] = {}
+        """Of targets that are out of reach by themselves, what comes nearest to them alone."""
         self._parts: dict[int, tuple[tuple[int, float], Curve]] = {}  # the best of each example
         self.frozen: frozenset[int] = frozenset()
         """Examples whose curves stay as they are."""
@@ -124,21 +154,96 @@ class Bench:
         self.cut_short = False
         """Whether the last search ended because it may take no more releases."""
 
+    @property
+    def is_done(self) -> bool:
+        """Whether all targets are met that can be."""
+        return self.chosen is not None and self.chosen.met(self.tolerance)
+
     def is_met_along(self, example: int) -> bool:
-        """Whether the best so far meets all targets of an example."""
+        """Whether the best so far meets all targets of an example that can be met."""
         best = self.best
         return best is not None and all(
-            best.is_met(i, self.tolerance)
+            best.is_met(i, self.tolerance) or best.weights[i] < 1
             for i, each in enumerate(self.asked)
             if each.example == example
         )
 
+    @property
+    def missed_out_of_reach(self) -> list[int]:
+        """Examples with targets that were given up, and are missed."""
+        found = self.chosen
+        if found is None:
+            return []
+        given_up = [i for i, weight in enumerate(found.weights) if weight < 1]
+        return sorted(
+            {self.asked[i].example for i in given_up if not found.is_met(i, self.tolerance)}
+        )
+
+    @property
+    def chosen(self) -> Trial | None:
+        """The trial to hand back: of those about as near as the nearest, one that meets most.
+
+        A target that is met is not given up to bring others nearer that are missed anyway. But all
+        nearly met is better than one met by chance and the others far off.
+        """
+        if not self._choices:
+            return None
+        failed, loss = min(trial.within_reach for trial in self._choices.values())
+        times, more = _AS_NEAR
+        most = failed, (times * sqrt(loss) + more) ** 2
+        near = [n for n, trial in self._choices.items() if trial.within_reach <= most]
+        return self._choices[max(near)]
+
     def give_up(self, i: int) -> None:
         """Let target i, which is beyond reach, not draw the others off theirs."""
-        self._weights[i] = _GIVEN_UP
+        self._weigh({i: GIVEN_UP})
+
+    def take_up(self, i: int) -> None:
+        """Let target i, which was given up, count as others do."""
+        self._weigh({i: 1.0})
+
+    def weigh_given_up(self, weight: float) -> None:
+        """Let all that was given up count for so much."""
+        self._weigh({i: weight for i, before in enumerate(self._weights) if before < 1})
+
+    def _weigh(self, weights: Mapping[int, float]) -> None:
+        for i, weight in weights.items():
+            self._weights[i] = weight
         self._parts = {}
-        if self.best is not None:
-            self.best = replace(self.best, weights=tuple(self._weights))
+        self._rank(replace(trial, weights=tuple(self._weights)) for trial in self._known())
+
+    def be_wary(self) -> None:
+        """Trials have to do as well from starts nudged a little from now on; those known too."""
+        self.is_wary = True
+        self._rank(self.nudged(trial) for trial in self._known())
+
+    def _known(self) -> list[Trial]:
+        """The trials that are kept."""
+        best = [] if self.best is None else [self.best]
+        return best + [trial for trial in self._choices.values() if trial is not self.best]
+
+    def _rank(self, trials: Iterable[Trial]) -> None:
+        """Keep the nearest trial, and the nearest of those that meet as many targets and more."""
+        known = list(trials)
+        if not known:
+            return
+        self.best = min(known, key=lambda trial: trial.quality)
+        least = self.best.count_met(self.tolerance)
+        self._choices = {}
+        for trial in sorted(known, key=lambda trial: trial.beside):
+            count = trial.count_met(self.tolerance)
+            if count >= least:
+                self._choices.setdefault(count, trial)
+
+    def _leads_on(self, trial: Trial) -> bool:
+        """Whether a trial is nearer than the nearest, or than those that meet as many targets."""
+        if self.best is None or trial.quality < self.best.quality:
+            return True
+        count = trial.count_met(self.tolerance)
+        known = self._choices.get(count)
+        return count >= self.best.count_met(self.tolerance) and (
+            known is None or trial.beside < known.beside
+        )
 
     def release(self, damping: ExampleDamping, i: int) -> UnloadingTest:
         """Release the example of target i."""
@@ -170,10 +275,9 @@ class Bench:
         made = Trial(
             knots, z, damping, tuple(tests), tuple(moments), tuple(stale), tuple(self._weights)
         )
-        if not any(stale) and (self.best is None or made.quality < self.best.quality):
+        if not any(stale) and self._leads_on(made):
             made = self.nudged(made) if self.is_wary else made
-            if self.best is None or made.quality < self.best.quality:
-                self.best = made
+            self._rank([*self._known(), made])
         for example in knots.places:
             quality = made.quality_of(i for i, a in enumerate(self.asked) if a.example == example)
             if example not in self._parts or quality < self._parts[example][0]:
@@ -194,7 +298,7 @@ class Bench:
                 test = self.bed.try_unloading(trial.damping, each.example, start, each.watch)
                 moments = self.moments(i, test)
                 if self._goes_elsewhere(trial, i, test, moments):
-                    found = test.is_failed, _squares(moments, trial.weights[i])
+                    found = test.is_failed, _squares(moments)
                     worst_of[i] = max(worst_of.get(i, found), found)
         return replace(trial, nudged=worst_of)
 

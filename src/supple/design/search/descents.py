@@ -5,7 +5,7 @@ come and go, and releases buckle one way or another. Each descent evolves a curv
 (``evolution.py``), which jumps over ridges and hardly arrives anywhere, and then follows measured
 derivatives, which do. Descents begin in turn at a constant and at the best curve so far, with as
 many points as the design has and with evenly spaced ones, as valleys of one set of points are none
-of another. They end when the wishes of the example are met, or when the releases are used up.
+of another. They end when all wishes are met that can be, or when the releases are used up.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from supple.core.types import Floats
-from supple.design.search.alone import OUT, is_within_reach
-from supple.design.search.bench import HIGH, LOW, Bench
+from supple.design.search.alone import OUT, is_near, nearest_alone
+from supple.design.search.bench import BESIDE, GIVEN_UP, HIGH, LOW, Bench, Trial
 from supple.design.search.evolution import evolved, smooth_spread
 from supple.design.search.knots import Knots, evenly_spaced
 from supple.design.search.root import HIGHEST, LOWEST
@@ -24,7 +24,6 @@ from supple.design.search.together import solve_by_derivatives
 
 _LEVELS = (-1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0)  # log₁₀ γ of constants to begin with
 _FAR, _NEAR = 0.4, 0.15  # decades by which curves differ from where an evolution begins
-_LEADS_ON = 0.1  # of the loss of an example that a descent takes if it leads anywhere
 _MOVED = 0.1  # of the loss of other examples, by which a curve may raise it unnoticed
 
 
@@ -50,7 +49,7 @@ _DESCENTS = (
     _Descent(14, 100, _FAR, from_best=True),
     _Descent(0, 150, _NEAR, from_best=True),
 )
-_IDLE = 3  # descents in a row that lead nowhere, after which there are no more
+_NEARER = (_Descent(0, 150, _NEAR, from_best=True), _Descent(10, 150, _FAR, from_best=True))
 
 
 def descend(bench: Bench, most: int, seed: int) -> None:
@@ -60,56 +59,70 @@ def descend(bench: Bench, most: int, seed: int) -> None:
     bench is told that it was cut short then.
     """
     assert bench.best is not None
-    bench.best, bench.is_wary = bench.nudged(bench.best), True
+    bench.be_wary()
     made = sum(bench.simulations)
     if made < most:
         _give_up_what_is_out_of_reach(bench, seed)
         most += sum(bench.simulations) - made
-        if bench.best.met(bench.tolerance):  # all that can be had is there
+        if bench.is_done:
             return
-    idle = dict.fromkeys(bench.best.knots.places, 0)
     moves: set[int] = set()  # examples whose curves move what others leave
     for n, descent in enumerate(_DESCENTS):
-        for example in idle:
-            if bench.is_met_along(example) or idle[example] == _IDLE:
+        for example in bench.best.knots.places:
+            if bench.is_done:
+                return
+            if bench.is_met_along(example):
                 continue
             if sum(bench.simulations) >= most:
                 bench.cut_short = True
                 return
-            before, own = bench.best.quality, _loss(bench, example)
-            if _descend(bench, example, descent, seed + n, whole=example in moves):
+            whole = example in moves
+            moved, _ = _descend(bench, bench.best, example, descent, seed + n, whole=whole)
+            if moved:
                 moves.add(example)
-            failed, left = bench.best.quality
-            leads_on = failed < before[0] or left < before[1] - _LEADS_ON * own
-            idle[example] = 0 if leads_on else idle[example] + 1
+
+
+def bring_nearer(bench: Bench, seed: int) -> None:
+    """Bring what is out of reach as near as goes, beside what is met and stays so.
+
+    It counts for more while a descent evolves and first follows derivatives, which leads to a
+    compromise; from there the way goes back to what can be had.
+    """
+    assert bench.chosen is not None
+    examples = bench.missed_out_of_reach
+    if examples and not bench.is_wary:
+        bench.be_wary()
+    for n, descent in enumerate(_NEARER):
+        for example in examples:
+            bench.weigh_given_up(BESIDE)
+            _, compromise = _descend(bench, bench.chosen, example, descent, seed + n, whole=True)
+            bench.weigh_given_up(GIVEN_UP)
+            again = bench.trial(compromise.knots, compromise.z)
+            bench.frozen = frozenset(again.knots.places) - {example}
+            solve_by_derivatives(bench, again, patiently=True, whole=True)
+            bench.frozen = frozenset()
 
 
 def _give_up_what_is_out_of_reach(bench: Bench, seed: int) -> None:
+    """Also look again at what constants told to be beyond reach: curves may do better."""
     assert bench.best is not None
-    best, out = bench.best, []
-    for i, weight in enumerate(best.weights):
-        failed, square = best.quality_of([i])
-        if weight == 1 and (failed or square > OUT**2) and not is_within_reach(bench, i, seed):
-            out.append(i)
-    for i in out:
-        bench.give_up(i)
-    if out:
-        bench.best = bench.nudged(bench.best)
+    missed = [i for i in range(len(bench.asked)) if not bench.best.is_near(i, OUT)]
+    for i, nearest in [(i, nearest_alone(bench, i, seed)) for i in missed]:
+        if is_near(nearest):
+            bench.take_up(i)
+        else:
+            bench.give_up(i)
+            bench.nearest_alone[i] = nearest
 
 
-def _loss(bench: Bench, example: int) -> float:
-    assert bench.best is not None
-    mine = [i for i, each in enumerate(bench.asked) if each.example == example]
-    return bench.best.quality_of(mine)[1]
-
-
-def _descend(bench: Bench, example: int, descent: _Descent, seed: int, *, whole: bool) -> bool:
-    """One descent; whether it moved what other examples leave.
+def _descend(
+    bench: Bench, best: Trial, example: int, descent: _Descent, seed: int, *, whole: bool
+) -> tuple[bool, Trial]:
+    """One descent: whether it moved what other examples leave, and where it ended.
 
     Their targets are released at its ends alone, unless ``whole``.
     """
-    assert bench.best is not None
-    best, knots = bench.best, bench.best.knots
+    knots = best.knots
     if descent.points:
         places = dict(knots.places)
         largest = float(places[example][-1])
@@ -144,4 +157,4 @@ def _descend(bench: Bench, example: int, descent: _Descent, seed: int, *, whole:
     bench.frozen = frozenset()
     others = [i for i, each in enumerate(bench.asked) if each.example != example]
     moved = found.quality_of(others)[1] - best.quality_of(others)[1]
-    return moved > _MOVED * best.quality_of(others)[1] + bench.tolerance**2
+    return moved > _MOVED * best.quality_of(others)[1] + bench.tolerance**2, found

@@ -8,6 +8,7 @@ from math import inf, isfinite, log
 
 from supple.damping import ExampleDamping
 from supple.design.moments import Moment, worst
+from supple.design.search.alone import OUT, POINTS
 from supple.design.search.bench import Bench, Trial
 from supple.design.search.root import HIGHEST, LOWEST, Search
 from supple.design.unloading import UnloadingTest
@@ -78,9 +79,12 @@ def reason(bench: Bench, found: Trial, i: int) -> str:
             f"{weakest.times[-1]:.3g} s {weakest.excitations[-1]:.3g} is left. Give a smaller start"
         )
     strongest, high = _strongest(bench, found.damping, i)
-    ends = _ends(bench, i, weakest, strongest, high, found.moments[i])
-    if ends:
-        return ends
+    reasons = (
+        _by_itself(bench, found, i),
+        _ends(bench, i, weakest, strongest, high, found.moments[i]),
+    )
+    if any(reasons):
+        return "; ".join(filter(None, reasons))
     short = f"not closer in {bench.simulations[i]} simulations, allow more; " * bench.cut_short
     return short + _within(bench, found, i, _told(bench, i, weakest, strongest, high))
 
@@ -99,6 +103,23 @@ def beyond_reach(bench: Bench, found: Trial, i: int) -> bool:
         return True
     strongest, _ = _strongest(bench, found.damping, i)
     return not strongest.is_failed and _above(bench, i, strongest) > far
+
+
+def _by_itself(bench: Bench, found: Trial, i: int) -> str:
+    """The reason, where no curve with many points came near the target alone, nor this one did."""
+    if i not in bench.nearest_alone or found.is_near(i, OUT):
+        return ""
+    alone = bench.nearest_alone[i]
+    nearer = found.moments[i] if found.missed(i) < alone.missed(0) else alone.moments[0]
+    return (
+        f"out of reach by itself: of curves with {POINTS} points, whatever they do to others, the "
+        f"nearest that was found leaves {_missed(bench, nearer)}"
+    )
+
+
+def _missed(bench: Bench, moments: Sequence[Moment]) -> str:
+    """Those moments that are missed, in words."""
+    return "; ".join(str(m) for m in moments if abs(m.error) > bench.tolerance)
 
 
 def _above(bench: Bench, i: int, test: UnloadingTest) -> float:
@@ -230,7 +251,6 @@ def _conflict(bench: Bench, found: Trial, i: int, gamma: float) -> str:
 
 def _of_several(bench: Bench, found: Trial, i: int) -> str:
     """Where a wish has several moments: which of them are missed."""
-    missed = [str(m) for m in found.moments[i] if abs(m.error) > bench.tolerance]
     others = [
         each.target
         for j, each in enumerate(bench.asked)
@@ -239,7 +259,7 @@ def _of_several(bench: Bench, found: Trial, i: int) -> str:
     beside = f" and with {', '.join(map(str, others))}" if others else ""
     return (
         f"its moments do not agree with one another{beside} as well as that; nearest in the least "
-        f"squares: {'; '.join(missed)}"
+        f"squares: {_missed(bench, found.moments[i])}"
     )
 
 
