@@ -87,6 +87,16 @@ def test_no_energy_comes_from_an_impact(rule, young, rate):
     assert (E - np.minimum.accumulate(E)).max() < 0.01
 
 
+def test_what_was_gained_is_no_reason_to_stop_a_body_that_flies():
+    """The less it moves, the less may be gained; what was gained before is none of its doing."""
+    E, sim = dropped(sp.TRBDF2, 1e9, 480)
+    assert (E - np.minimum.accumulate(E)).max() < 0.01
+    safe = sim._safe
+    safe.gained = 0.004 * float(E.max() - E.min() + 1) * sim.body.total_mass * G
+    stepped(sim, 20)
+    assert safe.gained > 0
+
+
 def test_a_moving_obstacle_puts_its_work_in():
     """A floor that rises at 0.5 m/s takes a block along, whatever that costs."""
     body = block((0.2, 0.2, 0.2), (2, 2, 2), young=1e5)

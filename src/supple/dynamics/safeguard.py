@@ -24,6 +24,7 @@ from supple.integrators import BackwardEuler, ImplicitIntegrator, State
 _HALVINGS = 8  # of a step that cannot be solved, or that gains energy
 _BY_THE_RULE = 1  # halvings before BackwardEuler is to help
 _COMES_AND_GOES = 5e-3  # share of the energy at play: no rule keeps it to the last digit
+_NOISE = 1e-4  # of that: what a solver leaves in any step
 _NOTHING = 1e-6  # of the weight times the size of the body, in addition: at rest solvers leave that
 _FOR_ACCURACY = 7  # halvings of a step in contact that loses energy
 _LOST = 0.02  # share of the energy at play that a step in contact may lose by itself
@@ -195,11 +196,12 @@ class SafeStepper:
         most = _COMES_AND_GOES * found.at_play + _NOTHING * self._weight(now, external)
         allowed = most + found.uncertain
         gained = max(self.gained + found.gain, 0.0)
-        if not gained <= allowed:  # so too where it is not a number
+        # while a body flies up less and less is at play; what it has gained before may stay
+        if not (gained <= allowed or found.gain <= _NOISE * most):  # so too if it is no number
             gained -= self._stepper.pushed_out(now)
             if not gained <= allowed:
                 return False, found
-        self.gained = min(max(gained, 0.0), most)
+        self.gained = max(gained, 0.0) if not found.uncertain else min(max(gained, 0.0), most)
         return True, found
 
     def _is_lossy(
