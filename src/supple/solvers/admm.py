@@ -27,7 +27,7 @@ from supple.solvers.splitting import (
 )
 from supple.solvers.turning import rotation
 
-_LOOKS = frozenset((3, 8, 20, 50, 100, 200, 500))  # iterations that see whether weights suffice
+_LOOKS = frozenset((4, 12, 40, 100, 200, 500))  # iterations that see whether weights suffice
 _LARGE_TURN = 1e-3  # of the body in an iteration: straight ways swell it by the square of that
 _MOST_TURNS = 4  # until it is less
 _PATIENCE = 50  # iterations after which
