@@ -15,6 +15,7 @@ from supple.solvers.global_step import GlobalStep
 from supple.solvers.splitting import Splitting, VertexContacts
 from supple.solvers.turning import Turning
 
+_CONTACT_ACCURACY = 0.01  # of the way of a global step: what is left looks like noise to the others
 _MOST_ROUNDS = 5  # with contacts that others have pressed in
 
 
@@ -32,7 +33,8 @@ class ConstrainedStep:
             contacts.follow(u)
             force = force.copy()
             np.add.at(force, contacts.vertices, contacts.forces)
-        u = u + self._step.solve(force)
+        step = self._step.solve(force)
+        u = u + step
         if self._turns:
             y = 2 * z - s
             if self._turning is None:
@@ -42,7 +44,8 @@ class ConstrainedStep:
             theta = self._turning.angles(y, there - z)
             u = u + self._turning.follow(theta)
         if contacts is not None:
-            u, theta = self._in_contact(contacts, u, theta)
+            accuracy = _CONTACT_ACCURACY * float(np.abs(step).max())
+            u, theta = self._in_contact(contacts, u, theta, accuracy)
         return u, theta
 
     def force_to_turn(self, theta: Floats) -> float:
@@ -50,7 +53,7 @@ class ConstrainedStep:
         return 0.0 if self._turning is None else self._turning.force(theta)
 
     def _in_contact(
-        self, contacts: VertexContacts, u: Floats, theta: Floats
+        self, contacts: VertexContacts, u: Floats, theta: Floats, accuracy: float
     ) -> tuple[Floats, Floats]:
         turning, among = self._turning, contacts.involved(u)
         for _ in range(_MOST_ROUNDS):
@@ -63,7 +66,7 @@ class ConstrainedStep:
                 at = turning.G[:, vertices]
                 turned = np.einsum("aki,ab,bcj->ckij", at, turning.H, at)
                 responses = turned + (np.eye(3) * responses if columns.shape[3] == 1 else responses)
-            contacts.solve(among, np.ascontiguousarray(responses), u[vertices])
+            contacts.solve(among, np.ascontiguousarray(responses), u[vertices], accuracy)
             change = contacts.forces[among] - before
             u = u + _moved(columns, change)
             if turning is not None:

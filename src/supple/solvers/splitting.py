@@ -106,11 +106,11 @@ class VertexContacts(ABC):
         """Those of the contacts that press, or that are inside at u (n, 3)."""
 
     @abstractmethod
-    def solve(self, among: Ints, responses: Floats, places: Floats) -> float:
+    def solve(self, among: Ints, responses: Floats, places: Floats, accuracy: float) -> None:
         """Find the forces of some contacts, and where their vertices go, ``places`` (j, 3).
 
-        ``responses`` (j, j, p, m) [m/N]: how the force of each moves the others. Returns how far
-        places still moved when it ended [m].
+        ``responses`` (j, j, p, m) [m/N]: how the force of each moves the others. Places are to be
+        found to ``accuracy`` [m], or to what contacts are exact to if that is less.
         """
 
     def finish(self) -> None:

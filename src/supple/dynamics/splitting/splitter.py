@@ -64,16 +64,13 @@ class ObstacleContacts(VertexContacts):
         inside = np.einsum("ki,ki->k", pairs.normal, u[self.vertices]) < pairs.offset
         return np.flatnonzero(inside | self.forces.any(axis=1))
 
-    def solve(self, among: Ints, responses: Floats, places: Floats) -> float:
+    def solve(self, among: Ints, responses: Floats, places: Floats, accuracy: float) -> None:
         pairs, forces = self._contacts.pairs, self.forces[among]
         planes = pairs.normal[among], pairs.offset[among], pairs.origin[among]
-        enough = _ENOUGH * self._contacts.exact
+        enough = min(_ENOUGH * self._contacts.exact, accuracy)
         sweeps = int(np.clip(_PRODUCTS // len(among) ** 2, *_SWEEPS))
-        moved = solve_contacts(
-            responses, *planes, pairs.friction[among], places, forces, enough, sweeps
-        )
+        solve_contacts(responses, *planes, pairs.friction[among], places, forces, enough, sweeps)
         self.forces[among] = forces
-        return float(moved)
 
     def finish(self) -> None:
         self._contacts.store_forces(self.forces)
