@@ -142,3 +142,21 @@ def test_contacts_know_their_vertices():
     contacts.follow(u)
     np.testing.assert_array_equal(contacts.involved(deep), np.arange(len(contacts.vertices)))
     assert not len(contacts.involved(u + np.array([0.0, 0.0, 1.0])))
+
+
+def test_concave_cells_get_more_weight_and_lose_it_again():
+    _, _, u, split = split_body()
+    (cells,) = (term for term in split.terms if isinstance(term, CellTerms))
+    z = np.empty(cells.shape)
+    cells.gather(np.zeros_like(u), z)
+    assert not cells.raise_weights(z)  # nothing is concave at rest
+    z[0] = np.diag([0.35, 0.35, 0.35])  # pressed together
+    assert cells.raise_weights(z)
+    assert cells.doublings[0] > 0
+    assert not cells.raise_weights(z)  # it is enough
+    before = cells.weights[0]
+    cells.set_weight(1.0)
+    assert cells.weights[0] == before * 2.0 ** cells.doublings[0]
+    for _ in range(10):
+        cells.lower_weights()
+    assert not cells.doublings.any()
