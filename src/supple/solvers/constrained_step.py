@@ -39,6 +39,9 @@ class ConstrainedStep:
             y = 2 * z - s
             if self._turning is None:
                 self._turning = Turning(self._step, self._split, y)
+                if not self._turning.is_needed:
+                    self._turns, self._turning = False, None
+        if self._turning is not None:
             there = np.empty_like(y)
             self._split.gather(u, there)
             theta = self._turning.angles(y, there - z)
@@ -64,7 +67,8 @@ class ConstrainedStep:
             responses = columns[:, vertices]
             if turning is not None:  # forces on vertices turn the body, too
                 at = turning.G[:, vertices]
-                turned = np.einsum("aki,ab,bcj->ckij", at, turning.H, at)
+                turned = np.tensordot(at, np.tensordot(turning.H, at, axes=1), axes=(0, 0))
+                turned = turned.transpose(2, 0, 1, 3)
                 responses = turned + (np.eye(3) * responses if columns.shape[3] == 1 else responses)
             contacts.solve(among, np.ascontiguousarray(responses), u[vertices], accuracy)
             change = contacts.forces[among] - before

@@ -17,6 +17,7 @@ from supple.solvers.global_step import GlobalStep
 from supple.solvers.splitting import Splitting, views
 
 _TINY = float(np.finfo(float).tiny)
+_SOFT = 0.1  # share that the inertia has of what holds the body: above, it turns fast enough
 _STIFF = 1e-12  # share of what holds y below which nothing but rounding is left of the inertia
 
 
@@ -39,9 +40,15 @@ class Turning:
         """How the body follows a turn about each axis [m], (3, n, 3)."""
         held = (turned * self._weights) @ turned.T
         self._inertia = held - forces.reshape(3, -1) @ self.G.reshape(3, -1).T
+        self._held = float(np.trace(held))
         self.H: Floats = _inverse(self._inertia, held)
         """Turn by a torque [1/(N m)], (3, 3)."""
         self._radius = max(float(np.sqrt(np.square(self.G).sum(axis=2).mean())), _TINY)
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether local variables hold the body more firmly than its inertia does."""
+        return bool(np.trace(self._inertia) < _SOFT * self._held)
 
     def angles(self, y: Floats, apart: Floats) -> Floats:
         """θ (3,), where D u − z = ``apart`` with z turned not yet."""
